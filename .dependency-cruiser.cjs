@@ -1,0 +1,167 @@
+/**
+ * Who may import whom: the table of ARCHITECTURE.md ("Layers") as rules. A new edge between folders is a change of
+ * the architecture, so it changes this file and gets a review of its own.
+ *
+ * Tests beside the sources are free to build real things, so the rules look at everything but `*.test.ts`.
+ */
+'use strict';
+
+const src = '^daemon/src/';
+const npm = ['npm', 'npm-dev', 'npm-optional', 'npm-peer', 'npm-bundled', 'npm-no-pkg', 'npm-unknown', 'unknown'];
+const outsideWorld =
+  '^(node:)?(child_process|cluster|dgram|dns|http|http2|https|inspector|net|tls|worker_threads)(/|$)|^bun($|:)';
+
+/** A rule about the shipped sources of one layer. */
+const layer = (name, comment, from, to) => ({
+  name,
+  comment,
+  severity: 'error',
+  from: { path: src + from, pathNot: '[.]test[.]ts$' },
+  to,
+});
+
+/** Edges that leave what a layer may see of our own code. */
+const ours = (...allowed) => ({ path: src, pathNot: allowed.map((folder) => src + folder) });
+const byValue = { dependencyTypesNot: ['type-only'] };
+const packagesBut = (...allowed) => ({
+  dependencyTypes: npm,
+  pathNot: allowed.map((name) => `(^|/)node_modules/${name}(/|$)`),
+});
+
+/** The folders and files of daemon/src that have rules below. */
+const known = ['kit', 'platform', 'core', 'http', 'surfaces', 'cli'].map((folder) => `${src}${folder}/`);
+known.push(`${src}(main|compose|config|api|version)([.]test)?[.]ts$`);
+
+/** @type {import('dependency-cruiser').IConfiguration} */
+module.exports = {
+  forbidden: [
+    layer('kit-is-alone', 'kit is our standard library: it imports nothing else of ours.', 'kit/', ours('kit/')),
+    layer('kit-no-npm', 'kit stays free of packages.', 'kit/', { dependencyTypes: npm }),
+    layer('kit-no-outside-world', 'kit opens no process and no socket.', 'kit/', { path: outsideWorld }),
+
+    layer('platform-below', 'platform knows kit only.', 'platform/', ours('kit/', 'platform/')),
+
+    layer(
+      'core-layers',
+      'core never sees http, surfaces or the composition.',
+      'core/',
+      ours('kit/', 'core/', 'platform/'),
+    ),
+    layer('core-platform-types-only', 'core receives the platform as arguments; it imports its types.', 'core/', {
+      path: `${src}platform/`,
+      ...byValue,
+    }),
+    layer(
+      'core-own-plane',
+      'planes do not know each other; identity, limits and capabilities are shared.',
+      'core/([^/]+)/',
+      {
+        path: `${src}core/`,
+        pathNot: [`${src}core/$1/`, `${src}core/(identity|limits|capabilities)/`],
+      },
+    ),
+    layer('core-no-npm', 'core stays free of packages; a library comes in as an argument.', 'core/', {
+      dependencyTypes: npm,
+      ...byValue,
+    }),
+    layer('core-no-outside-world', 'core opens no process, no socket and no file of the runtime itself.', 'core/', {
+      path: outsideWorld,
+    }),
+
+    layer('http-layers', 'http translates for any surface: it knows kit only.', 'http/', ours('kit/', 'http/')),
+    layer(
+      'http-packages',
+      'http has its router, its schemas and its upload reader.',
+      'http/',
+      packagesBut('hono', 'zod', 'busboy'),
+    ),
+
+    layer(
+      'surface-layers',
+      'a surface translates between http and core.',
+      'surfaces/',
+      ours('kit/', 'http/', 'core/', 'surfaces/'),
+    ),
+    layer('surface-own-surface', 'surfaces do not know each other.', 'surfaces/([^/]+)/', {
+      path: `${src}surfaces/`,
+      pathNot: `${src}surfaces/$1/`,
+    }),
+    layer('surface-packages', 'a surface has the schema library.', 'surfaces/', packagesBut('zod')),
+    layer('surface-no-outside-world', 'a surface opens no process and no socket.', 'surfaces/', { path: outsideWorld }),
+
+    layer(
+      'cli-layers',
+      'a sub-command is a client of the HTTP interface.',
+      'cli/',
+      ours('kit/', 'http/', 'cli/', 'config[.]ts$'),
+    ),
+    layer('cli-http-types-only', 'a sub-command knows the shapes of http, not its code.', 'cli/', {
+      path: `${src}http/`,
+      ...byValue,
+    }),
+
+    layer('config-layers', 'config is a table; it knows kit only.', 'config[.]ts$', ours('kit/', 'config[.]ts$')),
+    layer('config-packages', 'config has the schema library.', 'config[.]ts$', packagesBut('zod')),
+
+    layer('compose-only-by-main', 'things are constructed in one place, for one program.', '(?!main[.]ts$)', {
+      path: `${src}compose[.]ts$`,
+    }),
+    {
+      name: 'main-by-nobody',
+      comment: 'main is where the process begins and ends.',
+      severity: 'error',
+      from: {},
+      to: { path: `${src}main[.]ts$` },
+    },
+
+    {
+      name: 'black-box-tests',
+      comment: 'test/ knows the specification and a socket, so that it can judge any build.',
+      severity: 'error',
+      from: { path: '^test/' },
+      to: { path: src },
+    },
+
+    {
+      name: 'known-layer',
+      comment: 'a new folder needs its rules here before it is used.',
+      severity: 'error',
+      from: { path: src, pathNot: known },
+      to: {},
+    },
+    {
+      name: 'known-layer-used',
+      comment: 'a new folder needs its rules here before it is used.',
+      severity: 'error',
+      from: {},
+      to: { path: src, pathNot: known },
+    },
+    layer('no-dev-package', 'what ships uses what daemon/package.json names.', '', {
+      dependencyTypes: ['npm-dev', 'npm-no-pkg', 'npm-unknown'],
+      dependencyTypesNot: ['type-only'],
+    }),
+    {
+      name: 'no-cycle',
+      comment: 'two files that need each other by value are one file, or miss a third.',
+      severity: 'error',
+      from: { path: src },
+      to: { circular: true, viaOnly: { dependencyTypesNot: ['type-only'] } },
+    },
+    {
+      name: 'resolvable',
+      comment: 'every import leads somewhere.',
+      severity: 'error',
+      from: {},
+      to: { couldNotResolve: true },
+    },
+  ],
+  options: {
+    // "specify" keeps type-only edges in the picture and tells them apart.
+    tsPreCompilationDeps: 'specify',
+    tsConfig: { fileName: 'tsconfig.json' },
+    combinedDependencies: true,
+    doNotFollow: { path: 'node_modules' },
+    builtInModules: { add: ['bun', 'bun:ffi', 'bun:jsc', 'bun:sqlite', 'bun:test'] },
+    enhancedResolveOptions: { exportsFields: ['exports'], conditionNames: ['import', 'node', 'default', 'types'] },
+  },
+};

@@ -1,0 +1,42 @@
+/** Emits what is generated and committed: spec/*.json and docs/reference. With --check it only compares. */
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { describeSurface, surfaceNames } from '../../daemon/src/api.ts';
+import { describeSettings } from '../../daemon/src/config.ts';
+import { referenceOfRoutes, referenceOfSettings } from './reference.ts';
+
+const root = dirname(dirname(import.meta.dirname));
+const isCheck = process.argv.includes('--check');
+
+const files = new Map<string, string>([['spec/config.json', asJson(describeSettings())]]);
+files.set('docs/reference/settings.md', referenceOfSettings(describeSettings()));
+for (const surface of surfaceNames) {
+  const document = describeSurface(surface);
+  files.set(`spec/${surface}.json`, asJson(document));
+  files.set(`docs/reference/${surface}.md`, referenceOfRoutes(document));
+}
+
+const stale = [...files].filter(([path, content]) => current(path) !== content).map(([path]) => path);
+if (!isCheck) {
+  for (const path of stale) {
+    mkdirSync(dirname(join(root, path)), { recursive: true });
+    writeFileSync(join(root, path), files.get(path) ?? '');
+    console.log(`wrote ${path}`);
+  }
+} else if (stale.length > 0) {
+  console.error(`out of date: ${stale.join(', ')}; run npm run gen and commit what it changes`);
+  process.exitCode = 1;
+}
+
+function current(path: string): string | null {
+  try {
+    return readFileSync(join(root, path), 'utf8');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
+    throw error;
+  }
+}
+
+function asJson(value: unknown): string {
+  return `${JSON.stringify(value, null, 2)}\n`;
+}

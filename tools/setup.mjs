@@ -1,0 +1,159 @@
+/** Brings a fresh clone to the point where the daemon runs from source, saying what it does; needs only Node and npm. */
+import { spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { accessSync, constants, existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { delimiter, join } from 'node:path';
+import { bunPath, repositoryRoot } from './repository.mjs';
+
+const oldestNode = 18;
+const modules = join(repositoryRoot, 'node_modules');
+const lockfile = join(repositoryRoot, 'package-lock.json');
+const stamp = join(modules, '.installed-lockfile');
+
+/** Programs that packages cannot bring: any one of `programs` will do; `packages` are Debian's names. */
+const systemNeeds = {
+  compiler: {
+    what: 'a C compiler',
+    programs: ['musl-gcc', 'cc', 'gcc'],
+    packages: ['musl-tools', 'gcc', 'libc6-dev'],
+    otherwise:
+      'install musl-tools and gcc (Debian, Ubuntu), gcc and musl-dev (Alpine) or gcc and glibc-static (Fedora)',
+  },
+  python: {
+    what: 'Python 3',
+    programs: ['python3'],
+    packages: ['python3'],
+    otherwise: 'install python3',
+  },
+};
+
+/** A failure that is the reader's to mend: it is printed as one line, without a stack. */
+export class SetupError extends Error {}
+
+/**
+ * Checks Node, installs the packages when the lockfile changed, finds (or, as root on Debian, installs) what the
+ * system must have, and builds the native program.
+ * @param {{compiler?: boolean, python?: boolean}} [needs] `compiler: false` leaves the native program alone.
+ * @returns {Promise<{bun: string, native: string | null}>} where the runtime and the native program are
+ */
+export async function setup({ compiler = true, python = false } = {}) {
+  checkMachine();
+  if (!isInstalled()) install();
+  checkRuntime();
+  if (compiler) provide(systemNeeds.compiler);
+  if (python) provide(systemNeeds.python);
+  return { bun: bunPath(), native: compiler ? await buildNative() : null };
+}
+
+/** Runs a tool's main function: its number is the exit code, a SetupError is one line. */
+export async function runTool(main) {
+  try {
+    process.exitCode = await main();
+  } catch (error) {
+    if (!(error instanceof SetupError)) throw error;
+    console.error(`setup: ${error.message}`);
+    process.exitCode = 1;
+  }
+}
+
+function checkMachine() {
+  const [major = '0'] = process.versions.node.split('.');
+  if (Number(major) < oldestNode) throw new SetupError(`needs Node ${oldestNode} or newer; this is ${process.version}`);
+  if (process.platform !== 'linux') throw new SetupError(`sandboxd is a Linux daemon; this is ${process.platform}`);
+}
+
+function isInstalled() {
+  const installed = join(modules, '.package-lock.json');
+  if (!existsSync(installed) || !existsSync(bunInstaller)) return false;
+  if (readStamp() === digest()) return true;
+  // Somebody's own npm ci or npm install counts as well: npm writes its record after the lockfile was there.
+  if (statSync(installed).mtimeMs < statSync(lockfile).mtimeMs) return false;
+  writeStamp();
+  return true;
+}
+
+function writeStamp() {
+  try {
+    writeFileSync(stamp, digest());
+  } catch (error) {
+    // Another account installed the packages; without the stamp the times decide again.
+    if (error.code !== 'EACCES' && error.code !== 'EROFS') throw error;
+  }
+}
+
+const bunInstaller = join(modules, 'bun/install.js');
+const digest = () => createHash('sha256').update(readFileSync(lockfile)).digest('hex');
+const readStamp = () => (existsSync(stamp) ? readFileSync(stamp, 'utf8') : null);
+
+function install() {
+  console.log('setup: npm ci (packages are missing or older than package-lock.json)');
+  // The tools are dev dependencies and the runtime is an optional one: settings that omit either are overruled.
+  const args = ['ci', '--include=dev', '--include=optional', '--no-audit', '--no-fund', '--loglevel=error'];
+  const underNpm = process.env.npm_execpath?.includes('npm-cli') ? process.env.npm_execpath : null;
+  const run = underNpm ? visible(process.execPath, [underNpm, ...args]) : visible('npm', args);
+  if (run.error) throw new SetupError(`npm could not be started: ${run.error.message}`);
+  if (run.status !== 0) throw new SetupError('npm ci failed; its own message is above');
+  writeStamp();
+}
+
+function checkRuntime() {
+  const { devDependencies } = JSON.parse(readFileSync(join(repositoryRoot, 'package.json'), 'utf8'));
+  if (bunVersion() === devDependencies.bun) return;
+  // npm can be told to skip install scripts; this one puts the runtime of this machine in its place.
+  console.log('setup: node node_modules/bun/install.js (its install script has not run)');
+  visible(process.execPath, [bunInstaller]);
+  const found = bunVersion();
+  if (found !== devDependencies.bun) {
+    throw new SetupError(`bun ${devDependencies.bun} does not run here (found ${found || 'nothing that starts'})`);
+  }
+}
+
+function bunVersion() {
+  if (!existsSync(join(modules, '.bin/bun'))) return '';
+  return spawnSync(bunPath(), ['--version'], { encoding: 'utf8' }).stdout?.trim() ?? '';
+}
+
+function provide({ what, programs, packages, otherwise }) {
+  if (programs.some(isOnPath)) return;
+  if (process.getuid?.() !== 0 || !isOnPath('apt-get'))
+    throw new SetupError(`needs ${what}: ${otherwise}, then run this again`);
+  console.log(`setup: ${what} is missing; apt-get installs ${packages.join(', ')}`);
+  const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
+  const steps = [
+    ['update', '-qq'],
+    ['install', '-y', '-qq', '--no-install-recommends', ...packages],
+  ];
+  for (const step of steps) {
+    if (visible('apt-get', step, { env }).status !== 0)
+      throw new SetupError(`apt-get ${step[0]} failed: ${otherwise}, then run this again`);
+  }
+}
+
+function isOnPath(program) {
+  return (process.env.PATH ?? '')
+    .split(delimiter)
+    .some((folder) => folder !== '' && isExecutable(join(folder, program)));
+}
+
+function isExecutable(path) {
+  try {
+    accessSync(path, constants.X_OK);
+    return true;
+  } catch {
+    return false; // absent or not ours to run: the same answer
+  }
+}
+
+async function buildNative() {
+  const native = await import('../native/build.mjs');
+  try {
+    return native.buildNative({ sanitize: false, quiet: false });
+  } catch (error) {
+    if (error instanceof native.BuildError) throw new SetupError(error.message);
+    throw error;
+  }
+}
+
+function visible(program, args, options = {}) {
+  return spawnSync(program, args, { cwd: repositoryRoot, stdio: ['ignore', 'inherit', 'inherit'], ...options });
+}

@@ -1,0 +1,229 @@
+/** `npm start`: runs the daemon from source and shows one real command going through it, live. */
+import { spawn } from 'node:child_process';
+import { createServer } from 'node:net';
+import { delimiter, join } from 'node:path';
+import { repositoryRoot } from './repository.mjs';
+import { runTool, setup, SetupError } from './setup.mjs';
+
+const usualPort = 18091;
+/** Neighbours first: a port has a runtime directory of its own, and these are found again. */
+const portsToTry = Array.from({ length: 10 }, (_, index) => usualPort + index);
+const readyMs = 20_000;
+const interruptedCode = 130;
+const demo = {
+  command: 'npm run build && npm test',
+  cwd: join(repositoryRoot, 'examples/word-count'),
+  mode: 'async',
+};
+
+await runTool(async () => {
+  const args = process.argv.slice(2).filter((arg) => arg !== '--once');
+  const once = process.argv.includes('--once');
+  const { bun, native } = await setup({ compiler: true });
+  const port = await choosePort(args);
+  const daemon = startDaemon({
+    bun,
+    native,
+    args: [...args, ...(setting(args, 'port', 'SVC_PORT') ? [] : [`--port=${port}`])],
+  });
+  const client = connect(`http://${reachable(setting(args, 'host', 'SVC_HOST'))}:${port}`, apiKey(args));
+  try {
+    await untilReady(client, daemon);
+    console.log(`start: sandboxd serves ${client.url}\n`);
+    const { id, exitCode } = await runDemo(client);
+    printHowTo(client, id);
+    if (once) return exitCode;
+    console.log('\nstart: the daemon goes on, its log follows; Ctrl-C ends it');
+    daemon.showLog();
+    return await daemon.ended;
+  } catch (error) {
+    // Ctrl-C in the middle of the demo ends its requests too; that is no failure to report.
+    if (daemon.isInterrupted) return interruptedCode;
+    throw error;
+  } finally {
+    await daemon.stop();
+  }
+});
+
+/** The value of a setting, from its flag or its variable. */
+function setting(args, flag, variable) {
+  const at = args.findIndex((arg) => arg === `--${flag}` || arg.startsWith(`--${flag}=`));
+  if (at === -1) return process.env[variable] || null;
+  return args[at].includes('=') ? args[at].slice(args[at].indexOf('=') + 1) : (args[at + 1] ?? null);
+}
+
+function apiKey(args) {
+  return setting(args, 'api-key', 'SVC_API_KEY') ?? (process.env.SANDBOX_API_KEY || null);
+}
+
+function reachable(host) {
+  if (host === null || host === '0.0.0.0' || host === '::') return '127.0.0.1';
+  return host.includes(':') ? `[${host}]` : host;
+}
+
+/** A port that was asked for is used as it is; the usual one makes way for another when it is taken. */
+async function choosePort(args) {
+  const asked = setting(args, 'port', 'SVC_PORT');
+  if (asked !== null) return asked;
+  for (const port of [...portsToTry, 0]) {
+    const free = await freePort(port);
+    if (free === null) continue;
+    if (free !== usualPort) console.log(`start: port ${usualPort} is taken, so this uses ${free}`);
+    return free;
+  }
+  throw new SetupError('no port is free');
+}
+
+function freePort(port) {
+  return new Promise((resolve) => {
+    const probe = createServer();
+    probe.once('error', () => resolve(null));
+    probe.listen(port, '127.0.0.1', () => {
+      const found = probe.address().port;
+      probe.close(() => resolve(found));
+    });
+  });
+}
+
+function startDaemon({ bun, native, args }) {
+  // As in the built file, nothing is read from the directory the daemon is started in.
+  const program = [bun, '--no-env-file', '--config=/dev/null', join(repositoryRoot, 'daemon/src/main.ts')];
+  const command = [...program.map((argument) => `--daemon=${argument}`), 'start', ...args];
+  console.log(`start: ${native} ${command.map(withoutKey).join(' ')}`);
+  const child = spawn(native, command, {
+    cwd: repositoryRoot,
+    env: userEnvironment(),
+    stdio: ['ignore', 'pipe', 'pipe'],
+    // A session of its own: Ctrl-C reaches this program alone, which then ends the daemon once and in order.
+    detached: true,
+  });
+  let kept = '';
+  let show = false;
+  const onLog = (chunk) => {
+    if (show) process.stdout.write(chunk);
+    else kept += chunk;
+  };
+  child.stdout.setEncoding('utf8').on('data', onLog);
+  child.stderr.setEncoding('utf8').on('data', onLog);
+
+  const daemon = {
+    isRunning: true,
+    isInterrupted: false,
+    ended: new Promise((resolve, reject) => {
+      child.once('error', reject);
+      child.once('close', (code) => {
+        daemon.isRunning = false;
+        resolve(code ?? 1);
+      });
+    }),
+    showLog() {
+      show = true;
+      process.stdout.write(kept);
+    },
+    /** Ends the daemon with everything it runs, and waits for that. */
+    async stop() {
+      if (daemon.isRunning) child.kill('SIGTERM');
+      await daemon.ended;
+    },
+  };
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
+    process.on(signal, () => {
+      daemon.isInterrupted = true;
+      void daemon.stop();
+    });
+  }
+  return daemon;
+}
+
+function withoutKey(arg, index, all) {
+  return all[index - 1] === '--api-key' ? '<key>' : arg.replace(/^--api-key=.*/s, '--api-key=<key>');
+}
+
+/** What the reader's own shell has, without what npm adds for its scripts. */
+function userEnvironment() {
+  const own = Object.entries(process.env).filter(([name]) => !/^npm_|^INIT_CWD$/i.test(name));
+  const path = (process.env.PATH ?? '')
+    .split(delimiter)
+    .filter((folder) => !/node_modules\/(\.bin|.*node-gyp-bin)$/.test(folder));
+  return { ...Object.fromEntries(own), PATH: path.join(delimiter) };
+}
+
+async function untilReady(client, daemon) {
+  const deadline = Date.now() + readyMs;
+  for (;;) {
+    if (await client.isHealthy()) return;
+    if (!daemon.isRunning || Date.now() > deadline) {
+      daemon.showLog();
+      throw new SetupError(
+        daemon.isRunning ? 'the daemon does not answer /health' : 'the daemon ended at once; its log is above',
+      );
+    }
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+}
+
+function connect(url, key) {
+  const headers = { 'content-type': 'application/json', ...(key === null ? {} : { 'x-api-key': key }) };
+  const data = async (path, options = {}) => {
+    const response = await fetch(url + path, { headers, ...options });
+    const body = await response.json();
+    if (!body.success) throw new SetupError(`${options.method ?? 'GET'} ${path}: ${response.status} ${body.message}`);
+    return body.data;
+  };
+  return {
+    url,
+    hasKey: key !== null,
+    isHealthy: () =>
+      fetch(`${url}/health`).then(
+        (response) => response.ok,
+        () => false, // nobody listens yet
+      ),
+    get: (path) => data(path),
+    post: (path, body) => data(path, { method: 'POST', body: JSON.stringify(body) }),
+    /** The lines of a stream, each a parsed event. */
+    async *events(path) {
+      const response = await fetch(url + path, { headers });
+      if (!response.ok) throw new SetupError(`GET ${path}: ${response.status}`);
+      const decoder = new TextDecoder();
+      let rest = '';
+      for await (const chunk of response.body) {
+        const lines = (rest + decoder.decode(chunk, { stream: true })).split('\n');
+        rest = lines.pop() ?? '';
+        for (const line of lines) if (line !== '') yield JSON.parse(line);
+      }
+    },
+  };
+}
+
+async function runDemo(client) {
+  console.log(`demo: builds and tests a small project, in ${demo.cwd}`);
+  console.log(`demo: POST /v2/commands ${JSON.stringify(demo)}\n`);
+  const { command_id: id } = await client.post('/v2/commands', demo);
+  await printLive(client, id);
+  const { command } = await client.get(`/v2/commands/${id}`);
+  console.log(`\ndemo: ${command.status}, exit code ${command.exit_code} after ${Math.round(command.duration_ms)} ms`);
+  return { id, exitCode: command.exit_code ?? 1 };
+}
+
+/** Prints both streams as they come. A stream that ends early is taken up again where it was. */
+async function printLive(client, id) {
+  const next = { stdout: 0, stderr: 0 };
+  for (;;) {
+    const path = `/v2/commands/${id}?stream=true&offset=${next.stdout}&stderr_offset=${next.stderr}`;
+    for await (const event of client.events(path)) {
+      if (event.type === 'exit') return;
+      if (event.type !== 'stdout' && event.type !== 'stderr') continue;
+      process[event.type].write(event.data);
+      next[event.type] = event.next;
+    }
+  }
+}
+
+function printHowTo({ url, hasKey }, id) {
+  const curl = `curl -sS${hasKey ? ' -H "x-api-key: $SVC_API_KEY"' : ''}`;
+  const body = JSON.stringify({ command: 'echo hello; sleep 1; echo done', mode: 'async' });
+  console.log('\nThe same by hand: start a command, read its output from an offset, follow it live.');
+  console.log(`  ${curl} ${url}/v2/commands -H 'content-type: application/json' -d '${body}'`);
+  console.log(`  ${curl} '${url}/v2/commands/${id}?offset=0'`);
+  console.log(`  ${curl} -N '${url}/v2/commands/${id}?stream=true'`);
+}

@@ -1,0 +1,84 @@
+/** `npm test`: every tier of tests in order, from the repository itself to the built binary, and one total at the end. */
+import { spawn } from 'node:child_process';
+import { bunPath, repositoryRoot } from './repository.mjs';
+import { runTool, setup } from './setup.mjs';
+
+const timeoutMs = 30_000;
+
+/** A tier runs the tests of a folder; `before` makes what they need. Names given as arguments select tiers. */
+const tiers = [
+  { name: 'tidy', folder: 'tools' },
+  { name: 'native', folder: 'native' },
+  { name: 'unit', folder: 'daemon/src' },
+  { name: 'conformance on source', folder: 'test', env: { SANDBOXD_TARGET: 'source' } },
+  {
+    name: 'conformance on binary',
+    folder: 'test',
+    env: { SANDBOXD_TARGET: 'binary' },
+    before: ['tools/build.mjs'],
+  },
+];
+
+await runTool(async () => {
+  const wanted = process.argv.slice(2);
+  const chosen = tiers.filter(({ name }) => wanted.length === 0 || wanted.some((word) => name.includes(word)));
+  if (chosen.length === 0) {
+    console.error(`no tier is called ${wanted.join(' ')}; there are: ${tiers.map(({ name }) => name).join(', ')}`);
+    return 1;
+  }
+  await setup({ compiler: true });
+  const total = { passed: 0, failed: 0 };
+  for (const tier of chosen) {
+    const { passed, failed } = await runTier(tier);
+    total.passed += passed;
+    total.failed += failed;
+  }
+  console.log(`${total.passed} passed, ${total.failed} failed`);
+  return total.failed === 0 ? 0 : 1;
+});
+
+async function runTier({ name, folder, env = {}, before }) {
+  console.log(`\n== ${name}`);
+  if (before) {
+    const { status } = await stream(process.execPath, before);
+    if (status !== 0) return problem(name, `${before.join(' ')} failed`, 0, 0);
+  }
+  const { status, output } = await stream(bunPath(), ['test', `./${folder}/`, `--timeout=${timeoutMs}`], env);
+  const passed = count(output, 'pass');
+  const failed = count(output, 'fail');
+  if (passed + failed === 0) return problem(name, 'no test ran', passed, failed);
+  if (status !== 0 && failed === 0) return problem(name, `the runner ended with ${status}`, passed, failed);
+  return { passed, failed };
+}
+
+/** What goes wrong outside a test counts as one failure, so that the total can never hide it. */
+function problem(tier, what, passed, failed) {
+  console.error(`${tier}: ${what}`);
+  return { passed, failed: failed + 1 };
+}
+
+/** Bun ends a run with lines such as ` 12 pass`; a test may print one too, so the last one counts. */
+function count(output, word) {
+  const lines = [...output.matchAll(new RegExp(`^ *(\\d+) ${word}$`, 'gm'))];
+  return Number(lines.at(-1)?.[1] ?? 0);
+}
+
+/** Runs a program with its output shown as it comes, and kept. */
+function stream(program, args, env = {}) {
+  return new Promise((resolve, reject) => {
+    const child = spawn(program, args, {
+      cwd: repositoryRoot,
+      env: { ...process.env, NO_COLOR: '1', ...env },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    let output = '';
+    const keep = (target) => (chunk) => {
+      output += chunk;
+      target.write(chunk);
+    };
+    child.stdout.setEncoding('utf8').on('data', keep(process.stdout));
+    child.stderr.setEncoding('utf8').on('data', keep(process.stderr));
+    child.on('error', reject);
+    child.on('close', (code, signal) => resolve({ status: code ?? signal, output }));
+  });
+}

@@ -1,0 +1,134 @@
+/** The import rules hold, name each kind of violation, and a checker that cannot read the sources is found out. */
+import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { repositoryRoot } from '../repository.mjs';
+import { cruise, judge, typescriptFiles } from './imports.mjs';
+
+/** Each file breaks one rule; the rule that must name it is beside it. */
+const planted = [
+  { rule: 'core-layers', file: 'core/planted/http.ts', source: `import '../../http/planted.ts';` },
+  { rule: 'core-no-npm', file: 'core/planted/npm.ts', source: `import { z } from 'zod';\nz.string();` },
+  {
+    rule: 'core-own-plane',
+    file: 'core/planted/plane.ts',
+    source: `import type { Other } from '../other/planted.ts';\nexport type { Other };`,
+  },
+  {
+    rule: 'core-no-outside-world',
+    file: 'core/planted/process.ts',
+    source: `import { spawn } from 'node:child_process';\nspawn('true');`,
+  },
+  {
+    rule: 'core-no-outside-world',
+    file: 'core/planted/runtime.ts',
+    source: `import { spawn } from 'bun';\nspawn(['true']);`,
+  },
+  {
+    rule: 'core-platform-types-only',
+    file: 'core/planted/platform.ts',
+    source: `import { lent } from '../../platform/planted.ts';\nlent();`,
+  },
+  {
+    rule: 'surface-layers',
+    file: 'surfaces/planted/platform.ts',
+    source: `import type { Lent } from '../../platform/planted.ts';\nexport type { Lent };`,
+  },
+  { rule: 'surface-own-surface', file: 'surfaces/planted/other.ts', source: `import '../second/planted.ts';` },
+  { rule: 'surface-packages', file: 'surfaces/planted/npm.ts', source: `import { Hono } from 'hono';\nnew Hono();` },
+  { rule: 'kit-no-npm', file: 'kit/planted-npm.ts', source: `import { z } from 'zod';\nz.string();` },
+  { rule: 'kit-is-alone', file: 'kit/planted.ts', source: `import '../core/other/planted.ts';` },
+  { rule: 'http-layers', file: 'http/planted-core.ts', source: `import '../core/other/planted.ts';` },
+  { rule: 'platform-below', file: 'platform/planted-core.ts', source: `import '../core/other/planted.ts';` },
+  { rule: 'cli-http-types-only', file: 'cli/planted.ts', source: `import '../http/planted.ts';` },
+  { rule: 'compose-only-by-main', file: 'surfaces/planted/compose.ts', source: `import '../../compose.ts';` },
+  { rule: 'main-by-nobody', file: 'kit/planted-main.ts', source: `import '../main.ts';` },
+  { rule: 'known-layer', file: 'helpers/planted.ts', source: `import '../kit/planted-none.ts';` },
+  { rule: 'no-dev-package', file: 'platform/planted-dev.ts', source: `import fc from 'fast-check';\nfc.string();` },
+  { rule: 'no-cycle', file: 'kit/planted-cycle.ts', source: `import './planted-cycled.ts';\nexport const a = 1;` },
+  { rule: 'resolvable', file: 'kit/planted-lost.ts', source: `import './planted-nowhere.ts';` },
+] as const;
+
+/** What the planted files import; breaks nothing by itself. */
+const targets: Record<string, string> = {
+  'http/planted.ts': 'export const answer = 1;',
+  'core/other/planted.ts': 'export interface Other { a: 1 }',
+  'platform/planted.ts': 'export interface Lent { a: 1 }\nexport const lent = () => 1;',
+  'surfaces/second/planted.ts': 'export const answer = 1;',
+  'kit/planted-none.ts': 'export const answer = 1;',
+  'kit/planted-cycled.ts': `import { a } from './planted-cycle.ts';\nexport const b = a;`,
+  'core/planted/allowed.ts': `import type { Lent } from '../../platform/planted.ts';\nimport '../../kit/planted-none.ts';\nexport type { Lent };`,
+};
+
+const temporary: string[] = [];
+let report: ReturnType<typeof cruise>;
+let copy: string;
+
+beforeAll(() => {
+  copy = mkdtempSync(join(tmpdir(), 'tidy-imports-'));
+  temporary.push(copy);
+  for (const path of ['daemon', 'package.json', 'tsconfig.json']) {
+    cpSync(join(repositoryRoot, path), join(copy, path), { recursive: true });
+  }
+  symlinkSync(join(repositoryRoot, 'node_modules'), join(copy, 'node_modules'));
+  for (const [file, source] of Object.entries(targets)) plant(file, source);
+  for (const { file, source } of planted) plant(file, source);
+  plant('../../test/planted.ts', `import '../daemon/src/kit/planted-none.ts';`);
+  report = cruise(copy);
+}, 30_000);
+
+afterAll(() => {
+  for (const folder of temporary) rmSync(folder, { recursive: true });
+});
+
+function plant(file: string, source: string): void {
+  const path = join(copy, 'daemon/src', file);
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(path, `${source}\n`);
+}
+
+function brokenIn(file: string): string[] {
+  return judge(report, typescriptFiles(copy))
+    .broken.filter((line) => line.includes(`: ${file} -> `))
+    .map((line) => line.slice(0, line.indexOf(':')));
+}
+
+test('the sources break no import rule', () => {
+  const { seen, broken } = judge(cruise(repositoryRoot), typescriptFiles(repositoryRoot));
+
+  expect(broken).toEqual([]);
+  expect(seen).toBeGreaterThan(0);
+}, 30_000);
+
+for (const { rule, file } of planted) {
+  test(`a planted violation is named: ${rule} in ${file}`, () => {
+    expect(brokenIn(`daemon/src/${file}`)).toContain(rule);
+  });
+}
+
+test('a test of the black box that reaches into the daemon is named', () => {
+  expect(brokenIn('test/planted.ts')).toEqual(['black-box-tests']);
+});
+
+test('what the table allows is not named', () => {
+  expect(brokenIn('daemon/src/core/planted/allowed.ts')).toEqual([]);
+});
+
+test('a checker that sees fewer files than there are fails, even without a violation', () => {
+  const clean = cruise(repositoryRoot);
+  const expected = typescriptFiles(repositoryRoot);
+  // A checker without a TypeScript it can read reports only what is JavaScript.
+  const blind = { ...clean, modules: clean.modules.filter(({ source }) => !source.endsWith('.ts')) };
+
+  const { seen, broken } = judge(blind, expected);
+
+  expect(seen).toBe(0);
+  expect(broken).toContainEqual(expect.stringContaining(`saw 0 of ${expected.length} files`));
+}, 30_000);
+
+test('a checker that sees nothing because there is nothing fails too', () => {
+  expect(judge({ modules: [], summary: { violations: [] } }, []).broken).toEqual([
+    'nothing to check: no .ts file under daemon/src',
+  ]);
+});

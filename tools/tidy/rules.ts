@@ -1,0 +1,249 @@
+/** The rules of the repository as functions: files in, one line for each problem out. */
+import type { SourceFile } from './files.ts';
+
+export type Rule = (files: readonly SourceFile[]) => string[];
+
+const isSource = ({ path }: SourceFile): boolean => /\.(ts|mts|mjs|cjs|c|h)$/.test(path);
+const isShipped = ({ path }: SourceFile): boolean => path.startsWith('daemon/src/') && !path.endsWith('.test.ts');
+/** The specification is kept as it was given; the lockfile is npm's. */
+const isOurs = ({ path }: SourceFile): boolean => !path.startsWith('test/contract/') && path !== 'package-lock.json';
+const isDocument = ({ path }: SourceFile): boolean => path.endsWith('.md') && !path.startsWith('docs/reference/');
+
+/** Each line of a file that matches, as `path:line: what`. */
+function lines(files: readonly SourceFile[], pattern: RegExp, what: string): string[] {
+  return files.flatMap(({ path, text }) =>
+    text.split('\n').flatMap((line, index) => (pattern.test(line) ? [`${path}:${index + 1}: ${what}`] : [])),
+  );
+}
+
+export const opensWithSentence: Rule = (files) =>
+  files
+    .filter(isSource)
+    .filter(({ text }) => !/[.!?:]$/.test(firstSentence(text)) || firstSentence(text).split(' ').length < 3)
+    .map(({ path }) => `${path}: does not open with a sentence that says what it is for`);
+
+/** The first paragraph of the comment that opens a file, without its marks. */
+function firstSentence(text: string): string {
+  const body = text.replace(/^#!.*\n/, '');
+  const comment = /^\/\*\*?([\s\S]*?)\*\//.exec(body)?.[1] ?? /^(?:\/\/.*\n)+/.exec(body)?.[0] ?? '';
+  const plain = comment.replaceAll(/^[ \t]*(?:\*|\/\/) ?/gm, '').trim();
+  return (plain.split(/\n\s*\n/)[0] ?? '').replaceAll(/\s+/g, ' ');
+}
+
+export const noUnfinishedWork: Rule = (files) =>
+  lines(
+    files.filter(isOurs),
+    new RegExp(String.raw`\b(?:${['TO' + 'DO', 'FIX' + 'ME', 'X' + 'XX'].join('|')})\b`),
+    'work that is left open',
+  );
+
+/** Somebody's machine: where it keeps its files, and from where it takes its packages. */
+export const noForeignPlace: Rule = (files) => {
+  const folder = ['', 'work'].join('/');
+  const foreignPath = new RegExp(String.raw`\.\.\/shar${'ed'}\b|(?<![\w.}])${folder}(?=[/\s"'\x60),;]|$)`);
+  const registry = new RegExp(
+    String.raw`https?://[^\s"'\x60/]*(?:regis${'try'}|artifactory|nexus|mirror|pypi|npmjs)[^\s"'\x60/]*`,
+    'i',
+  );
+  return [
+    ...lines(files.filter(isOurs), foreignPath, 'a path outside the repository'),
+    ...lines(files, registry, 'the host of a package registry'),
+  ];
+};
+
+export const noSilentCatch: Rule = (files) =>
+  files
+    .filter(isSource)
+    .filter(({ text }) => /\bcatch\s*(?:\([^)]*\)\s*)?\{\s*\}|\.catch\(\s*\(\w*\)\s*=>\s*\{\s*\}\s*\)/.test(text))
+    .map(({ path }) => `${path}: a catch without a word why`);
+
+/** The linter covers `Bun`; this covers what is no identifier. */
+export const runtimeInOnePlace: Rule = (files) =>
+  lines(
+    files.filter(isShipped).filter(({ path }) => !/^daemon\/src\/(platform\/|main\.ts$)/.test(path)),
+    /\bimport\.meta\.(?:dir|dirname|file|filename|path|url|require)\b/,
+    'files are found through platform/ only',
+  );
+
+export const versionOnce: Rule = (files) => {
+  const version = (parse(files, 'daemon/package.json') as { version: string }).version;
+  const isStamped = ({ path }: SourceFile): boolean =>
+    /^(daemon\/package\.json|package-lock\.json|CHANGELOG\.md|spec\/|docs\/reference\/)/.test(path);
+  const others = files.filter((file) => !isStamped(file) && isOurs(file) && file.text.includes(version));
+  const locked = (parse(files, 'package-lock.json') as { packages: Record<string, { version?: string }> }).packages[
+    'daemon'
+  ]?.version;
+  return [
+    ...others.map(({ path }) => `${path}: repeats the version, which is in daemon/package.json`),
+    ...(locked === version ? [] : [`package-lock.json: has version ${locked}; npm install brings it in line`]),
+  ];
+};
+
+export const dependenciesHaveReasons: Rule = (files) => {
+  const named = ['package.json', 'daemon/package.json'].flatMap((path) => {
+    const manifest = parse(files, path) as Record<string, Record<string, string> | undefined>;
+    return Object.entries({
+      ...manifest['dependencies'],
+      ...manifest['devDependencies'],
+      ...manifest['optionalDependencies'],
+    });
+  });
+  const reasons = new Set(
+    [...content(files, 'docs/dependencies.md').matchAll(/^\| `([^`]+)` \|/gm)].map((match) => match[1]),
+  );
+  const names = new Set(named.map(([name]) => name));
+  return [
+    ...named.filter(([name]) => !reasons.has(name)).map(([name]) => `docs/dependencies.md: has no reason for ${name}`),
+    ...named
+      .filter(([, range]) => !/^\d+\.\d+\.\d+(?:-[\w.]+)?$/.test(range))
+      .map(([name, range]) => `${name}: ${range} is not one exact version`),
+    ...[...reasons]
+      .filter((name) => !names.has(name ?? ''))
+      .map((name) => `docs/dependencies.md: ${name} is no dependency`),
+  ];
+};
+
+export const lockfileNamesNoHost: Rule = (files) =>
+  lines(
+    files.filter(({ path }) => path === 'package-lock.json'),
+    /"resolved": "[a-z+]+:/,
+    'an address',
+  );
+
+/** npm leaves out what it cannot find for another platform, and then `npm ci` refuses the lockfile everywhere. */
+export const lockfileIsWhole: Rule = (files) => {
+  const { packages = {} } = parse(files, 'package-lock.json') as {
+    packages?: Record<string, { optionalDependencies?: object }>;
+  };
+  return Object.entries(packages).flatMap(([path, { optionalDependencies = {} }]) =>
+    Object.keys(optionalDependencies)
+      .filter((name) => !(`node_modules/${name}` in packages) && !(`${path}/node_modules/${name}` in packages))
+      .map(
+        (name) =>
+          `package-lock.json: lacks ${name}; make it anew with npm install --package-lock-only in an empty copy`,
+      ),
+  );
+};
+
+export const changelogIsKept: Rule = (files) => {
+  const changelog = files.find(({ path }) => path === 'CHANGELOG.md');
+  if (!changelog) return ['CHANGELOG.md: is missing'];
+  return /^## Unreleased$/m.test(changelog.text) ? [] : ['CHANGELOG.md: has no "## Unreleased"'];
+};
+
+/** Where a path in a document may start. */
+const bases = ['', 'daemon/src/', 'native/'];
+
+export const documentsNamePathsThatExist: Rule = (files) => {
+  const known = new Set(files.flatMap(({ path }) => [path, ...folders(path)]));
+  const starts = new Set(
+    [...known].flatMap((path) =>
+      bases.filter((base) => path.startsWith(base)).map((base) => path.slice(base.length).split('/')[0]),
+    ),
+  );
+  const exists = (path: string): boolean => bases.some((base) => known.has(base + path));
+  return files
+    .filter((file) => isDocument(file) && isOurs(file))
+    .flatMap((file) => {
+      const quoted = pathsIn(file.text).filter(
+        (path) => starts.has(path.split('/')[0]) || /\.(ts|mjs|cjs|md|c|h)$/.test(path),
+      );
+      const linked = linksIn(file);
+      return [...quoted.filter((path) => !exists(path)), ...linked.filter((path) => !known.has(path))].map(
+        (path) => `${file.path}: names ${path}, which does not exist`,
+      );
+    });
+};
+
+function folders(path: string): string[] {
+  const parts = path.split('/').slice(0, -1);
+  return parts.map((_, index) => parts.slice(0, index + 1).join('/'));
+}
+
+/** What stands in backticks and has the form of a path; of a pattern (`core/<plane>/x.ts`) only the fixed beginning. */
+function pathsIn(text: string): string[] {
+  const inline = [...text.replaceAll(/^```[\s\S]*?^```/gm, '').matchAll(/`([^`\s]+)`/g)].map((match) => match[1] ?? '');
+  return inline
+    .filter(
+      (word) =>
+        /^[\w.@][\w.@<>*{},+-]*(?:\/[\w.@<>*{},+-]*)*$/.test(word) &&
+        (word.includes('/') || /\.(?:md|mjs|cjs)$/.test(word)),
+    )
+    .map((word) => word.replace(/\/?[^/]*[<*{].*$/, '').replace(/\/$/, ''))
+    .filter((word) => word !== '' && !/^\.{1,2}$/.test(word));
+}
+
+function linksIn({ path, text }: SourceFile): string[] {
+  return [...text.matchAll(/\]\((?!https?:|mailto:|#)([^)\s#]+)[^)]*\)/g)].map((match) => {
+    const parts = [...path.split('/').slice(0, -1), ...(match[1] ?? '').split('/')];
+    return parts
+      .reduce<string[]>(
+        (kept, part) => (part === '..' ? kept.slice(0, -1) : part === '.' || part === '' ? kept : [...kept, part]),
+        [],
+      )
+      .join('/');
+  });
+}
+
+export interface Requirement {
+  readonly id: string;
+  readonly text: string;
+  readonly plane: string;
+  readonly status: 'covered' | 'pending';
+}
+
+const planes = [
+  'commands',
+  'http',
+  'operations',
+  'files',
+  'watch',
+  'terminals',
+  'code',
+  'browser',
+  'desktop',
+  'mcp',
+  'images',
+  'v1',
+];
+
+export const requirementsAreTested: Rule = (files) => {
+  const requirements = parse(files, 'test/conformance/requirements.json') as Requirement[];
+  const quoted = files.filter(({ path }) => /^test\/.*\.test\.ts$/.test(path)).flatMap((file) => quotedIds(file));
+  const tested = new Set(quoted.map(({ id }) => id));
+  const ids = requirements.map(({ id }) => id);
+  return [
+    ...requirements
+      .filter(({ id, status }) => status === 'covered' && !tested.has(id))
+      .map(({ id }) => `${id}: is covered, but no test quotes it`),
+    ...quoted
+      .filter(({ id }) => !ids.includes(id))
+      .map(({ id, path }) => `${path}: quotes ${id}, which is no requirement`),
+    ...ids.filter((id, index) => ids.indexOf(id) !== index).map((id) => `${id}: exists twice`),
+    ...requirements
+      .filter(({ plane, status }) => !planes.includes(plane) || !['covered', 'pending'].includes(status))
+      .map(({ id, plane, status }) => `${id}: plane ${plane}, status ${status}`),
+  ];
+};
+
+/** Ids stand at the beginning of a test's title: `test('CMD-1 a run answers…`, several with spaces between. */
+export function quotedIds({ path, text }: SourceFile): { path: string; id: string }[] {
+  const titles = [...text.matchAll(/\b(?:t|programT)est(?:\.\w+)*(?:\([^()]*\))?\(\s*(['"`])((?:\\.|(?!\1)[\s\S])*)\1/g)].map(
+    (match) => match[2] ?? '',
+  );
+  return titles.flatMap((title) => {
+    const leading = /^(?:[A-Z][A-Z0-9]*(?:-[A-Z0-9]+)+[ ,]+)+/.exec(title)?.[0] ?? '';
+    return leading
+      .split(/[ ,]+/)
+      .filter(Boolean)
+      .map((id) => ({ path, id }));
+  });
+}
+
+function content(files: readonly SourceFile[], path: string): string {
+  return files.find((file) => file.path === path)?.text ?? '';
+}
+
+function parse(files: readonly SourceFile[], path: string): unknown {
+  return JSON.parse(content(files, path) || '{}');
+}
