@@ -1,0 +1,100 @@
+/** The one place that constructs things, and closes them in reverse. */
+import { statfsSync } from 'node:fs';
+import { describeSurface, rootRoutes, v1Routes, v2Routes } from './api.ts';
+import type { Config } from './config.ts';
+import { Commands } from './core/commands/commands.ts';
+import { imageEnvironment } from './core/commands/environment.ts';
+import { Accounts } from './core/identity/accounts.ts';
+import { createApp } from './http/app.ts';
+import { ApiKey } from './http/auth.ts';
+import { bindRoutes } from './http/route.ts';
+import type { Logger } from './kit/logger.ts';
+import { SystemAccounts } from './platform/accounts.ts';
+import type { Boot } from './platform/init.ts';
+import { listen } from './platform/listen.ts';
+import { findProgram } from './platform/programs.ts';
+import { keepPort, readPort } from './platform/runtime-directory.ts';
+import { KeeperSpawn } from './platform/spawn.ts';
+import { version } from './version.ts';
+
+export interface DaemonInputs {
+  readonly config: Config;
+  readonly boot: Boot;
+  /** Owned by init for this daemon. */
+  readonly runtimeDirectory: string;
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  readonly logger: Logger;
+}
+
+export interface Daemon {
+  readonly url: string;
+  /** Stops accepting, tells the streams, and waits a moment for them to end. */
+  close(): Promise<void>;
+}
+
+const megabyte = 1024 * 1024;
+const diskLogCapBytes = 256 * megabyte;
+const memoryLogCapBytes = 64 * megabyte;
+/** What open streams get to write their last line; init waits 2 s for the daemon. */
+const closeMs = 1000;
+
+/** The file systems that live in memory, by the magic numbers of statfs(2). */
+const memoryFileSystems = new Set([0x01021994, 0x858458f6]);
+
+export async function composeDaemon({
+  config,
+  boot,
+  runtimeDirectory,
+  environment,
+  logger,
+}: DaemonInputs): Promise<Daemon> {
+  const startedMs = performance.now();
+  const closing = new AbortController();
+  const accounts = new Accounts({
+    database: new SystemAccounts(),
+    own: { uid: process.getuid?.() ?? 0, gid: process.getgid?.() ?? 0 },
+    defaultUser: config.defaultUser,
+    platform: process.platform,
+  });
+  const spawn = new KeeperSpawn(runtimeDirectory);
+  const commands = new Commands({
+    spawn,
+    accounts,
+    findProgram,
+    environment: imageEnvironment({ ...environment, ...Object.fromEntries(boot.scrubbed) }),
+    logger,
+    maxRunning: config.maxCommands,
+    logCapBytes: isInMemory(runtimeDirectory) ? memoryLogCapBytes : diskLogCapBytes,
+    now: Date.now,
+  });
+  const recovered = await commands.recover();
+  if (boot.restarts > 0) logger.warn('started again by init', { restarts: boot.restarts, ...recovered });
+
+  const app = createApp({
+    apiKey: new ApiKey(config.apiKey),
+    logger,
+    routes: [
+      ...bindRoutes(rootRoutes, { version, uptimeSeconds: () => Math.round(performance.now() - startedMs) / 1000 }),
+      ...bindRoutes(v1Routes, { openApi: describeSurface('v1') }),
+      ...bindRoutes(v2Routes, { commands, closing: closing.signal, openApi: describeSurface('v2') }),
+    ],
+  });
+  const hostname = config.host || (config.apiKey === null ? '127.0.0.1' : '0.0.0.0');
+  const port = config.port === 0 && boot.restarts > 0 ? readPort(runtimeDirectory) : config.port;
+  const listener = listen(hostname, port, (request, { keepOpen }) => app(request, keepOpen));
+  keepPort(runtimeDirectory, listener.port);
+
+  return {
+    url: `http://${hostname.includes(':') ? `[${hostname}]` : hostname}:${listener.port}`,
+    async close() {
+      closing.abort();
+      await listener.stop(closeMs);
+      commands[Symbol.dispose]();
+      spawn[Symbol.dispose]();
+    },
+  };
+}
+
+function isInMemory(directory: string): boolean {
+  return memoryFileSystems.has(statfsSync(directory).type);
+}

@@ -1,0 +1,152 @@
+/** Every setting in one table: its variable, its flag, its type, its default and what it means. */
+import { z } from 'zod';
+import { logLevels } from './kit/logger.ts';
+
+interface Setting<T> {
+  /** null where there is no variable of the name. */
+  readonly variable: string;
+  readonly flag: string;
+  readonly schema: z.ZodType<T>;
+  readonly fallback: T;
+  /** One sentence for --help and the reference. */
+  readonly sentence: string;
+  readonly isSecret?: boolean;
+}
+
+function setting<T>(row: Setting<T>): Setting<T> {
+  return row;
+}
+
+const text = z.string().min(1);
+const wholeNumber = (least: number, most: number) =>
+  z.string().regex(/^\d+$/, 'must be a whole number').transform(Number).pipe(z.number().min(least).max(most));
+
+export const settings = {
+  host: setting<string>({
+    variable: 'SVC_HOST',
+    flag: 'host',
+    schema: text,
+    fallback: '',
+    sentence: 'Address to listen on: 0.0.0.0 when a key is set, 127.0.0.1 when none is.',
+  }),
+  port: setting<number>({
+    variable: 'SVC_PORT',
+    flag: 'port',
+    schema: wholeNumber(0, 65535),
+    fallback: 18091,
+    sentence: 'Port to listen on; 0 takes any free one.',
+  }),
+  apiKey: setting<string | null>({
+    variable: 'SVC_API_KEY',
+    flag: 'api-key',
+    schema: text,
+    fallback: null,
+    sentence: 'The key that every request must carry; SANDBOX_API_KEY is read too. Without it the daemon is open.',
+    isSecret: true,
+  }),
+  defaultUser: setting<string | null>({
+    variable: 'SVC_DEFAULT_USER',
+    flag: 'default-user',
+    schema: text,
+    fallback: null,
+    sentence: 'Account that commands, terminals and code run as; the daemon’s own otherwise.',
+  }),
+  runtimeDir: setting<string | null>({
+    variable: 'SVC_RUNTIME_DIR',
+    flag: 'runtime-dir',
+    schema: z.string().regex(/^\//, 'must be an absolute path'),
+    fallback: null,
+    sentence:
+      'Private directory for commands and their logs: /var/lib/sandboxd/<port>, else /run, else the temp directory.',
+  }),
+  logLevel: setting<(typeof logLevels)[number]>({
+    variable: 'SVC_LOG_LEVEL',
+    flag: 'log-level',
+    schema: z.enum(logLevels),
+    fallback: 'info',
+    sentence: `Least level that is logged: ${logLevels.join(', ')}.`,
+  }),
+  maxCommands: setting<number>({
+    variable: 'SVC_MAX_COMMANDS',
+    flag: 'max-commands',
+    schema: wholeNumber(1, 100_000),
+    fallback: 512,
+    sentence: 'Most commands that run at once; one more is refused with 429.',
+  }),
+} as const;
+
+type Settings = typeof settings;
+export type Config = { readonly [K in keyof Settings]: Settings[K] extends Setting<infer T> ? T : never };
+
+export interface ConfigSources {
+  readonly arguments: readonly string[];
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  /** Keys that the launcher took out of both. */
+  readonly secrets: ReadonlyMap<string, string>;
+}
+
+/** Flags win over variables. Throws an Error with one clear line for a bad value or an unknown flag. */
+export function readConfig(sources: ConfigSources): Config {
+  const flags = readFlags(sources.arguments);
+  const entries = Object.entries(settings).map(([name, row]) => {
+    const given = rawValue(row, flags, sources);
+    return [name, given === null ? row.fallback : parseValue(row, given)];
+  });
+  return Object.fromEntries(entries) as Config;
+}
+
+interface Given {
+  readonly source: string;
+  readonly value: string;
+}
+
+function rawValue(row: Setting<unknown>, flags: ReadonlyMap<string, string>, sources: ConfigSources): Given | null {
+  const names = row.isSecret ? [row.variable, 'SANDBOX_API_KEY'] : [row.variable];
+  const candidates: Given[] = [
+    { source: `--${row.flag}`, value: flags.get(row.flag) ?? sources.secrets.get(`--${row.flag}`) ?? '' },
+    ...names.map((name) => ({ source: name, value: sources.secrets.get(name) ?? sources.environment[name] ?? '' })),
+  ];
+  // An empty variable is an unset one: compose files and images leave them so.
+  return candidates.find(({ value }) => value !== '') ?? null;
+}
+
+function parseValue(row: Setting<unknown>, { source, value }: Given): unknown {
+  const result = row.schema.safeParse(value);
+  if (result.success) return result.data;
+  const shown = row.isSecret ? 'the given value' : JSON.stringify(value);
+  throw new Error(`${source}: ${shown} is not valid: ${result.error.issues[0]?.message ?? 'bad value'}`);
+}
+
+function readFlags(args: readonly string[]): ReadonlyMap<string, string> {
+  const known = new Set(Object.values(settings).map((row) => row.flag));
+  const flags = new Map<string, string>();
+  for (let at = 0; at < args.length; at++) {
+    const match = /^--([a-z-]+)(?:=(.*))?$/s.exec(args[at] ?? '');
+    const name = match?.[1] ?? '';
+    if (!known.has(name)) throw new Error(`unknown argument ${args[at] ?? ''}; sandboxd --help lists them`);
+    const value = match?.[2] ?? args[++at];
+    if (value === undefined) throw new Error(`--${name} needs a value`);
+    flags.set(name, value);
+  }
+  return flags;
+}
+
+/** The table as data, for `--help`, `spec/config.json` and the reference. */
+export function describeSettings() {
+  return Object.values(settings).map(({ variable, flag, fallback, sentence }) => ({
+    variable,
+    flag: `--${flag}`,
+    default: fallback === '' ? null : fallback,
+    sentence,
+  }));
+}
+
+/** The settings as aligned lines for people. */
+export function settingsHelp(): string {
+  const rows = describeSettings().map((row) => [
+    `  ${row.flag} / ${row.variable}`,
+    row.default === null ? row.sentence : `${row.sentence} Default ${row.default}.`,
+  ]);
+  const width = Math.max(...rows.map(([name = '']) => name.length)) + 2;
+  return rows.map(([name = '', sentence = '']) => name.padEnd(width) + sentence).join('\n');
+}

@@ -1,0 +1,101 @@
+/** One run: what was asked, how it stands, and when it is over. */
+import { constants } from 'node:os';
+import { Deadline } from '../../kit/deadline.ts';
+import type { Child, ChildEnd } from '../../platform/spawn.ts';
+import type { CommandNote } from './note.ts';
+
+export const commandStatuses = ['running', 'completed', 'timed_out', 'killed', 'failed', 'lost'] as const;
+export type CommandStatus = (typeof commandStatuses)[number];
+
+export interface StartFailure {
+  /** The step that failed: `cwd`, `exec` and so on. */
+  readonly stage: string;
+  readonly errno: number;
+  readonly errnoName: string;
+  readonly message: string;
+}
+
+export interface CommandState {
+  readonly status: CommandStatus;
+  /** 128 + signal after a death by signal; null while running, and where nobody knows. */
+  readonly exitCode: number | null;
+  readonly signal: string | null;
+  readonly oomKilled: boolean | null;
+  readonly failure: StartFailure | null;
+  readonly endedMs: number | null;
+}
+
+/** After the end of the leader: how long the pipes may be silent, and how long they are listened to in all. */
+const quietMs = 25;
+const drainMs = 100;
+
+const signalNames = new Map(Object.entries(constants.signals).map(([name, number]) => [number, name]));
+
+export class Command {
+  #settled: Promise<void> | null = null;
+
+  constructor(
+    readonly note: CommandNote,
+    readonly child: Child,
+  ) {}
+
+  get id(): string {
+    return this.note.id;
+  }
+
+  get pid(): number | null {
+    return this.child.pid === 0 ? null : this.child.pid;
+  }
+
+  get startedMs(): number {
+    return this.child.startedMs || this.note.createdMs;
+  }
+
+  get isRunning(): boolean {
+    return this.child.end === null;
+  }
+
+  get state(): CommandState {
+    return stateOf(this.child.end);
+  }
+
+  /**
+   * Resolves when the leader has ended and its pipes were quiet for a moment, or when the signal aborts.
+   * A background process that holds a pipe does not delay it.
+   */
+  async finished(signal?: AbortSignal): Promise<void> {
+    while (!this.child.end && !signal?.aborted) await this.child.changed(signal);
+    if (this.child.end && this.child.streamsOpen) await (this.#settled ??= this.#drain());
+  }
+
+  async #drain(): Promise<void> {
+    using deadline = new Deadline(drainMs);
+    while (this.child.streamsOpen && !deadline.passed) {
+      using quiet = new Deadline(quietMs, deadline.signal);
+      const ends = this.child.ends;
+      this.child.watch();
+      await this.child.changed(quiet.signal);
+      if (this.child.ends === ends && quiet.passed) return;
+    }
+  }
+}
+
+function stateOf(end: ChildEnd | null): CommandState {
+  const unknown = { exitCode: null, signal: null, oomKilled: null, failure: null, endedMs: end?.atMs ?? null };
+  if (end === null) return { ...unknown, status: 'running' };
+  if (end.kind === 'lost') return { ...unknown, status: 'lost' };
+  if (end.kind === 'failed') return { ...unknown, status: 'failed', oomKilled: false, failure: end };
+  return {
+    status: endedStatus(end),
+    exitCode: end.exitCode ?? 128 + end.signal,
+    signal: end.signal === 0 ? null : (signalNames.get(end.signal) ?? `SIG${end.signal}`),
+    oomKilled: end.oomKilled,
+    failure: null,
+    endedMs: end.atMs,
+  };
+}
+
+function endedStatus(end: Extract<ChildEnd, { kind: 'exited' }>): CommandStatus {
+  if (end.cause === 'timeout') return 'timed_out';
+  return end.cause === 'none' && end.signal === 0 ? 'completed' : 'killed';
+}

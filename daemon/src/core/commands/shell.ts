@@ -1,0 +1,36 @@
+/** Turns a script and the name of a shell into the program and the arguments to run. */
+import { CoreError } from '../../kit/errors.ts';
+
+export const shellNames = ['auto', 'bash', 'sh', 'none', 'powershell', 'cmd'] as const;
+export type ShellName = (typeof shellNames)[number];
+
+/** Looks a program up in a PATH, now; null when it is not there. */
+export type FindProgram = (name: string, path: string) => string | null;
+
+export interface ShellRequest {
+  readonly shell: ShellName;
+  readonly command: string;
+  readonly args: readonly string[];
+}
+
+/** The argv of a request. `path` is the image's PATH, so that a caller's own PATH cannot hide the shell. */
+export function shellArguments(request: ShellRequest, path: string, findProgram: FindProgram): string[] {
+  if (request.shell === 'none') return [request.command, ...request.args];
+  if (request.args.length > 0) {
+    throw new CoreError('bad_argument', 'args is only for shell "none"', {
+      hint: 'Set shell to "none" to run a program with arguments, or put the arguments into the command.',
+    });
+  }
+  return [findShell(request.shell, path, findProgram), '-c', request.command];
+}
+
+function findShell(shell: Exclude<ShellName, 'none'>, path: string, findProgram: FindProgram): string {
+  const candidates = shell === 'auto' ? ['bash', 'sh'] : [shell];
+  for (const name of candidates) {
+    const program = shell === 'powershell' || shell === 'cmd' ? null : findProgram(name, path);
+    if (program !== null) return program;
+  }
+  throw new CoreError('unavailable', `no ${candidates.join(' or ')} on PATH`, {
+    hint: 'Install a shell in the image, or run a program directly with shell "none".',
+  });
+}

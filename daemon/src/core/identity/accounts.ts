@@ -1,0 +1,109 @@
+/** Decides as which account a command, a terminal or a kernel runs. */
+import { CoreError } from '../../kit/errors.ts';
+import type { AccountDatabase } from '../../platform/accounts.ts';
+
+export interface Account {
+  /** The name, or the uid as text when the machine has no name for it. */
+  readonly name: string;
+  readonly uid: number;
+  readonly gid: number;
+  /** All groups, the account's own first. */
+  readonly groups: readonly number[];
+  readonly home: string;
+  readonly shell: string;
+}
+
+export interface AccountsDeps {
+  readonly database: AccountDatabase;
+  /** The daemon's own identity. */
+  readonly own: { readonly uid: number; readonly gid: number };
+  /** `SVC_DEFAULT_USER`; null is the daemon's own account. */
+  readonly defaultUser: string | null;
+  readonly platform: NodeJS.Platform;
+}
+
+const largestId = 2 ** 32 - 2; // 2^32 - 1 means "leave it" to setresuid(2).
+
+export class Accounts {
+  constructor(private readonly deps: AccountsDeps) {}
+
+  /** The account that `user` names: a name, a uid or `uid:gid`; the default account when null. */
+  resolve(user: string | null): Account {
+    if (user === null) return this.default();
+    if (this.deps.platform === 'win32') {
+      throw new CoreError('bad_argument', 'user cannot be chosen on Windows', { hint: 'Leave user out.' });
+    }
+    const account = this.#find(user);
+    if (!account) {
+      throw new CoreError('bad_argument', `no account is named ${JSON.stringify(user)}`, {
+        hint: 'Give a name from /etc/passwd, a uid, or uid:gid; or leave user out for the default account.',
+      });
+    }
+    this.#assertReachable(account);
+    return account;
+  }
+
+  /** `SVC_DEFAULT_USER`, else the account the daemon runs as. */
+  default(): Account {
+    const { defaultUser, platform } = this.deps;
+    if (defaultUser === null) return this.own();
+    if (platform === 'win32') {
+      throw new CoreError('unavailable', 'SVC_DEFAULT_USER cannot be applied on Windows', {
+        hint: 'Start the daemon without SVC_DEFAULT_USER.',
+      });
+    }
+    const account = this.#find(defaultUser);
+    if (!account) {
+      throw new CoreError('unavailable', `the default account ${JSON.stringify(defaultUser)} does not exist`, {
+        hint: 'Create it in the image, or start the daemon with another SVC_DEFAULT_USER.',
+      });
+    }
+    this.#assertReachable(account);
+    return account;
+  }
+
+  /** The account the daemon itself runs as. */
+  own(): Account {
+    const { uid, gid } = this.deps.own;
+    return this.#withUid(uid, gid);
+  }
+
+  /** True when the account is the daemon's own, so that nothing has to be switched. */
+  isOwn(account: Account): boolean {
+    return account.uid === this.deps.own.uid && this.deps.own.uid !== 0;
+  }
+
+  #find(user: string): Account | null {
+    const ids = /^(\d{1,10})(?::(\d{1,10}))?$/.exec(user);
+    if (!ids) {
+      const entry = this.deps.database.byName(user);
+      return entry && { ...entry, groups: this.deps.database.groupsOf(entry.name, entry.gid) };
+    }
+    const uid = Number(ids[1]);
+    const gid = ids[2] === undefined ? null : Number(ids[2]);
+    if (uid > largestId || (gid ?? 0) > largestId) return null;
+    return this.#withUid(uid, gid);
+  }
+
+  /** A uid without an entry is an account too: containers run under ids that no file names. */
+  #withUid(uid: number, gid: number | null): Account {
+    const entry = this.deps.database.byUid(uid);
+    const group = gid ?? entry?.gid ?? uid;
+    return {
+      name: entry?.name ?? String(uid),
+      uid,
+      gid: group,
+      groups: this.deps.database.groupsOf(entry?.name ?? null, group),
+      home: entry?.home ?? '/',
+      shell: entry?.shell ?? '/bin/sh',
+    };
+  }
+
+  #assertReachable(account: Account): void {
+    const { own } = this.deps;
+    if (own.uid === 0 || account.uid === own.uid) return;
+    throw new CoreError('bad_argument', `the daemon runs as uid ${own.uid} and cannot become ${account.name}`, {
+      hint: 'Leave user out, or start the daemon as root.',
+    });
+  }
+}

@@ -1,0 +1,85 @@
+/** The envelope of every JSON answer, and the one table from error codes to statuses. */
+import type { CoreError, ErrorCode } from '../kit/errors.ts';
+
+/** Exhaustive, without a fallback: a new code does not compile until it has a status here. */
+export const statusOf: Readonly<Record<ErrorCode, number>> = {
+  malformed_request: 400,
+  bad_argument: 400,
+  unauthorized: 401,
+  forbidden: 403,
+  route_not_found: 404,
+  command_not_found: 404,
+  session_not_found: 404,
+  method_not_allowed: 405,
+  command_id_reused: 409,
+  stdin_closed: 409,
+  body_too_large: 413,
+  invalid_input: 422,
+  capacity_reached: 429,
+  not_implemented: 501,
+  unavailable: 503,
+  no_space_left: 507,
+};
+
+/** Seconds after which a refused client may try again. */
+const retryAfterSeconds = 1;
+
+export interface Envelope {
+  readonly success: boolean;
+  readonly message: string;
+  readonly data: unknown;
+  readonly hint: string | null;
+}
+
+/** One entry of `errors` in a 422: `location` starts with `body`, `query` or `path`. */
+export interface ValidationError {
+  readonly location: string;
+  readonly message: string;
+  readonly type: string;
+}
+
+export function success(data: unknown, message: string, hint: string | null, top: object = {}, status = 200): Response {
+  const envelope: Envelope = { success: true, message, data, hint };
+  return json({ ...top, ...envelope }, status);
+}
+
+export function failure(error: CoreError): Response {
+  const envelope: Envelope = { success: false, message: error.message, data: error.facts, hint: error.hint };
+  return json(envelope, statusOf[error.code], headersOf(error));
+}
+
+export function validationFailure(errors: readonly ValidationError[]): Response {
+  const first = errors[0];
+  const envelope: Envelope = {
+    success: false,
+    message: first ? `${first.location}: ${first.message}` : 'the request is not valid',
+    data: null,
+    hint: 'See errors for each field that has to change.',
+  };
+  return json({ ...envelope, errors }, statusOf.invalid_input);
+}
+
+/** Something that is not in the closed set was thrown: the client gets an id, the log gets the stack. */
+export function bug(requestId: string): Response {
+  const envelope: Envelope = {
+    success: false,
+    message: 'internal error',
+    data: { request_id: requestId },
+    hint: 'This is a bug in the daemon; report it with the request id and the log line that carries it.',
+  };
+  return json(envelope, 500);
+}
+
+function headersOf(error: CoreError): Record<string, string> {
+  if (error.code === 'unauthorized') return { 'www-authenticate': 'Bearer' };
+  if (error.code === 'capacity_reached') return { 'retry-after': String(retryAfterSeconds) };
+  const allow = error.code === 'method_not_allowed' ? error.facts?.['allow'] : undefined;
+  return Array.isArray(allow) ? { allow: allow.join(', ') } : {};
+}
+
+function json(body: object, status: number, headers: Record<string, string> = {}): Response {
+  return new Response(JSON.stringify(body), {
+    status,
+    headers: { 'content-type': 'application/json', 'cache-control': 'no-store', ...headers },
+  });
+}

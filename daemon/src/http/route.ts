@@ -1,0 +1,187 @@
+/** One object is a route: its validator, its handler's types and its OpenAPI operation all come from it. */
+import type { z } from 'zod';
+import type { ErrorCode } from '../kit/errors.ts';
+import { readJsonObject } from './body.ts';
+import { success, validationFailure, type ValidationError } from './envelope.ts';
+import { NdjsonStream, ndjsonResponse } from './ndjson.ts';
+import { readText, validate, type InputPlace } from './validate.ts';
+
+export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+
+/** What a handler may know of the request beside its inputs. */
+export interface RequestContext {
+  readonly requestId: string;
+  readonly headers: Headers;
+  /** Fires when the client has gone. */
+  readonly signal: AbortSignal;
+  /** The key the request carries is right, or none is needed; also told for public routes. */
+  readonly isAuthorized: boolean;
+  readonly onFault: (error: unknown) => void;
+}
+
+type Output<S> = S extends z.ZodType ? z.output<S> : undefined;
+type Data<S> = S extends z.ZodType ? z.input<S> | Answer<z.input<S>> : never;
+type Lines<S> = S extends z.ZodType ? NdjsonStream<z.input<S>> : never;
+type Raw<R> = R extends RawAnswer ? Response : never;
+
+/** Data with something to say about it. */
+export class Answer<T> {
+  constructor(
+    readonly data: T,
+    readonly details: { readonly message?: string; readonly hint?: string | null; readonly top?: object } = {},
+  ) {}
+}
+
+/** An answer outside the envelope, as OpenAPI tells it. */
+export interface RawAnswer {
+  readonly contentType: string;
+  readonly description: string;
+}
+
+export interface RouteDefinition<Deps, P, Q, B, D, L, R> {
+  /** Unique over both surfaces: `commands.run`. */
+  readonly operation: string;
+  readonly method: Method;
+  /** With `{name}` for a parameter. */
+  readonly path: string;
+  readonly summary: string;
+  readonly params?: P;
+  readonly query?: Q;
+  readonly body?: B;
+  /** The payload in the envelope. */
+  readonly data?: D;
+  /** The lines, when the route streams NDJSON. */
+  readonly lines?: L;
+  readonly raw?: R;
+  /** Fields beside the envelope's own. */
+  readonly top?: z.ZodObject;
+  /** What it may raise beyond 401 and 422. */
+  readonly errors: readonly ErrorCode[];
+  handle(
+    deps: Deps,
+    input: { params: Output<P>; query: Output<Q>; body: Output<B>; context: RequestContext },
+  ): Promise<Data<D> | Lines<L> | Raw<R>> | Data<D> | Lines<L> | Raw<R>;
+}
+
+/** A route without its types: what OpenAPI describes. */
+export interface RouteShape {
+  readonly operation: string;
+  readonly method: Method;
+  readonly path: string;
+  readonly summary: string;
+  readonly params: z.ZodObject | undefined;
+  readonly query: z.ZodObject | undefined;
+  readonly body: z.ZodType | undefined;
+  readonly data: z.ZodType | undefined;
+  readonly lines: z.ZodType | undefined;
+  readonly raw: RawAnswer | undefined;
+  readonly top: z.ZodObject | undefined;
+  readonly errors: readonly ErrorCode[];
+}
+
+/** A route that can be mounted, once it is told what to work on. */
+export interface Route<Deps> extends RouteShape {
+  respond(
+    deps: Deps,
+    request: Request,
+    params: Readonly<Record<string, string>>,
+    context: RequestContext,
+  ): Promise<Response>;
+}
+
+/** A route together with what it works on. */
+export interface BoundRoute {
+  readonly method: Method;
+  readonly path: string;
+  respond(request: Request, params: Readonly<Record<string, string>>, context: RequestContext): Promise<Response>;
+}
+
+/** The `route` function of a surface whose handlers work on `Deps`. */
+export function routesFor<Deps>() {
+  return function route<
+    P extends z.ZodObject | undefined = undefined,
+    Q extends z.ZodObject | undefined = undefined,
+    B extends z.ZodType | undefined = undefined,
+    D extends z.ZodType | undefined = undefined,
+    L extends z.ZodType | undefined = undefined,
+    R extends RawAnswer | undefined = undefined,
+  >(definition: RouteDefinition<Deps, P, Q, B, D, L, R>): Route<Deps> {
+    return {
+      operation: definition.operation,
+      method: definition.method,
+      path: definition.path,
+      summary: definition.summary,
+      errors: definition.errors,
+      top: definition.top,
+      params: definition.params,
+      query: definition.query,
+      body: definition.body,
+      data: definition.data,
+      lines: definition.lines,
+      raw: definition.raw,
+      async respond(deps, request, params, context) {
+        const inputs = await readInputs(definition, request, params);
+        if ('errors' in inputs) return validationFailure(inputs.errors);
+        const { params: pathValues, query, body } = inputs.value;
+        const result = await definition.handle(deps, {
+          params: pathValues as Output<P>,
+          query: query as Output<Q>,
+          body: body as Output<B>,
+          context,
+        });
+        return respondWith(result, context);
+      },
+    };
+  };
+}
+
+export function bindRoutes<Deps>(routes: readonly Route<Deps>[], deps: Deps): BoundRoute[] {
+  return routes.map((route) => ({
+    method: route.method,
+    path: route.path,
+    respond: (request, params, context) => route.respond(deps, request, params, context),
+  }));
+}
+
+interface InputSchemas {
+  readonly params?: z.ZodObject | undefined;
+  readonly query?: z.ZodObject | undefined;
+  readonly body?: z.ZodType | undefined;
+}
+
+type Inputs = { readonly params: unknown; readonly query: unknown; readonly body: unknown };
+
+/** Every place is looked at, so that a caller learns of all that is wrong at once. */
+async function readInputs(
+  schemas: InputSchemas,
+  request: Request,
+  params: Readonly<Record<string, string>>,
+): Promise<{ value: Inputs } | { errors: readonly ValidationError[] }> {
+  const errors: ValidationError[] = [];
+  const check = (schema: z.ZodType | undefined, input: unknown, place: InputPlace): unknown => {
+    if (!schema) return undefined;
+    const checked = validate(schema, input, place);
+    if ('value' in checked) return checked.value;
+    errors.push(...checked.errors);
+    return undefined;
+  };
+  const value = {
+    params: check(schemas.params, schemas.params && readText(schemas.params, params), 'path'),
+    query: check(schemas.query, schemas.query && readText(schemas.query, queryOf(request)), 'query'),
+    body: schemas.body ? check(schemas.body, await readJsonObject(request), 'body') : undefined,
+  };
+  return errors.length > 0 ? { errors } : { value };
+}
+
+/** The last one counts where a name is repeated. */
+function queryOf(request: Request): Record<string, string> {
+  return Object.fromEntries(new URL(request.url).searchParams);
+}
+
+function respondWith(result: unknown, context: RequestContext): Response {
+  if (result instanceof Response) return result;
+  if (result instanceof NdjsonStream) return ndjsonResponse(result, context.onFault);
+  const answer = result instanceof Answer ? (result as Answer<unknown>) : new Answer(result);
+  const { message = 'Operation successful', hint = null, top } = answer.details;
+  return success(answer.data, message, hint, top);
+}

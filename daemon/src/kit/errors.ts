@@ -1,0 +1,46 @@
+/** The closed set of failures that core may raise; `http/envelope.ts` gives each its status. */
+
+export const errorCodes = [
+  'malformed_request',
+  'bad_argument',
+  'unauthorized',
+  'forbidden',
+  'route_not_found',
+  'command_not_found',
+  'session_not_found',
+  'method_not_allowed',
+  'command_id_reused',
+  'stdin_closed',
+  'body_too_large',
+  'invalid_input',
+  'capacity_reached',
+  'not_implemented',
+  'unavailable',
+  'no_space_left',
+] as const;
+
+export type ErrorCode = (typeof errorCodes)[number];
+
+export interface ErrorDetails {
+  /** What to do next, in one sentence. */
+  readonly hint?: string;
+  /** Facts that a program can read. */
+  readonly facts?: Readonly<Record<string, unknown>>;
+}
+
+/** A failure that the caller caused or can act on. Anything else that is thrown is a bug. */
+export class CoreError extends Error {
+  override readonly name = 'CoreError';
+  readonly hint: string | null;
+  readonly facts: Readonly<Record<string, unknown>> | null;
+
+  constructor(
+    readonly code: ErrorCode,
+    message: string,
+    details: ErrorDetails = {},
+  ) {
+    super(message);
+    this.hint = details.hint ?? null;
+    this.facts = details.facts ?? null;
+  }
+}

@@ -1,0 +1,38 @@
+/** Writes one JSON object a line, so that a log is read by programs as easily as by people. */
+
+export const logLevels = ['debug', 'info', 'warn', 'error'] as const;
+export type LogLevel = (typeof logLevels)[number];
+export type LogFields = Readonly<Record<string, unknown>>;
+
+export class Logger {
+  readonly #threshold: number;
+
+  constructor(
+    level: LogLevel,
+    private readonly write: (line: string) => void,
+    private readonly now: () => Date = () => new Date(),
+  ) {
+    this.#threshold = logLevels.indexOf(level);
+  }
+
+  debug(message: string, fields?: LogFields): void {
+    this.#log('debug', message, fields);
+  }
+
+  info(message: string, fields?: LogFields): void {
+    this.#log('info', message, fields);
+  }
+
+  warn(message: string, fields?: LogFields): void {
+    this.#log('warn', message, fields);
+  }
+
+  error(message: string, fields?: LogFields): void {
+    this.#log('error', message, fields);
+  }
+
+  #log(level: LogLevel, message: string, fields: LogFields = {}): void {
+    if (logLevels.indexOf(level) < this.#threshold) return;
+    this.write(`${JSON.stringify({ at: this.now().toISOString(), level, message, ...fields })}\n`);
+  }
+}

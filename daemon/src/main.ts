@@ -1,0 +1,86 @@
+/** The program: flags and environment to settings, then the daemon, then an exit code. Nobody imports it. */
+import { writeSync } from 'node:fs';
+import { describeSurface, surfaceNames, type SurfaceName } from './api.ts';
+import { composeDaemon } from './compose.ts';
+import { readConfig, settingsHelp } from './config.ts';
+import { Logger } from './kit/logger.ts';
+import { Init } from './platform/init.ts';
+import { openRuntimeDirectory } from './platform/runtime-directory.ts';
+import { version } from './version.ts';
+
+const exitOk = 0;
+const exitUsage = 2;
+const standardOutput = 1;
+const standardError = 2;
+
+const help = `sandboxd ${version}: runs commands in this machine and serves them over HTTP
+
+  sandboxd start [flags]             run the daemon
+  sandboxd version                   print the version
+  sandboxd print-openapi [v1|v2]     print the description of a surface (v2)
+  sandboxd --help                    this page
+
+Flags of start, each with its variable; the flag wins:
+${settingsHelp()}`;
+
+const verbs: Readonly<Record<string, (args: readonly string[]) => Promise<number> | number>> = {
+  start,
+  version: () => print(version),
+  'print-openapi': ([surface = 'v2']) => {
+    if (!isSurface(surface)) throw new Error(`no surface is named ${surface}; there are ${surfaceNames.join(' and ')}`);
+    return print(JSON.stringify(describeSurface(surface), null, 2));
+  },
+  help: () => print(help),
+  '--help': () => print(help),
+  '-h': () => print(help),
+  '--version': () => print(version),
+};
+
+async function start(args: readonly string[]): Promise<number> {
+  if (args.includes('--help')) return print(help);
+  const init = Init.connect();
+  const config = readConfig({ arguments: args, environment: process.env, secrets: init.boot.secrets });
+  const logger = new Logger(config.logLevel, (line) => process.stdout.write(line));
+  const runtimeDirectory = openRuntimeDirectory(init, config.runtimeDir, config.port);
+  const daemon = await composeDaemon({ config, boot: init.boot, runtimeDirectory, environment: process.env, logger });
+  init.ready();
+  logger.info('serving', {
+    url: daemon.url,
+    version,
+    pid: process.pid,
+    runtime_dir: runtimeDirectory,
+    key: config.apiKey !== null,
+  });
+  const signal = await firstSignal();
+  logger.info('closing', { signal });
+  await daemon.close();
+  return exitOk;
+}
+
+function firstSignal(): Promise<string> {
+  return new Promise((resolve) => {
+    for (const name of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.once(name, resolve);
+  });
+}
+
+function isSurface(name: string): name is SurfaceName {
+  return (surfaceNames as readonly string[]).includes(name);
+}
+
+function print(text: string): number {
+  writeSync(standardOutput, `${text}\n`);
+  return exitOk;
+}
+
+async function run([verb = 'help', ...args]: readonly string[]): Promise<number> {
+  try {
+    const action = verbs[verb];
+    if (!action) throw new Error(`no command is named ${verb}; sandboxd --help lists them`);
+    return await action(args);
+  } catch (error) {
+    writeSync(standardError, `sandboxd: ${error instanceof Error ? error.message : String(error)}\n`);
+    return exitUsage;
+  }
+}
+
+process.exit(await run(process.argv.slice(2)));

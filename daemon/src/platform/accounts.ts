@@ -1,0 +1,80 @@
+/** Reads the machine's accounts and groups from `/etc/passwd` and `/etc/group`, as they are now. */
+import { readFileSync, statSync } from 'node:fs';
+
+export interface PasswdEntry {
+  readonly name: string;
+  readonly uid: number;
+  readonly gid: number;
+  readonly home: string;
+  readonly shell: string;
+}
+
+export interface AccountDatabase {
+  byName(name: string): PasswdEntry | null;
+  byUid(uid: number): PasswdEntry | null;
+  /** The supplementary groups of an account, its own group first. */
+  groupsOf(name: string | null, gid: number): number[];
+}
+
+export class SystemAccounts implements AccountDatabase {
+  readonly #passwd: ParsedFile<PasswdEntry>;
+  readonly #group: ParsedFile<GroupEntry>;
+
+  constructor(etc = '/etc') {
+    this.#passwd = new ParsedFile(`${etc}/passwd`, parsePasswd);
+    this.#group = new ParsedFile(`${etc}/group`, parseGroup);
+  }
+
+  byName(name: string): PasswdEntry | null {
+    return this.#passwd.entries().find((entry) => entry.name === name) ?? null;
+  }
+
+  byUid(uid: number): PasswdEntry | null {
+    return this.#passwd.entries().find((entry) => entry.uid === uid) ?? null;
+  }
+
+  groupsOf(name: string | null, gid: number): number[] {
+    const member = this.#group.entries().filter((group) => name !== null && group.members.includes(name));
+    return [...new Set([gid, ...member.map((group) => group.gid)])];
+  }
+}
+
+interface GroupEntry {
+  readonly gid: number;
+  readonly members: readonly string[];
+}
+
+/** Parsed once for each version of the file: looked at on every request, read when it has changed. */
+class ParsedFile<Entry> {
+  #version = '';
+  #entries: readonly Entry[] = [];
+
+  constructor(
+    private readonly path: string,
+    private readonly parse: (fields: readonly string[]) => Entry | null,
+  ) {}
+
+  entries(): readonly Entry[] {
+    const status = statSync(this.path, { throwIfNoEntry: false, bigint: true });
+    const version = status ? `${status.ino} ${status.size} ${status.mtimeNs} ${status.ctimeNs}` : 'absent';
+    if (version !== this.#version) {
+      const lines = status ? readFileSync(this.path, 'utf8').split('\n') : [];
+      this.#entries = lines.map((line) => this.parse(line.split(':'))).filter((entry) => entry !== null);
+      this.#version = version;
+    }
+    return this.#entries;
+  }
+}
+
+function parsePasswd([name, , uid, gid, , home, shell]: readonly string[]): PasswdEntry | null {
+  if (!name || !isId(uid) || !isId(gid)) return null;
+  return { name, uid: Number(uid), gid: Number(gid), home: home || '/', shell: shell || '/bin/sh' };
+}
+
+function parseGroup([, , gid, members]: readonly string[]): GroupEntry | null {
+  return isId(gid) ? { gid: Number(gid), members: (members ?? '').split(',').filter(Boolean) } : null;
+}
+
+function isId(text: string | undefined): text is string {
+  return text !== undefined && /^\d{1,10}$/.test(text);
+}

@@ -1,0 +1,280 @@
+/** One command as the daemon sees it: its keeper while that lives, its directory ever after. */
+import { getSystemErrorMap } from 'node:util';
+import type { ByteLog } from '../kit/byte-log.ts';
+import { Notifier } from '../kit/notifier.ts';
+import type { ArrivalRun, CommandDirectory, JournalEnd, StreamName } from './command-directory.ts';
+import { KeeperConnection } from './keeper-connection.ts';
+import {
+  decodeStatus,
+  encodeEof,
+  encodeFrame,
+  encodeSignal,
+  encodeStdin,
+  encodeTerminate,
+  encodeWatch,
+  failureStages,
+  fromKeeper,
+  readUint64,
+  signalScope,
+  statusFlag,
+  toKeeper,
+  type EndCause,
+  type FailureStage,
+  type KeeperStatus,
+} from './keeper-protocol.ts';
+
+export type ChildEnd =
+  | {
+      readonly kind: 'exited';
+      /** null after a death by signal. */
+      readonly exitCode: number | null;
+      readonly signal: number;
+      readonly cause: EndCause;
+      readonly oomKilled: boolean | null;
+      readonly atMs: number;
+    }
+  | {
+      readonly kind: 'failed';
+      readonly stage: FailureStage;
+      readonly errno: number;
+      readonly errnoName: string;
+      readonly message: string;
+      readonly atMs: number;
+    }
+  | { readonly kind: 'lost'; readonly atMs: number };
+
+export interface StdinProgress {
+  /** Bytes of the whole of stdin that the keeper has taken. */
+  readonly accepted: number;
+  readonly written: number;
+}
+
+export interface Signalled {
+  readonly processes: number;
+  readonly errno: number;
+}
+
+const stdinChunkBytes = 64 * 1024;
+
+export class Child {
+  pid = 0;
+  startedMs = 0;
+  end: ChildEnd | null = null;
+  /** True while a process holds one of the output pipes. */
+  streamsOpen = true;
+  stdin: StdinProgress & { readonly isOpen: boolean } = { accepted: 0, written: 0, isOpen: false };
+  #ends: readonly [number, number] = [0, 0];
+  #connection: KeeperConnection | null = null;
+  #isWatching = false;
+  #isForgotten = false;
+  readonly #changes = new Notifier();
+  readonly #signalled: ((answer: Signalled) => void)[] = [];
+  readonly #trees: ((pids: readonly number[]) => void)[] = [];
+
+  constructor(
+    readonly directory: CommandDirectory,
+    private readonly controlPath: string,
+  ) {}
+
+  /** What is known to be in the logs of stdout and stderr; grows as the keeper tells. */
+  get ends(): readonly [number, number] {
+    return this.#ends;
+  }
+
+  /** Resolves at the next change of anything above, or when the signal aborts. */
+  changed(signal?: AbortSignal): Promise<void> {
+    return this.#changes.wait(signal);
+  }
+
+  /** Asks to be told, through `changed`, of output past the ends known now. */
+  watch(): void {
+    if (this.#isWatching || !this.#connection || !this.streamsOpen) return;
+    this.#isWatching = true;
+    this.#connection.send(encodeWatch(...this.#ends));
+  }
+
+  /** Looks at the logs themselves: while nobody watches, the keeper tells nothing of what it writes. */
+  refresh(): void {
+    if (this.#connection) this.#ends = maxEnds(this.#ends, this.directory.storedEnds());
+  }
+
+  log(stream: StreamName): ByteLog {
+    return this.directory.log(stream);
+  }
+
+  arrivals(from: number, limit: number): ArrivalRun[] {
+    return this.directory.arrivals(from, limit);
+  }
+
+  /** Sends one signal; null when the command has ended. */
+  signal(signal: number, scope: keyof typeof signalScope): Promise<Signalled | null> {
+    return this.#ask(encodeSignal(signal, signalScope[scope]), this.#signalled);
+  }
+
+  /** The pids of every living descendant; empty when the keeper has gone. */
+  async tree(): Promise<readonly number[]> {
+    return (await this.#ask(encodeFrame(toKeeper.tree), this.#trees)) ?? [];
+  }
+
+  /** TERM to the whole tree, KILL after the grace, until nobody is left. */
+  terminate(graceMs: number): void {
+    this.#connection?.send(encodeTerminate(graceMs, 'signal'));
+  }
+
+  /**
+   * Writes bytes whose first one has the position `offset` in the whole of stdin; what was accepted
+   * before is skipped. Resolves with the accepted end once all is taken, stdin is closed, or the wait is aborted.
+   */
+  async writeStdin(offset: number, bytes: Uint8Array, signal?: AbortSignal): Promise<number> {
+    const end = offset + bytes.length;
+    const goesOn = () => this.stdin.accepted < end && this.stdin.isOpen && !signal?.aborted;
+    while (goesOn()) {
+      const before = this.stdin;
+      const from = Math.max(offset, before.accepted);
+      this.#connection?.send(encodeStdin(from, bytes.subarray(from - offset, from - offset + stdinChunkBytes)));
+      while (this.stdin === before && goesOn()) await this.changed(signal);
+      // Nothing was taken: the keeper's window is full, and it tells when the command has read some of it.
+      const full = this.stdin;
+      const isFull = () => this.stdin.accepted === before.accepted && this.stdin.written === full.written;
+      while (isFull() && goesOn()) await this.changed(signal);
+    }
+    return this.stdin.accepted;
+  }
+
+  /** Closes stdin once everything up to `offset` was written. */
+  closeStdin(offset: number): void {
+    this.#connection?.send(encodeEof(offset));
+  }
+
+  /** Drops the record of it. What still runs goes on, its output unread. */
+  forget(): void {
+    this.#isForgotten = true;
+    this.#connection?.send(encodeFrame(toKeeper.release));
+    this.#connection?.close();
+    this.directory.remove();
+  }
+
+  /** Takes over a fresh connection, which SPAWN is sent on. */
+  adopt(connection: KeeperConnection): void {
+    this.#connection = connection;
+  }
+
+  /** Connects to the keeper of a command started earlier; what it missed comes with the STATUS frame. */
+  async attach(): Promise<void> {
+    const connection = await KeeperConnection.open(this.controlPath, this);
+    this.#connection = connection;
+    this.#isWatching = false;
+  }
+
+  /** Reads the end from the journal: the keeper has gone. */
+  settleFromJournal(): void {
+    const journal = this.directory.journal();
+    this.pid = journal?.pid ?? this.pid;
+    this.startedMs = journal?.startedMs ?? this.startedMs;
+    this.end ??= endFromJournal(journal);
+    this.streamsOpen = false;
+    this.stdin = { ...this.stdin, isOpen: false };
+    this.#ends = this.end.kind === 'lost' ? this.directory.storedEnds() : maxEnds(this.#ends, journal?.end ?? [0, 0]);
+    this.#changes.notify();
+  }
+
+  /** Records that it never ran. */
+  fail(stage: FailureStage, errno: number): void {
+    this.end = failedEnd(stage, errno, Date.now());
+    this.streamsOpen = false;
+    this.#changes.notify();
+  }
+
+  onFrame(type: number, payload: Buffer): void {
+    switch (type) {
+      case fromKeeper.status:
+      case fromKeeper.spawned:
+      case fromKeeper.exited:
+      case fromKeeper.closed:
+        this.#onStatus(decodeStatus(payload));
+        break;
+      case fromKeeper.failed:
+        this.fail(failureStages[payload.readUInt32LE(0) - 1] ?? 'protocol', payload.readUInt32LE(4));
+        break;
+      case fromKeeper.data:
+        this.#isWatching = false;
+        this.#ends = maxEnds(this.#ends, [readUint64(payload, 0), readUint64(payload, 8)]);
+        break;
+      case fromKeeper.stdin:
+        this.stdin = { ...this.stdin, accepted: readUint64(payload, 0), written: readUint64(payload, 8) };
+        break;
+      case fromKeeper.signalled:
+        this.#signalled.shift()?.({ processes: payload.readUInt32LE(0), errno: payload.readUInt32LE(4) });
+        break;
+      case fromKeeper.tree:
+        this.#trees.shift()?.(decodePids(payload));
+        break;
+      default:
+        return; // A newer keeper may say more than this daemon asks.
+    }
+    this.#changes.notify();
+  }
+
+  onClose(): void {
+    this.#connection = null;
+    this.#isWatching = false;
+    this.#signalled.splice(0).forEach((answer) => answer({ processes: 0, errno: 0 }));
+    this.#trees.splice(0).forEach((answer) => answer([]));
+    if (this.#isForgotten || this.end?.kind === 'failed' || (this.end && !this.streamsOpen)) return;
+    // Either the keeper has gone, or it dropped a reader that was too slow: asking it again tells.
+    this.attach().catch(() => this.settleFromJournal());
+  }
+
+  #onStatus(status: KeeperStatus): void {
+    this.pid = status.pid;
+    this.startedMs = status.startedMs;
+    this.#ends = maxEnds(this.#ends, status.end);
+    this.streamsOpen = (status.flags & statusFlag.closed) === 0;
+    this.stdin = {
+      accepted: status.stdinAccepted,
+      written: status.stdinWritten,
+      isOpen: (status.flags & statusFlag.stdinOpen) !== 0,
+    };
+    if ((status.flags & statusFlag.exited) === 0 || this.end) return;
+    this.end = {
+      kind: 'exited',
+      exitCode: status.signal === 0 ? status.exitCode : null,
+      signal: status.signal,
+      cause: status.cause,
+      oomKilled: status.oomKilled,
+      atMs: status.exitedMs,
+    };
+  }
+
+  #ask<Answer>(frame: Buffer, queue: ((answer: Answer) => void)[]): Promise<Answer | null> {
+    const connection = this.#connection;
+    if (!connection) return Promise.resolve(null);
+    return new Promise((resolve) => {
+      queue.push(resolve);
+      connection.send(frame);
+    });
+  }
+}
+
+function endFromJournal(journal: JournalEnd | null): ChildEnd {
+  if (journal?.exit) {
+    const { exitCode, signal, cause, oomKilled, exitedMs } = journal.exit;
+    return { kind: 'exited', exitCode: signal === 0 ? exitCode : null, signal, cause, oomKilled, atMs: exitedMs };
+  }
+  if (journal?.failure) return failedEnd(journal.failure.stage, journal.failure.errno, Date.now());
+  return { kind: 'lost', atMs: Date.now() };
+}
+
+function failedEnd(stage: FailureStage, errno: number, atMs: number): ChildEnd {
+  const [errnoName, message] = getSystemErrorMap().get(-errno) ?? [`E${errno}`, 'unknown error'];
+  return { kind: 'failed', stage, errno, errnoName, message, atMs };
+}
+
+function maxEnds(known: readonly [number, number], told: readonly [number, number]): readonly [number, number] {
+  return [Math.max(known[0], told[0]), Math.max(known[1], told[1])];
+}
+
+function decodePids(payload: Buffer): number[] {
+  const count = Math.min(payload.readUInt32LE(0), (payload.length >> 2) - 1);
+  return Array.from({ length: count }, (_, index) => payload.readUInt32LE(4 + index * 4));
+}

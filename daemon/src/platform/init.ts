@@ -1,0 +1,105 @@
+/** The daemon's side of descriptor 3: what init hands over at the start, and what it is asked to do. */
+import { fstatSync, readSync, writeSync } from 'node:fs';
+import { getSystemErrorName } from 'node:util';
+import { encodeFrame, frameHeaderBytes, initFrame, maxFrameBytes, protocolVersion } from './keeper-protocol.ts';
+
+const initDescriptor = 3;
+const listenStages = ['ready', 'directory', 'lock', 'socket'] as const;
+
+export interface Boot {
+  /** How often init has started the daemon again; 0 at the first start. */
+  readonly restarts: number;
+  /** Keys that init took out of the environment and the arguments: `SVC_API_KEY`, `SANDBOX_API_KEY`, `--api-key`. */
+  readonly secrets: ReadonlyMap<string, string>;
+  /** Variables kept from the daemon itself, given back to commands: `LD_PRELOAD`, `NODE_OPTIONS` and their like. */
+  readonly scrubbed: ReadonlyMap<string, string>;
+}
+
+export interface ListenFailure {
+  readonly stage: (typeof listenStages)[number];
+  /** The symbolic name of the errno. */
+  readonly errorName: string;
+}
+
+/** Speaks synchronously: it is used a few times at the start, and init answers at once. */
+export class Init {
+  private constructor(readonly boot: Boot) {}
+
+  /** Throws an Error with one clear line when the daemon was not started by init. */
+  static connect(): Init {
+    if (!isSocket(initDescriptor)) {
+      throw new Error(
+        'sandboxd start is run by its native launcher (npm start, or the sandboxd file); do not run it directly',
+      );
+    }
+    const frame = readFrame();
+    if (frame.type !== initFrame.boot) throw new Error(`init opened with frame ${frame.type}, not with BOOT`);
+    return new Init(decodeBoot(frame.payload));
+  }
+
+  /** Asks init to own the runtime directory and to accept connections in it. Null when it does. */
+  listen(runtimeDirectory: string): ListenFailure | null {
+    writeFrame(encodeFrame(initFrame.listen, Buffer.from(runtimeDirectory)));
+    const frame = readFrame();
+    if (frame.type !== initFrame.listening) throw new Error(`init answered LISTEN with frame ${frame.type}`);
+    const stage = listenStages[frame.payload.readUInt32LE(0)] ?? 'socket';
+    if (stage === 'ready') return null;
+    return { stage, errorName: getSystemErrorName(-frame.payload.readUInt32LE(4)) };
+  }
+
+  /** Says that the daemon serves; from now on init starts it again when it dies. */
+  ready(): void {
+    writeFrame(encodeFrame(initFrame.ready));
+  }
+}
+
+function decodeBoot(payload: Buffer): Boot {
+  const version = payload.readUInt16LE(0);
+  if (version !== protocolVersion) throw new Error(`init speaks protocol ${version}, this daemon ${protocolVersion}`);
+  const secretCount = payload.readUInt32LE(4);
+  const strings = payload.subarray(12).toString('utf8').split('\0').slice(0, -1);
+  return {
+    restarts: payload.readUInt16LE(2),
+    secrets: toMap(strings.slice(0, secretCount)),
+    scrubbed: toMap(strings.slice(secretCount)),
+  };
+}
+
+function toMap(assignments: readonly string[]): ReadonlyMap<string, string> {
+  return new Map(
+    assignments.map((assignment) => {
+      const equals = assignment.indexOf('=');
+      return [assignment.slice(0, equals), assignment.slice(equals + 1)];
+    }),
+  );
+}
+
+function isSocket(descriptor: number): boolean {
+  try {
+    return fstatSync(descriptor).isSocket();
+  } catch {
+    return false; // EBADF: nothing was handed over.
+  }
+}
+
+function readFrame(): { type: number; payload: Buffer } {
+  const header = readExactly(frameHeaderBytes);
+  const length = header.readUInt32LE(0);
+  // BOOT carries a part of the environment, which the kernel bounds at some megabytes.
+  if (length > 64 * maxFrameBytes) throw new Error(`init sent a frame of ${length} bytes`);
+  return { type: header.readUInt16LE(4), payload: readExactly(length) };
+}
+
+function readExactly(length: number): Buffer {
+  const bytes = Buffer.alloc(length);
+  for (let at = 0; at < length;) {
+    const count = readSync(initDescriptor, bytes, at, length - at, null);
+    if (count === 0) throw new Error('init closed its channel');
+    at += count;
+  }
+  return bytes;
+}
+
+function writeFrame(frame: Buffer): void {
+  for (let at = 0; at < frame.length;) at += writeSync(initDescriptor, frame, at);
+}

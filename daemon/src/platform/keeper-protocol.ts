@@ -1,0 +1,247 @@
+/** The frames between the daemon, init and the keepers (docs/protocols/keeper.md), encoded and decoded. */
+import { endianness } from 'node:os';
+
+export const protocolVersion = 1;
+
+export const initFrame = { boot: 1, listen: 2, listening: 3, ready: 4 } as const;
+
+export const toKeeper = {
+  spawn: 16,
+  stdin: 17,
+  eof: 18,
+  signal: 19,
+  terminate: 20,
+  resize: 21,
+  pause: 22,
+  resume: 23,
+  watch: 24,
+  tree: 25,
+  release: 26,
+} as const;
+
+export const fromKeeper = {
+  status: 32,
+  spawned: 33,
+  failed: 34,
+  data: 35,
+  exited: 36,
+  closed: 37,
+  stdin: 38,
+  signalled: 39,
+  tree: 40,
+} as const;
+
+export const spawnFlag = { terminal: 1, stdin: 2, merge: 4, account: 8, block: 16, tied: 32, discard: 64 } as const;
+export const statusFlag = { spawned: 1, exited: 2, closed: 4, stdinOpen: 8, paused: 16 } as const;
+export const signalScope = { leader: 0, group: 1, tree: 2 } as const;
+
+/** The step of a start that failed, in the order of their numbers on the wire (1 is the first). */
+export const failureStages = [
+  'protocol',
+  'claim',
+  'directory',
+  'pipe',
+  'fork',
+  'session',
+  'tty',
+  'descriptors',
+  'rlimit',
+  'oom',
+  'groups',
+  'gid',
+  'uid',
+  'cwd',
+  'exec',
+] as const;
+export type FailureStage = (typeof failureStages)[number];
+
+/** What first asked for the end of a command. */
+export const endCauses = ['none', 'signal', 'timeout', 'shutdown'] as const;
+export type EndCause = (typeof endCauses)[number];
+
+export const frameHeaderBytes = 8;
+export const maxFrameBytes = 256 * 1024;
+export const maxSpawnBytes = 8 * 1024 * 1024;
+export const statusBytes = 144;
+const leaveOomScore = -(2 ** 31);
+const spawnHeaderBytes = 48;
+
+if (endianness() !== 'LE') throw new Error('the keeper protocol is little endian, and so must be the machine');
+
+export interface ResourceLimit {
+  /** The number of the resource, as in `<sys/resource.h>`. */
+  readonly resource: number;
+  readonly soft: bigint;
+  readonly hard: bigint;
+}
+
+export interface SpawnFrame {
+  readonly flags: number;
+  readonly uid: number;
+  readonly gid: number;
+  readonly groups: readonly number[];
+  /** null leaves the score as the keeper has it. */
+  readonly oomScoreAdj: number | null;
+  readonly rows: number;
+  readonly cols: number;
+  readonly limits: readonly ResourceLimit[];
+  /** Bytes kept of each stream. */
+  readonly capBytes: number;
+  /** 0 is none. */
+  readonly hardTimeoutMs: number;
+  readonly graceMs: number;
+  readonly directory: string;
+  /** Empty leaves the keeper's. */
+  readonly cwd: string;
+  readonly argv: readonly string[];
+  /** `NAME=value` each. */
+  readonly env: readonly string[];
+}
+
+/** What a keeper knows of its command; sent whole, so that one of them repairs every event missed. */
+export interface KeeperStatus {
+  readonly version: number;
+  readonly flags: number;
+  readonly keeperPid: number;
+  readonly pid: number;
+  readonly exitCode: number;
+  readonly signal: number;
+  readonly cause: EndCause;
+  /** null where it cannot be known. */
+  readonly oomKilled: boolean | null;
+  readonly end: readonly [number, number];
+  readonly head: readonly [number, number];
+  readonly lost: readonly [number, number];
+  readonly stdinAccepted: number;
+  readonly stdinWritten: number;
+  readonly userUs: number;
+  readonly systemUs: number;
+  readonly maxRssKb: number;
+  readonly startedMs: number;
+  readonly exitedMs: number;
+}
+
+export function encodeFrame(type: number, ...parts: readonly Uint8Array[]): Buffer {
+  const length = parts.reduce((sum, part) => sum + part.length, 0);
+  const frame = Buffer.allocUnsafe(frameHeaderBytes + length);
+  frame.writeUInt32LE(length, 0);
+  frame.writeUInt16LE(type, 4);
+  frame.writeUInt16LE(0, 6);
+  let at = frameHeaderBytes;
+  for (const part of parts) {
+    frame.set(part, at);
+    at += part.length;
+  }
+  return frame;
+}
+
+/** Null when the request is too large for a frame; nothing was sent then. */
+export function encodeSpawn(request: SpawnFrame): Buffer | null {
+  const numbers = Buffer.alloc(spawnHeaderBytes + request.groups.length * 4 + request.limits.length * 24);
+  let at = numbers.writeUInt32LE(request.flags, 0);
+  at = numbers.writeUInt32LE(request.uid, at);
+  at = numbers.writeUInt32LE(request.gid, at);
+  at = numbers.writeInt32LE(request.oomScoreAdj ?? leaveOomScore, at);
+  at = numbers.writeUInt16LE(request.rows, at);
+  at = numbers.writeUInt16LE(request.cols, at);
+  at = numbers.writeUInt16LE(request.groups.length, at);
+  at = numbers.writeUInt16LE(request.limits.length, at);
+  at = numbers.writeUInt32LE(request.argv.length, at);
+  at = numbers.writeUInt32LE(request.env.length, at);
+  at = numbers.writeBigUInt64LE(BigInt(request.capBytes), at);
+  at = numbers.writeUInt32LE(request.hardTimeoutMs, at);
+  at = numbers.writeUInt32LE(request.graceMs, at);
+  for (const group of request.groups) at = numbers.writeUInt32LE(group, at);
+  for (const limit of request.limits) {
+    at = numbers.writeUInt32LE(limit.resource, at);
+    at = numbers.writeUInt32LE(0, at);
+    at = numbers.writeBigUInt64LE(limit.soft, at);
+    at = numbers.writeBigUInt64LE(limit.hard, at);
+  }
+  const strings = Buffer.from(`${[request.directory, request.cwd, ...request.argv, ...request.env].join('\0')}\0`);
+  if (numbers.length + strings.length > maxSpawnBytes) return null;
+  return encodeFrame(toKeeper.spawn, numbers, strings);
+}
+
+export function encodeWatch(out: number, err: number): Buffer {
+  return encodeFrame(toKeeper.watch, uint64s(out, err));
+}
+
+export function encodeStdin(offset: number, bytes: Uint8Array): Buffer {
+  return encodeFrame(toKeeper.stdin, uint64s(offset), bytes);
+}
+
+export function encodeEof(offset: number): Buffer {
+  return encodeFrame(toKeeper.eof, uint64s(offset));
+}
+
+export function encodeSignal(signal: number, scope: number): Buffer {
+  return encodeFrame(toKeeper.signal, uint32s(signal, scope));
+}
+
+export function encodeTerminate(graceMs: number, cause: EndCause): Buffer {
+  return encodeFrame(toKeeper.terminate, uint32s(graceMs, endCauses.indexOf(cause)));
+}
+
+export function decodeStatus(payload: Buffer): KeeperStatus {
+  const oom = payload.readUInt16LE(22);
+  return {
+    version: payload.readUInt16LE(0),
+    flags: payload.readUInt16LE(2),
+    keeperPid: payload.readUInt32LE(4),
+    pid: payload.readUInt32LE(8),
+    exitCode: payload.readInt32LE(12),
+    signal: payload.readUInt32LE(16),
+    cause: endCauses[payload.readUInt16LE(20)] ?? 'none',
+    oomKilled: oom === 2 ? null : oom === 1,
+    end: [readUint64(payload, 24), readUint64(payload, 32)],
+    head: [readUint64(payload, 40), readUint64(payload, 48)],
+    lost: [readUint64(payload, 56), readUint64(payload, 64)],
+    stdinAccepted: readUint64(payload, 72),
+    stdinWritten: readUint64(payload, 80),
+    userUs: readUint64(payload, 88),
+    systemUs: readUint64(payload, 96),
+    maxRssKb: readUint64(payload, 104),
+    startedMs: readUint64(payload, 112) / 1e6,
+    exitedMs: readUint64(payload, 120) / 1e6,
+  };
+}
+
+/** Offsets stay far below 2^53: a stream of a gigabyte a second reaches it after a hundred days. */
+export function readUint64(bytes: Buffer, at: number): number {
+  return bytes.readUInt32LE(at) + bytes.readUInt32LE(at + 4) * 2 ** 32;
+}
+
+export function uint32s(...values: readonly number[]): Buffer {
+  const bytes = Buffer.allocUnsafe(values.length * 4);
+  values.forEach((value, index) => bytes.writeUInt32LE(value, index * 4));
+  return bytes;
+}
+
+export function uint64s(...values: readonly number[]): Buffer {
+  const bytes = Buffer.allocUnsafe(values.length * 8);
+  values.forEach((value, index) => bytes.writeBigUInt64LE(BigInt(value), index * 8));
+  return bytes;
+}
+
+/** Cuts a byte stream into frames; holds at most one unfinished frame. */
+export class FrameReader {
+  #rest: Buffer = Buffer.alloc(0);
+
+  constructor(private readonly onFrame: (type: number, payload: Buffer) => void) {}
+
+  /** Throws when a length is over the limit: the other side does not speak this protocol. */
+  push(bytes: Uint8Array): void {
+    // Copied: the runtime reuses its receive buffer once this call returns.
+    let buffer = this.#rest.length > 0 ? Buffer.concat([this.#rest, bytes]) : Buffer.from(bytes);
+    while (buffer.length >= frameHeaderBytes) {
+      const length = buffer.readUInt32LE(0);
+      if (length > maxFrameBytes) throw new Error(`a frame of ${length} bytes is over the limit of ${maxFrameBytes}`);
+      const end = frameHeaderBytes + length;
+      if (buffer.length < end) break;
+      this.onFrame(buffer.readUInt16LE(4), buffer.subarray(frameHeaderBytes, end));
+      buffer = buffer.subarray(end);
+    }
+    this.#rest = buffer;
+  }
+}

@@ -1,0 +1,57 @@
+/** Finds the private directory in which commands, their logs and the daemon's sockets live. */
+import { existsSync, lstatSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import type { Init } from './init.ts';
+
+/**
+ * Opens the first place that can be ours, and has init own it.
+ * `wanted` is the only place tried when it is given. Throws an Error with one clear line.
+ */
+export function openRuntimeDirectory(init: Init, wanted: string | null, port: number): string {
+  const refusals: string[] = [];
+  for (const path of wanted === null ? usualPlaces(port) : [wanted]) {
+    const refusal = makePrivate(path) ?? askInit(init, path);
+    if (refusal === null) return path;
+    refusals.push(refusal);
+  }
+  throw new Error(`no runtime directory: ${refusals.join('; ')}`);
+}
+
+/** Notes where the daemon serves, so that one that is started again can be found where it was. */
+export function keepPort(directory: string, port: number): void {
+  writeFileSync(`${directory}/port`, `${port}\n`, { mode: 0o600 });
+}
+
+/** The noted port; 0 when there is none. */
+export function readPort(directory: string): number {
+  const path = `${directory}/port`;
+  return existsSync(path) ? Number(readFileSync(path, 'utf8')) : 0;
+}
+
+function usualPlaces(port: number): string[] {
+  const uid = process.getuid?.() ?? 0;
+  const own = `${tmpdir()}/sandboxd-${uid}-${port}`;
+  return uid === 0 ? [`/var/lib/sandboxd/${port}`, `/run/sandboxd/${port}`, own] : [own];
+}
+
+function askInit(init: Init, path: string): string | null {
+  const failure = init.listen(path);
+  if (failure === null) return null;
+  if (failure.stage === 'lock')
+    throw new Error(`another sandboxd runs on ${path}; stop it, or choose another --runtime-dir`);
+  return `${path}: ${failure.stage} ${failure.errorName}`;
+}
+
+/** Null when the directory is ours alone; what stands against it otherwise. */
+function makePrivate(path: string): string | null {
+  try {
+    mkdirSync(path, { recursive: true, mode: 0o700 });
+    const status = lstatSync(path);
+    if (!status.isDirectory()) return `${path} is not a directory`;
+    if (status.uid !== (process.getuid?.() ?? status.uid)) return `${path} belongs to uid ${status.uid}`;
+    if ((status.mode & 0o077) !== 0) return `${path} is open to others (chmod 700 it)`;
+    return null;
+  } catch (error) {
+    return `${path}: ${(error as NodeJS.ErrnoException).code ?? String(error)}`;
+  }
+}

@@ -1,0 +1,172 @@
+/** Starts commands: asks init for a keeper, hands it the request, and finds them all again after a restart. */
+import { closeSync, mkdirSync, openSync, readdirSync } from 'node:fs';
+import { constants } from 'node:os';
+import { mintId } from '../kit/ids.ts';
+import { Child } from './child.ts';
+import { CommandDirectory } from './command-directory.ts';
+import { KeeperConnection } from './keeper-connection.ts';
+import { encodeSpawn, spawnFlag, type ResourceLimit } from './keeper-protocol.ts';
+
+export type { Child, ChildEnd } from './child.ts';
+export type { ArrivalRun, StreamName } from './command-directory.ts';
+export type { ResourceLimit } from './keeper-protocol.ts';
+
+export interface SpawnRequest {
+  /** Kept beside the command, and given back by `recover`. */
+  readonly note: string;
+  readonly argv: readonly string[];
+  readonly env: Readonly<Record<string, string>>;
+  readonly cwd: string;
+  /** null keeps the daemon's own account. */
+  readonly account: { readonly uid: number; readonly gid: number; readonly groups: readonly number[] } | null;
+  readonly stdin: 'pipe' | 'null';
+  /** Standard error into standard output, as one exact stream. */
+  readonly merge: boolean;
+  readonly capBytes: number;
+  readonly hardTimeoutMs: number | null;
+  readonly graceMs: number;
+  readonly limits: readonly ResourceLimit[];
+}
+
+export interface Recovered {
+  readonly note: string;
+  readonly child: Child;
+}
+
+export interface Spawn {
+  /**
+   * Resolves when the command runs, or with a child whose `end` is `failed`. Rejects with the system's
+   * error when its directory cannot be made.
+   */
+  start(request: SpawnRequest): Promise<Child>;
+  /** Every command that an earlier daemon left here, running or over. */
+  recover(): Promise<Recovered[]>;
+}
+
+const childOomScore = 500;
+const adoptedAtOnce = 64;
+const startingLooks = 50;
+const startingLookMs = 10;
+
+export class KeeperSpawn implements Spawn, Disposable {
+  readonly #commands: string;
+  readonly #descriptor: number;
+
+  constructor(runtimeDirectory: string) {
+    this.#commands = `${runtimeDirectory}/commands`;
+    mkdirSync(this.#commands, { mode: 0o700, recursive: true });
+    this.#descriptor = openSync(runtimeDirectory, 'r');
+  }
+
+  async start(request: SpawnRequest): Promise<Child> {
+    const child = await this.#attempt(request);
+    if (child.end?.kind !== 'failed' || child.end.stage !== 'fork') return child;
+    // Processes come and go quickly where there are many; one more look costs nothing.
+    child.directory.remove();
+    return this.#attempt(request);
+  }
+
+  async recover(): Promise<Recovered[]> {
+    const names = readdirSync(this.#commands);
+    const recovered: Recovered[] = [];
+    for (let at = 0; at < names.length; at += adoptedAtOnce) {
+      const some = await Promise.all(names.slice(at, at + adoptedAtOnce).map((name) => this.#adopt(name)));
+      recovered.push(...some.filter((one) => one !== null));
+    }
+    return recovered;
+  }
+
+  [Symbol.dispose](): void {
+    closeSync(this.#descriptor);
+  }
+
+  async #attempt(request: SpawnRequest): Promise<Child> {
+    const name = mintId('run');
+    const directory = CommandDirectory.create(`${this.#commands}/${name}`, request.note);
+    const child = new Child(directory, this.#socketPath(`commands/${name}/control`));
+    const frame = encodeSpawn(spawnFrame(request, directory.path));
+    if (!frame) {
+      child.fail('exec', constants.errno.E2BIG);
+      return child;
+    }
+    const started = Promise.withResolvers<void>();
+    const connection = await KeeperConnection.open(this.#socketPath('init.sock'), {
+      onFrame: (type, payload) => {
+        child.onFrame(type, payload);
+        started.resolve();
+      },
+      onClose: () => {
+        if (child.pid === 0 && !child.end) settleUnstarted(child);
+        else child.onClose();
+        started.resolve();
+      },
+    });
+    child.adopt(connection);
+    connection.send(frame);
+    await started.promise;
+    return child;
+  }
+
+  async #adopt(name: string): Promise<Recovered | null> {
+    const directory = new CommandDirectory(`${this.#commands}/${name}`);
+    const note = directory.note();
+    if (note === null || directory.claim()) {
+      directory.remove(); // It never started: no keeper has claimed it, and now none can.
+      return null;
+    }
+    const child = new Child(directory, this.#socketPath(`commands/${name}/control`));
+    if (await attached(child)) while (child.pid === 0 && !child.end) await child.changed();
+    else child.settleFromJournal(); // The keeper has gone, and the journal has the last word.
+    return { note, child };
+  }
+
+  /** Through the open directory, because the path of a socket may have at most 107 bytes. */
+  #socketPath(relative: string): string {
+    return `/proc/self/fd/${this.#descriptor}/${relative}`;
+  }
+}
+
+/** False when nobody listens for the command any more. */
+async function attached(child: Child): Promise<boolean> {
+  for (let attempt = 0; ; attempt++) {
+    try {
+      await child.attach();
+      return true;
+    } catch {
+      // A keeper that has claimed the journal but told nothing yet is about to listen: it deserves a moment.
+      const isStarting = child.directory.journal()?.isSilent === true;
+      if (!isStarting || attempt === startingLooks) return false;
+      await Bun.sleep(startingLookMs);
+    }
+  }
+}
+
+function spawnFrame(request: SpawnRequest, directory: string) {
+  return {
+    flags:
+      spawnFlag.tied |
+      (request.stdin === 'pipe' ? spawnFlag.stdin : 0) |
+      (request.merge ? spawnFlag.merge : 0) |
+      (request.account ? spawnFlag.account : 0),
+    uid: request.account?.uid ?? 0,
+    gid: request.account?.gid ?? 0,
+    groups: request.account?.groups ?? [],
+    oomScoreAdj: childOomScore,
+    rows: 0,
+    cols: 0,
+    limits: request.limits,
+    capBytes: request.capBytes,
+    hardTimeoutMs: request.hardTimeoutMs ?? 0,
+    graceMs: request.graceMs,
+    directory,
+    cwd: request.cwd,
+    argv: request.argv,
+    env: Object.entries(request.env).map(([name, value]) => `${name}=${value}`),
+  };
+}
+
+/** The connection ended before a word was said: init could not fork, or the keeper was killed. */
+function settleUnstarted(child: Child): void {
+  if (child.directory.claim()) child.fail('fork', constants.errno.EAGAIN);
+  else child.settleFromJournal();
+}

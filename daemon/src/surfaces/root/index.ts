@@ -1,0 +1,8 @@
+/** All unversioned routes. */
+import type { Route } from '../../http/route.ts';
+import type { RootDeps } from './app.ts';
+import { health } from './health.ts';
+import { home } from './home.ts';
+import { internalAuth } from './internal-auth.ts';
+
+export const rootRoutes: readonly Route<RootDeps>[] = [home, health, internalAuth];

@@ -1,0 +1,18 @@
+/** The gateway's sub-request: does a request carry the key? */
+import { z } from 'zod';
+import { CoreError } from '../../kit/errors.ts';
+import { Answer } from '../../http/route.ts';
+import { route } from './app.ts';
+
+export const internalAuth = route({
+  operation: 'operations.internal_auth',
+  method: 'GET',
+  path: '/internal/auth',
+  summary: 'Tell a gateway whether the key of a request is right',
+  data: z.null(),
+  errors: ['unauthorized'],
+  handle(_deps, { context }) {
+    if (!context.isAuthorized) throw new CoreError('unauthorized', 'a valid API key is needed');
+    return new Answer(null, { message: 'authorized' });
+  },
+});

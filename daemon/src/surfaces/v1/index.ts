@@ -1,0 +1,6 @@
+/** All routes of the v1 surface. */
+import type { Route } from '../../http/route.ts';
+import type { V1Deps } from './app.ts';
+import * as ops from './ops.ts';
+
+export const v1Routes: readonly Route<V1Deps>[] = [...Object.values(ops)];

@@ -1,0 +1,7 @@
+/** All routes of the v2 surface. */
+import type { Route } from '../../http/route.ts';
+import type { V2Deps } from './app.ts';
+import * as commands from './commands.ts';
+import * as ops from './ops.ts';
+
+export const v2Routes: readonly Route<V2Deps>[] = [...Object.values(commands), ...Object.values(ops)];

@@ -1,0 +1,180 @@
+/** The wire shapes of the v2 resources, each made from one core record. */
+import { z } from 'zod';
+import { commandStatuses, type Command } from '../../core/commands/command.ts';
+import { summarize, type FollowEvent } from '../../core/commands/output.ts';
+import type { ReadResult } from '../../core/commands/commands.ts';
+import { decodeUtf8 } from '../../kit/text.ts';
+
+const offset = z.number().int().min(0).describe('Absolute position in the stream, in bytes.');
+const time = z.string().nullable().describe('RFC 3339, UTC.');
+
+export const StartError = z
+  .object({
+    stage: z.string().describe('The step that failed, for example exec.'),
+    errno: z.number().int(),
+    errno_name: z.string(),
+    message: z.string(),
+  })
+  .meta({ id: 'StartError' });
+
+export const CommandRecord = z
+  .object({
+    command_id: z.string(),
+    session_id: z.string().nullable(),
+    command: z.string(),
+    status: z.enum(commandStatuses),
+    exit_code: z
+      .number()
+      .int()
+      .nullable()
+      .describe('128 + signal after a death by signal; null while running or unknown.'),
+    signal: z.string().nullable(),
+    pid: z.number().int().nullable(),
+    user: z.string(),
+    cwd: z.string(),
+    started_at: time,
+    ended_at: time,
+    duration_ms: z.number().nullable(),
+    oom_killed: z.boolean().nullable().describe('null where it cannot be known.'),
+    streams_open: z.boolean().describe('A process still holds an output pipe.'),
+    error: StartError.nullable().describe('Why it could not start; null otherwise.'),
+  })
+  .meta({ id: 'Command' });
+
+export const CommandResult = CommandRecord.extend({
+  stdout: z.string(),
+  stderr: z.string(),
+  output: z.string().describe('Both streams in the order they were read.'),
+  offset: offset.describe('End of stdout in this answer.'),
+  stderr_offset: offset.describe('End of stderr in this answer.'),
+  truncated: z.boolean().describe('Something was left out of the texts; it can be read by offset.'),
+  replayed: z.boolean().describe('The command_id was used for this request before; nothing was started now.'),
+}).meta({ id: 'CommandResult' });
+
+export const Gap = z
+  .object({ stream: z.enum(['stdout', 'stderr']), from: offset, to: offset })
+  .meta({ id: 'Gap', description: 'Bytes that are no longer kept.' });
+
+export const CommandOutput = z
+  .object({
+    stdout: z.string(),
+    stderr: z.string(),
+    offset: offset.describe('Read stdout on from here.'),
+    stderr_offset: offset.describe('Read stderr on from here.'),
+    gaps: z.array(Gap),
+    command: CommandRecord,
+  })
+  .meta({ id: 'CommandOutput' });
+
+const outputLine = {
+  offset: offset.describe('Position of the first byte.'),
+  next: offset.describe('The offset to resume from.'),
+  data: z.string().optional().describe('As UTF-8; other bytes show as U+FFFD.'),
+  data_base64: z.string().optional().describe('Loss-free, with encoding=base64.'),
+};
+const positions = { offset, stderr_offset: offset };
+
+export const CommandLine = z
+  .discriminatedUnion('type', [
+    z.object({ type: z.literal('start'), command_id: z.string(), pid: z.number().int().nullable() }),
+    z.object({ type: z.literal('stdout'), ...outputLine }),
+    z.object({ type: z.literal('stderr'), ...outputLine }),
+    z.object({ type: z.literal('gap'), stream: z.enum(['stdout', 'stderr']), from: offset, to: offset }),
+    z.object({ type: z.literal('heartbeat'), ...positions }),
+    z.object({
+      type: z.literal('exit'),
+      status: z.enum(commandStatuses),
+      exit_code: z.number().int().nullable(),
+      signal: z.string().nullable(),
+      ...positions,
+    }),
+    z.object({ type: z.literal('closing'), ...positions }),
+  ])
+  .meta({ id: 'CommandLine' });
+
+export function commandRecord(command: Command): z.input<typeof CommandRecord> {
+  const { note, state, startedMs } = command;
+  return {
+    command_id: command.id,
+    session_id: note.sessionId,
+    command: note.command,
+    status: state.status,
+    exit_code: state.exitCode,
+    signal: state.signal,
+    pid: command.pid,
+    user: note.user,
+    cwd: note.cwd,
+    started_at: timestamp(startedMs),
+    ended_at: timestamp(state.endedMs),
+    duration_ms: state.endedMs === null ? null : Math.max(0, Math.round((state.endedMs - startedMs) * 1000) / 1000),
+    oom_killed: state.oomKilled,
+    streams_open: !command.isRunning && command.child.streamsOpen,
+    error: state.failure && {
+      stage: state.failure.stage,
+      errno: state.failure.errno,
+      errno_name: state.failure.errnoName,
+      message: state.failure.message,
+    },
+  };
+}
+
+export function commandResult(
+  command: Command,
+  maxCharacters: number,
+  isReplay: boolean,
+): z.input<typeof CommandResult> {
+  const { stdout, stderr, output, offsets, truncated } = summarize(command, maxCharacters);
+  return {
+    ...commandRecord(command),
+    stdout,
+    stderr,
+    output,
+    offset: offsets.stdout,
+    stderr_offset: offsets.stderr,
+    truncated,
+    replayed: isReplay,
+  };
+}
+
+export function commandOutput(command: Command, { stdout, stderr }: ReadResult): z.input<typeof CommandOutput> {
+  return {
+    stdout: decodeUtf8(stdout.bytes),
+    stderr: decodeUtf8(stderr.bytes),
+    offset: stdout.next,
+    stderr_offset: stderr.next,
+    gaps: [
+      ...stdout.gaps.map((gap) => ({ stream: 'stdout' as const, ...gap })),
+      ...stderr.gaps.map((gap) => ({ stream: 'stderr' as const, ...gap })),
+    ],
+    command: commandRecord(command),
+  };
+}
+
+export function commandLine(event: FollowEvent, encoding: 'utf-8' | 'base64'): z.input<typeof CommandLine> {
+  switch (event.kind) {
+    case 'bytes': {
+      const { stream, offset: from, bytes } = event;
+      const payload =
+        encoding === 'base64' ? { data_base64: Buffer.from(bytes).toString('base64') } : { data: decodeUtf8(bytes) };
+      return { type: stream, offset: from, next: from + bytes.length, ...payload };
+    }
+    case 'gap':
+      return { type: 'gap', stream: event.stream, from: event.from, to: event.to };
+    case 'silence':
+      return { type: 'heartbeat', ...positionsOf(event) };
+    case 'closing':
+      return { type: 'closing', ...positionsOf(event) };
+    case 'exit': {
+      const { status, exitCode, signal } = event.state;
+      return { type: 'exit', status, exit_code: exitCode, signal, ...positionsOf(event) };
+    }
+  }
+}
+
+function positionsOf({ offsets }: { offsets: { stdout: number; stderr: number } }) {
+  return { offset: offsets.stdout, stderr_offset: offsets.stderr };
+}
+
+function timestamp(ms: number | null): string | null {
+  return ms === null ? null : new Date(ms).toISOString();
+}

@@ -1,0 +1,244 @@
+/** The rules of every route: the envelope, the statuses, the key, the request id. */
+import { expect, test } from '../harness/sandbox.ts';
+
+const envelopeKeys = ['data', 'hint', 'message', 'success'];
+const key = 'canary-key-5f0c9a71be';
+const withKey = { env: { SVC_API_KEY: key } };
+
+/** Specification, Authentication 5. */
+const publicRoutes = ['/', '/health', '/v1/ping', '/v1/openapi.json', '/v2/openapi.json', '/internal/auth'];
+
+test('ENV-1 every answer is the envelope', async ({ sandbox }) => {
+  const good = await sandbox.request('POST /v2/commands', { command: 'true' });
+  const bad = await sandbox.request('GET /v2/commands/absent');
+
+  expect(Object.keys(good.body).toSorted()).toEqual(envelopeKeys);
+  expect(Object.keys(bad.body).toSorted()).toEqual(envelopeKeys);
+  expect(bad.body).toMatchObject({
+    success: false,
+    message: 'no command has the id absent',
+    data: null,
+    hint: expect.any(String),
+  });
+  expect(good.headers.get('cache-control')).toBe('no-store');
+});
+
+test('ERR-404 an unknown route and an unknown object are 404', async ({ sandbox }) => {
+  expect((await sandbox.request('GET /v2/nothing')).status).toBe(404);
+  expect((await sandbox.request('GET /v2/commands/absent')).status).toBe(404);
+});
+
+test('ERR-405 a wrong method names the right ones', async ({ sandbox }) => {
+  const reply = await sandbox.request('PUT /v2/commands/absent', {});
+
+  expect(reply.status).toBe(405);
+  expect(reply.headers.get('allow')).toBe('GET, HEAD');
+  expect(reply.body.success).toBe(false);
+});
+
+test('ERR-400 a body that is no JSON object says so', async ({ sandbox }) => {
+  for (const body of ['{', '[]', '7', 'null', '"x"', '{"command": "a" "b"}']) {
+    const reply = await sandbox.request('POST /v2/commands', body);
+    expect([body, reply.status]).toEqual([body, 400]);
+    expect(reply.body.hint).toBe('Send one JSON object in UTF-8.');
+  }
+  const invalid = await sandbox.fetch('POST /v2/commands', undefined, { body: Buffer.from([0x7b, 0xff, 0x7d]) });
+  expect(invalid.status).toBe(400);
+});
+
+test('ERR-422 each field that is wrong is named, with its kind', async ({ sandbox }) => {
+  const cases: [Record<string, unknown>, string, string][] = [
+    [{}, 'body.command', 'missing'],
+    [{ command: 7 }, 'body.command', 'string_type'],
+    [{ command: '' }, 'body.command', 'too_short'],
+    [{ command: 'a\0b' }, 'body.command', 'value_error'],
+    [{ command: 'a', shell: 'fish' }, 'body.shell', 'enum'],
+    [{ command: 'a', args: 'b' }, 'body.args', 'array_type'],
+    [{ command: 'a', args: ['b', 7] }, 'body.args.1', 'string_type'],
+    [{ command: 'a', env: [] }, 'body.env', 'object_type'],
+    [{ command: 'a', env: { A: 7 } }, 'body.env.A', 'string_type'],
+    [{ command: 'a', timeout: -1 }, 'body.timeout', 'too_small'],
+    [{ command: 'a', timeout: 'soon' }, 'body.timeout', 'float_type'],
+    [{ command: 'a', hard_timeout: 1e12 }, 'body.hard_timeout', 'too_large'],
+    [{ command: 'a', max_output_length: 1.5 }, 'body.max_output_length', 'int_type'],
+    [{ command: 'a', merge: 'yes' }, 'body.merge', 'bool_type'],
+    [{ command: 'a', command_id: '../x' }, 'body.command_id', 'pattern'],
+    [{ command: 'a', command_id: 'sessions' }, 'body.command_id', 'value_error'],
+    [{ command: 'a', mode: 'later' }, 'body.mode', 'enum'],
+    [{ command: 'a', stdin: { data: 7 } }, 'body.stdin.data', 'string_type'],
+  ];
+  for (const [body, location, type] of cases) {
+    const reply = await sandbox.request('POST /v2/commands', body);
+    expect([body, reply.status]).toEqual([body, 422]);
+    expect(reply.body.errors).toContainEqual({ location, message: expect.any(String), type });
+    expect(Object.keys(reply.body).toSorted()).toEqual(['data', 'errors', 'hint', 'message', 'success']);
+  }
+  const query = await sandbox.request('GET /v2/commands/x?offset=-1&wait=maybe&limit_bytes=a');
+  expect(query.body.errors?.map(({ location, type }) => [location, type])).toEqual([
+    ['query.offset', 'too_small'],
+    ['query.wait', 'bool_type'],
+    ['query.limit_bytes', 'int_type'],
+  ]);
+});
+
+test('V2-1 unknown body fields are ignored', async ({ sandbox }) => {
+  expect(await sandbox.run({ command: 'echo ok', colour: 'blue' })).toMatchObject({ stdout: 'ok\n' });
+});
+
+test('HTTP-BADARG what no schema can see is 400, with what to do', async ({ sandbox }) => {
+  const cases: [Record<string, unknown>, RegExp][] = [
+    [{ command: 'a', args: ['b'] }, /args is only for shell "none"/],
+    [{ command: 'a', cwd: '/no/such/directory' }, /cwd \/no\/such\/directory: no such file or directory/],
+    [{ command: 'a', cwd: '/etc/passwd' }, /cwd \/etc\/passwd: not a directory/],
+    [{ command: 'a', user: 'no-such-account' }, /no account is named "no-such-account"/],
+  ];
+  for (const [body, message] of cases) {
+    const reply = await sandbox.request('POST /v2/commands', { ...body, command_id: 'again' });
+    expect([body, reply.status]).toEqual([body, 400]);
+    expect(reply.body.message).toMatch(message);
+    expect(reply.body.hint).toBeString();
+  }
+  expect(await sandbox.run({ command: 'echo free', command_id: 'again' })).toMatchObject({ replayed: false });
+});
+
+test('ERR-503 a shell that is not here is 503 and says what to do', async ({ sandbox }) => {
+  const reply = await sandbox.request('POST /v2/commands', { command: 'a', shell: 'powershell' });
+
+  expect(reply).toMatchObject({
+    status: 503,
+    body: { message: 'no powershell on PATH', hint: expect.stringContaining('Install') },
+  });
+});
+
+test('HTTP-ID the request id is echoed, taken from a trace, or minted', async ({ sandbox }) => {
+  const given = await sandbox.request('GET /health', undefined, { 'x-request-id': 'abc-1' });
+  expect(given.headers.get('x-request-id')).toBe('abc-1');
+  const traced = await sandbox.request('GET /health', undefined, {
+    traceparent: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01',
+  });
+  expect(traced.headers.get('x-request-id')).toBe('0af7651916cd43dd8448eb211c80319c');
+  const minted = await sandbox.request('GET /health', undefined, { 'x-request-id': 'a b\n' });
+  expect(minted.headers.get('x-request-id')).toMatch(/^req_/);
+});
+
+test('OPS-HEALTH health answers both habits of probe', async ({ sandbox }) => {
+  const { status, body } = await sandbox.request('GET /health');
+
+  expect(status).toBe(200);
+  expect(body).toMatchObject({
+    success: true,
+    status: 'healthy',
+    data: { status: 'healthy', uptime_s: expect.any(Number) },
+  });
+  expect((await sandbox.request('GET /v1/ping')).body.data as unknown).toBe('pong');
+});
+
+test('VER-OPENAPI each surface describes itself', async ({ sandbox }) => {
+  const document = (await (await sandbox.fetch('GET /v2/openapi.json')).json()) as {
+    openapi: string;
+    paths: Record<string, unknown>;
+  };
+
+  expect(document.openapi).toBe('3.1.0');
+  expect(Object.keys(document.paths)).toEqual(
+    expect.arrayContaining(['/v2/commands', '/v2/commands/{command_id}', '/health']),
+  );
+});
+
+test('OPS-HOME the root is a page', async ({ sandbox }) => {
+  const response = await sandbox.fetch('GET /');
+
+  expect(response.headers.get('content-type')).toStartWith('text/html');
+  expect(await response.text()).toContain('sandboxd');
+});
+
+test(
+  'AUTH-2 with a key set, everything but the public routes is 401 without it',
+  async ({ sandbox }) => {
+    const document = (await (await sandbox.fetch('GET /v2/openapi.json')).json()) as { paths: Record<string, object> };
+    const closed = Object.keys(document.paths).filter((path) => !publicRoutes.includes(path));
+    expect(closed.length).toBeGreaterThan(0);
+    for (const path of [
+      ...closed,
+      '/nothing',
+      '/v2/nothing',
+      '/metrics',
+      '/mcp',
+      '/openapi.json',
+      '/v2/commands/..%2f..%2fhealth',
+    ]) {
+      const reply = await sandbox.request(`GET ${path}`);
+      expect([path, reply.status, reply.headers.get('www-authenticate')]).toEqual([path, 401, 'Bearer']);
+    }
+    const invalid = await sandbox.request('POST /v2/commands', '{');
+    expect(invalid.status).toBe(401);
+  },
+  withKey,
+);
+
+test(
+  'AUTH-5 the public routes need no key',
+  async ({ sandbox }) => {
+    for (const path of publicRoutes.filter((route) => route !== '/internal/auth')) {
+      expect([path, (await sandbox.fetch(`GET ${path}`)).status]).toEqual([path, 200]);
+    }
+  },
+  withKey,
+);
+
+test(
+  'AUTH-3 the key is carried in any of three ways',
+  async ({ sandbox }) => {
+    const run = (query: string, headers: Record<string, string>) =>
+      sandbox.request(`POST /v2/commands${query}`, { command: 'true' }, headers);
+
+    expect((await run('', { authorization: `Bearer ${key}` })).status).toBe(200);
+    expect((await run('', { authorization: `bearer ${key}` })).status).toBe(200);
+    expect((await run('', { 'x-api-key': key })).status).toBe(200);
+    expect((await run(`?api_key=${key}`, {})).status).toBe(200);
+  },
+  withKey,
+);
+
+test(
+  'AUTH-6 a wrong key, or keys that disagree, are 401',
+  async ({ sandbox }) => {
+    const run = (query: string, headers: Record<string, string>) =>
+      sandbox.request(`POST /v2/commands${query}`, { command: 'true' }, headers);
+    const refused: [string, Record<string, string>][] = [
+      ['', { authorization: 'Bearer wrong' }],
+      ['', { authorization: `Basic ${key}` }],
+      ['', { 'x-svc-api-key': key }],
+      ['', { authorization: `Bearer ${key}`, 'x-api-key': 'wrong' }],
+      [`?api_key=wrong`, { 'x-api-key': key }],
+      [`?api_key=${key}&api_key=wrong`, {}],
+      [`?ticket=${key}`, {}],
+    ];
+    for (const [query, headers] of refused)
+      expect([query, headers, (await run(query, headers)).status]).toEqual([query, headers, 401]);
+  },
+  withKey,
+);
+
+test(
+  'AUTH-INTERNAL the gateway is told whether a key is right',
+  async ({ sandbox }) => {
+    const ask = async (headers: Record<string, string>) =>
+      (await sandbox.fetch('GET /internal/auth', undefined, { headers })).status;
+
+    expect(await ask({ 'x-svc-api-key': key })).toBe(200);
+    expect(await ask({ 'x-api-key': key })).toBe(200);
+    expect(await ask({ 'x-svc-api-key': 'wrong' })).toBe(401);
+    expect(await ask({})).toBe(401);
+  },
+  withKey,
+);
+
+test(
+  'AUTH-1 SANDBOX_API_KEY is the same key, and SVC_API_KEY wins',
+  async ({ sandbox }) => {
+    expect((await sandbox.request('GET /v2/commands/x', undefined, { 'x-api-key': 'theirs' })).status).toBe(404);
+    expect((await sandbox.request('GET /v2/commands/x', undefined, { 'x-api-key': 'ours' })).status).toBe(401);
+  },
+  { env: { SVC_API_KEY: 'theirs', SANDBOX_API_KEY: 'ours' } },
+);

@@ -1,0 +1,58 @@
+/** An account that exists for one daemon alone: its mount namespace has files of its own for accounts and groups. */
+import { appendFileSync, chownSync, copyFileSync, mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { repositoryRoot, type Sandbox, type SandboxOptions } from './sandbox.ts';
+
+export const testAccount = { name: 'sbx-tester', uid: 61234, gid: 61234, groups: [61234, 61235, 61236] } as const;
+
+const mountAccounts = 'mount --bind ./passwd /etc/passwd && mount --bind ./group /etc/group && exec "$@"';
+
+/** Options for a daemon that knows `testAccount`. */
+export function withTestAccount(options: SandboxOptions = {}): SandboxOptions {
+  return {
+    ...options,
+    launcher: ['unshare', '--mount', 'sh', '-c', mountAccounts, 'sh'],
+    prepare: (sandbox) => {
+      assertRoot();
+      writeAccounts(sandbox);
+      options.prepare?.(sandbox);
+    },
+  };
+}
+
+/** The folders a daemon runs from, shown at a place that the account can reach: a clone may lie where it cannot. */
+const mountRepository = `for part in daemon node_modules native dist; do
+  mkdir -p "repository/$part" && mount --bind "$SANDBOXD_TEST_ROOT/$part" "repository/$part" || exit
+done; exec "$@"`;
+
+/** Options for a daemon that is not root. */
+export function asTestAccount(options: SandboxOptions = {}): SandboxOptions {
+  const ids = [`--reuid=${testAccount.uid}`, `--regid=${testAccount.gid}`, '--clear-groups'];
+  return {
+    ...options,
+    launcher: ['unshare', '--mount', 'sh', '-c', mountRepository, 'sh', 'setpriv', ...ids],
+    env: { SANDBOXD_TEST_ROOT: repositoryRoot },
+    root: (sandbox) => join(sandbox.directory, 'repository'),
+    prepare: (sandbox) => {
+      assertRoot();
+      mkdirSync(join(repositoryRoot, 'dist'), { recursive: true });
+      for (const directory of [sandbox.directory, join(sandbox.directory, 'tmp')]) {
+        chownSync(directory, testAccount.uid, testAccount.gid);
+      }
+      options.prepare?.(sandbox);
+    },
+  };
+}
+
+function writeAccounts({ directory }: Sandbox): void {
+  const { name, uid, gid, groups } = testAccount;
+  copyFileSync('/etc/passwd', join(directory, 'passwd'));
+  copyFileSync('/etc/group', join(directory, 'group'));
+  appendFileSync(join(directory, 'passwd'), `${name}:x:${uid}:${gid}::${directory}:/bin/sh\n`);
+  for (const id of groups)
+    appendFileSync(join(directory, 'group'), `${name}-${id}:x:${id}:${id === gid ? '' : name}\n`);
+}
+
+function assertRoot(): void {
+  if (process.getuid?.() !== 0) throw new Error('tests of accounts need root: run npm test as root, or in a container');
+}
