@@ -1,9 +1,14 @@
 /** The one place that constructs things, and closes them in reverse. */
 import { statfsSync } from 'node:fs';
+import { totalmem } from 'node:os';
 import { describeSurface, rootRoutes, v1Routes, v2Routes } from './api.ts';
 import type { Config } from './config.ts';
 import { Commands } from './core/commands/commands.ts';
 import { imageEnvironment } from './core/commands/environment.ts';
+import { Launcher } from './core/commands/launcher.ts';
+import { LogBudget, type LogBudgetLimits } from './core/commands/log-budget.ts';
+import { Sessions, type Session } from './core/commands/sessions.ts';
+import { UsedIds, type UsedId } from './core/commands/used-ids.ts';
 import { Accounts } from './core/identity/accounts.ts';
 import { createApp } from './http/app.ts';
 import { ApiKey } from './http/auth.ts';
@@ -15,6 +20,7 @@ import { listen } from './platform/listen.ts';
 import { findProgram } from './platform/programs.ts';
 import { keepPort, readPort } from './platform/runtime-directory.ts';
 import { KeeperSpawn } from './platform/spawn.ts';
+import { StateFile } from './platform/state-file.ts';
 import { version } from './version.ts';
 
 export interface DaemonInputs {
@@ -33,8 +39,6 @@ export interface Daemon {
 }
 
 const megabyte = 1024 * 1024;
-const diskLogCapBytes = 256 * megabyte;
-const memoryLogCapBytes = 64 * megabyte;
 /** What open streams get to write their last line; init waits 2 s for the daemon. */
 const closeMs = 1000;
 
@@ -57,14 +61,26 @@ export async function composeDaemon({
     platform: process.platform,
   });
   const spawn = new KeeperSpawn(runtimeDirectory);
-  const commands = new Commands({
+  const budget = new LogBudget(logLimits(runtimeDirectory));
+  const commands: Commands = new Commands({
     spawn,
-    accounts,
-    findProgram,
-    environment: imageEnvironment({ ...environment, ...Object.fromEntries(boot.scrubbed) }),
-    logger,
+    launcher: new Launcher({
+      spawn,
+      accounts,
+      findProgram,
+      environment: imageEnvironment({ ...environment, ...Object.fromEntries(boot.scrubbed) }),
+      budget,
+      endedBytes: () => commands.endedBytes(),
+      now: Date.now,
+    }),
+    sessions: new Sessions({
+      store: new StateFile<readonly Session[]>(`${runtimeDirectory}/sessions.json`, []),
+      maxSessions: config.maxCommandSessions,
+      now: Date.now,
+    }),
+    usedIds: new UsedIds(new StateFile<readonly UsedId[]>(`${runtimeDirectory}/used-ids.json`, []), Date.now),
     maxRunning: config.maxCommands,
-    logCapBytes: isInMemory(runtimeDirectory) ? memoryLogCapBytes : diskLogCapBytes,
+    maxEndedBytes: budget.endedBytes,
     now: Date.now,
   });
   const recovered = await commands.recover();
@@ -95,6 +111,11 @@ export async function composeDaemon({
   };
 }
 
-function isInMemory(directory: string): boolean {
-  return memoryFileSystems.has(statfsSync(directory).type);
+/** A stream keeps 256 MiB and all together 2 GiB; where that is memory, 64 MiB and a tenth of it (contract, Commands). */
+function logLimits(directory: string): LogBudgetLimits {
+  const isMemory = memoryFileSystems.has(statfsSync(directory).type);
+  const limit = process.constrainedMemory() || totalmem();
+  return isMemory
+    ? { capBytes: 64 * megabyte, totalBytes: Math.min(2048 * megabyte, Math.floor(Math.min(limit, totalmem()) / 10)) }
+    : { capBytes: 256 * megabyte, totalBytes: 2048 * megabyte };
 }

@@ -73,6 +73,13 @@ export const settings = {
     fallback: 512,
     sentence: 'Most commands that run at once; one more is refused with 429.',
   }),
+  maxCommandSessions: setting<number>({
+    variable: 'SVC_MAX_COMMAND_SESSIONS',
+    flag: 'max-command-sessions',
+    schema: wholeNumber(1, 100_000),
+    fallback: 256,
+    sentence: 'Most command sessions; one more is refused with 429.',
+  }),
 } as const;
 
 type Settings = typeof settings;

@@ -32,7 +32,7 @@ test('ERR-405 a wrong method names the right ones', async ({ sandbox }) => {
   const reply = await sandbox.request('PUT /v2/commands/absent', {});
 
   expect(reply.status).toBe(405);
-  expect(reply.headers.get('allow')).toBe('GET, HEAD');
+  expect(reply.headers.get('allow')).toBe('DELETE, GET, HEAD');
   expect(reply.body.success).toBe(false);
 });
 

@@ -73,19 +73,17 @@ function mount(routes: readonly BoundRoute[]): Hono<{ Bindings: Bindings }> {
   router.onError((error) => {
     throw error;
   });
-  for (const route of routes) {
-    router.on(route.method, honoPath(route.path), (c) => {
-      c.env.matched.route = route.path;
-      return route.respond(c.req.raw, c.req.param(), c.env.context);
-    });
-  }
-  for (const [path, methods] of methodsByPath(routes)) {
+  // In the order of the paths, where a literal segment comes before a parameter: the first match wins.
+  for (const [path, served] of [...byPath(routes)].toSorted(([a], [b]) => (a < b ? -1 : 1))) {
+    for (const route of served) {
+      router.on(route.method, honoPath(path), (c) => {
+        c.env.matched.route = path;
+        return route.respond(c.req.raw, c.req.param(), c.env.context);
+      });
+    }
     router.all(honoPath(path), (c) => {
       c.env.matched.route = path;
-      throw new CoreError('method_not_allowed', `${c.req.method} is not served on ${path}`, {
-        hint: `Use ${methods.join(' or ')}.`,
-        facts: { allow: methods },
-      });
+      throw methodNotAllowed(c.req.method, path, served);
     });
   }
   router.notFound((c) => {
@@ -96,13 +94,18 @@ function mount(routes: readonly BoundRoute[]): Hono<{ Bindings: Bindings }> {
   return router;
 }
 
-function methodsByPath(routes: readonly BoundRoute[]): Map<string, string[]> {
-  const byPath = new Map<string, string[]>();
-  for (const { path, method } of routes) {
-    const methods = byPath.get(path) ?? [];
-    byPath.set(path, method === 'GET' ? [...methods, 'GET', 'HEAD'] : [...methods, method]);
-  }
-  return byPath;
+function byPath(routes: readonly BoundRoute[]): Map<string, BoundRoute[]> {
+  const grouped = new Map<string, BoundRoute[]>();
+  for (const route of routes) grouped.set(route.path, [...(grouped.get(route.path) ?? []), route]);
+  return grouped;
+}
+
+function methodNotAllowed(method: string, path: string, served: readonly BoundRoute[]): CoreError {
+  const allow = served.flatMap((route) => (route.method === 'GET' ? ['GET', 'HEAD'] : [route.method]));
+  return new CoreError('method_not_allowed', `${method} is not served on ${path}`, {
+    hint: `Use ${allow.join(' or ')}.`,
+    facts: { allow },
+  });
 }
 
 function honoPath(path: string): string {

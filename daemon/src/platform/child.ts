@@ -64,6 +64,7 @@ export class Child {
   streamsOpen = true;
   stdin: StdinProgress & { readonly isOpen: boolean } = { accepted: 0, written: 0, isOpen: false };
   #ends: readonly [number, number] = [0, 0];
+  #heads: readonly [number, number] = [0, 0];
   #connection: KeeperConnection | null = null;
   #isWatching = false;
   #isForgotten = false;
@@ -79,6 +80,21 @@ export class Child {
   /** What is known to be in the logs of stdout and stderr; grows as the keeper tells. */
   get ends(): readonly [number, number] {
     return this.#ends;
+  }
+
+  /** Bytes of output that are still kept, as far as is known. */
+  get keptBytes(): number {
+    return this.#ends[0] - this.#heads[0] + this.#ends[1] - this.#heads[1];
+  }
+
+  /** True while its keeper lives: it, or something that it has started, is still there. */
+  get isAttached(): boolean {
+    return this.#connection !== null;
+  }
+
+  /** Resolves when it has ended and nobody holds its pipes. */
+  async closed(): Promise<void> {
+    while (!this.end || this.streamsOpen) await this.changed();
   }
 
   /** Resolves at the next change of anything above, or when the signal aborts. */
@@ -175,6 +191,7 @@ export class Child {
     this.streamsOpen = false;
     this.stdin = { ...this.stdin, isOpen: false };
     this.#ends = this.end.kind === 'lost' ? this.directory.storedEnds() : maxEnds(this.#ends, journal?.end ?? [0, 0]);
+    this.#heads = maxEnds(this.#heads, journal?.head ?? [0, 0]);
     this.#changes.notify();
   }
 
@@ -220,6 +237,7 @@ export class Child {
     this.#isWatching = false;
     this.#signalled.splice(0).forEach((answer) => answer({ processes: 0, errno: 0 }));
     this.#trees.splice(0).forEach((answer) => answer([]));
+    this.#changes.notify();
     if (this.#isForgotten || this.end?.kind === 'failed' || (this.end && !this.streamsOpen)) return;
     // Either the keeper has gone, or it dropped a reader that was too slow: asking it again tells.
     this.attach().catch(() => this.settleFromJournal());
@@ -229,6 +247,7 @@ export class Child {
     this.pid = status.pid;
     this.startedMs = status.startedMs;
     this.#ends = maxEnds(this.#ends, status.end);
+    this.#heads = maxEnds(this.#heads, status.head);
     this.streamsOpen = (status.flags & statusFlag.closed) === 0;
     this.stdin = {
       accepted: status.stdinAccepted,

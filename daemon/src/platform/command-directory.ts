@@ -14,6 +14,7 @@ const fileOf = { stdout: 'out', stderr: 'err' } as const;
 export interface JournalEnd {
   readonly pid: number;
   readonly end: readonly [number, number];
+  readonly head: readonly [number, number];
   readonly exit: JournalExit | null;
   readonly failure: { readonly stage: FailureStage; readonly errno: number } | null;
   readonly startedMs: number;
@@ -183,6 +184,7 @@ interface JournalLine {
   readonly at_ns: number;
   readonly started_ns: number;
   readonly end: [number, number];
+  readonly head: [number, number];
   readonly stage: number;
   readonly errno: number;
 }
@@ -197,6 +199,7 @@ function readJournal(text: string): JournalEnd {
     isSilent: events.size === 0,
     pid: last?.pid ?? 0,
     end: last?.end ?? [0, 0],
+    head: last?.head ?? [0, 0],
     startedMs: (last?.started_ns ?? 0) / 1e6,
     failure: failed ? { stage: failureStages[failed.stage - 1] ?? 'protocol', errno: failed.errno } : null,
     exit: exited

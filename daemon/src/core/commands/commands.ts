@@ -2,47 +2,26 @@
 import { CoreError } from '../../kit/errors.ts';
 import { Deadline } from '../../kit/deadline.ts';
 import { mintId } from '../../kit/ids.ts';
-import type { Logger } from '../../kit/logger.ts';
-import type { Child, Spawn } from '../../platform/spawn.ts';
-import type { Account, Accounts } from '../identity/accounts.ts';
-import { Command } from './command.ts';
-import { commandEnvironment, type EnvironmentChanges } from './environment.ts';
-import { decodeNote, encodeNote, type CommandNote } from './note.ts';
+import type { Spawn } from '../../platform/spawn.ts';
+import { Command, type CommandStatus } from './command.ts';
+import type { EnvironmentChanges } from './environment.ts';
+import { writeInput, type InputRequest, type InputResult } from './input.ts';
+import { killCommand, type Killed } from './kill.ts';
+import { graceMs, type CommandSpec, type Launcher } from './launcher.ts';
+import { decodeNote } from './note.ts';
 import { readPart, type Offsets, type StreamPart } from './output.ts';
-import { resourceLimits, type CommandLimits } from './resource-limits.ts';
-import { shellArguments, type FindProgram, type ShellName } from './shell.ts';
-
-export type StdinSource = { readonly kind: 'pipe' | 'null' } | { readonly kind: 'bytes'; readonly bytes: Uint8Array };
-
-export interface CommandSpec {
-  /** The caller's own id; null mints one. */
-  readonly id: string | null;
-  /** Of the request: the same id with the same fingerprint answers the same command. */
-  readonly fingerprint: string | null;
-  readonly sessionId: string | null;
-  readonly command: string;
-  readonly shell: ShellName;
-  readonly args: readonly string[];
-  /** null is the workspace; a relative path is resolved against it. */
-  readonly cwd: string | null;
-  readonly user: string | null;
-  readonly env: EnvironmentChanges;
-  readonly hardTimeoutMs: number | null;
-  readonly merge: boolean;
-  readonly limits: CommandLimits;
-  readonly stdin: StdinSource;
-}
+import { tooManyCommands } from './refusal.ts';
+import type { Session, Sessions } from './sessions.ts';
+import type { UsedIds } from './used-ids.ts';
 
 export interface CommandsDeps {
   readonly spawn: Spawn;
-  readonly accounts: Accounts;
-  readonly findProgram: FindProgram;
-  /** What every command's environment starts from. */
-  readonly environment: Readonly<Record<string, string>>;
-  readonly logger: Logger;
+  readonly launcher: Launcher;
+  readonly sessions: Sessions;
+  readonly usedIds: UsedIds;
   readonly maxRunning: number;
-  /** Bytes kept of each output stream. */
-  readonly logCapBytes: number;
+  /** What the logs of ended commands may hold together. */
+  readonly maxEndedBytes: number;
   readonly now: () => number;
 }
 
@@ -50,6 +29,14 @@ export interface Started {
   readonly command: Command;
   /** True when the id had been used for the same request before: nothing was started now. */
   readonly isReplay: boolean;
+}
+
+export interface NewSession {
+  readonly id: string | null;
+  /** null is the workspace. */
+  readonly cwd: string | null;
+  readonly env: EnvironmentChanges;
+  readonly user: string | null;
 }
 
 export interface ReadRequest {
@@ -65,11 +52,16 @@ export interface ReadResult {
   readonly stderr: StreamPart;
 }
 
-/** Between SIGTERM and SIGKILL when a hard time-out ends a tree. */
-const graceMs = 5000;
+export interface CommandFilter {
+  readonly status: CommandStatus | null;
+  readonly sessionId: string | null;
+}
+
 const keptEnded = 512;
 const keptMs = 3600 * 1000;
 const retireEveryMs = 60 * 1000;
+/** Beyond the grace: what the kernel may need to take a killed process away. */
+const endWithinMs = graceMs + 2000;
 
 interface Starting {
   readonly fingerprint: string | null;
@@ -87,6 +79,10 @@ export class Commands implements Disposable {
     this.#retirement.unref();
   }
 
+  get running(): number {
+    return this.#running;
+  }
+
   /** Takes over what an earlier daemon left; called once, before anything is served. */
   async recover(): Promise<{ running: number; ended: number }> {
     for (const { note: text, child } of await this.deps.spawn.recover()) {
@@ -100,15 +96,17 @@ export class Commands implements Disposable {
   /** Starts a command, or answers the one that its id was used for. */
   async start(spec: CommandSpec): Promise<Started> {
     const id = spec.id ?? mintId('cmd', this.deps.now());
-    const earlier = await this.#earlier(id, spec.fingerprint);
-    if (earlier) return { command: earlier, isReplay: true };
+    const earlier = this.#earlier(id, spec.fingerprint);
+    if (earlier) return { command: await earlier, isReplay: true };
+    const session = spec.sessionId === null ? null : this.deps.sessions.get(spec.sessionId);
     // No await from here to the set: two callers can never take the last slot, or the same id.
-    if (this.#running + this.#starting.size >= this.deps.maxRunning) throw tooMany(this.deps.maxRunning);
-    const started = this.#launch(id, spec);
+    if (this.#running + this.#starting.size >= this.deps.maxRunning) throw tooManyCommands(this.deps.maxRunning);
+    const started = this.deps.launcher.launch(id, spec, session);
     this.#starting.set(id, { fingerprint: spec.fingerprint, started });
     try {
       const command = await started;
       this.#keep(command);
+      if (session) this.deps.sessions.use(session, spec.env);
       return { command, isReplay: false };
     } finally {
       this.#starting.delete(id);
@@ -118,12 +116,18 @@ export class Commands implements Disposable {
   /** Throws `command_not_found`. */
   get(id: string): Command {
     const command = this.#byId.get(id);
-    if (!command) {
-      throw new CoreError('command_not_found', `no command has the id ${id}`, {
-        hint: 'Ended commands are kept for an hour, the newest 512 of them. POST /v2/commands starts one.',
-      });
-    }
-    return command;
+    if (command) return command;
+    throw new CoreError('command_not_found', `no command has the id ${id}`, {
+      hint: 'Ended commands are kept for an hour, the newest 512 of them. POST /v2/commands starts one.',
+    });
+  }
+
+  /** In the order of their start. */
+  list(filter: CommandFilter = { status: null, sessionId: null }): Command[] {
+    return [...this.#byId.values()]
+      .filter((command) => filter.status === null || command.state.status === filter.status)
+      .filter((command) => filter.sessionId === null || command.note.sessionId === filter.sessionId)
+      .toSorted((a, b) => a.startedMs - b.startedMs);
   }
 
   /** What lies past the offsets, at once or as soon as there is something, the command ends, or the wait is over. */
@@ -142,85 +146,72 @@ export class Commands implements Disposable {
     }
   }
 
+  writeInput(id: string, request: InputRequest): Promise<InputResult> {
+    return writeInput(this.get(id), request);
+  }
+
+  kill(id: string, signal: NodeJS.Signals, isTree: boolean): Promise<Killed | null> {
+    return killCommand(this.get(id), signal, isTree);
+  }
+
+  /** Ends the whole tree of a command and forgets it; its id stays used. */
+  async delete(id: string): Promise<void> {
+    const command = this.get(id);
+    await endTree(command);
+    this.#forget([command]);
+  }
+
+  sessions(): Session[] {
+    return this.deps.sessions.list();
+  }
+
+  /** An existing id answers its session. Throws `bad_argument` for an account that cannot be. */
+  createSession(spec: NewSession): Session {
+    const { launcher, sessions } = this.deps;
+    return sessions.create({ ...spec, cwd: launcher.sessionDirectory(spec.cwd, spec.user) });
+  }
+
+  /** The name of the account that a session's commands run as. */
+  userOf(session: Session): string {
+    return this.deps.launcher.accountName(session.user);
+  }
+
+  /** Ends the commands of a session and forgets the session; their records stay readable. */
+  async deleteSession(id: string): Promise<Session> {
+    const session = this.deps.sessions.get(id);
+    await Promise.all(this.list({ status: null, sessionId: id }).map(endTree));
+    this.deps.sessions.delete(id);
+    return session;
+  }
+
+  /** The newest running command of a session. */
+  currentOf(sessionId: string): Command | null {
+    return this.list({ status: 'running', sessionId }).at(-1) ?? null;
+  }
+
+  /** What the logs of ended commands hold. */
+  endedBytes(): number {
+    return this.#ended().reduce((sum, command) => sum + command.child.keptBytes, 0);
+  }
+
   [Symbol.dispose](): void {
     clearInterval(this.#retirement);
   }
 
-  async #earlier(id: string, fingerprint: string | null): Promise<Command | null> {
+  #earlier(id: string, fingerprint: string | null): Promise<Command> | Command | null {
     const starting = this.#starting.get(id);
-    const known = starting ?? this.#byId.get(id)?.note;
-    if (!known) return null;
-    if (known.fingerprint === fingerprint) return starting ? starting.started : (this.#byId.get(id) ?? null);
+    const command = this.#byId.get(id);
+    const known = starting ?? command?.note;
+    if (!known) {
+      if (!this.deps.usedIds.has(id)) return null;
+      throw new CoreError('command_id_reused', `command_id ${id} was used, and its record is no longer kept`, {
+        hint: 'The command was started then and is not started again. Use a new command_id for a new command.',
+      });
+    }
+    if (known.fingerprint === fingerprint) return starting?.started ?? command ?? null;
     throw new CoreError('command_id_reused', `command_id ${id} was used for another request`, {
       hint: 'Use a new command_id for a new command; repeat the same body to get the same command.',
     });
-  }
-
-  async #launch(id: string, spec: CommandSpec): Promise<Command> {
-    const account = this.deps.accounts.resolve(spec.user);
-    const argv = shellArguments(spec, this.deps.environment['PATH'] ?? '', this.deps.findProgram);
-    for (const cwd of this.#directories(spec.cwd, account)) {
-      const note = this.#note(id, spec, account, cwd);
-      const child = await this.#spawn(note, spec, account, argv);
-      if (spec.cwd === null && failedAt(child, 'cwd') && cwd !== '/') {
-        child.forget(); // The workspace is closed to this account: its home, then the root, will do.
-        continue;
-      }
-      const refusal = startRefusal(child, note);
-      if (!refusal) return this.#feed(new Command(note, child), spec.stdin);
-      child.forget();
-      throw refusal;
-    }
-    throw new Error('the list of directories always ends in the root');
-  }
-
-  /** Where the command may start, best first; only a defaulted directory has alternatives. */
-  #directories(wanted: string | null, account: Account): string[] {
-    const workspace = this.deps.accounts.default().home;
-    if (wanted === null) return [...new Set([workspace, account.home, '/'])];
-    if (wanted === '~' || wanted.startsWith('~/')) return [account.home + wanted.slice(1)];
-    return [wanted.startsWith('/') ? wanted : `${workspace}/${wanted}`];
-  }
-
-  #note(id: string, spec: CommandSpec, account: Account, cwd: string): CommandNote {
-    return {
-      id,
-      fingerprint: spec.fingerprint,
-      sessionId: spec.sessionId,
-      command: spec.command,
-      user: account.name,
-      cwd,
-      merge: spec.merge,
-      createdMs: this.deps.now(),
-    };
-  }
-
-  async #spawn(note: CommandNote, spec: CommandSpec, account: Account, argv: readonly string[]): Promise<Child> {
-    try {
-      return await this.deps.spawn.start({
-        note: encodeNote(note),
-        argv,
-        env: commandEnvironment(this.deps.environment, account, [spec.env]),
-        cwd: note.cwd,
-        account: this.deps.accounts.isOwn(account) ? null : account,
-        stdin: spec.stdin.kind === 'null' ? 'null' : 'pipe',
-        merge: spec.merge,
-        capBytes: this.deps.logCapBytes,
-        hardTimeoutMs: spec.hardTimeoutMs,
-        graceMs,
-        limits: resourceLimits(spec.limits),
-      });
-    } catch (error) {
-      throw systemRefusal(error);
-    }
-  }
-
-  #feed(command: Command, stdin: StdinSource): Command {
-    if (stdin.kind === 'bytes') {
-      const { bytes } = stdin;
-      void command.child.writeStdin(0, bytes).then(() => command.child.closeStdin(bytes.length));
-    }
-    return command;
   }
 
   #keep(command: Command): void {
@@ -235,17 +226,30 @@ export class Commands implements Disposable {
     this.#running -= 1;
   }
 
-  /** Forgets ended commands that are too old or too many, the oldest end first. */
+  #ended(): Command[] {
+    return [...this.#byId.values()].filter((command) => !command.isRunning);
+  }
+
+  /** Forgets ended commands that are too old, too many or too large together, the oldest end first. */
   #retire(): void {
-    const ended = [...this.#byId.values()]
-      .filter((command) => !command.isRunning)
-      .toSorted((a, b) => (b.state.endedMs ?? 0) - (a.state.endedMs ?? 0));
+    const newestFirst = this.#ended().toSorted((a, b) => (b.state.endedMs ?? 0) - (a.state.endedMs ?? 0));
     const oldest = this.deps.now() - keptMs;
-    ended.forEach((command, index) => {
-      if (index < keptEnded && (command.state.endedMs ?? 0) >= oldest) return;
+    let bytes = 0;
+    const isKept = (command: Command, index: number) => {
+      bytes += command.child.keptBytes;
+      return index < keptEnded && (command.state.endedMs ?? 0) >= oldest && bytes <= this.deps.maxEndedBytes;
+    };
+    this.#forget(newestFirst.filter((command, index) => !isKept(command, index)));
+  }
+
+  #forget(commands: readonly Command[]): void {
+    for (const command of commands) {
       this.#byId.delete(command.id);
       command.child.forget();
-    });
+    }
+    this.deps.usedIds.add(
+      commands.flatMap(({ id, note: { fingerprint } }) => (fingerprint === null ? [] : [{ id, fingerprint }])),
+    );
   }
 }
 
@@ -253,56 +257,10 @@ function hasNews(part: StreamPart, offset: number): boolean {
   return part.next > offset || part.gaps.length > 0;
 }
 
-function failedAt(child: Child, stage: string): boolean {
-  return child.end?.kind === 'failed' && child.end.stage === stage;
-}
-
-function tooMany(limit: number): CoreError {
-  return new CoreError('capacity_reached', `${limit} commands are running, which is the most`, {
-    hint: 'Wait for one to end, kill one, or raise SVC_MAX_COMMANDS.',
-  });
-}
-
-/** The failures of a start that are the request's or the machine's; an exec failure is the command's own result. */
-function startRefusal(child: Child, note: CommandNote): CoreError | null {
-  if (child.end?.kind !== 'failed') return null;
-  const { stage, errnoName, message } = child.end;
-  const facts = { stage, errno: child.end.errno, errno_name: errnoName };
-  if (stage === 'exec') return null;
-  if (errnoName === 'ENOSPC' || errnoName === 'EDQUOT') return diskFull(facts);
-  if (stage === 'cwd') {
-    const hint = 'Create it first, or give another cwd.';
-    return new CoreError('bad_argument', `cwd ${note.cwd}: ${message}`, { hint, facts });
-  }
-  if (stage === 'groups' || stage === 'gid' || stage === 'uid') {
-    const hint = 'Leave user out, or start the daemon as root with the capabilities to switch accounts.';
-    return new CoreError('bad_argument', `cannot become ${note.user}: ${message}`, { hint, facts });
-  }
-  if (stage === 'rlimit') {
-    const hint = 'Only root may raise a limit above its hard value.';
-    return new CoreError('bad_argument', `limits cannot be set: ${message}`, { hint, facts });
-  }
-  if (stage === 'fork' || errnoName === 'EMFILE' || errnoName === 'ENFILE') {
-    const hint = 'Wait for commands to end, or raise the limit on processes.';
-    return new CoreError('capacity_reached', `no process or descriptor to be had (${stage}): ${message}`, {
-      hint,
-      facts,
-    });
-  }
-  return new CoreError('unavailable', `the command could not be started (${stage}): ${message}`, { facts });
-}
-
-/** What the directory of a command could not be made for. */
-function systemRefusal(error: unknown): unknown {
-  const code = (error as NodeJS.ErrnoException).code;
-  if (code === 'ENOSPC' || code === 'EDQUOT') return diskFull({ errno_name: code });
-  if (code === 'EMFILE' || code === 'ENFILE') {
-    return new CoreError('capacity_reached', 'the daemon has no descriptor left', { hint: 'Try again in a moment.' });
-  }
-  return error;
-}
-
-function diskFull(facts: Readonly<Record<string, unknown>>): CoreError {
-  const hint = 'Free space where the runtime directory is, or start with another --runtime-dir.';
-  return new CoreError('no_space_left', 'no space left for the output of a command', { hint, facts });
+/** TERM, the grace, KILL to everything that a command has started; resolves when its keeper has left. */
+async function endTree({ child }: Command): Promise<void> {
+  if (!child.isAttached) return;
+  child.terminate(graceMs);
+  using deadline = new Deadline(endWithinMs);
+  while (child.isAttached && !deadline.passed) await child.changed(deadline.signal);
 }

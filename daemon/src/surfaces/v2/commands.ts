@@ -1,19 +1,20 @@
 /** The v2 routes of the commands plane: wire shapes in, one core call each, views out. */
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
-import type { CommandSpec, StdinSource } from '../../core/commands/commands.ts';
-import type { Command } from '../../core/commands/command.ts';
+import { commandStatuses, type Command } from '../../core/commands/command.ts';
+import { signalNames } from '../../core/commands/kill.ts';
+import type { CommandSpec, StdinSource } from '../../core/commands/launcher.ts';
 import { follow } from '../../core/commands/output.ts';
 import { shellNames } from '../../core/commands/shell.ts';
 import { Answer } from '../../http/route.ts';
 import { NdjsonStream } from '../../http/ndjson.ts';
-import { CoreError } from '../../kit/errors.ts';
 import { Deadline } from '../../kit/deadline.ts';
-import { clientIdPattern } from '../../kit/ids.ts';
 import { route, type V2Deps } from './app.ts';
+import { clientId, environment, seconds, systemText } from './inputs.ts';
 import {
   CommandLine,
   CommandOutput,
+  CommandRecord,
   CommandResult,
   commandLine,
   commandOutput,
@@ -21,16 +22,6 @@ import {
   commandResult,
 } from './views.ts';
 
-const reservedIds = new Set(['sessions']);
-
-/** The kernel ends every string at a NUL byte: what lies behind it would be lost without a word. */
-const systemText = z.string().refine((text) => !text.includes('\0'), 'must not contain a NUL byte');
-const clientId = z
-  .string()
-  .regex(clientIdPattern)
-  .refine((id) => !reservedIds.has(id), 'is a word of a route');
-const seconds = z.number().min(0).max(31_536_000);
-const variableName = systemText.min(1).refine((name) => !name.includes('='), 'must not contain =');
 const amount = z.number().int().min(0).max(Number.MAX_SAFE_INTEGER).optional();
 
 const Stdin = z.union([
@@ -50,7 +41,7 @@ const RunBody = z.object({
     .describe('Account to run as: a name, a uid or uid:gid; the default account otherwise.'),
   session: clientId.optional().describe('A command session.'),
   session_id: clientId.optional().describe('The same as session.'),
-  env: z.record(variableName, systemText.nullable()).default({}).describe('Environment; null unsets.'),
+  env: environment.default({}).describe('Environment, kept by the session where there is one; null unsets.'),
   mode: z.enum(['sync', 'async']).default('sync').describe('sync waits for the end, async answers at once.'),
   timeout: seconds
     .optional()
@@ -141,6 +132,91 @@ export const readCommand = route({
   },
 });
 
+export const listCommands = route({
+  operation: 'commands.list',
+  method: 'GET',
+  path: '/v2/commands',
+  summary: 'List commands in the order of their start',
+  query: z.object({
+    status: z.enum(commandStatuses).optional().describe('Only those that stand so.'),
+    session: clientId.optional().describe('Only those of this session.'),
+  }),
+  data: z.object({ commands: z.array(CommandRecord) }),
+  errors: [],
+  handle({ commands }, { query }) {
+    const found = commands.list({ status: query.status ?? null, sessionId: query.session ?? null });
+    return { commands: found.map(commandRecord) };
+  },
+});
+
+export const writeStdin = route({
+  operation: 'commands.write_stdin',
+  method: 'POST',
+  path: '/v2/commands/{command_id}/stdin',
+  summary: 'Write to the standard input of a command',
+  params: z.object({ command_id: clientId }),
+  body: z.object({
+    input: z.string().default('').describe('Text to write, as UTF-8.'),
+    input_base64: z.base64().optional().describe('Bytes to write, in place of input.'),
+    eof: z.boolean().default(false).describe('Close standard input behind it.'),
+    offset: z.number().int().min(0).optional().describe('Bytes that were sent before; makes a retry safe.'),
+  }),
+  data: z.object({
+    accepted_bytes: z.number().int().describe('Of this call.'),
+    offset: z.number().int().describe('Of all calls: where the next one goes on.'),
+  }),
+  errors: ['command_not_found', 'stdin_closed', 'bad_argument'],
+  async handle({ commands }, { params, body, context }) {
+    const bytes = body.input_base64 === undefined ? Buffer.from(body.input) : Buffer.from(body.input_base64, 'base64');
+    const { acceptedBytes, offset } = await commands.writeInput(params.command_id, {
+      bytes,
+      isEnd: body.eof,
+      offset: body.offset ?? null,
+      signal: context.signal,
+    });
+    const hint =
+      acceptedBytes < bytes.length ? 'The command does not read; send the rest again from this offset.' : null;
+    return new Answer({ accepted_bytes: acceptedBytes, offset }, { hint });
+  },
+});
+
+export const killCommand = route({
+  operation: 'commands.kill',
+  method: 'POST',
+  path: '/v2/commands/{command_id}/kill',
+  summary: 'Send a signal to a command',
+  params: z.object({ command_id: clientId }),
+  body: z.object({
+    signal: z.enum(signalNames).default('SIGTERM'),
+    tree: z.boolean().default(true).describe('Every process that it has started, wherever it went.'),
+  }),
+  data: z.object({
+    signalled: z.number().int().optional().describe('How many processes were sent the signal.'),
+    survivors: z.array(z.number().int()).optional().describe('Pids of those who still live a moment later.'),
+  }),
+  errors: ['command_not_found'],
+  async handle({ commands }, { params, body }) {
+    const killed = await commands.kill(params.command_id, body.signal, body.tree);
+    if (!killed) return new Answer({}, { message: 'The command has ended' });
+    const hint = killed.survivors.length > 0 ? 'SIGKILL ends those who ignore other signals.' : null;
+    return new Answer({ signalled: killed.signalled, survivors: [...killed.survivors] }, { hint });
+  },
+});
+
+export const deleteCommand = route({
+  operation: 'commands.delete',
+  method: 'DELETE',
+  path: '/v2/commands/{command_id}',
+  summary: 'End a command with all that it has started, and forget it',
+  params: z.object({ command_id: clientId }),
+  data: z.object({ command_id: z.string() }),
+  errors: ['command_not_found'],
+  async handle({ commands }, { params }) {
+    await commands.delete(params.command_id);
+    return { command_id: params.command_id };
+  },
+});
+
 async function* streamLines(
   { closing }: V2Deps,
   command: Command,
@@ -160,14 +236,10 @@ async function waitForEnd(command: Command, timeout: number | undefined, signal:
 }
 
 function commandSpec(body: RunRequest): CommandSpec {
-  const sessionId = body.session ?? body.session_id ?? null;
-  if (sessionId !== null) {
-    throw new CoreError('session_not_found', `no session has the id ${sessionId}`, { hint: 'Leave session out.' });
-  }
   return {
     id: body.command_id ?? null,
     fingerprint: body.command_id === undefined ? null : fingerprintOf(body),
-    sessionId,
+    sessionId: body.session ?? body.session_id ?? null,
     command: body.command,
     shell: body.shell,
     args: body.args,

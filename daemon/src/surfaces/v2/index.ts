@@ -3,5 +3,10 @@ import type { Route } from '../../http/route.ts';
 import type { V2Deps } from './app.ts';
 import * as commands from './commands.ts';
 import * as ops from './ops.ts';
+import * as sessions from './sessions.ts';
 
-export const v2Routes: readonly Route<V2Deps>[] = [...Object.values(commands), ...Object.values(ops)];
+export const v2Routes: readonly Route<V2Deps>[] = [
+  ...Object.values(commands),
+  ...Object.values(sessions),
+  ...Object.values(ops),
+];

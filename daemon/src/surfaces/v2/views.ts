@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { commandStatuses, type Command } from '../../core/commands/command.ts';
 import { summarize, type FollowEvent } from '../../core/commands/output.ts';
 import type { ReadResult } from '../../core/commands/commands.ts';
+import type { Session } from '../../core/commands/sessions.ts';
 import { decodeUtf8 } from '../../kit/text.ts';
 
 const offset = z.number().int().min(0).describe('Absolute position in the stream, in bytes.');
@@ -177,4 +178,32 @@ function positionsOf({ offsets }: { offsets: { stdout: number; stderr: number } 
 
 function timestamp(ms: number | null): string | null {
   return ms === null ? null : new Date(ms).toISOString();
+}
+
+export const SessionRecord = z
+  .object({
+    session_id: z.string(),
+    status: z.literal('ready'),
+    working_dir: z.string(),
+    env_keys: z.array(z.string()).describe('Names of its variables; their values are not told.'),
+    user: z.string(),
+    created_at: z.string(),
+    last_used_at: z.string(),
+    current_command: z.string().nullable().describe('The id of the command that runs in it.'),
+    command_count: z.number().int(),
+  })
+  .meta({ id: 'CommandSession' });
+
+export function sessionRecord(session: Session, user: string, current: Command | null): z.input<typeof SessionRecord> {
+  return {
+    session_id: session.id,
+    status: 'ready',
+    working_dir: session.cwd,
+    env_keys: Object.keys(session.env).filter((name) => session.env[name] !== null),
+    user,
+    created_at: new Date(session.createdMs).toISOString(),
+    last_used_at: new Date(session.lastUsedMs).toISOString(),
+    current_command: current?.id ?? null,
+    command_count: session.commandCount,
+  };
 }

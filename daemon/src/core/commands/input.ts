@@ -1,0 +1,47 @@
+/** Writes to a command's standard input, so that a repeated call does nothing twice. */
+import { CoreError } from '../../kit/errors.ts';
+import { Deadline } from '../../kit/deadline.ts';
+import type { Command } from './command.ts';
+
+export interface InputRequest {
+  readonly bytes: Uint8Array;
+  /** Close it behind these bytes. */
+  readonly isEnd: boolean;
+  /** Position of the first byte in the whole of stdin; null is behind what was written before. */
+  readonly offset: number | null;
+  readonly signal: AbortSignal;
+}
+
+export interface InputResult {
+  /** Of these bytes, those that are in stdin now. */
+  readonly acceptedBytes: number;
+  /** All that was accepted so far: where the next call goes on. */
+  readonly offset: number;
+}
+
+/** A command that does not read is waited for so long; what it did not take is told. */
+const waitMs = 10_000;
+
+export async function writeInput(command: Command, request: InputRequest): Promise<InputResult> {
+  const { child } = command;
+  if (!command.isRunning || !child.stdin.isOpen) throw closed(command);
+  const from = request.offset ?? child.stdin.accepted;
+  if (from > child.stdin.accepted) {
+    throw new CoreError('bad_argument', `offset ${from} is past the end of stdin, ${child.stdin.accepted}`, {
+      hint: 'Send the bytes before it first; the offset of the last answer is where to go on.',
+      facts: { offset: child.stdin.accepted },
+    });
+  }
+  using deadline = new Deadline(waitMs, request.signal);
+  const end = await child.writeStdin(from, request.bytes, deadline.signal);
+  if (request.isEnd && end >= from + request.bytes.length) child.closeStdin(from + request.bytes.length);
+  return { acceptedBytes: Math.min(request.bytes.length, Math.max(0, end - from)), offset: end };
+}
+
+function closed(command: Command): CoreError {
+  return new CoreError('stdin_closed', `the standard input of ${command.id} is closed`, {
+    hint: command.isRunning
+      ? 'Start a command with stdin "pipe" to write to it.'
+      : 'The command has ended; its output is still readable.',
+  });
+}

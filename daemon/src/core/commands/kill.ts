@@ -1,0 +1,41 @@
+/** Sends a signal to a command, and tells honestly who is still there. */
+import { constants } from 'node:os';
+import { Deadline } from '../../kit/deadline.ts';
+import type { Command } from './command.ts';
+
+export const signalNames = Object.keys(constants.signals) as NodeJS.Signals[];
+
+export interface Killed {
+  /** How many processes were sent the signal. */
+  readonly signalled: number;
+  /** Pids of those who still live a moment later. */
+  readonly survivors: readonly number[];
+}
+
+/** These ask a process to end; after any other signal it is expected to live. */
+const endingSignals: readonly string[] = ['SIGTERM', 'SIGINT', 'SIGHUP', 'SIGQUIT', 'SIGKILL', 'SIGABRT'];
+/** How long a process has to act on such a signal before it counts as a survivor. */
+const endWithinMs = 500;
+const lookEveryMs = 5;
+
+/** Null when the command has ended and nothing of it is left. */
+export async function killCommand(command: Command, signal: NodeJS.Signals, isTree: boolean): Promise<Killed | null> {
+  const { child } = command;
+  const told = await child.signal(constants.signals[signal], isTree ? 'tree' : 'leader');
+  if (!told || (told.processes === 0 && !command.isRunning)) return null;
+  // In rounds until nobody is left: a process that is born while the tree is walked would live on.
+  if (signal === 'SIGKILL' && isTree) child.terminate(0);
+  const living = async () => {
+    const pids = await child.tree();
+    return isTree ? pids : pids.filter((pid) => pid === command.pid);
+  };
+  using deadline = new Deadline(endingSignals.includes(signal) ? endWithinMs : 0);
+  let survivors = await living();
+  while (survivors.length > 0 && !deadline.passed) {
+    // An end is told, but that of a descendant is not: it has to be looked at again.
+    using look = new Deadline(lookEveryMs, deadline.signal);
+    await child.changed(look.signal);
+    survivors = await living();
+  }
+  return { signalled: told.processes, survivors };
+}

@@ -1,0 +1,149 @@
+/** Turns what a caller asks for into a running command, or into an error that says why not. */
+import type { Child, Spawn } from '../../platform/spawn.ts';
+import type { Account, Accounts } from '../identity/accounts.ts';
+import { Command } from './command.ts';
+import { commandEnvironment, type EnvironmentChanges } from './environment.ts';
+import type { LogBudget } from './log-budget.ts';
+import { encodeNote, type CommandNote } from './note.ts';
+import { startRefusal, systemRefusal } from './refusal.ts';
+import { resourceLimits, type CommandLimits } from './resource-limits.ts';
+import type { Session } from './sessions.ts';
+import { shellArguments, type FindProgram, type ShellName } from './shell.ts';
+
+export type StdinSource = { readonly kind: 'pipe' | 'null' } | { readonly kind: 'bytes'; readonly bytes: Uint8Array };
+
+export interface CommandSpec {
+  /** The caller's own id; null mints one. */
+  readonly id: string | null;
+  /** Of the request: the same id with the same fingerprint answers the same command. */
+  readonly fingerprint: string | null;
+  readonly sessionId: string | null;
+  readonly command: string;
+  readonly shell: ShellName;
+  readonly args: readonly string[];
+  /** null is the session's, else the workspace; a relative path is resolved against that. */
+  readonly cwd: string | null;
+  /** null is the session's, else the default account. */
+  readonly user: string | null;
+  readonly env: EnvironmentChanges;
+  readonly hardTimeoutMs: number | null;
+  readonly merge: boolean;
+  readonly limits: CommandLimits;
+  readonly stdin: StdinSource;
+}
+
+export interface LauncherDeps {
+  readonly spawn: Spawn;
+  readonly accounts: Accounts;
+  readonly findProgram: FindProgram;
+  /** What every command's environment starts from. */
+  readonly environment: Readonly<Record<string, string>>;
+  readonly budget: LogBudget;
+  /** Bytes of output that ended commands hold. */
+  readonly endedBytes: () => number;
+  readonly now: () => number;
+}
+
+/** Between SIGTERM and SIGKILL when a tree is ended. */
+export const graceMs = 5000;
+
+export class Launcher {
+  constructor(private readonly deps: LauncherDeps) {}
+
+  /** Throws a CoreError for whatever is not the command's own failure; the id is free again then. */
+  async launch(id: string, spec: CommandSpec, session: Session | null): Promise<Command> {
+    const account = this.deps.accounts.resolve(spec.user ?? session?.user ?? null);
+    const argv = shellArguments(spec, this.deps.environment['PATH'] ?? '', this.deps.findProgram);
+    const env = commandEnvironment(this.deps.environment, account, [session?.env ?? {}, spec.env]);
+    for (const cwd of this.#directories(spec.cwd, account, session)) {
+      const note = this.#note(id, spec, account, cwd);
+      const child = await this.#spawn(note, spec, { account, argv, env });
+      if (child.end?.kind !== 'failed') return this.#feed(new Command(note, child), spec.stdin);
+      // The workspace is closed to this account: its home, then the root, will do.
+      const isClosed = child.end.stage === 'cwd' && cwd !== '/' && spec.cwd === null && session === null;
+      const refusal = isClosed ? null : startRefusal(child.end, note);
+      if (refusal === null && !isClosed) return new Command(note, child);
+      child.forget();
+      if (refusal) throw refusal;
+    }
+    throw new Error('the list of directories always ends in the root');
+  }
+
+  /** Where the commands of a session start: absolute, `~` being the home of its account. */
+  sessionDirectory(path: string | null, user: string | null): string {
+    return path === null ? this.#workspace : absolute(path, this.deps.accounts.resolve(user), this.#workspace);
+  }
+
+  accountName(user: string | null): string {
+    return this.deps.accounts.resolve(user).name;
+  }
+
+  /** The home of the default account (contract, Files). */
+  get #workspace(): string {
+    return this.deps.accounts.default().home;
+  }
+
+  /** Where the command may start, best first; only a defaulted directory has alternatives. */
+  #directories(wanted: string | null, account: Account, session: Session | null): string[] {
+    const base = session?.cwd ?? this.#workspace;
+    if (wanted !== null) return [absolute(wanted, account, base)];
+    return session ? [base] : [...new Set([base, account.home, '/'])];
+  }
+
+  #note(id: string, spec: CommandSpec, account: Account, cwd: string): CommandNote {
+    return {
+      id,
+      fingerprint: spec.fingerprint,
+      sessionId: spec.sessionId,
+      command: spec.command,
+      user: account.name,
+      cwd,
+      merge: spec.merge,
+      createdMs: this.deps.now(),
+    };
+  }
+
+  async #spawn(
+    note: CommandNote,
+    spec: CommandSpec,
+    { account, argv, env }: { account: Account; argv: readonly string[]; env: Readonly<Record<string, string>> },
+  ): Promise<Child> {
+    const { accounts, budget, endedBytes, spawn } = this.deps;
+    const streams = spec.merge ? 1 : 2;
+    const capBytes = budget.reserve(streams, endedBytes());
+    try {
+      const child = await spawn.start({
+        note: encodeNote(note),
+        argv,
+        env,
+        cwd: note.cwd,
+        account: accounts.isOwn(account) ? null : account,
+        stdin: spec.stdin.kind === 'null' ? 'null' : 'pipe',
+        merge: spec.merge,
+        capBytes,
+        hardTimeoutMs: spec.hardTimeoutMs,
+        graceMs,
+        limits: resourceLimits(spec.limits),
+      });
+      void child.closed().then(() => budget.release(streams, capBytes));
+      return child;
+    } catch (error) {
+      budget.release(streams, capBytes);
+      throw systemRefusal(error);
+    }
+  }
+
+  #feed(command: Command, stdin: StdinSource): Command {
+    if (stdin.kind === 'bytes') {
+      const { bytes } = stdin;
+      void command.child.writeStdin(0, bytes).then(() => command.child.closeStdin(bytes.length));
+    }
+    return command;
+  }
+}
+
+/** A path as a caller may give it; `~` is the home of the account. */
+function absolute(path: string, account: Account, base: string): string {
+  if (path === '~' || path.startsWith('~/')) return account.home + path.slice(1);
+  return path.startsWith('/') ? path : `${base}/${path}`;
+}

@@ -1,0 +1,59 @@
+/** The v2 routes of command sessions. */
+import { z } from 'zod';
+import type { Session } from '../../core/commands/sessions.ts';
+import { route, type V2Deps } from './app.ts';
+import { clientId, environment, systemText } from './inputs.ts';
+import { SessionRecord, sessionRecord } from './views.ts';
+
+export const createSession = route({
+  operation: 'commands.create_session',
+  method: 'POST',
+  path: '/v2/commands/sessions',
+  summary: 'Create a session: a directory, an environment and an account that commands share',
+  body: z.object({
+    id: clientId.optional().describe('The caller’s own id; an existing one answers its session.'),
+    session_id: clientId.optional().describe('The same as id.'),
+    cwd: systemText.min(1).optional().describe('Where its commands start; the workspace otherwise.'),
+    env: environment.default({}).describe('What its commands find in their environment; null unsets.'),
+    user: systemText.min(1).optional().describe('Account of its commands; the default account otherwise.'),
+  }),
+  data: SessionRecord,
+  errors: ['bad_argument', 'capacity_reached'],
+  handle(deps, { body }) {
+    const spec = {
+      id: body.id ?? body.session_id ?? null,
+      cwd: body.cwd ?? null,
+      env: body.env,
+      user: body.user ?? null,
+    };
+    return viewOf(deps, deps.commands.createSession(spec));
+  },
+});
+
+export const listSessions = route({
+  operation: 'commands.list_sessions',
+  method: 'GET',
+  path: '/v2/commands/sessions',
+  summary: 'List command sessions',
+  data: z.object({ sessions: z.array(SessionRecord) }),
+  errors: [],
+  handle: (deps) => ({ sessions: deps.commands.sessions().map((session) => viewOf(deps, session)) }),
+});
+
+export const deleteSession = route({
+  operation: 'commands.delete_session',
+  method: 'DELETE',
+  path: '/v2/commands/sessions/{session_id}',
+  summary: 'Close a session: end its commands, keep their records',
+  params: z.object({ session_id: clientId }),
+  data: z.object({ session_id: z.string() }),
+  errors: ['session_not_found'],
+  async handle({ commands }, { params }) {
+    await commands.deleteSession(params.session_id);
+    return { session_id: params.session_id };
+  },
+});
+
+function viewOf({ commands }: V2Deps, session: Session) {
+  return sessionRecord(session, commands.userOf(session), commands.currentOf(session.id));
+}

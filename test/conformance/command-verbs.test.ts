@@ -1,0 +1,304 @@
+/** Standard input, kill, lists, deletion and sessions: what a client does with a command that runs. */
+import { readFileSync } from 'node:fs';
+import { expect, fixture, test, type Sandbox } from '../harness/sandbox.ts';
+import { until } from '../harness/until.ts';
+
+const restarted = { expectedWarnings: ['started again by init'] };
+
+function write(sandbox: Sandbox, id: string, body: Record<string, unknown>) {
+  return sandbox.request(`POST /v2/commands/${id}/stdin`, body);
+}
+
+/** Living processes of the sandbox whose title holds a text. */
+function living(sandbox: Sandbox, text: string): number[] {
+  return sandbox
+    .processes()
+    .filter(({ command }) => command.includes(text))
+    .map(({ pid }) => pid);
+}
+
+test('CMD-6 V2CMD-INPUT stdin is written, and closed with eof', async ({ sandbox }) => {
+  const id = await sandbox.start({ command: 'cat; echo done' });
+
+  expect((await write(sandbox, id, { input: 'héllo\n' })).body.data).toEqual({ accepted_bytes: 7, offset: 7 });
+  const bytes = Buffer.from([0xff, 0, 10]).toString('base64');
+  expect((await write(sandbox, id, { input_base64: bytes, eof: true })).body.data).toEqual({
+    accepted_bytes: 3,
+    offset: 10,
+  });
+  expect(await sandbox.ended(id)).toMatchObject({ status: 'completed', exit_code: 0 });
+  expect((await sandbox.ok(`GET /v2/commands/${id}?offset=10`))['stdout']).toBe('done\n');
+});
+
+test('V2CMD-INPUTRETRY the offset makes a retry safe', async ({ sandbox }) => {
+  const id = await sandbox.start({ command: 'cat' });
+  await write(sandbox, id, { input: 'abc', offset: 0 });
+
+  expect((await write(sandbox, id, { input: 'abc', offset: 0 })).body.data).toEqual({ accepted_bytes: 3, offset: 3 });
+  expect((await write(sandbox, id, { input: 'bcd', offset: 1 })).body.data).toEqual({ accepted_bytes: 3, offset: 4 });
+  const gap = await write(sandbox, id, { input: 'x', offset: 9 });
+  expect(gap).toMatchObject({ status: 400, body: { message: 'offset 9 is past the end of stdin, 4' } });
+  await write(sandbox, id, { eof: true });
+  await sandbox.ended(id);
+  expect((await sandbox.ok(`GET /v2/commands/${id}`))['stdout']).toBe('abcd');
+});
+
+test(
+  'V2CMD-INPUTRETRY a megabyte passes through stdin, across the death of the daemon',
+  async ({ sandbox }) => {
+    const id = await sandbox.start({ command: 'sleep 0.3; sha256sum' });
+    const text = Array.from({ length: 100_000 }, (_, number) => `line ${number}`).join('\n');
+    const half = Math.floor(text.length / 2);
+    // The command does not read yet: what its pipe and the keeper's window take is accepted, the rest waits.
+    const first = await write(sandbox, id, { input: text.slice(0, half), offset: 0 });
+    expect(first.body.data['accepted_bytes']).toBe(half);
+    process.kill(sandbox.daemonPid, 'SIGKILL');
+    await sandbox.served();
+    await write(sandbox, id, { input: text.slice(half - 1000), offset: half - 1000, eof: true });
+    await sandbox.ended(id);
+
+    const digest = new Bun.CryptoHasher('sha256').update(text).digest('hex');
+    expect((await sandbox.ok(`GET /v2/commands/${id}`))['stdout']).toBe(`${digest}  -\n`);
+  },
+  restarted,
+);
+
+test('V2CMD-INPUTCLOSED writing to a closed or ended command is 409', async ({ sandbox }) => {
+  const ended = await sandbox.run({ command: 'true' });
+  const withoutStdin = await sandbox.start({ command: 'sleep 1000', stdin: 'null' });
+
+  for (const id of [ended['command_id'], withoutStdin]) {
+    const reply = await write(sandbox, id, { input: 'x' });
+    expect(reply).toMatchObject({
+      status: 409,
+      body: { message: `the standard input of ${id} is closed`, hint: expect.any(String) },
+    });
+  }
+});
+
+test('CMD-7 V2CMD-KILL kill ends the whole tree: double forks, new sessions, stopped processes', async ({
+  sandbox,
+}) => {
+  const id = await sandbox.start({ command: fixture('forks-everywhere') });
+  await until('all five run', () => living(sandbox, 'sleep 1000').length === 5);
+
+  const { data } = (await sandbox.request(`POST /v2/commands/${id}/kill`, { signal: 'SIGKILL' })).body;
+  expect(data['signalled']).toBeGreaterThanOrEqual(5);
+  expect(data['survivors']).toEqual([]);
+  expect(living(sandbox, 'sleep 1000')).toEqual([]);
+  expect(await sandbox.ended(id)).toMatchObject({ status: 'killed', signal: 'SIGKILL', exit_code: 137 });
+});
+
+test('V2CMD-SURVIVORS PROMISE-4 those who ignore the signal are named', async ({ sandbox }) => {
+  const id = await sandbox.start({ command: 'trap "" TERM; echo ready; while :; do sleep 0.05; done' });
+  await until('it is ready', async () => (await sandbox.ok(`GET /v2/commands/${id}`))['stdout'] === 'ready\n');
+  const pid = (await sandbox.ok(`GET /v2/commands/${id}`))['command']['pid'];
+
+  const first = await sandbox.ok(`POST /v2/commands/${id}/kill`, {});
+  expect(first['survivors']).toContain(pid);
+  const second = await sandbox.ok(`POST /v2/commands/${id}/kill`, { signal: 'SIGKILL' });
+  expect(second['survivors']).toEqual([]);
+  expect(await sandbox.ok(`POST /v2/commands/${id}/kill`, {})).toEqual({});
+});
+
+test('V2CMD-KILLED a signal that a command survives is no kill; one that it exits after is', async ({ sandbox }) => {
+  const survivor = await sandbox.start({ command: 'trap "echo hup" USR1; echo ready; read line; exit 4' });
+  await until('it is ready', async () => (await sandbox.ok(`GET /v2/commands/${survivor}`))['stdout'] === 'ready\n');
+  await sandbox.ok(`POST /v2/commands/${survivor}/kill`, { signal: 'SIGUSR1', tree: false });
+  await write(sandbox, survivor, { input: '\n' });
+  expect(await sandbox.ended(survivor)).toMatchObject({ status: 'completed', exit_code: 4 });
+
+  const obedient = await sandbox.start({ command: 'trap "exit 3" TERM; echo ready; while :; do sleep 0.05; done' });
+  await until('it is ready', async () => (await sandbox.ok(`GET /v2/commands/${obedient}`))['stdout'] === 'ready\n');
+  await sandbox.ok(`POST /v2/commands/${obedient}/kill`, {});
+  expect(await sandbox.ended(obedient)).toMatchObject({ status: 'killed', exit_code: 3, signal: null });
+});
+
+test('V2CMD-LIST commands are listed by status and session', async ({ sandbox }) => {
+  await sandbox.ok('POST /v2/commands/sessions', { id: 'one' });
+  const done = await sandbox.run({ command: 'true' });
+  const inSession = await sandbox.start({ command: 'sleep 1000', session: 'one' });
+  const ids = async (query: string) =>
+    ((await sandbox.ok(`GET /v2/commands${query}`))['commands'] as { command_id: string }[]).map(
+      (record) => record.command_id,
+    );
+
+  expect(await ids('')).toEqual([done['command_id'], inSession]);
+  expect(await ids('?status=running')).toEqual([inSession]);
+  expect(await ids('?status=completed')).toEqual([done['command_id']]);
+  expect(await ids('?session=one')).toEqual([inSession]);
+  expect((await sandbox.request('GET /v2/commands?status=tired')).body.errors?.[0]).toMatchObject({
+    location: 'query.status',
+    type: 'enum',
+  });
+});
+
+test('V2CMD-DELETE deletion ends the tree and forgets the command; its id stays used', async ({ sandbox }) => {
+  const id = await sandbox.start({ command: 'sleep 1000 & setsid sleep 1000 & wait', command_id: 'mine' });
+  await until('both run', () => living(sandbox, 'sleep 1000').length >= 2);
+
+  expect(await sandbox.ok(`DELETE /v2/commands/${id}`)).toEqual({ command_id: 'mine' });
+  expect(living(sandbox, 'sleep 1000')).toEqual([]);
+  expect((await sandbox.request(`GET /v2/commands/${id}`)).status).toBe(404);
+  expect((await sandbox.request(`DELETE /v2/commands/${id}`)).status).toBe(404);
+  const again = await sandbox.request('POST /v2/commands', { command: 'true', command_id: 'mine' });
+  expect(again).toMatchObject({
+    status: 409,
+    body: { message: 'command_id mine was used, and its record is no longer kept' },
+  });
+});
+
+test(
+  'V2CMD-IDRESTART PROMISE-3 an id is used once, across a restart of the daemon and the end of its record',
+  async ({ sandbox }) => {
+    const body = { command: 'echo x >> "$MARKS"', env: { MARKS: `${sandbox.directory}/marks` } };
+    const first = await sandbox.run({ ...body, command_id: 'kept' });
+    await sandbox.run({ ...body, command_id: 'deleted' });
+    await sandbox.ok('DELETE /v2/commands/deleted');
+    process.kill(sandbox.daemonPid, 'SIGKILL');
+    await sandbox.served();
+
+    expect(await sandbox.run({ ...body, command_id: 'kept' })).toMatchObject({ replayed: true, pid: first['pid'] });
+    expect((await sandbox.request('POST /v2/commands', { ...body, command_id: 'deleted' })).status).toBe(409);
+    expect(readFileSync(`${sandbox.directory}/marks`, 'utf8')).toBe('x\nx\n');
+  },
+  restarted,
+);
+
+test('V2CMD-IDBODY HTTP-409 mode, timeout and max_output_length are not part of the comparison', async ({
+  sandbox,
+}) => {
+  await sandbox.run({ command: 'echo abc', command_id: 'same', env: { A: '1', B: '2' } });
+
+  const again = {
+    env: { B: '2', A: '1' },
+    command_id: 'same',
+    command: 'echo abc',
+    timeout: 5,
+    max_output_length: 9,
+    mode: 'async',
+  };
+  expect(await sandbox.run(again)).toMatchObject({ replayed: true });
+  expect((await sandbox.request('POST /v2/commands', { ...again, env: { A: '1' } })).status).toBe(409);
+});
+
+test('CMD-8 CMD-9 CMD-10 V2CMD-SESSIONS sessions are created, listed and closed', async ({ sandbox }) => {
+  const session = await sandbox.ok('POST /v2/commands/sessions', {
+    id: 'build',
+    cwd: '/usr/lib',
+    env: { A: '1', GONE: null },
+  });
+
+  expect(session).toEqual({
+    session_id: 'build',
+    status: 'ready',
+    working_dir: '/usr/lib',
+    env_keys: ['A'],
+    user: 'root',
+    created_at: expect.stringMatching(/Z$/),
+    last_used_at: session['created_at'],
+    current_command: null,
+    command_count: 0,
+  });
+  expect(await sandbox.ok('POST /v2/commands/sessions', { session_id: 'build', cwd: '/tmp' })).toEqual(session);
+  const minted = await sandbox.ok('POST /v2/commands/sessions', {});
+  expect((await sandbox.ok('GET /v2/commands/sessions'))['sessions']).toEqual([session, minted]);
+  expect(await sandbox.ok('DELETE /v2/commands/sessions/build')).toEqual({ session_id: 'build' });
+  expect((await sandbox.request('DELETE /v2/commands/sessions/build')).status).toBe(404);
+  expect((await sandbox.request('POST /v2/commands/sessions', { id: 'sessions' })).status).toBe(422);
+});
+
+test('V2CMD-SESSION CMD-5 V2CMD-SESSIONENV a session gives its commands a directory, an account and an environment', async ({
+  sandbox,
+}) => {
+  await sandbox.ok('POST /v2/commands/sessions', { id: 's', cwd: '/usr', env: { A: 'one' }, user: '1' });
+  const run = (body: Record<string, unknown>) => sandbox.run({ session_id: 's', ...body });
+
+  expect(await run({ command: 'pwd; echo $A; id -u' })).toMatchObject({ stdout: '/usr\none\n1\n', session_id: 's' });
+  expect((await run({ command: 'pwd; echo $A$B', cwd: 'lib', env: { B: 'two' } }))['stdout']).toBe(
+    '/usr/lib\nonetwo\n',
+  );
+  expect((await run({ command: 'echo $A$B', env: { A: null } }))['stdout']).toBe('two\n');
+  expect((await run({ command: 'echo $A$B' }))['stdout']).toBe('two\n');
+  const listed = (await sandbox.ok('GET /v2/commands/sessions'))['sessions'][0];
+  expect(listed).toMatchObject({ command_count: 4, env_keys: ['B'], user: expect.any(String) });
+  expect((await sandbox.request('POST /v2/commands', { command: 'true', session: 'absent' })).status).toBe(404);
+});
+
+test('V2CMD-SESSIONFRESH each command of a session is a new process', async ({ sandbox }) => {
+  await sandbox.ok('POST /v2/commands/sessions', { id: 's', cwd: '/usr' });
+  await sandbox.run({ command: 'cd /; export A=1', session: 's' });
+
+  expect((await sandbox.run({ command: 'pwd; echo "[$A]"', session: 's' }))['stdout']).toBe('/usr\n[]\n');
+});
+
+test('V2CMD-SESSIONCLOSE closing a session ends its commands, and no others', async ({ sandbox }) => {
+  await sandbox.ok('POST /v2/commands/sessions', { id: 's' });
+  const mine = await sandbox.start({ command: 'sleep 1000', session: 's' });
+  const other = await sandbox.start({ command: 'sleep 1000' });
+  expect((await sandbox.ok('GET /v2/commands/sessions'))['sessions'][0]['current_command']).toBe(mine);
+  await sandbox.ok('DELETE /v2/commands/sessions/s');
+
+  expect(await sandbox.ended(mine)).toMatchObject({ status: 'killed' });
+  expect((await sandbox.ok(`GET /v2/commands/${other}`))['command']['status']).toBe('running');
+});
+
+test(
+  'V2CMD-SURVIVE sessions and their environment survive the death of the daemon',
+  async ({ sandbox }) => {
+    const before = await sandbox.ok('POST /v2/commands/sessions', { id: 's', cwd: '/usr', env: { A: 'kept' } });
+    process.kill(sandbox.daemonPid, 'SIGKILL');
+    await sandbox.served();
+
+    expect((await sandbox.ok('GET /v2/commands/sessions'))['sessions']).toEqual([before]);
+    expect((await sandbox.run({ command: 'pwd; echo $A', session: 's' }))['stdout']).toBe('/usr\nkept\n');
+  },
+  restarted,
+);
+
+test(
+  'V2CMD-CAP ERR-429 LIM-4 PROMISE-10 one command more than allowed is 429, and one that ended makes room',
+  async ({ sandbox }) => {
+    const ids = await Promise.all(Array.from({ length: 3 }, () => sandbox.start({ command: 'sleep 1000' })));
+
+    const refused = await sandbox.request('POST /v2/commands', { command: 'true' });
+    expect(refused).toMatchObject({
+      status: 429,
+      body: { success: false, hint: expect.stringContaining('SVC_MAX_COMMANDS') },
+    });
+    expect(refused.headers.get('retry-after')).toBe('1');
+    await sandbox.ok(`POST /v2/commands/${ids[0]}/kill`, { signal: 'SIGKILL' });
+    await sandbox.ended(ids[0] ?? '');
+    expect(await sandbox.run({ command: 'true' })).toMatchObject({ exit_code: 0 });
+  },
+  { args: ['--max-commands', '3'] },
+);
+
+test(
+  'V2CMD-SESSIONCAP one session more than allowed is 429',
+  async ({ sandbox }) => {
+    for (const id of ['a', 'b']) await sandbox.ok('POST /v2/commands/sessions', { id });
+
+    expect((await sandbox.request('POST /v2/commands/sessions', { id: 'c' })).status).toBe(429);
+    expect((await sandbox.request('POST /v2/commands/sessions', { id: 'a' })).status).toBe(200);
+  },
+  { env: { SVC_MAX_COMMAND_SESSIONS: '2' } },
+);
+
+test('V2CMD-WAIT a long poll answers on output, on the end, or when its time is over', async ({ sandbox }) => {
+  const id = await sandbox.start({ command: 'read a; echo $a; read b' });
+  const timed = async (query: string) => {
+    const startedMs = performance.now();
+    return { ...(await sandbox.ok(`GET /v2/commands/${id}?wait=true&${query}`)), ms: performance.now() - startedMs };
+  };
+
+  const nothing = await timed('wait_timeout=0.2');
+  expect(nothing).toMatchObject({ stdout: '', offset: 0, command: { status: 'running' } });
+  expect(nothing.ms).toBeGreaterThanOrEqual(190);
+  const output = timed('wait_timeout=20');
+  await write(sandbox, id, { input: 'now\n' });
+  expect(await output).toMatchObject({ stdout: 'now\n', offset: 4 });
+  const end = timed('wait_timeout=20&offset=4');
+  await write(sandbox, id, { eof: true });
+  expect(await end).toMatchObject({ stdout: '', command: { status: 'completed' } });
+});
