@@ -1,0 +1,102 @@
+/* A keeper's connection with the daemon: one at a time, never waited for. */
+#include <errno.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "io.h"
+#include "keeper.h"
+#include "protocol.h"
+#include "sources.h"
+
+void disconnect_client(struct keeper *keeper) {
+    close_descriptor(&keeper->client.fd);
+    empty_inbox(&keeper->client.inbox);
+    keeper->client.is_watching = false;
+    keeper->streams.has_client = false;
+    wake_blocked_streams(&keeper->streams);
+}
+
+void connect_client(struct keeper *keeper, int fd) {
+    disconnect_client(keeper);
+    keeper->client.fd = fd;
+    keeper->streams.has_client = true;
+    keeper->streams.consumed[0] = keeper->streams.consumed[1] = 0;
+    if (!add_source(keeper->sources, SOURCE_CLIENT, fd, EPOLLIN)) disconnect_client(keeper);
+}
+
+/* Events are few and small. One that does not fit means a daemon that does not read: it comes back and is
+ * told by STATUS what it has missed. */
+void tell_client(struct keeper *keeper, uint16_t type, const uint8_t *payload, size_t size) {
+    if (keeper->client.fd >= 0 && !send_frame(keeper->client.fd, type, payload, size)) disconnect_client(keeper);
+}
+
+void tell_status(struct keeper *keeper, uint16_t type) {
+    uint8_t record[STATUS_BYTES];
+    encode_status(current_status(keeper), record);
+    tell_client(keeper, type, record, sizeof record);
+}
+
+static void tell_pair(struct keeper *keeper, uint16_t type, uint64_t first, uint64_t second) {
+    uint8_t payload[16];
+    struct field_writer writer = write_fields(payload, sizeof payload);
+    write_u64(&writer, first);
+    write_u64(&writer, second);
+    tell_client(keeper, type, payload, sizeof payload);
+}
+
+void tell_stdin(struct keeper *keeper) {
+    tell_pair(keeper, FRAME_STDIN_STATE, keeper->input.accepted, keeper->input.written);
+}
+
+void tell_output(struct keeper *keeper) {
+    const struct log *out = &keeper->streams.log[0], *err = &keeper->streams.log[1];
+    struct client *client = &keeper->client;
+    if (!client->is_watching || (out->end <= client->watched[0] && err->end <= client->watched[1])) return;
+    client->is_watching = false;
+    tell_pair(keeper, FRAME_DATA, out->end, err->end);
+}
+
+/* Before the start only a SPAWN may come, and after it never again. */
+static bool take_frame(struct keeper *keeper, const struct frame *frame) {
+    bool has_started = keeper->status.flags & STATUS_SPAWNED;
+    if (frame->type != FRAME_SPAWN) return has_started && obey_frame(keeper, frame);
+    if (has_started) return false;
+    start_command(keeper, frame);
+    return true;
+}
+
+static void take_frames(struct keeper *keeper) {
+    struct frame frame;
+    enum next_outcome next = NEXT_INCOMPLETE;
+    struct client *client = &keeper->client;
+    while (client->fd >= 0 && !keeper->is_leaving && (next = next_frame(&client->inbox, &frame)) == NEXT_FRAME) {
+        if (take_frame(keeper, &frame)) continue;
+        disconnect_client(keeper);
+        return;
+    }
+    if (next == NEXT_INVALID) disconnect_client(keeper);
+}
+
+/* Once for each wake-up, and then asked for again: a flood of frames must not hold up the output. */
+void read_client(struct keeper *keeper) {
+    if (keeper->client.fd < 0) return;
+    enum fill_outcome filled = fill_inbox(&keeper->client.inbox, keeper->client.fd);
+    if (filled == FILL_EMPTY) return;
+    if (filled == FILL_ENDED) disconnect_client(keeper);
+    else take_frames(keeper);
+    rearm_source(keeper->sources, SOURCE_CLIENT, keeper->client.fd, EPOLLIN);
+}
+
+void accept_client(struct keeper *keeper) {
+    int fd;
+    while ((fd = accept4(keeper->control, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK)) >= 0 || errno == EINTR) {
+        if (fd < 0) continue;
+        if (!is_trusted_peer(fd)) {
+            close(fd);
+            continue;
+        }
+        connect_client(keeper, fd);
+        tell_status(keeper, FRAME_STATUS);
+    }
+}

@@ -1,0 +1,278 @@
+/* The daemon as init sees it: started, talked with over one socket pair, started again. */
+#include "daemon.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "child.h"
+#include "io.h"
+#include "protocol.h"
+
+/* A daemon that asks this much without listening to the answers is of no use. */
+#define OUTGOING_LIMIT_BYTES (1024u * 1024u)
+#define EXIT_NOT_FOUND 127
+#define EXIT_NOT_RUNNABLE 126
+
+/* ---- talking ---- */
+
+static void disconnect(struct daemon *daemon) {
+    close_descriptor(&daemon->channel);
+    empty_inbox(&daemon->inbox);
+    if (daemon->outgoing != NULL) explicit_bzero(daemon->outgoing, daemon->outgoing_bytes);
+    free(daemon->outgoing);
+    daemon->outgoing = NULL;
+    daemon->outgoing_bytes = 0;
+}
+
+/* What was sent is overwritten: it may have held keys. */
+static void drop_sent(struct daemon *daemon, size_t sent) {
+    memmove(daemon->outgoing, daemon->outgoing + sent, daemon->outgoing_bytes - sent);
+    explicit_bzero(daemon->outgoing + daemon->outgoing_bytes - sent, sent);
+    daemon->outgoing_bytes -= sent;
+    if (daemon->outgoing_bytes > 0) return;
+    free(daemon->outgoing);
+    daemon->outgoing = NULL;
+}
+
+void send_to_daemon(struct daemon *daemon) {
+    while (daemon->channel >= 0 && daemon->outgoing_bytes > 0) {
+        ssize_t sent = send(daemon->channel, daemon->outgoing, daemon->outgoing_bytes, MSG_DONTWAIT | MSG_NOSIGNAL);
+        if (sent < 0 && errno == EINTR) continue;
+        if (sent < 0 && errno == EAGAIN) return;
+        if (sent < 0) disconnect(daemon);
+        else drop_sent(daemon, (size_t)sent);
+    }
+}
+
+/* Not by realloc, which would leave a copy of what it moved. */
+static uint8_t *extend_outgoing(struct daemon *daemon, size_t size) {
+    if (daemon->outgoing_bytes + size > OUTGOING_LIMIT_BYTES) return NULL;
+    uint8_t *longer = malloc(daemon->outgoing_bytes + size);
+    if (longer == NULL) return NULL;
+    if (daemon->outgoing_bytes > 0) {
+        memcpy(longer, daemon->outgoing, daemon->outgoing_bytes);
+        explicit_bzero(daemon->outgoing, daemon->outgoing_bytes);
+        free(daemon->outgoing);
+    }
+    daemon->outgoing = longer;
+    return longer + daemon->outgoing_bytes;
+}
+
+static struct field_writer begin_frame(struct daemon *daemon, uint16_t type, size_t payload_bytes) {
+    size_t size = FRAME_HEADER_BYTES + payload_bytes;
+    uint8_t *bytes = extend_outgoing(daemon, size);
+    struct field_writer writer = write_fields(bytes, bytes != NULL ? size : 0);
+    write_frame_header(&writer, type, payload_bytes);
+    return writer;
+}
+
+static void end_frame(struct daemon *daemon, const struct field_writer *writer) {
+    if (writer->has_failed) {
+        disconnect(daemon);
+        return;
+    }
+    daemon->outgoing_bytes += writer->used;
+    send_to_daemon(daemon);
+}
+
+/* ---- BOOT ---- */
+
+/* How many of the strings fit; adds their size. */
+static uint32_t count_fitting(const struct string_list *list, size_t *size) {
+    uint32_t count = 0;
+    for (; count < list->count; count++) {
+        size_t longer = *size + strlen(list->items[count]) + 1;
+        if (longer > FRAME_LIMIT_BYTES) break;
+        *size = longer;
+    }
+    return count;
+}
+
+static void write_strings(struct field_writer *writer, const struct string_list *list, uint32_t count) {
+    for (uint32_t index = 0; index < count; index++) {
+        const char *string = list->items[index];
+        write_bytes(writer, string, strlen(string) + 1);
+    }
+}
+
+/* Keys come first: when an environment is larger than a frame, it is loader variables that are left out. */
+static void tell_boot(struct daemon *daemon) {
+    const struct surroundings *surroundings = daemon->surroundings;
+    size_t size = 12;
+    uint32_t secrets = count_fitting(&surroundings->secrets, &size);
+    uint32_t scrubbed = count_fitting(&surroundings->scrubbed, &size);
+    unsigned restarts = daemon->starts < UINT16_MAX ? daemon->starts : UINT16_MAX;
+    struct field_writer writer = begin_frame(daemon, FRAME_BOOT, size);
+    write_u16(&writer, PROTOCOL_VERSION);
+    write_u16(&writer, (uint16_t)restarts);
+    write_u32(&writer, secrets);
+    write_u32(&writer, scrubbed);
+    write_strings(&writer, &surroundings->secrets, secrets);
+    write_strings(&writer, &surroundings->scrubbed, scrubbed);
+    end_frame(daemon, &writer);
+}
+
+/* ---- listening ---- */
+
+static void tell_listening(struct daemon *daemon, int stage, int reason) {
+    struct field_writer writer = begin_frame(daemon, FRAME_LISTENING, 8);
+    write_u32(&writer, (uint32_t)stage);
+    write_u32(&writer, (uint32_t)reason);
+    end_frame(daemon, &writer);
+}
+
+static bool copy_path(char path[PATH_MAX], const struct frame *frame) {
+    if (frame->size == 0 || frame->size >= PATH_MAX || frame->payload[0] != '/') return false;
+    if (memchr(frame->payload, 0, frame->size) != NULL) return false;
+    memcpy(path, frame->payload, frame->size);
+    path[frame->size] = '\0';
+    return true;
+}
+
+static bool take_listen(struct daemon *daemon, struct runtime *runtime, const struct frame *frame) {
+    char path[PATH_MAX];
+    int stage = 0;
+    if (!copy_path(path, frame)) return false;
+    int reason = open_runtime(runtime, path, &stage);
+    tell_listening(daemon, stage, reason);
+    return true;
+}
+
+static bool take_frame(struct daemon *daemon, struct runtime *runtime, const struct frame *frame) {
+    if (frame->type == FRAME_LISTEN) return take_listen(daemon, runtime, frame);
+    if (frame->type != FRAME_READY || frame->size != 0) return false;
+    daemon->is_ready = true;
+    return true;
+}
+
+void hear_daemon(struct daemon *daemon, struct runtime *runtime) {
+    struct frame frame;
+    enum next_outcome next = NEXT_INCOMPLETE;
+    if (daemon->channel < 0) return;
+    enum fill_outcome filled = fill_inbox(&daemon->inbox, daemon->channel);
+    bool is_sound = filled != FILL_ENDED;
+    while (is_sound && daemon->channel >= 0 && (next = next_frame(&daemon->inbox, &frame)) == NEXT_FRAME)
+        is_sound = take_frame(daemon, runtime, &frame);
+    if (!is_sound || next == NEXT_INVALID) disconnect(daemon);
+}
+
+/* ---- starting ----
+ * The child runs in our memory while we wait, so a failure is a plain variable. */
+
+struct daemon_plan {
+    char *const *arguments;
+    char *const *environment;
+    int channel;
+    pid_t init;
+    volatile int failure;
+};
+
+static void fail(struct daemon_plan *plan) {
+    plan->failure = errno;
+    end_child(EXIT_NOT_FOUND);
+}
+
+/* dup2 onto itself would leave close-on-exec as it is. */
+static bool place_channel(int channel) {
+    if (channel == DAEMON_CHANNEL) return fcntl(channel, F_SETFD, 0) == 0;
+    return dup2(channel, DAEMON_CHANNEL) == DAEMON_CHANNEL;
+}
+
+/* In a session of its own, so that ^C at a terminal reaches init alone, which then ends things in order. */
+static int become_daemon(void *daemon_plan) {
+    struct daemon_plan *plan = daemon_plan;
+    setsid();
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != plan->init) end_child(EXIT_NOT_FOUND);
+    if (!place_channel(plan->channel)) fail(plan);
+    unblock_all_signals();
+    execve(plan->arguments[0], plan->arguments, plan->environment);
+    fail(plan);
+    return EXIT_NOT_FOUND;
+}
+
+static int refuse(const char *program, int reason) {
+    complain("cannot run the daemon %s: %s", program, strerror(reason));
+    return reason == ENOENT ? EXIT_NOT_FOUND : EXIT_NOT_RUNNABLE;
+}
+
+/* A child that could not become the daemon is reaped with all others. */
+static int run_daemon(struct daemon *daemon, const struct string_list *arguments, int channel) {
+    struct daemon_plan plan = {arguments->items, daemon->surroundings->environment.items, channel, getpid(), 0};
+    static char *const no_environment[] = {NULL};
+    if (plan.environment == NULL) plan.environment = no_environment;
+    pid_t pid = start_child(become_daemon, &plan);
+    if (pid < 0) return refuse(arguments->items[0], errno);
+    if (plan.failure != 0) return refuse(arguments->items[0], plan.failure);
+    daemon->pid = pid;
+    return 0;
+}
+
+/* Unpacked again if somebody has cleaned it away since. */
+static bool find_command(struct daemon *daemon, struct string_list *arguments) {
+    char path[PATH_MAX];
+    if (daemon->payload == NULL) {
+        add_strings(arguments, daemon->command.items);
+        return true;
+    }
+    if (!unpack_payload(daemon->payload, path)) return false;
+    add_string(arguments, path);
+    return true;
+}
+
+static int start_with_channel(struct daemon *daemon, const struct string_list *arguments) {
+    int ends[2];
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) return refuse(arguments->items[0], errno);
+    daemon->channel = ends[0];
+    fcntl(ends[0], F_SETFL, O_NONBLOCK);
+    int code = run_daemon(daemon, arguments, ends[1]);
+    close(ends[1]);
+    if (code == 0) tell_boot(daemon);
+    else disconnect(daemon);
+    return code;
+}
+
+int start_daemon(struct daemon *daemon) {
+    struct string_list arguments = {NULL, 0};
+    int code = EXIT_NOT_RUNNABLE;
+    daemon->started_at = monotonic_ms();
+    if (find_command(daemon, &arguments)) {
+        add_strings(&arguments, daemon->surroundings->arguments.items);
+        code = start_with_channel(daemon, &arguments);
+    }
+    free_strings(&arguments);
+    daemon->starts++;
+    return code;
+}
+
+/* ---- starting again ---- */
+
+void note_daemon_end(struct daemon *daemon) {
+    bool was_short = monotonic_ms() - daemon->started_at < CRASH_LOOP_LIFE_MS;
+    daemon->short_lives = was_short ? daemon->short_lives + 1 : 0;
+    daemon->pid = 0;
+    disconnect(daemon);
+}
+
+bool is_crash_loop(const struct daemon *daemon) {
+    return daemon->short_lives >= CRASH_LOOP_DEATHS;
+}
+
+/* At once after the first early death too; then 10 ms, doubled each time. */
+uint64_t restart_pause_ms(const struct daemon *daemon) {
+    uint64_t pause = BACKOFF_FIRST_MS;
+    if (daemon->short_lives < 2) return 0;
+    for (unsigned lives = 2; lives < daemon->short_lives && pause < BACKOFF_LIMIT_MS; lives++) pause *= 2;
+    return pause < BACKOFF_LIMIT_MS ? pause : BACKOFF_LIMIT_MS;
+}
+
+void forget_daemon(struct daemon *daemon) {
+    disconnect(daemon);
+    wipe_strings(&daemon->surroundings->secrets);
+}

@@ -1,0 +1,40 @@
+/* Small system calls made whole: interrupted calls repeated, clocks in one unit, one-line complaints. */
+#ifndef SANDBOXD_IO_H
+#define SANDBOXD_IO_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+/* read(2) repeated on EINTR. */
+ssize_t read_some(int fd, void *buffer, size_t size);
+/* Writes everything or answers false with errno. */
+bool write_all(int fd, const void *bytes, size_t size);
+/* Reads a small file such as those in /proc as text; answers false when it cannot be read. */
+bool read_text_file(const char *path, char *text, size_t size);
+/* As read_text_file, of a path below an open directory. */
+bool read_text_file_at(int directory, const char *path, char *text, size_t size);
+
+/* Closes fd when it is one, and forgets it. */
+void close_descriptor(int *fd);
+/* Closes every descriptor from `first` on. */
+void close_descriptors_from(int first);
+
+uint64_t monotonic_ms(void);
+uint64_t realtime_ns(void);
+
+/* Blocks every signal that can be blocked and gives each its default action. */
+void block_all_signals(void);
+/* Unblocks every signal; usable in a child that shares our memory. */
+void unblock_all_signals(void);
+
+/* One line on stderr: "sandboxd: ...". */
+void complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* Whether the other end of a unix socket is root or runs under our own uid. */
+bool is_trusted_peer(int socket_fd);
+/* A listening, non-blocking unix socket called `name` inside an open directory, or -1 with errno. */
+int listen_in_directory(int directory, const char *name, int backlog);
+
+#endif

@@ -1,0 +1,136 @@
+/* The journal of one command: the claim on its directory, the header of its logs, what happened to it. */
+#include "journal.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "io.h"
+#include "protocol.h"
+
+struct text {
+    char *at;
+    size_t left;
+};
+
+static void add_text(struct text *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+static void add_text(struct text *text, const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    int length = vsnprintf(text->at, text->left, format, arguments);
+    va_end(arguments);
+    if (length < 0) return;
+    size_t used = (size_t)length < text->left ? (size_t)length : text->left - 1;
+    text->at += used;
+    text->left -= used;
+}
+
+static void add_gaps(struct text *text, const struct log *log) {
+    unsigned count = log->gap_count < GAPS_LIMIT ? log->gap_count : GAPS_LIMIT;
+    add_text(text, "[");
+    for (unsigned index = 0; index < count; index++) {
+        const struct gap *gap = &log->gaps[index];
+        add_text(text, "%s[%" PRIu64 ",%" PRIu64 "]", index > 0 ? "," : "", gap->from, gap->to);
+    }
+    add_text(text, "]");
+}
+
+/* Even with every gap in use and every number at its longest this stays below the header's size. */
+void write_journal_header(struct journal *journal) {
+    char header[JOURNAL_HEADER_BYTES];
+    struct text text = {header, sizeof header};
+    const struct log *out = journal->logs[0], *err = journal->logs[1];
+    memset(header, ' ', sizeof header);
+    journal->sequence++;
+    add_text(&text, "{\"v\":1,\"seq\":%" PRIu64, journal->sequence);
+    add_text(&text, ",\"head\":[%" PRIu64 ",%" PRIu64 "],\"gaps\":[", out->head, err->head);
+    add_gaps(&text, out);
+    add_text(&text, ",");
+    add_gaps(&text, err);
+    add_text(&text, "],\"seq2\":%" PRIu64 "}", journal->sequence);
+    *text.at = ' ';
+    header[sizeof header - 1] = '\n';
+    /* A header that cannot be written is followed by the next one; the room for it is reserved. */
+    if (pwrite(journal->fd, header, sizeof header, 0) < 0) return;
+}
+
+/* File systems that cannot reserve get the room filled with empty lines, which readers skip. */
+static bool fill_reserve(int fd) {
+    char lines[JOURNAL_RESERVED_BYTES];
+    memset(lines, '\n', sizeof lines);
+    if (pwrite(fd, lines, sizeof lines, 0) == (ssize_t)sizeof lines) return true;
+    errno = ENOSPC;
+    return false;
+}
+
+static bool reserve(int fd) {
+    if (fallocate(fd, FALLOC_FL_KEEP_SIZE, 0, JOURNAL_RESERVED_BYTES) == 0) return true;
+    return (errno == EOPNOTSUPP || errno == ENOSYS) && fill_reserve(fd);
+}
+
+/* A journal without room is taken away again: nothing has started, and the next to come may claim. */
+bool claim_directory(struct journal *journal, int directory) {
+    journal->fd = openat(directory, "journal", O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+    if (journal->fd < 0) return false;
+    journal->next_offset = JOURNAL_HEADER_BYTES;
+    if (!reserve(journal->fd)) {
+        int reason = errno;
+        unlinkat(directory, "journal", 0);
+        close_descriptor(&journal->fd);
+        errno = reason;
+        return false;
+    }
+    write_journal_header(journal);
+    return true;
+}
+
+/* One write for each line, so that a reader finds it whole or not at all. */
+static void append_line(struct journal *journal, const char *line, size_t size) {
+    ssize_t count = pwrite(journal->fd, line, size, (off_t)journal->next_offset);
+    if (count > 0) journal->next_offset += (uint64_t)count;
+}
+
+static void add_pair(struct text *text, const char *name, const uint64_t pair[2]) {
+    add_text(text, ",\"%s\":[%" PRIu64 ",%" PRIu64 "]", name, pair[0], pair[1]);
+}
+
+static void add_number(struct text *text, const char *name, uint64_t value) {
+    add_text(text, ",\"%s\":%" PRIu64, name, value);
+}
+
+static void add_status(struct text *text, const struct status *status) {
+    add_text(text, ",\"keeper\":%d,\"pid\":%d", (int)status->keeper, (int)status->pid);
+    add_text(text, ",\"exit_code\":%d", (int)status->exit_code);
+    add_number(text, "signal", status->signal);
+    add_number(text, "cause", status->cause);
+    add_number(text, "oom", status->oom);
+    add_pair(text, "end", status->end);
+    add_pair(text, "head", status->head);
+    add_pair(text, "lost", status->lost);
+    add_number(text, "user_us", status->user_us);
+    add_number(text, "system_us", status->system_us);
+    add_number(text, "max_rss_kb", status->max_rss_kb);
+    add_number(text, "started_ns", status->started_ns);
+}
+
+void write_journal_event(struct journal *journal, const char *event, const struct status *status) {
+    char line[1024];
+    struct text text = {line, sizeof line};
+    add_text(&text, "{\"event\":\"%s\",\"at_ns\":%" PRIu64, event, realtime_ns());
+    add_status(&text, status);
+    add_text(&text, "}\n");
+    append_line(journal, line, sizeof line - text.left);
+}
+
+void write_journal_failure(struct journal *journal, int stage, int reason) {
+    char line[256];
+    struct text text = {line, sizeof line};
+    add_text(&text, "{\"event\":\"failed\",\"at_ns\":%" PRIu64 ",\"keeper\":%d", realtime_ns(), (int)getpid());
+    add_text(&text, ",\"stage\":%d,\"errno\":%d}\n", stage, reason);
+    append_line(journal, line, sizeof line - text.left);
+}

@@ -1,0 +1,244 @@
+/* The keeper's life: waits for its command, its client and signals, and leaves when all is over. */
+#include "keeper.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/epoll.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "io.h"
+#include "oom.h"
+#include "protocol.h"
+#include "sources.h"
+
+#define KEEPER_UMASK 077
+#define EVENTS_AT_ONCE 8
+#define FAREWELL_MS 1000u
+
+static uint16_t current_flags(const struct keeper *keeper) {
+    unsigned flags = keeper->status.flags & (STATUS_SPAWNED | STATUS_EXITED);
+    if (are_streams_closed(&keeper->streams)) flags |= STATUS_CLOSED;
+    if (keeper->input.fd >= 0) flags |= STATUS_STDIN_OPEN;
+    if (keeper->streams.is_paused) flags |= STATUS_PAUSED;
+    return (uint16_t)flags;
+}
+
+const struct status *current_status(struct keeper *keeper) {
+    struct status *status = &keeper->status;
+    status->flags = current_flags(keeper);
+    for (int stream = 0; stream < 2; stream++) {
+        status->end[stream] = keeper->streams.log[stream].end;
+        status->head[stream] = keeper->streams.log[stream].head;
+        status->lost[stream] = keeper->streams.log[stream].lost;
+    }
+    status->stdin_accepted = keeper->input.accepted;
+    status->stdin_written = keeper->input.written;
+    return status;
+}
+
+/* ---- the leader's end ---- */
+
+static uint64_t microseconds(struct timeval time) {
+    return (uint64_t)time.tv_sec * 1000000u + (uint64_t)time.tv_usec;
+}
+
+static uint16_t judge_oom(const struct keeper *keeper) {
+    uint64_t kills = 0;
+    if (keeper->status.signal != SIGKILL || keeper->has_killed) return OOM_NO;
+    if (!keeper->can_count_oom_kills || !read_oom_kills(&kills)) return OOM_UNKNOWN;
+    return kills > keeper->oom_kills_before ? OOM_YES : OOM_NO;
+}
+
+static bool is_signal_ours(const struct keeper *keeper) {
+    uint32_t number = keeper->status.signal;
+    return number > 0 && number <= 64 && (keeper->sent_signals >> (number - 1) & 1);
+}
+
+static void note_exit(struct keeper *keeper, int wait_status, const struct rusage *usage) {
+    struct status *status = &keeper->status;
+    status->exit_code = WIFEXITED(wait_status) ? WEXITSTATUS(wait_status) : -1;
+    status->signal = WIFSIGNALED(wait_status) ? (uint32_t)WTERMSIG(wait_status) : 0;
+    status->user_us = microseconds(usage->ru_utime);
+    status->system_us = microseconds(usage->ru_stime);
+    status->max_rss_kb = (uint64_t)usage->ru_maxrss;
+    status->exited_ns = realtime_ns();
+    status->oom = judge_oom(keeper);
+    status->flags |= STATUS_EXITED;
+    if (status->cause == CAUSE_NONE && is_signal_ours(keeper)) status->cause = CAUSE_SIGNAL;
+}
+
+static void end_leader(struct keeper *keeper, int wait_status, const struct rusage *usage) {
+    drain_streams(&keeper->streams);
+    if (keeper->input.is_terminal) break_input(&keeper->input);
+    note_exit(keeper, wait_status, usage);
+    keeper->hard_deadline = NEVER;
+    write_journal_event(&keeper->journal, "exited", current_status(keeper));
+}
+
+/* Reaps the leader and every orphan that came to us. */
+static void reap(struct keeper *keeper) {
+    struct rusage usage;
+    int wait_status;
+    pid_t pid;
+    if (!(keeper->status.flags & STATUS_SPAWNED)) return;
+    while ((pid = wait4(-1, &wait_status, WNOHANG, &usage)) > 0) {
+        bool is_leader = pid == keeper->status.pid && !(keeper->status.flags & STATUS_EXITED);
+        if (is_leader) end_leader(keeper, wait_status, &usage);
+    }
+    keeper->has_descendants = pid == 0;
+    if (!keeper->has_descendants) finish_ending(&keeper->ending);
+}
+
+/* ---- what is told, and when it is over ---- */
+
+static void tell_end(struct keeper *keeper) {
+    bool is_closed = are_streams_closed(&keeper->streams);
+    if (!(keeper->status.flags & STATUS_EXITED)) return;
+    bool tells_exit = !keeper->is_exit_told, tells_close = is_closed && !keeper->is_close_told;
+    if (tells_close) write_journal_event(&keeper->journal, "closed", current_status(keeper));
+    keeper->is_exit_told = true;
+    keeper->is_close_told = is_closed;
+    if (tells_exit) tell_status(keeper, FRAME_EXITED);
+    else if (tells_close) tell_status(keeper, FRAME_CLOSED);
+}
+
+/* At shutdown a stranger who holds the command's output cannot keep us. */
+static bool is_over(const struct keeper *keeper) {
+    if (keeper->is_leaving) return true;
+    if (!(keeper->status.flags & STATUS_SPAWNED)) return keeper->client.fd < 0;
+    bool is_closed = keeper->is_close_told || (keeper->is_shutting_down && keeper->is_exit_told);
+    return is_closed && !keeper->has_descendants;
+}
+
+/* ---- time ---- */
+
+static void check_hard_deadline(struct keeper *keeper) {
+    if (monotonic_ms() < keeper->hard_deadline) return;
+    keeper->hard_deadline = NEVER;
+    terminate_command(keeper, keeper->hard_grace_ms, CAUSE_HARD_TIMEOUT);
+}
+
+static void do_what_is_due(struct keeper *keeper) {
+    check_hard_deadline(keeper);
+    if (continue_ending(&keeper->ending)) keeper->has_killed = true;
+}
+
+static int wait_ms(const struct keeper *keeper) {
+    uint64_t step = next_ending_step(&keeper->ending), now = monotonic_ms();
+    uint64_t next = step < keeper->hard_deadline ? step : keeper->hard_deadline;
+    if (next == NEVER) return -1;
+    if (next <= now) return 0;
+    return next - now < INT32_MAX ? (int)(next - now) : INT32_MAX;
+}
+
+/* ---- the loop ---- */
+
+/* The only signal that means something here is SIGTERM; SIGCHLD wakes the loop, which always reaps. */
+static void read_signals(struct keeper *keeper) {
+    struct signalfd_siginfo signal;
+    while (read_some(keeper->signals, &signal, sizeof signal) == (ssize_t)sizeof signal) {
+        if (signal.ssi_signo != SIGTERM) continue;
+        keeper->is_shutting_down = true;
+        if (keeper->status.flags & STATUS_SPAWNED) terminate_command(keeper, SHUTDOWN_GRACE_MS, CAUSE_SHUTDOWN);
+        else keeper->is_leaving = true;
+    }
+}
+
+/* A pipe without a reader says so although nothing is to be written. */
+static void write_stdin(struct keeper *keeper, uint32_t events) {
+    bool has_queue = keeper->input.used > 0, is_unread = (events & EPOLLERR) && !keeper->input.is_terminal;
+    if (keeper->input.fd < 0) return;
+    if (is_unread) break_input(&keeper->input);
+    if (flush_input(&keeper->input) || (is_unread && has_queue)) tell_stdin(keeper);
+}
+
+static void attend(struct keeper *keeper, enum source source, uint32_t events) {
+    switch (source) {
+        case SOURCE_OUT: pump_stream(&keeper->streams, 0); break;
+        case SOURCE_ERR: pump_stream(&keeper->streams, 1); break;
+        case SOURCE_STDIN: write_stdin(keeper, events); break;
+        case SOURCE_SIGNALS: read_signals(keeper); break;
+        case SOURCE_CONTROL: accept_client(keeper); break;
+        case SOURCE_CLIENT: read_client(keeper); break;
+    }
+}
+
+static void live(struct keeper *keeper) {
+    struct epoll_event events[EVENTS_AT_ONCE];
+    while (!is_over(keeper)) {
+        int count = epoll_wait(keeper->sources, events, EVENTS_AT_ONCE, wait_ms(keeper));
+        for (int index = 0; index < count && !keeper->is_leaving; index++)
+            attend(keeper, (enum source)events[index].data.u32, events[index].events);
+        reap(keeper);
+        do_what_is_due(keeper);
+        tell_output(keeper);
+        tell_end(keeper);
+    }
+}
+
+/* We stop talking and wait until the client has heard it and closes too. Were the socket closed over bytes
+ * that the client still sends, the connection would be reset, and the client might miss what it was told last. */
+static void take_leave(int fd) {
+    char unread[4096];
+    uint64_t deadline = monotonic_ms() + FAREWELL_MS;
+    struct pollfd polled = {fd, POLLIN, 0};
+    shutdown(fd, SHUT_WR);
+    for (uint64_t now = monotonic_ms(); now < deadline; now = monotonic_ms()) {
+        if (poll(&polled, 1, (int)(deadline - now)) <= 0) continue;
+        ssize_t count = read_some(fd, unread, sizeof unread);
+        if (count == 0 || (count < 0 && errno != EAGAIN)) return;
+    }
+}
+
+static _Noreturn void leave(struct keeper *keeper) {
+    if (keeper->control >= 0) unlinkat(keeper->directory, "control", 0);
+    if (keeper->client.fd >= 0) take_leave(keeper->client.fd);
+    _exit(0);
+}
+
+static bool watch_signals(struct keeper *keeper) {
+    sigset_t set;
+    sigemptyset(&set);
+    sigaddset(&set, SIGCHLD);
+    sigaddset(&set, SIGTERM);
+    keeper->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+    return keeper->signals >= 0 && add_source(keeper->sources, SOURCE_SIGNALS, keeper->signals, EPOLLIN);
+}
+
+static bool prepare(struct keeper *keeper, int connection) {
+    prctl(PR_SET_CHILD_SUBREAPER, 1);
+    umask(KEEPER_UMASK);
+    keeper->sources = epoll_create1(EPOLL_CLOEXEC);
+    if (keeper->sources < 0 || !watch_signals(keeper)) return false;
+    init_streams(&keeper->streams, keeper->sources);
+    connect_client(keeper, connection);
+    return true;
+}
+
+void run_keeper(int connection, int default_oom_score) {
+    static struct keeper keeper = {
+        .directory = -1,
+        .control = -1,
+        .client = {.fd = -1},
+        .journal = {.fd = -1},
+        .input = {.fd = -1},
+        .streams = {.fd = {-1, -1}},
+        .hard_deadline = NEVER,
+        .status = {.exit_code = -1},
+    };
+    keeper.status.keeper = getpid();
+    keeper.default_oom_score = default_oom_score;
+    for (int stream = 0; stream < 2; stream++) keeper.journal.logs[stream] = &keeper.streams.log[stream];
+    if (!prepare(&keeper, connection)) _exit(1);
+    for (int stream = 0; stream < 2; stream++) keeper.streams.log[stream].journal = &keeper.journal;
+    live(&keeper);
+    leave(&keeper);
+}

@@ -1,0 +1,31 @@
+/* The keepers that init has made and that still live. */
+#include "keepers.h"
+
+#include <signal.h>
+#include <stdlib.h>
+
+bool reserve_keeper(struct keepers *keepers) {
+    if (keepers->count < keepers->capacity) return true;
+    size_t capacity = keepers->capacity == 0 ? 64 : keepers->capacity * 2;
+    pid_t *pids = realloc(keepers->pids, capacity * sizeof *pids);
+    if (pids == NULL) return false;
+    keepers->pids = pids;
+    keepers->capacity = capacity;
+    return true;
+}
+
+void add_keeper(struct keepers *keepers, pid_t pid) {
+    keepers->pids[keepers->count++] = pid;
+}
+
+void remove_keeper(struct keepers *keepers, pid_t pid) {
+    for (size_t index = 0; index < keepers->count; index++) {
+        if (keepers->pids[index] != pid) continue;
+        keepers->pids[index] = keepers->pids[--keepers->count];
+        return;
+    }
+}
+
+void signal_keepers(const struct keepers *keepers, int signal_number) {
+    for (size_t index = 0; index < keepers->count; index++) kill(keepers->pids[index], signal_number);
+}

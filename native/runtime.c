@@ -1,0 +1,75 @@
+/* The runtime directory: its lock, and the socket on which init takes requests for keepers. */
+#include "runtime.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "io.h"
+#include "protocol.h"
+
+#define SOCKET_NAME "init.sock"
+#define BACKLOG 512
+
+static bool is_open(const struct runtime *runtime) {
+    return runtime->lock >= 0;
+}
+
+/* A restarted daemon asks again for what it has. */
+static int check_same(const struct runtime *runtime, const char *path) {
+    struct stat status;
+    if (stat(path, &status) != 0) return errno;
+    return status.st_dev == runtime->device && status.st_ino == runtime->inode ? 0 : EBUSY;
+}
+
+/* Others must not be able to replace what lies in it. */
+static int open_directory(struct runtime *runtime, const char *path) {
+    struct stat status;
+    runtime->directory = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (runtime->directory < 0 || fstat(runtime->directory, &status) != 0) return errno;
+    runtime->device = status.st_dev;
+    runtime->inode = status.st_ino;
+    return status.st_uid == geteuid() && !(status.st_mode & 022) ? 0 : EPERM;
+}
+
+static int take_lock(struct runtime *runtime) {
+    runtime->lock = openat(runtime->directory, "lock", O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+    if (runtime->lock < 0) return errno;
+    return flock(runtime->lock, LOCK_EX | LOCK_NB) == 0 ? 0 : errno;
+}
+
+/* The lock is ours, so a socket that is there belongs to nobody any more. */
+static int open_socket(struct runtime *runtime) {
+    unlinkat(runtime->directory, SOCKET_NAME, 0);
+    runtime->listener = listen_in_directory(runtime->directory, SOCKET_NAME, BACKLOG);
+    return runtime->listener >= 0 ? 0 : errno;
+}
+
+static int open_all(struct runtime *runtime, const char *path, int *stage) {
+    *stage = LISTEN_DIRECTORY;
+    int reason = open_directory(runtime, path);
+    if (reason != 0) return reason;
+    *stage = LISTEN_LOCK;
+    reason = take_lock(runtime);
+    if (reason != 0) return reason;
+    *stage = LISTEN_SOCKET;
+    return open_socket(runtime);
+}
+
+int open_runtime(struct runtime *runtime, const char *path, int *stage) {
+    *stage = LISTEN_DIRECTORY;
+    int reason = is_open(runtime) ? check_same(runtime, path) : open_all(runtime, path, stage);
+    if (reason == 0) *stage = 0;
+    if (reason != 0 && runtime->listener < 0) {
+        close_descriptor(&runtime->lock);
+        close_descriptor(&runtime->directory);
+    }
+    return reason;
+}
+
+void stop_listening(struct runtime *runtime) {
+    if (runtime->listener >= 0) unlinkat(runtime->directory, SOCKET_NAME, 0);
+    close_descriptor(&runtime->listener);
+}

@@ -1,0 +1,75 @@
+/* Keeps keys and loader variables away from the daemon's environment and from everybody's eyes. */
+#include "scrub.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define KEY_OPTION "--api-key"
+
+/* The headers of a trace collector carry its key. */
+static const char *const secret_names[] = {
+    "SVC_API_KEY",
+    "SANDBOX_API_KEY",
+    "OTEL_EXPORTER_OTLP_HEADERS",
+    "OTEL_EXPORTER_OTLP_TRACES_HEADERS",
+    "OTEL_EXPORTER_OTLP_METRICS_HEADERS",
+    "OTEL_EXPORTER_OTLP_LOGS_HEADERS",
+};
+
+/* With a name that ends in an underscore every variable that starts so is meant. */
+static const char *const loader_names[] = {
+    "LD_",           "BUN_",          "NODE_",           "DYLD_",         "JSC_",         "MALLOC_",
+    "GLIBC_TUNABLES", "OPENSSL_CONF", "OPENSSL_MODULES", "SSL_CERT_FILE", "SSL_CERT_DIR",
+};
+
+static bool is_named(const char *variable, const char *name) {
+    size_t length = strlen(name);
+    if (strncmp(variable, name, length) != 0) return false;
+    return name[length - 1] == '_' || variable[length] == '=' || variable[length] == '\0';
+}
+
+static bool is_named_in(const char *variable, const char *const *names, size_t count) {
+    for (size_t index = 0; index < count; index++)
+        if (is_named(variable, names[index])) return true;
+    return false;
+}
+
+static bool is_secret(const char *variable) {
+    return is_named_in(variable, secret_names, sizeof secret_names / sizeof secret_names[0]);
+}
+
+static bool is_loader_variable(const char *variable) {
+    return is_named_in(variable, loader_names, sizeof loader_names / sizeof loader_names[0]);
+}
+
+void scrub_environment(struct surroundings *surroundings, char *const *environment) {
+    for (; *environment != NULL; environment++) {
+        if (is_secret(*environment)) add_string(&surroundings->secrets, *environment);
+        else if (is_loader_variable(*environment)) add_string(&surroundings->scrubbed, *environment);
+        else add_string(&surroundings->environment, *environment);
+    }
+}
+
+/* "--api-key KEY" is told as "--api-key=KEY". */
+static void add_key(struct string_list *secrets, const char *key) {
+    size_t size = sizeof KEY_OPTION + 1 + strlen(key);
+    char *option = malloc(size);
+    if (option == NULL) return;
+    snprintf(option, size, KEY_OPTION "=%s", key);
+    add_string(secrets, option);
+    explicit_bzero(option, size);
+    free(option);
+}
+
+/* An option without its key stays, so that the daemon can say what is missing. */
+void scrub_arguments(struct surroundings *surroundings, char *const *arguments) {
+    for (; *arguments != NULL; arguments++) {
+        bool is_split = strcmp(*arguments, KEY_OPTION) == 0 && arguments[1] != NULL;
+        bool is_joined = strncmp(*arguments, KEY_OPTION "=", sizeof KEY_OPTION) == 0;
+        if (is_split) add_key(&surroundings->secrets, *++arguments);
+        else if (is_joined) add_string(&surroundings->secrets, *arguments);
+        else add_string(&surroundings->arguments, *arguments);
+    }
+}

@@ -1,0 +1,114 @@
+/* The start of a command: the claim, the logs, the control socket, the launch. */
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/epoll.h>
+#include <unistd.h>
+
+#include "io.h"
+#include "keeper.h"
+#include "launch.h"
+#include "oom.h"
+#include "protocol.h"
+#include "request.h"
+#include "sources.h"
+
+#define CONTROL_BACKLOG 8
+
+static const struct failure no_failure = {0, 0};
+
+static struct failure failed(int stage) {
+    return (struct failure){stage, errno};
+}
+
+static void tell_failure(struct keeper *keeper, struct failure failure) {
+    uint8_t payload[8];
+    struct field_writer writer = write_fields(payload, sizeof payload);
+    write_u32(&writer, (uint32_t)failure.stage);
+    write_u32(&writer, (uint32_t)failure.reason);
+    tell_client(keeper, FRAME_FAILED, payload, sizeof payload);
+}
+
+static struct failure claim(struct keeper *keeper, const struct request *request) {
+    keeper->directory = open(request->directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (keeper->directory < 0) return failed(STAGE_DIRECTORY);
+    return claim_directory(&keeper->journal, keeper->directory) ? no_failure : failed(STAGE_CLAIM);
+}
+
+static void configure_streams(struct streams *streams, const struct request *request) {
+    streams->is_terminal = request->flags & SPAWN_TERMINAL;
+    streams->is_blocking = request->flags & SPAWN_BLOCK;
+    streams->is_discarding = request->flags & SPAWN_DISCARD;
+    streams->log[0].cap_bytes = streams->log[1].cap_bytes = request->cap_bytes;
+}
+
+static struct failure open_files(struct keeper *keeper, const struct request *request) {
+    bool has_err = !(request->flags & (SPAWN_TERMINAL | SPAWN_MERGE));
+    configure_streams(&keeper->streams, request);
+    if (!open_logs(&keeper->streams, keeper->directory, has_err)) return failed(STAGE_DIRECTORY);
+    keeper->control = listen_in_directory(keeper->directory, "control", CONTROL_BACKLOG);
+    if (keeper->control < 0) return failed(STAGE_DIRECTORY);
+    bool is_watched = add_source(keeper->sources, SOURCE_CONTROL, keeper->control, EPOLLIN);
+    return is_watched ? no_failure : failed(STAGE_DIRECTORY);
+}
+
+static struct failure take_channels(struct keeper *keeper, const struct channels *channels) {
+    keeper->input.fd = channels->input;
+    keeper->input.is_terminal = keeper->streams.is_terminal;
+    keeper->streams.fd[0] = channels->output[0];
+    keeper->streams.fd[1] = channels->output[1];
+    bool is_watched = watch_output(&keeper->streams);
+    if (is_watched) is_watched = add_source(keeper->sources, SOURCE_STDIN, channels->input, EPOLLOUT);
+    return is_watched ? no_failure : failed(STAGE_PIPE);
+}
+
+static int child_oom_score(const struct keeper *keeper, const struct request *request) {
+    return request->oom_score_adj == OOM_SCORE_LEAVE ? keeper->default_oom_score : request->oom_score_adj;
+}
+
+static struct failure launch_in_channels(struct keeper *keeper, const struct request *request) {
+    struct channels channels;
+    struct failure failure = open_channels(&channels, request);
+    if (failure.stage == 0) failure = take_channels(keeper, &channels);
+    if (failure.stage == 0) {
+        keeper->status.started_ns = realtime_ns();
+        failure = launch(request, &channels, child_oom_score(keeper, request), &keeper->status.pid);
+    }
+    close_child_ends(&channels);
+    return failure;
+}
+
+static void set_deadline(struct keeper *keeper, const struct request *request) {
+    keeper->hard_grace_ms = request->grace_ms;
+    keeper->hard_deadline = request->hard_timeout_ms > 0 ? monotonic_ms() + request->hard_timeout_ms : NEVER;
+}
+
+static struct failure start(struct keeper *keeper, const struct request *request) {
+    struct failure failure = open_files(keeper, request);
+    keeper->can_count_oom_kills = read_oom_kills(&keeper->oom_kills_before);
+    if (failure.stage == 0) failure = launch_in_channels(keeper, request);
+    if (failure.stage == 0) set_deadline(keeper, request);
+    else write_journal_failure(&keeper->journal, failure.stage, failure.reason);
+    return failure;
+}
+
+static void tell_start(struct keeper *keeper, struct failure failure) {
+    keeper->is_leaving = failure.stage != 0;
+    if (keeper->is_leaving) {
+        tell_failure(keeper, failure);
+        return;
+    }
+    keeper->has_descendants = true;
+    keeper->status.flags |= STATUS_SPAWNED;
+    write_journal_event(&keeper->journal, "spawned", current_status(keeper));
+    tell_status(keeper, FRAME_SPAWNED);
+}
+
+void start_command(struct keeper *keeper, const struct frame *frame) {
+    struct request request;
+    bool is_sound = decode_request(&request, frame->payload, frame->size);
+    struct failure failure = is_sound ? no_failure : failed(STAGE_PROTOCOL);
+    if (failure.stage == 0) failure = claim(keeper, &request);
+    if (failure.stage == 0) failure = start(keeper, &request);
+    free_request(&request);
+    tell_start(keeper, failure);
+}

@@ -1,0 +1,388 @@
+/** Output on its way into the logs: notice, order, retention, pauses, full disks, pipes that stay open. */
+import { expect, setDefaultTimeout, test } from 'bun:test';
+import { spawnSync } from 'node:child_process';
+import { closeSync, existsSync, mkdirSync, openSync, readFileSync, rmSync, statSync, writeSync } from 'node:fs';
+import { join } from 'node:path';
+import {
+  endStdin,
+  isAlive,
+  isRoot,
+  readJournal,
+  readLog,
+  sendStdin,
+  Stage,
+  terminate,
+  until,
+  waitForLog,
+  waitForOutput,
+  type Running,
+  testLimitMs,
+} from './harness.ts';
+import { fields, flag, stage, type, type Status } from './keeper-client.ts';
+
+setDefaultTimeout(testLimitMs);
+
+/** The order index as [stream, end] pairs. */
+function readOrder(running: { directory: string }): [number, number][] {
+  const bytes = readFileSync(join(running.directory, 'order'));
+  return Array.from({ length: bytes.length / 8 }, (_, index) => {
+    const entry = bytes.readBigUInt64LE(index * 8);
+    return [Number(entry & 1n), Number(entry >> 1n)];
+  });
+}
+
+async function statusOf(here: Stage, running: Running): Promise<Status> {
+  const connection = await here.open(join(running.directory, 'control'));
+  running.connection = connection;
+  return connection.status(type.status);
+}
+
+/* ---- notice ---- */
+
+test('WATCH is answered once, as soon as a stream goes past its offset', async () => {
+  await using here = await Stage.start();
+  const running = await here.run({ argv: ['/bin/cat'], flags: flag.stdin });
+  running.connection.send(type.watch, fields([64, 3], [64, 0]));
+  await sendStdin(running, 0, 'abc');
+  await waitForLog(running, 'abc');
+  expect(running.connection.has(type.data)).toBe(false);
+  await sendStdin(running, 3, 'def');
+  const { payload } = await running.connection.next(type.data);
+  expect(payload.readBigUInt64LE(0)).toBe(6n);
+  await sendStdin(running, 6, 'ghi');
+  await waitForLog(running, 'abcdefghi');
+  endStdin(running, 9);
+  await running.connection.next(type.exited);
+  expect(running.connection.has(type.data)).toBe(false);
+});
+
+test('EXITED comes when all that the leader wrote is in the log', async () => {
+  await using here = await Stage.start();
+  const { exited, directory } = await here.shellToEnd('head -c 5000000 /dev/zero; echo err >&2');
+  expect(exited.end).toEqual([5_000_000, 4]);
+  expect(statSync(join(directory, 'out')).size).toBe(5_000_000);
+});
+
+test('a grandchild that holds the pipe delays CLOSED, not EXITED, and never meets SIGPIPE', async () => {
+  await using here = await Stage.start();
+  const fifo = join(here.directory, 'fifo');
+  spawnSync('mkfifo', [fifo]);
+  const running = await here.shell(`(read line < ${fifo}; echo late; echo $? >&2) & echo early; exit 3`);
+  const exited = await running.connection.status(type.exited);
+  expect(exited).toMatchObject({ exitCode: 3, exited: true, closed: false, end: [6, 0] });
+  expect(running.connection.has(type.closed)).toBe(false);
+  const gate = openSync(fifo, 'w');
+  writeSync(gate, 'go\n');
+  closeSync(gate);
+  expect(await running.connection.status(type.closed)).toMatchObject({ closed: true, end: [11, 2], exitCode: 3 });
+  await running.connection.ended;
+  expect(readLog(running)).toBe('early\nlate\n');
+  expect(readLog(running, 'err')).toBe('0\n');
+  expect(readJournal(running).events.map(({ event }) => event)).toEqual(['spawned', 'exited', 'closed']);
+});
+
+test('closed streams end a command no earlier than its exit', async () => {
+  await using here = await Stage.start();
+  const running = await here.shell('exec >&- 2>&-; read line; exit 4', { flags: flag.stdin });
+  await until('both streams are closed', () => existsSync(join(running.directory, 'control')));
+  await sendStdin(running, 0, 'go\n');
+  expect(await running.connection.status(type.exited, type.closed)).toMatchObject({ exitCode: 4, closed: true });
+});
+
+/* ---- order ---- */
+
+test('the order index tells the finished runs, and only when both streams have spoken', async () => {
+  await using here = await Stage.start();
+  const running = await here.shell(
+    'while read where text; do if [ $where = o ]; then echo $text; else echo $text >&2; fi; done',
+    { flags: flag.stdin },
+  );
+  let offset = 0;
+  let [out, err] = [0, 0];
+  const say = async (line: string): Promise<void> => {
+    await sendStdin(running, offset, `${line}\n`);
+    offset += line.length + 1;
+    [out, err] = await waitForOutput(running, out, err);
+  };
+  await say('o aa');
+  await say('o bb');
+  expect(existsSync(join(running.directory, 'order'))).toBe(false);
+  await say('e ccc');
+  expect(readOrder(running)).toEqual([[0, 6]]);
+  await say('e dd');
+  await say('o e');
+  expect(readOrder(running)).toEqual([
+    [0, 6],
+    [1, 7],
+  ]);
+  await say('e f');
+  endStdin(running, offset);
+  await running.connection.next(type.exited);
+  expect(readOrder(running)).toEqual([
+    [0, 6],
+    [1, 7],
+    [0, 8],
+  ]);
+});
+
+/* ---- retention ---- */
+
+test('past the cap the oldest bytes go, three quarters stay, and the header says so', async () => {
+  await using here = await Stage.start();
+  const cap = 256 * 1024;
+  const { exited, directory } = await here.shellToEnd('seq 1 200000', { cap });
+  const whole = Array.from({ length: 200_000 }, (_, index) => `${index + 1}\n`).join('');
+  const [head, end] = [exited.head[0], exited.end[0]];
+  expect(end).toBe(whole.length);
+  expect(end - head).toBeGreaterThanOrEqual((cap * 3) / 4);
+  expect(end - head).toBeLessThanOrEqual(cap);
+  expect(exited.lost).toEqual([0, 0]);
+  expect(readJournal({ directory }).header.head).toEqual([head, 0]);
+  expect(readFileSync(join(directory, 'out')).subarray(head).toString()).toBe(whole.slice(head));
+  expect(statSync(join(directory, 'out')).blocks * 512).toBeLessThanOrEqual(cap + 64 * 1024);
+});
+
+test.each([1, 2, 3, 4, 5, 100, 4095, 4096, 5000, 9000])('a cap of %d bytes holds', async (cap) => {
+  await using here = await Stage.start();
+  const { exited, directory } = await here.shellToEnd('seq 1 3000', { cap });
+  const whole = Array.from({ length: 3000 }, (_, index) => `${index + 1}\n`).join('');
+  expect(exited.end[0]).toBe(whole.length);
+  expect(exited.end[0] - exited.head[0]).toBeLessThanOrEqual(cap);
+  expect(readFileSync(join(directory, 'out')).subarray(exited.head[0]).toString()).toBe(whole.slice(exited.head[0]));
+});
+
+/* ---- pause, block, release ---- */
+
+test('PAUSE holds the command up and RESUME lets it go on', async () => {
+  await using here = await Stage.start();
+  const running = await here.run({ argv: ['/bin/cat'], flags: flag.stdin });
+  running.connection.send(type.pause);
+  await sendStdin(running, 0, 'held');
+  expect(await statusOf(here, running)).toMatchObject({ paused: true, end: [0, 0] });
+  running.connection.send(type.resume);
+  expect(await waitForOutput(running)).toEqual([4, 0]);
+  endStdin(running, 4);
+  await running.connection.next(type.exited);
+});
+
+test('a paused command’s exit is told with all that it wrote', async () => {
+  await using here = await Stage.start();
+  const running = await here.shell('read line; echo said while paused; exit 5', { flags: flag.stdin });
+  running.connection.send(type.pause);
+  await sendStdin(running, 0, 'go\n');
+  expect(await running.connection.status(type.exited)).toMatchObject({
+    exitCode: 5,
+    closed: true,
+    paused: true,
+    end: [18, 0],
+  });
+});
+
+test('a blocking command waits at its cap for the reader, and only while there is one', async () => {
+  await using here = await Stage.start();
+  const cap = 64 * 1024;
+  const running = await here.shell('head -c 400000 /dev/zero; exit 6', { flags: flag.block, cap });
+  await until('the log is full', () => statSync(join(running.directory, 'out')).size === cap);
+  expect(await waitForOutput(running, cap / 2)).toEqual([cap, 0]);
+  const [end] = await waitForOutput(running, cap);
+  const status = await statusOf(here, running);
+  expect(status.exited).toBe(false);
+  expect(status.head[0]).toBeLessThanOrEqual(cap);
+  expect(end - status.head[0]).toBeLessThanOrEqual(cap);
+  running.connection.close();
+  await until('it has ended', () => readJournal(running).events.length === 3);
+  expect(readJournal(running).events[1]).toMatchObject({ exit_code: 6, end: [400_000, 0], lost: [0, 0] });
+});
+
+test('RELEASE drops what was kept and what comes, and the command goes on', async () => {
+  await using here = await Stage.start();
+  const running = await here.shell('echo before; while read line; do echo "$line"; done; exit 8', {
+    flags: flag.stdin,
+    cap: 4096,
+  });
+  await waitForLog(running, 'before');
+  running.connection.send(type.release);
+  await sendStdin(running, 0, 'after\n');
+  expect(await waitForOutput(running, 7)).toEqual([13, 0]);
+  expect(readLog(running)).toBe('');
+  rmSync(running.directory, { recursive: true });
+  endStdin(running, 6);
+  expect(await running.connection.status(type.exited)).toMatchObject({
+    exitCode: 8,
+    end: [13, 0],
+    head: [13, 0],
+    lost: [0, 0],
+  });
+  await running.connection.ended;
+});
+
+test('RELEASE frees a command that was paused or held up', async () => {
+  await using here = await Stage.start();
+  const running = await here.shell('head -c 1000000 /dev/zero', { flags: flag.block, cap: 8192 });
+  await waitForOutput(running, 8191);
+  running.connection.send(type.release);
+  expect(await running.connection.status(type.exited)).toMatchObject({ exitCode: 0, end: [1_000_000, 0] });
+});
+
+/* ---- full disks ---- */
+
+/** A small file system of its own, gone at the end. */
+function smallDisk(here: Stage, size: string): Disposable & { path: string } {
+  const path = join(here.directory, 'disk');
+  mkdirSync(path);
+  const { status, stderr } = spawnSync('mount', ['-t', 'tmpfs', '-o', `size=${size},mode=0700`, 'tmpfs', path]);
+  if (status !== 0) throw new Error(stderr.toString());
+  return { path, [Symbol.dispose]: () => void spawnSync('umount', ['-l', path]) };
+}
+
+function newDirectoryOn(disk: { path: string }, name: string): string {
+  const directory = join(disk.path, name);
+  mkdirSync(directory, { mode: 0o700 });
+  return directory;
+}
+
+/** Fills what is left. */
+function fill(disk: { path: string }): void {
+  spawnSync('dd', ['if=/dev/zero', `of=${join(disk.path, 'filler')}`, 'bs=4096']);
+}
+
+test.if(isRoot)('on a full disk the command never waits, its code is kept, and what is missing is told', async () => {
+  await using here = await Stage.start();
+  using disk = smallDisk(here, '1m');
+  const directory = newDirectoryOn(disk, 'command');
+  const { exited } = await here.shellToEnd('head -c 8000000 /dev/urandom; exit 11', { directory, cap: 1 << 30 });
+  expect(exited).toMatchObject({ exitCode: 11, end: [8_000_000, 0], closed: true });
+  expect(exited.head[0]).toBeGreaterThan(0);
+  expect(readJournal({ directory }).events.map(({ event }) => event)).toEqual(['spawned', 'exited', 'closed']);
+});
+
+test.if(isRoot)('when nothing can be given up, the bytes are counted as lost and recorded as a gap', async () => {
+  await using here = await Stage.start();
+  using disk = smallDisk(here, '1m');
+  const directory = newDirectoryOn(disk, 'command');
+  const running = await here.run({ argv: ['/bin/cat'], flags: flag.stdin, directory });
+  fill(disk);
+  const text = 'x'.repeat(20_000);
+  await sendStdin(running, 0, text);
+  expect(await waitForOutput(running, 19_999)).toEqual([20_000, 0]);
+  const full = await statusOf(here, running);
+  expect(full.lost[0]).toBe(20_000);
+  expect(readJournal(running).header.gaps).toEqual([[[0, 20_000]], []]);
+  rmSync(join(disk.path, 'filler'));
+  await sendStdin(running, 20_000, 'kept again');
+  expect(await waitForOutput(running, 20_009)).toEqual([20_010, 0]);
+  endStdin(running, 20_010);
+  const exited = await running.connection.status(type.exited);
+  expect(exited).toMatchObject({ exitCode: 0, lost: [20_000, 0], head: [0, 0] });
+  expect(readFileSync(join(directory, 'out')).subarray(20_000).toString()).toBe('kept again');
+});
+
+test.if(isRoot)('more than eight gaps become eight, and the bytes between the nearest are given up', async () => {
+  await using here = await Stage.start();
+  using disk = smallDisk(here, '1m');
+  const directory = newDirectoryOn(disk, 'command');
+  const running = await here.run({ argv: ['/bin/cat'], flags: flag.stdin, directory });
+  let offset = 0;
+  const say = async (text: string): Promise<void> => {
+    await sendStdin(running, offset, text);
+    offset += text.length;
+    await waitForOutput(running, offset - 1);
+  };
+  // Each round keeps some bytes, then loses some; the log is on page boundaries so that a full disk is full.
+  for (let round = 0; round < 10; round++) {
+    await say(`${round}`.repeat(4096 * (round + 1)));
+    fill(disk);
+    await say('-'.repeat(4096 * 40));
+    rmSync(join(disk.path, 'filler'));
+  }
+  const status = await statusOf(here, running);
+  const gaps = readJournal(running).header.gaps[0];
+  expect(gaps.length).toBeLessThanOrEqual(8);
+  const missing = gaps.reduce((sum, [from, to]) => sum + to - Math.max(from, status.head[0]), 0);
+  expect(missing).toBeLessThanOrEqual(status.lost[0]);
+  for (const [index, [from, to]] of gaps.entries()) {
+    expect(to).toBeGreaterThan(from);
+    expect(from).toBeGreaterThan(index > 0 ? (gaps[index - 1]?.[1] ?? 0) : -1);
+    expect(to).toBeGreaterThan(status.head[0]);
+  }
+  endStdin(running, offset);
+  const { exitCode, end } = await running.connection.status(type.exited);
+  expect([exitCode, end[0]]).toEqual([0, offset]);
+});
+
+test.if(isRoot)('a new command on a full disk is refused, and its directory can be claimed again', async () => {
+  await using here = await Stage.start();
+  using disk = smallDisk(here, '1m');
+  const directory = newDirectoryOn(disk, 'command');
+  fill(disk);
+  expect(await here.failure({ argv: ['/bin/true'], directory })).toMatchObject({ stage: stage.claim, errno: 28 });
+  expect(existsSync(join(directory, 'journal'))).toBe(false);
+  rmSync(join(disk.path, 'filler'));
+  const running = await here.run({ argv: ['/bin/true'], directory });
+  expect(await running.connection.status(type.exited)).toMatchObject({ exitCode: 0 });
+});
+
+test.if(isRoot)('a file system without holes and reserves works too', async () => {
+  await using here = await Stage.start();
+  const path = join(here.directory, 'ramfs');
+  mkdirSync(path);
+  expect(spawnSync('mount', ['-t', 'ramfs', '-o', 'mode=0700', 'ramfs', path]).status).toBe(0);
+  using _disk: Disposable = { [Symbol.dispose]: () => void spawnSync('umount', ['-l', path]) };
+  const directory = newDirectoryOn({ path }, 'command');
+  const { exited } = await here.shellToEnd('seq 1 100000', { directory, cap: 100_000 });
+  const whole = Array.from({ length: 100_000 }, (_, index) => `${index + 1}\n`).join('');
+  expect(exited).toMatchObject({ end: [whole.length, 0], lost: [0, 0] });
+  expect(readFileSync(join(directory, 'out')).subarray(exited.head[0]).toString()).toBe(whole.slice(exited.head[0]));
+  expect(readJournal({ directory }).events.map(({ event }) => event)).toEqual(['spawned', 'exited', 'closed']);
+});
+
+/* ---- the keeper's end ---- */
+
+test('a killed keeper takes its tied leader along, and the journal tells no invented end', async () => {
+  await using here = await Stage.start();
+  const running = await here.shell('echo up; sleep 600', {
+    flags: flag.tied,
+    ...(isRoot ? { flags: flag.tied | flag.account, uid: 61234, gid: 61234 } : {}),
+  });
+  await waitForLog(running, 'up');
+  process.kill(running.status.keeper, 'SIGKILL');
+  await until('the leader is gone', () => !isAlive(running.status.pid));
+  await running.connection.ended;
+  expect(readJournal(running).events.map(({ event }) => event)).toEqual(['spawned']);
+  await until('its orphans are reaped by init', () => here.survivors().every((pid) => pid !== running.status.pid));
+});
+
+test('a leader that is not tied outlives its keeper', async () => {
+  await using here = await Stage.start();
+  const running = await here.shell('echo up; exec sleep 600');
+  await waitForLog(running, 'up');
+  process.kill(running.status.keeper, 'SIGKILL');
+  await running.connection.ended;
+  expect(isAlive(running.status.pid)).toBe(true);
+});
+
+test('output goes on while no client is there, and STATUS repairs what was missed', async () => {
+  await using here = await Stage.start();
+  const running = await here.shell('read go; echo said alone; exit 12', { flags: flag.stdin });
+  await sendStdin(running, 0, 'go');
+  running.connection.close();
+  const again = await here.open(join(running.directory, 'control'));
+  expect(await again.status(type.status)).toMatchObject({ exited: false, stdinAccepted: 2 });
+  const replaced = await here.open(join(running.directory, 'control'));
+  await replaced.next(type.status);
+  await again.ended;
+  await sendStdin({ ...running, connection: replaced }, 2, '\n');
+  expect(await replaced.status(type.exited)).toMatchObject({ exitCode: 12, end: [11, 0] });
+});
+
+test('a terminated pipe holder outside of the tree does not keep the keeper from telling the exit', async () => {
+  await using here = await Stage.start();
+  const running = await here.shell('echo up; sleep 600');
+  await waitForLog(running, 'up');
+  const outsider = openSync(`/proc/${running.status.pid}/fd/1`, 'w');
+  terminate(running, 0);
+  expect(await running.connection.status(type.exited)).toMatchObject({ closed: false });
+  closeSync(outsider);
+  expect(await running.connection.status(type.closed)).toMatchObject({ closed: true });
+  await running.connection.ended;
+});
