@@ -12,6 +12,9 @@ import { UsedIds, type UsedId } from './core/commands/used-ids.ts';
 import { Accounts } from './core/identity/accounts.ts';
 import { createApp } from './http/app.ts';
 import { ApiKey } from './http/auth.ts';
+import { maxJsonBodyBytes } from './http/body.ts';
+import { OpenStreams } from './http/open-streams.ts';
+import { socketProtocol } from './http/socket.ts';
 import { bindRoutes } from './http/route.ts';
 import type { Logger } from './kit/logger.ts';
 import { SystemAccounts } from './platform/accounts.ts';
@@ -88,6 +91,9 @@ export async function composeDaemon({
 
   const app = createApp({
     apiKey: new ApiKey(config.apiKey),
+    guard: { allowedHosts: config.allowedHosts, corsOrigins: config.corsOrigins },
+    body: { maxBytes: maxJsonBodyBytes, stallMs: config.bodyStallSeconds * 1000 },
+    streams: new OpenStreams(config.maxStreams),
     logger,
     routes: [
       ...bindRoutes(rootRoutes, { version, uptimeSeconds: () => Math.round(performance.now() - startedMs) / 1000 }),
@@ -97,7 +103,7 @@ export async function composeDaemon({
   });
   const hostname = config.host || (config.apiKey === null ? '127.0.0.1' : '0.0.0.0');
   const port = config.port === 0 && boot.restarts > 0 ? readPort(runtimeDirectory) : config.port;
-  const listener = listen(hostname, port, (request, { keepOpen }) => app(request, keepOpen));
+  const listener = listen({ hostname, port, socketProtocol }, app);
   keepPort(runtimeDirectory, listener.port);
 
   return {

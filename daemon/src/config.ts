@@ -18,6 +18,12 @@ function setting<T>(row: Setting<T>): Setting<T> {
 }
 
 const text = z.string().min(1);
+const list = z.string().transform((value) =>
+  value
+    .split(',')
+    .map((entry) => entry.trim())
+    .filter(Boolean),
+);
 const wholeNumber = (least: number, most: number) =>
   z.string().regex(/^\d+$/, 'must be a whole number').transform(Number).pipe(z.number().min(least).max(most));
 
@@ -43,6 +49,35 @@ export const settings = {
     fallback: null,
     sentence: 'The key that every request must carry; SANDBOX_API_KEY is read too. Without it the daemon is open.',
     isSecret: true,
+  }),
+  allowedHosts: setting<readonly string[]>({
+    variable: 'SVC_ALLOWED_HOSTS',
+    flag: 'allowed-hosts',
+    schema: list,
+    fallback: [],
+    sentence:
+      'Names that Host and Origin may have beside loopback ones and IP addresses, with commas: name, *.suffix, or * for any name without a dot.',
+  }),
+  corsOrigins: setting<readonly string[]>({
+    variable: 'SVC_CORS_ORIGINS',
+    flag: 'cors-origins',
+    schema: list,
+    fallback: [],
+    sentence: 'Origins whose pages may call and read answers, with commas, as https://app.example; none by default.',
+  }),
+  bodyStallSeconds: setting<number>({
+    variable: 'SVC_BODY_STALL_SECONDS',
+    flag: 'body-stall-seconds',
+    schema: wholeNumber(1, 3600),
+    fallback: 30,
+    sentence: 'How long nothing of a request body may arrive before the request is given up.',
+  }),
+  maxStreams: setting<number>({
+    variable: 'SVC_MAX_STREAMS',
+    flag: 'max-streams',
+    schema: wholeNumber(1, 100_000),
+    fallback: 1024,
+    sentence: 'Most open streams; one more is refused with 429.',
   }),
   defaultUser: setting<string | null>({
     variable: 'SVC_DEFAULT_USER',
@@ -143,7 +178,7 @@ export function describeSettings() {
   return Object.values(settings).map(({ variable, flag, fallback, sentence }) => ({
     variable,
     flag: `--${flag}`,
-    default: fallback === '' ? null : fallback,
+    default: fallback === '' || Array.isArray(fallback) ? null : fallback,
     sentence,
   }));
 }
@@ -152,7 +187,7 @@ export function describeSettings() {
 export function settingsHelp(): string {
   const rows = describeSettings().map((row) => [
     `  ${row.flag} / ${row.variable}`,
-    row.default === null ? row.sentence : `${row.sentence} Default ${row.default}.`,
+    row.default === null ? row.sentence : `${row.sentence} Default ${String(row.default)}.`,
   ]);
   const width = Math.max(...rows.map(([name = '']) => name.length)) + 2;
   return rows.map(([name = '', sentence = '']) => name.padEnd(width) + sentence).join('\n');

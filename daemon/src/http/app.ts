@@ -1,70 +1,130 @@
-/** The program as a function from request to response: request id, key, routing, errors, one log line. */
+/** The program as a function from request to response: guard, key, routing, errors, one log line. */
 import { Hono } from 'hono';
 import { CoreError } from '../kit/errors.ts';
 import { mintId } from '../kit/ids.ts';
 import type { Logger } from '../kit/logger.ts';
 import { publicPaths, type ApiKey } from './auth.ts';
+import type { BodyLimits } from './body.ts';
+import { corsHeaders, preflight } from './cors.ts';
 import { bug, failure } from './envelope.ts';
+import { guardRequest, type GuardSettings } from './guard.ts';
 import type { BoundRoute, RequestContext } from './route.ts';
+import { isUpgrade, offeredProtocols, type SocketUpgrade } from './socket.ts';
+import type { OpenStreams } from './open-streams.ts';
 
 export interface AppDeps {
   readonly routes: readonly BoundRoute[];
   readonly apiKey: ApiKey;
+  readonly guard: GuardSettings;
+  readonly body: BodyLimits;
+  readonly streams: OpenStreams;
   readonly logger: Logger;
 }
 
-export type App = (request: Request, keepOpen: () => void) => Promise<Response>;
+/** `keepOpen` lifts the idle limit of the connection. */
+export type App = (request: Request, keepOpen: () => void) => Promise<Response | SocketUpgrade>;
+
+/** What becomes known of a request on its way. */
+interface Passage {
+  readonly requestId: string;
+  /** null when the Host header makes no URL. */
+  readonly url: URL | null;
+  readonly startedMs: number;
+  readonly note: { account?: string };
+  /** The template of the route, or `unmatched`. */
+  route: string;
+  upgrade: SocketUpgrade | null;
+  /** Set while a stream goes on: the log line waits for its end. */
+  isStreaming: boolean;
+  status: number;
+}
 
 interface Bindings {
   readonly context: RequestContext;
-  readonly matched: { route: string };
+  readonly passage: Passage;
 }
 
 /** What an id that a client sends may look like; anything else is replaced. */
 const requestIdPattern = /^[A-Za-z0-9._-]{1,128}$/;
+const switchingProtocols = 101;
 
-export function createApp({ routes, apiKey, logger }: AppDeps): App {
-  const router = mount(routes);
+export function createApp(deps: AppDeps): App {
+  const router = mount(deps.routes);
   return async (request, keepOpen) => {
-    const startedMs = performance.now();
-    const url = new URL(request.url);
-    const requestId = requestIdOf(request.headers);
-    const matched = { route: 'unmatched' };
-    const onFault = (error: unknown) => {
-      logger.error('a bug', { request_id: requestId, route: matched.route, stack: stackOf(error) });
-    };
-    const context: RequestContext = {
-      requestId,
-      headers: request.headers,
-      signal: request.signal,
-      isAuthorized: apiKey.authorizes(request.headers, url),
-      onFault,
-    };
-    const response = await guarded(context, url, () => {
-      keepOpen(); // A command may take as long as it takes.
-      return router.fetch(request, { context, matched } satisfies Bindings);
-    });
-    response.headers.set('x-request-id', requestId);
-    logger.info('request', {
-      request_id: requestId,
-      method: request.method,
-      route: matched.route,
-      status: response.status,
-      ms: Math.round((performance.now() - startedMs) * 100) / 100,
-    });
-    return response;
+    const passage = begin(request);
+    const response = await answer(deps, router, request, passage, keepOpen);
+    const result = passage.upgrade ?? response;
+    passage.status = result instanceof Response ? result.status : switchingProtocols;
+    if (result instanceof Response) {
+      result.headers.set('x-request-id', passage.requestId);
+      for (const [name, value] of corsHeaders(deps.guard, request.headers)) result.headers.set(name, value);
+    }
+    if (!passage.isStreaming) logRequest(deps.logger, request, passage, bytesOf(response));
+    return result;
   };
 }
 
-/** Runs the rest for a request that may pass; turns whatever is thrown into an answer. */
-async function guarded(context: RequestContext, url: URL, next: () => Promise<Response> | Response): Promise<Response> {
+function begin(request: Request): Passage {
+  return {
+    requestId: requestIdOf(request.headers),
+    url: URL.parse(request.url),
+    startedMs: performance.now(),
+    note: {},
+    route: 'unmatched',
+    upgrade: null,
+    isStreaming: false,
+    status: 0,
+  };
+}
+
+/** Everything that is thrown becomes an answer here. */
+async function answer(
+  deps: AppDeps,
+  router: Hono<{ Bindings: Bindings }>,
+  request: Request,
+  passage: Passage,
+  keepOpen: () => void,
+): Promise<Response> {
+  const { headers } = request;
+  const { url } = passage;
+  const onFault = (error: unknown) => {
+    const { requestId, route } = passage;
+    deps.logger.error('a bug', { request_id: requestId, route, stack: stackOf(error) });
+  };
   try {
-    if (!context.isAuthorized && !publicPaths.has(url.pathname)) throw unauthorized();
-    return await next();
+    if (!url)
+      throw new CoreError('malformed_request', 'the Host header is no host', { hint: 'Send a valid Host header.' });
+    guardRequest(deps.guard, headers, url);
+    const early = preflight(deps.guard, request);
+    if (early) return early;
+    assertProtocol(headers);
+    const isAuthorized = deps.apiKey.authorizes(headers, url);
+    if (!isAuthorized && !publicPaths.has(url.pathname)) throw unauthorized();
+    keepOpen(); // A command may take as long as it takes; what may stall, the body, has a limit of its own.
+    const context: RequestContext = {
+      requestId: passage.requestId,
+      headers,
+      signal: request.signal,
+      isAuthorized,
+      body: deps.body,
+      note: passage.note,
+      openStream() {
+        const end = deps.streams.open();
+        passage.isStreaming = true;
+        return {
+          onFault,
+          onEnd(bytes) {
+            end();
+            logRequest(deps.logger, request, passage, bytes);
+          },
+        };
+      },
+    };
+    return await router.fetch(request, { context, passage } satisfies Bindings);
   } catch (error) {
     if (error instanceof CoreError) return failure(error);
-    context.onFault(error);
-    return bug(context.requestId);
+    onFault(error);
+    return bug(passage.requestId);
   }
 }
 
@@ -76,13 +136,16 @@ function mount(routes: readonly BoundRoute[]): Hono<{ Bindings: Bindings }> {
   // In the order of the paths, where a literal segment comes before a parameter: the first match wins.
   for (const [path, served] of [...byPath(routes)].toSorted(([a], [b]) => (a < b ? -1 : 1))) {
     for (const route of served) {
-      router.on(route.method, honoPath(path), (c) => {
-        c.env.matched.route = path;
-        return route.respond(c.req.raw, c.req.param(), c.env.context);
+      router.on(route.method, honoPath(path), async (c) => {
+        c.env.passage.route = path;
+        const result = await route.respond(c.req.raw, c.req.param(), c.env.context);
+        if (result instanceof Response) return result;
+        c.env.passage.upgrade = result;
+        return new Response(null);
       });
     }
     router.all(honoPath(path), (c) => {
-      c.env.matched.route = path;
+      c.env.passage.route = path;
       throw methodNotAllowed(c.req.method, path, served);
     });
   }
@@ -110,6 +173,34 @@ function methodNotAllowed(method: string, path: string, served: readonly BoundRo
 
 function honoPath(path: string): string {
   return path.replaceAll(/\{(\w+)\}/g, ':$1');
+}
+
+/** A client that offers only its key would be given it back as the selected protocol. */
+function assertProtocol(headers: Headers): void {
+  if (!isUpgrade(headers)) return;
+  const { offersProtocol, keys } = offeredProtocols(headers);
+  if (keys.length === 0 || offersProtocol) return;
+  throw new CoreError('malformed_request', 'the key was offered as the only subprotocol', {
+    hint: 'Offer svc.v2 beside svc.key.<base64url>.',
+  });
+}
+
+function logRequest(logger: Logger, request: Request, passage: Passage, bytes: number | null): void {
+  logger.info('request', {
+    request_id: passage.requestId,
+    method: request.method,
+    route: passage.route,
+    status: passage.status,
+    ms: Math.round((performance.now() - passage.startedMs) * 100) / 100,
+    bytes,
+    ...passage.note,
+  });
+}
+
+/** null where the length of a body is known only when it has been written. */
+function bytesOf(response: Response): number | null {
+  const length = response.headers.get('content-length');
+  return length === null ? null : Number(length);
 }
 
 function requestIdOf(headers: Headers): string {

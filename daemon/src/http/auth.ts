@@ -1,5 +1,6 @@
 /** The API key: who must carry it, how it can be carried, and how it is compared. */
 import { createHash, timingSafeEqual } from 'node:crypto';
+import { isUpgrade, offeredProtocols } from './socket.ts';
 
 /** Answered without a key (specification, Authentication 5). Everything else is closed by default. */
 export const publicPaths: ReadonlySet<string> = new Set([
@@ -41,7 +42,8 @@ export class ApiKey {
 function carriedKeys(headers: Headers, url: URL): string[] {
   const bearer = /^Bearer +(.+)$/i.exec(headers.get('authorization') ?? '')?.[1];
   const gateway = url.pathname === gatewayPath ? headers.get(gatewayHeader) : null;
-  const keys = [bearer, headers.get('x-api-key'), gateway, ...url.searchParams.getAll('api_key')];
+  const offered = isUpgrade(headers) ? offeredProtocols(headers).keys : [];
+  const keys = [bearer, headers.get('x-api-key'), gateway, ...url.searchParams.getAll('api_key'), ...offered];
   return keys.filter((key): key is string => key !== null && key !== undefined);
 }
 

@@ -6,9 +6,15 @@ export const maxJsonBodyBytes = 32 * 1024 * 1024;
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
+export interface BodyLimits {
+  readonly maxBytes: number;
+  /** How long nothing may arrive before the request is given up. */
+  readonly stallMs: number;
+}
+
 /** The object in the body; an empty body is an empty object, as 1.x clients send it. */
-export async function readJsonObject(request: Request): Promise<Record<string, unknown>> {
-  const text = decode(await readBytes(request, maxJsonBodyBytes));
+export async function readJsonObject(request: Request, limits: BodyLimits): Promise<Record<string, unknown>> {
+  const text = decode(await readBytes(request, limits));
   if (text.trim() === '') return {};
   const value = parse(text);
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
@@ -17,18 +23,36 @@ export async function readJsonObject(request: Request): Promise<Record<string, u
   return value as Record<string, unknown>;
 }
 
-async function readBytes(request: Request, limit: number): Promise<Uint8Array> {
-  const announced = Number(request.headers.get('content-length') ?? 0);
-  if (announced > limit) throw tooLarge(limit);
-  if (request.headers.has('content-length')) return request.bytes();
+/** Small bodies have arrived with their headers: reading them whole spares a stream. */
+const smallBytes = 64 * 1024;
+
+async function readBytes(request: Request, { maxBytes, stallMs }: BodyLimits): Promise<Uint8Array> {
+  const announced = request.headers.get('content-length');
+  if (Number(announced ?? 0) > maxBytes) throw tooLarge(maxBytes);
+  if (announced !== null && Number(announced) <= smallBytes) return within(request.bytes(), stallMs);
+  const reader = request.body?.getReader();
   const chunks: Uint8Array[] = [];
-  let length = 0;
-  for await (const chunk of request.body ?? []) {
-    length += chunk.length;
-    if (length > limit) throw tooLarge(limit);
-    chunks.push(chunk);
+  for (let length = 0; reader;) {
+    const { done, value } = await within(reader.read(), stallMs);
+    if (done) break;
+    length += value.length;
+    if (length > maxBytes) throw tooLarge(maxBytes);
+    chunks.push(value);
   }
   return Buffer.concat(chunks);
+}
+
+/** Rejects when nothing has come in time. */
+async function within<T>(arriving: Promise<T>, stallMs: number): Promise<T> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const stalled = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(malformed(`the body has stalled for ${stallMs / 1000} s`)), stallMs);
+  });
+  try {
+    return await Promise.race([arriving, stalled]);
+  } finally {
+    clearTimeout(timer);
+  }
 }
 
 function decode(bytes: Uint8Array): string {

@@ -16,10 +16,9 @@ export function guardRequest(settings: GuardSettings, headers: Headers, url: URL
   const host = headers.get('host') ?? url.host;
   if (host.includes(','))
     throw new CoreError('malformed_request', 'more than one Host header', { hint: 'Send one Host header.' });
-  // The request line may name a host of its own (absolute form): both have to be right.
-  for (const name of [hostName(host), hostName(url.host)]) {
-    if (!isAllowedHost(name, settings.allowedHosts))
-      throw new CoreError('forbidden', `the host ${name} is not served here`, { hint });
+  const name = hostName(host);
+  if (!isAllowedHost(name, settings.allowedHosts)) {
+    throw new CoreError('forbidden', `the host ${name} is not served here`, { hint });
   }
   const origin = headers.get('origin');
   if (origin !== null && !isAllowedOrigin(origin, settings)) {

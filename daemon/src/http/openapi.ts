@@ -112,7 +112,9 @@ function describeResponses(route: RouteShape, schemas: Json): Json {
     ...(route.body ? (['malformed_request', 'body_too_large'] as const) : []),
   ]);
   for (const code of codes) (failures[statusOf[code]] ??= []).push(code);
-  const responses: Json = { 200: describeSuccess(route, schemas) };
+  const responses: Json = route.socket
+    ? { 101: { description: 'The connection becomes a WebSocket' } }
+    : { 200: describeSuccess(route, schemas) };
   for (const [status, names] of Object.entries(failures)) {
     responses[status] = failureResponse(names.join(', '), 'Failure');
   }
@@ -128,6 +130,7 @@ function describeSuccess(route: RouteShape, schemas: Json): Json {
   const content: Json = {};
   if (route.data) content['application/json'] = { schema: envelopeOf(route.data, route.top, schemas) };
   if (route.lines) content['application/x-ndjson'] = { schema: schemaOf(route.lines, 'output', schemas) };
+  if (route.events) content['text/event-stream'] = { schema: schemaOf(route.events, 'output', schemas) };
   if (route.raw) content[route.raw.contentType] = {};
   return { description: route.raw?.description ?? route.summary, content };
 }

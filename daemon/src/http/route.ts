@@ -1,9 +1,12 @@
 /** One object is a route: its validator, its handler's types and its OpenAPI operation all come from it. */
 import type { z } from 'zod';
 import type { ErrorCode } from '../kit/errors.ts';
-import { readJsonObject } from './body.ts';
+import { readJsonObject, type BodyLimits } from './body.ts';
 import { success, validationFailure, type ValidationError } from './envelope.ts';
 import { NdjsonStream, ndjsonResponse } from './ndjson.ts';
+import { SocketUpgrade } from './socket.ts';
+import { SseStream, sseResponse } from './sse.ts';
+import type { StreamEvents } from './stream-body.ts';
 import { readText, validate, type InputPlace } from './validate.ts';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
@@ -16,12 +19,18 @@ export interface RequestContext {
   readonly signal: AbortSignal;
   /** The key the request carries is right, or none is needed; also told for public routes. */
   readonly isAuthorized: boolean;
-  readonly onFault: (error: unknown) => void;
+  readonly body: BodyLimits;
+  /** What the log line of the request tells beside its own fields. */
+  readonly note: { account?: string };
+  /** A stream opens: its events are reported here, and its place is taken. Throws `capacity_reached`. */
+  openStream(): StreamEvents;
 }
 
 type Output<S> = S extends z.ZodType ? z.output<S> : undefined;
 type Data<S> = S extends z.ZodType ? z.input<S> | Answer<z.input<S>> : never;
 type Lines<S> = S extends z.ZodType ? NdjsonStream<z.input<S>> : never;
+type Events<S> = S extends z.ZodType ? SseStream : never;
+type Taken<S> = S extends true ? SocketUpgrade : never;
 type Raw<R> = R extends RawAnswer ? Response : never;
 
 /** Data with something to say about it. */
@@ -38,7 +47,7 @@ export interface RawAnswer {
   readonly description: string;
 }
 
-export interface RouteDefinition<Deps, P, Q, B, D, L, R> {
+export interface RouteDefinition<Deps, P, Q, B, D, L, R, E, S> {
   /** Unique over both surfaces: `commands.run`. */
   readonly operation: string;
   readonly method: Method;
@@ -52,6 +61,10 @@ export interface RouteDefinition<Deps, P, Q, B, D, L, R> {
   readonly data?: D;
   /** The lines, when the route streams NDJSON. */
   readonly lines?: L;
+  /** The data of the events, when the route streams Server-Sent Events. */
+  readonly events?: E;
+  /** True when the route takes the connection over as a WebSocket. */
+  readonly socket?: S;
   readonly raw?: R;
   /** Fields beside the envelope's own. */
   readonly top?: z.ZodObject;
@@ -60,8 +73,10 @@ export interface RouteDefinition<Deps, P, Q, B, D, L, R> {
   handle(
     deps: Deps,
     input: { params: Output<P>; query: Output<Q>; body: Output<B>; context: RequestContext },
-  ): Promise<Data<D> | Lines<L> | Raw<R>> | Data<D> | Lines<L> | Raw<R>;
+  ): Handled<D, L, R, E, S> | Promise<Handled<D, L, R, E, S>>;
 }
+
+type Handled<D, L, R, E, S> = Data<D> | Lines<L> | Raw<R> | Events<E> | Taken<S>;
 
 /** A route without its types: what OpenAPI describes. */
 export interface RouteShape {
@@ -74,6 +89,8 @@ export interface RouteShape {
   readonly body: z.ZodType | undefined;
   readonly data: z.ZodType | undefined;
   readonly lines: z.ZodType | undefined;
+  readonly events: z.ZodType | undefined;
+  readonly socket: true | undefined;
   readonly raw: RawAnswer | undefined;
   readonly top: z.ZodObject | undefined;
   readonly errors: readonly ErrorCode[];
@@ -86,14 +103,18 @@ export interface Route<Deps> extends RouteShape {
     request: Request,
     params: Readonly<Record<string, string>>,
     context: RequestContext,
-  ): Promise<Response>;
+  ): Promise<Response | SocketUpgrade>;
 }
 
 /** A route together with what it works on. */
 export interface BoundRoute {
   readonly method: Method;
   readonly path: string;
-  respond(request: Request, params: Readonly<Record<string, string>>, context: RequestContext): Promise<Response>;
+  respond(
+    request: Request,
+    params: Readonly<Record<string, string>>,
+    context: RequestContext,
+  ): Promise<Response | SocketUpgrade>;
 }
 
 /** The `route` function of a surface whose handlers work on `Deps`. */
@@ -105,7 +126,9 @@ export function routesFor<Deps>() {
     D extends z.ZodType | undefined = undefined,
     L extends z.ZodType | undefined = undefined,
     R extends RawAnswer | undefined = undefined,
-  >(definition: RouteDefinition<Deps, P, Q, B, D, L, R>): Route<Deps> {
+    E extends z.ZodType | undefined = undefined,
+    S extends true | undefined = undefined,
+  >(definition: RouteDefinition<Deps, P, Q, B, D, L, R, E, S>): Route<Deps> {
     return {
       operation: definition.operation,
       method: definition.method,
@@ -118,9 +141,11 @@ export function routesFor<Deps>() {
       body: definition.body,
       data: definition.data,
       lines: definition.lines,
+      events: definition.events,
+      socket: definition.socket,
       raw: definition.raw,
       async respond(deps, request, params, context) {
-        const inputs = await readInputs(definition, request, params);
+        const inputs = await readInputs(definition, request, params, context.body);
         if ('errors' in inputs) return validationFailure(inputs.errors);
         const { params: pathValues, query, body } = inputs.value;
         const result = await definition.handle(deps, {
@@ -156,6 +181,7 @@ async function readInputs(
   schemas: InputSchemas,
   request: Request,
   params: Readonly<Record<string, string>>,
+  limits: BodyLimits,
 ): Promise<{ value: Inputs } | { errors: readonly ValidationError[] }> {
   const errors: ValidationError[] = [];
   const check = (schema: z.ZodType | undefined, input: unknown, place: InputPlace): unknown => {
@@ -168,7 +194,7 @@ async function readInputs(
   const value = {
     params: check(schemas.params, schemas.params && readText(schemas.params, params), 'path'),
     query: check(schemas.query, schemas.query && readText(schemas.query, queryOf(request)), 'query'),
-    body: schemas.body ? check(schemas.body, await readJsonObject(request), 'body') : undefined,
+    body: schemas.body ? check(schemas.body, await readJsonObject(request, limits), 'body') : undefined,
   };
   return errors.length > 0 ? { errors } : { value };
 }
@@ -178,9 +204,10 @@ function queryOf(request: Request): Record<string, string> {
   return Object.fromEntries(new URL(request.url).searchParams);
 }
 
-function respondWith(result: unknown, context: RequestContext): Response {
-  if (result instanceof Response) return result;
-  if (result instanceof NdjsonStream) return ndjsonResponse(result, context.onFault);
+function respondWith(result: unknown, context: RequestContext): Response | SocketUpgrade {
+  if (result instanceof Response || result instanceof SocketUpgrade) return result;
+  if (result instanceof NdjsonStream) return ndjsonResponse(result, context.openStream());
+  if (result instanceof SseStream) return sseResponse(result, context.openStream());
   const answer = result instanceof Answer ? (result as Answer<unknown>) : new Answer(result);
   const { message = 'Operation successful', hint = null, top } = answer.details;
   return success(answer.data, message, hint, top);

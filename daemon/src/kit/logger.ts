@@ -1,5 +1,7 @@
 /** Writes one JSON object a line, so that a log is read by programs as easily as by people. */
 
+import { redact } from './redact.ts';
+
 export const logLevels = ['debug', 'info', 'warn', 'error'] as const;
 export type LogLevel = (typeof logLevels)[number];
 export type LogFields = Readonly<Record<string, unknown>>;
@@ -33,6 +35,6 @@ export class Logger {
 
   #log(level: LogLevel, message: string, fields: LogFields = {}): void {
     if (logLevels.indexOf(level) < this.#threshold) return;
-    this.write(`${JSON.stringify({ at: this.now().toISOString(), level, message, ...fields })}\n`);
+    this.write(`${JSON.stringify({ at: this.now().toISOString(), level, message, ...redact(fields) })}\n`);
   }
 }

@@ -80,6 +80,7 @@ export const runCommand = route({
   ],
   async handle({ commands }, { body, context }) {
     const { command, isReplay } = await commands.start(commandSpec(body));
+    context.note.account = command.note.user;
     if (body.mode === 'sync') await waitForEnd(command, body.timeout, context.signal);
     return new Answer(commandResult(command, body.max_output_length, isReplay), {
       message: describeState(command),

@@ -1,0 +1,45 @@
+/** A WebSocket as routes see it: small, neutral to the runtime, and honest about what the client has not read. */
+
+export interface Socket {
+  /** False when the socket has closed, and nothing was sent. */
+  send(message: string | Uint8Array): boolean;
+  /** Bytes that the client has not taken yet. */
+  readonly bufferedBytes: number;
+  /** Resolves when the client has taken everything, when the socket closes, or when the signal aborts. */
+  drained(signal?: AbortSignal): Promise<void>;
+  close(code: number, reason: string): void;
+}
+
+export interface SocketHandler {
+  open(socket: Socket): void;
+  message(socket: Socket, message: string | Uint8Array): void;
+  /** Called once, whoever closed it. */
+  close(socket: Socket, code: number, reason: string): void;
+}
+
+/** What a route answers to take the connection over. Errors are answered before, as HTTP. */
+export class SocketUpgrade {
+  constructor(readonly handler: SocketHandler) {}
+}
+
+/** The one subprotocol that is ever selected. */
+export const socketProtocol = 'svc.v2';
+const keyProtocol = 'svc.key.';
+
+export function isUpgrade(headers: Headers): boolean {
+  return headers.get('upgrade')?.toLowerCase() === 'websocket';
+}
+
+/** What a client offers: `svc.v2`, and the key as `svc.key.<base64url>` where it cannot set headers. */
+export function offeredProtocols(headers: Headers): {
+  readonly offersProtocol: boolean;
+  readonly keys: readonly string[];
+} {
+  const offered = (headers.get('sec-websocket-protocol') ?? '').split(',').map((protocol) => protocol.trim());
+  return {
+    offersProtocol: offered.includes(socketProtocol),
+    keys: offered
+      .filter((protocol) => protocol.startsWith(keyProtocol))
+      .map((protocol) => Buffer.from(protocol.slice(keyProtocol.length), 'base64url').toString('utf8')),
+  };
+}

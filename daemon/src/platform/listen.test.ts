@@ -1,0 +1,206 @@
+/** Streams and sockets over a real port: back-pressure reaches the producer, and an end is told once. */
+import { expect, test } from 'bun:test';
+import { connect } from 'node:net';
+import { z } from 'zod';
+import { createApp } from '../http/app.ts';
+import { ApiKey } from '../http/auth.ts';
+import { OpenStreams } from '../http/open-streams.ts';
+import { bindRoutes, routesFor, type Route } from '../http/route.ts';
+import { SocketUpgrade, type Socket, type SocketHandler } from '../http/socket.ts';
+import { SseStream, type SseEvent } from '../http/sse.ts';
+import { Logger } from '../kit/logger.ts';
+import { listen } from './listen.ts';
+
+const megabyte = 1024 * 1024;
+const route = routesFor<object>();
+
+/** Serves some routes on a port of their own. */
+function serve(routes: readonly Route<object>[], apiKey: string | null = null) {
+  const streams = new OpenStreams(8);
+  const log: string[] = [];
+  const app = createApp({
+    routes: bindRoutes(routes, {}),
+    apiKey: new ApiKey(apiKey),
+    guard: { allowedHosts: [], corsOrigins: [] },
+    body: { maxBytes: megabyte, stallMs: 1000 },
+    streams,
+    logger: new Logger('info', (line) => log.push(line)),
+  });
+  const listener = listen({ hostname: '127.0.0.1', port: 0, socketProtocol: 'svc.v2' }, app);
+  return {
+    url: `http://127.0.0.1:${listener.port}`,
+    port: listener.port,
+    streams,
+    log,
+    [Symbol.asyncDispose]: () => listener.stop(0),
+  };
+}
+
+function sseRoute(events: (signal: AbortSignal) => AsyncIterable<SseEvent>) {
+  return route({
+    operation: 'test.events',
+    method: 'GET',
+    path: '/events',
+    summary: 'Events',
+    events: z.unknown(),
+    errors: [],
+    handle: () => new SseStream(events),
+  });
+}
+
+function socketRoute(handler: SocketHandler) {
+  return route({
+    operation: 'test.socket',
+    method: 'GET',
+    path: '/socket',
+    summary: 'A socket',
+    socket: true,
+    errors: [],
+    handle: () => new SocketUpgrade(handler),
+  });
+}
+
+/** Resolves once a condition holds; the runtime tells of no change, so it is looked at. */
+async function until(isSo: () => boolean): Promise<void> {
+  for (const deadline = performance.now() + 5000; !isSo(); await Bun.sleep(5)) {
+    if (performance.now() > deadline) throw new Error('not within 5 s');
+  }
+}
+
+test('events are framed, ids and comments included, and the stream ends', async () => {
+  await using server = serve([
+    sseRoute(async function* () {
+      yield { event: 'watch_started', data: { a: 'line\nbreak' } };
+      yield { comment: 'still\nhere' };
+      yield { event: 'file_change', id: 'w:1', data: null };
+    }),
+  ]);
+  const response = await fetch(`${server.url}/events`);
+
+  expect(response.headers.get('content-type')).toBe('text/event-stream');
+  expect(await response.text()).toBe(
+    'event: watch_started\ndata: {"a":"line\\nbreak"}\n\n: still here\n\nid: w:1\nevent: file_change\ndata: null\n\n',
+  );
+  expect(server.streams.count).toBe(0);
+});
+
+test('a client that does not read stops the producer, and its going ends it', async () => {
+  let produced = 0;
+  let hasEnded = false;
+  await using server = serve([
+    sseRoute(async function* (signal) {
+      try {
+        for (; !signal.aborted && produced < 2000; produced++) yield { event: 'x', data: 'y'.repeat(megabyte) };
+      } finally {
+        hasEnded = true;
+      }
+    }),
+  ]);
+  const stalled = connect(server.port, '127.0.0.1');
+  stalled.pause();
+  stalled.write('GET /events HTTP/1.1\r\nHost: localhost\r\n\r\n');
+  await until(() => produced > 0);
+  let last = -1;
+  while (last !== produced) {
+    last = produced;
+    await Bun.sleep(100);
+  }
+
+  expect(produced).toBeLessThan(64);
+  expect(server.streams.count).toBe(1);
+  stalled.destroy();
+  await until(() => hasEnded && server.streams.count === 0);
+});
+
+test('a socket tells how much the client has not taken, and when it has', async () => {
+  let socket: Socket | null = null;
+  let drained = 0;
+  await using server = serve([
+    socketRoute({
+      open(opened) {
+        socket = opened;
+        for (let i = 0; i < 32; i++) opened.send('z'.repeat(megabyte));
+        void opened.drained().then(() => (drained += 1));
+      },
+      message: (open, message) => open.send(message),
+      close: () => {
+        socket = null;
+      },
+    }),
+  ]);
+  const raw = connect(server.port, '127.0.0.1');
+  raw.pause();
+  raw.write(
+    'GET /socket HTTP/1.1\r\nHost: localhost\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n',
+  );
+  await until(() => socket !== null);
+
+  expect((socket as Socket | null)?.bufferedBytes).toBeGreaterThan(megabyte);
+  expect(drained).toBe(0);
+  raw.resume();
+  await until(() => drained === 1);
+  raw.destroy();
+  await until(() => socket === null);
+});
+
+test('text and bytes pass both ways, a close is told once, and svc.v2 is the protocol selected', async () => {
+  const closes: number[] = [];
+  await using server = serve([
+    socketRoute({
+      open: (socket) => socket.send('ready'),
+      message(socket, message) {
+        if (message === 'bye') socket.close(4000, 'ended');
+        else socket.send(message);
+      },
+      close: (_socket, code) => closes.push(code),
+    }),
+  ]);
+  const client = new WebSocket(`${server.url.replace('http', 'ws')}/socket`, ['other', 'svc.v2']);
+  client.binaryType = 'arraybuffer';
+  const seen: unknown[] = [];
+  client.onmessage = ({ data }) => {
+    seen.push(typeof data === 'string' ? data : [...new Uint8Array(data as ArrayBuffer)]);
+    if (seen.length === 1) client.send(new Uint8Array([1, 0, 255]));
+    if (seen.length === 2) client.send('bye');
+  };
+  const closed = await new Promise<CloseEvent>((resolve) => {
+    client.onclose = resolve;
+  });
+
+  expect(seen).toEqual(['ready', [1, 0, 255]]);
+  expect(client.protocol).toBe('svc.v2');
+  expect([closed.code, closed.reason]).toEqual([4000, 'ended']);
+  expect(closes).toEqual([4000]);
+});
+
+test('the key can be offered as a subprotocol, beside svc.v2 and never alone', async () => {
+  await using server = serve(
+    [socketRoute({ open: (socket) => socket.close(1000, ''), message() {}, close() {} })],
+    'secret/ö',
+  );
+  const offer = async (protocols: string[]) => {
+    const response = await fetch(`${server.url}/socket`, {
+      headers: {
+        upgrade: 'websocket',
+        connection: 'upgrade',
+        'sec-websocket-version': '13',
+        'sec-websocket-key': 'dGhlIHNhbXBsZSBub25jZQ==',
+        'sec-websocket-protocol': protocols.join(', '),
+      },
+    });
+    return [response.status, response.headers.get('sec-websocket-protocol')];
+  };
+  const key = `svc.key.${Buffer.from('secret/ö').toString('base64url')}`;
+
+  expect(await offer(['svc.v2', key])).toEqual([101, 'svc.v2']);
+  expect(await offer([key])).toEqual([400, null]);
+  expect(await offer(['svc.v2', 'svc.key.d3Jvbmc'])).toEqual([401, null]);
+  expect(await offer(['svc.v2'])).toEqual([401, null]);
+  expect(server.log.join('').includes('secret')).toBe(false);
+});
+
+test('a plain request to a socket route is told to upgrade', async () => {
+  await using server = serve([socketRoute({ open() {}, message() {}, close() {} })]);
+
+  expect((await fetch(`${server.url}/socket`)).status).toBe(426);
+});
