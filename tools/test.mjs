@@ -1,5 +1,6 @@
 /** `npm test`: every tier of tests in order, from the repository itself to the built binary, and one total at the end. */
 import { spawn } from 'node:child_process';
+import { join } from 'node:path';
 import { bunPath, repositoryRoot } from './repository.mjs';
 import { runTool, setup } from './setup.mjs';
 
@@ -8,7 +9,14 @@ const timeoutMs = 30_000;
 /** A tier runs the tests of a folder; `before` makes what they need. Names given as arguments select tiers. */
 const tiers = [
   { name: 'tidy', folder: 'tools' },
-  { name: 'native', folder: 'native' },
+  { name: 'plain native', folder: 'native' },
+  {
+    name: 'sanitized native',
+    folder: 'native',
+    env: { SANDBOXD_NATIVE: join(repositoryRoot, 'native/build/sandboxd-native-sanitize') },
+    before: ['native/build.mjs', '--sanitize'],
+    onlyByName: true, // Needs the sanitizers of gcc, which a newcomer's compiler may not have.
+  },
   { name: 'unit', folder: 'daemon/src' },
   { name: 'conformance on source', folder: 'test', env: { SANDBOXD_TARGET: 'source' } },
   {
@@ -21,7 +29,9 @@ const tiers = [
 
 await runTool(async () => {
   const wanted = process.argv.slice(2);
-  const chosen = tiers.filter(({ name }) => wanted.length === 0 || wanted.some((word) => name.includes(word)));
+  const chosen = tiers.filter(({ name, onlyByName }) =>
+    wanted.length === 0 ? !onlyByName : wanted.some((word) => name.includes(word)),
+  );
   if (chosen.length === 0) {
     console.error(`no tier is called ${wanted.join(' ')}; there are: ${tiers.map(({ name }) => name).join(', ')}`);
     return 1;

@@ -7,12 +7,13 @@ import {
   readJournal,
   readLog,
   readProc,
+  rootTest,
   signal,
   Stage,
   statFields,
+  testLimitMs,
   waitForLog,
   waitForOutput,
-  testLimitMs,
 } from './harness.ts';
 import { flag, scope, stage, type } from './keeper-client.ts';
 
@@ -207,7 +208,7 @@ test('a megabyte of arguments and environment passes', async () => {
 
 /* ---- accounts and limits ---- */
 
-test.if(isRoot)('the account gets its ids and all its supplementary groups', async () => {
+rootTest('the account gets its ids and all its supplementary groups', async () => {
   await using here = await Stage.start();
   const groups = Array.from({ length: 40 }, (_, index) => 70_000 + index);
   const { directory } = await here.shellToEnd('id -u; id -g; id -G; grep Groups /proc/self/status', {
@@ -224,13 +225,13 @@ test.if(isRoot)('the account gets its ids and all its supplementary groups', asy
   ).toEqual(groups);
 });
 
-test.if(isRoot)('no groups means none of ours', async () => {
+rootTest('no groups means none of ours', async () => {
   await using here = await Stage.start();
   const { directory } = await here.shellToEnd('id -G', account);
   expect(readLog({ directory })).toBe('61235\n');
 });
 
-test.if(isRoot)('the search of PATH and the working directory are the account’s', async () => {
+rootTest('the search of PATH and the working directory are the account’s', async () => {
   await using here = await Stage.start();
   const secret = join(here.directory, 'secret');
   mkdirSync(secret, { mode: 0o700 });

@@ -3,20 +3,20 @@ import { expect, setDefaultTimeout, test } from 'bun:test';
 import { join } from 'node:path';
 import {
   isAlive,
-  isRoot,
   readJournal,
   readLog,
   readProc,
+  rootTest,
+  type Running,
   signal,
   Stage,
   statFields,
   terminate,
+  testLimitMs,
   tree,
   until,
   untilAsync,
   waitForLog,
-  type Running,
-  testLimitMs,
 } from './harness.ts';
 import { fields, flag, scope, type } from './keeper-client.ts';
 
@@ -238,7 +238,7 @@ test('signals that a keeper does not heed do nothing', async () => {
   expect(await running.connection.status(type.exited)).toMatchObject({ cause: 0 });
 });
 
-test.if(isRoot)('an account cannot signal its keeper', async () => {
+rootTest('an account cannot signal its keeper', async () => {
   await using here = await Stage.start();
   const { exited, directory } = await here.shellToEnd('kill -9 $PPID; echo $?', {
     flags: flag.account,

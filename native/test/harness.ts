@@ -1,4 +1,5 @@
 /** What every test stands on: an init of its own in a directory of its own, and nothing left behind. */
+import { test } from 'bun:test';
 import { spawn, type ChildProcess } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -27,6 +28,18 @@ const folder = import.meta.dirname;
 export const program = process.env.SANDBOXD_NATIVE ?? join(folder, '..', 'build', 'sandboxd-native');
 export const isSanitized = program.includes('sanitize');
 export const isRoot = process.geteuid?.() === 0;
+
+/** A test of accounts, mounts or PID 1: without root it fails, and says in one line what to do. */
+export const rootTest: typeof test = isRoot ? test : refusingTest();
+
+function refusingTest(): typeof test {
+  const refuse = (name: string) => {
+    test(name, () => {
+      throw new Error('needs root: run npm test as root, or in a container');
+    });
+  };
+  return Object.assign(refuse, { each: () => refuse, if: () => refuse }) as unknown as typeof test;
+}
 const bun = process.execPath;
 const daemonScript = join(folder, 'fixtures', 'daemon.ts');
 

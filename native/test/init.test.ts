@@ -12,13 +12,14 @@ import {
   readJournal,
   readLog,
   readProc,
+  rootTest,
   sendStdin,
   signal,
   Stage,
   statFields,
+  testLimitMs,
   until,
   waitForLog,
-  testLimitMs,
 } from './harness.ts';
 import { flag, scope, type } from './keeper-client.ts';
 
@@ -228,7 +229,7 @@ test('orphans of a killed keeper come to init and are reaped', async () => {
   );
 });
 
-test.if(isRoot)('as PID 1 it reaps every orphan and its end ends all', async () => {
+rootTest('as PID 1 it reaps every orphan and its end ends all', async () => {
   await using here = await Stage.start({ wrapper: ['unshare', '-p', '-f', '--mount-proc'] });
   const { init } = here;
   expect(readProc(init.pid, 'status')).toMatch(/NSpid:\s+\d+\s+1\n/);
@@ -346,7 +347,7 @@ test('an environment larger than a frame loses loader variables from BOOT, never
   expect(boot?.scrubbed).toHaveLength(2);
 });
 
-test.if(isRoot)('another account is not served by init’s socket', async () => {
+rootTest('another account is not served by init’s socket', async () => {
   await using here = await Stage.start();
   spawnSync('chmod', ['-R', '0777', here.directory]);
   const script = `

@@ -9,14 +9,15 @@ import {
   isRoot,
   readJournal,
   readLog,
+  rootTest,
+  type Running,
   sendStdin,
   Stage,
   terminate,
+  testLimitMs,
   until,
   waitForLog,
   waitForOutput,
-  type Running,
-  testLimitMs,
 } from './harness.ts';
 import { fields, flag, stage, type, type Status } from './keeper-client.ts';
 
@@ -246,7 +247,7 @@ function fill(disk: { path: string }): void {
   spawnSync('dd', ['if=/dev/zero', `of=${join(disk.path, 'filler')}`, 'bs=4096']);
 }
 
-test.if(isRoot)('on a full disk the command never waits, its code is kept, and what is missing is told', async () => {
+rootTest('on a full disk the command never waits, its code is kept, and what is missing is told', async () => {
   await using here = await Stage.start();
   using disk = smallDisk(here, '1m');
   const directory = newDirectoryOn(disk, 'command');
@@ -256,7 +257,7 @@ test.if(isRoot)('on a full disk the command never waits, its code is kept, and w
   expect(readJournal({ directory }).events.map(({ event }) => event)).toEqual(['spawned', 'exited', 'closed']);
 });
 
-test.if(isRoot)('when nothing can be given up, the bytes are counted as lost and recorded as a gap', async () => {
+rootTest('when nothing can be given up, the bytes are counted as lost and recorded as a gap', async () => {
   await using here = await Stage.start();
   using disk = smallDisk(here, '1m');
   const directory = newDirectoryOn(disk, 'command');
@@ -277,7 +278,7 @@ test.if(isRoot)('when nothing can be given up, the bytes are counted as lost and
   expect(readFileSync(join(directory, 'out')).subarray(20_000).toString()).toBe('kept again');
 });
 
-test.if(isRoot)('more than eight gaps become eight, and the bytes between the nearest are given up', async () => {
+rootTest('more than eight gaps become eight, and the bytes between the nearest are given up', async () => {
   await using here = await Stage.start();
   using disk = smallDisk(here, '1m');
   const directory = newDirectoryOn(disk, 'command');
@@ -310,7 +311,7 @@ test.if(isRoot)('more than eight gaps become eight, and the bytes between the ne
   expect([exitCode, end[0]]).toEqual([0, offset]);
 });
 
-test.if(isRoot)('a new command on a full disk is refused, and its directory can be claimed again', async () => {
+rootTest('a new command on a full disk is refused, and its directory can be claimed again', async () => {
   await using here = await Stage.start();
   using disk = smallDisk(here, '1m');
   const directory = newDirectoryOn(disk, 'command');
@@ -322,7 +323,7 @@ test.if(isRoot)('a new command on a full disk is refused, and its directory can 
   expect(await running.connection.status(type.exited)).toMatchObject({ exitCode: 0 });
 });
 
-test.if(isRoot)('a file system without holes and reserves works too', async () => {
+rootTest('a file system without holes and reserves works too', async () => {
   await using here = await Stage.start();
   const path = join(here.directory, 'ramfs');
   mkdirSync(path);

@@ -17,7 +17,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { isRoot, isSanitized, program, testLimitMs } from './harness.ts';
+import { isRoot, isSanitized, program, rootTest, testLimitMs } from './harness.ts';
 
 setDefaultTimeout(testLimitMs);
 
@@ -92,7 +92,7 @@ function run(
 
 const contentName = (payload: Buffer): string => `sandboxd-${digestOf(payload).toString('hex').slice(0, 16)}`;
 
-test.if(isRoot)('the daemon is unpacked into /var/lib and run with its arguments', () => {
+rootTest('the daemon is unpacked into /var/lib and run with its arguments', () => {
   const payload = Buffer.from(script);
   const release = makeRelease(payload);
   const { status, stdout } = run([...isolated(':'), release, 'version', '--long']);
@@ -100,14 +100,14 @@ test.if(isRoot)('the daemon is unpacked into /var/lib and run with its arguments
   expect(stdout).toBe(`/var/lib/sandboxd/bin/${contentName(payload)}/daemon version --long\n`);
 });
 
-test.if(isRoot)('start runs it below init', () => {
+rootTest('start runs it below init', () => {
   const release = makeRelease(Buffer.from(script));
   const { status, stdout } = run([...isolated(':'), release, 'start', '--api-key', 'k', 'x']);
   expect(status).toBe(3);
   expect(stdout).toMatch(/\/daemon start x\n$/);
 });
 
-test.if(isRoot).each([
+rootTest.each([
   ['mount -o remount,ro /var/lib', '/run/sandboxd/bin'],
   ['mount -o remount,noexec /var/lib', '/run/sandboxd/bin'],
   ['mount -o remount,noexec /var/lib; mount -o remount,noexec /run', 'TMPDIR/sandboxd-bin-0'],
@@ -123,7 +123,7 @@ test.if(isRoot).each([
     '/run/sandboxd/bin',
   ],
   ['mount -t tmpfs -o size=4k tmpfs /var/lib', '/run/sandboxd/bin'],
-])('after %p the place is %s', (prepare, place) => {
+])('after %p the place is %s', (prepare: string, place: string) => {
   const payload = Buffer.concat([Buffer.from(script), Buffer.alloc(100_000, '#')]);
   const temporary = join(directory, 'tmp');
   mkdirSync(temporary);
@@ -131,7 +131,7 @@ test.if(isRoot).each([
   expect(stdout).toBe(`${place.replace('TMPDIR', temporary)}/${contentName(payload)}/daemon x\n`);
 });
 
-test.if(isRoot)('a place that is nowhere says so and names what to set', () => {
+rootTest('a place that is nowhere says so and names what to set', () => {
   const temporary = join(directory, 'tmp');
   mkdirSync(temporary);
   const prepare =
@@ -196,7 +196,7 @@ test('a link in the place of the daemon is not followed', () => {
   expect(lstatSync(daemon).isFile()).toBe(true);
 });
 
-test.if(isRoot)('a place that somebody else has prepared is not used', () => {
+rootTest('a place that somebody else has prepared is not used', () => {
   const release = makeRelease(Buffer.from(script));
   const { env, place } = ownPlace();
   mkdirSync(place, { mode: 0o700 });
@@ -264,7 +264,7 @@ test.each([0, 1, 54, 55, 56, 57, 63, 64, 65, 119, 120, 128, 65_535, 65_536, 65_5
 );
 
 // The sanitizer has a word of its own to say about a missing /proc.
-test.if(isRoot && !isSanitized)('without /proc there is one line', () => {
+rootTest.if(!isSanitized)('without /proc there is one line', () => {
   const { status, stderr } = run([
     'unshare',
     '-m',

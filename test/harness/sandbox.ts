@@ -266,8 +266,9 @@ export class Sandbox {
     }
   }
 
-  /** Without a look back. */
+  /** Without a look back: a failed test must leave nothing either. */
   dispose(): void {
+    for (const pid of [...this.keepers(), ...this.processes().map((process) => process.pid)]) end(pid);
     this.signal('SIGKILL');
     rmSync(this.directory, { recursive: true, force: true });
   }
@@ -325,6 +326,14 @@ export function test(
     },
     testTimeoutMs,
   );
+}
+
+function end(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL');
+  } catch {
+    // It ended by itself meanwhile.
+  }
 }
 
 function readProcess(pid: string, file: string): string {

@@ -36,8 +36,8 @@ export class ArrivalOrder {
 
   #run(entry: number): ArrivalRun | undefined {
     const index = entry - this.#batchStart;
-    // The last run of the index still grows, so the last one of a batch is looked at again.
-    if (index >= this.#batch.length - 1) {
+    // A run is told when it has ended: past the index there is only the one that still goes on.
+    if (index >= this.#batch.length) {
       this.#batch = this.child.arrivals(entry, batchRuns);
       this.#batchStart = entry;
     }
