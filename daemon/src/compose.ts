@@ -41,7 +41,7 @@ export interface Daemon {
   close(): Promise<void>;
 }
 
-const megabyte = 1024 * 1024;
+const mebibyte = 1024 * 1024;
 /** What open streams get to write their last line; init waits 2 s for the daemon. */
 const closeMs = 1000;
 
@@ -64,7 +64,7 @@ export async function composeDaemon({
     platform: process.platform,
   });
   const spawn = new KeeperSpawn(runtimeDirectory);
-  const budget = new LogBudget(logLimits(runtimeDirectory));
+  const budget = new LogBudget(logLimits(config, runtimeDirectory));
   const commands: Commands = new Commands({
     spawn,
     launcher: new Launcher({
@@ -117,11 +117,13 @@ export async function composeDaemon({
   };
 }
 
-/** A stream keeps 256 MiB and all together 2 GiB; where that is memory, 64 MiB and a tenth of it (contract, Commands). */
-function logLimits(directory: string): LogBudgetLimits {
-  const isMemory = memoryFileSystems.has(statfsSync(directory).type);
-  const limit = process.constrainedMemory() || totalmem();
-  return isMemory
-    ? { capBytes: 64 * megabyte, totalBytes: Math.min(2048 * megabyte, Math.floor(Math.min(limit, totalmem()) / 10)) }
-    : { capBytes: 256 * megabyte, totalBytes: 2048 * megabyte };
+/** What is kept by default, on a disk and in memory (contract, Commands). */
+function logLimits({ streamKeptMib, totalKeptMib }: Config, directory: string): LogBudgetLimits {
+  const isInMemory = memoryFileSystems.has(statfsSync(directory).type);
+  const memoryBytes = Math.min(process.constrainedMemory() || totalmem(), totalmem());
+  const total = isInMemory ? Math.min(2048 * mebibyte, Math.floor(memoryBytes / 10)) : 2048 * mebibyte;
+  return {
+    capBytes: (streamKeptMib ?? (isInMemory ? 64 : 256)) * mebibyte,
+    totalBytes: totalKeptMib === null ? total : totalKeptMib * mebibyte,
+  };
 }

@@ -72,6 +72,21 @@ export const settings = {
     fallback: 30,
     sentence: 'How long nothing of a request body may arrive before the request is given up.',
   }),
+  streamKeptMib: setting<number | null>({
+    variable: 'SVC_STREAM_KEPT_MIB',
+    flag: 'stream-kept-mib',
+    schema: wholeNumber(1, 1_048_576),
+    fallback: null,
+    sentence: 'MiB of output kept of each stream of a command: 256, or 64 where the runtime directory is in memory.',
+  }),
+  totalKeptMib: setting<number | null>({
+    variable: 'SVC_TOTAL_KEPT_MIB',
+    flag: 'total-kept-mib',
+    schema: wholeNumber(1, 1_048_576),
+    fallback: null,
+    sentence:
+      'MiB of output kept of all commands: 2048, or a tenth of the memory where the runtime directory is in memory.',
+  }),
   maxStreams: setting<number>({
     variable: 'SVC_MAX_STREAMS',
     flag: 'max-streams',

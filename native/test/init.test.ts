@@ -238,11 +238,12 @@ rootTest('as PID 1 it reaps every orphan and its end ends all', async () => {
     { flags: flag.stdin },
   );
   await waitForLog(running, 'up');
+  // A line of /proc/<pid>/stat: the pid, the name in parentheses, the state.
   const inside = (): string[] =>
-    spawnSync('nsenter', ['-t', String(init.pid), '-p', '-m', 'ps', '-eo', 'stat,comm'], {
+    spawnSync('nsenter', ['-t', String(init.pid), '-p', '-m', 'sh', '-c', 'cat /proc/[0-9]*/stat'], {
       encoding: 'utf8',
     }).stdout.split('\n');
-  await until('no zombie is left', () => !inside().some((line) => line.startsWith('Z')));
+  await until('no zombie is left', () => !inside().some((line) => line.includes(') Z ')));
   expect(inside().filter((line) => line.includes('sandboxd-'))).toHaveLength(2);
   init.kill('SIGTERM');
   expect(await init.ended()).toEqual({ code: 0, signal: null });

@@ -114,7 +114,7 @@ test('V2CMD-KILLED a signal that a command survives is no kill; one that it exit
   expect(await sandbox.ended(obedient)).toMatchObject({ status: 'killed', exit_code: 3, signal: null });
 });
 
-test('V2CMD-LIST commands are listed by status and session', async ({ sandbox }) => {
+test('V2CMD-LIST HTTP-LISTS commands are listed by status and session', async ({ sandbox }) => {
   await sandbox.ok('POST /v2/commands/sessions', { id: 'one' });
   const done = await sandbox.run({ command: 'true' });
   const inSession = await sandbox.start({ command: 'sleep 1000', session: 'one' });

@@ -3,7 +3,9 @@ import { createHash } from 'node:crypto';
 import { until } from '../harness/until.ts';
 import { expect, fixture, test, type JsonObject, type Sandbox } from '../harness/sandbox.ts';
 
-test('CMD-1 a run answers its id, its exit code and both streams', async ({ sandbox }) => {
+test('CMD-1 CMD-11 FACT-1 V2CMD-SYNC V2CMD-RECORD V2CMD-STATUS a run answers its id, its exit code and both streams', async ({
+  sandbox,
+}) => {
   const result = await sandbox.run({ command: 'echo out; echo err >&2; exit 37' });
 
   expect(result).toMatchObject({
@@ -146,7 +148,9 @@ test('V2CMD-GRANDCHILD a background process that holds the pipes delays nothing,
   await until('the grandchild was read', async () => (await read()) === 'from the grandchild\n');
 });
 
-test('CMD-3 output is readable by offset, separately per stream', async ({ sandbox }) => {
+test('CMD-3 V2CMD-READ V2CMD-PAST V2CMD-LIMITBYTES output is readable by offset, separately per stream', async ({
+  sandbox,
+}) => {
   const { command_id: id } = await sandbox.run({ command: 'printf héllo; printf wörld >&2' });
 
   expect(await sandbox.ok(`GET /v2/commands/${id}?offset=3`)).toMatchObject({
@@ -188,7 +192,9 @@ test('V2CMD-MAX a long answer is cut in the middle, and says so', async ({ sandb
   expect(whole['truncated']).toBe(false);
 });
 
-test('CMD-4 the same route streams NDJSON: start, output with offsets, exactly one exit', async ({ sandbox }) => {
+test('CMD-4 EVT-2 V2CMD-NDJSON V2CMD-NEXT the same route streams NDJSON: start, output with offsets, exactly one exit', async ({
+  sandbox,
+}) => {
   const { command_id: id } = await sandbox.run({ command: 'printf héllo; printf err >&2; exit 4' });
   const lines = await sandbox.allLines(id);
 

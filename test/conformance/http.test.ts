@@ -8,7 +8,7 @@ const withKey = { env: { SVC_API_KEY: key } };
 /** Specification, Authentication 5. */
 const publicRoutes = ['/', '/health', '/v1/ping', '/v1/openapi.json', '/v2/openapi.json', '/internal/auth'];
 
-test('ENV-1 every answer is the envelope', async ({ sandbox }) => {
+test('ENV-1 ENV-2 ENV-3 ENV-4 HTTP-NOSTORE every answer is the envelope', async ({ sandbox }) => {
   const good = await sandbox.request('POST /v2/commands', { command: 'true' });
   const bad = await sandbox.request('GET /v2/commands/absent');
 
@@ -46,7 +46,7 @@ test('ERR-400 a body that is no JSON object says so', async ({ sandbox }) => {
   expect(invalid.status).toBe(400);
 });
 
-test('ERR-422 each field that is wrong is named, with its kind', async ({ sandbox }) => {
+test('ERR-422 HTTP-422 HTTP-TYPES HTTP-IDS each field that is wrong is named, with its kind', async ({ sandbox }) => {
   const cases: [Record<string, unknown>, string, string][] = [
     [{}, 'body.command', 'missing'],
     [{ command: 7 }, 'body.command', 'string_type'],
@@ -85,7 +85,7 @@ test('V2-1 unknown body fields are ignored', async ({ sandbox }) => {
   expect(await sandbox.run({ command: 'echo ok', colour: 'blue' })).toMatchObject({ stdout: 'ok\n' });
 });
 
-test('HTTP-BADARG what no schema can see is 400, with what to do', async ({ sandbox }) => {
+test('HTTP-BADARG V2CMD-ARGS V2CMD-FREED what no schema can see is 400, with what to do', async ({ sandbox }) => {
   const cases: [Record<string, unknown>, RegExp][] = [
     [{ command: 'a', args: ['b'] }, /args is only for shell "none"/],
     [{ command: 'a', cwd: '/no/such/directory' }, /cwd \/no\/such\/directory: no such file or directory/],
@@ -133,7 +133,7 @@ test('OPS-HEALTH health answers both habits of probe', async ({ sandbox }) => {
   expect((await sandbox.request('GET /v1/ping')).body.data as unknown).toBe('pong');
 });
 
-test('VER-OPENAPI each surface describes itself', async ({ sandbox }) => {
+test('VER-1 VER-2 VER-OPENAPI HTTP-OPENAPI each surface describes itself', async ({ sandbox }) => {
   const document = (await (await sandbox.fetch('GET /v2/openapi.json')).json()) as {
     openapi: string;
     paths: Record<string, unknown>;
@@ -201,7 +201,7 @@ test(
 );
 
 test(
-  'AUTH-6 a wrong key, or keys that disagree, are 401',
+  'AUTH-6 AUTH-DISAGREE ERR-401 a wrong key, or keys that disagree, are 401',
   async ({ sandbox }) => {
     const run = (query: string, headers: Record<string, string>) =>
       sandbox.request(`POST /v2/commands${query}`, { command: 'true' }, headers);
@@ -235,7 +235,7 @@ test(
 );
 
 test(
-  'AUTH-1 SANDBOX_API_KEY is the same key, and SVC_API_KEY wins',
+  'AUTH-1 AUTH-WINS SANDBOX_API_KEY is the same key, and SVC_API_KEY wins',
   async ({ sandbox }) => {
     expect((await sandbox.request('GET /v2/commands/x', undefined, { 'x-api-key': 'theirs' })).status).toBe(404);
     expect((await sandbox.request('GET /v2/commands/x', undefined, { 'x-api-key': 'ours' })).status).toBe(401);

@@ -13,7 +13,7 @@ function openTo(sandbox: Sandbox): void {
 }
 
 test(
-  'IDENT-1 user runs the command as that account, with all its groups',
+  'IDENT-1 V2CMD-USER user runs the command as that account, with all its groups',
   async ({ sandbox }) => {
     const whoami = { command: 'id -u; id -g; id -G; echo $HOME $USER $LOGNAME', cwd: '/' };
     const home = sandbox.directory;
@@ -88,7 +88,7 @@ test(
 );
 
 test(
-  'PROMISE-9 the key is in no environment, no process title, no log and no file',
+  'PROMISE-9 AUTH-TITLE V2CMD-NOKEY the key is in no environment, no process title, no log and no file',
   async ({ sandbox }) => {
     const headers = { 'x-api-key': key };
     const everything = { command: 'env; cat /proc/[0-9]*/cmdline /proc/[0-9]*/environ 2>/dev/null', cwd: '/' };
