@@ -23,6 +23,8 @@ export interface SandboxOptions {
   readonly expectedWarnings?: readonly string[];
   /** Run the launcher through another program, for example `setpriv`. */
   readonly launcher?: readonly string[];
+  /** The launcher forks, and init is its child: in a PID namespace, where it is PID 1. */
+  readonly isForked?: boolean;
   /** Where the program under test is found; the repository otherwise. */
   readonly root?: (sandbox: Sandbox) => string;
   /** Called when the directories exist, before the daemon starts. */
@@ -119,11 +121,14 @@ export class Sandbox {
 
   /** The pid of init. */
   get initPid(): number {
-    return this.#process?.pid ?? 0;
+    const pid = this.#process?.pid ?? 0;
+    return this.options.isForked ? (childrenOf(pid)[0] ?? 0) : pid;
   }
 
   /** The pid of the daemon process, as its newest log line tells. */
   get daemonPid(): number {
+    // A namespace has numbers of its own; in ours the daemon is the first child of init that is still there.
+    if (this.options.isForked) return childrenOf(this.initPid)[0] ?? 0;
     const served = this.logLines().filter((line) => line['message'] === 'serving');
     return served.at(-1)?.['pid'] as number;
   }
@@ -227,7 +232,8 @@ export class Sandbox {
   }
 
   signal(signal: NodeJS.Signals): void {
-    this.#process?.kill(signal);
+    if (this.options.isForked && this.initPid > 0) process.kill(this.initPid, signal);
+    else this.#process?.kill(signal);
   }
 
   exited(): Promise<number> {
@@ -326,6 +332,10 @@ export function test(
     },
     testTimeoutMs,
   );
+}
+
+function childrenOf(pid: number): number[] {
+  return readProcess(String(pid), `task/${pid}/children`).split(' ').filter(Boolean).map(Number);
 }
 
 function end(pid: number): void {

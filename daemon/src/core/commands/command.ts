@@ -29,7 +29,12 @@ export interface CommandState {
 const quietMs = 25;
 const drainMs = 100;
 
-const signalNames = new Map(Object.entries(constants.signals).map(([name, number]) => [number, name]));
+/** Some numbers have two names, and the usual one comes first: 6 is SIGABRT before it is SIGIOT. */
+const signalNames = new Map(
+  Object.entries(constants.signals)
+    .toReversed()
+    .map(([name, number]) => [number, name]),
+);
 
 export class Command {
   #settled: Promise<void> | null = null;

@@ -217,13 +217,20 @@ export class Commands implements Disposable {
   #keep(command: Command): void {
     this.#byId.set(command.id, command);
     if (command.isRunning) void this.#countUntilEnd(command);
-    if (this.#byId.size - this.#running > keptEnded) this.#retire();
+    else this.#makeRoom();
   }
 
   async #countUntilEnd(command: Command): Promise<void> {
     this.#running += 1;
     while (command.isRunning) await command.child.changed();
     this.#running -= 1;
+    this.#makeRoom();
+  }
+
+  /** Age is looked at once a minute, number and size whenever a command ends. */
+  #makeRoom(): void {
+    const isFull = this.#byId.size - this.#running > keptEnded || this.endedBytes() > this.deps.maxEndedBytes;
+    if (isFull) this.#retire();
   }
 
   #ended(): Command[] {

@@ -1,0 +1,94 @@
+/** Promise 10: memory is bounded by a published budget: whatever grows on a client's request has a cap. */
+import { readFileSync } from 'node:fs';
+import { expect, test, type Sandbox } from '../harness/sandbox.ts';
+import { until } from '../harness/until.ts';
+
+const mebibyte = 1024 * 1024;
+
+function rssMib(sandbox: Sandbox): number {
+  return Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${sandbox.daemonPid}/status`, 'utf8'))?.[1]) / 1024;
+}
+
+test(
+  'PROMISE-10 commands, sessions and streams past their caps are 429, and the rest works on',
+  async ({ sandbox }) => {
+    const ids = await Promise.all(Array.from({ length: 4 }, () => sandbox.start({ command: 'echo here; sleep 1000' })));
+    for (const id of ['a', 'b']) await sandbox.ok('POST /v2/commands/sessions', { id });
+    const open = ids.slice(0, 3).map((id) => sandbox.lines(`/v2/commands/${id}?stream=true`));
+    for (const lines of open) await lines.next();
+
+    const refusals = [
+      await sandbox.request('POST /v2/commands', { command: 'true' }),
+      await sandbox.request('POST /v2/commands/sessions', { id: 'c' }),
+      await sandbox.request(`GET /v2/commands/${ids[0]}?stream=true`),
+    ];
+    expect(refusals.map(({ status }) => status)).toEqual([429, 429, 429]);
+    for (const { headers, body } of refusals) {
+      expect(headers.get('retry-after')).toBe('1');
+      expect(body.hint).toBeString();
+    }
+    expect((await sandbox.request('GET /health')).status).toBe(200);
+    for (const lines of open) await lines.return(undefined);
+  },
+  { env: { SVC_MAX_COMMANDS: '4', SVC_MAX_COMMAND_SESSIONS: '2', SVC_MAX_STREAMS: '3' } },
+);
+
+test('PROMISE-10 V2CMD-RETIRE the newest 512 ended commands are kept, older ones are 404', async ({ sandbox }) => {
+  const ids: string[] = [];
+  for (let batch = 0; batch < 33; batch++) {
+    const started = await Promise.all(Array.from({ length: 16 }, () => sandbox.run({ command: 'true', shell: 'sh' })));
+    ids.push(...started.map((result) => result['command_id'] as string));
+  }
+  const kept = (await sandbox.ok('GET /v2/commands'))['commands'] as unknown[];
+
+  expect(kept.length).toBeLessThanOrEqual(512);
+  expect((await sandbox.request(`GET /v2/commands/${ids[0]}`)).status).toBe(404);
+  expect((await sandbox.request(`GET /v2/commands/${ids.at(-1)}`)).status).toBe(200);
+});
+
+test(
+  'PROMISE-10 V2CMD-RETAIN output is bounded in all: the oldest commands make room',
+  async ({ sandbox }) => {
+    const run = () => sandbox.run({ command: 'head -c 1000000 /dev/zero', max_output_length: 1 });
+    const first = await run();
+    for (let number = 0; number < 12; number++) await run();
+    const stored = Number((await Bun.$`du -s --block-size=1 ${sandbox.runtimeDirectory}`.text()).split('\t')[0]);
+
+    expect(stored).toBeLessThan(8 * mebibyte);
+    await until(
+      'the oldest is gone',
+      async () => (await sandbox.request(`GET /v2/commands/${first['command_id']}`)).status === 404,
+    );
+  },
+  { env: { SVC_STREAM_KEPT_MIB: '1', SVC_TOTAL_KEPT_MIB: '8' } },
+);
+
+test('PROMISE-10 V2CMD-SLOW 256 MiB pass a reader, and one that never reads, without filling the memory of the daemon', async ({
+  sandbox,
+}) => {
+  const id = await sandbox.start({ command: 'head -c 268435456 /dev/zero | tr "\\0" "x"' });
+  const stalled = await sandbox.fetch(`GET /v2/commands/${id}?stream=true`);
+  const before = rssMib(sandbox);
+  let bytes = 0;
+  for await (const line of sandbox.lines(`/v2/commands/${id}?stream=true`)) {
+    if (line['type'] === 'stdout') bytes += (line['next'] as number) - (line['offset'] as number);
+  }
+
+  expect(bytes).toBe(256 * mebibyte);
+  expect(rssMib(sandbox) - before).toBeLessThan(96);
+  await stalled.body?.cancel();
+});
+
+test('PROMISE-10 a thousand commands leave descriptors and memory where they were', async ({ sandbox }) => {
+  const batch = async () => {
+    for (let n = 0; n < 10; n++)
+      await Promise.all(Array.from({ length: 50 }, () => sandbox.run({ command: 'true', shell: 'sh' })));
+  };
+  await batch();
+  const descriptors = sandbox.descriptors().length;
+  const before = rssMib(sandbox);
+  await batch();
+
+  await until('the descriptors are back', () => sandbox.descriptors().length <= descriptors);
+  expect(rssMib(sandbox) - before).toBeLessThan(24);
+});
