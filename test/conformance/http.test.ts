@@ -1,4 +1,6 @@
 /** The rules of every route: the envelope, the statuses, the key, the request id. */
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect, test } from '../harness/sandbox.ts';
 
 const envelopeKeys = ['data', 'hint', 'message', 'success'];
@@ -242,3 +244,59 @@ test(
   },
   { env: { SVC_API_KEY: 'theirs', SANDBOX_API_KEY: 'ours' } },
 );
+
+test(
+  'HTTP-500 what no error covers is 500 with the request id, logged with its stack, which is never told',
+  async ({ sandbox }) => {
+    rmSync(join(sandbox.runtimeDirectory, 'commands'), { recursive: true });
+    const reply = await sandbox.request('POST /v2/commands', { command: 'true' }, { 'x-request-id': 'the-bug' });
+
+    expect(reply.status).toBe(500);
+    expect(reply.body).toMatchObject({ success: false, message: 'internal error', data: { request_id: 'the-bug' } });
+    expect(JSON.stringify(reply.body)).not.toContain('ENOENT');
+    const [logged] = sandbox.logLines().filter((line) => line['message'] === 'a bug');
+    expect(logged).toMatchObject({
+      level: 'error',
+      request_id: 'the-bug',
+      route: '/v2/commands',
+      stack: expect.stringContaining('ENOENT'),
+    });
+    expect((await sandbox.request('GET /health')).status).toBe(200);
+  },
+  { expectedWarnings: ['a bug'] },
+);
+
+test('HTTP-KEYS keys are snake_case, times are RFC 3339 in UTC', async ({ sandbox }) => {
+  const document = (await (await sandbox.fetch('GET /v2/openapi.json')).json()) as object;
+  const names = propertyNames(document);
+  expect(names.length).toBeGreaterThan(50);
+  expect(names.filter((name) => !/^[a-z][a-z0-9]*(?:_[a-z0-9]+)*$/.test(name))).toEqual([]);
+
+  const result = await sandbox.run({ command: 'true' });
+  for (const [name, value] of Object.entries(result).filter(([key]) => key.endsWith('_at'))) {
+    expect([name, value]).toEqual([name, expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)]);
+  }
+});
+
+test(
+  'RUN-FLAGS every setting has a variable and a flag, and the flag wins',
+  async ({ sandbox }) => {
+    await sandbox.start({ command: 'sleep 1000' });
+    await sandbox.start({ command: 'sleep 1000' });
+
+    expect((await sandbox.request('POST /v2/commands', { command: 'true' })).body.message).toBe(
+      '2 commands are running, which is the most',
+    );
+  },
+  { args: ['--max-commands=2'], env: { SVC_MAX_COMMANDS: '1' } },
+);
+
+/** Names of the properties of every schema in a document. */
+function propertyNames(node: unknown): string[] {
+  if (Array.isArray(node)) return node.flatMap(propertyNames);
+  if (typeof node !== 'object' || node === null) return [];
+  return Object.entries(node).flatMap(([key, value]) => [
+    ...(key === 'properties' ? Object.keys(value as object) : []),
+    ...propertyNames(value),
+  ]);
+}

@@ -89,22 +89,32 @@ export class KeeperSpawn implements Spawn, Disposable {
       child.fail('exec', constants.errno.E2BIG);
       return child;
     }
-    const started = Promise.withResolvers<void>();
-    const connection = await KeeperConnection.open(this.#socketPath('init.sock'), {
-      onFrame: (type, payload) => {
-        child.onFrame(type, payload);
-        started.resolve();
-      },
-      onClose: () => {
-        if (child.pid === 0 && !child.end) settleUnstarted(child);
-        else child.onClose();
-        started.resolve();
-      },
-    });
-    child.adopt(connection);
-    connection.send(frame);
-    await started.promise;
+    await this.#hand(child, frame);
     return child;
+  }
+
+  /** Sends a request to a fresh keeper; resolves at its first word, or when it is clear that there will be none. */
+  async #hand(child: Child, frame: Buffer): Promise<void> {
+    const answered = Promise.withResolvers<void>();
+    try {
+      const connection = await KeeperConnection.open(this.#socketPath('init.sock'), {
+        onFrame: (type, payload) => {
+          child.onFrame(type, payload);
+          answered.resolve();
+        },
+        onClose: () => {
+          if (child.pid === 0 && !child.end) settleUnstarted(child);
+          else child.onClose();
+          answered.resolve();
+        },
+      });
+      child.adopt(connection);
+      connection.send(frame);
+    } catch {
+      settleUnstarted(child); // Init has closed the connection at once: it could not fork.
+      return;
+    }
+    await answered.promise;
   }
 
   async #adopt(name: string): Promise<Recovered | null> {
