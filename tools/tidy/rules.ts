@@ -209,7 +209,9 @@ const planes = [
 
 export const requirementsAreTested: Rule = (files) => {
   const requirements = parse(files, 'test/conformance/requirements.json') as Requirement[];
-  const quoted = files.filter(({ path }) => /^test\/.*\.test\.ts$/.test(path)).flatMap((file) => quotedIds(file));
+  const quoted = files
+    .filter(({ path }) => /^(?:test|daemon\/src)\/.*\.test\.ts$/.test(path))
+    .flatMap((file) => quotedIds(file));
   const tested = new Set(quoted.map(({ id }) => id));
   const ids = requirements.map(({ id }) => id);
   return [

@@ -51,7 +51,7 @@ test('a daemon that is not root stays what it is', () => {
   expect(() => ada.resolve('root')).toThrow('cannot become root');
 });
 
-test('on Windows an explicit user is a bad argument, and the default account is unavailable', () => {
+test('IDENT-5 on Windows an explicit user is a bad argument, and the default account is unavailable', () => {
   const windows = accounts({ platform: 'win32', defaultUser: 'ada' });
 
   expect(() => windows.resolve('ada')).toThrow(expect.objectContaining({ code: 'bad_argument' }));
