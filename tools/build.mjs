@@ -46,12 +46,20 @@ function compileDaemon(bun, outfile) {
     '--no-compile-autoload-dotenv',
     '--no-compile-autoload-bunfig',
     `--compile-executable-path=${baseExecutable(bun)}`,
+    ...commitDefinition(),
     'daemon/src/main.ts',
     '--outfile',
     outfile,
   ];
   const result = spawnSync(bun, args, { cwd: repositoryRoot, encoding: 'utf8' });
   if (result.status !== 0) throw new SetupError(`bun build failed:\n${result.stdout}${result.stderr}`);
+}
+
+/** The commit that /v2/sandbox tells; a tree without git is built all the same. */
+function commitDefinition() {
+  const { stdout } = spawnSync('git', ['rev-parse', 'HEAD'], { cwd: repositoryRoot, encoding: 'utf8' });
+  const commit = stdout?.trim();
+  return commit ? ['--define', `SANDBOXD_COMMIT=${JSON.stringify(commit)}`] : [];
 }
 
 /** The baseline build runs on processors without AVX2 too; the runtime of this machine serves where it is absent. */

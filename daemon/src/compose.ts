@@ -3,13 +3,20 @@ import { statfsSync } from 'node:fs';
 import { totalmem } from 'node:os';
 import { describeSurface, rootRoutes, v1Routes, v2Routes } from './api.ts';
 import type { Config } from './config.ts';
+import { Capabilities } from './core/capabilities/capabilities.ts';
+import { Tools } from './core/capabilities/tool-run.ts';
+import { unservedProbes } from './core/capabilities/unserved.ts';
 import { Commands } from './core/commands/commands.ts';
 import { imageEnvironment } from './core/commands/environment.ts';
 import { Launcher } from './core/commands/launcher.ts';
 import { LogBudget, type LogBudgetLimits } from './core/commands/log-budget.ts';
+import { execProbe } from './core/commands/probe.ts';
 import { Sessions, type Session } from './core/commands/sessions.ts';
 import { UsedIds, type UsedId } from './core/commands/used-ids.ts';
 import { Accounts } from './core/identity/accounts.ts';
+import { Packages } from './core/ops/packages.ts';
+import { Sandbox } from './core/ops/sandbox.ts';
+import { Toolchains } from './core/ops/toolchain.ts';
 import { createApp } from './http/app.ts';
 import { ApiKey } from './http/auth.ts';
 import { maxJsonBodyBytes } from './http/body.ts';
@@ -17,14 +24,16 @@ import { OpenStreams } from './http/open-streams.ts';
 import { socketProtocol } from './http/socket.ts';
 import { bindRoutes } from './http/route.ts';
 import type { Logger } from './kit/logger.ts';
+import { once } from './kit/once.ts';
 import { SystemAccounts } from './platform/accounts.ts';
 import type { Boot } from './platform/init.ts';
 import { listen } from './platform/listen.ts';
+import { fileStamp, readMachine } from './platform/machine.ts';
 import { findProgram } from './platform/programs.ts';
 import { keepPort, readPort } from './platform/runtime-directory.ts';
 import { KeeperSpawn } from './platform/spawn.ts';
 import { StateFile } from './platform/state-file.ts';
-import { version } from './version.ts';
+import { commit, version } from './version.ts';
 
 export interface DaemonInputs {
   readonly config: Config;
@@ -64,7 +73,14 @@ export async function composeDaemon({
     platform: process.platform,
   });
   const spawn = new KeeperSpawn(runtimeDirectory);
-  const budget = new LogBudget(logLimits(config, runtimeDirectory));
+  const limits = logLimits(config, runtimeDirectory);
+  const budget = new LogBudget(limits);
+  const streams = new OpenStreams(config.maxStreams);
+  const sessions = new Sessions({
+    store: new StateFile<readonly Session[]>(`${runtimeDirectory}/sessions.json`, []),
+    maxSessions: config.maxCommandSessions,
+    now: Date.now,
+  });
   const commands: Commands = new Commands({
     spawn,
     launcher: new Launcher({
@@ -76,11 +92,7 @@ export async function composeDaemon({
       endedBytes: () => commands.endedBytes(),
       now: Date.now,
     }),
-    sessions: new Sessions({
-      store: new StateFile<readonly Session[]>(`${runtimeDirectory}/sessions.json`, []),
-      maxSessions: config.maxCommandSessions,
-      now: Date.now,
-    }),
+    sessions,
     usedIds: new UsedIds(new StateFile<readonly UsedId[]>(`${runtimeDirectory}/used-ids.json`, []), Date.now),
     maxRunning: config.maxCommands,
     maxEndedBytes: budget.endedBytes,
@@ -89,16 +101,23 @@ export async function composeDaemon({
   const recovered = await commands.recover();
   if (boot.restarts > 0) logger.warn('started again by init', { restarts: boot.restarts, ...recovered });
 
+  const operations = composeOperations({ config, environment, runtimeDirectory, logger, spawn, accounts, limits });
+  const uptimeSeconds = () => Math.round(performance.now() - startedMs) / 1000;
   const app = createApp({
     apiKey: new ApiKey(config.apiKey),
     guard: { allowedHosts: config.allowedHosts, corsOrigins: config.corsOrigins },
     body: { maxBytes: maxJsonBodyBytes, stallMs: config.bodyStallSeconds * 1000 },
-    streams: new OpenStreams(config.maxStreams),
+    streams,
     logger,
     routes: [
-      ...bindRoutes(rootRoutes, { version, uptimeSeconds: () => Math.round(performance.now() - startedMs) / 1000 }),
-      ...bindRoutes(v1Routes, { openApi: describeSurface('v1') }),
-      ...bindRoutes(v2Routes, { commands, closing: closing.signal, openApi: describeSurface('v2') }),
+      ...bindRoutes(rootRoutes, { version, uptimeSeconds }),
+      ...bindRoutes(v1Routes, { ...operations, openApi: once(() => describeSurface('v1')) }),
+      ...bindRoutes(v2Routes, {
+        ...operations,
+        commands,
+        closing: closing.signal,
+        openApi: once(() => describeSurface('v2')),
+      }),
     ],
   });
   const hostname = config.host || (config.apiKey === null ? '127.0.0.1' : '0.0.0.0');
@@ -114,6 +133,48 @@ export async function composeDaemon({
       commands[Symbol.dispose]();
       spawn[Symbol.dispose]();
     },
+  };
+}
+
+interface OperationsInputs extends Omit<DaemonInputs, 'boot'> {
+  readonly spawn: KeeperSpawn;
+  readonly accounts: Accounts;
+  readonly limits: LogBudgetLimits;
+}
+
+function composeOperations({ config, environment, logger, spawn, accounts, ...inputs }: OperationsInputs) {
+  // A tool runs without what steers a loader: that is given back to commands alone.
+  const toolEnvironment = imageEnvironment(environment);
+  const find = (program: string) => findProgram(program, toolEnvironment['PATH'] ?? '');
+  const tools = new Tools({
+    spawn,
+    accounts,
+    environment: toolEnvironment,
+    onFault: (error) => logger.error('a tool could not be put away', { reason: String(error) }),
+  });
+  const sandbox = new Sandbox({
+    version,
+    commit,
+    pid: process.pid,
+    accounts,
+    defaultUser: config.defaultUser,
+    runtimeDir: inputs.runtimeDirectory,
+    startedMs: performance.timeOrigin,
+    limits: {
+      runningCommands: config.maxCommands,
+      commandSessions: config.maxCommandSessions,
+      streams: config.maxStreams,
+      jsonBodyBytes: maxJsonBodyBytes,
+      logBytesPerStream: inputs.limits.capBytes,
+      logBytes: inputs.limits.totalBytes,
+    },
+    readMachine: () => readMachine(environment),
+  });
+  return {
+    sandbox,
+    capabilities: new Capabilities({ ...unservedProbes({ find, environment }), exec: execProbe(find) }, Date.now),
+    packages: new Packages(tools),
+    toolchains: new Toolchains({ find, stampOf: fileStamp, tools }),
   };
 }
 

@@ -3,6 +3,7 @@ import { CoreError } from '../../kit/errors.ts';
 import { Deadline } from '../../kit/deadline.ts';
 import { mintId } from '../../kit/ids.ts';
 import type { Spawn } from '../../platform/spawn.ts';
+import { endTool } from '../capabilities/tool-run.ts';
 import { Command, type CommandStatus } from './command.ts';
 import type { EnvironmentChanges } from './environment.ts';
 import { writeInput, type InputRequest, type InputResult } from './input.ts';
@@ -88,7 +89,7 @@ export class Commands implements Disposable {
     for (const { note: text, child } of await this.deps.spawn.recover()) {
       const note = decodeNote(text);
       if (note) this.#keep(new Command(note, child));
-      else child.forget();
+      else void endTool(child); // Not a command: a tool of the daemon that died, or a note that was cut off.
     }
     return { running: this.#running, ended: this.#byId.size - this.#running };
   }

@@ -2,5 +2,6 @@
 import type { Route } from '../../http/route.ts';
 import type { V1Deps } from './app.ts';
 import * as ops from './ops.ts';
+import * as sandbox from './sandbox.ts';
 
-export const v1Routes: readonly Route<V1Deps>[] = [...Object.values(ops)];
+export const v1Routes: readonly Route<V1Deps>[] = [...Object.values(ops), ...Object.values(sandbox)];

@@ -1,5 +1,7 @@
-/** The v1 routes of operations. */
+/** The v1 routes that answer always, also where the surface is taken away: reachable, capable of what, described. */
 import { z } from 'zod';
+import { capabilityStatuses } from '../../core/capabilities/report.ts';
+import { snakeKeys } from '../../kit/snake-keys.ts';
 import { route } from './app.ts';
 
 export const ping = route({
@@ -19,5 +21,66 @@ export const describeSurface = route({
   summary: 'Describe the v1 surface as OpenAPI 3.1',
   raw: { contentType: 'application/json', description: 'The document' },
   errors: [],
-  handle: ({ openApi }) => Response.json(openApi),
+  handle: ({ openApi }) => Response.json(openApi()),
+});
+
+const path = z.string().nullable().describe('Where it is; null when it is not on PATH.');
+const standing = {
+  status: z.enum(capabilityStatuses).describe('degraded works in part, absent not at all.'),
+  missing: z.array(z.string()),
+  warnings: z.array(z.string()),
+};
+
+const Capabilities = z
+  .object({
+    files: z.object({ ...standing, ripgrep: path }),
+    exec: z.object({
+      ...standing,
+      shells: z.array(z.string()),
+      pty: z.boolean(),
+      tmux: z.boolean(),
+      backend: z.enum(['native', 'tmux']).nullable().describe('Of terminals.'),
+    }),
+    code_interpreter: z.object({
+      ...standing,
+      backend: z.string().nullable(),
+      jupyter_backend: z.string().nullable(),
+      python_kernels: z.array(z.string()),
+      languages: z.array(z.string()),
+      python: path,
+      node: path,
+    }),
+    browser: z.object({
+      ...standing,
+      process: z.boolean().nullable(),
+      cdp: z.boolean().nullable(),
+      version: z.string().nullable(),
+    }),
+    computer: z.object({
+      ...standing,
+      provider: z.string().nullable(),
+      display: z.string().nullable(),
+      resolution: z.object({ width: z.number().int(), height: z.number().int() }).nullable(),
+      screenshot: z.boolean(),
+      actions: z.boolean(),
+      clipboard: z.boolean(),
+      recording: z.boolean(),
+      accessibility: z.boolean(),
+      accessibility_backend: z.string().nullable(),
+    }),
+    mcp: z.object(standing),
+  })
+  .meta({ id: 'Capabilities' });
+
+export const getCapabilities = route({
+  operation: 'operations.capabilities_v1',
+  method: 'GET',
+  path: '/v1/capabilities',
+  summary: 'Tell what the sandbox is capable of',
+  query: z.object({
+    refresh: z.boolean().default(false).describe('Look again, although an answer is younger than 5 seconds.'),
+  }),
+  data: Capabilities,
+  errors: [],
+  handle: async ({ capabilities }, { query }) => snakeKeys(await capabilities.report(query.refresh)),
 });

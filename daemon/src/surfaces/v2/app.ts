@@ -1,13 +1,19 @@
 /** What the v2 routes work on, and the `route` function that knows it. */
+import type { Capabilities } from '../../core/capabilities/capabilities.ts';
 import type { Commands } from '../../core/commands/commands.ts';
+import type { Packages } from '../../core/ops/packages.ts';
+import type { Sandbox } from '../../core/ops/sandbox.ts';
 import { routesFor } from '../../http/route.ts';
 
 export interface V2Deps {
   readonly commands: Commands;
+  readonly capabilities: Capabilities;
+  readonly sandbox: Sandbox;
+  readonly packages: Packages;
   /** Fires when the daemon is going: streams say so and end. */
   readonly closing: AbortSignal;
-  /** The OpenAPI document of this surface. */
-  readonly openApi: object;
+  /** The OpenAPI document of this surface; made when it is first asked for, because it takes megabytes. */
+  readonly openApi: () => object;
 }
 
 export const route = routesFor<V2Deps>();

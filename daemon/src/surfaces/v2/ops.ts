@@ -1,5 +1,9 @@
 /** The v2 routes of operations. */
+import { z } from 'zod';
+import { packageLanguages } from '../../core/ops/packages.ts';
+import { Answer } from '../../http/route.ts';
 import { route } from './app.ts';
+import { SandboxInfo, sandboxInfo } from './views.ts';
 
 export const describeSurface = route({
   operation: 'operations.openapi_v2',
@@ -8,5 +12,35 @@ export const describeSurface = route({
   summary: 'Describe the v2 surface as OpenAPI 3.1',
   raw: { contentType: 'application/json', description: 'The document' },
   errors: [],
-  handle: ({ openApi }) => Response.json(openApi),
+  handle: ({ openApi }) => Response.json(openApi()),
+});
+
+export const getSandbox = route({
+  operation: 'operations.sandbox',
+  method: 'GET',
+  path: '/v2/sandbox',
+  summary: 'Tell what this sandbox is, where it works and what it is capable of',
+  data: SandboxInfo,
+  errors: [],
+  handle: async ({ sandbox, capabilities }) => sandboxInfo(sandbox.describe(), await capabilities.report()),
+});
+
+const PackageList = z.array(z.object({ name: z.string(), version: z.string() })).describe('With format=json.');
+
+export const listPackages = route({
+  operation: 'operations.packages',
+  method: 'GET',
+  path: '/v2/sandbox/packages',
+  summary: 'List the packages of a language that the default account has',
+  query: z.object({
+    lang: z.enum([...packageLanguages, 'node']).describe('node is nodejs.'),
+    format: z.enum(['text', 'json']).default('text').describe('text is name==version, one a line.'),
+  }),
+  data: z.union([z.string(), PackageList]),
+  errors: ['unavailable', 'capacity_reached'],
+  async handle({ packages }, { query }) {
+    const list = await packages.list(query.lang === 'python' ? 'python' : 'nodejs');
+    const text = list.map(({ name, version }) => `${name}==${version}`).join('\n');
+    return new Answer(query.format === 'json' ? list : text, { message: `${list.length} packages` });
+  },
 });

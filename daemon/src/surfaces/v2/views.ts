@@ -4,6 +4,9 @@ import { commandStatuses, type Command } from '../../core/commands/command.ts';
 import { summarize, type FollowEvent } from '../../core/commands/output.ts';
 import type { ReadResult } from '../../core/commands/commands.ts';
 import type { Session } from '../../core/commands/sessions.ts';
+import { capabilityStatuses, type CapabilityReport } from '../../core/capabilities/report.ts';
+import type { SandboxRecord } from '../../core/ops/sandbox.ts';
+import { snakeKeys } from '../../kit/snake-keys.ts';
 import { decodeUtf8 } from '../../kit/text.ts';
 
 const offset = z.number().int().min(0).describe('Absolute position in the stream, in bytes.');
@@ -205,5 +208,63 @@ export function sessionRecord(session: Session, user: string, current: Command |
     last_used_at: new Date(session.lastUsedMs).toISOString(),
     current_command: current?.id ?? null,
     command_count: session.commandCount,
+  };
+}
+
+const Capability = z.looseObject({
+  status: z.enum(capabilityStatuses),
+  missing: z.array(z.string()),
+  warnings: z.array(z.string()),
+});
+
+export const SandboxInfo = z
+  .object({
+    version: z.string(),
+    commit: z.string().nullable().describe('Of the sources it was built from; null when it runs from them.'),
+    pid: z.number().int().describe('Of the daemon process.'),
+    hostname: z.string(),
+    os: z.string().describe('The distribution.'),
+    kernel: z.string(),
+    arch: z.string(),
+    user: z.string().describe('The daemon’s own account.'),
+    uid: z.number().int(),
+    default_user: z.string().nullable().describe('SVC_DEFAULT_USER; null is the daemon’s own account.'),
+    home_dir: z.string().describe('Of the account that commands run as when they name none.'),
+    workspace_dir: z.string().describe('Where commands start and relative paths begin.'),
+    runtime_dir: z.string(),
+    started_at: z.string().describe('RFC 3339, UTC.'),
+    ports: z.array(z.number().int()).describe('TCP ports that something listens on, the daemon’s own among them.'),
+    limits: z.object({
+      running_commands: z.number().int(),
+      command_sessions: z.number().int(),
+      streams: z.number().int(),
+      json_body_bytes: z.number().int(),
+      log_bytes_per_stream: z.number().int(),
+      log_bytes: z.number().int().describe('Of all commands together.'),
+    }),
+    capabilities: z.record(z.string(), Capability).describe('As GET /v1/capabilities tells them.'),
+  })
+  .meta({ id: 'Sandbox' });
+
+export function sandboxInfo(record: SandboxRecord, capabilities: CapabilityReport): z.input<typeof SandboxInfo> {
+  const { machine, own, account } = record;
+  return {
+    version: record.version,
+    commit: record.commit,
+    pid: record.pid,
+    hostname: machine.hostname,
+    os: machine.distribution,
+    kernel: machine.kernel,
+    arch: machine.arch,
+    user: own.name,
+    uid: own.uid,
+    default_user: record.defaultUser,
+    home_dir: account.home,
+    workspace_dir: record.workspaceDir,
+    runtime_dir: record.runtimeDir,
+    started_at: new Date(record.startedMs).toISOString(),
+    ports: [...machine.listeningPorts],
+    limits: snakeKeys(record.limits),
+    capabilities: snakeKeys(capabilities),
   };
 }

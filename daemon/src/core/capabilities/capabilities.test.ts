@@ -1,0 +1,69 @@
+/** The report is never late, never older than it may be, and one bad probe spoils its own domain only. */
+import { expect, test } from 'bun:test';
+import { Capabilities, type Probes } from './capabilities.ts';
+import type { ExecCapability } from './report.ts';
+import { unservedProbes } from './unserved.ts';
+
+const unknown = { shells: [], pty: false, tmux: false, backend: null };
+const exec: ExecCapability = { status: 'ready', missing: [], warnings: [], ...unknown };
+
+function probes(look: Probes['exec']['look']): Probes {
+  return { ...unservedProbes({ find: () => null, environment: {} }), exec: { look, unknown } };
+}
+
+test('an answer is given again for 5 s, unless a fresh one is asked for', async () => {
+  let nowMs = 0;
+  let looks = 0;
+  const capabilities = new Capabilities(
+    probes(() => ({ ...exec, tmux: ++looks > 0 })),
+    () => nowMs,
+  );
+
+  await Promise.all([capabilities.report(), capabilities.report()]);
+  nowMs = 4999;
+  await capabilities.report();
+  expect(looks).toBe(1);
+  await capabilities.report(true);
+  expect(looks).toBe(2);
+  nowMs = 4999 + 5000;
+  await capabilities.report();
+  expect(looks).toBe(3);
+});
+
+test('a probe that hangs is given up after 300 ms, and told as absent', async () => {
+  const started = performance.now();
+  let wasAborted = false;
+  const capabilities = new Capabilities(
+    probes((signal) => {
+      signal.addEventListener('abort', () => (wasAborted = true));
+      return new Promise(() => null);
+    }),
+    Date.now,
+  );
+
+  const { exec: standing, files } = await capabilities.report();
+
+  expect(standing).toEqual({
+    ...unknown,
+    status: 'absent',
+    missing: [],
+    warnings: ['the probe gave no answer within 300 ms'],
+  });
+  expect(files.missing).toEqual(['this version does not serve the files plane', 'rg is not on PATH']);
+  expect(wasAborted).toBe(true);
+  expect(performance.now() - started).toBeLessThan(2000);
+});
+
+test('a probe that throws is told as absent, with its reason', async () => {
+  const capabilities = new Capabilities(
+    probes(() => {
+      throw new Error('no such thing');
+    }),
+    Date.now,
+  );
+
+  expect((await capabilities.report()).exec).toMatchObject({
+    status: 'absent',
+    warnings: ['the probe failed: no such thing'],
+  });
+});

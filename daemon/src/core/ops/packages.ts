@@ -1,0 +1,118 @@
+/** Lists the packages of a language's toolchain, as the default account finds them. */
+import { CoreError } from '../../kit/errors.ts';
+import { decodeUtf8 } from '../../kit/text.ts';
+import type { ToolOutcome, ToolRequest } from '../capabilities/tool-run.ts';
+
+export const packageLanguages = ['python', 'nodejs'] as const;
+export type PackageLanguage = (typeof packageLanguages)[number];
+
+export interface Package {
+  readonly name: string;
+  readonly version: string;
+}
+
+export interface ToolRunner {
+  run(request: ToolRequest): Promise<ToolOutcome>;
+}
+
+const withinMs = 30_000;
+const limitBytes = 16 * 1024 * 1024;
+
+/**
+ * Reads names and versions only: no code of a package runs, and `-I` keeps the directory, the variables and the start
+ * scripts of the account out. The account's own packages are looked at all the same: most are installed there.
+ */
+const pythonScript = `
+import importlib.metadata as metadata, json, os, site, sys
+own = site.getusersitepackages()
+path = sys.path + ([own] if os.path.isdir(own) and own not in sys.path else [])
+found = {}
+for entry in metadata.distributions(path=path):
+    try: name, version = entry.metadata["Name"], entry.version
+    except Exception: continue # Half removed: what it was called is gone.
+    if name: found.setdefault(name.lower().replace("_", "-"), {"name": name, "version": version or ""})
+print(json.dumps(list(found.values())))
+`;
+
+interface Lister {
+  readonly argv: readonly string[];
+  readonly env: Readonly<Record<string, string>>;
+  readonly hint: string;
+  readonly read: (output: string) => Package[];
+}
+
+const listers: Readonly<Record<PackageLanguage, Lister>> = {
+  python: {
+    argv: ['python3', '-I', '-c', pythonScript],
+    env: {},
+    hint: 'Install Python 3.8 or newer in the image, for example with apt-get install python3.',
+    read: (output) => JSON.parse(output) as Package[],
+  },
+  nodejs: {
+    argv: ['npm', 'ls', '--global', '--depth=0', '--json'],
+    // Nothing is asked of the network, and nothing is written into the home of the account.
+    env: { npm_config_update_notifier: 'false', npm_config_logs_max: '0', npm_config_offline: 'true' },
+    hint: 'Install Node.js with npm in the image, for example with apt-get install nodejs npm.',
+    read: readNpm,
+  },
+};
+
+export class Packages {
+  readonly #running = new Map<PackageLanguage, Promise<Package[]>>();
+
+  constructor(private readonly tools: ToolRunner) {}
+
+  /** By name. Callers at the same time share one look. Throws `unavailable` when the language is not there. */
+  list(language: PackageLanguage): Promise<Package[]> {
+    const running = this.#running.get(language);
+    if (running) return running;
+    const listed = list(this.tools, listers[language]).finally(() => this.#running.delete(language));
+    this.#running.set(language, listed);
+    return listed;
+  }
+}
+
+async function list(tools: ToolRunner, lister: Lister): Promise<Package[]> {
+  const outcome = await tools.run({ argv: lister.argv, env: lister.env, withinMs, limitBytes });
+  const packages = readOutcome(outcome, lister);
+  return packages.toSorted((a, b) => (a.name.toLowerCase() < b.name.toLowerCase() ? -1 : 1));
+}
+
+function readOutcome(outcome: ToolOutcome, { argv, hint, read }: Lister): Package[] {
+  const program = argv[0] ?? '';
+  switch (outcome.kind) {
+    case 'failed':
+      if (outcome.errnoName === 'ENOENT') throw new CoreError('unavailable', `no ${program} on PATH`, { hint });
+      throw new CoreError('unavailable', `${program} cannot be run: ${outcome.message}`, { hint });
+    case 'too_slow':
+      throw new CoreError('unavailable', `${program} did not end within ${withinMs / 1000} s`, { hint: retryHint });
+    case 'too_much':
+      throw new CoreError('unavailable', `${program} answered more than ${limitBytes} bytes`);
+    case 'ended':
+      return readPackages(outcome, program, read);
+  }
+}
+
+const retryHint = 'Try again when the machine is less busy.';
+
+/** npm ends with 1 when a package lacks a peer, and lists them all the same: the output decides. */
+function readPackages(
+  { stdout, stderr, exitCode }: Extract<ToolOutcome, { kind: 'ended' }>,
+  program: string,
+  read: Lister['read'],
+): Package[] {
+  try {
+    return read(decodeUtf8(stdout));
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error;
+    const reason = decodeUtf8(stderr).trim().split('\n').at(-1)?.slice(0, 500) || 'it printed no list';
+    throw new CoreError('unavailable', `${program} ended with ${exitCode ?? 'a signal'}: ${reason}`, {
+      hint: `Run ${program} as a command to see what is wrong with it.`,
+    });
+  }
+}
+
+function readNpm(output: string): Package[] {
+  const { dependencies = {} } = JSON.parse(output) as { dependencies?: Record<string, { version?: string }> };
+  return Object.entries(dependencies).map(([name, { version = '' }]) => ({ name, version }));
+}

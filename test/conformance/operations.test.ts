@@ -1,0 +1,342 @@
+/** What a sandbox tells of itself: who and where it is, what it can do, what is installed, how it fares. */
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test, type JsonObject, type Sandbox } from '../harness/sandbox.ts';
+import { testAccount, withTestAccount } from '../harness/test-account.ts';
+import { until } from '../harness/until.ts';
+
+const statuses = ['ready', 'degraded', 'absent'];
+const domains = ['files', 'exec', 'code_interpreter', 'browser', 'computer', 'mcp'];
+
+test('OPS-1 the sandbox tells who it is, where it works and what it can do', async ({ sandbox }) => {
+  const info = await sandbox.ok('GET /v2/sandbox');
+  const port = Number(new URL(sandbox.url).port);
+
+  expect(Object.keys(info)).toEqual([
+    ...['version', 'commit', 'pid', 'hostname', 'os', 'kernel', 'arch', 'user', 'uid', 'default_user', 'home_dir'],
+    ...['workspace_dir', 'runtime_dir', 'started_at', 'ports', 'limits', 'capabilities'],
+  ]);
+  expect(info).toMatchObject({
+    version: (await sandbox.ok('GET /health'))['version'],
+    pid: sandbox.daemonPid,
+    hostname: readFileSync('/proc/sys/kernel/hostname', 'utf8').trim(),
+    kernel: readFileSync('/proc/sys/kernel/osrelease', 'utf8').trim(),
+    uid: process.getuid?.(),
+    default_user: null,
+    runtime_dir: sandbox.runtimeDirectory,
+    limits: { running_commands: 512, command_sessions: 256, streams: 1024, json_body_bytes: 32 * 1024 * 1024 },
+  });
+  expect(info['commit'] ?? '0'.repeat(40)).toMatch(/^[\da-f]{40}$/);
+  expect(info['ports']).toContain(port);
+  expect(info['workspace_dir']).toBe((await sandbox.run({ command: 'pwd' }))['cwd']);
+  expect(Math.abs(Date.now() - Date.parse(info['started_at'] as string))).toBeLessThan(60_000);
+  expect(info['capabilities']).toEqual(await sandbox.ok('GET /v1/capabilities'));
+});
+
+test(
+  'OPS-1 home and workspace are those of the default account',
+  async ({ sandbox }) => {
+    expect(await sandbox.ok('GET /v2/sandbox')).toMatchObject({
+      uid: 0,
+      default_user: testAccount.name,
+      home_dir: sandbox.directory,
+      workspace_dir: sandbox.directory,
+    });
+    expect((await sandbox.request('GET /v1/sandbox')).body).toMatchObject({
+      home_dir: sandbox.directory,
+      detail: { system: { user: testAccount.name } },
+    });
+  },
+  withTestAccount({ args: ['--default-user', testAccount.name] }),
+);
+
+test(
+  'RUN-STARTS a default account that does not exist is told, and keeps the sandbox from nothing else',
+  async ({ sandbox }) => {
+    expect(await sandbox.ok('GET /v2/sandbox')).toMatchObject({ default_user: 'nobody-here' });
+    expect((await sandbox.request('GET /v1/sandbox')).status).toBe(200);
+    expect(await sandbox.request('GET /v2/sandbox/packages?lang=python')).toMatchObject({
+      status: 503,
+      body: { message: 'the default account "nobody-here" does not exist' },
+    });
+  },
+  { args: ['--default-user', 'nobody-here'] },
+);
+
+test('OPS-2 every domain says how it stands, and what is missing where it does not work', async ({ sandbox }) => {
+  const report = await sandbox.ok('GET /v1/capabilities');
+
+  expect(Object.keys(report)).toEqual(domains);
+  for (const domain of domains) {
+    const { status, missing, warnings } = report[domain] as JsonObject;
+    expect([domain, statuses.includes(status as string)]).toEqual([domain, true]);
+    expect([domain, status === 'ready' || (missing as string[]).length > 0]).toEqual([domain, true]);
+    expect([domain, warnings]).toEqual([domain, []]);
+  }
+  expect(report['exec']).toMatchObject({ status: 'degraded', pty: false, shells: expect.arrayContaining(['sh']) });
+});
+
+test(
+  'OPS-2 FACT-3 tools are looked for on PATH when they are asked for, an answer is reused for a moment',
+  async ({ sandbox }) => {
+    const programs = { rg: 'files.ripgrep', node: 'code_interpreter.node', python3: 'code_interpreter.python' };
+    const look = async (query = '') => sandbox.ok(`GET /v1/capabilities${query}`);
+    const before = await look();
+    for (const name of Object.keys(programs)) plantProgram(sandbox, name, 'exit 0');
+
+    expect(await look()).toEqual(before);
+    const fresh = await look('?refresh=true');
+    for (const [name, place] of Object.entries(programs)) {
+      const [domain = '', field = ''] = place.split('.');
+      expect([name, (fresh[domain] as JsonObject)[field]]).toEqual([name, join(sandbox.directory, 'bin', name)]);
+    }
+    rmSync(join(sandbox.directory, 'bin'), { recursive: true });
+    expect(await look('?refresh=true')).toEqual(before);
+  },
+  { env: withOwnPrograms },
+);
+
+test('OPS-3 V1OPS-2 Python packages, as text, as JSON and as 1.x lists them', async ({ sandbox }) => {
+  await expectPackages(sandbox, { lang: 'python', v1: 'python', names: pipNames() });
+});
+
+test('OPS-4 V1OPS-3 Node.js packages, as text, as JSON and as 1.x lists them', async ({ sandbox }) => {
+  await expectPackages(sandbox, { lang: 'nodejs', v1: 'nodejs', names: Bun.which('npm') ? ['npm'] : null });
+  const alias = await sandbox.request('GET /v2/sandbox/packages?lang=node');
+  expect(alias.body).toEqual((await sandbox.request('GET /v2/sandbox/packages?lang=nodejs')).body);
+});
+
+interface ExpectedPackages {
+  readonly lang: string;
+  readonly v1: string;
+  /** Some that must be among them; null where the language is not on this machine. */
+  readonly names: readonly string[] | null;
+}
+
+async function expectPackages(sandbox: Sandbox, { lang, v1, names }: ExpectedPackages): Promise<void> {
+  const v1Reply = await sandbox.request(`GET /v1/sandbox/packages/${v1}`);
+  expect(v1Reply.status).toBe(names === null ? 503 : 200);
+  if (names === null) return;
+  const list = v1Reply.body.data as unknown as { name: string; version: string }[];
+
+  expect(list.map(({ name }) => name)).toEqual(expect.arrayContaining([...names]));
+  for (const { name, version } of list) expect([name, typeof version]).toEqual([name, 'string']);
+  expect(await sandbox.ok(`GET /v2/sandbox/packages?lang=${lang}&format=json`)).toEqual(list as never);
+  expect((await sandbox.ok(`GET /v2/sandbox/packages?lang=${lang}`)) as unknown).toBe(
+    list.map(({ name, version }) => `${name}==${version}`).join('\n'),
+  );
+  expect((await sandbox.ok('GET /v2/commands'))['commands']).toEqual([]);
+}
+
+/** What pip itself says; nothing where there is Python without pip, null where there is no Python. */
+function pipNames(): string[] | null {
+  if (Bun.which('python3') === null) return null;
+  const pip = Bun.spawnSync(['python3', '-I', '-m', 'pip', 'list', '--format=json', '--disable-pip-version-check']);
+  return pip.success ? (JSON.parse(pip.stdout.toString()) as { name: string }[]).map(({ name }) => name) : [];
+}
+
+test(
+  'OPS-TOOLS what the default account planted is listed, and none of its code runs as root',
+  async ({ sandbox }) => {
+    for (const [lang, program, planted] of [
+      ['python', 'python3', { name: 'planted', version: '1.2.3' }],
+      ['node', 'npm', { name: 'planted-too', version: '4.5.6' }],
+    ] as const) {
+      const { status, body } = await sandbox.request(`GET /v2/sandbox/packages?lang=${lang}&format=json`);
+      const isInstalled = existsSync(join('/usr/bin', program)); // The only place that the account is sure to reach.
+      if (isInstalled) expect(body.data).toContainEqual(planted);
+      expect([lang, isInstalled || status === 503]).toEqual([lang, true]);
+    }
+    const ranAs = readFileSync(join(sandbox.directory, 'ran-as'), 'utf8').split('\n').filter(Boolean);
+    expect(ranAs.filter((uid) => uid !== String(testAccount.uid))).toEqual([]);
+  },
+  withTestAccount({ args: ['--default-user', testAccount.name], env: plantedVariables, prepare: plantPackages }),
+);
+
+test(
+  'V1OPS-2 V1OPS-3 ERR-503 an interpreter that cannot be run is 503 and says how to get one',
+  async ({ sandbox }) => {
+    for (const [route, program] of [
+      ['/v1/sandbox/packages/python', 'python3'],
+      ['/v2/sandbox/packages?lang=nodejs', 'npm'],
+    ] as const) {
+      expect(await sandbox.request(`GET ${route}`)).toMatchObject({
+        status: 503,
+        body: {
+          success: false,
+          message: expect.stringMatching(new RegExp(`^(no ${program} on PATH|${program} cannot be run: .*)$`)),
+          hint: expect.stringMatching(/^Install .* in the image/),
+        },
+      });
+    }
+  },
+  {
+    // No file on PATH can be executed: where the system has one, something else lies over it.
+    launcher: ['unshare', '--mount', 'sh', '-c', hidePrograms(['python3', 'npm']), 'sh'],
+    env: { PATH: '/usr/bin:/bin' },
+  },
+);
+
+test(
+  'OPS-TOOLS a tool of the daemon is no command, and ends with a daemon that dies',
+  async ({ sandbox }) => {
+    const list = sandbox.fetch('GET /v2/sandbox/packages?lang=python').catch(() => null); // Its daemon is killed.
+    const sleeping = () => sandbox.processes().filter(({ command }) => command.startsWith('sleep 987'));
+    await until('the tool runs', () => sleeping().length === 1);
+
+    expect((await sandbox.ok('GET /v2/commands'))['commands']).toEqual([]);
+    process.kill(sandbox.daemonPid, 'SIGKILL');
+    await list;
+    await sandbox.served();
+    await until('the tool was ended', () => sleeping().length === 0);
+    await until('and forgotten', () => readdirSync(join(sandbox.runtimeDirectory, 'commands')).length === 0);
+    expect((await sandbox.ok('GET /v2/commands'))['commands']).toEqual([]);
+  },
+  {
+    env: withOwnPrograms,
+    prepare: (sandbox) => plantProgram(sandbox, 'python3', 'sleep 987'),
+    expectedWarnings: ['started again by init'],
+  },
+);
+
+test('V1OPS-1 the 1.x layout: a text, and the fields beside it', async ({ sandbox }) => {
+  const { body } = await sandbox.request('GET /v1/sandbox');
+  const fields = body as unknown as JsonObject;
+  const { system, runtime, utils } = fields['detail'] as JsonObject;
+
+  expect(Object.keys(fields).toSorted()).toEqual(
+    ['data', 'detail', 'hint', 'home_dir', 'message', 'success', 'version', 'workspace'].toSorted(),
+  );
+  expect(system).toEqual({
+    os: 'Linux',
+    os_version: expect.any(String),
+    arch: expect.any(String),
+    user: expect.any(String),
+    home_dir: fields['home_dir'],
+    workspace: fields['workspace'],
+    timezone: expect.any(String),
+    occupied_ports: expect.arrayContaining([new URL(sandbox.url).port]),
+  });
+  expect(Object.keys(runtime as JsonObject)).toEqual(['python', 'nodejs']);
+  for (const runtimes of Object.values(runtime as JsonObject)) expect(runtimes).toBeArray();
+  expect(utils).toContainEqual({
+    category: 'shells',
+    tools: expect.arrayContaining([{ name: 'sh', description: expect.stringMatching(/^\/.*\/sh$/) }]),
+  });
+  const lines = (fields['data'] as string).split('\n');
+  expect(lines[0]).toBe(`System Environment (v${fields['version'] as string}):`);
+  expect(lines).toContain(`- Home: ${fields['home_dir'] as string}`);
+  expect(lines).toContain('Development Environment:');
+  expect(lines).toContain('Available Tools:');
+});
+
+test(
+  'V1OPS-1 versions of interpreters are asked for once, and a slow one delays nobody',
+  async ({ sandbox }) => {
+    const python = async () => {
+      const { body } = await sandbox.request('GET /v1/sandbox');
+      const { runtime } = (body as unknown as JsonObject)['detail'] as JsonObject;
+      const found = (runtime as JsonObject)['python'] as JsonObject[];
+      return found.find(({ bin }) => bin === join(sandbox.directory, 'bin/python3'));
+    };
+
+    expect(await python()).toEqual({ ver: null, bin: join(sandbox.directory, 'bin/python3'), alias: ['python3'] });
+    writeFileSync(join(sandbox.directory, 'go'), '');
+    await until('the version is known', async () => (await python())?.['ver'] === '3.99.1');
+    await python();
+    expect(readFileSync(join(sandbox.directory, 'asked'), 'utf8')).toBe('asked\n');
+  },
+  {
+    env: withOwnPrograms,
+    prepare: (sandbox) => {
+      const waits = `until [ -e ${sandbox.directory}/go ]; do sleep 0.05; done`;
+      plantProgram(sandbox, 'python3', `echo asked >> ${sandbox.directory}/asked; ${waits}; echo Python 3.99.1`);
+    },
+  },
+);
+
+test('V1OPS-4 ping is answered with pong', async ({ sandbox }) => {
+  expect((await sandbox.request('GET /v1/ping')).body).toEqual({
+    success: true,
+    message: 'Operation successful',
+    data: 'pong' as never,
+    hint: null,
+  });
+});
+
+test('ERR-422 ERR-404 ERR-405 bad input is answered with what is wrong and what to do', async ({ sandbox }) => {
+  const languages = 'must be one of python, nodejs, node';
+  const seeErrors = 'See errors for each field that has to change.';
+  const list = 'GET /v2/openapi.json lists every route.';
+  const cases: [string, number, string, string][] = [
+    ['GET /v2/sandbox/packages', 422, 'query.lang: is required', seeErrors],
+    ['GET /v2/sandbox/packages?lang=', 422, `query.lang: ${languages}`, seeErrors],
+    ['GET /v2/sandbox/packages?lang=ruby', 422, `query.lang: ${languages}`, seeErrors],
+    ['GET /v2/sandbox/packages?lang=python%00', 422, `query.lang: ${languages}`, seeErrors],
+    ['GET /v2/sandbox/packages?lang=../python', 422, `query.lang: ${languages}`, seeErrors],
+    ['GET /v2/sandbox/packages?lang=node&format=xml', 422, 'query.format: must be one of text, json', seeErrors],
+    ['GET /v1/capabilities?refresh=maybe', 422, 'query.refresh: must be true or false', seeErrors],
+    ['GET /v1/sandbox/packages/ruby', 404, 'no route GET /v1/sandbox/packages/ruby', list],
+    ['GET /v2/sandbox/', 404, 'no route GET /v2/sandbox/', list],
+    ['POST /v2/sandbox', 405, 'POST is not served on /v2/sandbox', 'Use GET or HEAD.'],
+    ['DELETE /v1/sandbox', 405, 'DELETE is not served on /v1/sandbox', 'Use GET or HEAD.'],
+  ];
+  for (const [route, status, message, hint] of cases) {
+    const reply = await sandbox.request(route, route.startsWith('GET') ? undefined : {});
+    expect([route, reply.status, reply.body.message, reply.body.hint]).toEqual([route, status, message, hint]);
+    expect(reply.body.success).toBe(false);
+  }
+});
+
+/** A PATH in which the programs of the test come first. */
+function withOwnPrograms({ directory }: Sandbox): Record<string, string> {
+  return { PATH: `${join(directory, 'bin')}:${process.env['PATH'] ?? ''}` };
+}
+
+function plantProgram({ directory }: Sandbox, name: string, script: string): void {
+  mkdirSync(join(directory, 'bin'), { recursive: true });
+  writeFileSync(join(directory, 'bin', name), `#!/bin/sh\n${script}\n`);
+  chmodSync(join(directory, 'bin', name), 0o755);
+}
+
+/** Lies over every such program of the directories that commands always have. */
+function hidePrograms(names: readonly string[]): string {
+  const directories = ['/usr/local/sbin', '/usr/local/bin', '/usr/sbin', '/usr/bin', '/sbin', '/bin'];
+  const found = directories.flatMap((directory) => names.map((name) => join(directory, name))).filter(existsSync);
+  const hide = found.map((path) => `mount --bind ./tmp ${path} 2>/dev/null || mount --bind /dev/null ${path}`);
+  return [...hide, 'exec "$@"'].join('\n');
+}
+
+/** Variables of an image that would have Python run code of the account at each start. */
+function plantedVariables({ directory }: Sandbox): Record<string, string> {
+  // The first interpreter on the PATH of the tests may be closed to the account; the system's is not.
+  return { PATH: '/usr/bin:/bin', PYTHONPATH: join(directory, 'modules'), PYTHONSTARTUP: join(directory, 'start.py') };
+}
+
+/** Packages in the home of the account, and code in every place from which an interpreter would take it. */
+function plantPackages({ directory }: Sandbox): void {
+  const mark = join(directory, 'ran-as');
+  const script = `import os\nopen(${JSON.stringify(mark)}, "a").write(str(os.getuid()) + "\\n")\n`;
+  const files: Record<string, string> = {
+    'ran-as': '',
+    'start.py': script,
+    'modules/sitecustomize.py': script,
+    'modules/json.py': script,
+    'prefix/lib/node_modules/planted-too/package.json': '{"name": "planted-too", "version": "4.5.6"}',
+    '.npmrc': `prefix=${join(directory, 'prefix')}\nnode-options=--require=${join(directory, 'mark.cjs')}\n`,
+    'mark.cjs': `require('node:fs').appendFileSync(${JSON.stringify(mark)}, process.getuid() + '\\n');`,
+  };
+  for (const minor of Array.from({ length: 8 }, (_, index) => index + 8)) {
+    const packages = `.local/lib/python3.${minor}/site-packages`;
+    files[`${packages}/planted-1.2.3.dist-info/METADATA`] = 'Metadata-Version: 2.1\nName: planted\nVersion: 1.2.3\n';
+    files[`${packages}/usercustomize.py`] = script;
+    files[`${packages}/planted.pth`] =
+      `import os; open(${JSON.stringify(mark)}, "a").write(str(os.getuid()) + "\\n")\n`;
+  }
+  for (const [path, content] of Object.entries(files)) {
+    mkdirSync(join(directory, path, '..'), { recursive: true });
+    writeFileSync(join(directory, path), content);
+  }
+  chmodSync(directory, 0o755);
+  chmodSync(mark, 0o666);
+}
