@@ -1,8 +1,8 @@
 /** The one place that constructs things, and closes them in reverse. */
 import { statfsSync } from 'node:fs';
 import { totalmem } from 'node:os';
-import { describeSurface, rootRoutes, v1Routes, v2Routes } from './api.ts';
-import type { Config } from './config.ts';
+import { describeV1, describeV2, loadV1, rootRoutes, v2Routes } from './api.ts';
+import { settingWarnings, type Config } from './config.ts';
 import { Capabilities } from './core/capabilities/capabilities.ts';
 import { Tools } from './core/capabilities/tool-run.ts';
 import { unservedProbes } from './core/capabilities/unserved.ts';
@@ -100,8 +100,10 @@ export async function composeDaemon({
   });
   const recovered = await commands.recover();
   if (boot.restarts > 0) logger.warn('started again by init', { restarts: boot.restarts, ...recovered });
+  else warnOfSettings(config, environment, logger);
 
   const operations = composeOperations({ config, environment, runtimeDirectory, logger, spawn, accounts, limits });
+  const v1 = await loadV1(config.apiSurface === 'full');
   const uptimeSeconds = () => Math.round(performance.now() - startedMs) / 1000;
   const app = createApp({
     apiKey: new ApiKey(config.apiKey),
@@ -111,14 +113,10 @@ export async function composeDaemon({
     logger,
     routes: [
       ...bindRoutes(rootRoutes, { version, uptimeSeconds }),
-      ...bindRoutes(v1Routes, { ...operations, openApi: once(() => describeSurface('v1')) }),
-      ...bindRoutes(v2Routes, {
-        ...operations,
-        commands,
-        closing: closing.signal,
-        openApi: once(() => describeSurface('v2')),
-      }),
+      ...bindRoutes(v1.routes, { ...operations, openApi: once(() => describeV1(v1.routes)) }),
+      ...bindRoutes(v2Routes, { ...operations, commands, closing: closing.signal, openApi: once(describeV2) }),
     ],
+    removedHint: v1.removedHint,
   });
   const hostname = config.host || (config.apiKey === null ? '127.0.0.1' : '0.0.0.0');
   const port = config.port === 0 && boot.restarts > 0 ? readPort(runtimeDirectory) : config.port;
@@ -176,6 +174,12 @@ function composeOperations({ config, environment, logger, spawn, accounts, ...in
     packages: new Packages(tools),
     toolchains: new Toolchains({ find, stampOf: fileStamp, tools }),
   };
+}
+
+function warnOfSettings(config: Config, environment: DaemonInputs['environment'], logger: Logger): void {
+  for (const { variable, message } of settingWarnings(environment, config.apiKey !== null)) {
+    logger.warn(message, { variable });
+  }
 }
 
 /** What is kept by default, on a disk and in memory (contract, Commands). */

@@ -1,6 +1,6 @@
 /** Settings come from flags and variables; a bad one stops the start with one line that names it. */
 import { expect, test } from 'bun:test';
-import { readConfig, settingsHelp } from './config.ts';
+import { readConfig, settingsHelp, settingWarnings } from './config.ts';
 
 function config(
   args: readonly string[],
@@ -35,4 +35,25 @@ test('a bad value and an unknown flag are named', () => {
 
 test('help names every flag with its variable', () => {
   expect(settingsHelp()).toContain('--runtime-dir / SVC_RUNTIME_DIR');
+});
+
+test('variables without effect are named once each, an empty one is unset', () => {
+  const gone = {
+    SANDBOX_SHUTDOWN_HOOKS: 'x',
+    DISABLE_NODEJS_REPL: 'true',
+    NODEJS_REPL_PORT: '1',
+    NODEJS_REPL_PORT_22: '2',
+    MCP_FILTER_SERVERS: 'a',
+    TICKET_TTL_SECONDS: '30',
+    SVC_PORT: '1',
+  };
+
+  expect(settingWarnings(gone, false).map(({ variable }) => variable)).toEqual(
+    Object.keys(gone)
+      .filter((name) => name !== 'SVC_PORT')
+      .toSorted(),
+  );
+  expect(settingWarnings({ TICKET_TTL_SECONDS: '', JWT_PUBLIC_KEY: '' }, false)).toEqual([]);
+  expect(settingWarnings({ JWT_PUBLIC_KEY: 'k' }, true)).toEqual([]);
+  expect(settingWarnings({ JWT_PUBLIC_KEY: 'k' }, false)[0]?.message).toContain('open to everyone');
 });

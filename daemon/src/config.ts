@@ -109,6 +109,13 @@ export const settings = {
     sentence:
       'Private directory for commands and their logs: /var/lib/sandboxd/<port>, else /run, else the temp directory.',
   }),
+  apiSurface: setting<'full' | 'v2'>({
+    variable: 'SVC_API_SURFACE',
+    flag: 'api-surface',
+    schema: z.enum(['full', 'v2']),
+    fallback: 'full',
+    sentence: 'full, or v2 to take /v1 away but for ping, capabilities and its description.',
+  }),
   logLevel: setting<(typeof logLevels)[number]>({
     variable: 'SVC_LOG_LEVEL',
     flag: 'log-level',
@@ -206,4 +213,32 @@ export function settingsHelp(): string {
   ]);
   const width = Math.max(...rows.map(([name = '']) => name.length)) + 2;
   return rows.map(([name = '', sentence = '']) => name.padEnd(width) + sentence).join('\n');
+}
+
+/** Variables of the 1.x server that have no effect any more, and what to do instead; a `*` stands for any ending. */
+const goneVariables: Readonly<Record<string, string>> = {
+  SANDBOX_SHUTDOWN_HOOKS: 'Stop hooks are gone; the hooks of the images are RUN_HOOK_INIT and its like.',
+  DISABLE_NODEJS_REPL: 'There are no Node REPL servers any more; JavaScript runs through the code routes.',
+  'NODEJS_REPL_PORT*': 'There are no Node REPL servers any more; JavaScript runs through the code routes.',
+  MCP_FILTER_SERVERS: 'List only the servers that are wanted in EXTRA_MCP_SERVERS.',
+  TICKET_TTL_SECONDS: 'There are no tickets any more; send the API key.',
+};
+
+/** One line for each variable that is set and does nothing; told once, at the start. */
+export function settingWarnings(
+  environment: Readonly<Record<string, string | undefined>>,
+  hasKey: boolean,
+): { readonly variable: string; readonly message: string }[] {
+  const set = Object.keys(environment).filter((name) => environment[name] !== undefined && environment[name] !== '');
+  const gone = set.toSorted().flatMap((variable) => {
+    const advice = Object.entries(goneVariables).find(([pattern]) => matchesName(variable, pattern))?.[1];
+    return advice === undefined ? [] : [{ variable, message: `${variable} has no effect. ${advice}` }];
+  });
+  if (hasKey || !set.includes('JWT_PUBLIC_KEY')) return gone;
+  const message = 'JWT_PUBLIC_KEY has no effect: the daemon is open to everyone. Set SVC_API_KEY to close it.';
+  return [...gone, { variable: 'JWT_PUBLIC_KEY', message }];
+}
+
+function matchesName(name: string, pattern: string): boolean {
+  return pattern.endsWith('*') ? name.startsWith(pattern.slice(0, -1)) : name === pattern;
 }

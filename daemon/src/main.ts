@@ -26,9 +26,9 @@ ${settingsHelp()}`;
 const verbs: Readonly<Record<string, (args: readonly string[]) => Promise<number> | number>> = {
   start,
   version: () => print(version),
-  'print-openapi': ([surface = 'v2']) => {
+  'print-openapi': async ([surface = 'v2']) => {
     if (!isSurface(surface)) throw new Error(`no surface is named ${surface}; there are ${surfaceNames.join(' and ')}`);
-    return print(JSON.stringify(describeSurface(surface), null, 2));
+    return print(JSON.stringify(await describeSurface(surface), null, 2));
   },
   help: () => print(help),
   '--help': () => print(help),

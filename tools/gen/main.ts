@@ -11,7 +11,7 @@ const isCheck = process.argv.includes('--check');
 const files = new Map<string, string>([['spec/config.json', asJson(describeSettings())]]);
 files.set('docs/reference/settings.md', referenceOfSettings(describeSettings()));
 for (const surface of surfaceNames) {
-  const document = describeSurface(surface);
+  const document = await describeSurface(surface);
   files.set(`spec/${surface}.json`, asJson(document));
   files.set(`docs/reference/${surface}.md`, referenceOfRoutes(document));
 }

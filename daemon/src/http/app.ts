@@ -19,6 +19,8 @@ export interface AppDeps {
   readonly body: BodyLimits;
   readonly streams: OpenStreams;
   readonly logger: Logger;
+  /** What to do instead of a route that was once served; null for any other path. */
+  readonly removedHint?: (method: string, path: string) => string | null;
 }
 
 /** `keepOpen` lifts the idle limit of the connection. */
@@ -49,7 +51,7 @@ const requestIdPattern = /^[A-Za-z0-9._-]{1,128}$/;
 const switchingProtocols = 101;
 
 export function createApp(deps: AppDeps): App {
-  const router = mount(deps.routes);
+  const router = mount(deps);
   return async (request, keepOpen) => {
     const passage = begin(request);
     const response = await answer(deps, router, request, passage, keepOpen);
@@ -59,7 +61,7 @@ export function createApp(deps: AppDeps): App {
       result.headers.set('x-request-id', passage.requestId);
       for (const [name, value] of corsHeaders(deps.guard, request.headers)) result.headers.set(name, value);
     }
-    if (!passage.isStreaming) logRequest(deps.logger, request, passage, bytesOf(response));
+    if (!passage.isStreaming) finish(deps, request, passage, bytesOf(response));
     return result;
   };
 }
@@ -115,7 +117,7 @@ async function answer(
           onFault,
           onEnd(bytes) {
             end();
-            logRequest(deps.logger, request, passage, bytes);
+            finish(deps, request, passage, bytes);
           },
         };
       },
@@ -128,7 +130,7 @@ async function answer(
   }
 }
 
-function mount(routes: readonly BoundRoute[]): Hono<{ Bindings: Bindings }> {
+function mount({ routes, removedHint = () => null }: AppDeps): Hono<{ Bindings: Bindings }> {
   const router = new Hono<{ Bindings: Bindings }>();
   router.onError((error) => {
     throw error;
@@ -146,15 +148,19 @@ function mount(routes: readonly BoundRoute[]): Hono<{ Bindings: Bindings }> {
     }
     router.all(honoPath(path), (c) => {
       c.env.passage.route = path;
-      throw methodNotAllowed(c.req.method, path, served);
+      const hint = removedHint(c.req.method, c.req.path);
+      throw hint === null ? methodNotAllowed(c.req.method, path, served) : routeNotFound(c.req, hint);
     });
   }
   router.notFound((c) => {
-    throw new CoreError('route_not_found', `no route ${c.req.method} ${c.req.path}`, {
-      hint: 'GET /v2/openapi.json lists every route.',
-    });
+    const hint = removedHint(c.req.method, c.req.path) ?? 'GET /v2/openapi.json lists every route.';
+    throw routeNotFound(c.req, hint);
   });
   return router;
+}
+
+function routeNotFound({ method, path }: { method: string; path: string }, hint: string): CoreError {
+  return new CoreError('route_not_found', `no route ${method} ${path}`, { hint });
 }
 
 function byPath(routes: readonly BoundRoute[]): Map<string, BoundRoute[]> {
@@ -185,16 +191,11 @@ function assertProtocol(headers: Headers): void {
   });
 }
 
-function logRequest(logger: Logger, request: Request, passage: Passage, bytes: number | null): void {
-  logger.info('request', {
-    request_id: passage.requestId,
-    method: request.method,
-    route: passage.route,
-    status: passage.status,
-    ms: Math.round((performance.now() - passage.startedMs) * 100) / 100,
-    bytes,
-    ...passage.note,
-  });
+function finish(deps: AppDeps, request: Request, passage: Passage, bytes: number | null): void {
+  const { requestId, route, status, startedMs, note } = passage;
+  const { method } = request;
+  const ms = Math.round((performance.now() - startedMs) * 100) / 100;
+  deps.logger.info('request', { request_id: requestId, method, route, status, ms, bytes, ...note });
 }
 
 /** null where the length of a body is known only when it has been written. */

@@ -1,0 +1,157 @@
+/** What 1.x had and this daemon has not: routes answer 404 with what to do instead, variables are warned about. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, launchCommand, repositoryRoot, test, type Sandbox } from '../harness/sandbox.ts';
+
+const key = 'canary-key-0b6e4d11f3';
+
+/** Specification, Removed routes; each family is walked together with the rows of its 1.x clients. */
+const families: Readonly<Record<string, readonly string[]>> = {
+  skills: ['GET /v1/skills', 'POST /v1/skills/register', 'GET /v1/skills/a/content', 'GET /v1/sandbox/hooks'],
+  util: ['POST /v1/util/convert_to_markdown'],
+  observe: ['GET /v1/sandbox/observe/status', 'POST /v1/sandbox/observe/start'],
+  browser: [
+    ...['GET /v1/browser/captcha/detect', 'POST /v1/browser/state/save', 'POST /v1/browser/restart'],
+    ...['GET /v1/browser/proxy.pac', 'POST /v1/browser/network/route', 'POST /v1/browser/network/headers'],
+    ...['POST /v1/browser/network/scoped_headers', 'POST /v1/browser/network/export_har'],
+  ],
+  proxy: ['GET /v1/proxy/mappings', 'PUT /v1/proxy/upstream'],
+  mcp: ['GET /v1/mcp/servers', 'GET /v1/mcp/any/tools', 'POST /v1/mcp/any/tools/run'],
+  page: ['POST /v1/browser/page/navigate', 'GET /v1/browser/page/anything/else'],
+  tickets: ['POST /tickets', 'GET /auth'],
+  nodejs: ['PATCH /v1/nodejs/sessions/s1'],
+};
+
+/** The rows of the 1.x client libraries that call a removed route. */
+function removedRows(): string[] {
+  const [, ...rows] = readFileSync(join(repositoryRoot, 'test/contract/v1/routes.csv'), 'utf8').trim().split('\n');
+  return rows
+    .map((row) => row.split(','))
+    .filter(([, , , served]) => served === 'removed-404')
+    .map(([method = '', path = '']) => `${method} ${path.replaceAll(/\{\w+\}/g, 'x1')}`);
+}
+
+async function expectGone(sandbox: Sandbox, route: string, headers: Record<string, string> = {}): Promise<void> {
+  const isRead = route.startsWith('GET');
+  const reply = await sandbox.request(route, isRead ? undefined : {}, headers);
+  expect([route, reply.status, reply.body.success, reply.body.data]).toEqual([route, 404, false, null as never]);
+  expect([route, reply.body.message]).toEqual([route, `no route ${route}`]);
+  expect([route, reply.body.hint]).toEqual([
+    route,
+    expect.stringMatching(/^This route of the 1\.x server is gone\. ./),
+  ]);
+}
+
+test('VER-4 ERR-404 every call of the 1.x clients to a removed route is 404 with a hint', async ({ sandbox }) => {
+  const rows = removedRows();
+  expect(rows.length).toBeGreaterThan(60);
+  for (const route of rows) await expectGone(sandbox, route);
+});
+
+test('GONE-1 GONE-2 GONE-3 GONE-6 GONE-7 GONE-8 GONE-9 GONE-10 GONE-11 removed families are 404', async ({
+  sandbox,
+}) => {
+  for (const route of Object.values(families).flat()) await expectGone(sandbox, route);
+});
+
+test(
+  'GONE-10 AUTH-6 a removed route is 401 first where a key is set',
+  async ({ sandbox }) => {
+    for (const route of Object.values(families).flat()) {
+      const reply = await sandbox.request(route, route.startsWith('GET') ? undefined : {});
+      expect([route, reply.status]).toEqual([route, 401]);
+      await expectGone(sandbox, route, { 'x-api-key': key });
+    }
+  },
+  { env: { SVC_API_KEY: key } },
+);
+
+test(
+  'RUN-SURFACE the v1 surface can be taken away, but for ping, capabilities and its description',
+  async ({ sandbox }) => {
+    for (const path of ['/v1/ping', '/v1/capabilities', '/v1/openapi.json', '/v2/sandbox', '/health']) {
+      expect([path, (await sandbox.fetch(`GET ${path}`)).status]).toEqual([path, 200]);
+    }
+    const { paths } = (await (await sandbox.fetch('GET /v1/openapi.json')).json()) as { paths: object };
+    const described = Object.keys(paths).filter((path) => path.startsWith('/v1/'));
+    expect(described.toSorted()).toEqual(['/v1/capabilities', '/v1/openapi.json', '/v1/ping']);
+    for (const route of ['GET /v1/sandbox', 'GET /v1/sandbox/packages/python', 'GET /v1/skills/x', 'GET /v1/nothing']) {
+      expect([route, await sandbox.request(route)]).toMatchObject([
+        route,
+        { status: 404, body: { success: false, hint: expect.stringContaining('SVC_API_SURFACE=v2') } },
+      ]);
+    }
+    expect((await sandbox.request('POST /v1/ping', {})).status).toBe(405);
+  },
+  { env: { SVC_API_SURFACE: 'v2' } },
+);
+
+const goneVariables = {
+  SANDBOX_SHUTDOWN_HOOKS: '/opt/stop.sh',
+  DISABLE_NODEJS_REPL: 'false',
+  NODEJS_REPL_PORT: '18092',
+  NODEJS_REPL_PORT_22: '18093',
+  MCP_FILTER_SERVERS: 'browser',
+  TICKET_TTL_SECONDS: '30',
+};
+
+const noReplServers = 'There are no Node REPL servers any more; JavaScript runs through the code routes.';
+const goneWarnings = [
+  `DISABLE_NODEJS_REPL has no effect. ${noReplServers}`,
+  'MCP_FILTER_SERVERS has no effect. List only the servers that are wanted in EXTRA_MCP_SERVERS.',
+  `NODEJS_REPL_PORT has no effect. ${noReplServers}`,
+  `NODEJS_REPL_PORT_22 has no effect. ${noReplServers}`,
+  'SANDBOX_SHUTDOWN_HOOKS has no effect. Stop hooks are gone; the hooks of the images are RUN_HOOK_INIT and its like.',
+  'TICKET_TTL_SECONDS has no effect. There are no tickets any more; send the API key.',
+];
+
+test(
+  'RUN-GONE GONE-4 variables that do nothing any more are warned about once, also across a restart',
+  async ({ sandbox }) => {
+    const warnings = () => sandbox.logLines().filter(({ level, variable }) => level === 'warn' && variable);
+    expect(warnings().map(({ message }) => message as string)).toEqual(goneWarnings);
+    process.kill(sandbox.daemonPid, 'SIGKILL');
+    await sandbox.served();
+    expect(warnings()).toHaveLength(goneWarnings.length);
+    const { ports } = await sandbox.ok('GET /v2/sandbox');
+    expect([18092, 18093].filter((port) => (ports as number[]).includes(port))).toEqual([]);
+  },
+  { env: goneVariables, expectedWarnings: [...goneWarnings, 'started again by init'] },
+);
+
+const openWarning = 'JWT_PUBLIC_KEY has no effect: the daemon is open to everyone. Set SVC_API_KEY to close it.';
+
+test(
+  'AUTH-7 RUN-GONE with only a JWT key the daemon is open and says so once; tickets and JWTs are nothing',
+  async ({ sandbox }) => {
+    const warned = sandbox.logLines().filter(({ message }) => message === openWarning);
+    expect(warned).toHaveLength(1);
+    expect((await sandbox.request('GET /v2/sandbox?ticket=any')).status).toBe(200);
+    expect((await sandbox.request('GET /v2/sandbox', undefined, { authorization: 'Bearer a.b.c' })).status).toBe(200);
+  },
+  { env: { JWT_PUBLIC_KEY: 'cHVibGlj' }, expectedWarnings: [openWarning] },
+);
+
+test(
+  'AUTH-7 beside a key the JWT key is nothing, and neither a JWT nor a ticket is the key',
+  async ({ sandbox }) => {
+    expect((await sandbox.request('GET /v2/sandbox', undefined, { authorization: 'Bearer a.b.c' })).status).toBe(401);
+    expect((await sandbox.request(`GET /v2/sandbox?ticket=${key}`)).status).toBe(401);
+    expect((await sandbox.request('GET /v2/sandbox', undefined, { 'x-api-key': key })).status).toBe(200);
+  },
+  { env: { JWT_PUBLIC_KEY: 'cHVibGlj', SVC_API_KEY: key } },
+);
+
+test(
+  'GONE-5 WORKSPACE moves nothing, and there is no flag to move it',
+  async ({ sandbox }) => {
+    const info = await sandbox.ok('GET /v2/sandbox');
+    expect(info['workspace_dir']).toBe(info['home_dir']);
+    const run = Bun.spawnSync([...launchCommand(), 'start', '--workspace', '/tmp'], { env: {} });
+    expect([run.exitCode, run.stderr.toString()]).toEqual([
+      2,
+      'sandboxd: unknown argument --workspace; sandboxd --help lists them\n',
+    ]);
+  },
+  { env: { WORKSPACE: '/tmp' } },
+);
