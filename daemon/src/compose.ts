@@ -17,7 +17,7 @@ import { Accounts } from './core/identity/accounts.ts';
 import { Packages } from './core/ops/packages.ts';
 import { Sandbox } from './core/ops/sandbox.ts';
 import { Toolchains } from './core/ops/toolchain.ts';
-import { createApp } from './http/app.ts';
+import { createApp, unmatchedRoute } from './http/app.ts';
 import { ApiKey } from './http/auth.ts';
 import { maxJsonBodyBytes } from './http/body.ts';
 import { OpenStreams } from './http/open-streams.ts';
@@ -29,10 +29,13 @@ import { SystemAccounts } from './platform/accounts.ts';
 import type { Boot } from './platform/init.ts';
 import { listen } from './platform/listen.ts';
 import { fileStamp, readMachine } from './platform/machine.ts';
+import { Metrics } from './platform/metrics.ts';
+import { processGauges } from './platform/process-gauges.ts';
 import { findProgram } from './platform/programs.ts';
 import { keepPort, readPort } from './platform/runtime-directory.ts';
 import { KeeperSpawn } from './platform/spawn.ts';
 import { StateFile } from './platform/state-file.ts';
+import type { Tracing } from './platform/tracing.ts';
 import { commit, version } from './version.ts';
 
 export interface DaemonInputs {
@@ -76,6 +79,7 @@ export async function composeDaemon({
   const limits = logLimits(config, runtimeDirectory);
   const budget = new LogBudget(limits);
   const streams = new OpenStreams(config.maxStreams);
+  const tracing = await openTracing(boot, environment, logger);
   const sessions = new Sessions({
     store: new StateFile<readonly Session[]>(`${runtimeDirectory}/sessions.json`, []),
     maxSessions: config.maxCommandSessions,
@@ -96,8 +100,21 @@ export async function composeDaemon({
     usedIds: new UsedIds(new StateFile<readonly UsedId[]>(`${runtimeDirectory}/used-ids.json`, []), Date.now),
     maxRunning: config.maxCommands,
     maxEndedBytes: budget.endedBytes,
+    onEnd: ({ state, startedMs }) =>
+      metrics.observeCommand({ status: state.status, seconds: ((state.endedMs ?? startedMs) - startedMs) / 1000 }),
     now: Date.now,
   });
+  const metrics = new Metrics([
+    ...processGauges(runtimeDirectory),
+    { name: 'sandboxd_commands_running', help: 'Commands that run.', read: () => commands.running },
+    {
+      name: 'sandboxd_commands_kept',
+      help: 'Commands that can be read, ended ones included.',
+      read: () => commands.kept,
+    },
+    { name: 'sandboxd_command_sessions', help: 'Command sessions.', read: () => sessions.list().length },
+    { name: 'sandboxd_open_streams', help: 'Open streams.', read: () => streams.count },
+  ]);
   const recovered = await commands.recover();
   if (boot.restarts > 0) logger.warn('started again by init', { restarts: boot.restarts, ...recovered });
   else warnOfSettings(config, environment, logger);
@@ -112,11 +129,15 @@ export async function composeDaemon({
     streams,
     logger,
     routes: [
-      ...bindRoutes(rootRoutes, { version, uptimeSeconds }),
+      ...bindRoutes(rootRoutes, { version, uptimeSeconds, renderMetrics: () => metrics.render() }),
       ...bindRoutes(v1.routes, { ...operations, openApi: once(() => describeV1(v1.routes)) }),
       ...bindRoutes(v2Routes, { ...operations, commands, closing: closing.signal, openApi: once(describeV2) }),
     ],
     removedHint: v1.removedHint,
+    onResponse(facts) {
+      metrics.observeRequest(facts);
+      tracing?.observe({ ...facts, route: facts.route === unmatchedRoute ? null : facts.route });
+    },
   });
   const hostname = config.host || (config.apiKey === null ? '127.0.0.1' : '0.0.0.0');
   const port = config.port === 0 && boot.restarts > 0 ? readPort(runtimeDirectory) : config.port;
@@ -128,6 +149,7 @@ export async function composeDaemon({
     async close() {
       closing.abort();
       await listener.stop(closeMs);
+      await tracing?.close();
       commands[Symbol.dispose]();
       spawn[Symbol.dispose]();
     },
@@ -180,6 +202,22 @@ function warnOfSettings(config: Config, environment: DaemonInputs['environment']
   for (const { variable, message } of settingWarnings(environment, config.apiKey !== null)) {
     logger.warn(message, { variable });
   }
+}
+
+/** Loaded only where a collector is named, because it takes megabytes. */
+async function openTracing(
+  { secrets }: Boot,
+  environment: DaemonInputs['environment'],
+  logger: Logger,
+): Promise<Tracing | null> {
+  const { OTEL_EXPORTER_OTLP_ENDPOINT: all, OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: traces } = environment;
+  if (!(all || traces) || environment['OTEL_SDK_DISABLED'] === 'true') return null;
+  const { Tracing } = await import('./platform/tracing.ts');
+  return new Tracing({
+    version,
+    headers: secrets.get('OTEL_EXPORTER_OTLP_TRACES_HEADERS') ?? secrets.get('OTEL_EXPORTER_OTLP_HEADERS') ?? null,
+    onUnreachable: (reason) => logger.warn('traces cannot be sent', { reason }),
+  });
 }
 
 /** What is kept by default, on a disk and in memory (contract, Commands). */

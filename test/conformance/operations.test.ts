@@ -5,6 +5,7 @@ import { expect, test, type JsonObject, type Sandbox } from '../harness/sandbox.
 import { testAccount, withTestAccount } from '../harness/test-account.ts';
 import { until } from '../harness/until.ts';
 
+const key = 'canary-key-7d31f0c2aa';
 const statuses = ['ready', 'degraded', 'absent'];
 const domains = ['files', 'exec', 'code_interpreter', 'browser', 'computer', 'mcp'];
 
@@ -264,6 +265,59 @@ test('V1OPS-4 ping is answered with pong', async ({ sandbox }) => {
   });
 });
 
+test('OPS-METRICS requests, commands and gauges are told for Prometheus', async ({ sandbox }) => {
+  await sandbox.run({ command: 'head -c 100000 /dev/zero' });
+  await sandbox.run({ command: '/no/such/program', shell: 'none' });
+  const running = await sandbox.start({ command: 'exec cat' });
+  await sandbox.request('GET /v2/nothing');
+  await sandbox.request('GET /v9/else');
+  const closing = new AbortController();
+  const stream = sandbox.lines(`/v2/commands/${running}?stream=true`, closing.signal);
+  await stream.next();
+
+  const response = await sandbox.fetch('GET /metrics');
+  const metrics = readMetrics(await response.text());
+
+  expect(response.headers.get('content-type')).toStartWith('text/plain');
+  expect(metrics).toMatchObject({
+    'http_requests_total{method="POST",route="/v2/commands",status="200"}': 3,
+    'http_requests_total{method="GET",route="unmatched",status="404"}': 2,
+    'http_request_duration_seconds_count{method="POST",route="/v2/commands"}': 3,
+    'command_exec_total{status="completed"}': 1,
+    'command_exec_total{status="failed"}': 1,
+    command_exec_duration_seconds_count: 2,
+    sandboxd_commands_running: 1,
+    sandboxd_commands_kept: 3,
+    sandboxd_command_sessions: 0,
+    sandboxd_open_streams: 1,
+    sandboxd_zombie_processes: 0,
+  });
+  expect(metrics['sandboxd_retained_log_bytes']).toBeGreaterThanOrEqual(100_000);
+  for (const name of [
+    'sandboxd_event_loop_lag_seconds',
+    'process_resident_memory_bytes',
+    'process_cpu_seconds_total',
+    'process_open_fds',
+    'process_start_time_seconds',
+  ]) {
+    expect([name, (metrics[name] ?? 0) > 0]).toEqual([name, true]);
+  }
+  closing.abort();
+  await stream.next().catch(() => null); // The abort that was just asked for.
+});
+
+test(
+  'OPS-METRICS AUTH-5 the metrics need the key, and do not have it',
+  async ({ sandbox }) => {
+    expect((await sandbox.request(`GET /metrics`)).status).toBe(401);
+    await sandbox.request(`GET /v2/nothing?api_key=${key}`);
+    const text = await (await sandbox.fetch('GET /metrics', undefined, { headers: { 'x-api-key': key } })).text();
+    expect(text).toContain('route="unmatched"');
+    expect(text).not.toContain(key);
+  },
+  { env: { SVC_API_KEY: key } },
+);
+
 test('ERR-422 ERR-404 ERR-405 bad input is answered with what is wrong and what to do', async ({ sandbox }) => {
   const languages = 'must be one of python, nodejs, node';
   const seeErrors = 'See errors for each field that has to change.';
@@ -280,6 +334,7 @@ test('ERR-422 ERR-404 ERR-405 bad input is answered with what is wrong and what 
     ['GET /v2/sandbox/', 404, 'no route GET /v2/sandbox/', list],
     ['POST /v2/sandbox', 405, 'POST is not served on /v2/sandbox', 'Use GET or HEAD.'],
     ['DELETE /v1/sandbox', 405, 'DELETE is not served on /v1/sandbox', 'Use GET or HEAD.'],
+    ['POST /metrics', 405, 'POST is not served on /metrics', 'Use GET or HEAD.'],
   ];
   for (const [route, status, message, hint] of cases) {
     const reply = await sandbox.request(route, route.startsWith('GET') ? undefined : {});
@@ -339,4 +394,9 @@ function plantPackages({ directory }: Sandbox): void {
   }
   chmodSync(directory, 0o755);
   chmodSync(mark, 0o666);
+}
+
+function readMetrics(text: string): Record<string, number> {
+  const samples = text.split('\n').filter((line) => line !== '' && !line.startsWith('#'));
+  return Object.fromEntries(samples.map((line) => [line.replace(/ \S+$/, ''), Number(line.split(' ').at(-1))]));
 }

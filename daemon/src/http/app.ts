@@ -21,6 +21,21 @@ export interface AppDeps {
   readonly logger: Logger;
   /** What to do instead of a route that was once served; null for any other path. */
   readonly removedHint?: (method: string, path: string) => string | null;
+  /** Told of every request once its answer is complete, a stream's end included. */
+  readonly onResponse?: (facts: ResponseFacts) => void;
+}
+
+export interface ResponseFacts {
+  readonly requestId: string;
+  readonly method: string;
+  /** The template of the route, or `unmatched`. */
+  readonly route: string;
+  readonly status: number;
+  /** Since 1970. */
+  readonly startedMs: number;
+  readonly ms: number;
+  /** The header of that name, as it came. */
+  readonly traceparent: string | null;
 }
 
 /** `keepOpen` lifts the idle limit of the connection. */
@@ -48,6 +63,8 @@ interface Bindings {
 
 /** What an id that a client sends may look like; anything else is replaced. */
 const requestIdPattern = /^[A-Za-z0-9._-]{1,128}$/;
+/** The route of a request that matched none. */
+export const unmatchedRoute = 'unmatched';
 const switchingProtocols = 101;
 
 export function createApp(deps: AppDeps): App {
@@ -72,7 +89,7 @@ function begin(request: Request): Passage {
     url: URL.parse(request.url),
     startedMs: performance.now(),
     note: {},
-    route: 'unmatched',
+    route: unmatchedRoute,
     upgrade: null,
     isStreaming: false,
     status: 0,
@@ -193,9 +210,12 @@ function assertProtocol(headers: Headers): void {
 
 function finish(deps: AppDeps, request: Request, passage: Passage, bytes: number | null): void {
   const { requestId, route, status, startedMs, note } = passage;
-  const { method } = request;
+  const { method, headers } = request;
   const ms = Math.round((performance.now() - startedMs) * 100) / 100;
   deps.logger.info('request', { request_id: requestId, method, route, status, ms, bytes, ...note });
+  const startedAtMs = performance.timeOrigin + startedMs;
+  const traceparent = headers.get('traceparent');
+  deps.onResponse?.({ requestId, method, route, status, startedMs: startedAtMs, ms, traceparent });
 }
 
 /** null where the length of a body is known only when it has been written. */

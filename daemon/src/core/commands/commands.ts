@@ -23,6 +23,8 @@ export interface CommandsDeps {
   readonly maxRunning: number;
   /** What the logs of ended commands may hold together. */
   readonly maxEndedBytes: number;
+  /** Told once of every command that ended while this daemon looked on. */
+  readonly onEnd: (command: Command) => void;
   readonly now: () => number;
 }
 
@@ -84,6 +86,11 @@ export class Commands implements Disposable {
     return this.#running;
   }
 
+  /** The ended ones that can still be read, and those that run. */
+  get kept(): number {
+    return this.#byId.size;
+  }
+
   /** Takes over what an earlier daemon left; called once, before anything is served. */
   async recover(): Promise<{ running: number; ended: number }> {
     for (const { note: text, child } of await this.deps.spawn.recover()) {
@@ -107,6 +114,7 @@ export class Commands implements Disposable {
     try {
       const command = await started;
       this.#keep(command);
+      if (!command.isRunning) this.deps.onEnd(command);
       if (session) this.deps.sessions.use(session, spec.env);
       return { command, isReplay: false };
     } finally {
@@ -225,6 +233,7 @@ export class Commands implements Disposable {
     this.#running += 1;
     while (command.isRunning) await command.child.changed();
     this.#running -= 1;
+    this.deps.onEnd(command);
     this.#makeRoom();
   }
 

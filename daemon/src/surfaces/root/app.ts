@@ -5,6 +5,7 @@ export interface RootDeps {
   readonly version: string;
   /** Seconds since the daemon process started. */
   readonly uptimeSeconds: () => number;
+  readonly renderMetrics: () => Promise<{ readonly contentType: string; readonly text: string }>;
 }
 
 export const route = routesFor<RootDeps>();

@@ -4,5 +4,6 @@ import type { RootDeps } from './app.ts';
 import { health } from './health.ts';
 import { home } from './home.ts';
 import { internalAuth } from './internal-auth.ts';
+import { metrics } from './metrics.ts';
 
-export const rootRoutes: readonly Route<RootDeps>[] = [home, health, internalAuth];
+export const rootRoutes: readonly Route<RootDeps>[] = [home, health, internalAuth, metrics];

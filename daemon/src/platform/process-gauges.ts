@@ -1,0 +1,75 @@
+/** Gauges of the daemon's own process, of its children and of what it keeps on disk. */
+import { readdirSync, readFileSync, statSync } from 'node:fs';
+import type { GaugeSource } from './metrics.ts';
+
+/** The names that Prometheus clients agree on, then ours. */
+export function processGauges(runtimeDirectory: string): GaugeSource[] {
+  return [
+    { name: 'process_resident_memory_bytes', help: 'Resident memory.', read: () => process.memoryUsage.rss() },
+    { name: 'process_cpu_seconds_total', help: 'Processor time, user and system.', read: cpuSeconds },
+    { name: 'process_open_fds', help: 'Open descriptors.', read: () => readdirSync('/proc/self/fd').length },
+    {
+      name: 'process_start_time_seconds',
+      help: 'When the process started, in seconds since 1970.',
+      read: () => Date.now() / 1000 - process.uptime(),
+    },
+    { name: 'sandboxd_event_loop_lag_seconds', help: 'How late the event loop is now.', read: eventLoopLag },
+    {
+      name: 'sandboxd_zombie_processes',
+      help: 'Children of init and of the daemon that ended and were not reaped.',
+      read: () => zombies([process.ppid, process.pid]),
+    },
+    {
+      name: 'sandboxd_retained_log_bytes',
+      help: 'What the output of commands takes on disk.',
+      read: () => diskBytes(`${runtimeDirectory}/commands`),
+    },
+  ];
+}
+
+function cpuSeconds(): number {
+  const { user, system } = process.cpuUsage();
+  return (user + system) / 1e6;
+}
+
+function eventLoopLag(): Promise<number> {
+  const asked = performance.now();
+  return new Promise((resolve) => setImmediate(() => resolve((performance.now() - asked) / 1000)));
+}
+
+/** Children of each thread, as the kernel lists them; zombies stay in the list until they are reaped. */
+export function zombies(parents: readonly number[]): number {
+  const children = parents.flatMap((pid) =>
+    list(`/proc/${pid}/task`).flatMap((thread) => read(`/proc/${pid}/task/${thread}/children`).split(' ')),
+  );
+  return children.filter((pid) => pid.trim() !== '' && / Z /.test(afterName(read(`/proc/${pid.trim()}/stat`)))).length;
+}
+
+/** What follows the name of a process, which may hold anything, a parenthesis too. */
+function afterName(stat: string): string {
+  return stat.slice(stat.lastIndexOf(')') + 1);
+}
+
+/** Blocks, not lengths: the head of a long log is a hole. */
+function diskBytes(directory: string): number {
+  const sizes = list(directory).flatMap((name) =>
+    ['out', 'err', 'order'].map((file) => statSync(`${directory}/${name}/${file}`, { throwIfNoEntry: false })),
+  );
+  return sizes.reduce((sum, status) => sum + (status?.blocks ?? 0) * 512, 0);
+}
+
+function list(directory: string): string[] {
+  try {
+    return readdirSync(directory);
+  } catch {
+    return []; // It went while we looked.
+  }
+}
+
+function read(path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch {
+    return ''; // It went while we looked.
+  }
+}
