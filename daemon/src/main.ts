@@ -1,14 +1,19 @@
 /** The program: flags and environment to settings, then the daemon, then an exit code. Nobody imports it. */
 import { writeSync } from 'node:fs';
 import { describeSurface, surfaceNames, type SurfaceName } from './api.ts';
+import { examine } from './cli/doctor.ts';
+import { asText, hasFailed } from './cli/finding.ts';
 import { composeDaemon } from './compose.ts';
 import { readConfig, settingsHelp } from './config.ts';
 import { Logger } from './kit/logger.ts';
+import { SystemAccounts } from './platform/accounts.ts';
 import { Init } from './platform/init.ts';
-import { openRuntimeDirectory } from './platform/runtime-directory.ts';
+import { findProgram } from './platform/programs.ts';
+import { describePlaces, openRuntimeDirectory } from './platform/runtime-directory.ts';
 import { version } from './version.ts';
 
 const exitOk = 0;
+const exitFailed = 1;
 const exitUsage = 2;
 const standardOutput = 1;
 const standardError = 2;
@@ -16,6 +21,7 @@ const standardError = 2;
 const help = `sandboxd ${version}: runs commands in this machine and serves them over HTTP
 
   sandboxd start [flags]             run the daemon
+  sandboxd doctor [--json] [flags]   look at this machine and say what start would miss
   sandboxd version                   print the version
   sandboxd print-openapi [v1|v2]     print the description of a surface (v2)
   sandboxd --help                    this page
@@ -25,6 +31,7 @@ ${settingsHelp()}`;
 
 const verbs: Readonly<Record<string, (args: readonly string[]) => Promise<number> | number>> = {
   start,
+  doctor,
   version: () => print(version),
   'print-openapi': async ([surface = 'v2']) => {
     if (!isSurface(surface)) throw new Error(`no surface is named ${surface}; there are ${surfaceNames.join(' and ')}`);
@@ -55,6 +62,21 @@ async function start(args: readonly string[]): Promise<number> {
   logger.info('closing', { signal });
   await daemon.close();
   return exitOk;
+}
+
+async function doctor(args: readonly string[]): Promise<number> {
+  const path = process.env['PATH'] ?? '';
+  const accounts = new SystemAccounts();
+  const findings = await examine({
+    arguments: args.filter((argument) => argument !== '--json'),
+    environment: process.env,
+    uid: process.getuid?.() ?? 0,
+    find: (program) => findProgram(program, path),
+    knowsAccount: (user) => /^\d+(:\d+)?$/.test(user) || accounts.byName(user) !== null,
+    describePlaces,
+  });
+  print(args.includes('--json') ? JSON.stringify({ findings }, null, 2) : asText(findings));
+  return hasFailed(findings) ? exitFailed : exitOk;
 }
 
 function firstSignal(): Promise<string> {

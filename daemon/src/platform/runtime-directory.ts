@@ -1,6 +1,7 @@
 /** Finds the private directory in which commands, their logs and the daemon's sockets live. */
-import { existsSync, lstatSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { accessSync, constants, existsSync, lstatSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
+import { dirname } from 'node:path';
 import type { Init } from './init.ts';
 
 /**
@@ -28,6 +29,23 @@ export function readPort(directory: string): number {
   return existsSync(path) ? Number(readFileSync(path, 'utf8')) : 0;
 }
 
+/** The places that would be tried, and what stands against each; nothing is made. */
+export function describePlaces(wanted: string | null, port: number): { path: string; refusal: string | null }[] {
+  return (wanted === null ? usualPlaces(port) : [wanted]).map((path) => ({ path, refusal: refusalOf(path) }));
+}
+
+function refusalOf(path: string): string | null {
+  try {
+    if (existsSync(path)) return privacyRefusal(path);
+    let parent = dirname(path);
+    while (!existsSync(parent)) parent = dirname(parent);
+    accessSync(parent, constants.W_OK);
+    return null;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code ?? String(error);
+  }
+}
+
 function usualPlaces(port: number): string[] {
   const uid = process.getuid?.() ?? 0;
   const own = `${tmpdir()}/sandboxd-${uid}-${port}`;
@@ -46,12 +64,16 @@ function askInit(init: Init, path: string): string | null {
 function makePrivate(path: string): string | null {
   try {
     mkdirSync(path, { recursive: true, mode: 0o700 });
-    const status = lstatSync(path);
-    if (!status.isDirectory()) return `${path} is not a directory`;
-    if (status.uid !== (process.getuid?.() ?? status.uid)) return `${path} belongs to uid ${status.uid}`;
-    if ((status.mode & 0o077) !== 0) return `${path} is open to others (chmod 700 it)`;
-    return null;
+    return privacyRefusal(path);
   } catch (error) {
     return `${path}: ${(error as NodeJS.ErrnoException).code ?? String(error)}`;
   }
+}
+
+function privacyRefusal(path: string): string | null {
+  const status = lstatSync(path);
+  if (!status.isDirectory()) return `${path} is not a directory`;
+  if (status.uid !== (process.getuid?.() ?? status.uid)) return `${path} belongs to uid ${status.uid}`;
+  if ((status.mode & 0o077) !== 0) return `${path} is open to others (chmod 700 it)`;
+  return null;
 }

@@ -1,0 +1,118 @@
+/** `sandboxd doctor`: looks at the machine before a daemon is started on it, and says what to do about what it finds. */
+import { existsSync, readFileSync } from 'node:fs';
+import { connect, createServer } from 'node:net';
+import { readConfig, settingWarnings, type Config } from '../config.ts';
+import { fail, ok, warn, type Finding } from './finding.ts';
+import { examineMachine, type MachineView } from './machine-check.ts';
+
+export interface DoctorDeps extends MachineView {
+  readonly arguments: readonly string[];
+  readonly uid: number;
+  /** Whether the machine knows the account: a name or a uid. */
+  readonly knowsAccount: (user: string) => boolean;
+  /** The places that a daemon would try, and what stands against each; nothing is made. */
+  readonly describePlaces: (wanted: string | null, port: number) => readonly RuntimePlace[];
+}
+
+export interface RuntimePlace {
+  readonly path: string;
+  readonly refusal: string | null;
+}
+
+const connectMs = 1000;
+
+/** Looks at everything, and changes nothing. */
+export async function examine(deps: DoctorDeps): Promise<Finding[]> {
+  const read = readSettings(deps);
+  if ('finding' in read) return [read.finding, ...examineMachine(deps)];
+  const { config } = read;
+  const place = choosePlace(deps, config);
+  return [
+    ok('settings', 'every setting can be read'),
+    ...settingWarnings(deps.environment, config.apiKey !== null).map(({ message }) =>
+      warn('settings', message, 'Take the variable away.'),
+    ),
+    examineKey(config),
+    examineDefaultUser(deps, config),
+    place.finding,
+    await examinePort(config, place.path),
+    ...examineMachine(deps),
+  ];
+}
+
+function readSettings({ arguments: args, environment }: DoctorDeps): { config: Config } | { finding: Finding } {
+  try {
+    return { config: readConfig({ arguments: args, environment, secrets: new Map() }) };
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error);
+    return { finding: fail('settings', message, 'Correct it; the daemon does not start with it.') };
+  }
+}
+
+function examineKey({ apiKey, host }: Config): Finding {
+  if (apiKey !== null) return ok('key', 'a key is set, and every request must carry it');
+  if (host === '' || host === 'localhost' || /^(127\.|::1$)/.test(host)) {
+    return ok('key', 'no key is set, and the daemon listens on loopback only');
+  }
+  const advice = 'Set SVC_API_KEY: without it anyone who can connect runs commands.';
+  return warn('key', `no key is set, and the daemon listens on ${host}`, advice);
+}
+
+function examineDefaultUser({ knowsAccount, uid }: DoctorDeps, { defaultUser }: Config): Finding {
+  const check = 'default user';
+  if (defaultUser === null) return ok(check, 'none is set: commands run as the account of the daemon');
+  if (!knowsAccount(defaultUser)) {
+    return fail(check, `${defaultUser} does not exist`, 'Create the account, or set another SVC_DEFAULT_USER.');
+  }
+  if (uid !== 0 && defaultUser !== String(uid)) {
+    return warn(check, `only root can become ${defaultUser}`, 'Start the daemon as root, or without SVC_DEFAULT_USER.');
+  }
+  return ok(check, `commands run as ${defaultUser}`);
+}
+
+function choosePlace({ describePlaces }: DoctorDeps, config: Config): { finding: Finding; path: string | null } {
+  const check = 'runtime directory';
+  const places = describePlaces(config.runtimeDir, config.port);
+  const chosen = places.find(({ refusal }) => refusal === null);
+  if (chosen) return { finding: ok(check, chosen.path), path: chosen.path };
+  const refusals = places.map(({ path, refusal }) => `${path}: ${refusal ?? ''}`).join('; ');
+  return { finding: fail(check, refusals, 'Give a directory of the daemon’s own with --runtime-dir.'), path: null };
+}
+
+/** A port that is taken is right where it is our own daemon that took it. */
+async function examinePort(config: Config, directory: string | null): Promise<Finding> {
+  const running = directory === null ? null : await findDaemon(directory);
+  if (running !== null) return ok('port', `${running} is served by a daemon that runs here, and its init answers`);
+  const reason = await bindFailure(config.host || (config.apiKey === null ? '127.0.0.1' : '0.0.0.0'), config.port);
+  if (reason === null) return ok('port', `${config.port} is free`);
+  return fail('port', `${config.port} cannot be had: ${reason}`, 'Stop what listens there, or choose another --port.');
+}
+
+/** The port of the daemon that owns the directory; null when none does. */
+async function findDaemon(directory: string): Promise<string | null> {
+  const socket = `${directory}/init.sock`;
+  if (!existsSync(socket) || !existsSync(`${directory}/port`)) return null;
+  return (await accepts(socket)) ? readFileSync(`${directory}/port`, 'utf8').trim() : null;
+}
+
+function accepts(path: string): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect({ path, timeout: connectMs });
+    const settle = (isOpen: boolean) => {
+      socket.destroy();
+      resolve(isOpen);
+    };
+    socket.once('connect', () => settle(true));
+    socket.once('timeout', () => settle(false));
+    socket.once('error', () => settle(false));
+  });
+}
+
+/** null when the address can be had. */
+function bindFailure(host: string, port: number): Promise<string | null> {
+  return new Promise((resolve) => {
+    const server = createServer();
+    server.once('error', (error: NodeJS.ErrnoException) => resolve(error.code ?? error.message));
+    server.listen({ host, port, exclusive: true }, () => server.close(() => resolve(null)));
+  });
+}
