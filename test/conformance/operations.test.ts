@@ -155,6 +155,49 @@ test(
 );
 
 test(
+  'OPS-TOOLS a tool runs as the default account with its groups, at the root, without the key and what steers a loader',
+  async ({ sandbox }) => {
+    const headers = { 'x-api-key': key };
+    await sandbox.request('GET /v2/sandbox/packages?lang=python', undefined, headers);
+    const told = readFileSync(join(sandbox.directory, 'told'), 'utf8').split('\n');
+
+    expect(told.slice(0, 3)).toEqual([String(testAccount.uid), testAccount.groups.join(' '), '/']);
+    expect(told).toContain(`HOME=${sandbox.directory}`);
+    const names = told.slice(3).map((line) => line.split('=')[0] ?? '');
+    expect(names.filter((name) => /^(SVC_API_KEY|LD_.*|NODE_OPTIONS|OTEL_.*HEADERS)$/.test(name))).toEqual([]);
+    expect(told.join('\n')).not.toContain(key);
+  },
+  withTestAccount({
+    args: ['--default-user', testAccount.name],
+    env: (sandbox) => ({
+      ...withOwnPrograms(sandbox),
+      SVC_API_KEY: key,
+      LD_LIBRARY_PATH: '/no/such/folder',
+      NODE_OPTIONS: '--no-warnings',
+      OTEL_EXPORTER_OTLP_HEADERS: `authorization=${key}`,
+    }),
+    prepare: (sandbox) => {
+      const told = join(sandbox.directory, 'told');
+      plantProgram(sandbox, 'python3', `{ id -u; id -G; pwd; env; } > ${told}; echo '[]'`);
+      writeFileSync(told, '');
+      chmodSync(told, 0o666);
+      chmodSync(sandbox.directory, 0o755);
+    },
+  }),
+);
+
+test(
+  'OPS-TOOLS a root daemon lists packages without running what the directories of Python have planted',
+  async ({ sandbox }) => {
+    const { status } = await sandbox.request('GET /v2/sandbox/packages?lang=python');
+
+    expect(status).toBe(existsSync('/usr/bin/python3') ? 200 : 503);
+    expect(readFileSync(join(sandbox.directory, 'ran-as'), 'utf8')).toBe('');
+  },
+  { env: plantedVariables, prepare: plantPackages },
+);
+
+test(
   'V1OPS-2 V1OPS-3 ERR-503 an interpreter that cannot be run is 503 and says how to get one',
   async ({ sandbox }) => {
     for (const [route, program] of [
