@@ -142,6 +142,10 @@ static void take_release(struct keeper *keeper, struct field_reader *fields) {
     release_streams(&keeper->streams);
 }
 
+static void take_cap(struct keeper *keeper, struct field_reader *fields) {
+    cap_streams(&keeper->streams, read_u64(fields));
+}
+
 /* ---- tree ---- */
 
 static void take_tree(struct keeper *keeper, struct field_reader *fields) {
@@ -174,6 +178,7 @@ static const struct command {
     {FRAME_WATCH, 16, 16, take_watch},
     {FRAME_TREE, 0, 0, take_tree},
     {FRAME_RELEASE, 0, 0, take_release},
+    {FRAME_CAP, 8, 8, take_cap},
 };
 
 bool obey_frame(struct keeper *keeper, const struct frame *frame) {

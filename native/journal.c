@@ -116,6 +116,7 @@ static void add_status(struct text *text, const struct status *status) {
     add_number(text, "system_us", status->system_us);
     add_number(text, "max_rss_kb", status->max_rss_kb);
     add_number(text, "started_ns", status->started_ns);
+    add_number(text, "exited_ns", status->exited_ns);
 }
 
 void write_journal_event(struct journal *journal, const char *event, const struct status *status) {

@@ -28,6 +28,7 @@ enum frame_type {
     FRAME_WATCH = 24,
     FRAME_TREE = 25,
     FRAME_RELEASE = 26,
+    FRAME_CAP = 27,
 
     FRAME_STATUS = 32,
     FRAME_SPAWNED = 33,

@@ -128,6 +128,15 @@ void resume_streams(struct streams *streams) {
     rearm_streams(streams);
 }
 
+void cap_streams(struct streams *streams, uint64_t cap_bytes) {
+    for (int stream = 0; stream < 2; stream++) {
+        struct log *log = &streams->log[stream];
+        log->cap_bytes = cap_bytes;
+        /* A client that blocks its command is asked for every byte first. */
+        if (!streams->is_blocking && log_room(log) == 0) evict_from_log(log, UINT64_MAX);
+    }
+}
+
 void release_streams(struct streams *streams) {
     streams->is_discarding = true;
     streams->is_blocking = false;

@@ -42,6 +42,8 @@ void pause_streams(struct streams *streams);
 /* Goes on reading where a pause or a full log held it up. */
 void resume_streams(struct streams *streams);
 void wake_blocked_streams(struct streams *streams);
+/* What each log may hold from now on; what it holds beyond that goes at once. */
+void cap_streams(struct streams *streams, uint64_t cap_bytes);
 /* From now on output is read and dropped. */
 void release_streams(struct streams *streams);
 

@@ -141,6 +141,7 @@ test.each<[string, Buffer]>([
   ['a long RESIZE', frame(type.resize, Buffer.alloc(8))],
   ['a PAUSE with a payload', frame(type.pause, Buffer.alloc(1))],
   ['a short WATCH', frame(type.watch, Buffer.alloc(8))],
+  ['a short CAP', frame(type.cap, Buffer.alloc(4))],
   ['a TREE with a payload', frame(type.tree, Buffer.alloc(4))],
 ])('%s ends the connection and not the command', async (_, bytes) => {
   await using here = await Stage.start();

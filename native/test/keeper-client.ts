@@ -13,6 +13,7 @@ export const type = {
   watch: 24,
   tree: 25,
   release: 26,
+  cap: 27,
   status: 32,
   spawned: 33,
   failed: 34,

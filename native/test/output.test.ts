@@ -143,6 +143,25 @@ test('past the cap the oldest bytes go, three quarters stay, and the header says
   expect(statSync(join(directory, 'out')).blocks * 512).toBeLessThanOrEqual(cap + 64 * 1024);
 });
 
+test('CAP lowers what is kept at once, and holds for what comes', async () => {
+  await using here = await Stage.start();
+  const running = await here.shell('seq 1 200000; read line; seq 1 200000', {
+    cap: 8 * 1024 * 1024,
+    flags: flag.stdin,
+  });
+  const once = Array.from({ length: 200_000 }, (_, index) => `${index + 1}\n`).join('');
+  for (let [out, err] = [0, 0]; out < once.length;) [out, err] = await waitForOutput(running, out, err);
+  const cap = 128 * 1024;
+  running.connection.send(type.cap, fields([64, cap]));
+  await sendStdin(running, 0, '\n');
+  const exited = await running.connection.status(type.exited);
+  expect(exited.end[0]).toBe(once.length * 2);
+  expect(exited.end[0] - exited.head[0]).toBeLessThanOrEqual(cap);
+  expect(readFileSync(join(running.directory, 'out')).subarray(exited.head[0]).toString()).toBe(
+    (once + once).slice(exited.head[0]),
+  );
+});
+
 test.each([1, 2, 3, 4, 5, 100, 4095, 4096, 5000, 9000])('a cap of %d bytes holds', async (cap) => {
   await using here = await Stage.start();
   const { exited, directory } = await here.shellToEnd('seq 1 3000', { cap });
