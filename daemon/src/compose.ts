@@ -75,15 +75,18 @@ export async function composeDaemon({
     defaultUser: config.defaultUser,
     platform: process.platform,
   });
-  const spawn = new KeeperSpawn(runtimeDirectory);
+  const onFault = (what: string, error: unknown) =>
+    logger.error('the runtime directory', { what, reason: String(error) });
+  const spawn = new KeeperSpawn(runtimeDirectory, (name, error) => onFault(`${name} could not be taken over`, error));
   const limits = logLimits(config, runtimeDirectory);
   const budget = new LogBudget(limits);
   const streams = new OpenStreams(config.maxStreams);
   const tracing = await openTracing(boot, environment, logger);
   const sessions = new Sessions({
-    store: new StateFile<readonly Session[]>(`${runtimeDirectory}/sessions.json`, []),
+    store: new StateFile<readonly Session[]>(`${runtimeDirectory}/sessions.json`, [], onFault),
     maxSessions: config.maxCommandSessions,
     now: Date.now,
+    onFault,
   });
   const commands: Commands = new Commands({
     spawn,
@@ -93,13 +96,14 @@ export async function composeDaemon({
       findProgram,
       environment: imageEnvironment({ ...environment, ...Object.fromEntries(boot.scrubbed) }),
       budget,
-      endedBytes: () => commands.endedBytes(),
+      keptBytes: () => commands.keptBytes(),
       now: Date.now,
     }),
     sessions,
-    usedIds: new UsedIds(new StateFile<readonly UsedId[]>(`${runtimeDirectory}/used-ids.json`, []), Date.now),
+    usedIds: new UsedIds(new StateFile<readonly UsedId[]>(`${runtimeDirectory}/used-ids.json`, [], onFault), Date.now),
     maxRunning: config.maxCommands,
-    maxEndedBytes: budget.endedBytes,
+    budget,
+    onFault,
     onEnd: ({ state, startedMs }) =>
       metrics.observeCommand({ status: state.status, seconds: ((state.endedMs ?? startedMs) - startedMs) / 1000 }),
     now: Date.now,
@@ -117,6 +121,7 @@ export async function composeDaemon({
   ]);
   const recovered = await commands.recover();
   if (boot.restarts > 0) logger.warn('started again by init', { restarts: boot.restarts, ...recovered });
+  else if (recovered.running + recovered.ended > 0) logger.info('took over', { ...recovered });
   else warnOfSettings(config, environment, logger);
 
   const operations = composeOperations({ config, environment, runtimeDirectory, logger, spawn, accounts, limits });
@@ -142,7 +147,7 @@ export async function composeDaemon({
   const hostname = config.host || (config.apiKey === null ? '127.0.0.1' : '0.0.0.0');
   const port = config.port === 0 && boot.restarts > 0 ? readPort(runtimeDirectory) : config.port;
   const listener = listen({ hostname, port, socketProtocol }, app);
-  keepPort(runtimeDirectory, listener.port);
+  if (!keepPort(runtimeDirectory, listener.port)) logger.warn('no room to note the port', { port: listener.port });
 
   return {
     url: `http://${hostname.includes(':') ? `[${hostname}]` : hostname}:${listener.port}`,
@@ -151,6 +156,7 @@ export async function composeDaemon({
       await listener.stop(closeMs);
       await tracing?.close();
       commands[Symbol.dispose]();
+      sessions[Symbol.dispose]();
       spawn[Symbol.dispose]();
     },
   };

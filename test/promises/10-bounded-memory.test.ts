@@ -64,6 +64,25 @@ test(
 );
 
 test(
+  'PROMISE-10 V2CMD-RETAIN running commands that keep too much together keep a fair share each',
+  async ({ sandbox }) => {
+    const ids = await Promise.all(
+      Array.from({ length: 12 }, () =>
+        sandbox.start({ command: 'head -c 4000000 /dev/zero; echo done >&2; read line' }),
+      ),
+    );
+    const stored = async () =>
+      Number((await Bun.$`du -s --block-size=1 ${sandbox.runtimeDirectory}`.text()).split('\t')[0]);
+    await until('the budget holds', async () => (await stored()) < 16 * mebibyte, 15_000);
+
+    const { gaps, command } = await sandbox.ok(`GET /v2/commands/${ids[0]}?limit_bytes=1`);
+    expect(command).toMatchObject({ status: 'running' });
+    expect(gaps).toEqual([{ stream: 'stdout', from: 0, to: expect.any(Number) }]);
+  },
+  { env: { SVC_STREAM_KEPT_MIB: '4', SVC_TOTAL_KEPT_MIB: '16' } },
+);
+
+test(
   'PROMISE-10 V2CMD-SLOW 256 MiB pass a reader, and one that never reads, without filling the memory of the daemon',
   async ({ sandbox }) => {
     const id = await sandbox.start({ command: 'head -c 268435456 /dev/zero | tr "\\0" "x"' });

@@ -1,11 +1,13 @@
 /** One command as the daemon sees it: its keeper while that lives, its directory ever after. */
 import { getSystemErrorMap } from 'node:util';
 import type { ByteLog } from '../kit/byte-log.ts';
+import { Deadline } from '../kit/deadline.ts';
 import { Notifier } from '../kit/notifier.ts';
 import type { ArrivalRun, CommandDirectory, JournalEnd, StreamName } from './command-directory.ts';
 import { KeeperConnection } from './keeper-connection.ts';
 import {
   decodeStatus,
+  encodeCap,
   encodeEof,
   encodeFrame,
   encodeSignal,
@@ -55,6 +57,7 @@ export interface Signalled {
 }
 
 const stdinChunkBytes = 64 * 1024;
+const answerMs = 2000;
 
 export class Child {
   pid = 0;
@@ -114,6 +117,13 @@ export class Child {
     if (this.#connection) this.#ends = maxEnds(this.#ends, this.directory.storedEnds());
   }
 
+  /** The same for what was given up at the other end; costs a look at the journal. */
+  refreshKept(): void {
+    if (!this.#connection) return;
+    this.refresh();
+    this.#heads = maxEnds(this.#heads, this.directory.heads());
+  }
+
   log(stream: StreamName): ByteLog {
     return this.directory.log(stream);
   }
@@ -162,12 +172,21 @@ export class Child {
     this.#connection?.send(encodeEof(offset));
   }
 
-  /** Drops the record of it. What still runs goes on, its output unread. */
+  /** What each stream may keep from now on; what it holds beyond that goes at once. */
+  cap(bytes: number): void {
+    this.#connection?.send(encodeCap(bytes));
+  }
+
+  /** Drops the record of it. What still runs goes on, its output unread; whoever waits for it is let go. */
   forget(): void {
     this.#isForgotten = true;
     this.#connection?.send(encodeFrame(toKeeper.release));
     this.#connection?.close();
+    this.#connection = null;
     this.directory.remove();
+    this.end ??= { kind: 'lost', atMs: Date.now() };
+    this.streamsOpen = false;
+    this.#changes.notify();
   }
 
   /** Takes over a fresh connection, which SPAWN is sent on. */
@@ -187,7 +206,7 @@ export class Child {
     const journal = this.directory.journal();
     this.pid = journal?.pid ?? this.pid;
     this.startedMs = journal?.startedMs ?? this.startedMs;
-    this.end ??= endFromJournal(journal);
+    this.end ??= endFromJournal(journal, this.directory.lastWriteMs());
     this.streamsOpen = false;
     this.stdin = { ...this.stdin, isOpen: false };
     this.#ends = this.end.kind === 'lost' ? this.directory.storedEnds() : maxEnds(this.#ends, journal?.end ?? [0, 0]);
@@ -265,23 +284,26 @@ export class Child {
     };
   }
 
-  #ask<Answer>(frame: Buffer, queue: ((answer: Answer) => void)[]): Promise<Answer | null> {
+  /** Null when the keeper has gone, or does not answer: its account can stop it. */
+  async #ask<Answer>(frame: Buffer, queue: ((answer: Answer) => void)[]): Promise<Answer | null> {
     const connection = this.#connection;
-    if (!connection) return Promise.resolve(null);
-    return new Promise((resolve) => {
-      queue.push(resolve);
+    if (!connection) return null;
+    using deadline = new Deadline(answerMs);
+    return await new Promise<Answer | null>((resolve) => {
+      queue.push(resolve); // A late answer takes its own place in the queue, and nobody hears it.
+      deadline.signal.addEventListener('abort', () => resolve(null), { once: true });
       connection.send(frame);
     });
   }
 }
 
-function endFromJournal(journal: JournalEnd | null): ChildEnd {
+function endFromJournal(journal: JournalEnd | null, lastWriteMs: number): ChildEnd {
   if (journal?.exit) {
     const { exitCode, signal, cause, oomKilled, exitedMs } = journal.exit;
     return { kind: 'exited', exitCode: signal === 0 ? exitCode : null, signal, cause, oomKilled, atMs: exitedMs };
   }
-  if (journal?.failure) return failedEnd(journal.failure.stage, journal.failure.errno, Date.now());
-  return { kind: 'lost', atMs: Date.now() };
+  if (journal?.failure) return failedEnd(journal.failure.stage, journal.failure.errno, lastWriteMs);
+  return { kind: 'lost', atMs: lastWriteMs };
 }
 
 function failedEnd(stage: FailureStage, errno: number, atMs: number): ChildEnd {

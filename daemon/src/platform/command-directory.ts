@@ -1,5 +1,16 @@
 /** The files of one command (docs/protocols/keeper.md): the daemon's note, the keeper's logs and its journal. */
-import { closeSync, fstatSync, mkdirSync, openSync, readFileSync, readSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  closeSync,
+  existsSync,
+  fstatSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  readSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { ByteLog, joinRanges, type LogSource, type Range } from '../kit/byte-log.ts';
 import { endCauses, failureStages, type EndCause, type FailureStage } from './keeper-protocol.ts';
 
@@ -43,15 +54,45 @@ export class CommandDirectory {
 
   constructor(readonly path: string) {}
 
-  static create(path: string, note: string): CommandDirectory {
+  /** `input` is kept until all of it is in standard input, beyond the life of this daemon. */
+  static create(path: string, note: string, input: Uint8Array | null = null): CommandDirectory {
     mkdirSync(path, { mode: 0o700 });
-    writeFileSync(`${path}/meta.json`, note, { mode: 0o600 });
-    return new CommandDirectory(path);
+    const directory = new CommandDirectory(path);
+    try {
+      if (input) writeFileSync(`${path}/input`, input, { mode: 0o600 });
+      writeFileSync(`${path}/meta.json`, note, { mode: 0o600 });
+    } catch (error) {
+      directory.remove(); // A full disk must not fill up with directories of commands that never were.
+      throw error;
+    }
+    return directory;
   }
 
   /** The daemon's own note, as it was given to `create`; null when the start was cut off before it was whole. */
   note(): string | null {
     return readIfPresent(`${this.path}/meta.json`);
+  }
+
+  /** What is still to be written to standard input; null when there is nothing. */
+  input(): Uint8Array | null {
+    return existsSync(`${this.path}/input`) ? readFileSync(`${this.path}/input`) : null;
+  }
+
+  forgetInput(): void {
+    rmSync(`${this.path}/input`, { force: true });
+  }
+
+  /** When the keeper last wrote to the journal, for what it did not live to tell. */
+  lastWriteMs(): number {
+    return statSync(`${this.path}/journal`, { throwIfNoEntry: false })?.mtimeMs ?? Date.now();
+  }
+
+  /** Where the kept output of each stream starts now. */
+  heads(): [number, number] {
+    return [this.#holes('stdout')[0], this.#holes('stderr')[0]].map((hole) => (hole?.from === 0 ? hole.to : 0)) as [
+      number,
+      number,
+    ];
   }
 
   /** True when the journal is ours: no keeper has started, and none ever will in this directory. */
@@ -104,7 +145,9 @@ export class CommandDirectory {
   journal(): JournalEnd | null {
     const text = readIfPresent(`${this.path}/journal`);
     if (text === null) return null;
-    return readJournal(text.slice(headerBytes));
+    // The events tell the heads as they were then; the header has them as they are.
+    const [out = 0, err = 0] = parseHeader(text.slice(0, headerBytes))?.head ?? [];
+    return { ...readJournal(text.slice(headerBytes)), head: [out, err] };
   }
 
   remove(): void {
@@ -184,14 +227,14 @@ interface JournalLine {
   readonly at_ns: number;
   readonly started_ns: number;
   readonly end: [number, number];
-  readonly head: [number, number];
+  readonly exited_ns: number;
   readonly stage: number;
   readonly errno: number;
 }
 
-function readJournal(text: string): JournalEnd {
+function readJournal(text: string): Omit<JournalEnd, 'head'> {
   const lines = text.split('\n').filter((line) => line.startsWith('{') && line.endsWith('}'));
-  const events = new Map(lines.map((line) => JSON.parse(line) as JournalLine).map((line) => [line.event, line]));
+  const events = new Map(lines.flatMap(parseLine).map((line) => [line.event, line]));
   const exited = events.get('exited');
   const failed = events.get('failed');
   const last = events.get('closed') ?? exited ?? events.get('spawned');
@@ -199,7 +242,6 @@ function readJournal(text: string): JournalEnd {
     isSilent: events.size === 0,
     pid: last?.pid ?? 0,
     end: last?.end ?? [0, 0],
-    head: last?.head ?? [0, 0],
     startedMs: (last?.started_ns ?? 0) / 1e6,
     failure: failed ? { stage: failureStages[failed.stage - 1] ?? 'protocol', errno: failed.errno } : null,
     exit: exited
@@ -208,10 +250,18 @@ function readJournal(text: string): JournalEnd {
           signal: exited.signal,
           cause: endCauses[exited.cause] ?? 'none',
           oomKilled: exited.oom === 2 ? null : exited.oom === 1,
-          exitedMs: exited.at_ns / 1e6,
+          exitedMs: exited.exited_ns / 1e6,
         }
       : null,
   };
+}
+
+function parseLine(line: string): JournalLine[] {
+  try {
+    return [JSON.parse(line) as JournalLine];
+  } catch {
+    return []; // Cut off by a loss of power; what the other lines tell still holds.
+  }
 }
 
 function readIfPresent(path: string): string | null {

@@ -17,6 +17,7 @@ export const toKeeper = {
   watch: 24,
   tree: 25,
   release: 26,
+  cap: 27,
 } as const;
 
 export const fromKeeper = {
@@ -181,6 +182,10 @@ export function encodeSignal(signal: number, scope: number): Buffer {
 
 export function encodeTerminate(graceMs: number, cause: EndCause): Buffer {
   return encodeFrame(toKeeper.terminate, uint32s(graceMs, endCauses.indexOf(cause)));
+}
+
+export function encodeCap(bytes: number): Buffer {
+  return encodeFrame(toKeeper.cap, uint64s(bytes));
 }
 
 export function decodeStatus(payload: Buffer): KeeperStatus {

@@ -18,9 +18,17 @@ export function openRuntimeDirectory(init: Init, wanted: string | null, port: nu
   throw new Error(`no runtime directory: ${refusals.join('; ')}`);
 }
 
-/** Notes where the daemon serves, so that one that is started again can be found where it was. */
-export function keepPort(directory: string, port: number): void {
-  writeFileSync(`${directory}/port`, `${port}\n`, { mode: 0o600 });
+/**
+ * Notes where the daemon serves, so that one that is started again can be found where it was.
+ * False when there is no room for it: the daemon serves all the same.
+ */
+export function keepPort(directory: string, port: number): boolean {
+  try {
+    writeFileSync(`${directory}/port`, `${port}\n`, { mode: 0o600 });
+    return true;
+  } catch {
+    return false; // A full disk; only a daemon on a port that it chose itself would miss the note.
+  }
 }
 
 /** The noted port; 0 when there is none. */

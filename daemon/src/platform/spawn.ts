@@ -1,6 +1,7 @@
 /** Starts commands: asks init for a keeper, hands it the request, and finds them all again after a restart. */
 import { closeSync, mkdirSync, openSync, readdirSync } from 'node:fs';
 import { constants } from 'node:os';
+import { Deadline } from '../kit/deadline.ts';
 import { mintId } from '../kit/ids.ts';
 import { Child } from './child.ts';
 import { CommandDirectory } from './command-directory.ts';
@@ -14,6 +15,8 @@ export type { ResourceLimit } from './keeper-protocol.ts';
 export interface SpawnRequest {
   /** Kept beside the command, and given back by `recover`. */
   readonly note: string;
+  /** Kept beside it too, for the child to be fed with; null is nothing. */
+  readonly input: Uint8Array | null;
   readonly argv: readonly string[];
   readonly env: Readonly<Record<string, string>>;
   readonly cwd: string;
@@ -47,12 +50,17 @@ const childOomScore = 500;
 const adoptedAtOnce = 64;
 const startingLooks = 50;
 const startingLookMs = 10;
+const statusMs = 1000;
 
 export class KeeperSpawn implements Spawn, Disposable {
   readonly #commands: string;
   readonly #descriptor: number;
 
-  constructor(runtimeDirectory: string) {
+  constructor(
+    runtimeDirectory: string,
+    /** Told of a directory that could not be taken over. */
+    private readonly onFault: (name: string, error: unknown) => void,
+  ) {
     this.#commands = `${runtimeDirectory}/commands`;
     mkdirSync(this.#commands, { mode: 0o700, recursive: true });
     this.#descriptor = openSync(runtimeDirectory, 'r');
@@ -70,7 +78,7 @@ export class KeeperSpawn implements Spawn, Disposable {
     const names = readdirSync(this.#commands);
     const recovered: Recovered[] = [];
     for (let at = 0; at < names.length; at += adoptedAtOnce) {
-      const some = await Promise.all(names.slice(at, at + adoptedAtOnce).map((name) => this.#adopt(name)));
+      const some = await Promise.all(names.slice(at, at + adoptedAtOnce).map((name) => this.#tryAdopt(name)));
       recovered.push(...some.filter((one) => one !== null));
     }
     return recovered;
@@ -82,9 +90,12 @@ export class KeeperSpawn implements Spawn, Disposable {
 
   async #attempt(request: SpawnRequest): Promise<Child> {
     const name = mintId('run');
-    const directory = CommandDirectory.create(`${this.#commands}/${name}`, request.note);
-    const child = new Child(directory, this.#socketPath(`commands/${name}/control`));
-    const frame = encodeSpawn(spawnFrame(request, directory.path));
+    const path = `${this.#commands}/${name}`;
+    const frame = encodeSpawn(spawnFrame(request, path));
+    const child = new Child(
+      CommandDirectory.create(path, request.note, request.input),
+      this.#socketPath(`commands/${name}/control`),
+    );
     if (!frame) {
       child.fail('exec', constants.errno.E2BIG);
       return child;
@@ -117,15 +128,26 @@ export class KeeperSpawn implements Spawn, Disposable {
     await answered.promise;
   }
 
+  /** One directory that cannot be read must not keep all others from being served. */
+  async #tryAdopt(name: string): Promise<Recovered | null> {
+    try {
+      return await this.#adopt(name);
+    } catch (error) {
+      this.onFault(name, error);
+      return null;
+    }
+  }
+
   async #adopt(name: string): Promise<Recovered | null> {
     const directory = new CommandDirectory(`${this.#commands}/${name}`);
     const note = directory.note();
-    if (note === null || directory.claim()) {
-      directory.remove(); // It never started: no keeper has claimed it, and now none can.
+    // Without a note nothing was asked of a keeper; with a claim of ours none can start any more.
+    if (!note || directory.claim()) {
+      directory.remove();
       return null;
     }
     const child = new Child(directory, this.#socketPath(`commands/${name}/control`));
-    if (await attached(child)) while (child.pid === 0 && !child.end) await child.changed();
+    if (await attached(child)) await told(child);
     else child.settleFromJournal(); // The keeper has gone, and the journal has the last word.
     return { note, child };
   }
@@ -134,6 +156,12 @@ export class KeeperSpawn implements Spawn, Disposable {
   #socketPath(relative: string): string {
     return `/proc/self/fd/${this.#descriptor}/${relative}`;
   }
+}
+
+/** Waits for the first STATUS, but not for ever: a keeper that was stopped tells it when it goes on. */
+async function told(child: Child): Promise<void> {
+  using deadline = new Deadline(statusMs);
+  while (child.pid === 0 && !child.end && !deadline.passed) await child.changed(deadline.signal);
 }
 
 /** False when nobody listens for the command any more. */

@@ -69,6 +69,7 @@ export class Tools {
 
   #start(request: ToolRequest, account: Account): Promise<Child> {
     const started = this.deps.spawn.start({
+      input: null,
       note: JSON.stringify({ tool: request.argv[0] }),
       argv: request.argv,
       env: { ...this.deps.environment, ...accountVariables(account), ...request.env },

@@ -38,6 +38,7 @@ const signalNames = new Map(
 
 export class Command {
   #settled: Promise<void> | null = null;
+  #input: Promise<unknown> = Promise.resolve();
 
   constructor(
     readonly note: CommandNote,
@@ -71,6 +72,13 @@ export class Command {
   async finished(signal?: AbortSignal): Promise<void> {
     while (!this.child.end && !signal?.aborted) await this.child.changed(signal);
     if (this.child.end && this.child.streamsOpen) await (this.#settled ??= this.#drain());
+  }
+
+  /** Runs one writer of standard input after the other, so that each finds where the one before has ended. */
+  writing<T>(write: () => Promise<T>): Promise<T> {
+    const written = this.#input.then(write);
+    this.#input = written.catch(() => null); // The next one writes, whatever became of this one.
+    return written;
   }
 
   async #drain(): Promise<void> {

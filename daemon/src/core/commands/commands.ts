@@ -6,12 +6,14 @@ import type { Spawn } from '../../platform/spawn.ts';
 import { endTool } from '../capabilities/tool-run.ts';
 import { Command, type CommandStatus } from './command.ts';
 import type { EnvironmentChanges } from './environment.ts';
-import { writeInput, type InputRequest, type InputResult } from './input.ts';
+import { feedInput, writeInput, type InputRequest, type InputResult } from './input.ts';
 import { killCommand, type Killed } from './kill.ts';
 import { graceMs, type CommandSpec, type Launcher } from './launcher.ts';
+import type { LogBudget } from './log-budget.ts';
 import { decodeNote } from './note.ts';
 import { readPart, type Offsets, type StreamPart } from './output.ts';
-import { tooManyCommands } from './refusal.ts';
+import { systemRefusal, tooManyCommands } from './refusal.ts';
+import { keptEnded, retired } from './retention.ts';
 import type { Session, Sessions } from './sessions.ts';
 import type { UsedIds } from './used-ids.ts';
 
@@ -21,8 +23,9 @@ export interface CommandsDeps {
   readonly sessions: Sessions;
   readonly usedIds: UsedIds;
   readonly maxRunning: number;
-  /** What the logs of ended commands may hold together. */
-  readonly maxEndedBytes: number;
+  readonly budget: LogBudget;
+  /** Told of what could not be written down; the records it is about are kept. */
+  readonly onFault: (what: string, error: unknown) => void;
   /** Told once of every command that ended while this daemon looked on. */
   readonly onEnd: (command: Command) => void;
   readonly now: () => number;
@@ -60,9 +63,7 @@ export interface CommandFilter {
   readonly sessionId: string | null;
 }
 
-const keptEnded = 512;
-const keptMs = 3600 * 1000;
-const retireEveryMs = 60 * 1000;
+const trimEveryMs = 5000;
 /** Beyond the grace: what the kernel may need to take a killed process away. */
 const endWithinMs = graceMs + 2000;
 
@@ -75,11 +76,11 @@ export class Commands implements Disposable {
   readonly #byId = new Map<string, Command>();
   readonly #starting = new Map<string, Starting>();
   #running = 0;
-  readonly #retirement: ReturnType<typeof setInterval>;
+  readonly #trimming: ReturnType<typeof setInterval>;
 
   constructor(private readonly deps: CommandsDeps) {
-    this.#retirement = setInterval(() => this.#retire(), retireEveryMs);
-    this.#retirement.unref();
+    this.#trimming = setInterval(() => this.#trim(), trimEveryMs);
+    this.#trimming.unref();
   }
 
   get running(): number {
@@ -95,7 +96,7 @@ export class Commands implements Disposable {
   async recover(): Promise<{ running: number; ended: number }> {
     for (const { note: text, child } of await this.deps.spawn.recover()) {
       const note = decodeNote(text);
-      if (note) this.#keep(new Command(note, child));
+      if (note) this.#readopt(new Command(note, child));
       else void endTool(child); // Not a command: a tool of the daemon that died, or a note that was cut off.
     }
     return { running: this.#running, ended: this.#byId.size - this.#running };
@@ -107,6 +108,7 @@ export class Commands implements Disposable {
     const earlier = this.#earlier(id, spec.fingerprint);
     if (earlier) return { command: await earlier, isReplay: true };
     const session = spec.sessionId === null ? null : this.deps.sessions.get(spec.sessionId);
+    if (session) this.deps.sessions.assertRoom(session, spec.env);
     // No await from here to the set: two callers can never take the last slot, or the same id.
     if (this.#running + this.#starting.size >= this.deps.maxRunning) throw tooManyCommands(this.deps.maxRunning);
     const started = this.deps.launcher.launch(id, spec, session);
@@ -115,7 +117,9 @@ export class Commands implements Disposable {
       const command = await started;
       this.#keep(command);
       if (!command.isRunning) this.deps.onEnd(command);
-      if (session) this.deps.sessions.use(session, spec.env);
+      // What could not even be executed must not leave its environment to the commands after it.
+      if (session && command.state.status !== 'failed') this.deps.sessions.use(session, spec.env);
+      void feedInput(command);
       return { command, isReplay: false };
     } finally {
       this.#starting.delete(id);
@@ -142,13 +146,17 @@ export class Commands implements Disposable {
   /** What lies past the offsets, at once or as soon as there is something, the command ends, or the wait is over. */
   async read(command: Command, request: ReadRequest): Promise<ReadResult> {
     using deadline = new Deadline(request.waitMs, request.signal);
+    command.child.refresh();
+    const [out, err] = command.child.ends;
+    // An offset past the end is the end as it is now: what comes after it is news.
+    const offsets = { stdout: Math.min(request.offsets.stdout, out), stderr: Math.min(request.offsets.stderr, err) };
     for (;;) {
       const isOver = !command.isRunning;
       const result = {
-        stdout: readPart(command.child, 'stdout', request.offsets.stdout, request.limitBytes),
-        stderr: readPart(command.child, 'stderr', request.offsets.stderr, request.limitBytes),
+        stdout: readPart(command.child, 'stdout', offsets.stdout, request.limitBytes),
+        stderr: readPart(command.child, 'stderr', offsets.stderr, request.limitBytes),
       };
-      const isNews = hasNews(result.stdout, request.offsets.stdout) || hasNews(result.stderr, request.offsets.stderr);
+      const isNews = hasNews(result.stdout, offsets.stdout) || hasNews(result.stderr, offsets.stderr);
       if (isNews || isOver || deadline.passed) return result;
       command.child.watch();
       await command.child.changed(deadline.signal);
@@ -167,7 +175,11 @@ export class Commands implements Disposable {
   async delete(id: string): Promise<void> {
     const command = this.get(id);
     await endTree(command);
-    this.#forget([command]);
+    try {
+      this.#forget([command]);
+    } catch (error) {
+      throw systemRefusal(error);
+    }
   }
 
   sessions(): Session[] {
@@ -177,12 +189,8 @@ export class Commands implements Disposable {
   /** An existing id answers its session. Throws `bad_argument` for an account that cannot be. */
   createSession(spec: NewSession): Session {
     const { launcher, sessions } = this.deps;
-    return sessions.create({ ...spec, cwd: launcher.sessionDirectory(spec.cwd, spec.user) });
-  }
-
-  /** The name of the account that a session's commands run as. */
-  userOf(session: Session): string {
-    return this.deps.launcher.accountName(session.user);
+    const account = launcher.accountName(spec.user);
+    return sessions.create({ ...spec, account, cwd: launcher.sessionDirectory(spec.cwd, spec.user) });
   }
 
   /** Ends the commands of a session and forgets the session; their records stay readable. */
@@ -198,13 +206,13 @@ export class Commands implements Disposable {
     return this.list({ status: 'running', sessionId }).at(-1) ?? null;
   }
 
-  /** What the logs of ended commands hold. */
-  endedBytes(): number {
-    return this.#ended().reduce((sum, command) => sum + command.child.keptBytes, 0);
+  /** What the logs of all commands hold, as far as is known. */
+  keptBytes(): number {
+    return [...this.#byId.values()].reduce((sum, command) => sum + command.child.keptBytes, 0);
   }
 
   [Symbol.dispose](): void {
-    clearInterval(this.#retirement);
+    clearInterval(this.#trimming);
   }
 
   #earlier(id: string, fingerprint: string | null): Promise<Command> | Command | null {
@@ -237,36 +245,49 @@ export class Commands implements Disposable {
     this.#makeRoom();
   }
 
-  /** Age is looked at once a minute, number and size whenever a command ends. */
+  #readopt(command: Command): void {
+    this.#keep(command);
+    void feedInput(command);
+  }
+
+  /** Age and size are looked at every few seconds, the number whenever a command ends. */
   #makeRoom(): void {
-    const isFull = this.#byId.size - this.#running > keptEnded || this.endedBytes() > this.deps.maxEndedBytes;
-    if (isFull) this.#retire();
+    const ended = this.#ended();
+    const bytes = ended.reduce((sum, command) => sum + command.child.keptBytes, 0);
+    if (ended.length > keptEnded || bytes > this.deps.budget.endedBytes) this.#retire();
+  }
+
+  /** Holds everything to the budget: ended commands go first, then running ones keep a fair share each. */
+  #trim(): void {
+    this.#retire();
+    const running = [...this.#byId.values()].filter((command) => command.child.isAttached);
+    for (const { child } of running) child.refreshKept();
+    if (this.keptBytes() <= this.deps.budget.totalBytes) return;
+    const capBytes = this.deps.budget.fairCap(running.length);
+    for (const { child } of running) if (child.keptBytes > capBytes) child.cap(capBytes);
   }
 
   #ended(): Command[] {
     return [...this.#byId.values()].filter((command) => !command.isRunning);
   }
 
-  /** Forgets ended commands that are too old, too many or too large together, the oldest end first. */
   #retire(): void {
-    const newestFirst = this.#ended().toSorted((a, b) => (b.state.endedMs ?? 0) - (a.state.endedMs ?? 0));
-    const oldest = this.deps.now() - keptMs;
-    let bytes = 0;
-    const isKept = (command: Command, index: number) => {
-      bytes += command.child.keptBytes;
-      return index < keptEnded && (command.state.endedMs ?? 0) >= oldest && bytes <= this.deps.maxEndedBytes;
-    };
-    this.#forget(newestFirst.filter((command, index) => !isKept(command, index)));
+    try {
+      this.#forget(retired(this.#ended(), this.deps.now(), this.deps.budget.endedBytes));
+    } catch (error) {
+      this.deps.onFault('ended commands could not be retired', error);
+    }
   }
 
+  /** The ids are written down before the records go, so that no id is ever free again in between. */
   #forget(commands: readonly Command[]): void {
+    this.deps.usedIds.add(
+      commands.flatMap(({ id, note: { fingerprint } }) => (fingerprint === null ? [] : [{ id, fingerprint }])),
+    );
     for (const command of commands) {
       this.#byId.delete(command.id);
       command.child.forget();
     }
-    this.deps.usedIds.add(
-      commands.flatMap(({ id, note: { fingerprint } }) => (fingerprint === null ? [] : [{ id, fingerprint }])),
-    );
   }
 }
 
@@ -275,9 +296,13 @@ function hasNews(part: StreamPart, offset: number): boolean {
 }
 
 /** TERM, the grace, KILL to everything that a command has started; resolves when its keeper has left. */
-async function endTree({ child }: Command): Promise<void> {
+async function endTree({ id, child }: Command): Promise<void> {
   if (!child.isAttached) return;
   child.terminate(graceMs);
   using deadline = new Deadline(endWithinMs);
   while (child.isAttached && !deadline.passed) await child.changed(deadline.signal);
+  if (!child.isAttached) return;
+  throw new CoreError('unavailable', `the keeper of ${id} does not answer, and the command may live on`, {
+    hint: `Look at the keeper of process ${child.pid}: something has stopped it.`,
+  });
 }

@@ -22,7 +22,23 @@ export interface InputResult {
 /** A command that does not read is waited for so long; what it did not take is told. */
 const waitMs = 10_000;
 
-export async function writeInput(command: Command, request: InputRequest): Promise<InputResult> {
+export function writeInput(command: Command, request: InputRequest): Promise<InputResult> {
+  return command.writing(() => write(command, request));
+}
+
+/** Writes what the command was started with, and closes its input behind it; goes on where an earlier daemon was. */
+export async function feedInput(command: Command): Promise<void> {
+  const { child } = command;
+  const bytes = child.directory.input();
+  if (!bytes) return;
+  await command.writing(async () => {
+    await child.writeStdin(0, bytes);
+    child.closeStdin(bytes.length);
+  });
+  child.directory.forgetInput();
+}
+
+async function write(command: Command, request: InputRequest): Promise<InputResult> {
   const { child } = command;
   if (!command.isRunning || !child.stdin.isOpen) throw closed(command);
   const from = request.offset ?? child.stdin.accepted;

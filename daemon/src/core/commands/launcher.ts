@@ -39,8 +39,8 @@ export interface LauncherDeps {
   /** What every command's environment starts from. */
   readonly environment: Readonly<Record<string, string>>;
   readonly budget: LogBudget;
-  /** Bytes of output that ended commands hold. */
-  readonly endedBytes: () => number;
+  /** Bytes of output that all commands keep. */
+  readonly keptBytes: () => number;
   readonly now: () => number;
 }
 
@@ -58,7 +58,7 @@ export class Launcher {
     for (const cwd of this.#directories(spec.cwd, account, session)) {
       const note = this.#note(id, spec, account, cwd);
       const child = await this.#spawn(note, spec, { account, argv, env });
-      if (child.end?.kind !== 'failed') return this.#feed(new Command(note, child), spec.stdin);
+      if (child.end?.kind !== 'failed') return new Command(note, child);
       // The workspace is closed to this account: its home, then the root, will do.
       const isClosed = child.end.stage === 'cwd' && cwd !== '/' && spec.cwd === null && session === null;
       const refusal = isClosed ? null : startRefusal(child.end, note);
@@ -74,6 +74,7 @@ export class Launcher {
     return path === null ? this.#workspace : absolute(path, this.deps.accounts.resolve(user), this.#workspace);
   }
 
+  /** Throws `bad_argument` for an account that is not there. */
   accountName(user: string | null): string {
     return this.deps.accounts.resolve(user).name;
   }
@@ -108,37 +109,25 @@ export class Launcher {
     spec: CommandSpec,
     { account, argv, env }: { account: Account; argv: readonly string[]; env: Readonly<Record<string, string>> },
   ): Promise<Child> {
-    const { accounts, budget, endedBytes, spawn } = this.deps;
-    const streams = spec.merge ? 1 : 2;
-    const capBytes = budget.reserve(streams, endedBytes());
+    const { accounts, budget, keptBytes, spawn } = this.deps;
     try {
-      const child = await spawn.start({
+      return await spawn.start({
         note: encodeNote(note),
+        input: spec.stdin.kind === 'bytes' ? spec.stdin.bytes : null,
         argv,
         env,
         cwd: note.cwd,
         account: accounts.isOwn(account) ? null : account,
         stdin: spec.stdin.kind === 'null' ? 'null' : 'pipe',
         merge: spec.merge,
-        capBytes,
+        capBytes: budget.capAtStart(keptBytes()),
         hardTimeoutMs: spec.hardTimeoutMs,
         graceMs,
         limits: resourceLimits(spec.limits),
       });
-      void child.closed().then(() => budget.release(streams, capBytes));
-      return child;
     } catch (error) {
-      budget.release(streams, capBytes);
       throw systemRefusal(error);
     }
-  }
-
-  #feed(command: Command, stdin: StdinSource): Command {
-    if (stdin.kind === 'bytes') {
-      const { bytes } = stdin;
-      void command.child.writeStdin(0, bytes).then(() => command.child.closeStdin(bytes.length));
-    }
-    return command;
   }
 }
 

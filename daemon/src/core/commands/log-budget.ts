@@ -1,8 +1,4 @@
-/** How much output may be kept in all: what running commands may still write is reserved when they start. */
-
-const leastCapBytes = 1024 * 1024;
-/** A command gets this share of what is left for each stream, so that the next ones get something too. */
-const shareOfRest = 8;
+/** How much output may be kept in all, and what each stream may keep of it. */
 
 export interface LogBudgetLimits {
   /** Of one stream. */
@@ -11,25 +7,30 @@ export interface LogBudgetLimits {
   readonly totalBytes: number;
 }
 
-export class LogBudget {
-  #reserved = 0;
+const leastCapBytes = 1024 * 1024;
+/** A command that starts may take this share of what is left, so that the next ones get something too. */
+const shareOfRest = 4;
 
+export class LogBudget {
   constructor(private readonly limits: LogBudgetLimits) {}
 
-  /** The cap of each stream of a command that starts now; given back with `release`. */
-  reserve(streams: number, keptBytes: number): number {
-    const rest = Math.max(0, this.limits.totalBytes - this.#reserved - keptBytes);
-    const capBytes = Math.min(this.limits.capBytes, Math.max(leastCapBytes, Math.floor(rest / shareOfRest)));
-    this.#reserved += capBytes * streams;
-    return capBytes;
-  }
-
-  release(streams: number, capBytes: number): void {
-    this.#reserved -= capBytes * streams;
+  get totalBytes(): number {
+    return this.limits.totalBytes;
   }
 
   /** What ended commands may keep: half of it all, so that new ones always find room. */
   get endedBytes(): number {
     return Math.floor(this.limits.totalBytes / 2);
+  }
+
+  /** The cap of each stream of a command that starts while so much is kept. */
+  capAtStart(keptBytes: number): number {
+    const share = Math.floor((this.limits.totalBytes - keptBytes) / shareOfRest);
+    return Math.min(this.limits.capBytes, Math.max(leastCapBytes, share));
+  }
+
+  /** What each stream of so many running commands may keep once all together keep too much. */
+  fairCap(commands: number): number {
+    return Math.max(leastCapBytes, Math.floor(this.endedBytes / (2 * Math.max(1, commands))));
   }
 }

@@ -53,6 +53,8 @@ export interface OutputSummary {
 
 const chunkBytes = 64 * 1024;
 const longestSequence = 4;
+/** Of each text in one answer: more would stand in the memory of the daemon several times over. */
+const mostCharacters = 32 * 1024 * 1024;
 
 /** What one stream holds past an offset, at most `limitBytes` of it, whole characters only. */
 export function readPart(child: Child, stream: StreamName, offset: number, limitBytes: number): StreamPart {
@@ -95,6 +97,10 @@ export async function* follow(command: Command, options: FollowOptions): AsyncGe
   let settled: Promise<void> | null = null;
   let isSettled = !command.isRunning && !child.streamsOpen;
   for (;;) {
+    if (options.closing.aborted) {
+      yield { kind: 'closing', offsets: { ...offsets } };
+      return;
+    }
     // Looked at before the output is: what came before the end is then told before the end.
     const isLast = isSettled;
     const event = nextOutput(child, order, offsets, options.wholeCharacters && !(isLast && !child.streamsOpen));
@@ -105,11 +111,8 @@ export async function* follow(command: Command, options: FollowOptions): AsyncGe
       continue;
     }
     if (isLast) {
+      yield* unreadable(child, offsets);
       yield { kind: 'exit', state: command.state, offsets: { ...offsets } };
-      return;
-    }
-    if (options.closing.aborted) {
-      yield { kind: 'closing', offsets: { ...offsets } };
       return;
     }
     if (!command.isRunning) {
@@ -123,9 +126,13 @@ export async function* follow(command: Command, options: FollowOptions): AsyncGe
   }
 }
 
-/** The output of a command that is over, or so far: cut in the middle where it is longer than asked for. */
-export function summarize(command: Command, maxCharacters: number): OutputSummary {
+/**
+ * The output of a command that is over, or so far: cut in the middle where it is longer than asked for.
+ * 0 is no cut, but for what no answer can hold.
+ */
+export function summarize(command: Command, wantedCharacters: number): OutputSummary {
   const { child } = command;
+  const maxCharacters = wantedCharacters === 0 ? mostCharacters : Math.min(wantedCharacters, mostCharacters);
   using _open = child.directory.use();
   child.refresh();
   const [out, err] = child.ends;
@@ -140,6 +147,16 @@ export function summarize(command: Command, maxCharacters: number): OutputSummar
     offsets: { stdout: out, stderr: err },
     truncated: stdout.isCut || stderr.isCut || output.isCut,
   };
+}
+
+/** What cannot be read although it was there: the command was deleted meanwhile. A cut character does not count. */
+function* unreadable(child: Child, offsets: Record<StreamName, number>): Generator<FollowEvent> {
+  for (const stream of ['stdout', 'stderr'] as const) {
+    const [from, to] = [offsets[stream], endOf(child, stream)];
+    if (to - from < longestSequence) continue;
+    offsets[stream] = to;
+    yield { kind: 'gap', stream, from, to };
+  }
 }
 
 function endOf(child: Child, stream: StreamName): number {
@@ -192,16 +209,16 @@ interface Clipped {
   readonly isCut: boolean;
 }
 
-/** The text of some segments; `maxCharacters` 0 is no limit. */
+/** The text of some segments. */
 function clip(child: Child, segments: readonly Segment[], maxCharacters: number): Clipped {
   const total = segments.reduce((sum, { from, to }) => sum + to - from, 0);
   const half = Math.ceil(maxCharacters / 2);
   // A character has at most four bytes, and the first one of the tail may be cut by its start.
   const window = half * longestSequence + longestSequence;
-  if (maxCharacters === 0 || total <= window * 2) {
+  if (total <= window * 2) {
     const { bytes, hasGap } = collect(child, segments);
     const text = decodeUtf8(bytes);
-    if (maxCharacters === 0 || countCharacters(text) <= maxCharacters) return { text, isCut: hasGap };
+    if (countCharacters(text) <= maxCharacters) return { text, isCut: hasGap };
     return cutMiddle(text, text, total, maxCharacters);
   }
   const head = collect(child, firstBytes(segments, window));

@@ -2,6 +2,7 @@
 import { CoreError } from '../../kit/errors.ts';
 import { mintId } from '../../kit/ids.ts';
 import type { EnvironmentChanges } from './environment.ts';
+import { systemRefusal } from './refusal.ts';
 
 export interface SessionSpec {
   /** The caller's own id; an existing one answers its session. */
@@ -11,6 +12,8 @@ export interface SessionSpec {
   readonly env: EnvironmentChanges;
   /** null is the default account. */
   readonly user: string | null;
+  /** The name of its account when it was created. */
+  readonly account: string;
 }
 
 /** Plain data, so that it can be kept in a file as it is. */
@@ -19,6 +22,7 @@ export interface Session {
   cwd: string;
   env: EnvironmentChanges;
   readonly user: string | null;
+  readonly account: string;
   readonly createdMs: number;
   lastUsedMs: number;
   commandCount: number;
@@ -34,10 +38,15 @@ export interface SessionsDeps {
   readonly store: SessionStore;
   readonly maxSessions: number;
   readonly now: () => number;
+  readonly onFault: (what: string, error: unknown) => void;
 }
 
-export class Sessions {
+const saveWithinMs = 1000;
+const mostEnvironmentCharacters = 256 * 1024;
+
+export class Sessions implements Disposable {
   readonly #byId: Map<string, Session>;
+  #saving: ReturnType<typeof setTimeout> | null = null;
 
   constructor(private readonly deps: SessionsDeps) {
     this.#byId = new Map(deps.store.load().map((session) => [session.id, session]));
@@ -56,10 +65,6 @@ export class Sessions {
     });
   }
 
-  has(id: string): boolean {
-    return this.#byId.has(id);
-  }
-
   create(spec: SessionSpec): Session {
     const existing = spec.id === null ? undefined : this.#byId.get(spec.id);
     if (existing) return existing;
@@ -74,9 +79,10 @@ export class Sessions {
     }
     const now = this.deps.now();
     const id = spec.id ?? mintId('ses', now);
+    assertEnvironmentFits(spec.env);
     const session = { ...spec, id, createdMs: now, lastUsedMs: now, commandCount: 0 };
+    this.#save([...this.list(), session]);
     this.#byId.set(id, session);
-    this.#save();
     return session;
   }
 
@@ -85,16 +91,55 @@ export class Sessions {
     session.env = { ...session.env, ...env };
     session.lastUsedMs = this.deps.now();
     session.commandCount += 1;
-    this.#save();
+    if (Object.keys(env).length > 0) this.#saveNow();
+    else this.#saveSoon();
+  }
+
+  /** Throws `bad_argument` when the session would hold more than it may. */
+  assertRoom(session: Session, env: EnvironmentChanges): void {
+    assertEnvironmentFits({ ...session.env, ...env });
   }
 
   delete(id: string): void {
     this.get(id);
+    this.#save(this.list().filter((session) => session.id !== id));
     this.#byId.delete(id);
-    this.#save();
   }
 
-  #save(): void {
-    this.deps.store.save(this.list());
+  /** Writes what is still to be written. */
+  [Symbol.dispose](): void {
+    if (this.#saving) this.#saveNow();
   }
+
+  /** A busy session is written once a second: after a crash a second of its use may be missing, never a session. */
+  #saveSoon(): void {
+    this.#saving ??= setTimeout(() => this.#saveNow(), saveWithinMs);
+  }
+
+  #saveNow(): void {
+    if (this.#saving) clearTimeout(this.#saving);
+    this.#saving = null;
+    try {
+      this.#save(this.list());
+    } catch (error) {
+      this.deps.onFault('sessions could not be written', error);
+    }
+  }
+
+  #save(sessions: readonly Session[]): void {
+    try {
+      this.deps.store.save(sessions);
+    } catch (error) {
+      throw systemRefusal(error);
+    }
+  }
+}
+
+/** Sessions are kept for long, so that what one of them holds has a bound. */
+function assertEnvironmentFits(env: EnvironmentChanges): void {
+  const bytes = Object.entries(env).reduce((sum, [name, value]) => sum + name.length + (value?.length ?? 0), 0);
+  if (bytes <= mostEnvironmentCharacters) return;
+  throw new CoreError('bad_argument', `the environment of a session may have ${mostEnvironmentCharacters} characters`, {
+    hint: 'Give large values to the commands that need them, in files.',
+  });
 }

@@ -70,7 +70,8 @@ export class Accounts {
 
   /** True when the account is the daemon's own, so that nothing has to be switched. */
   isOwn(account: Account): boolean {
-    return account.uid === this.deps.own.uid && this.deps.own.uid !== 0;
+    const { own } = this.deps;
+    return own.uid !== 0 && account.uid === own.uid && account.gid === own.gid;
   }
 
   #find(user: string): Account | null {
@@ -101,8 +102,9 @@ export class Accounts {
 
   #assertReachable(account: Account): void {
     const { own } = this.deps;
-    if (own.uid === 0 || account.uid === own.uid) return;
-    throw new CoreError('bad_argument', `the daemon runs as uid ${own.uid} and cannot become ${account.name}`, {
+    if (own.uid === 0 || this.isOwn(account)) return;
+    const wanted = account.uid === own.uid ? `a member of group ${account.gid} alone` : account.name;
+    throw new CoreError('bad_argument', `the daemon runs as uid ${own.uid} and cannot become ${wanted}`, {
       hint: 'Leave user out, or start the daemon as root.',
     });
   }

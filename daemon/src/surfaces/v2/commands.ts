@@ -22,6 +22,8 @@ import {
   commandResult,
 } from './views.ts';
 
+/** The keeper counts it in milliseconds, in 32 bits. */
+const hardSeconds = z.number().min(0).max(4_294_967);
 const amount = z.number().int().min(0).max(Number.MAX_SAFE_INTEGER).optional();
 
 const Stdin = z.union([
@@ -46,7 +48,7 @@ const RunBody = z.object({
   timeout: seconds
     .optional()
     .describe('Seconds that a sync call waits; then the answer is running and the command goes on.'),
-  hard_timeout: seconds.optional().describe('Seconds after which the whole process tree is ended.'),
+  hard_timeout: hardSeconds.optional().describe('Seconds after which the whole process tree is ended.'),
   max_output_length: z
     .number()
     .int()

@@ -55,5 +55,5 @@ export const deleteSession = route({
 });
 
 function viewOf({ commands }: V2Deps, session: Session) {
-  return sessionRecord(session, commands.userOf(session), commands.currentOf(session.id));
+  return sessionRecord(session, commands.currentOf(session.id));
 }

@@ -197,13 +197,13 @@ export const SessionRecord = z
   })
   .meta({ id: 'CommandSession' });
 
-export function sessionRecord(session: Session, user: string, current: Command | null): z.input<typeof SessionRecord> {
+export function sessionRecord(session: Session, current: Command | null): z.input<typeof SessionRecord> {
   return {
     session_id: session.id,
     status: 'ready',
     working_dir: session.cwd,
     env_keys: Object.keys(session.env).filter((name) => session.env[name] !== null),
-    user,
+    user: session.account,
     created_at: new Date(session.createdMs).toISOString(),
     last_used_at: new Date(session.lastUsedMs).toISOString(),
     current_command: current?.id ?? null,

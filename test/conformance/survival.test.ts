@@ -1,0 +1,238 @@
+/** What the daemon does when things around it break: stopped keepers, full disks, readers and writers in a race. */
+import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { asTestAccount, testAccount } from '../harness/test-account.ts';
+import { expect, test, type Sandbox } from '../harness/sandbox.ts';
+import { until } from '../harness/until.ts';
+
+const restarted = { expectedWarnings: ['started again by init'] };
+const mebibyte = 1024 * 1024;
+
+async function spoken(sandbox: Sandbox, id: string, text: string): Promise<void> {
+  await until(`${id} has spoken`, async () => (await sandbox.ok(`GET /v2/commands/${id}`))['stdout'] === text);
+}
+
+test('V2CMD-INPUT writers in a race each get their bytes in, whole', async ({ sandbox }) => {
+  const id = await sandbox.start({ command: 'cat' });
+  const inputs = ['A', 'B', 'C', 'D', 'E'].map((letter) => letter.repeat(1000));
+  await Promise.all(inputs.map((input) => sandbox.ok(`POST /v2/commands/${id}/stdin`, { input })));
+  await sandbox.ok(`POST /v2/commands/${id}/stdin`, { eof: true });
+  await sandbox.ended(id);
+  const { stdout } = await sandbox.ok(`GET /v2/commands/${id}`);
+
+  expect((stdout as string).match(/(.)\1{999}/g)?.toSorted()).toEqual(inputs);
+});
+
+test(
+  'V2CMD-STDIN V2CMD-SURVIVE the data of a run reaches the command although the daemon dies meanwhile',
+  async ({ sandbox }) => {
+    const data = 'x'.repeat(mebibyte);
+    const id = await sandbox.start({
+      command: 'echo waiting; while [ ! -e go ]; do sleep 0.02; done; wc -c',
+      cwd: sandbox.directory,
+      stdin: { data },
+    });
+    await spoken(sandbox, id, 'waiting\n');
+    process.kill(sandbox.daemonPid, 'SIGKILL');
+    await sandbox.served();
+    writeFileSync(join(sandbox.directory, 'go'), '');
+
+    expect(await sandbox.ended(id)).toMatchObject({ status: 'completed', exit_code: 0 });
+    expect((await sandbox.ok(`GET /v2/commands/${id}?offset=8`))['stdout']).toBe(`${mebibyte}\n`);
+  },
+  restarted,
+);
+
+test(
+  'RUN-RESTART a keeper that was stopped keeps nobody waiting after a restart',
+  async ({ sandbox }) => {
+    const id = await sandbox.start({ command: 'echo here; read line; exit 4' });
+    await spoken(sandbox, id, 'here\n');
+    const [keeper = 0] = sandbox.keepers();
+    process.kill(keeper, 'SIGSTOP');
+    process.kill(sandbox.daemonPid, 'SIGKILL');
+    await sandbox.served();
+
+    expect((await sandbox.ok(`GET /v2/commands/${id}`))['command']).toMatchObject({ status: 'running' });
+    const killed = await sandbox.request(`POST /v2/commands/${id}/kill`, {});
+    expect(killed.status).toBe(200);
+    const refused = await sandbox.request(`DELETE /v2/commands/${id}`);
+    expect(refused).toMatchObject({
+      status: 503,
+      body: { message: `the keeper of ${id} does not answer, and the command may live on` },
+    });
+    process.kill(keeper, 'SIGCONT');
+    await sandbox.ended(id);
+    expect((await sandbox.request(`DELETE /v2/commands/${id}`)).status).toBe(200);
+  },
+  restarted,
+);
+
+test(
+  'RUN-RESTART a disk without room does not keep the daemon from coming back',
+  async ({ sandbox }) => {
+    const running = await sandbox.start({ command: 'echo here; read line; exit 9' });
+    await spoken(sandbox, running, 'here\n');
+    await sandbox.start({ command: 'head -c 2000000 /dev/zero; read line' });
+    const fill = async () =>
+      (await sandbox.request('POST /v2/commands', { command: 'head -c 100000 /dev/zero; sleep 1000', mode: 'async' }))
+        .status;
+    await until('the disk is full', async () => (await fill()) === 507);
+    const before = readdirSync(`/proc/${sandbox.daemonPid}/root${sandbox.runtimeDirectory}/commands`).length;
+    for (let attempt = 0; attempt < 20; attempt++) await fill();
+    expect(readdirSync(`/proc/${sandbox.daemonPid}/root${sandbox.runtimeDirectory}/commands`).length).toBe(before);
+    expect((await sandbox.request('POST /v2/commands/sessions', { id: 's' })).status).toBe(507);
+    expect((await sandbox.ok('GET /v2/commands/sessions'))['sessions']).toEqual([]);
+    process.kill(sandbox.daemonPid, 'SIGKILL');
+    await sandbox.served();
+
+    await sandbox.ok(`POST /v2/commands/${running}/stdin`, { input: '\n' });
+    expect(await sandbox.ended(running)).toMatchObject({ exit_code: 9 });
+  },
+  {
+    expectedWarnings: ['started again by init', 'no room to note the port'],
+    launcher: [
+      'unshare',
+      '--mount',
+      'sh',
+      '-c',
+      'mkdir -p ./runtime && mount -t tmpfs -o size=1m,mode=700 tmpfs ./runtime && exec "$@"',
+      'sh',
+    ],
+  },
+);
+
+test('V2CMD-SESSIONS a session with an account that is not there is refused, and leaves nothing', async ({
+  sandbox,
+}) => {
+  expect((await sandbox.request('POST /v2/commands/sessions', { id: 's', user: 'no-such-account' })).status).toBe(400);
+  expect((await sandbox.ok('GET /v2/commands/sessions'))['sessions']).toEqual([]);
+});
+
+test('V2CMD-SESSIONENV a command that could not start leaves nothing in its session, and a session has a bound', async ({
+  sandbox,
+}) => {
+  await sandbox.ok('POST /v2/commands/sessions', { id: 's' });
+  const failed = await sandbox.run({ command: 'true', session: 's', env: { A: 'x'.repeat(200_000) } });
+  expect(failed).toMatchObject({ status: 'failed', error: { errno_name: 'E2BIG' } });
+  expect(await sandbox.run({ command: 'echo "[$A]"', session: 's' })).toMatchObject({ stdout: '[]\n' });
+
+  const large = await sandbox.request('POST /v2/commands', {
+    command: 'true',
+    session: 's',
+    env: { A: 'x'.repeat(300_000) },
+  });
+  expect(large).toMatchObject({
+    status: 400,
+    body: { message: 'the environment of a session may have 262144 characters' },
+  });
+});
+
+test(
+  'V2CMD-RETIRE ids that cannot be written down keep their records, and start nothing twice',
+  async ({ sandbox }) => {
+    mkdirSync(join(sandbox.runtimeDirectory, 'used-ids.json.next'));
+    for (let batch = 0; batch < 11; batch++) {
+      await Promise.all(
+        Array.from({ length: 50 }, (_, n) =>
+          sandbox.run({ command: 'true', shell: 'sh', command_id: `c${batch}-${n}` }),
+        ),
+      );
+    }
+
+    expect(await sandbox.run({ command: 'true', shell: 'sh', command_id: 'c0-0' })).toMatchObject({ replayed: true });
+  },
+  { expectedWarnings: ['the runtime directory'] },
+);
+
+test(
+  'V2CMD-LOST a large command that is lost takes no other record with it',
+  async ({ sandbox }) => {
+    const small = await sandbox.run({ command: 'echo small' });
+    const large = await sandbox.start({ command: 'head -c 30000000 /dev/zero; echo done >&2; sleep 1000' });
+    await until(
+      'it has written',
+      async () => (await sandbox.ok(`GET /v2/commands/${large}?limit_bytes=1&offset=30000000`))['stderr'] !== '',
+    );
+    for (const pid of sandbox.keepers()) process.kill(pid, 'SIGKILL');
+    expect(await sandbox.ended(large)).toMatchObject({ status: 'lost' });
+    await sandbox.run({ command: 'true' });
+
+    expect((await sandbox.request(`GET /v2/commands/${small['command_id']}`)).status).toBe(200);
+  },
+  { env: { SVC_STREAM_KEPT_MIB: '2', SVC_TOTAL_KEPT_MIB: '16' } },
+);
+
+test('V2CMD-LASTLINE a reader with a backlog is told that the daemon closes, at a whole line', async ({ sandbox }) => {
+  const { command_id: id } = await sandbox.run({
+    command: 'head -c 60000000 /dev/zero | tr "\\0" x',
+    max_output_length: 1,
+  });
+  const lines = [];
+  for await (const line of sandbox.lines(`/v2/commands/${id}?stream=true`)) {
+    if (lines.length === 2) sandbox.signal('SIGTERM');
+    if (lines.length < 4 || line['type'] !== 'stdout') lines.push(line);
+    await Bun.sleep(1); // A slow reader: the backlog outlives the signal.
+  }
+
+  expect(lines.at(-1)).toMatchObject({ type: 'closing', offset: expect.any(Number) });
+  expect(await sandbox.exited()).toBe(0);
+});
+
+test('V2CMD-GAPLINE a follower of a command that is deleted is told what it could not read', async ({ sandbox }) => {
+  const { command_id: id } = await sandbox.run({
+    command: 'head -c 40000000 /dev/zero; echo ERR >&2',
+    max_output_length: 1,
+  });
+  const lines = [];
+  for await (const line of sandbox.lines(`/v2/commands/${id}?stream=true&encoding=base64`)) {
+    if (line['type'] !== 'stdout') lines.push(line);
+    else if (line['offset'] === 0) await sandbox.ok(`DELETE /v2/commands/${id}`);
+  }
+
+  const told = lines.map(({ type, stream }) => (type === 'gap' ? `gap ${String(stream)}` : type));
+  expect(told.at(-1)).toBe('exit');
+  expect(told.some((type) => type === 'stderr' || type === 'gap stderr')).toBe(true);
+});
+
+test('V2CMD-HARD a time-out that the keeper cannot count is refused', async ({ sandbox }) => {
+  const reply = await sandbox.request('POST /v2/commands', { command: 'true', hard_timeout: 5_000_000 });
+
+  expect(reply.body.errors).toEqual([
+    { location: 'body.hard_timeout', message: 'must be at most 4294967', type: 'too_large' },
+  ]);
+});
+
+test('V2CMD-WAIT an offset past the end waits for what comes after the end', async ({ sandbox }) => {
+  const id = await sandbox.start({ command: 'read line; echo new; read line' });
+  const waiting = sandbox.ok(`GET /v2/commands/${id}?wait=true&wait_timeout=20&offset=1000`);
+  await sandbox.ok(`POST /v2/commands/${id}/stdin`, { input: '\n' });
+
+  expect(await waiting).toMatchObject({ stdout: 'new\n', offset: 4 });
+});
+
+test(
+  'V2CMD-NONROOT a daemon that is not root cannot take another group either',
+  async ({ sandbox }) => {
+    const { uid, gid } = testAccount;
+
+    expect((await sandbox.request('POST /v2/commands', { command: 'id -g', user: `${uid}:1234` })).status).toBe(400);
+    expect(await sandbox.run({ command: 'id -g', user: `${uid}:${gid}` })).toMatchObject({ stdout: `${gid}\n` });
+  },
+  asTestAccount(),
+);
+
+test(
+  'RUN-STARTS a state file that is not whole is put aside, and the daemon starts',
+  async ({ sandbox }) => {
+    expect((await sandbox.ok('GET /v2/commands/sessions'))['sessions']).toEqual([]);
+    expect(readdirSync(sandbox.runtimeDirectory)).toContain('sessions.json.bad');
+  },
+  {
+    expectedWarnings: ['the runtime directory'],
+    prepare: (sandbox) => {
+      mkdirSync(sandbox.runtimeDirectory, { mode: 0o700 });
+      writeFileSync(join(sandbox.runtimeDirectory, 'sessions.json'), '{');
+    },
+  },
+);
