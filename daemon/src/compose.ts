@@ -102,6 +102,7 @@ export async function composeDaemon({
     sessions,
     usedIds: new UsedIds(new StateFile<readonly UsedId[]>(`${runtimeDirectory}/used-ids.json`, [], onFault), Date.now),
     maxRunning: config.maxCommands,
+    platform: process.platform,
     budget,
     onFault,
     onEnd: ({ state, startedMs }) =>

@@ -7,7 +7,7 @@ import { endTool } from '../capabilities/tool-run.ts';
 import { Command, type CommandStatus } from './command.ts';
 import type { EnvironmentChanges } from './environment.ts';
 import { feedInput, writeInput, type InputRequest, type InputResult } from './input.ts';
-import { killCommand, type Killed } from './kill.ts';
+import { assertCanKill, killCommand, type Killed } from './kill.ts';
 import { graceMs, type CommandSpec, type Launcher } from './launcher.ts';
 import type { LogBudget } from './log-budget.ts';
 import { decodeNote } from './note.ts';
@@ -23,6 +23,7 @@ export interface CommandsDeps {
   readonly sessions: Sessions;
   readonly usedIds: UsedIds;
   readonly maxRunning: number;
+  readonly platform: NodeJS.Platform;
   readonly budget: LogBudget;
   /** Told of what could not be written down; the records it is about are kept. */
   readonly onFault: (what: string, error: unknown) => void;
@@ -167,8 +168,10 @@ export class Commands implements Disposable {
     return writeInput(this.get(id), request);
   }
 
-  kill(id: string, signal: NodeJS.Signals, isTree: boolean): Promise<Killed | null> {
-    return killCommand(this.get(id), signal, isTree);
+  async kill(id: string, signal: NodeJS.Signals, isTree: boolean): Promise<Killed | null> {
+    const command = this.get(id);
+    assertCanKill(this.deps.platform, isTree);
+    return killCommand(command, signal, isTree);
   }
 
   /** Ends the whole tree of a command and forgets it; its id stays used. */

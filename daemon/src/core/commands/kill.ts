@@ -1,6 +1,7 @@
 /** Sends a signal to a command, and tells honestly who is still there. */
 import { constants } from 'node:os';
 import { Deadline } from '../../kit/deadline.ts';
+import { CoreError } from '../../kit/errors.ts';
 import type { Command } from './command.ts';
 
 export const signalNames = Object.keys(constants.signals) as NodeJS.Signals[];
@@ -17,6 +18,14 @@ const endingSignals: readonly string[] = ['SIGTERM', 'SIGINT', 'SIGHUP', 'SIGQUI
 /** How long a process has to act on such a signal before it counts as a survivor. */
 const endWithinMs = 500;
 const lookEveryMs = 5;
+
+/** A tree can be followed on Linux alone (specification, status 501). */
+export function assertCanKill(platform: NodeJS.Platform, isTree: boolean): void {
+  if (!isTree || platform !== 'win32') return;
+  throw new CoreError('not_implemented', 'a whole tree can be killed on Linux only', {
+    hint: 'Set tree to false to end the command itself.',
+  });
+}
 
 /** Null when the command has ended and nothing of it is left. */
 export async function killCommand(command: Command, signal: NodeJS.Signals, isTree: boolean): Promise<Killed | null> {

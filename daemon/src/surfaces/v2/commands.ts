@@ -197,7 +197,7 @@ export const killCommand = route({
     signalled: z.number().int().optional().describe('How many processes were sent the signal.'),
     survivors: z.array(z.number().int()).optional().describe('Pids of those who still live a moment later.'),
   }),
-  errors: ['command_not_found'],
+  errors: ['command_not_found', 'not_implemented'],
   async handle({ commands }, { params, body }) {
     const killed = await commands.kill(params.command_id, body.signal, body.tree);
     if (!killed) return new Answer({}, { message: 'The command has ended' });
