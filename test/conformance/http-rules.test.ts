@@ -182,6 +182,22 @@ test(
 );
 
 test(
+  'HTTP-STREAMS a HEAD of a stream answers headers, and takes no place',
+  async ({ sandbox }) => {
+    const id = await sandbox.start({ command: 'echo here; sleep 1000' });
+    for (let times = 0; times < 3; times++) {
+      const head = await sandbox.fetch(`HEAD /v2/commands/${id}?stream=true`);
+      expect([head.status, head.headers.get('content-type')]).toEqual([200, 'application/x-ndjson']);
+    }
+
+    const stream = sandbox.lines(`/v2/commands/${id}?stream=true`);
+    expect((await stream.next()).value).toMatchObject({ type: 'start' });
+    await stream.return(undefined);
+  },
+  { env: { SVC_MAX_STREAMS: '1' } },
+);
+
+test(
   'HTTP-LOG HTTP-REDACT one line is logged for each request, and a key in none',
   async ({ sandbox }) => {
     const headers = { 'x-api-key': key };

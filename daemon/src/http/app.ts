@@ -158,7 +158,11 @@ function mount({ routes, removedHint = () => null }: AppDeps): Hono<{ Bindings: 
       router.on(route.method, honoPath(path), async (c) => {
         c.env.passage.route = path;
         const result = await route.respond(c.req.raw, c.req.param(), c.env.context);
-        if (result instanceof Response) return result;
+        if (result instanceof Response) {
+          // The router drops the body of a HEAD as it is, and what that reads from would stay open.
+          if (c.req.method === 'HEAD') await result.body?.cancel();
+          return result;
+        }
         c.env.passage.upgrade = result;
         return new Response(null);
       });

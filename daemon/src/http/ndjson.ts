@@ -6,8 +6,9 @@ export class NdjsonStream<Line> {
   constructor(readonly lines: (signal: AbortSignal) => AsyncIterable<Line>) {}
 }
 
-export function ndjsonResponse(stream: NdjsonStream<unknown>, events: StreamEvents): Response {
-  const body = streamBody((signal) => asText(stream.lines(signal)), events);
+/** Without `events` the headers alone, and nothing of the stream is asked for. */
+export function ndjsonResponse(stream: NdjsonStream<unknown>, events: StreamEvents | null): Response {
+  const body = events && streamBody((signal) => asText(stream.lines(signal)), events);
   return new Response(body, { headers: { 'content-type': 'application/x-ndjson', ...streamHeaders } });
 }
 

@@ -154,7 +154,7 @@ export function routesFor<Deps>() {
           body: body as Output<B>,
           context,
         });
-        return respondWith(result, context);
+        return respondWith(result, request, context);
       },
     };
   };
@@ -204,10 +204,12 @@ function queryOf(request: Request): Record<string, string> {
   return Object.fromEntries(new URL(request.url).searchParams);
 }
 
-function respondWith(result: unknown, context: RequestContext): Response | SocketUpgrade {
+function respondWith(result: unknown, request: Request, context: RequestContext): Response | SocketUpgrade {
   if (result instanceof Response || result instanceof SocketUpgrade) return result;
-  if (result instanceof NdjsonStream) return ndjsonResponse(result, context.openStream());
-  if (result instanceof SseStream) return sseResponse(result, context.openStream());
+  // Nobody reads the body of a HEAD: its stream would never end, and its place would be taken for ever.
+  const events = () => (request.method === 'HEAD' ? null : context.openStream());
+  if (result instanceof NdjsonStream) return ndjsonResponse(result, events());
+  if (result instanceof SseStream) return sseResponse(result, events());
   const answer = result instanceof Answer ? (result as Answer<unknown>) : new Answer(result);
   const { message = 'Operation successful', hint = null, top } = answer.details;
   return success(answer.data, message, hint, top);

@@ -11,8 +11,9 @@ export class SseStream {
   constructor(readonly events: (signal: AbortSignal) => AsyncIterable<SseEvent>) {}
 }
 
-export function sseResponse(stream: SseStream, events: StreamEvents): Response {
-  const body = streamBody((signal) => asText(stream.events(signal)), events);
+/** Without `events` the headers alone, and nothing of the stream is asked for. */
+export function sseResponse(stream: SseStream, events: StreamEvents | null): Response {
+  const body = events && streamBody((signal) => asText(stream.events(signal)), events);
   return new Response(body, { headers: { 'content-type': 'text/event-stream', ...streamHeaders } });
 }
 

@@ -112,6 +112,36 @@ test('a client that does not read stops the producer, and its going ends it', as
   await until(() => hasEnded && server.streams.count === 0);
 });
 
+test('a HEAD has the headers of the answer, and begins or holds nothing', async () => {
+  let begun = 0;
+  let cancelled = 0;
+  const file = new ReadableStream({
+    pull: (controller) => controller.enqueue(new Uint8Array(1)),
+    cancel: () => void (cancelled += 1),
+  });
+  await using server = serve([
+    sseRoute(async function* () {
+      begun += 1;
+      yield { event: 'x', data: null };
+    }),
+    route({
+      operation: 'test.file',
+      method: 'GET',
+      path: '/file',
+      summary: 'A file',
+      raw: { contentType: 'text/plain', description: 'The file' },
+      errors: [],
+      handle: () => new Response(file, { headers: { 'content-type': 'text/plain' } }),
+    }),
+  ]);
+  const head = await fetch(`${server.url}/events`, { method: 'HEAD' });
+
+  expect([head.status, head.headers.get('content-type'), begun]).toEqual([200, 'text/event-stream', 0]);
+  expect(server.streams.count).toBe(0);
+  const fileHead = await fetch(`${server.url}/file`, { method: 'HEAD' });
+  expect([fileHead.status, fileHead.headers.get('content-type'), cancelled]).toEqual([200, 'text/plain', 1]);
+});
+
 test('a socket tells how much the client has not taken, and when it has', async () => {
   let socket: Socket | null = null;
   let drained = 0;
