@@ -83,8 +83,19 @@ test('ERR-422 HTTP-422 HTTP-TYPES HTTP-IDS each field that is wrong is named, wi
   ]);
 });
 
-test('V2-1 unknown body fields are ignored', async ({ sandbox }) => {
+test('V2-1 unknown fields are ignored, also those with the name of what every object has', async ({ sandbox }) => {
   expect(await sandbox.run({ command: 'echo ok', colour: 'blue' })).toMatchObject({ stdout: 'ok\n' });
+  for (const name of ['constructor', 'toString', '__proto__', 'hasOwnProperty']) {
+    const listed = await sandbox.request(`GET /v2/commands?${name}=1`);
+    expect([name, listed.status, listed.body.data]).toEqual([name, 200, { commands: [expect.anything()] }]);
+    const body = `{"command": "", "${name}": {"command": "true"}, "env": {"constructor": 7}}`;
+    const run = await sandbox.request('POST /v2/commands', body);
+    expect([name, run.status, run.body.errors?.map(({ location, type }) => `${location} ${type}`)]).toEqual([
+      name,
+      422,
+      ['body.command too_short', 'body.env.constructor string_type'],
+    ]);
+  }
 });
 
 test('HTTP-BADARG V2CMD-ARGS V2CMD-FREED what no schema can see is 400, with what to do', async ({ sandbox }) => {

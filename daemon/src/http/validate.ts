@@ -16,7 +16,7 @@ export function validate<S extends z.ZodType>(schema: S, input: unknown, place: 
 /** Query and path values arrive as text: those of number and boolean fields are read as such where they can be. */
 export function readText(schema: z.ZodObject, texts: Readonly<Record<string, string>>): Record<string, unknown> {
   return Object.fromEntries(
-    Object.entries(texts).map(([name, text]) => [name, readValue(baseType(schema.shape[name]), text)]),
+    Object.entries(texts).map(([name, text]) => [name, readValue(baseType(ownValue(schema.shape, name)), text)]),
   );
 }
 
@@ -55,7 +55,7 @@ function isWholeNumber(schema: z.ZodType, path: readonly PropertyKey[]): boolean
   const found = path.reduce<SchemaNode | undefined>(
     (node, key) => {
       const definition = base(node)?._zod.def;
-      return definition?.shape?.[String(key)] ?? definition?.element ?? definition?.valueType;
+      return ownValue(definition?.shape ?? {}, key) ?? definition?.element ?? definition?.valueType;
     },
     schema as unknown as SchemaNode,
   );
@@ -159,5 +159,10 @@ function messageOf(issue: Issue, type: string): string {
 }
 
 function valueAt(input: unknown, path: readonly PropertyKey[]): unknown {
-  return path.reduce<unknown>((value, key) => (value as Record<PropertyKey, unknown> | null | undefined)?.[key], input);
+  return path.reduce<unknown>((value, key) => ownValue(Object(value) as object, key), input);
+}
+
+/** Names come from a client: those that every object inherits, such as `constructor`, are no fields. */
+function ownValue<T>(fields: Readonly<Record<PropertyKey, T>> | object, name: PropertyKey): T | undefined {
+  return Object.hasOwn(fields, name) ? (fields as Readonly<Record<PropertyKey, T>>)[name] : undefined;
 }
