@@ -147,7 +147,7 @@ export async function composeDaemon({
   });
   const hostname = config.host || (config.apiKey === null ? '127.0.0.1' : '0.0.0.0');
   const port = config.port === 0 && boot.restarts > 0 ? readPort(runtimeDirectory) : config.port;
-  const listener = listen({ hostname, port, socketProtocol }, app);
+  const listener = listen({ hostname, port, idleSeconds: config.idleSeconds, socketProtocol }, app);
   if (!keepPort(runtimeDirectory, listener.port)) logger.warn('no room to note the port', { port: listener.port });
 
   return {

@@ -72,6 +72,13 @@ export const settings = {
     fallback: 30,
     sentence: 'How long nothing of a request body may arrive before the request is given up.',
   }),
+  idleSeconds: setting<number>({
+    variable: 'SVC_IDLE_SECONDS',
+    flag: 'idle-seconds',
+    schema: wholeNumber(1, 255),
+    fallback: 120,
+    sentence: 'How long a connection without an open request is kept, to within 4 seconds.',
+  }),
   streamKeptMib: setting<number | null>({
     variable: 'SVC_STREAM_KEPT_MIB',
     flag: 'stream-kept-mib',

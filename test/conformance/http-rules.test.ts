@@ -160,6 +160,30 @@ test('HTTP-BARE framing errors and oversized headers are refused by the listener
 });
 
 test(
+  'a connection is closed when it is idle, never while a request waits or a stream is silent',
+  async ({ sandbox }) => {
+    const id = await sandbox.start({ command: 'sleep 6' });
+    const body = JSON.stringify({ command: 'sleep 6; echo waited' });
+    const kept = 'HTTP/1.1\r\nHost: localhost\r\n';
+    const requests: [string, string][] = [
+      [`GET /health ${kept}\r\n`, '"healthy"'],
+      [`POST /v2/commands ${kept}Content-Length: ${body.length}\r\n\r\n${body}`, 'waited'],
+      [`GET /v2/commands/${id}?stream=true ${kept}\r\n`, '"completed"'],
+      [`GET /v2/commands/${id}?wait=true ${kept}\r\n`, '"completed"'],
+    ];
+
+    // The runtime looks every four seconds; nobody but the daemon closes here, and an earlier end has no answer.
+    const closed = requests.map(async ([request, answer]) => {
+      const before = performance.now();
+      const text = await exchange(sandbox.url, request, 15_000);
+      return [request.split(' HTTP')[0], text.includes(answer), performance.now() - before < 14_000];
+    });
+    expect(await Promise.all(closed)).toEqual(requests.map(([request]) => [request.split(' HTTP')[0], true, true]));
+  },
+  { env: { SVC_IDLE_SECONDS: '1' } },
+);
+
+test(
   'HTTP-STREAMS one stream more than allowed is 429, and one that ended makes room',
   async ({ sandbox }) => {
     const id = await sandbox.start({ command: 'echo here; sleep 1000' });

@@ -38,11 +38,17 @@ export interface ResponseFacts {
   readonly traceparent: string | null;
 }
 
-/** `keepOpen` lifts the idle limit of the connection. */
-export type App = (request: Request, keepOpen: () => void) => Promise<Response | SocketUpgrade>;
+/** The limit on how long a connection may stay silent; it outlives a request, and so does its lifting. */
+export interface IdleLimit {
+  lift(): void;
+  restore(): void;
+}
+
+export type App = (request: Request, idleLimit: IdleLimit) => Promise<Response | SocketUpgrade>;
 
 /** What becomes known of a request on its way. */
 interface Passage {
+  readonly idleLimit: IdleLimit;
   readonly requestId: string;
   /** null when the Host header makes no URL. */
   readonly url: URL | null;
@@ -69,9 +75,9 @@ const switchingProtocols = 101;
 
 export function createApp(deps: AppDeps): App {
   const router = mount(deps);
-  return async (request, keepOpen) => {
-    const passage = begin(request);
-    const response = await answer(deps, router, request, passage, keepOpen);
+  return async (request, idleLimit) => {
+    const passage = begin(request, idleLimit);
+    const response = await answer(deps, router, request, passage);
     const result = passage.upgrade ?? response;
     passage.status = result instanceof Response ? result.status : switchingProtocols;
     if (result instanceof Response) {
@@ -83,8 +89,9 @@ export function createApp(deps: AppDeps): App {
   };
 }
 
-function begin(request: Request): Passage {
+function begin(request: Request, idleLimit: IdleLimit): Passage {
   return {
+    idleLimit,
     requestId: requestIdOf(request.headers),
     url: URL.parse(request.url),
     startedMs: performance.now(),
@@ -102,7 +109,6 @@ async function answer(
   router: Hono<{ Bindings: Bindings }>,
   request: Request,
   passage: Passage,
-  keepOpen: () => void,
 ): Promise<Response> {
   const { headers } = request;
   const { url } = passage;
@@ -119,7 +125,8 @@ async function answer(
     assertProtocol(headers);
     const isAuthorized = deps.apiKey.authorizes(headers, url);
     if (!isAuthorized && !publicPaths.has(url.pathname)) throw unauthorized();
-    keepOpen(); // A command may take as long as it takes; what may stall, the body, has a limit of its own.
+    // A command may take as long as it takes; what may stall, the body, has a limit of its own.
+    passage.idleLimit.lift();
     const context: RequestContext = {
       requestId: passage.requestId,
       headers,
@@ -213,6 +220,7 @@ function assertProtocol(headers: Headers): void {
 }
 
 function finish(deps: AppDeps, request: Request, passage: Passage, bytes: number | null): void {
+  passage.idleLimit.restore();
   const { requestId, route, status, startedMs, note } = passage;
   const { method, headers } = request;
   const ms = Math.round((performance.now() - startedMs) * 100) / 100;

@@ -26,7 +26,7 @@ function serve(routes: readonly Route<object>[], apiKey: string | null = null) {
     streams,
     logger: new Logger('info', (line) => log.push(line)),
   });
-  const listener = listen({ hostname: '127.0.0.1', port: 0, socketProtocol: 'svc.v2' }, app);
+  const listener = listen({ hostname: '127.0.0.1', port: 0, idleSeconds: 1, socketProtocol: 'svc.v2' }, app);
   return {
     url: `http://127.0.0.1:${listener.port}`,
     port: listener.port,
@@ -234,3 +234,20 @@ test('a plain request to a socket route is told to upgrade', async () => {
 
   expect((await fetch(`${server.url}/socket`)).status).toBe(426);
 });
+
+test('a socket may be silent for longer than a connection may be idle', async () => {
+  await using server = serve([
+    socketRoute({ open() {}, message: (socket, message) => socket.send(message), close() {} }),
+  ]);
+  const client = new WebSocket(`${server.url.replace('http', 'ws')}/socket`);
+  await new Promise((resolve) => client.addEventListener('open', resolve));
+  await Bun.sleep(5000);
+  const answer = new Promise<string>((resolve) => {
+    client.addEventListener('message', ({ data }) => resolve(String(data)));
+    client.addEventListener('close', ({ code }) => resolve(`closed ${code}`));
+  });
+  client.send('still here');
+
+  expect(await answer).toBe('still here');
+  client.close();
+}, 20_000);

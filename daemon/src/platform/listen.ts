@@ -21,11 +21,19 @@ export interface Upgrade {
   readonly handler: ServerSocketHandler;
 }
 
-export type Fetch = (request: Request, keepOpen: () => void) => Promise<Response | Upgrade>;
+/** The idle limit of a connection: what is lifted for one request stays so until it is restored. */
+export interface IdleLimit {
+  lift(): void;
+  restore(): void;
+}
+
+export type Fetch = (request: Request, idleLimit: IdleLimit) => Promise<Response | Upgrade>;
 
 export interface ListenSettings {
   readonly hostname: string;
   readonly port: number;
+  /** Of a connection without an open request: 1 to 255. The runtime looks every 4 s. */
+  readonly idleSeconds: number;
   /** The subprotocol that is selected when a client offers it. */
   readonly socketProtocol: string;
 }
@@ -41,7 +49,6 @@ const maxBodyBytes = 2 ** 40;
 const maxSocketMessageBytes = 16 * 1024 * 1024;
 /** A producer that does not look at `bufferedBytes` is stopped here. */
 const maxSocketBufferBytes = 64 * 1024 * 1024;
-const idleTimeoutSeconds = 120;
 const pendingLookMs = 5;
 
 /** Throws an Error with one clear line when the port cannot be had. */
@@ -58,7 +65,7 @@ async function stop(server: Server<Connection>, withinMs: number): Promise<void>
   await server.stop(true);
 }
 
-function bind({ hostname, port, socketProtocol }: ListenSettings, fetch: Fetch): Server<Connection> {
+function bind({ hostname, port, idleSeconds, socketProtocol }: ListenSettings, fetch: Fetch): Server<Connection> {
   try {
     return Bun.serve<Connection>({
       hostname,
@@ -66,9 +73,12 @@ function bind({ hostname, port, socketProtocol }: ListenSettings, fetch: Fetch):
       development: false,
       reusePort: false,
       maxRequestBodySize: maxBodyBytes,
-      idleTimeout: idleTimeoutSeconds,
+      idleTimeout: idleSeconds,
       async fetch(request, server) {
-        const result = await fetch(request, () => server.timeout(request, 0));
+        const result = await fetch(request, {
+          lift: () => server.timeout(request, 0),
+          restore: () => server.timeout(request, idleSeconds),
+        });
         if (result instanceof Response) return result;
         const isOffered = (request.headers.get('sec-websocket-protocol') ?? '').split(/, */).includes(socketProtocol);
         const headers = isOffered ? { 'sec-websocket-protocol': socketProtocol } : undefined;
