@@ -25,6 +25,22 @@ test('ENV-1 ENV-2 ENV-3 ENV-4 HTTP-NOSTORE every answer is the envelope', async 
   expect(good.headers.get('cache-control')).toBe('no-store');
 });
 
+test('HTTP-NOSTORE no answer may be kept, whatever it is', async ({ sandbox }) => {
+  const paths = [
+    ...publicRoutes,
+    '/v2/commands',
+    '/v2/commands/absent',
+    '/v2/commands?status=x',
+    '/metrics',
+    '/nothing',
+  ];
+  for (const path of paths) {
+    const answer = await sandbox.fetch(`GET ${path}`);
+    await answer.arrayBuffer();
+    expect([path, answer.headers.get('cache-control')]).toEqual([path, 'no-store']);
+  }
+});
+
 test('ERR-404 an unknown route and an unknown object are 404', async ({ sandbox }) => {
   expect((await sandbox.request('GET /v2/nothing')).status).toBe(404);
   expect((await sandbox.request('GET /v2/commands/absent')).status).toBe(404);

@@ -82,6 +82,8 @@ export function createApp(deps: AppDeps): App {
     passage.status = result instanceof Response ? result.status : switchingProtocols;
     if (result instanceof Response) {
       result.headers.set('x-request-id', passage.requestId);
+      // What the daemon tells is true now, and not for longer; a route that knows better says so.
+      if (!result.headers.has('cache-control')) result.headers.set('cache-control', 'no-store');
       for (const [name, value] of corsHeaders(deps.guard, request.headers)) result.headers.set(name, value);
     }
     if (!passage.isStreaming) finish(deps, request, passage, bytesOf(response));

@@ -82,6 +82,6 @@ function json(body: object, status: number, headers: Record<string, string> = {}
   const length = String(text.length); // Told here too, so that the log line of the request knows it.
   return new Response(text, {
     status,
-    headers: { 'content-type': 'application/json', 'content-length': length, 'cache-control': 'no-store', ...headers },
+    headers: { 'content-type': 'application/json', 'content-length': length, ...headers },
   });
 }
