@@ -1,7 +1,7 @@
 /** The rules of every route: the envelope, the statuses, the key, the request id. */
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, test } from '../harness/sandbox.ts';
+import { expect, test, type Json, type Sandbox } from '../harness/sandbox.ts';
 
 const envelopeKeys = ['data', 'hint', 'message', 'success'];
 const key = 'canary-key-5f0c9a71be';
@@ -173,6 +173,61 @@ test('VER-1 VER-2 VER-OPENAPI HTTP-OPENAPI each surface describes itself', async
     expect.arrayContaining(['/v2/commands', '/v2/commands/{command_id}', '/health']),
   );
 });
+
+test(
+  'HTTP-OPENAPI a status that an operation answers is one that its description has',
+  async ({ sandbox }) => {
+    const id = await sandbox.start({ command: 'sleep 1000', command_id: 'running' });
+    const held = sandbox.lines(`/v2/commands/${id}?stream=true`);
+    await held.next();
+    await expectDeclared(sandbox, [
+      ['POST /v2/commands', '', { command: 'true', user: 'no-such-account' }, 400],
+      ['POST /v2/commands', '', '{', 400],
+      ['POST /v2/commands', '', { command: 'true', session: 'absent' }, 404],
+      ['POST /v2/commands', '', { command: 'true', command_id: 'running' }, 409],
+      ['POST /v2/commands', '', {}, 422],
+      ['GET /v2/commands', '?status=absent', undefined, 422],
+      ['GET /v2/commands/{command_id}', '?stream=true', undefined, 429],
+      ['GET /v2/commands/{command_id}', '?offset=-1', undefined, 422],
+      ['POST /v2/commands/{command_id}/stdin', '', { offset: 1 }, 400],
+      ['POST /v2/commands/{command_id}/kill', '', { signal: 'absent' }, 422],
+      ['POST /v2/commands/sessions', '', { user: 'no-such-account' }, 400],
+      ['DELETE /v2/commands/sessions/{session_id}', '', undefined, 404],
+      ['GET /v2/sandbox/packages', '?lang=absent', undefined, 422],
+    ]);
+    await held.return(undefined);
+  },
+  { env: { SVC_MAX_STREAMS: '1' } },
+);
+
+test(
+  'HTTP-OPENAPI so are those that come of a default account that does not exist',
+  ({ sandbox }) =>
+    expectDeclared(sandbox, [
+      ['POST /v2/commands', '', { command: 'true' }, 503],
+      ['POST /v2/commands/sessions', '', {}, 503],
+      ['GET /v2/commands/sessions', '', undefined, 200],
+      ['GET /v2/sandbox', '', undefined, 200],
+      ['GET /v2/sandbox/packages', '?lang=python', undefined, 503],
+      ['GET /v1/sandbox/packages/python', '', undefined, 503],
+    ]),
+  { env: { SVC_DEFAULT_USER: 'no-such-account' } },
+);
+
+/** Each request gets its status, and the description of its operation has it; the id in a path is `running`. */
+async function expectDeclared(sandbox: Sandbox, cases: readonly [string, string, unknown, number][]): Promise<void> {
+  const documents = await Promise.all(
+    ['/v1', '/v2'].map(async (surface) => (await sandbox.fetch(`GET ${surface}/openapi.json`)).json() as Promise<Json>),
+  );
+  const paths = Object.assign({}, ...documents.map((document) => document.paths));
+  for (const [operation, query, body, status] of cases) {
+    const [method = '', template = ''] = operation.split(' ');
+    const route = `${operation.replaceAll(/\{\w+\}/g, 'running')}${query}`;
+    expect([route, body, (await sandbox.request(route, body)).status]).toEqual([route, body, status]);
+    const declared = Object.keys(paths[template][method.toLowerCase()].responses);
+    expect([operation, declared]).toEqual([operation, expect.arrayContaining([String(status)])]);
+  }
+}
 
 test('OPS-HOME the root is a page', async ({ sandbox }) => {
   const response = await sandbox.fetch('GET /');

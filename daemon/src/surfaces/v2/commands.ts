@@ -118,7 +118,7 @@ export const readCommand = route({
   query: ReadQuery,
   data: CommandOutput,
   lines: CommandLine,
-  errors: ['command_not_found'],
+  errors: ['command_not_found', 'capacity_reached'],
   async handle(deps, { params, query, context }) {
     const command = deps.commands.get(params.command_id);
     const from = { stdout: query.offset, stderr: query.stderr_offset };
@@ -213,7 +213,7 @@ export const deleteCommand = route({
   summary: 'End a command with all that it has started, and forget it',
   params: z.object({ command_id: clientId }),
   data: z.object({ command_id: z.string() }),
-  errors: ['command_not_found'],
+  errors: ['command_not_found', 'capacity_reached', 'unavailable', 'no_space_left'],
   async handle({ commands }, { params }) {
     await commands.delete(params.command_id);
     return { command_id: params.command_id };

@@ -18,7 +18,7 @@ export const createSession = route({
     user: systemText.min(1).optional().describe('Account of its commands; the default account otherwise.'),
   }),
   data: SessionRecord,
-  errors: ['bad_argument', 'capacity_reached'],
+  errors: ['bad_argument', 'capacity_reached', 'unavailable', 'no_space_left'],
   handle(deps, { body }) {
     const spec = {
       id: body.id ?? body.session_id ?? null,
@@ -47,7 +47,7 @@ export const deleteSession = route({
   summary: 'Close a session: end its commands, keep their records',
   params: z.object({ session_id: clientId }),
   data: z.object({ session_id: z.string() }),
-  errors: ['session_not_found'],
+  errors: ['session_not_found', 'capacity_reached', 'unavailable', 'no_space_left'],
   async handle({ commands }, { params }) {
     await commands.deleteSession(params.session_id);
     return { session_id: params.session_id };
