@@ -3,7 +3,7 @@ import { Hono } from 'hono';
 import { CoreError } from '../kit/errors.ts';
 import { mintId } from '../kit/ids.ts';
 import type { Logger } from '../kit/logger.ts';
-import { publicPaths, type ApiKey } from './auth.ts';
+import { keyParameter, publicPaths, type ApiKey } from './auth.ts';
 import type { BodyLimits } from './body.ts';
 import { corsHeaders, preflight } from './cors.ts';
 import { bug, failure } from './envelope.ts';
@@ -148,12 +148,20 @@ async function answer(
         };
       },
     };
-    return await router.fetch(request, { context, passage } satisfies Bindings);
+    return await router.fetch(withoutKey(request, url), { context, passage } satisfies Bindings);
   } catch (error) {
     if (error instanceof CoreError) return failure(error);
     onFault(error);
     return bug(passage.requestId);
   }
+}
+
+/** A route, and what it hands on or logs, never sees a key in a URL. */
+function withoutKey(request: Request, url: URL): Request {
+  if (!url.searchParams.has(keyParameter)) return request;
+  const stripped = new URL(url);
+  stripped.searchParams.delete(keyParameter);
+  return new Request(stripped.href, request);
 }
 
 function mount({ routes, removedHint = () => null }: AppDeps): Hono<{ Bindings: Bindings }> {

@@ -15,6 +15,7 @@ export const publicPaths: ReadonlySet<string> = new Set([
 /** The gateway of the images carries the key in a header of its own, on its sub-request alone. */
 const gatewayPath = '/internal/auth';
 const gatewayHeader = 'x-svc-api-key';
+export const keyParameter = 'api_key';
 
 export class ApiKey {
   readonly #digest: Buffer | null;
@@ -43,7 +44,7 @@ function carriedKeys(headers: Headers, url: URL): string[] {
   const bearer = /^Bearer +(.+)$/i.exec(headers.get('authorization') ?? '')?.[1];
   const gateway = url.pathname === gatewayPath ? headers.get(gatewayHeader) : null;
   const offered = isUpgrade(headers) ? offeredProtocols(headers).keys : [];
-  const keys = [bearer, headers.get('x-api-key'), gateway, ...url.searchParams.getAll('api_key'), ...offered];
+  const keys = [bearer, headers.get('x-api-key'), gateway, ...url.searchParams.getAll(keyParameter), ...offered];
   return keys.filter((key): key is string => key !== null && key !== undefined);
 }
 

@@ -203,6 +203,65 @@ test('text and bytes pass both ways, a close is told once, and svc.v2 is the pro
   expect(closes).toEqual([4000]);
 });
 
+test('a key in the URL is taken out of it, and the rest of the request is whole', async () => {
+  let hasGone = false;
+  await using server = serve(
+    [
+      route({
+        operation: 'test.echo',
+        method: 'POST',
+        path: '/echo',
+        summary: 'What came',
+        query: z.looseObject({}),
+        body: z.looseObject({}),
+        data: z.unknown(),
+        errors: [],
+        handle: (_deps, { query, body }) => ({ query, body }),
+      }),
+      route({
+        operation: 'test.wait',
+        method: 'GET',
+        path: '/wait',
+        summary: 'Waits for the client to go',
+        data: z.unknown(),
+        errors: [],
+        handle: (_deps, { context }) =>
+          new Promise((resolve) => {
+            context.signal.addEventListener('abort', () => {
+              hasGone = true;
+              resolve(null);
+            });
+          }),
+      }),
+    ],
+    'secret',
+  );
+  const echo = async (body: string | ReadableStream<Uint8Array>) => {
+    const response = await fetch(`${server.url}/echo?a=1%262&api_key=secret&api%5Fkey=secret&b=+`, {
+      method: 'POST',
+      body,
+    });
+    return ((await response.json()) as { data: unknown }).data;
+  };
+  const query = { a: '1&2', b: ' ' };
+  const large = { text: 'x'.repeat(200_000) };
+  const chunked = new ReadableStream<Uint8Array>({
+    start(controller) {
+      for (const part of ['{"in', '":"parts"}']) controller.enqueue(new TextEncoder().encode(part));
+      controller.close();
+    },
+  });
+
+  expect(await echo('{"small":1}')).toEqual({ query, body: { small: 1 } });
+  expect(await echo(JSON.stringify(large))).toEqual({ query, body: large });
+  expect(await echo(chunked)).toEqual({ query, body: { in: 'parts' } });
+  const client = new AbortController();
+  const waiting = fetch(`${server.url}/wait?api_key=secret`, { signal: client.signal }).catch(() => null);
+  setTimeout(() => client.abort(), 100);
+  await waiting;
+  await until(() => hasGone);
+});
+
 test('the key can be offered as a subprotocol, beside svc.v2 and never alone', async () => {
   await using server = serve(
     [socketRoute({ open: (socket) => socket.close(1000, ''), message() {}, close() {} })],
