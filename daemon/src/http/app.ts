@@ -9,7 +9,7 @@ import { corsHeaders, preflight } from './cors.ts';
 import { bug, failure } from './envelope.ts';
 import { guardRequest, type GuardSettings } from './guard.ts';
 import type { BoundRoute, RequestContext } from './route.ts';
-import { isUpgrade, offeredProtocols, type SocketUpgrade } from './socket.ts';
+import { guardHandler, isUpgrade, offeredProtocols, SocketUpgrade } from './socket.ts';
 import type { OpenStreams } from './open-streams.ts';
 
 export interface AppDeps {
@@ -65,6 +65,7 @@ interface Passage {
 interface Bindings {
   readonly context: RequestContext;
   readonly passage: Passage;
+  readonly onFault: (error: unknown) => void;
 }
 
 /** What an id that a client sends may look like; anything else is replaced. */
@@ -148,7 +149,7 @@ async function answer(
         };
       },
     };
-    return await router.fetch(withoutKey(request, url), { context, passage } satisfies Bindings);
+    return await router.fetch(withoutKey(request, url), { context, passage, onFault } satisfies Bindings);
   } catch (error) {
     if (error instanceof CoreError) return failure(error);
     onFault(error);
@@ -180,7 +181,7 @@ function mount({ routes, removedHint = () => null }: AppDeps): Hono<{ Bindings: 
           if (c.req.method === 'HEAD') await result.body?.cancel();
           return result;
         }
-        c.env.passage.upgrade = result;
+        c.env.passage.upgrade = new SocketUpgrade(guardHandler(result.handler, c.env.onFault));
         return new Response(null);
       });
     }

@@ -10,7 +10,9 @@ export interface Socket {
   close(code: number, reason: string): void;
 }
 
+/** What one of them throws is a bug: it is logged, and the socket is closed with 1011. */
 export interface SocketHandler {
+  /** May close the socket; `close` is then called before this returns. */
   open(socket: Socket): void;
   message(socket: Socket, message: string | Uint8Array): void;
   /** Called once, whoever closed it. */
@@ -21,6 +23,26 @@ export interface SocketHandler {
 export class SocketUpgrade {
   constructor(readonly handler: SocketHandler) {}
 }
+
+/** An error that reached the runtime would end the daemon, so that each is told to `onFault` here. */
+export function guardHandler(handler: SocketHandler, onFault: (error: unknown) => void): SocketHandler {
+  const guard = (socket: Socket, call: () => void) => {
+    try {
+      call();
+    } catch (error) {
+      onFault(error);
+      socket.close(internalError, 'internal error');
+    }
+  };
+  return {
+    open: (socket) => guard(socket, () => handler.open(socket)),
+    message: (socket, message) => guard(socket, () => handler.message(socket, message)),
+    close: (socket, code, reason) => guard(socket, () => handler.close(socket, code, reason)),
+  };
+}
+
+/** RFC 6455, 7.4.1. */
+const internalError = 1011;
 
 /** The one subprotocol that is ever selected. */
 export const socketProtocol = 'svc.v2';

@@ -203,6 +203,86 @@ test('text and bytes pass both ways, a close is told once, and svc.v2 is the pro
   expect(closes).toEqual([4000]);
 });
 
+/** What a client sees of a socket that sends these messages once it is open. */
+async function visit(url: string, messages: readonly string[] = []) {
+  const client = new WebSocket(`${url.replace('http', 'ws')}/socket`);
+  const seen: unknown[] = [];
+  client.onmessage = ({ data }) => seen.push(data);
+  client.onopen = () => messages.forEach((message) => client.send(message));
+  const { code, reason } = await new Promise<CloseEvent>((resolve) => {
+    client.onclose = resolve;
+  });
+  return { seen, code, reason };
+}
+
+test('a socket may be closed as it opens: what was sent arrives, and the end is told once', async () => {
+  const calls: unknown[] = [];
+  await using server = serve([
+    socketRoute({
+      open(socket) {
+        socket.send('refused');
+        socket.close(4001, 'no room');
+        calls.push(socket.send('late'), socket.bufferedBytes);
+        socket.close(4002, 'again');
+      },
+      message: (_socket, message) => calls.push(message),
+      close: (_socket, code, reason) => calls.push([code, reason]),
+    }),
+  ]);
+
+  expect(await visit(server.url, ['a', 'b'])).toEqual({ seen: ['refused'], code: 4001, reason: 'no room' });
+  expect(calls).toEqual([[4001, 'no room'], false, 0]);
+});
+
+test('no message reaches a socket that its handler has closed', async () => {
+  const messages: unknown[] = [];
+  await using server = serve([
+    socketRoute({
+      open() {},
+      message(socket, message) {
+        messages.push(message);
+        socket.close(4000, 'enough');
+      },
+      close() {},
+    }),
+  ]);
+
+  expect(await visit(server.url, ['a', 'b', 'c'])).toMatchObject({ code: 4000 });
+  expect(messages).toEqual(['a']);
+});
+
+test('what the handler of a socket throws is logged and closes that socket alone', async () => {
+  const closes: number[] = [];
+  for (const place of ['open', 'message', 'close']) {
+    const fail = (here: string) => {
+      if (here === place) throw new Error(`thrown in ${place}`);
+    };
+    await using server = serve([
+      socketRoute({
+        open: () => fail('open'),
+        message(socket) {
+          fail('message');
+          socket.close(4000, '');
+        },
+        close(_socket, code) {
+          closes.push(code);
+          fail('close');
+        },
+      }),
+    ]);
+    const { code } = await visit(server.url, ['a']);
+
+    expect([place, code]).toEqual([place, place === 'close' ? 4000 : 1011]);
+    await until(() => server.log.some((line) => line.includes('a bug')));
+    const faults = server.log.map((line) => JSON.parse(line)).filter(({ message }) => message === 'a bug');
+    expect(faults).toMatchObject([
+      { level: 'error', route: '/socket', request_id: expect.any(String), stack: expect.stringContaining(place) },
+    ]);
+    expect((await fetch(`${server.url}/socket`)).status).toBe(426);
+  }
+  expect(closes).toEqual([1011, 1011, 4000]);
+});
+
 test('a key in the URL is taken out of it, and the rest of the request is whole', async () => {
   let hasGone = false;
   await using server = serve(

@@ -129,6 +129,7 @@ class Connection implements ServerSocket {
   }
 
   message(message: string | Buffer): void {
+    if (!this.#socket) return; // It came while the socket was being closed.
     this.handler.message(this, message);
   }
 
