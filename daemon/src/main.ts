@@ -3,6 +3,7 @@ import { writeSync } from 'node:fs';
 import { describeSurface, surfaceNames, type SurfaceName } from './api.ts';
 import { examine } from './cli/doctor.ts';
 import { asText, hasFailed } from './cli/finding.ts';
+import { clientHelp, clientVerbs } from './cli/index.ts';
 import { composeDaemon } from './compose.ts';
 import { readConfig, settingsHelp } from './config.ts';
 import { Logger } from './kit/logger.ts';
@@ -24,7 +25,8 @@ const help = `sandboxd ${version}: runs commands in this machine and serves them
   sandboxd doctor [--json] [flags]   look at this machine and say what start would miss
   sandboxd version                   print the version
   sandboxd print-openapi [v1|v2]     print the description of a surface (v2)
-  sandboxd --help                    this page
+${clientHelp()}
+  sandboxd --help                    this page; behind another word, the page of that one
 
 Flags of start, each with its variable; the flag wins:
 ${settingsHelp()}`;
@@ -37,6 +39,7 @@ const verbs: Readonly<Record<string, (args: readonly string[]) => Promise<number
     if (!isSurface(surface)) throw new Error(`no surface is named ${surface}; there are ${surfaceNames.join(' and ')}`);
     return print(JSON.stringify(await describeSurface(surface), null, 2));
   },
+  ...clientVerbs(process.env),
   help: () => print(help),
   '--help': () => print(help),
   '-h': () => print(help),

@@ -1,0 +1,108 @@
+/** Talks to a daemon over HTTP, with the key of the environment; tells a refusal from a daemon that is not there. */
+import { readAddress } from './address.ts';
+import { ClientFailure, Refusal, Unreachable } from './failure.ts';
+import { isRecord, record, type JsonRecord } from './wire.ts';
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+/** For what a daemon answers at once. */
+export const answerWithinMs = 30_000;
+/** Errors of a connection that was never made: nothing can have arrived. */
+const neverSent = /refused|FailedToOpenSocket|ENOTFOUND|EAI_AGAIN|CERT|SELF_SIGNED|VERIFY|TLS|UNREACH/i;
+/** What a proxy says when the daemon behind it is away. */
+const awayStatuses: readonly number[] = [502, 504];
+
+export class Client {
+  readonly address: string;
+  readonly #key: string | null;
+
+  constructor(address: string, environment: Environment) {
+    this.address = readAddress(address);
+    this.#key = readKey(environment);
+  }
+
+  /** The `data` of the answer. Throws a Refusal, or Unreachable. */
+  async call(method: string, path: string, body: JsonRecord | null, signal: AbortSignal): Promise<JsonRecord> {
+    const response = await this.#fetch(method, path, body, signal);
+    const envelope = await this.#envelope(response, signal);
+    if (!response.ok) throw this.#refusal(response.status, envelope);
+    return record(envelope['data']);
+  }
+
+  /** The pieces of a stream as they come; the next is asked for when the last was dealt with. */
+  async *stream(path: string, signal: AbortSignal): AsyncGenerator<Uint8Array> {
+    const response = await this.#fetch('GET', path, null, signal);
+    if (!response.ok) throw this.#refusal(response.status, await this.#envelope(response, signal));
+    if (!response.body) throw this.#isNone();
+    try {
+      for await (const piece of response.body as unknown as AsyncIterable<Uint8Array>) yield piece;
+    } catch (error) {
+      throw this.#unreachable(error);
+    }
+  }
+
+  async #fetch(method: string, path: string, body: JsonRecord | null, signal: AbortSignal): Promise<Response> {
+    const headers = {
+      ...(this.#key === null ? {} : { authorization: `Bearer ${this.#key}` }),
+      ...(body === null ? {} : { 'content-type': 'application/json' }),
+    };
+    try {
+      // A redirect is not followed: the key is for this daemon alone.
+      const init: RequestInit = { method, headers, signal, redirect: 'manual' };
+      const response = await fetch(
+        `${this.address}${path}`,
+        body === null ? init : { ...init, body: JSON.stringify(body) },
+      );
+      if (!awayStatuses.includes(response.status)) return response;
+      await response.body?.cancel();
+      throw new Unreachable(`${this.address} answers ${response.status}: the daemon behind it is away`, true);
+    } catch (error) {
+      throw error instanceof ClientFailure ? error : this.#unreachable(error);
+    }
+  }
+
+  async #envelope(response: Response, signal: AbortSignal): Promise<JsonRecord> {
+    try {
+      const body: unknown = await response.json();
+      if (isRecord(body)) return body;
+    } catch (error) {
+      if (signal.aborted || !(error instanceof SyntaxError)) throw this.#unreachable(error);
+    }
+    throw this.#isNone(response.status);
+  }
+
+  #refusal(status: number, { message, hint }: JsonRecord): Refusal {
+    if (typeof message !== 'string') return this.#isNone(status);
+    if (status === 401) {
+      const what = this.#key === null ? 'needs a key; set SVC_API_KEY' : 'does not accept the key in SVC_API_KEY';
+      return new Refusal(status, `${this.address} ${what}`);
+    }
+    return new Refusal(status, typeof hint === 'string' ? `${message} (${hint})` : message);
+  }
+
+  #isNone(status = 200): Refusal {
+    return new Refusal(status, `what answers at ${this.address} is no sandboxd (status ${status})`);
+  }
+
+  #unreachable(error: unknown): Unreachable {
+    const { code, message } = error as NodeJS.ErrnoException;
+    const reason = typeof code === 'string' ? code : message;
+    return new Unreachable(`cannot reach ${this.address}: ${describe(reason)}`, !neverSent.test(reason));
+  }
+}
+
+function describe(reason: string): string {
+  if (/refused/i.test(reason)) return 'connection refused';
+  if (/ENOTFOUND|EAI_AGAIN/.test(reason)) return 'the host is not known';
+  if (/ECONNRESET|ConnectionClosed/i.test(reason)) return 'the connection broke';
+  return reason;
+}
+
+/** SVC_API_KEY wins; an empty variable is an unset one. */
+function readKey(environment: Environment): string | null {
+  const key = [environment['SVC_API_KEY'], environment['SANDBOX_API_KEY']].find(Boolean);
+  if (key === undefined) return null;
+  // Checked here, because the runtime would repeat the key in its message.
+  if (/[^\u0020-\u007e]/.test(key)) throw new ClientFailure('SVC_API_KEY has characters that no header can carry');
+  return key;
+}

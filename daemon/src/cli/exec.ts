@@ -1,0 +1,104 @@
+/** `sandboxd exec`: a command in the sandbox as if it ran here, with its streams, its signals and its exit code. */
+import { readArguments, type Arguments } from './arguments.ts';
+import { Client, type Environment } from './client.ts';
+import { exitCodeOf, tellFailedStart } from './ending.ts';
+import { ClientFailure, ReaderGone } from './failure.ts';
+import { follow, reconnectTime } from './follow.ts';
+import { passInput } from './input.ts';
+import { relaySignals, sendSignal } from './relay.ts';
+import { CaughtSignals } from './signals.ts';
+import { canHaveInput } from './standard-streams.ts';
+import { startCommand } from './start.ts';
+import { tell } from './tell.ts';
+import type { Verb } from './verb.ts';
+import type { CommandView, JsonRecord, Offsets } from './wire.ts';
+
+export const exec: Verb = {
+  usage: 'exec <url> -- <cmd…>',
+  summary: 'run a command in the sandbox at <url>, as if it ran here',
+  details: `  --cwd DIR            where it starts; the workspace otherwise
+  --user NAME          the account it runs as
+  --env NAME=VALUE     a variable for it, any number of times; --env NAME hands the one from here on
+  --session ID         a command session: its directory, environment and account apply
+  --shell              the words behind -- are one script for the shell
+  --timeout SECONDS    ends it with all that it has started
+  --no-stdin           it gets no standard input; right for loops and background jobs
+  --reconnect SECONDS  how long a daemon that is away is waited for; 60
+
+The key comes from SVC_API_KEY, never from the arguments.
+Ctrl-C interrupts the command, a second one within two seconds kills it.
+
+Exit code: that of the command, 128 + n after signal n; 124 when --timeout ended it; 126 when it could not be run and
+127 when it was not found; 125 when sandboxd itself failed, 141 when nobody read on, 129, 130 and 143 when it was told
+to give up.`,
+
+  async run(args, environment) {
+    const given = readArguments(args, {
+      values: ['cwd', 'user', 'env', 'session', 'timeout', 'reconnect'],
+      switches: ['shell', 'no-stdin'],
+      words: ['the address of a daemon'],
+      rest: 'the command',
+    });
+    const client = new Client(given.words[0] ?? '', environment);
+    const body = commandBody(given, environment);
+    const reconnectMs = reconnectTime(given);
+    using signals = new CaughtSignals();
+    const command = await startCommand(client, body, signals);
+    if (command.status === 'failed') return await tellFailedStart(command);
+    return await attend(client, command, { signals, reconnectMs, hasInput: body['stdin'] === 'pipe' });
+  },
+};
+
+function commandBody(given: Arguments, environment: Environment): JsonRecord {
+  const [program = '', ...args] = given.rest;
+  const isScript = given.has('shell');
+  const optional: [string, unknown][] = [
+    ['cwd', given.value('cwd')],
+    ['user', given.value('user')],
+    ['session', given.value('session')],
+    ['hard_timeout', given.number('timeout', 0.001)],
+  ];
+  return {
+    ...(isScript ? { command: given.rest.join(' ') } : { command: program, args, shell: 'none' }),
+    ...Object.fromEntries(optional.filter(([, value]) => value !== null)),
+    env: Object.fromEntries(given.all('env').map((text) => variable(text, environment))),
+    stdin: !given.has('no-stdin') && canHaveInput() ? 'pipe' : 'null',
+  };
+}
+
+function variable(text: string, environment: Environment): [string, string] {
+  const [name = ''] = text.split('=', 1);
+  if (name.length < text.length) return [name, text.slice(name.length + 1)];
+  const value = environment[name];
+  if (value === undefined) throw new ClientFailure(`--env ${name}: there is no such variable here`);
+  return [name, value];
+}
+
+interface Attended {
+  readonly signals: CaughtSignals;
+  readonly reconnectMs: number;
+  readonly hasInput: boolean;
+}
+
+/** Everything that goes on between the start of a command and its end. */
+async function attend(client: Client, { id }: CommandView, options: Attended): Promise<number> {
+  const over = new AbortController();
+  const offsets: Offsets = { stdout: 0, stderr: 0 };
+  const aside = [relaySignals(client, id, options.signals, over)];
+  if (options.hasInput) aside.push(passInput(client, id, over.signal));
+  // What goes on aside ends the whole only by failing.
+  for (const task of aside) task.catch((error: unknown) => over.abort(error));
+  try {
+    for await (const output of follow(client, id, { offsets, reconnectMs: options.reconnectMs, signal: over.signal })) {
+      await tell(output);
+      if (output.kind === 'exit') return await exitCodeOf(output, id);
+    }
+    throw new Error('output ends with an exit');
+  } catch (error) {
+    // As when the terminal of a remote shell goes: what nobody reads is not written for ever.
+    if (error instanceof ReaderGone) await sendSignal(client, id, 'SIGHUP').catch(() => null); // Nobody would hear of it.
+    throw error;
+  } finally {
+    over.abort();
+  }
+}

@@ -1,0 +1,145 @@
+/** Follows the output of a command to its end, through any number of lost connections, without loss or repetition. */
+import type { Arguments } from './arguments.ts';
+import { Backoff } from './backoff.ts';
+import type { Client } from './client.ts';
+import { ClientFailure, Refusal, Unreachable } from './failure.ts';
+import { jsonLines } from './lines.ts';
+import { say } from './standard-streams.ts';
+import { readLine, type Line, type Offsets } from './wire.ts';
+
+export interface FollowOptions {
+  /** Where to begin; moved on as output is handed over. */
+  readonly offsets: Offsets;
+  /** How long the daemon may be away before it is given up. */
+  readonly reconnectMs: number;
+  readonly signal: AbortSignal;
+}
+
+export type Output = Extract<Line, { kind: 'bytes' | 'gap' | 'exit' }>;
+
+/** How long a daemon may be away where nobody says otherwise. */
+const defaultReconnectSeconds = 60;
+/** The daemon is heard of every 15 s; a connection that is silent for so long is dead. */
+const silenceMs = 40_000;
+/** An absence that is longer is told to whoever waits. */
+const noticeMs = 3000;
+/** The daemon is there and cannot serve a stream now: too many are open, or it is about to go. */
+const transientStatuses: readonly number[] = [429, 503];
+
+/** The value of --reconnect. */
+export function reconnectTime(given: Arguments): number {
+  return (given.number('reconnect', 0) ?? defaultReconnectSeconds) * 1000;
+}
+
+/** Ends behind `exit`. Throws a ClientFailure that tells from where to go on. */
+export async function* follow(client: Client, id: string, options: FollowOptions): AsyncGenerator<Output> {
+  const outage = new Outage(client, id, options);
+  for (;;) {
+    try {
+      for await (const line of connection(client, id, options)) {
+        outage.over(line.kind !== 'start' && line.kind !== 'closing');
+        for (const output of inOrder(line, options.offsets)) {
+          yield output;
+          if (output.kind === 'exit') return;
+        }
+      }
+      // Without a last line, or with `closing`: the daemon has gone or is going.
+    } catch (error) {
+      options.signal.throwIfAborted();
+      if (!isTransient(error)) throw withPosition(error, client, id, options.offsets);
+    }
+    await outage.wait();
+  }
+}
+
+/** The absence of a daemon: waited out, told of, and given up in the end. */
+class Outage {
+  #sinceMs: number | null = null;
+  #isTold = false;
+  readonly #backoff = new Backoff();
+
+  constructor(
+    private readonly client: Client,
+    private readonly id: string,
+    private readonly options: FollowOptions,
+  ) {}
+
+  over(isProgress: boolean): void {
+    this.#sinceMs = null;
+    this.#isTold = false;
+    if (isProgress) this.#backoff.reset();
+  }
+
+  async wait(): Promise<void> {
+    this.#sinceMs ??= performance.now();
+    const goneMs = performance.now() - this.#sinceMs;
+    const { offsets, reconnectMs, signal } = this.options;
+    if (goneMs >= reconnectMs) {
+      const lost = new Unreachable(`${this.client.address} was not reachable for ${reconnectMs / 1000} s`, false);
+      throw withPosition(lost, this.client, this.id, offsets);
+    }
+    if (goneMs >= noticeMs && !this.#isTold) {
+      this.#isTold = true;
+      await say(`${this.client.address} is not reachable; trying for ${reconnectMs / 1000} s`);
+    }
+    await this.#backoff.wait(signal);
+    signal.throwIfAborted();
+  }
+}
+
+/** The lines of one connection, until it ends or breaks. */
+async function* connection(client: Client, id: string, { offsets, signal }: FollowOptions): AsyncGenerator<Line> {
+  const closing = new AbortController();
+  const close = () => closing.abort();
+  signal.addEventListener('abort', close, { once: true });
+  const path = `/v2/commands/${encodeURIComponent(id)}?stream=true&encoding=base64`;
+  const query = `&offset=${offsets.stdout}&stderr_offset=${offsets.stderr}`;
+  try {
+    const pieces = endWhenSilent(client.stream(path + query, closing.signal), close);
+    for await (const value of jsonLines(pieces)) yield readLine(value);
+  } finally {
+    signal.removeEventListener('abort', close);
+    close();
+  }
+}
+
+/** The time that we take ourselves between two pieces does not count: a slow reader is no dead connection. */
+async function* endWhenSilent(pieces: AsyncGenerator<Uint8Array>, close: () => void): AsyncGenerator<Uint8Array> {
+  for (;;) {
+    const timer = setTimeout(close, silenceMs);
+    const { done, value } = await pieces.next().finally(() => clearTimeout(timer));
+    if (done) return;
+    yield value;
+  }
+}
+
+/** What a line brings beyond what was handed over: nothing twice, and what is missing is told. */
+function* inOrder(line: Line, offsets: Offsets): Generator<Output> {
+  if (line.kind === 'exit') yield line;
+  if (line.kind === 'gap' && line.to > offsets[line.stream]) {
+    const from = offsets[line.stream];
+    offsets[line.stream] = line.to;
+    yield { ...line, from };
+  }
+  if (line.kind !== 'bytes') return;
+  const { stream, offset, bytes } = line;
+  if (offset > offsets[stream]) yield { kind: 'gap', stream, from: offsets[stream], to: offset };
+  const known = Math.max(0, offsets[stream] - offset);
+  if (known < bytes.length) yield { ...line, offset: offset + known, bytes: bytes.subarray(known) };
+  offsets[stream] = Math.max(offsets[stream], offset + bytes.length);
+}
+
+function isTransient(error: unknown): boolean {
+  if (error instanceof Refusal) return transientStatuses.includes(error.status);
+  return error instanceof Unreachable;
+}
+
+function withPosition(error: unknown, client: Client, id: string, offsets: Offsets): unknown {
+  if (!(error instanceof Refusal || error instanceof Unreachable)) return error;
+  const position = `--offset ${offsets.stdout} --stderr-offset ${offsets.stderr}`;
+  const advice =
+    error instanceof Refusal && error.status === 404
+      ? 'what it wrote and how it ended is not kept; a daemon that was stopped ends its commands'
+      : `to go on: sandboxd logs ${client.address} ${id} -f ${position}`;
+  return new ClientFailure(`${error.message}; ${advice}`);
+}

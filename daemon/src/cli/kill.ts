@@ -1,0 +1,49 @@
+/** `sandboxd kill`: a signal to a command, and the names of those who live on. */
+import { constants } from 'node:os';
+import { readArguments } from './arguments.ts';
+import { Client } from './client.ts';
+import { ClientFailure } from './failure.ts';
+import { sendSignal } from './relay.ts';
+import { print, say } from './standard-streams.ts';
+import type { Verb } from './verb.ts';
+
+export const kill: Verb = {
+  usage: 'kill <url> <command_id>',
+  summary: 'end a command with all that it has started',
+  details: `  --signal NAME  the signal to send: TERM otherwise; KILL, SIGKILL and 9 are the same
+  --no-tree      only to the process that was started, not to what it has started
+
+Exit code: 0 when everybody who got the signal is gone, 1 when some live on; they are named. A signal that does not
+ask to end, as USR1 or STOP, is followed by 0.
+The key comes from SVC_API_KEY, never from the arguments.`,
+
+  async run(args, environment) {
+    const words = ['the address of a daemon', 'the id of a command'];
+    const given = readArguments(args, { values: ['signal'], switches: ['no-tree'], words });
+    const [address = '', id = ''] = given.words;
+    const signal = signalName(given.value('signal') ?? 'TERM');
+    const told = await sendSignal(new Client(address, environment), id, signal, !given.has('no-tree'));
+    if (told === null) {
+      await print(`${id} has ended`);
+      return 0;
+    }
+    if (told.survivors.length > 0 && endingSignals.includes(signal)) {
+      await say(`kill: still living after ${signal}: ${told.survivors.join(', ')}; --signal KILL ends them`);
+      return exitSurvivors;
+    }
+    await print(`sent ${signal} to ${told.signalled} process${told.signalled === 1 ? '' : 'es'} of ${id}`);
+    return 0;
+  },
+};
+
+const exitSurvivors = 1;
+const endingSignals: readonly string[] = ['SIGTERM', 'SIGINT', 'SIGHUP', 'SIGQUIT', 'SIGKILL', 'SIGABRT'];
+
+/** `TERM`, `sigterm` or `15`. */
+function signalName(text: string): string {
+  const upper = text.toUpperCase();
+  const known = Object.entries(constants.signals);
+  const found = known.find(([name, number]) => [name, name.slice(3), String(number)].includes(upper));
+  if (!found) throw new ClientFailure(`no signal is named ${text}`);
+  return found[0];
+}

@@ -1,0 +1,53 @@
+/** `sandboxd ps`: the commands of a sandbox, for people as a table and for programs as JSON. */
+import { readArguments } from './arguments.ts';
+import { answerWithinMs, Client } from './client.ts';
+import { Deadline } from '../kit/deadline.ts';
+import { oneLine, print } from './standard-streams.ts';
+import type { Verb } from './verb.ts';
+import { list, readCommand, type CommandView } from './wire.ts';
+
+export const ps: Verb = {
+  usage: 'ps <url>',
+  summary: 'list the commands that run there',
+  details: `  --all   those that have ended too
+  --json  the records as the daemon tells them
+
+The key comes from SVC_API_KEY, never from the arguments.`,
+
+  async run(args, environment) {
+    const given = readArguments(args, { switches: ['all', 'json'], words: ['the address of a daemon'] });
+    const client = new Client(given.words[0] ?? '', environment);
+    using deadline = new Deadline(answerWithinMs);
+    const query = given.has('all') ? '' : '?status=running';
+    const { commands } = await client.call('GET', `/v2/commands${query}`, null, deadline.signal);
+    await print(given.has('json') ? JSON.stringify(commands, null, 2) : table(list(commands).map(readCommand)));
+    return 0;
+  },
+};
+
+const longestCommand = 80;
+
+function table(commands: readonly CommandView[]): string {
+  const rows = commands.map(({ id, status, exitCode, signal, user, startedAt, command }) => {
+    const line = oneLine(command);
+    const short = line.length > longestCommand ? `${line.slice(0, longestCommand - 1)}…` : line;
+    return [id, status, signal ?? String(exitCode ?? '-'), oneLine(user), age(startedAt), short];
+  });
+  const all = [['ID', 'STATUS', 'CODE', 'USER', 'AGE', 'COMMAND'], ...rows];
+  const widths = [0, 1, 2, 3, 4].map((column) => Math.max(...all.map((row) => (row[column] ?? '').length)));
+  return all.map((row) => row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join('  ')).join('\n');
+}
+
+const units = [
+  ['d', 86_400],
+  ['h', 3600],
+  ['m', 60],
+] as const;
+
+/** Since its start, by the clock of this machine. */
+function age(startedAt: string | null): string {
+  if (startedAt === null) return '-';
+  const seconds = Math.max(0, Math.round((Date.now() - Date.parse(startedAt)) / 1000));
+  const [unit, size] = units.find(([, size]) => seconds >= size * 2) ?? ['s', 1];
+  return `${Math.floor(seconds / size)}${unit}`;
+}

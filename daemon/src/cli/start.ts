@@ -1,0 +1,35 @@
+/** Starts a command exactly once: the id is ours, so that a request whose answer was lost can be repeated. */
+import { Backoff } from './backoff.ts';
+import type { Client } from './client.ts';
+import { ClientFailure, GivenUp, Unreachable } from './failure.ts';
+import { Deadline } from '../kit/deadline.ts';
+import { mintId } from '../kit/ids.ts';
+import type { CaughtSignals } from './signals.ts';
+import { readCommand, type CommandView, type JsonRecord } from './wire.ts';
+
+/** A daemon that died over the request is back by then. */
+const withinMs = 10_000;
+
+export async function startCommand(client: Client, body: JsonRecord, signals: CaughtSignals): Promise<CommandView> {
+  const id = mintId('cmd');
+  // The answer may come after the end; the output in it is not wanted.
+  const request = { ...body, command_id: id, mode: 'async', max_output_length: 1 };
+  using deadline = new Deadline(withinMs, signals.givenUp);
+  const backoff = new Backoff();
+  let isMaybeStarted = false;
+  for (;;) {
+    try {
+      return readCommand(await client.call('POST', '/v2/commands', request, deadline.signal));
+    } catch (error) {
+      if (signals.givenUp.aborted)
+        throw new GivenUp(`given up before the daemon had answered; sandboxd ps tells of ${id}`);
+      if (!(error instanceof Unreachable)) throw error;
+      isMaybeStarted ||= error.isMaybeSent;
+      if (!isMaybeStarted) throw error;
+      if (deadline.passed) {
+        throw new ClientFailure(`${client.address} has not answered for ${withinMs / 1000} s; ${id} may have started`);
+      }
+    }
+    await backoff.wait(deadline.signal);
+  }
+}

@@ -1,0 +1,102 @@
+/** What the daemon sends, read with care: another version, or something that is no sandboxd, may be at the address. */
+
+export type JsonRecord = Readonly<Record<string, unknown>>;
+
+export type StreamName = 'stdout' | 'stderr';
+export const streamNames: readonly StreamName[] = ['stdout', 'stderr'];
+export type Offsets = Record<StreamName, number>;
+
+export interface CommandView {
+  readonly id: string;
+  readonly status: string;
+  /** null while it runs, and where nobody knows. */
+  readonly exitCode: number | null;
+  readonly signal: string | null;
+  readonly command: string;
+  readonly user: string;
+  readonly startedAt: string | null;
+  /** Why it could not start. */
+  readonly startError: { readonly errnoName: string; readonly message: string } | null;
+}
+
+export type Line =
+  | { readonly kind: 'bytes'; readonly stream: StreamName; readonly offset: number; readonly bytes: Uint8Array }
+  | { readonly kind: 'gap'; readonly stream: StreamName; readonly from: number; readonly to: number }
+  | { readonly kind: 'exit'; readonly status: string; readonly exitCode: number | null }
+  | { readonly kind: 'start' | 'heartbeat' | 'closing' }
+  /** Of a kind that a newer daemon knows. */
+  | { readonly kind: 'unknown' };
+
+/** Throws a TypeError for what is no line of the protocol. */
+export function readLine(value: unknown): Line {
+  const line = record(value);
+  switch (line['type']) {
+    case 'stdout':
+    case 'stderr': {
+      const bytes = Buffer.from(text(line['data_base64']), 'base64');
+      return { kind: 'bytes', stream: line['type'], offset: number(line['offset']), bytes };
+    }
+    case 'gap':
+      return { kind: 'gap', stream: stream(line['stream']), from: number(line['from']), to: number(line['to']) };
+    case 'exit':
+      return { kind: 'exit', status: text(line['status']), exitCode: numberOrNull(line['exit_code']) };
+    case 'start':
+    case 'heartbeat':
+    case 'closing':
+      return { kind: line['type'] };
+    default:
+      return { kind: 'unknown' };
+  }
+}
+
+export function readCommand(value: unknown): CommandView {
+  const given = record(value);
+  const error = given['error'];
+  return {
+    id: text(given['command_id']),
+    status: text(given['status']),
+    exitCode: numberOrNull(given['exit_code']),
+    signal: textOrNull(given['signal']),
+    command: text(given['command']),
+    user: text(given['user']),
+    startedAt: textOrNull(given['started_at']),
+    startError: isRecord(error) ? { errnoName: text(error['errno_name']), message: text(error['message']) } : null,
+  };
+}
+
+export function isRecord(value: unknown): value is JsonRecord {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+export function record(value: unknown): JsonRecord {
+  if (!isRecord(value)) throw new TypeError('an object was expected');
+  return value;
+}
+
+export function list(value: unknown): readonly unknown[] {
+  if (!Array.isArray(value)) throw new TypeError('a list was expected');
+  return value;
+}
+
+export function text(value: unknown): string {
+  if (typeof value !== 'string') throw new TypeError('a text was expected');
+  return value;
+}
+
+export function number(value: unknown): number {
+  if (typeof value !== 'number') throw new TypeError('a number was expected');
+  return value;
+}
+
+function textOrNull(value: unknown): string | null {
+  return value === null || value === undefined ? null : text(value);
+}
+
+function numberOrNull(value: unknown): number | null {
+  return value === null || value === undefined ? null : number(value);
+}
+
+function stream(value: unknown): StreamName {
+  if (value !== 'stdout' && value !== 'stderr') throw new TypeError('the name of a stream was expected');
+  return value;
+}

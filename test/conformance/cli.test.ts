@@ -1,0 +1,511 @@
+/** The sub-commands that are clients: exec, ps, kill and logs, as a shell sees them. */
+import { createHash, randomBytes, randomUUID } from 'node:crypto';
+import { spawn, type ChildProcessWithoutNullStreams } from 'node:child_process';
+import { once } from 'node:events';
+import { closeSync, openSync, readFileSync, writeFileSync } from 'node:fs';
+import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
+import { join } from 'node:path';
+import { expect, launchCommand, test, type Sandbox } from '../harness/sandbox.ts';
+import { until } from '../harness/until.ts';
+
+const restarted = { expectedWarnings: ['started again by init'] };
+const mebibyte = 1024 * 1024;
+const key = `canary-${randomUUID()}`;
+
+interface Ended {
+  readonly code: number | null;
+  readonly stdout: Buffer;
+  readonly stderr: string;
+}
+
+/** One run of the program as a client, with nothing at its standard input unless it is written to. */
+class Client {
+  readonly process: ChildProcessWithoutNullStreams;
+  readonly #stdout: Buffer[] = [];
+  readonly #ended: Promise<unknown>;
+  stdoutBytes = 0;
+  stderr = '';
+
+  constructor(sandbox: Sandbox, args: readonly string[], env: Readonly<Record<string, string>> = {}) {
+    const [program = '', ...before] = launchCommand();
+    this.process = spawn(program, [...before, ...args], {
+      // The mark makes the harness look for a client that is left behind, as it does for commands.
+      env: { PATH: process.env['PATH'], TMPDIR: join(sandbox.directory, 'tmp'), SANDBOXD_TEST_ID: sandbox.id, ...env },
+    });
+    this.process.stdin.on('error', () => null); // The command need not read.
+    this.process.stdout.on('data', (bytes: Buffer) => {
+      this.#stdout.push(bytes);
+      this.stdoutBytes += bytes.length;
+    });
+    this.process.stderr.on('data', (bytes: Buffer) => {
+      this.stderr += bytes.toString();
+    });
+    this.#ended = once(this.process, 'close');
+  }
+
+  get pid(): number {
+    return this.process.pid ?? 0;
+  }
+
+  get stdout(): Buffer {
+    return Buffer.concat(this.#stdout);
+  }
+
+  async says(text: string): Promise<void> {
+    await until(`the client says ${text}`, () => this.stdout.includes(text));
+  }
+
+  async ended(): Promise<Ended> {
+    await this.#ended;
+    return { code: this.process.exitCode, stdout: this.stdout, stderr: this.stderr };
+  }
+}
+
+function client(sandbox: Sandbox, args: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<Ended> {
+  const started = new Client(sandbox, args, env);
+  started.process.stdin.end();
+  return started.ended();
+}
+
+function exec(sandbox: Sandbox, ...command: string[]): Promise<Ended> {
+  return client(sandbox, ['exec', sandbox.url, '--', ...command]);
+}
+
+/** A script that says it is ready, then waits for a signal. */
+function waiting(trap: string): string[] {
+  return ['sh', '-c', `${trap}; echo ready; while :; do sleep 0.05; done`];
+}
+
+function sha256(bytes: Uint8Array | string): string {
+  return createHash('sha256').update(bytes).digest('hex');
+}
+
+async function newestId(sandbox: Sandbox): Promise<string> {
+  const { commands } = await sandbox.ok('GET /v2/commands');
+  return commands.at(-1).command_id;
+}
+
+test('CLI-EXIT exec exits with the code of the command, and with 128 + n after signal n', async ({ sandbox }) => {
+  for (const code of [0, 1, 2, 77, 124, 125, 126, 127, 128, 200, 255]) {
+    expect(await exec(sandbox, 'sh', '-c', `exit ${code}`)).toEqual({ code, stdout: Buffer.alloc(0), stderr: '' });
+  }
+  for (const [signal, code] of [
+    ['HUP', 129],
+    ['INT', 130],
+    ['ABRT', 134],
+    ['KILL', 137],
+    ['SEGV', 139],
+    ['TERM', 143],
+  ] as const) {
+    expect((await exec(sandbox, 'sh', '-c', `ulimit -c 0; kill -${signal} $$`)).code).toBe(code);
+  }
+});
+
+test('CLI-FAILED a command that cannot start is 127 or 126, as in a shell; one that may not is 125', async ({
+  sandbox,
+}) => {
+  const plain = join(sandbox.directory, 'plain');
+  writeFileSync(plain, 'no program\n', { mode: 0o644 });
+
+  expect(await exec(sandbox, 'no-such-program')).toMatchObject({
+    code: 127,
+    stderr: 'sandboxd: exec: cannot run no-such-program: no such file or directory\n',
+  });
+  expect(await exec(sandbox, plain)).toMatchObject({
+    code: 126,
+    stderr: `sandboxd: exec: cannot run ${plain}: permission denied\n`,
+  });
+  const nowhere = await client(sandbox, ['exec', sandbox.url, '--cwd', '/nowhere', '--', 'true']);
+  expect(nowhere).toMatchObject({ code: 125, stderr: expect.stringMatching(/^sandboxd: exec: cwd \/nowhere.*\n$/) });
+});
+
+test('CLI-STREAMS stdout and stderr come apart, each byte as it was', async ({ sandbox }) => {
+  const [out, err] = [randomBytes(300_000), randomBytes(200_000)];
+  const [outPath, errPath] = [join(sandbox.directory, 'out'), join(sandbox.directory, 'err')];
+  writeFileSync(outPath, out);
+  writeFileSync(errPath, err);
+  const streams = join(sandbox.directory, 'stderr-of-client');
+  const [program = '', ...before] = launchCommand();
+  const args = [...before, 'exec', sandbox.url, '--', 'sh', '-c', 'cat "$0"; cat "$1" >&2', outPath, errPath];
+  const descriptor = openSync(streams, 'w');
+  const run = spawn(program, args, {
+    stdio: ['ignore', 'pipe', descriptor],
+    env: { PATH: process.env['PATH'], TMPDIR: join(sandbox.directory, 'tmp') },
+  });
+  closeSync(descriptor);
+  const pieces: Buffer[] = [];
+  run.stdout?.on('data', (bytes: Buffer) => pieces.push(bytes));
+  await once(run, 'close');
+
+  expect(run.exitCode).toBe(0);
+  expect(Buffer.concat(pieces).equals(out)).toBe(true);
+  expect(readFileSync(streams).equals(err)).toBe(true);
+});
+
+test('CLI-FLAGS directory, account, environment, session, script and time limit', async ({ sandbox }) => {
+  await sandbox.ok('POST /v2/commands/sessions', { id: 'build', env: { FROM: 'session' } });
+  const flags = ['--cwd', '/usr', '--user', '1', '--env', 'A=1=2', '--env=B=', '--env', 'HERE', '--session', 'build'];
+  const script = ['--shell', '--', 'pwd; id -u;', 'echo "$A,$B,$HERE,$FROM"'];
+
+  const run = await client(sandbox, ['exec', ...flags, sandbox.url, ...script], { HERE: 'there' });
+  expect(run).toMatchObject({ code: 0, stderr: '' });
+  expect(run.stdout.toString()).toBe('/usr\n1\n1=2,,there,session\n');
+  expect(await client(sandbox, ['exec', sandbox.url, '--timeout', '0.2', '--', 'sleep', '1000'])).toMatchObject({
+    code: 124,
+    stderr: 'sandboxd: exec: the command was ended by --timeout\n',
+  });
+  expect((await exec(sandbox, 'printf', '[%s]', 'a b', '$HOME', '--api-key', '')).stdout.toString()).toBe(
+    '[a b][$HOME][--api-key][]',
+  );
+});
+
+test('CLI-STDIN standard input is passed on, with its end, and as it comes', async ({ sandbox }) => {
+  const bytes = randomBytes(mebibyte);
+  const digest = new Client(sandbox, ['exec', sandbox.url, '--', 'sha256sum']);
+  digest.process.stdin.end(bytes);
+  expect((await digest.ended()).stdout.toString()).toBe(`${sha256(bytes)}  -\n`);
+
+  const echo = new Client(sandbox, ['exec', sandbox.url, '--', 'cat']);
+  for (const word of ['one\n', 'two\n']) {
+    echo.process.stdin.write(word);
+    await echo.says(word);
+  }
+  echo.process.stdin.end();
+  expect(await echo.ended()).toEqual({ code: 0, stdout: Buffer.from('one\ntwo\n'), stderr: '' });
+
+  // A command that ends without reading ends the client, whatever is still to come.
+  const open = new Client(sandbox, ['exec', sandbox.url, '--', 'sh', '-c', 'exit 4']);
+  open.process.stdin.write(bytes);
+  expect((await open.ended()).code).toBe(4);
+  const none = new Client(sandbox, ['exec', sandbox.url, '--no-stdin', '--', 'cat']);
+  expect(await none.ended()).toMatchObject({ code: 0, stdout: Buffer.alloc(0) });
+});
+
+test(
+  'CLI-STDIN standard input is whole across deaths of the daemon',
+  async ({ sandbox }) => {
+    const bytes = randomBytes(8 * mebibyte);
+    const copy = new Client(sandbox, ['exec', sandbox.url, '--', 'cat']);
+    for (let from = 0; from < bytes.length; from += 2 * mebibyte) {
+      copy.process.stdin.write(bytes.subarray(from, from + 2 * mebibyte));
+      await until('a part of it has passed', () => copy.stdoutBytes > from);
+      process.kill(sandbox.daemonPid, 'SIGKILL');
+      await sandbox.served();
+    }
+    copy.process.stdin.end();
+
+    const { code, stdout, stderr } = await copy.ended();
+    expect([code, stderr, sha256(stdout)]).toEqual([0, '', sha256(bytes)]);
+  },
+  restarted,
+);
+
+test('CLI-SIGNALS Ctrl-C interrupts the tree, a second one kills it, and SIGTERM is passed on', async ({ sandbox }) => {
+  const polite = new Client(sandbox, ['exec', sandbox.url, '--', ...waiting('trap "echo int; exit 9" INT')]);
+  await polite.says('ready');
+  polite.process.kill('SIGINT');
+  expect(await polite.ended()).toEqual({ code: 9, stdout: Buffer.from('ready\nint\n'), stderr: '' });
+
+  const stubborn = new Client(sandbox, ['exec', sandbox.url, '--', ...waiting('trap "echo int" INT')]);
+  await stubborn.says('ready');
+  stubborn.process.kill('SIGINT');
+  await stubborn.says('int');
+  stubborn.process.kill('SIGINT');
+  expect((await stubborn.ended()).code).toBe(137);
+
+  const stopped = new Client(sandbox, ['exec', sandbox.url, '--', ...waiting('trap "exit 5" TERM')]);
+  await stopped.says('ready');
+  stopped.process.kill('SIGTERM');
+  expect((await stopped.ended()).code).toBe(5);
+
+  const plain = new Client(sandbox, ['exec', sandbox.url, '--', 'sh', '-c', 'echo ready; sleep 1000']);
+  await plain.says('ready');
+  plain.process.kill('SIGINT');
+  expect((await plain.ended()).code).toBe(130);
+  const hungUp = new Client(sandbox, ['exec', sandbox.url, '--', 'sh', '-c', 'echo ready; sleep 1000']);
+  await hungUp.says('ready');
+  hungUp.process.kill('SIGHUP');
+  expect((await hungUp.ended()).code).toBe(129);
+  expect(await sandbox.ended(await newestId(sandbox))).toMatchObject({ signal: 'SIGHUP' });
+});
+
+test(
+  'CLI-RECONNECT PROMISE-1 the daemon is killed three times in 20 MiB, and the digest and the code are exact',
+  async ({ sandbox }) => {
+    const script = 'for i in 1 2 3 4 5 6 7 8 9 10; do seq 1 320000; sleep 0.05; done; exit 3';
+    const run = new Client(sandbox, ['exec', sandbox.url, '--', 'sh', '-c', script]);
+    for (const from of [2, 7, 12]) {
+      await until(`${from} MiB have come`, () => run.stdoutBytes > from * mebibyte);
+      process.kill(sandbox.daemonPid, 'SIGKILL');
+      await sandbox.served();
+    }
+
+    const { code, stdout, stderr } = await run.ended();
+    const once = Array.from({ length: 320_000 }, (_, n) => `${n + 1}\n`).join('');
+    expect(stdout.length).toBeGreaterThan(20 * mebibyte);
+    expect([code, stderr, sha256(stdout)]).toEqual([3, '', sha256(once.repeat(10))]);
+  },
+  restarted,
+);
+
+test('CLI-GONE a daemon that is stopped and stays away is waited for, then the client tells where to go on', async ({
+  sandbox,
+}) => {
+  const args = ['exec', sandbox.url, '--reconnect', '0.5', '--', 'sh', '-c', 'echo hello; echo no >&2; sleep 1000'];
+  const run = new Client(sandbox, args);
+  await run.says('hello');
+  await until('stderr has come', () => run.stderr === 'no\n');
+  const id = await newestId(sandbox);
+  expect(await sandbox.stop()).toBe(0);
+
+  const { code, stdout, stderr } = await run.ended();
+  const advice = `to go on: sandboxd logs ${sandbox.url} ${id} -f --offset 6 --stderr-offset 3`;
+  expect([code, stdout.toString()]).toEqual([125, 'hello\n']);
+  expect(stderr).toBe(`no\nsandboxd: exec: ${sandbox.url} was not reachable for 0.5 s; ${advice}\n`);
+});
+
+test('CLI-GONE CLI-SIGNALS who insists while the daemon is away gets the prompt back', async ({ sandbox }) => {
+  const run = new Client(sandbox, ['exec', sandbox.url, '--', 'sh', '-c', 'echo hello; sleep 1000']);
+  await run.says('hello');
+  const id = await newestId(sandbox);
+  expect(await sandbox.stop()).toBe(0);
+  run.process.kill('SIGINT');
+  await until('the client has taken it', () => !isSignalPending(run.pid));
+  run.process.kill('SIGINT');
+
+  const { code, stderr } = await run.ended();
+  const line = `SIGKILL could not be sent, and ${id} may run on: cannot reach ${sandbox.url}: connection refused`;
+  expect([code, stderr]).toEqual([130, `sandboxd: exec: ${line}\n`]);
+});
+
+/** Two signals of a kind become one while the first is not taken. */
+function isSignalPending(pid: number): boolean {
+  const status = readFileSync(`/proc/${pid}/status`, 'utf8');
+  return /^(?:SigPnd|ShdPnd):\s*0*[1-9a-f]/m.test(status);
+}
+
+test('CLI-REFUSED a host that is not known or does not listen is one line, at once', async ({ sandbox }) => {
+  const closed = createServer().listen(0, '127.0.0.1');
+  await once(closed, 'listening');
+  const { port } = closed.address() as AddressInfo;
+  closed.close();
+  await once(closed, 'close');
+
+  const lines = [
+    ['no-such-host.invalid', 'cannot reach http://no-such-host.invalid:18091: the host is not known'],
+    [`127.0.0.1:${port}`, `cannot reach http://127.0.0.1:${port}: connection refused`],
+    ['ftp://127.0.0.1', 'the address of a daemon begins with http:// or https://, not ftp://'],
+    ['http://:1', 'the first word must be the address of a daemon, as http://host:port or host:port'],
+    [`${sandbox.url}/elsewhere`, 'no route POST /elsewhere/v2/commands'],
+  ] as const;
+  for (const [address, line] of lines) {
+    const { code, stderr } = await client(sandbox, ['exec', address, '--', 'true']);
+    expect([code, stderr]).toEqual([125, expect.stringMatching(/^[^\n]*\n$/)]);
+    expect(stderr).toStartWith(`sandboxd: exec: ${line}`);
+  }
+});
+
+test('CLI-USAGE RUN-VERBS what is asked wrongly is one line, and each verb has a page', async ({ sandbox }) => {
+  const wrong = [
+    [['exec'], 'the address of a daemon is missing'],
+    [['exec', sandbox.url], 'the command is missing; it stands behind --'],
+    [['exec', sandbox.url, 'true'], 'the command is missing; it stands behind --'],
+    [['exec', sandbox.url, '--colour=secret', '--', 'true'], 'unknown flag --colour'],
+    [['exec', sandbox.url, '--timeout', 'secret', '--', 'true'], '--timeout needs a number of at least 0.001'],
+    [['exec', sandbox.url, '--env', 'NOT_HERE', '--', 'true'], '--env NOT_HERE: there is no such variable here'],
+    [['ps', sandbox.url, 'more'], 'one word too many'],
+    [['kill', sandbox.url], 'the id of a command is missing'],
+    [['kill', sandbox.url, 'x', '--signal', 'TIRED'], 'no signal is named TIRED'],
+    [['logs', sandbox.url, 'x', '--stdout-only', '--stderr-only'], '--stdout-only and --stderr-only leave nothing'],
+  ] as const;
+  for (const [args, line] of wrong) {
+    const { code, stdout, stderr } = await client(sandbox, args);
+    expect([code, stdout.length, stderr]).toEqual([125, 0, `sandboxd: ${args[0]}: ${line}\n`]);
+  }
+  const all = (await client(sandbox, ['--help'])).stdout.toString();
+  for (const verb of ['exec', 'ps', 'kill', 'logs']) {
+    expect(all).toContain(`sandboxd ${verb} <url>`);
+    const page = await client(sandbox, [verb, '--help']);
+    expect(page).toMatchObject({ code: 0, stderr: '' });
+    expect(page.stdout.toString()).toContain('SVC_API_KEY');
+  }
+});
+
+test(
+  'CLI-KEY PROMISE-9 AUTH-1 the key comes from the environment, and in the arguments it is refused',
+  async ({ sandbox }) => {
+    for (const env of [
+      { SVC_API_KEY: key },
+      { SANDBOX_API_KEY: key },
+      { SVC_API_KEY: key, SANDBOX_API_KEY: 'other' },
+    ]) {
+      expect(await client(sandbox, ['exec', sandbox.url, '--', 'true'], env)).toMatchObject({ code: 0, stderr: '' });
+    }
+    const run = new Client(sandbox, ['exec', sandbox.url, '--', 'sh', '-c', 'env; read line'], { SVC_API_KEY: key });
+    await run.says('PATH=');
+    expect(readFileSync(`/proc/${run.pid}/cmdline`, 'utf8').includes(key)).toBe(false);
+    run.process.stdin.end('\n');
+    expect((await run.ended()).stdout.includes(key)).toBe(false);
+
+    const port = new URL(sandbox.url).port;
+    for (const args of [
+      ['--api-key', key, sandbox.url],
+      [`--api-key=${key}`, sandbox.url],
+      [`http://u:${key}@127.0.0.1:${port}`],
+      [`http://${key}@127.0.0.1:${port}`],
+      [`${sandbox.url}?api_key=${key}`],
+    ]) {
+      const { code, stderr } = await client(sandbox, ['exec', ...args, '--', 'true'], { SVC_API_KEY: key });
+      expect(code).toBe(125);
+      expect(stderr).toMatch(/^sandboxd: exec: a key in the arguments .* SVC_API_KEY\n$/);
+      expect(stderr.includes(key)).toBe(false);
+    }
+    const [none, wrong] = [
+      await exec(sandbox, 'true'),
+      await client(sandbox, ['ps', sandbox.url], { SVC_API_KEY: 'no' }),
+    ];
+    expect(none).toMatchObject({ code: 125, stderr: `sandboxd: exec: ${sandbox.url} needs a key; set SVC_API_KEY\n` });
+    expect(wrong).toMatchObject({
+      code: 125,
+      stderr: `sandboxd: ps: ${sandbox.url} does not accept the key in SVC_API_KEY\n`,
+    });
+  },
+  { env: { SVC_API_KEY: key } },
+);
+
+/** Passes connections on, but cuts the first one as soon as an answer comes. */
+async function losesFirstAnswer(sandbox: Sandbox): Promise<{ url: string; close: () => void }> {
+  const sockets: Socket[] = [];
+  const server = createServer((near) => {
+    const isFirst = sockets.length === 0;
+    const far = connect(Number(new URL(sandbox.url).port), '127.0.0.1');
+    sockets.push(near, far);
+    for (const socket of [near, far]) socket.on('error', () => null); // It is cut on purpose.
+    near.pipe(far);
+    if (isFirst) far.once('data', () => sockets.forEach((socket) => socket.destroy()));
+    else far.pipe(near);
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const close = () => {
+    for (const socket of sockets) socket.destroy();
+    server.close();
+  };
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, close };
+}
+
+test('CLI-ONCE PROMISE-3 a start whose answer is lost is asked for again, and runs once', async ({ sandbox }) => {
+  const marks = join(sandbox.directory, 'marks');
+  const proxy = await losesFirstAnswer(sandbox);
+
+  const script = 'echo x >> "$0"; echo done; exit 6';
+  const run = await client(sandbox, ['exec', proxy.url, '--', 'sh', '-c', script, marks]);
+  proxy.close();
+  expect(run).toEqual({ code: 6, stdout: Buffer.from('done\n'), stderr: '' });
+  expect(readFileSync(marks, 'utf8')).toBe('x\n');
+});
+
+test('CLI-SLOW a slow reader loses no byte, and the client does not grow', async ({ sandbox }) => {
+  const run = new Client(sandbox, ['exec', sandbox.url, '--', 'seq', '1', '13000000']);
+  run.process.stdout.pause();
+  await until('it has started', async () => (await sandbox.ok('GET /v2/commands'))['commands'].length === 1);
+  // The command does not wait for its reader; only the client does.
+  const id = await newestId(sandbox);
+  expect(await sandbox.ended(id)).toMatchObject({ exit_code: 0 });
+  const { offset } = await sandbox.ok(`GET /v2/commands/${id}?offset=${Number.MAX_SAFE_INTEGER}`);
+  expect(offset).toBeGreaterThan(100_000_000);
+  const peak = Number(/VmHWM:\s*(\d+) kB/.exec(readFileSync(`/proc/${run.pid}/status`, 'utf8'))?.[1]);
+  expect(peak).toBeLessThan(160 * 1024);
+  run.process.stdout.resume();
+
+  const { code, stdout } = await run.ended();
+  expect([code, stdout.length]).toEqual([0, offset]);
+  expect(stdout.subarray(-18).toString()).toBe('12999999\n13000000\n');
+});
+
+test('CLI-PIPE when nobody reads on the client ends quietly, and the command is hung up', async ({ sandbox }) => {
+  const run = new Client(sandbox, ['exec', sandbox.url, '--', 'yes']);
+  await run.says('y\n');
+  run.process.stdout.destroy();
+
+  expect(await run.ended()).toMatchObject({ code: 141, stderr: '' });
+  expect(await sandbox.ended(await newestId(sandbox))).toMatchObject({ status: 'killed', signal: 'SIGHUP' });
+});
+
+test('CLI-PS ps lists what runs, and everything with --all', async ({ sandbox }) => {
+  await sandbox.run({ command: 'exit 3', command_id: 'over' });
+  await sandbox.start({ command: 'sleep 1000 #\u001b[2J', command_id: 'runs' });
+  const rows = async (...flags: string[]) =>
+    (await client(sandbox, ['ps', sandbox.url, ...flags])).stdout.toString().trimEnd().split('\n');
+
+  const [head, ...running] = await rows();
+  expect(head).toMatch(/^ID +STATUS +CODE +USER +AGE +COMMAND$/);
+  expect(running).toEqual([expect.stringMatching(/^runs +running +- +root +\d+s +sleep 1000 # \[2J$/)]);
+  expect((await rows('--all')).slice(1)).toEqual([
+    expect.stringMatching(/^over +completed +3 +root +\d+s +exit 3$/),
+    expect.stringMatching(/^runs /),
+  ]);
+  const records = JSON.parse((await rows('--json')).join('\n')) as unknown;
+  expect(records).toEqual((await sandbox.ok('GET /v2/commands?status=running'))['commands']);
+});
+
+test('CLI-KILL PROMISE-4 kill ends a tree, or names who lives on', async ({ sandbox }) => {
+  const id = await sandbox.start({ command: 'trap "" TERM; trap "echo usr" USR1; echo ready; while :; do :; done' });
+  const output = async () => (await sandbox.ok(`GET /v2/commands/${id}`))['stdout'];
+  await until('it is ready', async () => (await output()) === 'ready\n');
+  const { pid } = (await sandbox.ok(`GET /v2/commands/${id}`))['command'];
+  const kill = (...flags: string[]) => client(sandbox, ['kill', sandbox.url, id, ...flags]);
+
+  expect(await kill()).toMatchObject({
+    code: 1,
+    stderr: `sandboxd: kill: still living after SIGTERM: ${pid}; --signal KILL ends them\n`,
+  });
+  expect(await kill('--signal', 'usr1', '--no-tree')).toMatchObject({
+    code: 0,
+    stdout: Buffer.from(`sent SIGUSR1 to 1 process of ${id}\n`),
+  });
+  await until('it was told', async () => (await output()) === 'ready\nusr\n');
+  expect(await kill('--signal', '9')).toMatchObject({ code: 0, stderr: '' });
+  expect(await kill()).toMatchObject({ code: 0, stdout: Buffer.from(`${id} has ended\n`) });
+  expect(await client(sandbox, ['kill', sandbox.url, 'absent'])).toMatchObject({
+    code: 125,
+    stderr: expect.stringMatching(/^sandboxd: kill: no command has the id absent .*\n$/),
+  });
+});
+
+test('CLI-LOGS logs prints what is there, and goes on with -f', async ({ sandbox }) => {
+  const id = await sandbox.start({ command: 'printf one; printf two >&2; read line; printf three; exit 8' });
+  await until('both have come', async () => {
+    const { stdout, stderr } = await sandbox.ok(`GET /v2/commands/${id}`);
+    return stdout === 'one' && stderr === 'two';
+  });
+  const logs = async (...flags: string[]) => {
+    const { code, stdout, stderr } = await client(sandbox, ['logs', sandbox.url, id, ...flags]);
+    return [code, stdout.toString(), stderr];
+  };
+
+  expect(await logs()).toEqual([0, 'one', 'two']);
+  expect(await logs('--stdout-only')).toEqual([0, 'one', '']);
+  expect(await logs('--stderr-only')).toEqual([0, '', 'two']);
+  expect(await logs('--offset', '1', '--stderr-offset', '3')).toEqual([0, 'ne', '']);
+  const followed = new Client(sandbox, ['logs', sandbox.url, id, '-f', '--stdout-only', '--exit-code']);
+  await followed.says('one');
+  await sandbox.ok(`POST /v2/commands/${id}/stdin`, { input: '\n' });
+  expect(await followed.ended()).toEqual({ code: 8, stdout: Buffer.from('onethree'), stderr: '' });
+  expect(await logs('-f')).toEqual([0, 'onethree', 'two']);
+});
+
+test(
+  'CLI-GAPS PROMISE-1 what is no longer kept is announced in one line',
+  async ({ sandbox }) => {
+    const { command_id: id, offset } = await sandbox.run({ command: 'seq 1 800000', max_output_length: 10 });
+    const { code, stdout, stderr } = await client(sandbox, ['logs', sandbox.url, id]);
+
+    expect(code).toBe(0);
+    const missing = offset - stdout.length;
+    expect(stderr).toBe(
+      `sandboxd: ${missing} bytes of stdout are missing here, 0 to ${missing}: they are no longer kept\n`,
+    );
+    expect(stdout.subarray(-14).toString()).toBe('799999\n800000\n');
+  },
+  { env: { SVC_STREAM_KEPT_MIB: '1' } },
+);
