@@ -86,6 +86,8 @@ export class Launcher {
 
   /** Where the command may start, best first; only a defaulted directory has alternatives. */
   #directories(wanted: string | null, account: Account, session: Session | null): string[] {
+    // Only a path that is relative to it needs the workspace, and with it the default account.
+    if (wanted !== null && /^[/~]/.test(wanted)) return [absolute(wanted, account, '/')];
     const base = session?.cwd ?? this.#workspace;
     if (wanted !== null) return [absolute(wanted, account, base)];
     return session ? [base] : [...new Set([base, account.home, '/'])];
