@@ -13,7 +13,7 @@ import type { LogBudget } from './log-budget.ts';
 import { decodeNote } from './note.ts';
 import { readPart, type Offsets, type StreamPart } from './output.ts';
 import { systemRefusal, tooManyCommands } from './refusal.ts';
-import { keptEnded, retired } from './retention.ts';
+import { EndedCommands } from './retention.ts';
 import type { Session, Sessions } from './sessions.ts';
 import type { UsedIds } from './used-ids.ts';
 
@@ -65,6 +65,8 @@ export interface CommandFilter {
 }
 
 const trimEveryMs = 5000;
+/** An end that leaves more than this behind is worth a look at all of them. */
+const largeBytes = 64 * 1024;
 /** Beyond the grace: what the kernel may need to take a killed process away. */
 const endWithinMs = graceMs + 2000;
 
@@ -76,6 +78,7 @@ interface Starting {
 export class Commands implements Disposable {
   readonly #byId = new Map<string, Command>();
   readonly #starting = new Map<string, Starting>();
+  readonly #ended = new EndedCommands();
   #running = 0;
   readonly #trimming: ReturnType<typeof setInterval>;
 
@@ -95,7 +98,9 @@ export class Commands implements Disposable {
 
   /** Takes over what an earlier daemon left; called once, before anything is served. */
   async recover(): Promise<{ running: number; ended: number }> {
-    for (const { note: text, child } of await this.deps.spawn.recover()) {
+    const recovered = await this.deps.spawn.recover();
+    recovered.sort((a, b) => (a.child.end?.atMs ?? Infinity) - (b.child.end?.atMs ?? Infinity));
+    for (const { note: text, child } of recovered) {
       const note = decodeNote(text);
       if (note) this.#readopt(new Command(note, child));
       else void endTool(child); // Not a command: a tool of the daemon that died, or a note that was cut off.
@@ -237,7 +242,7 @@ export class Commands implements Disposable {
   #keep(command: Command): void {
     this.#byId.set(command.id, command);
     if (command.isRunning) void this.#countUntilEnd(command);
-    else this.#makeRoom();
+    else this.#noteEnd(command);
   }
 
   async #countUntilEnd(command: Command): Promise<void> {
@@ -245,7 +250,14 @@ export class Commands implements Disposable {
     while (command.isRunning) await command.child.changed();
     this.#running -= 1;
     this.deps.onEnd(command);
-    this.#makeRoom();
+    // A command that was deleted has ended too, and is kept no more.
+    if (this.#byId.get(command.id) === command) this.#noteEnd(command);
+  }
+
+  #noteEnd(command: Command): void {
+    this.#ended.add(command);
+    this.#retire(this.#ended.tooMany());
+    if (command.child.keptBytes > largeBytes) this.#retireByAgeAndSize();
   }
 
   #readopt(command: Command): void {
@@ -253,16 +265,9 @@ export class Commands implements Disposable {
     void feedInput(command);
   }
 
-  /** Age and size are looked at every few seconds, the number whenever a command ends. */
-  #makeRoom(): void {
-    const ended = this.#ended();
-    const bytes = ended.reduce((sum, command) => sum + command.child.keptBytes, 0);
-    if (ended.length > keptEnded || bytes > this.deps.budget.endedBytes) this.#retire();
-  }
-
   /** Holds everything to the budget: ended commands go first, then running ones keep a fair share each. */
   #trim(): void {
-    this.#retire();
+    this.#retireByAgeAndSize();
     const running = [...this.#byId.values()].filter((command) => command.child.isAttached);
     for (const { child } of running) child.refreshKept();
     if (this.keptBytes() <= this.deps.budget.totalBytes) return;
@@ -270,13 +275,13 @@ export class Commands implements Disposable {
     for (const { child } of running) if (child.keptBytes > capBytes) child.cap(capBytes);
   }
 
-  #ended(): Command[] {
-    return [...this.#byId.values()].filter((command) => !command.isRunning);
+  #retireByAgeAndSize(): void {
+    this.#retire(this.#ended.tooOldOrLarge(this.deps.now(), this.deps.budget.endedBytes));
   }
 
-  #retire(): void {
+  #retire(commands: readonly Command[]): void {
     try {
-      this.#forget(retired(this.#ended(), this.deps.now(), this.deps.budget.endedBytes));
+      this.#forget(commands);
     } catch (error) {
       this.deps.onFault('ended commands could not be retired', error);
     }
@@ -289,6 +294,7 @@ export class Commands implements Disposable {
     );
     for (const command of commands) {
       this.#byId.delete(command.id);
+      this.#ended.delete(command);
       command.child.forget();
     }
   }

@@ -1,23 +1,40 @@
-/** Which ended commands are no longer kept: those that are too old, too many or too large together. */
+/** Ended commands in the order of their ends, and which of them are no longer kept. */
 import type { Command } from './command.ts';
 
-export const keptEnded = 512;
+const keptEnded = 512;
 const keptMs = 3600 * 1000;
 
-/** The oldest ends go first; one that is too large for itself goes without taking others with it. */
-export function retired(ended: readonly Command[], nowMs: number, maxBytes: number): Command[] {
-  const newestFirst = ended.toSorted((a, b) => endedMs(b) - endedMs(a));
-  const dropped: Command[] = [];
-  let bytes = 0;
-  newestFirst.forEach((command, index) => {
-    const { keptBytes } = command.child;
-    const isKept = index < keptEnded && endedMs(command) >= nowMs - keptMs && bytes + keptBytes <= maxBytes;
-    if (isKept) bytes += keptBytes;
-    else dropped.push(command);
-  });
-  return dropped;
-}
+export class EndedCommands {
+  /** The oldest end first. */
+  readonly #inOrder = new Set<Command>();
 
-function endedMs(command: Command): number {
-  return command.state.endedMs ?? 0;
+  add(command: Command): void {
+    this.#inOrder.add(command);
+  }
+
+  delete(command: Command): void {
+    this.#inOrder.delete(command);
+  }
+
+  /** The oldest ones beyond the number that is kept: cheap enough for every end. */
+  tooMany(): Command[] {
+    const excess = this.#inOrder.size - keptEnded;
+    return excess > 0 ? [...this.#inOrder.values().take(excess)] : [];
+  }
+
+  /**
+   * Those that are too old, and the oldest of those that are too large together; one that is too large
+   * for itself goes without taking others with it.
+   */
+  tooOldOrLarge(nowMs: number, maxBytes: number): Command[] {
+    const dropped: Command[] = [];
+    let bytes = 0;
+    for (const command of [...this.#inOrder].toReversed()) {
+      const { keptBytes } = command.child;
+      const isKept = (command.state.endedMs ?? 0) >= nowMs - keptMs && bytes + keptBytes <= maxBytes;
+      if (isKept) bytes += keptBytes;
+      else dropped.push(command);
+    }
+    return dropped;
+  }
 }
