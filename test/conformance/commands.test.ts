@@ -246,19 +246,6 @@ test('V2CMD-DROP dropping the stream does not end the command', async ({ sandbox
   expect((await sandbox.ok(`GET /v2/commands/${id}`))['command']['status']).toBe('running');
 });
 
-test('V2CMD-ID the same command_id starts once: 100 racing posts, one command', async ({ sandbox }) => {
-  const marks = `${sandbox.directory}/marks`;
-  const body = { command: `echo x >> ${marks}; echo done`, command_id: 'build-1' };
-  const replies = await Promise.all(Array.from({ length: 100 }, () => sandbox.run(body)));
-
-  expect(new Set(replies.map((reply) => reply['pid'])).size).toBe(1);
-  expect(replies.filter((reply) => !reply['replayed'])).toHaveLength(1);
-  expect(replies.every((reply) => reply['stdout'] === 'done\n')).toBe(true);
-  expect(await Bun.file(marks).text()).toBe('x\n');
-  const other = await sandbox.request('POST /v2/commands', { ...body, command: 'echo other' });
-  expect(other).toMatchObject({ status: 409, body: { success: false, data: null } });
-});
-
 test('V2CMD-LIMITS limits are set as rlimits', async ({ sandbox }) => {
   const result = await sandbox.run({
     command: 'ulimit -n; ulimit -f',

@@ -1,11 +1,9 @@
 /** As whom commands run, and what they must never learn or make the daemon do. */
-import { chmodSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { randomUUID } from 'node:crypto';
+import { chmodSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { asTestAccount, testAccount, withTestAccount } from '../harness/test-account.ts';
 import { expect, test, type Sandbox } from '../harness/sandbox.ts';
 
-const key = `canary-${randomUUID()}`;
 const { uid, name } = testAccount;
 
 function openTo(sandbox: Sandbox): void {
@@ -88,32 +86,6 @@ test(
 );
 
 test(
-  'PROMISE-9 AUTH-TITLE V2CMD-NOKEY the key is in no environment, no process title, no log and no file',
-  async ({ sandbox }) => {
-    const headers = { 'x-api-key': key };
-    const everything = { command: 'env; cat /proc/[0-9]*/cmdline /proc/[0-9]*/environ 2>/dev/null', cwd: '/' };
-    const asStranger = await sandbox.ok('POST /v2/commands', { ...everything, user: String(uid) }, headers);
-    const own = await sandbox.ok('POST /v2/commands', { command: 'env' }, headers);
-    await sandbox.request(`POST /v2/commands?api_key=${key}`, { command: 'true' });
-    await sandbox.request('GET /v2/nothing', undefined, { authorization: `Bearer ${key}` });
-    await sandbox.ok('POST /v2/commands', { command: 'read line', mode: 'async' }, headers);
-
-    // Only whether it is there is looked at: what a machine has in its environments belongs in no log.
-    expect((asStranger['stdout'] as string).includes(key)).toBe(false);
-    expect((own['stdout'] as string).includes(key)).toBe(false);
-    const pids = [sandbox.initPid, ...sandbox.keepers(), ...sandbox.processes().map(({ pid }) => pid)];
-    expect(pids.length).toBeGreaterThanOrEqual(4);
-    expect(pids.filter((pid) => processFiles(pid).some((content) => content.includes(key)))).toEqual([]);
-    expect((sandbox.stdout + sandbox.stderr).includes(key)).toBe(false);
-    expect(filesWith(sandbox.directory, key)).toEqual([]);
-  },
-  {
-    args: ['--api-key', key],
-    env: { SVC_API_KEY: `${key}-1`, SANDBOX_API_KEY: `${key}-2`, OTEL_EXPORTER_OTLP_HEADERS: `authorization=${key}-3` },
-  },
-);
-
-test(
   'V2CMD-LOADER variables that steer a loader never run code as root, and are given to commands',
   async ({ sandbox }) => {
     const given = await sandbox.run({ command: 'echo "$BUN_OPTIONS|$NODE_OPTIONS|$LD_PRELOAD|$(id -u)"' });
@@ -175,15 +147,4 @@ function plantHostileFiles(sandbox: Sandbox): void {
   // What a runtime would pick up from the directory it is started in.
   writeFileSync(join(directory, 'bunfig.toml'), `preload = ["${join(directory, 'evil.cjs')}"]\n`);
   writeFileSync(join(directory, '.env'), `SVC_PORT=1\nBUN_OPTIONS=--preload=${join(directory, 'evil.cjs')}\n`);
-}
-
-function processFiles(pid: number): string[] {
-  return ['cmdline', 'environ'].map((file) => readFileSync(`/proc/${pid}/${file}`, 'utf8'));
-}
-
-function filesWith(directory: string, text: string): string[] {
-  return readdirSync(directory, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile())
-    .map((entry) => join(entry.parentPath, entry.name))
-    .filter((path) => readFileSync(path).includes(text));
 }

@@ -137,16 +137,6 @@ programTest('RUN-DIR a runtime directory that others can open is refused', () =>
   }
 });
 
-test('PROMISE-2 exit codes under load: two hundred times 37, each from its own command', async ({ sandbox }) => {
-  const codes = await Promise.all(
-    Array.from({ length: 200 }, (_, number) => sandbox.run({ command: `echo ${number}; exit 37` })),
-  );
-
-  expect(codes.map((result) => [result['exit_code'], result['stdout']])).toEqual(
-    codes.map((_, number) => [37, `${number}\n`]),
-  );
-});
-
 /** A record without what only an answer with output has. */
 function recordOf(result: Record<string, unknown>): Record<string, unknown> {
   const {

@@ -14,7 +14,7 @@ function marking(sandbox: Sandbox) {
   };
 }
 
-test('PROMISE-3 a hundred identical posts at once start one command', async ({ sandbox }) => {
+test('PROMISE-3 V2CMD-ID a hundred identical posts at once start one command', async ({ sandbox }) => {
   const { body, marks } = marking(sandbox);
   const replies = await Promise.all(Array.from({ length: 100 }, () => sandbox.run(body)));
 

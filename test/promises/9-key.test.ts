@@ -47,7 +47,7 @@ async function carryEverywhere(sandbox: Sandbox): Promise<string[]> {
 }
 
 test(
-  'PROMISE-9 a canary in every carrier is in no log, answer, environment, title or file',
+  'PROMISE-9 V2CMD-NOKEY a canary in every carrier is in no log, answer, environment, title or file',
   async ({ sandbox }) => {
     const answers = await carryEverywhere(sandbox);
     const run = await sandbox.ok(
@@ -55,6 +55,9 @@ test(
       { command: 'env; cat /proc/$PPID/environ /proc/$PPID/cmdline' },
       { 'x-api-key': key },
     );
+    const everything = 'cat /proc/[0-9]*/cmdline /proc/[0-9]*/environ 2>/dev/null';
+    const stranger = { command: everything, user: '61234', cwd: '/', max_output_length: 0 };
+    const seen = await sandbox.ok('POST /v2/commands', stranger, { 'x-api-key': key });
     await sandbox.ok('POST /v2/commands', { command: 'sleep 1000', mode: 'async' }, { 'x-api-key': key });
     process.kill(sandbox.daemonPid, 'SIGKILL');
     await sandbox.served();
@@ -65,7 +68,7 @@ test(
     expect(pids.length).toBeGreaterThanOrEqual(4);
     for (const secret of [key, wrong]) {
       expect(answers.filter((answer) => answer.includes(secret))).toEqual([]);
-      expect(JSON.stringify(run).includes(secret)).toBe(false);
+      expect(JSON.stringify([run, seen]).includes(secret)).toBe(false);
       expect((sandbox.stdout + sandbox.stderr).includes(secret)).toBe(false);
       expect(pids.filter((pid) => processTexts(pid).some((text) => text.includes(secret)))).toEqual([]);
       expect(filesWith(sandbox.directory, secret)).toEqual([]);
@@ -80,7 +83,7 @@ test(
 );
 
 test(
-  'PROMISE-9 the key given as a flag is not in the process list for a moment',
+  'PROMISE-9 AUTH-TITLE the key given as a flag is not in the process list for a moment',
   async ({ sandbox }) => {
     const titles = [sandbox.initPid, sandbox.daemonPid].map((pid) => readFileSync(`/proc/${pid}/cmdline`, 'utf8'));
 
