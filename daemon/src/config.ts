@@ -3,7 +3,6 @@ import { z } from 'zod';
 import { logLevels } from './kit/logger.ts';
 
 interface Setting<T> {
-  /** null where there is no variable of the name. */
   readonly variable: string;
   readonly flag: string;
   readonly schema: z.ZodType<T>;

@@ -25,10 +25,6 @@ export class ApiKey {
     this.#digest = key === null ? null : digest(key);
   }
 
-  get isSet(): boolean {
-    return this.#digest !== null;
-  }
-
   /** True when the request carries the key, and carries no other beside it. */
   authorizes(headers: Headers, url: URL): boolean {
     const expected = this.#digest;
