@@ -32,6 +32,9 @@ const Stdin = z.union([
   z.object({ data_base64: z.base64() }).strict(),
 ]);
 
+/** What every route of one command has in its path. */
+const CommandPath = z.object({ command_id: clientId });
+
 const RunBody = z.object({
   command: systemText.min(1).describe('Script for the shell, or the program when shell is none.'),
   shell: z.enum(shellNames).default('auto').describe('auto is bash, else sh; none runs a program with args.'),
@@ -114,7 +117,7 @@ export const readCommand = route({
   method: 'GET',
   path: '/v2/commands/{command_id}',
   summary: 'Read the output and the state of a command, at once or as a stream',
-  params: z.object({ command_id: clientId }),
+  params: CommandPath,
   query: ReadQuery,
   data: CommandOutput,
   lines: CommandLine,
@@ -157,7 +160,7 @@ export const writeStdin = route({
   method: 'POST',
   path: '/v2/commands/{command_id}/stdin',
   summary: 'Write to the standard input of a command',
-  params: z.object({ command_id: clientId }),
+  params: CommandPath,
   body: z.object({
     input: z.string().default('').describe('Text to write, as UTF-8.'),
     input_base64: z.base64().optional().describe('Bytes to write, in place of input.'),
@@ -188,7 +191,7 @@ export const killCommand = route({
   method: 'POST',
   path: '/v2/commands/{command_id}/kill',
   summary: 'Send a signal to a command',
-  params: z.object({ command_id: clientId }),
+  params: CommandPath,
   body: z.object({
     signal: z.enum(signalNames).default('SIGTERM'),
     tree: z.boolean().default(true).describe('Every process that it has started, wherever it went.'),
@@ -211,7 +214,7 @@ export const deleteCommand = route({
   method: 'DELETE',
   path: '/v2/commands/{command_id}',
   summary: 'End a command with all that it has started, and forget it',
-  params: z.object({ command_id: clientId }),
+  params: CommandPath,
   data: z.object({ command_id: z.string() }),
   errors: ['command_not_found', 'capacity_reached', 'unavailable', 'no_space_left'],
   async handle({ commands }, { params }) {
