@@ -1,7 +1,16 @@
-/** Builds the native program: `node native/build.mjs [--sanitize]`, or `buildNative()` from another script. */
+/** Builds the native program: `node native/build.mjs [--sanitize] [--keeper-version=N]`, or `buildNative()` from another script. */
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, readFileSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -34,9 +43,17 @@ const sanitize = ['-O1', '-g', '-fno-omit-frame-pointer', '-fsanitize=address,un
 const releaseCompilers = ['musl-gcc', 'cc'];
 const sanitizeCompilers = ['gcc'];
 
-const advice =
+/** The static zstd library; it is linked into the program, and of its parts the decompressor alone is taken. */
+const zstdLibrary = 'libzstd.a';
+const zstdHeaders = ['zstd.h', 'zstd_errors.h'];
+
+const compilerAdvice =
   'no C compiler found: install one ' +
   '(Debian and Ubuntu: apt-get install musl-tools; Alpine: apk add build-base; Fedora: dnf install gcc glibc-static)';
+const zstdAdvice =
+  'no static zstd library found: install it ' +
+  '(Debian and Ubuntu: apt-get install libzstd-dev; Alpine: apk add zstd-dev zstd-static; ' +
+  'Fedora: dnf install libzstd-devel libzstd-static)';
 
 /** A reason that is meant for people: one line, no stack. */
 export class BuildError extends Error {}
@@ -53,8 +70,25 @@ function isThere(compiler) {
 
 function chooseCompiler(candidates) {
   const compiler = candidates.find(isThere);
-  if (!compiler) throw new BuildError(advice);
+  if (!compiler) throw new BuildError(compilerAdvice);
   return compiler;
+}
+
+/** Where the static zstd library and its headers are; null when they are not there. */
+export function findZstd() {
+  const searched = spawnSync('cc', [`-print-file-name=${zstdLibrary}`], { encoding: 'utf8' }).stdout?.trim() ?? '';
+  const library = [searched, `/usr/lib/${zstdLibrary}`, `/usr/lib64/${zstdLibrary}`].find(
+    (path) => path.startsWith('/') && existsSync(path),
+  );
+  const headers = '/usr/include';
+  return library && zstdHeaders.every((name) => existsSync(join(headers, name))) ? { library, headers } : null;
+}
+
+/** The headers alone: the rest of /usr/include belongs to a C library that need not be the compiler's. */
+function zstdFlags({ library, headers }, folder) {
+  mkdirSync(folder, { recursive: true });
+  for (const name of zstdHeaders) copyFileSync(join(headers, name), join(folder, name));
+  return [`-I${folder}`, library];
 }
 
 /** Content, not times: a fresh checkout has new times and the same program. */
@@ -81,7 +115,7 @@ function compile(command, target, print, quiet) {
     .map((name) => join(folder, name));
   mkdirSync(buildFolder, { recursive: true });
   const [compiler, ...flags] = command;
-  const { status, stderr } = spawnSync(compiler, [...flags, '-o', draft, ...sources], { encoding: 'utf8' });
+  const { status, stderr } = spawnSync(compiler, ['-o', draft, ...sources, ...flags], { encoding: 'utf8' });
   if (status !== 0) {
     rmSync(draft, { force: true });
     throw new BuildError(`${compiler} failed:\n${stderr}`);
@@ -91,20 +125,35 @@ function compile(command, target, print, quiet) {
   if (!quiet) console.log(`built ${target} with ${compiler}`);
 }
 
-/** Builds when a source or a flag has changed, and returns the program's path. */
-export function buildNative(options = {}) {
-  const isSanitized = options.sanitize ?? false;
-  const compiler = chooseCompiler(isSanitized ? sanitizeCompilers : releaseCompilers);
-  const command = [compiler, ...common, ...(isSanitized ? sanitize : release)];
-  const target = join(buildFolder, isSanitized ? 'sandboxd-native-sanitize' : 'sandboxd-native');
+function chooseZstd() {
+  const zstd = findZstd();
+  if (!zstd) throw new BuildError(zstdAdvice);
+  return zstd;
+}
+
+/**
+ * Builds when a source or a flag has changed, and returns the program's path.
+ * @param {{sanitize?: boolean, quiet?: boolean, keeperVersion?: string, cross?: Cross}} [options] `cross` builds for another machine.
+ * Keepers of an older version are for tests.
+ * @typedef {{arch: string, compiler: string[], zstd: {library: string, headers: string}}} Cross
+ */
+export function buildNative({ sanitize: isSanitized = false, quiet = false, keeperVersion, cross } = {}) {
+  const compiler = cross?.compiler ?? [chooseCompiler(isSanitized ? sanitizeCompilers : releaseCompilers)];
+  const older = keeperVersion ? `-keeper-${keeperVersion}` : '';
+  const suffix = cross ? `-${cross.arch}` : `${isSanitized ? '-sanitize' : ''}${older}`;
+  const target = join(buildFolder, `sandboxd-native${suffix}`);
+  const zstd = zstdFlags(cross?.zstd ?? chooseZstd(), `${target}.headers`);
+  const command = [...compiler, ...common, ...(isSanitized ? sanitize : release), ...zstd];
+  if (keeperVersion) command.push(`-DKEEPER_VERSION=${keeperVersion}`);
   const print = fingerprint(command);
-  if (!isFresh(target, print)) compile(command, target, print, options.quiet ?? false);
+  if (!isFresh(target, print)) compile(command, target, print, quiet);
   return target;
 }
 
 function main() {
   try {
-    const target = buildNative({ sanitize: process.argv.includes('--sanitize'), quiet: true });
+    const keeperVersion = process.argv.find((word) => word.startsWith('--keeper-version='))?.split('=')[1];
+    const target = buildNative({ sanitize: process.argv.includes('--sanitize'), keeperVersion, quiet: true });
     console.log(target);
   } catch (error) {
     if (!(error instanceof BuildError)) throw error;

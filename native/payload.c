@@ -1,32 +1,32 @@
-/* The daemon that a release carries behind this program: found, and unpacked once into a private place. */
+/* What a release carries behind this program: found, and described by its trailer and its table. */
 #include "payload.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
+#include <link.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include "frame.h"
 #include "io.h"
 
 #define TRAILER_BYTES 64u
-#define MAGIC "SVCPAYL1"
+#define MAGIC "SVCPAYL2"
 #define MAGIC_BYTES 8u
-#define NAME_DIGITS 16u
-#define COPY_BYTES (64u * 1024u)
-#define DAEMON_NAME "daemon"
+#define COUNT_BYTES 8u
+#define ROW_BYTES (8u + PAYLOAD_NAME_BYTES)
 
-/* ---- the trailer ---- */
+void complain_of_damage(const char *what) {
+    complain("this file is damaged: %s; install it again", what);
+}
 
 static bool read_at(int file, void *bytes, size_t size, uint64_t offset) {
     char *at = bytes;
     while (size > 0) {
         ssize_t count = pread(file, at, size, (off_t)offset);
         if (count < 0 && errno == EINTR) continue;
+        if (count == 0) errno = EIO;
         if (count <= 0) return false;
         at += count;
         offset += (uint64_t)count;
@@ -35,14 +35,64 @@ static bool read_at(int file, void *bytes, size_t size, uint64_t offset) {
     return true;
 }
 
+bool read_payload(const struct payload *payload, void *bytes, size_t size, uint64_t at) {
+    return at <= payload->length && size <= payload->length - at &&
+           read_at(payload->file, bytes, size, payload->offset + at);
+}
+
+/* ---- the table ----
+ * Not compressed: a start that finds the files unpacked needs nothing else. */
+
+/* A plain name: the files lie side by side, and none of them is hidden. */
+static bool is_plain_name(const char *name) {
+    size_t length = strnlen(name, PAYLOAD_NAME_BYTES);
+    return length > 0 && length < PAYLOAD_NAME_BYTES && name[0] != '.' && strchr(name, '/') == NULL;
+}
+
+static bool read_row(struct payload *payload, unsigned index, uint64_t *left) {
+    uint8_t row[ROW_BYTES];
+    struct payload_file *file = &payload->files[index];
+    if (!read_payload(payload, row, sizeof row, COUNT_BYTES + (uint64_t)index * ROW_BYTES)) return false;
+    struct field_reader fields = read_fields(row, sizeof row);
+    file->size = read_u64(&fields);
+    memcpy(file->name, fields.at, PAYLOAD_NAME_BYTES);
+    if (!is_plain_name(file->name) || file->size == 0 || file->size > *left) return false;
+    *left -= file->size;
+    return true;
+}
+
+/* All files together are exactly as large as the trailer says. */
+static bool read_table(struct payload *payload, uint64_t unpacked_bytes) {
+    uint8_t head[COUNT_BYTES];
+    if (!read_payload(payload, head, sizeof head, 0)) return false;
+    struct field_reader fields = read_fields(head, sizeof head);
+    uint64_t count = read_u64(&fields);
+    if (count == 0 || count > PAYLOAD_FILES) return false;
+    payload->count = (unsigned)count;
+    payload->table_bytes = COUNT_BYTES + count * ROW_BYTES;
+    for (unsigned index = 0; index < payload->count; index++)
+        if (!read_row(payload, index, &unpacked_bytes)) return false;
+    return unpacked_bytes == 0;
+}
+
+/* ---- the trailer ---- */
+
 static bool parse_trailer(struct payload *payload, const uint8_t *trailer, uint64_t file_size) {
     struct field_reader fields = read_fields(trailer + MAGIC_BYTES, TRAILER_BYTES - MAGIC_BYTES);
     payload->offset = read_u64(&fields);
     payload->length = read_u64(&fields);
+    uint64_t unpacked_bytes = read_u64(&fields);
     memcpy(payload->digest, fields.at, SHA256_BYTES);
     uint64_t before_trailer = file_size - TRAILER_BYTES;
-    if (payload->length == 0 || payload->offset > before_trailer) return false;
-    return payload->length == before_trailer - payload->offset;
+    if (payload->offset > before_trailer || payload->length != before_trailer - payload->offset) return false;
+    return read_table(payload, unpacked_bytes);
+}
+
+/* The section headers are the last thing in a program: what is longer has carried something. */
+static bool has_more_than_program(int file, uint64_t file_size) {
+    ElfW(Ehdr) header;
+    if (!read_at(file, &header, sizeof header, 0)) return false;
+    return file_size > header.e_shoff + (uint64_t)header.e_shnum * header.e_shentsize;
 }
 
 static enum payload_search read_trailer(struct payload *payload) {
@@ -50,15 +100,16 @@ static enum payload_search read_trailer(struct payload *payload) {
     struct stat status;
     if (fstat(payload->file, &status) != 0 || status.st_size < (off_t)TRAILER_BYTES) return PAYLOAD_ABSENT;
     uint64_t size = (uint64_t)status.st_size;
-    if (!read_at(payload->file, trailer, sizeof trailer, size - TRAILER_BYTES)) return PAYLOAD_ABSENT;
-    if (memcmp(trailer, MAGIC, MAGIC_BYTES) != 0) return PAYLOAD_ABSENT;
-    if (parse_trailer(payload, trailer, size)) return PAYLOAD_FOUND;
-    complain("this file is damaged: its last bytes do not describe the daemon inside; install it again");
+    bool is_read = read_at(payload->file, trailer, sizeof trailer, size - TRAILER_BYTES);
+    bool is_release = is_read && memcmp(trailer, MAGIC, MAGIC_BYTES) == 0;
+    if (!is_release && !has_more_than_program(payload->file, size)) return PAYLOAD_ABSENT;
+    if (is_release && parse_trailer(payload, trailer, size)) return PAYLOAD_FOUND;
+    complain_of_damage("its last bytes do not describe the daemon inside");
     return PAYLOAD_UNKNOWN;
 }
 
 enum payload_search find_payload(struct payload *payload) {
-    *payload = (struct payload){.file = open("/proc/self/exe", O_RDONLY | O_CLOEXEC)};
+    *payload = (struct payload){.file = open("/proc/self/exe", O_RDONLY | O_CLOEXEC), .directory = -1};
     if (payload->file < 0) {
         complain("cannot open /proc/self/exe (%s): mount /proc first", strerror(errno));
         return PAYLOAD_UNKNOWN;
@@ -66,153 +117,4 @@ enum payload_search find_payload(struct payload *payload) {
     enum payload_search search = read_trailer(payload);
     if (search != PAYLOAD_FOUND) close_descriptor(&payload->file);
     return search;
-}
-
-/* ---- a place ----
- * A directory that is ours alone, below one that nobody else can rearrange. */
-
-static bool is_private(int directory) {
-    struct stat status;
-    return fstat(directory, &status) == 0 && status.st_uid == geteuid() && (status.st_mode & 07777) == 0700;
-}
-
-/* Nobody but root and ourselves may rename what lies in it. */
-static bool is_safe_parent(int directory) {
-    struct stat status;
-    if (fstat(directory, &status) != 0) return false;
-    bool is_ours = status.st_uid == 0 || status.st_uid == geteuid();
-    return is_ours && (!(status.st_mode & 022) || (status.st_mode & S_ISVTX));
-}
-
-static int open_directory(int parent, const char *name) {
-    return openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-}
-
-/* Opens a directory, makes it where it is not. The mode is set on its own: the umask may take from it. */
-static int make_directory(int parent, const char *name, mode_t mode) {
-    bool is_new = mkdirat(parent, name, 0700) == 0;
-    int directory = open_directory(parent, name);
-    if (directory >= 0 && is_new) fchmod(directory, mode);
-    return directory;
-}
-
-/* Takes `parent` and gives the private directory in it, or -1. */
-static int enter_private(int parent, const char *name) {
-    if (parent < 0) return -1;
-    int directory = is_safe_parent(parent) ? make_directory(parent, name, 0700) : -1;
-    close(parent);
-    if (directory >= 0 && !is_private(directory)) close_descriptor(&directory);
-    return directory;
-}
-
-static bool can_execute(int directory) {
-    struct statvfs status;
-    return fstatvfs(directory, &status) == 0 && !(status.f_flag & (ST_NOEXEC | ST_RDONLY));
-}
-
-/* ---- unpacking ---- */
-
-static bool copy_block(int target, const struct payload *payload, uint64_t done, struct sha256 *sha) {
-    static uint8_t buffer[COPY_BYTES];
-    uint64_t left = payload->length - done;
-    size_t size = left < sizeof buffer ? (size_t)left : sizeof buffer;
-    if (!read_at(payload->file, buffer, size, payload->offset + done)) return false;
-    add_sha256(sha, buffer, size);
-    return write_all(target, buffer, size);
-}
-
-enum copy_outcome { COPY_WHOLE, COPY_FAILED, COPY_DAMAGED };
-
-static enum copy_outcome copy_payload(int target, const struct payload *payload) {
-    struct sha256 sha;
-    uint8_t digest[SHA256_BYTES];
-    begin_sha256(&sha);
-    for (uint64_t done = 0; done < payload->length; done += COPY_BYTES)
-        if (!copy_block(target, payload, done, &sha)) return COPY_FAILED;
-    end_sha256(&sha, digest);
-    if (memcmp(digest, payload->digest, sizeof digest) != 0) return COPY_DAMAGED;
-    return fchmod(target, 0500) == 0 ? COPY_WHOLE : COPY_FAILED;
-}
-
-/* Under a name of our own first: several first starts at once each rename a whole file into place. */
-static enum copy_outcome write_daemon(int directory, const struct payload *payload) {
-    char name[64];
-    snprintf(name, sizeof name, DAEMON_NAME ".%ld.%llx", (long)getpid(), (unsigned long long)realtime_ns());
-    int target = openat(directory, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
-    if (target < 0) return COPY_FAILED;
-    enum copy_outcome outcome = copy_payload(target, payload);
-    if (close(target) != 0 && outcome == COPY_WHOLE) outcome = COPY_FAILED;
-    if (outcome == COPY_WHOLE && renameat(directory, name, directory, DAEMON_NAME) != 0) outcome = COPY_FAILED;
-    if (outcome != COPY_WHOLE) unlinkat(directory, name, 0);
-    return outcome;
-}
-
-static bool has_daemon(int directory, const struct payload *payload) {
-    struct stat status;
-    if (fstatat(directory, DAEMON_NAME, &status, AT_SYMLINK_NOFOLLOW) != 0) return false;
-    if (!S_ISREG(status.st_mode) || status.st_uid != geteuid() || (status.st_mode & 07777) != 0500) return false;
-    return (uint64_t)status.st_size == payload->length;
-}
-
-/* ---- the places, in order ---- */
-
-struct place {
-    char parent[PATH_MAX];
-    char name[64];
-    /* The parent may be made where it is not. */
-    bool makes_parent;
-};
-
-static int open_parent(const struct place *place) {
-    if (place->makes_parent) mkdir(place->parent, 0755);
-    return open(place->parent, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-}
-
-static int open_content_directory(const struct place *place, const struct payload *payload, char *name, size_t size) {
-    size_t used = (size_t)snprintf(name, size, "sandboxd-");
-    for (unsigned index = 0; index < NAME_DIGITS / 2; index++)
-        used += (size_t)snprintf(name + used, size - used, "%02x", payload->digest[index]);
-    int directory = enter_private(open_parent(place), place->name);
-    if (directory >= 0 && !can_execute(directory)) close_descriptor(&directory);
-    return enter_private(directory, name);
-}
-
-static enum copy_outcome unpack_at(const struct place *place, const struct payload *payload, char path[PATH_MAX]) {
-    char name[64];
-    int directory = open_content_directory(place, payload, name, sizeof name);
-    if (directory < 0) return COPY_FAILED;
-    enum copy_outcome outcome = has_daemon(directory, payload) ? COPY_WHOLE : write_daemon(directory, payload);
-    close(directory);
-    int length = snprintf(path, PATH_MAX, "%s/%s/%s/" DAEMON_NAME, place->parent, place->name, name);
-    return length < PATH_MAX ? outcome : COPY_FAILED;
-}
-
-static const char *temporary_directory(void) {
-    const char *named = getenv("TMPDIR");
-    return named != NULL && named[0] == '/' ? named : "/tmp";
-}
-
-/* The place of this number; false after the last. */
-static bool choose_place(struct place *place, unsigned number) {
-    const char *parents[] = {"/var/lib/sandboxd", "/run/sandboxd", temporary_directory(), "/dev/shm"};
-    if (number >= sizeof parents / sizeof parents[0]) return false;
-    place->makes_parent = number < 2;
-    snprintf(place->parent, sizeof place->parent, "%s", parents[number]);
-    if (place->makes_parent) snprintf(place->name, sizeof place->name, "bin");
-    else snprintf(place->name, sizeof place->name, "sandboxd-bin-%lu", (unsigned long)geteuid());
-    return true;
-}
-
-bool unpack_payload(const struct payload *payload, char path[PATH_MAX]) {
-    struct place place;
-    for (unsigned number = 0; choose_place(&place, number); number++) {
-        enum copy_outcome outcome = unpack_at(&place, payload, path);
-        if (outcome == COPY_WHOLE) return true;
-        if (outcome != COPY_DAMAGED) continue;
-        complain("this file is damaged: the daemon inside does not match its digest; install it again");
-        return false;
-    }
-    complain("nowhere to unpack the daemon: /var/lib, /run, %s and /dev/shm are read-only, full or noexec; "
-             "set TMPDIR to a directory that is not", temporary_directory());
-    return false;
 }

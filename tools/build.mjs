@@ -1,43 +1,41 @@
-/** Builds dist/sandboxd: the compiled daemon carried inside the native program, one file. Plain Node 18. */
-import { createHash } from 'node:crypto';
+/** Builds dist/sandboxd: the compiled daemon and its C library inside the native program, one file. Plain Node 18. */
 import { spawnSync } from 'node:child_process';
-import {
-  appendFileSync,
-  chmodSync,
-  copyFileSync,
-  existsSync,
-  mkdirSync,
-  readFileSync,
-  realpathSync,
-  renameSync,
-  rmSync,
-  statSync,
-} from 'node:fs';
+import { mkdirSync, renameSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { repositoryRoot } from './repository.mjs';
-import { runTool, setup, SetupError } from './setup.mjs';
+import { prepareArm64 } from './release/arm64.mjs';
+import { buildNative, runTool, setup, SetupError } from './setup.mjs';
 
 const dist = join(repositoryRoot, 'dist');
-const payloadMagic = 'SVCPAYL1';
-const trailerBytes = 64;
 
 await runTool(async () => {
   const { bun, native } = await setup({ compiler: true });
   mkdirSync(dist, { recursive: true });
-  const daemon = join(dist, '.daemon');
-  const packed = join(dist, '.sandboxd');
-  const target = join(dist, 'sandboxd');
-  compileDaemon(bun, daemon);
-  pack(native, daemon, packed);
-  renameSync(packed, target);
-  rmSync(daemon);
-  console.log(`dist/sandboxd: ${(statSync(target).size / 2 ** 20).toFixed(1)} MiB`);
+  const target = chooseTarget(process.argv.slice(2), native);
+  const daemon = join(dist, `.daemon.${process.pid}`);
+  const packed = join(dist, `.sandboxd.${process.pid}`);
+  try {
+    compileDaemon(bun, target.runtime, daemon);
+    runBun(bun, ['tools/release/pack.ts', target.native, daemon, target.glibcRoot, packed]);
+    renameSync(packed, join(dist, target.name));
+  } finally {
+    for (const path of [daemon, packed]) rmSync(path, { force: true });
+  }
+  console.log(`dist/${target.name}: ${(statSync(join(dist, target.name)).size / 2 ** 20).toFixed(1)} MiB`);
   return 0;
 });
 
+/** This machine's own architecture, or the one that is named with `--arch`. */
+function chooseTarget(args, native) {
+  if (args.length === 0) return { name: 'sandboxd', native, runtime: null, glibcRoot: '/' };
+  if (args.join('=') !== '--arch=arm64') throw new SetupError('build.mjs takes --arch arm64, or nothing');
+  const { runtime, glibcRoot, cross } = prepareArm64();
+  return { name: 'sandboxd-arm64', native: buildNative({ cross }), runtime, glibcRoot };
+}
+
 /** Without the two autoload flags the binary would run code from the directory it is started in. */
-function compileDaemon(bun, outfile) {
-  const args = [
+function compileDaemon(bun, runtime, outfile) {
+  runBun(bun, [
     'build',
     '--compile',
     '--minify',
@@ -45,14 +43,12 @@ function compileDaemon(bun, outfile) {
     '--format=esm',
     '--no-compile-autoload-dotenv',
     '--no-compile-autoload-bunfig',
-    `--compile-executable-path=${baseExecutable(bun)}`,
+    ...(runtime === null ? [] : [`--compile-executable-path=${runtime}`]),
     ...commitDefinition(),
     'daemon/src/main.ts',
     '--outfile',
     outfile,
-  ];
-  const result = spawnSync(bun, args, { cwd: repositoryRoot, encoding: 'utf8' });
-  if (result.status !== 0) throw new SetupError(`bun build failed:\n${result.stdout}${result.stderr}`);
+  ]);
 }
 
 /** The commit that /v2/sandbox tells; a tree without git is built all the same. */
@@ -62,22 +58,7 @@ function commitDefinition() {
   return commit ? ['--define', `SANDBOXD_COMMIT=${JSON.stringify(commit)}`] : [];
 }
 
-/** The baseline build runs on processors without AVX2 too; the runtime of this machine serves where it is absent. */
-function baseExecutable(bun) {
-  const baseline = join(repositoryRoot, 'node_modules/@oven/bun-linux-x64-baseline/bin/bun');
-  return existsSync(baseline) ? baseline : realpathSync(bun);
-}
-
-/** [native program][daemon][trailer: magic, offset, length, SHA-256, zeros]: see native/README.md. */
-function pack(native, payload, outfile) {
-  copyFileSync(native, outfile);
-  const offset = statSync(outfile).size;
-  const bytes = readFileSync(payload);
-  const trailer = Buffer.alloc(trailerBytes);
-  trailer.write(payloadMagic, 0, 'latin1');
-  trailer.writeBigUInt64LE(BigInt(offset), 8);
-  trailer.writeBigUInt64LE(BigInt(bytes.length), 16);
-  createHash('sha256').update(bytes).digest().copy(trailer, 24);
-  appendFileSync(outfile, Buffer.concat([bytes, trailer]));
-  chmodSync(outfile, 0o755);
+function runBun(bun, args) {
+  const result = spawnSync(bun, args, { cwd: repositoryRoot, encoding: 'utf8' });
+  if (result.status !== 0) throw new SetupError(`bun ${args[0]} failed:\n${result.stdout}${result.stderr}`);
 }

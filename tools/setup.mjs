@@ -3,6 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { accessSync, constants, existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
+import { BuildError, buildNative as buildProgram, findZstd } from '../native/build.mjs';
 import { bunPath, repositoryRoot } from './repository.mjs';
 
 const oldestNode = 18;
@@ -10,18 +11,32 @@ const modules = join(repositoryRoot, 'node_modules');
 const lockfile = join(repositoryRoot, 'package-lock.json');
 const stamp = join(modules, '.installed-lockfile');
 
-/** Programs that packages cannot bring: any one of `programs` will do; `packages` are Debian's names. */
+/** What packages of npm cannot bring; `packages` are Debian's names. */
 const systemNeeds = {
   compiler: {
     what: 'a C compiler',
-    programs: ['musl-gcc', 'cc', 'gcc'],
+    isThere: () => ['musl-gcc', 'cc', 'gcc'].some(isOnPath),
     packages: ['musl-tools', 'gcc', 'libc6-dev'],
     otherwise:
       'install musl-tools and gcc (Debian, Ubuntu), gcc and musl-dev (Alpine) or gcc and glibc-static (Fedora)',
   },
+  zstd: {
+    what: 'the static zstd library',
+    isThere: () => findZstd() !== null,
+    packages: ['libzstd-dev'],
+    otherwise:
+      'install libzstd-dev (Debian, Ubuntu), zstd-dev and zstd-static (Alpine) ' +
+      'or libzstd-devel and libzstd-static (Fedora)',
+  },
+  crossCompiler: {
+    what: 'a C compiler for arm64',
+    isThere: () => isOnPath('aarch64-linux-gnu-gcc'),
+    packages: ['gcc-aarch64-linux-gnu'],
+    otherwise: 'install gcc-aarch64-linux-gnu on Debian or Ubuntu',
+  },
   python: {
     what: 'Python 3',
-    programs: ['python3'],
+    isThere: () => isOnPath('python3'),
     packages: ['python3'],
     otherwise: 'install python3',
   },
@@ -40,9 +55,12 @@ export async function setup({ compiler = true, python = false } = {}) {
   checkMachine();
   if (!isInstalled()) install();
   checkRuntime();
-  if (compiler) provide(systemNeeds.compiler);
+  if (compiler) {
+    provide(systemNeeds.compiler);
+    provide(systemNeeds.zstd);
+  }
   if (python) provide(systemNeeds.python);
-  return { bun: bunPath(), native: compiler ? await buildNative() : null };
+  return { bun: bunPath(), native: compiler ? buildNative() : null };
 }
 
 /** Runs a tool's main function: its number is the exit code, a SetupError is one line. */
@@ -113,8 +131,14 @@ function bunVersion() {
   return spawnSync(bunPath(), ['--version'], { encoding: 'utf8' }).stdout?.trim() ?? '';
 }
 
-function provide({ what, programs, packages, otherwise }) {
-  if (programs.some(isOnPath)) return;
+/** For those who build for another machine. */
+export function provideCrossCompiler() {
+  provide(systemNeeds.crossCompiler);
+}
+
+/** Has what a need names, or gets it. */
+export function provide({ what, isThere, packages, otherwise }) {
+  if (isThere()) return;
   if (process.getuid?.() !== 0 || !isOnPath('apt-get'))
     throw new SetupError(`needs ${what}: ${otherwise}, then run this again`);
   console.log(`setup: ${what} is missing; apt-get installs ${packages.join(', ')}`);
@@ -144,12 +168,12 @@ function isExecutable(path) {
   }
 }
 
-async function buildNative() {
-  const native = await import('../native/build.mjs');
+/** The native program, for this machine or for the one of `cross`; what fails is one line. */
+export function buildNative({ cross } = {}) {
   try {
-    return native.buildNative({ sanitize: false, quiet: false });
+    return buildProgram({ cross });
   } catch (error) {
-    if (error instanceof native.BuildError) throw new SetupError(error.message);
+    if (error instanceof BuildError) throw new SetupError(error.message);
     throw error;
   }
 }

@@ -1,0 +1,89 @@
+/** What a build for arm64 needs on a machine that is not one: a compiler, two libraries, a glibc and the runtime. */
+import { spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { repositoryRoot } from '../repository.mjs';
+import { provideCrossCompiler, SetupError } from '../setup.mjs';
+import { unpackDebian } from './debian.mjs';
+
+const folder = join(repositoryRoot, 'dist/.arm64');
+const runtimePackage = '@oven/bun-linux-aarch64';
+const musl = 'lib/aarch64-linux-musl';
+
+/**
+ * @returns {{arch: string, runtime: string, glibcRoot: string, cross: import('../../native/build.mjs').Cross}}
+ * `glibcRoot` holds the libraries that the release carries; `runtime` is bun for that machine.
+ */
+export function prepareArm64() {
+  provideCrossCompiler();
+  mkdirSync(folder, { recursive: true });
+  const root = unpackDebian({
+    architecture: 'arm64',
+    packages: ['libc6', 'musl-dev', 'libzstd-dev'],
+    folder: join(folder, 'debian'),
+  });
+  const cross = {
+    arch: 'arm64',
+    compiler: ['aarch64-linux-gnu-gcc', `-specs=${writeSpecs(root)}`],
+    zstd: {
+      library: join(root, 'usr/lib/aarch64-linux-gnu/libzstd.a'),
+      headers: join(root, 'usr/include'),
+    },
+  };
+  return { arch: 'arm64', runtime: fetchRuntime(), glibcRoot: root, cross };
+}
+
+/** musl's own specs turn a gcc into a musl-gcc; they name places of an installed package. */
+function writeSpecs(root) {
+  const specs = readFileSync(join(root, 'usr', musl, 'musl-gcc.specs'), 'utf8');
+  const path = join(folder, 'musl-gcc.specs');
+  writeFileSync(
+    path,
+    specs.replaceAll(/\/usr\/(include|lib)\/aarch64-linux-musl/g, (_, kind) =>
+      join(root, 'usr', kind, 'aarch64-linux-musl'),
+    ),
+  );
+  return path;
+}
+
+/** The package of the other machine is in the lockfile, and npm leaves it out on this one. */
+function fetchRuntime() {
+  const { version, integrity } = JSON.parse(readFileSync(join(repositoryRoot, 'package-lock.json'), 'utf8')).packages[
+    `node_modules/${runtimePackage}`
+  ];
+  const target = join(folder, `bun-${version}`);
+  if (existsSync(target)) return target;
+  const draft = join(folder, `npm.${process.pid}`);
+  mkdirSync(draft, { recursive: true });
+  try {
+    const archive = packFromNpm(`${runtimePackage}@${version}`, draft);
+    assertIntegrity(archive, integrity);
+    run('tar', ['-xzf', archive, 'package/bin/bun'], draft);
+    renameSync(join(draft, 'package/bin/bun'), target);
+  } finally {
+    rmSync(draft, { recursive: true, force: true });
+  }
+  return target;
+}
+
+function packFromNpm(name, destination) {
+  console.log(`setup: npm pack ${name}`);
+  const { stdout } = run(
+    'npm',
+    ['pack', '--json', '--loglevel=error', '--pack-destination', destination, name],
+    destination,
+  );
+  return join(destination, JSON.parse(stdout)[0].filename);
+}
+
+function assertIntegrity(archive, integrity) {
+  const found = `sha512-${createHash('sha512').update(readFileSync(archive)).digest('base64')}`;
+  if (found !== integrity) throw new SetupError(`${archive} is not what package-lock.json names`);
+}
+
+function run(program, args, cwd) {
+  const result = spawnSync(program, args, { cwd, encoding: 'utf8', maxBuffer: 64 * 1024 * 1024 });
+  if (result.status !== 0) throw new SetupError(`${program} failed: ${result.error ?? result.stderr}`);
+  return result;
+}

@@ -1,0 +1,58 @@
+/** Debian packages of any architecture, unpacked into a folder: nothing is installed, and apt's own state stays as it is. */
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { SetupError } from '../setup.mjs';
+
+/**
+ * @param {{architecture: 'amd64' | 'arm64', packages: string[], folder: string}} wanted
+ * @returns {string} the folder, with the packages unpacked into `root` in it; unpacked once
+ */
+export function unpackDebian({ architecture, packages, folder }) {
+  const root = join(folder, 'root');
+  const stamp = join(folder, packages.join('+'));
+  if (existsSync(stamp)) return root;
+  for (const tool of ['apt-get', 'dpkg-deb']) {
+    if (spawnSync(tool, ['--version'], { stdio: 'ignore' }).status !== 0)
+      throw new SetupError(`needs ${tool}: this is done on Debian or Ubuntu`);
+  }
+  console.log(`setup: apt-get downloads ${packages.map((name) => `${name}:${architecture}`).join(', ')}`);
+  const draft = `${folder}.${process.pid}`;
+  try {
+    download(draft, architecture, packages);
+    for (const name of readdirSync(draft).filter((file) => file.endsWith('.deb'))) {
+      run('dpkg-deb', ['-x', name, 'root'], draft);
+      rmSync(join(draft, name));
+    }
+    rmSync(join(draft, 'apt'), { recursive: true });
+    writeFileSync(join(draft, packages.join('+')), '');
+    rmSync(folder, { recursive: true, force: true });
+    renameSync(draft, folder);
+  } finally {
+    rmSync(draft, { recursive: true, force: true });
+  }
+  return root;
+}
+
+/** With lists and caches of its own, so that the machine need not know the architecture. */
+function download(folder, architecture, packages) {
+  const options = {
+    'APT::Architecture': architecture,
+    'APT::Architectures': architecture,
+    'APT::Sandbox::User': 'root',
+    'Dir::State::Lists': join(folder, 'apt/lists'),
+    'Dir::State::status': '/dev/null',
+    'Dir::Cache': join(folder, 'apt/cache'),
+  };
+  const settings = Object.entries(options).flatMap(([name, value]) => ['-o', `${name}=${value}`]);
+  mkdirSync(join(folder, 'apt/lists/partial'), { recursive: true });
+  mkdirSync(join(folder, 'apt/cache/archives/partial'), { recursive: true });
+  run('apt-get', [...settings, 'update', '-qq'], folder);
+  run('apt-get', [...settings, 'download', '-qq', ...packages.map((name) => `${name}:${architecture}`)], folder);
+}
+
+function run(program, args, folder) {
+  const { status, stdout, stderr, error } = spawnSync(program, args, { cwd: folder, encoding: 'utf8' });
+  if (status !== 0)
+    throw new SetupError(`${program} ${args.at(-1)} failed: ${error ?? ''}${stdout ?? ''}${stderr ?? ''}`);
+}

@@ -1,0 +1,55 @@
+/** Packs a release: `bun tools/release/pack.ts <native program> <daemon> <root with a glibc> <release>`. */
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { readElf, type Elf } from './elf.ts';
+import { layOutRelease, type CarriedFile } from './layout.ts';
+
+/** What the native program runs, and the name under which processes of the daemon are listed. */
+const loaderName = 'sandboxd-daemon';
+const daemonName = 'daemon';
+
+const triplets: Readonly<Record<Elf['machine'], string>> = {
+  x64: 'x86_64-linux-gnu',
+  arm64: 'aarch64-linux-gnu',
+  other: '',
+};
+
+const [programPath = '', daemonPath = '', root = '', releasePath = ''] = process.argv.slice(2);
+const program = readFileSync(programPath);
+const daemon = readFileSync(daemonPath);
+const { machine, interpreter } = readElf(daemon);
+assertStatic(readElf(program));
+writeFileSync(releasePath, layOutRelease(program, [...libraries(), { name: daemonName, bytes: daemon }]), {
+  mode: 0o755,
+});
+
+function assertStatic(native: Elf): void {
+  if (native.machine !== machine) throw new Error(`the daemon is for ${machine}, the program for ${native.machine}`);
+  if (native.interpreter !== null) throw new Error('the native program is not static');
+}
+
+/** The loader, and every library that the daemon or one of these libraries needs. */
+function libraries(): CarriedFile[] {
+  const loader = interpreter?.split('/').at(-1) ?? '';
+  if (!loader.startsWith('ld-linux'))
+    throw new Error(`the daemon asks for ${interpreter}, which is not glibc's loader`);
+  const found = new Map([[loader, find(loader)]]);
+  for (const wanted = [...readElf(daemon).needed]; wanted.length > 0;) {
+    const name = wanted.pop() ?? '';
+    if (found.has(name)) continue;
+    const bytes = find(name);
+    found.set(name, bytes);
+    wanted.push(...readElf(bytes).needed);
+  }
+  return [...found].map(([name, bytes]) => ({ name: name === loader ? loaderName : name, bytes }));
+}
+
+function find(name: string): Buffer {
+  const triplet = triplets[machine];
+  const folders = [`lib/${triplet}`, `usr/lib/${triplet}`, 'lib64', 'usr/lib64', 'lib', 'usr/lib'];
+  const path = folders.map((folder) => join(root, folder, name)).find((candidate) => existsSync(candidate));
+  if (!path) throw new Error(`${name} is not in ${root}: the daemon needs it beside itself`);
+  const bytes = readFileSync(path);
+  if (readElf(bytes).machine !== machine) throw new Error(`${path} is not for ${machine}`);
+  return bytes;
+}
