@@ -142,9 +142,11 @@ static void take_release(struct keeper *keeper, struct field_reader *fields) {
     release_streams(&keeper->streams);
 }
 
+#if KEEPER_VERSION >= 2
 static void take_cap(struct keeper *keeper, struct field_reader *fields) {
     cap_streams(&keeper->streams, read_u64(fields));
 }
+#endif
 
 /* ---- tree ---- */
 
@@ -178,7 +180,9 @@ static const struct command {
     {FRAME_WATCH, 16, 16, take_watch},
     {FRAME_TREE, 0, 0, take_tree},
     {FRAME_RELEASE, 0, 0, take_release},
+#if KEEPER_VERSION >= 2
     {FRAME_CAP, 8, 8, take_cap},
+#endif
 };
 
 bool obey_frame(struct keeper *keeper, const struct frame *frame) {

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,15 +14,17 @@
 #include "child.h"
 #include "io.h"
 #include "protocol.h"
+#include "unpacked.h"
 
 /* A daemon that asks this much without listening to the answers is of no use. */
 #define OUTGOING_LIMIT_BYTES (1024u * 1024u)
 #define EXIT_NOT_FOUND 127
 #define EXIT_NOT_RUNNABLE 126
+#define EXIT_NOT_UNPACKED 1
 
 /* ---- talking ---- */
 
-static void disconnect(struct daemon *daemon) {
+void disconnect_daemon(struct daemon *daemon) {
     close_descriptor(&daemon->channel);
     empty_inbox(&daemon->inbox);
     if (daemon->outgoing != NULL) explicit_bzero(daemon->outgoing, daemon->outgoing_bytes);
@@ -45,7 +48,7 @@ void send_to_daemon(struct daemon *daemon) {
         ssize_t sent = send(daemon->channel, daemon->outgoing, daemon->outgoing_bytes, MSG_DONTWAIT | MSG_NOSIGNAL);
         if (sent < 0 && errno == EINTR) continue;
         if (sent < 0 && errno == EAGAIN) return;
-        if (sent < 0) disconnect(daemon);
+        if (sent < 0) disconnect_daemon(daemon);
         else drop_sent(daemon, (size_t)sent);
     }
 }
@@ -74,11 +77,17 @@ static struct field_writer begin_frame(struct daemon *daemon, uint16_t type, siz
 
 static void end_frame(struct daemon *daemon, const struct field_writer *writer) {
     if (writer->has_failed) {
-        disconnect(daemon);
+        disconnect_daemon(daemon);
         return;
     }
     daemon->outgoing_bytes += writer->used;
     send_to_daemon(daemon);
+}
+
+void tell_daemon(struct daemon *daemon, uint16_t type) {
+    if (daemon->channel < 0) return;
+    struct field_writer writer = begin_frame(daemon, type, 0);
+    end_frame(daemon, &writer);
 }
 
 /* ---- BOOT ---- */
@@ -104,7 +113,7 @@ static void write_strings(struct field_writer *writer, const struct string_list 
 /* Keys come first: when an environment is larger than a frame, it is loader variables that are left out. */
 static void tell_boot(struct daemon *daemon) {
     const struct surroundings *surroundings = daemon->surroundings;
-    size_t size = 12;
+    size_t size = 16;
     uint32_t secrets = count_fitting(&surroundings->secrets, &size);
     uint32_t scrubbed = count_fitting(&surroundings->scrubbed, &size);
     unsigned restarts = daemon->starts < UINT16_MAX ? daemon->starts : UINT16_MAX;
@@ -113,6 +122,7 @@ static void tell_boot(struct daemon *daemon) {
     write_u16(&writer, (uint16_t)restarts);
     write_u32(&writer, secrets);
     write_u32(&writer, scrubbed);
+    write_u32(&writer, daemon->is_successor ? BOOT_SUCCESSOR : 0);
     write_strings(&writer, &surroundings->secrets, secrets);
     write_strings(&writer, &surroundings->scrubbed, scrubbed);
     end_frame(daemon, &writer);
@@ -144,10 +154,29 @@ static bool take_listen(struct daemon *daemon, struct runtime *runtime, const st
     return true;
 }
 
+/* ---- what it says ---- */
+
+static void take_version(struct daemon *daemon, const struct frame *frame) {
+    size_t size = frame->size < VERSION_BYTES ? frame->size : VERSION_BYTES - 1;
+    if (size > 0) memcpy(daemon->version, frame->payload, size);
+    daemon->version[size] = '\0';
+}
+
+static void take_handed(struct daemon *daemon, const struct frame *frame) {
+    struct field_reader fields = read_fields(frame->payload, frame->size);
+    daemon->held_ms = read_u32(&fields);
+    daemon->has_handed = true;
+}
+
 static bool take_frame(struct daemon *daemon, struct runtime *runtime, const struct frame *frame) {
-    if (frame->type == FRAME_LISTEN) return take_listen(daemon, runtime, frame);
-    if (frame->type != FRAME_READY || frame->size != 0) return false;
-    daemon->is_ready = true;
+    switch (frame->type) {
+        case FRAME_LISTEN: return take_listen(daemon, runtime, frame);
+        case FRAME_STANDBY: daemon->is_standing_by = true; break;
+        case FRAME_READY: daemon->is_ready = true; break;
+        case FRAME_HANDED: take_handed(daemon, frame); return true;
+        default: return false;
+    }
+    take_version(daemon, frame);
     return true;
 }
 
@@ -159,7 +188,7 @@ void hear_daemon(struct daemon *daemon, struct runtime *runtime) {
     bool is_sound = filled != FILL_ENDED;
     while (is_sound && daemon->channel >= 0 && (next = next_frame(&daemon->inbox, &frame)) == NEXT_FRAME)
         is_sound = take_frame(daemon, runtime, &frame);
-    if (!is_sound || next == NEXT_INVALID) disconnect(daemon);
+    if (!is_sound || next == NEXT_INVALID) disconnect_daemon(daemon);
 }
 
 /* ---- starting ----
@@ -216,13 +245,8 @@ static int run_daemon(struct daemon *daemon, const struct string_list *arguments
 
 /* Unpacked again if somebody has cleaned it away since. */
 static bool find_command(struct daemon *daemon, struct string_list *arguments) {
-    char path[PATH_MAX];
-    if (daemon->payload == NULL) {
-        add_strings(arguments, daemon->command.items);
-        return true;
-    }
-    if (!unpack_payload(daemon->payload, path)) return false;
-    add_string(arguments, path);
+    if (daemon->payload != NULL) return add_unpacked_daemon(daemon->payload, arguments);
+    add_strings(arguments, daemon->command.items);
     return true;
 }
 
@@ -234,13 +258,13 @@ static int start_with_channel(struct daemon *daemon, const struct string_list *a
     int code = run_daemon(daemon, arguments, ends[1]);
     close(ends[1]);
     if (code == 0) tell_boot(daemon);
-    else disconnect(daemon);
+    else disconnect_daemon(daemon);
     return code;
 }
 
 int start_daemon(struct daemon *daemon) {
     struct string_list arguments = {NULL, 0};
-    int code = EXIT_NOT_RUNNABLE;
+    int code = EXIT_NOT_UNPACKED;
     daemon->started_at = monotonic_ms();
     if (find_command(daemon, &arguments)) {
         add_strings(&arguments, daemon->surroundings->arguments.items);
@@ -257,7 +281,7 @@ void note_daemon_end(struct daemon *daemon) {
     bool was_short = monotonic_ms() - daemon->started_at < CRASH_LOOP_LIFE_MS;
     daemon->short_lives = was_short ? daemon->short_lives + 1 : 0;
     daemon->pid = 0;
-    disconnect(daemon);
+    disconnect_daemon(daemon);
 }
 
 bool is_crash_loop(const struct daemon *daemon) {
@@ -273,6 +297,6 @@ uint64_t restart_pause_ms(const struct daemon *daemon) {
 }
 
 void forget_daemon(struct daemon *daemon) {
-    disconnect(daemon);
+    disconnect_daemon(daemon);
     wipe_strings(&daemon->surroundings->secrets);
 }

@@ -8,6 +8,7 @@
 
 #include "frame.h"
 #include "payload.h"
+#include "protocol.h"
 #include "runtime.h"
 #include "scrub.h"
 
@@ -21,8 +22,16 @@ struct daemon {
     size_t outgoing_bytes;
     /* The program and its first arguments; with a payload they are found at each start. */
     struct string_list command;
-    const struct payload *payload;
+    struct payload *payload;
     struct surroundings *surroundings;
+    /* What it says of itself with STANDBY or READY. */
+    char version[VERSION_BYTES];
+    /* It waits for another one to hand over. */
+    bool is_successor;
+    bool is_standing_by;
+    bool has_handed;
+    /* How long it has held requests when it says so. */
+    uint32_t held_ms;
     bool is_ready;
     uint64_t started_at;
     unsigned starts;
@@ -41,6 +50,10 @@ uint64_t restart_pause_ms(const struct daemon *daemon);
 /* Reads and obeys what it says. */
 void hear_daemon(struct daemon *daemon, struct runtime *runtime);
 void send_to_daemon(struct daemon *daemon);
+/* Sends a frame without a payload. */
+void tell_daemon(struct daemon *daemon, uint16_t type);
+/* Gives up the connection alone. */
+void disconnect_daemon(struct daemon *daemon);
 /* Gives up the connection and overwrites every key; for a process that is to be a keeper. */
 void forget_daemon(struct daemon *daemon);
 

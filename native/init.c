@@ -14,10 +14,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "ending.h"
+#include "handover.h"
 #include "io.h"
 #include "keeper.h"
-#include "keepers.h"
 #include "protocol.h"
 #include "title.h"
 
@@ -27,24 +26,6 @@
 #define KILL_LIMIT_MS 1000u
 /* How long the socket is left alone when a connection cannot be taken. */
 #define ACCEPT_PAUSE_MS 50u
-
-enum init_phase { PHASE_RUNNING, PHASE_DAEMON_ENDS, PHASE_KEEPERS_END, PHASE_KILLING };
-
-struct init {
-    enum init_phase phase;
-    struct daemon *daemon;
-    struct runtime runtime;
-    struct keepers keepers;
-    struct ending ending;
-    int signals;
-    int exit_code;
-    int default_oom_score;
-    bool has_children;
-    uint64_t restart_at;
-    uint64_t phase_ends_at;
-    uint64_t all_ends_at;
-    uint64_t accept_at;
-};
 
 /* ---- preparation ---- */
 
@@ -61,10 +42,10 @@ static int lower_oom_score(void) {
     return is_lowered ? before : OOM_SCORE_LEAVE;
 }
 
-/* Whoever has closed a standard stream gets /dev/null, so that no other descriptor takes its number. */
+/* Whoever has closed a standard stream gets an empty one, so that no other descriptor takes its number. */
 static void fill_standard_streams(void) {
     int fd;
-    while ((fd = open("/dev/null", O_RDWR)) >= 0 && fd <= STDERR_FILENO) continue;
+    while ((fd = open_null(0)) >= 0 && fd <= STDERR_FILENO) continue;
     close_descriptor(&fd);
 }
 
@@ -95,7 +76,7 @@ static bool prepare(struct init *init) {
 /* A keeper keeps nothing of init's: not the lock, not the socket, not the standard streams, whose other
  * ends may wait for us all to close them. */
 static int keep_only(int connection) {
-    int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+    int null = open_null(O_CLOEXEC);
     for (int fd = 0; fd < 3 && null >= 0; fd++) dup2(null, fd);
     int kept = dup2(connection, 3);
     fcntl(kept, F_SETFD, FD_CLOEXEC);
@@ -107,7 +88,8 @@ static int keep_only(int connection) {
 static _Noreturn void become_keeper(struct init *init, int connection) {
     setsid();
     forget_daemon(init->daemon);
-    set_title("sandboxd: keeper", "sandboxd-keeper");
+    disconnect_daemon(&init->upgrade.successor);
+    set_title("sandboxd: spare keeper", "sandboxd-spare");
     int kept = keep_only(connection);
     prctl(PR_SET_DUMPABLE, 1);
     run_keeper(kept, init->default_oom_score);
@@ -152,6 +134,7 @@ static void begin_shutdown(struct init *init, int exit_code) {
     init->phase_ends_at = now + SHUTDOWN_DAEMON_MS;
     init->all_ends_at = now + SHUTDOWN_TOTAL_MS;
     if (init->daemon->pid > 0) kill(init->daemon->pid, SIGTERM);
+    end_upgrade(&init->upgrade, SIGTERM);
 }
 
 /* Asked twice: somebody is in a hurry. */
@@ -162,13 +145,15 @@ static void hurry_shutdown(struct init *init) {
 
 static void end_daemon_phase(struct init *init) {
     if (init->daemon->pid > 0) kill(init->daemon->pid, SIGKILL);
+    end_upgrade(&init->upgrade, SIGKILL);
     begin_keeper_phase(init);
 }
 
 /* Goes on to the next phase when this one has what it waits for, or no more time. */
 static void advance_shutdown(struct init *init) {
     bool is_late = monotonic_ms() >= init->phase_ends_at;
-    if (init->phase == PHASE_DAEMON_ENDS && (init->daemon->pid == 0 || is_late)) end_daemon_phase(init);
+    bool has_daemon = init->daemon->pid > 0 || has_upgrade_processes(&init->upgrade);
+    if (init->phase == PHASE_DAEMON_ENDS && (!has_daemon || is_late)) end_daemon_phase(init);
     is_late = monotonic_ms() >= init->phase_ends_at;
     if (init->phase == PHASE_KEEPERS_END && (init->keepers.count == 0 || is_late)) begin_kill_phase(init);
     if (init->phase == PHASE_KILLING) continue_ending(&init->ending);
@@ -194,18 +179,41 @@ static void plan_restart(struct init *init) {
     init->restart_at = monotonic_ms() + restart_pause_ms(init->daemon);
 }
 
+/* Its last words may still wait to be heard: that it was ready, above all. */
 static void end_of_daemon(struct init *init, int exit_code) {
+    hear_daemon(init->daemon, &init->runtime);
     note_daemon_end(init->daemon);
     if (init->phase != PHASE_RUNNING) return;
     if (init->daemon->is_ready) plan_restart(init);
     else begin_shutdown(init, exit_code);
 }
 
+/* While another one stands by, that is the next one. */
+static bool is_start_due(const struct init *init) {
+    if (init->phase != PHASE_RUNNING || init->daemon->pid > 0 || init->upgrade.stage != UPGRADE_NONE) return false;
+    return monotonic_ms() >= init->restart_at;
+}
+
 static void start_when_due(struct init *init) {
-    if (init->phase != PHASE_RUNNING || init->daemon->pid > 0 || monotonic_ms() < init->restart_at) return;
+    if (!is_start_due(init)) return;
     int exit_code = start_daemon(init->daemon);
     if (exit_code == 0) init->has_children = true;
     else end_of_daemon(init, exit_code);
+}
+
+/* ---- upgrades ---- */
+
+/* A frame that is half here or half there would be lost with our memory. */
+static bool is_quiet(const struct daemon *daemon) {
+    return daemon->outgoing_bytes == 0 && daemon->inbox.start == daemon->inbox.end;
+}
+
+/* The new daemon serves before init becomes the new program: whatever fails up to here has changed nothing. */
+static void upgrade_when_due(struct init *init) {
+    if (init->phase != PHASE_RUNNING) return;
+    advance_upgrade(&init->upgrade, init->daemon);
+    if (init->upgrade.stage != UPGRADE_TAKEN || !is_quiet(init->daemon)) return;
+    finish_upgrade(&init->upgrade, init->daemon, hand_over(init));
 }
 
 /* ---- signals ---- */
@@ -215,6 +223,7 @@ static void reap(struct init *init) {
     pid_t pid;
     while ((pid = waitpid(-1, &wait_status, WNOHANG)) > 0) {
         remove_keeper(&init->keepers, pid);
+        note_upgrade_end(&init->upgrade, pid, exit_code_of(wait_status));
         if (pid == init->daemon->pid) end_of_daemon(init, exit_code_of(wait_status));
     }
     init->has_children = pid == 0;
@@ -243,40 +252,83 @@ static uint64_t earlier(uint64_t first, uint64_t second) {
 static int wait_ms(const struct init *init) {
     uint64_t now = monotonic_ms(), next = next_ending_step(&init->ending);
     if (init->phase != PHASE_RUNNING) next = earlier(next, init->phase_ends_at);
-    else if (init->daemon->pid == 0) next = earlier(next, init->restart_at);
+    else next = earlier(next, next_upgrade_step(&init->upgrade));
+    if (init->phase == PHASE_RUNNING && init->daemon->pid == 0 && init->upgrade.stage == UPGRADE_NONE)
+        next = earlier(next, init->restart_at);
     if (init->accept_at > now) next = earlier(next, init->accept_at);
     if (next == NEVER) return -1;
     return next > now ? (int)(next - now) : 0;
 }
 
+static short daemon_events(const struct daemon *daemon) {
+    return (short)(POLLIN | (daemon->outgoing_bytes > 0 ? POLLOUT : 0));
+}
+
+static void attend_daemon(struct init *init, struct daemon *daemon, short events) {
+    if (events & POLLOUT) send_to_daemon(daemon);
+    if (events & ~POLLOUT) hear_daemon(daemon, &init->runtime);
+}
+
 /* poll skips what has no descriptor. */
 static void wait_and_attend(struct init *init) {
-    short channel_events = (short)(POLLIN | (init->daemon->outgoing_bytes > 0 ? POLLOUT : 0));
+    struct upgrade *upgrade = &init->upgrade;
     int listener = monotonic_ms() >= init->accept_at ? init->runtime.listener : -1;
     struct pollfd polled[] = {
         {init->signals, POLLIN, 0},
-        {init->daemon->channel, channel_events, 0},
+        {init->daemon->channel, daemon_events(init->daemon), 0},
         {listener, POLLIN, 0},
+        {takes_upgrades(upgrade) ? init->runtime.upgrades : -1, POLLIN, 0},
+        {upgrade->client, POLLIN, 0},
+        {upgrade->successor.channel, daemon_events(&upgrade->successor), 0},
     };
     if (poll(polled, sizeof polled / sizeof polled[0], wait_ms(init)) < 0) return;
     if (polled[0].revents) read_signals(init);
-    if (polled[1].revents & POLLOUT) send_to_daemon(init->daemon);
-    if (polled[1].revents & ~POLLOUT) hear_daemon(init->daemon, &init->runtime);
+    attend_daemon(init, init->daemon, polled[1].revents);
     if (polled[2].revents && init->runtime.listener >= 0) accept_connections(init);
+    attend_daemon(init, &upgrade->successor, polled[5].revents);
+    if (polled[4].revents && upgrade->client >= 0) hear_upgrade(upgrade, init->daemon);
+    if (polled[3].revents && takes_upgrades(upgrade)) accept_upgrade(upgrade, &init->runtime);
+}
+
+static int run(struct init *init) {
+    for (;;) {
+        start_when_due(init);
+        upgrade_when_due(init);
+        advance_shutdown(init);
+        if (is_over(init)) return init->exit_code;
+        wait_and_attend(init);
+        reap(init);
+    }
+}
+
+static struct init new_init(struct daemon *daemon) {
+    struct init init = {.daemon = daemon};
+    daemon->channel = -1;
+    init.runtime = (struct runtime){.directory = -1, .lock = -1, .listener = -1, .upgrades = -1};
+    init.upgrade = (struct upgrade){.client = -1, .stage_ends_at = NEVER};
+    init.upgrade.program.file = init.upgrade.successor.channel = -1;
+    return init;
+}
+
+static int refuse_to_run(void) {
+    complain("cannot watch signals: %s", strerror(errno));
+    return 1;
 }
 
 int run_init(struct daemon *daemon) {
-    struct init init = {.daemon = daemon, .runtime = {.directory = -1, .lock = -1, .listener = -1}};
-    daemon->channel = -1;
-    if (!prepare(&init)) {
-        complain("cannot watch signals: %s", strerror(errno));
+    struct init init = new_init(daemon);
+    return prepare(&init) ? run(&init) : refuse_to_run();
+}
+
+int resume_init(struct daemon *daemon, int descriptor) {
+    struct init init = new_init(daemon);
+    if (!prepare(&init)) return refuse_to_run();
+    if (!take_over(&init, descriptor)) {
+        complain("resume is how an upgrade goes on; sandboxd start is what people run");
         return 1;
     }
-    for (;;) {
-        start_when_due(&init);
-        advance_shutdown(&init);
-        if (is_over(&init)) return init.exit_code;
-        wait_and_attend(&init);
-        reap(&init);
-    }
+    finish_upgrade(&init.upgrade, daemon, NULL);
+    /* SIGCHLD that was pending is lost when its action is set, and whoever it told of has to be looked for. */
+    reap(&init);
+    return run(&init);
 }

@@ -65,6 +65,13 @@ bool read_text_file(const char *path, char *text, size_t size) {
     return read_text_file_at(AT_FDCWD, path, text, size);
 }
 
+int open_null(int flags) {
+    int ends[2], fd = open("/dev/null", O_RDWR | flags);
+    if (fd >= 0 || pipe2(ends, flags) != 0) return fd;
+    close(ends[1]);
+    return ends[0];
+}
+
 void close_descriptor(int *fd) {
     if (*fd >= 0) close(*fd);
     *fd = -1;

@@ -16,6 +16,10 @@ bool read_text_file(const char *path, char *text, size_t size);
 /* As read_text_file, of a path below an open directory. */
 bool read_text_file_at(int directory, const char *path, char *text, size_t size);
 
+/* A descriptor that reads as empty: /dev/null, or where an image has none, a pipe without a writer. It is kept over
+ * exec unless `flags` is O_CLOEXEC. -1 with errno. */
+int open_null(int flags);
+
 /* Closes fd when it is one, and forgets it. */
 void close_descriptor(int *fd);
 /* Closes every descriptor from `first` on. */

@@ -53,7 +53,7 @@ static uint64_t microseconds(struct timeval time) {
 static uint16_t judge_oom(const struct keeper *keeper) {
     uint64_t kills = 0;
     if (keeper->status.signal != SIGKILL || keeper->has_killed) return OOM_NO;
-    if (!keeper->can_count_oom_kills || !read_oom_kills(&kills)) return OOM_UNKNOWN;
+    if (!keeper->can_count_oom_kills || !read_oom_kills(keeper->oom_counter, &kills)) return OOM_UNKNOWN;
     return kills > keeper->oom_kills_before ? OOM_YES : OOM_NO;
 }
 
@@ -105,6 +105,7 @@ static void tell_end(struct keeper *keeper) {
     bool tells_exit = !keeper->is_exit_told, tells_close = is_closed && !keeper->is_close_told;
     if (tells_close) write_journal_event(&keeper->journal, "closed", current_status(keeper));
     keeper->is_exit_told = true;
+    keeper->spawned_due = NEVER;
     keeper->is_close_told = is_closed;
     if (tells_exit) tell_status(keeper, FRAME_EXITED);
     else if (tells_close) tell_status(keeper, FRAME_CLOSED);
@@ -126,14 +127,22 @@ static void check_hard_deadline(struct keeper *keeper) {
     terminate_command(keeper, keeper->hard_grace_ms, CAUSE_HARD_TIMEOUT);
 }
 
+static void tell_deferred_start(struct keeper *keeper) {
+    if (monotonic_ms() < keeper->spawned_due) return;
+    keeper->spawned_due = NEVER;
+    tell_status(keeper, FRAME_SPAWNED);
+}
+
 static void do_what_is_due(struct keeper *keeper) {
     check_hard_deadline(keeper);
+    tell_deferred_start(keeper);
     if (continue_ending(&keeper->ending)) keeper->has_killed = true;
 }
 
 static int wait_ms(const struct keeper *keeper) {
     uint64_t step = next_ending_step(&keeper->ending), now = monotonic_ms();
     uint64_t next = step < keeper->hard_deadline ? step : keeper->hard_deadline;
+    if (keeper->spawned_due < next) next = keeper->spawned_due;
     if (next == NEVER) return -1;
     if (next <= now) return 0;
     return next - now < INT32_MAX ? (int)(next - now) : INT32_MAX;
@@ -218,6 +227,7 @@ static bool prepare(struct keeper *keeper, int connection) {
     umask(KEEPER_UMASK);
     keeper->sources = epoll_create1(EPOLL_CLOEXEC);
     if (keeper->sources < 0 || !watch_signals(keeper)) return false;
+    keeper->oom_counter = open_oom_counter();
     init_streams(&keeper->streams, keeper->sources);
     connect_client(keeper, connection);
     return true;
@@ -232,6 +242,7 @@ void run_keeper(int connection, int default_oom_score) {
         .input = {.fd = -1},
         .streams = {.fd = {-1, -1}},
         .hard_deadline = NEVER,
+        .spawned_due = NEVER,
         .status = {.exit_code = -1},
     };
     keeper.status.keeper = getpid();

@@ -33,6 +33,7 @@ struct keeper {
     struct status status;
     /* What a command gets that asks for no oom score of its own. */
     int default_oom_score;
+    int oom_counter;
     uint64_t oom_kills_before;
     bool can_count_oom_kills;
     /* Signals that the daemon sent to the leader, one bit each. */
@@ -44,6 +45,8 @@ struct keeper {
     bool is_leaving;
     bool is_shutting_down;
     uint64_t hard_deadline;
+    /* When SPAWNED is to be told that the client does not wait for. */
+    uint64_t spawned_due;
     uint32_t hard_grace_ms;
 };
 

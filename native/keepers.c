@@ -3,6 +3,7 @@
 
 #include <signal.h>
 #include <stdlib.h>
+#include <string.h>
 
 bool reserve_keeper(struct keepers *keepers) {
     if (keepers->count < keepers->capacity) return true;
@@ -21,7 +22,8 @@ void add_keeper(struct keepers *keepers, pid_t pid) {
 void remove_keeper(struct keepers *keepers, pid_t pid) {
     for (size_t index = 0; index < keepers->count; index++) {
         if (keepers->pids[index] != pid) continue;
-        keepers->pids[index] = keepers->pids[--keepers->count];
+        keepers->count--;
+        memmove(keepers->pids + index, keepers->pids + index + 1, (keepers->count - index) * sizeof pid);
         return;
     }
 }

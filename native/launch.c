@@ -86,7 +86,7 @@ static bool open_terminal(struct channels *channels, const struct request *reque
 
 static bool open_input(struct channels *channels, const struct request *request) {
     if (!(request->flags & SPAWN_STDIN)) {
-        channels->child[0] = open("/dev/null", O_RDONLY | O_CLOEXEC);
+        channels->child[0] = open_null(O_CLOEXEC);
         return channels->child[0] >= 0;
     }
     int ends[2];

@@ -1,6 +1,7 @@
 /* A growing list of strings, NULL-terminated as exec takes it; for the start of the program only. */
 #include "list.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,6 +22,14 @@ void add_string(struct string_list *list, const char *string) {
 
 void add_strings(struct string_list *list, char *const *strings) {
     for (; strings != NULL && *strings != NULL; strings++) add_string(list, *strings);
+}
+
+void add_option(struct string_list *list, const char *option, const char *value) {
+    size_t size = strlen(option) + strlen(value) + 1;
+    char *string = malloc(size);
+    if (string != NULL) snprintf(string, size, "%s%s", option, value);
+    add_string(list, string != NULL ? string : option);
+    free(string);
 }
 
 void free_strings(struct string_list *list) {

@@ -13,6 +13,8 @@ struct string_list {
 void add_string(struct string_list *list, const char *string);
 /* Of a list that ends with NULL; an empty one may be NULL itself. */
 void add_strings(struct string_list *list, char *const *strings);
+/* Adds the two as one string. */
+void add_option(struct string_list *list, const char *option, const char *value);
 /* Overwrites and frees every string. */
 void wipe_strings(struct string_list *list);
 /* Frees the list and its strings. */

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdbool.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -110,13 +111,24 @@ static size_t store(struct log *log, const uint8_t *bytes, size_t size) {
     return stored;
 }
 
+void keep_log(struct log *log, int directory, const char *name) {
+    log->directory = directory;
+    log->name = name;
+}
+
+static void discard(struct log *log, size_t size) {
+    log->end += size;
+    log->head = log->end;
+}
+
+static bool open_log(struct log *log) {
+    int flags = O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW;
+    if (log->fd < 0) log->fd = openat(log->directory, log->name, flags, 0600);
+    return log->fd >= 0;
+}
+
 /* A full disk never holds up the command: half of the log makes room, and what then does not fit is a gap. */
-void append_to_log(struct log *log, const uint8_t *bytes, size_t size) {
-    if (log->fd < 0) {
-        log->end += size;
-        log->head = log->end;
-        return;
-    }
+static void keep(struct log *log, const uint8_t *bytes, size_t size) {
     size_t stored = store(log, bytes, size);
     if (stored == size) return;
     give_up_below(log, log->head + (log->end - log->head) / 2);
@@ -124,7 +136,14 @@ void append_to_log(struct log *log, const uint8_t *bytes, size_t size) {
     if (stored < size) lose(log, size - stored);
 }
 
+void append_to_log(struct log *log, const uint8_t *bytes, size_t size) {
+    if (log->name == NULL) discard(log, size);
+    else if (open_log(log)) keep(log, bytes, size);
+    else lose(log, size);
+}
+
 void release_log(struct log *log) {
+    log->name = NULL;
     if (log->fd < 0) return;
     start_over(log);
     close_descriptor(&log->fd);

@@ -16,8 +16,11 @@ struct gap {
 };
 
 struct log {
-    /* -1: nothing is kept, and the head is always the end. */
+    /* -1 until the first byte: most commands never say a word on one of their streams. */
     int fd;
+    int directory;
+    /* NULL: nothing is kept, and the head is always the end. */
+    const char *name;
     uint64_t cap_bytes;
     uint64_t head;
     uint64_t end;
@@ -29,6 +32,8 @@ struct log {
     struct journal *journal;
 };
 
+/* Keeps what comes in the file of this name, which is not there yet. */
+void keep_log(struct log *log, int directory, const char *name);
 /* Takes all bytes, whatever the disk says. */
 void append_to_log(struct log *log, const uint8_t *bytes, size_t size);
 /* How many bytes still fit under the cap. */

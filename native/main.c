@@ -1,17 +1,21 @@
 /* The program `sandboxd`: becomes init at `start`, and hands every other sub-command to the daemon. */
 #include <errno.h>
+#include <limits.h>
+#include <fcntl.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "daemon.h"
+#include "handover.h"
 #include "init.h"
 #include "io.h"
 #include "list.h"
 #include "payload.h"
 #include "scrub.h"
 #include "title.h"
+#include "unpacked.h"
 
 #define DAEMON_OPTION "--daemon="
 #define EXIT_USAGE 2
@@ -44,11 +48,11 @@ static bool find_daemon(struct daemon *daemon) {
     return !is_named;
 }
 
+/* The lock on the unpacked files goes with the process: until it has them all open, nobody may remove them. */
 static bool add_daemon(struct daemon *daemon, struct string_list *command) {
-    char path[PATH_MAX];
     if (daemon->payload == NULL) return true;
-    if (!unpack_payload(daemon->payload, path)) return false;
-    add_string(command, path);
+    if (!add_unpacked_daemon(daemon->payload, command)) return false;
+    fcntl(daemon->payload->directory, F_SETFD, 0);
     return true;
 }
 
@@ -71,6 +75,36 @@ static int run_start(struct daemon *daemon, char **arguments) {
     return run_init(daemon);
 }
 
+/* A program that could not read what init will leave to it must not get as far as that. */
+static int run_successor(struct daemon *daemon, char **arguments) {
+    if (arguments[1] != NULL && strcmp(arguments[1], HANDOVER_VERSION_TEXT) == 0)
+        return run_subcommand(daemon, arguments + 2);
+    complain("this program cannot take over from the sandboxd that runs; restart it");
+    return EXIT_USAGE;
+}
+
+/* The client has to name the program that it came with: this one. */
+static int run_upgrade(struct daemon *daemon, char **arguments) {
+    char path[PATH_MAX];
+    ssize_t length = readlink("/proc/self/exe", path, sizeof path - 1);
+    struct string_list words = {NULL, 0};
+    if (length < 0) {
+        complain("cannot read /proc/self/exe: %s", strerror(errno));
+        return 1;
+    }
+    path[length] = '\0';
+    add_string(&words, arguments[0]);
+    add_option(&words, "--file=", path);
+    for (size_t index = 0; index < daemon->command.count; index++)
+        add_option(&words, DAEMON_OPTION, daemon->command.items[index]);
+    add_strings(&words, arguments + 1);
+    return run_subcommand(daemon, words.items);
+}
+
+static bool is_word(const char *argument, const char *word) {
+    return argument != NULL && strcmp(argument, word) == 0;
+}
+
 int main(int argc, char **argv) {
     static struct surroundings surroundings;
     static struct daemon daemon = {.channel = -1, .surroundings = &surroundings};
@@ -80,6 +114,9 @@ int main(int argc, char **argv) {
     find_title_area(argv, environ);
     environ = surroundings.environment.items;
     if (!find_daemon(&daemon)) return EXIT_USAGE;
-    bool is_start = arguments[0] != NULL && strcmp(arguments[0], "start") == 0;
-    return is_start ? run_start(&daemon, arguments) : run_subcommand(&daemon, arguments);
+    if (is_word(arguments[0], "start")) return run_start(&daemon, arguments);
+    if (is_word(arguments[0], "upgrade")) return run_upgrade(&daemon, arguments);
+    if (is_word(arguments[0], SUCCEED_WORD)) return run_successor(&daemon, arguments);
+    if (is_word(arguments[0], RESUME_WORD) && arguments[1] != NULL) return resume_init(&daemon, atoi(arguments[1]));
+    return run_subcommand(&daemon, arguments);
 }

@@ -1,9 +1,11 @@
 /* How often the kernel has killed for want of memory, as far as this can be known here. */
 #include "oom.h"
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "io.h"
 
@@ -21,18 +23,31 @@ static bool find_count(const char *text, uint64_t *count) {
     return false;
 }
 
-static bool read_count(const char *path, uint64_t *count) {
+/* The file is made anew for each read of its beginning. */
+bool read_oom_kills(int counter, uint64_t *count) {
     char text[TEXT_BYTES];
-    return read_text_file(path, text, sizeof text) && find_count(text, count);
+    ssize_t size = counter < 0 ? -1 : pread(counter, text, sizeof text - 1, 0);
+    if (size <= 0) return false;
+    text[size] = '\0';
+    return find_count(text, count);
+}
+
+/* A file of that name which does not count what we ask for is none. */
+static int open_counter(const char *path) {
+    uint64_t count;
+    int counter = open(path, O_RDONLY | O_CLOEXEC);
+    if (counter >= 0 && !read_oom_kills(counter, &count)) close_descriptor(&counter);
+    return counter;
 }
 
 /* Inside a container the path in /proc/self/cgroup may be the host's, and the mount shows only our part. */
-static bool read_group_count(const char *mount, const char *group, const char *file, uint64_t *count) {
+static int open_group_counter(const char *mount, const char *group, const char *file) {
     char path[PATH_BYTES];
     int length = snprintf(path, sizeof path, "%s%s/%s", mount, group, file);
-    if (length > 0 && (size_t)length < sizeof path && read_count(path, count)) return true;
+    int counter = length > 0 && (size_t)length < sizeof path ? open_counter(path) : -1;
+    if (counter >= 0) return counter;
     snprintf(path, sizeof path, "%s/%s", mount, file);
-    return read_count(path, count);
+    return open_counter(path);
 }
 
 /* The path of a line "id:controllers:path" of /proc/self/cgroup whose controllers are the given ones. */
@@ -50,15 +65,16 @@ static bool find_group(const char *text, const char *controllers, char *group, s
     return true;
 }
 
-static bool read_own_count(uint64_t *count) {
+static int open_own_counter(void) {
     char text[TEXT_BYTES], group[PATH_BYTES];
-    if (!read_text_file("/proc/self/cgroup", text, sizeof text)) return false;
+    if (!read_text_file("/proc/self/cgroup", text, sizeof text)) return -1;
     if (find_group(text, "memory", group, sizeof group))
-        return read_group_count("/sys/fs/cgroup/memory", group, "memory.oom_control", count);
-    if (!find_group(text, "", group, sizeof group)) return false;
-    return read_group_count("/sys/fs/cgroup", group, "memory.events", count);
+        return open_group_counter("/sys/fs/cgroup/memory", group, "memory.oom_control");
+    if (!find_group(text, "", group, sizeof group)) return -1;
+    return open_group_counter("/sys/fs/cgroup", group, "memory.events");
 }
 
-bool read_oom_kills(uint64_t *count) {
-    return read_own_count(count) || read_count("/proc/vmstat", count);
+int open_oom_counter(void) {
+    int counter = open_own_counter();
+    return counter >= 0 ? counter : open_counter("/proc/vmstat");
 }

@@ -5,7 +5,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* The count of our own cgroup, else of the system. False when neither can be read. */
-bool read_oom_kills(uint64_t *count);
+/* Opens what counts for our own cgroup, else for the system; -1 when neither can be read. */
+int open_oom_counter(void);
+bool read_oom_kills(int counter, uint64_t *count);
 
 #endif

@@ -2,7 +2,11 @@
 #ifndef SANDBOXD_PROTOCOL_H
 #define SANDBOXD_PROTOCOL_H
 
-#define PROTOCOL_VERSION 1
+#define PROTOCOL_VERSION 2
+/* What a keeper says of itself, and obeys. A build for tests may be an older one. */
+#ifndef KEEPER_VERSION
+#define KEEPER_VERSION PROTOCOL_VERSION
+#endif
 
 #define FRAME_HEADER_BYTES 8u
 #define FRAME_LIMIT_BYTES (256u * 1024u)
@@ -16,6 +20,15 @@ enum frame_type {
     FRAME_LISTEN = 2,
     FRAME_LISTENING = 3,
     FRAME_READY = 4,
+    FRAME_UPGRADE = 5,
+    FRAME_UPGRADED = 6,
+    FRAME_REFUSED = 7,
+    FRAME_STANDBY = 8,
+    FRAME_HANDOVER = 9,
+    FRAME_HANDED = 10,
+    FRAME_TAKE = 11,
+    FRAME_SUCCEEDED = 12,
+    FRAME_GO_ON = 13,
 
     FRAME_SPAWN = 16,
     FRAME_STDIN = 17,
@@ -41,6 +54,8 @@ enum frame_type {
     FRAME_TREE_STATE = 40,
 };
 
+enum boot_flag { BOOT_SUCCESSOR = 1 };
+
 enum listen_stage { LISTEN_DIRECTORY = 1, LISTEN_LOCK = 2, LISTEN_SOCKET = 3 };
 
 enum spawn_flag {
@@ -51,7 +66,8 @@ enum spawn_flag {
     SPAWN_BLOCK = 16,
     SPAWN_TIED = 32,
     SPAWN_DISCARD = 64,
-    SPAWN_ALL_FLAGS = 127,
+    SPAWN_DEFER = 128,
+    SPAWN_ALL_FLAGS = 255,
 };
 
 enum spawn_stage {
@@ -92,6 +108,7 @@ enum oom_verdict { OOM_NO = 0, OOM_YES = 1, OOM_UNKNOWN = 2 };
 #define SPAWN_RLIMIT_BYTES 24u
 #define OOM_SCORE_LEAVE INT32_MIN
 
+#define SPAWNED_DEFER_MS 2u
 #define STDIN_WINDOW_BYTES (256u * 1024u)
 #define TREE_PIDS_LIMIT 1024u
 
@@ -103,6 +120,14 @@ enum oom_verdict { OOM_NO = 0, OOM_YES = 1, OOM_UNKNOWN = 2 };
 #define SHUTDOWN_GRACE_MS 3000u
 #define SHUTDOWN_DAEMON_MS 2000u
 #define SHUTDOWN_TOTAL_MS 7000u
+
+/* An upgrade: how long each step may take before it is called off. */
+#define STANDBY_LIMIT_MS 20000u
+#define HANDED_LIMIT_MS 5000u
+#define TAKE_LIMIT_MS 10000u
+/* Daemons that were succeeded and still have clients; one more, and the oldest is asked to close. */
+#define LEAVING_LIMIT 3u
+#define VERSION_BYTES 64u
 
 #define CRASH_LOOP_DEATHS 10u
 #define CRASH_LOOP_LIFE_MS 1000u

@@ -12,6 +12,8 @@
 
 #define SOCKET_NAME "init.sock"
 #define BACKLOG 512
+#define UPGRADE_SOCKET_NAME "upgrade.sock"
+#define UPGRADE_BACKLOG 8
 
 static bool is_open(const struct runtime *runtime) {
     return runtime->lock >= 0;
@@ -41,9 +43,16 @@ static int take_lock(struct runtime *runtime) {
 }
 
 /* The lock is ours, so a socket that is there belongs to nobody any more. */
-static int open_socket(struct runtime *runtime) {
-    unlinkat(runtime->directory, SOCKET_NAME, 0);
-    runtime->listener = listen_in_directory(runtime->directory, SOCKET_NAME, BACKLOG);
+static int open_socket(const struct runtime *runtime, const char *name, int backlog) {
+    unlinkat(runtime->directory, name, 0);
+    return listen_in_directory(runtime->directory, name, backlog);
+}
+
+/* The socket of upgrades first: whoever finds the other one can rely on both. */
+static int open_sockets(struct runtime *runtime) {
+    runtime->upgrades = open_socket(runtime, UPGRADE_SOCKET_NAME, UPGRADE_BACKLOG);
+    if (runtime->upgrades < 0) return errno;
+    runtime->listener = open_socket(runtime, SOCKET_NAME, BACKLOG);
     return runtime->listener >= 0 ? 0 : errno;
 }
 
@@ -55,7 +64,7 @@ static int open_all(struct runtime *runtime, const char *path, int *stage) {
     reason = take_lock(runtime);
     if (reason != 0) return reason;
     *stage = LISTEN_SOCKET;
-    return open_socket(runtime);
+    return open_sockets(runtime);
 }
 
 int open_runtime(struct runtime *runtime, const char *path, int *stage) {
@@ -63,6 +72,7 @@ int open_runtime(struct runtime *runtime, const char *path, int *stage) {
     int reason = is_open(runtime) ? check_same(runtime, path) : open_all(runtime, path, stage);
     if (reason == 0) *stage = 0;
     if (reason != 0 && runtime->listener < 0) {
+        close_descriptor(&runtime->upgrades);
         close_descriptor(&runtime->lock);
         close_descriptor(&runtime->directory);
     }
@@ -72,4 +82,6 @@ int open_runtime(struct runtime *runtime, const char *path, int *stage) {
 void stop_listening(struct runtime *runtime) {
     if (runtime->listener >= 0) unlinkat(runtime->directory, SOCKET_NAME, 0);
     close_descriptor(&runtime->listener);
+    if (runtime->upgrades >= 0) unlinkat(runtime->directory, UPGRADE_SOCKET_NAME, 0);
+    close_descriptor(&runtime->upgrades);
 }

@@ -10,6 +10,8 @@ struct runtime {
     int lock;
     /* -1 until there is a directory, and again once no more keepers are made. */
     int listener;
+    /* Where an upgrade is asked for; -1 as the listener. */
+    int upgrades;
     dev_t device;
     ino_t inode;
 };

@@ -11,6 +11,7 @@
 #include "protocol.h"
 #include "request.h"
 #include "sources.h"
+#include "title.h"
 
 #define CONTROL_BACKLOG 8
 
@@ -42,9 +43,8 @@ static void configure_streams(struct streams *streams, const struct request *req
 }
 
 static struct failure open_files(struct keeper *keeper, const struct request *request) {
-    bool has_err = !(request->flags & (SPAWN_TERMINAL | SPAWN_MERGE));
     configure_streams(&keeper->streams, request);
-    if (!open_logs(&keeper->streams, keeper->directory, has_err)) return failed(STAGE_DIRECTORY);
+    keep_logs(&keeper->streams, keeper->directory);
     keeper->control = listen_in_directory(keeper->directory, "control", CONTROL_BACKLOG);
     if (keeper->control < 0) return failed(STAGE_DIRECTORY);
     bool is_watched = add_source(keeper->sources, SOURCE_CONTROL, keeper->control, EPOLLIN);
@@ -84,14 +84,20 @@ static void set_deadline(struct keeper *keeper, const struct request *request) {
 
 static struct failure start(struct keeper *keeper, const struct request *request) {
     struct failure failure = open_files(keeper, request);
-    keeper->can_count_oom_kills = read_oom_kills(&keeper->oom_kills_before);
+    keeper->can_count_oom_kills = read_oom_kills(keeper->oom_counter, &keeper->oom_kills_before);
     if (failure.stage == 0) failure = launch_in_channels(keeper, request);
     if (failure.stage == 0) set_deadline(keeper, request);
     else write_journal_failure(&keeper->journal, failure.stage, failure.reason);
     return failure;
 }
 
-static void tell_start(struct keeper *keeper, struct failure failure) {
+/* A client that waits for the end alone is spared a wake-up for what is over at once. */
+static void tell_spawned(struct keeper *keeper, bool is_deferred) {
+    if (is_deferred) keeper->spawned_due = monotonic_ms() + SPAWNED_DEFER_MS;
+    else tell_status(keeper, FRAME_SPAWNED);
+}
+
+static void tell_start(struct keeper *keeper, struct failure failure, bool is_deferred) {
     keeper->is_leaving = failure.stage != 0;
     if (keeper->is_leaving) {
         tell_failure(keeper, failure);
@@ -100,15 +106,16 @@ static void tell_start(struct keeper *keeper, struct failure failure) {
     keeper->has_descendants = true;
     keeper->status.flags |= STATUS_SPAWNED;
     write_journal_event(&keeper->journal, "spawned", current_status(keeper));
-    tell_status(keeper, FRAME_SPAWNED);
+    tell_spawned(keeper, is_deferred);
 }
 
 void start_command(struct keeper *keeper, const struct frame *frame) {
     struct request request;
+    set_title("sandboxd: keeper", "sandboxd-keeper");
     bool is_sound = decode_request(&request, frame->payload, frame->size);
     struct failure failure = is_sound ? no_failure : failed(STAGE_PROTOCOL);
     if (failure.stage == 0) failure = claim(keeper, &request);
     if (failure.stage == 0) failure = start(keeper, &request);
+    tell_start(keeper, failure, is_sound && (request.flags & SPAWN_DEFER));
     free_request(&request);
-    tell_start(keeper, failure);
 }

@@ -13,7 +13,7 @@ static void write_pair(struct field_writer *writer, const uint64_t pair[2]) {
 void encode_status(const struct status *status, uint8_t record[STATUS_BYTES]) {
     struct field_writer writer = write_fields(record, STATUS_BYTES);
     memset(record, 0, STATUS_BYTES);
-    write_u16(&writer, PROTOCOL_VERSION);
+    write_u16(&writer, KEEPER_VERSION);
     write_u16(&writer, status->flags);
     write_u32(&writer, (uint32_t)status->keeper);
     write_u32(&writer, (uint32_t)status->pid);

@@ -24,14 +24,10 @@ void init_streams(struct streams *streams, int sources) {
     streams->log[0].fd = streams->log[1].fd = -1;
 }
 
-bool open_logs(struct streams *streams, int directory, bool has_err) {
+void keep_logs(struct streams *streams, int directory) {
     streams->directory = directory;
-    for (int stream = 0; stream < (has_err ? 2 : 1) && !streams->is_discarding; stream++) {
-        int flags = O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW;
-        streams->log[stream].fd = openat(directory, log_names[stream], flags, 0600);
-        if (streams->log[stream].fd < 0) return false;
-    }
-    return true;
+    for (int stream = 0; stream < 2 && !streams->is_discarding; stream++)
+        keep_log(&streams->log[stream], directory, log_names[stream]);
 }
 
 bool watch_output(struct streams *streams) {

@@ -26,8 +26,8 @@ struct streams {
 };
 
 void init_streams(struct streams *streams, int sources);
-/* Creates the log files of a claimed directory. False with errno. */
-bool open_logs(struct streams *streams, int directory, bool has_err);
+/* Keeps the output in files of a claimed directory. */
+void keep_logs(struct streams *streams, int directory);
 /* Waits for output from now on. */
 bool watch_output(struct streams *streams);
 

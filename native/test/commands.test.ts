@@ -15,7 +15,7 @@ import {
   waitForLog,
   waitForOutput,
 } from './harness.ts';
-import { flag, scope, stage, type } from './keeper-client.ts';
+import { decodeStatus, encodeRequest, flag, scope, stage, type } from './keeper-client.ts';
 
 setDefaultTimeout(testLimitMs);
 
@@ -108,6 +108,31 @@ test('discard keeps no logs but counts', async () => {
   const { directory, exited } = await here.shellToEnd('echo gone', { flags: flag.discard });
   expect(exited).toMatchObject({ end: [5, 0], head: [5, 0], lost: [0, 0], exitCode: 0 });
   expect(existsSync(join(directory, 'out'))).toBe(false);
+});
+
+test('a stream that never says a word has no file', async () => {
+  await using here = await Stage.start();
+  const { directory } = await here.shellToEnd('echo spoken');
+  expect([existsSync(join(directory, 'out')), existsSync(join(directory, 'err'))]).toEqual([true, false]);
+});
+
+test('a deferred start is told by the end when that comes first, and by SPAWNED when it does not', async () => {
+  await using here = await Stage.start();
+  const first = async (script: string) => {
+    const connection = await here.connect();
+    const argv = ['/bin/sh', '-c', script];
+    connection.send(
+      type.spawn,
+      encodeRequest({ env: here.env, argv, directory: here.newDirectory(), flags: flag.defer }),
+    );
+    return connection.next(type.spawned, type.exited);
+  };
+  // A short one may take longer than the 2 ms on a busy machine, but not always.
+  const short = await Promise.all(Array.from({ length: 50 }, () => first('exit 3')));
+  const told = short.filter((frame) => frame.type === type.exited).map((frame) => decodeStatus(frame.payload));
+  expect(told.length).toBeGreaterThan(0);
+  for (const status of told) expect(status).toMatchObject({ exitCode: 3, pid: expect.any(Number) as number });
+  expect((await first('sleep 0.2')).type).toBe(type.spawned);
 });
 
 test('standard streams can be opened again, and nothing else is inherited', async () => {

@@ -2,6 +2,9 @@
 import { connect, type Socket } from 'node:net';
 
 export const type = {
+  upgrade: 5,
+  upgraded: 6,
+  refused: 7,
   spawn: 16,
   stdin: 17,
   eof: 18,
@@ -25,7 +28,16 @@ export const type = {
   treeState: 40,
 } as const;
 
-export const flag = { terminal: 1, stdin: 2, merge: 4, account: 8, block: 16, tied: 32, discard: 64 } as const;
+export const flag = {
+  terminal: 1,
+  stdin: 2,
+  merge: 4,
+  account: 8,
+  block: 16,
+  tied: 32,
+  discard: 64,
+  defer: 128,
+} as const;
 
 export const stage = {
   protocol: 1,
@@ -144,7 +156,7 @@ function readPair(bytes: Buffer, offset: number): [number, number] {
 
 /** A status record. */
 export function decodeStatus(bytes: Buffer): Status {
-  if (bytes.length !== 144 || bytes.readUInt16LE(0) !== 1)
+  if (bytes.length !== 144 || bytes.readUInt16LE(0) !== 2)
     throw new Error(`not a status record: ${bytes.toString('hex')}`);
   const flags = bytes.readUInt16LE(2);
   const has = (bit: number): boolean => (flags & bit) !== 0;

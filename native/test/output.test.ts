@@ -202,7 +202,10 @@ test('a blocking command waits at its cap for the reader, and only while there i
   await using here = await Stage.start();
   const cap = 64 * 1024;
   const running = await here.shell('head -c 400000 /dev/zero; exit 6', { flags: flag.block, cap });
-  await until('the log is full', () => statSync(join(running.directory, 'out')).size === cap);
+  await until(
+    'the log is full',
+    () => statSync(join(running.directory, 'out'), { throwIfNoEntry: false })?.size === cap,
+  );
   expect(await waitForOutput(running, cap / 2)).toEqual([cap, 0]);
   const [end] = await waitForOutput(running, cap);
   const status = await statusOf(here, running);

@@ -1,9 +1,25 @@
 /** The frames between the daemon, init and the keepers (docs/protocols/keeper.md), encoded and decoded. */
 import { endianness } from 'node:os';
 
-export const protocolVersion = 1;
+export const protocolVersion = 2;
 
-export const initFrame = { boot: 1, listen: 2, listening: 3, ready: 4 } as const;
+export const initFrame = {
+  boot: 1,
+  listen: 2,
+  listening: 3,
+  ready: 4,
+  upgrade: 5,
+  upgraded: 6,
+  refused: 7,
+  standby: 8,
+  handover: 9,
+  handed: 10,
+  take: 11,
+  succeeded: 12,
+  goOn: 13,
+} as const;
+
+export const bootFlag = { successor: 1 } as const;
 
 export const toKeeper = {
   spawn: 16,
@@ -32,7 +48,24 @@ export const fromKeeper = {
   tree: 40,
 } as const;
 
-export const spawnFlag = { terminal: 1, stdin: 2, merge: 4, account: 8, block: 16, tied: 32, discard: 64 } as const;
+/** The first version of a keeper that knows the frame; every one that is not here is as old as the protocol. */
+const sinceVersion: Readonly<Partial<Record<number, number>>> = { [toKeeper.cap]: 2 };
+
+/** A keeper may be older than the daemon, and ends the connection over a frame that it does not know. */
+export function knowsFrame(keeperVersion: number, type: number): boolean {
+  return keeperVersion >= (sinceVersion[type] ?? 1);
+}
+
+export const spawnFlag = {
+  terminal: 1,
+  stdin: 2,
+  merge: 4,
+  account: 8,
+  block: 16,
+  tied: 32,
+  discard: 64,
+  defer: 128,
+} as const;
 export const statusFlag = { spawned: 1, exited: 2, closed: 4, stdinOpen: 8, paused: 16 } as const;
 export const signalScope = { leader: 0, group: 1, tree: 2 } as const;
 
@@ -120,6 +153,10 @@ export interface KeeperStatus {
   readonly maxRssKb: number;
   readonly startedMs: number;
   readonly exitedMs: number;
+}
+
+export function frameType(frame: Buffer): number {
+  return frame.readUInt16LE(4);
 }
 
 export function encodeFrame(type: number, ...parts: readonly Uint8Array[]): Buffer {

@@ -1,0 +1,73 @@
+/** A daemon understands a keeper that is older than itself: one that was there before an upgrade. */
+import { afterAll, expect, test } from 'bun:test';
+import { spawnSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { knowsFrame, toKeeper } from './keeper-protocol.ts';
+import { KeeperSpawn, type SpawnRequest } from './spawn.ts';
+
+const native = join(import.meta.dirname, '../../../native');
+const directory = mkdtempSync(join(tmpdir(), 'sandboxd-older-keeper-'));
+const inits: Bun.Subprocess[] = [];
+afterAll(async () => {
+  for (const init of inits) init.kill('SIGTERM');
+  await Promise.all(inits.map(({ exited }) => exited));
+  rmSync(directory, { recursive: true, force: true });
+});
+
+/** init and keepers as version 1 of the protocol had them: the frame CAP is none of theirs. */
+function buildOlder(): string {
+  const built = spawnSync('node', [join(native, 'build.mjs'), '--keeper-version=1'], { encoding: 'utf8' });
+  if (built.status !== 0) throw new Error(built.stderr);
+  return built.stdout.trim();
+}
+
+async function startInit(runtime: string) {
+  mkdirSync(runtime, { mode: 0o700 });
+  const daemon = [process.execPath, join(native, 'test/fixtures/daemon.ts')].map((argument) => `--daemon=${argument}`);
+  const init = Bun.spawn([buildOlder(), ...daemon, 'start', runtime], { stdout: 'pipe', stderr: 'inherit' });
+  inits.push(init);
+  const reader = init.stdout.getReader();
+  const decoder = new TextDecoder();
+  for (let said = ''; !said.includes('"event":"ready"');) said += decoder.decode((await reader.read()).value);
+  return init;
+}
+
+const request: SpawnRequest = {
+  note: '{}',
+  input: null,
+  argv: ['/bin/sh', '-c', 'echo first; read line; echo "$line"; exit 7'],
+  env: { PATH: '/usr/bin:/bin' },
+  cwd: '/',
+  account: null,
+  stdin: 'pipe',
+  isAwaited: false,
+  merge: false,
+  capBytes: 1024,
+  hardTimeoutMs: null,
+  graceMs: 1000,
+  limits: [],
+};
+
+test('every frame but CAP is as old as the protocol', () => {
+  const unknown = Object.values(toKeeper).filter((type) => !knowsFrame(1, type));
+  expect(unknown).toEqual([toKeeper.cap]);
+});
+
+test('a keeper of version 1 is not sent what it does not know, and serves on', async () => {
+  const runtime = join(directory, 'runtime');
+  const init = await startInit(runtime);
+  const faults: string[] = [];
+  using spawn = new KeeperSpawn(runtime, (name) => faults.push(name));
+  const child = await spawn.start(request);
+  child.cap(512);
+  expect(await child.signal(0, 'leader')).toEqual({ processes: 1, errno: 0 });
+  await child.writeStdin(0, Buffer.from('second\n'));
+  await child.closed();
+  expect(child.end).toMatchObject({ kind: 'exited', exitCode: 7 });
+  expect(child.log('stdout').read(0, 100)).toMatchObject({ kind: 'bytes', bytes: Buffer.from('first\nsecond\n') });
+  expect(faults).toEqual([]);
+  init.kill('SIGTERM');
+  expect(await init.exited).toBe(0);
+});
