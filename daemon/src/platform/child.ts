@@ -1,4 +1,5 @@
 /** One command as the daemon sees it: its keeper while that lives, its directory ever after. */
+import { existsSync } from 'node:fs';
 import { getSystemErrorMap } from 'node:util';
 import type { ByteLog } from '../kit/byte-log.ts';
 import { Deadline } from '../kit/deadline.ts';
@@ -15,7 +16,9 @@ import {
   encodeTerminate,
   encodeWatch,
   failureStages,
+  frameType,
   fromKeeper,
+  knowsFrame,
   readUint64,
   signalScope,
   statusFlag,
@@ -58,6 +61,8 @@ export interface Signalled {
 
 const stdinChunkBytes = 64 * 1024;
 const answerMs = 2000;
+/** How often the files are looked at, while somebody waits, of a command whose keeper talks to another daemon. */
+const lookEveryMs = 10;
 
 export class Child {
   pid = 0;
@@ -69,8 +74,13 @@ export class Child {
   #ends: readonly [number, number] = [0, 0];
   #heads: readonly [number, number] = [0, 0];
   #connection: KeeperConnection | null = null;
+  /** Of the protocol, as its keeper speaks it; the oldest one until that has told. */
+  #keeperVersion = 1;
   #isWatching = false;
   #isForgotten = false;
+  #isLetGo = false;
+  #keeperPid = 0;
+  #looking: ReturnType<typeof setInterval> | null = null;
   readonly #changes = new Notifier();
   readonly #signalled: ((answer: Signalled) => void)[] = [];
   readonly #trees: ((pids: readonly number[]) => void)[] = [];
@@ -78,6 +88,8 @@ export class Child {
   constructor(
     readonly directory: CommandDirectory,
     private readonly controlPath: string,
+    /** Where it is found while it has a keeper. */
+    private readonly attached: Set<Child>,
   ) {}
 
   /** What is known to be in the logs of stdout and stderr; grows as the keeper tells. */
@@ -95,6 +107,11 @@ export class Child {
     return this.#connection !== null;
   }
 
+  /** True once another daemon has its keeper: what becomes of it is then read from its files, and nothing is asked. */
+  get isLetGo(): boolean {
+    return this.#isLetGo;
+  }
+
   /** Resolves when it has ended and nobody holds its pipes. */
   async closed(): Promise<void> {
     while (!this.end || this.streamsOpen) await this.changed();
@@ -102,6 +119,7 @@ export class Child {
 
   /** Resolves at the next change of anything above, or when the signal aborts. */
   changed(signal?: AbortSignal): Promise<void> {
+    if (this.#isLetGo) this.#looking ??= setInterval(() => this.#look(), lookEveryMs);
     return this.#changes.wait(signal);
   }
 
@@ -109,12 +127,14 @@ export class Child {
   watch(): void {
     if (this.#isWatching || !this.#connection || !this.streamsOpen) return;
     this.#isWatching = true;
-    this.#connection.send(encodeWatch(...this.#ends));
+    this.#send(encodeWatch(...this.#ends));
   }
 
   /** Looks at the logs themselves: while nobody watches, the keeper tells nothing of what it writes. */
   refresh(): void {
-    if (this.#connection) this.#ends = maxEnds(this.#ends, this.directory.storedEnds());
+    // At the end of both streams the keeper has told the last of them.
+    const mayGrow = this.#isLetGo || (this.#connection !== null && this.streamsOpen);
+    if (mayGrow) this.#ends = maxEnds(this.#ends, this.directory.storedEnds());
   }
 
   /** The same for what was given up at the other end; costs a look at the journal. */
@@ -144,7 +164,7 @@ export class Child {
 
   /** TERM to the whole tree, KILL after the grace, until nobody is left. */
   terminate(graceMs: number): void {
-    this.#connection?.send(encodeTerminate(graceMs, 'signal'));
+    this.#send(encodeTerminate(graceMs, 'signal'));
   }
 
   /**
@@ -157,7 +177,7 @@ export class Child {
     while (goesOn()) {
       const before = this.stdin;
       const from = Math.max(offset, before.accepted);
-      this.#connection?.send(encodeStdin(from, bytes.subarray(from - offset, from - offset + stdinChunkBytes)));
+      this.#send(encodeStdin(from, bytes.subarray(from - offset, from - offset + stdinChunkBytes)));
       while (this.stdin === before && goesOn()) await this.changed(signal);
       // Nothing was taken: the keeper's window is full, and it tells when the command has read some of it.
       const full = this.stdin;
@@ -169,46 +189,68 @@ export class Child {
 
   /** Closes stdin once everything up to `offset` was written. */
   closeStdin(offset: number): void {
-    this.#connection?.send(encodeEof(offset));
+    this.#send(encodeEof(offset));
   }
 
-  /** What each stream may keep from now on; what it holds beyond that goes at once. */
+  /** What each stream may keep from now on; what it holds beyond that goes at once. A keeper of version 1 keeps its first cap. */
   cap(bytes: number): void {
-    this.#connection?.send(encodeCap(bytes));
+    this.#send(encodeCap(bytes));
   }
 
   /** Drops the record of it. What still runs goes on, its output unread; whoever waits for it is let go. */
   forget(): void {
+    if (this.#isLetGo) return; // It is somebody else's.
     this.#isForgotten = true;
-    this.#connection?.send(encodeFrame(toKeeper.release));
-    this.#connection?.close();
-    this.#connection = null;
+    this.#send(encodeFrame(toKeeper.release));
+    this.#disconnect();
     this.directory.remove();
     this.end ??= { kind: 'lost', atMs: Date.now() };
     this.streamsOpen = false;
+    this.#closeInput();
     this.#changes.notify();
   }
 
   /** Takes over a fresh connection, which SPAWN is sent on. */
   adopt(connection: KeeperConnection): void {
     this.#connection = connection;
+    this.attached.add(this);
   }
 
   /** Connects to the keeper of a command started earlier; what it missed comes with the STATUS frame. */
   async attach(): Promise<void> {
-    const connection = await KeeperConnection.open(this.controlPath, this);
-    this.#connection = connection;
+    const connection = await KeeperConnection.open(this.controlPath);
+    if (this.#isLetGo) {
+      connection.close();
+      return;
+    }
+    connection.tell(this);
+    this.adopt(connection);
     this.#isWatching = false;
+  }
+
+  /** Leaves its keeper to another daemon. Whoever waits here for output or the end goes on waiting. */
+  letGo(): void {
+    this.#isLetGo = true;
+    this.#disconnect();
+    this.stdin = { ...this.stdin, isOpen: false };
+    this.#changes.notify();
+  }
+
+  /** The other daemon has gone before it did anything with it. */
+  async takeBack(): Promise<void> {
+    this.#isLetGo = false;
+    await this.attach().catch(() => this.settleFromJournal());
   }
 
   /** Reads the end from the journal: the keeper has gone. */
   settleFromJournal(): void {
     const journal = this.directory.journal();
+    this.attached.delete(this);
     this.pid = journal?.pid ?? this.pid;
     this.startedMs = journal?.startedMs ?? this.startedMs;
     this.end ??= endFromJournal(journal, this.directory.lastWriteMs());
     this.streamsOpen = false;
-    this.stdin = { ...this.stdin, isOpen: false };
+    this.#closeInput();
     this.#ends = this.end.kind === 'lost' ? this.directory.storedEnds() : maxEnds(this.#ends, journal?.end ?? [0, 0]);
     this.#heads = maxEnds(this.#heads, journal?.head ?? [0, 0]);
     this.#changes.notify();
@@ -252,17 +294,52 @@ export class Child {
   }
 
   onClose(): void {
-    this.#connection = null;
-    this.#isWatching = false;
-    this.#signalled.splice(0).forEach((answer) => answer({ processes: 0, errno: 0 }));
-    this.#trees.splice(0).forEach((answer) => answer([]));
+    const isOver = this.#isForgotten || this.end?.kind === 'failed' || (this.end !== null && !this.streamsOpen);
+    if (isOver) this.#closeInput();
+    this.#disconnect();
     this.#changes.notify();
-    if (this.#isForgotten || this.end?.kind === 'failed' || (this.end && !this.streamsOpen)) return;
+    if (isOver) return;
     // Either the keeper has gone, or it dropped a reader that was too slow: asking it again tells.
+    this.attached.add(this);
     this.attach().catch(() => this.settleFromJournal());
   }
 
+  /** The keeper's last word may have left it open: whoever still writes would wait for an answer that never comes. */
+  #closeInput(): void {
+    this.stdin = { ...this.stdin, isOpen: false };
+  }
+
+  #disconnect(): void {
+    this.#connection?.close();
+    this.#connection = null;
+    this.attached.delete(this);
+    this.#isWatching = false;
+    this.#signalled.splice(0).forEach((answer) => answer({ processes: 0, errno: 0 }));
+    this.#trees.splice(0).forEach((answer) => answer([]));
+  }
+
+  /** What the keeper would have told, found in the files. */
+  #look(): void {
+    if (!this.#isLetGo || this.#changes.waiting === 0) {
+      if (this.#looking) clearInterval(this.#looking);
+      this.#looking = null;
+      return;
+    }
+    const before = [this.#ends[0] + this.#ends[1], this.end, this.streamsOpen];
+    this.refresh();
+    // Looked at first: what a keeper wrote before it went is then in the journal.
+    const hasKeeper = existsSync(`/proc/${this.#keeperPid}`);
+    const journal = this.directory.journal();
+    if (!hasKeeper) this.settleFromJournal();
+    else if (journal?.exit || journal?.failure) this.end ??= endFromJournal(journal, this.directory.lastWriteMs());
+    if (journal?.isClosed) this.streamsOpen = false;
+    const after = [this.#ends[0] + this.#ends[1], this.end, this.streamsOpen];
+    if (after.some((value, index) => value !== before[index])) this.#changes.notify();
+  }
+
   #onStatus(status: KeeperStatus): void {
+    this.#keeperVersion = status.version;
+    this.#keeperPid = status.keeperPid;
     this.pid = status.pid;
     this.startedMs = status.startedMs;
     this.#ends = maxEnds(this.#ends, status.end);
@@ -286,14 +363,18 @@ export class Child {
 
   /** Null when the keeper has gone, or does not answer: its account can stop it. */
   async #ask<Answer>(frame: Buffer, queue: ((answer: Answer) => void)[]): Promise<Answer | null> {
-    const connection = this.#connection;
-    if (!connection) return null;
+    if (!this.#connection) return null;
     using deadline = new Deadline(answerMs);
     return await new Promise<Answer | null>((resolve) => {
       queue.push(resolve); // A late answer takes its own place in the queue, and nobody hears it.
       deadline.signal.addEventListener('abort', () => resolve(null), { once: true });
-      connection.send(frame);
+      this.#send(frame);
     });
+  }
+
+  /** What the keeper is too old to know is left out: it would end the connection over it. */
+  #send(frame: Buffer): void {
+    if (knowsFrame(this.#keeperVersion, frameType(frame))) this.#connection?.send(frame);
   }
 }
 

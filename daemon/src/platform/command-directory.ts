@@ -31,6 +31,8 @@ export interface JournalEnd {
   readonly startedMs: number;
   /** True while the keeper has claimed the command and told nothing of it. */
   readonly isSilent: boolean;
+  /** True when nobody holds its output any more. */
+  readonly isClosed: boolean;
 }
 
 export interface JournalExit {
@@ -73,13 +75,29 @@ export class CommandDirectory {
     return readIfPresent(`${this.path}/meta.json`);
   }
 
-  /** What is still to be written to standard input; null when there is nothing. */
-  input(): Uint8Array | null {
-    return existsSync(`${this.path}/input`) ? readFileSync(`${this.path}/input`) : null;
+  /** How much there was to be written to standard input; null when nothing is left of it. */
+  inputBytes(): number | null {
+    return statSync(`${this.path}/input`, { throwIfNoEntry: false })?.size ?? null;
+  }
+
+  /** A part of it: a command may never read it, and memory is everybody's. */
+  inputPart(offset: number, limit: number): Uint8Array {
+    const buffer = Buffer.allocUnsafe(limit);
+    const descriptor = openSync(`${this.path}/input`, 'r');
+    try {
+      return buffer.subarray(0, readSync(descriptor, buffer, 0, limit, offset));
+    } finally {
+      closeSync(descriptor);
+    }
   }
 
   forgetInput(): void {
     rmSync(`${this.path}/input`, { force: true });
+  }
+
+  /** False once its keeper has left; one that was killed leaves its socket behind. */
+  hasKeeper(): boolean {
+    return existsSync(`${this.path}/control`);
   }
 
   /** When the keeper last wrote to the journal, for what it did not live to tell. */
@@ -240,6 +258,7 @@ function readJournal(text: string): Omit<JournalEnd, 'head'> {
   const last = events.get('closed') ?? exited ?? events.get('spawned');
   return {
     isSilent: events.size === 0,
+    isClosed: events.has('closed'),
     pid: last?.pid ?? 0,
     end: last?.end ?? [0, 0],
     startedMs: (last?.started_ns ?? 0) / 1e6,

@@ -11,20 +11,21 @@ export interface KeeperEvents {
 export class KeeperConnection {
   #socket: Socket<undefined> | null = null;
   #unsent: Buffer[] = [];
+  #events: KeeperEvents | null = null;
+  #hasClosed = false;
 
   private constructor() {}
 
   /** Rejects with the system's error when nobody listens there. */
-  static async open(path: string, events: KeeperEvents): Promise<KeeperConnection> {
+  static async open(path: string): Promise<KeeperConnection> {
     const connection = new KeeperConnection();
-    const frames = new FrameReader((type, payload) => events.onFrame(type, payload));
-    let hasClosed = false;
+    const frames = new FrameReader((type, payload) => connection.#events?.onFrame(type, payload));
     const close = () => {
-      if (hasClosed) return;
-      hasClosed = true;
+      if (connection.#hasClosed) return;
+      connection.#hasClosed = true;
       connection.#socket = null;
       connection.#unsent = [];
-      events.onClose();
+      connection.#events?.onClose();
     };
     connection.#socket = await Bun.connect({
       unix: path,
@@ -41,12 +42,23 @@ export class KeeperConnection {
     return connection;
   }
 
+  get isOpen(): boolean {
+    return this.#socket !== null;
+  }
+
+  /** Who is told from now on; called before the event loop goes on, so that nothing is missed. */
+  tell(events: KeeperEvents): void {
+    this.#events = events;
+  }
+
   send(frame: Buffer): void {
     this.#unsent.push(frame);
     if (this.#unsent.length === 1) this.#flush();
   }
 
+  /** `onClose` is not called for it. */
   close(): void {
+    this.#hasClosed = true;
     this.#socket?.end();
     this.#socket = null;
   }

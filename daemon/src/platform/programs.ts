@@ -12,9 +12,11 @@ export function findProgram(name: string, path: string): string | null {
 
 function isExecutableFile(path: string): boolean {
   try {
+    // Most directories of a PATH do not have it, and an exception is dear.
+    if (!statSync(path, { throwIfNoEntry: false })?.isFile()) return false;
     accessSync(path, constants.X_OK);
-    return statSync(path).isFile();
+    return true;
   } catch {
-    return false; // It is not there, or not ours to run or even to look at.
+    return false; // It is not ours to run, or even to look at.
   }
 }

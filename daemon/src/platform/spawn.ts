@@ -2,10 +2,11 @@
 import { closeSync, mkdirSync, openSync, readdirSync } from 'node:fs';
 import { constants } from 'node:os';
 import { Deadline } from '../kit/deadline.ts';
+import { HandedOver } from '../kit/handed-over.ts';
 import { mintId } from '../kit/ids.ts';
 import { Child } from './child.ts';
 import { CommandDirectory } from './command-directory.ts';
-import { KeeperConnection } from './keeper-connection.ts';
+import { SpareKeeper } from './spare-keeper.ts';
 import { encodeSpawn, spawnFlag, type ResourceLimit } from './keeper-protocol.ts';
 
 export type { Child, ChildEnd } from './child.ts';
@@ -25,6 +26,8 @@ export interface SpawnRequest {
   readonly stdin: 'pipe' | 'null';
   /** Standard error into standard output, as one exact stream. */
   readonly merge: boolean;
+  /** The caller waits for the end, and is told of a start only when that does not follow within 2 ms. */
+  readonly isAwaited: boolean;
   readonly capBytes: number;
   readonly hardTimeoutMs: number | null;
   readonly graceMs: number;
@@ -38,7 +41,7 @@ export interface Recovered {
 
 export interface Spawn {
   /**
-   * Resolves when the command runs, or with a child whose `end` is `failed`. Rejects with the system's
+   * Resolves when the command runs or has ended, or with a child whose `end` is `failed`. Rejects with the system's
    * error when its directory cannot be made.
    */
   start(request: SpawnRequest): Promise<Child>;
@@ -54,7 +57,15 @@ const statusMs = 1000;
 
 export class KeeperSpawn implements Spawn, Disposable {
   readonly #commands: string;
+  /** Those that have a keeper. */
+  readonly #attached = new Set<Child>();
+  readonly #starting = new Set<Promise<Child>>();
+  /** Commands that were over before this daemon was asked to take them, by the names of their directories. */
+  readonly #foreseen = new Map<string, Recovered>();
+  #isLetGo = false;
+  #letGo: readonly Child[] = [];
   readonly #descriptor: number;
+  readonly #spare: SpareKeeper;
 
   constructor(
     runtimeDirectory: string,
@@ -64,14 +75,56 @@ export class KeeperSpawn implements Spawn, Disposable {
     this.#commands = `${runtimeDirectory}/commands`;
     mkdirSync(this.#commands, { mode: 0o700, recursive: true });
     this.#descriptor = openSync(runtimeDirectory, 'r');
+    this.#spare = new SpareKeeper(this.#socketPath('init.sock'));
+  }
+
+  /** Has a keeper made for the first command; every later one finds the one that was made behind its predecessor. */
+  prepare(): Promise<void> {
+    return this.#spare.renew();
   }
 
   async start(request: SpawnRequest): Promise<Child> {
+    if (this.#isLetGo) throw new HandedOver();
+    const started = this.#start(request);
+    this.#starting.add(started);
+    try {
+      return await started;
+    } finally {
+      this.#starting.delete(started);
+    }
+  }
+
+  /** Leaves every keeper to another daemon, and starts nothing more. What starts at this moment still does. */
+  async letGo(): Promise<void> {
+    this.#isLetGo = true;
+    await Promise.allSettled(this.#starting);
+    this.#letGo = [...this.#attached];
+    for (const child of this.#letGo) child.letGo();
+    this.#spare.drop();
+  }
+
+  /** The other daemon has gone before it did anything with them. */
+  async takeBack(): Promise<void> {
+    await Promise.all(this.#letGo.map((child) => child.takeBack()));
+    this.#letGo = [];
+    this.#isLetGo = false;
+    await this.#spare.renew();
+  }
+
+  async #start(request: SpawnRequest): Promise<Child> {
     const child = await this.#attempt(request);
     if (child.end?.kind !== 'failed' || child.end.stage !== 'fork') return child;
     // Processes come and go quickly where there are many; one more look costs nothing.
     child.directory.remove();
     return this.#attempt(request);
+  }
+
+  /** Reads what can change no more, so that `recover` has little left to do. */
+  foresee(): void {
+    for (const name of readdirSync(this.#commands)) {
+      const over = this.#readOver(name);
+      if (over) this.#foreseen.set(name, over);
+    }
   }
 
   async recover(): Promise<Recovered[]> {
@@ -85,6 +138,7 @@ export class KeeperSpawn implements Spawn, Disposable {
   }
 
   [Symbol.dispose](): void {
+    this.#spare[Symbol.dispose]();
     closeSync(this.#descriptor);
   }
 
@@ -95,6 +149,7 @@ export class KeeperSpawn implements Spawn, Disposable {
     const child = new Child(
       CommandDirectory.create(path, request.note, request.input),
       this.#socketPath(`commands/${name}/control`),
+      this.#attached,
     );
     if (!frame) {
       child.fail('exec', constants.errno.E2BIG);
@@ -108,7 +163,8 @@ export class KeeperSpawn implements Spawn, Disposable {
   async #hand(child: Child, frame: Buffer): Promise<void> {
     const answered = Promise.withResolvers<void>();
     try {
-      const connection = await KeeperConnection.open(this.#socketPath('init.sock'), {
+      const connection = await this.#spare.take();
+      connection.tell({
         onFrame: (type, payload) => {
           child.onFrame(type, payload);
           answered.resolve();
@@ -121,6 +177,7 @@ export class KeeperSpawn implements Spawn, Disposable {
       });
       child.adopt(connection);
       connection.send(frame);
+      void this.#spare.renew();
     } catch {
       settleUnstarted(child); // Init has closed the connection at once: it could not fork.
       return;
@@ -128,8 +185,21 @@ export class KeeperSpawn implements Spawn, Disposable {
     await answered.promise;
   }
 
+  /** Null for one whose keeper may still write. */
+  #readOver(name: string): Recovered | null {
+    const directory = new CommandDirectory(`${this.#commands}/${name}`);
+    const journal = directory.journal();
+    if (!journal?.isClosed || directory.hasKeeper()) return null;
+    const note = directory.note();
+    const child = new Child(directory, this.#socketPath(`commands/${name}/control`), this.#attached);
+    child.settleFromJournal();
+    return note === null ? null : { note, child };
+  }
+
   /** One directory that cannot be read must not keep all others from being served. */
   async #tryAdopt(name: string): Promise<Recovered | null> {
+    const foreseen = this.#foreseen.get(name);
+    if (foreseen) return foreseen;
     try {
       return await this.#adopt(name);
     } catch (error) {
@@ -146,7 +216,7 @@ export class KeeperSpawn implements Spawn, Disposable {
       directory.remove();
       return null;
     }
-    const child = new Child(directory, this.#socketPath(`commands/${name}/control`));
+    const child = new Child(directory, this.#socketPath(`commands/${name}/control`), this.#attached);
     if (await attached(child)) await told(child);
     else child.settleFromJournal(); // The keeper has gone, and the journal has the last word.
     return { note, child };
@@ -185,6 +255,7 @@ function spawnFrame(request: SpawnRequest, directory: string) {
       spawnFlag.tied |
       (request.stdin === 'pipe' ? spawnFlag.stdin : 0) |
       (request.merge ? spawnFlag.merge : 0) |
+      (request.isAwaited ? spawnFlag.defer : 0) |
       (request.account ? spawnFlag.account : 0),
     uid: request.account?.uid ?? 0,
     gid: request.account?.gid ?? 0,

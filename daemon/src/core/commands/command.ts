@@ -3,6 +3,7 @@ import { constants } from 'node:os';
 import { Deadline } from '../../kit/deadline.ts';
 import type { Child, ChildEnd } from '../../platform/spawn.ts';
 import type { CommandNote } from './note.ts';
+import { RecentChunks } from './output-chunk.ts';
 
 export const commandStatuses = ['running', 'completed', 'timed_out', 'killed', 'failed', 'lost'] as const;
 export type CommandStatus = (typeof commandStatuses)[number];
@@ -37,6 +38,8 @@ const signalNames = new Map(
 );
 
 export class Command {
+  /** For those who follow it. */
+  readonly recent = new RecentChunks();
   #settled: Promise<void> | null = null;
   #input: Promise<unknown> = Promise.resolve();
 

@@ -1,6 +1,7 @@
 /** Starts commands and keeps each one readable after it has ended. Knows nothing of HTTP. */
 import { CoreError } from '../../kit/errors.ts';
 import { Deadline } from '../../kit/deadline.ts';
+import { HandedOver } from '../../kit/handed-over.ts';
 import { mintId } from '../../kit/ids.ts';
 import type { Spawn } from '../../platform/spawn.ts';
 import { endTool } from '../capabilities/tool-run.ts';
@@ -12,7 +13,7 @@ import { graceMs, type CommandSpec, type Launcher } from './launcher.ts';
 import type { LogBudget } from './log-budget.ts';
 import { decodeNote } from './note.ts';
 import { readPart, type Offsets, type StreamPart } from './output.ts';
-import { systemRefusal, tooManyCommands } from './refusal.ts';
+import { readLogs, systemRefusal, tooManyCommands } from './refusal.ts';
 import { EndedCommands } from './retention.ts';
 import type { Session, Sessions } from './sessions.ts';
 import type { UsedIds } from './used-ids.ts';
@@ -65,6 +66,8 @@ export interface CommandFilter {
 }
 
 const trimEveryMs = 5000;
+/** Of each stream, whatever a caller asks for: an answer is in memory whole, and may be six times as long in JSON. */
+const mostAnswerBytes = 8 * 1024 * 1024;
 /** An end that leaves more than this behind is worth a look at all of them. */
 const largeBytes = 64 * 1024;
 /** Beyond the grace: what the kernel may need to take a killed process away. */
@@ -79,16 +82,19 @@ export class Commands implements Disposable {
   readonly #byId = new Map<string, Command>();
   readonly #starting = new Map<string, Starting>();
   readonly #ended = new EndedCommands();
-  #running = 0;
-  readonly #trimming: ReturnType<typeof setInterval>;
+  readonly #killing = new Set<Promise<unknown>>();
+  /** Those that run, or did at the handover. */
+  readonly #counted = new Set<Command>();
+  #trimming: ReturnType<typeof setInterval> | null = null;
+  /** Aborted once another daemon is to own all of them. */
+  #handover = new AbortController();
 
   constructor(private readonly deps: CommandsDeps) {
-    this.#trimming = setInterval(() => this.#trim(), trimEveryMs);
-    this.#trimming.unref();
+    this.#keepTrimming();
   }
 
   get running(): number {
-    return this.#running;
+    return this.#counted.size;
   }
 
   /** The ended ones that can still be read, and those that run. */
@@ -98,6 +104,8 @@ export class Commands implements Disposable {
 
   /** Takes over what an earlier daemon left; called once, before anything is served. */
   async recover(): Promise<{ running: number; ended: number }> {
+    this.deps.sessions.load();
+    this.deps.usedIds.load();
     const recovered = await this.deps.spawn.recover();
     recovered.sort((a, b) => (a.child.end?.atMs ?? Infinity) - (b.child.end?.atMs ?? Infinity));
     for (const { note: text, child } of recovered) {
@@ -105,18 +113,37 @@ export class Commands implements Disposable {
       if (note) this.#readopt(new Command(note, child));
       else void endTool(child); // Not a command: a tool of the daemon that died, or a note that was cut off.
     }
-    return { running: this.#running, ended: this.#byId.size - this.#running };
+    return { running: this.#counted.size, ended: this.#byId.size - this.#counted.size };
+  }
+
+  /**
+   * Starts, ends and forgets nothing more; what is under way is finished first. Waits for output or an end go on.
+   * Everything else throws `HandedOver` from now on.
+   */
+  async handOver(): Promise<void> {
+    this.#handover.abort();
+    if (this.#trimming) clearInterval(this.#trimming);
+    await Promise.allSettled([...[...this.#starting.values()].map(({ started }) => started), ...this.#killing]);
+    this.deps.sessions.flush();
+  }
+
+  /** The other daemon has gone before it served. */
+  takeBack(): void {
+    this.#handover = new AbortController();
+    this.#keepTrimming();
+    for (const command of this.#counted) void this.#countUntilEnd(command);
   }
 
   /** Starts a command, or answers the one that its id was used for. */
   async start(spec: CommandSpec): Promise<Started> {
+    this.#assertOwner();
     const id = spec.id ?? mintId('cmd', this.deps.now());
     const earlier = this.#earlier(id, spec.fingerprint);
     if (earlier) return { command: await earlier, isReplay: true };
     const session = spec.sessionId === null ? null : this.deps.sessions.get(spec.sessionId);
     if (session) this.deps.sessions.assertRoom(session, spec.env);
     // No await from here to the set: two callers can never take the last slot, or the same id.
-    if (this.#running + this.#starting.size >= this.deps.maxRunning) throw tooManyCommands(this.deps.maxRunning);
+    if (this.#counted.size + this.#starting.size >= this.deps.maxRunning) throw tooManyCommands(this.deps.maxRunning);
     const started = this.deps.launcher.launch(id, spec, session);
     this.#starting.set(id, { fingerprint: spec.fingerprint, started });
     try {
@@ -134,6 +161,7 @@ export class Commands implements Disposable {
 
   /** Throws `command_not_found`. */
   get(id: string): Command {
+    this.#assertOwner();
     const command = this.#byId.get(id);
     if (command) return command;
     throw new CoreError('command_not_found', `no command has the id ${id}`, {
@@ -143,6 +171,7 @@ export class Commands implements Disposable {
 
   /** In the order of their start. */
   list(filter: CommandFilter = { status: null, sessionId: null }): Command[] {
+    this.#assertOwner();
     return [...this.#byId.values()]
       .filter((command) => filter.status === null || command.state.status === filter.status)
       .filter((command) => filter.sessionId === null || command.note.sessionId === filter.sessionId)
@@ -152,18 +181,22 @@ export class Commands implements Disposable {
   /** What lies past the offsets, at once or as soon as there is something, the command ends, or the wait is over. */
   async read(command: Command, request: ReadRequest): Promise<ReadResult> {
     using deadline = new Deadline(request.waitMs, request.signal);
-    command.child.refresh();
+    readLogs(command.id, () => command.child.refresh());
     const [out, err] = command.child.ends;
     // An offset past the end is the end as it is now: what comes after it is news.
     const offsets = { stdout: Math.min(request.offsets.stdout, out), stderr: Math.min(request.offsets.stderr, err) };
+    const limitBytes = Math.min(request.limitBytes, mostAnswerBytes);
     for (;;) {
       const isOver = !command.isRunning;
-      const result = {
-        stdout: readPart(command.child, 'stdout', offsets.stdout, request.limitBytes),
-        stderr: readPart(command.child, 'stderr', offsets.stderr, request.limitBytes),
-      };
+      const known = command.child.ends;
+      const result = readLogs(command.id, () => ({
+        stdout: readPart(command.child, 'stdout', offsets.stdout, limitBytes),
+        stderr: readPart(command.child, 'stderr', offsets.stderr, limitBytes),
+      }));
       const isNews = hasNews(result.stdout, offsets.stdout) || hasNews(result.stderr, offsets.stderr);
       if (isNews || isOver || deadline.passed) return result;
+      // Reading looks at the logs: what came to stdout while stderr was read is known now, and nobody would tell of it.
+      if (hasGrown(known, command.child.ends)) continue;
       command.child.watch();
       await command.child.changed(deadline.signal);
     }
@@ -176,7 +209,13 @@ export class Commands implements Disposable {
   async kill(id: string, signal: NodeJS.Signals, isTree: boolean): Promise<Killed | null> {
     const command = this.get(id);
     assertCanKill(this.deps.platform, isTree);
-    return killCommand(command, signal, isTree);
+    const killing = killCommand(command, signal, isTree, this.#handover.signal);
+    this.#killing.add(killing);
+    try {
+      return await killing;
+    } finally {
+      this.#killing.delete(killing);
+    }
   }
 
   /** Ends the whole tree of a command and forgets it; its id stays used. */
@@ -191,11 +230,13 @@ export class Commands implements Disposable {
   }
 
   sessions(): Session[] {
+    this.#assertOwner();
     return this.deps.sessions.list();
   }
 
   /** An existing id answers its session. Throws `bad_argument` for an account that cannot be. */
   createSession(spec: NewSession): Session {
+    this.#assertOwner();
     const { launcher, sessions } = this.deps;
     const account = launcher.accountName(spec.user);
     return sessions.create({ ...spec, account, cwd: launcher.sessionDirectory(spec.cwd, spec.user) });
@@ -203,6 +244,7 @@ export class Commands implements Disposable {
 
   /** Ends the commands of a session and forgets the session; their records stay readable. */
   async deleteSession(id: string): Promise<Session> {
+    this.#assertOwner();
     const session = this.deps.sessions.get(id);
     await Promise.all(this.list({ status: null, sessionId: id }).map(endTree));
     this.deps.sessions.delete(id);
@@ -216,11 +258,22 @@ export class Commands implements Disposable {
 
   /** What the logs of all commands hold, as far as is known. */
   keptBytes(): number {
-    return [...this.#byId.values()].reduce((sum, command) => sum + command.child.keptBytes, 0);
+    let bytes = 0;
+    for (const { child } of this.#byId.values()) bytes += child.keptBytes; // Asked at every start.
+    return bytes;
   }
 
   [Symbol.dispose](): void {
-    clearInterval(this.#trimming);
+    if (this.#trimming) clearInterval(this.#trimming);
+  }
+
+  #assertOwner(): void {
+    if (this.#handover.signal.aborted) throw new HandedOver();
+  }
+
+  #keepTrimming(): void {
+    this.#trimming = setInterval(() => this.#trim(), trimEveryMs);
+    this.#trimming.unref();
   }
 
   #earlier(id: string, fingerprint: string | null): Promise<Command> | Command | null {
@@ -246,9 +299,11 @@ export class Commands implements Disposable {
   }
 
   async #countUntilEnd(command: Command): Promise<void> {
-    this.#running += 1;
-    while (command.isRunning) await command.child.changed();
-    this.#running -= 1;
+    const { signal } = this.#handover;
+    this.#counted.add(command);
+    while (command.isRunning && !signal.aborted) await command.child.changed(signal);
+    if (signal.aborted) return; // The other daemon counts it, or we do again.
+    this.#counted.delete(command);
     this.deps.onEnd(command);
     // A command that was deleted has ended too, and is kept no more.
     if (this.#byId.get(command.id) === command) this.#noteEnd(command);
@@ -256,7 +311,8 @@ export class Commands implements Disposable {
 
   #noteEnd(command: Command): void {
     this.#ended.add(command);
-    this.#retire(this.#ended.tooMany());
+    // Behind the answer to whoever waits for this end: taking an older record away is none of its business.
+    setImmediate(() => this.#retire(this.#ended.tooMany()));
     if (command.child.keptBytes > largeBytes) this.#retireByAgeAndSize();
   }
 
@@ -300,16 +356,22 @@ export class Commands implements Disposable {
   }
 }
 
+function hasGrown(before: readonly [number, number], now: readonly [number, number]): boolean {
+  return now[0] > before[0] || now[1] > before[1];
+}
+
 function hasNews(part: StreamPart, offset: number): boolean {
   return part.next > offset || part.gaps.length > 0;
 }
 
 /** TERM, the grace, KILL to everything that a command has started; resolves when its keeper has left. */
 async function endTree({ id, child }: Command): Promise<void> {
+  if (child.isLetGo) throw new HandedOver();
   if (!child.isAttached) return;
   child.terminate(graceMs);
   using deadline = new Deadline(endWithinMs);
   while (child.isAttached && !deadline.passed) await child.changed(deadline.signal);
+  if (child.isLetGo) throw new HandedOver();
   if (!child.isAttached) return;
   throw new CoreError('unavailable', `the keeper of ${id} does not answer, and the command may live on`, {
     hint: `Look at the keeper of process ${child.pid}: something has stopped it.`,

@@ -1,6 +1,7 @@
 /** Writes to a command's standard input, so that a repeated call does nothing twice. */
 import { CoreError } from '../../kit/errors.ts';
 import { Deadline } from '../../kit/deadline.ts';
+import { HandedOver } from '../../kit/handed-over.ts';
 import type { Command } from './command.ts';
 
 export interface InputRequest {
@@ -21,6 +22,8 @@ export interface InputResult {
 
 /** A command that does not read is waited for so long; what it did not take is told. */
 const waitMs = 10_000;
+/** Of what a command was started with, so much is in memory at a time. */
+const pieceBytes = 256 * 1024;
 
 export function writeInput(command: Command, request: InputRequest): Promise<InputResult> {
   return command.writing(() => write(command, request));
@@ -29,17 +32,20 @@ export function writeInput(command: Command, request: InputRequest): Promise<Inp
 /** Writes what the command was started with, and closes its input behind it; goes on where an earlier daemon was. */
 export async function feedInput(command: Command): Promise<void> {
   const { child } = command;
-  const bytes = child.directory.input();
-  if (!bytes) return;
+  const size = child.directory.inputBytes();
+  if (size === null) return;
   await command.writing(async () => {
-    await child.writeStdin(0, bytes);
-    child.closeStdin(bytes.length);
+    for (let at = 0; at < size && child.stdin.isOpen;) {
+      at = await child.writeStdin(at, child.directory.inputPart(at, pieceBytes));
+    }
+    child.closeStdin(size);
   });
-  child.directory.forgetInput();
+  if (!child.isLetGo) child.directory.forgetInput();
 }
 
 async function write(command: Command, request: InputRequest): Promise<InputResult> {
   const { child } = command;
+  if (child.isLetGo) throw new HandedOver();
   if (!command.isRunning || !child.stdin.isOpen) throw closed(command);
   const from = request.offset ?? child.stdin.accepted;
   if (from > child.stdin.accepted) {
@@ -50,6 +56,8 @@ async function write(command: Command, request: InputRequest): Promise<InputResu
   }
   using deadline = new Deadline(waitMs, request.signal);
   const end = await child.writeStdin(from, request.bytes, deadline.signal);
+  // Made again from the same place, it writes what is missing and no more.
+  if (child.isLetGo) throw new HandedOver({ offset: from });
   if (request.isEnd && end >= from + request.bytes.length) child.closeStdin(from + request.bytes.length);
   return { acceptedBytes: Math.min(request.bytes.length, Math.max(0, end - from)), offset: end };
 }

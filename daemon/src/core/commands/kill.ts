@@ -27,8 +27,13 @@ export function assertCanKill(platform: NodeJS.Platform, isTree: boolean): void 
   });
 }
 
-/** Null when the command has ended and nothing of it is left. */
-export async function killCommand(command: Command, signal: NodeJS.Signals, isTree: boolean): Promise<Killed | null> {
+/** Null when the command has ended and nothing of it is left. `hurry` ends the wait for survivors early. */
+export async function killCommand(
+  command: Command,
+  signal: NodeJS.Signals,
+  isTree: boolean,
+  hurry: AbortSignal,
+): Promise<Killed | null> {
   const { child } = command;
   const told = await child.signal(constants.signals[signal], isTree ? 'tree' : 'leader');
   if (!told || (told.processes === 0 && !command.isRunning)) return null;
@@ -38,7 +43,7 @@ export async function killCommand(command: Command, signal: NodeJS.Signals, isTr
     const pids = await child.tree();
     return isTree ? pids : pids.filter((pid) => pid === command.pid);
   };
-  using deadline = new Deadline(endingSignals.includes(signal) ? endWithinMs : 0);
+  using deadline = new Deadline(endingSignals.includes(signal) ? endWithinMs : 0, hurry);
   let survivors = await living();
   while (survivors.length > 0 && !deadline.passed) {
     // An end is told, but that of a descendant is not: it has to be looked at again.

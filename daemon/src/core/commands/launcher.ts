@@ -28,6 +28,8 @@ export interface CommandSpec {
   readonly env: EnvironmentChanges;
   readonly hardTimeoutMs: number | null;
   readonly merge: boolean;
+  /** The caller waits for the end. */
+  readonly isAwaited: boolean;
   readonly limits: CommandLimits;
   readonly stdin: StdinSource;
 }
@@ -52,10 +54,12 @@ export class Launcher {
 
   /** Throws a CoreError for whatever is not the command's own failure; the id is free again then. */
   async launch(id: string, spec: CommandSpec, session: Session | null): Promise<Command> {
-    const account = this.deps.accounts.resolve(spec.user ?? session?.user ?? null);
+    const user = spec.user ?? session?.user ?? null;
+    const account = this.deps.accounts.resolve(user);
+    const workspace = () => (user === null ? account.home : this.#workspace);
     const argv = shellArguments(spec, this.deps.environment['PATH'] ?? '', this.deps.findProgram);
     const env = commandEnvironment(this.deps.environment, account, [session?.env ?? {}, spec.env]);
-    for (const cwd of this.#directories(spec.cwd, account, session)) {
+    for (const cwd of this.#directories(spec.cwd, account, session?.cwd ?? null, workspace)) {
       const note = this.#note(id, spec, account, cwd);
       const child = await this.#spawn(note, spec, { account, argv, env });
       if (child.end?.kind !== 'failed') return new Command(note, child);
@@ -85,12 +89,12 @@ export class Launcher {
   }
 
   /** Where the command may start, best first; only a defaulted directory has alternatives. */
-  #directories(wanted: string | null, account: Account, session: Session | null): string[] {
+  #directories(wanted: string | null, account: Account, current: string | null, workspace: () => string): string[] {
     // Only a path that is relative to it needs the workspace, and with it the default account.
     if (wanted !== null && /^[/~]/.test(wanted)) return [absolute(wanted, account, '/')];
-    const base = session?.cwd ?? this.#workspace;
+    const base = current ?? workspace();
     if (wanted !== null) return [absolute(wanted, account, base)];
-    return session ? [base] : [...new Set([base, account.home, '/'])];
+    return current !== null ? [base] : [...new Set([base, account.home, '/'])];
   }
 
   #note(id: string, spec: CommandSpec, account: Account, cwd: string): CommandNote {
@@ -122,6 +126,7 @@ export class Launcher {
         account: accounts.isOwn(account) ? null : account,
         stdin: spec.stdin.kind === 'null' ? 'null' : 'pipe',
         merge: spec.merge,
+        isAwaited: spec.isAwaited,
         capBytes: budget.capAtStart(keptBytes()),
         hardTimeoutMs: spec.hardTimeoutMs,
         graceMs,

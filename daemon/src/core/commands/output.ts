@@ -5,6 +5,8 @@ import { countCharacters, cutMarker, decodeUtf8, takeCharacters, wholeUtf8Length
 import type { Child, StreamName } from '../../platform/spawn.ts';
 import { ArrivalOrder, arrivalSegments, type Segment } from './arrival-order.ts';
 import type { Command, CommandState } from './command.ts';
+import { OutputChunk } from './output-chunk.ts';
+import { readLogs } from './refusal.ts';
 
 export type Offsets = Readonly<Record<StreamName, number>>;
 
@@ -14,13 +16,6 @@ export interface StreamPart {
   readonly next: number;
   /** Ranges passed over because they are no longer kept. */
   readonly gaps: readonly Range[];
-}
-
-export interface OutputChunk {
-  readonly kind: 'bytes';
-  readonly stream: StreamName;
-  readonly offset: number;
-  readonly bytes: Uint8Array;
 }
 
 export type FollowEvent =
@@ -103,7 +98,8 @@ export async function* follow(command: Command, options: FollowOptions): AsyncGe
     }
     // Looked at before the output is: what came before the end is then told before the end.
     const isLast = isSettled;
-    const event = nextOutput(child, order, offsets, options.wholeCharacters && !(isLast && !child.streamsOpen));
+    const reading = { wholeCharacters: options.wholeCharacters, isOver: isLast && !child.streamsOpen };
+    const event = nextOutput(command, order, offsets, reading);
     if (event) {
       offsets[event.stream] = event.kind === 'gap' ? event.to : event.offset + event.bytes.length;
       yield event;
@@ -131,7 +127,10 @@ export async function* follow(command: Command, options: FollowOptions): AsyncGe
  * 0 is no cut, but for what no answer can hold.
  */
 export function summarize(command: Command, wantedCharacters: number): OutputSummary {
-  const { child } = command;
+  return readLogs(command.id, () => summaryOf(command, wantedCharacters));
+}
+
+function summaryOf({ child }: Command, wantedCharacters: number): OutputSummary {
   const maxCharacters = wantedCharacters === 0 ? mostCharacters : Math.min(wantedCharacters, mostCharacters);
   using _open = child.directory.use();
   child.refresh();
@@ -163,36 +162,62 @@ function endOf(child: Child, stream: StreamName): number {
   return child.ends[stream === 'stdout' ? 0 : 1];
 }
 
+interface Reading {
+  readonly wholeCharacters: boolean;
+  /** Nothing will be written any more. */
+  readonly isOver: boolean;
+}
+
 /** The next piece of either stream, in the order they were read; null when there is nothing to tell yet. */
 function nextOutput(
-  child: Child,
+  command: Command,
   order: ArrivalOrder,
   offsets: Offsets,
-  wholeCharacters: boolean,
+  reading: Reading,
 ): Extract<FollowEvent, { kind: 'bytes' | 'gap' }> | null {
+  const { child } = command;
   const first = order.next(offsets);
   const others: Segment[] = [
     { stream: 'stdout', from: offsets.stdout, to: child.ends[0] },
     { stream: 'stderr', from: offsets.stderr, to: child.ends[1] },
   ];
   for (const segment of first ? [first, ...others] : others) {
-    const event = readSegment(child, segment, wholeCharacters);
+    const event = readShared(command, segment, reading);
     if (event) return event;
   }
   return null;
 }
 
+/** Followers of one command are mostly at the same place. */
+function readShared(
+  { child, recent }: Command,
+  segment: Segment,
+  reading: Reading,
+): Extract<FollowEvent, { kind: 'bytes' | 'gap' }> | null {
+  const { stream, from, to } = segment;
+  const key = [stream, from, Math.min(to, from + chunkBytes), reading.wholeCharacters, reading.isOver].join(' ');
+  const known = recent.find(key);
+  if (known) return known;
+  const event = readSegment(child, segment, reading);
+  if (event?.kind === 'bytes') recent.add(key, event);
+  return event;
+}
+
 function readSegment(
   child: Child,
   { stream, from, to }: Segment,
-  wholeCharacters: boolean,
+  { wholeCharacters, isOver }: Reading,
 ): Extract<FollowEvent, { kind: 'bytes' | 'gap' }> | null {
   if (to <= from) return null;
-  const piece = child.log(stream).read(from, Math.min(chunkBytes, to - from));
+  const limit = Math.min(chunkBytes, to - from);
+  const piece = child.log(stream).read(from, limit);
   if (!piece) return null;
   if (piece.kind === 'gap') return { kind: 'gap', stream, from, to: Math.min(piece.to, to) };
-  const length = wholeCharacters ? wholeUtf8Length(piece.bytes) : piece.bytes.length;
-  return length === 0 ? null : { kind: 'bytes', stream, offset: from, bytes: piece.bytes.subarray(0, length) };
+  const { bytes } = piece;
+  // The rest of a cut character is still to come, unless this is the very end, or a gap is what follows.
+  const isAllThereIs = bytes.length < limit || (isOver && from + bytes.length === endOf(child, stream));
+  const length = wholeCharacters && !isAllThereIs ? wholeUtf8Length(bytes) : bytes.length;
+  return length === 0 ? null : new OutputChunk(stream, from, bytes.subarray(0, length));
 }
 
 /** True when nothing changed for the time of a heartbeat. */

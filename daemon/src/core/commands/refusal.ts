@@ -44,6 +44,18 @@ export function systemRefusal(error: unknown): unknown {
   return error;
 }
 
+/** Runs what reads the logs of a command; without a descriptor for that the command goes on, and can be read later. */
+export function readLogs<T>(id: string, read: () => T): T {
+  try {
+    return read();
+  } catch (error) {
+    if (!isOutOfDescriptors((error as NodeJS.ErrnoException).code ?? '')) throw error;
+    throw new CoreError('unavailable', `the daemon has no descriptor left to read the output of ${id}`, {
+      hint: `The command is not affected; GET /v2/commands/${id} reads it once others have ended.`,
+    });
+  }
+}
+
 export function tooManyCommands(limit: number): CoreError {
   return new CoreError('capacity_reached', `${limit} commands are running, which is the most`, {
     hint: 'Wait for one to end, kill one, or raise SVC_MAX_COMMANDS.',

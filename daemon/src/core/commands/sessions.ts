@@ -45,11 +45,14 @@ const saveWithinMs = 1000;
 const mostEnvironmentCharacters = 256 * 1024;
 
 export class Sessions implements Disposable {
-  readonly #byId: Map<string, Session>;
+  readonly #byId = new Map<string, Session>();
   #saving: ReturnType<typeof setTimeout> | null = null;
 
-  constructor(private readonly deps: SessionsDeps) {
-    this.#byId = new Map(deps.store.load().map((session) => [session.id, session]));
+  constructor(private readonly deps: SessionsDeps) {}
+
+  /** Takes up what was kept; called once, when no other daemon writes it any more. */
+  load(): void {
+    for (const session of this.deps.store.load()) this.#byId.set(session.id, session);
   }
 
   list(): Session[] {
@@ -107,8 +110,12 @@ export class Sessions implements Disposable {
   }
 
   /** Writes what is still to be written. */
-  [Symbol.dispose](): void {
+  flush(): void {
     if (this.#saving) this.#saveNow();
+  }
+
+  [Symbol.dispose](): void {
+    this.flush();
   }
 
   /** A busy session is written once a second: after a crash a second of its use may be missing, never a session. */

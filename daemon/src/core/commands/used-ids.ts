@@ -16,13 +16,16 @@ const keptIds = 10_000;
 const keptMs = 24 * 3600 * 1000;
 
 export class UsedIds {
-  #byId: Map<string, UsedId>;
+  #byId = new Map<string, UsedId>();
 
   constructor(
     private readonly store: UsedIdStore,
     private readonly now: () => number,
-  ) {
-    this.#byId = new Map(store.load().map((used) => [used.id, used]));
+  ) {}
+
+  /** Takes up what was kept; called once, when no other daemon writes it any more. */
+  load(): void {
+    this.#byId = new Map(this.store.load().map((used) => [used.id, used]));
   }
 
   has(id: string): boolean {

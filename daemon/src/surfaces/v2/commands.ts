@@ -7,7 +7,7 @@ import type { CommandSpec, StdinSource } from '../../core/commands/launcher.ts';
 import { follow } from '../../core/commands/output.ts';
 import { shellNames } from '../../core/commands/shell.ts';
 import { Answer } from '../../http/route.ts';
-import { NdjsonStream } from '../../http/ndjson.ts';
+import { EncodedLine, NdjsonStream } from '../../http/ndjson.ts';
 import { Deadline } from '../../kit/deadline.ts';
 import { route, type V2Deps } from './app.ts';
 import { clientId, environment, seconds, systemText } from './inputs.ts';
@@ -83,10 +83,10 @@ export const runCommand = route({
     'unavailable',
     'no_space_left',
   ],
-  async handle({ commands }, { body, context }) {
+  async handle({ commands, closing }, { body, context }) {
     const { command, isReplay } = await commands.start(commandSpec(body));
     context.note.account = command.note.user;
-    if (body.mode === 'sync') await waitForEnd(command, body.timeout, context.signal);
+    if (body.mode === 'sync') await waitForEnd(command, body.timeout, context.signal, closing);
     return new Answer(commandResult(command, body.max_output_length, isReplay), {
       message: describeState(command),
       hint: nextStep(command),
@@ -121,18 +121,19 @@ export const readCommand = route({
   query: ReadQuery,
   data: CommandOutput,
   lines: CommandLine,
-  errors: ['command_not_found', 'capacity_reached'],
+  errors: ['command_not_found', 'capacity_reached', 'unavailable'],
   async handle(deps, { params, query, context }) {
     const command = deps.commands.get(params.command_id);
     const from = { stdout: query.offset, stderr: query.stderr_offset };
     if (query.stream || context.headers.get('accept')?.includes('application/x-ndjson')) {
       return new NdjsonStream((signal) => streamLines(deps, command, from, query.encoding, signal));
     }
+    using patience = new Deadline(null, context.signal, deps.closing);
     const result = await deps.commands.read(command, {
       offsets: from,
       limitBytes: query.limit_bytes,
       waitMs: query.wait ? query.wait_timeout * 1000 : 0,
-      signal: context.signal,
+      signal: patience.signal,
     });
     return new Answer(commandOutput(command, result), { message: describeState(command), hint: nextStep(command) });
   },
@@ -223,21 +224,30 @@ export const deleteCommand = route({
   },
 });
 
+type WireLine = z.input<typeof CommandLine>;
+
 async function* streamLines(
   { closing }: V2Deps,
   command: Command,
   from: { stdout: number; stderr: number },
   encoding: 'utf-8' | 'base64',
   signal: AbortSignal,
-): AsyncGenerator<z.input<typeof CommandLine>> {
+): AsyncGenerator<WireLine | EncodedLine<WireLine>> {
   yield { type: 'start', command_id: command.id, pid: command.pid };
   const options = { from, wholeCharacters: encoding === 'utf-8', silenceMs: heartbeatMs, signal, closing };
-  for await (const event of follow(command, options)) yield commandLine(event, encoding);
+  for await (const event of follow(command, options)) {
+    const line = () => commandLine(event, encoding);
+    yield event.kind === 'bytes' ? event.form(encoding, () => new EncodedLine(line())) : line();
+  }
 }
 
 /** The command goes on when the wait ends, whatever ends it: only a verb, a limit or shutdown ends a command. */
-async function waitForEnd(command: Command, timeout: number | undefined, signal: AbortSignal): Promise<void> {
-  using deadline = new Deadline(timeout === undefined ? null : timeout * 1000, signal);
+async function waitForEnd(
+  command: Command,
+  timeout: number | undefined,
+  ...signals: readonly AbortSignal[]
+): Promise<void> {
+  using deadline = new Deadline(timeout === undefined ? null : timeout * 1000, ...signals);
   await command.finished(deadline.signal);
 }
 
@@ -254,6 +264,7 @@ function commandSpec(body: RunRequest): CommandSpec {
     env: body.env,
     hardTimeoutMs: body.hard_timeout === undefined ? null : Math.max(1, Math.round(body.hard_timeout * 1000)),
     merge: body.merge,
+    isAwaited: body.mode === 'sync',
     limits: {
       memoryBytes: body.limits.memory_bytes,
       cpuSeconds: body.limits.cpu_seconds,

@@ -6,7 +6,10 @@ import { clientIdPattern } from '../../kit/ids.ts';
 const reservedIds = new Set(['sessions']);
 
 /** The kernel ends every string at a NUL byte: what lies behind it would be lost without a word. */
-export const systemText = z.string().refine((text) => !text.includes('\0'), 'must not contain a NUL byte');
+export const systemText = z
+  .string()
+  .refine((text) => !text.includes('\0'), 'must not contain a NUL byte')
+  .meta({ pattern: '^[^\\u0000]*$' });
 
 export const clientId = z
   .string()
@@ -17,6 +20,9 @@ export const clientId = z
 export const seconds = z.number().min(0).max(31_536_000);
 
 export const environment = z.record(
-  systemText.min(1).refine((name) => !name.includes('='), 'must not contain ='),
+  systemText
+    .min(1)
+    .refine((name) => !name.includes('='), 'must not contain =')
+    .meta({ pattern: '^[^\\u0000=]+$' }),
   systemText.nullable(),
 );
