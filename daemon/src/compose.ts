@@ -1,11 +1,12 @@
-/** The one place that constructs things, and closes them in reverse. */
+/** The one place that constructs things. */
 import { statfsSync } from 'node:fs';
 import { totalmem } from 'node:os';
 import { describeV1, describeV2, loadV1, rootRoutes, v2Routes } from './api.ts';
-import { settingWarnings, type Config } from './config.ts';
+import type { Config } from './config.ts';
 import { Capabilities } from './core/capabilities/capabilities.ts';
 import { Tools } from './core/capabilities/tool-run.ts';
 import { unservedProbes } from './core/capabilities/unserved.ts';
+import type { Command } from './core/commands/command.ts';
 import { Commands } from './core/commands/commands.ts';
 import { imageEnvironment } from './core/commands/environment.ts';
 import { Launcher } from './core/commands/launcher.ts';
@@ -17,22 +18,20 @@ import { Accounts } from './core/identity/accounts.ts';
 import { Packages } from './core/ops/packages.ts';
 import { Sandbox } from './core/ops/sandbox.ts';
 import { Toolchains } from './core/ops/toolchain.ts';
-import { createApp, unmatchedRoute } from './http/app.ts';
+import { Daemon } from './daemon.ts';
+import { unmatchedRoute, type AppDeps } from './http/app.ts';
 import { ApiKey } from './http/auth.ts';
-import { maxJsonBodyBytes } from './http/body.ts';
+import { BodyRoom, maxArrivingBytes, maxJsonBodyBytes } from './http/body.ts';
 import { OpenStreams } from './http/open-streams.ts';
-import { socketProtocol } from './http/socket.ts';
 import { bindRoutes } from './http/route.ts';
 import type { Logger } from './kit/logger.ts';
 import { once } from './kit/once.ts';
 import { SystemAccounts } from './platform/accounts.ts';
 import type { Boot } from './platform/init.ts';
-import { listen } from './platform/listen.ts';
 import { fileStamp, readMachine } from './platform/machine.ts';
-import { Metrics } from './platform/metrics.ts';
+import { Metrics, type GaugeSource } from './platform/metrics.ts';
 import { processGauges } from './platform/process-gauges.ts';
 import { findProgram } from './platform/programs.ts';
-import { keepPort, readPort } from './platform/runtime-directory.ts';
 import { KeeperSpawn } from './platform/spawn.ts';
 import { StateFile } from './platform/state-file.ts';
 import type { Tracing } from './platform/tracing.ts';
@@ -47,26 +46,12 @@ export interface DaemonInputs {
   readonly logger: Logger;
 }
 
-export interface Daemon {
-  readonly url: string;
-  /** Stops accepting, tells the streams, and waits a moment for them to end. */
-  close(): Promise<void>;
-}
-
 const mebibyte = 1024 * 1024;
-/** What open streams get to write their last line; init waits 2 s for the daemon. */
-const closeMs = 1000;
-
 /** The file systems that live in memory, by the magic numbers of statfs(2). */
 const memoryFileSystems = new Set([0x01021994, 0x858458f6]);
 
-export async function composeDaemon({
-  config,
-  boot,
-  runtimeDirectory,
-  environment,
-  logger,
-}: DaemonInputs): Promise<Daemon> {
+export async function composeDaemon(inputs: DaemonInputs): Promise<Daemon> {
+  const { config, boot, runtimeDirectory, environment, logger } = inputs;
   const startedMs = performance.now();
   const closing = new AbortController();
   const accounts = new Accounts({
@@ -75,63 +60,24 @@ export async function composeDaemon({
     defaultUser: config.defaultUser,
     platform: process.platform,
   });
-  const onFault = (what: string, error: unknown) =>
-    logger.error('the runtime directory', { what, reason: String(error) });
-  const spawn = new KeeperSpawn(runtimeDirectory, (name, error) => onFault(`${name} could not be taken over`, error));
   const limits = logLimits(config, runtimeDirectory);
-  const budget = new LogBudget(limits);
   const streams = new OpenStreams(config.maxStreams);
   const tracing = await openTracing(boot, environment, logger);
-  const sessions = new Sessions({
-    store: new StateFile<readonly Session[]>(`${runtimeDirectory}/sessions.json`, [], onFault),
-    maxSessions: config.maxCommandSessions,
-    now: Date.now,
-    onFault,
-  });
-  const commands: Commands = new Commands({
-    spawn,
-    launcher: new Launcher({
-      spawn,
-      accounts,
-      findProgram,
-      environment: imageEnvironment({ ...environment, ...Object.fromEntries(boot.scrubbed) }),
-      budget,
-      keptBytes: () => commands.keptBytes(),
-      now: Date.now,
-    }),
-    sessions,
-    usedIds: new UsedIds(new StateFile<readonly UsedId[]>(`${runtimeDirectory}/used-ids.json`, [], onFault), Date.now),
-    maxRunning: config.maxCommands,
-    platform: process.platform,
-    budget,
-    onFault,
-    onEnd: ({ state, startedMs }) =>
-      metrics.observeCommand({ status: state.status, seconds: ((state.endedMs ?? startedMs) - startedMs) / 1000 }),
-    now: Date.now,
-  });
-  const metrics = new Metrics([
-    ...processGauges(runtimeDirectory),
-    { name: 'sandboxd_commands_running', help: 'Commands that run.', read: () => commands.running },
-    {
-      name: 'sandboxd_commands_kept',
-      help: 'Commands that can be read, ended ones included.',
-      read: () => commands.kept,
-    },
-    { name: 'sandboxd_command_sessions', help: 'Command sessions.', read: () => sessions.list().length },
-    { name: 'sandboxd_open_streams', help: 'Open streams.', read: () => streams.count },
-  ]);
-  const recovered = await commands.recover();
-  if (boot.restarts > 0) logger.warn('started again by init', { restarts: boot.restarts, ...recovered });
-  else if (recovered.running + recovered.ended > 0) logger.info('took over', { ...recovered });
-  else warnOfSettings(config, environment, logger);
-
+  const onEnd = ({ state, startedMs }: Command) =>
+    metrics.observeCommand({ status: state.status, seconds: ((state.endedMs ?? startedMs) - startedMs) / 1000 });
+  const { spawn, sessions, commands } = composeCommands({ ...inputs, accounts, limits, onEnd });
+  const metrics = new Metrics(gauges({ runtimeDirectory, commands, sessions, streams }));
   const operations = composeOperations({ config, environment, runtimeDirectory, logger, spawn, accounts, limits });
   const v1 = await loadV1(config.apiSurface === 'full');
   const uptimeSeconds = () => Math.round(performance.now() - startedMs) / 1000;
-  const app = createApp({
+  const app: AppDeps = {
     apiKey: new ApiKey(config.apiKey),
     guard: { allowedHosts: config.allowedHosts, corsOrigins: config.corsOrigins },
-    body: { maxBytes: maxJsonBodyBytes, stallMs: config.bodyStallSeconds * 1000 },
+    body: {
+      maxBytes: maxJsonBodyBytes,
+      room: new BodyRoom(maxArrivingBytes),
+      stallMs: config.bodyStallSeconds * 1000,
+    },
     streams,
     logger,
     routes: [
@@ -144,23 +90,70 @@ export async function composeDaemon({
       metrics.observeRequest(facts);
       tracing?.observe({ ...facts, route: facts.route === unmatchedRoute ? null : facts.route });
     },
-  });
-  const hostname = config.host || (config.apiKey === null ? '127.0.0.1' : '0.0.0.0');
-  const port = config.port === 0 && boot.restarts > 0 ? readPort(runtimeDirectory) : config.port;
-  const listener = listen({ hostname, port, idleSeconds: config.idleSeconds, socketProtocol }, app);
-  if (!keepPort(runtimeDirectory, listener.port)) logger.warn('no room to note the port', { port: listener.port });
-
-  return {
-    url: `http://${hostname.includes(':') ? `[${hostname}]` : hostname}:${listener.port}`,
-    async close() {
-      closing.abort();
-      await listener.stop(closeMs);
-      await tracing?.close();
-      commands[Symbol.dispose]();
-      sessions[Symbol.dispose]();
-      spawn[Symbol.dispose]();
-    },
   };
+  return new Daemon({ ...inputs, app, commands, sessions, spawn, tracing, closing });
+}
+
+interface CommandsInputs extends DaemonInputs {
+  readonly accounts: Accounts;
+  readonly limits: LogBudgetLimits;
+  readonly onEnd: (command: Command) => void;
+}
+
+function composeCommands({ config, boot, runtimeDirectory, environment, logger, accounts, ...inputs }: CommandsInputs) {
+  const onFault = (what: string, error: unknown) =>
+    logger.error('the runtime directory', { what, reason: String(error) });
+  const spawn = new KeeperSpawn(runtimeDirectory, (name, error) => onFault(`${name} could not be taken over`, error));
+  const budget = new LogBudget(inputs.limits);
+  const sessions = new Sessions({
+    store: new StateFile<readonly Session[]>(`${runtimeDirectory}/sessions.json`, [], onFault),
+    maxSessions: config.maxCommandSessions,
+    now: Date.now,
+    onFault,
+  });
+  const launcher = new Launcher({
+    spawn,
+    accounts,
+    findProgram,
+    environment: imageEnvironment({ ...environment, ...Object.fromEntries(boot.scrubbed) }),
+    budget,
+    keptBytes: () => commands.keptBytes(),
+    now: Date.now,
+  });
+  const commands: Commands = new Commands({
+    spawn,
+    launcher,
+    sessions,
+    usedIds: new UsedIds(new StateFile<readonly UsedId[]>(`${runtimeDirectory}/used-ids.json`, [], onFault), Date.now),
+    maxRunning: config.maxCommands,
+    platform: process.platform,
+    budget,
+    onFault,
+    onEnd: inputs.onEnd,
+    now: Date.now,
+  });
+  return { spawn, sessions, commands };
+}
+
+interface Gauged {
+  readonly runtimeDirectory: string;
+  readonly commands: Commands;
+  readonly sessions: Sessions;
+  readonly streams: OpenStreams;
+}
+
+function gauges({ runtimeDirectory, commands, sessions, streams }: Gauged): GaugeSource[] {
+  return [
+    ...processGauges(runtimeDirectory),
+    { name: 'sandboxd_commands_running', help: 'Commands that run.', read: () => commands.running },
+    {
+      name: 'sandboxd_commands_kept',
+      help: 'Commands that can be read, ended ones included.',
+      read: () => commands.kept,
+    },
+    { name: 'sandboxd_command_sessions', help: 'Command sessions.', read: () => sessions.list().length },
+    { name: 'sandboxd_open_streams', help: 'Open streams.', read: () => streams.count },
+  ];
 }
 
 interface OperationsInputs extends Omit<DaemonInputs, 'boot'> {
@@ -203,12 +196,6 @@ function composeOperations({ config, environment, logger, spawn, accounts, ...in
     packages: new Packages(tools),
     toolchains: new Toolchains({ find, stampOf: fileStamp, tools }),
   };
-}
-
-function warnOfSettings(config: Config, environment: DaemonInputs['environment'], logger: Logger): void {
-  for (const { variable, message } of settingWarnings(environment, config.apiKey !== null)) {
-    logger.warn(message, { variable });
-  }
 }
 
 /** Loaded only where a collector is named, because it takes megabytes. */

@@ -3,14 +3,19 @@ import { writeSync } from 'node:fs';
 import { describeSurface, surfaceNames, type SurfaceName } from './api.ts';
 import { examine } from './cli/doctor.ts';
 import { asText, hasFailed } from './cli/finding.ts';
-import { clientHelp, clientVerbs } from './cli/index.ts';
+import { httpVerbs, runnable, verbsHelp } from './cli/index.ts';
+import { upgrade } from './cli/upgrade.ts';
 import { composeDaemon } from './compose.ts';
+import type { Daemon } from './daemon.ts';
 import { readConfig, settingsHelp } from './config.ts';
 import { Logger } from './kit/logger.ts';
 import { SystemAccounts } from './platform/accounts.ts';
 import { Init } from './platform/init.ts';
+import { logOutput } from './platform/log-output.ts';
+import { releaseStartPages } from './platform/program-pages.ts';
 import { findProgram } from './platform/programs.ts';
 import { describePlaces, openRuntimeDirectory } from './platform/runtime-directory.ts';
+import { requestUpgrade } from './platform/upgrade-request.ts';
 import { version } from './version.ts';
 
 const exitOk = 0;
@@ -19,13 +24,15 @@ const exitUsage = 2;
 const standardOutput = 1;
 const standardError = 2;
 
+const verbsWithPage = { upgrade: upgrade({ places: describePlaces, request: requestUpgrade }), ...httpVerbs };
+
 const help = `sandboxd ${version}: runs commands in this machine and serves them over HTTP
 
   sandboxd start [flags]             run the daemon
   sandboxd doctor [--json] [flags]   look at this machine and say what start would miss
   sandboxd version                   print the version
   sandboxd print-openapi [v1|v2]     print the description of a surface (v2)
-${clientHelp()}
+${verbsHelp(verbsWithPage)}
   sandboxd --help                    this page; behind another word, the page of that one
 
 Flags of start, each with its variable; the flag wins:
@@ -39,7 +46,7 @@ const verbs: Readonly<Record<string, (args: readonly string[]) => Promise<number
     if (!isSurface(surface)) throw new Error(`no surface is named ${surface}; there are ${surfaceNames.join(' and ')}`);
     return print(JSON.stringify(await describeSurface(surface), null, 2));
   },
-  ...clientVerbs(process.env),
+  ...runnable(verbsWithPage, process.env),
   help: () => print(help),
   '--help': () => print(help),
   '-h': () => print(help),
@@ -50,21 +57,38 @@ async function start(args: readonly string[]): Promise<number> {
   if (args.includes('--help')) return print(help);
   const init = Init.connect();
   const config = readConfig({ arguments: args, environment: process.env, secrets: init.boot.secrets });
-  const logger = new Logger(config.logLevel, (line) => process.stdout.write(line));
+  const logger = new Logger(config.logLevel, logOutput(process.stdout));
   const runtimeDirectory = openRuntimeDirectory(init, config.runtimeDir, config.port);
   const daemon = await composeDaemon({ config, boot: init.boot, runtimeDirectory, environment: process.env, logger });
-  init.ready();
+  if (init.boot.isSuccessor) {
+    await daemon.warmUp();
+    init.standBy(version);
+  }
+  const url = await daemon.open();
+  const { isOver } = await offerSuccession(init, daemon);
   logger.info('serving', {
-    url: daemon.url,
+    url,
     version,
     pid: process.pid,
     runtime_dir: runtimeDirectory,
     key: config.apiKey !== null,
   });
-  const signal = await firstSignal();
-  logger.info('closing', { signal });
+  releaseStartPages();
+  const reason = await Promise.race([firstSignal(), isOver]);
+  logger.info('closing', { reason });
   await daemon.close();
   return exitOk;
+}
+
+/** Resolves when init knows that this daemon serves, with a promise of the day on which another one has its place. */
+async function offerSuccession(init: Init, daemon: Daemon): Promise<{ readonly isOver: Promise<string> }> {
+  const { promise, resolve, reject } = Promise.withResolvers<string>();
+  await init.ready(version, {
+    onHandover: () => daemon.handOver(),
+    onGoOn: () => daemon.takeBack(),
+    onSucceeded: () => void daemon.leave().then(() => resolve('succeeded'), reject),
+  });
+  return { isOver: promise };
 }
 
 async function doctor(args: readonly string[]): Promise<number> {

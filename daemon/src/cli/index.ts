@@ -8,10 +8,16 @@ import { print, say } from './standard-streams.ts';
 import type { Environment } from './client.ts';
 import type { Verb } from './verb.ts';
 
-const verbs: Readonly<Record<string, Verb>> = { exec, ps, kill, logs };
+export type Verbs = Readonly<Record<string, Verb>>;
+
+/** The verbs that talk with a daemon over HTTP alone. */
+export const httpVerbs: Verbs = { exec, ps, kill, logs };
 
 /** For the table of verbs in `main.ts`. */
-export function clientVerbs(environment: Environment): Record<string, (args: readonly string[]) => Promise<number>> {
+export function runnable(
+  verbs: Verbs,
+  environment: Environment,
+): Record<string, (args: readonly string[]) => Promise<number>> {
   const entries = Object.entries(verbs).map(
     ([name, verb]) => [name, (args: readonly string[]) => run(name, verb, args, environment)] as const,
   );
@@ -19,7 +25,7 @@ export function clientVerbs(environment: Environment): Record<string, (args: rea
 }
 
 /** Lines for `sandboxd --help`. */
-export function clientHelp(): string {
+export function verbsHelp(verbs: Verbs): string {
   const width = 33;
   return Object.values(verbs)
     .map(({ usage, summary }) => `  ${`sandboxd ${usage}`.padEnd(width)}  ${summary}`)

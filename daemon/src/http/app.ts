@@ -1,6 +1,7 @@
 /** The program as a function from request to response: guard, key, routing, errors, one log line. */
 import { Hono } from 'hono';
 import { CoreError } from '../kit/errors.ts';
+import { HandedOver } from '../kit/handed-over.ts';
 import { mintId } from '../kit/ids.ts';
 import type { Logger } from '../kit/logger.ts';
 import { keyParameter, publicPaths, type ApiKey } from './auth.ts';
@@ -152,6 +153,7 @@ async function answer(
     return await router.fetch(withoutKey(request, url), { context, passage, onFault } satisfies Bindings);
   } catch (error) {
     if (error instanceof CoreError) return failure(error);
+    if (error instanceof HandedOver) throw error; // The request is made again elsewhere, and answered there.
     onFault(error);
     return bug(passage.requestId);
   }
@@ -235,10 +237,13 @@ function finish(deps: AppDeps, request: Request, passage: Passage, bytes: number
   const { requestId, route, status, startedMs, note } = passage;
   const { method, headers } = request;
   const ms = Math.round((performance.now() - startedMs) * 100) / 100;
-  deps.logger.info('request', { request_id: requestId, method, route, status, ms, bytes, ...note });
   const startedAtMs = performance.timeOrigin + startedMs;
   const traceparent = headers.get('traceparent');
-  deps.onResponse?.({ requestId, method, route, status, startedMs: startedAtMs, ms, traceparent });
+  // The answer does not wait for what is told of it.
+  setImmediate(() => {
+    deps.logger.info('request', { request_id: requestId, method, route, status, ms, bytes, ...note });
+    deps.onResponse?.({ requestId, method, route, status, startedMs: startedAtMs, ms, traceparent });
+  });
 }
 
 /** null where the length of a body is known only when it has been written. */

@@ -4,17 +4,47 @@ import { CoreError } from '../kit/errors.ts';
 /** 32 MiB (contract, house rules). */
 export const maxJsonBodyBytes = 32 * 1024 * 1024;
 
+/** Of all bodies together that are on their way. */
+export const maxArrivingBytes = 128 * 1024 * 1024;
+
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
 export interface BodyLimits {
   readonly maxBytes: number;
+  /** Shared by all bodies that are arriving. */
+  readonly room: BodyRoom;
   /** How long nothing may arrive before the request is given up. */
   readonly stallMs: number;
 }
 
+/** The memory for bodies that are arriving: a client may send one for as long as it likes. */
+export class BodyRoom {
+  #takenBytes = 0;
+
+  constructor(private readonly mostBytes: number) {}
+
+  /** Throws `capacity_reached`. */
+  take(bytes: number): void {
+    if (this.#takenBytes + bytes > this.mostBytes) {
+      throw new CoreError(
+        'capacity_reached',
+        `the bodies that are arriving have ${this.mostBytes} bytes, which is the most`,
+        {
+          hint: 'Send it again when others have arrived, or in smaller parts.',
+        },
+      );
+    }
+    this.#takenBytes += bytes;
+  }
+
+  giveBack(bytes: number): void {
+    this.#takenBytes -= bytes;
+  }
+}
+
 /** The object in the body; an empty body is an empty object, as 1.x clients send it. */
 export async function readJsonObject(request: Request, limits: BodyLimits): Promise<Record<string, unknown>> {
-  const text = decode(await readBytes(request, limits));
+  const text = decode(await readWhole(request, limits));
   if (text.trim() === '') return {};
   const value = parse(text);
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
@@ -23,23 +53,43 @@ export async function readJsonObject(request: Request, limits: BodyLimits): Prom
   return value as Record<string, unknown>;
 }
 
+/** A client that goes while it sends makes the reading fail, in words of the runtime's own. */
+async function readWhole(request: Request, limits: BodyLimits): Promise<Uint8Array> {
+  try {
+    return await readBytes(request, limits);
+  } catch (error) {
+    if (!request.signal.aborted) throw error;
+    throw malformed('the client has gone before its body was whole');
+  }
+}
+
 /** Small bodies have arrived with their headers: reading them whole spares a stream. */
 const smallBytes = 64 * 1024;
 
-async function readBytes(request: Request, { maxBytes, stallMs }: BodyLimits): Promise<Uint8Array> {
+async function readBytes(request: Request, limits: BodyLimits): Promise<Uint8Array> {
   const announced = request.headers.get('content-length');
-  if (Number(announced ?? 0) > maxBytes) throw tooLarge(maxBytes);
-  if (announced !== null && Number(announced) <= smallBytes) return within(request.bytes(), stallMs);
-  const reader = request.body?.getReader();
-  const chunks: Uint8Array[] = [];
-  for (let length = 0; reader;) {
-    const { done, value } = await within(reader.read(), stallMs);
-    if (done) break;
-    length += value.length;
-    if (length > maxBytes) throw tooLarge(maxBytes);
-    chunks.push(value);
+  if (Number(announced ?? 0) > limits.maxBytes) throw tooLarge(limits.maxBytes);
+  if (announced !== null && Number(announced) <= smallBytes) return within(request.bytes(), limits.stallMs);
+  return request.body ? readPieces(request.body.getReader(), limits) : new Uint8Array();
+}
+
+type BodyReader = Pick<ReadableStreamDefaultReader<Uint8Array>, 'read'>;
+
+async function readPieces(reader: BodyReader, { maxBytes, stallMs, room }: BodyLimits): Promise<Uint8Array> {
+  const pieces: Uint8Array[] = [];
+  let length = 0;
+  try {
+    for (;;) {
+      const { done, value } = await within(reader.read(), stallMs);
+      if (done) return Buffer.concat(pieces);
+      if (length + value.length > maxBytes) throw tooLarge(maxBytes);
+      room.take(value.length);
+      length += value.length;
+      pieces.push(value);
+    }
+  } finally {
+    room.giveBack(length);
   }
-  return Buffer.concat(chunks);
 }
 
 /** Rejects when nothing has come in time. */

@@ -21,6 +21,9 @@ export const statusOf: Readonly<Record<ErrorCode, number>> = {
   no_space_left: 507,
 };
 
+/** Of what is thrown and is in no table. */
+export const bugStatus = 500;
+
 /** Seconds after which a refused client may try again. */
 const retryAfterSeconds = 1;
 
@@ -67,7 +70,7 @@ export function bug(requestId: string): Response {
     data: { request_id: requestId },
     hint: 'This is a bug in the daemon; report it with the request id and the log line that carries it.',
   };
-  return json(envelope, 500);
+  return json(envelope, bugStatus);
 }
 
 function headersOf(error: CoreError): Record<string, string> {

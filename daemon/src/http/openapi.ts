@@ -1,6 +1,6 @@
 /** Describes routes as OpenAPI 3.1, from the same objects that serve them. */
 import { z } from 'zod';
-import { statusOf } from './envelope.ts';
+import { bugStatus, statusOf } from './envelope.ts';
 import { publicPaths } from './auth.ts';
 import type { RouteShape } from './route.ts';
 
@@ -89,7 +89,9 @@ function describeRoute(route: RouteShape, schemas: Json): Json {
 }
 
 function describeBody(body: z.ZodType, schemas: Json): Json {
-  return { required: true, content: { 'application/json': { schema: schemaOf(body, 'input', schemas) } } };
+  // An empty body is an empty object.
+  const required = !body.safeParse({}).success;
+  return { required, content: { 'application/json': { schema: schemaOf(body, 'input', schemas) } } };
 }
 
 function describeParameters(place: 'path' | 'query', schema: z.ZodObject | undefined): Json[] {
@@ -108,8 +110,10 @@ function describeResponses(route: RouteShape, schemas: Json): Json {
   const isPublic = publicPaths.has(route.path);
   const codes = new Set([
     ...route.errors,
+    // Host and Origin are looked at before anything else.
+    ...(['malformed_request', 'forbidden'] as const),
     ...(isPublic ? [] : (['unauthorized'] as const)),
-    ...(route.body ? (['malformed_request', 'body_too_large'] as const) : []),
+    ...(route.body ? (['body_too_large', 'capacity_reached'] as const) : []),
   ]);
   for (const code of codes) (failures[statusOf[code]] ??= []).push(code);
   const responses: Json = route.socket
@@ -118,6 +122,7 @@ function describeResponses(route: RouteShape, schemas: Json): Json {
   for (const [status, names] of Object.entries(failures)) {
     responses[status] = failureResponse(names.join(', '), 'Failure');
   }
+  responses[bugStatus] = failureResponse('a bug in the daemon; data.request_id names it in the log', 'Failure');
   if (hasInputs) responses[statusOf.invalid_input] = failureResponse('invalid_input', 'ValidationFailure');
   return responses;
 }

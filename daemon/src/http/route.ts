@@ -1,6 +1,7 @@
 /** One object is a route: its validator, its handler's types and its OpenAPI operation all come from it. */
 import type { z } from 'zod';
 import type { ErrorCode } from '../kit/errors.ts';
+import { HandedOver } from '../kit/handed-over.ts';
 import { readJsonObject, type BodyLimits } from './body.ts';
 import { success, validationFailure, type ValidationError } from './envelope.ts';
 import { NdjsonStream, ndjsonResponse } from './ndjson.ts';
@@ -148,13 +149,18 @@ export function routesFor<Deps>() {
         const inputs = await readInputs(definition, request, params, context.body);
         if ('errors' in inputs) return validationFailure(inputs.errors);
         const { params: pathValues, query, body } = inputs.value;
-        const result = await definition.handle(deps, {
-          params: pathValues as Output<P>,
-          query: query as Output<Q>,
-          body: body as Output<B>,
-          context,
-        });
-        return respondWith(result, request, context);
+        try {
+          const result = await definition.handle(deps, {
+            params: pathValues as Output<P>,
+            query: query as Output<Q>,
+            body: body as Output<B>,
+            context,
+          });
+          return respondWith(result, request, context);
+        } catch (error) {
+          const { raw } = inputs;
+          throw error instanceof HandedOver && raw ? error.withBody(raw) : error;
+        }
       },
     };
   };
@@ -182,7 +188,7 @@ async function readInputs(
   request: Request,
   params: Readonly<Record<string, string>>,
   limits: BodyLimits,
-): Promise<{ value: Inputs } | { errors: readonly ValidationError[] }> {
+): Promise<{ value: Inputs; raw: Record<string, unknown> | null } | { errors: readonly ValidationError[] }> {
   const errors: ValidationError[] = [];
   const check = (schema: z.ZodType | undefined, input: unknown, place: InputPlace): unknown => {
     if (!schema) return undefined;
@@ -191,12 +197,13 @@ async function readInputs(
     errors.push(...checked.errors);
     return undefined;
   };
+  const raw = schemas.body ? await readJsonObject(request, limits) : null;
   const value = {
     params: check(schemas.params, schemas.params && readText(schemas.params, params), 'path'),
     query: check(schemas.query, schemas.query && readText(schemas.query, queryOf(request)), 'query'),
-    body: schemas.body ? check(schemas.body, await readJsonObject(request, limits), 'body') : undefined,
+    body: check(schemas.body, raw, 'body'),
   };
-  return errors.length > 0 ? { errors } : { value };
+  return errors.length > 0 ? { errors } : { value, raw };
 }
 
 /** The last one counts where a name is repeated. */

@@ -13,7 +13,7 @@ const encoder = new TextEncoder();
 
 /** `pieces` is given the signal that fires when the client has gone. */
 export function streamBody(
-  pieces: (signal: AbortSignal) => AsyncIterable<string>,
+  pieces: (signal: AbortSignal) => AsyncIterable<string | Uint8Array>,
   events: StreamEvents,
 ): ReadableStream<Uint8Array> {
   const reader = new AbortController();
@@ -35,7 +35,7 @@ export function streamBody(
             controller.close();
             return;
           }
-          const piece = encoder.encode(value);
+          const piece = typeof value === 'string' ? encoder.encode(value) : value;
           bytes += piece.length;
           controller.enqueue(piece);
         } catch (error) {

@@ -8,9 +8,23 @@ export type Validated<T> = { readonly value: T } | { readonly errors: readonly V
 
 export function validate<S extends z.ZodType>(schema: S, input: unknown, place: InputPlace): Validated<z.output<S>> {
   const result = schema.safeParse(input);
-  if (result.success) return { value: result.data };
+  const dropped = droppedNames(schema, input, place);
+  if (result.success && dropped.length === 0) return { value: result.data };
   const context = { schema, input, place };
-  return { errors: result.error.issues.flatMap((issue) => describeIssue(issue, context)) };
+  const issues = result.error?.issues ?? [];
+  return { errors: [...issues.flatMap((issue) => describeIssue(issue, context)), ...dropped] };
+}
+
+/** The library drops `__proto__` without a word, where it is a name that the caller has chosen too. */
+function droppedNames(schema: z.ZodType, input: unknown, place: InputPlace): ValidationError[] {
+  const { shape = {} } = (schema as unknown as SchemaNode)._zod.def;
+  return Object.entries(Object(input) as object)
+    .filter(([name, value]) => baseType(ownValue(shape, name)) === 'record' && hasOwnProto(value))
+    .map(([name]) => ({ location: `${place}.${name}.__proto__`, message: 'is no name', type: 'value_error' }));
+}
+
+function hasOwnProto(value: unknown): boolean {
+  return Object.hasOwn(Object(value) as object, '__proto__');
 }
 
 /** Query and path values arrive as text: those of number and boolean fields are read as such where they can be. */
@@ -21,7 +35,7 @@ export function readText(schema: z.ZodObject, texts: Readonly<Record<string, str
 }
 
 function readValue(type: string | null, text: string): unknown {
-  if (type === 'number' && /^[+-]?\d+(\.\d+)?$/.test(text)) return Number(text);
+  if (type === 'number' && /^[+-]?\d+(\.\d+)?(e[+-]?\d+)?$/i.test(text)) return Number(text);
   if (type === 'boolean' && (text === 'true' || text === '1')) return true;
   if (type === 'boolean' && (text === 'false' || text === '0')) return false;
   return text;
@@ -77,6 +91,10 @@ function describeIssue(issue: Issue, context: IssueContext): ValidationError[] {
     if (closest.length > 0) {
       return closest.flatMap((inner) => describeIssue(under(inner, issue.path), context));
     }
+  }
+  // What is wrong with a name is said by the schema of the names.
+  if (issue.code === 'invalid_key') {
+    return issue.issues.flatMap((inner) => describeIssue({ ...inner, path: issue.path }, context));
   }
   const location = [context.place, ...issue.path.map(String)].join('.');
   const type = typeOf(issue, context);

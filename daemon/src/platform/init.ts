@@ -1,14 +1,29 @@
 /** The daemon's side of descriptor 3: what init hands over at the start, and what it is asked to do. */
 import { fstatSync, readSync, writeSync } from 'node:fs';
 import { getSystemErrorName } from 'node:util';
-import { encodeFrame, frameHeaderBytes, initFrame, maxFrameBytes, protocolVersion } from './keeper-protocol.ts';
+import type { Socket, SocketHandler, UnixSocketOptions } from 'bun';
+import {
+  bootFlag,
+  encodeFrame,
+  frameHeaderBytes,
+  FrameReader,
+  initFrame,
+  maxFrameBytes,
+  protocolVersion,
+  uint32s,
+} from './keeper-protocol.ts';
 
 const initDescriptor = 3;
+/** The first version of init that can be upgraded, and that says so in BOOT. */
+const oldestInit = 2;
+const bootHeaderBytes = 16;
 const listenStages = ['ready', 'directory', 'lock', 'socket'] as const;
 
 export interface Boot {
   /** How often init has started the daemon again; 0 at the first start. */
   readonly restarts: number;
+  /** True while another daemon serves, which this one is to succeed. */
+  readonly isSuccessor: boolean;
   /** Keys that init took out of the environment and the arguments: `SVC_API_KEY`, `SANDBOX_API_KEY`, `--api-key`. */
   readonly secrets: ReadonlyMap<string, string>;
   /** Variables kept from the daemon itself, given back to commands: `LD_PRELOAD`, `NODE_OPTIONS` and their like. */
@@ -21,8 +36,20 @@ export interface ListenFailure {
   readonly errorName: string;
 }
 
-/** Speaks synchronously: it is used a few times at the start, and init answers at once. */
+/** What init asks of a daemon that serves. */
+export interface SuccessionEvents {
+  /** Another one stands by. Resolves when nothing that it needs is kept any more, with the ms that requests have waited. */
+  onHandover(): Promise<number>;
+  /** The other one serves. */
+  onSucceeded(): void;
+  /** The other one has failed, and is gone. */
+  onGoOn(): Promise<void>;
+}
+
+/** Speaks synchronously up to READY, for init answers at once; from then on it listens. */
 export class Init {
+  #socket: Socket<undefined> | null = null;
+
   private constructor(readonly boot: Boot) {}
 
   /** Throws an Error with one clear line when the daemon was not started by init. */
@@ -47,19 +74,46 @@ export class Init {
     return { stage, errorName: getSystemErrorName(-frame.payload.readUInt32LE(4)) };
   }
 
-  /** Says that the daemon serves; from now on init starts it again when it dies. */
-  ready(): void {
-    writeFrame(encodeFrame(initFrame.ready));
+  /** Says that this daemon could serve, and comes back when the other one has let everything go. */
+  standBy(version: string): void {
+    writeFrame(encodeFrame(initFrame.standby, Buffer.from(version)));
+    const frame = readFrame();
+    if (frame.type !== initFrame.take) throw new Error(`init answered STANDBY with frame ${frame.type}`);
+  }
+
+  /** Says that the daemon serves; from now on init starts it again when it dies, and may ask for a handover. */
+  async ready(version: string, events: SuccessionEvents): Promise<void> {
+    writeFrame(encodeFrame(initFrame.ready, Buffer.from(version)));
+    const frames = new FrameReader((type) => void this.#obey(type, events));
+    const socket: SocketHandler<undefined> = {
+      // Its end is no news: this daemon ends with init, by the system's doing.
+      data: (_socket, bytes) => frames.push(bytes),
+    };
+    // The runtime takes a descriptor too, which its types do not tell.
+    const options: { fd: number; socket: SocketHandler<undefined> } = { fd: initDescriptor, socket };
+    this.#socket = await Bun.connect(options as unknown as UnixSocketOptions<undefined>);
+  }
+
+  async #obey(type: number, events: SuccessionEvents): Promise<void> {
+    if (type === initFrame.handover) {
+      const heldMs = await events.onHandover();
+      this.#socket?.write(encodeFrame(initFrame.handed, uint32s(Math.round(heldMs))));
+    }
+    if (type === initFrame.succeeded) events.onSucceeded();
+    if (type === initFrame.goOn) await events.onGoOn();
   }
 }
 
 function decodeBoot(payload: Buffer): Boot {
   const version = payload.readUInt16LE(0);
-  if (version !== protocolVersion) throw new Error(`init speaks protocol ${version}, this daemon ${protocolVersion}`);
+  if (version < oldestInit || version > protocolVersion) {
+    throw new Error(`init speaks protocol ${version}, this daemon ${oldestInit} to ${protocolVersion}`);
+  }
   const secretCount = payload.readUInt32LE(4);
-  const strings = payload.subarray(12).toString('utf8').split('\0').slice(0, -1);
+  const strings = payload.subarray(bootHeaderBytes).toString('utf8').split('\0').slice(0, -1);
   return {
     restarts: payload.readUInt16LE(2),
+    isSuccessor: (payload.readUInt32LE(12) & bootFlag.successor) !== 0,
     secrets: toMap(strings.slice(0, secretCount)),
     scrubbed: toMap(strings.slice(secretCount)),
   };

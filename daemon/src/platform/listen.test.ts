@@ -4,6 +4,7 @@ import { connect } from 'node:net';
 import { z } from 'zod';
 import { createApp } from '../http/app.ts';
 import { ApiKey } from '../http/auth.ts';
+import { BodyRoom } from '../http/body.ts';
 import { OpenStreams } from '../http/open-streams.ts';
 import { bindRoutes, routesFor, type Route } from '../http/route.ts';
 import { SocketUpgrade, type Socket, type SocketHandler } from '../http/socket.ts';
@@ -22,7 +23,7 @@ function serve(routes: readonly Route<object>[], apiKey: string | null = null) {
     routes: bindRoutes(routes, {}),
     apiKey: new ApiKey(apiKey),
     guard: { allowedHosts: [], corsOrigins: [] },
-    body: { maxBytes: megabyte, stallMs: 1000 },
+    body: { maxBytes: megabyte, room: new BodyRoom(4 * megabyte), stallMs: 1000 },
     streams,
     logger: new Logger('info', (line) => log.push(line)),
   });
@@ -110,6 +111,49 @@ test('a client that does not read stops the producer, and its going ends it', as
   expect(server.streams.count).toBe(1);
   stalled.destroy();
   await until(() => hasEnded && server.streams.count === 0);
+});
+
+test('PROMISE-6 a reader of events and a socket that stall delay no other reader of either', async () => {
+  const events = 2000;
+  const burst = 'z'.repeat(megabyte);
+  await using server = serve([
+    sseRoute(async function* () {
+      for (let n = 0; n < events; n++) yield { event: 'x', data: 'y'.repeat(10_000) };
+    }),
+    socketRoute({
+      open: (socket) => void socket.send(burst),
+      message: (socket) => void socket.send(burst),
+      close() {},
+    }),
+  ]);
+  const key =
+    'Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n';
+  const asks = [
+    'GET /events HTTP/1.1\r\nHost: localhost\r\n\r\n',
+    `GET /socket HTTP/1.1\r\nHost: localhost\r\n${key}\r\n`,
+  ];
+  const stalled = asks.flatMap((ask) =>
+    Array.from({ length: 4 }, () => {
+      const socket = connect(server.port, '127.0.0.1').pause();
+      socket.write(ask);
+      return socket;
+    }),
+  );
+  await until(() => server.streams.count === 4);
+
+  const text = await (await fetch(`${server.url}/events`)).text();
+  expect(text.length).toBe(events * `event: x\ndata: "${'y'.repeat(10_000)}"\n\n`.length);
+  const client = new WebSocket(`${server.url.replace('http', 'ws')}/socket`);
+  let received = 0;
+  for (let n = 0; n < 20; n++) {
+    received += await new Promise<number>((resolve) => {
+      client.onmessage = ({ data }) => resolve((data as string).length);
+      if (n > 0) client.send('more');
+    });
+  }
+  expect(received).toBe(20 * megabyte);
+  client.close();
+  for (const socket of stalled) socket.destroy();
 });
 
 test('a HEAD has the headers of the answer, and begins or holds nothing', async () => {

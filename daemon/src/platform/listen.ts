@@ -1,6 +1,7 @@
 /** Opens the HTTP port: hands Web requests to the program, and WebSockets to their handlers. */
 import type { Server, ServerWebSocket } from 'bun';
 import { Notifier } from '../kit/notifier.ts';
+import { SharedPort } from './shared-port.ts';
 
 /** A WebSocket without a trace of the runtime. */
 export interface ServerSocket {
@@ -42,6 +43,12 @@ export interface Listener {
   readonly port: number;
   /** Refuses new connections, lets open requests end for so long, then drops what is left. */
   stop(withinMs: number): Promise<void>;
+  /** Lets another daemon listen on the port too; what it cannot share it gives up. */
+  share(): Promise<void>;
+  /** Takes that back. */
+  unshare(): void;
+  /** The other daemon gets every new connection: resolves when the last one of this daemon is over. */
+  seeOff(): Promise<void>;
 }
 
 /** Far above every body that a route takes, so that refusing one is the program's, in its envelope. */
@@ -50,11 +57,68 @@ const maxSocketMessageBytes = 16 * 1024 * 1024;
 /** A producer that does not look at `bufferedBytes` is stopped here. */
 const maxSocketBufferBytes = 64 * 1024 * 1024;
 const pendingLookMs = 5;
+const aloneWithinMs = 3000;
+const aloneLookMs = 50;
+/** For a client that was about to connect: its last packet may come from far away. */
+const lastArrivalMs = 1000;
+const leavingLookMs = 100;
+const bindRetryMs = 2;
+const bindWithinMs = 3000;
 
 /** Throws an Error with one clear line when the port cannot be had. */
 export function listen(settings: ListenSettings, fetch: Fetch): Listener {
-  const server = bind(settings, fetch);
-  return { port: server.port ?? settings.port, stop: (withinMs) => stop(server, withinMs) };
+  return listenerOf(bind(settings, fetch, false), settings.port);
+}
+
+/** The same on a port that another daemon shares; from then on every new connection comes here. */
+export async function listenBeside(settings: ListenSettings, fetch: Fetch): Promise<Listener> {
+  const listener = listenerOf(await bindBeside(settings, fetch), settings.port);
+  SharedPort.find(listener.port)?.takeConnections();
+  return listener;
+}
+
+function listenerOf(server: Server<Connection>, wantedPort: number): Listener {
+  const port = server.port ?? wantedPort;
+  let shared: SharedPort | null = null;
+  return {
+    port,
+    stop: (withinMs) => stop(server, withinMs),
+    async share() {
+      shared = SharedPort.find(port);
+      await alone(shared);
+      if (!shared?.share(true)) void server.stop(false);
+    },
+    unshare: () => void shared?.share(false),
+    seeOff: () => seeOff(server, shared),
+  };
+}
+
+/** Where nothing can be shared, the other daemon gives the port up: a moment later it is free. */
+async function bindBeside(settings: ListenSettings, fetch: Fetch): Promise<Server<Connection>> {
+  const deadline = performance.now() + bindWithinMs;
+  for (;;) {
+    try {
+      return bind(settings, fetch, true);
+    } catch (error) {
+      if (performance.now() > deadline) throw error;
+    }
+    await Bun.sleep(bindRetryMs);
+  }
+}
+
+/** Two share a port, not three: the filter of a newcomer counts on its place. */
+async function alone(shared: SharedPort | null): Promise<void> {
+  const deadline = performance.now() + aloneWithinMs;
+  while (shared && shared.listeners() > 1 && performance.now() < deadline) await Bun.sleep(aloneLookMs);
+}
+
+/** Its connections are those of clients that have not come back since: each is told to close with its next answer. */
+async function seeOff(server: Server<Connection>, shared: SharedPort | null): Promise<void> {
+  await Bun.sleep(lastArrivalMs);
+  while (shared && shared.waiting() > 0) await Bun.sleep(pendingLookMs);
+  shared?.close();
+  const isBusy = () => server.pendingRequests > 0 || (shared?.connections() ?? 0) > 0;
+  while (isBusy()) await Bun.sleep(leavingLookMs);
 }
 
 /** The runtime tells of no request that ends, so that its count has to be looked at. */
@@ -65,13 +129,14 @@ async function stop(server: Server<Connection>, withinMs: number): Promise<void>
   await server.stop(true);
 }
 
-function bind({ hostname, port, idleSeconds, socketProtocol }: ListenSettings, fetch: Fetch): Server<Connection> {
+function bind(settings: ListenSettings, fetch: Fetch, reusePort: boolean): Server<Connection> {
+  const { hostname, port, idleSeconds, socketProtocol } = settings;
   try {
     return Bun.serve<Connection>({
       hostname,
       port,
       development: false,
-      reusePort: false,
+      reusePort,
       maxRequestBodySize: maxBodyBytes,
       idleTimeout: idleSeconds,
       async fetch(request, server) {

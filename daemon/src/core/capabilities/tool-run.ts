@@ -1,6 +1,7 @@
 /** Runs a program of the image for the daemon itself: as the default account, at the root, bounded in time and size. */
 import { CoreError } from '../../kit/errors.ts';
 import { Deadline } from '../../kit/deadline.ts';
+import { HandedOver } from '../../kit/handed-over.ts';
 import type { Child, Spawn } from '../../platform/spawn.ts';
 import type { Account, Accounts } from '../identity/accounts.ts';
 
@@ -77,6 +78,7 @@ export class Tools {
       account: this.deps.accounts.isOwn(account) ? null : account,
       stdin: 'null',
       merge: false,
+      isAwaited: true,
       capBytes: request.limitBytes,
       hardTimeoutMs: request.withinMs,
       graceMs,
@@ -98,6 +100,7 @@ function startRefusal(error: unknown, program: string): unknown {
 
 /** Ends what is left of a tool and forgets it; also for one that an earlier daemon left behind. */
 export async function endTool(child: Child): Promise<void> {
+  if (child.isLetGo) return;
   using deadline = new Deadline(drainMs);
   if (!child.end || child.streamsOpen) child.terminate(0);
   while ((!child.end || child.streamsOpen) && !deadline.passed) await child.changed(deadline.signal);
@@ -106,7 +109,9 @@ export async function endTool(child: Child): Promise<void> {
 
 async function outcomeOf(child: Child, { withinMs, limitBytes }: ToolRequest): Promise<ToolOutcome> {
   using deadline = new Deadline(withinMs + graceMs + drainMs);
-  while (!child.end && !deadline.passed) await child.changed(deadline.signal);
+  while (!child.end && !child.isLetGo && !deadline.passed) await child.changed(deadline.signal);
+  // The next daemon ends what it finds of tools, so that the outcome would be its doing.
+  if (child.isLetGo) throw new HandedOver();
   const { end } = child;
   if (!end || (end.kind === 'exited' && end.cause === 'timeout')) return { kind: 'too_slow' };
   if (end.kind === 'failed') return { kind: 'failed', errnoName: end.errnoName, message: end.message };

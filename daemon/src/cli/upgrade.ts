@@ -1,0 +1,84 @@
+/** `sandboxd upgrade`: has the daemon that runs here succeeded by the one of this file. */
+import { readConfig } from '../config.ts';
+import type { UpgradeOutcome, UpgradeRequest } from '../kit/upgrade.ts';
+import { readArguments } from './arguments.ts';
+import type { Environment } from './client.ts';
+import { ClientFailure } from './failure.ts';
+import { print } from './standard-streams.ts';
+import type { Verb } from './verb.ts';
+
+export interface UpgradeDeps {
+  /** The directories in which a daemon may run, the likeliest first. */
+  readonly places: (wanted: string | null, port: number) => readonly { readonly path: string }[];
+  /** Null when no daemon runs there. Rejects with one clear line when it goes on as it was. */
+  readonly request: (directory: string, request: UpgradeRequest) => Promise<UpgradeOutcome | null>;
+}
+
+const details = `Run it from the new file: the daemon inside takes over from the one that runs on this machine, and init
+itself becomes the new program. Requests wait for some milliseconds and none fails; commands, sessions and
+output go on. When the new daemon cannot take over, the old one serves on, and the reason is told.
+
+  --runtime-dir DIR   the runtime directory of the daemon that runs (SVC_RUNTIME_DIR); the usual places otherwise
+  --port PORT         its port, by which the usual places are named (SVC_PORT)
+
+The file has to belong to root or to the account of sandboxd, and must not be writable by others.
+Exit code 0 when the new daemon serves, 1 when the old one does.`;
+
+/** The old daemon goes on, or there is none. */
+class UpgradeFailure extends ClientFailure {
+  override readonly exitCode = 1;
+}
+
+export function upgrade(deps: UpgradeDeps): Verb {
+  return {
+    usage: 'upgrade [flags]',
+    summary: 'have the daemon that runs succeeded by this file',
+    details,
+    run: (args, environment) => run(deps, args, environment),
+  };
+}
+
+async function run(deps: UpgradeDeps, args: readonly string[], environment: Environment): Promise<number> {
+  // The launcher adds the last two: which file it is, and from source which daemon.
+  const given = readArguments(args, { values: ['runtime-dir', 'port', 'file', 'daemon'], words: [] });
+  const request = { file: given.value('file') ?? '', daemon: given.all('daemon') };
+  const places = findPlaces(deps, given.value('runtime-dir'), given.value('port'), environment);
+  for (const { path } of places) {
+    const outcome = await ask(deps, path, request);
+    if (outcome === null) continue;
+    await print(describe(outcome));
+    return 0;
+  }
+  const looked = places.map(({ path }) => path).join(', ');
+  throw new UpgradeFailure(`no sandboxd that can be upgraded runs here (looked in ${looked}); give its --runtime-dir`);
+}
+
+function findPlaces(deps: UpgradeDeps, directory: string | null, port: string | null, environment: Environment) {
+  const flags = [
+    ...(directory === null ? [] : [`--runtime-dir=${directory}`]),
+    ...(port === null ? [] : [`--port=${port}`]),
+  ];
+  try {
+    const config = readConfig({ arguments: flags, environment, secrets: new Map() });
+    return deps.places(config.runtimeDir, config.port);
+  } catch (error) {
+    throw new UpgradeFailure(messageOf(error));
+  }
+}
+
+async function ask(deps: UpgradeDeps, path: string, request: UpgradeRequest): Promise<UpgradeOutcome | null> {
+  try {
+    return await deps.request(path, request);
+  } catch (error) {
+    throw new UpgradeFailure(messageOf(error));
+  }
+}
+
+function describe({ from, to, totalMs, heldMs, fault }: UpgradeOutcome): string {
+  const line = `sandboxd ${from} is now ${to}, after ${totalMs} ms; requests waited ${heldMs} ms at most`;
+  return fault === null ? line : `${line}\nNot everything was done: ${fault}`;
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
