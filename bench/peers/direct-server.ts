@@ -21,4 +21,4 @@ const server = Bun.serve({
     return Response.json({ success: true, data: { exit_code: code, stdout, stderr } });
   },
 });
-console.log(JSON.stringify({ message: 'serving', url: server.url.origin, pid: process.pid }));
+console.log(`serving ${server.url.origin}`);

@@ -1,0 +1,94 @@
+/** `npm run bench`: measures the built daemon beside its peers, prints the table, writes the figures and the picture. */
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { chart } from './chart.ts';
+import { makeLimit, type Limit } from './limit.ts';
+import { circumstances } from './machine.ts';
+import { verdicts, type Measurement } from './measurement.ts';
+import { readOptions, usage, type Options } from './options.ts';
+import { direct } from './peers/direct.ts';
+import { addressedPeers, startedPeers } from './peers/index.ts';
+import type { Contestant, Peer } from './peers/peer.ts';
+import { rows } from './rows/index.ts';
+import type { Field } from './rows/row.ts';
+import { builtSandboxd } from './peers/sandboxd.ts';
+import { table } from './table.ts';
+
+const results = join(import.meta.dirname, 'results');
+
+try {
+  process.exitCode = await main(process.argv.slice(2));
+} catch (error) {
+  console.error(`bench: ${error instanceof Error ? error.message : String(error)}\n${usage}`);
+  process.exitCode = 2;
+}
+
+async function main(args: readonly string[]): Promise<number> {
+  const options = readOptions(args);
+  sayWhoIsLeftOut(options);
+  const measurements = await measureAll(options);
+  report(options, measurements);
+  const broken = measurements.flatMap(verdicts).filter(({ goal, holds }) => goal.isBudget && !holds);
+  return broken.length === 0 ? 0 : 1;
+}
+
+function sayWhoIsLeftOut({ peers }: Options): void {
+  const left = [...Object.keys(startedPeers), ...Object.keys(addressedPeers)].filter(
+    (name) => !peers.some((peer) => peer.name === name),
+  );
+  if (left.length > 0) console.log(`bench: not given, so left out: ${left.join(', ')}`);
+}
+
+async function measureAll(options: Options): Promise<Measurement[]> {
+  await using stack = new AsyncDisposableStack();
+  const limitFor = (name: string): Limit | null => (options.isLimited ? stack.use(makeLimit(name)) : null);
+  const ours = builtSandboxd(limitFor('sandboxd'));
+  const started: Peer[] = [ours, direct(limitFor('direct'))];
+  const addressed: Peer[] = [];
+  for (const { name, url } of options.peers) {
+    if (url === null) started.push(startedPeers[name]!(limitFor(name)));
+    else addressed.push(addressedPeers[name]!(name, url));
+  }
+  const contestants: Contestant[] = [];
+  for (const peer of [...started, ...addressed]) contestants.push(stack.use(await peer.open()));
+  // What runs already enters its group late, and leaves it when the bench ends.
+  for (const { name, pids } of contestants.slice(started.length)) limitFor(name)?.take(pids);
+  // Awaited here, because the servers end with this function.
+  return await runRows(options, {
+    contestants,
+    starters: started.filter(({ canStartAnew }) => canStartAnew),
+    openSandboxd: () => ours.open(),
+  });
+}
+
+async function runRows({ rows }: Options, field: Field): Promise<Measurement[]> {
+  const measurements: Measurement[] = [];
+  for (const row of rows) {
+    const startedMs = performance.now();
+    process.stdout.write(`bench: ${row.name} …`);
+    measurements.push(...(await row.measure(field)));
+    process.stdout.write(` ${((performance.now() - startedMs) / 1000).toFixed(0)} s\n`);
+  }
+  return measurements;
+}
+
+/** A run of chosen rows is for the one who looks; only a whole one is kept. */
+function report(options: Options, measurements: readonly Measurement[]): void {
+  const around = circumstances(options.isLimited);
+  console.log(`\n${table(measurements)}\n\n${JSON.stringify(around)}`);
+  if (options.rows.length < rows.length) return;
+  mkdirSync(results, { recursive: true });
+  const name = options.isLimited ? 'latest-half-a-core' : 'latest';
+  const verdictsOf = (measurement: Measurement) => ({ ...measurement, verdicts: verdicts(measurement) });
+  writeFileSync(
+    join(results, `${name}.json`),
+    `${JSON.stringify({ ...around, rows: measurements.map(verdictsOf) }, rounded, 1)}\n`,
+  );
+  const title = `sandboxd at ${around.commit}, ${around.cores} × ${around.cpu}, each server: ${around.limit === 'none' ? 'no limit' : around.limit}`;
+  writeFileSync(join(results, `${name}.svg`), chart(title, measurements));
+}
+
+/** Microseconds and kibibytes are more than any of the samples is good for. */
+function rounded(_key: string, value: unknown): unknown {
+  return typeof value === 'number' ? Number(value.toFixed(3)) : value;
+}

@@ -1,0 +1,29 @@
+/** A server that somebody else has started, reached by its address. */
+import { listenersOn } from '../processes.ts';
+import type { Contestant, Peer } from './peer.ts';
+
+export interface Wire {
+  /** Answered when the server is well. */
+  readonly healthPath: string;
+  run(url: string, script: string): Promise<number>;
+  follow(url: string, script: string): AsyncIterable<number>;
+}
+
+export function addressed(name: string, url: string, wire: Wire): Peer {
+  return {
+    name,
+    canStartAnew: false,
+    async open(): Promise<Contestant> {
+      const health = await fetch(`${url}${wire.healthPath}`);
+      if (!health.ok) throw new Error(`${url}${wire.healthPath}: ${health.status}`);
+      return {
+        name,
+        pids: listenersOn(url),
+        startMs: null,
+        run: (script) => wire.run(url, script),
+        follow: (script) => wire.follow(url, script),
+        [Symbol.asyncDispose]: () => Promise.resolve(),
+      };
+    },
+  };
+}

@@ -1,0 +1,53 @@
+/** What the system tells of a server's processes: who listens, what they hold resident, which descriptors. */
+import { readdirSync, readFileSync, readlinkSync, writeFileSync } from 'node:fs';
+
+const listening = '0A';
+
+/** The processes on this machine that listen on the port of an address; none when it is elsewhere. */
+export function listenersOn(url: string): number[] {
+  const port = Number(new URL(url).port);
+  const sockets = new Set(['/proc/net/tcp', '/proc/net/tcp6'].flatMap((table) => listenersIn(table, port)));
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .map(Number)
+    .filter((pid) => descriptorsOf(pid).some((target) => sockets.has(target)));
+}
+
+function listenersIn(table: string, port: number): string[] {
+  return readFileSync(table, 'latin1')
+    .split('\n')
+    .slice(1)
+    .map((line) => line.trim().split(/\s+/))
+    .filter((fields) => fields[3] === listening && Number.parseInt(fields[1]?.split(':')[1] ?? '', 16) === port)
+    .map((fields) => `socket:[${fields[9]}]`);
+}
+
+function descriptorsOf(pid: number): string[] {
+  try {
+    return readdirSync(`/proc/${pid}/fd`).map((descriptor) => readlinkSync(`/proc/${pid}/fd/${descriptor}`));
+  } catch {
+    return []; // It ends just now, or is somebody else's.
+  }
+}
+
+export function descriptorCount(pids: readonly number[]): number {
+  return pids.reduce((sum, pid) => sum + readdirSync(`/proc/${pid}/fd`).length, 0);
+}
+
+export function residentMib(pids: readonly number[]): number {
+  return pids.reduce((sum, pid) => sum + statusMib(pid, 'VmRSS'), 0);
+}
+
+/** The most that was resident since `forgetPeak`. */
+export function peakMib(pids: readonly number[]): number {
+  return pids.reduce((sum, pid) => sum + statusMib(pid, 'VmHWM'), 0);
+}
+
+export function forgetPeak(pids: readonly number[]): void {
+  for (const pid of pids) writeFileSync(`/proc/${pid}/clear_refs`, '5');
+}
+
+function statusMib(pid: number, field: string): number {
+  const status = readFileSync(`/proc/${pid}/status`, 'latin1');
+  return Number(new RegExp(`^${field}:\\s+(\\d+)`, 'm').exec(status)?.[1]) / 1024;
+}

@@ -1,0 +1,13 @@
+/** All rows, in the order in which they run: what must find the servers unused comes first. */
+import { burst } from './burst.ts';
+import { exec } from './exec.ts';
+import { firstByte } from './first-byte.ts';
+import { followersRow } from './followers.ts';
+import { idle } from './idle.ts';
+import { many } from './many.ts';
+import { output } from './output.ts';
+import { readoption } from './readoption.ts';
+import type { Row } from './row.ts';
+import { start } from './start.ts';
+
+export const rows: readonly Row[] = [idle, start, exec, burst, firstByte, output, many, followersRow, readoption];

@@ -1,0 +1,18 @@
+/** What a row is: a few measurements that are taken together, chosen by one name. */
+import type { Measurement } from '../measurement.ts';
+import type { Contestant, Peer } from '../peers/peer.ts';
+import type { Sandboxd } from '../peers/sandboxd.ts';
+
+export interface Field {
+  /** All that take part, running; sandboxd first. */
+  readonly contestants: readonly Contestant[];
+  /** Those of them that the bench can start anew. */
+  readonly starters: readonly Peer[];
+  /** A sandboxd of the row's own. */
+  openSandboxd(): Promise<Sandboxd>;
+}
+
+export interface Row {
+  readonly name: string;
+  measure(field: Field): Promise<Measurement[]>;
+}

@@ -1,0 +1,26 @@
+/** A measurement is judged by its goals, and the table says how. */
+import { expect, test } from 'bun:test';
+import { atLeast, atMost, budget, verdicts, type Measurement } from './measurement.ts';
+import { table } from './table.ts';
+
+const measurement: Measurement = {
+  title: 'a row',
+  unit: 'ms',
+  goals: [atMost(1.4, 'direct'), atLeast(3, 'absent'), budget(5)],
+  samples: { sandboxd: [2, 3, 4], direct: [2, 2, 2] },
+};
+
+test('a goal is judged by the median or the ratio of medians; one about an absent peer stays open', () => {
+  expect(verdicts(measurement)).toEqual([
+    { goal: atMost(1.4, 'direct'), reached: 1.5, holds: false },
+    { goal: budget(5), reached: 3, holds: true },
+  ]);
+});
+
+test('the table has a line for each server, with its ratio and what is judged against it', () => {
+  expect(table([measurement]).split('\n')).toEqual([
+    'row        server    median  p99  sandboxd is  must reach',
+    'a row, ms  sandboxd  3       4                 at most 5: holds',
+    '           direct    2       2    1.5 ×        at most 1.4 × direct: DOES NOT HOLD',
+  ]);
+});
