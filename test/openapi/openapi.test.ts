@@ -1,0 +1,58 @@
+/** The descriptions against the daemon: Schemathesis makes up requests that they allow and forbid, alone and in chains. */
+import { join } from 'node:path';
+import { expect, repositoryRoot, test } from '../harness/sandbox.ts';
+import { asTestAccount } from '../harness/test-account.ts';
+
+const folder = join(repositoryRoot, 'test/openapi');
+const seconds = { '/v2': 20, '/v1': 5 } as const;
+
+// Before the first test, because a download takes longer than a test may.
+const made = Bun.spawnSync([process.execPath, 'tools/python.mjs'], {
+  cwd: repositoryRoot,
+  stdout: 'inherit',
+  stderr: 'inherit',
+});
+
+/** A throw-away account in namespaces of its own: what is made up runs as a command, and may be anything. */
+const account = asTestAccount();
+const harmless = {
+  ...account,
+  launcher: [
+    ...['unshare', '--pid', '--fork', '--mount-proc', '--kill-child'],
+    ...['prlimit', '--nproc=300'],
+    ...(account.launcher ?? []),
+  ],
+};
+
+for (const surface of ['/v2', '/v1'] as const) {
+  test(
+    `HTTP-OPENAPI ${surface} answers what its description says, whatever it is asked`,
+    async ({ sandbox }) => {
+      expect(made.exitCode).toBe(0);
+      const run = Bun.spawn(
+        [
+          join(repositoryRoot, 'node_modules/.cache/python/bin/schemathesis'),
+          ...['--config-file', join(folder, 'schemathesis.toml')],
+          ...['run', `${sandbox.url}${surface}/openapi.json`],
+          ...['--max-time', String(seconds[surface]), '--max-examples', '20', '--seed', '1'],
+          ...['--no-color', '--warnings', 'off', '--generation-database', 'none'],
+        ],
+        {
+          cwd: sandbox.directory,
+          env: {
+            PATH: process.env['PATH'],
+            PYTHONPATH: folder,
+            SCHEMATHESIS_HOOKS: 'hooks',
+            PYTHONDONTWRITEBYTECODE: '1',
+          },
+          stdout: 'pipe',
+          stderr: 'pipe',
+        },
+      );
+      const told = (await new Response(run.stdout).text()) + (await new Response(run.stderr).text());
+      if ((await run.exited) !== 0) throw new Error(told);
+      expect(told).toMatch(/Test cases:\s+\d{2,} generated, \d+ passed/);
+    },
+    harmless,
+  );
+}

@@ -1,0 +1,187 @@
+/** Roots as bare as an image can be, and the built program started in them as PID 1. */
+import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
+import { chmodSync, copyFileSync, cpSync, linkSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { debianFiles } from '../harness/debian-files.ts';
+import { repositoryRoot, type JsonObject } from '../harness/sandbox.ts';
+import { until } from '../harness/until.ts';
+
+export interface Outcome {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+const endsWithinMs = 8000;
+
+/** What is mounted before the root is entered; the shell that does it stands in the root, as seen from outside. */
+const enter = 'cd "$1" && shift && eval "$1" && shift && exec chroot "$@"';
+const withProc = 'mount -t proc proc proc';
+
+export interface RootOptions {
+  /** Shell commands that mount what the root is to have beside /proc. */
+  readonly mounts?: string;
+  readonly proc?: boolean;
+  /** uid and gid; root otherwise. */
+  readonly account?: number;
+}
+
+export class Root implements Disposable {
+  readonly directory = mkdtempSync(join(tmpdir(), 'sandboxd-root-'));
+  readonly #options: RootOptions;
+
+  constructor(options: RootOptions = {}) {
+    if (process.getuid?.() !== 0) throw new Error('roots need root: run npm test as root, or in a container');
+    this.#options = options;
+    chmodSync(this.directory, 0o755);
+    mkdirSync(join(this.directory, 'proc'));
+    copyFileSync(join(repositoryRoot, 'dist/sandboxd'), join(this.directory, 'sandboxd'));
+  }
+
+  /** Makes a directory in the root. */
+  add(path: string, mode = 0o755): this {
+    mkdirSync(join(this.directory, path), { recursive: true });
+    chmodSync(join(this.directory, path), mode);
+    return this;
+  }
+
+  /** Copies a file of a Debian package into the root, where it is in the package or elsewhere. */
+  copy(from: string, to = from): this {
+    this.add(dirname(to));
+    cpSync(join(debianFiles(), from), join(this.directory, to), { dereference: true });
+    return this;
+  }
+
+  /** busybox and all of its names. */
+  addBusybox(): this {
+    this.copy('bin/busybox');
+    const busybox = join(this.directory, 'bin/busybox');
+    const names = spawnSync(busybox, ['--list'], { encoding: 'utf8' }).stdout.split('\n').filter(Boolean);
+    for (const name of names.filter((name) => name !== 'busybox')) linkSync(busybox, join(this.directory, 'bin', name));
+    return this;
+  }
+
+  /** The program in the root, in PID and mount namespaces of its own. */
+  command(...args: string[]): string[] {
+    const { mounts = ':', proc = true, account } = this.#options;
+    const ids = account === undefined ? [] : [`--userspec=${account}:${account}`, '--groups='];
+    return [
+      ...['unshare', '--mount', '--pid', '--fork', '--kill-child', 'sh', '-c', enter, 'sh', this.directory],
+      ...[`${mounts} && ${proc ? withProc : ':'}`, ...ids, '.', ...args],
+    ];
+  }
+
+  async run(...args: string[]): Promise<Outcome> {
+    const child = this.#spawn(args);
+    const output = { stdout: '', stderr: '' };
+    child.stdout?.setEncoding('utf8').on('data', (text: string) => (output.stdout += text));
+    child.stderr?.setEncoding('utf8').on('data', (text: string) => (output.stderr += text));
+    return { code: await ended(child), ...output };
+  }
+
+  async start(...flags: string[]): Promise<Daemon> {
+    const daemon = new Daemon(this.#spawn(['/sandboxd', 'start', '--port', '0', ...flags]));
+    await daemon.served();
+    return daemon;
+  }
+
+  [Symbol.dispose](): void {
+    rmSync(this.directory, { recursive: true, force: true });
+  }
+
+  #spawn(args: readonly string[]): ChildProcess {
+    const [first = '', ...rest] = this.command(...args);
+    return spawn(first, rest, { env: { PATH: process.env['PATH'] }, stdio: ['ignore', 'pipe', 'pipe'] });
+  }
+}
+
+function ended(child: ChildProcess): Promise<number | null> {
+  if (child.exitCode !== null || child.signalCode !== null) return Promise.resolve(child.exitCode);
+  return new Promise((resolve) => {
+    child.once('close', resolve);
+  });
+}
+
+/** A daemon whose init is PID 1 of its namespace. */
+export class Daemon implements AsyncDisposable {
+  url = '';
+  stderr = '';
+  #stdout = '';
+
+  constructor(readonly child: ChildProcess) {
+    child.stdout?.setEncoding('utf8').on('data', (text: string) => (this.#stdout += text));
+    child.stderr?.setEncoding('utf8').on('data', (text: string) => (this.stderr += text));
+  }
+
+  async served(): Promise<void> {
+    const line = () => /^\{.*"message":"serving".*\}$/m.exec(this.#stdout)?.[0];
+    await until('the daemon serves', () => line() !== undefined || this.child.exitCode !== null);
+    const serving = line();
+    if (serving === undefined) throw new Error(`the daemon ended with ${this.child.exitCode}: ${this.stderr}`);
+    this.url = (JSON.parse(serving) as { url: string }).url;
+  }
+
+  /** The pid of init, seen from outside. */
+  get initPid(): number {
+    return childrenOf(this.child.pid ?? 0)[0] ?? 0;
+  }
+
+  get daemonPid(): number {
+    return childrenOf(this.initPid).find((pid) => nameOf(pid) === 'sandboxd-daemon') ?? 0;
+  }
+
+  /** Every process of the namespace by its name, but a keeper that waits for the next command; a zombie is one. */
+  processes(): string[] {
+    const all = [this.initPid];
+    for (const pid of all) all.push(...childrenOf(pid));
+    return all.map(nameOf).filter((name) => name !== 'sandboxd-spare');
+  }
+
+  /** The files that the daemon runs from, with their paths from outside. */
+  mappedFiles(): string[] {
+    const lines = readProcess(this.daemonPid, 'maps').matchAll(/ (\/.*)$/gm);
+    return [...new Set([...lines].map((match) => match[1] ?? ''))].filter((path) => !path.includes('(deleted)'));
+  }
+
+  async post(path: string, body: unknown): Promise<{ status: number; data: JsonObject; hint: string | null }> {
+    const response = await fetch(`${this.url}${path}`, {
+      method: 'POST',
+      body: JSON.stringify(body),
+      keepalive: false,
+    });
+    return { status: response.status, ...((await response.json()) as { data: JsonObject; hint: string | null }) };
+  }
+
+  /** Runs a program to its end, without a shell. */
+  async run(command: string, ...args: string[]): Promise<JsonObject> {
+    return (await this.post('/v2/commands', { command, args, shell: 'none' })).data;
+  }
+
+  /** Sends a signal to PID 1 as a supervisor does, and tells the exit code and how long the end took. */
+  async end(signal: NodeJS.Signals): Promise<{ code: number | null; isInTime: boolean }> {
+    const started = performance.now();
+    process.kill(this.initPid, signal);
+    const code = await ended(this.child);
+    return { code, isInTime: performance.now() - started < endsWithinMs };
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    if (this.initPid > 0) process.kill(this.initPid, 'SIGKILL');
+    await ended(this.child);
+  }
+}
+
+function childrenOf(pid: number): number[] {
+  return readProcess(pid, `task/${pid}/children`).split(' ').filter(Boolean).map(Number);
+}
+
+const nameOf = (pid: number): string => readProcess(pid, 'comm').trim();
+
+function readProcess(pid: number, file: string): string {
+  try {
+    return readFileSync(`/proc/${pid}/${file}`, 'utf8');
+  } catch {
+    return ''; // It ended while we looked.
+  }
+}

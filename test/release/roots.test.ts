@@ -1,0 +1,194 @@
+/** The one file runs in any image: in each of these roots, as PID 1, without anything of the machine's own. */
+import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { readdirSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { until } from '../harness/until.ts';
+import { Root } from './root.ts';
+
+setDefaultTimeout(60_000);
+
+interface Kind {
+  readonly make: () => Root;
+  /** Where the program unpacks itself, and where the daemon keeps its commands. */
+  readonly unpacksInto: string;
+  readonly keepsIn: string;
+  /** A script that leaves an orphan to end by itself; null where there is no shell. */
+  readonly orphans: string | null;
+}
+
+const triplet = process.arch === 'arm64' ? 'aarch64-linux-gnu' : 'x86_64-linux-gnu';
+const glibcLoader = process.arch === 'arm64' ? 'lib/ld-linux-aarch64.so.1' : 'lib64/ld-linux-x86-64.so.2';
+const muslLoader = `lib/ld-musl-${process.arch === 'arm64' ? 'aarch64' : 'x86_64'}.so.1`;
+const readOnly = 'mount --bind . . && cd . && mount -o remount,bind,ro "$PWD" && cd "$PWD"';
+const nullDevice = 'mkdir -p dev && touch dev/null && mount --bind /dev/null dev/null';
+/** A shell sets /dev/null before a job in the background, and not every root has one; this one forks by itself. */
+const timeoutForks = 'timeout 5 sh -c "exit 3"';
+const inVar = { unpacksInto: '/var/lib/sandboxd/bin', keepsIn: '/var/lib/sandboxd/', orphans: timeoutForks };
+
+const kinds: Readonly<Record<string, Kind>> = {
+  'a root with glibc and no libstdc++': {
+    ...inVar,
+    orphans: '(sh -c "exit 1" & sh -c : &)',
+    make: () =>
+      new Root({ mounts: nullDevice })
+        .copy(`lib/${triplet}/libc.so.6`)
+        .copy(`lib/${triplet}/ld-linux-x86-64.so.2`, glibcLoader)
+        .copy('bin/dash', 'bin/sh'),
+  },
+  'a root with musl and no glibc': { ...inVar, make: () => new Root().addBusybox().copy(muslLoader) },
+  'a root with busybox alone': { ...inVar, make: () => new Root().addBusybox() },
+  'a root with nothing but the program and /proc': { ...inVar, make: () => new Root(), orphans: null },
+  'a read-only root with a writable /run': {
+    make: () => new Root({ mounts: `${readOnly} && mount -t tmpfs tmpfs run` }).addBusybox().add('run'),
+    unpacksInto: '/run/sandboxd/bin',
+    keepsIn: '/run/sandboxd/',
+    orphans: timeoutForks,
+  },
+  'a read-only root with a /tmp that is noexec': {
+    make: () =>
+      new Root({ mounts: `${readOnly} && mount -t tmpfs -o noexec tmpfs tmp && mount -t tmpfs tmpfs dev/shm` })
+        .addBusybox()
+        .add('tmp')
+        .add('dev/shm'),
+    unpacksInto: '/dev/shm/sandboxd-bin-0',
+    keepsIn: '/tmp/sandboxd-0-',
+    orphans: timeoutForks,
+  },
+  'a root whose program runs without privilege': {
+    make: () => new Root({ account: 61234 }).addBusybox().add('tmp', 0o1777),
+    unpacksInto: '/tmp/sandboxd-bin-61234',
+    keepsIn: '/tmp/sandboxd-61234-',
+    orphans: timeoutForks,
+  },
+};
+
+describe.each(Object.entries(kinds))('%s', (_, { make, unpacksInto, keepsIn, orphans }) => {
+  const root = make();
+  afterAll(() => root[Symbol.dispose]());
+
+  test('IMG-30 many first starts at once all work', async () => {
+    const outcomes = await Promise.all(Array.from({ length: 8 }, () => root.run('/sandboxd', 'version')));
+    expect(outcomes).toEqual(
+      Array.from({ length: 8 }, () => ({ code: 0, stdout: expect.stringMatching(/^\d+\.\d+\.\d+/), stderr: '' })),
+    );
+  });
+
+  test('IMG-30 the daemon runs from its own files, and from nothing of the image', async () => {
+    await using daemon = await root.start();
+    const files = daemon.mappedFiles();
+    expect(files).toContainEqual(expect.stringMatching(/\/libc\.so\.6$/));
+    expect(files.filter((path) => !path.includes(`${unpacksInto}/sandboxd-`))).toEqual([]);
+    const response = await fetch(`${daemon.url}/v2/sandbox`, { keepalive: false });
+    const { data } = (await response.json()) as { data: { pid: number; runtime_dir: string } };
+    expect(data.runtime_dir).toStartWith(keepsIn);
+    expect(daemon.processes()).toEqual(['sandboxd-init', 'sandboxd-daemon']);
+    expect(daemon.stderr).toBe('');
+  });
+
+  test('a program runs without a shell, and its exit code comes back', async () => {
+    await using daemon = await root.start();
+    expect(await daemon.run('/sandboxd', 'version')).toMatchObject({
+      status: 'completed',
+      exit_code: 0,
+      stdout: expect.stringMatching(/^\d+\.\d+\.\d+/),
+    });
+    expect(await daemon.run('/sandboxd', 'dance')).toMatchObject({ status: 'completed', exit_code: 2 });
+    expect(await daemon.run('/not/there')).toMatchObject({
+      status: 'failed',
+      error: { errno_name: 'ENOENT' },
+    });
+    await until('nothing is left of them', () => daemon.processes().length === 2);
+  });
+
+  test(
+    orphans ? 'a shell command runs, and leaves no zombie' : 'a shell command is refused, and says why',
+    async () => {
+      await using daemon = await root.start();
+      const reply = await daemon.post('/v2/commands', { command: `${orphans}; echo out; echo err >&2; exit 7` });
+      if (orphans !== null) {
+        expect(reply.data).toMatchObject({ stdout: 'out\n', stderr: 'err\n', exit_code: 7 });
+      } else {
+        expect(reply).toMatchObject({ status: 503, data: null, hint: expect.stringContaining('shell "none"') });
+      }
+      await until('nothing is left of it', () => daemon.processes().length === 2);
+    },
+  );
+
+  test('SIGTERM to PID 1 ends everything in time, with exit code 0', async () => {
+    await using daemon = await root.start();
+    if (orphans !== null) {
+      const command = 'trap "" TERM; read line';
+      expect(await daemon.post('/v2/commands', { command, mode: 'async' })).toMatchObject({ status: 200 });
+      await until('it runs', () => daemon.processes().length === 4);
+    }
+    expect(await daemon.end('SIGTERM')).toEqual({ code: 0, isInTime: true });
+  });
+
+  test.each(['SIGINT', 'SIGHUP'] as const)('so does %s', async (signal) => {
+    await using daemon = await root.start();
+    expect(await daemon.end(signal)).toEqual({ code: 0, isInTime: true });
+  });
+
+  test('other signals are the daemon’s, and do no harm', async () => {
+    await using daemon = await root.start();
+    process.kill(daemon.initPid, 'SIGWINCH');
+    expect(await daemon.run('/sandboxd', 'version')).toMatchObject({ exit_code: 0 });
+  });
+
+  test('the daemon that was killed comes back', async () => {
+    await using daemon = await root.start();
+    const before = daemon.daemonPid;
+    process.kill(before, 'SIGKILL');
+    await until('another one is there', () => daemon.daemonPid !== 0 && daemon.daemonPid !== before);
+    const answers = () =>
+      fetch(`${daemon.url}/health`, { keepalive: false }).then(
+        ({ status }) => status === 200,
+        () => false,
+      );
+    await until('it answers', answers);
+  });
+});
+
+describe('what cannot work says why in one line', () => {
+  test('no /proc', async () => {
+    using root = new Root({ proc: false });
+    for (const verb of ['start', 'version', 'doctor']) {
+      expect(await root.run('/sandboxd', verb)).toEqual({
+        code: 1,
+        stdout: '',
+        stderr: 'sandboxd: cannot open /proc/self/exe (No such file or directory): mount /proc first\n',
+      });
+    }
+  });
+
+  test('no place to unpack to', async () => {
+    using root = new Root({ mounts: readOnly });
+    expect(await root.run('/sandboxd', 'start')).toEqual({
+      code: 1,
+      stdout: '',
+      stderr:
+        'sandboxd: nowhere to unpack the daemon: /var/lib/sandboxd/bin (Read-only file system), ' +
+        '/run/sandboxd/bin (Read-only file system), /tmp/sandboxd-bin-0 (No such file or directory), ' +
+        '/dev/shm/sandboxd-bin-0 (No such file or directory); set TMPDIR to a directory with room for it\n',
+    });
+  });
+
+  test('no room, and nothing is left behind', async () => {
+    using root = new Root({ mounts: `${readOnly} && mount -t tmpfs -o size=20m tmpfs run` }).add('run');
+    expect(await root.run('/sandboxd', 'version')).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('/run/sandboxd/bin (No space left on device)'),
+    });
+  });
+});
+
+test('a start finds the files of the one before it', async () => {
+  using root = new Root();
+  const place = join(root.directory, 'var/lib/sandboxd/bin');
+  await root.run('/sandboxd', 'version');
+  const [version = ''] = readdirSync(place);
+  const files = () => readdirSync(join(place, version)).map((name) => statSync(join(place, version, name)).ino);
+  const before = files();
+  await root.run('/sandboxd', 'version');
+  expect(files()).toEqual(before);
+});

@@ -1,0 +1,46 @@
+/** Makes the Python environment that the tests of the description run in, saying what it does: `node tools/python.mjs`. */
+import { spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { repositoryRoot } from './repository.mjs';
+import { provide, runTool, SetupError } from './setup.mjs';
+
+const requirements = join(repositoryRoot, 'test/openapi/requirements.txt');
+const environment = join(repositoryRoot, 'node_modules/.cache/python');
+const stamp = join(environment, '.installed-requirements');
+
+const virtualEnvironments = {
+  what: 'Python 3 with venv',
+  isThere: () => spawnSync('python3', ['-c', 'import ensurepip, venv'], { stdio: 'ignore' }).status === 0,
+  packages: ['python3', 'python3-venv'],
+  otherwise: 'install python3 and python3-venv (Debian, Ubuntu) or python3 (Alpine, Fedora)',
+};
+
+/** The programs of the environment are in its `bin`. */
+export function pythonEnvironment() {
+  const wanted = createHash('sha256').update(readFileSync(requirements)).digest('hex');
+  if (existsSync(stamp) && readFileSync(stamp, 'utf8') === wanted) return environment;
+  provide(virtualEnvironments);
+  console.log(`setup: python3 -m venv and pip install (test/openapi/requirements.txt, into ${environment})`);
+  rmSync(environment, { recursive: true, force: true });
+  run('python3', ['-m', 'venv', environment]);
+  const quietly = ['--quiet', '--disable-pip-version-check', '--no-input'];
+  run(join(environment, 'bin/pip'), ['install', ...quietly, '--no-deps', '--requirement', requirements]);
+  writeFileSync(stamp, wanted);
+  return environment;
+}
+
+function run(program, args) {
+  const { status, error } = spawnSync(program, args, { cwd: repositoryRoot, stdio: ['ignore', 'inherit', 'inherit'] });
+  if (error) throw new SetupError(`${program} could not be started: ${error.message}`);
+  if (status !== 0) throw new SetupError(`${program} failed; its own message is above`);
+}
+
+if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
+  await runTool(async () => {
+    pythonEnvironment();
+    return 0;
+  });
+}
