@@ -51,6 +51,31 @@ const cases: readonly Case[] = [
     'must not contain a NUL byte',
   ),
   invalid(
+    'a NUL in the name of a variable',
+    run,
+    { command: 'a', env: { 'A\0': '1' } },
+    'body.env.A\0',
+    'value_error',
+    'must not contain a NUL byte',
+  ),
+  // It cannot be written as the key of a literal: there it would be the prototype.
+  invalid(
+    'a variable that no object can hold',
+    run,
+    '{"command": "a", "env": {"__proto__": "1"}}',
+    'body.env.__proto__',
+    'value_error',
+    'is no name',
+  ),
+  invalid(
+    'the same for a session',
+    'POST /v2/commands/sessions',
+    '{"env": {"A": "1", "__proto__": null}}',
+    'body.env.__proto__',
+    'value_error',
+    'is no name',
+  ),
+  invalid(
     'a NUL in an argument',
     run,
     { command: 'a', shell: 'none', args: ['\0'] },
@@ -362,6 +387,9 @@ test('V2CMD-PAST V2CMD-E2BIG IDENT-1 what only looks bad is served', async ({ sa
   const { command_id: id } = await sandbox.run({ command: 'printf abc' });
 
   expect(await sandbox.ok(`GET /v2/commands/${id}?offset=9007199254740991`)).toMatchObject({ stdout: '', offset: 3 });
+  expect((await sandbox.request(`GET /v2/commands/${id}?wait=true&wait_timeout=1.5e-1&limit_bytes=1E1`)).status).toBe(
+    200,
+  );
   expect(await sandbox.run({ command: 'id -u', user: '54321', cwd: '/' })).toMatchObject({ stdout: '54321\n' });
   const large = await sandbox.run({ command: 'true', shell: 'none', args: ['x'.repeat(200 * 1024)] });
   expect(large).toMatchObject({ status: 'failed', exit_code: null, error: { stage: 'exec', errno_name: 'E2BIG' } });

@@ -5,7 +5,7 @@ import { once } from 'node:events';
 import { closeSync, openSync, readFileSync, writeFileSync } from 'node:fs';
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 import { join } from 'node:path';
-import { expect, launchCommand, test, type Sandbox } from '../harness/sandbox.ts';
+import { expect, clientCommand, test, type Sandbox } from '../harness/sandbox.ts';
 import { until } from '../harness/until.ts';
 
 const restarted = { expectedWarnings: ['started again by init'] };
@@ -27,7 +27,7 @@ class Client {
   stderr = '';
 
   constructor(sandbox: Sandbox, args: readonly string[], env: Readonly<Record<string, string>> = {}) {
-    const [program = '', ...before] = launchCommand();
+    const [program = '', ...before] = clientCommand();
     this.process = spawn(program, [...before, ...args], {
       // The mark makes the harness look for a client that is left behind, as it does for commands.
       env: { PATH: process.env['PATH'], TMPDIR: join(sandbox.directory, 'tmp'), SANDBOXD_TEST_ID: sandbox.id, ...env },
@@ -125,7 +125,7 @@ test('CLI-STREAMS stdout and stderr come apart, each byte as it was', async ({ s
   writeFileSync(outPath, out);
   writeFileSync(errPath, err);
   const streams = join(sandbox.directory, 'stderr-of-client');
-  const [program = '', ...before] = launchCommand();
+  const [program = '', ...before] = clientCommand();
   const args = [...before, 'exec', sandbox.url, '--', 'sh', '-c', 'cat "$0"; cat "$1" >&2', outPath, errPath];
   const descriptor = openSync(streams, 'w');
   const run = spawn(program, args, {

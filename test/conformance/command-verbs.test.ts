@@ -76,6 +76,24 @@ test('V2CMD-INPUTCLOSED writing to a closed or ended command is 409', async ({ s
   }
 });
 
+test('V2CMD-INPUTCLOSED a writer behind data that nobody will ever read is told so, and waits for nothing', async ({
+  sandbox,
+}) => {
+  const writes = (id: string) => sandbox.request(`POST /v2/commands/${id}/stdin`, { input: 'more' });
+  for (const data of ['x', 'x'.repeat(1024 * 1024)]) {
+    const ended = await Promise.all(
+      Array.from({ length: 20 }, () => sandbox.start({ command: 'true', shell: 'none', stdin: { data } })),
+    );
+    for (const id of ended) await sandbox.ended(id);
+    expect(new Set((await Promise.all(ended.map(writes))).map(({ status }) => status))).toEqual(new Set([409]));
+  }
+
+  const deaf = await sandbox.start({ command: 'sleep 1000', stdin: { data: 'x'.repeat(1024 * 1024) } });
+  const waiting = writes(deaf);
+  await sandbox.ok(`DELETE /v2/commands/${deaf}`);
+  expect((await waiting).status).toBe(409);
+});
+
 test('CMD-7 V2CMD-KILL kill ends the whole tree: double forks, new sessions, stopped processes', async ({
   sandbox,
 }) => {
@@ -301,4 +319,22 @@ test('V2CMD-WAIT a long poll answers on output, on the end, or when its time is 
   const end = timed('wait_timeout=20&offset=4');
   await write(sandbox, id, { eof: true });
   expect(await end).toMatchObject({ stdout: '', command: { status: 'completed' } });
+});
+
+test('V2CMD-WAIT a first word that comes while somebody begins to wait for it is not slept through', async ({
+  sandbox,
+}) => {
+  // A command takes some milliseconds to its first word: the waits begin spread over these.
+  const wait = async (n: number) => {
+    const id = await sandbox.start({ command: 'echo word; read line' });
+    await Bun.sleep((n % 40) / 10);
+    const began = performance.now();
+    const { stdout } = await sandbox.ok(`GET /v2/commands/${id}?wait=true&wait_timeout=3`);
+    await sandbox.ok(`POST /v2/commands/${id}/stdin`, { eof: true });
+    return { stdout, isPrompt: performance.now() - began < 2500 };
+  };
+  for (let from = 0; from < 800; from += 8) {
+    const waits = await Promise.all(Array.from({ length: 8 }, (_, n) => wait(from + n)));
+    expect(waits).toEqual(waits.map(() => ({ stdout: 'word\n', isPrompt: true })));
+  }
 });

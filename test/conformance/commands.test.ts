@@ -178,6 +178,17 @@ test('V2CMD-UTF8 a character that is cut at the end is held back until it is who
   expect(second['stdout']).toStartWith('é');
 });
 
+test('V2CMD-UTF8 a long text is cut between characters wherever its lines end, also after the command has', async ({
+  sandbox,
+}) => {
+  const text = '€'.repeat(100_000);
+  const { command_id: id } = await sandbox.run({ command: 'cat', stdin: { data: text }, max_output_length: 1 });
+  const lines = (await sandbox.allLines(id)).filter(({ type }) => type === 'stdout');
+
+  expect(lines.length).toBeGreaterThan(1);
+  expect(lines.map((line) => line['data'] as string).join('') === text).toBe(true);
+});
+
 test('V2CMD-MAX a long answer is cut in the middle, and says so', async ({ sandbox }) => {
   const command = 'seq 1 20000';
   const cut = await sandbox.run({ command, max_output_length: 100 });
@@ -248,11 +259,15 @@ test('V2CMD-DROP dropping the stream does not end the command', async ({ sandbox
 
 test('V2CMD-LIMITS limits are set as rlimits', async ({ sandbox }) => {
   const result = await sandbox.run({
-    command: 'ulimit -n; ulimit -f',
+    command: 'grep -E "^Max (open files|file size)" /proc/self/limits',
     limits: { open_files: 77, file_bytes: 1024 * 512 },
   });
 
-  expect(result['stdout']).toBe('77\n512\n');
+  const limits = [...(result['stdout'] as string).matchAll(/^Max (\w+ \w+) +(\d+) +(\d+)/gm)];
+  expect(limits.map(([, what, soft, hard]) => [what, soft, hard])).toEqual([
+    ['file size', '524288', '524288'],
+    ['open files', '77', '77'],
+  ]);
 });
 
 test(

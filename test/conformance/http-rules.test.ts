@@ -149,6 +149,15 @@ test(
   { env: { SVC_BODY_STALL_SECONDS: '1' } },
 );
 
+test('HTTP-STALL a client that goes while it sends is no bug of the daemon', async ({ sandbox }) => {
+  const head = 'POST /v2/commands HTTP/1.1\r\nHost: localhost\r\nX-Request-Id: gone\r\n';
+  await exchange(sandbox.url, `${head}Content-Length: 1000000\r\n\r\n{"command":"${'x'.repeat(1000)}`, 100);
+  const lines = () => sandbox.logLines().filter((line) => line['request_id'] === 'gone');
+  await until('it is logged', () => lines().length > 0);
+
+  expect(lines()).toMatchObject([{ level: 'info', message: 'request', status: 400 }]);
+});
+
 test('HTTP-BARE framing errors and oversized headers are refused by the listener', async ({ sandbox }) => {
   const bare = async (headers: readonly string[]) =>
     statusOf(await exchange(sandbox.url, rawRequest('/health', headers)));

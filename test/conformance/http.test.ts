@@ -1,5 +1,5 @@
 /** The rules of every route: the envelope, the statuses, the key, the request id. */
-import { rmSync } from 'node:fs';
+import { readdirSync, readFileSync, readlinkSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test, type Json, type Sandbox } from '../harness/sandbox.ts';
 
@@ -174,6 +174,20 @@ test('VER-1 VER-2 VER-OPENAPI HTTP-OPENAPI each surface describes itself', async
   );
 });
 
+test('HTTP-OPENAPI what every operation may answer is told of every operation', async ({ sandbox }) => {
+  for (const surface of ['/v1', '/v2']) {
+    const { paths } = (await (await sandbox.fetch(`GET ${surface}/openapi.json`)).json()) as Json;
+    for (const [path, operations] of Object.entries<Json>(paths)) {
+      for (const [method, { responses }] of Object.entries<Json>(operations))
+        expect([method, path, Object.keys(responses)]).toEqual([
+          method,
+          path,
+          expect.arrayContaining(['200', '400', '403', '500']),
+        ]);
+    }
+  }
+});
+
 test(
   'HTTP-OPENAPI a status that an operation answers is one that its description has',
   async ({ sandbox }) => {
@@ -227,6 +241,50 @@ async function expectDeclared(sandbox: Sandbox, cases: readonly [string, string,
     const declared = Object.keys(paths[template][method.toLowerCase()].responses);
     expect([operation, declared]).toEqual([operation, expect.arrayContaining([String(status)])]);
   }
+}
+
+test('EVT-4 whatever happens, nothing is sent to anybody who has not asked: the daemon opens no connection', async ({
+  sandbox,
+}) => {
+  const outward = () => tcpSockets(sandbox.daemonPid).filter((port) => port !== Number(new URL(sandbox.url).port));
+  const seen = new Set<number>();
+  let isOver = false;
+  const watching = (async () => {
+    while (!isOver) {
+      for (const port of outward()) seen.add(port);
+      await Bun.sleep(1);
+    }
+  })();
+  const hooks = { webhook: 'http://127.0.0.1:9/hook', callback_url: 'http://127.0.0.1:9/', notify: ['127.0.0.1:9'] };
+  await sandbox.ok('POST /v2/commands/sessions', { id: 's', ...hooks });
+  const id = await sandbox.start({ command: 'echo here; sleep 0.2; exit 3', session: 's', ...hooks });
+  await sandbox.allLines(id);
+  await sandbox.run({ command: 'kill -9 $$', ...hooks });
+  await sandbox.request('POST /v2/commands', { command: '' });
+  await sandbox.ok('GET /v2/sandbox');
+  await sandbox.ok('DELETE /v2/commands/sessions/s');
+  isOver = true;
+  await watching;
+
+  expect([...seen]).toEqual([]);
+});
+
+/** The local ports of the TCP sockets of a process. */
+function tcpSockets(pid: number): number[] {
+  const inodes = new Set(
+    readdirSync(`/proc/${pid}/fd`).map((name) => {
+      try {
+        return /^socket:\[(\d+)\]$/.exec(readlinkSync(`/proc/${pid}/fd/${name}`))?.[1];
+      } catch {
+        return undefined; // It was closed while we looked.
+      }
+    }),
+  );
+  const rows = ['tcp', 'tcp6'].flatMap((file) => readFileSync(`/proc/${pid}/net/${file}`, 'utf8').split('\n').slice(1));
+  return rows
+    .map((row) => row.trim().split(/\s+/))
+    .filter((columns) => columns[9] !== undefined && inodes.has(columns[9]))
+    .map((columns) => Number.parseInt(columns[1]?.split(':').at(-1) ?? '', 16));
 }
 
 test('OPS-HOME the root is a page', async ({ sandbox }) => {

@@ -3,6 +3,7 @@ import { chownSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { fillDisk, freeDisk, onSmallDisk } from '../harness/full-disk.ts';
 import { asTestAccount, testAccount } from '../harness/test-account.ts';
+import { StalledClients } from '../harness/stalled.ts';
 import { expect, test } from '../harness/sandbox.ts';
 
 test(
@@ -61,6 +62,35 @@ test(
     expect(await sandbox.run({ command: 'echo', shell: 'none', args: ['alive'] })).toMatchObject({ stdout: 'alive\n' });
   },
   { ...fewProcesses, launcher: [...(fewProcesses.launcher ?? []), 'prlimit', '--nproc=40'] },
+);
+
+test(
+  'V2CMD-NOPROCESS without a descriptor to be had requests are refused, commands go on, and it ends with its cause',
+  async ({ sandbox }) => {
+    const ids: string[] = [];
+    const refused: number[] = [];
+    for (let n = 0; refused.length < 5; n++) {
+      const body = { command: `read line; exit ${n}`, shell: 'sh', mode: 'async', command_id: `c-${n}` };
+      const reply = await sandbox.request('POST /v2/commands', body);
+      if (reply.status !== 200) expect(reply.body.hint).toBeString();
+      if (reply.status === 200) ids.push(`c-${n}`);
+      else refused.push(reply.status);
+    }
+    expect([429, 503]).toEqual(expect.arrayContaining(refused));
+    expect(ids.length).toBeGreaterThan(20);
+
+    await using stalled = new StalledClients(sandbox.url);
+    await stalled.open(100, 'GET /health HTTP/1.1\r\nHost: localhost\r\nX-Half: ');
+    await stalled[Symbol.asyncDispose]();
+    expect((await sandbox.request('GET /health')).status).toBe(200);
+    await sandbox.ok('DELETE /v2/commands/c-0');
+    for (const id of ids.slice(1)) {
+      await sandbox.ok(`POST /v2/commands/${id}/stdin`, { input: '\n' });
+      expect(await sandbox.ended(id)).toMatchObject({ status: 'completed', exit_code: Number(id.slice(2)) });
+    }
+    expect(await sandbox.run({ command: 'echo', shell: 'none', args: ['alive'] })).toMatchObject({ stdout: 'alive\n' });
+  },
+  { launcher: ['prlimit', '--nofile=64:64'] },
 );
 
 test('V2CMD-HEARTBEAT V2CMD-LASTLINE a silent stream is kept alive, and ends with its last line', async ({

@@ -1,6 +1,7 @@
 /** What a sandbox tells of itself: who and where it is, what it can do, what is installed, how it fares. */
 import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { hasProgram } from '../harness/root.ts';
 import { expect, test, type JsonObject, type Sandbox } from '../harness/sandbox.ts';
 import { testAccount, withTestAccount } from '../harness/test-account.ts';
 import { until } from '../harness/until.ts';
@@ -19,7 +20,7 @@ test('OPS-1 the sandbox tells who it is, where it works and what it can do', asy
   ]);
   expect(info).toMatchObject({
     version: (await sandbox.ok('GET /health'))['version'],
-    pid: sandbox.daemonPid,
+    pid: sandbox.toldPid,
     hostname: readFileSync('/proc/sys/kernel/hostname', 'utf8').trim(),
     kernel: readFileSync('/proc/sys/kernel/osrelease', 'utf8').trim(),
     uid: process.getuid?.(),
@@ -102,7 +103,7 @@ test('OPS-3 V1OPS-2 Python packages, as text, as JSON and as 1.x lists them', as
 });
 
 test('OPS-4 V1OPS-3 Node.js packages, as text, as JSON and as 1.x lists them', async ({ sandbox }) => {
-  await expectPackages(sandbox, { lang: 'nodejs', v1: 'nodejs', names: Bun.which('npm') ? ['npm'] : null });
+  await expectPackages(sandbox, { lang: 'nodejs', v1: 'nodejs', names: hasProgram('npm') ? ['npm'] : null });
   const alias = await sandbox.request('GET /v2/sandbox/packages?lang=node');
   expect(alias.body).toEqual((await sandbox.request('GET /v2/sandbox/packages?lang=nodejs')).body);
 });
@@ -131,7 +132,7 @@ async function expectPackages(sandbox: Sandbox, { lang, v1, names }: ExpectedPac
 
 /** What pip itself says; nothing where there is Python without pip, null where there is no Python. */
 function pipNames(): string[] | null {
-  if (Bun.which('python3') === null) return null;
+  if (!hasProgram('python3')) return null;
   const pip = Bun.spawnSync(['python3', '-I', '-m', 'pip', 'list', '--format=json', '--disable-pip-version-check']);
   return pip.success ? (JSON.parse(pip.stdout.toString()) as { name: string }[]).map(({ name }) => name) : [];
 }
@@ -144,7 +145,7 @@ test(
       ['node', 'npm', { name: 'planted-too', version: '4.5.6' }],
     ] as const) {
       const { status, body } = await sandbox.request(`GET /v2/sandbox/packages?lang=${lang}&format=json`);
-      const isInstalled = existsSync(join('/usr/bin', program)); // The only place that the account is sure to reach.
+      const isInstalled = hasSystemProgram(program);
       if (isInstalled) expect(body.data).toContainEqual(planted);
       expect([lang, isInstalled || status === 503]).toEqual([lang, true]);
     }
@@ -191,7 +192,7 @@ test(
   async ({ sandbox }) => {
     const { status } = await sandbox.request('GET /v2/sandbox/packages?lang=python');
 
-    expect(status).toBe(existsSync('/usr/bin/python3') ? 200 : 503);
+    expect(status).toBe(hasSystemProgram('python3') ? 200 : 503);
     expect(readFileSync(join(sandbox.directory, 'ran-as'), 'utf8')).toBe('');
   },
   { env: plantedVariables, prepare: plantPackages },
@@ -389,6 +390,11 @@ test('ERR-422 ERR-404 ERR-405 bad input is answered with what is wrong and what 
 /** A PATH in which the programs of the test come first. */
 function withOwnPrograms({ directory }: Sandbox): Record<string, string> {
   return { PATH: `${join(directory, 'bin')}:${process.env['PATH'] ?? ''}` };
+}
+
+/** In the only directory that every account is sure to reach. */
+function hasSystemProgram(name: string): boolean {
+  return hasProgram(name) && existsSync(join('/usr/bin', name));
 }
 
 function plantProgram({ directory }: Sandbox, name: string, script: string): void {

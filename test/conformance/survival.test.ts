@@ -24,6 +24,16 @@ test('V2CMD-INPUT writers in a race each get their bytes in, whole', async ({ sa
   expect((stdout as string).match(/(.)\1{999}/g)?.toSorted()).toEqual(inputs);
 });
 
+test('V2CMD-SURVIVE a keeper that is made ahead waits for each command, and none is lost when somebody kills it', async ({
+  sandbox,
+}) => {
+  for (let round = 0; round < 10; round++) {
+    await until('a keeper waits', () => sandbox.spareKeepers().length === 1);
+    for (const pid of sandbox.spareKeepers()) process.kill(pid, round % 2 === 0 ? 'SIGKILL' : 'SIGTERM');
+    expect(await sandbox.run({ command: `exit ${round}` })).toMatchObject({ status: 'completed', exit_code: round });
+  }
+});
+
 test(
   'V2CMD-STDIN V2CMD-SURVIVE the data of a run reaches the command although the daemon dies meanwhile',
   async ({ sandbox }) => {

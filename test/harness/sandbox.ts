@@ -5,6 +5,8 @@ import { dirname, join } from 'node:path';
 import { randomUUID } from 'node:crypto';
 import { expect, test as bunTest } from 'bun:test';
 import type { Subprocess } from 'bun';
+import { exceptionHere } from './exceptions.ts';
+import { enter, rootKind, type Ids } from './root.ts';
 import { until } from './until.ts';
 
 export { expect } from 'bun:test';
@@ -21,14 +23,22 @@ export interface SandboxOptions {
   readonly env?: Environment | ((sandbox: Sandbox) => Environment);
   /** Log messages of level warn or error that the test provokes. */
   readonly expectedWarnings?: readonly string[];
-  /** Run the launcher through another program, for example `setpriv`. */
+  /** Run the launcher through another program, for example `unshare`. */
   readonly launcher?: readonly string[];
-  /** The launcher forks, and init is its child: in a PID namespace, where it is PID 1. */
-  readonly isForked?: boolean;
+  /** Run it as this account, without other groups. */
+  readonly account?: Ids;
   /** Where the program under test is found; the repository otherwise. */
   readonly root?: (sandbox: Sandbox) => string;
   /** Called when the directories exist, before the daemon starts. */
   readonly prepare?: (sandbox: Sandbox) => void;
+  /** Called when everything of it is gone, whatever became of the test. */
+  readonly afterwards?: (sandbox: Sandbox) => Promise<void>;
+}
+
+export interface Upgrade {
+  readonly code: number;
+  readonly stdout: string;
+  readonly stderr: string;
 }
 
 export interface Reply<T = unknown> {
@@ -51,8 +61,18 @@ export interface JsonObject {
 // oxlint-disable-next-line typescript/no-explicit-any -- a test reads answers as a client without types does
 export type Json = any;
 
-/** The command line of the daemon under test: the sources, or the built file. */
-export function launchCommand(root = repositoryRoot): string[] {
+/** The command line of the program under test, in the root that is asked for. */
+export function launchCommand(): string[] {
+  return [...enter(null), ...program()];
+}
+
+/** The same for a client, whose signals have to reach it: it is not put behind a namespace of processes. */
+export function clientCommand(): string[] {
+  return rootKind === 'pid1' ? program() : launchCommand();
+}
+
+/** The sources, or the built file. */
+export function program(root = repositoryRoot): string[] {
   if (process.env['SANDBOXD_TARGET'] === 'binary') return [join(root, 'dist/sandboxd')];
   const bun = join(root, 'node_modules/.bin/bun');
   const native = process.env['SANDBOXD_NATIVE'] ?? join(root, 'native/build/sandboxd-native');
@@ -93,15 +113,23 @@ export class Sandbox {
   }
 
   async launch(): Promise<void> {
-    const { args = [], env = {}, launcher = [] } = this.options;
+    const { args = [], env = {}, launcher = [], account = null } = this.options;
     const given = typeof env === 'function' ? env(this) : env;
+    const before = [...launcher, ...enter(account)];
+    const [inside, outside] = split(Object.entries(given), ([name]) => before.length > 0 && name.startsWith('LD_'));
     const flags = ['start', '--port', '0', '--runtime-dir', this.runtimeDirectory, ...args];
-    this.#process = Bun.spawn([...launcher, ...launchCommand(this.options.root?.(this)), ...flags], {
+    const command = [...before, ...setBehind(inside), ...program(this.options.root?.(this))];
+    this.#process = Bun.spawn([...command, ...flags], {
       stdin: 'ignore',
       stdout: 'pipe',
       stderr: 'pipe',
       cwd: this.directory,
-      env: { PATH: process.env['PATH'], TMPDIR: join(this.directory, 'tmp'), [markerVariable]: this.id, ...given },
+      env: {
+        PATH: process.env['PATH'],
+        TMPDIR: join(this.directory, 'tmp'),
+        [markerVariable]: this.id,
+        ...Object.fromEntries(outside),
+      },
     });
     void this.#collect(this.#process.stdout, 'stdout');
     void this.#collect(this.#process.stderr, 'stderr');
@@ -119,18 +147,48 @@ export class Sandbox {
     this.#idleDescriptors = this.#foreignDescriptors().length;
   }
 
-  /** The pid of init. */
+  /** Runs `sandboxd upgrade`, of the program under test or of another one, to its end. */
+  async upgrade(command = clientCommand(), args: readonly string[] = []): Promise<Upgrade> {
+    const flags = ['upgrade', '--runtime-dir', this.runtimeDirectory, ...args];
+    const client = Bun.spawn([...command, ...flags], {
+      stdin: 'ignore',
+      stdout: 'pipe',
+      stderr: 'pipe',
+      cwd: this.directory,
+      env: { PATH: process.env['PATH'], TMPDIR: join(this.directory, 'tmp'), [markerVariable]: this.id },
+    });
+    const [stdout, stderr] = await Promise.all([client.stdout.text(), client.stderr.text()]);
+    return { code: await client.exited, stdout, stderr };
+  }
+
+  /** The pid of init. One in a PID namespace is the child of what has made that. */
   get initPid(): number {
-    const pid = this.#process?.pid ?? 0;
-    return this.options.isForked ? (childrenOf(pid)[0] ?? 0) : pid;
+    let pid = this.#process?.pid ?? 0;
+    while (readProcess(String(pid), 'comm') === 'unshare\n') pid = childrenOf(pid)[0] ?? 0;
+    return pid;
+  }
+
+  get #isForked(): boolean {
+    return this.initPid !== this.#process?.pid;
   }
 
   /** The pid of the daemon process, as its newest log line tells. */
-  get daemonPid(): number {
-    // A namespace has numbers of its own; in ours the daemon is the first child of init that is still there.
-    if (this.options.isForked) return childrenOf(this.initPid)[0] ?? 0;
+  get toldPid(): number {
     const served = this.logLines().filter((line) => line['message'] === 'serving');
     return served.at(-1)?.['pid'] as number;
+  }
+
+  /** The same process, as it is numbered here. */
+  get daemonPid(): number {
+    return this.#pidHere(this.toldPid);
+  }
+
+  /** A PID namespace has numbers of its own: finds the child of init that is called so there. */
+  #pidHere(pid: number): number {
+    if (!this.#isForked) return pid;
+    const isMeant = (child: number) =>
+      /^NSpid:.*\s(\d+)$/m.exec(readProcess(String(child), 'status'))?.[1] === `${pid}`;
+    return childrenOf(this.initPid).find(isMeant) ?? 0;
   }
 
   logLines(): JsonObject[] {
@@ -202,21 +260,27 @@ export class Sandbox {
     return Array.fromAsync(this.lines(`/v2/commands/${commandId}?stream=true${query}`));
   }
 
-  /** Living processes that descend from this sandbox, wherever they went: they carry its mark. */
+  /** Living processes that descend from this sandbox, wherever they went: they carry its mark, as its launcher does. */
   processes(): { pid: number; command: string }[] {
     const mark = `${markerVariable}=${this.id}`;
     return readdirSync('/proc')
       .filter((name) => /^\d+$/.test(name))
       .filter((pid) => readProcess(pid, 'environ').split('\0').includes(mark))
-      .map((pid) => ({ pid: Number(pid), command: readProcess(pid, 'cmdline').replaceAll('\0', ' ').trim() }));
+      .map((pid) => ({ pid: Number(pid), command: readProcess(pid, 'cmdline').replaceAll('\0', ' ').trim() }))
+      .filter(({ pid }) => !this.#isForked || pid !== this.#process?.pid);
   }
 
-  /** Pids of the living keepers: their titles are their own, so they are known by their parent. */
-  keepers(): number[] {
+  /** Pids of the living keepers that have a command: their titles are their own, so they are known by their parent. */
+  keepers(title = 'sandboxd: keeper'): number[] {
     return readdirSync('/proc')
-      .filter((name) => /^\d+$/.test(name) && readProcess(name, 'cmdline').startsWith('sandboxd: keeper'))
+      .filter((name) => /^\d+$/.test(name) && readProcess(name, 'cmdline').startsWith(title))
       .filter((name) => readProcess(name, 'stat').split(') ').at(-1)?.split(' ')[1] === String(this.initPid))
       .map(Number);
+  }
+
+  /** The keeper that waits for the next command. */
+  spareKeepers(): number[] {
+    return this.keepers('sandboxd: spare keeper');
   }
 
   /** Open descriptors of the daemon process. */
@@ -232,7 +296,7 @@ export class Sandbox {
   }
 
   signal(signal: NodeJS.Signals): void {
-    if (this.options.isForked && this.initPid > 0) process.kill(this.initPid, signal);
+    if (this.#isForked && this.initPid > 0) process.kill(this.initPid, signal);
     else this.#process?.kill(signal);
   }
 
@@ -269,6 +333,7 @@ export class Sandbox {
       expect(readdirSync(join(this.directory, 'tmp')).filter((name) => !name.startsWith('sandboxd-bin-'))).toEqual([]);
     } finally {
       this.dispose();
+      await this.options.afterwards?.(this);
     }
   }
 
@@ -317,6 +382,11 @@ export function test(
   body: (context: { sandbox: Sandbox }) => Promise<void>,
   options: SandboxOptions = {},
 ): void {
+  const exception = exceptionHere(name);
+  if (exception !== null) {
+    bunTest.skip(`${name} (not in the root under test: ${exception})`, () => undefined);
+    return;
+  }
   bunTest(
     name,
     async () => {
@@ -332,6 +402,15 @@ export function test(
     },
     testTimeoutMs,
   );
+}
+
+/** A launcher has a loader too: what steers one is set behind it. */
+function setBehind(variables: readonly [string, string][]): string[] {
+  return variables.length === 0 ? [] : ['env', ...variables.map(([name, value]) => `${name}=${value}`)];
+}
+
+function split<T>(all: readonly T[], belongs: (one: T) => boolean): [T[], T[]] {
+  return [all.filter(belongs), all.filter((one) => !belongs(one))];
 }
 
 function childrenOf(pid: number): number[] {

@@ -27,10 +27,10 @@ done; exec "$@"`;
 
 /** Options for a daemon that is not root. */
 export function asTestAccount(options: SandboxOptions = {}): SandboxOptions {
-  const ids = [`--reuid=${testAccount.uid}`, `--regid=${testAccount.gid}`, '--clear-groups'];
   return {
     ...options,
-    launcher: ['unshare', '--mount', 'sh', '-c', mountRepository, 'sh', 'setpriv', ...ids],
+    launcher: ['unshare', '--mount', 'sh', '-c', mountRepository, 'sh'],
+    account: testAccount,
     env: { SANDBOXD_TEST_ROOT: repositoryRoot },
     root: (sandbox) => join(sandbox.directory, 'repository'),
     prepare: (sandbox) => {

@@ -1,5 +1,6 @@
 /** Promise 10: memory is bounded by a published budget: whatever grows on a client's request has a cap. */
 import { readFileSync } from 'node:fs';
+import { StalledClients } from '../harness/stalled.ts';
 import { expect, test, type Sandbox } from '../harness/sandbox.ts';
 import { until } from '../harness/until.ts';
 
@@ -113,4 +114,47 @@ test('PROMISE-10 a thousand commands leave descriptors and memory where they wer
 
   await until('the descriptors are back', () => sandbox.descriptors().length <= descriptors);
   expect(rssMib(sandbox) - before).toBeLessThan(24);
+});
+
+test('PROMISE-10 bodies that never come to their end share a room, and past it a large one is 429', async ({
+  sandbox,
+}) => {
+  const before = rssMib(sandbox);
+  await using stalled = new StalledClients(sandbox.url);
+  const head = 'POST /v2/commands HTTP/1.1\r\nHost: localhost\r\nContent-Length: 33000000\r\n\r\n';
+  await stalled.open(20, head + 'x'.repeat(30_000_000));
+  const refused = () => sandbox.logLines().filter((line) => line['status'] === 429).length;
+  await until('four have the room, and the others are refused', () => refused() === 16);
+
+  expect(await sandbox.run({ command: 'exit 3' })).toMatchObject({ exit_code: 3 });
+  expect(rssMib(sandbox) - before).toBeLessThan(384);
+  await stalled[Symbol.asyncDispose]();
+  const large = { command: 'true', input: 'x'.repeat(30_000_000) };
+  await until('the room is free', async () => (await sandbox.request('POST /v2/commands', large)).status === 200);
+});
+
+test('PROMISE-10 what commands are given and never read waits on the disk', async ({ sandbox }) => {
+  const before = rssMib(sandbox);
+  const stdin = { data: 'x'.repeat(8 * mebibyte) };
+  for (let n = 0; n < 80; n++) await sandbox.start({ command: 'sleep 1000', stdin });
+
+  expect(rssMib(sandbox) - before).toBeLessThan(384);
+});
+
+test('PROMISE-10 an answer is bounded whatever is asked for, and the next one goes on where it ended', async ({
+  sandbox,
+}) => {
+  const bytes = 40_000_000;
+  const { command_id: id } = await sandbox.run({ command: `head -c ${bytes} /dev/zero`, max_output_length: 1 });
+  const before = rssMib(sandbox);
+  let offset = 0;
+  for (let answers = 0; offset < bytes && answers < 20; answers++) {
+    const read = await sandbox.ok(`GET /v2/commands/${id}?limit_bytes=67108864&offset=${offset}`);
+    expect(read['offset'] - offset).toBe((read['stdout'] as string).length);
+    expect(read['offset'] - offset).toBeLessThanOrEqual(8 * mebibyte);
+    offset = read['offset'];
+  }
+
+  expect(offset).toBe(bytes);
+  expect(rssMib(sandbox) - before).toBeLessThan(384);
 });

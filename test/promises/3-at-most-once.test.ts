@@ -54,6 +54,10 @@ test(
     }
 
     expect(await sandbox.run(body)).toMatchObject({ stdout: 'done\n' });
+    // Whatever the kills have met, this one meets a command that has run.
+    process.kill(sandbox.daemonPid, 'SIGKILL');
+    await sandbox.served();
+    expect(await sandbox.run(body)).toMatchObject({ stdout: 'done\n', replayed: true });
     expect(marks()).toBe('x\n');
   },
   restarted,

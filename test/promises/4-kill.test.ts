@@ -27,6 +27,20 @@ test('PROMISE-4 a tree that starts again faster than it dies is gone too', async
   expect(await sandbox.ended(id)).toMatchObject({ status: 'killed' });
 });
 
+test('PROMISE-4 a signal reaches every generation of a tree, and whoever lives on is named', async ({ sandbox }) => {
+  // What is ignored stays ignored in all that is started.
+  const nested = `trap "" TERM; sh -c 'sh -c "sleep 1000; :"; :'; :`;
+  const id = await sandbox.start({ command: nested, shell: 'bash' });
+  await until('the last generation runs', () => sandbox.processes().some(({ command }) => command === 'sleep 1000'));
+
+  const killed = await sandbox.ok(`POST /v2/commands/${id}/kill`, { signal: 'SIGTERM' });
+  expect(killed).toEqual({ signalled: 4, survivors: expect.any(Array) });
+  expect(killed['survivors']).toHaveLength(4);
+  expect(killed['survivors']).toEqual(expect.arrayContaining(sleepers(sandbox)));
+  await sandbox.ok(`POST /v2/commands/${id}/kill`, { signal: 'SIGKILL' });
+  expect(await sandbox.ended(id)).toMatchObject({ status: 'killed' });
+});
+
 test('PROMISE-4 what an ended command has left in the background is reached as well', async ({ sandbox }) => {
   const result = await sandbox.run({ command: 'setsid sleep 1000 >/dev/null 2>&1 < /dev/null & exit 3' });
   expect(result).toMatchObject({ exit_code: 3, streams_open: false });

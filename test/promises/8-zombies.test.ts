@@ -33,6 +33,11 @@ async function leavesNone({ sandbox }: { sandbox: Sandbox }): Promise<void> {
     await Promise.all(Array.from({ length: 10 }, () => sandbox.run({ command: orphans })));
     await until('every zombie is reaped', () => zombies(sandbox).length === 0, longestMs);
   }
+  // Those whose command goes on fall to its keeper, all others to init.
+  const running = await sandbox.start({ command: `(${orphans}); echo left; read line` });
+  await until('they were left', async () => (await sandbox.ok(`GET /v2/commands/${running}`))['stdout'] === 'left\n');
+  await until('every zombie is reaped', () => zombies(sandbox).length === 0, longestMs);
+  await sandbox.ok(`DELETE /v2/commands/${running}`);
   await sandbox.run({ command: 'kill -9 $$' });
   await until('every zombie is reaped', () => zombies(sandbox).length === 0, longestMs);
 }
@@ -45,5 +50,5 @@ test(
     expect((await sandbox.run({ command: 'cat /proc/1/comm' }))['stdout']).toBe('sandboxd-init\n');
     await leavesNone({ sandbox });
   },
-  { launcher: ['unshare', '--pid', '--fork', '--mount-proc', '--kill-child'], isForked: true },
+  { launcher: ['unshare', '--pid', '--fork', '--mount-proc', '--kill-child'] },
 );

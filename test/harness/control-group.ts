@@ -1,0 +1,67 @@
+/** A control group around a whole sandbox, as a container has one: made for one test, and taken away behind it. */
+import { existsSync, mkdirSync, rmdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { SandboxOptions } from './sandbox.ts';
+import { until } from './until.ts';
+
+export interface GroupLimits {
+  readonly memoryBytes?: number;
+  readonly processes?: number;
+}
+
+const root = '/sys/fs/cgroup';
+const hasOneTree = existsSync(join(root, 'cgroup.controllers'));
+
+/** Where each limit is written, in the one tree of version 2 or the many of version 1. */
+const controls = {
+  memoryBytes: {
+    tree: hasOneTree ? root : join(root, 'memory'),
+    file: hasOneTree ? 'memory.max' : 'memory.limit_in_bytes',
+  },
+  processes: { tree: hasOneTree ? root : join(root, 'pids'), file: 'pids.max' },
+} as const;
+
+/** Options for a daemon that shares these limits with everything it starts. */
+export function inControlGroup(limits: GroupLimits, options: SandboxOptions = {}): SandboxOptions {
+  const rows = Object.entries(limits).map(([name, value]) => {
+    return { ...controls[name as keyof GroupLimits], value: String(value) };
+  });
+  const trees = [...new Set(rows.map(({ tree }) => tree))];
+  const enter = `for tree in ${trees.join(' ')}; do echo $$ > "$tree/$SANDBOXD_TEST_ID/cgroup.procs" || exit; done; exec "$@"`;
+  return {
+    ...options,
+    launcher: ['sh', '-c', enter, 'sh', ...(options.launcher ?? [])],
+    prepare(sandbox) {
+      for (const { tree, file, value } of rows) limit(join(tree, sandbox.id), file, value);
+      options.prepare?.(sandbox);
+    },
+    async afterwards(sandbox) {
+      for (const tree of trees) await remove(join(tree, sandbox.id));
+      await options.afterwards?.(sandbox);
+    },
+  };
+}
+
+function limit(directory: string, file: string, value: string): void {
+  try {
+    mkdirSync(directory, { recursive: true });
+    writeFileSync(join(directory, file), value);
+  } catch (error) {
+    throw new Error('this test needs a writable control group: run npm test as root, or in a privileged container', {
+      cause: error,
+    });
+  }
+}
+
+/** A group can go once its last process is reaped, and nothing tells of that. */
+async function remove(directory: string): Promise<void> {
+  await until(`${directory} is empty`, () => {
+    try {
+      rmdirSync(directory);
+      return true;
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === 'EBUSY') return false;
+      throw error;
+    }
+  });
+}

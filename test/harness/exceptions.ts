@@ -1,0 +1,38 @@
+/** Tests of what a root does not have by its nature: each with the reason, and printed as skipped with it. */
+import { rootKind, type RootKind } from './root.ts';
+
+const hasNoBash = 'it has no bash';
+const isStatic = 'its programs are static, so no loader runs a library in them';
+
+const exceptions: Readonly<Record<RootKind, Readonly<Record<string, string>>>> = {
+  machine: {},
+  pid1: {
+    'PROMISE-4 a signal reaches every generation of a tree, and whoever lives on is named':
+      'it compares pids that were told with those outside, which are others',
+  },
+  musl: {
+    'V2CMD-LOADER variables that steer a loader never run code as root, and are given to commands': isStatic,
+    'V2CMD-HOSTILE variables in a request cannot run code as root either': isStatic,
+    'V2CMD-TIMEOUT V2CMD-HARD V2CMD-WAIT waits last as long as they should, wherever the clock jumps meanwhile':
+      isStatic,
+  },
+  busybox: {
+    'V2CMD-LOADER variables that steer a loader never run code as root, and are given to commands': isStatic,
+    'V2CMD-HOSTILE variables in a request cannot run code as root either': isStatic,
+    'V2CMD-TIMEOUT V2CMD-HARD V2CMD-WAIT waits last as long as they should, wherever the clock jumps meanwhile':
+      isStatic,
+    'V2CMD-SHELL bash and sh are the shells asked for': hasNoBash,
+    'PROMISE-4 a signal reaches every generation of a tree, and whoever lives on is named': hasNoBash,
+    'PROMISE-7 a fork bomb takes every process there is, and the daemon answers until it is ended': hasNoBash,
+    'PROMISE-7 kill -9 -1 by the default account ends its own commands, each told as killed, and nothing of the daemon':
+      hasNoBash,
+  },
+};
+
+/** Why the test has no meaning in the root under test; null when it has. */
+export function exceptionHere(title: string): string | null {
+  return exceptions[rootKind][title] ?? null;
+}
+
+/** Every title of the table. */
+export const exceptionTitles = [...new Set(Object.values(exceptions).flatMap((table) => Object.keys(table)))];
