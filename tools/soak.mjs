@@ -1,0 +1,169 @@
+/** `npm run soak`: many thousand commands through one daemon; fails when it keeps memory, descriptors or processes. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { Agent, request } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { repositoryRoot } from './repository.mjs';
+import { runTool, SetupError } from './setup.mjs';
+
+const commands = Number(process.argv[2] ?? 100_000);
+const clients = 16;
+const samples = 20;
+/** The caches of the runtime and the 512 ended commands that are kept fill up during the first of them. */
+const warmSamples = 8;
+
+/** What may be left behind, by the line through all samples after the warm ones. */
+const budgets = { rssMib: 1, descriptors: 0.5, processes: 0.5, directories: 8 };
+const per = 10_000;
+
+/** The daemon, and the keeper that waits for the next command. */
+const idleProcesses = 2;
+
+const binary = join(repositoryRoot, 'dist/sandboxd');
+
+await runTool(async () => {
+  if (!existsSync(binary)) throw new SetupError('dist/sandboxd is missing: npm run build');
+  const directory = mkdtempSync(join(tmpdir(), 'sandboxd-soak-'));
+  const daemon = await start(directory);
+  try {
+    const rows = await soak(daemon);
+    return judge(rows.slice(warmSamples)) ? 0 : 1;
+  } finally {
+    daemon.init.kill('SIGTERM');
+    await once(daemon.init, 'exit');
+    rmSync(directory, { recursive: true });
+  }
+});
+
+async function start(directory) {
+  const runtime = join(directory, 'runtime');
+  const init = spawn(binary, ['start', '--port', '0', '--runtime-dir', runtime, '--log-level', 'info'], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+    env: { PATH: process.env.PATH },
+  });
+  const serving = await new Promise((resolve, reject) => {
+    init.once('exit', (code) => reject(new SetupError(`the daemon ended with ${code}`)));
+    createInterface(init.stdout).on('line', (line) => {
+      const entry = JSON.parse(line);
+      if (entry.message === 'serving') resolve(entry);
+      if (entry.level === 'error') reject(new SetupError(line));
+    });
+  });
+  const agent = new Agent({ keepAlive: true, maxSockets: clients });
+  return { init, runtime, pid: serving.pid, url: serving.url, agent };
+}
+
+async function soak(daemon) {
+  console.log(
+    `${'commands'.padStart(10)} ${Object.keys(budgets)
+      .map((name) => name.padStart(12))
+      .join('')} ${'per s'.padStart(8)}`,
+  );
+  const rows = [];
+  for (let sample = 0; sample < samples; sample++) {
+    const from = Math.round((commands / samples) * sample);
+    const to = Math.round((commands / samples) * (sample + 1));
+    const began = performance.now();
+    await runAll(daemon, from, to);
+    const row = { commands: to, ...(await settled(daemon)) };
+    rows.push(row);
+    const rate = Math.round(((to - from) / (performance.now() - began)) * 1000);
+    console.log(
+      `${String(to).padStart(10)} ${Object.keys(budgets)
+        .map((name) => row[name].toFixed(1).padStart(12))
+        .join('')} ${String(rate).padStart(8)}`,
+    );
+  }
+  return rows;
+}
+
+/** Several clients at once, each with one command after the other. */
+async function runAll(daemon, from, to) {
+  let next = from;
+  const client = async () => {
+    while (next < to) await runOne(daemon, next++);
+  };
+  await Promise.all(Array.from({ length: clients }, client));
+}
+
+/** Every kind of command that a client starts, the short ones most often; each answer is looked at. */
+async function runOne(daemon, n) {
+  const code = n % 200;
+  if (n % 20 === 1) {
+    const { command_id: id } = await post(daemon, '/v2/commands', { command: 'sleep 1000', mode: 'async' });
+    await post(daemon, `/v2/commands/${id}/kill`, { signal: 'SIGKILL' });
+    return expectLast(await ask(daemon, 'GET', `/v2/commands/${id}?stream=true`), '"exit_code":137');
+  }
+  if (n % 20 === 2) {
+    const body = { command: 'cat; seq 1000', stdin: { data: `${n}` }, mode: 'async' };
+    const { command_id: id } = await post(daemon, '/v2/commands', body);
+    return expectLast(await ask(daemon, 'GET', `/v2/commands/${id}?stream=true`), '"exit_code":0');
+  }
+  const id = n % 20 === 3 ? { command_id: `soak-${n}` } : {};
+  const result = await post(daemon, '/v2/commands', { command: `exit ${code}`, shell: 'sh', ...id });
+  if (result.exit_code !== code) throw new Error(`exit ${code} was told as ${JSON.stringify(result)}`);
+}
+
+async function post(daemon, path, body) {
+  const text = await ask(daemon, 'POST', path, JSON.stringify(body));
+  const { success, data } = JSON.parse(text);
+  if (!success) throw new Error(`POST ${path}: ${text}`);
+  return data;
+}
+
+function ask({ url, agent }, method, path, body = '') {
+  return new Promise((resolve, reject) => {
+    const asked = request(`${url}${path}`, { method, agent, headers: { 'content-length': Buffer.byteLength(body) } });
+    asked.on('error', reject).on('response', (response) => {
+      let text = '';
+      response.setEncoding('utf8');
+      response.on('data', (piece) => (text += piece));
+      response.on('end', () => resolve(text)).on('error', reject);
+    });
+    asked.end(body);
+  });
+}
+
+function expectLast(stream, part) {
+  const last = stream.trimEnd().split('\n').at(-1) ?? '';
+  if (!last.includes('"type":"exit"') || !last.includes(part)) throw new Error(`the last line is ${last}`);
+}
+
+/** A keeper stays for a moment after its command; what is still there when none leaves any more counts. */
+async function settled(daemon) {
+  for (let looks = 0; looks < 100 && look(daemon).processes > idleProcesses; looks++) {
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+  return look(daemon);
+}
+
+function look({ init, pid, runtime }) {
+  const status = readFileSync(`/proc/${pid}/status`, 'utf8');
+  return {
+    rssMib: Number(/VmRSS:\s+(\d+)/.exec(status)[1]) / 1024,
+    descriptors: readdirSync(`/proc/${pid}/fd`).length,
+    processes: readFileSync(`/proc/${init.pid}/task/${init.pid}/children`, 'utf8').trim().split(' ').length,
+    directories: readdirSync(join(runtime, 'commands')).length,
+  };
+}
+
+function judge(rows) {
+  const slopes = Object.entries(budgets).map(([name, budget]) => {
+    const slope = slopeOf(rows.map((row) => [row.commands, row[name]])) * per;
+    const isKept = slope <= budget;
+    console.log(`${isKept ? 'ok    ' : 'failed'} ${name}: ${slope.toFixed(2)} per ${per} commands, at most ${budget}`);
+    return isKept;
+  });
+  return slopes.every(Boolean);
+}
+
+/** Of the line with the least squares. */
+function slopeOf(points) {
+  const mean = (at) => points.reduce((sum, point) => sum + point[at], 0) / points.length;
+  const [x, y] = [mean(0), mean(1)];
+  const above = points.reduce((sum, point) => sum + (point[0] - x) * (point[1] - y), 0);
+  return above / points.reduce((sum, point) => sum + (point[0] - x) ** 2, 0);
+}
