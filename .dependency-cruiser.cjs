@@ -30,7 +30,7 @@ const packagesBut = (...allowed) => ({
 
 /** The folders and files of daemon/src that have rules below. */
 const known = ['kit', 'platform', 'core', 'http', 'surfaces', 'cli'].map((folder) => `${src}${folder}/`);
-known.push(`${src}(main|compose|config|api|version)([.]test)?[.]ts$`);
+known.push(`${src}(main|compose|daemon|config|api|version)([.]test)?[.]ts$`);
 
 /** @type {import('dependency-cruiser').IConfiguration} */
 module.exports = {
@@ -106,6 +106,14 @@ module.exports = {
     layer('compose-only-by-main', 'things are constructed in one place, for one program.', '(?!main[.]ts$)', {
       path: `${src}compose[.]ts$`,
     }),
+    layer(
+      'daemon-only-by-compose',
+      'its life is led by main alone, once compose has made it.',
+      '(?!(main|compose)[.]ts$)',
+      {
+        path: `${src}daemon[.]ts$`,
+      },
+    ),
     {
       name: 'main-by-nobody',
       comment: 'main is where the process begins and ends.',
