@@ -19,6 +19,18 @@ export const statusOf: Readonly<Record<ErrorCode, number>> = {
   not_implemented: 501,
   unavailable: 503,
   no_space_left: 507,
+  file_not_found: 404,
+  file_permission_denied: 403,
+  file_exists: 409,
+  file_invalid_target: 400,
+  file_invalid_path: 400,
+  file_bad_request: 400,
+  file_read_only: 403,
+  file_not_text: 422,
+  file_too_large: 413,
+  file_io_error: 500,
+  precondition_failed: 409,
+  watcher_not_found: 404,
 };
 
 /** Of what is thrown and is in no table. */

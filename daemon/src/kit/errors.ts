@@ -17,6 +17,18 @@ export const errorCodes = [
   'not_implemented',
   'unavailable',
   'no_space_left',
+  'file_not_found',
+  'file_permission_denied',
+  'file_exists',
+  'file_invalid_target',
+  'file_invalid_path',
+  'file_bad_request',
+  'file_read_only',
+  'file_not_text',
+  'file_too_large',
+  'file_io_error',
+  'precondition_failed',
+  'watcher_not_found',
 ] as const;
 
 export type ErrorCode = (typeof errorCodes)[number];

@@ -1,6 +1,7 @@
 /** Turns what a caller asks for into a running command, or into an error that says why not. */
 import type { Child, Spawn } from '../../platform/spawn.ts';
 import type { Account, Accounts } from '../identity/accounts.ts';
+import { absolute } from '../identity/places.ts';
 import { Command } from './command.ts';
 import { commandEnvironment, type EnvironmentChanges } from './environment.ts';
 import type { LogBudget } from './log-budget.ts';
@@ -136,10 +137,4 @@ export class Launcher {
       throw systemRefusal(error);
     }
   }
-}
-
-/** A path as a caller may give it; `~` is the home of the account. */
-function absolute(path: string, account: Account, base: string): string {
-  if (path === '~' || path.startsWith('~/')) return account.home + path.slice(1);
-  return path.startsWith('/') ? path : `${base}/${path}`;
 }

@@ -1,0 +1,38 @@
+/** Where the paths of requests lead. */
+import { expect, test } from 'bun:test';
+import { Accounts } from './accounts.ts';
+import { Places } from './places.ts';
+
+const entries = [
+  { name: 'root', uid: 0, gid: 0, home: '/root', shell: '/bin/bash' },
+  { name: 'ada', uid: 1000, gid: 1000, home: '/home/ada', shell: '/bin/zsh' },
+];
+const places = new Places(
+  new Accounts({
+    database: {
+      byName: (name) => entries.find((entry) => entry.name === name) ?? null,
+      byUid: (uid) => entries.find((entry) => entry.uid === uid) ?? null,
+      groupsOf: (_, gid) => [gid],
+    },
+    own: { uid: 0, gid: 0 },
+    defaultUser: 'ada',
+    platform: 'linux',
+  }),
+);
+
+test('absolute, at home, or in the workspace', () => {
+  expect(places.resolve('/a//b/./c/', null)).toBe('/a/b/c');
+  expect(places.resolve('/a/../b', null)).toBe('/a/../b');
+  expect(places.resolve('/', null)).toBe('/');
+  expect(places.resolve('~', null)).toBe('/home/ada');
+  expect(places.resolve('~/x', 'root')).toBe('/root/x');
+  expect(places.resolve('x/y', 'root')).toBe('/home/ada/x/y');
+  expect(places.resolve('~x', 'root')).toBe('/home/ada/~x');
+  expect(places.resolve('file:///tmp/%FF', null)).toBe('/tmp/\udcff');
+});
+
+test('what no file can be called is refused', () => {
+  for (const path of ['', 'a\0b', 'a\ud800', 'file:///a%00']) {
+    expect(() => places.resolve(path, null)).toThrow('no file can be called');
+  }
+});

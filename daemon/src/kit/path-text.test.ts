@@ -1,0 +1,52 @@
+/** Every name that a file system can hold goes through text and comes back as the same bytes. */
+import { expect, test } from 'bun:test';
+import fc from 'fast-check';
+import {
+  decodePath,
+  encodePath,
+  isPath,
+  percentDecode,
+  readPath,
+  showName,
+  showPath,
+  systemPath,
+} from './path-text.ts';
+
+test('any bytes come back as they were', () => {
+  fc.assert(
+    fc.property(fc.uint8Array({ maxLength: 64 }), (bytes) => {
+      expect(new Uint8Array(encodePath(decodePath(bytes)))).toEqual(bytes);
+    }),
+  );
+});
+
+test('any path that is shown is read as itself', () => {
+  fc.assert(
+    fc.property(fc.uint8Array({ maxLength: 64 }), (bytes) => {
+      const path = `/${decodePath(bytes)}`;
+      fc.pre(!path.startsWith('/file:'));
+      expect(readPath(showPath(path))).toBe(path);
+    }),
+  );
+});
+
+test('UTF-8 stays text, and other bytes are shown', () => {
+  expect(systemPath('/tmp/naïve 😀')).toBe('/tmp/naïve 😀');
+  expect(systemPath('/tmp/\udcff')).toEqual(Buffer.from([...Buffer.from('/tmp/'), 0xff]));
+  expect(decodePath(Buffer.from([0x61, 0xe2, 0x82, 0x62, 0xff]))).toBe('a\udce2\udc82b\udcff');
+  expect(decodePath(Buffer.from([0xc3]))).toBe('\udcc3');
+  expect(showPath('/tmp/a b\udcff')).toBe('file:///tmp/a%20b%FF');
+  expect(showName('a\udcff😀')).toBe('a\ufffd😀');
+});
+
+test('percent escapes are bytes, and what is no escape stays', () => {
+  expect(percentDecode('/a%20b%C3%A9%FF%zz%')).toBe('/a bé\udcff%zz%');
+  expect(readPath('/tmp/100%25')).toBe('/tmp/100%25');
+  expect(readPath('file:///tmp/100%25')).toBe('/tmp/100%');
+});
+
+test('what no file can be called', () => {
+  expect(isPath('a\0b')).toBe(false);
+  expect(isPath('a\ud83d')).toBe(false);
+  expect(isPath('a\udcff😀')).toBe(true);
+});
