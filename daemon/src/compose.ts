@@ -14,7 +14,9 @@ import { LogBudget, type LogBudgetLimits } from './core/commands/log-budget.ts';
 import { execProbe } from './core/commands/probe.ts';
 import { Sessions, type Session } from './core/commands/sessions.ts';
 import { UsedIds, type UsedId } from './core/commands/used-ids.ts';
+import type { FilesContext } from './core/files/context.ts';
 import { Accounts } from './core/identity/accounts.ts';
+import { Places } from './core/identity/places.ts';
 import { Packages } from './core/ops/packages.ts';
 import { Sandbox } from './core/ops/sandbox.ts';
 import { Toolchains } from './core/ops/toolchain.ts';
@@ -68,6 +70,7 @@ export async function composeDaemon(inputs: DaemonInputs): Promise<Daemon> {
   const { spawn, sessions, commands } = composeCommands({ ...inputs, accounts, limits, onEnd });
   const metrics = new Metrics(gauges({ runtimeDirectory, commands, sessions, streams }));
   const operations = composeOperations({ config, environment, runtimeDirectory, logger, spawn, accounts, limits });
+  const files: FilesContext = { accounts, places: new Places(accounts) };
   const v1 = await loadV1(config.apiSurface === 'full');
   const uptimeSeconds = () => Math.round(performance.now() - startedMs) / 1000;
   const app: AppDeps = {
@@ -83,7 +86,7 @@ export async function composeDaemon(inputs: DaemonInputs): Promise<Daemon> {
     routes: [
       ...bindRoutes(rootRoutes, { version, uptimeSeconds, renderMetrics: () => metrics.render() }),
       ...bindRoutes(v1.routes, { ...operations, openApi: once(() => describeV1(v1.routes)) }),
-      ...bindRoutes(v2Routes, { ...operations, commands, closing: closing.signal, openApi: once(describeV2) }),
+      ...bindRoutes(v2Routes, { ...operations, commands, files, closing: closing.signal, openApi: once(describeV2) }),
     ],
     removedHint: v1.removedHint,
     onResponse(facts) {

@@ -9,6 +9,7 @@ import type { BodyLimits } from './body.ts';
 import { corsHeaders, preflight } from './cors.ts';
 import { bug, failure } from './envelope.ts';
 import { guardRequest, type GuardSettings } from './guard.ts';
+import { withoutParameter } from './query.ts';
 import type { BoundRoute, RequestContext } from './route.ts';
 import { guardHandler, isUpgrade, offeredProtocols, SocketUpgrade } from './socket.ts';
 import type { OpenStreams } from './open-streams.ts';
@@ -162,9 +163,7 @@ async function answer(
 /** A route, and what it hands on or logs, never sees a key in a URL. */
 function withoutKey(request: Request, url: URL): Request {
   if (!url.searchParams.has(keyParameter)) return request;
-  const stripped = new URL(url);
-  stripped.searchParams.delete(keyParameter);
-  return new Request(stripped.href, request);
+  return new Request(withoutParameter(request.url, keyParameter), request);
 }
 
 function mount({ routes, removedHint = () => null }: AppDeps): Hono<{ Bindings: Bindings }> {

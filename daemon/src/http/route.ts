@@ -5,6 +5,7 @@ import { HandedOver } from '../kit/handed-over.ts';
 import { readJsonObject, type BodyLimits } from './body.ts';
 import { success, validationFailure, type ValidationError } from './envelope.ts';
 import { NdjsonStream, ndjsonResponse } from './ndjson.ts';
+import { queryOf } from './query.ts';
 import { SocketUpgrade } from './socket.ts';
 import { SseStream, sseResponse } from './sse.ts';
 import type { StreamEvents } from './stream-body.ts';
@@ -200,15 +201,10 @@ async function readInputs(
   const raw = schemas.body ? await readJsonObject(request, limits) : null;
   const value = {
     params: check(schemas.params, schemas.params && readText(schemas.params, params), 'path'),
-    query: check(schemas.query, schemas.query && readText(schemas.query, queryOf(request)), 'query'),
+    query: check(schemas.query, schemas.query && readText(schemas.query, queryOf(request.url)), 'query'),
     body: check(schemas.body, raw, 'body'),
   };
   return errors.length > 0 ? { errors } : { value, raw };
-}
-
-/** The last one counts where a name is repeated. */
-function queryOf(request: Request): Record<string, string> {
-  return Object.fromEntries(new URL(request.url).searchParams);
 }
 
 function respondWith(result: unknown, request: Request, context: RequestContext): Response | SocketUpgrade {

@@ -1,12 +1,14 @@
 /** What the v2 routes work on, and the `route` function that knows it. */
 import type { Capabilities } from '../../core/capabilities/capabilities.ts';
 import type { Commands } from '../../core/commands/commands.ts';
+import type { FilesContext } from '../../core/files/context.ts';
 import type { Packages } from '../../core/ops/packages.ts';
 import type { Sandbox } from '../../core/ops/sandbox.ts';
 import { routesFor } from '../../http/route.ts';
 
 export interface V2Deps {
   readonly commands: Commands;
+  readonly files: FilesContext;
   readonly capabilities: Capabilities;
   readonly sandbox: Sandbox;
   readonly packages: Packages;
