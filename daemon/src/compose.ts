@@ -15,6 +15,8 @@ import { execProbe } from './core/commands/probe.ts';
 import { Sessions, type Session } from './core/commands/sessions.ts';
 import { UsedIds, type UsedId } from './core/commands/used-ids.ts';
 import type { FilesContext } from './core/files/context.ts';
+import { Parts } from './core/files/parts.ts';
+import { Turns } from './core/files/turns.ts';
 import { Accounts } from './core/identity/accounts.ts';
 import { Places } from './core/identity/places.ts';
 import { Packages } from './core/ops/packages.ts';
@@ -29,8 +31,10 @@ import { bindRoutes } from './http/route.ts';
 import type { Logger } from './kit/logger.ts';
 import { once } from './kit/once.ts';
 import { SystemAccounts } from './platform/accounts.ts';
+import { Directory } from './platform/directory.ts';
 import type { Boot } from './platform/init.ts';
 import { fileStamp, readMachine } from './platform/machine.ts';
+import { mimeOf } from './platform/media-types.ts';
 import { Metrics, type GaugeSource } from './platform/metrics.ts';
 import { processGauges } from './platform/process-gauges.ts';
 import { findProgram } from './platform/programs.ts';
@@ -70,7 +74,10 @@ export async function composeDaemon(inputs: DaemonInputs): Promise<Daemon> {
   const { spawn, sessions, commands } = composeCommands({ ...inputs, accounts, limits, onEnd });
   const metrics = new Metrics(gauges({ runtimeDirectory, commands, sessions, streams }));
   const operations = composeOperations({ config, environment, runtimeDirectory, logger, spawn, accounts, limits });
-  const files: FilesContext = { accounts, places: new Places(accounts) };
+  const files = composeFiles(accounts, runtimeDirectory);
+  void files.parts
+    .clearStale()
+    .catch((error: unknown) => logger.error('unfinished files could not be cleared', { reason: String(error) }));
   const v1 = await loadV1(config.apiSurface === 'full');
   const uptimeSeconds = () => Math.round(performance.now() - startedMs) / 1000;
   const app: AppDeps = {
@@ -136,6 +143,17 @@ function composeCommands({ config, boot, runtimeDirectory, environment, logger, 
     now: Date.now,
   });
   return { spawn, sessions, commands };
+}
+
+function composeFiles(accounts: Accounts, runtimeDirectory: string): FilesContext {
+  return {
+    accounts,
+    places: new Places(accounts),
+    openDirectory: (path) => Directory.open(path),
+    parts: new Parts(`${runtimeDirectory}/parts`),
+    turns: new Turns(),
+    mimeOf,
+  };
 }
 
 interface Gauged {

@@ -60,7 +60,14 @@ export function success(data: unknown, message: string, hint: string | null, top
 
 export function failure(error: CoreError): Response {
   const envelope: Envelope = { success: false, message: error.message, data: error.facts, hint: error.hint };
-  return json(envelope, statusOf[error.code], headersOf(error));
+  const errors = error.code === 'file_not_text' ? { errors: [notText(error)] } : {};
+  return json({ ...envelope, ...errors }, statusOf[error.code], headersOf(error));
+}
+
+/** A file that is not text is a failed validation too (contract, Errors). */
+function notText({ facts, message }: CoreError): ValidationError {
+  const place = facts?.['operation'] === 'read' ? 'query' : 'body';
+  return { location: `${place}.path`, message, type: 'value_error' };
 }
 
 export function validationFailure(errors: readonly ValidationError[]): Response {

@@ -14,6 +14,7 @@ export interface AccountDatabase {
   byUid(uid: number): PasswdEntry | null;
   /** The supplementary groups of an account, its own group first. */
   groupsOf(name: string | null, gid: number): number[];
+  groupName(gid: number): string | null;
 }
 
 export class SystemAccounts implements AccountDatabase {
@@ -37,9 +38,14 @@ export class SystemAccounts implements AccountDatabase {
     const member = this.#group.entries().filter((group) => name !== null && group.members.includes(name));
     return [...new Set([gid, ...member.map((group) => group.gid)])];
   }
+
+  groupName(gid: number): string | null {
+    return this.#group.entries().find((group) => group.gid === gid)?.name ?? null;
+  }
 }
 
 interface GroupEntry {
+  readonly name: string;
   readonly gid: number;
   readonly members: readonly string[];
 }
@@ -71,8 +77,8 @@ function parsePasswd([name, , uid, gid, , home, shell]: readonly string[]): Pass
   return { name, uid: Number(uid), gid: Number(gid), home: home || '/', shell: shell || '/bin/sh' };
 }
 
-function parseGroup([, , gid, members]: readonly string[]): GroupEntry | null {
-  return isId(gid) ? { gid: Number(gid), members: (members ?? '').split(',').filter(Boolean) } : null;
+function parseGroup([name, , gid, members]: readonly string[]): GroupEntry | null {
+  return name && isId(gid) ? { name, gid: Number(gid), members: (members ?? '').split(',').filter(Boolean) } : null;
 }
 
 function isId(text: string | undefined): text is string {

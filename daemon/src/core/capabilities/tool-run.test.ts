@@ -4,7 +4,12 @@ import type { Spawn } from '../../platform/spawn.ts';
 import { Accounts } from '../identity/accounts.ts';
 import { Tools } from './tool-run.ts';
 
-const database = { byName: () => null, byUid: () => null, groupsOf: (_name: string | null, gid: number) => [gid] };
+const database = {
+  byName: () => null,
+  byUid: () => null,
+  groupsOf: (_name: string | null, gid: number) => [gid],
+  groupName: () => null,
+};
 const request = { argv: ['python3'], withinMs: 1000, limitBytes: 1000 };
 
 function tools(platform: NodeJS.Platform, defaultUser: string | null, start: Spawn['start']): Tools {

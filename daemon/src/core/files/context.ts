@@ -1,8 +1,18 @@
 /** What the verbs of the files plane work with. */
 import type { Accounts } from '../identity/accounts.ts';
 import type { Places } from '../identity/places.ts';
+import type { Parts } from './parts.ts';
+import type { OpenDirectory } from './target.ts';
+import type { Turns } from './turns.ts';
 
 export interface FilesContext {
   readonly accounts: Accounts;
   readonly places: Places;
+  /** Links on the way are followed. */
+  readonly openDirectory: OpenDirectory;
+  readonly parts: Parts;
+  /** The media type that an extension stands for. */
+  readonly mimeOf: (path: string) => string;
+  /** Of all that change a file, by the key of its target. */
+  readonly turns: Turns;
 }

@@ -11,6 +11,7 @@ const database: AccountDatabase = {
   byName: (name) => entries.find((entry) => entry.name === name) ?? null,
   byUid: (uid) => entries.find((entry) => entry.uid === uid) ?? null,
   groupsOf: (name, gid) => (name === 'ada' ? [gid, 29] : [gid]),
+  groupName: () => null,
 };
 
 function accounts(deps: Partial<AccountsDeps> = {}): Accounts {

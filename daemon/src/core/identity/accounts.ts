@@ -68,6 +68,16 @@ export class Accounts {
     return this.#withUid(uid, gid);
   }
 
+  /** Of the owner of a file; null where the machine has no name for it. */
+  ownerName(uid: number): string | null {
+    return this.deps.database.byUid(uid)?.name ?? null;
+  }
+
+  /** Of the group of a file; null where the machine has no name for it. */
+  groupName(gid: number): string | null {
+    return this.deps.database.groupName(gid);
+  }
+
   /** True when the account is the daemon's own, so that nothing has to be switched. */
   isOwn(account: Account): boolean {
     const { own } = this.deps;

@@ -13,6 +13,7 @@ const places = new Places(
       byName: (name) => entries.find((entry) => entry.name === name) ?? null,
       byUid: (uid) => entries.find((entry) => entry.uid === uid) ?? null,
       groupsOf: (_, gid) => [gid],
+      groupName: () => null,
     },
     own: { uid: 0, gid: 0 },
     defaultUser: 'ada',

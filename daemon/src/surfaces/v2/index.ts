@@ -2,11 +2,13 @@
 import type { Route } from '../../http/route.ts';
 import type { V2Deps } from './app.ts';
 import * as commands from './commands.ts';
+import * as files from './files.ts';
 import * as ops from './ops.ts';
 import * as sessions from './sessions.ts';
 
 export const v2Routes: readonly Route<V2Deps>[] = [
   ...Object.values(commands),
   ...Object.values(sessions),
+  ...Object.values(files),
   ...Object.values(ops),
 ];

@@ -1,0 +1,41 @@
+/** Makes a directory, and those above it where that is asked for. */
+import { FileFailure, asFileOperation } from '../../kit/file-failure.ts';
+import type { FilesContext } from './context.ts';
+import { ownerFor } from './owner.ts';
+import { makeOwned, openTarget } from './target.ts';
+
+export interface MakeDirectoryRequest {
+  readonly path: string;
+  readonly user: string | null;
+  /** Makes what is missing on the way, and is content with a directory that is there. */
+  readonly parents: boolean;
+}
+
+export async function makeDirectory(
+  context: FilesContext,
+  request: MakeDirectoryRequest,
+): Promise<{ readonly path: string; readonly created: boolean }> {
+  const path = context.places.resolve(request.path, request.user);
+  const owner = ownerFor(context.accounts, request.user);
+  return asFileOperation('mkdir', path, async () => {
+    if (path === '/') return existing(path, request.parents);
+    const parents = request.parents ? { parents: { owner } } : {};
+    const options = { operation: 'mkdir', followLinks: true, ...parents } as const;
+    await using target = await openTarget(context.openDirectory, path, options);
+    if (target.stat?.isDirectory()) return existing(path, request.parents);
+    if (target.stat) throw new FileFailure({ operation: 'mkdir', path, errnoName: 'EEXIST' });
+    const made = await makeOwned(target.directory, target.name, owner);
+    await made[Symbol.asyncDispose]();
+    return { path, created: true };
+  });
+}
+
+function existing(path: string, isWelcome: boolean): { readonly path: string; readonly created: boolean } {
+  if (isWelcome) return { path, created: false };
+  throw new FileFailure({
+    operation: 'mkdir',
+    path,
+    errnoName: 'EEXIST',
+    hint: 'With parents: true a directory that is there is welcome.',
+  });
+}

@@ -1,0 +1,94 @@
+/** Writes a file whole, or at its end. */
+import { createHash, type Hash } from 'node:crypto';
+import type { BigIntStats } from 'node:fs';
+import type { FileHandle } from 'node:fs/promises';
+import { CoreError } from '../../kit/errors.ts';
+import { asFileOperation, type FileOperation } from '../../kit/file-failure.ts';
+import type { FilesContext } from './context.ts';
+import { etagOf } from './etag.ts';
+import { openFile } from './open-file.ts';
+import { ownerFor } from './owner.ts';
+import { copyAll, replaceFile, writeAll } from './replace.ts';
+import { openTarget, type Target } from './target.ts';
+
+export interface WriteRequest {
+  readonly path: string;
+  readonly user: string | null;
+  readonly bytes: Uint8Array;
+  readonly append: boolean;
+  /** The entity tag that the file must have; null is any. */
+  readonly ifMatch: string | null;
+  /** Permission bits; null keeps those of the file, or is the default for a new one. */
+  readonly mode: number | null;
+}
+
+export interface WrittenFile {
+  readonly path: string;
+  readonly bytesWritten: number;
+  readonly size: number;
+  /** Of the whole file, hexadecimal. */
+  readonly sha256: string;
+  readonly etag: string;
+}
+
+export async function writeFile(context: FilesContext, request: WriteRequest): Promise<WrittenFile> {
+  const path = context.places.resolve(request.path, request.user);
+  const owner = ownerFor(context.accounts, request.user);
+  return asFileOperation('write', path, () =>
+    changeFile(context, { operation: 'write', path, parents: { owner } }, async (target) => {
+      assertMatch(target, request.ifMatch);
+      const hash = createHash('sha256');
+      const stat = await replaceFile(context, target, {
+        operation: 'write',
+        owner,
+        mode: request.mode,
+        fill: (file) => fill(file, target, request, hash),
+      });
+      const size = Number(stat.size);
+      const sha256 = hash.digest('hex');
+      return { path, bytesWritten: request.bytes.length, size, sha256, etag: etagOf(stat) };
+    }),
+  );
+}
+
+interface Change {
+  readonly operation: FileOperation;
+  readonly path: string;
+  readonly parents?: Parameters<typeof openTarget>[2]['parents'];
+}
+
+/** Works on the file that a path leads to, links followed, when those before are done with it. */
+export async function changeFile<T>(
+  context: FilesContext,
+  { operation, path, parents }: Change,
+  work: (target: Target) => Promise<T>,
+): Promise<T> {
+  const options = { operation, followLinks: true, ...(parents ? { parents } : {}) };
+  await using target = await openTarget(context.openDirectory, path, options);
+  return await context.turns.take(await target.key(), async () => work(await target.again()));
+}
+
+/** Throws `precondition_failed` when somebody else has changed the file. */
+export function assertMatch({ path, stat }: { path: string; stat: BigIntStats | null }, ifMatch: string | null): void {
+  if (ifMatch === null) return;
+  const etag = stat && etagOf(stat);
+  if (etag !== null && (ifMatch === etag || ifMatch === '*' || `"${ifMatch}"` === etag)) return;
+  throw new CoreError('precondition_failed', `${path}: has changed since it had ${ifMatch}`, {
+    hint: 'Read it again, and send the change with the etag of that.',
+    facts: { etag },
+  });
+}
+
+async function fill(
+  file: FileHandle,
+  { path, stat }: Target,
+  { append, bytes }: WriteRequest,
+  hash: Hash,
+): Promise<void> {
+  if (append && stat) {
+    await using old = await openFile(path, 'write');
+    await copyAll(old.file, file, (piece) => hash.update(piece));
+  }
+  hash.update(bytes);
+  await writeAll(file, bytes);
+}

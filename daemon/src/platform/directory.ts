@@ -1,0 +1,194 @@
+/**
+ * A directory that is held open, and what is done in it by name. Whatever an account does meanwhile to the path that
+ * led here, by renaming or by planting links, the work stays in this directory.
+ *
+ * Node has no openat(2) and its kin, and Linux has an equal: a path below `/proc/self/fd/<n>` begins at the directory
+ * of that descriptor (proc(5)). Every call is the runtime's own, and blocks no thread but one of its pool.
+ */
+import { constants, promises as fs, type BigIntStats } from 'node:fs';
+import { decodePath, systemPath } from '../kit/path-text.ts';
+import { copyAttributes, renameWithoutReplacing } from './system-calls.ts';
+
+type FileHandle = fs.FileHandle;
+
+const { O_CREAT, O_DIRECTORY, O_EXCL, O_NOFOLLOW, O_NONBLOCK, O_NOCTTY, O_RDONLY, O_WRONLY } = constants;
+/** Holds a place without the right to read it (open(2)); Node has no name for it. */
+const O_PATH = 0o10000000;
+
+export class Directory implements AsyncDisposable {
+  private constructor(
+    /** The path that led here, for messages. */
+    readonly path: string,
+    private readonly handle: FileHandle,
+  ) {}
+
+  /** Links on the way and at the end are followed. */
+  static async open(path: string): Promise<Directory> {
+    return new Directory(path, await fs.open(systemPath(path), O_PATH | O_DIRECTORY));
+  }
+
+  /** A directory in this one; a link by that name is refused with ENOTDIR. */
+  openDirectory(name: string): Promise<Directory> {
+    return this.#do(name, async (at) => {
+      return new Directory(this.#pathOf(name), await fs.open(at, O_PATH | O_DIRECTORY | O_NOFOLLOW));
+    });
+  }
+
+  /** The directory above, wherever that is now. */
+  openParent(): Promise<Directory> {
+    return this.#do('..', async (at) => new Directory(this.#pathOf('..'), await fs.open(at, O_PATH | O_DIRECTORY)));
+  }
+
+  /** Makes a directory and opens it; EEXIST where the name is taken. */
+  async makeDirectory(name: string, mode = 0o777): Promise<Directory> {
+    await this.#do(name, (at) => fs.mkdir(at, mode));
+    return this.openDirectory(name);
+  }
+
+  /** To read; a link by that name is refused with ELOOP, and a pipe waits for nobody. */
+  openToRead(name: string): Promise<FileHandle> {
+    return this.#do(name, (at) => fs.open(at, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY));
+  }
+
+  /** To write what is there; a link by that name is refused with ELOOP. */
+  openToWrite(name: string): Promise<FileHandle> {
+    return this.#do(name, (at) => fs.open(at, O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY));
+  }
+
+  /** A new file; EEXIST where the name is taken, by a link as well. */
+  createFile(name: string, mode: number): Promise<FileHandle> {
+    return this.#do(name, (at) => fs.open(at, O_CREAT | O_EXCL | O_NOFOLLOW | O_WRONLY, mode));
+  }
+
+  /** Of the name itself: a link is told as a link. */
+  stat(name: string): Promise<BigIntStats> {
+    return this.#do(name, (at) => fs.lstat(at, { bigint: true }));
+  }
+
+  /** The same, and null where there is nothing by that name. */
+  async find(name: string): Promise<BigIntStats | null> {
+    try {
+      return await this.stat(name);
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
+      throw error;
+    }
+  }
+
+  /** Of this directory. */
+  own(): Promise<BigIntStats> {
+    return this.handle.stat({ bigint: true });
+  }
+
+  readLink(name: string): Promise<string> {
+    return this.#do(name, async (at) => decodePath(await fs.readlink(at, 'buffer')));
+  }
+
+  makeLink(name: string, target: string): Promise<void> {
+    return this.#do(name, (at) => fs.symlink(systemPath(target), at));
+  }
+
+  /** A second name of a file of this or another directory. */
+  linkFrom(source: Directory, sourceName: string, name: string): Promise<void> {
+    return this.#do(name, (at) => fs.link(source.#at(sourceName), at));
+  }
+
+  /** Names, in the order of the file system. */
+  names(): Promise<string[]> {
+    return this.#do('.', async (at) => {
+      const names = await fs.readdir(at, { encoding: 'buffer' });
+      return names.map((name) => decodePath(name));
+    });
+  }
+
+  /** Anything but a directory. */
+  removeFile(name: string): Promise<void> {
+    return this.#do(name, (at) => fs.unlink(at));
+  }
+
+  /** An empty one; ENOTEMPTY otherwise. */
+  removeDirectory(name: string): Promise<void> {
+    return this.#do(name, (at) => fs.rmdir(at));
+  }
+
+  /** In place of what has that name, in one step. */
+  replace(name: string, target: Directory, targetName: string): Promise<void> {
+    return this.#do(name, (at) => fs.rename(at, target.#at(targetName)));
+  }
+
+  /** EEXIST where the name is taken; in one step, where the file system can. */
+  rename(name: string, target: Directory, targetName: string): Promise<void> {
+    return target.#do(targetName, async () => {
+      try {
+        renameWithoutReplacing({ from: this.handle.fd, name }, { to: target.handle.fd, name: targetName });
+      } catch (error) {
+        if (!['EINVAL', 'ENOSYS'].includes((error as NodeJS.ErrnoException).code ?? '')) throw error;
+        if (await target.find(targetName)) throw Object.assign(new Error('EEXIST: rename'), { code: 'EEXIST' });
+        await this.replace(name, target, targetName);
+      }
+    });
+  }
+
+  /** Owner and mode of a name that is no link. */
+  async changeOwner(name: string, uid: number, gid: number): Promise<void> {
+    await this.#do(name, (at) => fs.lchown(at, uid, gid));
+  }
+
+  /** Of this directory itself. */
+  async changeOwn({ uid, gid, mode }: { uid?: number; gid?: number; mode?: number }): Promise<void> {
+    await using opened = await this.#opened();
+    if (uid !== undefined && gid !== undefined) await opened.chown(uid, gid);
+    if (mode !== undefined) await opened.chmod(mode);
+  }
+
+  /** Gives a file the extended attributes of the one by this name; of one that may not be read there are none to give. */
+  async copyAttributes(name: string, target: FileHandle): Promise<void> {
+    try {
+      await using source = await this.openToRead(name);
+      copyAttributes(source.fd, target.fd);
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EACCES') throw error;
+    }
+  }
+
+  async setTimes(name: string, accessedMs: number, modifiedMs: number): Promise<void> {
+    await this.#do(name, (at) => fs.lutimes(at, accessedMs / 1000, modifiedMs / 1000));
+  }
+
+  /** Puts the names of this directory on the disk. A directory that may be entered and not read is left to the system. */
+  async sync(): Promise<void> {
+    try {
+      await using opened = await this.#opened();
+      await opened.sync();
+    } catch (error) {
+      if (!['EACCES', 'EINVAL'].includes((error as NodeJS.ErrnoException).code ?? '')) throw error;
+    }
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.handle.close();
+  }
+
+  #opened(): Promise<FileHandle> {
+    return this.#do('.', (at) => fs.open(at, O_RDONLY | O_DIRECTORY));
+  }
+
+  #at(name: string): string | Buffer {
+    return systemPath(`/proc/self/fd/${this.handle.fd}/${name}`);
+  }
+
+  #pathOf(name: string): string {
+    if (name === '.') return this.path;
+    return this.path === '/' ? `/${name}` : `${this.path}/${name}`;
+  }
+
+  /** A failure names the path as the world knows it. */
+  async #do<T>(name: string, work: (at: string | Buffer) => T | Promise<T>): Promise<T> {
+    try {
+      return await work(this.#at(name));
+    } catch (error) {
+      if (error instanceof Error && 'code' in error) Object.assign(error, { path: this.#pathOf(name) });
+      throw error;
+    }
+  }
+}

@@ -1,0 +1,35 @@
+/** The inputs that file routes have in common. */
+import { z } from 'zod';
+import type { ErrorCode } from '../../kit/errors.ts';
+import { isPath, readPath } from '../../kit/path-text.ts';
+import { systemText } from './inputs.ts';
+
+/** Bytes that are not UTF-8 come percent-encoded: in a query as they are, in a body as a file URL. */
+export const filePath = z
+  .string()
+  .min(1)
+  .refine((text) => isPath(readPath(text)), 'must not contain a NUL byte or half a surrogate pair')
+  .meta({ pattern: '^[^\\u0000]*$' })
+  .describe('Absolute, below ~, or relative to the workspace; file:/// and percent escapes reach any name.');
+
+export const OwnerQuery = z.object({
+  user: systemText
+    .min(1)
+    .optional()
+    .describe('Account that owns what is created, and whose home ~ is; the default account otherwise.'),
+});
+
+export const FileQuery = OwnerQuery.extend({ path: filePath });
+
+/** What the system may say to any file operation. */
+export const fileErrors = [
+  'bad_argument',
+  'unavailable',
+  'file_not_found',
+  'file_permission_denied',
+  'file_invalid_target',
+  'file_invalid_path',
+  'file_bad_request',
+  'file_read_only',
+  'file_io_error',
+] as const satisfies readonly ErrorCode[];

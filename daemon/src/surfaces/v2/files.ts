@@ -1,0 +1,185 @@
+/** The v2 routes that read and change single files: wire shapes in, one core call each, views out. */
+import { z } from 'zod';
+import { makeDirectory } from '../../core/files/make-directory.ts';
+import { readFile } from '../../core/files/read.ts';
+import { statFile } from '../../core/files/stat.ts';
+import { writeFile } from '../../core/files/write.ts';
+import { CoreError } from '../../kit/errors.ts';
+import { showPath } from '../../kit/path-text.ts';
+import { snakeKeys } from '../../kit/snake-keys.ts';
+import { route } from './app.ts';
+import { fileErrors, filePath, FileQuery, OwnerQuery } from './file-inputs.ts';
+import { systemText } from './inputs.ts';
+
+const etag = z.string().describe('Changes with the content of the file.');
+const sha256 = z.string().describe('Of the whole file, hexadecimal.');
+const lineNumber = z.number().int().min(0).optional();
+const mode = z
+  .string()
+  .regex(/^0?[0-7]{3,4}$/)
+  .optional()
+  .describe('Permission bits as octal text, such as 644.');
+
+export const read = route({
+  operation: 'files.read',
+  method: 'GET',
+  path: '/v2/fs/read',
+  summary: 'Read a file as text, whole or some of its lines',
+  query: FileQuery.extend({
+    start_line: lineNumber.describe('The first line, counted from 0.'),
+    end_line: lineNumber.describe('The line to end before.'),
+    encoding: z.enum(['utf-8', 'base64']).default('utf-8').describe('base64 reads any bytes, whole.'),
+  }),
+  data: z
+    .object({
+      file: z.string(),
+      path: z.string(),
+      content: z.string(),
+      line_count: z.number().int().nullable().describe('Of the whole file; null with base64.'),
+      size: z.number().int().describe('Bytes of the whole file.'),
+      etag,
+    })
+    .meta({ id: 'FileContent' }),
+  errors: [...fileErrors, 'file_not_text', 'file_too_large'],
+  async handle({ files }, { query }) {
+    const { path, user, start_line: startLine = null, end_line: endLine = null, encoding } = query;
+    const content = await readFile(files, { path, user: user ?? null, startLine, endLine, encoding });
+    return { ...snakeKeys(content), path: showPath(content.path), file: showPath(content.path) };
+  },
+});
+
+const WriteBody = z.object({
+  path: filePath,
+  content: z.string().describe('The new content, in the encoding that is named.'),
+  encoding: z
+    .enum(['utf-8', 'base64', 'raw'])
+    .default('utf-8')
+    .describe('raw has one character, U+0000 to U+00FF, for each byte.'),
+  append: z.boolean().default(false).describe('Behind what is there.'),
+  leading_newline: z.boolean().default(false).describe('A newline before the content; text only.'),
+  trailing_newline: z.boolean().default(false).describe('A newline behind the content; text only.'),
+  if_match: systemText.min(1).optional().describe('Write only while the file has this etag.'),
+  mode,
+});
+
+export const write = route({
+  operation: 'files.write',
+  method: 'POST',
+  path: '/v2/fs/write',
+  summary: 'Write a file in one step, with the directories that lead to it',
+  query: OwnerQuery,
+  body: WriteBody,
+  data: z
+    .object({
+      file: z.string(),
+      path: z.string(),
+      bytes_written: z.number().int(),
+      size: z.number().int().describe('Bytes of the whole file.'),
+      sha256,
+      etag,
+    })
+    .meta({ id: 'WrittenFile' }),
+  errors: [...fileErrors, 'precondition_failed', 'no_space_left'],
+  async handle({ files }, { query, body }) {
+    const written = await writeFile(files, {
+      path: body.path,
+      user: query.user ?? null,
+      bytes: contentOf(body),
+      append: body.append,
+      ifMatch: body.if_match ?? null,
+      mode: body.mode === undefined ? null : Number.parseInt(body.mode, 8),
+    });
+    return { ...snakeKeys(written), path: showPath(written.path), file: showPath(written.path) };
+  },
+});
+
+function contentOf(body: z.output<typeof WriteBody>): Uint8Array {
+  const { content, encoding } = body;
+  if (encoding !== 'utf-8' && (body.leading_newline || body.trailing_newline)) {
+    throw new CoreError('bad_argument', `a newline cannot be added to ${encoding} content`, {
+      hint: 'Put it into the content, or send text.',
+    });
+  }
+  if (encoding === 'base64') return fromBase64(content);
+  if (encoding === 'raw') return fromLatin1(content);
+  return Buffer.from(`${body.leading_newline ? '\n' : ''}${content}${body.trailing_newline ? '\n' : ''}`);
+}
+
+/** The decoder of the runtime leaves out what it does not know, and would write something else than was meant. */
+function fromBase64(content: string): Buffer {
+  const text = content.replaceAll(/[\r\n]/g, '');
+  if (!/^[A-Za-z0-9+/]*={0,2}$/.test(text) || text.length % 4 !== 0) {
+    throw new CoreError('bad_argument', 'content is not base64', {
+      hint: 'Use the alphabet of RFC 4648, with padding.',
+    });
+  }
+  return Buffer.from(text, 'base64');
+}
+
+function fromLatin1(content: string): Buffer {
+  const at = content.search(/[^\u0000-\u00ff]/);
+  if (at !== -1) {
+    throw new CoreError('bad_argument', `raw content has a character above U+00FF at ${at}`, {
+      hint: 'Send text as utf-8, or bytes as base64.',
+    });
+  }
+  return Buffer.from(content, 'latin1');
+}
+
+export const stat = route({
+  operation: 'files.stat',
+  method: 'GET',
+  path: '/v2/fs/stat',
+  summary: 'Tell what a path leads to',
+  query: FileQuery.extend({
+    follow_symlinks: z.boolean().default(true).describe('Tell of what a link points at, not of the link.'),
+  }),
+  data: z
+    .object({
+      path: z.string(),
+      size: z.number().int(),
+      permissions: z.string().describe('Permission bits as octal text.'),
+      is_directory: z.boolean(),
+      is_symlink: z.boolean().describe('Of the path itself.'),
+      modified_time: z.string().describe('RFC 3339, UTC.'),
+      uid: z.number().int(),
+      gid: z.number().int(),
+      owner: z.string().nullable(),
+      group: z.string().nullable(),
+      mode: z.number().int().describe('st_mode, as stat(2) has it.'),
+      target: z.string().nullable().describe('What a link says.'),
+      inode: z.number().int(),
+      mime: z.string().nullable().describe('By the extension; null for what is no regular file.'),
+      etag,
+    })
+    .meta({ id: 'FileStat' }),
+  errors: fileErrors,
+  async handle({ files }, { query }) {
+    const { path, user = null, follow_symlinks: followSymlinks } = query;
+    const { modifiedMs, ...found } = await statFile(files, { path, user, followSymlinks });
+    return {
+      ...snakeKeys(found),
+      path: showPath(found.path),
+      target: found.target === null ? null : showPath(found.target),
+      modified_time: new Date(modifiedMs).toISOString(),
+    };
+  },
+});
+
+export const mkdir = route({
+  operation: 'files.mkdir',
+  method: 'POST',
+  path: '/v2/fs/mkdir',
+  summary: 'Make a directory',
+  query: OwnerQuery,
+  body: z.object({
+    path: filePath,
+    parents: z.boolean().default(false).describe('Make what is missing on the way; one that is there is welcome.'),
+  }),
+  data: z.object({ path: z.string(), created: z.boolean() }).meta({ id: 'MadeDirectory' }),
+  errors: [...fileErrors, 'file_exists', 'no_space_left'],
+  async handle({ files }, { query, body }) {
+    const { path, created } = await makeDirectory(files, { ...body, user: query.user ?? null });
+    return { path: showPath(path), created };
+  },
+});
