@@ -15,6 +15,7 @@ import { execProbe } from './core/commands/probe.ts';
 import { Sessions, type Session } from './core/commands/sessions.ts';
 import { UsedIds, type UsedId } from './core/commands/used-ids.ts';
 import type { FilesContext } from './core/files/context.ts';
+import { EditHistory } from './core/files/edit-history.ts';
 import { Parts } from './core/files/parts.ts';
 import { Turns } from './core/files/turns.ts';
 import { Accounts } from './core/identity/accounts.ts';
@@ -32,6 +33,7 @@ import type { Logger } from './kit/logger.ts';
 import { once } from './kit/once.ts';
 import { SystemAccounts } from './platform/accounts.ts';
 import { Directory } from './platform/directory.ts';
+import { unifiedDiff } from './platform/unified-diff.ts';
 import type { Boot } from './platform/init.ts';
 import { fileStamp, readMachine } from './platform/machine.ts';
 import { mimeOf } from './platform/media-types.ts';
@@ -152,6 +154,8 @@ function composeFiles(accounts: Accounts, runtimeDirectory: string): FilesContex
     openDirectory: (path) => Directory.open(path),
     parts: new Parts(`${runtimeDirectory}/parts`),
     turns: new Turns(),
+    edits: new EditHistory(),
+    diff: unifiedDiff,
     mimeOf,
   };
 }

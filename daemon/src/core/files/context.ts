@@ -1,6 +1,7 @@
 /** What the verbs of the files plane work with. */
 import type { Accounts } from '../identity/accounts.ts';
 import type { Places } from '../identity/places.ts';
+import type { EditHistory } from './edit-history.ts';
 import type { Parts } from './parts.ts';
 import type { OpenDirectory } from './target.ts';
 import type { Turns } from './turns.ts';
@@ -15,4 +16,7 @@ export interface FilesContext {
   readonly mimeOf: (path: string) => string;
   /** Of all that change a file, by the key of its target. */
   readonly turns: Turns;
+  readonly edits: EditHistory;
+  /** A unified diff of a file; null where it would say nothing. */
+  readonly diff: (path: string, before: string, after: string) => string | null;
 }

@@ -32,7 +32,7 @@ export async function readFile({ places }: FilesContext, request: ReadRequest): 
   const path = places.resolve(request.path, request.user);
   return asFileOperation('read', path, async () => {
     await using opened = await openFile(path, 'read');
-    const bytes = await readWhole(opened, path);
+    const bytes = await readWhole(opened, path, 'read');
     const common = { path, size: bytes.length, etag: etagOf(opened.stat) };
     if (request.encoding === 'base64') return { ...common, content: bytes.toString('base64'), lineCount: null };
     const text = decodeText(bytes, path, 'read');
@@ -41,8 +41,8 @@ export async function readFile({ places }: FilesContext, request: ReadRequest): 
 }
 
 /** Files of the kernel's own say that they are empty: what is read counts. Throws `file_too_large`. */
-export async function readWhole({ file, stat }: OpenedFile, path: string): Promise<Buffer> {
-  if (stat.size > maxReadBytes) throw tooLarge(path, Number(stat.size));
+export async function readWhole({ file, stat }: OpenedFile, path: string, operation: 'read' | 'edit'): Promise<Buffer> {
+  if (stat.size > maxReadBytes) throw tooLarge(path, operation, Number(stat.size));
   const pieces: Buffer[] = [];
   for (let length = 0; ;) {
     const rest = Number(stat.size) - length;
@@ -50,7 +50,7 @@ export async function readWhole({ file, stat }: OpenedFile, path: string): Promi
     const { bytesRead } = await file.read(buffer, 0, buffer.length, length);
     if (bytesRead === 0) return pieces.length === 1 && pieces[0] ? pieces[0] : Buffer.concat(pieces);
     length += bytesRead;
-    if (length > maxReadBytes) throw tooLarge(path, length);
+    if (length > maxReadBytes) throw tooLarge(path, operation, length);
     pieces.push(buffer.subarray(0, bytesRead));
   }
 }
@@ -79,9 +79,9 @@ function linesOf(text: string, from: number, to: number | null): { content: stri
   return { content: text.slice(start, Math.max(start, end)), lineCount };
 }
 
-function tooLarge(path: string, size: number): FileFailure {
+function tooLarge(path: string, operation: 'read' | 'edit', size: number): FileFailure {
   return new FileFailure({
-    operation: 'read',
+    operation,
     path,
     errnoName: 'EFBIG',
     message: `${path}: has ${size} bytes; at most ${maxReadBytes} are read at once`,

@@ -2,6 +2,7 @@
 import type { Route } from '../../http/route.ts';
 import type { V2Deps } from './app.ts';
 import * as commands from './commands.ts';
+import * as fileEdit from './file-edit.ts';
 import * as files from './files.ts';
 import * as ops from './ops.ts';
 import * as sessions from './sessions.ts';
@@ -10,5 +11,6 @@ export const v2Routes: readonly Route<V2Deps>[] = [
   ...Object.values(commands),
   ...Object.values(sessions),
   ...Object.values(files),
+  ...Object.values(fileEdit),
   ...Object.values(ops),
 ];

@@ -1,0 +1,111 @@
+/** Changes in a text: anchors that are replaced, and lines that are put in. */
+
+export const replaceModes = ['ALL', 'FIRST', 'LAST'] as const;
+export type ReplaceMode = (typeof replaceModes)[number];
+
+export type TextEdit =
+  | {
+      readonly kind: 'replace';
+      readonly oldText: string;
+      readonly newText: string;
+      /** null where the anchor has to be there exactly once. */
+      readonly mode: ReplaceMode | null;
+    }
+  | {
+      readonly kind: 'insert';
+      /** The new lines come behind this one, counted from 1; 0 is the top. */
+      readonly line: number;
+      readonly newText: string;
+    };
+
+export interface EditedText {
+  readonly text: string;
+  /** Where the first change begins in the new text, and where it ends. */
+  readonly start: number;
+  readonly end: number;
+}
+
+/** Why an edit cannot be made, in the words of the contract. */
+export class EditRefusal extends Error {
+  constructor(
+    message: string,
+    readonly hint: string,
+  ) {
+    super(message);
+  }
+}
+
+export function applyEdit(text: string, edit: TextEdit): EditedText {
+  return edit.kind === 'insert' ? insert(text, edit.line, edit.newText) : replace(text, edit);
+}
+
+function replace(text: string, { oldText, newText, mode }: Extract<TextEdit, { kind: 'replace' }>): EditedText {
+  const first = text.indexOf(oldText);
+  if (first === -1) {
+    throw new EditRefusal(
+      'old_str not found in file',
+      'GET /v2/fs/read shows the file as it is now; whitespace counts.',
+    );
+  }
+  if (mode === null && text.includes(oldText, first + 1)) {
+    throw new EditRefusal(
+      'old_str has multiple occurrences; replace_mode is required',
+      'Set replace_mode to ALL, FIRST or LAST, or make old_str longer until it is unique.',
+    );
+  }
+  const at = mode === 'LAST' ? text.lastIndexOf(oldText) : first;
+  const changed =
+    mode === 'ALL'
+      ? text.replaceAll(oldText, () => newText)
+      : text.slice(0, at) + newText + text.slice(at + oldText.length);
+  return { text: changed, start: at, end: at + newText.length };
+}
+
+/** Whole lines are put in: a newline is added where one is missing between them and what is around. */
+function insert(text: string, line: number, newText: string): EditedText {
+  const at = offsetBehind(text, line);
+  const before = at > 0 && text[at - 1] !== '\n' ? '\n' : '';
+  const after = at < text.length && !newText.endsWith('\n') ? '\n' : '';
+  const start = at + before.length;
+  return { text: text.slice(0, at) + before + newText + after + text.slice(at), start, end: start + newText.length };
+}
+
+function offsetBehind(text: string, line: number): number {
+  let at = 0;
+  for (let count = 0; count < line; count++) {
+    const newline = text.indexOf('\n', at);
+    if (newline === -1 && at === text.length) {
+      throw new EditRefusal(
+        `insert_line ${line} is behind the end: the file has ${count} lines`,
+        `Give a line from 0, the top, to ${count}, the end.`,
+      );
+    }
+    at = newline === -1 ? text.length : newline + 1;
+  }
+  return at;
+}
+
+/** Lines around a change that are shown with it. */
+const snippetLines = 4;
+const mostCharacters = 16_000;
+
+/** The lines around a change with their numbers, as `cat -n` prints them. */
+export function snippet({ text, start, end }: EditedText): string {
+  let from = lineStart(text, start);
+  for (let i = 0; i < snippetLines && from > 0; i++) from = lineStart(text, from - 1);
+  let to = lineEnd(text, end);
+  for (let i = 0; i < snippetLines && to < text.length; i++) to = lineEnd(text, to + 1);
+  const firstNumber = text.slice(0, from).split('\n').length;
+  const lines = text.slice(from, Math.min(to, from + mostCharacters)).split('\n');
+  const numbered = lines.map((line, i) => `${String(firstNumber + i).padStart(6)}\t${line}`).join('\n');
+  return to - from > mostCharacters ? `${numbered}\n<clipped: GET /v2/fs/read shows the rest>` : numbered;
+}
+
+function lineStart(text: string, at: number): number {
+  return at === 0 ? 0 : text.lastIndexOf('\n', at - 1) + 1;
+}
+
+function lineEnd(text: string, at: number): number {
+  const newline = text.indexOf('\n', at);
+  return newline === -1 ? text.length : newline;
+}
