@@ -35,6 +35,7 @@ import { SystemAccounts } from './platform/accounts.ts';
 import { Directory } from './platform/directory.ts';
 import { unifiedDiff } from './platform/unified-diff.ts';
 import type { Boot } from './platform/init.ts';
+import { LineFile } from './platform/line-file.ts';
 import { fileStamp, readMachine } from './platform/machine.ts';
 import { mimeOf } from './platform/media-types.ts';
 import { Metrics, type GaugeSource } from './platform/metrics.ts';
@@ -136,7 +137,7 @@ function composeCommands({ config, boot, runtimeDirectory, environment, logger, 
     spawn,
     launcher,
     sessions,
-    usedIds: new UsedIds(new StateFile<readonly UsedId[]>(`${runtimeDirectory}/used-ids.json`, [], onFault), Date.now),
+    usedIds: new UsedIds(new LineFile<UsedId>(`${runtimeDirectory}/used-ids.ndjson`, onFault), Date.now, onFault),
     maxRunning: config.maxCommands,
     platform: process.platform,
     budget,

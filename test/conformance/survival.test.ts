@@ -130,7 +130,7 @@ test('V2CMD-SESSIONENV a command that could not start leaves nothing in its sess
 test(
   'V2CMD-RETIRE ids that cannot be written down keep their records, and start nothing twice',
   async ({ sandbox }) => {
-    mkdirSync(join(sandbox.runtimeDirectory, 'used-ids.json.next'));
+    mkdirSync(join(sandbox.runtimeDirectory, 'used-ids.ndjson'));
     for (let batch = 0; batch < 11; batch++) {
       await Promise.all(
         Array.from({ length: 50 }, (_, n) =>

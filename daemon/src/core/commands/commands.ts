@@ -345,9 +345,7 @@ export class Commands implements Disposable {
 
   /** The ids are written down before the records go, so that no id is ever free again in between. */
   #forget(commands: readonly Command[]): void {
-    this.deps.usedIds.add(
-      commands.flatMap(({ id, note: { fingerprint } }) => (fingerprint === null ? [] : [{ id, fingerprint }])),
-    );
+    this.deps.usedIds.add(commands.filter(({ note }) => note.fingerprint !== null).map(({ id }) => id));
     for (const command of commands) {
       this.#byId.delete(command.id);
       this.#ended.delete(command);
