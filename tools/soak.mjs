@@ -19,6 +19,12 @@ const warmSamples = 8;
 const budgets = { rssMib: 1, descriptors: 0.5, processes: 0.5, directories: 8 };
 const per = 10_000;
 
+/**
+ * Between two collections garbage moves the resident memory by up to 20 MiB, and one look at the end of each sample
+ * may make a slope of that. The memory of a sample is the mean of a look at every hundredth of its commands.
+ */
+const lookEvery = 100;
+
 /** The daemon, and the keeper that waits for the next command. */
 const idleProcesses = 2;
 
@@ -67,8 +73,8 @@ async function soak(daemon) {
     const from = Math.round((commands / samples) * sample);
     const to = Math.round((commands / samples) * (sample + 1));
     const began = performance.now();
-    await runAll(daemon, from, to);
-    const row = { commands: to, ...(await settled(daemon)) };
+    const rssMib = await runAll(daemon, from, to);
+    const row = { commands: to, rssMib, ...(await settled(daemon)) };
     rows.push(row);
     const rate = Math.round(((to - from) / (performance.now() - began)) * 1000);
     console.log(
@@ -80,13 +86,18 @@ async function soak(daemon) {
   return rows;
 }
 
-/** Several clients at once, each with one command after the other. */
+/** Several clients at once, each with one command after the other; answers the mean of the daemon's memory meanwhile. */
 async function runAll(daemon, from, to) {
   let next = from;
+  const looks = [];
   const client = async () => {
-    while (next < to) await runOne(daemon, next++);
+    while (next < to) {
+      if (next % lookEvery === 0) looks.push(rssMibOf(daemon.pid));
+      await runOne(daemon, next++);
+    }
   };
   await Promise.all(Array.from({ length: clients }, client));
+  return mean([...looks, rssMibOf(daemon.pid)]);
 }
 
 /** Every kind of command that a client starts, the short ones most often; each answer is looked at. */
@@ -140,10 +151,12 @@ async function settled(daemon) {
   return look(daemon);
 }
 
+function rssMibOf(pid) {
+  return Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))[1]) / 1024;
+}
+
 function look({ init, pid, runtime }) {
-  const status = readFileSync(`/proc/${pid}/status`, 'utf8');
   return {
-    rssMib: Number(/VmRSS:\s+(\d+)/.exec(status)[1]) / 1024,
     descriptors: readdirSync(`/proc/${pid}/fd`).length,
     processes: readFileSync(`/proc/${init.pid}/task/${init.pid}/children`, 'utf8').trim().split(' ').length,
     directories: readdirSync(join(runtime, 'commands')).length,
@@ -162,8 +175,11 @@ function judge(rows) {
 
 /** Of the line with the least squares. */
 function slopeOf(points) {
-  const mean = (at) => points.reduce((sum, point) => sum + point[at], 0) / points.length;
-  const [x, y] = [mean(0), mean(1)];
+  const [x, y] = [0, 1].map((at) => mean(points.map((point) => point[at])));
   const above = points.reduce((sum, point) => sum + (point[0] - x) * (point[1] - y), 0);
   return above / points.reduce((sum, point) => sum + (point[0] - x) ** 2, 0);
+}
+
+function mean(values) {
+  return values.reduce((sum, value) => sum + value, 0) / values.length;
 }
