@@ -7,11 +7,14 @@ export interface StreamEvents {
   onEnd(bytes: number): void;
 }
 
-/** Pieces that may wait in the response; past them the producer is not asked. */
-const piecesAhead = 2;
+/** Nothing waits in the response: what the runtime could not send it has copied before it asks again. */
+const piecesAhead = 0;
 const encoder = new TextEncoder();
 
-/** `pieces` is given the signal that fires when the client has gone. */
+/**
+ * `pieces` is given the signal that fires when the client has gone. The memory of a piece may be used again once the
+ * next one is asked for.
+ */
 export function streamBody(
   pieces: (signal: AbortSignal) => AsyncIterable<string | Uint8Array>,
   events: StreamEvents,

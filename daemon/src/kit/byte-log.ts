@@ -20,14 +20,19 @@ export interface LogSource {
 export class ByteLog {
   constructor(private readonly source: LogSource) {}
 
+  /** The same as `readInto`, with memory of its own. */
+  read(offset: number, limit: number): Piece | null {
+    return this.readInto(Buffer.allocUnsafe(limit), offset);
+  }
+
   /**
-   * The piece that starts at `offset`, at most `limit` bytes of it; null when there is nothing past it.
+   * The piece that starts at `offset`, at most as much of it as `buffer` holds; null when there is nothing past it.
+   * Its bytes are those of the buffer.
    *
    * Bytes are read before the holes are: a range is declared a hole before its bytes go, so what a
    * later look at the holes does not name was still whole when it was read.
    */
-  read(offset: number, limit: number): Piece | null {
-    const buffer = Buffer.allocUnsafe(limit);
+  readInto(buffer: Uint8Array, offset: number): Piece | null {
     const count = this.source.readAt(offset, buffer);
     const next = this.source.holes().find((hole) => hole.to > offset);
     if (next && next.from <= offset) return { kind: 'gap', from: offset, to: next.to };

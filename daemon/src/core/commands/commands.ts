@@ -12,7 +12,8 @@ import { assertCanKill, killCommand, type Killed } from './kill.ts';
 import { graceMs, type CommandSpec, type Launcher } from './launcher.ts';
 import type { LogBudget } from './log-budget.ts';
 import { decodeNote } from './note.ts';
-import { readPart, type Offsets, type StreamPart } from './output.ts';
+import { OutputMemory } from './output-chunk.ts';
+import { follow, readPart, type FollowEvent, type FollowOptions, type Offsets, type StreamPart } from './output.ts';
 import { readLogs, systemRefusal, tooManyCommands } from './refusal.ts';
 import { EndedCommands } from './retention.ts';
 import type { Session, Sessions } from './sessions.ts';
@@ -85,6 +86,7 @@ export class Commands implements Disposable {
   readonly #killing = new Set<Promise<unknown>>();
   /** Those that run, or did at the handover. */
   readonly #counted = new Set<Command>();
+  readonly #memory = new OutputMemory();
   #trimming: ReturnType<typeof setInterval> | null = null;
   /** Aborted once another daemon is to own all of them. */
   #handover = new AbortController();
@@ -176,6 +178,11 @@ export class Commands implements Disposable {
       .filter((command) => filter.status === null || command.state.status === filter.status)
       .filter((command) => filter.sessionId === null || command.note.sessionId === filter.sessionId)
       .toSorted((a, b) => a.startedMs - b.startedMs);
+  }
+
+  /** Its output from some offsets on, and what becomes of it, to the last event: see `follow` in output.ts. */
+  follow(command: Command, options: FollowOptions): AsyncGenerator<FollowEvent> {
+    return follow(command, this.#memory, options);
   }
 
   /** What lies past the offsets, at once or as soon as there is something, the command ends, or the wait is over. */

@@ -1,17 +1,40 @@
-/** Pieces of output that followers share. */
+/** Pieces of output that followers share, and the memory they stand in. */
 import { expect, test } from 'bun:test';
-import { OutputChunk, RecentChunks } from './output-chunk.ts';
+import { OutputChunk, OutputMemory, RecentChunks } from './output-chunk.ts';
 
-test('what readers make of a piece is made once for each form', () => {
-  const chunk = new OutputChunk('stdout', 0, Buffer.from('abc'));
-  let made = 0;
-  const upperCase = () => chunk.form('upper', () => `${Buffer.from(chunk.bytes).toString().toUpperCase()}${++made}`);
-  expect([upperCase(), upperCase(), chunk.form('length', () => chunk.bytes.length)]).toEqual(['ABC1', 'ABC1', 3]);
+function chunkAt(offset: number, onUnused: () => void = () => {}): OutputChunk {
+  return new OutputChunk('stderr', offset, offset + 1, Buffer.from('x'), onUnused);
+}
+
+test('a piece gives its memory back once, when the last of those who use it is through', () => {
+  const unused: string[] = [];
+  const chunk = chunkAt(0, () => unused.push('given back'));
+  const first = chunk.use();
+  const second = chunk.use();
+  first[Symbol.dispose]();
+  expect([chunk.isUsed, unused]).toEqual([true, []]);
+  second[Symbol.dispose]();
+  expect([chunk.isUsed, unused]).toEqual([false, ['given back']]);
 });
 
-test('only the newest pieces are found again', () => {
+test('only the newest pieces are found again, and only while somebody uses them', () => {
   const recent = new RecentChunks();
-  const chunks = Array.from({ length: 6 }, (_, index) => new OutputChunk('stderr', index, Buffer.from('x')));
-  for (const chunk of chunks) recent.add(`${chunk.offset}`, chunk);
-  expect(chunks.map(({ offset }) => recent.find(`${offset}`)?.offset)).toEqual([undefined, undefined, 2, 3, 4, 5]);
+  const chunks = Array.from({ length: 6 }, (_, index) => chunkAt(index));
+  const uses = chunks.map((chunk) => {
+    recent.add(`${chunk.offset}`, chunk);
+    return chunk.use();
+  });
+  const found = () => chunks.map(({ offset }) => recent.find(`${offset}`)?.offset);
+  expect(found()).toEqual([undefined, undefined, 2, 3, 4, 5]);
+  uses[3]?.[Symbol.dispose]();
+  expect(found()).toEqual([undefined, undefined, 2, undefined, 4, 5]);
+});
+
+test('what is given back is taken again, and no more of it is kept than a few', () => {
+  const memory = new OutputMemory();
+  const taken = Array.from({ length: 100 }, () => memory.take());
+  expect(new Set(taken).size).toBe(100);
+  for (const buffer of taken) memory.giveBack(buffer);
+  const again = Array.from({ length: 100 }, () => memory.take());
+  expect(again.filter((buffer) => taken.includes(buffer))).toHaveLength(4);
 });

@@ -5,7 +5,7 @@ import { countCharacters, cutMarker, decodeUtf8, takeCharacters, wholeUtf8Length
 import type { Child, StreamName } from '../../platform/spawn.ts';
 import { ArrivalOrder, arrivalSegments, type Segment } from './arrival-order.ts';
 import type { Command, CommandState } from './command.ts';
-import { OutputChunk } from './output-chunk.ts';
+import { chunkBytes, OutputChunk, type OutputMemory, type Rendering } from './output-chunk.ts';
 import { readLogs } from './refusal.ts';
 
 export type Offsets = Readonly<Record<StreamName, number>>;
@@ -27,8 +27,7 @@ export type FollowEvent =
 
 export interface FollowOptions {
   readonly from: Offsets;
-  /** True cuts only between whole UTF-8 sequences; false hands every byte on as it comes. */
-  readonly wholeCharacters: boolean;
+  readonly rendering: Rendering;
   /** After how long without output a `silence` event comes. */
   readonly silenceMs: number;
   /** The reader has gone. */
@@ -46,7 +45,6 @@ export interface OutputSummary {
   readonly truncated: boolean;
 }
 
-const chunkBytes = 64 * 1024;
 const longestSequence = 4;
 /** Of each text in one answer: more would stand in the memory of the daemon several times over. */
 const mostCharacters = 32 * 1024 * 1024;
@@ -79,8 +77,15 @@ export function readPart(child: Child, stream: StreamName, offset: number, limit
   return { bytes: bytes.subarray(0, bytes.length - held), next: next - held, gaps: joinRanges(gaps) };
 }
 
-/** Everything from the given offsets on, then live, up to exactly one last event: `exit` or `closing`. */
-export async function* follow(command: Command, options: FollowOptions): AsyncGenerator<FollowEvent> {
+/**
+ * Everything from the given offsets on, then live, up to exactly one last event: `exit` or `closing`. A piece of
+ * output holds until the next event is asked for.
+ */
+export async function* follow(
+  command: Command,
+  memory: OutputMemory,
+  options: FollowOptions,
+): AsyncGenerator<FollowEvent> {
   const { child } = command;
   using _open = child.directory.use();
   child.refresh();
@@ -98,10 +103,11 @@ export async function* follow(command: Command, options: FollowOptions): AsyncGe
     }
     // Looked at before the output is: what came before the end is then told before the end.
     const isLast = isSettled;
-    const reading = { wholeCharacters: options.wholeCharacters, isOver: isLast && !child.streamsOpen };
+    const reading = { memory, rendering: options.rendering, isOver: isLast && !child.streamsOpen };
     const event = nextOutput(command, order, offsets, reading);
     if (event) {
-      offsets[event.stream] = event.kind === 'gap' ? event.to : event.offset + event.bytes.length;
+      offsets[event.stream] = event.kind === 'gap' ? event.to : event.next;
+      using _used = event.kind === 'bytes' ? event.use() : null;
       yield event;
       if (options.signal.aborted) return;
       continue;
@@ -163,7 +169,8 @@ function endOf(child: Child, stream: StreamName): number {
 }
 
 interface Reading {
-  readonly wholeCharacters: boolean;
+  readonly memory: OutputMemory;
+  readonly rendering: Rendering;
   /** Nothing will be written any more. */
   readonly isOver: boolean;
 }
@@ -195,7 +202,7 @@ function readShared(
   reading: Reading,
 ): Extract<FollowEvent, { kind: 'bytes' | 'gap' }> | null {
   const { stream, from, to } = segment;
-  const key = [stream, from, Math.min(to, from + chunkBytes), reading.wholeCharacters, reading.isOver].join(' ');
+  const key = [stream, from, Math.min(to, from + chunkBytes), reading.rendering.name, reading.isOver].join(' ');
   const known = recent.find(key);
   if (known) return known;
   const event = readSegment(child, segment, reading);
@@ -206,18 +213,21 @@ function readShared(
 function readSegment(
   child: Child,
   { stream, from, to }: Segment,
-  { wholeCharacters, isOver }: Reading,
+  { memory, rendering, isOver }: Reading,
 ): Extract<FollowEvent, { kind: 'bytes' | 'gap' }> | null {
   if (to <= from) return null;
   const limit = Math.min(chunkBytes, to - from);
-  const piece = child.log(stream).read(from, limit);
+  const piece = child.log(stream).readInto(memory.reading.subarray(0, limit), from);
   if (!piece) return null;
   if (piece.kind === 'gap') return { kind: 'gap', stream, from, to: Math.min(piece.to, to) };
   const { bytes } = piece;
   // The rest of a cut character is still to come, unless this is the very end, or a gap is what follows.
   const isAllThereIs = bytes.length < limit || (isOver && from + bytes.length === endOf(child, stream));
-  const length = wholeCharacters && !isAllThereIs ? wholeUtf8Length(bytes) : bytes.length;
-  return length === 0 ? null : new OutputChunk(stream, from, bytes.subarray(0, length));
+  const length = rendering.wholeCharacters && !isAllThereIs ? wholeUtf8Length(bytes) : bytes.length;
+  if (length === 0) return null;
+  const buffer = memory.take();
+  const rendered = rendering.render({ stream, offset: from, bytes: bytes.subarray(0, length) }, buffer);
+  return new OutputChunk(stream, from, from + length, buffer.subarray(0, rendered), () => memory.giveBack(buffer));
 }
 
 /** True when nothing changed for the time of a heartbeat. */

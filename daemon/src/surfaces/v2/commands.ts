@@ -4,10 +4,9 @@ import { z } from 'zod';
 import { commandStatuses, type Command } from '../../core/commands/command.ts';
 import { signalNames } from '../../core/commands/kill.ts';
 import type { CommandSpec, StdinSource } from '../../core/commands/launcher.ts';
-import { follow } from '../../core/commands/output.ts';
 import { shellNames } from '../../core/commands/shell.ts';
 import { Answer } from '../../http/route.ts';
-import { EncodedLine, NdjsonStream } from '../../http/ndjson.ts';
+import { NdjsonStream } from '../../http/ndjson.ts';
 import { Deadline } from '../../kit/deadline.ts';
 import { route, type V2Deps } from './app.ts';
 import { clientId, environment, seconds, systemText } from './inputs.ts';
@@ -20,6 +19,7 @@ import {
   commandOutput,
   commandRecord,
   commandResult,
+  outputLines,
 } from './views.ts';
 
 /** The keeper counts it in milliseconds, in 32 bits. */
@@ -227,17 +227,16 @@ export const deleteCommand = route({
 type WireLine = z.input<typeof CommandLine>;
 
 async function* streamLines(
-  { closing }: V2Deps,
+  { commands, closing }: V2Deps,
   command: Command,
   from: { stdout: number; stderr: number },
-  encoding: 'utf-8' | 'base64',
+  encoding: keyof typeof outputLines,
   signal: AbortSignal,
-): AsyncGenerator<WireLine | EncodedLine<WireLine>> {
+): AsyncGenerator<WireLine | Uint8Array> {
   yield { type: 'start', command_id: command.id, pid: command.pid };
-  const options = { from, wholeCharacters: encoding === 'utf-8', silenceMs: heartbeatMs, signal, closing };
-  for await (const event of follow(command, options)) {
-    const line = () => commandLine(event, encoding);
-    yield event.kind === 'bytes' ? event.form(encoding, () => new EncodedLine(line())) : line();
+  const options = { from, rendering: outputLines[encoding], silenceMs: heartbeatMs, signal, closing };
+  for await (const event of commands.follow(command, options)) {
+    yield event.kind === 'bytes' ? event.rendered : commandLine(event);
   }
 }
 

@@ -1,11 +1,13 @@
 /** The wire shapes of the v2 resources, each made from one core record. */
 import { z } from 'zod';
 import { commandStatuses, type Command } from '../../core/commands/command.ts';
+import type { OutputChunk, Rendering } from '../../core/commands/output-chunk.ts';
 import { summarize, type FollowEvent } from '../../core/commands/output.ts';
 import type { ReadResult } from '../../core/commands/commands.ts';
 import type { Session } from '../../core/commands/sessions.ts';
 import { capabilityStatuses, type CapabilityReport } from '../../core/capabilities/report.ts';
 import type { SandboxRecord } from '../../core/ops/sandbox.ts';
+import { writeTextLine } from '../../http/ndjson.ts';
 import { snakeKeys } from '../../kit/snake-keys.ts';
 import { decodeUtf8 } from '../../kit/text.ts';
 
@@ -154,14 +156,31 @@ export function commandOutput(command: Command, { stdout, stderr }: ReadResult):
   };
 }
 
-export function commandLine(event: FollowEvent, encoding: 'utf-8' | 'base64'): z.input<typeof CommandLine> {
+type WireLine = z.input<typeof CommandLine>;
+type OutputLine = Extract<WireLine, { type: 'stdout' | 'stderr' }>;
+
+/** The lines of output, by the encoding that is asked for. */
+export const outputLines = {
+  'utf-8': {
+    name: 'v2 utf-8',
+    wholeCharacters: true,
+    render({ stream, offset, bytes }, into) {
+      const line: OutputLine = { type: stream, offset, next: offset + bytes.length };
+      return writeTextLine(into, line, 'data', bytes);
+    },
+  },
+  base64: {
+    name: 'v2 base64',
+    wholeCharacters: false,
+    render({ stream, offset, bytes }, into) {
+      const line: OutputLine = { type: stream, offset, next: offset + bytes.length };
+      return writeTextLine(into, line, 'data_base64', Buffer.from(Buffer.from(bytes).toString('base64')));
+    },
+  },
+} as const satisfies Record<string, Rendering>;
+
+export function commandLine(event: Exclude<FollowEvent, OutputChunk>): WireLine {
   switch (event.kind) {
-    case 'bytes': {
-      const { stream, offset: from, bytes } = event;
-      const payload =
-        encoding === 'base64' ? { data_base64: Buffer.from(bytes).toString('base64') } : { data: decodeUtf8(bytes) };
-      return { type: stream, offset: from, next: from + bytes.length, ...payload };
-    }
     case 'gap':
       return { type: 'gap', stream: event.stream, from: event.from, to: event.to };
     case 'silence':

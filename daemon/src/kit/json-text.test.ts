@@ -1,0 +1,46 @@
+/** Bytes as the text of a JSON string: the same as the runtime makes of the decoded text. */
+import { expect, test } from 'bun:test';
+import fc from 'fast-check';
+import { longestEscape, writeJsonText } from './json-text.ts';
+import { decodeUtf8 } from './text.ts';
+
+const before = 3;
+
+function written(text: Uint8Array): string {
+  const into = Buffer.alloc(before + text.length * longestEscape, '~');
+  const end = writeJsonText(into, before, text);
+  expect(into.toString('latin1', 0, before)).toBe('~'.repeat(before));
+  return `"${into.toString('utf8', before, end)}"`;
+}
+
+test('every byte of ASCII stands as it does in JSON, wherever it is', () => {
+  for (let code = 0; code < 128; code++) {
+    for (const around of ['', 'a', 'ab', 'abc', 'abcd', '"', '\n\n\n', '\ud83d\ude00']) {
+      const text = `${around}${String.fromCharCode(code)}${around}#!^`;
+      expect(written(Buffer.from(text))).toBe(JSON.stringify(text));
+    }
+  }
+});
+
+test('any bytes at any alignment give what JSON.stringify makes of the decoded text', () => {
+  const part = fc.oneof(
+    fc.string({ unit: 'binary' }).map((text) => Buffer.from(text)),
+    fc.uint8Array().map((bytes) => Buffer.from(bytes)),
+    fc
+      .constantFrom('\u001b[31m', '"\\"', '\n\r\t', '\u2028', '\ufeff', '\u007f', '#"#')
+      .map((text) => Buffer.from(text)),
+  );
+  fc.assert(
+    fc.property(fc.array(part), fc.nat({ max: 7 }), (parts, shift) => {
+      const text = Buffer.concat([Buffer.alloc(shift), ...parts]).subarray(shift);
+      expect(written(text)).toBe(JSON.stringify(decodeUtf8(text)));
+    }),
+  );
+});
+
+test('text of nothing but escapes and bytes that are no text fit into the room that is asked for', () => {
+  for (const byte of [0, 0x1b, 0x22, 0x80, 0xff]) {
+    const text = Buffer.alloc(10_001, byte);
+    expect(written(text)).toBe(JSON.stringify(decodeUtf8(text)));
+  }
+});
