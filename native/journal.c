@@ -7,10 +7,15 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "io.h"
 #include "protocol.h"
+
+#ifndef RENAME_NOREPLACE
+#define RENAME_NOREPLACE 1u
+#endif
 
 struct text {
     char *at;
@@ -73,9 +78,20 @@ static bool reserve(int fd) {
     return (errno == EOPNOTSUPP || errno == ENOSYS) && fill_reserve(fd);
 }
 
+/* The empty journal of a command that is forgotten; like a new one, only one can have it. */
+static int take_spare_journal(int directory) {
+    if (syscall(SYS_renameat2, directory, "spare-journal", directory, "journal", RENAME_NOREPLACE) != 0) return -1;
+    return openat(directory, "journal", O_WRONLY | O_CLOEXEC | O_NOFOLLOW);
+}
+
+static int create_journal(int directory) {
+    return openat(directory, "journal", O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+}
+
 /* A journal without room is taken away again: nothing has started, and the next to come may claim. */
 bool claim_directory(struct journal *journal, int directory) {
-    journal->fd = openat(directory, "journal", O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+    journal->fd = take_spare_journal(directory);
+    if (journal->fd < 0) journal->fd = create_journal(directory);
     if (journal->fd < 0) return false;
     journal->next_offset = JOURNAL_HEADER_BYTES;
     if (!reserve(journal->fd)) {

@@ -202,8 +202,9 @@ export class Child {
     if (this.#isLetGo) return; // It is somebody else's.
     this.#isForgotten = true;
     this.#send(encodeFrame(toKeeper.release));
+    if (this.isAttached) this.directory.remove();
+    else this.directory.retire();
     this.#disconnect();
-    this.directory.remove();
     this.end ??= { kind: 'lost', atMs: Date.now() };
     this.streamsOpen = false;
     this.#closeInput();

@@ -12,6 +12,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { ByteLog, joinRanges, type LogSource, type Range } from '../kit/byte-log.ts';
+import type { SpareDirectories } from './spare-directories.ts';
 import { endCauses, failureStages, type EndCause, type FailureStage } from './keeper-protocol.ts';
 
 export type StreamName = 'stdout' | 'stderr';
@@ -54,12 +55,16 @@ export class CommandDirectory {
   #descriptors = new Map<string, number>();
   #users = 0;
 
-  constructor(readonly path: string) {}
+  constructor(
+    readonly path: string,
+    /** null for what an earlier daemon has made: those who stayed with that one may still read the files. */
+    private readonly spares: SpareDirectories | null = null,
+  ) {}
 
   /** `input` is kept until all of it is in standard input, beyond the life of this daemon. */
-  static create(path: string, note: string, input: Uint8Array | null = null): CommandDirectory {
-    mkdirSync(path, { mode: 0o700 });
-    const directory = new CommandDirectory(path);
+  static create(path: string, spares: SpareDirectories, note: string, input: Uint8Array | null): CommandDirectory {
+    if (!spares.take(path)) mkdirSync(path, { mode: 0o700 });
+    const directory = new CommandDirectory(path, spares);
     try {
       if (input) writeFileSync(`${path}/input`, input, { mode: 0o600 });
       writeFileSync(`${path}/meta.json`, note, { mode: 0o600 });
@@ -166,6 +171,11 @@ export class CommandDirectory {
     // The events tell the heads as they were then; the header has them as they are.
     const [out = 0, err = 0] = parseHeader(text.slice(0, headerBytes))?.head ?? [];
     return { ...readJournal(text.slice(headerBytes)), head: [out, err] };
+  }
+
+  /** Removes it, or lets another command have its files when nobody reads them and no keeper is left to write them. */
+  retire(): void {
+    if (this.#users > 0 || this.hasKeeper() || !this.spares?.keep(this.path)) this.remove();
   }
 
   remove(): void {

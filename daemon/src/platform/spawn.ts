@@ -6,6 +6,7 @@ import { HandedOver } from '../kit/handed-over.ts';
 import { mintId } from '../kit/ids.ts';
 import { Child } from './child.ts';
 import { CommandDirectory } from './command-directory.ts';
+import { SpareDirectories } from './spare-directories.ts';
 import { SpareKeeper } from './spare-keeper.ts';
 import { encodeSpawn, spawnFlag, type ResourceLimit } from './keeper-protocol.ts';
 
@@ -66,6 +67,7 @@ export class KeeperSpawn implements Spawn, Disposable {
   #letGo: readonly Child[] = [];
   readonly #descriptor: number;
   readonly #spare: SpareKeeper;
+  readonly #spares: SpareDirectories;
 
   constructor(
     runtimeDirectory: string,
@@ -75,6 +77,7 @@ export class KeeperSpawn implements Spawn, Disposable {
     this.#commands = `${runtimeDirectory}/commands`;
     mkdirSync(this.#commands, { mode: 0o700, recursive: true });
     this.#descriptor = openSync(runtimeDirectory, 'r');
+    this.#spares = new SpareDirectories(`${runtimeDirectory}/spare`);
     this.#spare = new SpareKeeper(this.#socketPath('init.sock'));
   }
 
@@ -147,7 +150,7 @@ export class KeeperSpawn implements Spawn, Disposable {
     const path = `${this.#commands}/${name}`;
     const frame = encodeSpawn(spawnFrame(request, path));
     const child = new Child(
-      CommandDirectory.create(path, request.note, request.input),
+      CommandDirectory.create(path, this.#spares, request.note, request.input),
       this.#socketPath(`commands/${name}/control`),
       this.#attached,
     );

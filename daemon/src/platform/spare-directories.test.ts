@@ -1,0 +1,123 @@
+/** The directories of forgotten commands serve those to come, and nothing of one shows in the other. */
+import { afterAll, expect, test } from 'bun:test';
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Child } from './child.ts';
+import { KeeperSpawn } from './spawn.ts';
+
+const native = join(import.meta.dirname, '../../../native');
+const directory = mkdtempSync(join(tmpdir(), 'sandboxd-spare-directories-'));
+const init = await startInit(directory);
+const spareDirectory = join(directory, 'spare');
+const open = () => new KeeperSpawn(directory, (name, error) => expect([name, error]).toBeNull());
+afterAll(async () => {
+  init.kill('SIGTERM');
+  await init.exited;
+  rmSync(directory, { recursive: true, force: true });
+});
+
+async function startInit(runtime: string) {
+  const built = spawnSync('node', [join(native, 'build.mjs')], { encoding: 'utf8' });
+  if (built.status !== 0) throw new Error(built.stderr);
+  const daemon = [process.execPath, join(native, 'test/fixtures/daemon.ts')].map((argument) => `--daemon=${argument}`);
+  const started = Bun.spawn([built.stdout.trim(), ...daemon, 'start', runtime], { stdout: 'pipe', stderr: 'inherit' });
+  const reader = started.stdout.getReader();
+  const decoder = new TextDecoder();
+  for (let said = ''; !said.includes('"event":"ready"');) said += decoder.decode((await reader.read()).value);
+  return started;
+}
+
+/** Runs a script until its keeper has gone. */
+async function run(spawn: KeeperSpawn, script: string, note = 'note'): Promise<Child> {
+  const child = await spawn.start({
+    note,
+    input: null,
+    argv: ['/bin/sh', '-c', script],
+    env: { PATH: '/usr/bin:/bin' },
+    cwd: '/',
+    account: null,
+    stdin: 'null',
+    isAwaited: true,
+    merge: false,
+    capBytes: 1024,
+    hardTimeoutMs: null,
+    graceMs: 1000,
+    limits: [],
+  });
+  await child.closed();
+  while (child.isAttached) await child.changed();
+  return child;
+}
+
+test('a command has the directory and the journal of a forgotten one, and nothing of what that has left', async () => {
+  using spawn = open();
+  const first = await run(spawn, 'echo secret; echo error >&2; echo more; exit 3', 'a long note of the first');
+  const files = (child: Child) =>
+    ['', '/meta.json', '/journal'].map((file) => statSync(child.directory.path + file).ino);
+  const before = files(first);
+  first.forget();
+  expect(existsSync(first.directory.path)).toBe(false);
+  const [name = ''] = readdirSync(spareDirectory);
+  const kept = readdirSync(join(spareDirectory, name)).toSorted();
+  expect(kept).toEqual(['meta.json', 'spare-journal']);
+  expect(kept.map((file) => statSync(join(spareDirectory, name, file)).size)).toEqual([0, 0]);
+
+  const second = await run(spawn, 'exit 5', 'brief');
+  expect(files(second)).toEqual(before);
+  expect(readdirSync(second.directory.path).toSorted()).toEqual(['journal', 'meta.json']);
+  expect(second.end).toMatchObject({ kind: 'exited', exitCode: 5 });
+  expect([second.ends, second.log('stdout').read(0, 100), second.directory.note()]).toEqual([[0, 0], null, 'brief']);
+  expect(second.directory.journal()).toMatchObject({ exit: { exitCode: 5 }, end: [0, 0], isClosed: true });
+  second.forget();
+});
+
+test('one that somebody still reads is not used again, nor one that an earlier daemon has made', async () => {
+  using spawn = open();
+  rmSync(spareDirectory, { recursive: true });
+  mkdirSync(spareDirectory);
+  const read = await run(spawn, 'echo read');
+  const reading = read.directory.use();
+  expect(read.log('stdout').read(0, 100)).not.toBeNull();
+  read.forget();
+  expect(read.log('stdout').read(0, 100)).toMatchObject({ bytes: Buffer.from('read\n') });
+  reading[Symbol.dispose]();
+
+  const old = await run(spawn, 'echo old');
+  using next = open();
+  const recovered = await next.recover();
+  expect(recovered.map(({ child }) => child.directory.path)).toEqual([old.directory.path]);
+  recovered[0]?.child.forget();
+  expect([existsSync(read.directory.path), existsSync(old.directory.path)]).toEqual([false, false]);
+  expect(readdirSync(spareDirectory)).toEqual([]);
+});
+
+test('only a few are kept, and one that has vanished is made anew', async () => {
+  using spawn = open();
+  const children = await Promise.all(Array.from({ length: 24 }, () => run(spawn, 'true')));
+  for (const child of children) child.forget();
+  expect(readdirSync(spareDirectory)).toHaveLength(16);
+  expect(readdirSync(join(directory, 'commands'))).toEqual([]);
+  rmSync(spareDirectory, { recursive: true });
+  const child = await run(spawn, 'exit 4');
+  expect(child.end).toMatchObject({ kind: 'exited', exitCode: 4 });
+  child.forget();
+});
+
+test('what a daemon leaves that dies in the middle of it is no command, and is removed', async () => {
+  const commands = join(directory, 'commands');
+  const journal = '{"v":1}\n{"event":"exited","exit_code":7}\n{"event":"closed","exit_code":7}\n';
+  const steps = [
+    { 'meta.json': 'note', 'spare-journal': journal },
+    { 'meta.json': 'note', 'spare-journal': '' },
+    { 'meta.json': '', 'spare-journal': '' },
+  ];
+  for (const [index, files] of steps.entries()) {
+    mkdirSync(join(commands, `run_${index}`));
+    for (const [name, text] of Object.entries(files)) writeFileSync(join(commands, `run_${index}`, name), text);
+  }
+  using spawn = open();
+  expect(await spawn.recover()).toEqual([]);
+  expect(readdirSync(commands)).toEqual([]);
+});
