@@ -23,6 +23,7 @@ import { Places } from './core/identity/places.ts';
 import { Packages } from './core/ops/packages.ts';
 import { Sandbox } from './core/ops/sandbox.ts';
 import { Toolchains } from './core/ops/toolchain.ts';
+import { mostWatchers, Watchers } from './core/watch/watchers.ts';
 import { Daemon } from './daemon.ts';
 import { unmatchedRoute, type AppDeps } from './http/app.ts';
 import { ApiKey } from './http/auth.ts';
@@ -34,6 +35,7 @@ import { once } from './kit/once.ts';
 import { SystemAccounts } from './platform/accounts.ts';
 import { Directory } from './platform/directory.ts';
 import { unifiedDiff } from './platform/unified-diff.ts';
+import { Inotify } from './platform/inotify.ts';
 import type { Boot } from './platform/init.ts';
 import { LineFile } from './platform/line-file.ts';
 import { fileStamp, readMachine } from './platform/machine.ts';
@@ -44,6 +46,7 @@ import { findProgram } from './platform/programs.ts';
 import { KeeperSpawn } from './platform/spawn.ts';
 import { StateFile } from './platform/state-file.ts';
 import type { Tracing } from './platform/tracing.ts';
+import { SystemFiles } from './platform/watched-files.ts';
 import { commit, version } from './version.ts';
 
 export interface DaemonInputs {
@@ -75,12 +78,13 @@ export async function composeDaemon(inputs: DaemonInputs): Promise<Daemon> {
   const onEnd = ({ state, startedMs }: Command) =>
     metrics.observeCommand({ status: state.status, seconds: ((state.endedMs ?? startedMs) - startedMs) / 1000 });
   const { spawn, sessions, commands } = composeCommands({ ...inputs, accounts, limits, onEnd });
-  const metrics = new Metrics(gauges({ runtimeDirectory, commands, sessions, streams }));
-  const operations = composeOperations({ config, environment, runtimeDirectory, logger, spawn, accounts, limits });
   const files = composeFiles(accounts, runtimeDirectory);
   void files.parts
     .clearStale()
     .catch((error: unknown) => logger.error('unfinished files could not be cleared', { reason: String(error) }));
+  const watchers = composeWatchers(files.places, logger);
+  const metrics = new Metrics(gauges({ runtimeDirectory, commands, sessions, streams, watchers }));
+  const operations = composeOperations({ config, environment, runtimeDirectory, logger, spawn, accounts, limits });
   const v1 = await loadV1(config.apiSurface === 'full');
   const uptimeSeconds = () => Math.round(performance.now() - startedMs) / 1000;
   const app: AppDeps = {
@@ -96,7 +100,14 @@ export async function composeDaemon(inputs: DaemonInputs): Promise<Daemon> {
     routes: [
       ...bindRoutes(rootRoutes, { version, uptimeSeconds, renderMetrics: () => metrics.render() }),
       ...bindRoutes(v1.routes, { ...operations, openApi: once(() => describeV1(v1.routes)) }),
-      ...bindRoutes(v2Routes, { ...operations, commands, files, closing: closing.signal, openApi: once(describeV2) }),
+      ...bindRoutes(v2Routes, {
+        ...operations,
+        commands,
+        files,
+        watchers,
+        closing: closing.signal,
+        openApi: once(describeV2),
+      }),
     ],
     removedHint: v1.removedHint,
     onResponse(facts) {
@@ -104,7 +115,7 @@ export async function composeDaemon(inputs: DaemonInputs): Promise<Daemon> {
       tracing?.observe({ ...facts, route: facts.route === unmatchedRoute ? null : facts.route });
     },
   };
-  return new Daemon({ ...inputs, app, commands, sessions, spawn, tracing, closing });
+  return new Daemon({ ...inputs, app, commands, sessions, watchers, spawn, tracing, closing });
 }
 
 interface CommandsInputs extends DaemonInputs {
@@ -161,14 +172,25 @@ function composeFiles(accounts: Accounts, runtimeDirectory: string): FilesContex
   };
 }
 
+function composeWatchers(places: Places, logger: Logger): Watchers {
+  return new Watchers({
+    places,
+    files: new SystemFiles(),
+    openEventQueue: Inotify.open,
+    onFault: (what, error) => logger.warn(what, { reason: String(error) }),
+    now: Date.now,
+  });
+}
+
 interface Gauged {
   readonly runtimeDirectory: string;
   readonly commands: Commands;
   readonly sessions: Sessions;
   readonly streams: OpenStreams;
+  readonly watchers: Watchers;
 }
 
-function gauges({ runtimeDirectory, commands, sessions, streams }: Gauged): GaugeSource[] {
+function gauges({ runtimeDirectory, commands, sessions, streams, watchers }: Gauged): GaugeSource[] {
   return [
     ...processGauges(runtimeDirectory),
     { name: 'sandboxd_commands_running', help: 'Commands that run.', read: () => commands.running },
@@ -179,6 +201,7 @@ function gauges({ runtimeDirectory, commands, sessions, streams }: Gauged): Gaug
     },
     { name: 'sandboxd_command_sessions', help: 'Command sessions.', read: () => sessions.list().length },
     { name: 'sandboxd_open_streams', help: 'Open streams.', read: () => streams.count },
+    { name: 'sandboxd_watchers', help: 'Watchers of files.', read: () => watchers.count },
   ];
 }
 
@@ -210,6 +233,7 @@ function composeOperations({ config, environment, logger, spawn, accounts, ...in
       runningCommands: config.maxCommands,
       commandSessions: config.maxCommandSessions,
       streams: config.maxStreams,
+      watchers: mostWatchers,
       jsonBodyBytes: maxJsonBodyBytes,
       logBytesPerStream: inputs.limits.capBytes,
       logBytes: inputs.limits.totalBytes,

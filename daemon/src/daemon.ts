@@ -2,6 +2,7 @@
 import { settingWarnings, type Config } from './config.ts';
 import type { Commands } from './core/commands/commands.ts';
 import type { Sessions } from './core/commands/sessions.ts';
+import type { Watchers } from './core/watch/watchers.ts';
 import { createApp, type AppDeps } from './http/app.ts';
 import { rehearse } from './http/rehearsal.ts';
 import { socketProtocol } from './http/socket.ts';
@@ -22,6 +23,7 @@ export interface DaemonDeps {
   readonly app: AppDeps;
   readonly commands: Commands;
   readonly sessions: Sessions;
+  readonly watchers: Watchers;
   readonly spawn: KeeperSpawn;
   readonly tracing: Tracing | null;
   /** Aborted when the streams are to end. */
@@ -85,10 +87,11 @@ export class Daemon {
 
   /** Stops accepting, tells the streams, and waits a moment for them to end; then in reverse of the construction. */
   async close(): Promise<void> {
-    const { closing, tracing, commands, sessions, spawn } = this.deps;
+    const { closing, tracing, commands, sessions, watchers, spawn } = this.deps;
     closing.abort();
     await this.#listener?.stop(closeMs);
     await tracing?.close();
+    watchers[Symbol.dispose]();
     commands[Symbol.dispose]();
     sessions[Symbol.dispose]();
     spawn[Symbol.dispose]();

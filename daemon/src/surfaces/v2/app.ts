@@ -4,6 +4,7 @@ import type { Commands } from '../../core/commands/commands.ts';
 import type { FilesContext } from '../../core/files/context.ts';
 import type { Packages } from '../../core/ops/packages.ts';
 import type { Sandbox } from '../../core/ops/sandbox.ts';
+import type { Watchers } from '../../core/watch/watchers.ts';
 import { routesFor } from '../../http/route.ts';
 
 export interface V2Deps {
@@ -12,6 +13,7 @@ export interface V2Deps {
   readonly capabilities: Capabilities;
   readonly sandbox: Sandbox;
   readonly packages: Packages;
+  readonly watchers: Watchers;
   /** Fires when the daemon is going: streams say so and end. */
   readonly closing: AbortSignal;
   /** The OpenAPI document of this surface; made when it is first asked for, because it takes megabytes. */

@@ -6,11 +6,13 @@ import * as fileEdit from './file-edit.ts';
 import * as files from './files.ts';
 import * as ops from './ops.ts';
 import * as sessions from './sessions.ts';
+import * as watch from './watch.ts';
 
 export const v2Routes: readonly Route<V2Deps>[] = [
   ...Object.values(commands),
   ...Object.values(sessions),
   ...Object.values(files),
   ...Object.values(fileEdit),
+  ...Object.values(watch),
   ...Object.values(ops),
 ];

@@ -1,0 +1,285 @@
+/** Tells the changes below a directory, from the events of inotify. */
+import { dirname, basename } from 'node:path';
+import { errnoOf } from '../../kit/file-failure.ts';
+import type { InotifyEvent } from '../../platform/inotify.ts';
+import type { WatchedFiles } from '../../platform/watched-files.ts';
+import { joinPath, type Change, type ChangeSink, type ChangeSource } from './change.ts';
+import type { Directory } from './directory.ts';
+import { DirectoryTree, isExhausted } from './directory-tree.ts';
+import type { PathFilter } from './filter.ts';
+import { guardMask, inotify } from './inotify-bits.ts';
+import { MoveQueue, type QueuedEvent } from './move-queue.ts';
+import { Slices } from './slices.ts';
+import type { Listener, Receiver, WatchTable } from './watch-table.ts';
+
+export interface SourceDeps {
+  readonly files: WatchedFiles;
+  readonly table: WatchTable;
+  readonly filter: PathFilter;
+  /** Absolute, without links. */
+  readonly root: string;
+  readonly recursive: boolean;
+  readonly sink: ChangeSink;
+}
+
+const { ignored, deleteSelf, moveSelf, unmount, movedFrom, movedTo, create, modify, attrib } = inotify;
+
+/**
+ * Events are worked on one after another. A new directory is watched first and listed then, so that nothing in it is
+ * missed; what both have told is told once (see `Settling`). What the first listing finds is not told.
+ */
+export class DirectorySource implements ChangeSource, Receiver {
+  readonly #deps: SourceDeps;
+  readonly #queue: MoveQueue;
+  readonly #tree: DirectoryTree;
+  readonly #slices = new Slices();
+  /** Listens to the parent of the root: a root that somebody still works in has gone from there first. */
+  readonly #guard: Listener & { watch: number | null } = { receiver: this, watch: null };
+  readonly #opened = Promise.withResolvers<void>();
+  readonly #rootName: string;
+  #openFence: number | null = null;
+  #isOpen = false;
+  #isOverflowed = false;
+  #isWorking = false;
+  #isClosed = false;
+
+  constructor(deps: SourceDeps) {
+    this.#deps = deps;
+    this.#rootName = basename(deps.root);
+    this.#queue = new MoveQueue(() => deps.table.fence(this));
+    this.#tree = new DirectoryTree({
+      ...deps,
+      receiver: this,
+      tell: (type, path, isDirectory, atMs) =>
+        this.#tell({ type, path, oldPath: null, isDirectory, atMs, isWhole: type === 'remove' }),
+    });
+  }
+
+  async open(): Promise<void> {
+    this.#deps.table.join(this);
+    this.#isWorking = true;
+    try {
+      this.#watchParent();
+      await this.#load();
+    } catch (error) {
+      this.close();
+      throw error;
+    }
+    this.#isWorking = false;
+    this.wake();
+    await this.#opened.promise;
+  }
+
+  close(): void {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    this.#queue.clear();
+    void this.#leave();
+  }
+
+  receive(listener: Listener, event: InotifyEvent): void {
+    if (this.#isClosed || this.#isOverflowed) return;
+    if (listener === this.#guard && event.name !== this.#rootName) return;
+    this.#queue.push(listener, event);
+    if (this.#queue.isFull) this.overflowed();
+  }
+
+  fencePassed(fence: number): void {
+    this.#queue.passFence(fence);
+  }
+
+  overflowed(): void {
+    this.#isOverflowed = true;
+    this.#queue.clear();
+  }
+
+  broken(error: unknown): void {
+    this.#giveUp(error);
+  }
+
+  wake(): void {
+    if (!this.#isWorking && !this.#isClosed) void this.#work();
+  }
+
+  async #work(): Promise<void> {
+    this.#isWorking = true;
+    try {
+      while (!this.#isClosed) {
+        if (this.#isOverflowed) await this.#startOver();
+        const item = this.#queue.shift();
+        if (!item) break;
+        if ('fence' in item) await this.#passFence(item.fence);
+        else await this.#handle(item);
+        await this.#slices.next();
+      }
+    } catch (error) {
+      this.#fail(error);
+    }
+    this.#isWorking = false;
+  }
+
+  /** The kernel, or the queue here, has given events up: what is watched is found anew, and a loss is told. */
+  async #startOver(): Promise<void> {
+    this.#isOverflowed = false;
+    this.#tree.isSilent = true;
+    await this.#tree.reset();
+    await this.#load();
+  }
+
+  async #load(): Promise<void> {
+    await this.#tree.load();
+    // With a fence of its own: the ones of the tree are only placed where something is uncertain.
+    this.#openFence = this.#deps.table.fence(this);
+  }
+
+  async #passFence(fence: number): Promise<void> {
+    if (fence !== this.#openFence) return this.#tree.passFence(fence);
+    this.#openFence = null;
+    this.#tree.isSilent = false;
+    if (this.#isOpen) this.#deps.sink.lost();
+    this.#isOpen = true;
+    this.#opened.resolve();
+  }
+
+  async #handle(item: QueuedEvent): Promise<void> {
+    const { listener, event, isTold } = item;
+    if (isTold) return;
+    if (listener === this.#guard) {
+      if (event.mask & guardMask) this.#gone();
+      return;
+    }
+    const directory = listener as Directory;
+    if (!directory.isAttached) return;
+    if (event.name === '') return this.#handleSelf(directory, item);
+    const path = joinPath(directory.path, event.name);
+    if (event.mask & movedFrom) return this.#handleDeparture(directory, path, item);
+    if (this.#deps.filter.isExcluded(path)) return;
+    if (event.mask & movedTo) return this.#arrive(directory, path, item);
+    if (event.mask & create) return this.#create(directory, path, item);
+    if (event.mask & inotify.delete) return this.#remove(directory, path, item, false);
+    if (directory.known?.has(event.name) === false) return;
+    const isDirectory = (event.mask & inotify.isDirectory) !== 0;
+    const told = { path, oldPath: null, isDirectory, atMs: item.atMs };
+    if (event.mask & modify) this.#tell({ type: 'write', ...told });
+    else if (event.mask & attrib) this.#tell({ type: 'chmod', ...told });
+  }
+
+  /** About the watched directory itself: its parent tells the rest. */
+  #handleSelf(directory: Directory, { event, atMs }: QueuedEvent): void {
+    if (directory === this.#tree.root) {
+      if (event.mask & (ignored | deleteSelf | moveSelf | unmount)) this.#gone();
+      else if (event.mask & attrib) this.#tell({ type: 'chmod', path: '', oldPath: null, isDirectory: true, atMs });
+      return;
+    }
+    if (event.mask & ignored) directory.watch = null;
+    if (event.mask & unmount) this.#tree.doubt(directory);
+  }
+
+  async #create(directory: Directory, path: string, { event, atMs }: QueuedEvent): Promise<void> {
+    const { name } = event;
+    if (directory.known?.has(name)) return;
+    const isDirectory = (event.mask & inotify.isDirectory) !== 0;
+    directory.known?.set(name, isDirectory);
+    this.#tell({ type: 'create', path, oldPath: null, isDirectory, atMs });
+    if (isDirectory && this.#deps.recursive) await this.#tree.attach(directory, name, atMs);
+  }
+
+  async #remove(directory: Directory, path: string, { event, atMs }: QueuedEvent, isWhole: boolean): Promise<void> {
+    const child = directory.children.get(event.name);
+    if (child) await this.#tree.detach(child);
+    if (directory.known?.delete(event.name) === false) return;
+    const isDirectory = (event.mask & inotify.isDirectory) !== 0;
+    this.#tell({ type: 'remove', path, oldPath: null, isDirectory, atMs, isWhole: isWhole && isDirectory });
+  }
+
+  async #handleDeparture(directory: Directory, path: string, item: QueuedEvent): Promise<void> {
+    const found = this.#queue.arrivalOf(item);
+    const arrival = found instanceof Promise ? await found : found;
+    // Without its events the tree is not to be trusted: it is found anew.
+    if (this.#isOverflowed || this.#isClosed) return;
+    const isFromExcluded = this.#deps.filter.isExcluded(path);
+    const target = arrival?.listener as Directory | undefined;
+    const targetPath = arrival && target?.isAttached ? joinPath(target.path, arrival.event.name) : null;
+    const isToExcluded = targetPath === null || this.#deps.filter.isExcluded(targetPath);
+    if (arrival && !isFromExcluded) arrival.isTold = true;
+    if (isFromExcluded) return;
+    if (!arrival || !target || targetPath === null || isToExcluded) return this.#remove(directory, path, item, true);
+    if (directory.known?.has(item.event.name) === false) return this.#arrive(target, targetPath, arrival);
+    await this.#move(directory, path, target, targetPath, arrival);
+  }
+
+  /** Both ends are inside. */
+  async #move(from: Directory, path: string, to: Directory, toPath: string, arrival: QueuedEvent): Promise<void> {
+    const { name } = arrival.event;
+    const isDirectory = (arrival.event.mask & inotify.isDirectory) !== 0;
+    const oldName = path.slice(path.lastIndexOf('/') + 1);
+    const moved = from.children.get(oldName);
+    const replaced = to.children.get(name);
+    if (replaced && (moved || !isDirectory)) await this.#tree.detach(replaced);
+    from.known?.delete(oldName);
+    to.known?.set(name, isDirectory);
+    this.#tell({ type: 'rename', path: toPath, oldPath: path, isDirectory, atMs: arrival.atMs });
+    if (moved) this.#tree.move(moved, to, name);
+    else if (isDirectory && this.#deps.recursive && !replaced) await this.#tree.attach(to, name, arrival.atMs);
+  }
+
+  /** From outside. */
+  async #arrive(directory: Directory, path: string, { event, atMs }: QueuedEvent): Promise<void> {
+    const { name } = event;
+    const isDirectory = (event.mask & inotify.isDirectory) !== 0;
+    const child = directory.children.get(name);
+    if (directory.known?.has(name)) {
+      if (child) this.#tree.touch(child);
+      return;
+    }
+    directory.known?.set(name, isDirectory);
+    this.#tell({ type: 'create', path, oldPath: null, isDirectory, atMs, mayReplace: true });
+    if (child && !isDirectory) await this.#tree.detach(child);
+    if (isDirectory && this.#deps.recursive) await this.#tree.attach(directory, name, atMs);
+  }
+
+  #tell(change: Change): void {
+    if (!this.#tree.isSilent && !this.#isClosed) this.#deps.sink.change(change);
+  }
+
+  /** Without it a root that is removed is noticed later, when nobody is in it any more. */
+  #watchParent(): void {
+    const { root, table } = this.#deps;
+    if (root === '/') return;
+    try {
+      this.#guard.watch = table.listen(dirname(root), guardMask, this.#guard);
+    } catch (error) {
+      if (errnoOf(error) === null || isExhausted(error)) throw error;
+    }
+  }
+
+  #gone(): void {
+    if (this.#isClosed) return;
+    this.close();
+    if (this.#isOpen) this.#deps.sink.gone();
+    else this.#opened.reject(Object.assign(new Error('the root went'), { code: 'ENOENT' }));
+  }
+
+  #fail(error: unknown): void {
+    if (this.#isClosed) return;
+    const isRootGone = errnoOf(error) !== null && !isExhausted(error);
+    if (this.#isOpen && isRootGone) this.#gone();
+    else this.#giveUp(error);
+  }
+
+  #giveUp(error: unknown): void {
+    this.close();
+    if (this.#isOpen) this.#deps.sink.failed(error);
+    else this.#opened.reject(error);
+  }
+
+  /** Closing the queue ends all its watches at once; one that others use is left watch by watch, in slices. */
+  async #leave(): Promise<void> {
+    const { table } = this.#deps;
+    if (!table.isLast(this)) {
+      if (this.#guard.watch !== null) table.unlisten(this.#guard.watch, this.#guard);
+      await this.#tree.detach(this.#tree.root);
+    }
+    table.leave(this);
+  }
+}

@@ -1,0 +1,107 @@
+/** Tells the changes of a single file by inotify: through its directory, so that a save that replaces it is followed. */
+import { basename, dirname } from 'node:path';
+import { errnoOf } from '../../kit/file-failure.ts';
+import type { InotifyEvent } from '../../platform/inotify.ts';
+import type { ChangeSource, EventType } from './change.ts';
+import type { SourceDeps } from './directory-source.ts';
+import { isExhausted } from './directory-tree.ts';
+import { directoryMask, inotify } from './inotify-bits.ts';
+import type { Listener, Receiver } from './watch-table.ts';
+
+/** Editors take a file away and put another in its place: what is back within this time was written to. */
+const replaceMs = 50;
+
+export class FileSource implements ChangeSource, Receiver {
+  readonly #deps: SourceDeps;
+  readonly #name: string;
+  readonly #listener: Listener = { receiver: this };
+  #watch: number | null = null;
+  /** The file itself is watched, because its directory may not be. */
+  #isAlone = false;
+  #leaving: ReturnType<typeof setTimeout> | undefined;
+  #isClosed = false;
+
+  constructor(deps: SourceDeps) {
+    this.#deps = deps;
+    this.#name = basename(deps.root);
+  }
+
+  async open(): Promise<void> {
+    const { table, files, root } = this.#deps;
+    table.join(this);
+    try {
+      this.#listen();
+      await files.facts(root);
+    } catch (error) {
+      this.close();
+      throw error;
+    }
+  }
+
+  close(): void {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    clearTimeout(this.#leaving);
+    if (this.#watch !== null) this.#deps.table.unlisten(this.#watch, this.#listener);
+    this.#deps.table.leave(this);
+  }
+
+  receive(_listener: Listener, { mask, name }: InotifyEvent): void {
+    if (this.#isClosed || (name !== this.#name && !this.#isAlone)) return;
+    if (mask & (inotify.delete | inotify.movedFrom | inotify.deleteSelf | inotify.moveSelf | inotify.unmount)) {
+      this.#leaving ??= setTimeout(() => this.#gone(), replaceMs);
+    } else if (mask & (inotify.create | inotify.movedTo)) {
+      clearTimeout(this.#leaving);
+      this.#leaving = undefined;
+      this.#tell('write');
+    } else if (mask & inotify.modify) this.#tell('write');
+    else if (mask & inotify.attrib) this.#tell('chmod');
+  }
+
+  fencePassed(): void {
+    // None is ever placed.
+  }
+
+  wake(): void {
+    // Each event is worked on as it comes.
+  }
+
+  overflowed(): void {
+    this.#deps.sink.lost();
+    void this.#look();
+  }
+
+  broken(error: unknown): void {
+    this.close();
+    this.#deps.sink.failed(error);
+  }
+
+  #listen(): void {
+    const { table, root } = this.#deps;
+    try {
+      this.#watch = table.listen(dirname(root), directoryMask, this.#listener);
+    } catch (error) {
+      if (errnoOf(error) === null || isExhausted(error)) throw error;
+      this.#isAlone = true;
+      this.#watch = table.listen(root, directoryMask, this.#listener);
+    }
+  }
+
+  async #look(): Promise<void> {
+    try {
+      await this.#deps.files.facts(this.#deps.root);
+    } catch {
+      this.#gone(); // Whatever the reason: nothing of it can be told any more.
+    }
+  }
+
+  #gone(): void {
+    if (this.#isClosed) return;
+    this.close();
+    this.#deps.sink.gone();
+  }
+
+  #tell(type: EventType): void {
+    this.#deps.sink.change({ type, path: '', oldPath: null, isDirectory: false, atMs: performance.now() });
+  }
+}

@@ -1,0 +1,187 @@
+/** Tells the changes below a root by looking again and again: for where inotify cannot be had. */
+import { errnoOf } from '../../kit/file-failure.ts';
+import type { FileFacts } from '../../platform/watched-files.ts';
+import { joinPath, type Change, type ChangeSource, type EventType } from './change.ts';
+import type { SourceDeps } from './directory-source.ts';
+import { Slices } from './slices.ts';
+
+/** A look takes its time from everybody: it comes again after ten times as long as it took. */
+const restFactor = 10;
+const leastRestMs = 500;
+/** Of one watcher: some 100 bytes each. */
+const mostEntries = 250_000;
+/** Entries that are asked for at a time. */
+const atOnce = 32;
+
+/** What a look remembers of an entry. */
+interface Seen {
+  readonly isDirectory: boolean;
+  /** Device and inode. */
+  readonly identity: string;
+  /** Changes with the content. */
+  readonly content: string;
+  /** Changes with mode, owner and whatever else the inode holds. */
+  readonly status: string;
+}
+
+type Snapshot = Map<string, Seen>;
+
+export class PollingSource implements ChangeSource {
+  readonly #deps: Omit<SourceDeps, 'table'>;
+  readonly #slices = new Slices();
+  #before: Snapshot = new Map();
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  #isClosed = false;
+
+  constructor(deps: Omit<SourceDeps, 'table'>) {
+    this.#deps = deps;
+  }
+
+  async open(): Promise<void> {
+    const startedMs = performance.now();
+    this.#before = await this.#look();
+    this.#rest(performance.now() - startedMs);
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    clearTimeout(this.#timer);
+    this.#before.clear();
+  }
+
+  #rest(tookMs: number): void {
+    if (this.#isClosed) return;
+    this.#timer = setTimeout(() => void this.#again(), Math.max(leastRestMs, tookMs * restFactor));
+  }
+
+  async #again(): Promise<void> {
+    const startedMs = performance.now();
+    try {
+      const now = await this.#look();
+      if (this.#isClosed) return;
+      if (isOther(this.#before.get(''), now.get(''))) {
+        this.close();
+        this.#deps.sink.gone();
+        return;
+      }
+      for (const change of compare(this.#before, now, performance.now())) {
+        this.#deps.sink.change(change);
+        await this.#slices.next();
+      }
+      this.#before = now;
+      this.#rest(performance.now() - startedMs);
+    } catch (error) {
+      if (this.#isClosed) return;
+      this.close();
+      if (errnoOf(error) === null) throw error;
+      this.#deps.sink.gone();
+    }
+  }
+
+  /** Throws when the root cannot be looked at. */
+  async #look(): Promise<Snapshot> {
+    const { files, root, recursive } = this.#deps;
+    const facts = await files.facts(root);
+    const seen: Snapshot = new Map([['', seenOf(facts)]]);
+    if (!facts.isDirectory) return seen;
+    const left = [''];
+    for (let next = left.pop(); next !== undefined; next = left.pop()) {
+      if (this.#isClosed || seen.size >= mostEntries) break;
+      const inside = await this.#lookInto(next, seen);
+      if (recursive) left.push(...inside);
+      await this.#slices.next();
+    }
+    return seen;
+  }
+
+  /** Answers the directories in it. */
+  async #lookInto(directory: string, seen: Snapshot): Promise<string[]> {
+    const { files, filter } = this.#deps;
+    const names = await files.names(this.#systemPath(directory)).catch((error: unknown) => orNothing(error, []));
+    const paths = names.map((name) => joinPath(directory, name)).filter((path) => !filter.isExcluded(path));
+    const inside: string[] = [];
+    for (let at = 0; at < paths.length; at += atOnce) {
+      const look = async (path: string): Promise<void> => {
+        const facts = await files.facts(this.#systemPath(path)).catch((error: unknown) => orNothing(error, null));
+        if (!facts) return;
+        seen.set(path, seenOf(facts));
+        if (facts.isDirectory) inside.push(path);
+      };
+      await Promise.all(paths.slice(at, at + atOnce).map(look));
+    }
+    return inside;
+  }
+
+  #systemPath(path: string): string {
+    const { root } = this.#deps;
+    return path === '' ? root : joinPath(root === '/' ? '' : root, path);
+  }
+}
+
+/** A root that is a directory is that directory; a file may be replaced by a save. */
+function isOther(before: Seen | undefined, now: Seen | undefined): boolean {
+  return before?.isDirectory !== now?.isDirectory || (now?.isDirectory === true && before?.identity !== now.identity);
+}
+
+/** What went while we looked, or may not be read, is not there. */
+function orNothing<T>(error: unknown, nothing: T): T {
+  if (errnoOf(error) === null) throw error;
+  return nothing;
+}
+
+function seenOf({ isDirectory, device, inode, mode, size, modifiedNs, changedNs }: FileFacts): Seen {
+  // The size and the times of a directory change with what is in it, which is told by itself.
+  const status = isDirectory ? `${mode}` : `${mode} ${changedNs}`;
+  return { isDirectory, identity: `${device} ${inode}`, content: isDirectory ? '' : `${size} ${modifiedNs}`, status };
+}
+
+/** The changes that lead from one look to the next: what went, what moved, what came; parents before what is in them. */
+function* compare(before: Snapshot, now: Snapshot, atMs: number): Generator<Change> {
+  const moves = movesBetween(before, now);
+  const gone = new Set<string>();
+  for (const [path, { isDirectory }] of before) {
+    if (now.get(path)?.isDirectory === isDirectory || moves.has(path) || isBelow(path, gone)) continue;
+    if (isDirectory) gone.add(path);
+    yield { type: 'remove', path, oldPath: null, isDirectory, atMs, isWhole: true };
+  }
+  for (const [oldPath, path] of moves) {
+    // What was in a directory that went has gone with it.
+    if (isBelow(oldPath, gone)) yield { type: 'create', path, oldPath: null, isDirectory: false, atMs };
+    else yield { type: 'rename', path, oldPath, isDirectory: false, atMs };
+  }
+  const arrived = new Set(moves.values());
+  for (const [path, seen] of now) {
+    if (arrived.has(path)) continue;
+    const type = typeOfChange(moves.has(path) ? undefined : before.get(path), seen);
+    if (type) yield { type, path, oldPath: null, isDirectory: seen.isDirectory, atMs };
+  }
+}
+
+function typeOfChange(old: Seen | undefined, seen: Seen): EventType | null {
+  if (!old || old.isDirectory !== seen.isDirectory) return 'create';
+  if (old.content !== seen.content || (!seen.isDirectory && old.identity !== seen.identity)) return 'write';
+  return old.status === seen.status ? null : 'chmod';
+}
+
+/** Files that have left one path and are at another one, where nothing was before. */
+function movesBetween(before: Snapshot, now: Snapshot): Map<string, string> {
+  const arrivals = new Map<string, string>();
+  for (const [path, { identity, isDirectory }] of now)
+    if (!isDirectory && !before.has(path)) arrivals.set(identity, path);
+  const moves = new Map<string, string>();
+  for (const [path, { identity, isDirectory }] of before) {
+    const target = arrivals.get(identity);
+    if (isDirectory || target === undefined || now.get(path)?.identity === identity) continue;
+    arrivals.delete(identity);
+    moves.set(path, target);
+  }
+  return moves;
+}
+
+/** Below one that was told, which says it for all that is in it. */
+function isBelow(path: string, told: ReadonlySet<string>): boolean {
+  for (let end = path.lastIndexOf('/'); end > 0; end = path.lastIndexOf('/', end - 1)) {
+    if (told.has(path.slice(0, end))) return true;
+  }
+  return false;
+}

@@ -1,0 +1,131 @@
+/** The one event queue of all watchers: who listens to which watch, and what is theirs of each batch. */
+import { inotify } from './inotify-bits.ts';
+import type { EventQueue, InotifyEvent, OpenEventQueue } from '../../platform/inotify.ts';
+
+/** One place that a watch is about. A directory may be in several places, of one watcher or of many. */
+export interface Listener {
+  readonly receiver: Receiver;
+}
+
+export interface Receiver {
+  receive(listener: Listener, event: InotifyEvent): void;
+  fencePassed(watch: number): void;
+  overflowed(): void;
+  /** A batch is over: what was received can be worked on. */
+  wake(): void;
+  /** The queue cannot be read any more. */
+  broken(error: unknown): void;
+}
+
+/** Open while somebody uses it: descriptors and instances of inotify are scarce (128 for an account, by default). */
+export class WatchTable {
+  readonly #open: OpenEventQueue;
+  readonly #listeners = new Map<number, Set<Listener>>();
+  readonly #receivers = new Set<Receiver>();
+  readonly #fences = new Map<number, Receiver>();
+  #queue: EventQueue | null = null;
+
+  constructor(open: OpenEventQueue) {
+    this.#open = open;
+  }
+
+  /** Throws what the system refuses: EMFILE when there are no instances left. */
+  join(receiver: Receiver): void {
+    this.#queue ??= this.#openQueue();
+    this.#receivers.add(receiver);
+  }
+
+  /** What a queue that was closed has still read is about watches that are numbered anew. */
+  #openQueue(): EventQueue {
+    const queue: EventQueue = this.#open(
+      (events) => {
+        if (this.#queue === queue) this.#deliver(events);
+      },
+      (error) => {
+        if (this.#queue === queue) this.#break(error);
+      },
+    );
+    return queue;
+  }
+
+  /** What it listens to is to be left before, but for the last: closing the queue ends every watch at once. */
+  leave(receiver: Receiver): void {
+    this.#receivers.delete(receiver);
+    for (const [watch, owner] of this.#fences) if (owner === receiver) this.#fences.delete(watch);
+    if (this.#receivers.size === 0) this.#close();
+  }
+
+  isLast(receiver: Receiver): boolean {
+    return this.#receivers.size === 1 && this.#receivers.has(receiver);
+  }
+
+  listen(path: string, mask: number, listener: Listener): number {
+    const watch = this.#opened.watch(path, mask);
+    const listeners = this.#listeners.get(watch);
+    if (listeners) listeners.add(listener);
+    else this.#listeners.set(watch, new Set([listener]));
+    return watch;
+  }
+
+  unlisten(watch: number, listener: Listener): void {
+    const listeners = this.#listeners.get(watch);
+    if (!listeners?.delete(listener) || listeners.size > 0) return;
+    this.#listeners.delete(watch);
+    this.#queue?.unwatch(watch);
+  }
+
+  /** The receiver is told when all that has happened so far has been received. */
+  fence(receiver: Receiver): number {
+    const watch = this.#opened.fence();
+    this.#fences.set(watch, receiver);
+    return watch;
+  }
+
+  get #opened(): EventQueue {
+    if (!this.#queue) throw new Error('nobody has joined');
+    return this.#queue;
+  }
+
+  #deliver(events: readonly InotifyEvent[]): void {
+    for (const event of events) {
+      if (event.mask & inotify.overflow) this.#overflow();
+      else if (!this.#isFence(event)) this.#deliverOne(event);
+    }
+    for (const receiver of this.#receivers) receiver.wake();
+  }
+
+  #deliverOne(event: InotifyEvent): void {
+    const listeners = this.#listeners.get(event.watch);
+    if (!listeners) return;
+    if (event.mask & inotify.ignored) this.#listeners.delete(event.watch);
+    for (const listener of listeners) listener.receiver.receive(listener, event);
+  }
+
+  #isFence({ watch, mask }: InotifyEvent): boolean {
+    const receiver = this.#fences.get(watch);
+    if (!receiver || !(mask & inotify.ignored)) return false;
+    this.#fences.delete(watch);
+    receiver.fencePassed(watch);
+    return true;
+  }
+
+  /** Marks were lost with the events: who waits for one starts over. */
+  #overflow(): void {
+    this.#fences.clear();
+    for (const receiver of this.#receivers) receiver.overflowed();
+  }
+
+  #break(error: unknown): void {
+    const receivers = [...this.#receivers];
+    this.#receivers.clear();
+    this.#close();
+    for (const receiver of receivers) receiver.broken(error);
+  }
+
+  #close(): void {
+    this.#queue?.[Symbol.dispose]();
+    this.#queue = null;
+    this.#listeners.clear();
+    this.#fences.clear();
+  }
+}

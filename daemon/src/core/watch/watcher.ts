@@ -1,0 +1,240 @@
+/** One watched path: gathers its changes, numbers them, and keeps the newest for whoever asks. */
+import { errnoOf } from '../../kit/file-failure.ts';
+import { Deadline } from '../../kit/deadline.ts';
+import { Notifier } from '../../kit/notifier.ts';
+import type { WatchedFiles } from '../../platform/watched-files.ts';
+import { joinPath, type Change, type ChangeSink, type ChangeSource } from './change.ts';
+import { EventRing, ringSize, type EventPage, type WatchEvent } from './event-ring.ts';
+import type { PathFilter } from './filter.ts';
+import { mostPending, Pending } from './pending.ts';
+
+export const backends = ['inotify', 'polling'] as const;
+export type Backend = (typeof backends)[number];
+export const watcherStatuses = ['active', 'gone'] as const;
+export type WatcherStatus = (typeof watcherStatuses)[number];
+
+export interface WatchSpec {
+  /** Absolute, as the caller names it: events are told under it. */
+  readonly path: string;
+  readonly recursive: boolean;
+  readonly exclude: readonly string[];
+  readonly includePatterns: readonly string[];
+  readonly debounceMs: number;
+}
+
+export interface WatcherDeps {
+  readonly id: string;
+  readonly spec: WatchSpec;
+  readonly createdMs: number;
+  readonly files: WatchedFiles;
+  readonly filter: PathFilter;
+  /** What `spec.path` leads to, without links. */
+  readonly root: string;
+  readonly isDirectory: boolean;
+  readonly openInotify: (sink: ChangeSink) => ChangeSource;
+  readonly openPolling: (sink: ChangeSink) => ChangeSource;
+  /** Why inotify could not be had; for the log. */
+  readonly onFault: (what: string, error: unknown) => void;
+}
+
+/** Entries whose size and time are asked for at a time. */
+const atOnce = 32;
+/** Changes that wait for that; what is more than this would not stay in the ring either. */
+const mostUntold = 2 * ringSize;
+/** What says that there is no more of inotify, not that a path is wrong. */
+const lacks = new Set(['EMFILE', 'ENFILE', 'ENOSPC', 'ENOMEM', 'ENOSYS']);
+
+export class Watcher implements ChangeSink, Disposable {
+  readonly ring = new EventRing();
+  status: WatcherStatus = 'active';
+  backend: Backend = 'inotify';
+  /** Why it does not work as it should; null otherwise. */
+  warning: string | null = null;
+  /** Callers that have created it and have not let it go. */
+  subscribers = 1;
+  readonly #deps: WatcherDeps;
+  readonly #pending: Pending;
+  readonly #changed = new Notifier();
+  #source: ChangeSource | null = null;
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  /** Puts events into the ring, one call after another. */
+  #telling: Promise<void> = Promise.resolve();
+  #untold = 0;
+  #isClosed = false;
+
+  constructor(deps: WatcherDeps) {
+    this.#deps = deps;
+    this.#pending = new Pending(deps.spec.debounceMs);
+  }
+
+  get id(): string {
+    return this.#deps.id;
+  }
+
+  get spec(): WatchSpec {
+    return this.#deps.spec;
+  }
+
+  get createdMs(): number {
+    return this.#deps.createdMs;
+  }
+
+  get isClosed(): boolean {
+    return this.#isClosed;
+  }
+
+  /** Resolves when every change from now on is told. Throws what the file system refuses. */
+  async open(): Promise<void> {
+    try {
+      this.#source = this.#deps.openInotify(this);
+      await this.#source.open();
+    } catch (error) {
+      if (!isLackOfInotify(error)) throw error;
+      await this.#openPolling(error);
+    }
+  }
+
+  /** What comes after `cursor`; waits for it no longer than `waitMs`, nor than the signal. */
+  async poll(cursor: number, limit: number, waitMs: number, signal: AbortSignal): Promise<EventPage> {
+    using deadline = new Deadline(waitMs, signal);
+    for (;;) {
+      const page = this.ring.after(cursor, limit);
+      const isOver = this.#isClosed || this.status === 'gone' || deadline.passed || waitMs === 0;
+      if (page.events.length > 0 || page.isOverflow || isOver) return page;
+      await this.#changed.wait(deadline.signal);
+    }
+  }
+
+  /** Resolves when there may be more to read, or when the signal aborts. */
+  nextEvent(signal: AbortSignal): Promise<void> {
+    return this.#changed.wait(signal);
+  }
+
+  /** Everybody who waits is let go. */
+  [Symbol.dispose](): void {
+    this.#isClosed = true;
+    clearTimeout(this.#timer);
+    this.#source?.close();
+    this.#pending.clear();
+    this.#changed.notify();
+  }
+
+  change(change: Change): void {
+    for (const told of this.#included(change)) this.#pending.add(told);
+    if (this.#pending.size >= mostPending) this.#flush(null);
+    else this.#schedule();
+  }
+
+  lost(): void {
+    this.#flush(null);
+    this.#tell(() => this.ring.addLoss());
+  }
+
+  gone(): void {
+    this.#flush(null);
+    this.#tell(async () => {
+      const change: Change = {
+        type: 'remove',
+        path: '',
+        oldPath: null,
+        isDirectory: this.#deps.isDirectory,
+        atMs: performance.now(),
+      };
+      this.ring.add(await this.#event(change));
+      this.status = 'gone';
+    });
+  }
+
+  failed(error: unknown): void {
+    this.#flush(null);
+    this.#tell(async () => {
+      await this.#openPolling(error);
+      this.ring.addLoss();
+    });
+  }
+
+  async #openPolling(reason: unknown): Promise<void> {
+    const code = errnoOf(reason);
+    this.#deps.onFault('inotify cannot be had', reason);
+    this.backend = 'polling';
+    this.warning = `inotify cannot be had (${code ?? 'no such library'}): changes are found by looking again and again, and later`;
+    this.#source = this.#deps.openPolling(this);
+    await this.#source.open();
+  }
+
+  /** A file that moves across the border of what is included comes or goes; a directory takes what is in it along. */
+  #included(change: Change): Change[] {
+    const { type, path, oldPath, isDirectory } = change;
+    const { filter } = this.#deps;
+    const isHere = path === '' || filter.isIncluded(path);
+    if (type !== 'rename' || oldPath === null) return isHere || (isDirectory && change.isWhole) ? [change] : [];
+    const wasHere = filter.isIncluded(oldPath);
+    if (isDirectory || (isHere && wasHere)) return [change];
+    if (isHere) return [{ ...change, type: 'create', oldPath: null, mayReplace: true }];
+    return wasHere ? [{ ...change, type: 'remove', path: oldPath, oldPath: null }] : [];
+  }
+
+  #schedule(): void {
+    const { dueMs } = this.#pending;
+    if (dueMs === null || this.#timer !== undefined || this.#isClosed) return;
+    this.#timer = setTimeout(
+      () => {
+        this.#timer = undefined;
+        this.#flush(performance.now());
+        this.#schedule();
+      },
+      Math.max(0, dueMs - performance.now()),
+    );
+  }
+
+  /** Tells what is due; everything with null. */
+  #flush(nowMs: number | null): void {
+    const changes = this.#pending.take(nowMs);
+    if (changes.length === 0) return;
+    if (this.#untold + changes.length > mostUntold) {
+      this.#tell(() => this.ring.addLoss());
+      return;
+    }
+    this.#untold += changes.length;
+    this.#tell(async () => {
+      for (let at = 0; at < changes.length; at += atOnce) {
+        const events = await Promise.all(changes.slice(at, at + atOnce).map((change) => this.#event(change)));
+        for (const event of events) this.ring.add(event);
+        this.#changed.notify();
+      }
+      this.#untold -= changes.length;
+    });
+  }
+
+  #tell(work: () => void | Promise<void>): void {
+    this.#telling = this.#telling
+      .then(() => (this.#isClosed ? undefined : work()))
+      .catch((error: unknown) => {
+        // Without its source nothing more will come: to whoever reads it is as if the root had gone.
+        this.#deps.onFault('a watcher has failed', error);
+        this.status = 'gone';
+      })
+      .finally(() => this.#changed.notify());
+  }
+
+  async #event({ type, path, oldPath, isDirectory, atMs }: Change): Promise<Omit<WatchEvent, 'seq'>> {
+    const { files, root } = this.#deps;
+    const place = path === '' ? root : joinPath(root === '/' ? '' : root, path);
+    const facts = type === 'remove' ? null : await files.facts(place).catch(() => null);
+    return {
+      type,
+      path,
+      oldPath,
+      isDirectory,
+      atMs: Date.now() - (performance.now() - atMs),
+      modifiedNs: facts?.modifiedNs ?? null,
+      sizeBytes: facts?.size ?? null,
+      inode: facts?.inode ?? null,
+    };
+  }
+}
+
+function isLackOfInotify(error: unknown): boolean {
+  const code = errnoOf(error);
+  return code === null || lacks.has(code);
+}

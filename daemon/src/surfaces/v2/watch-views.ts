@@ -1,0 +1,95 @@
+/** The wire shapes of watchers and their events. */
+import { z } from 'zod';
+import { eventTypes } from '../../core/watch/change.ts';
+import type { WatchEvent as CoreEvent } from '../../core/watch/event-ring.ts';
+import { backends, watcherStatuses, type Watcher } from '../../core/watch/watcher.ts';
+import { showPath } from '../../kit/path-text.ts';
+
+const cursor = z.number().int().min(0);
+
+export const WatcherRecord = z
+  .object({
+    watcher_id: z.string(),
+    path: z.string().describe('What is watched, absolute.'),
+    recursive: z.boolean(),
+    exclude: z.array(z.string()),
+    include_patterns: z.array(z.string()),
+    debounce: z.number().int().describe('Milliseconds.'),
+    status: z.enum(watcherStatuses).describe('gone: what was watched is no longer there; nothing more will come.'),
+    subscribers: z.number().int().describe('Each POST adds one, each DELETE takes one.'),
+    backend: z.enum(backends).describe('polling where inotify cannot be had.'),
+    warning: z.string().nullable().describe('Why it works less well than it could.'),
+    created_at: z.string().describe('RFC 3339, UTC.'),
+  })
+  .meta({ id: 'Watcher' });
+
+export const WatchEvent = z
+  .object({
+    seq: z.number().int().describe('Grows with each event; a number may be left out.'),
+    type: z.enum(eventTypes),
+    path: z.string(),
+    relative_path: z.string().describe('Below the watched path; . is that itself.'),
+    old_path: z.string().nullable().describe('Of a rename.'),
+    is_dir: z.boolean(),
+    timestamp: z.number().describe('Seconds since 1970.'),
+    mtime: z.number().nullable().describe('Seconds since 1970; null, as the two below, where it is gone.'),
+    size: z.number().int().nullable().describe('Bytes.'),
+    inode: z.number().int().nullable(),
+  })
+  .meta({ id: 'WatchEvent' });
+
+export const WatchPage = z
+  .object({
+    events: z.array(WatchEvent),
+    cursor: cursor.describe('Poll on from here.'),
+    overflow: z.boolean().describe('Events after the given cursor are lost: list the tree anew.'),
+    status: z.enum(watcherStatuses),
+  })
+  .meta({ id: 'WatchPage' });
+
+export const WatchStarted = WatcherRecord.extend({ cursor: cursor.describe('Events after it follow.') }).meta({
+  id: 'WatchStarted',
+});
+
+export function watcherRecord(watcher: Watcher): z.input<typeof WatcherRecord> {
+  const { spec } = watcher;
+  return {
+    watcher_id: watcher.id,
+    path: showPath(spec.path),
+    recursive: spec.recursive,
+    exclude: [...spec.exclude],
+    include_patterns: [...spec.includePatterns],
+    debounce: spec.debounceMs,
+    status: watcher.status,
+    subscribers: watcher.subscribers,
+    backend: watcher.backend,
+    warning: watcher.warning,
+    created_at: new Date(watcher.createdMs).toISOString(),
+  };
+}
+
+export function watchEvent(watcher: Watcher, event: CoreEvent): z.input<typeof WatchEvent> {
+  const absolute = (path: string) => showPath(path === '' ? watcher.spec.path : joinRoot(watcher.spec.path, path));
+  return {
+    seq: event.seq,
+    type: event.type,
+    path: absolute(event.path),
+    relative_path: event.path === '' ? '.' : showRelative(event.path),
+    old_path: event.oldPath === null ? null : absolute(event.oldPath),
+    is_dir: event.isDirectory,
+    timestamp: event.atMs / 1000,
+    mtime: event.modifiedNs === null ? null : Number(event.modifiedNs / 1000n) / 1_000_000,
+    size: event.sizeBytes,
+    inode: event.inode,
+  };
+}
+
+function joinRoot(root: string, path: string): string {
+  return root === '/' ? `/${path}` : `${root}/${path}`;
+}
+
+/** Percent-encoded where it is not UTF-8, as the path is. */
+function showRelative(path: string): string {
+  const shown = showPath(`/${path}`);
+  return shown.startsWith('file:///') ? shown.slice('file:///'.length) : path;
+}

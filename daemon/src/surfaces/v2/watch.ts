@@ -1,0 +1,191 @@
+/** The v2 routes of the watch plane. */
+import { z } from 'zod';
+import { defaultExclude } from '../../core/watch/filter.ts';
+import { follow, type WatchMessage } from '../../core/watch/follow.ts';
+import type { Watcher } from '../../core/watch/watcher.ts';
+import { Answer } from '../../http/route.ts';
+import { SseStream, type SseEvent } from '../../http/sse.ts';
+import { Deadline } from '../../kit/deadline.ts';
+import { route } from './app.ts';
+import { clientId, systemText } from './inputs.ts';
+import { WatcherRecord, WatchEvent, WatchPage, WatchStarted, watcherRecord, watchEvent } from './watch-views.ts';
+
+const mostPatterns = 256;
+const pattern = systemText
+  .min(1)
+  .max(1024)
+  .refine((glob) => !glob.split('/').includes('..'), 'must not lead out of the watched path');
+const WatcherPath = z.object({ id: clientId });
+const cursor = z.number().int().min(0).max(Number.MAX_SAFE_INTEGER).default(0);
+
+export const createWatcher = route({
+  operation: 'watch.create',
+  method: 'POST',
+  path: '/v2/watch',
+  summary: 'Watch a directory or a file',
+  body: z.object({
+    path: systemText.min(1).describe('Absolute, from ~, or below the workspace.'),
+    recursive: z.boolean().default(true).describe('Everything below it, also what comes later.'),
+    exclude: z
+      .array(pattern)
+      .max(mostPatterns)
+      .default([...defaultExclude])
+      .describe('Globs; what matches is not told, and a directory not looked into. In place of the default ones.'),
+    include_patterns: z
+      .array(pattern)
+      .max(mostPatterns)
+      .default([])
+      .describe('Globs; only what matches is told. None is everything.'),
+    debounce: z.number().int().min(50).max(5000).default(300).describe('Milliseconds in which changes are merged.'),
+  }),
+  data: WatcherRecord.extend({
+    reused: z.boolean().describe('The same request was made before; this is its watcher.'),
+    initial_cursor: cursor.describe('Where it stands now: events after it have happened since.'),
+  }),
+  errors: [
+    'bad_argument',
+    'capacity_reached',
+    'file_not_found',
+    'file_permission_denied',
+    'file_invalid_path',
+    'file_bad_request',
+    'file_io_error',
+    'unavailable',
+  ],
+  async handle({ watchers }, { body }) {
+    const { watcher, isReused } = await watchers.create({
+      path: body.path,
+      recursive: body.recursive,
+      exclude: body.exclude,
+      includePatterns: body.include_patterns,
+      debounceMs: body.debounce,
+      user: null,
+    });
+    const data = { ...watcherRecord(watcher), reused: isReused, initial_cursor: watcher.ring.cursor };
+    return new Answer(data, {
+      message: isReused ? 'The watcher was there already' : 'Watching',
+      hint: `GET /v2/watch/${watcher.id}/poll?cursor=${data.initial_cursor}&timeout=30 waits for events; DELETE /v2/watch/${watcher.id} ends it.`,
+    });
+  },
+});
+
+export const listWatchers = route({
+  operation: 'watch.list',
+  method: 'GET',
+  path: '/v2/watch',
+  summary: 'List watchers in the order of their creation',
+  data: z.object({ watchers: z.array(WatcherRecord) }),
+  errors: [],
+  handle: ({ watchers }) => ({ watchers: watchers.list().map(watcherRecord) }),
+});
+
+export const pollWatcher = route({
+  operation: 'watch.poll',
+  method: 'GET',
+  path: '/v2/watch/{id}/poll',
+  summary: 'Read the events after a cursor, or wait for them',
+  params: WatcherPath,
+  query: z.object({
+    cursor: cursor.describe('The cursor of the last answer; 0 is everything that is kept.'),
+    limit: z.number().int().min(1).max(1000).default(100).describe('Events at most.'),
+    timeout: z.number().min(0).max(60).default(0).describe('Seconds to wait for an event.'),
+  }),
+  data: WatchPage,
+  errors: ['watcher_not_found'],
+  async handle({ watchers, closing }, { params, query, context }) {
+    const watcher = watchers.get(params.id);
+    using patience = new Deadline(null, context.signal, closing);
+    const page = await watcher.poll(query.cursor, query.limit, query.timeout * 1000, patience.signal);
+    watchers.get(params.id); // It may have been let go meanwhile: then that is the answer.
+    const data = {
+      events: page.events.map((event) => watchEvent(watcher, event)),
+      cursor: page.cursor,
+      overflow: page.isOverflow,
+      status: watcher.status,
+    };
+    return new Answer(data, { hint: nextStep(watcher, page.isOverflow) });
+  },
+});
+
+const heartbeatMs = 15_000;
+
+export const streamWatcher = route({
+  operation: 'watch.events',
+  method: 'GET',
+  path: '/v2/watch/{id}/events',
+  summary: 'Follow the events as Server-Sent Events; Last-Event-ID goes on where another stream has ended',
+  params: WatcherPath,
+  query: z.object({ cursor: cursor.describe('Without Last-Event-ID: begin after this one.') }),
+  events: z.union([WatchStarted, WatchEvent]),
+  errors: ['watcher_not_found', 'capacity_reached'],
+  handle({ watchers, closing }, { params, query, context }) {
+    const watcher = watchers.get(params.id);
+    const last = context.headers.get('last-event-id');
+    return new SseStream((signal) => streamEvents(watcher, startOf(watcher, last, query.cursor), closing, signal));
+  },
+});
+
+export const stopWatcher = route({
+  operation: 'watch.stop',
+  method: 'DELETE',
+  path: '/v2/watch/{id}',
+  summary: 'Let a watcher go; it ends with its last subscriber',
+  params: WatcherPath,
+  data: z.object({
+    watcher_id: z.string(),
+    subscribers: z.number().int().describe('How many are left; at 0 it has ended.'),
+  }),
+  errors: ['watcher_not_found'],
+  handle({ watchers }, { params }) {
+    return { watcher_id: params.id, subscribers: watchers.release(params.id) };
+  },
+});
+
+interface Start {
+  readonly cursor: number;
+  /** The id that was sent is none of this watcher: what its reader has seen is not known. */
+  readonly isUnknown: boolean;
+}
+
+function startOf(watcher: Watcher, lastEventId: string | null, given: number): Start {
+  if (!lastEventId) return { cursor: given, isUnknown: false };
+  const [, id, seq] = /^(.+):(\d{1,15})$/.exec(lastEventId) ?? [];
+  return id === watcher.id ? { cursor: Number(seq), isUnknown: false } : { cursor: 0, isUnknown: true };
+}
+
+async function* streamEvents(
+  watcher: Watcher,
+  { cursor: from, isUnknown }: Start,
+  closing: AbortSignal,
+  signal: AbortSignal,
+): AsyncGenerator<SseEvent> {
+  yield { event: 'watch_started', data: { ...watcherRecord(watcher), cursor: from } };
+  if (isUnknown) yield { event: 'overflow', data: { watcher_id: watcher.id, cursor: from } };
+  for await (const message of follow(watcher, { cursor: from, silenceMs: heartbeatMs, signal, closing })) {
+    yield sseEvent(watcher, message);
+  }
+}
+
+function sseEvent(watcher: Watcher, message: WatchMessage): SseEvent {
+  switch (message.kind) {
+    case 'silence':
+      return { comment: 'heartbeat' };
+    case 'event': {
+      const id = `${watcher.id}:${message.event.seq}`;
+      return { event: 'file_change', id, data: watchEvent(watcher, message.event) };
+    }
+    case 'overflow': {
+      const { cursor: at } = message;
+      return { event: 'overflow', id: `${watcher.id}:${at}`, data: { watcher_id: watcher.id, cursor: at } };
+    }
+    case 'end': {
+      const { reason, cursor: at } = message;
+      return { event: 'watch_ended', data: { watcher_id: watcher.id, reason, cursor: at } };
+    }
+  }
+}
+
+function nextStep(watcher: Watcher, isOverflow: boolean): string | null {
+  if (isOverflow) return 'Events were lost: list the tree anew, then poll on from this cursor.';
+  return watcher.status === 'gone' ? 'What was watched has gone; POST /v2/watch makes a watcher of a new one.' : null;
+}
