@@ -81,6 +81,8 @@ export class Daemon {
   /** The other daemon serves: passes on to it what was held and what still comes, up to the last connection. */
   async leave(): Promise<void> {
     if (!this.#listener) return;
+    // The other one knows nothing of them: who follows one learns at once that it is to be made anew.
+    this.deps.watchers[Symbol.dispose]();
     this.#door.passOn(this.#url(anyAddresses.get(this.#hostname) ?? this.#hostname));
     await this.#listener.seeOff();
   }

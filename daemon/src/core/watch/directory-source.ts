@@ -189,7 +189,9 @@ export class DirectorySource implements ChangeSource, Receiver {
     if (child) await this.#tree.detach(child);
     if (directory.known?.delete(event.name) === false) return;
     const isDirectory = (event.mask & inotify.isDirectory) !== 0;
-    this.#tell({ type: 'remove', path, oldPath: null, isDirectory, atMs, isWhole: isWhole && isDirectory });
+    // What the listing found in it may have been of a later one of that name.
+    const hadEntries = isWhole || (child?.known?.size ?? 0) > 0;
+    this.#tell({ type: 'remove', path, oldPath: null, isDirectory, atMs, isWhole: isDirectory && hadEntries });
   }
 
   async #handleDeparture(directory: Directory, path: string, item: QueuedEvent): Promise<void> {

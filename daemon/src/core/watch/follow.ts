@@ -1,10 +1,7 @@
 /** Reads the events of a watcher as they come, up to its end. */
 import { Deadline } from '../../kit/deadline.ts';
 import type { WatchEvent } from './event-ring.ts';
-import type { Watcher } from './watcher.ts';
-
-/** Why there is no more: the root has gone, the last subscriber let go, or the daemon is going. */
-export type WatchEnd = 'gone' | 'stopped' | 'closing';
+import type { WatchEnd, Watcher } from './watcher.ts';
 
 export type WatchMessage =
   | { readonly kind: 'event'; readonly event: WatchEvent }
@@ -29,7 +26,7 @@ export async function* follow(watcher: Watcher, options: FollowOptions): AsyncGe
   let { cursor } = options;
   for (;;) {
     // Looked at before the events are: what came before the end is then told before the end.
-    const reason = endOf(watcher, options.closing);
+    const reason = options.closing.aborted ? 'closing' : watcher.end;
     const page = watcher.ring.after(cursor, pageSize);
     cursor = page.cursor;
     if (page.isOverflow) yield { kind: 'overflow', cursor: (page.events[0]?.seq ?? cursor + 1) - 1 };
@@ -45,10 +42,4 @@ export async function* follow(watcher: Watcher, options: FollowOptions): AsyncGe
     const isSilent = silence.passed && !options.signal.aborted && !options.closing.aborted;
     if (isSilent) yield { kind: 'silence' };
   }
-}
-
-function endOf(watcher: Watcher, closing: AbortSignal): WatchEnd | null {
-  if (closing.aborted) return 'closing';
-  if (watcher.isClosed) return 'stopped';
-  return watcher.status === 'gone' ? 'gone' : null;
 }

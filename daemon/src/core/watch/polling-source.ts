@@ -166,12 +166,15 @@ function typeOfChange(old: Seen | undefined, seen: Seen): EventType | null {
 /** Files that have left one path and are at another one, where nothing was before. */
 function movesBetween(before: Snapshot, now: Snapshot): Map<string, string> {
   const arrivals = new Map<string, string>();
-  for (const [path, { identity, isDirectory }] of now)
+  for (const [path, { identity, isDirectory }] of now) {
     if (!isDirectory && !before.has(path)) arrivals.set(identity, path);
+  }
   const moves = new Map<string, string>();
-  for (const [path, { identity, isDirectory }] of before) {
+  for (const [path, { identity, content, isDirectory }] of before) {
     const target = arrivals.get(identity);
     if (isDirectory || target === undefined || now.get(path)?.identity === identity) continue;
+    // The number of an inode is soon given to another file.
+    if (now.get(target)?.content !== content) continue;
     arrivals.delete(identity);
     moves.set(path, target);
   }

@@ -44,7 +44,10 @@ const mostUntold = 2 * ringSize;
 /** What says that there is no more of inotify, not that a path is wrong. */
 const lacks = new Set(['EMFILE', 'ENFILE', 'ENOSPC', 'ENOMEM', 'ENOSYS']);
 
-export class Watcher implements ChangeSink, Disposable {
+/** The root has gone, the last subscriber let go, or the daemon is going. */
+export type WatchEnd = 'gone' | 'stopped' | 'closing';
+
+export class Watcher implements ChangeSink {
   readonly ring = new EventRing();
   status: WatcherStatus = 'active';
   backend: Backend = 'inotify';
@@ -60,7 +63,7 @@ export class Watcher implements ChangeSink, Disposable {
   /** Puts events into the ring, one call after another. */
   #telling: Promise<void> = Promise.resolve();
   #untold = 0;
-  #isClosed = false;
+  #closedFor: 'stopped' | 'closing' | null = null;
 
   constructor(deps: WatcherDeps) {
     this.#deps = deps;
@@ -79,8 +82,9 @@ export class Watcher implements ChangeSink, Disposable {
     return this.#deps.createdMs;
   }
 
-  get isClosed(): boolean {
-    return this.#isClosed;
+  /** Why nothing more will come; null while something may. */
+  get end(): WatchEnd | null {
+    return this.#closedFor ?? (this.status === 'gone' ? 'gone' : null);
   }
 
   /** Resolves when every change from now on is told. Throws what the file system refuses. */
@@ -99,7 +103,7 @@ export class Watcher implements ChangeSink, Disposable {
     using deadline = new Deadline(waitMs, signal);
     for (;;) {
       const page = this.ring.after(cursor, limit);
-      const isOver = this.#isClosed || this.status === 'gone' || deadline.passed || waitMs === 0;
+      const isOver = this.end !== null || deadline.passed || waitMs === 0;
       if (page.events.length > 0 || page.isOverflow || isOver) return page;
       await this.#changed.wait(deadline.signal);
     }
@@ -110,9 +114,9 @@ export class Watcher implements ChangeSink, Disposable {
     return this.#changed.wait(signal);
   }
 
-  /** Everybody who waits is let go. */
-  [Symbol.dispose](): void {
-    this.#isClosed = true;
+  /** Everybody who waits is let go, and told why. */
+  close(reason: 'stopped' | 'closing'): void {
+    this.#closedFor = reason;
     clearTimeout(this.#timer);
     this.#source?.close();
     this.#pending.clear();
@@ -176,7 +180,7 @@ export class Watcher implements ChangeSink, Disposable {
 
   #schedule(): void {
     const { dueMs } = this.#pending;
-    if (dueMs === null || this.#timer !== undefined || this.#isClosed) return;
+    if (dueMs === null || this.#timer !== undefined || this.#closedFor !== null) return;
     this.#timer = setTimeout(
       () => {
         this.#timer = undefined;
@@ -208,7 +212,7 @@ export class Watcher implements ChangeSink, Disposable {
 
   #tell(work: () => void | Promise<void>): void {
     this.#telling = this.#telling
-      .then(() => (this.#isClosed ? undefined : work()))
+      .then(() => (this.#closedFor === null ? work() : undefined))
       .catch((error: unknown) => {
         // Without its source nothing more will come: to whoever reads it is as if the root had gone.
         this.#deps.onFault('a watcher has failed', error);

@@ -53,7 +53,7 @@ export class Watchers implements Disposable {
     const key = JSON.stringify([spec.path, spec.recursive, spec.exclude, spec.includePatterns, spec.debounceMs]);
     for (let other = this.#byKey.get(key); other; other = this.#byKey.get(key)) {
       const watcher = await other;
-      if (watcher.status === 'active' && !watcher.isClosed) {
+      if (watcher.end === null) {
         watcher.subscribers += 1;
         return { watcher, isReused: true };
       }
@@ -90,13 +90,13 @@ export class Watchers implements Disposable {
   release(id: string): number {
     const watcher = this.get(id);
     watcher.subscribers -= 1;
-    if (watcher.subscribers === 0) this.#remove(watcher);
+    if (watcher.subscribers === 0) this.#remove(watcher, 'stopped');
     return watcher.subscribers;
   }
 
   [Symbol.dispose](): void {
     this.#isClosed = true;
-    for (const watcher of this.#byId.values()) this.#remove(watcher);
+    for (const watcher of this.#byId.values()) this.#remove(watcher, 'closing');
   }
 
   #assertRoom(): void {
@@ -112,7 +112,7 @@ export class Watchers implements Disposable {
       return await asFileOperation('watch', spec.path, async () => {
         const watcher = await this.#make(spec);
         await watcher.open();
-        if (this.#isClosed) watcher[Symbol.dispose]();
+        if (this.#isClosed) watcher.close('closing');
         this.#byId.set(watcher.id, watcher);
         return watcher;
       });
@@ -142,9 +142,9 @@ export class Watchers implements Disposable {
     });
   }
 
-  #remove(watcher: Watcher): void {
+  #remove(watcher: Watcher, reason: 'stopped' | 'closing'): void {
     this.#byId.delete(watcher.id);
-    watcher[Symbol.dispose]();
+    watcher.close(reason);
     for (const [key, opening] of this.#byKey) {
       void opening.then(
         (opened) => {
