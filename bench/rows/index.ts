@@ -9,5 +9,17 @@ import { output } from './output.ts';
 import { readoption } from './readoption.ts';
 import type { Row } from './row.ts';
 import { start } from './start.ts';
+import { watch } from './watch.ts';
 
-export const rows: readonly Row[] = [idle, start, exec, burst, firstByte, output, many, followersRow, readoption];
+export const rows: readonly Row[] = [
+  idle,
+  start,
+  exec,
+  burst,
+  firstByte,
+  output,
+  many,
+  followersRow,
+  readoption,
+  watch,
+];

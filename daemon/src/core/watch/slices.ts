@@ -1,7 +1,7 @@
 /** Gives the event loop its turn in work that takes long. */
 
 /** Work in one piece, in ms; an answer to somebody else waits no longer for it. */
-const sliceMs = 4;
+const sliceMs = 2;
 
 export class Slices {
   #sinceMs = performance.now();

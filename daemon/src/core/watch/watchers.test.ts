@@ -143,6 +143,38 @@ test('the paths that events tell are those of the tree, after any steps at any p
         expect({ held: apply(start, events), lines }).toEqual({ held: pathsOf(root), lines });
       },
     ),
-    { numRuns: Number(process.env['RUNS'] ?? 100), timeout: 20_000 },
+    { numRuns: Number(process.env['RUNS'] ?? 100) },
+  );
+}, 120_000);
+
+/** The same as a line of a shell, for a process beside this one. */
+function lineOf(next: Step): string {
+  if (next.does === 'pause') return ':';
+  if (next.does === 'directory') return `mkdir -p ${next.path}`;
+  if (next.does === 'file') return `: > ${next.path}`;
+  if (next.does === 'remove') return `rm -r ${next.path}`;
+  if (next.does === 'move') return `mv -T ${next.path} ${next.to}`;
+  const stranger = `../outside/s${(strangers += 1)}`;
+  if (next.does === 'leave') return `mv -T ${next.path} ${stranger}`;
+  return `mkdir -p ${stranger}/a/b && : > ${stranger}/a/f && mv -T ${stranger} ${next.path}`;
+}
+
+test('the same holds while others move at the same time what is being looked at', async () => {
+  const script = fc.array(step, { minLength: 20, maxLength: 60 });
+  await fc.assert(
+    fc.asyncProperty(script, script, async (first, second) => {
+      const root = mkdtempSync(join(directory, 'tree-'));
+      const watcher = await watch(root);
+      const run = (steps: readonly Step[]) =>
+        Bun.spawn(['sh', '-c', `exec 2>&-\n${steps.map(lineOf).join('\n')}\n:`], { cwd: root }).exited;
+      await Promise.all([run(first), run(second)]);
+      writeFileSync(join(root, 'end'), '');
+      const isEqual = (events: readonly WatchEvent[]) =>
+        events.some((event) => event.path === 'end') && Bun.deepEquals(apply([], events), pathsOf(root));
+      const events = await read(watcher, isEqual, 3000);
+      watchers.release(watcher.id);
+      expect(apply([], events)).toEqual(pathsOf(root));
+    }),
+    { numRuns: Number(process.env['RUNS'] ?? 20), endOnFailure: true },
   );
 }, 120_000);
