@@ -1,5 +1,6 @@
 /** Tells the changes below a directory, from the events of inotify. */
-import { dirname, basename } from 'node:path';
+import { basename, dirname } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { errnoOf } from '../../kit/file-failure.ts';
 import type { InotifyEvent } from '../../platform/inotify.ts';
 import type { WatchedFiles } from '../../platform/watched-files.ts';
@@ -21,6 +22,8 @@ export interface SourceDeps {
   readonly recursive: boolean;
   readonly sink: ChangeSink;
 }
+
+const overflowRestMs = 100;
 
 const { ignored, deleteSelf, moveSelf, unmount, movedFrom, movedTo, create, modify, attrib } = inotify;
 
@@ -47,6 +50,8 @@ export class DirectorySource implements ChangeSource, Receiver {
     this.#deps = deps;
     this.#rootName = basename(deps.root);
     this.#queue = new MoveQueue(() => deps.table.fence(this));
+    // Who opens it may not wait for this yet; it throws there anyway.
+    this.#opened.promise.catch(() => null);
     this.#tree = new DirectoryTree({
       ...deps,
       receiver: this,
@@ -120,6 +125,8 @@ export class DirectorySource implements ChangeSource, Receiver {
 
   /** The kernel, or the queue here, has given events up: what is watched is found anew, and a loss is told. */
   async #startOver(): Promise<void> {
+    // What comes faster than it can be read would be lost again: the new start waits for a pause.
+    await sleep(overflowRestMs);
     this.#isOverflowed = false;
     this.#tree.isSilent = true;
     await this.#tree.reset();
@@ -162,6 +169,9 @@ export class DirectorySource implements ChangeSource, Receiver {
     const told = { path, oldPath: null, isDirectory, atMs: item.atMs };
     if (event.mask & modify) this.#tell({ type: 'write', ...told });
     else if (event.mask & attrib) this.#tell({ type: 'chmod', ...told });
+    const child = isDirectory ? directory.children.get(event.name) : undefined;
+    // It could not be read before; now it may be.
+    if (child?.watch === null && child.settling === null) await this.#tree.attach(directory, event.name, item.atMs);
   }
 
   /** About the watched directory itself: its parent tells the rest. */

@@ -18,7 +18,7 @@ export interface EventPage {
   readonly events: readonly WatchEvent[];
   /** The number of the last entry that was looked at: read on from here. */
   readonly cursor: number;
-  /** Events between the given cursor and this one are lost. */
+  /** Something is lost between the given cursor and the first of these events. */
   readonly isOverflow: boolean;
 }
 
@@ -52,8 +52,10 @@ export class EventRing {
     if (isOverflow) at = oldest - 1;
     const events: WatchEvent[] = [];
     while (at < this.#last && events.length < limit) {
+      const event = this.#entries[(at + 1) % ringSize];
+      // What came before a loss is not in one page with what came after: in between a reader lists the tree anew.
+      if (!event && events.length > 0) break;
       at += 1;
-      const event = this.#entries[at % ringSize];
       if (event) events.push(event);
       else isOverflow = true;
     }

@@ -10,7 +10,7 @@ import type { Listener } from './watch-table.ts';
  */
 const partnerMs = 10;
 /** Past this many events the memory is worth more than they are: they are given up as the kernel does. */
-const mostQueued = 200_000;
+const mostQueued = 65_536;
 
 export interface QueuedEvent {
   readonly listener: Listener;

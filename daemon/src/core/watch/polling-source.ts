@@ -73,8 +73,8 @@ export class PollingSource implements ChangeSource {
     } catch (error) {
       if (this.#isClosed) return;
       this.close();
-      if (errnoOf(error) === null) throw error;
-      this.#deps.sink.gone();
+      if (errnoOf(error) === null) this.#deps.sink.failed(error);
+      else this.#deps.sink.gone();
     }
   }
 

@@ -152,6 +152,7 @@ export class Watcher implements ChangeSink {
   failed(error: unknown): void {
     this.#flush(null);
     this.#tell(async () => {
+      if (this.backend === 'polling') throw error;
       await this.#openPolling(error);
       this.ring.addLoss();
     });
@@ -164,6 +165,7 @@ export class Watcher implements ChangeSink {
     this.warning = `inotify cannot be had (${code ?? 'no such library'}): changes are found by looking again and again, and later`;
     this.#source = this.#deps.openPolling(this);
     await this.#source.open();
+    if (this.#closedFor !== null) this.#source.close();
   }
 
   /** A file that moves across the border of what is included comes or goes; a directory takes what is in it along. */

@@ -50,7 +50,7 @@ export class Watchers implements Disposable {
   /** The same request again is the same watcher, for one subscriber more. Throws `capacity_reached`, and a `FileFailure`. */
   async create({ user, ...request }: WatchRequest): Promise<{ watcher: Watcher; isReused: boolean }> {
     const spec = { ...request, path: this.#deps.places.resolve(request.path, user) };
-    const key = JSON.stringify([spec.path, spec.recursive, spec.exclude, spec.includePatterns, spec.debounceMs]);
+    const key = keyOf(spec);
     for (let other = this.#byKey.get(key); other; other = this.#byKey.get(key)) {
       const watcher = await other;
       if (watcher.end === null) {
@@ -154,4 +154,9 @@ export class Watchers implements Disposable {
       );
     }
   }
+}
+
+/** The order of patterns means nothing. */
+function keyOf({ path, recursive, exclude, includePatterns, debounceMs }: WatchSpec): string {
+  return JSON.stringify([path, recursive, exclude.toSorted(), includePatterns.toSorted(), debounceMs]);
 }

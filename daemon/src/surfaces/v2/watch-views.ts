@@ -42,7 +42,7 @@ export const WatchPage = z
   .object({
     events: z.array(WatchEvent),
     cursor: cursor.describe('Poll on from here.'),
-    overflow: z.boolean().describe('Events after the given cursor are lost: list the tree anew.'),
+    overflow: z.boolean().describe('Something before these events is lost: list the tree anew, then apply them.'),
     status: z.enum(watcherStatuses),
   })
   .meta({ id: 'WatchPage' });

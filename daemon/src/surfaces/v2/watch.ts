@@ -186,6 +186,7 @@ function sseEvent(watcher: Watcher, message: WatchMessage): SseEvent {
 }
 
 function nextStep(watcher: Watcher, isOverflow: boolean): string | null {
-  if (isOverflow) return 'Events were lost: list the tree anew, then poll on from this cursor.';
+  if (isOverflow)
+    return 'Something before these events was lost: list the tree anew, apply them, and poll on from this cursor.';
   return watcher.status === 'gone' ? 'What was watched has gone; POST /v2/watch makes a watcher of a new one.' : null;
 }

@@ -1,0 +1,50 @@
+/** A ring keeps the newest events, and lets nobody pass a loss unaware. */
+import { expect, test } from 'bun:test';
+import { EventRing, ringSize, type WatchEvent } from './event-ring.ts';
+
+function event(path: string): Omit<WatchEvent, 'seq'> {
+  const nothing = { oldPath: null, modifiedNs: null, sizeBytes: null, inode: null };
+  return { type: 'write', path, isDirectory: false, atMs: 0, ...nothing };
+}
+
+function ringOf(...paths: readonly (string | null)[]): EventRing {
+  const ring = new EventRing();
+  for (const path of paths) path === null ? ring.addLoss() : ring.add(event(path));
+  return ring;
+}
+
+/** Page after page, as a reader goes on: paths, and `!` where a loss is told. */
+function readAll(ring: EventRing, from: number, limit: number): string[][] {
+  const pages: string[][] = [];
+  for (let cursor = from; ;) {
+    const page = ring.after(cursor, limit);
+    if (page.events.length === 0 && !page.isOverflow) return pages;
+    pages.push([...(page.isOverflow ? ['!'] : []), ...page.events.map(({ path }) => path)]);
+    cursor = page.cursor;
+  }
+}
+
+test('a reader goes on behind its cursor, in pages', () => {
+  const ring = ringOf('a', 'b', 'c');
+  expect(ring.cursor).toBe(3);
+  expect(readAll(ring, 0, 2)).toEqual([['a', 'b'], ['c']]);
+  expect(readAll(ring, 2, 100)).toEqual([['c']]);
+  expect(ring.after(3, 100)).toEqual({ events: [], cursor: 3, isOverflow: false });
+  expect(ring.after(4000, 100)).toEqual({ events: [], cursor: 3, isOverflow: false });
+  expect(ringOf().after(0, 100)).toEqual({ events: [], cursor: 0, isOverflow: false });
+});
+
+test('a loss is told once, in its place, and in no page behind what came before it', () => {
+  const ring = ringOf('a', null, null, 'b', null);
+  expect(readAll(ring, 0, 100)).toEqual([['a'], ['!', 'b'], ['!']]);
+  expect(readAll(ring, 1, 100)).toEqual([['!', 'b'], ['!']]);
+  expect(readAll(ring, 2, 100)).toEqual([['b'], ['!']]);
+});
+
+test('what is no longer kept is told as a loss', () => {
+  const ring = ringOf(...Array.from({ length: ringSize + 5 }, (_, i) => `${i + 1}`));
+  expect(ring.after(0, 1)).toMatchObject({ isOverflow: true, cursor: 6, events: [{ seq: 6, path: '6' }] });
+  expect(ring.after(4, 1)).toMatchObject({ isOverflow: true, cursor: 6 });
+  expect(ring.after(5, 1)).toMatchObject({ isOverflow: false, cursor: 6 });
+  expect(ring.after(0, ringSize).events.length).toBe(ringSize);
+});
