@@ -1,6 +1,6 @@
 /** The file system as a watcher looks at it: whole directories in slices, and single files, links not followed. */
 import { dlopen, ptr } from 'bun:ffi';
-import { closeSync, constants, fstatSync, openSync, statfsSync, type BigIntStats } from 'node:fs';
+import { closeSync, constants, fstatSync, lstatSync, openSync, statfsSync, type BigIntStats } from 'node:fs';
 import { lstat, readdir, realpath } from 'node:fs/promises';
 import { once } from '../kit/once.ts';
 import { decodePath, systemPath } from '../kit/path-text.ts';
@@ -40,6 +40,8 @@ export interface WatchedFiles {
   open(path: string): OpenDirectory;
   /** Links are not followed. */
   facts(path: string): Promise<FileFacts>;
+  /** The same in one piece: for many at a time it takes a tenth of the work. Null when nothing is there. */
+  factsNow(path: string): FileFacts | null;
   realPath(path: string): Promise<string>;
   names(path: string): Promise<string[]>;
 }
@@ -51,6 +53,11 @@ export class SystemFiles implements WatchedFiles {
 
   async facts(path: string): Promise<FileFacts> {
     return factsOf(await lstat(systemPath(path), { bigint: true }));
+  }
+
+  factsNow(path: string): FileFacts | null {
+    const stats = lstatSync(systemPath(path), { bigint: true, throwIfNoEntry: false });
+    return stats ? factsOf(stats) : null;
   }
 
   async realPath(path: string): Promise<string> {

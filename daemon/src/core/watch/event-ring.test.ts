@@ -3,13 +3,16 @@ import { expect, test } from 'bun:test';
 import { EventRing, ringSize, type WatchEvent } from './event-ring.ts';
 
 function event(path: string): Omit<WatchEvent, 'seq'> {
-  const nothing = { oldPath: null, modifiedNs: null, sizeBytes: null, inode: null };
+  const nothing = { oldPath: null, modifiedMs: null, sizeBytes: null, inode: null };
   return { type: 'write', path, isDirectory: false, atMs: 0, ...nothing };
 }
 
 function ringOf(...paths: readonly (string | null)[]): EventRing {
   const ring = new EventRing();
-  for (const path of paths) path === null ? ring.addLoss() : ring.add(event(path));
+  for (const path of paths) {
+    if (path === null) ring.addLoss();
+    else ring.add(event(path));
+  }
   return ring;
 }
 

@@ -9,7 +9,7 @@ export interface WatchEvent extends Omit<Change, 'mayReplace' | 'isWhole'> {
   /** When it happened, in ms since 1970. */
   readonly atMs: number;
   /** Null where nothing was there any more when it was told. */
-  readonly modifiedNs: bigint | null;
+  readonly modifiedMs: number | null;
   readonly sizeBytes: number | null;
   readonly inode: number | null;
 }

@@ -5,23 +5,22 @@ import { joinPath, type Change, type ChangeSource, type EventType } from './chan
 import type { SourceDeps } from './directory-source.ts';
 import { Slices } from './slices.ts';
 
-/** A look takes its time from everybody: it comes again after ten times as long as it took. */
-const restFactor = 10;
+/** A look takes its time from everybody: it comes again after five times as long as it took. */
+const restFactor = 5;
 const leastRestMs = 500;
-/** Of one watcher: some 100 bytes each. */
+/** Of one watcher: some 300 bytes each. */
 const mostEntries = 250_000;
-/** Entries that are asked for at a time. */
-const atOnce = 32;
 
-/** What a look remembers of an entry. */
+/** What a look remembers of an entry; as numbers, because there are many. */
 interface Seen {
   readonly isDirectory: boolean;
-  /** Device and inode. */
-  readonly identity: string;
-  /** Changes with the content. */
-  readonly content: string;
-  /** Changes with mode, owner and whatever else the inode holds. */
-  readonly status: string;
+  readonly device: number;
+  readonly inode: number;
+  /** Nanoseconds since 1970, as exactly as a number holds them; 0 of a directory, whose entries are told themselves. */
+  readonly modified: number;
+  readonly changed: number;
+  readonly size: number;
+  readonly mode: number;
 }
 
 type Snapshot = Map<string, Seen>;
@@ -65,8 +64,9 @@ export class PollingSource implements ChangeSource {
         return;
       }
       for (const change of compare(this.#before, now, performance.now())) {
-        this.#deps.sink.change(change);
-        await this.#slices.next();
+        if (change) this.#deps.sink.change(change);
+        const pause = this.#slices.next();
+        if (pause) await pause;
       }
       this.#before = now;
       this.#rest(performance.now() - startedMs);
@@ -100,16 +100,23 @@ export class PollingSource implements ChangeSource {
     const names = await files.names(this.#systemPath(directory)).catch((error: unknown) => orNothing(error, []));
     const paths = names.map((name) => joinPath(directory, name)).filter((path) => !filter.isExcluded(path));
     const inside: string[] = [];
-    for (let at = 0; at < paths.length; at += atOnce) {
-      const look = async (path: string): Promise<void> => {
-        const facts = await files.facts(this.#systemPath(path)).catch((error: unknown) => orNothing(error, null));
-        if (!facts) return;
-        seen.set(path, seenOf(facts));
-        if (facts.isDirectory) inside.push(path);
-      };
-      await Promise.all(paths.slice(at, at + atOnce).map(look));
+    for (const path of paths) {
+      const facts = this.#factsOf(path);
+      if (!facts) continue;
+      seen.set(path, seenOf(facts));
+      if (facts.isDirectory) inside.push(path);
+      const pause = this.#slices.next();
+      if (pause) await pause;
     }
     return inside;
+  }
+
+  #factsOf(path: string): FileFacts | null {
+    try {
+      return this.#deps.files.factsNow(this.#systemPath(path));
+    } catch (error) {
+      return orNothing(error, null);
+    }
   }
 
   #systemPath(path: string): string {
@@ -120,7 +127,7 @@ export class PollingSource implements ChangeSource {
 
 /** A root that is a directory is that directory; a file may be replaced by a save. */
 function isOther(before: Seen | undefined, now: Seen | undefined): boolean {
-  return before?.isDirectory !== now?.isDirectory || (now?.isDirectory === true && before?.identity !== now.identity);
+  return before?.isDirectory !== now?.isDirectory || (now?.isDirectory === true && !isSameFile(before, now));
 }
 
 /** What went while we looked, or may not be read, is not there. */
@@ -130,16 +137,33 @@ function orNothing<T>(error: unknown, nothing: T): T {
 }
 
 function seenOf({ isDirectory, device, inode, mode, size, modifiedNs, changedNs }: FileFacts): Seen {
-  // The size and the times of a directory change with what is in it, which is told by itself.
-  const status = isDirectory ? `${mode}` : `${mode} ${changedNs}`;
-  return { isDirectory, identity: `${device} ${inode}`, content: isDirectory ? '' : `${size} ${modifiedNs}`, status };
+  const own = isDirectory
+    ? { modified: 0, changed: 0, size: 0 }
+    : { modified: Number(modifiedNs), changed: Number(changedNs), size };
+  return { isDirectory, device, inode, mode, ...own };
 }
 
-/** The changes that lead from one look to the next: what went, what moved, what came; parents before what is in them. */
-function* compare(before: Snapshot, now: Snapshot, atMs: number): Generator<Change> {
-  const moves = movesBetween(before, now);
+function isSameFile(a: Seen | undefined, b: Seen | undefined): boolean {
+  return a?.inode === b?.inode && a?.device === b?.device;
+}
+
+function hasSameContent(a: Seen | undefined, b: Seen | undefined): boolean {
+  return a?.size === b?.size && a?.modified === b?.modified;
+}
+
+function identityOf({ device, inode }: Seen): string {
+  return `${device} ${inode}`;
+}
+
+/**
+ * The changes that lead from one look to the next: what went, what moved, what came; parents before what is in them.
+ * Null in between is a place for a pause.
+ */
+function* compare(before: Snapshot, now: Snapshot, atMs: number): Generator<Change | null> {
+  const moves = yield* movesBetween(before, now);
   const gone = new Set<string>();
   for (const [path, { isDirectory }] of before) {
+    yield null;
     if (now.get(path)?.isDirectory === isDirectory || moves.has(path) || isBelow(path, gone)) continue;
     if (isDirectory) gone.add(path);
     yield { type: 'remove', path, oldPath: null, isDirectory, atMs, isWhole: true };
@@ -151,6 +175,7 @@ function* compare(before: Snapshot, now: Snapshot, atMs: number): Generator<Chan
   }
   const arrived = new Set(moves.values());
   for (const [path, seen] of now) {
+    yield null;
     if (arrived.has(path)) continue;
     const type = typeOfChange(moves.has(path) ? undefined : before.get(path), seen);
     if (type) yield { type, path, oldPath: null, isDirectory: seen.isDirectory, atMs };
@@ -159,22 +184,26 @@ function* compare(before: Snapshot, now: Snapshot, atMs: number): Generator<Chan
 
 function typeOfChange(old: Seen | undefined, seen: Seen): EventType | null {
   if (!old || old.isDirectory !== seen.isDirectory) return 'create';
-  if (old.content !== seen.content || (!seen.isDirectory && old.identity !== seen.identity)) return 'write';
-  return old.status === seen.status ? null : 'chmod';
+  if (!hasSameContent(old, seen) || (!seen.isDirectory && !isSameFile(old, seen))) return 'write';
+  return old.mode === seen.mode && old.changed === seen.changed ? null : 'chmod';
 }
 
 /** Files that have left one path and are at another one, where nothing was before. */
-function movesBetween(before: Snapshot, now: Snapshot): Map<string, string> {
+function* movesBetween(before: Snapshot, now: Snapshot): Generator<null, Map<string, string>> {
   const arrivals = new Map<string, string>();
-  for (const [path, { identity, isDirectory }] of now) {
-    if (!isDirectory && !before.has(path)) arrivals.set(identity, path);
+  for (const [path, seen] of now) {
+    yield null;
+    if (!seen.isDirectory && !before.has(path)) arrivals.set(identityOf(seen), path);
   }
   const moves = new Map<string, string>();
-  for (const [path, { identity, content, isDirectory }] of before) {
+  if (arrivals.size === 0) return moves;
+  for (const [path, seen] of before) {
+    yield null;
+    const identity = identityOf(seen);
     const target = arrivals.get(identity);
-    if (isDirectory || target === undefined || now.get(path)?.identity === identity) continue;
+    if (seen.isDirectory || target === undefined || isSameFile(now.get(path), seen)) continue;
     // The number of an inode is soon given to another file.
-    if (now.get(target)?.content !== content) continue;
+    if (!hasSameContent(now.get(target), seen)) continue;
     arrivals.delete(identity);
     moves.set(path, target);
   }

@@ -233,7 +233,7 @@ export class Watcher implements ChangeSink {
       oldPath,
       isDirectory,
       atMs: Date.now() - (performance.now() - atMs),
-      modifiedNs: facts?.modifiedNs ?? null,
+      modifiedMs: facts ? Number(facts.modifiedNs / 1000n) / 1000 : null,
       sizeBytes: facts?.size ?? null,
       inode: facts?.inode ?? null,
     };

@@ -178,3 +178,31 @@ test('the same holds while others move at the same time what is being looked at'
     { numRuns: Number(process.env['RUNS'] ?? 20), endOnFailure: true },
   );
 }, 120_000);
+
+test('the same holds where inotify cannot be had', async () => {
+  using polling = openWatchers(() => {
+    throw Object.assign(new Error('EMFILE: no instance is left'), { code: 'EMFILE' });
+  });
+  const steps = fc.array(step, { minLength: 1, maxLength: 25 });
+  await fc.assert(
+    fc.asyncProperty(steps, steps, steps, async (before, first, second) => {
+      const root = mkdtempSync(join(directory, 'tree-'));
+      const outside = join(directory, 'outside');
+      for (const each of before) await take(root, outside, each);
+      const start = pathsOf(root);
+      const watcher = await watch(root, polling);
+      for (const each of first) await take(root, outside, each);
+      writeFileSync(join(root, 'middle'), '');
+      const seen = await read(watcher, (events) => events.some((event) => event.path === 'middle'));
+      expect(seen.length).toBeGreaterThan(0);
+      for (const each of second) await take(root, outside, each);
+      writeFileSync(join(root, 'end'), '');
+      const isTold = (events: readonly WatchEvent[]) =>
+        events.some((event) => event.path === 'end') && Bun.deepEquals(apply(start, events), pathsOf(root));
+      const events = await read(watcher, isTold, 3000);
+      polling.release(watcher.id);
+      expect(apply(start, events)).toEqual(pathsOf(root));
+    }),
+    { numRuns: Number(process.env['RUNS'] ?? 5), endOnFailure: true },
+  );
+}, 120_000);

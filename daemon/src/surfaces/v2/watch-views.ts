@@ -78,7 +78,7 @@ export function watchEvent(watcher: Watcher, event: CoreEvent): z.input<typeof W
     old_path: event.oldPath === null ? null : absolute(event.oldPath),
     is_dir: event.isDirectory,
     timestamp: event.atMs / 1000,
-    mtime: event.modifiedNs === null ? null : Number(event.modifiedNs / 1000n) / 1_000_000,
+    mtime: event.modifiedMs === null ? null : event.modifiedMs / 1000,
     size: event.sizeBytes,
     inode: event.inode,
   };
