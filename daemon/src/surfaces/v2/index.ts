@@ -4,6 +4,7 @@ import type { V2Deps } from './app.ts';
 import * as commands from './commands.ts';
 import * as fileEdit from './file-edit.ts';
 import * as files from './files.ts';
+import * as fileSearch from './file-search.ts';
 import * as ops from './ops.ts';
 import * as sessions from './sessions.ts';
 import * as watch from './watch.ts';
@@ -14,5 +15,6 @@ export const v2Routes: readonly Route<V2Deps>[] = [
   ...Object.values(files),
   ...Object.values(fileEdit),
   ...Object.values(watch),
+  ...Object.values(fileSearch),
   ...Object.values(ops),
 ];

@@ -1,0 +1,164 @@
+/** The v2 routes that look for files: by directory, by name and by content. */
+import { z } from 'zod';
+import { list, maxPage, type ListedFile } from '../../core/files/list.ts';
+import { directions, sortKeys } from '../../core/files/ordering.ts';
+import { search, searchKinds } from '../../core/files/search.ts';
+import type { SkippedSummary } from '../../core/files/skipped.ts';
+import type { ErrorCode } from '../../kit/errors.ts';
+import { showName, showPath } from '../../kit/path-text.ts';
+import { route } from './app.ts';
+import { systemText } from './inputs.ts';
+
+const directory = systemText.min(1).describe('The directory; ~ is a home, a relative path begins in the workspace.');
+const user = systemText.min(1).optional().describe('The account whose home ~ is; the default account otherwise.');
+const ignore = z
+  .enum(['none', 'gitignore'])
+  .default('none')
+  .describe('gitignore leaves out what .gitignore files name, and .git itself.');
+
+const skippedShape = {
+  skipped: z
+    .array(z.object({ path: z.string(), errno_name: z.string() }))
+    .describe('Directories that could not be read, the first 100.'),
+  skipped_count: z.number().int(),
+};
+
+const lookingFails = [
+  'bad_argument',
+  'unavailable',
+  'file_not_found',
+  'file_permission_denied',
+  'file_invalid_path',
+  'file_bad_request',
+  'file_io_error',
+] as const satisfies readonly ErrorCode[];
+
+const FileEntry = z
+  .object({
+    name: z.string(),
+    path: z.string().describe('Absolute; a file URL where the name is not UTF-8, which every route takes as a path.'),
+    is_directory: z.boolean().describe('Of what a link points at.'),
+    is_symlink: z.boolean(),
+    size: z.number().int().nullable().describe('Bytes; null where it cannot be looked at.'),
+    extension: z.string().describe('With the dot; empty without one.'),
+    modified_time: z.string().nullable().describe('RFC 3339, UTC.'),
+    is_hidden: z.boolean().describe('The name begins with a dot.'),
+  })
+  .meta({ id: 'FileEntry' });
+
+export const listFiles = route({
+  operation: 'files.list',
+  method: 'GET',
+  path: '/v2/fs/list',
+  summary: 'List a directory or a tree, 10 000 entries at a time',
+  query: z.object({
+    path: directory,
+    user,
+    recursive: z.boolean().default(false),
+    max_depth: z.number().int().min(1).optional().describe('With recursive; 1 is the directory alone.'),
+    show_hidden: z.boolean().default(true),
+    sort: z.enum(sortKeys).default('path').describe('path is the order of the tree: name by name.'),
+    order: z.enum(directions).default('asc'),
+    limit: z.number().int().min(1).max(maxPage).default(maxPage).describe('Entries in this answer.'),
+    cursor: z.string().min(1).optional().describe('next_cursor of the answer before this one.'),
+    ignore,
+  }),
+  data: z.object({
+    path: z.string(),
+    files: z.array(FileEntry),
+    total_count: z.number().int().describe('Of the whole listing, whatever is in this answer.'),
+    file_count: z.number().int(),
+    directory_count: z.number().int(),
+    truncated: z.boolean().describe('More follows: go on with next_cursor.'),
+    next_cursor: z.string().nullable(),
+    ...skippedShape,
+  }),
+  errors: lookingFails,
+  async handle({ files }, { query, context }) {
+    const request = {
+      path: query.path,
+      user: query.user ?? null,
+      isRecursive: query.recursive,
+      maxDepth: query.max_depth ?? null,
+      showsHidden: query.show_hidden,
+      obeysGitignore: query.ignore === 'gitignore',
+      order: { by: query.sort, direction: query.order },
+      cursor: query.cursor ?? null,
+      limit: query.limit,
+    };
+    const listing = await list(files, request, context.signal);
+    return {
+      path: showPath(listing.path),
+      files: listing.files.map(fileEntry),
+      total_count: listing.fileCount + listing.directoryCount,
+      file_count: listing.fileCount,
+      directory_count: listing.directoryCount,
+      truncated: listing.nextCursor !== null,
+      next_cursor: listing.nextCursor,
+      ...skippedView(listing),
+    };
+  },
+});
+
+export const searchFiles = route({
+  operation: 'files.search',
+  method: 'GET',
+  path: '/v2/fs/search',
+  summary: 'Find files by a glob on their path or name',
+  query: z.object({
+    path: directory,
+    user,
+    pattern: systemText
+      .min(1)
+      .describe('With a / a glob on the path below path (**, {a,b}, [a-z], ?), else on the name at any depth.'),
+    type: z.enum(searchKinds).default('file').describe('What is looked for; a link is what it points at.'),
+    ignore,
+  }),
+  data: z.object({
+    path: z.string(),
+    pattern: z.string(),
+    files: z.array(z.string()).describe('Absolute paths in the order of the tree, the first 10 000.'),
+    total_count: z.number().int().describe('Of all that match.'),
+    truncated: z.boolean(),
+    ...skippedShape,
+  }),
+  errors: lookingFails,
+  async handle({ files }, { query, context }) {
+    const request = {
+      path: query.path,
+      user: query.user ?? null,
+      pattern: query.pattern,
+      kind: query.type,
+      obeysGitignore: query.ignore === 'gitignore',
+    };
+    const result = await search(files, request, context.signal);
+    return {
+      path: showPath(result.path),
+      pattern: query.pattern,
+      files: result.files.map(showPath),
+      total_count: result.totalCount,
+      truncated: result.totalCount > result.files.length,
+      ...skippedView(result),
+    };
+  },
+});
+
+function fileEntry(file: ListedFile): z.input<typeof FileEntry> {
+  return {
+    name: showName(file.name),
+    path: showPath(file.path),
+    is_directory: file.isDirectory,
+    is_symlink: file.isLink,
+    size: file.size,
+    extension: showName(file.extension),
+    modified_time: file.modifiedMs === null ? null : new Date(file.modifiedMs).toISOString(),
+    is_hidden: file.isHidden,
+  };
+}
+
+function skippedView({ skipped, skippedCount }: SkippedSummary) {
+  return {
+    skipped: skipped.map(({ path, errnoName }) => ({ path: showPath(path), errno_name: errnoName })),
+    skipped_count: skippedCount,
+  };
+}
