@@ -30,7 +30,7 @@ const packagesBut = (...allowed) => ({
 
 /** The folders and files of daemon/src that have rules below. */
 const known = ['kit', 'platform', 'core', 'http', 'surfaces', 'cli'].map((folder) => `${src}${folder}/`);
-known.push(`${src}(main|compose|daemon|config|api|version)([.]test)?[.]ts$`);
+known.push(`${src}(main|compose|compose-files|daemon|config|api|version)([.]test)?[.]ts$`);
 
 /** @type {import('dependency-cruiser').IConfiguration} */
 module.exports = {
@@ -105,6 +105,9 @@ module.exports = {
 
     layer('compose-only-by-main', 'things are constructed in one place, for one program.', '(?!main[.]ts$)', {
       path: `${src}compose[.]ts$`,
+    }),
+    layer('compose-in-parts', 'a part of the composition is for the whole of it.', '(?!compose[.]ts$)', {
+      path: `${src}compose-files[.]ts$`,
     }),
     layer(
       'daemon-only-by-compose',

@@ -7,6 +7,8 @@ import { prepareArm64 } from './release/arm64.mjs';
 import { buildNative, runTool, setup, SetupError } from './setup.mjs';
 
 const dist = join(repositoryRoot, 'dist');
+/** What runs in a thread of its own is an entry of its own (`daemon/src/platform/workers.ts`). */
+const workers = ['daemon/src/core/files/grep/worker.ts'];
 
 await runTool(async () => {
   const { bun, native } = await setup({ compiler: true });
@@ -46,6 +48,7 @@ function compileDaemon(bun, runtime, outfile) {
     ...(runtime === null ? [] : [`--compile-executable-path=${runtime}`]),
     ...commitDefinition(),
     'daemon/src/main.ts',
+    ...workers,
     '--outfile',
     outfile,
   ]);

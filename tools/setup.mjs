@@ -34,6 +34,12 @@ const systemNeeds = {
     packages: ['gcc-aarch64-linux-gnu'],
     otherwise: 'install gcc-aarch64-linux-gnu on Debian or Ubuntu',
   },
+  ripgrep: {
+    what: 'ripgrep',
+    isThere: () => isOnPath('rg'),
+    packages: ['ripgrep'],
+    otherwise: 'install ripgrep',
+  },
   python: {
     what: 'Python 3',
     isThere: () => isOnPath('python3'),
@@ -134,6 +140,11 @@ function bunVersion() {
 /** For those who build for another machine. */
 export function provideCrossCompiler() {
   provide(systemNeeds.crossCompiler);
+}
+
+/** For the tests that hold one engine against the other. */
+export function provideRipgrep() {
+  provide(systemNeeds.ripgrep);
 }
 
 /** Has what a need names, or gets it. */

@@ -2,6 +2,7 @@
 import { statfsSync } from 'node:fs';
 import { totalmem } from 'node:os';
 import { describeV1, describeV2, loadV1, rootRoutes, v2Routes } from './api.ts';
+import { composeFiles, composeWatchers } from './compose-files.ts';
 import type { Config } from './config.ts';
 import { Capabilities } from './core/capabilities/capabilities.ts';
 import { Tools } from './core/capabilities/tool-run.ts';
@@ -14,12 +15,8 @@ import { LogBudget, type LogBudgetLimits } from './core/commands/log-budget.ts';
 import { execProbe } from './core/commands/probe.ts';
 import { Sessions, type Session } from './core/commands/sessions.ts';
 import { UsedIds, type UsedId } from './core/commands/used-ids.ts';
-import type { FilesContext } from './core/files/context.ts';
-import { EditHistory } from './core/files/edit-history.ts';
-import { Parts } from './core/files/parts.ts';
-import { Turns } from './core/files/turns.ts';
+import { filesProbe } from './core/files/probe.ts';
 import { Accounts } from './core/identity/accounts.ts';
-import { Places } from './core/identity/places.ts';
 import { Packages } from './core/ops/packages.ts';
 import { Sandbox } from './core/ops/sandbox.ts';
 import { Toolchains } from './core/ops/toolchain.ts';
@@ -33,20 +30,15 @@ import { bindRoutes } from './http/route.ts';
 import type { Logger } from './kit/logger.ts';
 import { once } from './kit/once.ts';
 import { SystemAccounts } from './platform/accounts.ts';
-import { Directory } from './platform/directory.ts';
-import { unifiedDiff } from './platform/unified-diff.ts';
-import { Inotify } from './platform/inotify.ts';
 import type { Boot } from './platform/init.ts';
 import { LineFile } from './platform/line-file.ts';
 import { fileStamp, readMachine } from './platform/machine.ts';
-import { mimeOf } from './platform/media-types.ts';
 import { Metrics, type GaugeSource } from './platform/metrics.ts';
 import { processGauges } from './platform/process-gauges.ts';
-import { findProgram } from './platform/programs.ts';
+import { findProgram, findTrustedProgram } from './platform/programs.ts';
 import { KeeperSpawn } from './platform/spawn.ts';
 import { StateFile } from './platform/state-file.ts';
 import type { Tracing } from './platform/tracing.ts';
-import { SystemFiles } from './platform/watched-files.ts';
 import { commit, version } from './version.ts';
 
 export interface DaemonInputs {
@@ -78,7 +70,7 @@ export async function composeDaemon(inputs: DaemonInputs): Promise<Daemon> {
   const onEnd = ({ state, startedMs }: Command) =>
     metrics.observeCommand({ status: state.status, seconds: ((state.endedMs ?? startedMs) - startedMs) / 1000 });
   const { spawn, sessions, commands } = composeCommands({ ...inputs, accounts, limits, onEnd });
-  const files = composeFiles(accounts, runtimeDirectory);
+  const files = composeFiles({ environment, runtimeDirectory, logger, spawn, accounts });
   void files.parts
     .clearStale()
     .catch((error: unknown) => logger.error('unfinished files could not be cleared', { reason: String(error) }));
@@ -159,29 +151,6 @@ function composeCommands({ config, boot, runtimeDirectory, environment, logger, 
   return { spawn, sessions, commands };
 }
 
-function composeFiles(accounts: Accounts, runtimeDirectory: string): FilesContext {
-  return {
-    accounts,
-    places: new Places(accounts),
-    openDirectory: (path) => Directory.open(path),
-    parts: new Parts(`${runtimeDirectory}/parts`),
-    turns: new Turns(),
-    edits: new EditHistory(),
-    diff: unifiedDiff,
-    mimeOf,
-  };
-}
-
-function composeWatchers(places: Places, logger: Logger): Watchers {
-  return new Watchers({
-    places,
-    files: new SystemFiles(),
-    openEventQueue: Inotify.open,
-    onFault: (what, error) => logger.warn(what, { reason: String(error) }),
-    now: Date.now,
-  });
-}
-
 interface Gauged {
   readonly runtimeDirectory: string;
   readonly commands: Commands;
@@ -215,6 +184,7 @@ function composeOperations({ config, environment, logger, spawn, accounts, ...in
   // A tool runs without what steers a loader: that is given back to commands alone.
   const toolEnvironment = imageEnvironment(environment);
   const find = (program: string) => findProgram(program, toolEnvironment['PATH'] ?? '');
+  const findTrusted = (program: string) => findTrustedProgram(program, toolEnvironment['PATH'] ?? '');
   const tools = new Tools({
     spawn,
     accounts,
@@ -242,7 +212,10 @@ function composeOperations({ config, environment, logger, spawn, accounts, ...in
   });
   return {
     sandbox,
-    capabilities: new Capabilities({ ...unservedProbes({ find, environment }), exec: execProbe(find) }, Date.now),
+    capabilities: new Capabilities(
+      { ...unservedProbes({ find, environment }), exec: execProbe(find), files: filesProbe({ find, findTrusted }) },
+      Date.now,
+    ),
     packages: new Packages(tools),
     toolchains: new Toolchains({ find, stampOf: fileStamp, tools }),
   };

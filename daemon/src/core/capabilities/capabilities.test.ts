@@ -1,14 +1,20 @@
 /** The report is never late, never older than it may be, and one bad probe spoils its own domain only. */
 import { expect, test } from 'bun:test';
 import { Capabilities, type Probes } from './capabilities.ts';
-import type { ExecCapability } from './report.ts';
+import type { ExecCapability, FilesCapability } from './report.ts';
 import { unservedProbes } from './unserved.ts';
 
 const unknown = { shells: [], pty: false, tmux: false, backend: null };
 const exec: ExecCapability = { status: 'ready', missing: [], warnings: [], ...unknown };
 
+const files: FilesCapability = { status: 'ready', missing: [], warnings: [], ripgrep: null };
+
 function probes(look: Probes['exec']['look']): Probes {
-  return { ...unservedProbes({ find: () => null, environment: {} }), exec: { look, unknown } };
+  return {
+    ...unservedProbes({ find: () => null, environment: {} }),
+    exec: { look, unknown },
+    files: { look: () => files, unknown: { ripgrep: null } },
+  };
 }
 
 test('an answer is given again for 5 s, unless a fresh one is asked for', async () => {
@@ -41,7 +47,7 @@ test('a probe that hangs is given up after 300 ms, and told as absent', async ()
     Date.now,
   );
 
-  const { exec: standing, files } = await capabilities.report();
+  const { exec: standing, codeInterpreter } = await capabilities.report();
 
   expect(standing).toEqual({
     ...unknown,
@@ -49,7 +55,11 @@ test('a probe that hangs is given up after 300 ms, and told as absent', async ()
     missing: [],
     warnings: ['the probe gave no answer within 300 ms'],
   });
-  expect(files.missing).toEqual(['this version does not serve the files plane', 'rg is not on PATH']);
+  expect(codeInterpreter.missing).toEqual([
+    'this version does not serve the code plane',
+    'python3 is not on PATH',
+    'node is not on PATH',
+  ]);
   expect(wasAborted).toBe(true);
   expect(performance.now() - started).toBeLessThan(2000);
 });

@@ -8,7 +8,7 @@ export interface ImageView {
   readonly environment: Readonly<Record<string, string | undefined>>;
 }
 
-type Unserved = Omit<Probes, 'exec'>;
+type Unserved = Omit<Probes, 'exec' | 'files'>;
 
 /** One entry goes when its plane comes. */
 export function unservedProbes({ find, environment }: ImageView): Unserved {
@@ -25,10 +25,6 @@ export function unservedProbes({ find, environment }: ImageView): Unserved {
   };
   const noCode = { backend: null, jupyterBackend: null, pythonKernels: [], languages: [] };
   return {
-    files: {
-      look: () => ({ ...unserved('files', find, ['rg']), ripgrep: find('rg') }),
-      unknown: { ripgrep: null },
-    },
     codeInterpreter: {
       look: () => ({
         ...unserved('code', find, ['python3', 'node']),

@@ -1,5 +1,6 @@
 /** What the verbs of the files plane work with. */
 import type { Accounts } from '../identity/accounts.ts';
+import type { Grep } from './grep.ts';
 import type { Places } from '../identity/places.ts';
 import type { EditHistory } from './edit-history.ts';
 import type { Parts } from './parts.ts';
@@ -19,4 +20,5 @@ export interface FilesContext {
   readonly edits: EditHistory;
   /** A unified diff of a file; null where it would say nothing. */
   readonly diff: (path: string, before: string, after: string) => string | null;
+  readonly grep: Grep;
 }

@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { list, maxPage, type ListedFile } from '../../core/files/list.ts';
 import { directions, sortKeys } from '../../core/files/ordering.ts';
+import { mostFileBytes, type GrepResult } from '../../core/files/grep.ts';
 import { search, searchKinds } from '../../core/files/search.ts';
 import type { SkippedSummary } from '../../core/files/skipped.ts';
 import type { ErrorCode } from '../../kit/errors.ts';
@@ -142,6 +143,126 @@ export const searchFiles = route({
     };
   },
 });
+
+const unit: Readonly<Record<string, number>> = { K: 2 ** 10, M: 2 ** 20, G: 2 ** 30 };
+const fileSize = z
+  .union([
+    z.number().int().min(1).max(mostFileBytes),
+    z
+      .string()
+      .regex(/^[1-9]\d{0,9}[KMG]?$/)
+      .refine((text) => bytesOf(text) <= mostFileBytes, 'must be at most 512M'),
+  ])
+  .transform((size) => (typeof size === 'number' ? size : bytesOf(size)));
+
+function bytesOf(text: string): number {
+  const [, digits = '', letter = ''] = /^(\d+)([KMG]?)$/.exec(text) ?? [];
+  return Number(digits) * (unit[letter] ?? 1);
+}
+
+const fileGlob = systemText
+  .min(1)
+  .refine((glob) => !/^[!#]/.test(glob), 'must not begin with ! or #; exclude takes globs of files to leave out')
+  .refine((glob) => !glob.split('/').includes('..'), 'must not lead out of path');
+const fileGlobs = z.union([fileGlob.transform((glob) => [glob]), z.array(fileGlob).max(100)]).default([]);
+
+const GrepMatchRecord = z
+  .object({
+    file: z.string(),
+    line_number: z.number().int().describe('From 1.'),
+    line_content: z
+      .string()
+      .describe(
+        'Without the line end; more than 2000 characters are cut around the match. Lines of a multiline match.',
+      ),
+    context_before: z.array(z.string()),
+    context_after: z.array(z.string()),
+  })
+  .meta({ id: 'GrepMatch' });
+
+export const grepFiles = route({
+  operation: 'files.grep',
+  method: 'POST',
+  path: '/v2/fs/grep',
+  summary: 'Search the contents of files',
+  query: z.object({ user }),
+  body: z.object({
+    path: directory.describe('A directory, or one file, which is searched whatever the filters say.'),
+    pattern: systemText.min(1).describe('In the syntax of ripgrep.'),
+    include: fileGlobs.describe('Only files that one of these globs names; as in .gitignore files, with {a,b}.'),
+    exclude: fileGlobs.describe('No files or directories that one of these globs names.'),
+    type: z.string().min(1).optional().describe('A type of file as ripgrep has them: ts, py, rust.'),
+    case_insensitive: z.boolean().default(false),
+    fixed_strings: z.boolean().default(false).describe('The pattern is plain text.'),
+    multiline: z.boolean().default(false).describe('A match may span lines, and . matches their ends.'),
+    context_before: z.number().int().min(0).max(100).default(0),
+    context_after: z.number().int().min(0).max(100).default(0),
+    max_results: z.number().int().min(1).max(10_000).default(500),
+    offset: z.number().int().min(0).max(100_000).default(0).describe('Matches to pass over.'),
+    max_file_size: fileSize.default(2 ** 20).describe('Larger files are left out: bytes, or 50K, 1M, 1G; 1M.'),
+    recursive: z.boolean().default(true),
+    show_hidden: z.boolean().default(false).describe('Search names that begin with a dot too.'),
+    ignore: z
+      .enum(['none', 'gitignore'])
+      .default('gitignore')
+      .describe('gitignore obeys .gitignore files within repositories, .ignore and .rgignore files everywhere.'),
+  }),
+  data: z.object({
+    path: z.string(),
+    pattern: z.string(),
+    matches: z.array(GrepMatchRecord).describe('In the order of the tree.'),
+    match_count: z.number().int().describe('In this answer.'),
+    files_searched: z
+      .number()
+      .int()
+      .nullable()
+      .describe('null where the limit ended the search, or the tree is large.'),
+    files_matched: z.number().int().describe('As far as the search came.'),
+    truncated: z.boolean().describe('There are more: go on with offset.'),
+    engine: z.enum(['ripgrep', 'built-in']).describe('Who answered; the answers are the same.'),
+  }),
+  errors: [...lookingFails, 'file_invalid_target', 'file_too_large', 'capacity_reached'],
+  async handle({ files }, { query, body, context }) {
+    const request = {
+      path: body.path,
+      user: query.user ?? null,
+      pattern: body.pattern,
+      include: body.include,
+      exclude: body.exclude,
+      type: body.type ?? null,
+      isCaseInsensitive: body.case_insensitive,
+      isFixed: body.fixed_strings,
+      isMultiline: body.multiline,
+      linesBefore: body.context_before,
+      linesAfter: body.context_after,
+      maxResults: body.max_results,
+      offset: body.offset,
+      maxFileBytes: body.max_file_size,
+      isRecursive: body.recursive,
+      searchesHidden: body.show_hidden,
+      obeysIgnoreFiles: body.ignore === 'gitignore',
+    };
+    return { pattern: body.pattern, ...grepView(await files.grep.search(request, context.signal)) };
+  },
+});
+
+function grepView({ path, matches, filesSearched, filesMatched, isTruncated, engine }: GrepResult) {
+  return {
+    path: showPath(path),
+    matches: matches.map((match) => ({
+      file: showPath(match.path),
+      line_number: match.lineNumber,
+      line_content: match.content,
+      context_before: [...match.before],
+      context_after: [...match.after],
+    })),
+    match_count: matches.length,
+    files_searched: filesSearched,
+    files_matched: filesMatched,
+    truncated: isTruncated,
+    engine,
+  };
+}
 
 function fileEntry(file: ListedFile): z.input<typeof FileEntry> {
   return {

@@ -1,0 +1,380 @@
+/** What a client may rely on when it searches contents, whichever engine answers. */
+import { chmodSync, closeSync, ftruncateSync, mkdirSync, openSync, writeFileSync, writeSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeAll } from 'bun:test';
+import { provideRipgrep } from '../../tools/setup.mjs';
+import { rootKind } from '../harness/root.ts';
+import { expect, test, type JsonObject, type Sandbox, type SandboxOptions } from '../harness/sandbox.ts';
+import { asTestAccount } from '../harness/test-account.ts';
+import { plantTree, type TreeNode } from '../harness/tree.ts';
+import { until } from '../harness/until.ts';
+
+beforeAll(() => provideRipgrep());
+
+/** The directories in which a program is looked for, whatever PATH says. */
+const hideRipgrep =
+  'for d in /usr/local/sbin /usr/local/bin /usr/sbin /usr/bin /sbin /bin; do ' +
+  'if [ -e $d/rg ]; then mount --bind /dev/null $d/rg || exit; fi; done; exec "$@"';
+const withoutRipgrep: SandboxOptions = {
+  launcher: ['unshare', '--mount', 'sh', '-c', hideRipgrep, 'sh'],
+  env: { PATH: '/usr/bin:/bin' },
+};
+
+/** Where no ripgrep can be, the built-in engine answers both times. */
+const hasRipgrep = rootKind === 'machine' || rootKind === 'pid1';
+const engines: Readonly<Record<string, SandboxOptions>> = {
+  [hasRipgrep ? 'ripgrep' : 'built-in']: {},
+  'built-in': withoutRipgrep,
+};
+
+function withEachEngine(title: string, body: (sandbox: Sandbox, engine: string) => Promise<void>): void {
+  for (const [engine, options] of Object.entries(engines)) {
+    // oxlint-disable-next-line
+    test(`V2FS-GREP ${title}, by ${engine}`, ({ sandbox }) => body(sandbox, engine), options);
+  }
+}
+
+function grep(sandbox: Sandbox, path: string, pattern: string, more: Readonly<Record<string, unknown>> = {}) {
+  return sandbox.ok('POST /v2/fs/grep', { path, pattern, ...more });
+}
+
+/** `path:line:content` of each match. */
+function hits(root: string, answer: JsonObject): string[] {
+  return (answer['matches'] as JsonObject[]).map(
+    (match) => `${(match['file'] as string).replace(`${root}/`, '')}:${match['line_number']}:${match['line_content']}`,
+  );
+}
+
+const corpus: Readonly<Record<string, TreeNode>> = {
+  'plain.txt': 'one\nfoo two\nthree\nfoo foo\nend',
+  'crlf.txt': 'foo\r\nbar\r\n',
+  latin: Buffer.from('caf\xe9 foo\n', 'latin1'),
+  'bom.txt': '\ufefffoo bom\n',
+  'binary.bin': 'foo\n\0\n',
+  'late-binary.bin': `foo\n${'x'.repeat(200_000)}\n\0`,
+  '.hidden': 'foo hidden\n',
+  'code/a.ts': 'const foo = 1;\n',
+  'code/b.py': 'foo = 1\n',
+  'code-2/a.ts': 'foo\n',
+  'repo/.git/HEAD': 'foo\n',
+  'repo/.gitignore': 'dist/\n*.log\n!keep.log\n',
+  'repo/dist/x.ts': 'foo\n',
+  'repo/a.log': 'foo\n',
+  'repo/keep.log': 'foo\n',
+  'no-repo/.gitignore': '*.log\n',
+  'no-repo/a.log': 'foo\n',
+  'ignored/.ignore': 'x\n',
+  'ignored/x': 'foo\n',
+  link: { to: 'plain.txt' },
+  dangling: { to: 'nowhere' },
+  round: { to: '.' },
+};
+
+const expectedHits = [
+  'bom.txt:1:foo bom',
+  'code/a.ts:1:const foo = 1;',
+  'code/b.py:1:foo = 1',
+  'code-2/a.ts:1:foo',
+  'crlf.txt:1:foo',
+  'latin:1:caf\ufffd foo',
+  'no-repo/a.log:1:foo',
+  'plain.txt:2:foo two',
+  'plain.txt:4:foo foo',
+  'repo/keep.log:1:foo',
+];
+
+withEachEngine('FILE-7 lines of a tree are found in its order', async (sandbox, engine) => {
+  const root = plantTree(join(sandbox.directory, 'corpus'), corpus);
+  const pipe = await sandbox.run({ command: 'mkfifo', args: [join(root, 'pipe')], shell: 'none' });
+  expect(pipe['exit_code']).toBe(0);
+
+  const answer = await grep(sandbox, root, 'foo');
+
+  expect(hits(root, answer)).toEqual(expectedHits);
+  expect(answer).toMatchObject({
+    path: root,
+    pattern: 'foo',
+    match_count: 10,
+    files_matched: 9,
+    truncated: false,
+    engine,
+  });
+  expect([11, null]).toContain(answer['files_searched']);
+  expect(answer['matches'][0]).toEqual({
+    file: `${root}/bom.txt`,
+    line_number: 1,
+    line_content: 'foo bom',
+    context_before: [],
+    context_after: [],
+  });
+});
+
+withEachEngine('every field does what it says', async (sandbox) => {
+  const root = plantTree(join(sandbox.directory, 'corpus'), corpus);
+  const found = async (pattern: string, more = {}) => hits(root, await grep(sandbox, root, pattern, more));
+
+  expect(await found('foo', { include: ['*.ts'] })).toEqual(
+    ['code/a.ts:1:const foo = 1;', 'code-2/a.ts:1:foo', 'repo/dist/x.ts:1:foo'].slice(0, 2),
+  );
+  expect(await found('foo', { include: '*.{ts,py}', exclude: 'code-2' })).toEqual([
+    'code/a.ts:1:const foo = 1;',
+    'code/b.py:1:foo = 1',
+  ]);
+  expect(await found('foo', { include: ['/code/**'] })).toHaveLength(2);
+  expect(await found('foo', { exclude: ['*.txt', 'code*', '*repo'] })).toEqual(['latin:1:caf\ufffd foo']);
+  expect(await found('foo', { type: 'py' })).toEqual(['code/b.py:1:foo = 1']);
+  expect(await found('FOO TWO', { case_insensitive: true })).toEqual(['plain.txt:2:foo two']);
+  expect(await found('FOO TWO')).toEqual([]);
+  expect(await found('o.', { fixed_strings: true })).toEqual([]);
+  expect(await found('foo = 1', { fixed_strings: true })).toHaveLength(2);
+  expect(await found('foo', { recursive: false })).toEqual(expectedHits.filter((hit) => !hit.includes('/')));
+  expect(await found('hidden', { show_hidden: true })).toEqual(['.hidden:1:foo hidden']);
+  expect(await found('foo', { ignore: 'none', include: '*.log' })).toHaveLength(3);
+  expect(await found('foo', { max_file_size: '8', include: '*.txt' })).toEqual([]);
+  expect(await found('foo', { max_file_size: 10, include: '*.txt' })).toEqual(['crlf.txt:1:foo']);
+  expect(await found('two.three', { multiline: true })).toEqual(['plain.txt:2:foo two\nthree']);
+  expect(await found('two\nthree', { multiline: true })).toEqual(['plain.txt:2:foo two\nthree']);
+  expect(await found('--files')).toEqual([]);
+  expect(await found('-e')).toEqual([]);
+
+  const { matches } = await grep(sandbox, root, 'three', { context_before: 2, context_after: 1 });
+  expect(matches).toEqual([
+    {
+      file: `${root}/plain.txt`,
+      line_number: 3,
+      line_content: 'three',
+      context_before: ['one', 'foo two'],
+      context_after: ['foo foo'],
+    },
+  ]);
+});
+
+withEachEngine('one file is searched whatever the filters say, and is told by its own path', async (sandbox) => {
+  const root = plantTree(join(sandbox.directory, 'corpus'), { ...corpus, 'odd [x]*.txt ': 'foo\n' });
+
+  const named = async (name: string, more = {}) => hits(root, await grep(sandbox, join(root, name), 'foo', more));
+
+  expect(await named('.hidden', { type: 'py' })).toEqual(['.hidden:1:foo hidden']);
+  expect(await named('repo/a.log', { exclude: '*.log' })).toEqual(['repo/a.log:1:foo']);
+  expect(await named('link')).toEqual(['link:2:foo two', 'link:4:foo foo']);
+  expect(await named('odd [x]*.txt ')).toEqual(['odd [x]*.txt :1:foo']);
+  expect(await named('binary.bin')).toEqual([]);
+  expect(await named('round')).toHaveLength(11);
+});
+
+withEachEngine('offset and max_results go through all matches in one order', async (sandbox) => {
+  const root = join(sandbox.directory, 'many');
+  const names = Array.from({ length: 40 }, (_, index) => `d${index % 7}/f${index}`);
+  plantTree(root, Object.fromEntries(names.map((name) => [name, 'foo\nbar\nfoo\n'])));
+  const whole = await grep(sandbox, root, 'foo');
+
+  const pages: string[] = [];
+  for (let offset = 0; ; offset += 9) {
+    const page = await grep(sandbox, root, 'foo', { offset, max_results: 9 });
+    pages.push(...hits(root, page));
+    if (page['truncated'] !== true) break;
+    expect(page).toMatchObject({ match_count: 9, files_searched: null });
+  }
+
+  expect(pages).toEqual(hits(root, whole));
+  expect(whole).toMatchObject({ match_count: 80, files_matched: 40, truncated: false });
+  expect(await grep(sandbox, root, 'foo', { max_results: 80 })).toMatchObject({ truncated: false });
+  expect(await grep(sandbox, root, 'foo', { offset: 80 })).toMatchObject({ match_count: 0, truncated: false });
+});
+
+withEachEngine('a huge line is cut around the match, and a flood of matches is stopped', async (sandbox) => {
+  const root = plantTree(join(sandbox.directory, 'huge'), {
+    'long.txt': `${'é'.repeat(10_000)}foo${'y'.repeat(10_000)}\n`,
+    'flood.txt': 'foo\n'.repeat(200_000),
+  });
+  const fifty = openSync(join(root, 'fifty'), 'w');
+  writeSync(fifty, Buffer.alloc(50 * 1024 * 1024, 'ab '));
+  writeSync(fifty, 'foo\n');
+  closeSync(fifty);
+  const sparse = openSync(join(root, 'sparse'), 'w');
+  ftruncateSync(sparse, 2 ** 40);
+  closeSync(sparse);
+
+  const long = await grep(sandbox, join(root, 'long.txt'), 'foo');
+  const flood = await grep(sandbox, root, 'foo', { max_results: 10_000 });
+  const large = await grep(sandbox, join(root, 'fifty'), 'foo', { max_file_size: '100M' });
+
+  expect(long['matches'][0]['line_content']).toBe(
+    `[… 9500 characters] ${'é'.repeat(500)}foo${'y'.repeat(1497)} [8503 characters …]`,
+  );
+  expect(flood).toMatchObject({ match_count: 10_000, truncated: true, files_matched: 1, files_searched: null });
+  expect(large).toMatchObject({ match_count: 1, files_matched: 1 });
+  expect(large['matches'][0]['line_content']).toBe(
+    `${'ab '.repeat(667).slice(0, 2000)} [50426803 characters …]`.replace(
+      '50426803',
+      String(50 * 1024 * 1024 + 3 - 2000),
+    ),
+  );
+});
+
+withEachEngine('names that are not UTF-8 are told as paths that are taken back', async (sandbox) => {
+  const root = join(sandbox.directory, 'names');
+  mkdirSync(Buffer.concat([Buffer.from(`${root}/`), Buffer.from([0xe9])]), { recursive: true });
+  writeFileSync(Buffer.concat([Buffer.from(`${root}/`), Buffer.from([0xe9]), Buffer.from('/f')]), 'foo\n');
+
+  const { matches } = await grep(sandbox, root, 'foo');
+  const file = matches[0]['file'] as string;
+
+  expect(file).toBe(`file://${root}/%E9/f`);
+  expect((await grep(sandbox, file, 'foo'))['matches']).toEqual(matches);
+  expect((await grep(sandbox, `file://${root}/%E9`, 'foo'))['matches']).toEqual(matches);
+});
+
+interface Refusal {
+  readonly body: Readonly<Record<string, unknown>>;
+  readonly status: number;
+  readonly message: RegExp;
+  readonly facts?: readonly [errnoName: string, errorType: string];
+}
+
+withEachEngine('V2FS-GREPREFUSED bad input is refused, with what is wrong and what to do', async (sandbox) => {
+  const root = plantTree(join(sandbox.directory, 'corpus'), { 'a.txt': 'foo\n', 'large.txt': 'x'.repeat(2 ** 20 + 1) });
+  const bad = (pattern: string, message: RegExp): Refusal => ({
+    body: { pattern },
+    status: 400,
+    message,
+    facts: ['EINVAL', 'bad_request'],
+  });
+  const refusals: Refusal[] = [
+    bad('foo(', /does not compile[^]*unclosed group/),
+    bad('[a', /does not compile[^]*unclosed character class/),
+    bad('*a', /does not compile[^]*repetition operator missing expression/),
+    bad('(?=a)', /does not compile[^]*look-around/),
+    bad('(a)\\1', /does not compile[^]*backreferences/),
+    bad('a\nb', /"\\n" is not allowed/),
+    bad('a\\nb', /"?\\n"?'? is not allowed/),
+    {
+      body: { pattern: 'a', type: 'none' },
+      status: 400,
+      message: /unrecognized file type: none/,
+      facts: ['EINVAL', 'bad_request'],
+    },
+    { body: { pattern: 'a', include: '[a' }, status: 400, message: /\[a/, facts: ['EINVAL', 'bad_request'] },
+    {
+      body: { pattern: 'a', path: join(root, 'none') },
+      status: 404,
+      message: /No such file/,
+      facts: ['ENOENT', 'not_found'],
+    },
+    {
+      body: { pattern: 'a', path: '/dev/null' },
+      status: 400,
+      message: /No such device/,
+      facts: ['ENXIO', 'invalid_target'],
+    },
+    {
+      body: { pattern: 'a', path: join(root, 'large.txt') },
+      status: 413,
+      message: /File too large/,
+      facts: ['EFBIG', 'too_large'],
+    },
+    { body: { pattern: 'a', include: '../x' }, status: 422, message: /must not lead out of path/ },
+    { body: { pattern: 'a', exclude: ['!x'] }, status: 422, message: /must not begin with !/ },
+    { body: { pattern: '' }, status: 422, message: /at least 1/ },
+    { body: { pattern: 'a', max_file_size: '1T' }, status: 422, message: /max_file_size/ },
+    { body: { pattern: 'a', max_results: 10_001 }, status: 422, message: /at most 10000/ },
+    { body: { pattern: 'a', context_before: -1 }, status: 422, message: /at least 0/ },
+  ];
+  for (const { body, status, message, facts } of refusals) {
+    const reply = await sandbox.request('POST /v2/fs/grep', { path: root, ...body });
+    expect([body, reply.status, reply.body.message]).toEqual([body, status, expect.stringMatching(message)]);
+    expect([body, (reply.body.hint ?? '').length > 0]).toEqual([body, true]);
+    if (!facts) continue;
+    expect(reply.body.data).toMatchObject({ errno_name: facts[0], error_type: facts[1], operation: 'grep' });
+    expect(Object.keys(reply.body.data)).toHaveLength(8);
+  }
+});
+
+test(
+  'V2FS-GREPEXPLODE a pattern that explodes is refused in time, and nobody else waits for it',
+  async ({ sandbox }) => {
+    const root = plantTree(join(sandbox.directory, 'explode'), { 'a.txt': `${'a'.repeat(40)}b\n` });
+
+    const answer = sandbox.request('POST /v2/fs/grep', { path: root, pattern: '^(a+)+$' });
+    const startedMs = performance.now();
+    await sandbox.ok('GET /health');
+    expect(performance.now() - startedMs).toBeLessThan(1000);
+
+    expect(await answer).toMatchObject({
+      status: 400,
+      body: { message: `the pattern takes too long, in ${root}/a.txt`, data: { error_type: 'bad_request' } },
+    });
+  },
+  withoutRipgrep,
+);
+
+test(
+  'V2FS-SKIPPED grep leaves out what cannot be read below, and fails at what cannot be read itself',
+  async ({ sandbox }) => {
+    const root = plantTree(join(sandbox.directory, 'closed'), { 'a/x': 'foo\n', 'b/y': 'foo\n', 'c/z': 'foo\n' });
+    chmodSync(join(root, 'b'), 0);
+    chmodSync(join(root, 'c/z'), 0);
+    try {
+      expect(hits(root, await grep(sandbox, root, 'foo'))).toEqual(['a/x:1:foo']);
+      expect(await sandbox.request('POST /v2/fs/grep', { path: join(root, 'b'), pattern: 'foo' })).toMatchObject({
+        status: 403,
+        body: { data: { errno_name: 'EACCES', operation: 'grep', path: join(root, 'b') } },
+      });
+    } finally {
+      chmodSync(join(root, 'b'), 0o755);
+    }
+  },
+  asTestAccount(),
+);
+
+/** A program that tells that it was run. */
+function plantRipgrep(sandbox: Sandbox, directory: string, mode: number): string {
+  const witness = join(sandbox.directory, 'witness');
+  mkdirSync(directory, { recursive: true });
+  writeFileSync(join(directory, 'rg'), `#!/bin/sh\necho ran >> ${witness}\nexit 2\n`);
+  chmodSync(join(directory, 'rg'), mode);
+  return witness;
+}
+
+test(
+  'V2FS-GREPTRUST a ripgrep that others than root can have planted is never run as root',
+  async ({ sandbox }) => {
+    const witness = plantRipgrep(sandbox, join(sandbox.directory, 'bin'), 0o777);
+    const root = plantTree(join(sandbox.directory, 'corpus'), { a: 'foo\n' });
+
+    const answer = await grep(sandbox, root, 'foo');
+    const report = await sandbox.ok('GET /v1/capabilities?refresh=true');
+
+    expect(hits(root, answer)).toEqual(['a:1:foo']);
+    expect(answer['engine']).toBe('built-in');
+    expect(await Bun.file(witness).exists()).toBe(false);
+    expect(report['files']).toMatchObject({
+      status: 'ready',
+      ripgrep: join(sandbox.directory, 'bin/rg'),
+      warnings: [expect.stringContaining('can be changed by others than root')],
+    });
+  },
+  { ...withoutRipgrep, env: (sandbox) => ({ PATH: `${join(sandbox.directory, 'bin')}:/usr/bin:/bin` }) },
+);
+
+test('V2FS-ABORT whoever goes away ends ripgrep and the built-in engine', async ({ sandbox }) => {
+  const root = plantTree(join(sandbox.directory, 'corpus'), {});
+  for (let at = 0; at < 40; at++) writeFileSync(join(root, `f${at}`), 'a'.repeat(8 * 1024 * 1024));
+  const leaving = new AbortController();
+  const answer = sandbox
+    .fetch(
+      'POST /v2/fs/grep',
+      { path: root, pattern: '(a|aa|aaa){50}b', max_file_size: '100M' },
+      { signal: leaving.signal },
+    )
+    .catch(() => null); // It is left.
+  const logged = () => sandbox.logLines().some((line) => line['route'] === '/v2/fs/grep');
+  await until(
+    'it is being searched',
+    () => sandbox.keepers().length > 0 || sandbox.descriptors().some((path) => path.startsWith(root)),
+  );
+  leaving.abort();
+  await answer;
+
+  await until('it is over', () => logged() && sandbox.keepers().length === 0);
+});
