@@ -3,6 +3,7 @@ import { burst } from './burst.ts';
 import { exec } from './exec.ts';
 import { firstByte } from './first-byte.ts';
 import { followersRow } from './followers.ts';
+import { grep } from './grep.ts';
 import { idle } from './idle.ts';
 import { many } from './many.ts';
 import { output } from './output.ts';
@@ -22,4 +23,5 @@ export const rows: readonly Row[] = [
   followersRow,
   readoption,
   watch,
+  grep,
 ];

@@ -273,8 +273,24 @@ withEachEngine('V2FS-GREPREFUSED bad input is refused, with what is wrong and wh
       message: /File too large/,
       facts: ['EFBIG', 'too_large'],
     },
-    { body: { pattern: 'a', include: '../x' }, status: 422, message: /must not lead out of path/ },
-    { body: { pattern: 'a', exclude: ['!x'] }, status: 422, message: /must not begin with !/ },
+    {
+      body: { pattern: 'a', include: '../x' },
+      status: 400,
+      message: /"..\/x" leads out of path/,
+      facts: ['EINVAL', 'bad_request'],
+    },
+    {
+      body: { pattern: 'a', max_file_size: '1G' },
+      status: 400,
+      message: /more than 512M/,
+      facts: ['EINVAL', 'bad_request'],
+    },
+    {
+      body: { pattern: 'a', exclude: ['!x'] },
+      status: 400,
+      message: /"!x" is no glob/,
+      facts: ['EINVAL', 'bad_request'],
+    },
     { body: { pattern: '' }, status: 422, message: /at least 1/ },
     { body: { pattern: 'a', max_file_size: '1T' }, status: 422, message: /max_file_size/ },
     { body: { pattern: 'a', max_results: 10_001 }, status: 422, message: /at most 10000/ },
@@ -357,7 +373,7 @@ test(
   { ...withoutRipgrep, env: (sandbox) => ({ PATH: `${join(sandbox.directory, 'bin')}:/usr/bin:/bin` }) },
 );
 
-test('V2FS-ABORT whoever goes away ends ripgrep and the built-in engine', async ({ sandbox }) => {
+withEachEngine('V2FS-ABORT whoever goes away ends the search', async (sandbox) => {
   const root = plantTree(join(sandbox.directory, 'corpus'), {});
   for (let at = 0; at < 40; at++) writeFileSync(join(root, `f${at}`), 'a'.repeat(8 * 1024 * 1024));
   const leaving = new AbortController();

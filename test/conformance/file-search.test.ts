@@ -1,24 +1,9 @@
 /** What a client may rely on when it looks for files: by directory, and by name. */
-import {
-  chmodSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  unlinkSync,
-  utimesSync,
-  writeFileSync,
-} from 'node:fs';
-import { availableParallelism, loadavg, tmpdir } from 'node:os';
+import { chmodSync, mkdirSync, unlinkSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll } from 'bun:test';
-import { KeptConnection } from '../harness/kept-connection.ts';
 import { expect, test, type JsonObject, type Sandbox } from '../harness/sandbox.ts';
 import { asTestAccount } from '../harness/test-account.ts';
 import { plantTree } from '../harness/tree.ts';
-import { until } from '../harness/until.ts';
 
 const project = {
   'README.md': '# hello\n',
@@ -413,80 +398,3 @@ test('V2FS-REFUSED bad input is refused with all that a client needs to mend it'
     ]);
   }
 });
-
-/** In memory where there is such a place: a hundred thousand files take a disk long to make. */
-const memory = existsSync('/dev/shm') ? '/dev/shm' : tmpdir();
-const large = join(mkdtempSync(join(memory, 'sandboxd-large-')), 'tree');
-afterAll(() => rmSync(large.slice(0, -'/tree'.length), { recursive: true, force: true }));
-
-/** 50 000 files in one directory and 50 000 in a thousand. */
-function plantLargeTree(): string {
-  const draft = `${large}-draft`;
-  for (let at = 0; at < 1000; at++) {
-    mkdirSync(`${draft}/many/d${at}`, { recursive: true });
-    for (let file = 0; file < 50; file++) writeFileSync(`${draft}/many/d${at}/f${file}.txt`, '');
-  }
-  mkdirSync(`${draft}/one`);
-  for (let at = 0; at < 50_000; at++) writeFileSync(`${draft}/one/f${at}.txt`, '');
-  renameSync(draft, large);
-  return large;
-}
-
-const largeCount = 101_002;
-
-test('V2FS-CALM a hundred thousand entries are counted and cut honestly, and nobody else waits', async ({
-  sandbox,
-}) => {
-  const root = plantLargeTree();
-  const work = [
-    `list?${query({ path: root, recursive: true })}`,
-    `list?${query({ path: root, recursive: true, sort: 'size', order: 'desc' })}`,
-    `search?${query({ path: root, pattern: '**/*.txt' })}`,
-  ];
-  for (const route of work) {
-    const late: number[] = [];
-    for (let attempt = 0; attempt < 4 && !late.some((ms) => ms < 20); attempt++) {
-      const answer = sandbox.ok(`GET /v2/fs/${route}`);
-      // On a crowded machine everything takes longer, whoever is to blame.
-      late.push((await healthP99(sandbox, answer)) / Math.max(1, (loadavg()[0] ?? 0) / availableParallelism()));
-      const count = route.startsWith('list') ? largeCount : 100_000;
-      expect(await answer).toMatchObject({ truncated: true, total_count: count });
-      expect((await answer)['files']).toHaveLength(10_000);
-    }
-    expect([route, late.some((ms) => ms < 20) ? 'calm' : late]).toEqual([route, 'calm']);
-  }
-});
-
-/** Of /health, asked again and again until the work is done. */
-async function healthP99(sandbox: Sandbox, work: Promise<unknown>): Promise<number> {
-  let isDone = false;
-  const ended = work.finally(() => (isDone = true));
-  using connection = new KeptConnection(sandbox.url);
-  const took: number[] = [];
-  while (!isDone) took.push((await connection.request('GET /health')).ms);
-  await ended;
-  return took.sort((a, b) => a - b)[Math.floor(took.length * 0.99)] ?? 0;
-}
-
-test('V2FS-ABORT whoever goes away ends the walk', async ({ sandbox }) => {
-  const route = `/v2/fs/list?${query({ path: large, recursive: true, sort: 'size' })}`;
-  const logged = () => sandbox.logLines().filter((line) => line['route'] === '/v2/fs/list');
-  await sandbox.ok(`GET ${route}`);
-  const before = cpuTicks(sandbox);
-  const leaving = new AbortController();
-  const answer = sandbox.fetch(`GET ${route}`, undefined, { signal: leaving.signal }).catch(() => null); // It is left.
-  await until('the second walk is on its way', () => cpuTicks(sandbox) > before + 5);
-  leaving.abort();
-  await answer;
-
-  await until('both are logged', () => logged().length === 2);
-
-  const [whole, left] = logged().map((line) => line['ms'] as number);
-  expect(left).toBeLessThan((whole ?? 0) / 2);
-});
-
-/** Hundredths of a second that the daemon has worked. */
-function cpuTicks({ daemonPid }: Sandbox): number {
-  const fields = readFileSync(`/proc/${daemonPid}/stat`, 'latin1').split(') ').at(-1)?.split(' ') ?? [];
-  return Number(fields[11]) + Number(fields[12]);
-}

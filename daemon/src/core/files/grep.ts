@@ -44,6 +44,7 @@ const maxRunning = 16;
 
 const hints = {
   pattern: 'Patterns have the syntax of ripgrep; fixed_strings takes the text as it is.',
+  glob: 'Globs are as in .gitignore files, with {a,b}; exclude takes those of what is to be left out.',
   large: 'Give a larger max_file_size, up to 512M.',
 } as const;
 
@@ -67,7 +68,7 @@ export class Grep {
     const { offset, maxResults, ...rest } = request;
     // One more than is asked for tells whether there is more.
     const query = { ...rest, ...(await this.#placeOf(path, request)), limit: offset + maxResults + 1 };
-    if (!query.isMultiline && query.pattern.includes('\n')) throw refusal(path, newlineRefusal);
+    refuseUnlessSound(query, path);
     const found = await this.#bounded(() => this.#ask(query, path, signal));
     const reached = found.matches.slice(0, offset + maxResults);
     return {
@@ -120,6 +121,18 @@ export class Grep {
   }
 }
 
+/** What the engines would take in different ways. */
+function refuseUnlessSound({ pattern, isMultiline, include, exclude, maxFileBytes }: GrepQuery, path: string): void {
+  if (!isMultiline && pattern.includes('\n')) throw refusal(path, newlineRefusal);
+  for (const glob of [...include, ...exclude]) {
+    const told = JSON.stringify(glob);
+    if (glob.split('/').includes('..')) throw refusal(path, `${told} leads out of path`, hints.glob);
+    if (/^[!#]|^\s*$/.test(glob))
+      throw refusal(path, `${told} is no glob: it is empty, or begins with ! or #`, hints.glob);
+  }
+  if (maxFileBytes > mostFileBytes) throw refusal(path, 'max_file_size is more than 512M', hints.large);
+}
+
 /** Whatever is wrong with the program: the built-in engine answers. */
 function unlessItFailed(error: unknown): null {
   if (error instanceof RipgrepFailure) return null;
@@ -141,6 +154,6 @@ function isText({ root, fileName, include, exclude, pattern }: GrepQuery): boole
   return [root, fileName ?? '', pattern, ...include, ...exclude].every((text) => text.isWellFormed());
 }
 
-function refusal(path: string, message: string): FileFailure {
-  return new FileFailure({ operation: 'grep', path, errnoName: 'EINVAL', message, hint: hints.pattern });
+function refusal(path: string, message: string, hint: string = hints.pattern): FileFailure {
+  return new FileFailure({ operation: 'grep', path, errnoName: 'EINVAL', message, hint });
 }

@@ -31,7 +31,7 @@ export function grepTree(query: GrepQuery): GrepFound {
     filesSearched += 1;
     const text = textOf(bytes, query.isMultiline);
     if (text === null) continue;
-    matches.push(...searchText(path, text, regex, query, query.limit - matches.length));
+    for (const match of searchText(path, text, regex, query, query.limit - matches.length)) matches.push(match);
     if (matches.length >= query.limit) return { matches, filesSearched: null };
   }
   return { matches, filesSearched };

@@ -57,7 +57,8 @@ export class RipgrepReport {
         if (this.#blocks.length <= this.query.limit) this.#take(event.data, event.type === 'match');
         break;
       case 'end':
-        if (event.data.binary_offset === null) this.matches.push(...this.#blocks.map((block) => this.#matchOf(block)));
+        if (event.data.binary_offset === null)
+          for (const block of this.#blocks) this.matches.push(this.#matchOf(block));
         break;
       case 'summary':
         this.isWhole = true;

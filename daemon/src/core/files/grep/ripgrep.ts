@@ -25,6 +25,8 @@ export class RipgrepFailure extends Error {
 const chunkBytes = 256 * 1024;
 /** Of output that is not read yet; ripgrep is stopped long before, when it says more than is wanted. */
 const capBytes = 64 * 1024 * 1024;
+/** To parse more than 8 MiB at once would hold up everybody: the other engine has a thread of its own. */
+const longestLinePieces = (8 * 1024 * 1024) / chunkBytes;
 const longestRunMs = 15 * 60 * 1000;
 /**
  * Threads are fast and come in no order: as long as there is little to sort, all of it is taken and sorted here. When
@@ -128,6 +130,7 @@ async function readLines(child: Child, takes: (line: Buffer) => boolean, signal:
       at += piece.bytes.length;
       const lines = linesIn(rest, piece.bytes);
       rest = lines.rest;
+      if (rest.length > longestLinePieces) throw new RipgrepFailure('a line of it is too long to be read in between');
       for (const line of lines.whole) {
         if (!takes(line)) return { kind: 'stopped' };
         if (slices.isOver) await slices.pause();
