@@ -11,6 +11,7 @@ import type { Accounts } from './core/identity/accounts.ts';
 import { Places } from './core/identity/places.ts';
 import { Watchers } from './core/watch/watchers.ts';
 import type { Logger } from './kit/logger.ts';
+import { copyContent, copyProperties } from './platform/copy-file.ts';
 import { Directory } from './platform/directory.ts';
 import { Inotify } from './platform/inotify.ts';
 import { mimeOf } from './platform/media-types.ts';
@@ -35,11 +36,14 @@ export function composeFiles({ accounts, environment, logger, runtimeDirectory, 
     const program = findTrustedProgram('rg', imageEnvironment(environment)['PATH'] ?? '');
     return program === null ? null : new RipgrepGrep({ program, spawn, onFault });
   };
+  const openDirectory = (path: string) => Directory.open(path);
   return {
     accounts,
     places,
-    openDirectory: (path) => Directory.open(path),
-    parts: new Parts(`${runtimeDirectory}/parts`),
+    openDirectory,
+    copyContent,
+    copyProperties,
+    parts: new Parts(`${runtimeDirectory}/parts`, openDirectory),
     turns: new Turns(),
     edits: new EditHistory(),
     grep: new Grep({ places }, findRipgrep, new BuiltInGrep(openWorker)),

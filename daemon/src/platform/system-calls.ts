@@ -4,7 +4,17 @@ import { constants } from 'node:os';
 import { once } from '../kit/once.ts';
 import { encodePath } from '../kit/path-text.ts';
 
-const noReplace = 1; // RENAME_NOREPLACE, renameat2(2)
+const flags = { noReplace: 1, exchange: 2 } as const; // renameat2(2)
+
+interface OldName {
+  readonly from: number;
+  readonly name: string;
+}
+
+interface NewName {
+  readonly to: number;
+  readonly name: string;
+}
 
 /** Opened with the first call: it costs a start a millisecond. */
 const library = once(() => {
@@ -13,18 +23,62 @@ const library = once(() => {
     flistxattr: { args: ['i32', 'ptr', 'u64'], returns: 'i64' },
     fgetxattr: { args: ['i32', 'ptr', 'ptr', 'u64'], returns: 'i64' },
     fsetxattr: { args: ['i32', 'ptr', 'ptr', 'u64', 'i32'], returns: 'i32' },
+    futimens: { args: ['i32', 'ptr'], returns: 'i32' },
+    utimensat: { args: ['i32', 'ptr', 'ptr', 'i32'], returns: 'i32' },
+    lseek: { args: ['i32', 'i64', 'i32'], returns: 'i64' },
     __errno_location: { args: [], returns: 'ptr' },
   });
   return symbols;
 });
 
 /** Throws EEXIST where the new name is taken. */
-export function renameWithoutReplacing(
-  source: { readonly from: number; readonly name: string },
-  target: { readonly to: number; readonly name: string },
-): void {
+export function renameWithoutReplacing(source: OldName, target: NewName): void {
+  rename(source, target, flags.noReplace);
+}
+
+/** Both names have to be there. */
+export function exchange(source: OldName, target: NewName): void {
+  rename(source, target, flags.exchange);
+}
+
+function rename(source: OldName, target: NewName, flag: number): void {
   const [name, newName] = [cString(source.name), cString(target.name)];
-  check('renameat2', library().renameat2(source.from, ptr(name), target.to, ptr(newName), noReplace));
+  check('renameat2', library().renameat2(source.from, ptr(name), target.to, ptr(newName), flag));
+}
+
+/** Where the next bytes begin that are stored, and where a hole follows them; null where only a hole is left. */
+export function nextExtent(fd: number, offset: number): { readonly from: number; readonly to: number } | null {
+  const [data, hole] = [3, 4]; // SEEK_DATA and SEEK_HOLE, lseek(2)
+  const from = Number(library().lseek(fd, offset, data));
+  if (from < 0) return null;
+  return { from, to: check('lseek', Number(library().lseek(fd, from, hole))) };
+}
+
+export interface Times {
+  readonly atimeNs: bigint;
+  readonly mtimeNs: bigint;
+}
+
+/** Exact, which the seconds of the runtime's own function are not. */
+export function setTimes(fd: number, times: Times): void {
+  check('futimens', library().futimens(fd, ptr(timeSpecs(times))));
+}
+
+/** Of a link itself. */
+export function setLinkTimes(directory: number, name: string, times: Times): void {
+  const noFollow = 0x100; // AT_SYMLINK_NOFOLLOW
+  const cName = cString(name);
+  check('utimensat', library().utimensat(directory, ptr(cName), ptr(timeSpecs(times)), noFollow));
+}
+
+function timeSpecs({ atimeNs, mtimeNs }: Times): BigInt64Array {
+  const second = 1_000_000_000n;
+  // Rounded down, so that the nanoseconds of a time before 1970 are positive too.
+  const split = (ns: bigint) => {
+    const rest = ((ns % second) + second) % second;
+    return [(ns - rest) / second, rest];
+  };
+  return BigInt64Array.from([...split(atimeNs), ...split(mtimeNs)]);
 }
 
 /** Extended attributes that belong to a file whatever it holds: a user's own, access lists and labels. */

@@ -1,4 +1,5 @@
 /** What the verbs of the files plane work with. */
+import type { copyContent, copyProperties } from '../../platform/copy-file.ts';
 import type { Accounts } from '../identity/accounts.ts';
 import type { Grep } from './grep.ts';
 import type { Places } from '../identity/places.ts';
@@ -12,6 +13,8 @@ export interface FilesContext {
   readonly places: Places;
   /** Links on the way are followed. */
   readonly openDirectory: OpenDirectory;
+  readonly copyContent: typeof copyContent;
+  readonly copyProperties: typeof copyProperties;
   readonly parts: Parts;
   /** The media type that an extension stands for. */
   readonly mimeOf: (path: string) => string;

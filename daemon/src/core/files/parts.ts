@@ -3,9 +3,13 @@
  * by which the next daemon finds and clears those that a dead one left.
  */
 import { randomBytes } from 'node:crypto';
-import { existsSync, promises as fs, readdirSync } from 'node:fs';
+import { existsSync, promises as fs, readdirSync, readFileSync } from 'node:fs';
 import { basename, dirname } from 'node:path/posix';
+import { errnoOf } from '../../kit/file-failure.ts';
+import { once } from '../../kit/once.ts';
 import { decodePath, systemPath } from '../../kit/path-text.ts';
+import { removeAny } from './remove-tree.ts';
+import type { OpenDirectory } from './target.ts';
 
 export interface Part {
   /** `.svc-write-<id>.part` (contract, Files). */
@@ -19,15 +23,18 @@ const namePattern = /^\.svc-write-[0-9a-f]{16}\.part$/;
 export class Parts {
   #isMade: Promise<unknown> | null = null;
 
-  /** A note is a link `<pid>-<id>` to the part: one call makes it whole. */
-  constructor(private readonly notesDirectory: string) {}
+  /** A note is a link `<owner>-<id>` to the part: one call makes it whole. */
+  constructor(
+    private readonly notesDirectory: string,
+    private readonly openDirectory: OpenDirectory,
+  ) {}
 
   /** Notes a part to be made in this directory. */
   async add(directory: string): Promise<Part> {
     await this.#make();
     const id = randomBytes(8).toString('hex');
     const name = `.svc-write-${id}.part`;
-    const note = `${this.notesDirectory}/${process.pid}-${id}`;
+    const note = `${this.notesDirectory}/${ownMark()}-${id}`;
     await fs.symlink(systemPath(`${directory}/${name}`), note);
     return { name, done: () => fs.unlink(note) };
   }
@@ -35,7 +42,7 @@ export class Parts {
   /** A file without a name, to collect what cannot be written beside its target. */
   async spool(): Promise<fs.FileHandle> {
     await this.#make();
-    const path = `${this.notesDirectory}/${process.pid}-${randomBytes(8).toString('hex')}.spool`;
+    const path = `${this.notesDirectory}/${ownMark()}-${randomBytes(8).toString('hex')}.spool`;
     const file = await fs.open(path, 'wx+', 0o600);
     await fs.unlink(path);
     return file;
@@ -50,19 +57,36 @@ export class Parts {
     // Read before the first wait: what this daemon adds is not among them.
     const notes = existsSync(this.notesDirectory) ? readdirSync(this.notesDirectory) : [];
     for (const note of notes) {
-      const pid = note.split('-', 1)[0] ?? '';
-      if (pid !== String(process.pid) && existsSync(`/proc/${pid}`)) continue;
+      const mark = note.split('-', 1)[0] ?? '';
+      if (mark !== ownMark() && mark === markOf(mark.split('.', 1)[0] ?? '')) continue;
       const at = `${this.notesDirectory}/${note}`;
-      if (!note.endsWith('.spool')) await removePart(decodePath(await fs.readlink(at, 'buffer')));
+      if (!note.endsWith('.spool')) await this.#removePart(decodePath(await fs.readlink(at, 'buffer')));
       await fs.unlink(at);
+    }
+  }
+
+  /** A file, or a tree that was being made or removed; wherever links now lead, nothing by another name. */
+  async #removePart(path: string): Promise<void> {
+    if (!namePattern.test(basename(path))) return;
+    try {
+      await using directory = await this.openDirectory(dirname(path));
+      await removeAny({ directory, name: basename(path) }, 'delete');
+    } catch (error) {
+      // Its directory has gone, and the part with it.
+      if (errnoOf(error) !== 'ENOENT' && errnoOf(error) !== 'ENOTDIR') throw error;
     }
   }
 }
 
-/** A file, or the directory of an archive that was being unpacked; wherever links now lead, nothing by another name. */
-async function removePart(path: string): Promise<void> {
-  if (!namePattern.test(basename(path))) return;
-  const directory = await fs.realpath(systemPath(dirname(path)), 'buffer').catch(() => null);
-  if (directory === null) return; // Its directory has gone, and the part with it.
-  await fs.rm(systemPath(`${decodePath(directory)}/${basename(path)}`), { recursive: true, force: true });
+const ownMark = once(() => markOf(String(process.pid)));
+
+/** Tells one process from a later one that was given the same number: `<pid>.<start time>`. */
+function markOf(pid: string): string {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+    // The name of the program, in parentheses, may hold anything; the start time is the 20th field behind it.
+    return `${pid}.${stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19] ?? ''}`;
+  } catch {
+    return ''; // It has ended.
+  }
 }

@@ -50,15 +50,20 @@ export async function replaceFile(context: FilesContext, target: Target, content
 export function assertRegular({ stat, path }: Pick<Target, 'stat' | 'path'>, operation: FileOperation): void {
   if (!stat || stat.isFile()) return;
   if (stat.isDirectory()) throw new FileFailure({ operation, path, errnoName: 'EISDIR' });
-  const kind = stat.isFIFO() ? 'a pipe' : stat.isSocket() ? 'a socket' : 'a device';
   throw new FileFailure({
     operation,
     path,
     errnoName: 'EINVAL',
     errorType: 'invalid_target',
-    message: `${path}: is ${kind}, not a regular file`,
+    message: `${path}: is ${kindOf(stat)}, not a regular file`,
     hint: 'POST /v2/commands runs what reads or writes pipes and devices.',
   });
+}
+
+/** Of what is neither a file, a link nor a directory. */
+export function kindOf(stat: BigIntStats): string {
+  if (stat.isFIFO()) return 'a pipe';
+  return stat.isSocket() ? 'a socket' : 'a device';
 }
 
 /** null where the directory takes no new file, and the file that is there has to be written to itself. */

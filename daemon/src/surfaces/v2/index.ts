@@ -3,6 +3,7 @@ import type { Route } from '../../http/route.ts';
 import type { V2Deps } from './app.ts';
 import * as commands from './commands.ts';
 import * as fileEdit from './file-edit.ts';
+import * as fileTrees from './file-trees.ts';
 import * as files from './files.ts';
 import * as fileSearch from './file-search.ts';
 import * as ops from './ops.ts';
@@ -16,5 +17,6 @@ export const v2Routes: readonly Route<V2Deps>[] = [
   ...Object.values(fileEdit),
   ...Object.values(watch),
   ...Object.values(fileSearch),
+  ...Object.values(fileTrees),
   ...Object.values(ops),
 ];

@@ -1,0 +1,89 @@
+/** The v2 routes that copy, move and delete files and whole trees. */
+import { z } from 'zod';
+import { copyPath, type TransferRequest } from '../../core/files/copy.ts';
+import { deletePath } from '../../core/files/delete.ts';
+import { movePath } from '../../core/files/move.ts';
+import { showPath } from '../../kit/path-text.ts';
+import { route } from './app.ts';
+import { fileErrors, filePath, OwnerQuery } from './file-inputs.ts';
+
+const TransferBody = z
+  .object({
+    path: filePath.optional().describe('The source; source is another name for it.'),
+    source: filePath.optional(),
+    destination: filePath.describe('The new path itself, also where a directory is there; missing parents are made.'),
+    overwrite: z
+      .boolean()
+      .default(false)
+      .describe('A file takes the place of a file; a directory that of a whole directory, which is not merged.'),
+  })
+  .superRefine(({ path, source }, context) => {
+    if (path === undefined && source === undefined) {
+      context.addIssue({ code: 'invalid_type', expected: 'string', path: ['path'], input: undefined });
+    } else if (path !== undefined && source !== undefined && path !== source) {
+      context.addIssue({ code: 'custom', path: ['source'], message: 'is not what path says; give one of the two' });
+    }
+  });
+
+const transferred = { path: z.string(), source: z.string(), destination: z.string() };
+const transferErrors = [...fileErrors, 'file_exists', 'no_space_left'] as const;
+
+function transferOf(body: z.output<typeof TransferBody>, user: string | undefined): TransferRequest {
+  const { path, source, destination, overwrite } = body;
+  return { source: source ?? path ?? '', destination, overwrite, user: user ?? null };
+}
+
+export const copy = route({
+  operation: 'files.copy',
+  method: 'POST',
+  path: '/v2/fs/copy',
+  summary: 'Copy a file or a whole tree, in one step; links in a tree stay links',
+  query: OwnerQuery,
+  body: TransferBody,
+  data: z
+    .object({
+      ...transferred,
+      skipped: z.array(z.string()).describe('Pipes, sockets and devices of the tree, the first 1000: not copied.'),
+    })
+    .meta({ id: 'Copied' }),
+  errors: transferErrors,
+  async handle({ files }, { query, body }) {
+    const { source, destination, skipped } = await copyPath(files, transferOf(body, query.user));
+    const shown = showPath(source);
+    return { path: shown, source: shown, destination: showPath(destination), skipped: skipped.map(showPath) };
+  },
+});
+
+export const move = route({
+  operation: 'files.move',
+  method: 'POST',
+  path: '/v2/fs/move',
+  summary: 'Move a file, a link or a whole tree, also to another file system',
+  query: OwnerQuery,
+  body: TransferBody,
+  data: z.object(transferred).meta({ id: 'Moved' }),
+  errors: transferErrors,
+  async handle({ files }, { query, body }) {
+    const { source, destination } = await movePath(files, transferOf(body, query.user));
+    const shown = showPath(source);
+    return { path: shown, source: shown, destination: showPath(destination) };
+  },
+});
+
+export const remove = route({
+  operation: 'files.delete',
+  method: 'POST',
+  path: '/v2/fs/delete',
+  summary: 'Delete a file, a link or a directory',
+  query: OwnerQuery,
+  body: z.object({
+    path: filePath,
+    recursive: z.boolean().default(false).describe('A directory goes with all that is in it.'),
+  }),
+  data: z.object({ path: z.string(), deleted: z.boolean() }).meta({ id: 'Deleted' }),
+  errors: fileErrors,
+  async handle({ files }, { query, body }) {
+    const { path } = await deletePath(files, { ...body, user: query.user ?? null });
+    return { path: showPath(path), deleted: true };
+  },
+});

@@ -1,0 +1,384 @@
+/** Copying, moving and deleting: files, links and whole trees, in one step, and never more than was asked for. */
+import {
+  chmodSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  truncateSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { inRoom, otherDisk } from '../harness/disks.ts';
+import { expect, test, type Sandbox } from '../harness/sandbox.ts';
+import { until } from '../harness/until.ts';
+
+type Body = Readonly<Record<string, unknown>>;
+
+const copy = (sandbox: Sandbox, body: Body) => sandbox.ok('POST /v2/fs/copy', body);
+const move = (sandbox: Sandbox, body: Body) => sandbox.ok('POST /v2/fs/move', body);
+const remove = (sandbox: Sandbox, body: Body) => sandbox.ok('POST /v2/fs/delete', body);
+
+/** The error_type of a request that must be refused, with its status. */
+async function refused(sandbox: Sandbox, route: string, body: Body): Promise<unknown> {
+  const { status, body: answer } = await sandbox.request(route, body);
+  expect(answer.success).toBe(false);
+  return [status, answer.data?.['error_type'] ?? null, answer.data?.['errno_name'] ?? null];
+}
+
+/** A tree with a bit of everything: the lines that `describe` has for it. */
+function plant(root: string): void {
+  mkdirSync(join(root, 'inner/empty'), { recursive: true });
+  writeFileSync(join(root, 'script'), '#!/bin/sh\n');
+  chmodSync(join(root, 'script'), 0o751);
+  writeFileSync(join(root, 'inner/text'), 'text');
+  symlinkSync('text', join(root, 'inner/link'));
+  symlinkSync('/nowhere', join(root, 'dangling'));
+  symlinkSync('..', join(root, 'inner/loop'));
+  writeFileSync(Buffer.concat([Buffer.from(`${root}/odd-`), Buffer.of(0xff)]), 'odd');
+  utimesSync(join(root, 'script'), 1_000_000_000.125, 1_000_000_001.25);
+  chmodSync(join(root, 'inner'), 0o750);
+  utimesSync(join(root, 'inner'), 1_000_000_002, 1_000_000_003);
+}
+
+/** Each entry below a directory: name, kind, mode, content; times where they were planted. */
+function describe(root: string | Buffer, prefix = ''): string[] {
+  const at = Buffer.from(root);
+  return readdirSync(at, { encoding: 'buffer' })
+    .toSorted(Buffer.compare)
+    .flatMap((name) => {
+      const path = Buffer.concat([at, Buffer.from('/'), name]);
+      const shown = `${prefix}${name.toString('latin1')}`;
+      const stat = lstatSync(path);
+      const mode = (stat.mode & 0o7777).toString(8);
+      if (stat.isSymbolicLink()) return [`${shown} -> ${readlinkSync(path)}`];
+      if (stat.isDirectory()) return [`${shown}/ ${mode}`, ...describe(path, `${shown}/`)];
+      return [`${shown} ${mode} ${stat.isFile() ? readFileSync(path, 'latin1') : 'special'}`];
+    });
+}
+
+const hidden = (directory: string): string[] => readdirSync(directory).filter((name) => name.startsWith('.svc-write-'));
+
+test('FILE-9 FILE-16 a copied tree is the same tree: links as links, modes and times kept, odd names too', async ({
+  sandbox,
+}) => {
+  const [source, destination] = [join(sandbox.directory, 'a'), join(sandbox.directory, 'new/parents/b')];
+  mkdirSync(source);
+  plant(source);
+  const answer = await copy(sandbox, { path: source, destination });
+
+  expect(answer).toEqual({ path: source, source, destination, skipped: [] });
+  expect(describe(destination)).toEqual(describe(source));
+  expect(statSync(join(destination, 'script')).mtimeMs).toBe(1_000_000_001_250);
+  expect(statSync(join(destination, 'inner')).mtimeMs).toBe(1_000_000_003_000);
+  expect(hidden(join(sandbox.directory, 'new/parents'))).toEqual([]);
+});
+
+test('FILE-9 a copied file has the content, mode and times, and a link stands for what it points at', async ({
+  sandbox,
+}) => {
+  const at = (name: string) => join(sandbox.directory, name);
+  writeFileSync(at('a'), 'content');
+  chmodSync(at('a'), 0o4640);
+  utimesSync(at('a'), 1_000_000_000, 1_000_000_001);
+  symlinkSync('a', at('link'));
+  await copy(sandbox, { source: at('link'), destination: at('b') });
+
+  expect(lstatSync(at('b')).isFile()).toBe(true);
+  expect(readFileSync(at('b'), 'utf8')).toBe('content');
+  expect(statSync(at('b')).mode & 0o7777).toBe(0o640); // Who copies a program of root's gets no program that is root.
+  expect(statSync(at('b')).mtimeMs).toBe(1_000_000_001_000);
+});
+
+test('FILE-9 a large file is copied whole, and holes stay holes', async ({ sandbox }) => {
+  const at = (name: string) => join(sandbox.directory, name);
+  writeFileSync(at('sparse'), 'begin');
+  truncateSync(at('sparse'), 3 * 1024 ** 3);
+  await sandbox.run({ command: 'printf end >> sparse', cwd: sandbox.directory });
+  await copy(sandbox, { source: at('sparse'), destination: at('copy') });
+
+  const { size, blocks } = statSync(at('copy'));
+  expect(size).toBe(3 * 1024 ** 3 + 3);
+  expect(blocks * 512).toBeLessThan(1024 ** 2);
+  const compared = await sandbox.run({ command: 'head -c 5 copy; tail -c 3 copy', cwd: sandbox.directory });
+  expect(compared).toMatchObject({ stdout: 'beginend' });
+});
+
+for (const verb of ['copy', 'move'] as const) {
+  const id = verb === 'copy' ? 'FILE-9' : 'FILE-10';
+  const route = `POST /v2/fs/${verb}`;
+
+  test(`${id} ${verb}: what is at the destination stays unless overwrite is asked for`, async ({ sandbox }) => {
+    const at = (name: string) => join(sandbox.directory, name);
+    for (const name of ['a', 'b']) writeFileSync(at(name), name);
+    const body = { source: at('a'), destination: at('b') };
+
+    expect(await refused(sandbox, route, body)).toEqual([409, 'already_exists', 'EEXIST']);
+    expect(readFileSync(at('b'), 'utf8')).toBe('b');
+    await sandbox.ok(route, { ...body, overwrite: true });
+    expect(readFileSync(at('b'), 'utf8')).toBe('a');
+    expect(existsSync(at('a'))).toBe(verb === 'copy');
+  });
+
+  test(`${id} ${verb}: a directory takes the place of a whole directory`, async ({ sandbox }) => {
+    const at = (name: string) => join(sandbox.directory, name);
+    for (const name of ['a/deep', 'b/other']) mkdirSync(at(name), { recursive: true });
+    writeFileSync(at('a/deep/new'), 'new');
+    writeFileSync(at('b/other/old'), 'old');
+    const body = { source: at('a'), destination: at('b') };
+
+    expect(await refused(sandbox, route, body)).toEqual([409, 'already_exists', 'EEXIST']);
+    await sandbox.ok(route, { ...body, overwrite: true });
+    expect(describe(at('b'))).toEqual(['deep/ 755', 'deep/new 644 new']);
+    expect(existsSync(at('a'))).toBe(verb === 'copy');
+    expect(hidden(sandbox.directory)).toEqual([]);
+  });
+
+  test(`${id} ${verb}: a directory and what is none do not replace each other`, async ({ sandbox }) => {
+    const at = (name: string) => join(sandbox.directory, name);
+    mkdirSync(at('directory'));
+    writeFileSync(at('file'), '');
+    const over = (source: string, destination: string) =>
+      refused(sandbox, route, { source: at(source), destination: at(destination), overwrite: true });
+
+    expect(await over('directory', 'file')).toEqual([400, 'invalid_path', 'ENOTDIR']);
+    expect(await over('file', 'directory')).toEqual([400, 'invalid_target', 'EISDIR']);
+    expect(describe(sandbox.directory)).toContain('file 644 ');
+  });
+
+  test(`${id} ${verb}: a tree goes neither into itself nor over what holds it, whatever links lead there`, async ({
+    sandbox,
+  }) => {
+    const at = (name: string) => join(sandbox.directory, name);
+    mkdirSync(at('a/b'), { recursive: true });
+    writeFileSync(at('a/b/file'), 'kept');
+    symlinkSync('a/b', at('way'));
+    const before = describe(at('a'));
+    const go = (source: string, destination: string) =>
+      refused(sandbox, route, { source: at(source), destination: at(destination), overwrite: true });
+
+    const invalid = [400, 'bad_request', 'EINVAL'];
+    expect(await go('a', 'a')).toEqual(invalid);
+    expect(await go('a', 'a/b/new/c')).toEqual(invalid);
+    expect(await go('a', 'way/c')).toEqual(invalid);
+    expect(await go('a/b', 'a')).toEqual(invalid);
+    expect(await go('a/b/file', 'a/b/file')).toEqual(invalid);
+    expect(describe(at('a'))).toEqual(before);
+  });
+
+  test(`${id} ${verb}: of many that race for one destination, one wins and nothing is lost`, async ({ sandbox }) => {
+    const at = (name: string) => join(sandbox.directory, name);
+    const names = Array.from({ length: 12 }, (_, n) => `source-${n}`);
+    for (const name of names) writeFileSync(at(name), name);
+    const answers = await Promise.all(
+      names.map((name) => sandbox.request(route, { source: at(name), destination: at('taken') })),
+    );
+    const won = names.filter((_, n) => answers[n]?.status === 200);
+
+    expect(answers.map(({ status }) => status).toSorted()).toEqual([200, ...names.slice(1).map(() => 409)]);
+    expect(readFileSync(at('taken'), 'utf8')).toBe(won[0] ?? '');
+    expect(names.filter((name) => existsSync(at(name))).length).toBe(verb === 'copy' ? 12 : 11);
+  });
+
+  test(
+    `${id} ${verb}: to another file system, with all that belongs to a tree`,
+    async ({ sandbox }) => {
+      const source = join(sandbox.directory, 'a');
+      mkdirSync(source);
+      plant(source);
+      const before = describe(source);
+      const destination = join(sandbox.directory, 'disk/b');
+      await sandbox.ok(route, { source, destination });
+
+      expect(describe(otherDisk(sandbox, 'b'))).toEqual(before);
+      expect(statSync(otherDisk(sandbox, 'b/script')).mtimeMs).toBe(1_000_000_001_250);
+      expect(existsSync(source)).toBe(verb === 'copy');
+      expect(hidden(otherDisk(sandbox))).toEqual([]);
+    },
+    inRoom(8),
+  );
+
+  test(
+    `${id} ${verb}: a disk that fills up leaves nothing at the destination, and the source as it was`,
+    async ({ sandbox }) => {
+      const source = join(sandbox.directory, 'a');
+      mkdirSync(join(source, 'inner'), { recursive: true });
+      for (let n = 0; n < 30; n++) writeFileSync(join(source, `inner/${n}`), Buffer.alloc(65_536, n));
+      const before = describe(source);
+      const { status, body } = await sandbox.request(route, {
+        source,
+        destination: join(sandbox.directory, 'disk/parent/b'),
+      });
+
+      expect([status, body.data['error_type'], body.data['operation']]).toEqual([507, 'no_space_left', verb]);
+      expect(body.data['path'] as string).toStartWith(join(sandbox.directory, 'disk/parent/b'));
+      expect(readdirSync(otherDisk(sandbox, 'parent'))).toEqual([]);
+      expect(describe(source)).toEqual(before);
+    },
+    inRoom(1),
+  );
+}
+
+test('FILE-9 pipes and sockets of a tree are left out and named; alone they are refused', async ({ sandbox }) => {
+  const at = (name: string) => join(sandbox.directory, name);
+  await sandbox.run({ command: 'mkdir a; mkfifo a/pipe; echo x > a/file', cwd: sandbox.directory });
+
+  expect(await copy(sandbox, { source: at('a'), destination: at('b') })).toMatchObject({ skipped: [at('a/pipe')] });
+  expect(describe(at('b'))).toEqual(['file 644 x\n']);
+  const alone = { source: at('a/pipe'), destination: at('c') };
+  expect(await refused(sandbox, 'POST /v2/fs/copy', alone)).toEqual([400, 'invalid_target', 'EINVAL']);
+});
+
+test(
+  'FILE-10 what cannot be moved to another file system is named, and nothing has moved',
+  async ({ sandbox }) => {
+    await sandbox.run({ command: 'mkdir a; mkfifo a/pipe; echo x > a/file', cwd: sandbox.directory });
+    const [source, destination] = [join(sandbox.directory, 'a'), join(sandbox.directory, 'disk/a')];
+    const { status, body } = await sandbox.request('POST /v2/fs/move', { source, destination });
+
+    expect(status).toBe(400);
+    expect(body.message).toBe(`${source}/pipe: is a pipe, which cannot be moved to another file system`);
+    expect(describe(source)).toEqual(['file 644 x\n', 'pipe 644 special']);
+    expect(readdirSync(otherDisk(sandbox))).toEqual([]);
+  },
+  inRoom(1),
+);
+
+test('FILE-10 a link moves itself, and a file that has two names loses the one that moved', async ({ sandbox }) => {
+  const at = (name: string) => join(sandbox.directory, name);
+  await sandbox.run({ command: 'echo x > file; ln file second; ln -s file link', cwd: sandbox.directory });
+  await move(sandbox, { source: at('link'), destination: at('deep/moved') });
+  expect(readlinkSync(at('deep/moved'))).toBe('file');
+
+  await move(sandbox, { path: at('second'), destination: at('file'), overwrite: true });
+  expect(existsSync(at('second'))).toBe(false);
+  expect(readFileSync(at('file'), 'utf8')).toBe('x\n');
+});
+
+test(
+  'FILE-10 a link moves itself to another file system too',
+  async ({ sandbox }) => {
+    symlinkSync('gone', join(sandbox.directory, 'link'));
+    await move(sandbox, { source: join(sandbox.directory, 'link'), destination: join(sandbox.directory, 'disk/l') });
+    expect(readdirSync(otherDisk(sandbox))).toEqual(['l']);
+    expect(readlinkSync(otherDisk(sandbox, 'l'))).toBe('gone');
+    expect(existsSync(join(sandbox.directory, 'link'))).toBe(false);
+  },
+  inRoom(1),
+);
+
+test('FILE-11 a file, a link without its target, an empty directory, and a tree where that is asked for', async ({
+  sandbox,
+}) => {
+  const at = (name: string) => join(sandbox.directory, name);
+  mkdirSync(at('tree'));
+  plant(at('tree'));
+  mkdirSync(at('empty'));
+  symlinkSync('tree', at('link'));
+
+  expect(await remove(sandbox, { path: at('link'), recursive: true })).toEqual({ path: at('link'), deleted: true });
+  expect(existsSync(at('tree/script'))).toBe(true);
+  await remove(sandbox, { path: at('tree/script') });
+  await remove(sandbox, { path: at('empty') });
+  const full = await sandbox.request('POST /v2/fs/delete', { path: at('tree') });
+  expect(full).toMatchObject({
+    status: 400,
+    body: {
+      message: `${at('tree')}: Directory not empty`,
+      hint: 'With recursive: true a directory goes with all that is in it.',
+      data: { error_type: 'invalid_target', errno_name: 'ENOTEMPTY', operation: 'delete', exception_type: 'OSError' },
+    },
+  });
+  await remove(sandbox, { path: at('tree'), recursive: true });
+  expect(existsSync(at('tree'))).toBe(false);
+  expect(await refused(sandbox, 'POST /v2/fs/delete', { path: '/', recursive: true })).toEqual([
+    400,
+    'invalid_target',
+    'EISDIR',
+  ]);
+});
+
+test(
+  'FILE-11 a tree in which something is mounted stays whole',
+  async ({ sandbox }) => {
+    const disk = join(sandbox.directory, 'disk');
+    for (const body of [
+      { path: sandbox.directory, recursive: true },
+      { path: disk, recursive: true },
+    ]) {
+      const answer = await sandbox.request('POST /v2/fs/delete', body);
+      expect(answer).toMatchObject({ status: 500, body: { message: `${disk}: something is mounted there` } });
+      expect(answer.body.data).toMatchObject({ errno_name: 'EBUSY', error_type: 'io_error', retryable: true });
+    }
+    expect(existsSync(join(sandbox.directory, 'tmp'))).toBe(true);
+  },
+  inRoom(1),
+);
+
+test('FILE-9 FILE-10 FILE-11 a tree of 10 000 levels is copied, moved and deleted, and no descriptor is left', async ({
+  sandbox,
+}) => {
+  const at = (name: string) => join(sandbox.directory, name);
+  const levels = 10_000;
+  await sandbox.run({
+    command: `mkdir deep; cd -P deep; n=0; while [ $n -lt ${levels} ]; do mkdir d; cd -P d; n=$((n+1)); done; echo end > end`,
+    cwd: sandbox.directory,
+    shell: 'sh',
+  });
+  const deepest = async (name: string) => {
+    const { stdout } = await sandbox.run({ command: `find ${name} -name end | wc -c`, cwd: sandbox.directory });
+    return Number(stdout);
+  };
+  const before = sandbox.descriptors().length;
+  expect(await deepest('deep')).toBeGreaterThan(2 * levels);
+  await copy(sandbox, { source: at('deep'), destination: at('copy') });
+  expect(await deepest('copy')).toBeGreaterThan(2 * levels);
+  await move(sandbox, { source: at('copy'), destination: at('moved') });
+  for (const name of ['deep', 'moved']) await remove(sandbox, { path: at(name), recursive: true });
+  expect(readdirSync(sandbox.directory).toSorted()).toEqual(['runtime', 'tmp']);
+  await until('descriptors are closed', () => sandbox.descriptors().length <= before);
+});
+
+test('FILE-9 FILE-11 a large tree keeps nobody else waiting', async ({ sandbox }) => {
+  const entries = 20_000;
+  const source = join(sandbox.directory, 'many');
+  await sandbox.run({ command: `mkdir many; cd many; seq ${entries} | xargs touch`, cwd: sandbox.directory });
+  const waits: number[] = [];
+  let isOver = false;
+  const looking = (async () => {
+    while (!isOver) {
+      const from = performance.now();
+      await (await sandbox.fetch('GET /health')).arrayBuffer();
+      waits.push(performance.now() - from);
+    }
+  })();
+  await copy(sandbox, { source, destination: join(sandbox.directory, 'copy') });
+  await remove(sandbox, { path: source, recursive: true });
+  isOver = true;
+  await looking;
+
+  expect(readdirSync(join(sandbox.directory, 'copy')).length).toBe(entries);
+  expect(existsSync(source)).toBe(false);
+  expect(waits.length).toBeGreaterThan(20);
+  expect(waits.toSorted((a, b) => a - b)[Math.floor(waits.length * 0.95)]).toBeLessThan(100);
+});
+
+test('FILE-16 path and source are two names for the source, and contradict each other in vain', async ({ sandbox }) => {
+  const at = (name: string) => join(sandbox.directory, name);
+  writeFileSync(at('a'), '');
+  await copy(sandbox, { path: at('a'), source: at('a'), destination: at('b') });
+  const other = await sandbox.request('POST /v2/fs/copy', { path: at('a'), source: at('b'), destination: at('c') });
+  expect(other).toMatchObject({
+    status: 422,
+    body: { errors: [{ location: 'body.source', type: 'value_error' }] },
+  });
+  const none = await sandbox.request('POST /v2/fs/move', { destination: at('c') });
+  expect(none).toMatchObject({ status: 422, body: { errors: [{ location: 'body.path', type: 'missing' }] } });
+});
