@@ -30,7 +30,7 @@ test('any path that is shown is read as itself', () => {
   );
 });
 
-test('text stays text, and other bytes are shown', () => {
+test('text in UTF-8 stays text, and other bytes are shown', () => {
   expect(systemPath('/tmp/naïve 😀')).toBe('/tmp/naïve 😀');
   expect(systemPath('/tmp/\udcff')).toEqual(Buffer.from([...Buffer.from('/tmp/'), 0xff]));
   expect(decodePath(Buffer.from([0x61, 0xe2, 0x82, 0x62, 0xff]))).toBe('a\udce2\udc82b\udcff');

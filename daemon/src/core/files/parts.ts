@@ -20,8 +20,11 @@ export interface Part {
 
 const namePattern = /^\.svc-write-[0-9a-f]{16}\.part$/;
 
+/** Of a full runtime directory, and of a path that is too long for a link. */
+const withoutNote = new Set(['ENOSPC', 'EDQUOT', 'ENAMETOOLONG']);
+
 export class Parts {
-  #isMade: Promise<unknown> | null = null;
+  #isMade = false;
 
   /** A note is a link `<owner>-<id>` to the part: one call makes it whole. */
   constructor(
@@ -35,7 +38,13 @@ export class Parts {
     const id = randomBytes(8).toString('hex');
     const name = `.svc-write-${id}.part`;
     const note = `${this.notesDirectory}/${ownMark()}-${id}`;
-    await fs.symlink(systemPath(`${directory}/${name}`), note);
+    try {
+      await fs.symlink(systemPath(`${directory}/${name}`), note);
+    } catch (error) {
+      // It is work at another place, which needs no room here; only a death right now would leave the part there.
+      if (!withoutNote.has(errnoOf(error) ?? '')) throw error;
+      return { name, done: async () => undefined };
+    }
     return { name, done: () => fs.unlink(note) };
   }
 
@@ -48,21 +57,29 @@ export class Parts {
     return file;
   }
 
-  #make(): Promise<unknown> {
-    return (this.#isMade ??= fs.mkdir(this.notesDirectory, { recursive: true, mode: 0o700 }));
+  async #make(): Promise<void> {
+    if (this.#isMade) return;
+    await fs.mkdir(this.notesDirectory, { recursive: true, mode: 0o700 });
+    this.#isMade = true;
   }
 
-  /** Removes the parts of daemons that are gone; one that still ends its requests keeps its own. */
+  /** Removes the parts of daemons that are gone; one that still ends its requests keeps its own. Throws the first failure. */
   async clearStale(): Promise<void> {
     // Read before the first wait: what this daemon adds is not among them.
     const notes = existsSync(this.notesDirectory) ? readdirSync(this.notesDirectory) : [];
+    const failures: unknown[] = [];
     for (const note of notes) {
       const mark = note.split('-', 1)[0] ?? '';
       if (mark !== ownMark() && mark === markOf(mark.split('.', 1)[0] ?? '')) continue;
       const at = `${this.notesDirectory}/${note}`;
-      if (!note.endsWith('.spool')) await this.#removePart(decodePath(await fs.readlink(at, 'buffer')));
-      await fs.unlink(at);
+      try {
+        if (!note.endsWith('.spool')) await this.#removePart(decodePath(await fs.readlink(at, 'buffer')));
+        await fs.unlink(at);
+      } catch (error) {
+        failures.push(error); // It is tried again with the next start, and keeps none of the others.
+      }
     }
+    if (failures.length > 0) throw failures[0];
   }
 
   /** A file, or a tree that was being made or removed; wherever links now lead, nothing by another name. */
