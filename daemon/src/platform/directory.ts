@@ -22,6 +22,7 @@ type FileHandle = fs.FileHandle;
 const { O_CREAT, O_DIRECTORY, O_EXCL, O_NOFOLLOW, O_NONBLOCK, O_NOCTTY, O_RDONLY, O_WRONLY } = constants;
 /** Holds a place without the right to read it (open(2)); Node has no name for it. */
 const O_PATH = 0o10000000;
+const procMagic = 0x9fa0; // statfs(2)
 
 export class Directory implements AsyncDisposable {
   private constructor(
@@ -46,6 +47,16 @@ export class Directory implements AsyncDisposable {
   openParent(): Promise<Directory> {
     const above = this.path.slice(0, this.path.lastIndexOf('/')) || '/';
     return this.#do('..', async (at) => new Directory(above, await fs.open(at, O_PATH | O_DIRECTORY)));
+  }
+
+  /** What a link in this one leads to, wherever that is. */
+  follow(name: string): Promise<Directory> {
+    return this.#do(name, async (at) => new Directory(this.#pathOf(name), await fs.open(at, O_PATH | O_DIRECTORY)));
+  }
+
+  /** Whether it is a part of proc(5). */
+  isOfProcesses(): Promise<boolean> {
+    return this.#do('.', async (at) => (await fs.statfs(at)).type === procMagic);
   }
 
   /** Where it is now, without a link on the way. */

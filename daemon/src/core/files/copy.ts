@@ -36,7 +36,7 @@ export async function copyPath(context: FilesContext, request: TransferRequest):
   const destination = places.resolve(request.destination, request.user);
   const owner = ownerFor(accounts, request.user);
   return asFileOperation(operation, source, async () => {
-    await using from = await openTarget(openDirectory, source, { operation, followLinks: true });
+    await using from = await openTarget(openDirectory, source, { operation, followLinks: true, access: 'read' });
     if (!from.stat) throw new FileFailure({ operation, path: source, errnoName: 'ENOENT' });
     if (!from.stat.isDirectory()) assertRegular(from, operation);
     await assertNotInside(openDirectory, from, destination, operation);

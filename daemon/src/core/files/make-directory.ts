@@ -1,8 +1,8 @@
 /** Makes a directory, and those above it where that is asked for. */
-import { FileFailure, asFileOperation } from '../../kit/file-failure.ts';
+import { FileFailure, asFileOperation, errnoOf } from '../../kit/file-failure.ts';
 import type { FilesContext } from './context.ts';
 import { ownerFor } from './owner.ts';
-import { makeOwned, openTarget } from './target.ts';
+import { createOwned, openTarget } from './target.ts';
 
 export interface MakeDirectoryRequest {
   readonly path: string;
@@ -24,8 +24,14 @@ export async function makeDirectory(
     await using target = await openTarget(context.openDirectory, path, options);
     if (target.stat?.isDirectory()) return existing(path, request.parents);
     if (target.stat) throw new FileFailure({ operation: 'mkdir', path, errnoName: 'EEXIST' });
-    const made = await makeOwned(target.directory, target.name, owner);
-    await made[Symbol.asyncDispose]();
+    try {
+      await using _ = await createOwned(target.directory, target.name, owner);
+    } catch (error) {
+      // Of many that make it at the same time, one has made it.
+      const isThere = errnoOf(error) === 'EEXIST' && (await target.again()).stat?.isDirectory() === true;
+      if (!isThere) throw error;
+      return existing(path, request.parents);
+    }
     return { path, created: true };
   });
 }

@@ -2,10 +2,8 @@
 import type { BigIntStats } from 'node:fs';
 import { FileFailure, errnoOf, type FileOperation } from '../../kit/file-failure.ts';
 import type { Directory } from '../../platform/directory.ts';
+import { ForeignLinks, mostLinks } from './foreign-links.ts';
 import type { Owner } from './owner.ts';
-
-/** As many as the kernel follows (path_resolution(7)). */
-const mostLinks = 40;
 
 export type OpenDirectory = (path: string) => Promise<Directory>;
 
@@ -40,18 +38,27 @@ export interface TargetOptions {
   readonly operation: FileOperation;
   /** Links at the end are followed, also to what is not there yet; else the link itself is meant. */
   readonly followLinks: boolean;
+  /** What is done with it; links of other accounts have to lead to where these could do the same. */
+  readonly access?: 'read' | 'write';
   /** Missing directories on the way are made, for this owner; null is the daemon's account. */
   readonly parents?: { readonly owner: Owner | null };
 }
 
+/** Throws `permission_denied` where a root daemon is led by a link of somebody who has no right to what is there. */
 export async function openTarget(open: OpenDirectory, path: string, options: TargetOptions): Promise<Target> {
+  const { operation, followLinks, access = 'write' } = options;
+  const links = new ForeignLinks(open, operation, access);
   let at = path;
-  for (let links = 0; links <= mostLinks; links++) {
-    const name = lastSegment(at, options.operation);
-    const directory = await openParent(open, parentOf(at), options);
+  for (let followed = 0; followed <= mostLinks; followed++) {
+    const name = lastSegment(at, operation);
+    const directory = await openParent(links, parentOf(at), options);
     try {
       const stat = await directory.find(name);
-      if (!stat?.isSymbolicLink() || !options.followLinks) return new Target(at, directory, name, stat);
+      if (!stat?.isSymbolicLink() || !followLinks) {
+        await links.assertAllowed(path, directory, stat);
+        return new Target(at, directory, name, stat);
+      }
+      links.note(stat);
       const link = await directory.readLink(name);
       at = link.startsWith('/') ? link : `${parentOf(at)}/${link}`;
     } catch (error) {
@@ -60,7 +67,7 @@ export async function openTarget(open: OpenDirectory, path: string, options: Tar
     }
     await directory[Symbol.asyncDispose]();
   }
-  throw new FileFailure({ operation: options.operation, path, errnoName: 'ELOOP' });
+  throw new FileFailure({ operation, path, errnoName: 'ELOOP' });
 }
 
 /** What a path ends in. `/`, `.` and `..` name a directory, and no entry of one. */
@@ -83,25 +90,30 @@ export function parentOf(path: string): string {
   return tidy.slice(0, tidy.lastIndexOf('/')) || '/';
 }
 
-async function openParent(open: OpenDirectory, path: string, options: TargetOptions): Promise<Directory> {
+async function openParent(links: ForeignLinks, path: string, options: TargetOptions): Promise<Directory> {
   try {
-    return await open(path);
+    return await links.openDirectory(path);
   } catch (error) {
     if (errnoOf(error) !== 'ENOENT' || !options.parents || path === '/') throw error;
   }
-  await using above = await openParent(open, parentOf(path), options);
+  await using above = await openParent(links, parentOf(path), options);
+  await links.assertAllowed(path, above, null);
   return await makeOwned(above, lastSegment(path, options.operation), options.parents.owner);
 }
 
 /** Makes a directory for its owner; one that somebody else made meanwhile is as good. */
 export async function makeOwned(above: Directory, name: string, owner: Owner | null): Promise<Directory> {
-  let made: Directory;
   try {
-    made = await above.makeDirectory(name);
+    return await createOwned(above, name, owner);
   } catch (error) {
     if (errnoOf(error) !== 'EEXIST') throw error;
-    return above.openDirectory(name);
+    return await above.openDirectory(name);
   }
+}
+
+/** A new directory; EEXIST where the name is taken. */
+export async function createOwned(above: Directory, name: string, owner: Owner | null): Promise<Directory> {
+  const made = await above.makeDirectory(name);
   try {
     if (owner) await giveTo(made, owner, await above.own());
     return made;

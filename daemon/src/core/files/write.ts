@@ -6,9 +6,8 @@ import { CoreError } from '../../kit/errors.ts';
 import { asFileOperation, type FileOperation } from '../../kit/file-failure.ts';
 import type { FilesContext } from './context.ts';
 import { etagOf } from './etag.ts';
-import { openFile } from './open-file.ts';
 import { ownerFor } from './owner.ts';
-import { copyAll, replaceFile, writeAll } from './replace.ts';
+import { assertRegular, copyAll, replaceFile, writeAll } from './replace.ts';
 import { openTarget, type Target } from './target.ts';
 
 export interface WriteRequest {
@@ -81,13 +80,14 @@ export function assertMatch({ path, stat }: { path: string; stat: BigIntStats | 
 
 async function fill(
   file: FileHandle,
-  { path, stat }: Target,
+  { directory, name, path, stat }: Target,
   { append, bytes }: WriteRequest,
   hash: Hash,
 ): Promise<void> {
   if (append && stat) {
-    await using old = await openFile(path, 'write');
-    await copyAll(old.file, file, (piece) => hash.update(piece));
+    await using old = await directory.openToRead(name);
+    assertRegular({ stat: await old.stat({ bigint: true }), path }, 'write');
+    await copyAll(old, file, (piece) => hash.update(piece));
   }
   hash.update(bytes);
   await writeAll(file, bytes);

@@ -1,0 +1,215 @@
+/** A thousand random operations through the daemon end in the tree that plain calls of the system make. */
+import {
+  appendFileSync,
+  cpSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  realpathSync,
+  renameSync,
+  rmdirSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  unlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { dirname, join } from 'node:path';
+import { expect, test } from '../harness/sandbox.ts';
+
+type Verb = 'write' | 'append' | 'mkdir' | 'copy' | 'move' | 'delete' | 'link';
+
+interface Operation {
+  readonly verb: Verb;
+  /** Below the root of the tree, as the others are. */
+  readonly path: string;
+  readonly destination: string;
+  readonly text: string;
+  /** parents, overwrite or recursive. */
+  readonly flag: boolean;
+}
+
+/** Numbers below n, the same for the same seed. */
+function randomFrom(seed: number): (n: number) => number {
+  let state = seed;
+  return (n) => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    return Math.floor((state / 2 ** 32) * n);
+  };
+}
+
+function operationFrom(random: (n: number) => number): Operation {
+  const verbs: Verb[] = [
+    'write',
+    'write',
+    'append',
+    'append',
+    'mkdir',
+    'copy',
+    'copy',
+    'move',
+    'move',
+    'delete',
+    'link',
+  ];
+  const path = () => Array.from({ length: 1 + random(3) }, () => 'abcd'[random(4)]).join('/');
+  return {
+    verb: verbs[random(verbs.length)] ?? 'write',
+    path: path(),
+    destination: path(),
+    text: `${random(1000)};`,
+    flag: random(3) > 0,
+  };
+}
+
+const lstat = (path: string) => lstatSync(path, { throwIfNoEntry: false });
+
+/** What a path leads to when its last part may be a link, also to what is not there. Throws ELOOP. */
+function settle(path: string): string {
+  for (let at = path, links = 0; ; links++) {
+    if (!lstat(at)?.isSymbolicLink()) return at;
+    if (links === 40) throw new Error('ELOOP');
+    at = join(realpathSync(dirname(at)), readlinkSync(at));
+    if (at === dirname(at)) throw new Error('EISDIR');
+  }
+}
+
+function isInside(path: string, directory: string): boolean {
+  let at = path;
+  while (!existsSync(at)) at = dirname(at);
+  return `${realpathSync(at)}/`.startsWith(`${realpathSync(directory)}/`);
+}
+
+/** Makes room for a source at a destination, or throws. */
+function clear(source: string, destination: string, overwrite: boolean): void {
+  const [from, to] = [lstatSync(source), lstat(destination)];
+  if (!to) return;
+  if (!overwrite) throw new Error('EEXIST');
+  if (from.isDirectory() !== to.isDirectory()) throw new Error('another kind');
+  if (from.ino === to.ino || (to.isDirectory() && isInside(dirname(source), destination))) throw new Error('EINVAL');
+  rmSync(destination, { recursive: true });
+}
+
+/** The model: what each verb says it does, by plain calls. */
+const model: Readonly<Record<Verb, (root: string, operation: Operation) => void>> = {
+  write(root, { path, text }) {
+    const at = makeParents(join(root, path));
+    writeFileSync(at, text);
+  },
+  append(root, { path, text }) {
+    const at = makeParents(join(root, path));
+    appendFileSync(at, text);
+  },
+  mkdir(root, { path, flag }) {
+    const at = settle(join(root, path));
+    if (flag && lstat(at)?.isDirectory()) return;
+    if (flag) mkdirSync(dirname(at), { recursive: true });
+    mkdirSync(at);
+  },
+  copy(root, { path, destination, flag }) {
+    const source = settle(join(root, path));
+    const isDirectory = statSync(source).isDirectory();
+    if (isDirectory && isInside(dirname(join(root, destination)), source)) throw new Error('EINVAL');
+    const to = makeParents(join(root, destination), !isDirectory);
+    clear(source, to, flag);
+    cpSync(source, to, { recursive: true, verbatimSymlinks: true });
+  },
+  move(root, { path, destination, flag }) {
+    const source = join(root, path);
+    const isDirectory = lstatSync(source).isDirectory();
+    if (isDirectory && isInside(dirname(join(root, destination)), source)) throw new Error('EINVAL');
+    const to = makeParents(join(root, destination), false);
+    clear(source, to, flag);
+    renameSync(source, to);
+  },
+  delete(root, { path, flag }) {
+    const at = join(root, path);
+    if (!lstatSync(at).isDirectory()) unlinkSync(at);
+    else if (flag) rmSync(at, { recursive: true });
+    else rmdirSync(at);
+  },
+  link(root, { path, destination }) {
+    symlinkSync(destination, join(root, path));
+  },
+};
+
+function makeParents(path: string, followLinks = true): string {
+  mkdirSync(dirname(path), { recursive: true });
+  const at = followLinks ? settle(path) : path;
+  mkdirSync(dirname(at), { recursive: true });
+  return at;
+}
+
+const bodyOf: Readonly<Record<Exclude<Verb, 'link'>, (root: string, operation: Operation) => [string, object]>> = {
+  write: (root, { path, text }) => ['write', { path: join(root, path), content: text }],
+  append: (root, { path, text }) => ['write', { path: join(root, path), content: text, append: true }],
+  mkdir: (root, { path, flag }) => ['mkdir', { path: join(root, path), parents: flag }],
+  copy: (root, { path, destination, flag }) => [
+    'copy',
+    { path: join(root, path), destination: join(root, destination), overwrite: flag },
+  ],
+  move: (root, { path, destination, flag }) => [
+    'move',
+    { source: join(root, path), destination: join(root, destination), overwrite: flag },
+  ],
+  delete: (root, { path, flag }) => ['delete', { path: join(root, path), recursive: flag }],
+};
+
+function treeOf(root: string, prefix = ''): string[] {
+  return readdirSync(join(root, prefix))
+    .toSorted()
+    .flatMap((name) => {
+      const path = join(prefix, name);
+      const stat = lstatSync(join(root, path));
+      if (stat.isDirectory()) return [`${path}/`, ...treeOf(root, path)];
+      return stat.isSymbolicLink()
+        ? [`${path} -> ${readlinkSync(join(root, path))}`]
+        : [`${path}: ${readFileSync(join(root, path), 'utf8')}`];
+    });
+}
+
+function succeeds(work: () => void): boolean {
+  try {
+    work();
+    return true;
+  } catch {
+    return false; // The model refuses; the daemon has to as well.
+  }
+}
+
+for (const seed of [1, 20_261_121]) {
+  test(`FILE-2 FILE-8 FILE-9 FILE-10 FILE-11 1000 random operations end as plain calls do (seed ${seed})`, async ({
+    sandbox,
+  }) => {
+    const [real, expected] = [join(sandbox.directory, 'real'), join(sandbox.directory, 'model')];
+    for (const root of [real, expected]) mkdirSync(root);
+    const random = randomFrom(seed);
+    const done = new Map<string, number>();
+    for (let n = 0; n < 1000; n++) {
+      const operation = operationFrom(random);
+      const { verb } = operation;
+      const wasMade = succeeds(() => model[verb](expected, operation));
+      let isMade: boolean;
+      if (verb === 'link') {
+        isMade = succeeds(() => model.link(real, operation));
+      } else {
+        const [route, body] = bodyOf[verb](real, operation);
+        const answer = await sandbox.request(`POST /v2/fs/${route}`, body);
+        expect(answer.status).toBeLessThan(500);
+        isMade = answer.status === 200;
+      }
+      const step = `${n}: ${JSON.stringify(operation)}`;
+      expect([step, isMade]).toEqual([step, wasMade]);
+      expect([step, ...treeOf(real)]).toEqual([step, ...treeOf(expected)]);
+      const outcome = `${verb} ${isMade}`;
+      done.set(outcome, (done.get(outcome) ?? 0) + 1);
+    }
+    // Each verb has been done, and has been refused.
+    for (const verb of ['write', 'append', 'mkdir', 'copy', 'move', 'delete']) {
+      expect(Math.min(done.get(`${verb} true`) ?? 0, done.get(`${verb} false`) ?? 0)).toBeGreaterThan(3);
+    }
+  });
+}

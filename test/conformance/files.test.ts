@@ -1,0 +1,341 @@
+/** Reading, writing and telling of single files, and making directories. */
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  linkSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { createHash } from 'node:crypto';
+import { join } from 'node:path';
+import { accessList, accessListFor, attributeOf, setAttribute } from '../harness/attributes.ts';
+import { expect, test, type Sandbox } from '../harness/sandbox.ts';
+import { asTestAccount, testAccount, withTestAccount } from '../harness/test-account.ts';
+
+type Query = Readonly<Record<string, string>>;
+
+const write = (sandbox: Sandbox, body: object, query = '') => sandbox.ok(`POST /v2/fs/write${query}`, body);
+const read = (sandbox: Sandbox, query: Query) => sandbox.ok(`GET /v2/fs/read?${new URLSearchParams(query).toString()}`);
+const stat = (sandbox: Sandbox, query: Query) => sandbox.ok(`GET /v2/fs/stat?${new URLSearchParams(query).toString()}`);
+const digest = (bytes: string | Uint8Array) => createHash('sha256').update(bytes).digest('hex');
+const hidden = (directory: string): string[] => readdirSync(directory).filter((name) => name.startsWith('.svc-write-'));
+
+test('FILE-1 a file is read as text, whole or some of its lines', async ({ sandbox }) => {
+  const path = join(sandbox.directory, 'lines');
+  writeFileSync(path, 'one\r\ntwo\nthr\u00e9e');
+  const whole = await read(sandbox, { path });
+  expect(whole).toMatchObject({ path, file: path, content: 'one\r\ntwo\nthr\u00e9e', line_count: 3, size: 15 });
+  expect(whole['etag']).toMatch(/^".+"$/);
+
+  const lines = async (start: string, end: string) =>
+    (await read(sandbox, { path, start_line: start, end_line: end }))['content'] as string;
+  expect(await lines('0', '1')).toBe('one\r\n');
+  expect(await lines('1', '2')).toBe('two\n');
+  expect(await lines('1', '99')).toBe('two\nthr\u00e9e');
+  expect(await lines('3', '9')).toBe('');
+  expect(await lines('2', '1')).toBe('');
+
+  writeFileSync(path, '');
+  expect(await read(sandbox, { path })).toMatchObject({ content: '', line_count: 0, size: 0 });
+  writeFileSync(path, Buffer.of(0, 255, 10));
+  expect(await read(sandbox, { path, encoding: 'base64' })).toMatchObject({
+    content: 'AP8K',
+    line_count: null,
+    size: 3,
+  });
+  writeFileSync(path, '\ufeffmark');
+  expect(await read(sandbox, { path })).toMatchObject({ content: '\ufeffmark' });
+});
+
+test('FILE-1 FACT-2 any file of the machine, also those of the kernel that say they are empty', async ({ sandbox }) => {
+  expect((await read(sandbox, { path: '/proc/self/comm' }))['size']).toBeGreaterThan(0);
+  const { pid } = (await sandbox.ok('GET /v2/sandbox')) as { pid: number };
+  expect(await read(sandbox, { path: `/proc/${pid}/limits` })).toMatchObject({ line_count: 17 });
+});
+
+test('FILE-2 FILE-16 what is written is there, with its size and digest, and the parents are made', async ({
+  sandbox,
+}) => {
+  const path = join(sandbox.directory, 'new/parents/file');
+  const answer = await write(sandbox, { path, content: 'caf\u00e9\n' });
+  expect(answer).toEqual({
+    file: path,
+    path,
+    bytes_written: 6,
+    size: 6,
+    sha256: digest('caf\u00e9\n'),
+    etag: (await read(sandbox, { path }))['etag'],
+  });
+  expect(readFileSync(path, 'utf8')).toBe('caf\u00e9\n');
+
+  const appended = await write(sandbox, { path, content: 'more', append: true });
+  expect(appended).toMatchObject({ bytes_written: 4, size: 10, sha256: digest('caf\u00e9\nmore') });
+  await write(sandbox, { path: join(sandbox.directory, 'fresh'), content: 'x', append: true });
+  expect(readFileSync(join(sandbox.directory, 'fresh'), 'utf8')).toBe('x');
+  expect(hidden(join(sandbox.directory, 'new/parents'))).toEqual([]);
+});
+
+test('FILE-2 V2FS-ENCODING text with newlines around it, base64 and raw bytes', async ({ sandbox }) => {
+  const path = join(sandbox.directory, 'file');
+  const written = async (body: object) => {
+    await write(sandbox, { path, ...body });
+    return [...readFileSync(path)];
+  };
+  expect(await written({ content: 'a', leading_newline: true, trailing_newline: true })).toEqual([10, 97, 10]);
+  expect(await written({ content: 'AP8K', encoding: 'base64' })).toEqual([0, 255, 10]);
+  expect(await written({ content: 'AP8K\nAP8K', encoding: 'base64' })).toEqual([0, 255, 10, 0, 255, 10]);
+  expect(await written({ content: '\u0000\u00ff\u0080', encoding: 'raw' })).toEqual([0, 255, 128]);
+  expect(await written({ content: '' })).toEqual([]);
+});
+
+test('FILE-2 V2FS-IFMATCH if_match writes only what its sender has seen, and of many such writers one wins', async ({
+  sandbox,
+}) => {
+  const path = join(sandbox.directory, 'file');
+  const { etag } = await write(sandbox, { path, content: 'first' });
+  const writers = Array.from({ length: 20 }, (_, n) => `writer ${n}`);
+  const answers = await Promise.all(
+    writers.map((content) => sandbox.request('POST /v2/fs/write', { path, content, if_match: etag })),
+  );
+  const won = writers.filter((_, n) => answers[n]?.status === 200);
+
+  expect(answers.map(({ status }) => status).toSorted()).toEqual([200, ...writers.slice(1).map(() => 409)]);
+  expect(readFileSync(path, 'utf8')).toBe(won[0] ?? '');
+  const late = await sandbox.request('POST /v2/fs/write', { path, content: 'x', if_match: etag as string });
+  expect(late).toMatchObject({
+    status: 409,
+    body: {
+      message: `${path}: has changed since it had ${etag}`,
+      data: { etag: (await read(sandbox, { path }))['etag'] },
+      hint: 'Read it again, and send the change with the etag of that.',
+    },
+  });
+  writeFileSync(path, 'changed elsewhere');
+  const current = (await stat(sandbox, { path }))['etag'];
+  await write(sandbox, { path, content: 'y', if_match: current });
+  const absent = { path: join(sandbox.directory, 'absent'), content: '', if_match: '*' };
+  expect((await sandbox.request('POST /v2/fs/write', absent)).status).toBe(409);
+  expect(existsSync(absent.path)).toBe(false);
+});
+
+test('FILE-2 200 appends at once lose nothing, whatever link they go through', async ({ sandbox }) => {
+  const path = join(sandbox.directory, 'log');
+  symlinkSync('log', join(sandbox.directory, 'link'));
+  const lines = Array.from({ length: 200 }, (_, n) => `line ${n}\n`);
+  await Promise.all(
+    lines.map((content, n) =>
+      write(sandbox, { path: n % 2 ? path : join(sandbox.directory, 'link'), content, append: true }),
+    ),
+  );
+  expect(readFileSync(path, 'utf8').match(/.*\n/g)?.toSorted()).toEqual(lines.toSorted());
+});
+
+test('FILE-2 V2FS-CARRIED mode, owner, attributes and access lists of what is replaced stay', async ({ sandbox }) => {
+  const path = join(sandbox.directory, 'file');
+  await write(sandbox, { path, content: 'x', mode: '0640' });
+  expect(statSync(path).mode & 0o7777).toBe(0o640);
+  chmodSync(path, 0o4751);
+  chownSync(path, 4711, 4712);
+  chmodSync(path, 0o4751);
+  const list = accessListFor(4713, 0o751, 6);
+  setAttribute(path, accessList, list);
+  setAttribute(path, 'user.note', Buffer.from('kept'));
+  await write(sandbox, { path, content: 'new' });
+
+  const { uid, gid, mode } = statSync(path);
+  expect([uid, gid, (mode & 0o7777).toString(8)]).toEqual([4711, 4712, '4771']);
+  expect(attributeOf(path, 'user.note')?.toString()).toBe('kept');
+  expect(attributeOf(path, accessList)?.equals(list)).toBe(true);
+  await write(sandbox, { path, content: 'newer', mode: '600' });
+  expect(statSync(path).mode & 0o7777).toBe(0o600);
+});
+
+test('FILE-2 V2FS-THROUGH a write goes through links, also through chains and to what is not there yet', async ({
+  sandbox,
+}) => {
+  const at = (name: string) => join(sandbox.directory, name);
+  mkdirSync(at('elsewhere'));
+  writeFileSync(at('elsewhere/file'), 'old');
+  symlinkSync('elsewhere/file', at('one'));
+  symlinkSync(at('one'), at('two'));
+  symlinkSync('elsewhere/new', at('dangling'));
+
+  expect(await write(sandbox, { path: at('two'), content: 'new' })).toMatchObject({ path: at('two') });
+  await write(sandbox, { path: at('dangling'), content: 'made' });
+  expect([readlinkSync(at('two')), readlinkSync(at('dangling'))]).toEqual([at('one'), 'elsewhere/new']);
+  expect(readFileSync(at('elsewhere/file'), 'utf8')).toBe('new');
+  expect(readFileSync(at('elsewhere/new'), 'utf8')).toBe('made');
+});
+
+test('FILE-2 another name of a replaced file keeps the old content', async ({ sandbox }) => {
+  const at = (name: string) => join(sandbox.directory, name);
+  writeFileSync(at('a'), 'old');
+  linkSync(at('a'), at('b'));
+  await write(sandbox, { path: at('a'), content: 'new' });
+  expect([readFileSync(at('a'), 'utf8'), readFileSync(at('b'), 'utf8')]).toEqual(['new', 'old']);
+});
+
+const bindHosts = 'echo old > hosts && echo "" > mounted && mount --bind hosts mounted && exec "$@"';
+test(
+  'FILE-2 a file that something is mounted on is written in place',
+  async ({ sandbox }) => {
+    const path = join(sandbox.directory, 'mounted');
+    await write(sandbox, { path, content: 'a longer content\n' });
+    expect(readFileSync(join(sandbox.directory, 'hosts'), 'utf8')).toBe('a longer content\n');
+    await write(sandbox, { path, content: 'more\n', append: true });
+    expect(await write(sandbox, { path, content: 'x' })).toMatchObject({ size: 1, sha256: digest('x') });
+    expect(readFileSync(join(sandbox.directory, 'hosts'), 'utf8')).toBe('x');
+    expect(hidden(sandbox.directory)).toEqual([]);
+  },
+  { launcher: ['unshare', '--mount', 'sh', '-c', bindHosts, 'sh'] },
+);
+
+test(
+  'FILE-2 a file that may be written in a directory that may not is written in place',
+  async ({ sandbox }) => {
+    const path = join(sandbox.directory, 'closed/file');
+    await write(sandbox, { path, content: 'new' });
+    expect(readFileSync(path, 'utf8')).toBe('new');
+    expect(statSync(path).uid).toBe(0);
+  },
+  asTestAccount({
+    prepare({ directory }) {
+      mkdirSync(join(directory, 'closed'));
+      writeFileSync(join(directory, 'closed/file'), 'a longer old content');
+      chmodSync(join(directory, 'closed/file'), 0o666);
+    },
+  }),
+);
+
+test('FILE-2 settings of the kernel are written to themselves', async ({ sandbox }) => {
+  const id = await sandbox.start({ command: 'sleep 100' });
+  const { pid } = (await sandbox.ok(`GET /v2/commands/${id}`))['command'] as { pid: number };
+  await write(sandbox, { path: `/proc/${pid}/oom_score_adj`, content: '500\n' });
+  expect((await read(sandbox, { path: `/proc/${pid}/oom_score_adj` }))['content']).toBe('500\n');
+  await sandbox.ok(`POST /v2/commands/${id}/kill`, { signal: 'SIGKILL' });
+});
+
+test('FILE-4 stat tells of what a path leads to, and of the link where that is asked for', async ({ sandbox }) => {
+  const at = (name: string) => join(sandbox.directory, name);
+  writeFileSync(at('page.html'), 'content');
+  chmodSync(at('page.html'), 0o640);
+  symlinkSync('page.html', at('link'));
+  const { ino, mode, mtime } = statSync(at('page.html'));
+
+  const told = await stat(sandbox, { path: at('link') });
+  expect(told).toMatchObject({
+    path: at('link'),
+    size: 7,
+    permissions: '640',
+    is_directory: false,
+    is_symlink: true,
+    modified_time: mtime.toISOString(),
+    uid: 0,
+    gid: 0,
+    owner: 'root',
+    group: 'root',
+    mode,
+    target: 'page.html',
+    inode: ino,
+  });
+  expect((await stat(sandbox, { path: at('page.html') }))['mime']).toStartWith('text/html');
+  const link = await stat(sandbox, { path: at('link'), follow_symlinks: 'false' });
+  expect(link).toMatchObject({ size: 9, inode: lstatSync(at('link')).ino, mime: null, target: 'page.html' });
+  symlinkSync('nowhere', at('dangling'));
+  expect(await stat(sandbox, { path: at('dangling'), follow_symlinks: 'false' })).toMatchObject({ target: 'nowhere' });
+  expect(await stat(sandbox, { path: '/' })).toMatchObject({ path: '/', is_directory: true, mime: null });
+});
+
+test('FILE-8 mkdir makes one directory, or all that are missing', async ({ sandbox }) => {
+  const at = (name: string) => join(sandbox.directory, name);
+  expect(await sandbox.ok('POST /v2/fs/mkdir', { path: at('a') })).toEqual({ path: at('a'), created: true });
+  const again = await sandbox.request('POST /v2/fs/mkdir', { path: at('a') });
+  expect(again).toMatchObject({
+    status: 409,
+    body: {
+      message: `${at('a')}: File exists`,
+      hint: 'With parents: true a directory that is there is welcome.',
+      data: { error_type: 'already_exists', exception_type: 'FileExistsError', operation: 'mkdir' },
+    },
+  });
+  const parents = { path: at('a/b/c'), parents: true };
+  expect(await sandbox.ok('POST /v2/fs/mkdir', parents)).toEqual({ path: at('a/b/c'), created: true });
+  expect(await sandbox.ok('POST /v2/fs/mkdir', parents)).toEqual({ path: at('a/b/c'), created: false });
+  expect(await sandbox.ok('POST /v2/fs/mkdir', { path: '/', parents: true })).toEqual({ path: '/', created: false });
+  writeFileSync(at('file'), '');
+  expect((await sandbox.request('POST /v2/fs/mkdir', { path: at('file'), parents: true })).status).toBe(409);
+
+  const made = await Promise.all(
+    Array.from({ length: 20 }, () => sandbox.ok('POST /v2/fs/mkdir', { path: at('x/y/z'), parents: true })),
+  );
+  expect(made.filter(({ created }) => created).length).toBe(1);
+});
+
+test(
+  'IDENT-3 IDENT-4 the account owns what is created, parents included, and nothing that was there',
+  async ({ sandbox }) => {
+    const at = (name: string) => join(sandbox.directory, name);
+    const query = `?user=${testAccount.name}`;
+    const ownerOf = (name: string) => [lstatSync(at(name)).uid, lstatSync(at(name)).gid];
+    const theirs = [testAccount.uid, testAccount.gid];
+    mkdirSync(at('ours'));
+    writeFileSync(at('ours/file'), '');
+    symlinkSync('file', at('ours/link'));
+    mkdirSync(at('setgid'));
+    chownSync(at('setgid'), 0, 4712);
+    chmodSync(at('setgid'), 0o2775);
+
+    await write(sandbox, { path: at('ours/a/b/new'), content: '' }, query);
+    await write(sandbox, { path: at('ours/file'), content: 'new' }, query);
+    await sandbox.ok(`POST /v2/fs/mkdir${query}`, { path: at('setgid/a/b'), parents: true });
+    await write(sandbox, { path: at('setgid/a/file'), content: '' }, query);
+    await sandbox.ok(`POST /v2/fs/copy${query}`, { path: at('ours'), destination: at('copied/tree') });
+    await sandbox.ok(`POST /v2/fs/move${query}`, { path: at('ours/file'), destination: at('moved/file') });
+
+    for (const name of ['ours/a', 'ours/a/b', 'ours/a/b/new', 'copied', 'copied/tree', 'moved']) {
+      expect([name, ...ownerOf(name)]).toEqual([name, ...theirs]);
+    }
+    for (const name of ['copied/tree/file', 'copied/tree/link', 'copied/tree/a/b/new']) {
+      expect([name, ...ownerOf(name)]).toEqual([name, ...theirs]);
+    }
+    for (const name of ['ours', 'moved/file']) expect([name, ...ownerOf(name)]).toEqual([name, 0, 0]);
+    for (const name of ['setgid/a', 'setgid/a/b', 'setgid/a/file']) {
+      expect([name, ...ownerOf(name)]).toEqual([name, testAccount.uid, 4712]);
+    }
+    await write(sandbox, { path: '~/at-home', content: '' }, query);
+    expect(ownerOf('at-home')).toEqual(theirs);
+  },
+  withTestAccount({ env: { SVC_DEFAULT_USER: 'root' } }),
+);
+
+test('FILE-16 names that are no UTF-8 are percent-encoded in a query, and a file URL in a body', async ({
+  sandbox,
+}) => {
+  const url = `file://${sandbox.directory}/caf%E9`;
+  expect(await write(sandbox, { path: url, content: 'x' })).toMatchObject({ path: url });
+  const names = readdirSync(sandbox.directory, { encoding: 'buffer' }).map((name) => name.toString('latin1'));
+  expect(names).toContain('caf\u00e9');
+  expect(await sandbox.ok(`GET /v2/fs/read?path=${sandbox.directory}/caf%E9`)).toMatchObject({
+    content: 'x',
+    path: url,
+  });
+  expect(await stat(sandbox, { path: url })).toMatchObject({ size: 1, path: url });
+  await sandbox.ok('POST /v2/fs/copy', { path: url, destination: `file://${sandbox.directory}/%FF/a` });
+  await sandbox.ok('POST /v2/fs/move', { path: url, destination: `file://${sandbox.directory}/%FF/b` });
+  await sandbox.ok('POST /v2/fs/delete', { path: `file://${sandbox.directory}/%FF`, recursive: true });
+  expect(readdirSync(sandbox.directory).toSorted()).toEqual(['runtime', 'tmp']);
+});
+
+test('FILE-16 relative paths begin at the workspace, and ~ is a home', async ({ sandbox }) => {
+  const home = (await sandbox.run({ command: 'echo ~; pwd' }))['stdout'] as string;
+  const [expected] = home.split('\n');
+  expect(await stat(sandbox, { path: '~' })).toMatchObject({ path: expected, is_directory: true });
+  expect(await stat(sandbox, { path: '.' })).toMatchObject({ path: expected, is_directory: true });
+});

@@ -1,0 +1,256 @@
+/** Promise 5: success on a write means that those bytes are there, whole: the old file or the new one, never a mixture. */
+import { spawnSync } from 'node:child_process';
+import { chmodSync, chownSync, lstatSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { inRoom, otherDisk } from '../harness/disks.ts';
+import { expect, fixture, test, type Reply, type EnvelopeBody } from '../harness/sandbox.ts';
+import { testAccount } from '../harness/test-account.ts';
+import { until } from '../harness/until.ts';
+
+const lineCount = 4000;
+
+/** A file that is all of one version. */
+function version(n: number): string {
+  return `version ${String(n).padStart(6, '0')}\n`.repeat(lineCount);
+}
+
+/** Which version a file holds. Throws when it is not whole. */
+function wholeVersion(content: string): number {
+  const n = Number(/^version (\d{6})\n/.exec(content)?.[1]);
+  if (content !== version(n)) throw new Error(`${content.length} bytes are no version: ${content.slice(0, 40)}`);
+  return n;
+}
+
+/** Reads the file without a pause until it is stopped; every look has to find a whole version, none older than before. */
+function watchFile(path: string) {
+  let isOver = false;
+  const looking = (async () => {
+    let looks = 0;
+    for (let last = 0; !isOver; looks++) {
+      const now = wholeVersion(readFileSync(path, 'utf8'));
+      expect(now).toBeGreaterThanOrEqual(last);
+      last = now;
+      await Bun.sleep(1);
+    }
+    return looks;
+  })();
+  looking.catch(() => null); // It is told when the watch is ended.
+  return async () => {
+    isOver = true;
+    expect(await looking).toBeGreaterThan(10);
+  };
+}
+
+/** Numbers from 0 to 1, the same in every run. */
+function randomFrom(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    return state / 2 ** 32;
+  };
+}
+
+const parts = (directory: string): string[] => readdirSync(directory).filter((name) => name.startsWith('.svc-write-'));
+
+test(
+  'PROMISE-5 a daemon that is killed at random points of 500 writes leaves no half file, and what is stale is cleared',
+  async ({ sandbox }) => {
+    const directory = join(sandbox.directory, 'files');
+    const path = join(directory, 'file');
+    mkdirSync(directory);
+    writeFileSync(path, version(0));
+    const random = randomFrom(5);
+    const endWatch = watchFile(path);
+    let [told, deaths, leftBehind] = [0, 0, 0];
+    let servedAt = performance.now();
+    for (let n = 1; n <= 500; n++) {
+      const isKilled = n % 20 === 0;
+      // init gives up on a daemon that dies ten times in a row within a second of its start.
+      const isOld = () => !isKilled || deaths % 9 !== 8 || performance.now() - servedAt > 1100;
+      await until('the daemon is a second old', isOld);
+      const writing = sandbox.request('POST /v2/fs/write', { path, content: version(n) }).catch(() => null);
+      if (isKilled) {
+        await Bun.sleep(random() * 12); // Anywhere in the write.
+        process.kill(sandbox.daemonPid, 'SIGKILL');
+        deaths++;
+      }
+      const answer = await writing; // Without an answer it may have happened or not.
+      if (answer) {
+        expect(answer.status).toBe(200);
+        told = n;
+      }
+      expect(wholeVersion(readFileSync(path, 'utf8'))).toBeGreaterThanOrEqual(told);
+      if (!isKilled) continue;
+      leftBehind += parts(directory).length;
+      await sandbox.served();
+      servedAt = performance.now();
+      await until('what the dead daemon left is cleared', () => parts(directory).length === 0);
+    }
+    await endWatch();
+
+    expect(deaths).toBe(25);
+    expect(leftBehind).toBeGreaterThan(0); // Some of the deaths were in the middle of a write.
+    expect(readdirSync(join(sandbox.runtimeDirectory, 'parts'))).toEqual([]);
+  },
+  { expectedWarnings: ['started again by init'] },
+);
+
+test(
+  'PROMISE-5 a tree that was being copied or deleted when the daemon died is cleared too',
+  async ({ sandbox }) => {
+    const at = (name: string) => join(sandbox.directory, 'files', name);
+    for (let n = 0; n < 4000; n++) {
+      const directory = at(`tree/${n % 40}`);
+      mkdirSync(directory, { recursive: true });
+      writeFileSync(join(directory, String(n)), '');
+    }
+    const copying = sandbox
+      .request('POST /v2/fs/copy', { path: at('tree'), destination: at('copy') })
+      .catch(() => null);
+    await until('the copy has begun', () => parts(at('')).some((part) => readdirSync(at(part)).length > 3));
+    process.kill(sandbox.daemonPid, 'SIGKILL');
+    expect(await copying).toBeNull();
+    expect(readdirSync(at('')).length).toBe(2);
+    await sandbox.served();
+    await until('the half copy is cleared', () => parts(at('')).length === 0);
+    expect(readdirSync(at(''))).toEqual(['tree']);
+    expect(readdirSync(at('tree')).length).toBe(40);
+  },
+  { expectedWarnings: ['started again by init'] },
+);
+
+test(
+  'PROMISE-5 a full disk leaves the old file to every reader',
+  async ({ sandbox }) => {
+    const path = join(sandbox.directory, 'disk/file');
+    expect((await sandbox.request('POST /v2/fs/write', { path, content: version(0) })).status).toBe(200);
+    const endWatch = watchFile(otherDisk(sandbox, 'file'));
+    const huge = 'x'.repeat(1_000_000);
+    for (let n = 1; n <= 30; n++) {
+      const [full, fitting] = [
+        { path, content: huge },
+        { path, content: version(n) },
+      ];
+      const statuses = (
+        await Promise.all([full, fitting].map((body) => sandbox.request('POST /v2/fs/write', body)))
+      ).map(({ status }) => status);
+      expect(statuses[0]).toBe(507);
+      expect([200, 507]).toContain(statuses[1] ?? 0);
+    }
+    await endWatch();
+    expect(readdirSync(otherDisk(sandbox))).toEqual(['file']);
+  },
+  inRoom(1),
+);
+
+test('PROMISE-5 a daemon without descriptors refuses what it cannot do, and no file is half written', async ({
+  sandbox,
+}) => {
+  const path = (n: number) => join(sandbox.directory, `file-${n}`);
+  const writers = Array.from({ length: 60 }, (_, n) => n);
+  for (const n of writers) writeFileSync(path(n), version(0));
+  const limit = (count: number) => spawnSync('prlimit', ['--pid', String(sandbox.daemonPid), `--nofile=${count}:`]);
+  expect(limit(sandbox.descriptors().length + 90).status).toBe(0);
+  const answers = await Promise.all(
+    writers.map((n) => sandbox.request('POST /v2/fs/write', { path: path(n), content: version(1) })),
+  );
+  limit(4096);
+
+  for (const [n, { status, body }] of answers.entries()) {
+    expect(wholeVersion(readFileSync(path(n), 'utf8'))).toBe(status === 200 ? 1 : 0);
+    if (status !== 200) expect(body.data).toMatchObject({ errno_name: 'EMFILE', retryable: true, operation: 'write' });
+  }
+  expect(answers.filter(({ status }) => status !== 200).length).toBeGreaterThan(0);
+  expect(parts(sandbox.directory)).toEqual([]);
+  await Promise.all(writers.map((n) => sandbox.ok('POST /v2/fs/write', { path: path(n), content: version(2) })));
+});
+
+/** All there is to know of what an account must not change; the change times tell of each touch. */
+function describe(path: string): string[] {
+  const { uid, gid, mode, size, mtimeNs, ctimeNs, nlink } = lstatSync(path, { bigint: true });
+  const line = [path, uid, gid, mode.toString(8), size, nlink, mtimeNs, ctimeNs].join(' ');
+  if (!lstatSync(path).isDirectory()) return [`${line} ${readFileSync(path, 'utf8')}`];
+  return [
+    line,
+    ...readdirSync(path)
+      .toSorted()
+      .flatMap((name) => describe(join(path, name))),
+  ];
+}
+
+/** What a root daemon is asked to do in a directory of the account, over and over. */
+function requestsOf(home: string, n: number): [string, object][] {
+  const at = (name: string) => join(home, name);
+  return [
+    ['write', { path: at(`tree/way/new-${n % 7}/file`), content: 'written' }],
+    ['write', { path: at('tree/way/file'), content: 'written' }],
+    ['write', { path: at('tree/way/deep/file'), content: 'appended', append: true }],
+    ['mkdir', { path: at(`tree/way/made-${n % 7}/below`), parents: true }],
+    ['copy', { path: at('tree'), destination: at(`copy-${n}`) }],
+    ['copy', { path: at('tree/way/file'), destination: at(`file-${n}`) }],
+    ['copy', { path: at('own'), destination: at('tree/way/deep/own'), overwrite: true }],
+    ['move', { path: at(`file-${n}`), destination: at('tree/way/file'), overwrite: true }],
+    ['move', { path: at('tree/way/file'), destination: at(`moved-${n}`) }],
+    ['delete', { path: at('tree/way/deep/file') }],
+    ['delete', { path: at('tree/way/deep'), recursive: true }],
+    ['delete', { path: at(`copy-${n}`), recursive: true }],
+    ['delete', { path: at('tree'), recursive: true }],
+  ];
+}
+
+test(
+  'PROMISE-5 V2FS-TRICK an account that swaps directories for links never gets the root daemon to touch or tell what is elsewhere',
+  async ({ sandbox }) => {
+    const home = join(sandbox.directory, 'home');
+    const user = `${testAccount.uid}:${testAccount.gid}`;
+    const outside = join(sandbox.directory, 'outside');
+    const before = describe(outside);
+    const hostile = await sandbox.start({
+      command: `${join(sandbox.directory, 'swaps-links')} ${outside}`,
+      cwd: home,
+      user,
+    });
+    await until(
+      'the account is at work',
+      async () => (await sandbox.ok(`GET /v2/commands/${hostile}`))['stdout'] !== '',
+    );
+    const statuses = new Map<string, number>();
+    for (let n = 0; n < 150; n++) {
+      const ask = ([verb, body]: [string, object]): Promise<Reply<EnvelopeBody>> =>
+        sandbox.request(`POST /v2/fs/${verb}?user=${user}`, body);
+      for (const request of requestsOf(home, n)) {
+        const { status, body } = await ask(request);
+        const key = `${request[0]} ${status}`;
+        statuses.set(key, (statuses.get(key) ?? 0) + 1);
+        if (status === 500) expect(body.data).toMatchObject({ retryable: true });
+      }
+    }
+    await sandbox.ok(`POST /v2/commands/${hostile}/kill`, { signal: 'SIGKILL' });
+    await sandbox.ended(hostile);
+
+    expect(describe(outside)).toEqual(before);
+    const told = await sandbox.run({ command: 'grep -rl secret home; true', cwd: sandbox.directory });
+    expect(told).toMatchObject({ stdout: '' });
+    // Each verb has worked, and has been led astray.
+    for (const verb of ['write', 'mkdir', 'copy', 'move', 'delete']) {
+      expect([verb, statuses.get(`${verb} 200`) ?? 0]).not.toEqual([verb, 0]);
+    }
+    expect(statuses.get('write 403') ?? 0).toBeGreaterThan(0);
+  },
+  {
+    prepare({ directory }) {
+      chmodSync(directory, 0o755);
+      for (const name of ['home/own', 'outside/deep']) mkdirSync(join(directory, name), { recursive: true });
+      writeFileSync(join(directory, 'home/own/file'), 'own');
+      for (const name of ['home', 'home/own', 'home/own/file']) {
+        chownSync(join(directory, name), testAccount.uid, testAccount.gid);
+      }
+      for (const name of ['outside/file', 'outside/deep/file']) {
+        writeFileSync(join(directory, name), 'secret', { mode: 0o600 });
+      }
+      const program = join(directory, 'swaps-links');
+      const { status, stderr } = spawnSync('cc', ['-static', '-O1', '-o', program, fixture('swaps-links.c')]);
+      if (status !== 0) throw new Error(`cc could not build test/fixtures/swaps-links.c: ${String(stderr)}`);
+    },
+  },
+);
