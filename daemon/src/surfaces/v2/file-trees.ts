@@ -23,7 +23,8 @@ const TransferBody = z
     } else if (path !== undefined && source !== undefined && path !== source) {
       context.addIssue({ code: 'custom', path: ['source'], message: 'is not what path says; give one of the two' });
     }
-  });
+  })
+  .meta({ anyOf: [{ required: ['path'] }, { required: ['source'] }], not: { required: ['path', 'source'] } });
 
 const transferred = { path: z.string(), source: z.string(), destination: z.string() };
 const transferErrors = [...fileErrors, 'file_exists', 'no_space_left'] as const;
