@@ -3,6 +3,7 @@ import {
   chmodSync,
   chownSync,
   existsSync,
+  lchownSync,
   linkSync,
   lstatSync,
   mkdirSync,
@@ -314,6 +315,58 @@ test(
   },
   withTestAccount({ env: { SVC_DEFAULT_USER: 'root' } }),
 );
+
+test('V2FS-TRICK a link of another account leads a root daemon only to what that account could change itself', async ({
+  sandbox,
+}) => {
+  const at = (name: string) => join(sandbox.directory, name);
+  for (const name of ['home', 'ours', 'open']) mkdirSync(at(name));
+  chmodSync(at('open'), 0o1777);
+  for (const name of ['home/file', 'open/theirs']) {
+    writeFileSync(at(name), 'old');
+    chownSync(at(name), testAccount.uid, testAccount.gid);
+  }
+  for (const name of ['ours/file', 'ours/secret', 'open/ours']) writeFileSync(at(name), 'old');
+  chmodSync(at('ours/secret'), 0o600);
+  chownSync(at('home'), testAccount.uid, testAccount.gid);
+  const link = (target: string, name: string, uid: number = testAccount.uid) => {
+    symlinkSync(target, at(name));
+    lchownSync(at(name), uid, uid);
+  };
+  link('../ours', 'home/way');
+  link('../ours', 'home/rooted', 0);
+  link('../open', 'home/open');
+  link('file', 'home/own');
+  link('../ours/file', 'home/last');
+  link('../ours/secret', 'home/secret');
+  const status = async (verb: string, body: object) => (await sandbox.request(`POST /v2/fs/${verb}`, body)).status;
+  const writeTo = (name: string) => status('write', { path: at(name), content: 'new' });
+
+  const refused = await sandbox.request('POST /v2/fs/write', { path: at('home/way/file'), content: 'new' });
+  expect(refused).toMatchObject({
+    status: 403,
+    body: {
+      message: `${at('home/way/file')}: a link of uid ${testAccount.uid} leads there, and that account may not change it`,
+      hint: 'Give the path itself, without that link.',
+      data: { errno_name: 'EACCES', error_type: 'permission_denied', path: at('home/way/file') },
+    },
+  });
+  for (const name of ['home/last', 'home/way/new', 'home/way/a/b', 'home/open/ours']) {
+    expect([name, await writeTo(name)]).toEqual([name, 403]);
+  }
+  for (const name of ['home/own', 'home/open/new', 'home/open/theirs', 'home/rooted/file']) {
+    expect([name, await writeTo(name)]).toEqual([name, 200]);
+  }
+  expect(await status('mkdir', { path: at('home/way/a/b'), parents: true })).toBe(403);
+  expect(await status('delete', { path: at('home/way/secret') })).toBe(403);
+  expect(await status('move', { source: at('home/way/secret'), destination: at('home/moved') })).toBe(403);
+  expect(await status('copy', { source: at('home/file'), destination: at('home/way/copy') })).toBe(403);
+  expect(await status('copy', { source: at('home/secret'), destination: at('home/copy') })).toBe(403);
+  expect(await status('copy', { source: at('home/last'), destination: at('home/copy') })).toBe(200);
+  expect(await status('delete', { path: at('home/way') })).toBe(200); // The link itself is not followed.
+  expect(readdirSync(at('ours')).toSorted()).toEqual(['file', 'secret']);
+  expect(readFileSync(at('ours/secret'), 'utf8')).toBe('old');
+});
 
 test('FILE-16 names that are no UTF-8 are percent-encoded in a query, and a file URL in a body', async ({
   sandbox,

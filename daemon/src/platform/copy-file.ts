@@ -7,9 +7,12 @@ type FileHandle = fs.FileHandle;
 const blockBytes = 512n; // Of st_blocks, stat(2)
 const pieceBytes = 256 * 1024;
 
-/** All that a regular file holds, in the place of what the other one holds. Holes stay holes. */
-export async function copyContent(source: FileHandle, target: FileHandle): Promise<void> {
-  const { size, blocks } = await source.stat({ bigint: true });
+/** All that a regular file with this stat holds, in the place of what the other one holds. Holes stay holes. */
+export async function copyContent(
+  source: FileHandle,
+  target: FileHandle,
+  { size, blocks }: Pick<BigIntStats, 'size' | 'blocks'>,
+): Promise<void> {
   if (blocks * blockBytes < size) {
     await copyExtents(source, target, Number(size));
     return;

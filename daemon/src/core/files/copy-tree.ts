@@ -108,7 +108,7 @@ export async function copyFile(context: FilesContext, from: Place, to: Place, pl
   const stat = await source.stat({ bigint: true });
   if (!stat.isFile()) throw movedAway(`${from.directory.path}/${from.name}`, plan.operation);
   await using file = await to.directory.createFile(to.name, 0o600);
-  await context.copyContent(source, file);
+  await context.copyContent(source, file, stat);
   await settleFile(context, source, file, stat, plan);
 }
 

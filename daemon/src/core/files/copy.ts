@@ -85,7 +85,7 @@ async function overwriteFile(context: FilesContext, from: Target, to: Target, ow
     owner,
     mode: Number(stat.mode & 0o777n),
     fill: async (file) => {
-      await context.copyContent(source, file);
+      await context.copyContent(source, file, stat);
       context.copyProperties(source, file, stat);
     },
   });
