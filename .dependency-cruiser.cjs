@@ -73,7 +73,7 @@ module.exports = {
       'http-packages',
       'http has its router, its schemas and its upload reader.',
       'http/',
-      packagesBut('hono', 'zod', 'busboy'),
+      packagesBut('hono', 'zod', '@fastify/busboy'),
     ),
 
     layer(

@@ -1,4 +1,5 @@
 /** Constructs the planes of files and of watchers. */
+import { tmpdir } from 'node:os';
 import { imageEnvironment } from './core/commands/environment.ts';
 import type { FilesContext } from './core/files/context.ts';
 import { EditHistory } from './core/files/edit-history.ts';
@@ -13,6 +14,7 @@ import { Watchers } from './core/watch/watchers.ts';
 import type { Logger } from './kit/logger.ts';
 import { copyContent, copyProperties } from './platform/copy-file.ts';
 import { Directory } from './platform/directory.ts';
+import { fileSlice } from './platform/file-slice.ts';
 import { Inotify } from './platform/inotify.ts';
 import { mimeOf } from './platform/media-types.ts';
 import { findTrustedProgram } from './platform/programs.ts';
@@ -44,6 +46,9 @@ export function composeFiles({ accounts, environment, logger, runtimeDirectory, 
     copyContent,
     copyProperties,
     parts: new Parts(`${runtimeDirectory}/parts`, openDirectory),
+    newFileMode: 0o666 & ~process.umask(), // Asking for it changes it for a moment: nothing is made meanwhile.
+    temporaryDirectory: tmpdir(),
+    fileSlice,
     turns: new Turns(),
     edits: new EditHistory(),
     grep: new Grep({ places }, findRipgrep, new BuiltInGrep(openWorker)),

@@ -10,7 +10,7 @@ import { corsHeaders, preflight } from './cors.ts';
 import { bug, failure } from './envelope.ts';
 import { guardRequest, type GuardSettings } from './guard.ts';
 import { withoutParameter } from './query.ts';
-import type { BoundRoute, RequestContext } from './route.ts';
+import type { BoundRoute, RequestContext, RequestNote } from './route.ts';
 import { guardHandler, isUpgrade, offeredProtocols, SocketUpgrade } from './socket.ts';
 import type { OpenStreams } from './open-streams.ts';
 
@@ -44,6 +44,8 @@ export interface ResponseFacts {
 export interface IdleLimit {
   lift(): void;
   restore(): void;
+  /** False when the answer is complete, or the client has gone. */
+  isOpen(): boolean;
 }
 
 export type App = (request: Request, idleLimit: IdleLimit) => Promise<Response | SocketUpgrade>;
@@ -55,7 +57,7 @@ interface Passage {
   /** null when the Host header makes no URL. */
   readonly url: URL | null;
   readonly startedMs: number;
-  readonly note: { account?: string };
+  readonly note: RequestNote;
   /** The template of the route, or `unmatched`. */
   route: string;
   upgrade: SocketUpgrade | null;
@@ -139,11 +141,16 @@ async function answer(
       isAuthorized,
       body: deps.body,
       note: passage.note,
+      idleLimit: passage.idleLimit,
       openStream() {
         const end = deps.streams.open();
         passage.isStreaming = true;
         return {
-          onFault,
+          onFault(error) {
+            // The system, and not the daemon: the client sees the stream break off.
+            if (error instanceof CoreError) passage.note.broken_off = error.message;
+            else onFault(error);
+          },
           onEnd(bytes) {
             end();
             finish(deps, request, passage, bytes);

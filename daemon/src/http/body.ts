@@ -92,11 +92,11 @@ async function readPieces(reader: BodyReader, { maxBytes, stallMs, room }: BodyL
   }
 }
 
-/** Rejects when nothing has come in time. */
-async function within<T>(arriving: Promise<T>, stallMs: number): Promise<T> {
+/** Rejects with `malformed_request` when nothing has come in time. */
+export async function within<T>(arriving: Promise<T>, stallMs: number, hint?: string): Promise<T> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const stalled = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(malformed(`the body has stalled for ${stallMs / 1000} s`)), stallMs);
+    timer = setTimeout(() => reject(malformed(`the body has stalled for ${stallMs / 1000} s`, hint)), stallMs);
   });
   try {
     return await Promise.race([arriving, stalled]);
@@ -123,8 +123,8 @@ function parse(text: string): unknown {
   }
 }
 
-function malformed(message: string): CoreError {
-  return new CoreError('malformed_request', message, { hint: 'Send one JSON object in UTF-8.' });
+function malformed(message: string, hint = 'Send one JSON object in UTF-8.'): CoreError {
+  return new CoreError('malformed_request', message, { hint });
 }
 
 function tooLarge(limit: number): CoreError {

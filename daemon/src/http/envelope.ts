@@ -30,6 +30,7 @@ export const statusOf: Readonly<Record<ErrorCode, number>> = {
   file_too_large: 413,
   file_io_error: 500,
   precondition_failed: 409,
+  range_not_satisfiable: 416,
   watcher_not_found: 404,
 };
 
@@ -51,6 +52,15 @@ export interface ValidationError {
   readonly location: string;
   readonly message: string;
   readonly type: string;
+}
+
+/** Input that is found to be invalid while it is read, as a body in parts is. */
+export class InvalidInput extends Error {
+  override readonly name = 'InvalidInput';
+
+  constructor(readonly errors: readonly ValidationError[]) {
+    super(errors.map(({ location, message }) => `${location}: ${message}`).join(', '));
+  }
 }
 
 export function success(data: unknown, message: string, hint: string | null, top: object = {}, status = 200): Response {
@@ -95,6 +105,7 @@ export function bug(requestId: string): Response {
 function headersOf(error: CoreError): Record<string, string> {
   if (error.code === 'unauthorized') return { 'www-authenticate': 'Bearer' };
   if (error.code === 'capacity_reached') return { 'retry-after': String(retryAfterSeconds) };
+  if (error.code === 'range_not_satisfiable') return { 'content-range': `bytes */${String(error.facts?.['size'])}` };
   const allow = error.code === 'method_not_allowed' ? error.facts?.['allow'] : undefined;
   return Array.isArray(allow) ? { allow: allow.join(', ') } : {};
 }

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { bugStatus, statusOf } from './envelope.ts';
 import { publicPaths } from './auth.ts';
-import type { RouteShape } from './route.ts';
+import type { ContentBody, RouteShape } from './route.ts';
 
 export interface ApiInfo {
   readonly title: string;
@@ -84,6 +84,7 @@ function describeRoute(route: RouteShape, schemas: Json): Json {
     ...(publicPaths.has(route.path) ? { security: [] } : {}),
     ...(parameters.length > 0 ? { parameters } : {}),
     ...(route.body ? { requestBody: describeBody(route.body, schemas) } : {}),
+    ...(route.content ? { requestBody: describeContent(route.content, schemas) } : {}),
     responses: describeResponses(route, schemas),
   };
 }
@@ -92,6 +93,11 @@ function describeBody(body: z.ZodType, schemas: Json): Json {
   // An empty body is an empty object.
   const required = !body.safeParse({}).success;
   return { required, content: { 'application/json': { schema: schemaOf(body, 'input', schemas) } } };
+}
+
+function describeContent(bodies: ContentBody, schemas: Json): Json {
+  const described = Object.entries(bodies).map(([type, body]) => [type, { schema: schemaOf(body, 'input', schemas) }]);
+  return { required: true, content: Object.fromEntries(described) as Json };
 }
 
 function describeParameters(place: 'path' | 'query', schema: z.ZodObject | undefined): Json[] {
@@ -106,7 +112,7 @@ function describeParameters(place: 'path' | 'query', schema: z.ZodObject | undef
 
 function describeResponses(route: RouteShape, schemas: Json): Json {
   const failures: Record<string, string[]> = {};
-  const hasInputs = route.params ?? route.query ?? route.body;
+  const hasInputs = route.params ?? route.query ?? route.body ?? route.content;
   const isPublic = publicPaths.has(route.path);
   const codes = new Set([
     ...route.errors,
@@ -119,6 +125,7 @@ function describeResponses(route: RouteShape, schemas: Json): Json {
   const responses: Json = route.socket
     ? { 101: { description: 'The connection becomes a WebSocket' } }
     : { 200: describeSuccess(route, schemas) };
+  for (const [status, description] of Object.entries(route.raw?.also ?? {})) responses[status] = { description };
   for (const [status, names] of Object.entries(failures)) {
     responses[status] = failureResponse(names.join(', '), 'Failure');
   }

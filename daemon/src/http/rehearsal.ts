@@ -15,7 +15,7 @@ const rehearsed: readonly (readonly [method: string, path: string, body?: string
 export async function rehearse(deps: AppDeps): Promise<void> {
   const { onResponse: _, ...rest } = deps;
   const quiet = createApp({ ...rest, apiKey: new ApiKey(null), logger: new Logger('error', () => undefined) });
-  const noLimit = { lift: () => undefined, restore: () => undefined };
+  const noLimit = { lift: () => undefined, restore: () => undefined, isOpen: () => false };
   for (const [method, path, body] of rehearsed) {
     await quiet(new Request(`http://localhost${path}`, { method, ...(body === undefined ? {} : { body }) }), noLimit);
   }

@@ -3,15 +3,24 @@ import type { z } from 'zod';
 import type { ErrorCode } from '../kit/errors.ts';
 import { HandedOver } from '../kit/handed-over.ts';
 import { readJsonObject, type BodyLimits } from './body.ts';
-import { success, validationFailure, type ValidationError } from './envelope.ts';
+import { bodyPieces } from './body-pieces.ts';
+import { InvalidInput, success, validationFailure, type ValidationError } from './envelope.ts';
 import { NdjsonStream, ndjsonResponse } from './ndjson.ts';
 import { queryOf } from './query.ts';
+import { rawResponse, RawReply } from './raw.ts';
 import { SocketUpgrade } from './socket.ts';
 import { SseStream, sseResponse } from './sse.ts';
 import type { StreamEvents } from './stream-body.ts';
 import { readText, validate, type InputPlace } from './validate.ts';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+
+/** Beside its own fields; the name of a stream's end is the one that stands in the log. */
+export interface RequestNote {
+  account?: string;
+  /** Why an answer ended before it was whole. */
+  broken_off?: string;
+}
 
 /** What a handler may know of the request beside its inputs. */
 export interface RequestContext {
@@ -23,7 +32,9 @@ export interface RequestContext {
   readonly isAuthorized: boolean;
   readonly body: BodyLimits;
   /** What the log line of the request tells beside its own fields. */
-  readonly note: { account?: string };
+  readonly note: RequestNote;
+  /** Of the connection. It is lifted while the request is served. */
+  readonly idleLimit: { lift(): void; isOpen(): boolean };
   /** A stream opens: its events are reported here, and its place is taken. Throws `capacity_reached`. */
   openStream(): StreamEvents;
 }
@@ -33,7 +44,8 @@ type Data<S> = S extends z.ZodType ? z.input<S> | Answer<z.input<S>> : never;
 type Lines<S> = S extends z.ZodType ? NdjsonStream<z.input<S>> : never;
 type Events<S> = S extends z.ZodType ? SseStream : never;
 type Taken<S> = S extends true ? SocketUpgrade : never;
-type Raw<R> = R extends RawAnswer ? Response : never;
+type Raw<R> = R extends RawAnswer ? Response | RawReply : never;
+type Content<C> = C extends ContentBody ? AsyncIterable<Uint8Array> : undefined;
 
 /** Data with something to say about it. */
 export class Answer<T> {
@@ -47,9 +59,14 @@ export class Answer<T> {
 export interface RawAnswer {
   readonly contentType: string;
   readonly description: string;
+  /** Answers with another status, by that. */
+  readonly also?: Readonly<Record<number, string>>;
 }
 
-export interface RouteDefinition<Deps, P, Q, B, D, L, R, E, S> {
+/** Bodies that a route takes as they come, by media type, as OpenAPI tells them. */
+export type ContentBody = Readonly<Record<string, z.ZodType>>;
+
+export interface RouteDefinition<Deps, P, Q, B, D, L, R, E, S, C> {
   /** Unique over both surfaces: `commands.run`. */
   readonly operation: string;
   readonly method: Method;
@@ -59,6 +76,8 @@ export interface RouteDefinition<Deps, P, Q, B, D, L, R, E, S> {
   readonly params?: P;
   readonly query?: Q;
   readonly body?: B;
+  /** A body that is no JSON: the handler is given its pieces. */
+  readonly content?: C;
   /** The payload in the envelope. */
   readonly data?: D;
   /** The lines, when the route streams NDJSON. */
@@ -74,7 +93,13 @@ export interface RouteDefinition<Deps, P, Q, B, D, L, R, E, S> {
   readonly errors: readonly ErrorCode[];
   handle(
     deps: Deps,
-    input: { params: Output<P>; query: Output<Q>; body: Output<B>; context: RequestContext },
+    input: {
+      params: Output<P>;
+      query: Output<Q>;
+      body: Output<B>;
+      content: Content<C>;
+      context: RequestContext;
+    },
   ): Handled<D, L, R, E, S> | Promise<Handled<D, L, R, E, S>>;
 }
 
@@ -89,6 +114,7 @@ export interface RouteShape {
   readonly params: z.ZodObject | undefined;
   readonly query: z.ZodObject | undefined;
   readonly body: z.ZodType | undefined;
+  readonly content: ContentBody | undefined;
   readonly data: z.ZodType | undefined;
   readonly lines: z.ZodType | undefined;
   readonly events: z.ZodType | undefined;
@@ -130,7 +156,8 @@ export function routesFor<Deps>() {
     R extends RawAnswer | undefined = undefined,
     E extends z.ZodType | undefined = undefined,
     S extends true | undefined = undefined,
-  >(definition: RouteDefinition<Deps, P, Q, B, D, L, R, E, S>): Route<Deps> {
+    C extends ContentBody | undefined = undefined,
+  >(definition: RouteDefinition<Deps, P, Q, B, D, L, R, E, S, C>): Route<Deps> {
     return {
       operation: definition.operation,
       method: definition.method,
@@ -141,6 +168,7 @@ export function routesFor<Deps>() {
       params: definition.params,
       query: definition.query,
       body: definition.body,
+      content: definition.content,
       data: definition.data,
       lines: definition.lines,
       events: definition.events,
@@ -155,10 +183,12 @@ export function routesFor<Deps>() {
             params: pathValues as Output<P>,
             query: query as Output<Q>,
             body: body as Output<B>,
+            content: (definition.content && bodyPieces(request, context.body)) as Content<C>,
             context,
           });
-          return respondWith(result, request, context);
+          return await respondWith(result, request, context);
         } catch (error) {
+          if (error instanceof InvalidInput) return validationFailure(error.errors);
           const { raw } = inputs;
           throw error instanceof HandedOver && raw ? error.withBody(raw) : error;
         }
@@ -207,8 +237,13 @@ async function readInputs(
   return errors.length > 0 ? { errors } : { value, raw };
 }
 
-function respondWith(result: unknown, request: Request, context: RequestContext): Response | SocketUpgrade {
+async function respondWith(
+  result: unknown,
+  request: Request,
+  context: RequestContext,
+): Promise<Response | SocketUpgrade> {
   if (result instanceof Response || result instanceof SocketUpgrade) return result;
+  if (result instanceof RawReply) return await rawResponse(result, request, context);
   // Nobody reads the body of a HEAD: its stream would never end, and its place would be taken for ever.
   const events = () => (request.method === 'HEAD' ? null : context.openStream());
   if (result instanceof NdjsonStream) return ndjsonResponse(result, events());

@@ -3,8 +3,8 @@
 export interface StreamEvents {
   /** Something that is no failure of the client was thrown in the middle. */
   onFault(error: unknown): void;
-  /** The last byte was handed over, or the client has gone. */
-  onEnd(bytes: number): void;
+  /** The last byte was handed over, or the client has gone; null is a number that nobody knows. */
+  onEnd(bytes: number | null): void;
 }
 
 /** Nothing waits in the response: what the runtime could not send it has copied before it asks again. */
@@ -50,8 +50,11 @@ export function streamBody(
       },
       async cancel() {
         reader.abort();
-        end();
-        await iterator.return?.();
+        try {
+          await iterator.return?.();
+        } finally {
+          end();
+        }
       },
     },
     { highWaterMark: piecesAhead },

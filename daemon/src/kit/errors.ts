@@ -28,6 +28,7 @@ export const errorCodes = [
   'file_too_large',
   'file_io_error',
   'precondition_failed',
+  'range_not_satisfiable',
   'watcher_not_found',
 ] as const;
 

@@ -156,6 +156,10 @@ export interface FileFailureFacts {
   readonly errnoName: string;
   /** When the errno alone does not say what kind of failure it is. */
   readonly errorType?: FileErrorType;
+  /** When the kind of failure does not say how it is answered. */
+  readonly code?: ErrorCode;
+  /** Facts beside the fields of the specification. */
+  readonly more?: Readonly<Record<string, unknown>>;
   /** What is wrong, where the words of the system say too little. */
   readonly message?: string;
   readonly hint?: string;
@@ -166,12 +170,13 @@ export class FileFailure extends CoreError {
   readonly operation: FileOperation;
   readonly errnoName: string;
 
-  constructor({ operation, path, errnoName, errorType, message, hint }: FileFailureFacts) {
+  constructor(given: FileFailureFacts) {
+    const { operation, path, errnoName, errorType, message, hint } = given;
     const type = errorType ?? typeOfErrno[errnoName] ?? 'io_error';
     const kind: Kind = kinds[type];
     const shown = showPath(path);
     const text = message ?? `${shown}: ${words[errnoName] ?? errnoName}`;
-    super(kind.code, text, {
+    super(given.code ?? kind.code, text, {
       hint: hint ?? kind.hint,
       facts: {
         errno: (constants.errno as Readonly<Record<string, number>>)[errnoName] ?? 0,
@@ -182,6 +187,7 @@ export class FileFailure extends CoreError {
         operation,
         path: shown,
         retryable: retryableErrnos.has(errnoName),
+        ...given.more,
       },
     });
     this.operation = operation;

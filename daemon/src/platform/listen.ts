@@ -26,6 +26,8 @@ export interface Upgrade {
 export interface IdleLimit {
   lift(): void;
   restore(): void;
+  /** False when the answer is complete, or the client has gone: the runtime tells of neither. */
+  isOpen(): boolean;
 }
 
 export type Fetch = (request: Request, idleLimit: IdleLimit) => Promise<Response | Upgrade>;
@@ -143,6 +145,7 @@ function bind(settings: ListenSettings, fetch: Fetch, reusePort: boolean): Serve
         const result = await fetch(request, {
           lift: () => server.timeout(request, 0),
           restore: () => server.timeout(request, idleSeconds),
+          isOpen: () => server.requestIP(request) !== null,
         });
         if (result instanceof Response) return result;
         const isOffered = (request.headers.get('sec-websocket-protocol') ?? '').split(/, */).includes(socketProtocol);

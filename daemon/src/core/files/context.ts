@@ -16,6 +16,12 @@ export interface FilesContext {
   readonly copyContent: typeof copyContent;
   readonly copyProperties: typeof copyProperties;
   readonly parts: Parts;
+  /** Permission bits of a new file that nobody gives others. */
+  readonly newFileMode: number;
+  /** The directory for what has no place of its own. */
+  readonly temporaryDirectory: string;
+  /** A range of an open file, to be sent by the runtime itself. The file stays open until that is done. */
+  readonly fileSlice: (descriptor: number, from: number, to: number) => Blob;
   /** The media type that an extension stands for. */
   readonly mimeOf: (path: string) => string;
   /** Of all that change a file, by the key of its target. */

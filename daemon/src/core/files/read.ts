@@ -1,5 +1,5 @@
 /** Reads a file whole, as text by lines or as bytes. */
-import { FileFailure, asFileOperation } from '../../kit/file-failure.ts';
+import { FileFailure, asFileOperation, type FileOperation } from '../../kit/file-failure.ts';
 import type { FilesContext } from './context.ts';
 import { etagOf } from './etag.ts';
 import { openFile, type OpenedFile } from './open-file.ts';
@@ -41,9 +41,13 @@ export async function readFile({ places }: FilesContext, request: ReadRequest): 
 }
 
 /** Files of the kernel's own say that they are empty: what is read counts. Throws `file_too_large`. */
-export async function readWhole({ file, stat }: OpenedFile, path: string, operation: 'read' | 'edit'): Promise<Buffer> {
+export async function readWhole(
+  { file, stat }: OpenedFile,
+  path: string,
+  operation: FileOperation,
+): Promise<Buffer<ArrayBuffer>> {
   if (stat.size > maxReadBytes) throw tooLarge(path, operation, Number(stat.size));
-  const pieces: Buffer[] = [];
+  const pieces: Buffer<ArrayBuffer>[] = [];
   for (let length = 0; ;) {
     const rest = Number(stat.size) - length;
     const buffer = Buffer.allocUnsafe(Math.max(rest + 1, 4096));
@@ -79,7 +83,7 @@ function linesOf(text: string, from: number, to: number | null): { content: stri
   return { content: text.slice(start, Math.max(start, end)), lineCount };
 }
 
-function tooLarge(path: string, operation: 'read' | 'edit', size: number): FileFailure {
+function tooLarge(path: string, operation: FileOperation, size: number): FileFailure {
   return new FileFailure({
     operation,
     path,

@@ -2,6 +2,7 @@
 import type { BigIntStats } from 'node:fs';
 import type { FileHandle } from 'node:fs/promises';
 import { FileFailure, errnoOf, type FileOperation } from '../../kit/file-failure.ts';
+import type { Directory } from '../../platform/directory.ts';
 import type { FilesContext } from './context.ts';
 import type { Owner } from './owner.ts';
 import type { Part } from './parts.ts';
@@ -19,6 +20,8 @@ export interface NewContent {
 
 const permissionBits = 0o7777n;
 const defaultMode = 0o666;
+/** What is to have the owner and the mode of another file is nobody's until then. */
+const privateMode = 0o600;
 /** Of a directory in which no file can be made, while the file itself may well be written to: procfs and its kin too. */
 const closedDirectory = new Set(['EACCES', 'EPERM', 'EROFS', 'ENOENT', 'EOPNOTSUPP']);
 /** Of a file that something else is mounted on, as containers do with `/etc/hosts`. */
@@ -27,22 +30,95 @@ const mountedOn = new Set(['EBUSY', 'EXDEV']);
 /** Answers what is there now. */
 export async function replaceFile(context: FilesContext, target: Target, content: NewContent): Promise<BigIntStats> {
   assertRegular(target, content.operation);
-  const { directory } = target;
-  const part = await context.parts.add(directory.path);
+  await using arrival = await openArrival(context, target);
+  await content.fill(arrival.file);
+  return await arrival.land(target, content);
+}
+
+/** New content on its way: nobody sees it before it lands, and of one that never does nothing is left. */
+export interface Arrival extends AsyncDisposable {
+  /** To be filled from its beginning. */
+  readonly file: FileHandle;
+  /** Once. The target is the one it was opened for, as it is now. */
+  land(target: Target, options: Omit<NewContent, 'fill'>): Promise<BigIntStats>;
+}
+
+/** Beside the target, where that can be: else in a file without a name. */
+export async function openArrival(context: FilesContext, target: Target): Promise<Arrival> {
+  const part = await context.parts.add(target.directory.path);
   try {
     const file = await createPart(target, part);
-    if (!file) return await overwrite(context, target, content.fill);
-    try {
-      await fillPart(target, file, content);
-      await file.close();
-      return await putInPlace(context, target, part);
-    } catch (error) {
-      await file.close().catch(() => null); // It is closed where only the renaming failed.
-      await directory.removeFile(part.name).catch(() => null); // The first failure is the one to be told.
-      throw error;
-    }
-  } finally {
+    if (file) return new PartArrival(context, target.directory, part, file, target.stat !== null);
+  } catch (error) {
     await part.done();
+    throw error;
+  }
+  await part.done();
+  return new SpoolArrival(await context.parts.spool());
+}
+
+/** In a directory where its place is not known yet. */
+export async function openArrivalIn(context: FilesContext, directory: Directory): Promise<Arrival> {
+  const part = await context.parts.add(directory.path);
+  try {
+    return new PartArrival(context, directory, part, await directory.createFile(part.name, privateMode), true);
+  } catch (error) {
+    await part.done();
+    throw error;
+  }
+}
+
+class PartArrival implements Arrival {
+  #hasMoved = false;
+
+  constructor(
+    private readonly context: FilesContext,
+    private readonly directory: Directory,
+    private readonly part: Part,
+    readonly file: FileHandle,
+    private readonly isPrivate: boolean,
+  ) {}
+
+  async land(target: Target, options: Omit<NewContent, 'fill'>): Promise<BigIntStats> {
+    assertRegular(target, options.operation);
+    await finishPart(target, this.file, options, this.isPrivate ? this.context.newFileMode : null);
+    try {
+      await this.directory.replace(this.part.name, target.directory, target.name);
+      this.#hasMoved = true;
+    } catch (error) {
+      if (!mountedOn.has(errnoOf(error) ?? '')) throw error;
+      return await this.#copyTo(target, options);
+    }
+    await target.directory.sync();
+    return await target.directory.stat(target.name);
+  }
+
+  /** The target is on another file system, or has one mounted on it. */
+  async #copyTo(target: Target, options: Omit<NewContent, 'fill'>): Promise<BigIntStats> {
+    await using source = await this.directory.openToRead(this.part.name);
+    if (target.directory === this.directory) return await overwrite(target, source);
+    const fill = (file: FileHandle) => copyAll(source, file);
+    return await replaceFile(this.context, target, { ...options, fill });
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.file.close();
+    if (!this.#hasMoved) await this.directory.removeFile(this.part.name);
+    await this.part.done();
+  }
+}
+
+/** The file that is there has to be written to itself, in several steps; not before the new content is whole. */
+class SpoolArrival implements Arrival {
+  constructor(readonly file: FileHandle) {}
+
+  land(target: Target, { operation }: Omit<NewContent, 'fill'>): Promise<BigIntStats> {
+    assertRegular(target, operation);
+    return overwrite(target, this.file);
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.file.close();
   }
 }
 
@@ -50,6 +126,8 @@ export async function replaceFile(context: FilesContext, target: Target, content
 export function assertRegular({ stat, path }: Pick<Target, 'stat' | 'path'>, operation: FileOperation): void {
   if (!stat || stat.isFile()) return;
   if (stat.isDirectory()) throw new FileFailure({ operation, path, errnoName: 'EISDIR' });
+  if (stat.isSymbolicLink())
+    throw new FileFailure({ operation, path, errnoName: 'ELOOP', message: `${path}: is a link` });
   throw new FileFailure({
     operation,
     path,
@@ -70,7 +148,7 @@ export function kindOf(stat: BigIntStats): string {
 async function createPart({ directory, stat }: Target, part: Part): Promise<FileHandle | null> {
   if (stat && !canGiveTo(stat)) return null;
   try {
-    return await directory.createFile(part.name, stat ? 0o600 : defaultMode);
+    return await directory.createFile(part.name, stat ? privateMode : defaultMode);
   } catch (error) {
     if (stat && closedDirectory.has(errnoOf(error) ?? '')) return null;
     throw error;
@@ -85,14 +163,18 @@ function canGiveTo({ uid, gid }: BigIntStats): boolean {
   return uid === own && groups.includes(Number(gid));
 }
 
-async function fillPart({ directory, name, stat }: Target, file: FileHandle, content: NewContent): Promise<void> {
-  await content.fill(file);
+async function finishPart(
+  { directory, name, stat }: Target,
+  file: FileHandle,
+  options: Omit<NewContent, 'fill'>,
+  ownMode: number | null,
+): Promise<void> {
   if (stat) {
     await inherit(directory, name, file, stat);
-  } else if (content.owner) {
-    await file.chown(content.owner.uid, groupIn(await directory.own(), content.owner));
+  } else if (options.owner) {
+    await file.chown(options.owner.uid, groupIn(await directory.own(), options.owner));
   }
-  const mode = content.mode ?? (stat && Number(stat.mode & permissionBits));
+  const mode = options.mode ?? (stat ? Number(stat.mode & permissionBits) : ownMode);
   if (mode !== null) await file.chmod(mode); // Last: a change of the owner takes bits away.
   await file.sync();
 }
@@ -109,29 +191,7 @@ async function inherit(
   await directory.copyAttributes(name, file);
 }
 
-async function putInPlace(context: FilesContext, target: Target, part: Part): Promise<BigIntStats> {
-  const { directory, name } = target;
-  try {
-    await directory.replace(part.name, directory, name);
-  } catch (error) {
-    if (!mountedOn.has(errnoOf(error) ?? '')) throw error;
-    await using source = await directory.openToRead(part.name);
-    const stat = await overwrite(context, target, (file) => copyAll(source, file));
-    await directory.removeFile(part.name);
-    return stat;
-  }
-  await directory.sync();
-  return directory.stat(name);
-}
-
-/** In several steps, where one is not possible; not before the new content is whole. */
-async function overwrite(
-  context: FilesContext,
-  { directory, name }: Target,
-  fill: (file: FileHandle) => Promise<void>,
-): Promise<BigIntStats> {
-  await using whole = await context.parts.spool();
-  await fill(whole);
+async function overwrite({ directory, name }: Target, whole: FileHandle): Promise<BigIntStats> {
   await using file = await directory.openToWrite(name);
   await copyAll(whole, file);
   const { size } = await whole.stat();

@@ -9,6 +9,7 @@ import * as fileSearch from './file-search.ts';
 import * as ops from './ops.ts';
 import * as sessions from './sessions.ts';
 import * as watch from './watch.ts';
+import * as transfer from './transfer.ts';
 
 export const v2Routes: readonly Route<V2Deps>[] = [
   ...Object.values(commands),
@@ -18,5 +19,6 @@ export const v2Routes: readonly Route<V2Deps>[] = [
   ...Object.values(watch),
   ...Object.values(fileSearch),
   ...Object.values(fileTrees),
+  ...Object.values(transfer),
   ...Object.values(ops),
 ];

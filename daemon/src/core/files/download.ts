@@ -1,0 +1,129 @@
+/** Opens a file to be sent, whole or in part: the same file from the first byte to the last, whatever takes its place. */
+import type { BigIntStats } from 'node:fs';
+import { FileFailure, asFileOperation } from '../../kit/file-failure.ts';
+import { showPath } from '../../kit/path-text.ts';
+import type { FilesContext } from './context.ts';
+import { etagOf } from './etag.ts';
+import { openFile, type OpenedFile } from './open-file.ts';
+import { readWhole } from './read.ts';
+
+const operation = 'download';
+/** A file up to this size is read before the answer begins, so that it is one state of the file. */
+export const wholeBytes = 1024 * 1024;
+const pieceBytes = 512 * 1024;
+
+export interface DownloadRequest {
+  readonly path: string;
+  readonly user: string | null;
+  /** `abort` sends nothing, or not to the end, when the file changes meanwhile. */
+  readonly changePolicy: 'ignore' | 'abort';
+}
+
+export async function openDownload(context: FilesContext, request: DownloadRequest): Promise<Download> {
+  const path = context.places.resolve(request.path, request.user);
+  return asFileOperation(operation, path, async () => {
+    const opened = await openFile(path, operation);
+    try {
+      // Files of the kernel's own say that they are empty.
+      const bytes = opened.stat.size === 0n ? await readWhole(opened, path, operation) : null;
+      return new Download(context, path, opened, request.changePolicy, bytes);
+    } catch (error) {
+      await opened[Symbol.asyncDispose]();
+      throw error;
+    }
+  });
+}
+
+/** To be disposed of. */
+export class Download implements AsyncDisposable {
+  readonly size: number;
+  readonly etag: string;
+  readonly modifiedMs: number;
+  readonly mime: string;
+
+  constructor(
+    private readonly context: FilesContext,
+    readonly path: string,
+    private readonly opened: OpenedFile,
+    private readonly changePolicy: DownloadRequest['changePolicy'],
+    private readonly bytes: Buffer<ArrayBuffer> | null,
+  ) {
+    this.size = bytes?.length ?? Number(opened.stat.size);
+    this.etag = etagOf(opened.stat);
+    this.modifiedMs = Number(opened.stat.mtimeMs);
+    this.mime = context.mimeOf(path);
+  }
+
+  get name(): string {
+    return this.path.slice(this.path.lastIndexOf('/') + 1);
+  }
+
+  /** Whether the range can be sent by the runtime itself, which looks at no change. */
+  get canBeSliced(): boolean {
+    return this.changePolicy === 'ignore' && this.bytes === null;
+  }
+
+  slice(from: number, to: number): Blob {
+    return this.context.fileSlice(this.opened.file.fd, from, to);
+  }
+
+  /** A range of at most `wholeBytes`, read before anything is sent. */
+  read(from: number, to: number): Promise<Buffer<ArrayBuffer>> {
+    return asFileOperation(operation, this.path, async () => {
+      if (this.bytes) return this.bytes.subarray(from, to);
+      const bytes = await this.#readAt(from, to - from);
+      await this.#assertSame();
+      return bytes;
+    });
+  }
+
+  /** A range piece by piece. Throws when the file ends before it does, or changes and must not. */
+  async *pieces(from: number, to: number): AsyncGenerator<Uint8Array> {
+    for (let at = from; at < to;) {
+      const length = Math.min(pieceBytes, to - at);
+      const start = at;
+      yield await asFileOperation(operation, this.path, async () => {
+        const bytes = await this.#readAt(start, length);
+        await this.#assertSame();
+        return bytes;
+      });
+      at += length;
+    }
+  }
+
+  async #readAt(from: number, length: number): Promise<Buffer<ArrayBuffer>> {
+    const bytes = Buffer.allocUnsafe(length);
+    for (let at = 0; at < length;) {
+      const { bytesRead } = await this.opened.file.read(bytes, at, length - at, from + at);
+      if (bytesRead === 0) throw changed(this.path, 'has become shorter while it was read');
+      at += bytesRead;
+    }
+    return bytes;
+  }
+
+  async #assertSame(): Promise<void> {
+    if (this.changePolicy === 'ignore') return;
+    const now: BigIntStats = await this.opened.file.stat({ bigint: true });
+    if (etagOf(now) !== this.etag) throw changed(this.path, 'has changed while it was read');
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.opened[Symbol.asyncDispose]();
+  }
+}
+
+/** Throws when the file is not the one that the caller knows. */
+export function assertKnown({ path, etag }: Download, isKnown: boolean): void {
+  if (!isKnown) throw changed(path, `has changed: its etag is ${etag}`);
+}
+
+function changed(path: string, what: string): FileFailure {
+  return new FileFailure({
+    operation,
+    path,
+    errnoName: 'EBUSY',
+    code: 'precondition_failed',
+    message: `${showPath(path)}: ${what}`,
+    hint: 'Download it again; its etag tells whether it has changed since.',
+  });
+}

@@ -1,0 +1,347 @@
+/** Files of any size in: forms and plain bodies, what is wrong with them, and what is left when they end too soon. */
+import { createHash, randomBytes } from 'node:crypto';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { connect } from 'node:net';
+import { join } from 'node:path';
+import { form, formType, send, sendForm } from '../harness/form.ts';
+import { fillDisk, freeDisk, insideRuntime, onSmallDisk } from '../harness/full-disk.ts';
+import { exchange } from '../harness/raw-http.ts';
+import { expect, test, type Sandbox } from '../harness/sandbox.ts';
+import { testAccount, withTestAccount } from '../harness/test-account.ts';
+import { until } from '../harness/until.ts';
+
+const sha256 = (bytes: Uint8Array | string) => createHash('sha256').update(bytes).digest('hex');
+const query = (path: string) => `path=${encodeURIComponent(path)}`;
+
+function partsIn(directory: string): string[] {
+  return readdirSync(directory).filter((name) => name.endsWith('.part'));
+}
+
+function notesOf(sandbox: Sandbox): string[] {
+  const notes = join(sandbox.runtimeDirectory, 'parts');
+  return existsSync(notes) ? readdirSync(notes) : [];
+}
+
+for (const place of ['before', 'behind'] as const) {
+  test(`FILE-12 POST /v2/fs/upload takes a form whose path comes ${place} the file`, async ({ sandbox }) => {
+    const content = randomBytes(3_000_000);
+    const path = join(sandbox.directory, 'made/on the way/ünï.bin');
+    const parts = [
+      { name: 'path', content: path },
+      { name: 'file', content, fileName: 'other.bin' },
+    ];
+    const { status, body } = await sendForm(sandbox, place === 'before' ? parts : parts.toReversed());
+    expect(status).toBe(200);
+    const size = content.length;
+    expect(body.data).toEqual({ path, file_path: path, file_size: size, success: true, sha256: sha256(content) });
+    expect(readFileSync(path).equals(content)).toBe(true);
+    expect(statSync(path).mode & 0o777).toBe(0o666 & ~process.umask());
+    expect(notesOf(sandbox)).toEqual([]);
+    rmSync(join(sandbox.directory, 'tmp/uploads-0'), { recursive: true, force: true });
+  });
+}
+
+test('FILE-12 a directory takes the file under its own name, and a path with a slash at its end means one', async ({
+  sandbox,
+}) => {
+  const there = join(sandbox.directory, 'there');
+  mkdirSync(there);
+  for (const [path, fileName, name] of [
+    [there, 'a.txt', 'a.txt'],
+    [`${there}/new/`, '../../b.txt', 'b.txt'],
+    [`${there}/new/`, 'C:\\\\data\\\\c.txt', 'c.txt'],
+  ] as const) {
+    const { body } = await sendForm(sandbox, [
+      { name: 'path', content: path },
+      { name: 'file', content: name, fileName },
+    ]);
+    expect(body.data['path']).toBe(join(path, name));
+    expect(readFileSync(join(path, name), 'utf8')).toBe(name);
+  }
+});
+
+test('FILE-12 without a path it goes to the upload directory, and never through a link there', async ({ sandbox }) => {
+  const uploads = join(sandbox.directory, `tmp/uploads-${process.getuid?.()}`);
+  const first = await sendForm(sandbox, [{ name: 'file', content: 'one', fileName: 'name.txt' }]);
+  expect(first.body.data['file_path']).toBe(join(uploads, 'name.txt'));
+  const second = await sendForm(sandbox, [{ name: 'file', content: 'two', fileName: 'name.txt' }]);
+  expect(second.status).toBe(200);
+  expect(readFileSync(join(uploads, 'name.txt'), 'utf8')).toBe('two');
+  const victim = join(sandbox.directory, 'victim');
+  writeFileSync(victim, 'mine');
+  symlinkSync(victim, join(uploads, 'link'));
+  const third = await sendForm(sandbox, [{ name: 'file', content: 'three', fileName: 'link' }]);
+  expect([third.status, third.body.data['error_type'], third.body.message]).toEqual([
+    400,
+    'invalid_path',
+    `${uploads}/link: is a link`,
+  ]);
+  expect(readFileSync(victim, 'utf8')).toBe('mine');
+  rmSync(uploads, { recursive: true });
+});
+
+test('FILE-12 a body that is no form goes to ?path=, through a link to its target, and keeps the mode', async ({
+  sandbox,
+}) => {
+  const path = join(sandbox.directory, 'tool');
+  const link = join(sandbox.directory, 'link');
+  writeFileSync(path, 'old');
+  chmodSync(path, 0o4751);
+  symlinkSync('tool', link);
+  const { body } = await send(sandbox, Buffer.from('new content'), 'application/octet-stream', `?${query(link)}`);
+  expect(body.data).toMatchObject({ path, file_size: 11, sha256: sha256('new content') });
+  expect(readFileSync(path, 'utf8')).toBe('new content');
+  expect(statSync(path).mode & 0o7777).toBe(0o4751);
+});
+
+test(
+  'IDENT-3 what an upload creates belongs to the account that is named, its directories too',
+  async ({ sandbox }) => {
+    const { uid, gid, name } = testAccount;
+    const path = join(sandbox.directory, 'new/file');
+    expect((await send(sandbox, Buffer.from('x'), 'text/plain', `?user=${name}&${query(path)}`)).status).toBe(200);
+    expect([statSync(path).uid, statSync(path).gid, statSync(join(path, '..')).uid]).toEqual([uid, gid, uid]);
+  },
+  withTestAccount(),
+);
+
+test('FILE-12 an empty file and an empty form field are content too', async ({ sandbox }) => {
+  const path = join(sandbox.directory, 'empty');
+  expect((await send(sandbox, Buffer.of(), 'application/octet-stream', `?${query(path)}`)).status).toBe(200);
+  expect(statSync(path).size).toBe(0);
+});
+
+interface Bad {
+  readonly what: string;
+  readonly body: (directory: string) => Uint8Array;
+  readonly type?: string;
+  readonly query?: string;
+  readonly status: number;
+  readonly message: string | RegExp;
+  readonly hint: string;
+  readonly errors?: readonly string[];
+  readonly facts?: Readonly<Record<string, unknown>>;
+}
+
+const seeErrors = 'See errors for each field that has to change.';
+const formHint = 'Send multipart/form-data with a boundary, a part called file, and a field called path.';
+const file = { name: 'file', content: 'x', fileName: 'x' };
+const pathTo = (directory: string, name = 'target') => ({ name: 'path', content: join(directory, name) });
+
+const bad: readonly Bad[] = [
+  {
+    what: 'a form without a file',
+    body: (directory) => form([pathTo(directory)]),
+    status: 422,
+    message: 'body.file: is required',
+    hint: seeErrors,
+    errors: ['body.file missing'],
+  },
+  {
+    what: 'an empty body that calls itself a form',
+    body: () => Buffer.of(),
+    status: 400,
+    message: /^the body is no form: /,
+    hint: formHint,
+  },
+  {
+    what: 'a form without a boundary',
+    body: (directory) => form([pathTo(directory), file]),
+    type: 'multipart/form-data',
+    status: 400,
+    message: 'the body is no form: Multipart: Boundary not found',
+    hint: formHint,
+  },
+  {
+    what: 'two files',
+    body: (directory) => form([pathTo(directory), file, file]),
+    status: 422,
+    message: 'body.file: is there twice',
+    hint: seeErrors,
+    errors: ['body.file value_error'],
+  },
+  {
+    what: 'a file by another name',
+    body: (directory) => form([pathTo(directory), { ...file, name: 'files' }]),
+    status: 422,
+    message: 'body.files: is no part of this form; the file is called file',
+    hint: seeErrors,
+    errors: ['body.files value_error'],
+  },
+  {
+    what: 'a form that is cut in the middle of the file',
+    body: (directory) => form([pathTo(directory), { ...file, content: 'x'.repeat(500_000) }], '').subarray(0, -3),
+    status: 400,
+    message: 'the body is no form: the form ends in the middle of a part',
+    hint: formHint,
+  },
+  {
+    what: 'too many fields',
+    body: (directory) =>
+      form([pathTo(directory), ...Array.from({ length: 80 }, (_, i) => ({ name: `f${i}`, content: '' })), file]),
+    status: 400,
+    message: 'the body is no form: the form has more than 64 fields',
+    hint: formHint,
+  },
+  {
+    what: 'a huge field',
+    body: () => form([{ name: 'path', content: '/x'.repeat(100_000) }, file]),
+    status: 422,
+    message: 'body.path: must have at most 65536 bytes',
+    hint: seeErrors,
+    errors: ['body.path too_long'],
+  },
+  {
+    what: 'a NUL in the path',
+    body: () => form([{ name: 'path', content: '/tmp/a\0b' }, file]),
+    status: 422,
+    message: 'body.path: must not contain a NUL byte or half a surrogate pair',
+    hint: seeErrors,
+    errors: ['body.path value_error'],
+  },
+  {
+    what: 'a body that is no form, without a path',
+    body: () => Buffer.from('x'),
+    type: 'application/octet-stream',
+    status: 422,
+    message: 'query.path: is required',
+    hint: seeErrors,
+    errors: ['query.path missing'],
+  },
+  {
+    what: 'a body without a name for a directory',
+    body: () => Buffer.from('x'),
+    type: 'application/octet-stream',
+    query: '/tmp/',
+    status: 400,
+    message: '/tmp: is a directory, and the file came without a name',
+    hint: 'Give the path of the file itself.',
+    facts: { error_type: 'invalid_target', errno_name: 'EISDIR', operation: 'upload', path: '/tmp', retryable: false },
+  },
+  {
+    what: 'a device',
+    body: () => Buffer.from('x'),
+    type: 'application/octet-stream',
+    query: '/dev/null',
+    status: 400,
+    message: '/dev/null: is a device, not a regular file',
+    hint: 'POST /v2/commands runs what reads or writes pipes and devices.',
+    facts: { error_type: 'invalid_target', errno_name: 'EINVAL', operation: 'upload' },
+  },
+  {
+    what: 'a name of 256 bytes',
+    body: () => Buffer.from('x'),
+    type: 'application/octet-stream',
+    query: `/tmp/${'n'.repeat(256)}`,
+    status: 400,
+    message: /: File name too long$/,
+    hint: 'Give another path; GET /v2/fs/stat tells what is there.',
+    facts: { error_type: 'invalid_path', errno_name: 'ENAMETOOLONG', exception_type: 'NotADirectoryError' },
+  },
+  {
+    what: 'a file on the way',
+    body: () => Buffer.from('x'),
+    type: 'application/octet-stream',
+    query: '/etc/passwd/below',
+    status: 400,
+    message: '/etc/passwd: Not a directory',
+    hint: 'Give another path; GET /v2/fs/stat tells what is there.',
+    facts: { error_type: 'invalid_path', errno_name: 'ENOTDIR', errno: 20, operation: 'upload' },
+  },
+];
+
+test('FERR-1 what a bad upload gets, with nothing left behind', async ({ sandbox }) => {
+  for (const { what, body, type = formType, query: path, status, message, hint, errors, facts } of bad) {
+    const reply = await send(sandbox, body(sandbox.directory), type, path === undefined ? '' : `?${query(path)}`);
+    const told = { what, status: reply.status, message: reply.body.message, hint: reply.body.hint };
+    const wanted = typeof message === 'string' ? message : expect.stringMatching(message);
+    expect(told).toEqual({ what, status, message: wanted, hint });
+    expect(reply.body.errors?.map(({ location, type: kind }) => `${location} ${kind}`)).toEqual(errors as string[]);
+    if (facts) expect(reply.body.data).toMatchObject(facts);
+    expect(existsSync(join(sandbox.directory, 'target'))).toBe(false);
+    expect([partsIn(sandbox.directory), notesOf(sandbox)]).toEqual([[], []]);
+    rmSync(join(sandbox.directory, 'tmp/uploads-0'), { recursive: true, force: true });
+  }
+});
+
+for (const kind of ['a body of a told length', 'a body in chunks', 'a form'] as const) {
+  test(`PROMISE-5 a client that goes in the middle of ${kind} leaves the old file and nothing else`, async ({
+    sandbox,
+  }) => {
+    const path = join(sandbox.directory, 'kept');
+    writeFileSync(path, 'old');
+    const start = `POST /v2/fs/upload?${query(path)} HTTP/1.1\r\nHost: localhost\r\n`;
+    const type = kind === 'a form' ? `Content-Type: ${formType}\r\n` : '';
+    const length = kind === 'a body in chunks' ? 'Transfer-Encoding: chunked' : 'Content-Length: 1000000';
+    const content = form([{ ...file, content: 'n'.repeat(200_000) }], '').subarray(0, -2);
+    const chunk = kind === 'a body in chunks' ? `${content.length.toString(16)}\r\n` : '';
+    const { hostname, port } = new URL(sandbox.url);
+    const socket = connect(Number(port), hostname);
+    socket.on('error', () => undefined); // It may be closed on us while we write.
+    socket.write(`${start}${type}${length}\r\n\r\n${chunk}`);
+    socket.write(content);
+    await until('the part is being written', () => partsIn(sandbox.directory).length === 1);
+    socket.destroy();
+    await until('the part is gone', () => partsIn(sandbox.directory).length === 0 && notesOf(sandbox).length === 0);
+    expect(readFileSync(path, 'utf8')).toBe('old');
+  });
+}
+
+test(
+  'HTTP-STALL an upload that stalls is given up, and nothing of it stays',
+  async ({ sandbox }) => {
+    const path = join(sandbox.directory, 'stalled');
+    const request = `POST /v2/fs/upload?${query(path)} HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n\r\nabc`;
+    const answer = await exchange(sandbox.url, request, 4000);
+    expect(answer).toStartWith('HTTP/1.1 400 ');
+    expect(answer).toContain('the body has stalled for 1 s');
+    expect([existsSync(path), partsIn(sandbox.directory)]).toEqual([false, []]);
+  },
+  { env: { SVC_BODY_STALL_SECONDS: '1' } },
+);
+
+test(
+  'PROMISE-5 an upload to a full disk answers 507, and the old file is whole',
+  async ({ sandbox }) => {
+    const path = join(sandbox.runtimeDirectory, 'target');
+    writeFileSync(insideRuntime(sandbox, 'target'), 'the old content');
+    const large = Buffer.alloc(2_000_000, 'x');
+    const bodies = [
+      () => send(sandbox, large, 'application/octet-stream', `?${query(path)}`),
+      () =>
+        sendForm(sandbox, [
+          { name: 'path', content: path },
+          { ...file, content: large },
+        ]),
+      () =>
+        sendForm(sandbox, [
+          { ...file, content: large },
+          { name: 'path', content: path },
+        ]),
+    ];
+    for (const upload of bodies) {
+      const { status, body } = await upload();
+      expect([status, body.data['error_type'], body.data['errno_name']]).toEqual([507, 'no_space_left', 'ENOSPC']);
+      expect(body.data).toMatchObject({ operation: 'upload', errno: 28, exception_type: 'OSError', retryable: false });
+      expect(body.hint).toBe('Free some space and send it again; what was there before is still whole.');
+      expect(readFileSync(insideRuntime(sandbox, 'target'), 'utf8')).toBe('the old content');
+      expect(partsIn(insideRuntime(sandbox))).toEqual([]);
+    }
+    fillDisk(sandbox);
+    expect((await send(sandbox, Buffer.from('y'), 'text/plain', `?${query(path)}`)).status).toBe(507);
+    freeDisk(sandbox);
+    expect((await send(sandbox, Buffer.from('y'), 'text/plain', `?${query(path)}`)).status).toBe(200);
+    rmSync(join(sandbox.directory, 'tmp/uploads-0'), { recursive: true });
+  },
+  onSmallDisk(),
+);
