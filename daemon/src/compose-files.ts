@@ -19,6 +19,7 @@ import { Inotify } from './platform/inotify.ts';
 import { mimeOf } from './platform/media-types.ts';
 import { findTrustedProgram } from './platform/programs.ts';
 import type { Spawn } from './platform/spawn.ts';
+import { TreeWriter } from './platform/tree-writer.ts';
 import { unifiedDiff } from './platform/unified-diff.ts';
 import { SystemFiles } from './platform/watched-files.ts';
 import { openWorker } from './platform/workers.ts';
@@ -49,6 +50,7 @@ export function composeFiles({ accounts, environment, logger, runtimeDirectory, 
     newFileMode: 0o666 & ~process.umask(), // Asking for it changes it for a moment: nothing is made meanwhile.
     temporaryDirectory: tmpdir(),
     fileSlice,
+    treeWriter: (directory, owner) => new TreeWriter(directory, owner),
     turns: new Turns(),
     edits: new EditHistory(),
     grep: new Grep({ places }, findRipgrep, new BuiltInGrep(openWorker)),

@@ -136,7 +136,7 @@ interface Bad {
 const seeErrors = 'See errors for each field that has to change.';
 const formHint = 'Send multipart/form-data with a boundary, a part called file, and a field called path.';
 const file = { name: 'file', content: 'x', fileName: 'x' };
-const pathTo = (directory: string, name = 'target') => ({ name: 'path', content: join(directory, name) });
+const pathTo = (directory: string, name = 'not/there/yet') => ({ name: 'path', content: join(directory, name) });
 
 const bad: readonly Bad[] = [
   {
@@ -268,8 +268,8 @@ test('FERR-1 what a bad upload gets, with nothing left behind', async ({ sandbox
     expect(told).toEqual({ what, status, message: wanted, hint });
     expect(reply.body.errors?.map(({ location, type: kind }) => `${location} ${kind}`)).toEqual(errors as string[]);
     if (facts) expect(reply.body.data).toMatchObject(facts);
-    expect(existsSync(join(sandbox.directory, 'target'))).toBe(false);
     expect([partsIn(sandbox.directory), notesOf(sandbox)]).toEqual([[], []]);
+    expect(existsSync(join(sandbox.directory, 'not'))).toBe(false);
     rmSync(join(sandbox.directory, 'tmp/uploads-0'), { recursive: true, force: true });
   }
 });

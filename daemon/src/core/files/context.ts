@@ -1,9 +1,12 @@
 /** What the verbs of the files plane work with. */
 import type { copyContent, copyProperties } from '../../platform/copy-file.ts';
+import type { Directory } from '../../platform/directory.ts';
+import type { TreeWriter } from '../../platform/tree-writer.ts';
 import type { Accounts } from '../identity/accounts.ts';
 import type { Grep } from './grep.ts';
 import type { Places } from '../identity/places.ts';
 import type { EditHistory } from './edit-history.ts';
+import type { Owner } from './owner.ts';
 import type { Parts } from './parts.ts';
 import type { OpenDirectory } from './target.ts';
 import type { Turns } from './turns.ts';
@@ -24,6 +27,8 @@ export interface FilesContext {
   readonly fileSlice: (descriptor: number, from: number, to: number) => Blob;
   /** The media type that an extension stands for. */
   readonly mimeOf: (path: string) => string;
+  /** What fills a new directory, for an owner; null is the daemon's account. */
+  readonly treeWriter: (directory: Directory, owner: Owner | null) => TreeWriter;
   /** Of all that change a file, by the key of its target. */
   readonly turns: Turns;
   readonly edits: EditHistory;

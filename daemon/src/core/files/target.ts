@@ -101,6 +101,16 @@ async function openParent(links: ForeignLinks, path: string, options: TargetOpti
   return await makeOwned(above, lastSegment(path, options.operation), options.parents.owner);
 }
 
+/** The directory at this path, or the first one above it that is there. */
+export async function openNearest(open: OpenDirectory, path: string): Promise<Directory> {
+  try {
+    return await open(path);
+  } catch (error) {
+    if (errnoOf(error) !== 'ENOENT' || path === '/') throw error;
+  }
+  return await openNearest(open, parentOf(path));
+}
+
 /** Makes a directory for its owner; one that somebody else made meanwhile is as good. */
 export async function makeOwned(above: Directory, name: string, owner: Owner | null): Promise<Directory> {
   try {

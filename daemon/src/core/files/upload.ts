@@ -1,12 +1,12 @@
 /** Takes a file of any size as it comes, for a place that may be told before it or behind it. */
 import { createHash } from 'node:crypto';
-import { FileFailure, asFileOperation } from '../../kit/file-failure.ts';
+import { FileFailure, asFileOperation, errnoOf } from '../../kit/file-failure.ts';
 import { readPath } from '../../kit/path-text.ts';
 import type { Directory } from '../../platform/directory.ts';
 import type { FilesContext } from './context.ts';
 import { ownerFor, type Owner } from './owner.ts';
 import { assertRegular, openArrival, openArrivalIn, writeAll, type Arrival } from './replace.ts';
-import { makeOwned, openTarget, Target } from './target.ts';
+import { makeOwned, openNearest, openTarget, Target, type TargetOptions } from './target.ts';
 
 const operation = 'upload';
 
@@ -55,13 +55,8 @@ export class Upload implements AsyncDisposable {
 
   /** Once. `fileName` is what the client calls it. */
   async receive(fileName: string, pieces: AsyncIterable<Uint8Array>): Promise<void> {
-    const { context } = this;
     await this.#inPlace(async () => {
-      if (this.#path !== null) this.#target = await this.#openTarget(fileName);
-      const arrival = this.#target
-        ? await openArrival(context, this.#target)
-        : await openArrivalIn(context, await this.#uploadDirectory());
-      this.#resources.use(arrival);
+      const arrival = this.#resources.use(await this.#openArrival(fileName));
       const hash = createHash('sha256');
       let size = 0;
       for await (const piece of pieces) {
@@ -78,7 +73,8 @@ export class Upload implements AsyncDisposable {
     const received = this.#received;
     if (!received) throw new Error('nothing has been received');
     return await this.#inPlace(async () => {
-      const target = this.#target ?? (await this.#openTarget(received.fileName));
+      const parents = { owner: this.#owner };
+      const target = this.#target ?? (await this.#openTarget(received.fileName, { parents }));
       const options = { operation, owner: this.#owner, mode: null } as const;
       await this.context.turns.take(await target.key(), async () =>
         received.arrival.land(await target.again(), options),
@@ -97,21 +93,33 @@ export class Upload implements AsyncDisposable {
     return asFileOperation(operation, path, work);
   }
 
-  async #openTarget(fileName: string): Promise<Target> {
+  /** Beside its place; where the way there is still to be made, in the nearest directory, so that a failure makes nothing. */
+  async #openArrival(fileName: string): Promise<Arrival> {
+    const { context } = this;
+    if (this.#path === null) return await openArrivalIn(context, await this.#uploadDirectory());
+    try {
+      this.#target = await this.#openTarget(fileName, {});
+      return await openArrival(context, this.#target);
+    } catch (error) {
+      if (errnoOf(error) !== 'ENOENT') throw error;
+    }
+    const path = context.places.resolve(this.#path, this.user);
+    return await openArrivalIn(context, this.#resources.use(await openNearest(context.openDirectory, path)));
+  }
+
+  async #openTarget(fileName: string, parents: Pick<TargetOptions, 'parents'>): Promise<Target> {
     if (this.#path === null) return this.#targetIn(await this.#uploadDirectory(), fileName);
     const path = this.context.places.resolve(this.#path, this.user);
     const isDirectory = readPath(this.#path).endsWith('/') || path === '/';
-    const target = isDirectory ? null : await this.#openAt(path);
+    const target = isDirectory ? null : await this.#openAt(path, parents);
     if (target && !target.stat?.isDirectory()) return regular(target);
     if (fileName === '') throw nameless(path);
-    return regular(await this.#openAt(`${path}/${plainName(fileName)}`));
+    return regular(await this.#openAt(`${path}/${plainName(fileName)}`, parents));
   }
 
-  async #openAt(path: string): Promise<Target> {
-    const parents = { owner: this.#owner };
-    return this.#resources.use(
-      await openTarget(this.context.openDirectory, path, { operation, followLinks: true, parents }),
-    );
+  async #openAt(path: string, parents: Pick<TargetOptions, 'parents'>): Promise<Target> {
+    const options = { operation, followLinks: true, ...parents } as const;
+    return this.#resources.use(await openTarget(this.context.openDirectory, path, options));
   }
 
   /** What is there by that name is replaced; a link is not followed, for nobody has asked for what it points at. */

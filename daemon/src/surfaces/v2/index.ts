@@ -10,6 +10,7 @@ import * as ops from './ops.ts';
 import * as sessions from './sessions.ts';
 import * as watch from './watch.ts';
 import * as transfer from './transfer.ts';
+import * as tree from './tree.ts';
 
 export const v2Routes: readonly Route<V2Deps>[] = [
   ...Object.values(commands),
@@ -20,5 +21,6 @@ export const v2Routes: readonly Route<V2Deps>[] = [
   ...Object.values(fileSearch),
   ...Object.values(fileTrees),
   ...Object.values(transfer),
+  ...Object.values(tree),
   ...Object.values(ops),
 ];

@@ -1,0 +1,77 @@
+/** Moves a tree that has been unpacked into a directory that is there: what is there and has other names stays. */
+import { FileFailure } from '../../kit/file-failure.ts';
+import { showPath } from '../../kit/path-text.ts';
+import type { Directory } from '../../platform/directory.ts';
+import type { ArchiveShape } from './archive-shape.ts';
+import type { Slices } from './slices.ts';
+
+const operation = 'tree';
+
+/** Throws where the one has a directory and the other none, before anything has been moved. */
+export async function assertMergeable(
+  directory: Directory,
+  shape: ArchiveShape,
+  slices: Slices,
+  path = '',
+): Promise<void> {
+  for (const name of shape.namesIn(path)) {
+    if (slices.isOver) await slices.pause();
+    const inner = path === '' ? name : `${path}/${name}`;
+    const stat = directory.findNow(name);
+    if (!stat) continue;
+    const at = `${directory.path === '/' ? '' : directory.path}/${name}`;
+    const isDirectory = shape.member(inner)?.kind === 'directory';
+    if (isDirectory && !stat.isDirectory()) {
+      throw conflict(at, `is ${stat.isSymbolicLink() ? 'a link' : 'a file'}, where the archive has a directory`);
+    }
+    if (!isDirectory && stat.isDirectory()) throw conflict(at, 'is a directory, where the archive has none');
+    if (!isDirectory) continue;
+    if (stat.dev !== (await directory.own()).dev) throw otherFileSystem(at);
+    await using below = await directory.openDirectory(name);
+    await assertMergeable(below, shape, slices, inner);
+  }
+}
+
+/** A directory that is not there moves as a whole; a file takes the place of another in one step. No link is followed. */
+export async function mergeTree(
+  source: Directory,
+  target: Directory,
+  shape: ArchiveShape,
+  slices: Slices,
+  path = '',
+): Promise<void> {
+  for (const name of shape.namesIn(path)) {
+    if (slices.isOver) await slices.pause();
+    const inner = path === '' ? name : `${path}/${name}`;
+    if (shape.member(inner)?.kind !== 'directory') {
+      source.replaceNow(name, target, name);
+    } else if (target.findNow(name)) {
+      await using from = await source.openDirectory(name);
+      await using to = await target.openDirectory(name);
+      await mergeTree(from, to, shape, slices, inner);
+    } else {
+      await source.rename(name, target, name);
+    }
+  }
+}
+
+function conflict(path: string, what: string): FileFailure {
+  return new FileFailure({
+    operation,
+    path,
+    errnoName: 'EEXIST',
+    message: `${showPath(path)}: ${what}`,
+    hint: 'Remove what is there, or choose another destination; nothing has been unpacked.',
+  });
+}
+
+function otherFileSystem(path: string): FileFailure {
+  return new FileFailure({
+    operation,
+    path,
+    errnoName: 'EXDEV',
+    errorType: 'invalid_target',
+    message: `${showPath(path)}: is another file system`,
+    hint: 'Send what belongs there as an archive of its own; nothing has been unpacked.',
+  });
+}

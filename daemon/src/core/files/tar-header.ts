@@ -1,0 +1,189 @@
+/**
+ * Headers of tar archives, byte for byte: blocks of 512 bytes in the form of GNU tar, which every tar of today reads.
+ *
+ * Ours, because names have to be kept as bytes: the libraries decode them as UTF-8, and a name that is not UTF-8, or
+ * one that is longer than a block has room for, would come back as another one.
+ */
+import { decodePath, encodePath } from '../../kit/path-text.ts';
+
+export const blockBytes = 512;
+
+export type TarKind = 'file' | 'directory' | 'symlink' | 'hardlink';
+
+export interface TarMember {
+  /** As `kit/path-text.ts` holds paths. */
+  readonly name: string;
+  readonly kind: TarKind;
+  /** Permission bits. */
+  readonly mode: number;
+  readonly uid: number;
+  readonly gid: number;
+  /** Of the content that follows; 0 for all but files. */
+  readonly size: number;
+  /** Since 1970. */
+  readonly modifiedSeconds: number;
+  /** What a link says, or the name of the member whose second name this is; empty for the others. */
+  readonly target: string;
+  readonly owner: string;
+  readonly group: string;
+}
+
+const flags = { file: '0', hardlink: '1', symlink: '2', directory: '5' } as const;
+const nameBytes = 100;
+
+/** One block, and before it those with a name or a target that is longer than it has room for. */
+export function encodeHeader(member: TarMember): Buffer {
+  const name = encodePath(member.kind === 'directory' ? `${member.name}/` : member.name);
+  const target = encodePath(member.target);
+  const header = baseHeader(name, flags[member.kind], member.size);
+  putNumber(header, 100, 8, member.mode);
+  putNumber(header, 108, 8, member.uid);
+  putNumber(header, 116, 8, member.gid);
+  putNumber(header, 136, 12, member.modifiedSeconds);
+  target.copy(header, 157, 0, nameBytes);
+  putText(header, 265, member.owner);
+  putText(header, 297, member.group);
+  return Buffer.concat([
+    ...(target.length > nameBytes ? [longText(target, 'K')] : []),
+    ...(name.length > nameBytes ? [longText(name, 'L')] : []),
+    seal(header),
+  ]);
+}
+
+/** Two empty blocks. */
+export const archiveEnd = Buffer.alloc(2 * blockBytes);
+
+/** How many bytes a content of this size lacks to the end of its last block. */
+export function paddingOf(size: number): number {
+  return (blockBytes - (size % blockBytes)) % blockBytes;
+}
+
+function longText(text: Buffer, flag: 'K' | 'L'): Buffer {
+  const size = text.length + 1; // GNU tar counts the NUL byte.
+  const header = seal(baseHeader(Buffer.from('././@LongLink'), flag, size));
+  return Buffer.concat([header, text, Buffer.alloc(1 + paddingOf(size))]);
+}
+
+function baseHeader(name: Buffer, flag: string, size: number): Buffer {
+  const header = Buffer.alloc(blockBytes);
+  name.copy(header, 0, 0, nameBytes);
+  header.write('0000000\0'.repeat(3), 100, 'latin1');
+  putNumber(header, 124, 12, size);
+  header.write('00000000000\0', 136, 'latin1');
+  header.write(flag, 156, 'latin1');
+  header.write('ustar  \0', 257, 'latin1');
+  return header;
+}
+
+/** With its sum. */
+function seal(header: Buffer): Buffer {
+  header.write(`${sumOf(header).toString(8).padStart(6, '0')}\0 `, 148, 'latin1');
+  return header;
+}
+
+/** Octal digits, or where these do not fit, GNU's big-endian form. */
+function putNumber(header: Buffer, at: number, length: number, value: number): void {
+  const digits = value.toString(8);
+  if (value >= 0 && digits.length < length) {
+    header.write(`${digits.padStart(length - 1, '0')}\0`, at, 'latin1');
+    return;
+  }
+  let rest = BigInt.asUintN(length * 8, BigInt(value));
+  for (let i = at + length - 1; i >= at; i--) {
+    header[i] = Number(rest & 0xffn);
+    rest >>= 8n;
+  }
+  header[at] = (header[at] ?? 0) | 0x80;
+}
+
+const accountBytes = 31;
+
+/** The name of an account that does not fit is left out: its number is there too. */
+function putText(header: Buffer, at: number, text: string): void {
+  const bytes = Buffer.from(text);
+  if (bytes.length <= accountBytes) bytes.copy(header, at);
+}
+
+/** What a block says, before anybody has asked whether that is allowed. */
+export interface RawHeader {
+  readonly name: string;
+  /** The character that tells the kind. */
+  readonly flag: string;
+  readonly mode: number;
+  readonly uid: number;
+  readonly gid: number;
+  readonly size: number;
+  readonly modifiedSeconds: number;
+  readonly target: string;
+}
+
+/** null for what is no header: the sum is wrong, or a number is none. */
+export function decodeHeader(block: Buffer): RawHeader | null {
+  if (readNumber(block, 148, 8) !== sumOf(block)) return null;
+  const numbers = {
+    mode: readNumber(block, 100, 8),
+    uid: readNumber(block, 108, 8),
+    gid: readNumber(block, 116, 8),
+    size: readNumber(block, 124, 12),
+    modifiedSeconds: readNumber(block, 136, 12),
+  };
+  if (Object.values(numbers).some(Number.isNaN) || numbers.size < 0) return null;
+  // Only the form of POSIX has a prefix; GNU has times there.
+  const prefix = block.toString('latin1', 257, 263) === 'ustar\0' ? readText(block, 345, 155) : '';
+  const name = readText(block, 0, nameBytes);
+  return {
+    ...numbers,
+    name: prefix === '' ? name : `${prefix}/${name}`,
+    flag: String.fromCharCode(block[156] ?? 0),
+    target: readText(block, 157, nameBytes),
+  };
+}
+
+/** Up to a NUL byte, or whole. */
+export function readText(bytes: Buffer, from: number, length: number): string {
+  const end = bytes.subarray(from, from + length).indexOf(0);
+  return decodePath(bytes.subarray(from, end === -1 ? from + length : from + end));
+}
+
+/** NaN for what is no number. */
+function readNumber(block: Buffer, at: number, length: number): number {
+  const first = block[at] ?? 0;
+  if ((first & 0x80) !== 0) return readBinary(block.subarray(at, at + length));
+  const text = block.toString('latin1', at, at + length).replace(/^ +/, '');
+  const digits = /^([0-7]*)[\0 ]/.exec(`${text}\0`)?.[1];
+  if (digits === undefined) return Number.NaN;
+  return digits === '' ? 0 : Number.parseInt(digits, 8);
+}
+
+function readBinary(bytes: Buffer): number {
+  let value = BigInt((bytes[0] ?? 0) & 0x7f);
+  for (const byte of bytes.subarray(1)) value = (value << 8n) | BigInt(byte);
+  const signed = BigInt.asIntN(bytes.length * 8 - 1, value);
+  return signed > BigInt(Number.MAX_SAFE_INTEGER) || signed < BigInt(Number.MIN_SAFE_INTEGER)
+    ? Number.NaN
+    : Number(signed);
+}
+
+/** Of the bytes, the sum itself counting as blanks. */
+function sumOf(block: Buffer): number {
+  let sum = 8 * 0x20;
+  for (let i = 0; i < 148; i++) sum += block[i] ?? 0;
+  for (let i = 156; i < blockBytes; i++) sum += block[i] ?? 0;
+  return sum;
+}
+
+/** The records of a pax header (POSIX), `null` where they are not well formed. */
+export function decodePax(bytes: Buffer): ReadonlyMap<string, string> | null {
+  const records = new Map<string, string>();
+  for (let at = 0; at < bytes.length;) {
+    const blank = bytes.indexOf(0x20, at);
+    const length = blank === -1 ? Number.NaN : Number(bytes.toString('latin1', at, blank));
+    const end = at + length;
+    if (!Number.isSafeInteger(length) || end > bytes.length || bytes[end - 1] !== 0x0a) return null;
+    const equals = bytes.indexOf(0x3d, blank);
+    if (equals === -1 || equals >= end) return null;
+    records.set(bytes.toString('utf8', blank + 1, equals), decodePath(bytes.subarray(equals + 1, end - 1)));
+    at = end;
+  }
+  return records;
+}

@@ -1,0 +1,185 @@
+/** Reads a tar archive as it comes: member after member, with as much of it in memory as one piece of a body. */
+import { FileFailure } from '../../kit/file-failure.ts';
+import { showPath } from '../../kit/path-text.ts';
+import { blockBytes, decodeHeader, decodePax, paddingOf, readText, type RawHeader } from './tar-header.ts';
+
+/** Of a long name, or of the records before a member: more is no name. */
+const mostExtensionBytes = 1024 * 1024;
+const emptyPiece = Buffer.alloc(64 * 1024);
+const emptyBlock = emptyPiece.subarray(0, blockBytes);
+
+const hint = 'Send the whole of a tar archive, as tar -c writes it.';
+
+/** Says what is wrong with an archive, and with which member. */
+export class ArchiveFault {
+  constructor(private readonly path: string) {}
+
+  /** 400. */
+  refuse(message: string, what = hint): FileFailure {
+    return new FileFailure({ operation: 'tree', path: this.path, errnoName: 'EINVAL', message, hint: what });
+  }
+
+  member(name: string, message: string, what: string): FileFailure {
+    return this.refuse(`member ${quoted(name)}: ${message}`, what);
+  }
+
+  /** 413. */
+  tooLarge(message: string, what: string): FileFailure {
+    return new FileFailure({ operation: 'tree', path: this.path, errnoName: 'EFBIG', message, hint: what });
+  }
+}
+
+/** As a client sees a name of the archive. */
+export function quoted(name: string): string {
+  return JSON.stringify(showPath(name));
+}
+
+/** What stands before a member and is about it. */
+interface Extensions {
+  name?: string;
+  target?: string;
+  records?: ReadonlyMap<string, string>;
+}
+
+/** To be disposed of. */
+export class TarReader implements AsyncDisposable {
+  readonly #pieces: AsyncIterator<Uint8Array>;
+  #buffer: Buffer = Buffer.alloc(0);
+  #at = 0;
+  #contentLeft = 0;
+  #hasMembers = false;
+
+  constructor(
+    pieces: AsyncIterable<Uint8Array>,
+    private readonly fault: ArchiveFault,
+  ) {
+    this.#pieces = pieces[Symbol.asyncIterator]();
+  }
+
+  /** The next member, once the content of the one before has been taken; null at the end. */
+  async next(): Promise<RawHeader | null> {
+    const before: Extensions = {};
+    for (;;) {
+      const block = await this.#take(blockBytes);
+      if (block === null) throw this.#cut();
+      if (block.equals(emptyBlock)) {
+        await this.#assertEnd();
+        return null;
+      }
+      const header = decodeHeader(block);
+      if (!header) throw this.fault.refuse(this.#hasMembers ? 'the archive is damaged' : 'the body is no tar archive');
+      this.#hasMembers = true;
+      if (!(await this.#extend(header, before))) return this.#begin(header, before);
+    }
+  }
+
+  /** The content of a small member. */
+  async whole(): Promise<Buffer> {
+    const size = this.#contentLeft;
+    const bytes = await this.#take(size + paddingOf(size));
+    if (bytes === null) throw this.#cut();
+    this.#contentLeft = 0;
+    return bytes.subarray(0, size);
+  }
+
+  /** The content of the member, piece by piece. */
+  async *content(): AsyncGenerator<Uint8Array> {
+    const padding = paddingOf(this.#contentLeft);
+    while (this.#contentLeft > 0) {
+      if (this.#at === this.#buffer.length && !(await this.#fill())) throw this.#cut();
+      const piece = this.#buffer.subarray(this.#at, this.#at + this.#contentLeft);
+      this.#at += piece.length;
+      this.#contentLeft -= piece.length;
+      yield piece;
+    }
+    if ((await this.#take(padding)) === null) throw this.#cut();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#pieces.return?.();
+  }
+
+  /** A header that is about the next one: true when it was that. */
+  async #extend({ flag, size, name }: RawHeader, before: Extensions): Promise<boolean> {
+    if (!'LKxg'.includes(flag)) return false;
+    if (size > mostExtensionBytes) throw this.fault.member(name, `its header has ${size} bytes`, hint);
+    const bytes = await this.#take(size + paddingOf(size));
+    if (bytes === null) throw this.#cut();
+    const content = bytes.subarray(0, size);
+    if (flag === 'L') before.name = readText(content, 0, size);
+    if (flag === 'K') before.target = readText(content, 0, size);
+    // A global header says things like the commit of git archive: nothing that a member needs.
+    if (flag === 'x') before.records = decodePax(content) ?? this.#damaged(name);
+    return true;
+  }
+
+  #damaged(name: string): never {
+    throw this.fault.member(name, 'its pax header is damaged', hint);
+  }
+
+  #begin(header: RawHeader, { name, target, records }: Extensions): RawHeader {
+    const number = (key: string, otherwise: number): number => {
+      const text = records?.get(key);
+      if (text === undefined) return otherwise;
+      const value = Number(text);
+      if (text.trim() === '' || !Number.isFinite(value)) return this.#damaged(header.name);
+      return Math.trunc(value);
+    };
+    const size = number('size', header.size);
+    if (size < 0 || !Number.isSafeInteger(size)) this.#damaged(header.name);
+    const member = {
+      ...header,
+      name: records?.get('path') ?? name ?? header.name,
+      target: records?.get('linkpath') ?? target ?? header.target,
+      size,
+      modifiedSeconds: number('mtime', header.modifiedSeconds),
+    };
+    if ([...(records?.keys() ?? [])].some((key) => key.startsWith('GNU.sparse.')) || header.flag === 'S') {
+      throw this.fault.member(member.name, 'is a sparse file', 'Make the archive without --sparse.');
+    }
+    this.#contentLeft = size;
+    return member;
+  }
+
+  /** Behind an empty block there are only more of them. */
+  async #assertEnd(): Promise<void> {
+    do {
+      const rest = this.#buffer.subarray(this.#at);
+      this.#at = this.#buffer.length;
+      if (!isEmpty(rest)) throw this.fault.refuse('there is something behind the end of the archive');
+    } while (await this.#fill());
+  }
+
+  #cut(): FileFailure {
+    return this.#hasMembers || this.#buffer.length > 0
+      ? this.fault.refuse('the archive ends in the middle')
+      : this.fault.refuse('the body is empty');
+  }
+
+  /** So many bytes, or null where the archive ends before. */
+  async #take(length: number): Promise<Buffer | null> {
+    while (this.#buffer.length - this.#at < length) if (!(await this.#fill())) return null;
+    const bytes = this.#buffer.subarray(this.#at, this.#at + length);
+    this.#at += length;
+    return bytes;
+  }
+
+  async #fill(): Promise<boolean> {
+    const { done, value } = await this.#pieces.next();
+    if (done) return false;
+    const rest = this.#buffer.subarray(this.#at);
+    const piece = Buffer.from(value.buffer, value.byteOffset, value.length);
+    this.#buffer = rest.length === 0 ? piece : Buffer.concat([rest, piece]);
+    this.#at = 0;
+    return true;
+  }
+}
+
+/** Compared block by block: an archive may end in gigabytes of nothing. */
+function isEmpty(bytes: Buffer): boolean {
+  for (let at = 0; at < bytes.length; at += emptyPiece.length) {
+    const part = bytes.subarray(at, at + emptyPiece.length);
+    if (!part.equals(emptyPiece.subarray(0, part.length))) return false;
+  }
+  return true;
+}
