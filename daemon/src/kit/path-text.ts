@@ -25,6 +25,7 @@ export function systemPath(path: string): string | Buffer {
 
 /** The bytes of a path. A surrogate that stands for no byte becomes U+FFFD, as everywhere; see `isPath`. */
 export function encodePath(path: string): Buffer {
+  if (!strayPattern.test(path)) return Buffer.from(path);
   const parts: Buffer[] = [];
   for (const part of path.split(/([\udc80-\udcff])/u)) {
     parts.push(strayBytePattern.test(part) ? Buffer.from([part.charCodeAt(0) - 0xdc00]) : Buffer.from(part));

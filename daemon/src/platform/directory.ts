@@ -12,7 +12,7 @@ import {
   lstatSync,
   openSync,
   promises as fs,
-  readdirSync,
+  readlinkSync,
   readSync,
   renameSync,
   type BigIntStats,
@@ -150,8 +150,13 @@ export class Directory implements AsyncDisposable {
    * What follows with `Now` in its name blocks the daemon for one call of the system each, which costs a tenth of a
    * trip to a thread: for work on thousands of names, in slices.
    */
-  namesNow(): string[] {
-    return this.#now('.', (at) => readdirSync(at, { encoding: 'buffer' }).map((name) => decodePath(name)));
+  readLinkNow(name: string): string {
+    return this.#now(name, (at) => decodePath(readlinkSync(at, 'buffer')));
+  }
+
+  /** Of this directory. */
+  ownNow(): BigIntStats {
+    return fstatSync(this.handle.fd, { bigint: true });
   }
 
   /** Of the name itself; null where there is nothing by that name. */
@@ -166,7 +171,7 @@ export class Directory implements AsyncDisposable {
       try {
         const stat = fstatSync(file, { bigint: true });
         if (!stat.isFile() || stat.size > mostBytes) return null;
-        const buffer = Buffer.alloc(Number(stat.size));
+        const buffer = Buffer.allocUnsafe(Number(stat.size));
         let length = 0;
         for (let read = 1; read > 0 && length < buffer.length; length += read) {
           read = readSync(file, buffer, length, buffer.length - length, length);
@@ -191,6 +196,14 @@ export class Directory implements AsyncDisposable {
   /** A path that leads here for as long as this is open. */
   get heldPath(): string {
     return `/proc/self/fd/${this.handle.fd}`;
+  }
+
+  /** The names of which the file system says by itself that they are regular files: those that are text, where it can. */
+  fileNames(): Promise<Set<string>> {
+    return this.#do('.', async (at) => {
+      const entries = await fs.readdir(at, { withFileTypes: true });
+      return new Set(entries.filter((entry) => entry.isFile()).map(({ name }) => name));
+    });
   }
 
   /** Anything but a directory. */

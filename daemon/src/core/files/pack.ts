@@ -1,20 +1,23 @@
 /** Sends a tree as a tar archive while it reads it: as much of it in memory as one piece, however large it is. */
 import type { BigIntStats } from 'node:fs';
+import type { FileHandle } from 'node:fs/promises';
 import { FileFailure, asFileOperation, errnoOf, fileFailureOf } from '../../kit/file-failure.ts';
-import { encodePath } from '../../kit/path-text.ts';
 import type { Directory } from '../../platform/directory.ts';
 import { CoreError } from '../../kit/errors.ts';
 import type { FilesContext } from './context.ts';
 import { Glob, GlobError } from './glob.ts';
 import { assertRegular } from './replace.ts';
-import { Slices } from './slices.ts';
-import { archiveEnd, encodeHeader, paddingOf, type TarMember } from './tar-header.ts';
+import { Slices, sortInSlices } from './slices.ts';
+import { archiveEnd, blockBytes, encodeHeader, paddingOf, type TarMember } from './tar-header.ts';
 import { openTarget } from './target.ts';
 
 const operation = 'tree';
 /** Up to this size a file is read in one go. */
 const smallBytes = 64 * 1024;
 const pieceBytes = 256 * 1024;
+const nothing = Buffer.alloc(smallBytes + blockBytes);
+
+type SmallFile = NonNullable<ReturnType<Directory['readNow']>>;
 
 export interface PackRequest {
   readonly path: string;
@@ -86,6 +89,17 @@ function globOf(text: string): Glob {
   }
 }
 
+/** A directory on the way down. */
+interface Level {
+  readonly directory: Directory;
+  /** The names that lead to it. */
+  readonly above: readonly string[];
+  names: readonly string[];
+  /** Those that were regular files when the names were read. */
+  files: ReadonlySet<string>;
+  at: number;
+}
+
 /** One archive that is being made. */
 class Packing {
   readonly #slices = new Slices();
@@ -102,87 +116,125 @@ class Packing {
   ) {}
 
   async *pieces(directory: Directory, name: string | null): AsyncGenerator<Uint8Array> {
-    if (name === null) {
-      this.#add(this.#header('.', 'directory', await directory.own()));
-      yield* this.#walk(directory, []);
-    } else {
-      yield* this.#entry(directory, name, [name]);
+    const levels: Level[] = [{ directory, above: [], names: name === null ? [] : [name], files: new Set(), at: 0 }];
+    try {
+      if (name === null) await this.#enter(levels, '.');
+      for (let level = levels.at(-1); level; level = levels.at(-1)) {
+        if (this.#slices.isOver) await this.#slices.pause();
+        if (this.#waitingBytes >= pieceBytes) yield this.#flush();
+        const next = level.names[level.at++];
+        if (next === undefined) {
+          if (levels.pop() !== undefined && levels.length > 0) await level.directory[Symbol.asyncDispose]();
+          continue;
+        }
+        const left = this.#addEntry(level, next);
+        if (left === 'directory') await this.#descend(levels, level, next);
+        if (left === 'large') yield* this.#largeFile(level, next);
+      }
+    } finally {
+      for (const { directory: below } of levels.slice(1)) await below[Symbol.asyncDispose]();
     }
     this.#add(archiveEnd);
     yield this.#flush();
   }
 
-  /** In the order of the bytes of the names, so that the same tree is the same archive. */
-  async *#walk(directory: Directory, above: readonly string[]): AsyncGenerator<Uint8Array> {
-    const names = directory.namesNow().map((name) => ({ name, bytes: encodePath(name) }));
-    names.sort((a, b) => Buffer.compare(a.bytes, b.bytes));
-    for (const { name } of names) {
-      const path = [...above, name];
-      if (this.excluded.some((glob) => glob.matches(path))) continue;
-      yield* this.#entry(directory, name, path);
+  /** Always in the same order, so that the same tree is the same archive. */
+  async #enter(levels: Level[], name: string): Promise<void> {
+    const level = levels.at(-1)!;
+    this.#add(this.#header(name, 'directory', level.directory.ownNow()));
+    const names: string[] = [];
+    for (const inner of await level.directory.names()) {
+      if (!this.#isExcluded([...level.above, inner])) names.push(inner);
+      if (this.#slices.isOver) await this.#slices.pause();
     }
+    level.files = await level.directory.fileNames();
+    level.names = await sortInSlices(names, (a, b) => (a < b ? -1 : 1), this.#slices);
   }
 
-  async *#entry(directory: Directory, name: string, path: readonly string[]): AsyncGenerator<Uint8Array> {
-    if (this.#slices.isOver) await this.#slices.pause();
-    if (this.#waitingBytes >= pieceBytes) yield this.#flush();
+  #isExcluded(path: readonly string[]): boolean {
+    return this.excluded.some((glob) => glob.matches(path));
+  }
+
+  async #descend(levels: Level[], { directory, above }: Level, name: string): Promise<void> {
     try {
-      const stat = directory.findNow(name);
-      if (stat?.isFile()) yield* this.#file(directory, name, path, stat);
-      else if (stat?.isSymbolicLink())
-        this.#add(this.#header(nameOf(path), 'symlink', stat, await directory.readLink(name)));
-      else if (stat?.isDirectory()) yield* this.#directory(directory, name, path);
-      // Sockets, pipes and devices have no content: they are left out.
+      const below = await directory.openDirectory(name);
+      const path = [...above, name];
+      levels.push({ directory: below, above: path, names: [], files: new Set(), at: 0 });
+      await this.#enter(levels, nameOf(above, name));
     } catch (error) {
       if (errnoOf(error) !== 'ENOENT') throw error; // It has gone meanwhile.
     }
   }
 
-  async *#directory(above: Directory, name: string, path: readonly string[]): AsyncGenerator<Uint8Array> {
-    await using directory = await above.openDirectory(name);
-    this.#add(this.#header(nameOf(path), 'directory', await directory.own()));
-    yield* this.#walk(directory, path);
+  /** All of an entry that is read in a moment; what is left to do of it otherwise. */
+  #addEntry({ directory, above, files }: Level, name: string): 'directory' | 'large' | null {
+    const path = nameOf(above, name);
+    try {
+      const small = files.has(name) ? directory.readNow(name, smallBytes) : null;
+      if (small) return this.#addSmall(path, small);
+      const stat = directory.findNow(name);
+      if (stat?.isDirectory()) return 'directory';
+      if (stat?.isFile()) return this.#addFile(directory, name, path, stat);
+      if (stat?.isSymbolicLink()) this.#add(this.#header(path, 'symlink', stat, directory.readLinkNow(name)));
+      // Sockets, pipes and devices have no content: they are left out.
+    } catch (error) {
+      if (errnoOf(error) !== 'ENOENT') throw error; // It has gone meanwhile.
+    }
+    return null;
   }
 
-  async *#file(
-    directory: Directory,
-    name: string,
-    path: readonly string[],
-    stat: BigIntStats,
-  ): AsyncGenerator<Uint8Array> {
-    const inode = `${stat.dev}:${stat.ino}`;
-    const first = stat.nlink > 1n ? this.#firstNames.get(inode) : undefined;
+  #addFile(directory: Directory, name: string, path: string, stat: BigIntStats): 'large' | null {
+    const first = stat.nlink > 1n ? this.#firstNames.get(inodeOf(stat)) : undefined;
     if (first !== undefined) {
-      this.#add(this.#header(nameOf(path), 'hardlink', stat, first));
-      return;
+      this.#add(this.#header(path, 'hardlink', stat, first));
+      return null;
     }
     const small = stat.size <= smallBytes ? directory.readNow(name, smallBytes) : null;
-    if (small) {
-      this.#add(this.#header(nameOf(path), 'file', small.stat));
-      this.#add(padded(small.bytes, Number(small.stat.size)));
-    } else {
-      yield* this.#largeFile(directory, name, path);
+    return small ? this.#addSmall(path, small) : 'large';
+  }
+
+  #addSmall(path: string, { stat, bytes }: SmallFile): null {
+    const first = stat.nlink > 1n ? this.#firstNames.get(inodeOf(stat)) : undefined;
+    if (first !== undefined) {
+      this.#add(this.#header(path, 'hardlink', stat, first));
+      return null;
     }
-    if (stat.nlink > 1n) this.#firstNames.set(inode, nameOf(path));
+    this.#addHeader(path, stat);
+    this.#add(bytes);
+    const size = Number(stat.size);
+    const missing = size - bytes.length + paddingOf(size);
+    if (missing > 0) this.#add(nothing.subarray(0, missing));
+    return null;
+  }
+
+  /** Of a file; others with the same inode will be links to it. */
+  #addHeader(path: string, stat: BigIntStats): void {
+    this.#add(this.#header(path, 'file', stat));
+    if (stat.nlink > 1n) this.#firstNames.set(inodeOf(stat), path);
   }
 
   /** Padded or cut to the size that its header tells, as GNU tar does with a file that changes while it is read. */
-  async *#largeFile(directory: Directory, name: string, path: readonly string[]): AsyncGenerator<Uint8Array> {
-    await using file = await directory.openToRead(name);
-    const stat = await file.stat({ bigint: true });
-    assertRegular({ stat, path: `${directory.path}/${name}` }, operation);
-    this.#add(this.#header(nameOf(path), 'file', stat));
-    yield this.#flush();
-    const size = Number(stat.size);
-    for (let at = 0; at < size;) {
-      const buffer = Buffer.allocUnsafe(Math.min(pieceBytes, size - at));
-      const { bytesRead } = await file.read(buffer, 0, buffer.length, at);
-      if (bytesRead === 0) buffer.fill(0);
-      const piece = bytesRead === 0 ? buffer : buffer.subarray(0, bytesRead);
-      at += piece.length;
-      yield piece;
+  async *#largeFile({ directory, above }: Level, name: string): AsyncGenerator<Uint8Array> {
+    const file = await openIfThere(directory, name);
+    if (!file) return;
+    try {
+      const stat = await file.stat({ bigint: true });
+      assertRegular({ stat, path: `${directory.path}/${name}` }, operation);
+      this.#addHeader(nameOf(above, name), stat);
+      yield this.#flush();
+      const size = Number(stat.size);
+      for (let at = 0; at < size;) {
+        const buffer = Buffer.allocUnsafe(Math.min(pieceBytes, size - at));
+        const { bytesRead } = await file.read(buffer, 0, buffer.length, at);
+        if (bytesRead === 0) buffer.fill(0);
+        const piece = bytesRead === 0 ? buffer : buffer.subarray(0, bytesRead);
+        at += piece.length;
+        yield piece;
+      }
+      this.#add(nothing.subarray(0, paddingOf(size)));
+    } finally {
+      await file.close();
     }
-    this.#add(Buffer.alloc(paddingOf(size)));
   }
 
   #header(name: string, kind: TarMember['kind'], stat: BigIntStats, target = ''): Buffer {
@@ -214,14 +266,22 @@ class Packing {
   }
 }
 
-function nameOf(path: readonly string[]): string {
-  return `./${path.join('/')}`;
+function inodeOf({ dev, ino }: BigIntStats): string {
+  return `${dev}:${ino}`;
 }
 
-function padded(bytes: Buffer, size: number): Buffer {
-  const whole = Buffer.alloc(size + paddingOf(size));
-  bytes.copy(whole);
-  return whole;
+/** null where it has gone meanwhile. */
+async function openIfThere(directory: Directory, name: string): Promise<FileHandle | null> {
+  try {
+    return await directory.openToRead(name);
+  } catch (error) {
+    if (errnoOf(error) !== 'ENOENT') throw error;
+    return null;
+  }
+}
+
+function nameOf(above: readonly string[], name: string): string {
+  return above.length === 0 ? `./${name}` : `./${above.join('/')}/${name}`;
 }
 
 function remembered(names: Map<number, string>, id: number, find: () => string | null): string {

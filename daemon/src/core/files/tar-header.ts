@@ -43,11 +43,11 @@ export function encodeHeader(member: TarMember): Buffer {
   target.copy(header, 157, 0, nameBytes);
   putText(header, 265, member.owner);
   putText(header, 297, member.group);
-  return Buffer.concat([
+  const long = [
     ...(target.length > nameBytes ? [longText(target, 'K')] : []),
     ...(name.length > nameBytes ? [longText(name, 'L')] : []),
-    seal(header),
-  ]);
+  ];
+  return long.length === 0 ? seal(header) : Buffer.concat([...long, seal(header)]);
 }
 
 /** Two empty blocks. */
@@ -64,14 +64,17 @@ function longText(text: Buffer, flag: 'K' | 'L'): Buffer {
   return Buffer.concat([header, text, Buffer.alloc(1 + paddingOf(size))]);
 }
 
+/** A header without a name, of an empty file. */
+const emptyHeader = Buffer.alloc(blockBytes);
+emptyHeader.write('0000000\0'.repeat(3), 100, 'latin1');
+emptyHeader.write('00000000000\0'.repeat(2), 124, 'latin1');
+emptyHeader.write('ustar  \0', 257, 'latin1');
+
 function baseHeader(name: Buffer, flag: string, size: number): Buffer {
-  const header = Buffer.alloc(blockBytes);
+  const header = Buffer.from(emptyHeader);
   name.copy(header, 0, 0, nameBytes);
-  header.write('0000000\0'.repeat(3), 100, 'latin1');
   putNumber(header, 124, 12, size);
-  header.write('00000000000\0', 136, 'latin1');
-  header.write(flag, 156, 'latin1');
-  header.write('ustar  \0', 257, 'latin1');
+  header[156] = flag.charCodeAt(0);
   return header;
 }
 
@@ -83,11 +86,15 @@ function seal(header: Buffer): Buffer {
 
 /** Octal digits, or where these do not fit, GNU's big-endian form. */
 function putNumber(header: Buffer, at: number, length: number, value: number): void {
-  const digits = value.toString(8);
-  if (value >= 0 && digits.length < length) {
-    header.write(`${digits.padStart(length - 1, '0')}\0`, at, 'latin1');
-    return;
+  if (value < 0 || value >= 8 ** (length - 1)) return putBinary(header, at, length, value);
+  let rest = value;
+  for (let i = at + length - 2; i >= at; i--) {
+    header[i] = 0x30 + (rest % 8);
+    rest = Math.floor(rest / 8);
   }
+}
+
+function putBinary(header: Buffer, at: number, length: number, value: number): void {
   let rest = BigInt.asUintN(length * 8, BigInt(value));
   for (let i = at + length - 1; i >= at; i--) {
     header[i] = Number(rest & 0xffn);
