@@ -20,7 +20,7 @@ import { Accounts } from './core/identity/accounts.ts';
 import { Packages } from './core/ops/packages.ts';
 import { Sandbox } from './core/ops/sandbox.ts';
 import { Toolchains } from './core/ops/toolchain.ts';
-import { mostWatchers, Watchers } from './core/watch/watchers.ts';
+import { mostWatchers, type Watchers } from './core/watch/watchers.ts';
 import { Daemon } from './daemon.ts';
 import { unmatchedRoute, type AppDeps } from './http/app.ts';
 import { ApiKey } from './http/auth.ts';
