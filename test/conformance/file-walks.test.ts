@@ -1,11 +1,11 @@
 /** What a client may rely on when a walk is long: it is counted honestly, holds up nobody, and ends with its client. */
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { availableParallelism, loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll } from 'bun:test';
 import { KeptConnection } from '../harness/kept-connection.ts';
 import { expect, test, type Sandbox } from '../harness/sandbox.ts';
-import { until } from '../harness/until.ts';
+import { cpuTicks, until } from '../harness/until.ts';
 
 function query(values: Readonly<Record<string, unknown>>): string {
   const texts = Object.entries(values).map(([name, value]) => [name, String(value)] as [string, string]);
@@ -82,9 +82,3 @@ test('V2FS-ABORT whoever goes away ends the walk', async ({ sandbox }) => {
   const [whole, left] = logged().map((line) => line['ms'] as number);
   expect(left).toBeLessThan((whole ?? 0) / 2);
 });
-
-/** Hundredths of a second that the daemon has worked. */
-function cpuTicks({ daemonPid }: Sandbox): number {
-  const fields = readFileSync(`/proc/${daemonPid}/stat`, 'latin1').split(') ').at(-1)?.split(' ') ?? [];
-  return Number(fields[11]) + Number(fields[12]);
-}

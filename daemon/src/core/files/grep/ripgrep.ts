@@ -1,5 +1,6 @@
 /** Grep by ripgrep: its JSON as it comes, and its end as soon as there is enough of it. */
 import { endTool } from '../../capabilities/tool-run.ts';
+import { Deadline } from '../../../kit/deadline.ts';
 import { HandedOver } from '../../../kit/handed-over.ts';
 import { decodeUtf8 } from '../../../kit/text.ts';
 import type { Child, Spawn } from '../../../platform/spawn.ts';
@@ -27,6 +28,8 @@ const chunkBytes = 256 * 1024;
 const capBytes = 64 * 1024 * 1024;
 /** To parse more than 8 MiB at once would hold up everybody: the other engine has a thread of its own. */
 const longestLinePieces = (8 * 1024 * 1024) / chunkBytes;
+/** The end is told at once; to be told of every line too would take from ripgrep what processors there are. */
+const lookEveryMs = 20;
 const longestRunMs = 15 * 60 * 1000;
 /**
  * Threads are fast and come in no order: as long as there is little to sort, all of it is taken and sorted here. When
@@ -138,8 +141,8 @@ async function readLines(child: Child, takes: (line: Buffer) => boolean, signal:
     } else if (isOver) {
       return endOf(child);
     } else {
-      child.watch();
-      await child.changed(signal);
+      using soon = new Deadline(lookEveryMs, signal);
+      await child.changed(soon.signal);
       if (child.isLetGo) throw new HandedOver();
     }
   }
