@@ -27,10 +27,10 @@ const engines: Readonly<Record<string, SandboxOptions>> = {
   'built-in': withoutRipgrep,
 };
 
-function withEachEngine(title: string, body: (sandbox: Sandbox, engine: string) => Promise<void>): void {
+/** The same test with each of them. */
+function engineTest(title: string, body: (sandbox: Sandbox, engine: string) => Promise<void>): void {
   for (const [engine, options] of Object.entries(engines)) {
-    // oxlint-disable-next-line
-    test(`V2FS-GREP ${title}, by ${engine}`, ({ sandbox }) => body(sandbox, engine), options);
+    test(`${title}, by ${engine}`, ({ sandbox }) => body(sandbox, engine), options);
   }
 }
 
@@ -83,7 +83,7 @@ const expectedHits = [
   'repo/keep.log:1:foo',
 ];
 
-withEachEngine('FILE-7 lines of a tree are found in its order', async (sandbox, engine) => {
+engineTest('V2FS-GREP FILE-7 lines of a tree are found in its order', async (sandbox, engine) => {
   const root = plantTree(join(sandbox.directory, 'corpus'), corpus);
   const pipe = await sandbox.run({ command: 'mkfifo', args: [join(root, 'pipe')], shell: 'none' });
   expect(pipe['exit_code']).toBe(0);
@@ -109,7 +109,7 @@ withEachEngine('FILE-7 lines of a tree are found in its order', async (sandbox, 
   });
 });
 
-withEachEngine('every field does what it says', async (sandbox) => {
+engineTest('V2FS-GREP every field does what it says', async (sandbox) => {
   const root = plantTree(join(sandbox.directory, 'corpus'), corpus);
   const found = async (pattern: string, more = {}) => hits(root, await grep(sandbox, root, pattern, more));
 
@@ -149,7 +149,7 @@ withEachEngine('every field does what it says', async (sandbox) => {
   ]);
 });
 
-withEachEngine('one file is searched whatever the filters say, and is told by its own path', async (sandbox) => {
+engineTest('V2FS-GREP one file is searched whatever the filters say, and is told by its own path', async (sandbox) => {
   const root = plantTree(join(sandbox.directory, 'corpus'), { ...corpus, 'odd [x]*.txt ': 'foo\n' });
 
   const named = async (name: string, more = {}) => hits(root, await grep(sandbox, join(root, name), 'foo', more));
@@ -162,7 +162,7 @@ withEachEngine('one file is searched whatever the filters say, and is told by it
   expect(await named('round')).toHaveLength(11);
 });
 
-withEachEngine('offset and max_results go through all matches in one order', async (sandbox) => {
+engineTest('V2FS-GREP offset and max_results go through all matches in one order', async (sandbox) => {
   const root = join(sandbox.directory, 'many');
   const names = Array.from({ length: 40 }, (_, index) => `d${index % 7}/f${index}`);
   plantTree(root, Object.fromEntries(names.map((name) => [name, 'foo\nbar\nfoo\n'])));
@@ -182,7 +182,7 @@ withEachEngine('offset and max_results go through all matches in one order', asy
   expect(await grep(sandbox, root, 'foo', { offset: 80 })).toMatchObject({ match_count: 0, truncated: false });
 });
 
-withEachEngine('a huge line is cut around the match, and a flood of matches is stopped', async (sandbox) => {
+engineTest('V2FS-GREP a huge line is cut around the match, and a flood of matches is stopped', async (sandbox) => {
   const root = plantTree(join(sandbox.directory, 'huge'), {
     'long.txt': `${'é'.repeat(10_000)}foo${'y'.repeat(10_000)}\n`,
     'flood.txt': 'foo\n'.repeat(200_000),
@@ -212,7 +212,7 @@ withEachEngine('a huge line is cut around the match, and a flood of matches is s
   );
 });
 
-withEachEngine('names that are not UTF-8 are told as paths that are taken back', async (sandbox) => {
+engineTest('V2FS-GREP names that are not UTF-8 are told as paths that are taken back', async (sandbox) => {
   const root = join(sandbox.directory, 'names');
   mkdirSync(Buffer.concat([Buffer.from(`${root}/`), Buffer.from([0xe9])]), { recursive: true });
   writeFileSync(Buffer.concat([Buffer.from(`${root}/`), Buffer.from([0xe9]), Buffer.from('/f')]), 'foo\n');
@@ -232,7 +232,7 @@ interface Refusal {
   readonly facts?: readonly [errnoName: string, errorType: string];
 }
 
-withEachEngine('V2FS-GREPREFUSED bad input is refused, with what is wrong and what to do', async (sandbox) => {
+engineTest('V2FS-GREPREFUSED bad input is refused, with what is wrong and what to do', async (sandbox) => {
   const root = plantTree(join(sandbox.directory, 'corpus'), { 'a.txt': 'foo\n', 'large.txt': 'x'.repeat(2 ** 20 + 1) });
   const bad = (pattern: string, message: RegExp): Refusal => ({
     body: { pattern },
@@ -373,7 +373,7 @@ test(
   { ...withoutRipgrep, env: (sandbox) => ({ PATH: `${join(sandbox.directory, 'bin')}:/usr/bin:/bin` }) },
 );
 
-withEachEngine('V2FS-ABORT whoever goes away ends the search', async (sandbox) => {
+engineTest('V2FS-ABORT whoever goes away ends the search', async (sandbox) => {
   const root = plantTree(join(sandbox.directory, 'corpus'), {});
   const text = `${'a'.repeat(150)}\n`.repeat(50_000);
   for (let at = 0; at < 40; at++) writeFileSync(join(root, `f${at}`), text);

@@ -231,7 +231,7 @@ export const requirementsAreTested: Rule = (files) => {
 /** Ids stand at the beginning of a test's title: `test('CMD-1 a run answers…`, several with spaces between. */
 export function quotedIds({ path, text }: SourceFile): { path: string; id: string }[] {
   const titles = [
-    ...text.matchAll(/\b(?:t|programT)est(?:\.\w+)*(?:\([^()]*\))?\(\s*(['"`])((?:\\.|(?!\1)[\s\S])*)\1/g),
+    ...text.matchAll(/\b(?:t|programT|engineT)est(?:\.\w+)*(?:\([^()]*\))?\(\s*(['"`])((?:\\.|(?!\1)[\s\S])*)\1/g),
   ].map((match) => match[2] ?? '');
   return titles.flatMap((title) => {
     const leading = /^(?:[A-Z][A-Z0-9]*(?:-[A-Z0-9]+)+[ ,]+)+/.exec(title)?.[0] ?? '';
