@@ -5,7 +5,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname } from 'node:path';
 import { join } from 'node:path';
-import { Slices } from './slices.ts';
+import { Slices } from '../../kit/slices.ts';
 import { walk } from './walk.ts';
 
 const home = mkdtempSync(join(tmpdir(), 'sandboxd-gitignore-'));

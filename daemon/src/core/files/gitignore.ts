@@ -1,7 +1,7 @@
 /** Files such as .gitignore: their patterns, and what those of a directory and of all above it say of a path. */
 import { closeSync, constants, existsSync, fstatSync, openSync, readSync } from 'node:fs';
 import { decodePath, systemPath } from '../../kit/path-text.ts';
-import { Glob, GlobError } from './glob.ts';
+import { Glob, GlobError } from '../../kit/glob.ts';
 
 export interface IgnorePattern {
   /** `!`: what an earlier pattern ignores is kept. */

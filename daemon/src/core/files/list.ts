@@ -5,7 +5,8 @@ import { systemPath } from '../../kit/path-text.ts';
 import type { FilesContext } from './context.ts';
 import { comparePositions, decodeCursor, encodeCursor, type Order, type Position, positionOf } from './ordering.ts';
 import { SkippedList, type SkippedSummary } from './skipped.ts';
-import { FirstOf, mapBounded, Slices } from './slices.ts';
+import { Slices } from '../../kit/slices.ts';
+import { FirstOf, mapBounded } from './slices.ts';
 import { type Entry, walk } from './walk.ts';
 
 export interface ListRequest {

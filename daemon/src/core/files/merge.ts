@@ -3,7 +3,7 @@ import { FileFailure } from '../../kit/file-failure.ts';
 import { showPath } from '../../kit/path-text.ts';
 import type { Directory } from '../../platform/directory.ts';
 import type { ArchiveShape } from './archive-shape.ts';
-import type { Slices } from './slices.ts';
+import type { Slices } from '../../kit/slices.ts';
 
 const operation = 'tree';
 

@@ -5,9 +5,10 @@ import { FileFailure, asFileOperation, errnoOf, fileFailureOf } from '../../kit/
 import type { Directory } from '../../platform/directory.ts';
 import { CoreError } from '../../kit/errors.ts';
 import type { FilesContext } from './context.ts';
-import { Glob, GlobError } from './glob.ts';
+import { Glob, GlobError } from '../../kit/glob.ts';
 import { assertRegular } from './replace.ts';
-import { Slices, sortInSlices } from './slices.ts';
+import { Slices } from '../../kit/slices.ts';
+import { sortInSlices } from './slices.ts';
 import { archiveEnd, blockBytes, encodeHeader, paddingOf, type TarMember } from './tar-header.ts';
 import { openTarget } from './target.ts';
 

@@ -1,10 +1,11 @@
 /** Finds files by a glob on their path below a directory, or on their name at any depth. */
 import { FileFailure } from '../../kit/file-failure.ts';
 import type { FilesContext } from './context.ts';
-import { Glob, GlobError, type GlobState } from './glob.ts';
+import { Glob, GlobError, type GlobState } from '../../kit/glob.ts';
 import { placeOf } from './ordering.ts';
 import { SkippedList, type SkippedSummary } from './skipped.ts';
-import { FirstOf, Slices } from './slices.ts';
+import { Slices } from '../../kit/slices.ts';
+import { FirstOf } from './slices.ts';
 import { type Batch, walk } from './walk.ts';
 
 export const searchKinds = ['file', 'directory', 'any'] as const;

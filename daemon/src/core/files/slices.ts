@@ -1,23 +1,8 @@
-/** Long work on the event loop in slices of a few milliseconds, between which everything else has its turn. */
+/** Work on many items in slices, between which everything else on the event loop has its turn. */
+import type { Slices } from '../../kit/slices.ts';
 
-const sliceMs = 2;
 /** What one call of the engine sorts without a pause. */
 const runLength = 1024;
-
-/** Of one request: all that it does shares the same slices. */
-export class Slices {
-  #startedMs = performance.now();
-
-  /** True when it is somebody else's turn: `if (slices.isOver) await slices.pause()`. */
-  get isOver(): boolean {
-    return performance.now() - this.#startedMs > sliceMs;
-  }
-
-  async pause(): Promise<void> {
-    await new Promise((resolve) => setImmediate(resolve));
-    this.#startedMs = performance.now();
-  }
-}
 
 export type Compare<T> = (a: T, b: T) => number;
 

@@ -6,7 +6,7 @@ import { ArchiveShape, type Accepted, type Member } from './archive-shape.ts';
 import type { FilesContext } from './context.ts';
 import { assertMergeable, mergeTree } from './merge.ts';
 import { ownerFor, type Owner } from './owner.ts';
-import { Slices } from './slices.ts';
+import { Slices } from '../../kit/slices.ts';
 import { ArchiveFault, TarReader } from './tar-reader.ts';
 import { groupIn, openNearest, openTarget, parentOf, type Target } from './target.ts';
 

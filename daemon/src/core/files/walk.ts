@@ -3,7 +3,8 @@ import { promises as fs, type Dirent } from 'node:fs';
 import { errnoOf, type FileOperation, fileFailureOf } from '../../kit/file-failure.ts';
 import { decodePath, systemPath } from '../../kit/path-text.ts';
 import { chainVerdict, hasRepository, type IgnoreChain, join, lineageOf, withIgnoreFile } from './gitignore.ts';
-import { mapBounded, type Slices } from './slices.ts';
+import type { Slices } from '../../kit/slices.ts';
+import { mapBounded } from './slices.ts';
 
 export interface Entry {
   readonly name: string;

@@ -10,7 +10,7 @@ import { DirectoryTree, isExhausted } from './directory-tree.ts';
 import type { PathFilter } from './filter.ts';
 import { guardMask, inotify } from './inotify-bits.ts';
 import { MoveQueue, type QueuedEvent } from './move-queue.ts';
-import { Slices } from './slices.ts';
+import { Slices } from '../../kit/slices.ts';
 import type { Listener, Receiver, WatchTable } from './watch-table.ts';
 
 export interface SourceDeps {

@@ -5,7 +5,7 @@ import { joinPath, type EventType } from './change.ts';
 import { Directory } from './directory.ts';
 import type { PathFilter } from './filter.ts';
 import { directoryMask } from './inotify-bits.ts';
-import { Slices } from './slices.ts';
+import { Slices } from '../../kit/slices.ts';
 import type { Receiver, WatchTable } from './watch-table.ts';
 
 export interface TreeDeps {

@@ -1,5 +1,5 @@
 /** Which entries below a watched directory are followed, and which are told. */
-import { Glob } from './glob.ts';
+import { PathPattern } from './path-pattern.ts';
 
 /** As in 1.x (contract, Watch). */
 export const defaultExclude: readonly string[] = [
@@ -22,15 +22,15 @@ const plainName = /^[^*?[\]{}\\/]+$/;
 export class PathFilter {
   /** Patterns that are plain names. */
   readonly #names: ReadonlySet<string>;
-  readonly #exclude: readonly Glob[];
-  readonly #include: readonly Glob[];
+  readonly #exclude: readonly PathPattern[];
+  readonly #include: readonly PathPattern[];
 
   constructor(exclude: readonly string[], include: readonly string[]) {
     this.#names = new Set(exclude.filter((pattern) => plainName.test(pattern)));
     this.#exclude = [...exclude.filter((pattern) => !plainName.test(pattern)), unfinished].map(
-      (pattern) => new Glob(pattern),
+      (pattern) => new PathPattern(pattern),
     );
-    this.#include = include.map((pattern) => new Glob(pattern));
+    this.#include = include.map((pattern) => new PathPattern(pattern));
   }
 
   /** Neither told nor, when it is a directory, looked into. */

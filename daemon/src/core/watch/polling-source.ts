@@ -3,7 +3,7 @@ import { errnoOf } from '../../kit/file-failure.ts';
 import type { FileFacts } from '../../platform/watched-files.ts';
 import { joinPath, type Change, type ChangeSource, type EventType } from './change.ts';
 import type { SourceDeps } from './directory-source.ts';
-import { Slices } from './slices.ts';
+import { Slices } from '../../kit/slices.ts';
 
 /** A look takes its time from everybody: it comes again after five times as long as it took. */
 const restFactor = 5;

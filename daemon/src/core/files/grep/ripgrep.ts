@@ -5,7 +5,7 @@ import { HandedOver } from '../../../kit/handed-over.ts';
 import { decodeUtf8 } from '../../../kit/text.ts';
 import type { Child, Spawn } from '../../../platform/spawn.ts';
 import { placeOf } from '../ordering.ts';
-import { Slices } from '../slices.ts';
+import { Slices } from '../../../kit/slices.ts';
 import { countArguments, searchArguments } from './ripgrep-arguments.ts';
 import { RipgrepReport } from './ripgrep-report.ts';
 import { type GrepBackend, type GrepFound, type GrepMatch, type GrepQuery, PatternError } from './query.ts';

@@ -1,5 +1,5 @@
 /** Which files of a tree are searched, in ripgrep's order of who decides: globs, ignore files, the type, hidden names. */
-import { GlobError } from '../glob.ts';
+import { GlobError } from '../../../kit/glob.ts';
 import {
   chainVerdict,
   hasRepository,

@@ -1,6 +1,6 @@
-/** Globs match what shells and ignore files mean by them, and take no longer for being hostile. */
+/** Patterns match what shells and ignore files mean by them, and take no longer for being hostile. */
 import { expect, test } from 'bun:test';
-import { Glob } from './glob.ts';
+import { PathPattern } from './path-pattern.ts';
 
 const cases: readonly (readonly [string, readonly string[], readonly string[]])[] = [
   ['node_modules', ['node_modules', 'a/node_modules'], ['node_modules2', 'node_modules/a']],
@@ -25,7 +25,7 @@ const cases: readonly (readonly [string, readonly string[], readonly string[]])[
 
 for (const [pattern, matching, others] of cases) {
   test(`${pattern} matches ${matching.join(' ')} and nothing else`, () => {
-    const glob = new Glob(pattern);
+    const glob = new PathPattern(pattern);
     expect(matching.filter((path) => !glob.matches(path))).toEqual([]);
     expect(others.filter((path) => glob.matches(path))).toEqual([]);
   });
@@ -33,8 +33,8 @@ for (const [pattern, matching, others] of cases) {
 
 test('a pattern of many stars and many braces is no trouble', () => {
   const startedMs = performance.now();
-  expect(new Glob(`${'*a'.repeat(40)}b`).matches('a'.repeat(255))).toBe(false);
-  expect(new Glob(`x/${'**/a/'.repeat(40)}b`).matches(`x/${'a/'.repeat(200)}c`)).toBe(false);
-  expect(new Glob('{a,b}'.repeat(40)).matches('a'.repeat(40))).toBe(false);
+  expect(new PathPattern(`${'*a'.repeat(40)}b`).matches('a'.repeat(255))).toBe(false);
+  expect(new PathPattern(`x/${'**/a/'.repeat(40)}b`).matches(`x/${'a/'.repeat(200)}c`)).toBe(false);
+  expect(new PathPattern('{a,b}'.repeat(40)).matches('a'.repeat(40))).toBe(false);
   expect(performance.now() - startedMs).toBeLessThan(1000);
 });
