@@ -19,6 +19,7 @@ import { join } from 'node:path';
 import { attributeOf, setAttribute } from '../harness/attributes.ts';
 import { inRoom, otherDisk } from '../harness/disks.ts';
 import { expect, test, type Sandbox } from '../harness/sandbox.ts';
+import { asTestAccount, testAccount } from '../harness/test-account.ts';
 import { until } from '../harness/until.ts';
 
 type Body = Readonly<Record<string, unknown>>;
@@ -400,6 +401,34 @@ test('FILE-9 FILE-11 a large tree keeps nobody else waiting', async ({ sandbox }
   expect(waits.length).toBeGreaterThan(20);
   expect(waits.toSorted((a, b) => a - b)[Math.floor(waits.length * 0.95)]).toBeLessThan(100);
 });
+
+test(
+  'FILE-9 FILE-10 a daemon that is not root copies and moves directories that may not be written, and keeps what it moves',
+  async ({ sandbox }) => {
+    const at = (name: string) => join(sandbox.directory, name);
+    const prepared = await sandbox.run({
+      command: 'mkdir -p a/inner && echo x > a/inner/file && chmod 444 a/inner/file && chmod 555 a/inner a',
+      cwd: sandbox.directory,
+    });
+    expect(prepared).toMatchObject({ exit_code: 0 });
+    const before = describe(at('a'));
+    await copy(sandbox, { source: at('a'), destination: at('new/b') });
+    expect(describe(at('new/b'))).toEqual(before);
+    await move(sandbox, { source: at('a'), destination: at('c') });
+    expect(describe(at('c'))).toEqual(before);
+    await copy(sandbox, { source: at('c'), destination: at('disk/d') });
+    expect(describe(otherDisk(sandbox, 'd'))).toEqual(before);
+    await move(sandbox, { source: at('theirs'), destination: at('disk/theirs') });
+    expect(statSync(otherDisk(sandbox, 'theirs')).uid).toBe(testAccount.uid);
+    const kept = await refused(sandbox, 'POST /v2/fs/delete', { path: at('c'), recursive: true });
+    expect(kept).toEqual([403, 'permission_denied', 'EACCES']);
+    expect(describe(at('c'))).toEqual(before);
+  },
+  inRoom(
+    1,
+    asTestAccount({ prepare: ({ directory }) => writeFileSync(join(directory, 'theirs'), 'x', { mode: 0o644 }) }),
+  ),
+);
 
 test('FILE-16 path and source are two names for the source, and contradict each other in vain', async ({ sandbox }) => {
   const at = (name: string) => join(sandbox.directory, name);
