@@ -1,12 +1,13 @@
 /** A server that somebody else has started, reached by its address. */
 import { listenersOn } from '../processes.ts';
-import type { Contestant, Peer } from './peer.ts';
+import type { Contestant, FileTransfer, Peer } from './peer.ts';
 
 export interface Wire {
   /** Answered when the server is well. */
   readonly healthPath: string;
   run(url: string, script: string): Promise<number>;
   follow(url: string, script: string): AsyncIterable<number>;
+  files?(url: string): FileTransfer;
 }
 
 export function addressed(name: string, url: string, wire: Wire): Peer {
@@ -22,6 +23,7 @@ export function addressed(name: string, url: string, wire: Wire): Peer {
         startMs: null,
         run: (script) => wire.run(url, script),
         follow: (script) => wire.follow(url, script),
+        ...(wire.files ? { files: wire.files(url) } : {}),
         [Symbol.asyncDispose]: () => Promise.resolve(),
       };
     },

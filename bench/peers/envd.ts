@@ -1,6 +1,7 @@
 /** envd by its address, as its default account: `process.Process/Start` as a server stream of Connect with JSON. */
 import { addressed } from './addressed.ts';
-import type { Peer } from './peer.ts';
+import { transferOf } from './files.ts';
+import type { FileTransfer, Peer } from './peer.ts';
 
 /** In front of each message: one byte of flags, then its length. */
 const prefixBytes = 5;
@@ -16,7 +17,19 @@ interface Message {
 }
 
 export function envd(name: string, url: string): Peer {
-  return addressed(name, url, { healthPath: '/health', run, follow });
+  return addressed(name, url, { healthPath: '/health', run, follow, files });
+}
+
+function files(url: string): FileTransfer {
+  const at = (path: string) => `${url}/files?path=${encodeURIComponent(path)}`;
+  return transferOf({
+    downloadUrl: at,
+    upload(path, content) {
+      const form = new FormData();
+      form.append('file', content);
+      return fetch(at(path), { method: 'POST', body: form });
+    },
+  });
 }
 
 async function run(url: string, script: string): Promise<number> {

@@ -18,4 +18,12 @@ export interface Contestant extends AsyncDisposable {
   run(script: string): Promise<number>;
   /** Runs a script and tells, as they arrive, how many bytes of its standard output; null where output comes at the end. */
   readonly follow: ((script: string) => AsyncIterable<number>) | null;
+  /** Takes and sends whole files by their path; absent where it cannot. */
+  readonly files?: FileTransfer;
+}
+
+export interface FileTransfer {
+  upload(path: string, content: Blob): Promise<void>;
+  /** The answer, as its body begins. */
+  download(path: string): Promise<Response>;
 }

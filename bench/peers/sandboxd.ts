@@ -6,7 +6,8 @@ import { launch, type Launched } from '../launch.ts';
 import type { Limit } from '../limit.ts';
 import { addressed } from './addressed.ts';
 import { linesOf } from './lines.ts';
-import type { Contestant, Peer } from './peer.ts';
+import { transferOf } from './files.ts';
+import type { Contestant, FileTransfer, Peer } from './peer.ts';
 
 const binary = join(import.meta.dirname, '../../dist/sandboxd');
 
@@ -68,6 +69,10 @@ class Built implements Sandboxd {
   readonly run = (script: string): Promise<number> => run(this.url, script);
   readonly follow = (script: string): AsyncIterable<number> => follow(this.url, script);
 
+  get files(): FileTransfer {
+    return files(this.url);
+  }
+
   async killDaemon(): Promise<void> {
     process.kill(this.daemonPid, 'SIGKILL');
     const [, url = '', pid] = await this.#server.nextServing();
@@ -82,7 +87,15 @@ class Built implements Sandboxd {
 }
 
 export function remoteSandboxd(name: string, url: string): Peer {
-  return addressed(name, url, { healthPath: '/health', run, follow });
+  return addressed(name, url, { healthPath: '/health', run, follow, files });
+}
+
+function files(url: string): FileTransfer {
+  const at = (verb: string, path: string) => `${url}/v2/fs/${verb}?path=${encodeURIComponent(path)}`;
+  return transferOf({
+    downloadUrl: (path) => at('download', path),
+    upload: (path, content) => fetch(at('upload', path), { method: 'POST', body: content }),
+  });
 }
 
 async function run(url: string, script: string): Promise<number> {

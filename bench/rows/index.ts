@@ -5,12 +5,15 @@ import { firstByte } from './first-byte.ts';
 import { followersRow } from './followers.ts';
 import { grep } from './grep.ts';
 import { idle } from './idle.ts';
+import { largeFile } from './large-file.ts';
 import { many } from './many.ts';
 import { output } from './output.ts';
 import { readoption } from './readoption.ts';
 import type { Row } from './row.ts';
 import { start } from './start.ts';
 import { watch } from './watch.ts';
+import { transfer } from './transfer.ts';
+import { tree } from './tree.ts';
 
 export const rows: readonly Row[] = [
   idle,
@@ -24,4 +27,7 @@ export const rows: readonly Row[] = [
   readoption,
   watch,
   grep,
+  transfer,
+  tree,
+  largeFile,
 ];

@@ -1,0 +1,93 @@
+/** A tree of 10 000 small files out to an archive, and in from one, beside GNU tar. */
+import { randomBytes } from 'node:crypto';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { must } from '../install.ts';
+import { atMost } from '../measurement.ts';
+import { inTurns } from '../turns.ts';
+import type { Row } from './row.ts';
+
+const rounds = 5;
+const directories = 100;
+const filesInEach = 100;
+const fileBytes = 1000;
+
+interface Packer {
+  readonly name: string;
+  pack(directory: string, archive: string): Promise<void>;
+  unpack(archive: string, directory: string): Promise<void>;
+}
+
+const gnuTar: Packer = {
+  name: 'GNU tar',
+  async pack(directory, archive) {
+    must(['tar', '-C', directory, '-cf', archive, '.']);
+  },
+  async unpack(archive, directory) {
+    mkdirSync(directory);
+    must(['tar', '-C', directory, '-xf', archive]);
+  },
+};
+
+export const tree: Row = {
+  name: 'tree',
+  async measure({ openSandboxd }) {
+    const base = mkdtempSync(join(tmpdir(), 'sandboxd-bench-'));
+    try {
+      await using sandboxd = await openSandboxd();
+      const [source, archive] = [join(base, 'source'), join(base, 'archive.tar')];
+      writeTree(source);
+      must(['tar', '-C', source, '-cf', archive, '.']);
+      const packers = [overHttp(sandboxd.url), gnuTar];
+      const pack = await inTurns(packers, rounds, (packer) =>
+        timed(() => packer.pack(source, join(base, 'packed.tar'))),
+      );
+      const unpack = await inTurns(packers, rounds, async (packer) => {
+        const directory = join(base, 'unpacked');
+        const took = await timed(() => packer.unpack(archive, directory));
+        rmSync(directory, { recursive: true });
+        return took;
+      });
+      const goals = [atMost(1.5, 'GNU tar')];
+      return [
+        { title: '10 000 small files to an archive', unit: 'ms', goals, samples: pack },
+        { title: '10 000 small files from an archive', unit: 'ms', goals, samples: unpack },
+      ];
+    } finally {
+      rmSync(base, { recursive: true });
+    }
+  },
+};
+
+function overHttp(url: string): Packer {
+  const at = (path: string) => `${url}/v2/fs/tree?path=${encodeURIComponent(path)}`;
+  return {
+    name: 'sandboxd',
+    async pack(directory, archive) {
+      await Bun.write(archive, await succeeded(await fetch(at(directory))));
+    },
+    async unpack(archive, directory) {
+      await (await succeeded(await fetch(at(directory), { method: 'PUT', body: Bun.file(archive) }))).arrayBuffer();
+    },
+  };
+}
+
+async function succeeded(response: Response): Promise<Response> {
+  if (!response.ok) throw new Error(`${response.url}: ${response.status} ${await response.text()}`);
+  return response;
+}
+
+async function timed(work: () => Promise<void>): Promise<number[]> {
+  const startedMs = performance.now();
+  await work();
+  return [performance.now() - startedMs];
+}
+
+function writeTree(top: string): void {
+  for (let i = 0; i < directories; i++) {
+    const directory = join(top, `directory-${i}`);
+    mkdirSync(directory, { recursive: true });
+    for (let j = 0; j < filesInEach; j++) writeFileSync(join(directory, `file-${j}`), randomBytes(fileBytes));
+  }
+}
