@@ -5,7 +5,7 @@ import { within, type BodyLimits } from './body.ts';
 const hint = 'Send it again; nothing of it has been kept.';
 
 /** Throws `malformed_request` when it stalls, or when the client goes before it is whole. */
-export async function* bodyPieces(request: Request, { stallMs }: BodyLimits): AsyncGenerator<Uint8Array> {
+export async function* bodyPieces(request: Request, { stallMs }: BodyLimits): AsyncGenerator<Uint8Array<ArrayBuffer>> {
   if (!request.body) return;
   const reader = request.body.getReader();
   let isWhole = false;

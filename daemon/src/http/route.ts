@@ -45,7 +45,7 @@ type Lines<S> = S extends z.ZodType ? NdjsonStream<z.input<S>> : never;
 type Events<S> = S extends z.ZodType ? SseStream : never;
 type Taken<S> = S extends true ? SocketUpgrade : never;
 type Raw<R> = R extends RawAnswer ? Response | RawReply : never;
-type Content<C> = C extends ContentBody ? AsyncIterable<Uint8Array> : undefined;
+type Content<C> = C extends ContentBody ? AsyncIterable<Uint8Array<ArrayBuffer>> : undefined;
 
 /** Data with something to say about it. */
 export class Answer<T> {
