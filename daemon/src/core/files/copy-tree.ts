@@ -15,8 +15,10 @@ export interface CopyPlan {
   readonly operation: FileOperation;
   /** Of what is made from something with this stat; null is the daemon's account. */
   ownerOf(stat: BigIntStats): Owner | null;
-  /** The original goes away: owner and all mode bits stay, and all is on the disk before. */
+  /** The original goes away: owner and all mode bits stay. */
   readonly isMove: boolean;
+  /** All of it is on the disk before it has its place. */
+  readonly isSynced: boolean;
   /** Called for each pipe, socket and device: they hold nothing that could be copied. */
   onSpecial(path: string, stat: BigIntStats): void;
 }
@@ -124,7 +126,7 @@ async function settleFile(
   const isGiven = !owner || (await giveOwner(plan, () => file.chown(owner.uid, owner.gid)));
   copyProperties(source, file, stat);
   await file.chmod(Number(stat.mode & (plan.isMove && isGiven ? permissionBits.all : permissionBits.own)));
-  if (plan.isMove) await file.sync();
+  if (plan.isSynced) await file.sync();
 }
 
 async function finishDirectory(from: Directory, to: Directory, stat: BigIntStats, plan: CopyPlan): Promise<void> {
@@ -132,7 +134,7 @@ async function finishDirectory(from: Directory, to: Directory, stat: BigIntStats
   await to.resemble(from, stat);
   if (owner) await giveOwner(plan, () => to.changeOwn(owner));
   await to.changeOwn({ mode: Number(stat.mode & permissionBits.all) });
-  if (plan.isMove) await to.sync();
+  if (plan.isSynced) await to.sync();
 }
 
 /** A daemon that is not root keeps what it moves, as mv(1) does. False where it does. */

@@ -68,11 +68,14 @@ async function copyTo(context: FilesContext, from: Target, to: Target, copying: 
   const plan: CopyPlan = {
     operation,
     isMove: false,
+    // A tree is left to the system, as cp(1) leaves it: to wait for each of its files takes many times as long.
+    isSynced: stat.isFile(),
     ownerOf: () => copying.owner && { uid: copying.owner.uid, gid: groupIn(above, copying.owner) },
     onSpecial: (path) => copying.skipped.length < mostSkipped && copying.skipped.push(path),
   };
   const copy = stat.isDirectory() ? copyTree : copyFile;
   await makeInPlace(context, to, placing, (part) => copy(context, from, part, plan));
+  if (plan.isSynced) await to.directory.sync();
 }
 
 /** What is replaced keeps its owner, as in every write. */

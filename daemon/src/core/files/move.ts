@@ -72,6 +72,7 @@ async function moveAcross(
 const plan: CopyPlan = {
   operation,
   isMove: true,
+  isSynced: true,
   ownerOf: ({ uid, gid }) => ({ uid: Number(uid), gid: Number(gid) }),
   onSpecial(path, stat) {
     throw new FileFailure({
