@@ -203,6 +203,8 @@ async function readSlowly(sandbox: Sandbox, target: string): Promise<{ rest(): P
 }
 
 const large = 64 * 1024 * 1024;
+/** The runtime looks every 4 seconds who is idle. */
+const longerThanIdleMs = 6000;
 
 test('FILE-13 what takes the place of a file that is being sent does not mix with it', async ({ sandbox }) => {
   const path = join(sandbox.directory, 'file');
@@ -246,6 +248,19 @@ for (const policy of ['ignore', 'abort']) {
     { args: ['--idle-seconds', '1'] },
   );
 }
+
+test(
+  'FILE-13 a client that reads nothing for longer than an idle connection is kept gets the rest all the same',
+  async ({ sandbox }) => {
+    const path = join(sandbox.directory, 'file');
+    writeFileSync(path, Buffer.alloc(large, 'a'));
+    const slow = await readSlowly(sandbox, `/v2/fs/download?${query(path)}`);
+    await Bun.sleep(longerThanIdleMs);
+    const all = await slow.rest();
+    expect(all.length - all.indexOf('\r\n\r\n') - 4).toBe(large);
+  },
+  { args: ['--idle-seconds', '1'] },
+);
 
 test('FILE-13 a client that goes in the middle of a download leaves nothing open', async ({ sandbox }) => {
   const path = join(sandbox.directory, 'file.txt');

@@ -213,10 +213,9 @@ const bad: readonly Bad[] = [
     what: 'a body that is no form, without a path',
     body: () => Buffer.from('x'),
     type: 'application/octet-stream',
-    status: 422,
-    message: 'query.path: is required',
-    hint: seeErrors,
-    errors: ['query.path missing'],
+    status: 400,
+    message: 'a body that is no form says nothing of its place',
+    hint: 'Give ?path=, or send multipart/form-data with a part called file and a field called path.',
   },
   {
     what: 'a body without a name for a directory',

@@ -16,3 +16,9 @@ def map_body(context, body):
 def is_long(value):
     """What is no time at all stays: the daemon is to refuse it."""
     return isinstance(value, (int, float)) and not isinstance(value, bool) and value > LONGEST_SECONDS
+
+
+@schemathesis.serializer("application/x-tar")
+def as_it_is(context, value):
+    """Whatever is made up is no archive: the daemon is to say so."""
+    return value if isinstance(value, bytes) else str(value).encode()

@@ -143,7 +143,7 @@ function describeSuccess(route: RouteShape, schemas: Json): Json {
   if (route.data) content['application/json'] = { schema: envelopeOf(route.data, route.top, schemas) };
   if (route.lines) content['application/x-ndjson'] = { schema: schemaOf(route.lines, 'output', schemas) };
   if (route.events) content['text/event-stream'] = { schema: schemaOf(route.events, 'output', schemas) };
-  if (route.raw) content[route.raw.contentType] = {};
+  for (const type of [route.raw?.contentType ?? []].flat()) content[type] = {};
   return { description: route.raw?.description ?? route.summary, content };
 }
 

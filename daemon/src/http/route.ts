@@ -57,7 +57,7 @@ export class Answer<T> {
 
 /** An answer outside the envelope, as OpenAPI tells it. */
 export interface RawAnswer {
-  readonly contentType: string;
+  readonly contentType: string | readonly string[];
   readonly description: string;
   /** Answers with another status, by that. */
   readonly also?: Readonly<Record<number, string>>;

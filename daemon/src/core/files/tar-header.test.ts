@@ -1,3 +1,4 @@
+/** Headers of tar archives, written and read back. */
 import { expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { encodePath } from '../../kit/path-text.ts';

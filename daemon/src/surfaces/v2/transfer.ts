@@ -16,6 +16,7 @@ import { InvalidInput } from '../../http/envelope.ts';
 import { formParts, isForm } from '../../http/multipart.ts';
 import { rangeOf, type ByteRange } from '../../http/ranges.ts';
 import { RawReply, type RawBody } from '../../http/raw.ts';
+import { CoreError } from '../../kit/errors.ts';
 import { FileFailure } from '../../kit/file-failure.ts';
 import { showName, showPath } from '../../kit/path-text.ts';
 import { route } from './app.ts';
@@ -80,7 +81,11 @@ async function takeForm(taken: Upload, content: AsyncIterable<Uint8Array>, conte
 }
 
 async function takeBody(taken: Upload, content: AsyncIterable<Uint8Array<ArrayBuffer>>): Promise<void> {
-  if (!taken.hasPath) throw invalid('query.path', 'is required', 'missing');
+  if (!taken.hasPath) {
+    throw new CoreError('bad_argument', 'a body that is no form says nothing of its place', {
+      hint: 'Give ?path=, or send multipart/form-data with a part called file and a field called path.',
+    });
+  }
   await taken.receive('', usedOnce(content));
 }
 
@@ -118,7 +123,7 @@ export const download = route({
       .describe('abort answers 409, or breaks off, when the file changes while it is read.'),
   }),
   raw: {
-    contentType: 'application/octet-stream',
+    contentType: '*/*',
     description: 'The bytes; Range, If-Range, If-None-Match, If-Modified-Since and Accept-Encoding are followed',
     also: { 206: 'The range that was asked for', 304: 'What the client has is what there is' },
   },

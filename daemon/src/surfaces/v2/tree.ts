@@ -28,7 +28,7 @@ export const pack = route({
       .describe('Globs, separated by commas: without a slash of a name at any depth, else of a path below.'),
   }),
   raw: {
-    contentType: 'application/x-tar',
+    contentType: Object.values(formats).map(({ mediaType }) => mediaType),
     description: 'The archive, with names below the directory; sockets, pipes and devices are left out',
   },
   errors: [...fileErrors, 'capacity_reached'],
