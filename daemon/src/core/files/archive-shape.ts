@@ -43,7 +43,10 @@ const leaveOut = 'Make the archive without it.';
 const stayInside = 'Make the archive with names below the directory that is packed, as tar -C directory -c . does.';
 
 export class ArchiveShape {
-  readonly #members = new Map<string, Member>();
+  readonly #kinds = new Map<string, Member['kind']>();
+  readonly #directories = new Map<string, Member>();
+  /** What links say, by their paths. */
+  readonly #links = new Map<string, string>();
   readonly #children = new Map<string, string[]>([['', []]]);
   #entries = 0;
 
@@ -54,8 +57,9 @@ export class ArchiveShape {
     return this.#entries;
   }
 
-  members(): Iterable<Member> {
-    return this.#members.values();
+  /** Each before those that are in it. */
+  directories(): Iterable<Member> {
+    return this.#directories.values();
   }
 
   /** Names in this directory, in the order of the archive. */
@@ -63,8 +67,8 @@ export class ArchiveShape {
     return this.#children.get(path) ?? [];
   }
 
-  member(path: string): Member | null {
-    return this.#members.get(path) ?? null;
+  directory(path: string): Member | null {
+    return this.#directories.get(path) ?? null;
   }
 
   /** Throws what is wrong with it. */
@@ -74,19 +78,19 @@ export class ArchiveShape {
       throw this.fault.tooLarge(`the archive has more than ${mostEntries} members`, 'Send it in several archives.');
     }
     const missing = this.#makeWay(member.path, header.name);
-    const old = this.#members.get(member.path);
-    if (old && !(old.kind === 'directory' && member.kind === 'directory')) {
+    const old = this.#kinds.get(member.path);
+    if (old && !(old === 'directory' && member.kind === 'directory')) {
       throw this.fault.member(header.name, 'is there twice', 'Make the archive anew, with each name once.');
     }
     if (!old && member.path !== '') this.#enter(member.path);
-    this.#members.set(member.path, member);
+    this.#note(member);
     return { member, missing, isNew: !old && member.path !== '' };
   }
 
   /** Once all are known: a link may lead through others. */
   assertLinksStay(): void {
-    for (const { kind, path, target } of this.#members.values()) {
-      if (kind === 'symlink' && this.#leaves(path, target)) {
+    for (const [path, target] of this.#links) {
+      if (this.#leaves(path, target)) {
         const message = `is a link to ${quoted(target)}, which is outside of the destination`;
         throw this.fault.member(path, message, 'Links have to be relative, and to stay in the archive.');
       }
@@ -137,7 +141,7 @@ export class ArchiveShape {
   /** Of a hard link: a file that came before it. */
   #existing({ name, target }: RawHeader): string {
     const path = this.#pathOf(target, name);
-    const kind = this.#members.get(path)?.kind;
+    const kind = this.#kinds.get(path);
     if (kind === 'file' || kind === 'hardlink') return path;
     throw this.fault.member(name, `is a hard link to ${quoted(target)}, which is no file before it`, leaveOut);
   }
@@ -146,14 +150,14 @@ export class ArchiveShape {
     const missing: Member[] = [];
     for (let at = path.indexOf('/'); at !== -1; at = path.indexOf('/', at + 1)) {
       const above = path.slice(0, at);
-      const known = this.#members.get(above);
-      if (known && known.kind !== 'directory') {
+      const known = this.#kinds.get(above);
+      if (known && known !== 'directory') {
         throw this.fault.member(told, `is below ${quoted(above)}, which is no directory`, leaveOut);
       }
       if (known) continue;
       const made = implied(above);
       this.#enter(above);
-      this.#members.set(above, made);
+      this.#note(made);
       missing.push(made);
     }
     return missing;
@@ -165,6 +169,13 @@ export class ArchiveShape {
     const names = this.#children.get(above);
     if (names) names.push(path.slice(slash + 1));
     else this.#children.set(above, [path.slice(slash + 1)]);
+  }
+
+  /** Of a file its kind is all that is kept: there may be a hundred thousand. */
+  #note(member: Member): void {
+    this.#kinds.set(member.path, member.kind);
+    if (member.kind === 'directory') this.#directories.set(member.path, member);
+    if (member.kind === 'symlink') this.#links.set(member.path, member.target);
   }
 
   #leaves(path: string, target: string): boolean {
@@ -179,12 +190,12 @@ export class ArchiveShape {
         continue;
       }
       here.push(segment);
-      const found = this.#members.get(here.join('/'));
-      if (found?.kind !== 'symlink') continue;
-      if (found.target.startsWith('/')) return true;
+      const next = this.#links.get(here.join('/'));
+      if (next === undefined) continue;
+      if (next.startsWith('/')) return true;
       links += 1;
       here.pop();
-      ahead.push(...found.target.split('/').toReversed());
+      ahead.push(...next.split('/').toReversed());
     }
     return false;
   }

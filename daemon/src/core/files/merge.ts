@@ -20,7 +20,7 @@ export async function assertMergeable(
     const stat = directory.findNow(name);
     if (!stat) continue;
     const at = `${directory.path === '/' ? '' : directory.path}/${name}`;
-    const isDirectory = shape.member(inner)?.kind === 'directory';
+    const isDirectory = shape.directory(inner) !== null;
     if (isDirectory && !stat.isDirectory()) {
       throw conflict(at, `is ${stat.isSymbolicLink() ? 'a link' : 'a file'}, where the archive has a directory`);
     }
@@ -43,7 +43,7 @@ export async function mergeTree(
   for (const name of shape.namesIn(path)) {
     if (slices.isOver) await slices.pause();
     const inner = path === '' ? name : `${path}/${name}`;
-    if (shape.member(inner)?.kind !== 'directory') {
+    if (shape.directory(inner) === null) {
       source.replaceNow(name, target, name);
     } else if (target.findNow(name)) {
       await using from = await source.openDirectory(name);

@@ -163,7 +163,7 @@ class Unpacking {
       this.writer.makeLink(path, target, modifiedSeconds);
       if (this.#slices.isOver) await this.#slices.pause();
     }
-    const directories = [...this.shape.members()].filter(({ kind, path }) => kind === 'directory' && path !== '');
+    const directories = [...this.shape.directories()].filter(({ path }) => path !== '');
     for (const directory of directories.toReversed()) {
       this.writer.finishDirectory(directory.path, directory);
       if (this.#slices.isOver) await this.#slices.pause();
@@ -193,7 +193,7 @@ async function land(context: FilesContext, landing: Landing): Promise<UnpackedTr
       await using directory = await target.directory.openDirectory(target.name);
       return await merge(directory, landing);
     }
-    const own = { mode: defaultMode, modifiedSeconds: Math.floor(Date.now() / 1000), ...shape.member('') };
+    const own = { mode: defaultMode, modifiedSeconds: Math.floor(Date.now() / 1000), ...shape.directory('') };
     tree.writer.finishDirectory('.', own);
     await tree.home.rename(tree.name, target.directory, target.name);
     await target.directory.sync();
