@@ -176,13 +176,16 @@ export class Child {
     const goesOn = () => this.stdin.accepted < end && this.stdin.isOpen && !signal?.aborted;
     while (goesOn()) {
       const before = this.stdin;
+      const connection = this.#connection;
       const from = Math.max(offset, before.accepted);
       this.#send(encodeStdin(from, bytes.subarray(from - offset, from - offset + stdinChunkBytes)));
-      while (this.stdin === before && goesOn()) await this.changed(signal);
-      // Nothing was taken: the keeper's window is full, and it tells when the command has read some of it.
-      const full = this.stdin;
-      const isFull = () => this.stdin.accepted === before.accepted && this.stdin.written === full.written;
-      while (isFull() && goesOn()) await this.changed(signal);
+      // What a connection has not brought is lost with it. Else the keeper takes bytes, now or when the command has
+      // read some of what it holds; it tells of both, and both may be told before anybody here looks.
+      const isWaited = () =>
+        this.#connection === connection &&
+        this.stdin.accepted === before.accepted &&
+        this.stdin.written === before.written;
+      while (isWaited() && goesOn()) await this.changed(signal);
     }
     return this.stdin.accepted;
   }
