@@ -5,6 +5,8 @@ import { bunPath, repositoryRoot } from './repository.mjs';
 import { runTool, setup } from './setup.mjs';
 
 const timeoutMs = 30_000;
+/** Tests with a daemon of their own wait more than they work. */
+const filesAtOnce = 2;
 
 /**
  * A tier runs the tests of a folder; `before` makes what they need. Names given as arguments select tiers; `--all`
@@ -22,11 +24,18 @@ const tiers = [
   },
   { name: 'unit', folder: 'daemon/src' },
   { name: 'bench', folder: 'bench' },
-  { name: 'conformance on source', folder: 'test', except: 'test/release/**', env: { SANDBOXD_TARGET: 'source' } },
+  {
+    name: 'conformance on source',
+    folder: 'test',
+    except: 'test/release/**',
+    filesAtOnce,
+    env: { SANDBOXD_TARGET: 'source' },
+  },
   {
     name: 'conformance on binary',
     folder: 'test',
     except: 'test/release/**',
+    filesAtOnce,
     env: { SANDBOXD_TARGET: 'binary' },
     before: [['tools/build.mjs']],
   },
@@ -34,6 +43,7 @@ const tiers = [
     name: `conformance in root ${root}`,
     folder: 'test',
     except: 'test/{release,openapi}/**', // What a description allows is the same in every root.
+    filesAtOnce,
     env: { SANDBOXD_TARGET: 'binary', SANDBOXD_ROOT: root },
     before: [['tools/build.mjs']],
     onlyByName: true, // Needs root, and packages of Debian.
@@ -66,7 +76,7 @@ await runTool(async () => {
   return total.failed === 0 ? 0 : 1;
 });
 
-async function runTier({ name, folder, except, env = {}, before = [] }) {
+async function runTier({ name, folder, except, filesAtOnce, env = {}, before = [] }) {
   console.log(`\n== ${name}`);
   for (const command of before) {
     const { status } = await stream(process.execPath, command);
@@ -74,6 +84,7 @@ async function runTier({ name, folder, except, env = {}, before = [] }) {
   }
   const args = ['test', `./${folder}/`, `--timeout=${timeoutMs}`];
   if (except) args.push(`--path-ignore-patterns=${except}`);
+  if (filesAtOnce) args.push(`--parallel=${filesAtOnce}`);
   const { status, output } = await stream(bunPath(), args, env);
   const passed = count(output, 'pass');
   const failed = count(output, 'fail');

@@ -21,7 +21,9 @@ test(
       expect(result['stdout']).toBe(`${uid}\n${uid}\n${testAccount.groups.join(' ')}\n${home} ${name} ${name}\n`);
       expect(result['user']).toBe(name);
     }
-    expect((await sandbox.run({ ...whoami, user: `${uid}:7` }))['stdout']).toStartWith(`${uid}\n7\n7 61235 61236\n`);
+    expect((await sandbox.run({ ...whoami, user: `${uid}:7` }))['stdout']).toStartWith(
+      `${uid}\n7\n7 ${uid + 1} ${uid + 2}\n`,
+    );
     expect((await sandbox.run({ ...whoami, user: '4711' }))['stdout']).toBe('4711\n4711\n4711\n/ 4711 4711\n');
   },
   withTestAccount(),

@@ -3,7 +3,10 @@ import { appendFileSync, chownSync, copyFileSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { repositoryRoot, type Sandbox, type SandboxOptions } from './sandbox.ts';
 
-export const testAccount = { name: 'sbx-tester', uid: 61234, gid: 61234, groups: [61234, 61235, 61236] } as const;
+/** Processes are counted by account: test files that run at the same time have one each. */
+const uid = 61_234 + 10 * (Number(process.env['JEST_WORKER_ID'] ?? 1) - 1);
+
+export const testAccount = { name: 'sbx-tester', uid, gid: uid, groups: [uid, uid + 1, uid + 2] } as const;
 
 const mountAccounts = 'mount --bind ./passwd /etc/passwd && mount --bind ./group /etc/group && exec "$@"';
 
