@@ -1,6 +1,16 @@
 /** Where the program under test lives: on this machine as it is, or in the kind of place that SANDBOXD_ROOT names. */
 import { spawnSync } from 'node:child_process';
-import { chmodSync, copyFileSync, existsSync, linkSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  copyFileSync,
+  existsSync,
+  linkSync,
+  mkdirSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { debianFiles } from './debian-files.ts';
@@ -50,19 +60,20 @@ for place in ${[...shared, ...sharedFiles].join(' ')}; do ${tool('mount')} --rbi
 ids=; case $1 in --userspec=*) ids="$1 $2"; shift 2;; esac
 exec ${tool('chroot')} $ids "$root" /bin/sh -c 'cd "$0" && exec "$@"' "$PWD" "$@"`;
 
-/** Made once for a clone. */
+/** Made once for a clone; where two processes make it at once, by the first that is done. */
 function makeRoot(kind: 'musl' | 'busybox'): string {
-  const root = join(repositoryRoot, 'dist/.roots', kind);
-  if (existsSync(join(root, 'made'))) return root;
-  rmSync(root, { recursive: true, force: true });
+  const made = join(repositoryRoot, 'dist/.roots', kind);
+  if (existsSync(made)) return made;
+  const root = `${made}.${process.pid}`;
   for (const place of ['bin', 'usr/lib', 'lib', 'etc', 'root', 'var', 'run', ...shared])
     mkdirSync(join(root, place), { recursive: true });
   for (const file of sharedFiles) writeFileSync(join(root, file), '');
   for (const link of ['sbin', 'usr/bin', 'usr/sbin']) symlinkSync('/bin', join(root, link));
   addBusybox(root);
   if (kind === 'musl') addMusl(root);
-  writeFileSync(join(root, 'made'), '');
-  return root;
+  if (existsSync(made)) rmSync(root, { recursive: true });
+  else renameSync(root, made);
+  return made;
 }
 
 function addBusybox(root: string): void {

@@ -24,13 +24,13 @@ export class StalledClients implements AsyncDisposable {
     }
   }
 
-  /** The first of them reads on; answers all that it is sent until the other side closes or says that it has ended. */
-  async wake(): Promise<string> {
+  /** The first of them reads on; answers the end of all that it is sent, until the other side closes or has ended. */
+  async wake(mostCharacters = keptCharacters): Promise<string> {
     const [socket] = this.#sockets;
     if (!socket) throw new Error('nobody is stalled');
     let text = '';
     for await (const chunk of socket) {
-      text = (text + String(chunk)).slice(-keptCharacters);
+      text = (text + String(chunk)).slice(-mostCharacters);
       if (text.endsWith(lastChunk)) break;
     }
     return text;

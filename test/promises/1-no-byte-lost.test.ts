@@ -1,6 +1,7 @@
 /** Promise 1: no output byte is lost or repeated across any disconnect, and across a kill of the daemon. */
 import { createHash } from 'node:crypto';
 import { expect, fixture, test, type JsonObject, type Sandbox } from '../harness/sandbox.ts';
+import { StalledClients } from '../harness/stalled.ts';
 import { until } from '../harness/until.ts';
 
 const restarted = { expectedWarnings: ['started again by init'] };
@@ -120,17 +121,21 @@ test(
 test(
   'PROMISE-1 a reader that is overtaken by eviction is told what it missed',
   async ({ sandbox }) => {
-    const id = await sandbox.start({ command: 'seq 1 100; read line; seq 1 1000000' });
-    const seen: JsonObject[] = [];
-    for await (const line of sandbox.lines(`/v2/commands/${id}?stream=true`)) {
-      seen.push(line);
-      if (line['type'] !== 'stdout' || seen.length > 2) continue;
-      await sandbox.ok(`POST /v2/commands/${id}/stdin`, { input: '\n' });
-      await until(
-        'it is over',
-        async () => (await sandbox.ok(`GET /v2/commands/${id}`))['command']['status'] === 'completed',
-      );
-    }
+    const id = await sandbox.start({ command: 'seq 1 100; read line; seq 1 4000000' });
+    await using stalled = new StalledClients(sandbox.url);
+    await stalled.open(1, `GET /v2/commands/${id}?stream=true HTTP/1.1\r\nHost: localhost\r\n\r\n`);
+    await until('it follows', async () => {
+      return (await (await sandbox.fetch('GET /metrics')).text()).includes('sandboxd_open_streams 1');
+    });
+    // Some 30 MB: more than the sockets hold.
+    await sandbox.ok(`POST /v2/commands/${id}/stdin`, { input: '\n' });
+    expect(await sandbox.ended(id)).toMatchObject({ status: 'completed' });
+    const [, body = ''] = (await stalled.wake(Infinity)).split(/\r\n\r\n(.*)/s);
+    const seen = body
+      .replaceAll(/(^|\r\n)[0-9a-f]+\r\n/g, '')
+      .split('\n')
+      .filter((line) => line.trim() !== '')
+      .map((line) => JSON.parse(line) as JsonObject);
     let offset = 0;
     for (const line of seen) {
       if (line['type'] === 'gap') expect(line['from']).toBe(offset);

@@ -26,6 +26,7 @@ export function unpackDebian({ architecture, packages, folder }) {
     }
     rmSync(join(draft, 'apt'), { recursive: true });
     writeFileSync(join(draft, packages.join('+')), '');
+    if (existsSync(stamp)) return root; // Another process was faster.
     rmSync(folder, { recursive: true, force: true });
     renameSync(draft, folder);
   } finally {
