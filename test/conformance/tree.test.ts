@@ -19,6 +19,7 @@ import { join } from 'node:path';
 import { gunzipSync, zstdDecompressSync } from 'node:zlib';
 import fc from 'fast-check';
 import { archive, pax, type Entry } from '../harness/archive.ts';
+import { send } from '../harness/form.ts';
 import { insideRuntime, onSmallDisk } from '../harness/full-disk.ts';
 import { expect, test } from '../harness/sandbox.ts';
 import { testAccount, withTestAccount } from '../harness/test-account.ts';
@@ -398,12 +399,14 @@ test(
     const statuses = new Set<number>();
     for (let round = 0; round < 300; round++) {
       statuses.add((await put(sandbox, out, body, {}, `&user=${testAccount.name}`)).status);
+      const path = `?${query(join(out, 'sub/file'))}&user=${testAccount.name}`;
+      statuses.add((await send(sandbox, Buffer.from('new'), 'application/octet-stream', path)).status);
       expect(listing(roots)).toEqual(before);
     }
     hostile.kill('SIGKILL');
     await hostile.exited;
     expect(statuses.has(200)).toBe(true);
-    expect([...statuses].filter((status) => ![200, 400, 404, 409].includes(status))).toEqual([]);
+    expect([...statuses].filter((status) => ![200, 400, 403, 404, 409].includes(status))).toEqual([]);
   },
   withTestAccount(),
 );
