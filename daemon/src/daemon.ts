@@ -1,4 +1,5 @@
 /** The life of a daemon that has been composed: it opens its port, may hand over to another one, and closes. */
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { settingWarnings, type Config } from './config.ts';
 import type { Commands } from './core/commands/commands.ts';
 import type { Sessions } from './core/commands/sessions.ts';
@@ -92,6 +93,7 @@ export class Daemon {
     const { closing, tracing, commands, sessions, watchers, spawn } = this.deps;
     closing.abort();
     await this.#listener?.stop(closeMs);
+    await nextTurn(); // The last answers are logged and observed a turn of the event loop behind them.
     await tracing?.close();
     watchers[Symbol.dispose]();
     commands[Symbol.dispose]();
