@@ -1,7 +1,7 @@
 /** Reads a form of several parts as it comes: one part after another, each file as fast as it is taken. */
 import { once } from 'node:events';
 import type { Readable } from 'node:stream';
-import { Busboy, type BusboyInstance } from '@fastify/busboy';
+import type { BusboyInstance } from '@fastify/busboy';
 import { CoreError } from '../kit/errors.ts';
 import { InvalidInput } from './envelope.ts';
 
@@ -27,7 +27,7 @@ export function isForm(contentType: string | null): boolean {
 
 /** Throws `malformed_request` for what is no form, `InvalidInput` for a field that is too long. */
 export async function* formParts(body: AsyncIterable<Uint8Array>, contentType: string): AsyncGenerator<FormPart> {
-  const form = openForm(contentType);
+  const form = await openForm(contentType);
   const over = new AbortController();
   const parts = collectParts(form);
   const sending = send(body, form, over.signal).catch((error: unknown) => fail(form, error as Error));
@@ -46,7 +46,9 @@ function fail(form: BusboyInstance, error: Error): void {
   form.destroy(error);
 }
 
-function openForm(contentType: string): BusboyInstance {
+/** The parser is loaded with the first form: a start takes no time for it. */
+async function openForm(contentType: string): Promise<BusboyInstance> {
+  const { Busboy } = await import('@fastify/busboy');
   try {
     return new Busboy({
       headers: { 'content-type': contentType },

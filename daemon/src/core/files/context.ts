@@ -33,6 +33,6 @@ export interface FilesContext {
   readonly turns: Turns;
   readonly edits: EditHistory;
   /** A unified diff of a file; null where it would say nothing. */
-  readonly diff: (path: string, before: string, after: string) => string | null;
+  readonly diff: (path: string, before: string, after: string) => Promise<string | null>;
   readonly grep: Grep;
 }

@@ -52,7 +52,7 @@ export async function editFile(context: FilesContext, request: EditRequest): Pro
         oldContent: before,
         newContent: edited.text,
         prevExist: true,
-        diff: context.diff(showPath(path), before, edited.text),
+        diff: await context.diff(showPath(path), before, edited.text),
         etag,
       };
     }),
