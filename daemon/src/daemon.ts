@@ -93,7 +93,7 @@ export class Daemon {
     const { closing, tracing, commands, sessions, watchers, spawn } = this.deps;
     closing.abort();
     await this.#listener?.stop(closeMs);
-    await nextTurn(); // The last answers are logged and observed a turn of the event loop behind them.
+    await nextTurn(); // The last answers are logged a turn of the event loop behind them.
     await tracing?.close();
     watchers[Symbol.dispose]();
     commands[Symbol.dispose]();

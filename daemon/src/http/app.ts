@@ -245,10 +245,10 @@ function finish(deps: AppDeps, request: Request, passage: Passage, bytes: number
   const ms = Math.round((performance.now() - startedMs) * 100) / 100;
   const startedAtMs = performance.timeOrigin + startedMs;
   const traceparent = headers.get('traceparent');
-  // The answer does not wait for what is told of it.
+  deps.onResponse?.({ requestId, method, route, status, startedMs: startedAtMs, ms, traceparent });
+  // The answer does not wait for its line in the log.
   setImmediate(() => {
     deps.logger.info('request', { request_id: requestId, method, route, status, ms, bytes, ...note });
-    deps.onResponse?.({ requestId, method, route, status, startedMs: startedAtMs, ms, traceparent });
   });
 }
 

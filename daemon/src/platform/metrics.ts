@@ -53,13 +53,7 @@ export class Metrics {
 
   async render(): Promise<Exposition> {
     const { registry } = await this.#load();
-    await this.#counted();
     return { contentType: registry.contentType, text: await registry.metrics() };
-  }
-
-  /** Requests are counted a turn of the event loop behind their answers: whoever had one finds it counted. */
-  #counted(): Promise<void> {
-    return new Promise((resolve) => setImmediate(resolve));
   }
 
   #take(sample: Sample): void {
