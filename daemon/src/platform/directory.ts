@@ -131,11 +131,6 @@ export class Directory implements AsyncDisposable {
     return this.#do(name, (at) => fs.symlink(systemPath(target), at));
   }
 
-  /** A second name of a file of this or another directory. */
-  linkFrom(source: Directory, sourceName: string, name: string): Promise<void> {
-    return this.#do(name, (at) => fs.link(source.#at(sourceName), at));
-  }
-
   /** Names, in the order of the file system. */
   names(): Promise<string[]> {
     return this.#do('.', async (at) => {

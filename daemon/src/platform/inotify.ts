@@ -1,8 +1,8 @@
 /** inotify(7), which the runtime offers only without its cookies: one instance, its events in the order of the kernel. */
 import { dlopen, ptr, read, type Pointer } from 'bun:ffi';
 import { closeSync } from 'node:fs';
-import { constants } from 'node:os';
 import { decodePath } from '../kit/path-text.ts';
+import { systemError } from './system-error.ts';
 
 /** IN_ATTRIB */
 const attrib = 0x4;
@@ -110,9 +110,7 @@ export class Inotify implements EventQueue {
 
   #checked(call: string, result: number): number {
     if (result >= 0) return result;
-    const errno = read.i32(this.#libc.__errno_location() as Pointer, 0);
-    const code = Object.entries(constants.errno).find(([, value]) => value === errno)?.[0] ?? 'EIO';
-    throw Object.assign(new Error(`${code}: ${call}`), { code, errno });
+    throw systemError(call, read.i32(this.#libc.__errno_location() as Pointer, 0));
   }
 }
 

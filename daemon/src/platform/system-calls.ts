@@ -1,8 +1,8 @@
 /** The few calls of the C library that the runtime has no function for. They block for as long as a rename takes. */
 import { dlopen, ptr, read } from 'bun:ffi';
-import { constants } from 'node:os';
 import { once } from '../kit/once.ts';
 import { encodePath } from '../kit/path-text.ts';
+import { systemError } from './system-error.ts';
 
 const flags = { noReplace: 1, exchange: 2 } as const; // renameat2(2)
 
@@ -123,7 +123,5 @@ function cString(text: string): Buffer {
 /** The result, or what the system says against it. */
 function check(call: string, result: number): number {
   if (result >= 0) return result;
-  const errno = read.i32(library().__errno_location()!, 0);
-  const code = Object.entries(constants.errno).find(([, number]) => number === errno)?.[0] ?? `E${errno}`;
-  throw Object.assign(new Error(`${code}: ${call}`), { code, errno: -errno, syscall: call });
+  throw systemError(call, read.i32(library().__errno_location()!, 0));
 }
