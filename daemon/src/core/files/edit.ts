@@ -36,10 +36,9 @@ export interface EditResult {
 export async function editFile(context: FilesContext, request: EditRequest): Promise<EditResult> {
   const path = context.places.resolve(request.path, request.user);
   return asFileOperation('edit', path, () =>
-    changeFile(context, { operation: 'edit', path }, async (target) => {
+    changeFile(context, { operation: 'edit', path }, async (target, key) => {
       if (!target.stat) throw new FileFailure({ operation: 'edit', path, errnoName: 'ENOENT' });
       assertMatch(target, request.ifMatch);
-      const key = await target.key();
       const before = await textOf(target, path);
       const edited =
         request.edits === 'undo' ? undo(context, key, target, request) : editAll(before, request.edits, path);

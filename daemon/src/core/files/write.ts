@@ -60,11 +60,12 @@ interface Change {
 export async function changeFile<T>(
   context: FilesContext,
   { operation, path, parents }: Change,
-  work: (target: Target) => Promise<T>,
+  work: (target: Target, key: string) => Promise<T>,
 ): Promise<T> {
   const options = { operation, followLinks: true, ...(parents ? { parents } : {}) };
   await using target = await openTarget(context.openDirectory, path, options);
-  return await context.turns.take(await target.key(), async () => work(await target.again()));
+  const key = await target.key();
+  return await context.turns.take(key, async () => work(await target.again(), key));
 }
 
 /** Throws `precondition_failed` when somebody else has changed the file. */
