@@ -3,6 +3,7 @@ import {
   chmodSync,
   chownSync,
   existsSync,
+  lchownSync,
   linkSync,
   lstatSync,
   mkdirSync,
@@ -23,7 +24,7 @@ import { send } from '../harness/form.ts';
 import { insideRuntime, onSmallDisk } from '../harness/full-disk.ts';
 import { expect, test } from '../harness/sandbox.ts';
 import { testAccount, withTestAccount } from '../harness/test-account.ts';
-import { get, listing, notesOf, partsIn, put, query } from '../harness/trees.ts';
+import { get, listing, notesOf, partsIn, put, query, touchesOf } from '../harness/trees.ts';
 import { until } from '../harness/until.ts';
 
 function tar(args: readonly string[], input?: Uint8Array): Buffer {
@@ -357,6 +358,25 @@ test('FILE-15 an archive that has been changed anywhere is refused or taken whol
   );
 });
 
+test(
+  'PROMISE-5 V2FS-TRICK a link of an account leads root nowhere on the way to what is missing, not even for a moment',
+  async ({ sandbox }) => {
+    const [home, roots] = [join(sandbox.directory, 'home'), join(sandbox.directory, 'roots')];
+    for (const path of [home, roots]) mkdirSync(path);
+    symlinkSync(roots, join(home, 'link'));
+    for (const path of [home, join(home, 'link')]) lchownSync(path, testAccount.uid, testAccount.gid);
+    const before = touchesOf(roots);
+    const path = join(home, 'link/missing/file');
+    const answers = [
+      await put(sandbox, path, archive([{ name: 'file', content: 'new' }])),
+      await send(sandbox, Buffer.from('new'), 'application/octet-stream', `?${query(path)}`),
+    ];
+    expect(answers.map(({ status }) => status)).toEqual([403, 403]);
+    expect(touchesOf(roots)).toEqual(before);
+  },
+  withTestAccount(),
+);
+
 /** An account that puts a link to a directory of root's in the place of each directory it finds, and back again. */
 const swap = `
 cd "$1" || exit
@@ -391,7 +411,7 @@ test(
         stderr: 'ignore',
       },
     );
-    const before = listing(roots);
+    const before = touchesOf(roots);
     const body = archive([
       { name: 'sub/file', content: 'new' },
       { name: 'sub/new/file', content: 'new' },
@@ -401,7 +421,7 @@ test(
       statuses.add((await put(sandbox, out, body, {}, `&user=${testAccount.name}`)).status);
       const path = `?${query(join(out, 'sub/file'))}&user=${testAccount.name}`;
       statuses.add((await send(sandbox, Buffer.from('new'), 'application/octet-stream', path)).status);
-      expect(listing(roots)).toEqual(before);
+      expect(touchesOf(roots)).toEqual(before);
     }
     hostile.kill('SIGKILL');
     await hostile.exited;

@@ -43,6 +43,19 @@ export function listing(directory: string | Buffer): Record<string, unknown> {
   return found;
 }
 
+/** All there is to know of what an account must not change; the change times tell of each touch. */
+export function touchesOf(path: string): string[] {
+  const { uid, gid, mode, size, mtimeNs, ctimeNs, nlink } = lstatSync(path, { bigint: true });
+  const line = [path, uid, gid, mode.toString(8), size, nlink, mtimeNs, ctimeNs].join(' ');
+  if (!lstatSync(path).isDirectory()) return [`${line} ${readFileSync(path, 'utf8')}`];
+  return [
+    line,
+    ...readdirSync(path)
+      .toSorted()
+      .flatMap((name) => touchesOf(join(path, name))),
+  ];
+}
+
 export function partsIn(directory: string): string[] {
   return readdirSync(directory).filter((name) => name.endsWith('.part'));
 }

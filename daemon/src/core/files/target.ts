@@ -101,14 +101,26 @@ async function openParent(links: ForeignLinks, path: string, options: TargetOpti
   return await makeOwned(above, lastSegment(path, options.operation), options.parents.owner);
 }
 
-/** The directory at this path, or the first one above it that is there. */
-export async function openNearest(open: OpenDirectory, path: string): Promise<Directory> {
+/** The directory at this path, or the first one above it that is there: something is to be made in it. */
+export async function openNearest(open: OpenDirectory, path: string, operation: FileOperation): Promise<Directory> {
   try {
-    return await open(path);
+    return await openAllowed(open, path, operation);
   } catch (error) {
     if (errnoOf(error) !== 'ENOENT' || path === '/') throw error;
   }
-  return await openNearest(open, parentOf(path));
+  return await openNearest(open, parentOf(path), operation);
+}
+
+async function openAllowed(open: OpenDirectory, path: string, operation: FileOperation): Promise<Directory> {
+  const links = new ForeignLinks(open, operation, 'write');
+  const directory = await links.openDirectory(path);
+  try {
+    await links.assertAllowed(path, directory, null);
+    return directory;
+  } catch (error) {
+    await directory[Symbol.asyncDispose]();
+    throw error;
+  }
 }
 
 /** Makes a directory for its owner; one that somebody else made meanwhile is as good. */

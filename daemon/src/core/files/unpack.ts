@@ -8,7 +8,7 @@ import { assertMergeable, mergeTree } from './merge.ts';
 import { ownerFor, type Owner } from './owner.ts';
 import { Slices } from '../../kit/slices.ts';
 import { ArchiveFault, TarReader } from './tar-reader.ts';
-import { groupIn, openNearest, openTarget, parentOf, type Target } from './target.ts';
+import { groupIn, openNearest, openTarget, parentOf, type OpenDirectory, type Target } from './target.ts';
 
 const operation = 'tree';
 const mostBytes = 4 * 1024 ** 3;
@@ -48,16 +48,28 @@ export async function unpackTree(context: FilesContext, request: UnpackRequest):
 /** Where the tree is made: on the file system of the destination, in a directory that is there. Throws where no tree can go. */
 async function openHome({ openDirectory }: FilesContext, path: string): Promise<Directory> {
   if (path === '/') return openDirectory(path);
+  const target = await findTarget(openDirectory, path);
+  if (!target) return await openNearest(openDirectory, parentOf(path), operation);
   try {
-    await using target = await openTarget(openDirectory, path, { operation, followLinks: true });
-    if (!target.stat) return await openDirectory(target.directory.path);
     assertDirectory(target);
-    const { dev } = await target.directory.own();
-    return await openDirectory(dev === target.stat.dev ? target.directory.path : target.path);
+    if (!target.stat || target.stat.dev === (await target.directory.own()).dev) return target.directory;
+    const inside = await target.directory.openDirectory(target.name);
+    await target[Symbol.asyncDispose]();
+    return inside;
   } catch (error) {
-    if (errnoOf(error) !== 'ENOENT') throw error;
+    await target[Symbol.asyncDispose]();
+    throw error;
   }
-  return await openNearest(openDirectory, parentOf(path));
+}
+
+/** null where a part of the way is missing. */
+async function findTarget(openDirectory: OpenDirectory, path: string): Promise<Target | null> {
+  try {
+    return await openTarget(openDirectory, path, { operation, followLinks: true });
+  } catch (error) {
+    if (errnoOf(error) === 'ENOENT') return null;
+    throw error;
+  }
 }
 
 function assertDirectory({ path, stat }: Target): void {

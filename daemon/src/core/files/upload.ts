@@ -104,7 +104,7 @@ export class Upload implements AsyncDisposable {
       if (errnoOf(error) !== 'ENOENT') throw error;
     }
     const path = context.places.resolve(this.#path, this.user);
-    return await openArrivalIn(context, this.#resources.use(await openNearest(context.openDirectory, path)));
+    return await openArrivalIn(context, this.#resources.use(await openNearest(context.openDirectory, path, operation)));
   }
 
   async #openTarget(fileName: string, parents: Pick<TargetOptions, 'parents'>): Promise<Target> {
