@@ -271,18 +271,37 @@ export class Directory implements AsyncDisposable {
     }
   }
 
-  /** Puts the names of this directory on the disk. A directory that may be entered and not read is left to the system. */
-  async sync(): Promise<void> {
+  /** Puts the names of this directory on the disk. */
+  sync(): Promise<void> {
+    return this.change(async () => undefined);
+  }
+
+  /**
+   * Changes names of this directory, and puts them on the disk. The descriptor for that is taken first: what has been
+   * changed is not told as failed for want of one. A directory that may be entered and not read is left to the system.
+   */
+  async change<T>(work: () => Promise<T>): Promise<T> {
+    await using opened = await this.#readable();
+    const result = await work();
     try {
-      await using opened = await this.#opened();
-      await opened.sync();
+      await opened?.sync();
     } catch (error) {
-      if (!['EACCES', 'EINVAL'].includes((error as NodeJS.ErrnoException).code ?? '')) throw error;
+      if ((error as NodeJS.ErrnoException).code !== 'EINVAL') throw error;
     }
+    return result;
   }
 
   [Symbol.asyncDispose](): Promise<void> {
     return this.handle.close();
+  }
+
+  async #readable(): Promise<FileHandle | null> {
+    try {
+      return await this.#opened();
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === 'EACCES') return null;
+      throw error;
+    }
   }
 
   #opened(): Promise<FileHandle> {

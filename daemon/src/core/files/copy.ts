@@ -75,7 +75,6 @@ async function copyTo(context: FilesContext, from: Target, to: Target, copying: 
   };
   const copy = stat.isDirectory() ? copyTree : copyFile;
   await makeInPlace(context, to, placing, (part) => copy(context, from, part, plan));
-  if (plan.isSynced) await to.directory.sync();
 }
 
 /** What is replaced keeps its owner, as in every write. */

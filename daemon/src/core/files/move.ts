@@ -42,13 +42,11 @@ async function moveTo(context: FilesContext, from: Target, to: Target, overwrite
   }
   await assertApart(context.openDirectory, from, to, operation);
   try {
-    await put(context, from, to, placing);
+    await from.directory.change(() => to.directory.change(() => put(context, from, to, placing)));
   } catch (error) {
     if (errnoOf(error) !== 'EXDEV') throw error;
     return moveAcross(context, from, to, stat, overwrite);
   }
-  await to.directory.sync();
-  await from.directory.sync();
 }
 
 /** To another file system: a copy that is on the disk before the original goes. */
@@ -65,8 +63,7 @@ async function moveAcross(
   else if (stat.isDirectory()) await makeInPlace(context, to, placing, (part) => copyTree(context, from, part, plan));
   else if (stat.isFile()) await makeInPlace(context, to, placing, (part) => copyFile(context, from, part, plan));
   else plan.onSpecial(from.path, stat);
-  await removeAny(from, operation);
-  await from.directory.sync();
+  await from.directory.change(() => removeAny(from, operation));
 }
 
 const plan: CopyPlan = {

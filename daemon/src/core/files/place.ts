@@ -26,8 +26,7 @@ export async function makeInPlace(
   const place = { directory, name: part.name };
   try {
     await make(place);
-    await put(context, place, target, placing);
-    await directory.sync();
+    await directory.change(() => put(context, place, target, placing));
   } catch (error) {
     await removeAny(place, placing.operation).catch(() => null); // The first failure is the one to be told.
     throw named(error, `${directory.path}/${part.name}`, target.path);

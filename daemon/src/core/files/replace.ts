@@ -83,13 +83,14 @@ class PartArrival implements Arrival {
     assertRegular(target, options.operation);
     await finishPart(target, this.file, options, this.isPrivate ? this.context.newFileMode : null);
     try {
-      await this.directory.replace(this.part.name, target.directory, target.name);
-      this.#hasMoved = true;
+      await target.directory.change(async () => {
+        await this.directory.replace(this.part.name, target.directory, target.name);
+        this.#hasMoved = true;
+      });
     } catch (error) {
       if (!mountedOn.has(errnoOf(error) ?? '')) throw error;
       return await this.#copyTo(target, options);
     }
-    await target.directory.sync();
     return await target.directory.stat(target.name);
   }
 

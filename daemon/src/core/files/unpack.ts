@@ -207,8 +207,7 @@ async function land(context: FilesContext, landing: Landing): Promise<UnpackedTr
     }
     const own = { mode: defaultMode, modifiedSeconds: Math.floor(Date.now() / 1000), ...shape.directory('') };
     tree.writer.finishDirectory('.', own);
-    await tree.home.rename(tree.name, target.directory, target.name);
-    await target.directory.sync();
+    await target.directory.change(() => tree.home.rename(tree.name, target.directory, target.name));
     return 'rename';
   });
 }
@@ -216,7 +215,6 @@ async function land(context: FilesContext, landing: Landing): Promise<UnpackedTr
 async function merge(directory: Directory, { tree, shape }: Landing): Promise<'merge'> {
   const slices = new Slices();
   await assertMergeable(directory, shape, slices);
-  await mergeTree(tree.directory, directory, shape, slices);
-  await directory.sync();
+  await directory.change(() => mergeTree(tree.directory, directory, shape, slices));
   return 'merge';
 }
