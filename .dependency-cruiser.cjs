@@ -30,7 +30,7 @@ const packagesBut = (...allowed) => ({
 
 /** The folders and files of daemon/src that have rules below. */
 const known = ['kit', 'platform', 'core', 'http', 'surfaces', 'cli'].map((folder) => `${src}${folder}/`);
-known.push(`${src}(main|compose|compose-files|daemon|config|api|version)([.]test)?[.]ts$`);
+known.push(`${src}(main|compose|compose-files|compose-terminals|daemon|config|api|version)([.]test)?[.]ts$`);
 
 /** @type {import('dependency-cruiser').IConfiguration} */
 module.exports = {
@@ -107,7 +107,7 @@ module.exports = {
       path: `${src}compose[.]ts$`,
     }),
     layer('compose-in-parts', 'a part of the composition is for the whole of it.', '(?!compose[.]ts$)', {
-      path: `${src}compose-files[.]ts$`,
+      path: `${src}compose-(files|terminals)[.]ts$`,
     }),
     layer(
       'daemon-only-by-compose',

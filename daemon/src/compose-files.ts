@@ -1,6 +1,6 @@
 /** Constructs the planes of files and of watchers. */
 import { tmpdir } from 'node:os';
-import { imageEnvironment } from './core/commands/environment.ts';
+import { imageEnvironment } from './core/identity/environment.ts';
 import type { FilesContext } from './core/files/context.ts';
 import { EditHistory } from './core/files/edit-history.ts';
 import { BuiltInGrep } from './core/files/grep/built-in.ts';

@@ -3,13 +3,14 @@ import { statfsSync } from 'node:fs';
 import { totalmem } from 'node:os';
 import { describeV1, describeV2, loadV1, rootRoutes, v2Routes } from './api.ts';
 import { composeFiles, composeWatchers } from './compose-files.ts';
+import { composeTerminals } from './compose-terminals.ts';
 import type { Config } from './config.ts';
 import { Capabilities } from './core/capabilities/capabilities.ts';
 import { Tools } from './core/capabilities/tool-run.ts';
 import { unservedProbes } from './core/capabilities/unserved.ts';
 import type { Command } from './core/commands/command.ts';
 import { Commands } from './core/commands/commands.ts';
-import { imageEnvironment } from './core/commands/environment.ts';
+import { imageEnvironment } from './core/identity/environment.ts';
 import { Launcher } from './core/commands/launcher.ts';
 import { LogBudget, type LogBudgetLimits } from './core/commands/log-budget.ts';
 import { execProbe } from './core/commands/probe.ts';
@@ -20,6 +21,7 @@ import { Accounts } from './core/identity/accounts.ts';
 import { Packages } from './core/ops/packages.ts';
 import { Sandbox } from './core/ops/sandbox.ts';
 import { Toolchains } from './core/ops/toolchain.ts';
+import type { Terminals } from './core/terminals/terminals.ts';
 import { mostWatchers, type Watchers } from './core/watch/watchers.ts';
 import { Daemon } from './daemon.ts';
 import { unmatchedRoute, type AppDeps } from './http/app.ts';
@@ -75,7 +77,12 @@ export async function composeDaemon(inputs: DaemonInputs): Promise<Daemon> {
     .clearStale()
     .catch((error: unknown) => logger.error('unfinished files could not be cleared', { reason: String(error) }));
   const watchers = composeWatchers(files.places, logger);
-  const metrics = new Metrics(gauges({ runtimeDirectory, commands, sessions, streams, watchers }));
+  const terminals = composeTerminals({
+    ...{ accounts, config, logger, runtimeDirectory, spawn },
+    environment: { ...environment, ...Object.fromEntries(boot.scrubbed) },
+    streamKeptBytes: limits.capBytes,
+  });
+  const metrics = new Metrics(gauges({ runtimeDirectory, commands, sessions, streams, terminals, watchers }));
   const operations = composeOperations({ config, environment, runtimeDirectory, logger, spawn, accounts, limits });
   const v1 = await loadV1(config.apiSurface === 'full');
   const uptimeSeconds = () => Math.round(performance.now() - startedMs) / 1000;
@@ -96,6 +103,7 @@ export async function composeDaemon(inputs: DaemonInputs): Promise<Daemon> {
         ...operations,
         commands,
         files,
+        terminals,
         watchers,
         closing: closing.signal,
         openApi: once(describeV2),
@@ -107,7 +115,7 @@ export async function composeDaemon(inputs: DaemonInputs): Promise<Daemon> {
       tracing?.observe({ ...facts, route: facts.route === unmatchedRoute ? null : facts.route });
     },
   };
-  return new Daemon({ ...inputs, app, commands, sessions, watchers, spawn, tracing, closing });
+  return new Daemon({ ...inputs, app, commands, sessions, terminals, watchers, spawn, tracing, closing });
 }
 
 interface CommandsInputs extends DaemonInputs {
@@ -137,7 +145,6 @@ function composeCommands({ config, boot, runtimeDirectory, environment, logger, 
     now: Date.now,
   });
   const commands: Commands = new Commands({
-    spawn,
     launcher,
     sessions,
     usedIds: new UsedIds(new LineFile<UsedId>(`${runtimeDirectory}/used-ids.ndjson`, onFault), Date.now, onFault),
@@ -156,10 +163,11 @@ interface Gauged {
   readonly commands: Commands;
   readonly sessions: Sessions;
   readonly streams: OpenStreams;
+  readonly terminals: Terminals;
   readonly watchers: Watchers;
 }
 
-function gauges({ runtimeDirectory, commands, sessions, streams, watchers }: Gauged): GaugeSource[] {
+function gauges({ runtimeDirectory, commands, sessions, streams, terminals, watchers }: Gauged): GaugeSource[] {
   return [
     ...processGauges(runtimeDirectory),
     { name: 'sandboxd_commands_running', help: 'Commands that run.', read: () => commands.running },
@@ -170,6 +178,7 @@ function gauges({ runtimeDirectory, commands, sessions, streams, watchers }: Gau
     },
     { name: 'sandboxd_command_sessions', help: 'Command sessions.', read: () => sessions.list().length },
     { name: 'sandboxd_open_streams', help: 'Open streams.', read: () => streams.count },
+    { name: 'sandboxd_terminals', help: 'Terminal sessions whose shell lives.', read: () => terminals.living },
     { name: 'sandboxd_watchers', help: 'Watchers of files.', read: () => watchers.count },
   ];
 }
@@ -203,6 +212,7 @@ function composeOperations({ config, environment, logger, spawn, accounts, ...in
       runningCommands: config.maxCommands,
       commandSessions: config.maxCommandSessions,
       streams: config.maxStreams,
+      terminals: config.maxTerminals,
       watchers: mostWatchers,
       jsonBodyBytes: maxJsonBodyBytes,
       logBytesPerStream: inputs.limits.capBytes,

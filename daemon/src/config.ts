@@ -143,6 +143,20 @@ export const settings = {
     fallback: 256,
     sentence: 'Most command sessions; one more is refused with 429.',
   }),
+  maxTerminals: setting<number>({
+    variable: 'SVC_SHELL_MAX_SESSIONS',
+    flag: 'shell-max-sessions',
+    schema: wholeNumber(1, 100_000),
+    fallback: 20,
+    sentence: 'Most terminal sessions; one more is refused with 429.',
+  }),
+  terminalIdleSeconds: setting<number>({
+    variable: 'SVC_SHELL_SESSION_TIMEOUT_SECS',
+    flag: 'shell-session-timeout-secs',
+    schema: wholeNumber(1, 31_536_000),
+    fallback: 3600,
+    sentence: 'How long a terminal session without a name of its own may be idle before it is closed.',
+  }),
 } as const;
 
 type Settings = typeof settings;

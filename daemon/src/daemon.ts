@@ -3,6 +3,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { settingWarnings, type Config } from './config.ts';
 import type { Commands } from './core/commands/commands.ts';
 import type { Sessions } from './core/commands/sessions.ts';
+import type { Terminals } from './core/terminals/terminals.ts';
 import type { Watchers } from './core/watch/watchers.ts';
 import { createApp, type AppDeps } from './http/app.ts';
 import { rehearse } from './http/rehearsal.ts';
@@ -24,6 +25,7 @@ export interface DaemonDeps {
   readonly app: AppDeps;
   readonly commands: Commands;
   readonly sessions: Sessions;
+  readonly terminals: Terminals;
   readonly watchers: Watchers;
   readonly spawn: KeeperSpawn;
   readonly tracing: Tracing | null;
@@ -54,7 +56,7 @@ export class Daemon {
 
   /** Takes up what is there, and listens; answers the URL. */
   async open(): Promise<string> {
-    const recovered = await this.deps.commands.recover();
+    const recovered = this.deps.commands.recover(this.deps.terminals.recover(await this.deps.spawn.recover()));
     await this.deps.spawn.prepare();
     this.#tellStart(recovered);
     this.#listener = await this.#listen();
@@ -66,7 +68,7 @@ export class Daemon {
     await this.#listener?.share();
     const heldFrom = performance.now();
     this.#door.hold();
-    await this.deps.commands.handOver();
+    await Promise.all([this.deps.commands.handOver(), this.deps.terminals.handOver()]);
     await this.deps.spawn.letGo();
     return performance.now() - heldFrom;
   }
@@ -76,6 +78,7 @@ export class Daemon {
     this.#listener?.unshare();
     await this.deps.spawn.takeBack();
     this.deps.commands.takeBack();
+    this.deps.terminals.takeBack();
     this.#door.open();
   }
 
@@ -90,12 +93,13 @@ export class Daemon {
 
   /** Stops accepting, tells the streams, and waits a moment for them to end; then in reverse of the construction. */
   async close(): Promise<void> {
-    const { closing, tracing, commands, sessions, watchers, spawn } = this.deps;
+    const { closing, tracing, commands, sessions, terminals, watchers, spawn } = this.deps;
     closing.abort();
     await this.#listener?.stop(closeMs);
     await nextTurn(); // The last answers are logged a turn of the event loop behind them.
     await tracing?.close();
     watchers[Symbol.dispose]();
+    terminals[Symbol.dispose]();
     commands[Symbol.dispose]();
     sessions[Symbol.dispose]();
     spawn[Symbol.dispose]();

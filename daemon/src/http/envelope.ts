@@ -32,6 +32,9 @@ export const statusOf: Readonly<Record<ErrorCode, number>> = {
   precondition_failed: 409,
   range_not_satisfiable: 416,
   watcher_not_found: 404,
+  terminal_not_found: 404,
+  terminal_ended: 409,
+  terminal_busy: 409,
 };
 
 /** Of what is thrown and is in no table. */

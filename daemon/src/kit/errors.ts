@@ -30,6 +30,9 @@ export const errorCodes = [
   'precondition_failed',
   'range_not_satisfiable',
   'watcher_not_found',
+  'terminal_not_found',
+  'terminal_ended',
+  'terminal_busy',
 ] as const;
 
 export type ErrorCode = (typeof errorCodes)[number];

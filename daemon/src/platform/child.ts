@@ -11,6 +11,7 @@ import {
   encodeCap,
   encodeEof,
   encodeFrame,
+  encodeResize,
   encodeSignal,
   encodeStdin,
   encodeTerminate,
@@ -193,6 +194,20 @@ export class Child {
   /** Closes stdin once everything up to `offset` was written. */
   closeStdin(offset: number): void {
     this.#send(encodeEof(offset));
+  }
+
+  /** Of its terminal; the foreground job is told with SIGWINCH. */
+  resize(rows: number, cols: number): void {
+    this.#send(encodeResize(rows, cols));
+  }
+
+  /** Its output is left where it is, so that it waits once the kernel holds no more. Holds beyond this daemon. */
+  pause(): void {
+    this.#send(encodeFrame(toKeeper.pause));
+  }
+
+  resume(): void {
+    this.#send(encodeFrame(toKeeper.resume));
   }
 
   /** What each stream may keep from now on; what it holds beyond that goes at once. A keeper of version 1 keeps its first cap. */

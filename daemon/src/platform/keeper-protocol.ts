@@ -209,6 +209,12 @@ export function encodeStdin(offset: number, bytes: Uint8Array): Buffer {
   return encodeFrame(toKeeper.stdin, uint64s(offset), bytes);
 }
 
+export function encodeResize(rows: number, cols: number): Buffer {
+  const size = Buffer.allocUnsafe(4);
+  size.writeUInt16LE(cols, size.writeUInt16LE(rows, 0));
+  return encodeFrame(toKeeper.resize, size);
+}
+
 export function encodeEof(offset: number): Buffer {
   return encodeFrame(toKeeper.eof, uint64s(offset));
 }

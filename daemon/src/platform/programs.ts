@@ -14,7 +14,8 @@ export function findProgram(name: string, path: string): string | null {
   return null;
 }
 
-function isExecutableFile(path: string): boolean {
+/** A regular file that the daemon's account may run. */
+export function isExecutableFile(path: string): boolean {
   try {
     // Most directories of a PATH do not have it, and an exception is dear.
     if (!statSync(path, { throwIfNoEntry: false })?.isFile()) return false;

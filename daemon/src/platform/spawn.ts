@@ -14,6 +14,12 @@ export type { Child, ChildEnd } from './child.ts';
 export type { ArrivalRun, StreamName } from './command-directory.ts';
 export type { ResourceLimit } from './keeper-protocol.ts';
 
+/** All three streams are one terminal of this size; its output is stdout. */
+export interface TerminalSize {
+  readonly rows: number;
+  readonly cols: number;
+}
+
 export interface SpawnRequest {
   /** Kept beside the command, and given back by `recover`. */
   readonly note: string;
@@ -24,7 +30,7 @@ export interface SpawnRequest {
   readonly cwd: string;
   /** null keeps the daemon's own account. */
   readonly account: { readonly uid: number; readonly gid: number; readonly groups: readonly number[] } | null;
-  readonly stdin: 'pipe' | 'null';
+  readonly stdin: 'pipe' | 'null' | TerminalSize;
   /** Standard error into standard output, as one exact stream. */
   readonly merge: boolean;
   /** The caller waits for the end, and is told of a start only when that does not follow within 2 ms. */
@@ -253,9 +259,11 @@ async function attached(child: Child): Promise<boolean> {
 }
 
 function spawnFrame(request: SpawnRequest, directory: string) {
+  const terminal = typeof request.stdin === 'object' ? request.stdin : null;
   return {
     flags:
       spawnFlag.tied |
+      (terminal ? spawnFlag.terminal : 0) |
       (request.stdin === 'pipe' ? spawnFlag.stdin : 0) |
       (request.merge ? spawnFlag.merge : 0) |
       (request.isAwaited ? spawnFlag.defer : 0) |
@@ -264,8 +272,8 @@ function spawnFrame(request: SpawnRequest, directory: string) {
     gid: request.account?.gid ?? 0,
     groups: request.account?.groups ?? [],
     oomScoreAdj: childOomScore,
-    rows: 0,
-    cols: 0,
+    rows: terminal?.rows ?? 0,
+    cols: terminal?.cols ?? 0,
     limits: request.limits,
     capBytes: request.capBytes,
     hardTimeoutMs: request.hardTimeoutMs ?? 0,

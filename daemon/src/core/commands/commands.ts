@@ -3,10 +3,10 @@ import { CoreError } from '../../kit/errors.ts';
 import { Deadline } from '../../kit/deadline.ts';
 import { HandedOver } from '../../kit/handed-over.ts';
 import { mintId } from '../../kit/ids.ts';
-import type { Spawn } from '../../platform/spawn.ts';
+import type { Recovered } from '../../platform/spawn.ts';
 import { endTool } from '../capabilities/tool-run.ts';
 import { Command, type CommandStatus } from './command.ts';
-import type { EnvironmentChanges } from './environment.ts';
+import type { EnvironmentChanges } from '../identity/environment.ts';
 import { feedInput, writeInput, type InputRequest, type InputResult } from './input.ts';
 import { assertCanKill, killCommand, type Killed } from './kill.ts';
 import { graceMs, type CommandSpec, type Launcher } from './launcher.ts';
@@ -20,7 +20,6 @@ import type { Session, Sessions } from './sessions.ts';
 import type { UsedIds } from './used-ids.ts';
 
 export interface CommandsDeps {
-  readonly spawn: Spawn;
   readonly launcher: Launcher;
   readonly sessions: Sessions;
   readonly usedIds: UsedIds;
@@ -105,11 +104,10 @@ export class Commands implements Disposable {
   }
 
   /** Takes over what an earlier daemon left; called once, before anything is served. */
-  async recover(): Promise<{ running: number; ended: number }> {
+  recover(left: readonly Recovered[]): { running: number; ended: number } {
     this.deps.sessions.load();
     this.deps.usedIds.load();
-    const recovered = await this.deps.spawn.recover();
-    recovered.sort((a, b) => (a.child.end?.atMs ?? Infinity) - (b.child.end?.atMs ?? Infinity));
+    const recovered = left.toSorted((a, b) => (a.child.end?.atMs ?? Infinity) - (b.child.end?.atMs ?? Infinity));
     for (const { note: text, child } of recovered) {
       const note = decodeNote(text);
       if (note) this.#readopt(new Command(note, child));

@@ -3,7 +3,7 @@ import type { Child, Spawn } from '../../platform/spawn.ts';
 import type { Account, Accounts } from '../identity/accounts.ts';
 import { absolute } from '../identity/places.ts';
 import { Command } from './command.ts';
-import { commandEnvironment, type EnvironmentChanges } from './environment.ts';
+import { commandEnvironment, type EnvironmentChanges } from '../identity/environment.ts';
 import type { LogBudget } from './log-budget.ts';
 import { encodeNote, type CommandNote } from './note.ts';
 import { startRefusal, systemRefusal } from './refusal.ts';

@@ -1,7 +1,7 @@
 /** Command sessions: a directory, an environment and an account that commands share; nothing else of them persists. */
 import { CoreError } from '../../kit/errors.ts';
 import { mintId } from '../../kit/ids.ts';
-import type { EnvironmentChanges } from './environment.ts';
+import type { EnvironmentChanges } from '../identity/environment.ts';
 import { systemRefusal } from './refusal.ts';
 
 export interface SessionSpec {

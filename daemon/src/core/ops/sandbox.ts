@@ -24,6 +24,7 @@ export interface SandboxLimits {
   readonly runningCommands: number;
   readonly commandSessions: number;
   readonly streams: number;
+  readonly terminals: number;
   readonly watchers: number;
   readonly jsonBodyBytes: number;
   readonly logBytesPerStream: number;

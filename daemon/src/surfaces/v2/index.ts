@@ -8,6 +8,7 @@ import * as files from './files.ts';
 import * as fileSearch from './file-search.ts';
 import * as ops from './ops.ts';
 import * as sessions from './sessions.ts';
+import * as terminals from './terminals.ts';
 import * as watch from './watch.ts';
 import * as transfer from './transfer.ts';
 import * as tree from './tree.ts';
@@ -22,5 +23,6 @@ export const v2Routes: readonly Route<V2Deps>[] = [
   ...Object.values(fileTrees),
   ...Object.values(transfer),
   ...Object.values(tree),
+  ...Object.values(terminals),
   ...Object.values(ops),
 ];

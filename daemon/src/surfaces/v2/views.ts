@@ -257,6 +257,7 @@ export const SandboxInfo = z
       running_commands: z.number().int(),
       command_sessions: z.number().int(),
       streams: z.number().int(),
+      terminals: z.number().int(),
       watchers: z.number().int(),
       json_body_bytes: z.number().int(),
       log_bytes_per_stream: z.number().int(),

@@ -1,5 +1,5 @@
-/** Builds the environment of a command: the image's, the account's, then what the caller asks for. */
-import type { Account } from '../identity/accounts.ts';
+/** Builds the environment of a command, a terminal or a kernel: the image's, the account's, then what the caller asks for. */
+import type { Account } from './accounts.ts';
 
 export type EnvironmentChanges = Readonly<Record<string, string | null>>;
 

@@ -1,0 +1,48 @@
+/** Constructs the plane of terminals. */
+import type { Config } from './config.ts';
+import type { Accounts } from './core/identity/accounts.ts';
+import { imageEnvironment } from './core/identity/environment.ts';
+import { TerminalLauncher } from './core/terminals/launcher.ts';
+import { NativeBackend } from './core/terminals/native-backend.ts';
+import type { TerminalRecord } from './core/terminals/terminal.ts';
+import { Terminals } from './core/terminals/terminals.ts';
+import type { Logger } from './kit/logger.ts';
+import { findProgram, isExecutableFile } from './platform/programs.ts';
+import type { Spawn } from './platform/spawn.ts';
+import { StateFile } from './platform/state-file.ts';
+import { terminalJobs } from './platform/terminal-job.ts';
+
+export interface TerminalsInputs {
+  readonly accounts: Accounts;
+  readonly config: Config;
+  /** Of the image, with what was taken from the daemon's own. */
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  readonly logger: Logger;
+  readonly runtimeDirectory: string;
+  readonly spawn: Spawn;
+  /** Bytes of output kept of each stream of a command. */
+  readonly streamKeptBytes: number;
+}
+
+export function composeTerminals({ accounts, config, logger, spawn, ...inputs }: TerminalsInputs): Terminals {
+  const onFault = (what: string, error: unknown) => logger.error(what, { reason: String(error) });
+  const native = new NativeBackend(spawn);
+  const launcher = new TerminalLauncher({
+    accounts,
+    backend: () => native,
+    environment: imageEnvironment(inputs.environment),
+    findProgram,
+    isProgram: isExecutableFile,
+    capBytes: Math.ceil(inputs.streamKeptBytes / 4),
+  });
+  return new Terminals({
+    launcher,
+    adopt: (child) => native.adopt(child),
+    store: new StateFile<readonly TerminalRecord[]>(`${inputs.runtimeDirectory}/terminals.json`, [], onFault),
+    jobs: terminalJobs,
+    maxTerminals: config.maxTerminals,
+    idleMs: config.terminalIdleSeconds * 1000,
+    now: Date.now,
+    onFault,
+  });
+}

@@ -1,0 +1,60 @@
+/** A shell whose terminal is held by a keeper of its own. */
+import type { Child, ChildEnd, Spawn } from '../../platform/spawn.ts';
+import type { ShellBackend, ShellLaunch, ShellProcess } from './shell-process.ts';
+import type { TerminalSize } from './terminal-size.ts';
+
+/** Between SIGTERM and SIGKILL when the daemon ends. */
+const graceMs = 3000;
+
+export class NativeBackend implements ShellBackend {
+  readonly name = 'native';
+
+  constructor(private readonly spawn: Spawn) {}
+
+  async start({ note, argv, env, cwd, account, size, capBytes }: ShellLaunch): Promise<ShellProcess> {
+    const child = await this.spawn.start({
+      note,
+      input: null,
+      argv,
+      env,
+      cwd,
+      account,
+      stdin: size,
+      merge: false,
+      isAwaited: false,
+      capBytes,
+      hardTimeoutMs: null,
+      graceMs,
+      limits: [],
+    });
+    return new NativeProcess(child);
+  }
+
+  adopt(child: Child): ShellProcess {
+    child.resume(); // The daemon that died may have held its output up for a reader that is gone.
+    return new NativeProcess(child);
+  }
+}
+
+class NativeProcess implements ShellProcess {
+  readonly backend = 'native';
+
+  constructor(readonly child: Child) {}
+
+  get pid(): number | null {
+    return this.child.pid === 0 ? null : this.child.pid;
+  }
+
+  get end(): ChildEnd | null {
+    return this.child.end;
+  }
+
+  async type(bytes: Uint8Array, signal: AbortSignal): Promise<number> {
+    const from = this.child.stdin.accepted;
+    return (await this.child.writeStdin(from, bytes, signal)) - from;
+  }
+
+  resize({ rows, cols }: TerminalSize): void {
+    this.child.resize(rows, cols);
+  }
+}

@@ -1,0 +1,39 @@
+/** A shell at a terminal while it lives, whatever holds the terminal: a keeper itself, or a tmux server in one. */
+import type { Child, ChildEnd } from '../../platform/spawn.ts';
+import type { TerminalSize } from './terminal-size.ts';
+
+export const backendNames = ['native', 'tmux'] as const;
+export type BackendName = (typeof backendNames)[number];
+
+/** How the shell of a session is started. */
+export interface ShellLaunch {
+  /** Kept beside the process, and given back after a restart of the daemon. */
+  readonly note: string;
+  readonly argv: readonly string[];
+  readonly env: Readonly<Record<string, string>>;
+  readonly cwd: string;
+  readonly account: { readonly uid: number; readonly gid: number; readonly groups: readonly number[] } | null;
+  readonly size: TerminalSize;
+  /** Bytes of output that are kept. */
+  readonly capBytes: number;
+}
+
+export interface ShellProcess {
+  readonly backend: BackendName;
+  /** Its standard output is what the terminal showed, byte by byte. */
+  readonly child: Child;
+  /** Of the shell itself; null where it is not known. */
+  readonly pid: number | null;
+  /** null while it lives. Of the shell, not of what holds its terminal. */
+  readonly end: ChildEnd | null;
+  /** Types these bytes behind what was typed before; answers how many of them were taken when the wait was over. */
+  type(bytes: Uint8Array, signal: AbortSignal): Promise<number>;
+  resize(size: TerminalSize): void;
+}
+
+export interface ShellBackend {
+  readonly name: BackendName;
+  start(launch: ShellLaunch): Promise<ShellProcess>;
+  /** Takes over a process that an earlier daemon started. */
+  adopt(child: Child): ShellProcess;
+}

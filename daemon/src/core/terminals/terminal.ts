@@ -1,0 +1,177 @@
+/** One terminal session: its shell, what that has shown, and who is at it. */
+import { CoreError } from '../../kit/errors.ts';
+import { Deadline } from '../../kit/deadline.ts';
+import { HandedOver } from '../../kit/handed-over.ts';
+import type { TerminalJobs } from '../../platform/terminal-job.ts';
+import type { ChildEnd } from '../../platform/spawn.ts';
+import type { EnvironmentChanges } from '../identity/environment.ts';
+import type { BackendName, ShellProcess } from './shell-process.ts';
+import { TerminalLog } from './terminal-log.ts';
+import type { TerminalSize } from './terminal-size.ts';
+
+export const terminalStatuses = ['ready', 'running', 'terminated'] as const;
+export type TerminalStatus = (typeof terminalStatuses)[number];
+
+/** A session with a name of its own stays until it is closed; another one until nobody has used it for long. */
+export const retentions = ['persistent', 'expiring'] as const;
+export type Retention = (typeof retentions)[number];
+
+/** Plain data, so that it can be kept in a file as it is. */
+export interface TerminalRecord {
+  readonly id: string;
+  readonly retention: Retention;
+  readonly cwd: string;
+  readonly env: EnvironmentChanges;
+  /** null is the default account. */
+  readonly user: string | null;
+  /** The name of its account when it was created. */
+  readonly account: string;
+  readonly createdMs: number;
+  cols: number;
+  rows: number;
+  /** null is none. */
+  noChangeTimeoutMs: number | null;
+  lastUsedMs: number;
+}
+
+export interface TerminalDeps {
+  readonly jobs: TerminalJobs;
+  readonly now: () => number;
+}
+
+/** What is typed is taken at once, or waits for a program to read it: so long. */
+const typeWithinMs = 10_000;
+
+export class Terminal {
+  readonly log = new TerminalLog();
+  /** Sockets that are open to it. */
+  attached = 0;
+  /** What a program has called it, as far as the screen was looked at; null before any has. */
+  title: string | null = null;
+  /** What somebody has it run now; null is nothing, or a command that a person has typed. */
+  currentCommand: string | null = null;
+  /** A shell that ends is then started anew. */
+  isRestarted: () => boolean = () => false;
+  #process: ShellProcess | null = null;
+  #typing: Promise<unknown> = Promise.resolve();
+  #isClosed = false;
+
+  constructor(
+    readonly record: TerminalRecord,
+    private readonly deps: TerminalDeps,
+  ) {}
+
+  get id(): string {
+    return this.record.id;
+  }
+
+  get size(): TerminalSize {
+    return { cols: this.record.cols, rows: this.record.rows };
+  }
+
+  get backend(): BackendName {
+    return this.#process?.backend ?? 'native';
+  }
+
+  /** Of the shell; null once that has ended. */
+  get pid(): number | null {
+    return this.end ? null : (this.#process?.pid ?? null);
+  }
+
+  /** How its shell has ended; null while it lives. */
+  get end(): ChildEnd | null {
+    return this.#process?.end ?? null;
+  }
+
+  get isTerminated(): boolean {
+    return this.#isClosed || (this.end !== null && !this.isRestarted());
+  }
+
+  get status(): TerminalStatus {
+    if (this.isTerminated) return 'terminated';
+    return this.currentCommand !== null || this.#hasJob() ? 'running' : 'ready';
+  }
+
+  /** Where its shell is; where it was started, once that cannot be known. */
+  get directory(): string {
+    return (this.pid === null ? null : this.deps.jobs.shell(this.pid)?.directory) ?? this.record.cwd;
+  }
+
+  /** What runs in its foreground; null when the shell waits for a line. */
+  get foregroundCommand(): string | null {
+    if (this.currentCommand !== null) return this.currentCommand;
+    const shell = this.pid === null ? null : this.deps.jobs.shell(this.pid);
+    if (!shell || shell.foreground === shell.group || shell.foreground <= 0) return null;
+    return this.deps.jobs.commandLine(shell.foreground);
+  }
+
+  /** The running process. Throws `terminal_ended`. */
+  get process(): ShellProcess {
+    if (!this.#process || this.isTerminated) throw ended(this.id);
+    if (this.#process.child.isLetGo) throw new HandedOver();
+    return this.#process;
+  }
+
+  /** Its shell, or another one after the one before has ended. */
+  run(process: ShellProcess): void {
+    this.log.add(process.child);
+    this.#process = process;
+  }
+
+  /** The same, of a process that an earlier daemon had started. */
+  adopt(process: ShellProcess, from: number): void {
+    this.log.addFrom(from, process.child);
+    this.#process = process;
+  }
+
+  /** It is somebody's: an idle one may be closed. */
+  touch(): void {
+    this.record.lastUsedMs = this.deps.now();
+  }
+
+  /** Types behind what others have typed; answers how many of the bytes were taken. Throws `terminal_ended`. */
+  async type(bytes: Uint8Array, signal: AbortSignal): Promise<number> {
+    this.touch();
+    const typed = this.#typing.then(async () => {
+      using deadline = new Deadline(typeWithinMs, signal);
+      return await this.process.type(bytes, deadline.signal);
+    });
+    this.#typing = typed.catch(() => null); // The next one types, whatever became of this one.
+    return await typed;
+  }
+
+  /** Throws `terminal_ended`. */
+  resize(size: TerminalSize): void {
+    this.process.resize(size);
+    this.record.cols = size.cols;
+    this.record.rows = size.rows;
+    this.touch();
+    this.log.notify();
+  }
+
+  /** To the job in the foreground, be it the shell. False when nobody was there. Throws `terminal_ended`. */
+  signal(signal: NodeJS.Signals): boolean {
+    const { pid } = this.process;
+    this.touch();
+    const shell = pid === null ? null : this.deps.jobs.shell(pid);
+    if (!shell || shell.foreground <= 0) return false;
+    return this.deps.jobs.signal(shell.foreground, signal);
+  }
+
+  /** Nobody is to use it any more. */
+  close(): void {
+    this.#isClosed = true;
+    this.log.notify();
+  }
+
+  #hasJob(): boolean {
+    const shell = this.pid === null ? null : this.deps.jobs.shell(this.pid);
+    return shell !== null && shell.foreground > 0 && shell.foreground !== shell.group;
+  }
+}
+
+function ended(id: string): CoreError {
+  return new CoreError('terminal_ended', `the shell of session ${id} has ended`, {
+    hint: 'What it showed can still be read. POST /v2/pty/sessions with the same id starts another one.',
+  });
+}

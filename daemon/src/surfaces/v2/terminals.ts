@@ -1,0 +1,160 @@
+/** The v2 routes of terminal sessions. */
+import { z } from 'zod';
+import { constants } from 'node:os';
+import { CoreError } from '../../kit/errors.ts';
+import { Answer } from '../../http/route.ts';
+import { route } from './app.ts';
+import { clientId, environment, systemText } from './inputs.ts';
+import { milliseconds, noChangeTimeout, TerminalPath } from './terminal-inputs.ts';
+import { cols, rows, TerminalSession, terminalSession } from './terminal-views.ts';
+
+const signalNames = Object.keys(constants.signals) as NodeJS.Signals[];
+
+export const createTerminal = route({
+  operation: 'terminals.create',
+  method: 'POST',
+  path: '/v2/pty/sessions',
+  summary: 'Create a terminal session: a shell at a terminal of its own',
+  body: z.object({
+    id: clientId.optional().describe('The caller’s own id; an existing one answers its session.'),
+    session_id: clientId.optional().describe('The same as id.'),
+    cwd: systemText.min(1).optional().describe('Where its shell starts; the workspace otherwise.'),
+    env: environment.default({}).describe('What its shell finds in its environment; null unsets.'),
+    user: systemText.min(1).optional().describe('Account of its shell; the default account otherwise.'),
+    cols: cols.default(80),
+    rows: rows.default(24),
+    retention: z
+      .enum(['persistent', 'expiring'])
+      .optional()
+      .describe('expiring: closed after an hour without use. One with an id persists unless told otherwise.'),
+    no_change_timeout: noChangeTimeout.optional(),
+  }),
+  data: TerminalSession,
+  errors: ['bad_argument', 'capacity_reached', 'unavailable', 'no_space_left'],
+  async handle({ terminals }, { body }) {
+    const terminal = await terminals.create({
+      id: body.id ?? body.session_id ?? null,
+      cwd: body.cwd ?? null,
+      env: body.env,
+      user: body.user ?? null,
+      size: { cols: body.cols, rows: body.rows },
+      retention: body.retention ?? null,
+      noChangeTimeoutMs: milliseconds(body.no_change_timeout ?? null),
+    });
+    return new Answer(terminalSession(terminal), {
+      hint: `GET /v2/pty/sessions/${terminal.id}/ws attaches a terminal to it; POST /v2/pty/sessions/${terminal.id}/exec runs a command in it.`,
+    });
+  },
+});
+
+export const listTerminals = route({
+  operation: 'terminals.list',
+  method: 'GET',
+  path: '/v2/pty/sessions',
+  summary: 'List terminal sessions',
+  data: z.object({
+    sessions: z.record(z.string(), TerminalSession).describe('By their ids, in the order of their creation.'),
+    stats: z.object({
+      total_sessions: z.number().int().describe('Those that are listed.'),
+      max_sessions: z.number().int().describe('Most that may live at once.'),
+    }),
+  }),
+  errors: [],
+  handle({ terminals }) {
+    const all = terminals.list();
+    return {
+      sessions: Object.fromEntries(all.map((terminal) => [terminal.id, terminalSession(terminal)])),
+      stats: { total_sessions: all.length, max_sessions: terminals.max },
+    };
+  },
+});
+
+export const getTerminal = route({
+  operation: 'terminals.get',
+  method: 'GET',
+  path: '/v2/pty/sessions/{id}',
+  summary: 'Inspect a terminal session',
+  params: TerminalPath,
+  data: TerminalSession,
+  errors: ['terminal_not_found'],
+  handle: ({ terminals }, { params }) => terminalSession(terminals.get(params.id)),
+});
+
+export const resizeTerminal = route({
+  operation: 'terminals.resize',
+  method: 'PATCH',
+  path: '/v2/pty/sessions/{id}',
+  summary: 'Change the size of a terminal session, or its no_change_timeout',
+  params: TerminalPath,
+  body: z.object({
+    cols: cols.optional(),
+    rows: rows.optional(),
+    no_change_timeout: noChangeTimeout.optional(),
+  }),
+  data: TerminalSession,
+  errors: ['terminal_not_found', 'terminal_ended'],
+  handle({ terminals }, { params, body }) {
+    const terminal = terminals.get(params.id);
+    if (body.cols !== undefined || body.rows !== undefined) {
+      terminal.resize({ cols: body.cols ?? terminal.size.cols, rows: body.rows ?? terminal.size.rows });
+    }
+    if (body.no_change_timeout !== undefined) {
+      terminal.record.noChangeTimeoutMs = milliseconds(body.no_change_timeout);
+    }
+    terminals.keep();
+    return terminalSession(terminal);
+  },
+});
+
+export const closeTerminal = route({
+  operation: 'terminals.close',
+  method: 'DELETE',
+  path: '/v2/pty/sessions/{id}',
+  summary: 'Close a terminal session: end its shell and all that this has started',
+  params: TerminalPath,
+  data: z.object({ session_id: z.string() }),
+  errors: ['terminal_not_found', 'unavailable'],
+  async handle({ terminals }, { params }) {
+    await terminals.close(params.id);
+    return { session_id: params.id };
+  },
+});
+
+export const typeIntoTerminal = route({
+  operation: 'terminals.input',
+  method: 'POST',
+  path: '/v2/pty/sessions/{id}/input',
+  summary: 'Type into a terminal session',
+  params: TerminalPath,
+  body: z.object({
+    input: z.string().describe('As a keyboard would send it: \\u0003 is Ctrl-C, \\r is Enter.'),
+    press_enter: z.boolean().default(false).describe('Type Enter behind it.'),
+  }),
+  data: z.object({
+    session_id: z.string(),
+    accepted_bytes: z.number().int().describe('Of the input, in UTF-8; less than all when nothing reads it.'),
+  }),
+  errors: ['terminal_not_found', 'terminal_ended'],
+  async handle({ terminals }, { params, body, context }) {
+    const bytes = Buffer.from(body.press_enter ? `${body.input}\r` : body.input);
+    const accepted = await terminals.get(params.id).type(bytes, context.signal);
+    return { session_id: params.id, accepted_bytes: accepted };
+  },
+});
+
+export const signalTerminal = route({
+  operation: 'terminals.signal',
+  method: 'POST',
+  path: '/v2/pty/sessions/{id}/signal',
+  summary: 'Send a signal to the job in the foreground of a terminal session',
+  params: TerminalPath,
+  body: z.object({ signal: z.enum(signalNames).default('SIGINT') }),
+  data: z.object({ session_id: z.string(), signal: z.string() }),
+  errors: ['terminal_not_found', 'terminal_ended', 'forbidden'],
+  handle({ terminals }, { params, body }) {
+    if (!terminals.get(params.id).signal(body.signal)) {
+      throw new CoreError('terminal_ended', `nobody is in the foreground of session ${params.id}`);
+    }
+    return { session_id: params.id, signal: body.signal };
+  },
+});
