@@ -220,7 +220,7 @@ test(
       async () => (await sandbox.ok(`GET /v2/commands/${hostile}`))['stdout'] !== '',
     );
     const statuses = new Map<string, number>();
-    for (let n = 0; n < 150; n++) {
+    for (let n = 0; n < 60; n++) {
       const ask = ([verb, body]: [string, object]): Promise<Reply<EnvelopeBody>> =>
         sandbox.request(`POST /v2/fs/${verb}?user=${user}`, body);
       for (const request of requestsOf(home, n)) {
