@@ -377,6 +377,11 @@ test(
   withTestAccount(),
 );
 
+async function endProcess(child: Bun.Subprocess): Promise<void> {
+  child.kill('SIGKILL');
+  await child.exited;
+}
+
 /** An account that puts a link to a directory of root's in the place of each directory it finds, and back again. */
 const swap = `
 cd "$1" || exit
@@ -411,6 +416,7 @@ test(
         stderr: 'ignore',
       },
     );
+    await using _ = { [Symbol.asyncDispose]: () => endProcess(hostile) };
     const before = touchesOf(roots);
     const body = archive([
       { name: 'sub/file', content: 'new' },
@@ -423,8 +429,6 @@ test(
       statuses.add((await send(sandbox, Buffer.from('new'), 'application/octet-stream', path)).status);
       expect(touchesOf(roots)).toEqual(before);
     }
-    hostile.kill('SIGKILL');
-    await hostile.exited;
     expect(statuses.has(200)).toBe(true);
     expect([...statuses].filter((status) => ![200, 400, 403, 404, 409].includes(status))).toEqual([]);
   },
