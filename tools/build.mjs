@@ -8,7 +8,7 @@ import { buildNative, runTool, setup, SetupError } from './setup.mjs';
 
 const dist = join(repositoryRoot, 'dist');
 /** What runs in a thread of its own is an entry of its own (`daemon/src/platform/workers.ts`). */
-const workers = ['daemon/src/core/files/grep/worker.ts'];
+const workers = ['daemon/src/core/files/grep/worker.ts', 'daemon/src/core/terminals/screen-pattern-worker.ts'];
 
 await runTool(async () => {
   const { bun, native } = await setup({ compiler: true });

@@ -4,13 +4,16 @@ import type { Accounts } from './core/identity/accounts.ts';
 import { imageEnvironment } from './core/identity/environment.ts';
 import { TerminalLauncher } from './core/terminals/launcher.ts';
 import { NativeBackend } from './core/terminals/native-backend.ts';
+import { Screens } from './core/terminals/screen.ts';
 import type { TerminalRecord } from './core/terminals/terminal.ts';
 import { Terminals } from './core/terminals/terminals.ts';
 import type { Logger } from './kit/logger.ts';
+import { openEmulator } from './platform/emulator.ts';
 import { findProgram, isExecutableFile } from './platform/programs.ts';
 import type { Spawn } from './platform/spawn.ts';
 import { StateFile } from './platform/state-file.ts';
 import { terminalJobs } from './platform/terminal-job.ts';
+import { openWorker } from './platform/workers.ts';
 
 export interface TerminalsInputs {
   readonly accounts: Accounts;
@@ -45,4 +48,9 @@ export function composeTerminals({ accounts, config, logger, spawn, ...inputs }:
     now: Date.now,
     onFault,
   });
+}
+
+export function composeScreens(): Screens {
+  const pause = () => new Promise((resolve) => setImmediate(resolve));
+  return new Screens({ openEmulator, openWorker, pause, nowMs: () => performance.now() });
 }

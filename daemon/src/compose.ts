@@ -3,7 +3,7 @@ import { statfsSync } from 'node:fs';
 import { totalmem } from 'node:os';
 import { describeV1, describeV2, loadV1, rootRoutes, v2Routes } from './api.ts';
 import { composeFiles, composeWatchers } from './compose-files.ts';
-import { composeTerminals } from './compose-terminals.ts';
+import { composeScreens, composeTerminals } from './compose-terminals.ts';
 import type { Config } from './config.ts';
 import { Capabilities } from './core/capabilities/capabilities.ts';
 import { Tools } from './core/capabilities/tool-run.ts';
@@ -104,6 +104,7 @@ export async function composeDaemon(inputs: DaemonInputs): Promise<Daemon> {
         commands,
         files,
         terminals,
+        screens: composeScreens(),
         watchers,
         closing: closing.signal,
         openApi: once(describeV2),

@@ -16,6 +16,9 @@ export class TerminalLog {
   readonly #parts: Part[] = [];
   readonly #changes = new Notifier();
 
+  /** `onTold` is given what `end` is known to be, whenever somebody has learned it. */
+  constructor(private readonly onTold: (end: number) => void = () => undefined) {}
+
   /** Goes on with the output of another process. The one before has ended. */
   add(child: Child): void {
     this.addFrom(this.end, child);
@@ -43,6 +46,7 @@ export class TerminalLog {
   /** Looks at the files themselves: nothing is told while nobody watches. */
   refresh(): number {
     this.#parts.at(-1)?.child.refresh();
+    this.onTold(this.end);
     return this.end;
   }
 
@@ -92,6 +96,7 @@ export class TerminalLog {
   async #relay(child: Child): Promise<void> {
     while (!child.end || child.streamsOpen) {
       await child.changed();
+      this.onTold(this.end);
       this.#changes.notify();
     }
     this.#changes.notify();

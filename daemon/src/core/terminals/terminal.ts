@@ -5,6 +5,8 @@ import { HandedOver } from '../../kit/handed-over.ts';
 import type { TerminalJobs } from '../../platform/terminal-job.ts';
 import type { ChildEnd } from '../../platform/spawn.ts';
 import type { EnvironmentChanges } from '../identity/environment.ts';
+import { OutputTimes } from './recording-times.ts';
+import { noteSize, type SizeChange } from './screen-sizes.ts';
 import type { BackendName, ShellProcess } from './shell-process.ts';
 import { TerminalLog } from './terminal-log.ts';
 import type { TerminalSize } from './terminal-size.ts';
@@ -29,6 +31,8 @@ export interface TerminalRecord {
   readonly createdMs: number;
   cols: number;
   rows: number;
+  /** Where in the output it was given which size; the first one where it never changed. */
+  sizes?: readonly SizeChange[];
   /** null is none. */
   noChangeTimeoutMs: number | null;
   lastUsedMs: number;
@@ -43,7 +47,8 @@ export interface TerminalDeps {
 const typeWithinMs = 10_000;
 
 export class Terminal {
-  readonly log = new TerminalLog();
+  readonly times = new OutputTimes();
+  readonly log = new TerminalLog((end) => this.times.note(end, this.deps.now()));
   /** Sockets that are open to it. */
   attached = 0;
   /** What a program has called it, as far as the screen was looked at; null before any has. */
@@ -132,6 +137,7 @@ export class Terminal {
   /** Types behind what others have typed; answers how many of the bytes were taken. Throws `terminal_ended`. */
   async type(bytes: Uint8Array, signal: AbortSignal): Promise<number> {
     this.touch();
+    this.log.refresh(); // What comes from now on comes later than this.
     const typed = this.#typing.then(async () => {
       using deadline = new Deadline(typeWithinMs, signal);
       return await this.process.type(bytes, deadline.signal);
@@ -142,7 +148,12 @@ export class Terminal {
 
   /** Throws `terminal_ended`. */
   resize(size: TerminalSize): void {
-    this.process.resize(size);
+    const { process } = this;
+    const { cols, rows } = this.size;
+    if (cols !== size.cols || rows !== size.rows) {
+      this.record.sizes = noteSize(this.record.sizes, this.size, { offset: this.log.refresh(), ...size });
+    }
+    process.resize(size);
     this.record.cols = size.cols;
     this.record.rows = size.rows;
     this.touch();

@@ -4,6 +4,7 @@ import type { Commands } from '../../core/commands/commands.ts';
 import type { FilesContext } from '../../core/files/context.ts';
 import type { Packages } from '../../core/ops/packages.ts';
 import type { Sandbox } from '../../core/ops/sandbox.ts';
+import type { Screens } from '../../core/terminals/screen.ts';
 import type { Terminals } from '../../core/terminals/terminals.ts';
 import type { Watchers } from '../../core/watch/watchers.ts';
 import { routesFor } from '../../http/route.ts';
@@ -15,6 +16,7 @@ export interface V2Deps {
   readonly sandbox: Sandbox;
   readonly packages: Packages;
   readonly terminals: Terminals;
+  readonly screens: Screens;
   readonly watchers: Watchers;
   /** Fires when the daemon is going: streams say so and end. */
   readonly closing: AbortSignal;

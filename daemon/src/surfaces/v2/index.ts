@@ -9,6 +9,7 @@ import * as fileSearch from './file-search.ts';
 import * as ops from './ops.ts';
 import * as sessions from './sessions.ts';
 import * as terminals from './terminals.ts';
+import * as terminalScreen from './terminal-screen.ts';
 import * as watch from './watch.ts';
 import * as transfer from './transfer.ts';
 import * as tree from './tree.ts';
@@ -24,5 +25,6 @@ export const v2Routes: readonly Route<V2Deps>[] = [
   ...Object.values(transfer),
   ...Object.values(tree),
   ...Object.values(terminals),
+  ...Object.values(terminalScreen),
   ...Object.values(ops),
 ];

@@ -1,0 +1,125 @@
+/** The state of the emulator beside its rows, as what a terminal has to be given: cursor, modes, margins, tab stops. */
+import type { Terminal } from '@xterm/headless';
+import { attributesOf, styleSequence, type Attributes } from './emulator-rows.ts';
+
+/** The parts that its own interface does not tell. A test holds them against the pinned version. */
+export interface EmulatorCore {
+  readonly buffer: CoreBuffer;
+  readonly buffers: { readonly normal: CoreBuffer };
+  readonly coreService: {
+    readonly isCursorHidden: boolean;
+    readonly decPrivateModes: { readonly cursorStyle?: string; readonly cursorBlink?: boolean };
+  };
+  readonly coreMouseService: { readonly activeEncoding: string };
+  readonly _inputHandler: { readonly _curAttrData: Attributes };
+  readonly _charsetService: { readonly glevel: number; readonly _charsets: readonly Charset[] };
+}
+
+type Charset = Readonly<Record<string, string>> | undefined;
+
+interface CoreBuffer {
+  readonly ybase: number;
+  readonly x: number;
+  readonly y: number;
+  readonly savedX: number;
+  readonly savedY: number;
+  readonly savedCurAttrData: Attributes;
+  readonly scrollTop: number;
+  readonly scrollBottom: number;
+  readonly tabs: Readonly<Record<number, boolean>>;
+}
+
+export function coreOf(terminal: Terminal): EmulatorCore {
+  return (terminal as unknown as { _core: EmulatorCore })._core;
+}
+
+const tabWidth = 8;
+const mouseModes = { x10: '9', vt200: '1000', drag: '1002', any: '1003', none: '' };
+const mouseEncodings: Readonly<Record<string, string>> = { SGR: '\x1b[?1006h', SGR_PIXELS: '\x1b[?1016h' };
+const cursorStyles: Readonly<Record<string, number>> = { block: 2, underline: 4, bar: 6 };
+
+/** Of the screen that is shown; written once its rows are. Where the cursor goes comes before what changes typing. */
+export function stateText(terminal: Terminal, title: string | null): string {
+  const core = coreOf(terminal);
+  return [
+    marginsAndTabs(terminal, core.buffer),
+    savedCursor(core.buffer),
+    cursor(terminal, core),
+    charsets(core),
+    modes(terminal, core),
+    title === null ? '' : `\x1b]2;${title}\x1b\\`,
+  ].join('');
+}
+
+/** Of the screen behind the one that is shown: where its cursor goes when it comes back. */
+export function hiddenStateText(terminal: Terminal): string {
+  const { normal } = coreOf(terminal).buffers;
+  return `${place(normal.savedX, savedRow(normal))}${styleSequence(normal.savedCurAttrData)}`;
+}
+
+function marginsAndTabs({ cols, rows }: Terminal, { scrollTop, scrollBottom, tabs }: CoreBuffer): string {
+  const stops = Array.from({ length: cols }, (_, x) => x).filter((x) => tabs[x]);
+  const isUsual = stops.length === Math.ceil(cols / tabWidth) && stops.every((x) => x % tabWidth === 0);
+  const setStops = stops.map((x) => `${place(x, 0)}\x1bH`).join('');
+  const hasMargins = scrollTop !== 0 || scrollBottom !== rows - 1;
+  return `${isUsual ? '' : `\x1b[3g${setStops}`}${hasMargins ? `\x1b[${scrollTop + 1};${scrollBottom + 1}r` : ''}`;
+}
+
+function savedCursor(buffer: CoreBuffer): string {
+  const { savedX, savedCurAttrData: style } = buffer;
+  if (savedX === 0 && buffer.savedY === 0 && style.fg === 0 && style.bg === 0) return '';
+  return `${place(savedX, savedRow(buffer))}${styleSequence(style)}\x1b7`;
+}
+
+/** Where the next character goes to the next row, the one before it is written again. */
+function cursor(terminal: Terminal, { buffer, _inputHandler }: EmulatorCore): string {
+  const { originMode } = terminal.modes;
+  const y = originMode ? buffer.y - buffer.scrollTop : buffer.y;
+  const style = styleSequence(_inputHandler._curAttrData);
+  const origin = originMode ? '\x1b[?6h' : '';
+  if (buffer.x < terminal.cols) return `${origin}${place(buffer.x, y)}${style}`;
+  return `${origin}${pastTheEnd(terminal, buffer.ybase + buffer.y, y)}${style}`;
+}
+
+/** The last character of the row is written again; what is blank there was erased as a whole row. */
+function pastTheEnd({ cols, buffer: { active } }: Terminal, rowIndex: number, y: number): string {
+  const row = active.getLine(rowIndex);
+  const isWide = row?.getCell(cols - 1)?.getWidth() === 0;
+  const last = row?.getCell(isWide ? cols - 2 : cols - 1) ?? active.getNullCell();
+  const written = `${place(cols - (isWide ? 2 : 1), y)}${styleSequence(attributesOf(last))}${last.getChars() || ' '}`;
+  return last.getChars() === '' && row?.translateToString(true) === '' ? `${written}\x1b[2K` : written;
+}
+
+function charsets({ _charsetService: { glevel, _charsets } }: EmulatorCore): string {
+  const isGraphics = (charset: Charset) => charset?.['q'] === '─';
+  const designated = ['(', ')', '*', '+'].map((slot, g) => (isGraphics(_charsets[g]) ? `\x1b${slot}0` : ''));
+  return `${designated.join('')}${['', '\x0e', '\x1bn', '\x1bo'][glevel] ?? ''}`;
+}
+
+function modes(terminal: Terminal, { coreService, coreMouseService }: EmulatorCore): string {
+  const { modes: is, options } = terminal;
+  const { cursorStyle, cursorBlink } = coreService.decPrivateModes;
+  const shape = cursorStyle === undefined ? 0 : (cursorStyles[cursorStyle] ?? 0) - (cursorBlink ? 1 : 0);
+  const mouse = mouseModes[is.mouseTrackingMode];
+  return [
+    is.applicationCursorKeysMode ? '\x1b[?1h' : '',
+    is.applicationKeypadMode ? '\x1b=' : '',
+    is.bracketedPasteMode ? '\x1b[?2004h' : '',
+    is.reverseWraparoundMode ? '\x1b[?45h' : '',
+    is.sendFocusMode ? '\x1b[?1004h' : '',
+    mouse === '' ? '' : `\x1b[?${mouse}h`,
+    mouseEncodings[coreMouseService.activeEncoding] ?? '',
+    shape === 0 ? '' : `\x1b[${shape} q`,
+    options.convertEol ? '\x1b[20h' : '',
+    is.insertMode ? '\x1b[4h' : '',
+    is.wraparoundMode ? '' : '\x1b[?7l',
+    coreService.isCursorHidden ? '\x1b[?25l' : '',
+  ].join('');
+}
+
+const savedRow = ({ savedY, ybase }: CoreBuffer) => Math.max(0, savedY - ybase);
+
+/** Columns and rows from 0, as the emulator counts. */
+function place(x: number, y: number): string {
+  return `\x1b[${y + 1};${x + 1}H`;
+}

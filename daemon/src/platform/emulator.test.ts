@@ -1,0 +1,95 @@
+/** The emulator: what it shows, and that what it serializes is its whole state. */
+import fc from 'fast-check';
+import { expect, test } from 'bun:test';
+import { openEmulator, type Emulator } from './emulator.ts';
+
+const everything = { scrollbackRows: 10_000, maxBytes: 2 ** 30 };
+const size = { cols: 20, rows: 6 };
+
+async function emulated(...writes: string[]): Promise<Emulator> {
+  const emulator = await openEmulator(size);
+  for (const text of writes) await emulator.write(Buffer.from(text));
+  return emulator;
+}
+
+/** Known-good sequences, with numbers that fit the small screen and some that do not. */
+const number = fc.integer({ min: 0, max: 24 });
+const csi = (finals: string) =>
+  fc.tuple(number, number, fc.constantFrom(...finals)).map(([a, b, final]) => `\x1b[${a};${b}${final}`);
+const piece = fc.oneof(
+  { weight: 6, arbitrary: fc.constantFrom('hello ', 'wide 日本語', 'e\u0301', '👩', '🇨🇭', 'x'.repeat(23), '─│', '\t') },
+  { weight: 3, arbitrary: fc.constantFrom('\r\n', '\n', '\r', '\b') },
+  { weight: 4, arbitrary: csi('ABCDEFGHdf') },
+  { weight: 3, arbitrary: csi('JKLMPX@ST') },
+  { weight: 1, arbitrary: fc.tuple(number, number).map(([a, b]) => `\x1b[${a};${a + b}r`) },
+  {
+    weight: 4,
+    arbitrary: fc
+      .constantFrom(
+        0,
+        1,
+        2,
+        3,
+        4,
+        '4:3',
+        5,
+        7,
+        8,
+        9,
+        22,
+        31,
+        42,
+        95,
+        106,
+        '38;5;200',
+        '48;5;17',
+        '38;2;1;2;3',
+        '48;2;9;8;7',
+        53,
+        '58:2::1:2:3',
+        59,
+        49,
+      )
+      .map((code) => `\x1b[${code}m`),
+  },
+  { weight: 1, arbitrary: fc.constantFrom('\x1b7', '\x1b8', '\x1bM', '\x1bD', '\x1bE', '\x1bH', '\x1b[g', '\x1b[3g') },
+  {
+    weight: 1,
+    arbitrary: fc
+      .constantFrom(1, 6, 7, 25, 45, 47, 66, 1000, 1002, 1004, 1006, 1049, 2004)
+      .chain((mode) => fc.constantFrom('h', 'l').map((set) => `\x1b[?${mode}${set}`)),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.constantFrom(
+      '\x1b[4h',
+      '\x1b[4l',
+      '\x1b[20h',
+      '\x1b[20l',
+      '\x1b[3 q',
+      '\x1b(0',
+      '\x1b(B',
+      '\x1b)0',
+      '\x0e',
+      '\x0f',
+      '\x1b[!p',
+      '\x1bc',
+    ),
+  },
+  { weight: 1, arbitrary: fc.constantFrom('\x1b]0;a title\x07', '\x1b]2;another\x1b\\') },
+);
+
+test('what is serialized brings another emulator to the same state, and both go on alike', async () => {
+  const pieces = fc.array(piece, { minLength: 1, maxLength: 40 }).map((all) => all.join(''));
+  await fc.assert(
+    fc.asyncProperty(pieces, pieces, async (before, after) => {
+      using original = await emulated(before);
+      using restored = await emulated(await original.serialize(everything));
+      expect(await restored.read()).toEqual(await original.read());
+      expect(await restored.serialize(everything)).toBe(await original.serialize(everything));
+      for (const emulator of [original, restored]) await emulator.write(Buffer.from(after));
+      expect(await restored.read()).toEqual(await original.read());
+    }),
+    { seed: 7, numRuns: 400, interruptAfterTimeLimit: 20_000, markInterruptAsFailure: false },
+  );
+}, 60_000);

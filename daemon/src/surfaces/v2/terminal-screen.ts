@@ -1,0 +1,138 @@
+/** The v2 routes that tell what a terminal session shows, and what it has shown. */
+import { z } from 'zod';
+import { recordingOf, type Recording, type RecordingEvent } from '../../core/terminals/recording.ts';
+import { terminalStatuses, type Terminal } from '../../core/terminals/terminal.ts';
+import { RawReply } from '../../http/raw.ts';
+import { route } from './app.ts';
+import { TerminalPath } from './terminal-inputs.ts';
+import { cols, rows } from './terminal-views.ts';
+
+const ScreenQuery = z.object({
+  wait_for: z
+    .string()
+    .min(1)
+    .max(1000)
+    .optional()
+    .describe('Answer once this regular expression is found in the text of scrollback and screen.'),
+  wait_stable_ms: z
+    .number()
+    .int()
+    .min(0)
+    .max(60_000)
+    .optional()
+    .describe('Answer once nothing has changed for so long; behind wait_for where both are given.'),
+  timeout: z.number().min(0).max(300).default(30).describe('Seconds to wait at most, for both together.'),
+});
+
+export const getTerminalScreen = route({
+  operation: 'terminals.screen',
+  method: 'GET',
+  path: '/v2/pty/sessions/{id}/screen',
+  summary: 'Read the screen of a terminal session, at once or when it shows what is waited for',
+  params: TerminalPath,
+  query: ScreenQuery,
+  data: z
+    .object({
+      session_id: z.string(),
+      status: z.enum(terminalStatuses),
+      output: z.string().describe('Scrollback and screen as text; a line that was wrapped is one line.'),
+      cols,
+      rows,
+      cursor: z.object({
+        x: z.number().int().describe('From 0.'),
+        y: z.number().int().describe('From 0, on the screen.'),
+        visible: z.boolean(),
+      }),
+      lines: z.array(z.string()).describe('The rows of the screen, without blanks at their ends.'),
+      ansi: z.string().describe('Shows the same screen in a terminal of its size that was reset.'),
+      alt_screen: z.boolean().describe('A full-screen program has the terminal.'),
+      title: z.string().nullable(),
+      scrollback_lines: z.number().int().describe('Rows above the screen.'),
+      matched: z.boolean().nullable().describe('Whether wait_for was found; null where it was not given.'),
+      stable: z.boolean().nullable().describe('Whether wait_stable_ms went by; null where it was not given.'),
+      command: z.string().nullable().describe('What exec ran last.'),
+      console: z.array(z.object({ ps1: z.string(), command: z.string(), output: z.string() })),
+      exit_code: z.number().int().nullable().describe('Of that command; of the shell once it has ended.'),
+    })
+    .meta({ id: 'TerminalScreen' }),
+  errors: ['terminal_not_found', 'bad_argument'],
+  async handle({ terminals, screens, closing }, { params, query, context }) {
+    const terminal = terminals.get(params.id);
+    terminal.touch();
+    const { isMatched, isStable } = await screens.wait(
+      terminal,
+      {
+        pattern: query.wait_for ?? null,
+        stableMs: query.wait_stable_ms ?? null,
+        timeoutMs: query.timeout * 1000,
+      },
+      context.signal,
+      closing,
+    );
+    const { text, isAltScreen, scrollbackLines, cursor, ...shown } = await screens.look(terminal);
+    return {
+      session_id: terminal.id,
+      status: terminal.status,
+      output: text,
+      cols: shown.cols,
+      rows: shown.rows,
+      cursor: { x: cursor.x, y: cursor.y, visible: cursor.isVisible },
+      lines: [...shown.lines],
+      ansi: shown.ansi,
+      alt_screen: isAltScreen,
+      title: shown.title,
+      scrollback_lines: scrollbackLines,
+      matched: isMatched,
+      stable: isStable,
+      ...lastExec(terminal),
+    };
+  },
+});
+
+/** What was run through exec last. */
+function lastExec({ isTerminated, end }: Terminal) {
+  const shellExitCode = isTerminated && end?.kind === 'exited' ? end.exitCode : null;
+  return { command: null, console: [], exit_code: shellExitCode };
+}
+
+export const getTerminalRecording = route({
+  operation: 'terminals.recording',
+  method: 'GET',
+  path: '/v2/pty/sessions/{id}/recording',
+  summary: 'Download what a terminal session has shown, as far as it is kept, as an asciicast',
+  params: TerminalPath,
+  raw: { contentType: 'application/x-asciicast', description: 'asciicast, version 2: a header and an event a line' },
+  errors: ['terminal_not_found', 'capacity_reached'],
+  handle({ terminals }, { params }) {
+    const terminal = terminals.get(params.id);
+    const recording = recordingOf(terminal, Date.now());
+    return new RawReply(
+      { kind: 'pieces', pieces: () => pieces(recording) },
+      {
+        'content-type': 'application/x-asciicast',
+        'content-disposition': `attachment; filename="${terminal.id}.cast"`,
+        'cache-control': 'no-store',
+      },
+    );
+  },
+});
+
+const encoder = new TextEncoder();
+
+async function* pieces({ header, events }: Recording): AsyncGenerator<Uint8Array> {
+  yield encoder.encode(`${JSON.stringify(headerLine(header))}\n`);
+  for (const event of events) yield encoder.encode(`${JSON.stringify(eventLine(event))}\n`);
+}
+
+function headerLine({ size, startedMs, title }: Recording['header']): object {
+  const named = title === null ? {} : { title };
+  const timestamp = Math.floor(startedMs / 1000);
+  return { version: 2, width: size.cols, height: size.rows, timestamp, ...named, env: { TERM: 'xterm-256color' } };
+}
+
+/** Times are told in seconds. */
+function eventLine(event: RecordingEvent): [number, 'o' | 'r', string] {
+  const seconds = Math.round(event.atMs) / 1000;
+  if (event.kind === 'output') return [seconds, 'o', event.text];
+  return [seconds, 'r', `${event.size.cols}x${event.size.rows}`];
+}
