@@ -7,11 +7,21 @@ export interface EmulatorCore {
   readonly buffer: CoreBuffer;
   readonly buffers: { readonly normal: CoreBuffer };
   readonly coreService: {
-    readonly isCursorHidden: boolean;
+    isCursorHidden: boolean;
     readonly decPrivateModes: { readonly cursorStyle?: string; readonly cursorBlink?: boolean };
   };
   readonly coreMouseService: { readonly activeEncoding: string };
-  readonly _inputHandler: { readonly _curAttrData: Attributes };
+  readonly _inputHandler: {
+    readonly _curAttrData: Attributes;
+    readonly _parser: { reset(): void };
+    saveCursor: (...args: unknown[]) => boolean;
+    restoreCursor: (...args: unknown[]) => boolean;
+    _moveCursor: (x: number, y: number) => void;
+    _restrictCursor(): void;
+    _setCursor(x: number, y: number): void;
+    parse(bytes: Uint8Array): void;
+    eraseInDisplay(params: { readonly params: readonly number[] }): void;
+  };
   readonly _charsetService: { readonly glevel: number; readonly _charsets: readonly Charset[] };
 }
 
@@ -19,11 +29,14 @@ type Charset = Readonly<Record<string, string>> | undefined;
 
 interface CoreBuffer {
   readonly ybase: number;
-  readonly x: number;
+  x: number;
   readonly y: number;
   readonly savedX: number;
-  readonly savedY: number;
+  savedY: number;
+  /** Set by us: the row of the saved cursor on the screen. */
+  savedRow?: number;
   readonly savedCurAttrData: Attributes;
+  readonly savedCharset: Charset;
   readonly scrollTop: number;
   readonly scrollBottom: number;
   readonly tabs: Readonly<Record<number, boolean>>;
@@ -67,8 +80,10 @@ function marginsAndTabs({ cols, rows }: Terminal, { scrollTop, scrollBottom, tab
 
 function savedCursor(buffer: CoreBuffer): string {
   const { savedX, savedCurAttrData: style } = buffer;
-  if (savedX === 0 && buffer.savedY === 0 && style.fg === 0 && style.bg === 0) return '';
-  return `${place(savedX, savedRow(buffer))}${styleSequence(style)}\x1b7`;
+  const hasGraphics = isGraphics(buffer.savedCharset);
+  if (savedX === 0 && savedRow(buffer) === 0 && style.fg === 0 && style.bg === 0 && !hasGraphics) return '';
+  const save = hasGraphics ? '\x1b(0\x1b7\x1b(B' : '\x1b7';
+  return `${place(savedX, savedRow(buffer))}${styleSequence(style)}${save}`;
 }
 
 /** Where the next character goes to the next row, the one before it is written again. */
@@ -90,8 +105,10 @@ function pastTheEnd({ cols, buffer: { active } }: Terminal, rowIndex: number, y:
   return last.getChars() === '' && row?.translateToString(true) === '' ? `${written}\x1b[2K` : written;
 }
 
+/** Of the character sets, line drawing is the one that is still met. */
+const isGraphics = (charset: Charset) => charset?.['q'] === '─';
+
 function charsets({ _charsetService: { glevel, _charsets } }: EmulatorCore): string {
-  const isGraphics = (charset: Charset) => charset?.['q'] === '─';
   const designated = ['(', ')', '*', '+'].map((slot, g) => (isGraphics(_charsets[g]) ? `\x1b${slot}0` : ''));
   return `${designated.join('')}${['', '\x0e', '\x1bn', '\x1bo'][glevel] ?? ''}`;
 }
@@ -117,7 +134,7 @@ function modes(terminal: Terminal, { coreService, coreMouseService }: EmulatorCo
   ].join('');
 }
 
-const savedRow = ({ savedY, ybase }: CoreBuffer) => Math.max(0, savedY - ybase);
+const savedRow = (buffer: CoreBuffer) => buffer.savedRow ?? 0;
 
 /** Columns and rows from 0, as the emulator counts. */
 function place(x: number, y: number): string {

@@ -8,7 +8,7 @@ const size = { cols: 20, rows: 6 };
 
 async function emulated(...writes: string[]): Promise<Emulator> {
   const emulator = await openEmulator(size);
-  for (const text of writes) await emulator.write(Buffer.from(text));
+  for (const text of writes) emulator.write(Buffer.from(text));
   return emulator;
 }
 
@@ -67,17 +67,37 @@ const piece = fc.oneof(
       '\x1b[20h',
       '\x1b[20l',
       '\x1b[3 q',
-      '\x1b(0',
-      '\x1b(B',
-      '\x1b)0',
-      '\x0e',
-      '\x0f',
+      '\x1b(0lqk\x1b(B',
+      '\x1b)0\x0ex\x0f',
       '\x1b[!p',
       '\x1bc',
     ),
   },
   { weight: 1, arbitrary: fc.constantFrom('\x1b]0;a title\x07', '\x1b]2;another\x1b\\') },
 );
+
+test('what it erases up to the last cell of the screen, it erases', async () => {
+  using emulator = await emulated('\x1b[?1049hfull\x1b[6;20Hx\x1b[1Jy');
+  expect((await emulator.read()).lines).toEqual(['', '', '', '', '', 'y']);
+});
+
+test('in origin mode the cursor moves from where it is', async () => {
+  using emulator = await emulated('\x1b[3;5r\x1b[?6hone\x1b[6Gtwo\x1b[B\x1b[3Dsix\x1b[Atop');
+  expect((await emulator.read()).lines.slice(2, 4)).toEqual(['one  twotop', '     six']);
+});
+
+test('a line drawing set that was chosen is chosen in what is serialized', async () => {
+  using original = await emulated('\x1b)0\x0eq\x1b7');
+  using restored = await emulated(await original.serialize(everything), 'x\x0fx\x1b8q');
+  expect((await restored.read()).lines[0]).toBe('──x');
+});
+
+test('a character is as wide as programs take it to be', async () => {
+  const wide = ['日', '👩', '🦀', '🚀', '한'];
+  const narrow = ['a', 'é', '─', '\u00ad', '\u0903', 'ﬁ'];
+  using emulator = await emulated([...wide, ...narrow].join('') + 'e\u0301\u200b');
+  expect((await emulator.read()).cursor.x).toBe(wide.length * 2 + narrow.length + 1);
+});
 
 test('what is serialized brings another emulator to the same state, and both go on alike', async () => {
   const pieces = fc.array(piece, { minLength: 1, maxLength: 40 }).map((all) => all.join(''));
@@ -87,9 +107,9 @@ test('what is serialized brings another emulator to the same state, and both go 
       using restored = await emulated(await original.serialize(everything));
       expect(await restored.read()).toEqual(await original.read());
       expect(await restored.serialize(everything)).toBe(await original.serialize(everything));
-      for (const emulator of [original, restored]) await emulator.write(Buffer.from(after));
+      for (const emulator of [original, restored]) emulator.write(Buffer.from(after));
       expect(await restored.read()).toEqual(await original.read());
     }),
-    { seed: 7, numRuns: 400, interruptAfterTimeLimit: 20_000, markInterruptAsFailure: false },
+    { seed: 7, numRuns: 1000, interruptAfterTimeLimit: 20_000, markInterruptAsFailure: false },
   );
 }, 60_000);

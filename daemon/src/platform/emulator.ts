@@ -28,9 +28,9 @@ export interface SerializeLimits {
   readonly maxBytes: number;
 }
 
-/** One caller at a time: what it was given is shown when the promise resolves, and nothing changes meanwhile. */
+/** One caller at a time: while it is read, nothing may be written. */
 export interface Emulator extends Disposable {
-  write(bytes: Uint8Array): Promise<void>;
+  write(bytes: Uint8Array): void;
   resize(size: EmulatorSize): void;
   read(): Promise<EmulatedScreen>;
   /** What brings a terminal of the same size that was reset to this state. */
@@ -52,13 +52,14 @@ export const openEmulator: OpenEmulator = async ({ cols, rows }) => {
   const { default: headless } = await import('@xterm/headless');
   const terminal = new headless.Terminal({ cols, rows, scrollback: scrollbackRows(cols), allowProposedApi: true });
   registerWidths(terminal);
+  mend(terminal);
   let title: string | null = null;
   terminal.onTitleChange((text) => (title = text.slice(0, longestTitle)));
   return {
     get title() {
       return title;
     },
-    write: (bytes) => new Promise((resolve) => terminal.write(bytes, resolve)),
+    write: (bytes) => parse(terminal, bytes),
     resize(size) {
       terminal.options.scrollback = scrollbackRows(size.cols);
       terminal.resize(size.cols, size.rows);
@@ -68,6 +69,56 @@ export const openEmulator: OpenEmulator = async ({ cols, rows }) => {
     [Symbol.dispose]: () => terminal.dispose(),
   };
 };
+
+/** What the emulator of the pinned version gets wrong. */
+function mend(terminal: Terminal): void {
+  const core = coreOf(terminal);
+  // A full reset shows the cursor.
+  terminal.parser.registerEscHandler({ final: 'c' }, () => {
+    core.coreService.isCursorHidden = false;
+    return false;
+  });
+  // Erasing up to the last cell of the screen looks for the row below, and throws where there is none.
+  terminal.parser.registerCsiHandler({ final: 'J' }, ([part]) => {
+    const isAll = part === 1 && core.buffer.y === terminal.rows - 1 && core.buffer.x >= terminal.cols - 1;
+    if (isAll) core._inputHandler.eraseInDisplay({ params: [2] });
+    return isAll;
+  });
+  // A saved cursor comes back to its place on the screen, wherever the text has gone meanwhile.
+  const [save, restore] = [core._inputHandler.saveCursor, core._inputHandler.restoreCursor];
+  core._inputHandler.saveCursor = function (...args) {
+    core.buffer.savedRow = core.buffer.y;
+    return save.apply(this, args);
+  };
+  core._inputHandler.restoreCursor = function (...args) {
+    core.buffer.savedY = (core.buffer.savedRow ?? 0) + core.buffer.ybase;
+    return restore.apply(this, args);
+  };
+  // In origin mode, the rows above the margin are counted twice when the cursor moves from where it is.
+  const { _inputHandler: handler } = core;
+  handler._moveCursor = (x, y) => {
+    handler._restrictCursor();
+    const top = terminal.modes.originMode ? core.buffer.scrollTop : 0;
+    handler._setCursor(core.buffer.x + x, core.buffer.y + y - top);
+  };
+  for (const final of ['G', '`']) {
+    terminal.parser.registerCsiHandler({ final }, ([column]) => {
+      if (!terminal.modes.originMode) return false;
+      core.buffer.x = Math.min(terminal.cols, Math.max(1, Number(column))) - 1;
+      return true;
+    });
+  }
+}
+
+/** Not through the queue of the emulator: what fails in there, fails where nobody can catch it. */
+function parse(terminal: Terminal, bytes: Uint8Array): void {
+  const { _inputHandler } = coreOf(terminal);
+  try {
+    _inputHandler.parse(bytes);
+  } catch {
+    _inputHandler._parser.reset(); // A mistake of the emulator: the rest of these bytes is missing on the screen.
+  }
+}
 
 function scrollbackRows(cols: number): number {
   return Math.min(mostScrollbackRows, Math.floor(scrollbackCells / cols));
@@ -106,7 +157,7 @@ class TextRows {
       const row = buffer.getLine(y);
       if (!row) continue;
       const text = row.translateToString(!buffer.getLine(y + 1)?.isWrapped);
-      const isContinued = row.isWrapped && (y > first || this.#before === buffer);
+      const isContinued = row.isWrapped && this.#lines.length > 0 && (y > first || this.#before === buffer);
       if (isContinued) this.#lines[this.#lines.length - 1] += text;
       else this.#lines.push(text);
     }

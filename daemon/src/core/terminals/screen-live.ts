@@ -97,10 +97,11 @@ export class LiveScreen implements Disposable {
 
   async #write(bytes: Uint8Array): Promise<void> {
     const startedMs = this.deps.nowMs();
-    await this.emulator.write(bytes);
+    this.emulator.write(bytes);
     const tookMs = this.deps.nowMs() - startedMs;
     if (tookMs > slowMs) this.#sliceBytes = Math.max(leastSliceBytes, this.#sliceBytes / 2);
     else if (tookMs < quickMs) this.#sliceBytes = Math.min(mostSliceBytes, this.#sliceBytes * 2);
+    await this.deps.pause();
   }
 
   /** Leaves out what lies before. */
@@ -111,7 +112,7 @@ export class LiveScreen implements Disposable {
     this.#readTo = offset;
     this.#shownTo = offset;
     const screen = isAltScreen === null ? '' : `\x1b[?1049${isAltScreen ? 'h' : 'l'}`;
-    if (offset > 0) await this.emulator.write(Buffer.from(`\x1b[!p${screen}`));
+    if (offset > 0) this.emulator.write(Buffer.from(`\x1b[!p${screen}`));
   }
 
   #untilNextSize(): number {
