@@ -14,7 +14,7 @@ async function recording(sandbox: Sandbox, id: string): Promise<Recorded> {
   const response = await sandbox.fetch(`GET /v2/pty/sessions/${id}/recording`);
   expect([response.status, response.headers.get('content-type')]).toEqual([200, 'application/x-asciicast']);
   const [first = '', ...rest] = (await response.text()).trimEnd().split('\n');
-  const header = JSON.parse(first) as Json;
+  const header = JSON.parse(first);
   expect(header).toMatchObject({ version: 2, width: expect.any(Number), height: expect.any(Number) });
   expect(Number.isInteger(header.timestamp)).toBe(true);
   const events = rest.map((line) => JSON.parse(line) as [number, string, string]);

@@ -5,7 +5,7 @@ import { provide } from '../../tools/setup.mjs';
 import { until } from './until.ts';
 
 export interface ReferenceScreen {
-  readonly lines: readonly string[];
+  readonly lines: string[];
   /** The same with the colours, as tmux writes them. */
   readonly styled: readonly string[];
   readonly cursor: { readonly x: number; readonly y: number; readonly visible: boolean };

@@ -37,7 +37,7 @@ export const beyondTmux: Readonly<Record<string, readonly [bytes: string, ...lin
 
 const number = fc.integer({ min: 1, max: 42 });
 const csi = (finals: string) =>
-  fc.tuple(number, fc.constantFrom(...finals)).map(([count, final]) => `\x1b[${count}${final}`);
+  fc.tuple(number, fc.constantFrom(...finals.split(''))).map(([count, final]) => `\x1b[${count}${final}`);
 
 /** Those that every terminal takes alike. */
 export const mixes = fc

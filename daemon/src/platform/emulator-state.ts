@@ -11,7 +11,7 @@ export interface EmulatorCore {
     readonly decPrivateModes: { readonly cursorStyle?: string; readonly cursorBlink?: boolean };
   };
   readonly coreMouseService: { readonly activeEncoding: string };
-  readonly _inputHandler: {
+  readonly _inputHandler: Record<CountedMethod, (counted: { readonly params: number[] }) => boolean> & {
     readonly _curAttrData: Attributes;
     readonly _parser: { reset(): void };
     saveCursor: (...args: unknown[]) => boolean;
@@ -24,6 +24,16 @@ export interface EmulatorCore {
   };
   readonly _charsetService: { readonly glevel: number; readonly _charsets: readonly Charset[] };
 }
+
+/** Those that work through a count. */
+export type CountedMethod =
+  | 'insertLines'
+  | 'deleteLines'
+  | 'scrollUp'
+  | 'scrollDown'
+  | 'cursorForwardTab'
+  | 'cursorBackwardTab'
+  | 'repeatPrecedingCharacter';
 
 type Charset = Readonly<Record<string, string>> | undefined;
 

@@ -15,7 +15,7 @@ async function emulated(...writes: string[]): Promise<Emulator> {
 /** Known-good sequences, with numbers that fit the small screen and some that do not. */
 const number = fc.integer({ min: 0, max: 24 });
 const csi = (finals: string) =>
-  fc.tuple(number, number, fc.constantFrom(...finals)).map(([a, b, final]) => `\x1b[${a};${b}${final}`);
+  fc.tuple(number, number, fc.constantFrom(...finals.split(''))).map(([a, b, final]) => `\x1b[${a};${b}${final}`);
 const piece = fc.oneof(
   { weight: 6, arbitrary: fc.constantFrom('hello ', 'wide 日本語', 'e\u0301', '👩', '🇨🇭', 'x'.repeat(23), '─│', '\t') },
   { weight: 3, arbitrary: fc.constantFrom('\r\n', '\n', '\r', '\b') },
@@ -79,6 +79,35 @@ const piece = fc.oneof(
 test('what it erases up to the last cell of the screen, it erases', async () => {
   using emulator = await emulated('\x1b[?1049hfull\x1b[6;20Hx\x1b[1Jy');
   expect((await emulator.read()).lines).toEqual(['', '', '', '', '', 'y']);
+});
+
+test('a count without measure takes no time', async () => {
+  using emulator = await emulated('text');
+  const startedMs = performance.now();
+  for (const final of '@ABCDEFGHIJKLMPSTXZ`abcdefghilmnrsu'.split(''))
+    emulator.write(Buffer.from(`\x1b[2147483647${final}`));
+  expect(performance.now() - startedMs).toBeLessThan(1000);
+});
+
+test('noise of any kind and sizes of any kind leave an emulator that goes on', async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(fc.uint8Array({ maxLength: 200 }), { maxLength: 10 }),
+      number,
+      number,
+      async (all, a, b) => {
+        using emulator = await emulated();
+        for (const bytes of all) {
+          emulator.write(Buffer.concat([Buffer.from('\x1b['), bytes]));
+          emulator.resize({ cols: a + 1, rows: b + 1 });
+        }
+        await emulator.serialize(everything);
+        emulator.write(Buffer.from('\x18\x1b\\\x1bcgoes on'));
+        expect((await emulator.read()).text.replaceAll('\n', '')).toStartWith('goes on'.slice(0, a + 1));
+      },
+    ),
+    { seed: 11, numRuns: 300 },
+  );
 });
 
 test('in origin mode the cursor moves from where it is', async () => {

@@ -2,6 +2,7 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import type { IBuffer, Terminal } from '@xterm/headless';
 import { lineText } from './emulator-rows.ts';
+import { mend } from './emulator-mends.ts';
 import { coreOf, hiddenStateText, stateText } from './emulator-state.ts';
 import { registerWidths } from './emulator-widths.ts';
 
@@ -50,7 +51,8 @@ const longestTitle = 1024;
 /** What it would answer a program goes nowhere. See `Screens`. */
 export const openEmulator: OpenEmulator = async ({ cols, rows }) => {
   const { default: headless } = await import('@xterm/headless');
-  const terminal = new headless.Terminal({ cols, rows, scrollback: scrollbackRows(cols), allowProposedApi: true });
+  const options = { cols, rows, scrollback: scrollbackRows(cols) };
+  const terminal = new headless.Terminal({ ...options, allowProposedApi: true, logLevel: 'off' });
   registerWidths(terminal);
   mend(terminal);
   let title: string | null = null;
@@ -69,46 +71,6 @@ export const openEmulator: OpenEmulator = async ({ cols, rows }) => {
     [Symbol.dispose]: () => terminal.dispose(),
   };
 };
-
-/** What the emulator of the pinned version gets wrong. */
-function mend(terminal: Terminal): void {
-  const core = coreOf(terminal);
-  // A full reset shows the cursor.
-  terminal.parser.registerEscHandler({ final: 'c' }, () => {
-    core.coreService.isCursorHidden = false;
-    return false;
-  });
-  // Erasing up to the last cell of the screen looks for the row below, and throws where there is none.
-  terminal.parser.registerCsiHandler({ final: 'J' }, ([part]) => {
-    const isAll = part === 1 && core.buffer.y === terminal.rows - 1 && core.buffer.x >= terminal.cols - 1;
-    if (isAll) core._inputHandler.eraseInDisplay({ params: [2] });
-    return isAll;
-  });
-  // A saved cursor comes back to its place on the screen, wherever the text has gone meanwhile.
-  const [save, restore] = [core._inputHandler.saveCursor, core._inputHandler.restoreCursor];
-  core._inputHandler.saveCursor = function (...args) {
-    core.buffer.savedRow = core.buffer.y;
-    return save.apply(this, args);
-  };
-  core._inputHandler.restoreCursor = function (...args) {
-    core.buffer.savedY = (core.buffer.savedRow ?? 0) + core.buffer.ybase;
-    return restore.apply(this, args);
-  };
-  // In origin mode, the rows above the margin are counted twice when the cursor moves from where it is.
-  const { _inputHandler: handler } = core;
-  handler._moveCursor = (x, y) => {
-    handler._restrictCursor();
-    const top = terminal.modes.originMode ? core.buffer.scrollTop : 0;
-    handler._setCursor(core.buffer.x + x, core.buffer.y + y - top);
-  };
-  for (const final of ['G', '`']) {
-    terminal.parser.registerCsiHandler({ final }, ([column]) => {
-      if (!terminal.modes.originMode) return false;
-      core.buffer.x = Math.min(terminal.cols, Math.max(1, Number(column))) - 1;
-      return true;
-    });
-  }
-}
 
 /** Not through the queue of the emulator: what fails in there, fails where nobody can catch it. */
 function parse(terminal: Terminal, bytes: Uint8Array): void {

@@ -15,7 +15,10 @@ const bytesPerMs = 8;
 export class OutputTimes {
   #times: OutputTime[] = [];
 
-  note(offset: number, ms: number): void {
+  /** `isLive`: what is past the offset before has come just now, and not at some time since then. */
+  note(offset: number, ms: number, isLive = false): void {
+    const known = this.#times.at(-1);
+    if (isLive && known && known.offset < offset) this.note(known.offset, ms);
     const [before, last] = [this.#times.at(-2), this.#times.at(-1)];
     // Of the times at which it was as long as this, the first and the last say something.
     const isPair = last !== undefined && before?.offset === last.offset;

@@ -16,8 +16,8 @@ export class TerminalLog {
   readonly #parts: Part[] = [];
   readonly #changes = new Notifier();
 
-  /** `onTold` is given what `end` is known to be, whenever somebody has learned it. */
-  constructor(private readonly onTold: (end: number) => void = () => undefined) {}
+  /** `onTold` is given what `end` is known to be, whenever somebody has learned it; live where the keeper told. */
+  constructor(private readonly onTold: (end: number, isLive: boolean) => void = () => undefined) {}
 
   /** Goes on with the output of another process. The one before has ended. */
   add(child: Child): void {
@@ -46,7 +46,7 @@ export class TerminalLog {
   /** Looks at the files themselves: nothing is told while nobody watches. */
   refresh(): number {
     this.#parts.at(-1)?.child.refresh();
-    this.onTold(this.end);
+    this.onTold(this.end, false);
     return this.end;
   }
 
@@ -96,7 +96,7 @@ export class TerminalLog {
   async #relay(child: Child): Promise<void> {
     while (!child.end || child.streamsOpen) {
       await child.changed();
-      this.onTold(this.end);
+      this.onTold(this.end, true);
       this.#changes.notify();
     }
     this.#changes.notify();

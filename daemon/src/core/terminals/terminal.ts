@@ -48,7 +48,7 @@ const typeWithinMs = 10_000;
 
 export class Terminal {
   readonly times = new OutputTimes();
-  readonly log = new TerminalLog((end) => this.times.note(end, this.deps.now()));
+  readonly log = new TerminalLog((end, isLive) => this.times.note(end, this.deps.now(), isLive));
   /** Sockets that are open to it. */
   attached = 0;
   /** What a program has called it, as far as the screen was looked at; null before any has. */

@@ -1,0 +1,64 @@
+/** What the emulator of the pinned version gets wrong, put right. Tests hold each against it. */
+import type { Terminal } from '@xterm/headless';
+import { coreOf, type CountedMethod } from './emulator-state.ts';
+
+export function mend(terminal: Terminal): void {
+  const core = coreOf(terminal);
+  // A full reset shows the cursor.
+  terminal.parser.registerEscHandler({ final: 'c' }, () => {
+    core.coreService.isCursorHidden = false;
+    return false;
+  });
+  // Erasing up to the last cell of the screen looks for the row below, and throws where there is none.
+  terminal.parser.registerCsiHandler({ final: 'J' }, ([part]) => {
+    const isAll = part === 1 && core.buffer.y === terminal.rows - 1 && core.buffer.x >= terminal.cols - 1;
+    if (isAll) core._inputHandler.eraseInDisplay({ params: [2] });
+    return isAll;
+  });
+  // A saved cursor comes back to its place on the screen, wherever the text has gone meanwhile.
+  const [save, restore] = [core._inputHandler.saveCursor, core._inputHandler.restoreCursor];
+  core._inputHandler.saveCursor = function (...args) {
+    core.buffer.savedRow = core.buffer.y;
+    return save.apply(this, args);
+  };
+  core._inputHandler.restoreCursor = function (...args) {
+    core.buffer.savedY = (core.buffer.savedRow ?? 0) + core.buffer.ybase;
+    return restore.apply(this, args);
+  };
+  // In origin mode, the rows above the margin are counted twice when the cursor moves from where it is.
+  const { _inputHandler: handler } = core;
+  handler._moveCursor = (x, y) => {
+    handler._restrictCursor();
+    const top = terminal.modes.originMode ? core.buffer.scrollTop : 0;
+    handler._setCursor(core.buffer.x + x, core.buffer.y + y - top);
+  };
+  for (const final of ['G', '`']) {
+    terminal.parser.registerCsiHandler({ final }, ([column]) => {
+      if (!terminal.modes.originMode) return false;
+      core.buffer.x = Math.min(terminal.cols, Math.max(1, Number(column))) - 1;
+      return true;
+    });
+  }
+  boundCounts(terminal);
+}
+
+/** A count is worked through one by one, and may be two thousand millions. */
+function boundCounts(terminal: Terminal): void {
+  const handler = coreOf(terminal)._inputHandler;
+  const bounds: Readonly<Record<CountedMethod, () => number>> = {
+    insertLines: () => terminal.rows,
+    deleteLines: () => terminal.rows,
+    scrollUp: () => terminal.rows,
+    scrollDown: () => terminal.rows,
+    cursorForwardTab: () => terminal.cols,
+    cursorBackwardTab: () => terminal.cols,
+    repeatPrecedingCharacter: () => terminal.cols * terminal.rows,
+  };
+  for (const name of Object.keys(bounds) as CountedMethod[]) {
+    const work = handler[name];
+    handler[name] = (counted) => {
+      counted.params[0] = Math.min(counted.params[0] ?? 0, bounds[name]());
+      return work.call(handler, counted);
+    };
+  }
+}
