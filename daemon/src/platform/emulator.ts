@@ -42,7 +42,7 @@ export interface Emulator extends Disposable {
 export type OpenEmulator = (size: EmulatorSize) => Promise<Emulator>;
 
 /** Scrollback is bounded in cells, which are what takes memory: twelve bytes each. */
-const scrollbackCells = 250_000;
+const scrollbackCells = 160_000;
 const mostScrollbackRows = 5000;
 /** Rows that are turned into text before others have their turn. */
 const rowsAtOnce = 256;

@@ -28,6 +28,8 @@ export interface ScreenRestore {
 /** An emulator that nobody has used for so long is given up. So many that are unused are kept at most. */
 const unusedMs = 60_000;
 const mostUnused = 8;
+/** More would take the memory of more, and be no quicker. */
+const mostAtOnce = 4;
 const ansiBytes = 16 * 1024 * 1024;
 
 export interface ScreensDeps extends LiveScreenDeps {
@@ -36,7 +38,7 @@ export interface ScreensDeps extends LiveScreenDeps {
 }
 
 interface Kept {
-  readonly live: Promise<LiveScreen>;
+  live: Promise<LiveScreen> | null;
   /** Ends when the last one who looks has done so. */
   turn: Promise<unknown>;
   users: number;
@@ -46,6 +48,9 @@ interface Kept {
 export class Screens implements Disposable {
   /** The one that was used last is the last. */
   readonly #kept = new Map<Terminal, Kept>();
+  /** How many of them are worked on, and who waits to be. */
+  #working = 0;
+  readonly #waiting: (() => void)[] = [];
 
   constructor(private readonly deps: ScreensDeps) {}
 
@@ -88,11 +93,13 @@ export class Screens implements Disposable {
   async #use<T>(terminal: Terminal, work: (live: LiveScreen) => Promise<T>): Promise<T> {
     const kept = this.#keep(terminal);
     kept.users++;
-    const done = kept.turn.then(async () => {
-      const live = await kept.live;
-      await live.catchUp();
-      return await work(live);
-    });
+    const done = kept.turn.then(() =>
+      this.#oneOfFew(async () => {
+        const live = await (kept.live ??= LiveScreen.open(terminal, this.deps));
+        await live.catchUp();
+        return await work(live);
+      }),
+    );
     kept.turn = done.catch(() => null); // Whoever asked is told; the next one has a turn of its own.
     try {
       return await done;
@@ -104,12 +111,23 @@ export class Screens implements Disposable {
     }
   }
 
+  async #oneOfFew<T>(work: () => Promise<T>): Promise<T> {
+    if (this.#working >= mostAtOnce) await new Promise<void>((resolve) => this.#waiting.push(resolve));
+    else this.#working++;
+    try {
+      return await work();
+    } finally {
+      const next = this.#waiting.shift();
+      if (next) next();
+      else this.#working--;
+    }
+  }
+
   #keep(terminal: Terminal): Kept {
     const known = this.#kept.get(terminal);
     this.#kept.delete(terminal);
     if (known?.giveUp) clearTimeout(known.giveUp);
-    const live = known?.live ?? LiveScreen.open(terminal, this.deps);
-    const kept = known ?? { live, turn: live, users: 0, giveUp: null };
+    const kept = known ?? { live: null, turn: Promise.resolve(), users: 0, giveUp: null };
     this.#kept.set(terminal, kept);
     return kept;
   }
@@ -127,6 +145,6 @@ export class Screens implements Disposable {
     if (!kept) return;
     this.#kept.delete(terminal);
     if (kept.giveUp) clearTimeout(kept.giveUp);
-    void kept.turn.then(async () => (await kept.live)[Symbol.dispose]()).catch(() => null); // It was never there.
+    void kept.turn.then(async () => (await kept.live)?.[Symbol.dispose]()).catch(() => null); // It was never there.
   }
 }
