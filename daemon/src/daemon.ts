@@ -87,6 +87,7 @@ export class Daemon {
     if (!this.#listener) return;
     // The other one knows nothing of them: who follows one learns at once that it is to be made anew.
     this.deps.watchers[Symbol.dispose]();
+    this.deps.terminals.attaching.leave();
     this.#door.passOn(this.#url(anyAddresses.get(this.#hostname) ?? this.#hostname));
     await this.#listener.seeOff();
   }

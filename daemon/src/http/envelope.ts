@@ -15,6 +15,7 @@ export const statusOf: Readonly<Record<ErrorCode, number>> = {
   stdin_closed: 409,
   body_too_large: 413,
   invalid_input: 422,
+  upgrade_required: 426,
   capacity_reached: 429,
   not_implemented: 501,
   unavailable: 503,
@@ -108,6 +109,7 @@ export function bug(requestId: string): Response {
 function headersOf(error: CoreError): Record<string, string> {
   if (error.code === 'unauthorized') return { 'www-authenticate': 'Bearer' };
   if (error.code === 'capacity_reached') return { 'retry-after': String(retryAfterSeconds) };
+  if (error.code === 'upgrade_required') return { upgrade: 'websocket' };
   if (error.code === 'range_not_satisfiable') return { 'content-range': `bytes */${String(error.facts?.['size'])}` };
   const allow = error.code === 'method_not_allowed' ? error.facts?.['allow'] : undefined;
   return Array.isArray(allow) ? { allow: allow.join(', ') } : {};

@@ -119,6 +119,7 @@ function describeResponses(route: RouteShape, schemas: Json): Json {
     // Host and Origin are looked at before anything else.
     ...(['malformed_request', 'forbidden'] as const),
     ...(isPublic ? [] : (['unauthorized'] as const)),
+    ...(route.socket ? (['upgrade_required'] as const) : []),
     ...(route.body ? (['body_too_large', 'capacity_reached'] as const) : []),
   ]);
   for (const code of codes) (failures[statusOf[code]] ??= []).push(code);

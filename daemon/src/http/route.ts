@@ -1,6 +1,6 @@
 /** One object is a route: its validator, its handler's types and its OpenAPI operation all come from it. */
 import type { z } from 'zod';
-import type { ErrorCode } from '../kit/errors.ts';
+import { CoreError, type ErrorCode } from '../kit/errors.ts';
 import { HandedOver } from '../kit/handed-over.ts';
 import { readJsonObject, type BodyLimits } from './body.ts';
 import { bodyPieces } from './body-pieces.ts';
@@ -8,7 +8,7 @@ import { InvalidInput, success, validationFailure, type ValidationError } from '
 import { NdjsonStream, ndjsonResponse } from './ndjson.ts';
 import { queryOf } from './query.ts';
 import { rawResponse, RawReply } from './raw.ts';
-import { SocketUpgrade } from './socket.ts';
+import { isWholeUpgrade, SocketUpgrade } from './socket.ts';
 import { SseStream, sseResponse } from './sse.ts';
 import type { StreamEvents } from './stream-body.ts';
 import { readText, validate, type InputPlace } from './validate.ts';
@@ -175,6 +175,8 @@ export function routesFor<Deps>() {
       socket: definition.socket,
       raw: definition.raw,
       async respond(deps, request, params, context) {
+        // Before anything is begun for a socket that there will never be.
+        if (definition.socket && !isWholeUpgrade(request)) throw noUpgrade(definition.path);
         const inputs = await readInputs(definition, request, params, context.body);
         if ('errors' in inputs) return validationFailure(inputs.errors);
         const { params: pathValues, query, body } = inputs.value;
@@ -203,6 +205,12 @@ export function bindRoutes<Deps>(routes: readonly Route<Deps>[], deps: Deps): Bo
     path: route.path,
     respond: (request, params, context) => route.respond(deps, request, params, context),
   }));
+}
+
+function noUpgrade(path: string): CoreError {
+  return new CoreError('upgrade_required', `${path} is a WebSocket`, {
+    hint: 'Connect to it with a WebSocket client: ws://… or wss://….',
+  });
 }
 
 interface InputSchemas {

@@ -7,6 +7,9 @@ export interface Socket {
   readonly bufferedBytes: number;
   /** Resolves when the client has taken everything, when the socket closes, or when the signal aborts. */
   drained(signal?: AbortSignal): Promise<void>;
+  /** Every client answers it by itself, behind all that it was sent before, with the same text: at most 125 bytes. */
+  ping(text: string): void;
+  /** A client that does not take it within a while is cut off. */
   close(code: number, reason: string): void;
 }
 
@@ -14,9 +17,14 @@ export interface Socket {
 export interface SocketHandler {
   /** May close the socket; `close` is then called before this returns. */
   open(socket: Socket): void;
+  /** The bytes hold for this call. */
   message(socket: Socket, message: string | Uint8Array): void;
+  /** A ping was answered. */
+  pong?(socket: Socket, text: string): void;
   /** Called once, whoever closed it. */
   close(socket: Socket, code: number, reason: string): void;
+  /** Called in place of all others when there came to be no socket. */
+  refused?(): void;
 }
 
 /** What a route answers to take the connection over. Errors are answered before, as HTTP. */
@@ -37,7 +45,15 @@ export function guardHandler(handler: SocketHandler, onFault: (error: unknown) =
   return {
     open: (socket) => guard(socket, () => handler.open(socket)),
     message: (socket, message) => guard(socket, () => handler.message(socket, message)),
+    pong: (socket, text) => guard(socket, () => handler.pong?.(socket, text)),
     close: (socket, code, reason) => guard(socket, () => handler.close(socket, code, reason)),
+    refused() {
+      try {
+        handler.refused?.();
+      } catch (error) {
+        onFault(error);
+      }
+    },
   };
 }
 
@@ -50,6 +66,12 @@ const keyProtocol = 'svc.key.';
 
 export function isUpgrade(headers: Headers): boolean {
   return headers.get('upgrade')?.toLowerCase() === 'websocket';
+}
+
+/** Complete, so that the runtime can take it over (RFC 6455, 4.2.1). */
+export function isWholeUpgrade({ method, headers }: Request): boolean {
+  const key = headers.get('sec-websocket-key') ?? '';
+  return method === 'GET' && isUpgrade(headers) && /^[\w+/]{22}==$/.test(key);
 }
 
 /** What a client offers: `svc.v2`, and the key as `svc.key.<base64url>` where it cannot set headers. */

@@ -11,6 +11,7 @@ export const errorCodes = [
   'method_not_allowed',
   'command_id_reused',
   'stdin_closed',
+  'upgrade_required',
   'body_too_large',
   'invalid_input',
   'capacity_reached',

@@ -61,6 +61,8 @@ export class Door {
   }
 
   async #passOn(request: Request, body: Body, idleLimit: IdleLimit): Promise<Response> {
+    // A connection cannot be passed on; the client makes another one, and that comes to the other daemon.
+    if (request.headers.get('upgrade')?.toLowerCase() === 'websocket') return handingOver();
     // What may stall has its limit over there.
     idleLimit.lift();
     const path = request.url.replace(/^[a-z]+:\/\/[^/?]*/i, '');
@@ -82,6 +84,14 @@ export class Door {
     passed.set('connection', 'close');
     return new Response(await bodyOf(answer), { status: answer.status, headers: passed });
   }
+}
+
+function handingOver(): Response {
+  const hint = 'Connect again.';
+  return Response.json(
+    { success: false, message: 'another daemon has taken over', data: null, hint },
+    { status: 503, headers: { 'retry-after': '1', connection: 'close' } },
+  );
 }
 
 /** A connection that is refused has carried nothing yet. */

@@ -8,13 +8,16 @@ export interface ServerSocket {
   send(message: string | Uint8Array): boolean;
   readonly bufferedBytes: number;
   drained(signal?: AbortSignal): Promise<void>;
+  ping(text: string): void;
   close(code: number, reason: string): void;
 }
 
 export interface ServerSocketHandler {
   open(socket: ServerSocket): void;
   message(socket: ServerSocket, message: string | Uint8Array): void;
+  pong?(socket: ServerSocket, text: string): void;
   close(socket: ServerSocket, code: number, reason: string): void;
+  refused?(): void;
 }
 
 /** What the program answers to take a connection over. */
@@ -64,6 +67,8 @@ const aloneLookMs = 50;
 /** For a client that was about to connect: its last packet may come from far away. */
 const lastArrivalMs = 1000;
 const leavingLookMs = 100;
+/** For a client to take the end of what it was sent. */
+const closeWithinMs = 10_000;
 const bindRetryMs = 2;
 const bindWithinMs = 3000;
 
@@ -119,7 +124,7 @@ async function seeOff(server: Server<Connection>, shared: SharedPort | null): Pr
   await Bun.sleep(lastArrivalMs);
   while (shared && shared.waiting() > 0) await Bun.sleep(pendingLookMs);
   shared?.close();
-  const isBusy = () => server.pendingRequests > 0 || (shared?.connections() ?? 0) > 0;
+  const isBusy = () => server.pendingRequests + server.pendingWebSockets > 0 || (shared?.connections() ?? 0) > 0;
   while (isBusy()) await Bun.sleep(leavingLookMs);
 }
 
@@ -127,7 +132,8 @@ async function seeOff(server: Server<Connection>, shared: SharedPort | null): Pr
 async function stop(server: Server<Connection>, withinMs: number): Promise<void> {
   const deadline = performance.now() + withinMs;
   void server.stop(false);
-  while (server.pendingRequests > 0 && performance.now() < deadline) await Bun.sleep(pendingLookMs);
+  const isBusy = () => server.pendingRequests + server.pendingWebSockets > 0;
+  while (isBusy() && performance.now() < deadline) await Bun.sleep(pendingLookMs);
   await server.stop(true);
 }
 
@@ -152,6 +158,7 @@ function bind(settings: ListenSettings, fetch: Fetch, reusePort: boolean): Serve
         const headers = isOffered ? { 'sec-websocket-protocol': socketProtocol } : undefined;
         const data = new Connection(result.handler);
         if (server.upgrade(request, { data, ...(headers ? { headers } : {}) })) return undefined;
+        result.handler.refused?.();
         return new Response('this route is a WebSocket', { status: 426, headers: { upgrade: 'websocket' } });
       },
       websocket: {
@@ -161,6 +168,7 @@ function bind(settings: ListenSettings, fetch: Fetch, reusePort: boolean): Serve
         idleTimeout: 0, // Handlers ping, and end what does not answer.
         open: (socket) => socket.data.open(socket),
         message: (socket, message) => socket.data.message(message),
+        pong: (socket, payload) => socket.data.pong(payload.toString()),
         drain: (socket) => socket.data.drain(),
         close: (socket, code, reason) => socket.data.close(code, reason),
       },
@@ -175,6 +183,7 @@ function bind(settings: ListenSettings, fetch: Fetch, reusePort: boolean): Serve
 class Connection implements ServerSocket {
   #socket: ServerWebSocket<Connection> | null = null;
   readonly #drains = new Notifier();
+  #ending: ReturnType<typeof setTimeout> | undefined;
 
   constructor(private readonly handler: ServerSocketHandler) {}
 
@@ -191,6 +200,10 @@ class Connection implements ServerSocket {
     while (this.bufferedBytes > 0 && !signal?.aborted) await this.#drains.wait(signal);
   }
 
+  ping(text: string): void {
+    this.#socket?.ping(text);
+  }
+
   open(socket: ServerWebSocket<Connection>): void {
     this.#socket = socket;
     this.handler.open(this);
@@ -201,6 +214,10 @@ class Connection implements ServerSocket {
     this.handler.message(this, message);
   }
 
+  pong(text: string): void {
+    if (this.#socket) this.handler.pong?.(this, text);
+  }
+
   drain(): void {
     this.#drains.notify();
   }
@@ -208,10 +225,18 @@ class Connection implements ServerSocket {
   /** Called by the handler with two arguments, and by the runtime when the other side has gone. */
   close(code: number, reason: string): void {
     const socket = this.#socket;
+    clearTimeout(this.#ending);
     if (!socket) return;
     this.#socket = null;
     this.#drains.notify();
-    if (socket.readyState === WebSocket.OPEN) socket.close(code, reason);
+    if (socket.readyState === WebSocket.OPEN) this.#end(socket, code, reason);
     this.handler.close(this, code, reason);
+  }
+
+  /** Whoever reads nothing any more would hold the connection for ever. */
+  #end(socket: ServerWebSocket<Connection>, code: number, reason: string): void {
+    socket.close(code, reason);
+    this.#ending = setTimeout(() => socket.terminate(), closeWithinMs);
+    this.#ending.unref();
   }
 }

@@ -8,6 +8,7 @@ import type { EnvironmentChanges } from '../identity/environment.ts';
 import { OutputTimes } from './recording-times.ts';
 import { noteSize, type SizeChange } from './screen-sizes.ts';
 import type { BackendName, ShellProcess } from './shell-process.ts';
+import { Holds } from './holds.ts';
 import { TerminalLog } from './terminal-log.ts';
 import type { TerminalSize } from './terminal-size.ts';
 
@@ -36,6 +37,10 @@ export interface TerminalRecord {
   /** null is none. */
   noChangeTimeoutMs: number | null;
   lastUsedMs: number;
+  /** Up to here somebody durable has been shown it; absent while nobody ever was. */
+  relayed?: number;
+  /** It lives as long as what this daemon has made it for, and in no other daemon. */
+  readonly isTied?: boolean;
 }
 
 export interface TerminalDeps {
@@ -47,6 +52,7 @@ export interface TerminalDeps {
 const typeWithinMs = 10_000;
 
 export class Terminal {
+  readonly holds = new Holds();
   readonly times = new OutputTimes();
   readonly log = new TerminalLog((end, isLive) => this.times.note(end, this.deps.now(), isLive));
   /** Sockets that are open to it. */
@@ -92,6 +98,12 @@ export class Terminal {
     return this.#isClosed || (this.end !== null && !this.isRestarted());
   }
 
+  /** It has ended, and all that it showed can be read. */
+  get isOver(): boolean {
+    if (!this.isTerminated || this.end === null) return false;
+    return this.#process?.child.end === null || this.#process?.child.streamsOpen === false;
+  }
+
   get status(): TerminalStatus {
     if (this.isTerminated) return 'terminated';
     return this.currentCommand !== null || this.#hasJob() ? 'running' : 'ready';
@@ -120,12 +132,14 @@ export class Terminal {
   /** Its shell, or another one after the one before has ended. */
   run(process: ShellProcess): void {
     this.log.add(process.child);
+    this.holds.apply(process.child);
     this.#process = process;
   }
 
   /** The same, of a process that an earlier daemon had started. */
   adopt(process: ShellProcess, from: number): void {
     this.log.addFrom(from, process.child);
+    this.holds.apply(process.child);
     this.#process = process;
   }
 

@@ -7,6 +7,7 @@ import type { TerminalJobs } from '../../platform/terminal-job.ts';
 import type { Child, Recovered } from '../../platform/spawn.ts';
 import type { EnvironmentChanges } from '../identity/environment.ts';
 import type { TerminalLauncher } from './launcher.ts';
+import { Attaching } from './attaching.ts';
 import { decodeNote } from './note.ts';
 import { systemRefusal } from './refusal.ts';
 import type { ShellBackend } from './shell-process.ts';
@@ -42,6 +43,8 @@ export interface NewTerminal {
   /** null: one with a name of its own persists. */
   readonly retention: TerminalRecord['retention'] | null;
   readonly noChangeTimeoutMs: number | null;
+  /** It is for somebody who closes it, and for no later daemon. */
+  readonly isTied?: boolean;
 }
 
 const sweepEveryMs = 1000;
@@ -54,6 +57,7 @@ const graceMs = 250;
 const endWithinMs = graceMs + 5000;
 
 export class Terminals implements Disposable {
+  readonly attaching = new Attaching(() => this.keep());
   readonly #byId = new Map<string, Terminal>();
   readonly #starting = new Map<string, Promise<Terminal>>();
   /** When they ended, the first one first. */
@@ -78,7 +82,8 @@ export class Terminals implements Disposable {
 
   /** Takes over what an earlier daemon left; answers what is not a terminal. Called once, before anything is served. */
   recover(recovered: readonly Recovered[]): Recovered[] {
-    const records = new Map(this.deps.store.load().map((record) => [record.id, record]));
+    const kept = this.deps.store.load().filter(({ isTied }) => isTied !== true);
+    const records = new Map(kept.map((record) => [record.id, record]));
     const others: Recovered[] = [];
     const found = new Map<string, { from: number; child: Child }[]>();
     for (const one of recovered) {
@@ -97,6 +102,7 @@ export class Terminals implements Disposable {
   /** Starts nothing more and leaves all of them to another daemon. */
   async handOver(): Promise<void> {
     this.#handover.abort();
+    this.attaching.isHeld = true;
     if (this.#sweeping) clearInterval(this.#sweeping);
     await Promise.allSettled(this.#starting.values());
     this.flush();
@@ -105,6 +111,7 @@ export class Terminals implements Disposable {
   /** The other daemon has gone before it served. */
   takeBack(): void {
     this.#handover = new AbortController();
+    this.attaching.isHeld = false;
     this.#keepSweeping();
     for (const terminal of this.#byId.values()) void this.#tend(terminal);
   }
@@ -186,6 +193,7 @@ export class Terminals implements Disposable {
       ...spec.size,
       noChangeTimeoutMs: spec.noChangeTimeoutMs,
       lastUsedMs: now(),
+      isTied: spec.isTied ?? false,
     };
     const terminal = new Terminal(record, { jobs, now });
     await this.#forgetEnded(this.#byId.get(id));
@@ -209,6 +217,7 @@ export class Terminals implements Disposable {
   /** Waits for the end of its shell, and starts another one where that is wanted. */
   async #tend(terminal: Terminal): Promise<void> {
     const { signal } = this.#handover;
+    terminal.log.notify(); // Who is attached has waited for this daemon to have it again.
     for (;;) {
       while (!terminal.end && !signal.aborted) await terminal.log.changed(signal);
       if (signal.aborted || this.#byId.get(terminal.id) !== terminal) return;

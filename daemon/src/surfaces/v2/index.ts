@@ -8,6 +8,7 @@ import * as files from './files.ts';
 import * as fileSearch from './file-search.ts';
 import * as ops from './ops.ts';
 import * as sessions from './sessions.ts';
+import * as terminalSockets from './terminal-sockets.ts';
 import * as terminals from './terminals.ts';
 import * as terminalScreen from './terminal-screen.ts';
 import * as watch from './watch.ts';
@@ -25,6 +26,7 @@ export const v2Routes: readonly Route<V2Deps>[] = [
   ...Object.values(transfer),
   ...Object.values(tree),
   ...Object.values(terminals),
+  ...Object.values(terminalSockets),
   ...Object.values(terminalScreen),
   ...Object.values(ops),
 ];

@@ -1,0 +1,88 @@
+/** What is said over the socket of a terminal, both ways. */
+import { constants } from 'node:os';
+import { z } from 'zod';
+import type { Terminal } from '../../core/terminals/terminal.ts';
+import { validate } from '../../http/validate.ts';
+import { CoreError } from '../../kit/errors.ts';
+import { cols, rows } from './terminal-views.ts';
+
+const offset = z.number().int().min(0).max(Number.MAX_SAFE_INTEGER);
+const signalNames = Object.keys(constants.signals) as NodeJS.Signals[];
+
+const messages = {
+  input: z.object({ data: z.string() }),
+  resize: z.object({ cols: cols.optional(), rows: rows.optional() }),
+  signal: z.object({ signal: z.enum(signalNames).default('SIGINT') }),
+  ack: z.object({ offset }),
+  ping: z.object({ timestamp: z.unknown() }),
+  pong: z.object({}),
+} as const;
+
+type Messages = typeof messages;
+type Name = keyof Messages;
+export type ClientMessage = { [N in Name]: { readonly type: N } & z.output<Messages[N]> }[Name];
+
+/** A text that is no JSON object is null: somebody types. Throws `malformed_request` for what nobody can mean. */
+export function readMessage(text: string): ClientMessage | null {
+  const message = readObject(text);
+  if (message === null) return null;
+  const { type, data } = message;
+  if (typeof type !== 'string' || !isName(type)) throw unknownMessage(type);
+  const fields = type === 'input' ? message : { ...asObject(data), ...message };
+  const checked = validate(messages[type], fields, 'body');
+  if ('value' in checked) return { type, ...checked.value } as ClientMessage;
+  const wrong = checked.errors.map(({ location, message: what }) => `${location.replace('body.', '')} ${what}`);
+  throw new CoreError('malformed_request', `${type}: ${wrong.join(', ')}`, { hint: 'It was left out; send it anew.' });
+}
+
+function isName(type: string): type is Name {
+  return Object.hasOwn(messages, type);
+}
+
+function unknownMessage(type: unknown): CoreError {
+  const what = typeof type === 'string' ? `no message is called ${type.slice(0, 64)}` : 'a message has a type';
+  return new CoreError('malformed_request', what, {
+    hint: `Send ${Object.keys(messages).join(', ')}; text that looks like a message is typed with {"type":"input","data":"…"}.`,
+  });
+}
+
+function readObject(text: string): Record<string, unknown> | null {
+  if (!/^\s*\{/.test(text)) return null;
+  try {
+    return asObject(JSON.parse(text));
+  } catch {
+    return null; // It only begins like one.
+  }
+}
+
+function asObject(value: unknown): Record<string, unknown> | null {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+    ? (value as Record<string, unknown>)
+    : null;
+}
+
+/** Some numbers have two names, and the usual one comes first. */
+const namesOfSignals = new Map(
+  Object.entries(constants.signals)
+    .toReversed()
+    .map(([name, number]) => [number, name]),
+);
+
+export function exitMessage(end: Terminal['end'], at: number): object {
+  const exited = end?.kind === 'exited' ? end : null;
+  return {
+    type: 'exit',
+    exit_code: exited?.exitCode ?? null,
+    signal: exited && exited.signal > 0 ? (namesOfSignals.get(exited.signal) ?? `SIG${exited.signal}`) : null,
+    offset: at,
+  };
+}
+
+export function errorMessage(error: CoreError): object {
+  return { type: 'error', data: error.message, code: error.code, hint: error.hint };
+}
+
+/** Where a client looks for the time depends on its age. */
+export function timedMessage(type: 'ping' | 'pong', timestamp: unknown): object {
+  return { type, timestamp, data: { timestamp } };
+}

@@ -1,0 +1,223 @@
+/** WebSockets at terminals under stress: connections that break, clients that stall, daemons that die. */
+import { createHash } from 'node:crypto';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test, type Sandbox } from '../harness/sandbox.ts';
+import { StalledClients } from '../harness/stalled.ts';
+import { TerminalClient } from '../harness/terminal-client.ts';
+import { until } from '../harness/until.ts';
+
+const mebibyte = 1024 * 1024;
+const begin = '<BEGIN>';
+const end = '<END>';
+
+/** Text of many alphabets, the same for the same seed. */
+function manyTongues(bytes: number, seed: number): Buffer {
+  const next = random(seed);
+  const words = ['plain ', 'zwölf ', 'смысл ', '漢字 ', '😀🎉 ', '\n', '\t', '\x1b[31mred\x1b[m '];
+  const parts: string[] = [];
+  for (let length = 0; length < bytes; length += parts.at(-1)!.length) {
+    parts.push(words[next(words.length)]!.repeat(1 + next(20)));
+  }
+  return Buffer.from(parts.join(''));
+}
+
+/** Whole numbers below a bound, the same for the same seed. */
+function random(seed: number): (below: number) => number {
+  let state = seed;
+  return (below) => {
+    state = (Math.imul(state, 1_103_515_245) + 12_345) & 0x7fffffff;
+    return (state >>> 8) % below;
+  };
+}
+
+function digest(bytes: Uint8Array): string {
+  return createHash('sha256').update(bytes).digest('hex');
+}
+
+/** Of a shell without the settings of an account, which may take long. */
+async function session(sandbox: Sandbox, fields: object = {}): Promise<string> {
+  const body = { env: { HOME: sandbox.directory }, ...fields };
+  return (await sandbox.ok('POST /v2/pty/sessions', body))['session_id'] as string;
+}
+
+/** Types a line that prints a file as it is, between two marks. */
+async function print(sandbox: Sandbox, id: string, bytes: Uint8Array): Promise<void> {
+  const path = join(sandbox.directory, 'printed');
+  writeFileSync(path, bytes);
+  const line = `stty -echo -opost; printf '<BEG''IN>'; cat ${path}; printf '<E''ND>'`;
+  await sandbox.ok(`POST /v2/pty/sessions/${id}/input`, { input: line, press_enter: true });
+}
+
+function between(stream: Buffer): Buffer {
+  return stream.subarray(stream.indexOf(begin) + begin.length, stream.indexOf(end));
+}
+
+/** It ends with a whole character. */
+function endsWhole(bytes: Buffer | undefined): boolean {
+  const decoder = new TextDecoder();
+  decoder.decode(bytes ?? Buffer.alloc(0), { stream: true });
+  return decoder.decode() === '';
+}
+
+/** Reads to the end mark over connections that break anywhere. */
+async function readBroken(
+  sandbox: Sandbox,
+  id: string,
+  next: (below: number) => number,
+  between: () => Promise<void> = () => Promise.resolve(),
+): Promise<{ stream: Buffer; connections: number }> {
+  const pieces: Buffer[] = [];
+  let offset = 0;
+  let tail = '';
+  for (let connections = 1; ; connections++) {
+    // In the text protocol, a character that was begun elsewhere shows as one that is none.
+    const protocol = next(2) === 0 && endsWhole(pieces.at(-1)) ? 'json' : 'binary';
+    const mode = next(3) === 0 ? 'ro' : 'rw';
+    const query = `offset=${offset}&protocol=${protocol}&mode=${mode}`;
+    const client = await TerminalClient.attach(sandbox, id, query, { wantedBytes: 1 + next(300_000) });
+    expect(client.ready?.['offset']).toBe(offset);
+    await until('something was shown', () => client.isClosed || `${tail}${client.text.slice(-100)}`.includes(end));
+    if (!client.isClosed) await client.drop();
+    expect(client.of('gap')).toEqual([]);
+    pieces.push(client.bytes);
+    tail = (tail + client.bytes.toString('latin1')).slice(-100);
+    expect(client.offset).toBe(offset + client.shownBytes);
+    offset = client.offset;
+    if (tail.includes(end)) return { stream: Buffer.concat(pieces), connections };
+    await between();
+  }
+}
+
+test('TERM-10 PROMISE-1 connections that break at any byte lose and repeat nothing', async ({ sandbox }) => {
+  const id = await session(sandbox);
+  const printed = manyTongues(6 * mebibyte, 7);
+  await print(sandbox, id, printed);
+  const readers = [11, 22, 33].map((seed) => readBroken(sandbox, id, random(seed)));
+  for (const { stream, connections } of await Promise.all(readers)) {
+    expect(connections).toBeGreaterThan(20);
+    expect(digest(between(stream))).toBe(digest(printed));
+  }
+});
+
+test(
+  'TERM-10 PROMISE-1 the death of the daemon in the middle loses and repeats nothing',
+  async ({ sandbox }) => {
+    const id = await session(sandbox);
+    const printed = manyTongues(3 * mebibyte, 8);
+    await print(sandbox, id, printed);
+    let deaths = 0;
+    const { stream } = await readBroken(sandbox, id, random(44), async () => {
+      if (deaths === 3) return;
+      deaths += 1;
+      process.kill(sandbox.daemonPid, 'SIGKILL');
+      await sandbox.served();
+    });
+    expect(deaths).toBe(3);
+    expect(digest(between(stream))).toBe(digest(printed));
+  },
+  { expectedWarnings: ['started again by init'] },
+);
+
+/** A client that attaches and then reads nothing. */
+function stalledAt(sandbox: Sandbox, id: string, query: string): string {
+  return [
+    `GET /v2/pty/sessions/${id}/ws?${query} HTTP/1.1`,
+    `Host: ${new URL(sandbox.url).host}`,
+    ...['Connection: Upgrade', 'Upgrade: websocket', 'Sec-WebSocket-Version: 13'],
+    ...['Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==', '', ''],
+  ].join('\r\n');
+}
+
+async function attachedTo(sandbox: Sandbox, id: string): Promise<number> {
+  return (await sandbox.ok(`GET /v2/pty/sessions/${id}`))['attached'] as number;
+}
+
+test('TERM-10 PROMISE-6 a viewer that stalls is dropped with its place, and nobody waits for it', async ({
+  sandbox,
+}) => {
+  const id = await session(sandbox);
+  await using stalled = new StalledClients(sandbox.url);
+  await stalled.open(1, stalledAt(sandbox, id, 'mode=ro&protocol=binary&durable=false'));
+  await until('it is attached', async () => (await attachedTo(sandbox, id)) === 1);
+  const client = await TerminalClient.attach(sandbox, id, 'protocol=binary');
+  const printed = manyTongues(24 * mebibyte, 9);
+  await print(sandbox, id, printed);
+  await until('all is shown', () => client.bytes.subarray(-100).includes(end), 20_000);
+  expect(digest(between(client.bytes))).toBe(digest(printed));
+  await until('it is dropped', async () => (await attachedTo(sandbox, id)) === 1);
+  const told = await stalled.wake();
+  expect(told.slice(-200)).toMatch(/too slow: go on with offset=\d+$/);
+  await client.close();
+});
+
+test('TERM-10 a writer that stalls holds the program up, gets everything, and cannot do so for ever', async ({
+  sandbox,
+}) => {
+  const id = await session(sandbox);
+  await using stalled = new StalledClients(sandbox.url);
+  await stalled.open(1, stalledAt(sandbox, id, 'protocol=binary&durable=false'));
+  await until('it is attached', async () => (await attachedTo(sandbox, id)) === 1);
+  const printed = manyTongues(40 * mebibyte, 10);
+  await print(sandbox, id, printed);
+  const record = () => sandbox.ok(`GET /v2/pty/sessions/${id}`);
+  await until('the program runs', async () => (await record())['status'] === 'running');
+  const reader = await TerminalClient.attach(sandbox, id, 'mode=ro&protocol=binary&offset=0');
+  let shown = -1;
+  await until('nothing comes any more', async () => {
+    const before = shown;
+    shown = reader.shownBytes;
+    await Bun.sleep(300);
+    return shown > mebibyte && shown === before;
+  });
+  expect(shown).toBeLessThan(printed.length);
+  expect((await record())['status']).toBe('running');
+  // It is let go after a while, and the program goes on.
+  await until('all is shown', () => reader.bytes.subarray(-100).includes(end), 30_000);
+  expect(digest(between(reader.bytes))).toBe(digest(printed));
+  await reader.close();
+});
+
+test('TERM-10 who says what has arrived is sent no more than that, and goes on there', async ({ sandbox }) => {
+  const id = await session(sandbox);
+  const client = await TerminalClient.attach(sandbox, id, 'protocol=binary');
+  client.send({ type: 'ack', offset: 0 });
+  const printed = manyTongues(8 * mebibyte, 12);
+  await print(sandbox, id, printed);
+  await until('the window is full', () => client.shownBytes > mebibyte);
+  await Bun.sleep(300);
+  expect(client.shownBytes).toBeLessThan(2 * mebibyte);
+  while (!client.bytes.subarray(-100).includes(end)) {
+    const before = client.shownBytes;
+    client.send({ type: 'ack', offset: client.offset });
+    await until('more is shown', () => client.shownBytes > before);
+  }
+  expect(digest(between(client.bytes))).toBe(digest(printed));
+  client.send({ type: 'ack', data: { offset: 1234 } });
+  client.send({ type: 'ping', timestamp: 1 });
+  await client.hears('pong');
+  await client.close();
+  const next = await TerminalClient.attach(sandbox, id);
+  expect(next.ready?.['offset']).toBeGreaterThan(mebibyte);
+  await next.close();
+});
+
+test('TERM-10 a thousand connects and drops leave nothing behind', async ({ sandbox }) => {
+  const id = await session(sandbox);
+  const client = await TerminalClient.attach(sandbox, id);
+  await client.sees('$').catch(() => client.sees('#'));
+  const before = { descriptors: sandbox.descriptors().length, processes: sandbox.processes().length };
+  for (let round = 0; round < 50; round++) {
+    const some = Array.from({ length: 20 }, (_, n) =>
+      TerminalClient.attach(sandbox, id, `mode=${n % 2 ? 'rw' : 'ro'}&restore=${n % 3 === 0}`),
+    );
+    const open = await Promise.all(some);
+    await Promise.all(open.map((one, n) => (n % 2 ? one.drop() : one.close())));
+  }
+  await until('all have gone', async () => (await attachedTo(sandbox, id)) === 1);
+  await until('no descriptor is left', () => sandbox.descriptors().length <= before.descriptors);
+  expect(sandbox.processes()).toHaveLength(before.processes);
+  client.type('echo still h""ere\r');
+  await client.sees('still here');
+  await client.close();
+});

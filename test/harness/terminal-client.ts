@@ -1,0 +1,144 @@
+/** A client at the WebSocket of a terminal, that keeps what it was shown. */
+import type { JsonObject, Sandbox } from './sandbox.ts';
+import { until } from './until.ts';
+
+export interface Closed {
+  readonly code: number;
+  readonly reason: string;
+}
+
+/** A shell may have to read the settings of its account first. */
+const seenWithinMs = 30_000;
+
+export interface ClientOptions {
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly protocols?: readonly string[];
+  /** Drops the connection once it has taken so much output. */
+  readonly wantedBytes?: number;
+}
+
+export class TerminalClient {
+  /** Every message that is no output. */
+  readonly messages: JsonObject[] = [];
+  /** All that was shown, byte by byte. */
+  readonly #shown: Uint8Array[] = [];
+  #shownBytes = 0;
+  /** Where the next byte of output is. */
+  offset = 0;
+  readonly closed: Promise<Closed>;
+  isClosed = false;
+  readonly #socket: WebSocket;
+  /** Output that is still taken; of the piece that has more, the first part. */
+  #wantedBytes = Number.POSITIVE_INFINITY;
+
+  private constructor(url: string, options: ClientOptions) {
+    this.#socket = new WebSocket(url, options as unknown as string[]);
+    this.#wantedBytes = options.wantedBytes ?? this.#wantedBytes;
+    this.#socket.binaryType = 'nodebuffer';
+    this.closed = new Promise((resolve) => {
+      this.#socket.onclose = ({ code, reason }) => {
+        this.isClosed = true;
+        resolve({ code, reason });
+      };
+    });
+    this.#socket.onmessage = ({ data }) => this.#take(data as string | Uint8Array);
+    this.#socket.onerror = () => null; // The close tells.
+  }
+
+  /** Resolves when it is ready. */
+  static async open(sandbox: Sandbox, path: string, options: ClientOptions = {}): Promise<TerminalClient> {
+    const client = new TerminalClient(`${sandbox.url.replace('http', 'ws')}${path}`, options);
+    await until('the terminal is ready', () => client.messages.length > 0 || client.isClosed);
+    if (client.ready?.['type'] !== 'ready') throw new Error(`no ready: ${JSON.stringify(client.messages)}`);
+    return client;
+  }
+
+  static attach(sandbox: Sandbox, id: string, query = '', options: ClientOptions = {}): Promise<TerminalClient> {
+    return TerminalClient.open(sandbox, `/v2/pty/sessions/${id}/ws?${query}`, options);
+  }
+
+  get ready(): JsonObject | undefined {
+    return this.messages[0];
+  }
+
+  get bytes(): Buffer {
+    return Buffer.concat(this.#shown);
+  }
+
+  get protocol(): string {
+    return this.#socket.protocol;
+  }
+
+  get text(): string {
+    return this.bytes.toString();
+  }
+
+  get shownBytes(): number {
+    return this.#shownBytes;
+  }
+
+  of(type: string): JsonObject[] {
+    return this.messages.filter((message) => message['type'] === type);
+  }
+
+  send(message: object | string | Uint8Array): void {
+    const isRaw = typeof message === 'string' || message instanceof Uint8Array;
+    this.#socket.send(isRaw ? message : JSON.stringify(message));
+  }
+
+  type(data: string): void {
+    this.send({ type: 'input', data });
+  }
+
+  async sees(text: string): Promise<void> {
+    await until(`${JSON.stringify(text)} is shown`, () => this.text.includes(text), seenWithinMs).catch(
+      (error: unknown) => {
+        throw new Error(`${String(error)}; shown: ${JSON.stringify(this.text.slice(-2000))}`);
+      },
+    );
+  }
+
+  async hears(type: string, count = 1): Promise<JsonObject> {
+    await until(`${count} ${type}`, () => this.of(type).length >= count).catch((error: unknown) => {
+      throw new Error(`${String(error)}; heard: ${JSON.stringify(this.messages)}`);
+    });
+    return this.of(type)[count - 1]!;
+  }
+
+  async close(): Promise<Closed> {
+    this.#socket.close(1000);
+    return this.closed;
+  }
+
+  /** Without a word. */
+  async drop(): Promise<void> {
+    this.#socket.terminate();
+    await this.closed;
+  }
+
+  #take(data: string | Uint8Array): void {
+    if (this.#wantedBytes <= 0) return;
+    if (typeof data !== 'string') {
+      const taken = data.subarray(0, this.#wantedBytes);
+      this.offset += taken.length;
+      this.#show(taken);
+      return;
+    }
+    const message = JSON.parse(data) as JsonObject;
+    if (message['type'] === 'ready') this.offset = message['offset'] as number;
+    if (message['type'] === 'gap') this.offset = message['to'] as number;
+    if (message['type'] !== 'output') {
+      this.messages.push(message);
+      return;
+    }
+    this.offset = message['offset'] as number;
+    this.#show(Buffer.from(message['data'] as string));
+  }
+
+  #show(bytes: Uint8Array): void {
+    this.#shown.push(bytes);
+    this.#shownBytes += bytes.length;
+    this.#wantedBytes -= bytes.length;
+    if (this.#wantedBytes <= 0) this.#socket.terminate();
+  }
+}
