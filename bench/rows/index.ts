@@ -12,6 +12,7 @@ import { readoption } from './readoption.ts';
 import type { Row } from './row.ts';
 import { start } from './start.ts';
 import { watch } from './watch.ts';
+import { terminal } from './terminal.ts';
 import { transfer } from './transfer.ts';
 import { tree } from './tree.ts';
 
@@ -26,6 +27,7 @@ export const rows: readonly Row[] = [
   followersRow,
   readoption,
   watch,
+  terminal,
   grep,
   transfer,
   tree,

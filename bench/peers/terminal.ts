@@ -1,0 +1,69 @@
+/** A shell at a terminal behind a WebSocket, whatever its frames look like. */
+
+export interface TerminalProtocol {
+  /** Of a new shell, without the settings of an account. */
+  newShell(): Promise<string>;
+  readonly protocols: readonly string[];
+  /** Said first; null is nothing. */
+  readonly hello: string | null;
+  input(text: string): string | Uint8Array<ArrayBuffer>;
+  /** null for a frame that shows nothing. */
+  outputOf(frame: Uint8Array): Uint8Array | null;
+}
+
+export interface TerminalServer extends AsyncDisposable {
+  readonly name: string;
+  readonly terminal: TerminalProtocol;
+}
+
+/** The text that is waited for is found in them: a prompt may follow it at once. */
+const endBytes = 512;
+
+export class OpenTerminal implements Disposable {
+  /** Told of each piece of output. */
+  onOutput: (piece: Uint8Array) => void = () => undefined;
+
+  private constructor(
+    private readonly socket: WebSocket,
+    private readonly protocol: TerminalProtocol,
+  ) {
+    socket.onmessage = ({ data }) => {
+      const piece = typeof data === 'string' ? null : protocol.outputOf(data as Uint8Array);
+      if (piece) this.onOutput(piece);
+    };
+  }
+
+  static async open(protocol: TerminalProtocol): Promise<OpenTerminal> {
+    const socket = new WebSocket(await protocol.newShell(), [...protocol.protocols]);
+    socket.binaryType = 'nodebuffer';
+    const terminal = new OpenTerminal(socket, protocol);
+    await new Promise((resolve, reject) => {
+      socket.onopen = resolve;
+      socket.onerror = reject;
+    });
+    if (protocol.hello !== null) socket.send(protocol.hello);
+    return terminal;
+  }
+
+  type(text: string): void {
+    this.socket.send(this.protocol.input(text));
+  }
+
+  /** Types, and resolves once this was shown; answers how many bytes were. */
+  shows(text: string, typed: string): Promise<number> {
+    const { promise, resolve } = Promise.withResolvers<number>();
+    let bytes = 0;
+    let tail = '';
+    this.onOutput = (piece) => {
+      bytes += piece.length;
+      tail = (tail + Buffer.from(piece.subarray(-endBytes)).toString('latin1')).slice(-endBytes);
+      if (tail.includes(text)) resolve(bytes);
+    };
+    this.type(typed);
+    return promise;
+  }
+
+  [Symbol.dispose](): void {
+    this.socket.close();
+  }
+}

@@ -1,0 +1,74 @@
+/** A shell at a terminal over a WebSocket: how long a key takes to be shown, and how fast a large file is. */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { atLeast, atMost } from '../measurement.ts';
+import { OpenTerminal, type TerminalServer } from '../peers/terminal.ts';
+import { openTtyd } from '../peers/ttyd.ts';
+import { inTurns } from '../turns.ts';
+import type { Row } from './row.ts';
+
+const rounds = 3;
+const keysInTurn = 200;
+const sizeMb = 50;
+const line = 'the quick brown fox jumps over the lazy dog, and again, and once more over it\n';
+
+export const terminal: Row = {
+  name: 'terminal',
+  async measure({ openSandboxd }) {
+    await using sandboxd = await openSandboxd();
+    await using ttyd = await openTtyd();
+    const servers = [terminalOf(sandboxd.name, sandboxd.url), ...(ttyd ? [ttyd] : [])];
+    const directory = mkdtempSync(join(tmpdir(), 'sandboxd-bench-'));
+    const path = join(directory, 'text');
+    writeFileSync(path, line.repeat((sizeMb * 1e6) / line.length));
+    const echo = await inTurns(servers, rounds, (server) => echoes(server));
+    const speed = await inTurns(servers, rounds, async (server) => [await pour(server, path)]);
+    rmSync(directory, { recursive: true });
+    return [
+      { title: 'key to its echo', unit: 'ms', goals: [atMost(1, 'ttyd')], samples: echo },
+      { title: `${sizeMb} MB shown by cat`, unit: 'MiB/s', goals: [atLeast(1, 'ttyd')], samples: speed },
+    ];
+  },
+};
+
+function terminalOf(name: string, url: string): TerminalServer {
+  return {
+    name,
+    terminal: {
+      newShell: () => newSession(url),
+      protocols: [],
+      hello: null,
+      input: (text) => Buffer.from(text),
+      outputOf: (frame) => frame,
+    },
+    [Symbol.asyncDispose]: () => Promise.resolve(),
+  };
+}
+
+async function newSession(url: string): Promise<string> {
+  const body = JSON.stringify({ env: { HOME: '/' } });
+  const response = await fetch(`${url}/v2/pty/sessions`, { method: 'POST', body });
+  const { data } = (await response.json()) as { data: { session_id: string } };
+  return `${url.replace('http', 'ws')}/v2/pty/sessions/${data.session_id}/ws?protocol=binary`;
+}
+
+async function echoes(server: TerminalServer): Promise<number[]> {
+  using shell = await OpenTerminal.open(server.terminal);
+  await shell.shows('READY', 'echo REA""DY; cat >/dev/null\r');
+  const took: number[] = [];
+  for (let key = 0; key < keysInTurn; key++) {
+    const typedMs = performance.now();
+    await shell.shows('k', 'k');
+    took.push(performance.now() - typedMs);
+  }
+  return took;
+}
+
+async function pour(server: TerminalServer, path: string): Promise<number> {
+  using shell = await OpenTerminal.open(server.terminal);
+  await shell.shows('READY', 'stty -opost -echo; echo REA""DY\r');
+  const startedMs = performance.now();
+  const bytes = await shell.shows('DONE', `cat ${path}; echo DO""NE\r`);
+  return bytes / 2 ** 20 / ((performance.now() - startedMs) / 1000);
+}
