@@ -27,7 +27,7 @@ class Compared implements Disposable {
   static async start(sandbox: Sandbox): Promise<Compared> {
     const [own, shown, reproduced] = ['own', 'shown', 'reproduced'].map((name) => join(sandbox.directory, name));
     for (const pipe of [own, shown, reproduced]) spawnSync('mkfifo', [pipe ?? '']);
-    await sandbox.ok('POST /v2/pty/sessions', { id: 'screen', cols, rows });
+    await create(sandbox, { id: 'screen', cols, rows });
     await type(sandbox, `exec sh -c "${feeder(own ?? '').replaceAll('\\', '\\\\')}"\r`);
     const compared = new Compared(
       sandbox,
@@ -76,6 +76,11 @@ class Compared implements Disposable {
   }
 }
 
+/** Away from what the account that runs the tests has its shells do. */
+async function create(sandbox: Sandbox, session: Record<string, unknown>): Promise<void> {
+  await sandbox.ok('POST /v2/pty/sessions', { ...session, env: { HOME: '/nonexistent' } });
+}
+
 async function type(sandbox: Sandbox, input: string, id = 'screen'): Promise<void> {
   await sandbox.ok(`POST /v2/pty/sessions/${id}/input`, { input });
 }
@@ -110,7 +115,7 @@ test('TERM-9 random sequences end in the screen of a reference terminal', async 
 
 /** Runs a full-screen program in a session and in the reference terminal, through a storm of sizes. */
 async function stormed(sandbox: Sandbox, command: string, keys: string): Promise<void> {
-  await sandbox.ok('POST /v2/pty/sessions', { id: 'storm', cols: 80, rows: 24 });
+  await create(sandbox, { id: 'storm', cols: 80, rows: 24 });
   using reference = new ReferenceTerminal(sandbox.directory, 'storm', 80, 24, command);
   await type(sandbox, `exec sh -c '${command}'\r`, 'storm');
   const shown = async () => {
@@ -157,7 +162,7 @@ test('TERM-9 less ends in the same screen as in a reference terminal after a sto
 });
 
 test('TERM-9 a look can wait for a pattern and for quiet, is bounded, and tells what it found', async ({ sandbox }) => {
-  await sandbox.ok('POST /v2/pty/sessions', { id: 'screen' });
+  await create(sandbox, { id: 'screen' });
   await type(sandbox, '(sleep 0.3; echo be"g"un; sleep 0.2; echo en"d"ed) \r');
   const begun = await screen(sandbox, `?wait_for=${encodeURIComponent('^beg.n$')}`);
   expect([begun['matched'], begun['stable']]).toEqual([true, null]);
@@ -176,7 +181,7 @@ test('TERM-9 a look can wait for a pattern and for quiet, is bounded, and tells 
 test('TERM-9 a bad pattern is refused with a reason, and one that takes for ever holds up nobody', async ({
   sandbox,
 }) => {
-  await sandbox.ok('POST /v2/pty/sessions', { id: 'screen', cols: 200 });
+  await create(sandbox, { id: 'screen', cols: 200 });
   const look = (pattern: string) =>
     sandbox.request(`GET /v2/pty/sessions/screen/screen?timeout=2&wait_for=${encodeURIComponent(pattern)}`);
   const bad = await look('(unfinished');
