@@ -2,6 +2,8 @@
 import type { Config } from './config.ts';
 import type { Accounts } from './core/identity/accounts.ts';
 import { imageEnvironment } from './core/identity/environment.ts';
+import { Executions } from './core/terminals/executions.ts';
+import type { ExecNote } from './core/terminals/exec-record.ts';
 import { TerminalLauncher } from './core/terminals/launcher.ts';
 import { NativeBackend } from './core/terminals/native-backend.ts';
 import { Screens } from './core/terminals/screen.ts';
@@ -12,8 +14,11 @@ import { openEmulator } from './platform/emulator.ts';
 import { findProgram, isExecutableFile } from './platform/programs.ts';
 import type { Spawn } from './platform/spawn.ts';
 import { StateFile } from './platform/state-file.ts';
+import { NoteFiles } from './platform/note-files.ts';
+import { ScriptDirectory } from './platform/script-directory.ts';
 import { terminalJobs } from './platform/terminal-job.ts';
 import { openWorker } from './platform/workers.ts';
+import { terminalModes } from './platform/terminal-mode.ts';
 
 export interface TerminalsInputs {
   readonly accounts: Accounts;
@@ -38,10 +43,20 @@ export function composeTerminals({ accounts, config, logger, spawn, ...inputs }:
     isProgram: isExecutableFile,
     capBytes: Math.ceil(inputs.streamKeptBytes / 4),
   });
+  const executions = new Executions({
+    accounts,
+    jobs: terminalJobs,
+    modes: terminalModes,
+    now: Date.now,
+    scripts: new ScriptDirectory(`${inputs.runtimeDirectory}/scripts-directory`),
+    notes: new NoteFiles<ExecNote>(`${inputs.runtimeDirectory}/execs`, onFault),
+    onFault,
+  });
   return new Terminals({
     launcher,
     adopt: (child) => native.adopt(child),
     store: new StateFile<readonly TerminalRecord[]>(`${inputs.runtimeDirectory}/terminals.json`, [], onFault),
+    executions,
     jobs: terminalJobs,
     maxTerminals: config.maxTerminals,
     idleMs: config.terminalIdleSeconds * 1000,

@@ -21,6 +21,14 @@ export interface TerminalLauncherDeps {
   readonly capBytes: number;
 }
 
+/** Where and how a shell begins. */
+interface Start {
+  readonly shell: string;
+  readonly cwd: string;
+  readonly from: number;
+  readonly notice: string | null;
+}
+
 /** What a terminal emulator of today can show; the screen of this daemon can. */
 const terminalVariables = { TERM: 'xterm-256color', COLORTERM: 'truecolor' };
 /** Programs that are there to keep an account from having a shell. */
@@ -44,13 +52,18 @@ export class TerminalLauncher {
     return this.deps.accounts.resolve(user).name;
   }
 
-  /** `from` is where its output begins in that of the session; a defaulted directory has alternatives. */
-  async launch(record: TerminalRecord, from: number, isDefaulted: boolean): Promise<ShellProcess> {
+  /** `from` is where its output begins in that of the session; a defaulted directory has alternatives; the notice is shown first. */
+  async launch(
+    record: TerminalRecord,
+    from: number,
+    isDefaulted: boolean,
+    notice: string | null = null,
+  ): Promise<ShellProcess> {
     const account = this.deps.accounts.resolve(record.user);
     const shell = this.#shellOf(account);
     const directories = isDefaulted ? [...new Set([record.cwd, account.home, '/'])] : [record.cwd];
     for (const cwd of directories) {
-      const process = await this.#start(this.#launchOf(record, account, { shell, cwd, from }));
+      const process = await this.#start(this.#launchOf(record, account, { shell, cwd, from, notice }));
       if (process.end?.kind !== 'failed') return process;
       const { end } = process;
       process.child.forget();
@@ -60,22 +73,23 @@ export class TerminalLauncher {
     throw new Error('there is always a directory to start in');
   }
 
-  #launchOf(
-    record: TerminalRecord,
-    account: Account,
-    { shell, cwd, from }: { readonly shell: string; readonly cwd: string; readonly from: number },
-  ): ShellLaunch {
+  #launchOf(record: TerminalRecord, account: Account, { shell, cwd, from, notice }: Start): ShellLaunch {
     const { accounts, capBytes, environment } = this.deps;
     const image = { ...environment, ...terminalVariables, ...localeOf(environment) };
     return {
       note: encodeNote({ terminalId: record.id, from }),
-      argv: [shell],
+      argv: this.#argvOf(shell, notice),
       env: { ...commandEnvironment(image, account, [record.env]), SHELL: shell },
       cwd,
       account: accounts.isOwn(account) ? null : account,
       size: { cols: record.cols, rows: record.rows },
       capBytes,
     };
+  }
+
+  #argvOf(shell: string, notice: string | null): string[] {
+    const sh = notice === null ? null : this.deps.findProgram('sh', this.deps.environment['PATH'] ?? '');
+    return notice === null || sh === null ? [shell] : [sh, '-c', 'printf "%s\\n" "$1"; exec "$0"', shell, notice];
   }
 
   async #start(launch: ShellLaunch): Promise<ShellProcess> {

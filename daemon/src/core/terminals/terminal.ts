@@ -7,6 +7,7 @@ import type { ChildEnd } from '../../platform/spawn.ts';
 import type { EnvironmentChanges } from '../identity/environment.ts';
 import { OutputTimes } from './recording-times.ts';
 import { noteSize, type SizeChange } from './screen-sizes.ts';
+import type { LastExec } from './exec-record.ts';
 import type { BackendName, ShellProcess } from './shell-process.ts';
 import { Holds } from './holds.ts';
 import { TerminalLog } from './terminal-log.ts';
@@ -61,6 +62,8 @@ export class Terminal {
   title: string | null = null;
   /** What somebody has it run now; null is nothing, or a command that a person has typed. */
   currentCommand: string | null = null;
+  /** Of the commands that exec was asked for; null before any. */
+  lastExec: LastExec | null = null;
   /** A shell that ends is then started anew. */
   isRestarted: () => boolean = () => false;
   #process: ShellProcess | null = null;

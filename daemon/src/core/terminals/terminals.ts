@@ -4,8 +4,9 @@ import { Deadline } from '../../kit/deadline.ts';
 import { HandedOver } from '../../kit/handed-over.ts';
 import { mintId } from '../../kit/ids.ts';
 import type { TerminalJobs } from '../../platform/terminal-job.ts';
-import type { Child, Recovered } from '../../platform/spawn.ts';
+import type { Child, ChildEnd, Recovered } from '../../platform/spawn.ts';
 import type { EnvironmentChanges } from '../identity/environment.ts';
+import type { Executions } from './executions.ts';
 import type { TerminalLauncher } from './launcher.ts';
 import { Attaching } from './attaching.ts';
 import { decodeNote } from './note.ts';
@@ -26,6 +27,7 @@ export interface TerminalsDeps {
   readonly adopt: ShellBackend['adopt'];
   readonly store: TerminalStore;
   readonly jobs: TerminalJobs;
+  readonly executions: Executions;
   readonly maxTerminals: number;
   readonly idleMs: number;
   readonly now: () => number;
@@ -76,12 +78,18 @@ export class Terminals implements Disposable {
     return this.#byId.size - this.#endedMs.size;
   }
 
+  /** The commands that are run in them. */
+  get executions(): Executions {
+    return this.deps.executions;
+  }
+
   get max(): number {
     return this.deps.maxTerminals;
   }
 
   /** Takes over what an earlier daemon left; answers what is not a terminal. Called once, before anything is served. */
   recover(recovered: readonly Recovered[]): Recovered[] {
+    this.deps.executions.recover();
     const kept = this.deps.store.load().filter(({ isTied }) => isTied !== true);
     const records = new Map(kept.map((record) => [record.id, record]));
     const others: Recovered[] = [];
@@ -177,6 +185,7 @@ export class Terminals implements Disposable {
 
   [Symbol.dispose](): void {
     if (this.#sweeping) clearInterval(this.#sweeping);
+    this.deps.executions.close(this.#handover.signal.aborted);
     this.flush();
   }
 
@@ -211,6 +220,7 @@ export class Terminals implements Disposable {
       terminal.adopt(this.deps.adopt(child), from);
     }
     this.#byId.set(record.id, terminal);
+    this.deps.executions.resume(terminal);
     void this.#tend(terminal);
   }
 
@@ -230,7 +240,8 @@ export class Terminals implements Disposable {
 
   async #restart(terminal: Terminal): Promise<boolean> {
     try {
-      terminal.run(await this.deps.launcher.launch(terminal.record, terminal.log.refresh(), true));
+      const from = terminal.log.refresh();
+      terminal.run(await this.deps.launcher.launch(terminal.record, from, true, restartNotice(terminal.end)));
       return true;
     } catch (error) {
       this.deps.onFault(`the shell of ${terminal.id} could not be started anew`, error);
@@ -297,4 +308,15 @@ export class Terminals implements Disposable {
       throw systemRefusal(error);
     }
   }
+}
+
+/** What the next shell says before anything else. */
+function restartNotice(end: ChildEnd | null): string {
+  const how =
+    end?.kind !== 'exited'
+      ? 'was lost'
+      : end.exitCode === null
+        ? `was ended by signal ${end.signal}`
+        : `ended with exit code ${end.exitCode}`;
+  return `[the shell ${how}; this is a new one]`;
 }

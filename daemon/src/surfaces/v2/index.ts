@@ -9,6 +9,7 @@ import * as fileSearch from './file-search.ts';
 import * as ops from './ops.ts';
 import * as sessions from './sessions.ts';
 import * as terminalSockets from './terminal-sockets.ts';
+import * as terminalExec from './terminal-exec.ts';
 import * as terminals from './terminals.ts';
 import * as terminalScreen from './terminal-screen.ts';
 import * as watch from './watch.ts';
@@ -28,5 +29,6 @@ export const v2Routes: readonly Route<V2Deps>[] = [
   ...Object.values(terminals),
   ...Object.values(terminalSockets),
   ...Object.values(terminalScreen),
+  ...Object.values(terminalExec),
   ...Object.values(ops),
 ];

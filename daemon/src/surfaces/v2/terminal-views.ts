@@ -7,6 +7,14 @@ import { mostCols, mostRows } from '../../core/terminals/terminal-size.ts';
 export const cols = z.number().int().min(1).max(mostCols).describe('Columns.');
 export const rows = z.number().int().min(1).max(mostRows).describe('Rows.');
 
+export const ConsoleRecord = z
+  .object({
+    ps1: z.string().describe('The prompt as it was shown.'),
+    command: z.string(),
+    output: z.string().describe('At most 30 000 characters, unless the answer is not to be cut.'),
+  })
+  .meta({ id: 'TerminalConsoleRecord' });
+
 export const TerminalSession = z
   .object({
     session_id: z.string(),

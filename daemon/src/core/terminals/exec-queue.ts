@@ -1,0 +1,273 @@
+/** The commands of one session: one at a time, in the order of their arrival, whatever becomes of their callers. */
+import { randomBytes } from 'node:crypto';
+import { CoreError } from '../../kit/errors.ts';
+import { Deadline } from '../../kit/deadline.ts';
+import { Execution } from './exec.ts';
+import { addRecord, type ConsoleRecord, type ExecAnswer, type ExecNote, type ExecStatus } from './exec-record.ts';
+import { ExecShell, type ExecShellDeps } from './exec-shell.ts';
+import { stopForeground } from './exec-stop.ts';
+import type { Terminal } from './terminal.ts';
+
+export interface ExecSpec {
+  readonly command: string;
+  /** How long the caller waits; null is to the end. */
+  readonly timeoutMs: number | null;
+  /** When the command is stopped; null is never. */
+  readonly hardTimeoutMs: number | null;
+  /** How long it may be quiet before the caller is told; null is for ever. */
+  readonly noChangeTimeoutMs: number | null;
+  readonly isAsync: boolean;
+  readonly isTruncated: boolean;
+  readonly onBusy: 'wait' | 'fail';
+}
+
+export interface ExecQueueDeps extends ExecShellDeps {
+  /** Where what runs is written down for the next daemon. */
+  readonly notes: {
+    load(terminalId: string): ExecNote | null;
+    save(terminalId: string, note: ExecNote): void;
+    remove(terminalId: string): void;
+  };
+  readonly onFault: (what: string, error: unknown) => void;
+}
+
+const mostWaiting = 64;
+/** A shell that has just been made reads its files first; later on it only has a prompt to print. */
+const [firstPromptMs, promptMs] = [5000, 500];
+const [firstLookMs, longestLookMs] = [1, 50];
+const restartedWithinMs = 10_000;
+
+export class ExecQueue {
+  readonly #shell: ExecShell;
+  readonly #turns: (() => void)[] = [];
+  #isTaken = false;
+  #hasWaited = false;
+  #current: Execution | null = null;
+  #console: readonly ConsoleRecord[] = [];
+
+  constructor(
+    private readonly terminal: Terminal,
+    private readonly deps: ExecQueueDeps,
+    /** Aborted when this daemon ends: what runs goes on, for the next one. */
+    private readonly ending: AbortSignal,
+  ) {
+    this.#shell = new ExecShell(terminal, deps);
+    terminal.isRestarted = () => this.#current !== null; // Be it that it dies behind the mark of the end.
+  }
+
+  /** Throws `terminal_ended`, `terminal_busy`, `unavailable`, `capacity_reached`, `no_space_left`. */
+  async exec(spec: ExecSpec, signal: AbortSignal): Promise<ExecAnswer> {
+    this.#assertLiving();
+    if (this.#turns.length >= mostWaiting) throw tooMany(this.terminal);
+    using deadline = new Deadline(spec.timeoutMs, signal, this.ending);
+    if (!spec.isAsync) {
+      const execution = await this.#begin(spec, deadline.signal);
+      const status = await this.#outcome(execution, spec, deadline.signal);
+      if (execution.failure) throw execution.failure;
+      return this.#answer(execution, status, spec.isTruncated);
+    }
+    if (spec.onBusy === 'fail') this.#answer(await this.#begin(spec, deadline.signal), 'running', true);
+    else this.#begin(spec, this.ending).catch((error: unknown) => this.deps.onFault('a command never began', error));
+    return { command: spec.command, status: 'running', output: '', isTruncated: false, console: [], exitCode: null };
+  }
+
+  /** Goes on with what an earlier daemon had run. */
+  resume(): void {
+    const note = this.deps.notes.load(this.terminal.id);
+    if (!note) return;
+    this.#isTaken = true;
+    const execution = new Execution(this.terminal, this.#shell, note);
+    this.#setCurrent(execution);
+    void this.#drive(execution, () => execution.run(this.ending));
+  }
+
+  async #begin(spec: ExecSpec, signal: AbortSignal): Promise<Execution> {
+    await this.#takeTurn(spec.onBusy, signal);
+    try {
+      await this.#waitForPrompt(spec.onBusy, signal);
+      this.#hasWaited = true;
+      const token = randomBytes(16).toString('hex');
+      const { path, keys } = this.#shell.prepare(spec.command, token);
+      const stopAtMs = spec.hardTimeoutMs === null ? null : this.deps.now() + spec.hardTimeoutMs;
+      const { image } = this.#shell;
+      const note = { token, command: spec.command, from: this.terminal.log.refresh(), stopAtMs, image };
+      this.deps.notes.save(this.terminal.id, note);
+      const execution = new Execution(this.terminal, this.#shell, note);
+      this.#setCurrent(execution);
+      void this.#drive(execution, () => this.#run(execution, path, keys));
+      return execution;
+    } catch (error) {
+      this.#setCurrent(null);
+      this.#release();
+      throw error;
+    }
+  }
+
+  async #run(execution: Execution, path: string, keys: string): Promise<void> {
+    try {
+      await execution.start(keys, this.ending);
+    } finally {
+      this.#shell.discard(path);
+    }
+    await execution.run(this.ending);
+  }
+
+  async #drive(execution: Execution, run: () => Promise<void>): Promise<void> {
+    try {
+      const stop = this.#stopInTime(execution);
+      await run();
+      await stop;
+    } catch (error) {
+      this.deps.onFault(`a command in ${this.terminal.id}`, error);
+      execution.finish({ status: 'terminated', exitCode: null });
+    }
+    if (this.#isLetGo()) return;
+    this.deps.notes.remove(this.terminal.id);
+    this.#remember(execution);
+    this.terminal.currentCommand = null;
+    await this.#settled();
+    await this.#restarted();
+    this.#setCurrent(null);
+    this.#release();
+    this.terminal.touch();
+  }
+
+  async #stopInTime(execution: Execution): Promise<void> {
+    const { stopAtMs } = execution.note;
+    if (stopAtMs === null) return;
+    using deadline = new Deadline(stopAtMs - this.deps.now(), this.ending);
+    while (!execution.end && !deadline.passed) await execution.changed(deadline.signal);
+    if (!execution.end && !this.#isLetGo()) await stopForeground(this.terminal, execution, this.ending);
+  }
+
+  async #outcome(execution: Execution, spec: ExecSpec, signal: AbortSignal): Promise<ExecStatus> {
+    const quietMs = spec.noChangeTimeoutMs;
+    const quietSinceMs = () => (execution.isStarted ? execution.changedMs : this.deps.now());
+    while (!execution.end && !signal.aborted) {
+      const leftMs = quietMs === null ? null : quietSinceMs() + quietMs - this.deps.now();
+      if (leftMs !== null && leftMs <= 0) return 'no_change_timeout';
+      using look = new Deadline(leftMs, signal);
+      await execution.changed(look.signal);
+    }
+    return execution.end?.status ?? 'running';
+  }
+
+  #answer(execution: Execution, status: ExecStatus, isTruncated: boolean): ExecAnswer {
+    const { command, ps1, end } = execution;
+    const { text, isTruncated: wasTruncated } = execution.output(isTruncated);
+    return {
+      command,
+      status,
+      output: text,
+      isTruncated: wasTruncated,
+      console: [{ ps1, command, output: text }],
+      exitCode: end?.status === status && status === 'completed' ? end.exitCode : null,
+    };
+  }
+
+  #remember(execution: Execution): void {
+    const { command, ps1, end } = execution;
+    this.#console = addRecord(this.#console, { command, ps1, output: execution.output(true).text });
+    this.terminal.lastExec = {
+      command,
+      status: end?.status ?? 'terminated',
+      exitCode: end?.exitCode ?? null,
+      console: this.#console,
+    };
+  }
+
+  #setCurrent(execution: Execution | null): void {
+    this.#current = execution;
+    this.terminal.currentCommand = execution?.command ?? null;
+    if (!execution) return;
+    const before = this.#console;
+    this.terminal.lastExec = { command: execution.command, status: 'running', exitCode: null, console: before };
+  }
+
+  /** In the order of arrival. Throws `terminal_busy` when it does not come in time, or is not to be waited for. */
+  async #takeTurn(onBusy: ExecSpec['onBusy'], signal: AbortSignal): Promise<void> {
+    if (!this.#isTaken) {
+      this.#isTaken = true;
+      return;
+    }
+    if (onBusy === 'fail') throw busy(this.terminal);
+    const isMine = await new Promise<boolean>((resolve) => {
+      const take = () => {
+        signal.removeEventListener('abort', giveUp);
+        resolve(true);
+      };
+      const giveUp = () => {
+        this.#turns.splice(this.#turns.indexOf(take), 1);
+        resolve(false);
+      };
+      if (signal.aborted) resolve(false);
+      else {
+        this.#turns.push(take);
+        signal.addEventListener('abort', giveUp, { once: true });
+      }
+    });
+    if (!isMine) throw busy(this.terminal);
+  }
+
+  #release(): void {
+    const next = this.#turns.shift();
+    if (next) next();
+    else this.#isTaken = false;
+  }
+
+  /** Throws `terminal_busy` when that takes longer than the caller waits, `terminal_ended`. */
+  async #waitForPrompt(onBusy: ExecSpec['onBusy'], signal: AbortSignal): Promise<void> {
+    const graceMs = this.#hasWaited ? promptMs : firstPromptMs;
+    using deadline = new Deadline(onBusy === 'fail' ? graceMs : null, signal);
+    for (let lookMs = firstLookMs; ; lookMs = Math.min(lookMs * 2, longestLookMs)) {
+      this.#assertLiving();
+      if (this.#shell.isWaiting()) return;
+      if (deadline.passed) throw busy(this.terminal);
+      this.terminal.log.watch();
+      using look = new Deadline(lookMs, deadline.signal);
+      await this.terminal.log.changed(look.signal);
+    }
+  }
+
+  /** A command such as `exit` in fish is told to have ended, and then the shell ends. */
+  async #settled(): Promise<void> {
+    using deadline = new Deadline(promptMs, this.ending);
+    for (let lookMs = firstLookMs; !deadline.passed; lookMs = Math.min(lookMs * 2, longestLookMs)) {
+      if (this.terminal.end !== null || this.#shell.isWaiting()) return;
+      using look = new Deadline(lookMs, deadline.signal);
+      await this.terminal.log.changed(look.signal);
+    }
+  }
+
+  /** After a death: until another shell runs. */
+  async #restarted(): Promise<void> {
+    using deadline = new Deadline(restartedWithinMs, this.ending);
+    while (this.terminal.end !== null && !this.terminal.isTerminated && !deadline.passed) {
+      await this.terminal.log.changed(deadline.signal);
+    }
+  }
+
+  #assertLiving(): void {
+    void this.terminal.process; // Throws when there is none.
+  }
+
+  /** It is the next daemon's: this one only reads on, for those who wait here. */
+  #isLetGo(): boolean {
+    return this.ending.aborted || this.terminal.log.children.at(-1)?.isLetGo === true;
+  }
+}
+
+function busy(terminal: Terminal): CoreError {
+  const what = terminal.foregroundCommand;
+  const reason = what === null ? 'is busy' : `runs ${JSON.stringify(what.slice(0, 80))}`;
+  return new CoreError('terminal_busy', `session ${terminal.id} ${reason}; the command did not begin`, {
+    hint: 'Wait longer (timeout, on_busy), interrupt what runs (signal), or use another session.',
+    facts: { current_command: what },
+  });
+}
+
+function tooMany(terminal: Terminal): CoreError {
+  return new CoreError('capacity_reached', `${mostWaiting} commands wait for session ${terminal.id} already`, {
+    hint: 'Wait for them, or use another session.',
+  });
+}

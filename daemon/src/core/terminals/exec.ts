@@ -1,0 +1,170 @@
+/** One command in the shell of a session: from the line that has the shell read it to the mark of its end. */
+import { CoreError } from '../../kit/errors.ts';
+import { Deadline } from '../../kit/deadline.ts';
+import { Notifier } from '../../kit/notifier.ts';
+import type { Child } from '../../platform/spawn.ts';
+import type { ExecNote, ExecStatus } from './exec-record.ts';
+import { plainText, readHead, readOutput, type OutputText } from './exec-output.ts';
+import type { ExecShell } from './exec-shell.ts';
+import { MarkReader, type Mark } from './marks.ts';
+import type { Terminal } from './terminal.ts';
+
+export interface ExecEnd {
+  readonly status: Exclude<ExecStatus, 'running' | 'no_change_timeout'>;
+  readonly exitCode: number | null;
+}
+
+/** How often the shell itself is looked at, for an end that no mark tells of. */
+const lookEveryMs = 250;
+/** A shell that does not take the line within that has other things on its mind. */
+const takenWithinMs = 2000;
+const mostAttempts = 3;
+/** The beginning of output that is longer is kept here: its log may lose it. */
+const longBytes = 1024 * 1024;
+const mostPromptBytes = 4096;
+/** What zsh puts behind output that has no end of line, in front of its prompt. */
+const zshLineEnd = /[%#] {2,}\r ?\r$/;
+
+export class Execution {
+  readonly command: string;
+  end: ExecEnd | null = null;
+  /** Why it never began. */
+  failure: CoreError | null = null;
+  /** When it printed something last, or began. */
+  changedMs = 0;
+  /** Somebody wants it to end. */
+  isStopped = false;
+  ps1 = '';
+  readonly #reader: MarkReader;
+  readonly #child: Child | null;
+  readonly #changes = new Notifier();
+  #promptFrom: number | null = null;
+  #outputFrom: number | null = null;
+  #outputTo: number | null = null;
+  #isToldByPrompt = false;
+  #head: Buffer | null = null;
+
+  constructor(
+    private readonly terminal: Terminal,
+    private readonly shell: ExecShell,
+    readonly note: ExecNote,
+  ) {
+    this.command = note.command;
+    this.#reader = new MarkReader(terminal.log, note.from, note.token);
+    this.#child = terminal.log.children.at(-1) ?? null;
+  }
+
+  get isStarted(): boolean {
+    return this.#outputFrom !== null;
+  }
+
+  /** Resolves at new output, at its start, at its end, or when the signal aborts. */
+  changed(signal: AbortSignal): Promise<void> {
+    return this.#changes.wait(signal);
+  }
+
+  /** So far, or all of it. */
+  output(isCut: boolean): OutputText {
+    if (this.#outputFrom === null) return { text: '', isTruncated: false };
+    const range = { from: this.#outputFrom, to: this.#outputTo ?? this.#reader.at, head: this.#head };
+    const output = readOutput(this.terminal.log, range, isCut);
+    return this.#isToldByPrompt ? { ...output, text: output.text.replace(zshLineEnd, '') } : output;
+  }
+
+  /** Has the shell read the script, and sees to it that it does; one that never does is the failure of it. */
+  async start(keys: string, signal: AbortSignal): Promise<void> {
+    for (let attempt = 0; attempt < mostAttempts; attempt++) {
+      await this.terminal.type(Buffer.from(keys), signal);
+      do {
+        using deadline = new Deadline(takenWithinMs, signal);
+        await this.#follow(deadline.signal, () => this.isStarted);
+        if (this.isStarted || this.end || signal.aborted) return;
+      } while (!this.shell.isWaiting());
+      // Half of a command that somebody has typed before takes the line for its other half.
+      await this.terminal.type(Buffer.from('\x03'), signal);
+    }
+    this.failure = new CoreError('unavailable', 'the shell of the session did not take the command', {
+      hint: 'Look at its screen; input with \\u0003 gives up what was typed there before.',
+    });
+    this.finish({ status: 'terminated', exitCode: null });
+  }
+
+  /** Until its end, or the signal. */
+  async run(signal: AbortSignal): Promise<void> {
+    await this.#follow(signal, () => false);
+  }
+
+  /** Nobody will tell how it ended. */
+  finish(end: ExecEnd): void {
+    this.end ??= this.isStopped && end.status !== 'terminated' ? { status: 'hard_timeout', exitCode: null } : end;
+    this.#outputTo ??= this.#reader.at;
+    this.#changes.notify();
+  }
+
+  async #follow(signal: AbortSignal, isEnough: () => boolean): Promise<void> {
+    const { log } = this.terminal;
+    let quietLooks = 0;
+    for (;;) {
+      const seen = log.refresh();
+      const before = this.#reader.at;
+      this.#read();
+      if (this.#reader.at > before) quietLooks = 0;
+      this.#settleDeath();
+      if (this.end || signal.aborted || isEnough()) return;
+      log.watch();
+      if (log.refresh() > seen) continue;
+      using look = new Deadline(lookEveryMs, signal);
+      await log.changed(look.signal);
+      if (!look.passed || log.refresh() > seen) continue;
+      // It is looked at twice: a prompt may be about to tell.
+      if (this.isStarted && this.shell.hasForgotten(this.note)) quietLooks++;
+      else quietLooks = 0;
+      if (quietLooks >= 2) this.finish({ status: 'completed', exitCode: null });
+    }
+  }
+
+  #read(): void {
+    const before = this.#reader.at;
+    for (const mark of this.#reader.read()) this.#take(mark);
+    // The mark of its start is gone where it has printed more than is kept.
+    if (this.#reader.hasGap) this.#outputFrom ??= this.note.from;
+    if (this.#reader.at === before || this.end) return;
+    const from = this.#outputFrom;
+    if (from !== null && this.#reader.at - from > longBytes) this.#head ??= readHead(this.terminal.log, from);
+    this.changedMs = this.shell.now();
+    this.#changes.notify();
+  }
+
+  #take(mark: Mark): void {
+    if (this.end) return;
+    if (mark.kind === 'P') this.#promptFrom = mark.to;
+    else if (mark.kind === 'B') this.ps1 = this.#promptText(mark.from);
+    else if (mark.kind === 'C') {
+      this.#outputFrom ??= mark.to;
+      this.changedMs = this.shell.now();
+    } else {
+      this.#outputFrom ??= mark.from;
+      this.#outputTo = mark.from;
+      this.#isToldByPrompt = mark.kind === 'H';
+      this.finish({ status: 'completed', exitCode: mark.code });
+    }
+  }
+
+  #promptText(to: number): string {
+    const from = Math.max(this.#promptFrom ?? to, to - mostPromptBytes);
+    const piece = this.terminal.log.readInto(Buffer.allocUnsafe(to - from), from);
+    return piece?.kind === 'bytes' ? plainText(piece.bytes) : '';
+  }
+
+  /** A shell that ends by itself ends the command with its own exit code. */
+  #settleDeath(): void {
+    const end = this.#child?.end;
+    if (this.end || (!end && !this.terminal.isTerminated)) return;
+    this.#read();
+    if (this.end) return;
+    this.#outputFrom ??= this.#reader.at;
+    const exitCode = end?.kind === 'exited' ? end.exitCode : null;
+    if (exitCode !== null && !this.isStopped) this.finish({ status: 'completed', exitCode });
+    else this.finish({ status: this.isStopped ? 'hard_timeout' : 'terminated', exitCode: null });
+  }
+}

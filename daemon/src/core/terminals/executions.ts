@@ -1,0 +1,44 @@
+/** The commands of all sessions. */
+import type { ScriptDirectory } from '../../platform/script-directory.ts';
+import { ExecQueue, type ExecQueueDeps, type ExecSpec } from './exec-queue.ts';
+import type { ExecAnswer } from './exec-record.ts';
+import type { Terminal } from './terminal.ts';
+
+export interface ExecutionsDeps extends ExecQueueDeps {
+  readonly scripts: Pick<ScriptDirectory, 'place' | 'write' | 'remove' | 'recover' | 'close'>;
+}
+
+export class Executions {
+  readonly #queues = new WeakMap<Terminal, ExecQueue>();
+  readonly #ending = new AbortController();
+
+  constructor(private readonly deps: ExecutionsDeps) {}
+
+  exec(terminal: Terminal, spec: ExecSpec, signal: AbortSignal): Promise<ExecAnswer> {
+    return this.#queueOf(terminal).exec(spec, signal);
+  }
+
+  /** Takes over what an earlier daemon left. */
+  recover(): void {
+    this.deps.scripts.recover();
+  }
+
+  /** Goes on with what ran in a session when an earlier daemon had it. */
+  resume(terminal: Terminal): void {
+    this.#queueOf(terminal).resume();
+  }
+
+  /** Nobody waits any more; what runs is left to the next daemon, with its scripts where there is one. */
+  close(isHandedOver: boolean): void {
+    this.#ending.abort();
+    if (!isHandedOver) this.deps.scripts.close();
+  }
+
+  #queueOf(terminal: Terminal): ExecQueue {
+    const existing = this.#queues.get(terminal);
+    if (existing) return existing;
+    const queue = new ExecQueue(terminal, this.deps, this.#ending.signal);
+    this.#queues.set(terminal, queue);
+    return queue;
+  }
+}

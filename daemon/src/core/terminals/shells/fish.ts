@@ -1,0 +1,38 @@
+/** A command for fish. An interrupted one is told of by the event behind each command line. */
+import { mark, quoteFish, showFormat, upOneRow } from './quote.ts';
+import type { ScriptParts } from './shell-script.ts';
+
+export function fishScript({ command, shown, token, cols, typedCols }: ScriptParts): string {
+  return `set -g __sbx_r $status
+set -g __sbx_t ${token}
+set -g __sbx_c ${quoteFish(command)}
+function __sbx_m
+  builtin printf $argv >/dev/tty
+end
+function __sbx_s
+  return $argv[1]
+end
+function __sbx_d
+  set -l r $status
+  __sbx_m '${mark('D', token, ';%s')}' $r
+  set -e __sbx_t; set -e __sbx_c; set -e __sbx_p
+  return $r
+end
+function __sbx_post --on-event fish_postexec
+  set -l r $status
+  functions -e __sbx_post
+  if set -q __sbx_t
+    __sbx_m '${mark('H', '%s', ';%s')}' $__sbx_t $r
+    set -e __sbx_t
+  end
+end
+set -g __sbx_p (fish_prompt 2>/dev/null)
+set -l n (math -s0 "("(string length --visible -- "$__sbx_p[-1]")" + ${typedCols}) / ${cols}" 2>/dev/null; or echo 0)
+while test "$n" -gt 0
+  __sbx_m '${upOneRow}'
+  set n (math $n - 1)
+end
+__sbx_m '${showFormat(token)}' "$__sbx_p[-1]" ${quoteFish(shown)}
+__sbx_s $__sbx_r
+`;
+}

@@ -1,0 +1,88 @@
+/** The v2 route that runs a command in the shell of a terminal session. */
+import { z } from 'zod';
+import { execStatuses, type ExecStatus } from '../../core/terminals/exec-record.ts';
+import { Deadline } from '../../kit/deadline.ts';
+import { Answer } from '../../http/route.ts';
+import { route } from './app.ts';
+import { seconds, systemText } from './inputs.ts';
+import { milliseconds, noChangeTimeout, TerminalPath } from './terminal-inputs.ts';
+import { ConsoleRecord } from './terminal-views.ts';
+
+const hints: Readonly<Partial<Record<ExecStatus, string>>> = {
+  running: 'It goes on: GET /v2/pty/sessions/{id}/screen shows it, input types into it, signal interrupts it.',
+  no_change_timeout:
+    'It is quiet and goes on: GET /v2/pty/sessions/{id}/screen shows it, input types into it, signal interrupts it.',
+};
+
+export const execInTerminal = route({
+  operation: 'terminals.exec',
+  method: 'POST',
+  path: '/v2/pty/sessions/{id}/exec',
+  summary: 'Run a command in the shell of a terminal session',
+  params: TerminalPath,
+  body: z.object({
+    command: systemText.min(1).describe('As it would be typed, of any length and number of lines.'),
+    timeout: seconds
+      .nullable()
+      .default(null)
+      .describe('Seconds that the call waits; then the answer is running and the command goes on.'),
+    hard_timeout: seconds
+      .nullable()
+      .default(null)
+      .describe('Seconds after which the command is stopped: SIGINT, then SIGTERM, then SIGKILL.'),
+    no_change_timeout: noChangeTimeout.optional().describe('The same for this call; that of the session otherwise.'),
+    async: z.boolean().default(false).describe('Answer at once.'),
+    truncate: z.boolean().default(true).describe('Cut output to 30 000 characters; to 8 MiB otherwise.'),
+    on_busy: z
+      .enum(['wait', 'fail'])
+      .default('wait')
+      .describe('wait: for its turn, within timeout; fail: answer 409 when something runs.'),
+  }),
+  data: z
+    .object({
+      session_id: z.string(),
+      command: z.string(),
+      status: z.enum(execStatuses),
+      output: z.string().describe('Plain text: what it printed, without escape sequences.'),
+      console: z.array(ConsoleRecord).describe('This command, behind the prompt that it was given at.'),
+      exit_code: z.number().int().nullable().describe('null unless it has ended and the shell has told its code.'),
+      truncated: z.boolean().describe('The output is not all that it printed.'),
+    })
+    .meta({ id: 'TerminalExec' }),
+  errors: [
+    'terminal_not_found',
+    'terminal_ended',
+    'terminal_busy',
+    'bad_argument',
+    'unavailable',
+    'capacity_reached',
+    'no_space_left',
+  ],
+  async handle({ terminals, closing }, { params, body, context }) {
+    const terminal = terminals.get(params.id);
+    terminal.touch();
+    const { no_change_timeout: quiet } = body;
+    const spec = {
+      command: body.command,
+      timeoutMs: milliseconds(body.timeout),
+      hardTimeoutMs: milliseconds(body.hard_timeout),
+      noChangeTimeoutMs: quiet === undefined ? terminal.record.noChangeTimeoutMs : milliseconds(quiet),
+      isAsync: body.async,
+      isTruncated: body.truncate,
+      onBusy: body.on_busy,
+    };
+    using waiting = new Deadline(null, context.signal, closing);
+    const answer = await terminals.executions.exec(terminal, spec, waiting.signal);
+    const result = {
+      session_id: params.id,
+      command: answer.command,
+      status: answer.status,
+      output: answer.output,
+      console: [...answer.console],
+      exit_code: answer.exitCode,
+      truncated: answer.isTruncated,
+    };
+    const hint = hints[answer.status]?.replace('{id}', params.id);
+    return hint === undefined ? new Answer(result) : new Answer(result, { hint });
+  },
+});

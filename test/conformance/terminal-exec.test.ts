@@ -1,0 +1,406 @@
+/** What a client may rely on when it runs commands in the shell of a terminal session. */
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { hasProgram } from '../harness/root.ts';
+import { expect, test, type JsonObject, type Sandbox } from '../harness/sandbox.ts';
+import { shellNames, withShellAccounts, type ShellName } from '../harness/shell-accounts.ts';
+import { until } from '../harness/until.ts';
+
+/** Where any will do. */
+const anyShell = hasProgram('bash') ? 'bash' : 'ash';
+
+class Shell {
+  private constructor(
+    readonly sandbox: Sandbox,
+    readonly id: string,
+  ) {}
+
+  static async open(sandbox: Sandbox, name: ShellName = anyShell): Promise<Shell> {
+    const session = await sandbox.ok('POST /v2/pty/sessions', { user: `sbx-${name}` });
+    return new Shell(sandbox, session['id'] as string);
+  }
+
+  exec(command: string, more: Record<string, unknown> = {}): Promise<JsonObject> {
+    return this.sandbox.ok(`POST /v2/pty/sessions/${this.id}/exec`, { command, timeout: 20, ...more });
+  }
+
+  async refusal(command: string, more: Record<string, unknown> = {}): Promise<number> {
+    return (await this.sandbox.request(`POST /v2/pty/sessions/${this.id}/exec`, { command, ...more })).status;
+  }
+
+  /** Status, exit code and output of a command. */
+  async told(command: string, more: Record<string, unknown> = {}): Promise<unknown[]> {
+    const { status, exit_code, output } = await this.exec(command, more);
+    return [status, exit_code, output];
+  }
+
+  type(input: string): Promise<JsonObject> {
+    return this.sandbox.ok(`POST /v2/pty/sessions/${this.id}/input`, { input });
+  }
+
+  record(): Promise<JsonObject> {
+    return this.sandbox.ok(`GET /v2/pty/sessions/${this.id}`);
+  }
+
+  async until(what: string, isSo: (record: JsonObject) => boolean): Promise<void> {
+    await until(what, async () => isSo(await this.record()));
+  }
+}
+
+/** Each has its own name, so that a root without the shell can be excepted. */
+const titles: Readonly<Record<ShellName, readonly [string, string, string]>> = {
+  bash: [
+    'TERM-6 bash runs commands in one shell: output, exit code and state are those of a shell',
+    'TERM-6 bash survives what is no command, and its own end',
+    'TERM-6 TERM-8 bash tells of a command that was interrupted, and of one that was stopped in time',
+  ],
+  dash: [
+    'TERM-6 dash runs commands in one shell: output, exit code and state are those of a shell',
+    'TERM-6 dash survives what is no command, and its own end',
+    'TERM-6 TERM-8 dash tells of a command that was interrupted, and of one that was stopped in time',
+  ],
+  zsh: [
+    'TERM-6 zsh runs commands in one shell: output, exit code and state are those of a shell',
+    'TERM-6 zsh survives what is no command, and its own end',
+    'TERM-6 TERM-8 zsh tells of a command that was interrupted, and of one that was stopped in time',
+  ],
+  fish: [
+    'TERM-6 fish runs commands in one shell: output, exit code and state are those of a shell',
+    'TERM-6 fish survives what is no command, and its own end',
+    'TERM-6 TERM-8 fish tells of a command that was interrupted, and of one that was stopped in time',
+  ],
+  ash: [
+    'TERM-6 ash runs commands in one shell: output, exit code and state are those of a shell',
+    'TERM-6 ash survives what is no command, and its own end',
+    'TERM-6 TERM-8 ash tells of a command that was interrupted, and of one that was stopped in time',
+  ],
+};
+
+for (const name of shellNames) {
+  const [runs, survives, tells] = titles[name];
+  const status = name === 'fish' ? '$status' : '$?';
+  const exported = name === 'fish' ? 'set -gx FOO bar' : 'export FOO=bar';
+
+  test(
+    runs,
+    async ({ sandbox }) => {
+      const shell = await Shell.open(sandbox, name);
+      expect(await shell.exec('echo hello')).toEqual({
+        session_id: shell.id,
+        command: 'echo hello',
+        status: 'completed',
+        output: 'hello\n',
+        console: [{ ps1: expect.any(String), command: 'echo hello', output: 'hello\n' }],
+        exit_code: 0,
+        truncated: false,
+      });
+      expect(await shell.told('false')).toEqual(['completed', 1, '']);
+      expect(await shell.told(`echo ${status}`)).toEqual(['completed', 0, '1\n']);
+      expect(await shell.told('printf nothing-behind')).toEqual(['completed', 0, 'nothing-behind']);
+      expect(await shell.told('sh -c "echo out; echo err >&2; exit 7"')).toEqual(['completed', 7, 'out\nerr\n']);
+      await shell.exec(`mkdir new && cd new\n${exported}\nalias greet='echo hey'`);
+      expect((await shell.record())['working_dir']).toBe(join(sandbox.directory, name, 'new'));
+      expect(await shell.told('pwd; echo $FOO; greet')).toEqual([
+        'completed',
+        0,
+        `${join(sandbox.directory, name, 'new')}\nbar\nhey\n`,
+      ]);
+      expect(await shell.told('id -un')).toEqual(['completed', 0, `sbx-${name}\n`]);
+      expect(await shell.told('stty -a | grep -o "rows [0-9]*"; tty >/dev/null && echo tty')).toEqual([
+        'completed',
+        0,
+        'rows 24\ntty\n',
+      ]);
+    },
+    withShellAccounts(),
+  );
+
+  test(
+    survives,
+    async ({ sandbox }) => {
+      const shell = await Shell.open(sandbox, name);
+      for (const wrong of ['echo "unterminated', 'if ) then fi (', "echo 'a\nb"]) {
+        const { status: how, exit_code } = await shell.exec(wrong);
+        expect([wrong, how]).toEqual([wrong, 'completed']);
+        expect(exit_code).toBeGreaterThan(0);
+      }
+      expect(await shell.told('echo right')).toEqual(['completed', 0, 'right\n']);
+
+      const { pid } = await shell.record();
+      expect(await shell.told('exit 5')).toMatchObject(['completed', 5, expect.any(String)]);
+      expect(await shell.told('echo anew')).toEqual(['completed', 0, 'anew\n']);
+      expect((await shell.record())['pid']).not.toBe(pid);
+      const killed = await shell.exec(name === 'fish' ? 'kill -9 $fish_pid' : 'kill -9 $$');
+      expect([killed['status'], killed['exit_code']]).toEqual(['terminated', null]);
+      expect(await shell.told('echo anew')).toEqual(['completed', 0, 'anew\n']);
+      if (name !== 'fish') {
+        expect(await shell.told('set -e; false')).toMatchObject(['completed', 1, expect.any(String)]);
+        expect(await shell.told('echo anew')).toEqual(['completed', 0, 'anew\n']);
+      }
+      expect(output(sandbox)).toContain('[the shell ended with exit code 5; this is a new one]');
+    },
+    withShellAccounts(),
+  );
+
+  test(
+    tells,
+    async ({ sandbox }) => {
+      const shell = await Shell.open(sandbox, name);
+      const interrupted = shell.exec('sleep 30');
+      await shell.until('it runs', (record) => String(record['current_command']).startsWith('sleep'));
+      await until('the foreground is its own', () => sleepers(sandbox) > 0);
+      await shell.type('\x03');
+      expect(await interrupted).toMatchObject({ status: 'completed', exit_code: 130 });
+
+      expect(await shell.exec('sleep 30', { hard_timeout: 0.2 })).toMatchObject({
+        status: 'hard_timeout',
+        exit_code: null,
+      });
+      expect(sleepers(sandbox)).toBe(0);
+      expect(await shell.exec(`sh -c 'trap "" INT; echo deaf; sleep 30'`, { hard_timeout: 1.5 })).toMatchObject({
+        status: 'hard_timeout',
+        output: expect.stringContaining('deaf\n'),
+      });
+      await until('nobody sleeps', () => sleepers(sandbox) === 0);
+      expect(await shell.told('echo here')).toEqual(['completed', 0, 'here\n']);
+    },
+    withShellAccounts(),
+  );
+}
+
+test(
+  'TERM-6 a shell that becomes another one, or loses its prompt, is known again',
+  async ({ sandbox }) => {
+    const shell = await Shell.open(sandbox, 'bash');
+    expect(await shell.told("PS1='$ ' PROMPT_COMMAND=")).toEqual(['completed', 0, '']);
+    expect(await shell.told('unset PS1 PROMPT_COMMAND; echo bare')).toEqual(['completed', 0, 'bare\n']);
+    const interrupted = shell.exec('unset PROMPT_COMMAND; sleep 30');
+    await until('it sleeps', () => sleepers(sandbox) > 0);
+    await shell.type('\x03');
+    expect(await interrupted).toMatchObject({ status: 'completed', exit_code: null });
+    for (const next of ['zsh -f', 'fish --no-config', 'dash', 'bash --norc']) {
+      expect(await shell.exec(`exec ${next}`)).toMatchObject({ status: 'completed', exit_code: null });
+      expect(await shell.told(`echo ${next}`)).toEqual(['completed', 0, `${next}\n`]);
+    }
+    expect(await shell.told('exec echo last')).toEqual(['completed', 0, 'last\n']);
+    expect(await shell.told('echo anew')).toEqual(['completed', 0, 'anew\n']);
+  },
+  withShellAccounts(),
+);
+
+test(
+  'TERM-6 the three time-outs each do what their names say',
+  async ({ sandbox }) => {
+    const shell = await Shell.open(sandbox);
+    expect(await shell.told('true')).toEqual(['completed', 0, '']);
+    expect(await shell.told('echo begun; sleep 3; echo done', { timeout: 1 })).toEqual(['running', null, 'begun\n']);
+    expect((await shell.record())['status']).toBe('running');
+    expect(await shell.told('echo next')).toEqual(['completed', 0, 'next\n']);
+
+    expect(await shell.told('echo quiet; sleep 1', { no_change_timeout: 0.3 })).toEqual([
+      'no_change_timeout',
+      null,
+      'quiet\n',
+    ]);
+    expect((await shell.record())['current_command']).toContain('sleep 1');
+    await sandbox.ok(`PATCH /v2/pty/sessions/${shell.id}`, { no_change_timeout: 0.3 });
+    expect(await shell.exec('sleep 1')).toMatchObject({ status: 'no_change_timeout' });
+    expect(await shell.exec('sleep 1', { no_change_timeout: null })).toMatchObject({
+      status: 'completed',
+      exit_code: 0,
+    });
+    expect(await shell.exec('for i in 1 2 3 4 5 6; do echo $i; sleep 0.1; done')).toMatchObject({
+      status: 'completed',
+    });
+
+    expect(await shell.exec('sleep 30; true', { async: true })).toMatchObject({ status: 'running', exit_code: null });
+    expect(await shell.refusal('true', { timeout: 0.2 })).toBe(409);
+    await sandbox.ok(`POST /v2/pty/sessions/${shell.id}/signal`, { signal: 'SIGINT' });
+    expect(await shell.told('echo after')).toEqual(['completed', 0, 'after\n']);
+    expect(await shell.exec('while :; do :; done', { hard_timeout: 0.2 })).toMatchObject({ status: 'hard_timeout' });
+    expect(await shell.told('echo still')).toEqual(['completed', 0, 'still\n']);
+  },
+  withShellAccounts(),
+);
+
+test(
+  'TERM-6 commands of several callers run one after another, and a busy session says so',
+  async ({ sandbox }) => {
+    const shell = await Shell.open(sandbox);
+    await shell.exec('n=0');
+    const numbers = Array.from({ length: 8 }, (_, index) => index + 1);
+    const answers = await Promise.all(numbers.map((number) => shell.exec(`n=$((n+1)); sleep 0.05; echo ${number} $n`)));
+    expect(answers.map(({ output }) => output)).toEqual(numbers.map((number) => `${number} ${number}\n`));
+
+    const waiting = shell.exec('cat');
+    await shell.until('it runs', ({ current_command }) => current_command === 'cat');
+    expect(await shell.refusal('true', { on_busy: 'fail' })).toBe(409);
+    await until('cat reads', () => sandbox.processes().some(({ command }) => command === 'cat'));
+    await shell.type('typed\r\x04');
+    expect(await waiting).toMatchObject({ status: 'completed', exit_code: 0, output: 'typed\ntyped\n' });
+
+    // A person's program has the foreground.
+    await shell.type('cat\r');
+    await shell.until('it runs', ({ current_command }) => current_command === 'cat');
+    expect(await shell.refusal('true', { on_busy: 'fail' })).toBe(409);
+    const next = shell.exec('echo mine');
+    await shell.type('\x04');
+    expect(await next).toMatchObject({ status: 'completed', output: 'mine\n' });
+    // What is half typed is given up.
+    await shell.type('echo "half of a');
+    expect(await shell.told('echo whole')).toEqual(['completed', 0, 'whole\n']);
+  },
+  withShellAccounts(),
+);
+
+test(
+  'TERM-6 a full-screen program runs on until somebody ends it',
+  async ({ sandbox }) => {
+    const shell = await Shell.open(sandbox, 'bash');
+    for (const [command, keys] of [
+      ['vim -u NONE -N', '\x1b:q!\r'],
+      ['printf "%s\\n" {1..200} | less', 'q'],
+    ] as const) {
+      expect(await shell.exec(command, { timeout: 1 })).toMatchObject({ status: 'running', exit_code: null });
+      await shell.type(keys);
+      await shell.until('it has ended', ({ current_command }) => current_command === null);
+      expect(await shell.told('echo back')).toEqual(['completed', 0, 'back\n']);
+    }
+  },
+  withShellAccounts(),
+);
+
+test(
+  'TERM-6 a shell that waits for what it has started is not taken for one that waits for a line',
+  async ({ sandbox }) => {
+    for (const name of ['bash', 'dash', 'zsh'] as const) {
+      const shell = await Shell.open(sandbox, name);
+      expect(await shell.told('x=$(sleep 2; echo inner); echo $x')).toEqual(['completed', 0, 'inner\n']);
+      expect(await shell.told('sleep 2 & wait; echo waited')).toMatchObject([
+        'completed',
+        0,
+        expect.stringContaining('waited'),
+      ]);
+      const reading = shell.exec('read line; echo "read $line"');
+      await shell.until('it runs', ({ current_command }) => String(current_command).startsWith('read'));
+      expect((await shell.exec('true', { timeout: 1.5, on_busy: 'wait' }).catch(() => null)) ?? 'busy').toBe('busy');
+      await shell.type('typed\r');
+      expect(await reading).toMatchObject({ status: 'completed', exit_code: 0, output: 'typed\nread typed\n' });
+    }
+  },
+  withShellAccounts(),
+);
+
+test(
+  'TERM-6 output of any kind and size is told, and cut where it says so',
+  async ({ sandbox }) => {
+    const shell = await Shell.open(sandbox);
+    const long = await shell.exec('yes 0123456789 | head -c 100000');
+    expect(long).toMatchObject({ status: 'completed', exit_code: 0, truncated: true });
+    expect(long['output'].length).toBeLessThanOrEqual(30_000);
+    expect(long['output'].slice(0, 22)).toBe('0123456789\n0123456789\n');
+    const whole = await shell.exec('yes 0123456789 | head -c 100000', { truncate: false });
+    expect([whole['output'].length, whole['truncated']]).toEqual([100_000, false]);
+
+    expect(await shell.exec('head -c 300000 /dev/urandom; exit_code=3; (exit $exit_code)')).toMatchObject({
+      status: 'completed',
+      exit_code: 3,
+    });
+    await shell.exec('stty sane');
+    expect(await shell.told(`printf '\\033[31mred\\033[0m \\033]0;title\\007plain\\r\\n'`)).toEqual([
+      'completed',
+      0,
+      'red plain\r\n',
+    ]);
+    expect(await shell.told(`printf '\\033]7717;D;0123456789abcdef0123456789abcdef;9\\007'; echo on`)).toMatchObject([
+      'completed',
+      0,
+      'on\n',
+    ]);
+    expect(await shell.told('(sleep 0.3; echo late) & echo early')).toMatchObject(['completed', 0, expect.any(String)]);
+    expect(await shell.told('wait; echo done')).toMatchObject(['completed', 0, expect.stringContaining('done\n')]);
+  },
+  withShellAccounts(),
+);
+
+test(
+  'TERM-6 a hundred megabytes of output end where they end',
+  async ({ sandbox }) => {
+    const shell = await Shell.open(sandbox);
+    const line = `yes ${'0123456789'.repeat(100)}`;
+    const command = `${line} | head -c 100000000; echo; echo the end; (exit 9)`;
+    const { status, exit_code, output, truncated } = await shell.exec(command, { timeout: 55, truncate: false });
+    expect([status, exit_code, truncated]).toEqual(['completed', 9, true]);
+    expect(output.length).toBeLessThan(9 * 1024 * 1024);
+    expect(output.startsWith('0123456789')).toBe(true);
+    expect(output.endsWith('\nthe end\n')).toBe(true);
+  },
+  withShellAccounts(),
+);
+
+test(
+  'TERM-6 a command may be long, have many lines, and is read by nobody else',
+  async ({ sandbox }) => {
+    const shell = await Shell.open(sandbox, 'dash');
+    const heredoc = `cat <<'END'\nit's "quoted" $HOME \\ \`x\`\nEND\ncat <<END\n$((1+1))\nEND`;
+    expect(await shell.told(heredoc)).toEqual(['completed', 0, `it's "quoted" $HOME \\ \`x\`\n2\n`]);
+    const long = `x='${'long '.repeat(200_000)}'; echo \${#x}`;
+    expect(await shell.told(long)).toEqual(['completed', 0, '1000000\n']);
+    expect(await shell.refusal('echo \0')).toBe(422);
+    expect(await shell.refusal('')).toBe(422);
+
+    const scripts = join(sandbox.directory, 'tmp');
+    const [place = ''] = readdirSync(scripts);
+    expect(readdirSync(join(scripts, place))).toEqual([]);
+    expect(await shell.told(`stat -c %a ${scripts}/.sbx-*`)).toEqual(['completed', 0, '711\n']);
+  },
+  withShellAccounts(),
+);
+
+test(
+  'TERM-6 a command goes on while the daemon dies and comes back',
+  async ({ sandbox }) => {
+    const shell = await Shell.open(sandbox);
+    const go = join(sandbox.directory, 'go');
+    await shell.exec(`echo before; until test -e ${go}; do sleep 0.05; done; echo behind; (exit 4)`, { timeout: 0.5 });
+    process.kill(sandbox.daemonPid, 'SIGKILL');
+    await sandbox.served();
+    expect(await shell.record()).toMatchObject({
+      status: 'running',
+      current_command: expect.stringContaining('until'),
+    });
+    const next = shell.exec('echo $?');
+    writeFileSync(go, '');
+    expect(await next).toMatchObject({ status: 'completed', output: '4\n', exit_code: 0 });
+    expect(output(sandbox)).toContain('behind');
+  },
+  withShellAccounts({ expectedWarnings: ['started again by init'] }),
+);
+
+test(
+  'TERM-6 sessions that are not there, or have ended, run nothing',
+  async ({ sandbox }) => {
+    expect((await sandbox.request('POST /v2/pty/sessions/none/exec', { command: 'true' })).status).toBe(404);
+    const shell = await Shell.open(sandbox);
+    await shell.type('exit\r');
+    await shell.until('it has ended', ({ status }) => status === 'terminated');
+    expect(await shell.refusal('true')).toBe(409);
+    expect(await shell.refusal('true', { timeout: -1 })).toBe(422);
+    expect(await shell.refusal('true', { on_busy: 'perhaps' })).toBe(422);
+  },
+  withShellAccounts(),
+);
+
+/** What all sessions have shown, as it is kept. */
+function output(sandbox: Sandbox): string {
+  const find = (path: string): string[] =>
+    readdirSync(path, { withFileTypes: true }).flatMap((entry) => {
+      const inside = join(path, entry.name);
+      return entry.isDirectory() ? find(inside) : entry.name === 'out' ? [readFileSync(inside, 'latin1')] : [];
+    });
+  return find(sandbox.runtimeDirectory).join('');
+}
+
+function sleepers(sandbox: Sandbox): number {
+  return sandbox.processes().filter(({ command }) => command === 'sleep 30').length;
+}

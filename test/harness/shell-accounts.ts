@@ -1,0 +1,64 @@
+/** Accounts that differ in their login shells: for each shell one, with a home of its own. */
+import { appendFileSync, chmodSync, chownSync, copyFileSync, mkdirSync, writeFileSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { join } from 'node:path';
+import { debianFiles } from './debian-files.ts';
+import { hasProgram, rootKind } from './root.ts';
+import type { Sandbox, SandboxOptions } from './sandbox.ts';
+
+const uids = { bash: 61_401, dash: 61_402, zsh: 61_403, fish: 61_404, ash: 61_405 } as const;
+export type ShellName = keyof typeof uids;
+export const shellNames = Object.keys(uids) as ShellName[];
+
+const mountAccounts = 'mount --bind ./passwd /etc/passwd && exec "$@"';
+
+/** Options for a daemon that knows an account for each shell, called after it. */
+export function withShellAccounts(options: SandboxOptions = {}): SandboxOptions {
+  return {
+    ...options,
+    launcher: ['unshare', '--mount', 'sh', '-c', mountAccounts, 'sh'],
+    prepare: (sandbox) => {
+      installShells();
+      writeAccounts(sandbox);
+      options.prepare?.(sandbox);
+    },
+  };
+}
+
+/** Programs that the tests of them run, beside the shells. */
+const programs = ['vim', 'less'];
+
+/** Those that this machine lacks; the shell of busybox is brought along. */
+function installShells(): void {
+  const wanted = [...shellNames.filter((name) => name !== 'ash'), ...programs];
+  const missing = rootKind === 'machine' || rootKind === 'pid1' ? wanted.filter((name) => !hasProgram(name)) : [];
+  if (missing.length === 0) return;
+  const { status, stderr } = spawnSync('apt-get', ['install', '-y', ...missing], { encoding: 'utf8' });
+  if (status !== 0) throw new Error(`install ${missing.join(', ')} first: ${stderr}`);
+}
+
+function writeAccounts({ directory }: Sandbox): void {
+  chmodSync(directory, 0o755);
+  copyFileSync('/etc/passwd', join(directory, 'passwd'));
+  for (const name of shellNames) {
+    const home = join(directory, name);
+    mkdirSync(home);
+    chownSync(home, uids[name], uids[name]);
+    // A zsh that finds none of its files asks questions first.
+    if (name === 'zsh') writeFileSync(join(home, '.zshrc'), '');
+    const line = `\nsbx-${name}:x:${uids[name]}:${uids[name]}::${home}:${shellPath(name, directory)}`;
+    appendFileSync(join(directory, 'passwd'), line);
+  }
+  appendFileSync(join(directory, 'passwd'), '\n');
+}
+
+/** Where it is for the daemon under test. */
+function shellPath(name: ShellName, directory: string): string {
+  if (rootKind === 'musl' || rootKind === 'busybox') return `/bin/${name}`;
+  if (name !== 'ash') return Bun.which(name) ?? '';
+  const path = join(directory, 'ash-shell');
+  mkdirSync(path);
+  copyFileSync(join(debianFiles(), 'bin/busybox'), join(path, 'ash'));
+  chmodSync(join(path, 'ash'), 0o755);
+  return join(path, 'ash');
+}
