@@ -7,8 +7,10 @@ import type { ExecNote } from './core/terminals/exec-record.ts';
 import { TerminalLauncher } from './core/terminals/launcher.ts';
 import { NativeBackend } from './core/terminals/native-backend.ts';
 import { Screens } from './core/terminals/screen.ts';
+import { decodeNote } from './core/terminals/note.ts';
 import type { TerminalRecord } from './core/terminals/terminal.ts';
 import { Terminals } from './core/terminals/terminals.ts';
+import { TmuxBackend, chosenBackend } from './core/terminals/tmux-backend.ts';
 import type { Logger } from './kit/logger.ts';
 import { openEmulator } from './platform/emulator.ts';
 import { findProgram, isExecutableFile } from './platform/programs.ts';
@@ -34,11 +36,15 @@ export interface TerminalsInputs {
 
 export function composeTerminals({ accounts, config, logger, spawn, ...inputs }: TerminalsInputs): Terminals {
   const onFault = (what: string, error: unknown) => logger.error(what, { reason: String(error) });
+  const image = imageEnvironment(inputs.environment);
+  const path = image['PATH'] ?? '';
+  const find = (program: string) => findProgram(program, path);
   const native = new NativeBackend(spawn);
+  const tmux = new TmuxBackend({ spawn, find, path });
   const launcher = new TerminalLauncher({
     accounts,
-    backend: () => native,
-    environment: imageEnvironment(inputs.environment),
+    backend: () => chosenBackend(config.terminalBackend, native, tmux),
+    environment: image,
     findProgram,
     isProgram: isExecutableFile,
     capBytes: Math.ceil(inputs.streamKeptBytes / 4),
@@ -54,7 +60,7 @@ export function composeTerminals({ accounts, config, logger, spawn, ...inputs }:
   });
   return new Terminals({
     launcher,
-    adopt: (child) => native.adopt(child),
+    adopt: (child) => (decodeNote(child.directory.note() ?? '')?.backend === 'tmux' ? tmux : native).adopt(child),
     store: new StateFile<readonly TerminalRecord[]>(`${inputs.runtimeDirectory}/terminals.json`, [], onFault),
     executions,
     jobs: terminalJobs,

@@ -224,7 +224,11 @@ function composeOperations({ config, environment, logger, spawn, accounts, ...in
   return {
     sandbox,
     capabilities: new Capabilities(
-      { ...unservedProbes({ find, environment }), exec: execProbe(find), files: filesProbe({ find, findTrusted }) },
+      {
+        ...unservedProbes({ find, environment }),
+        exec: execProbe(find, config.terminalBackend),
+        files: filesProbe({ find, findTrusted }),
+      },
       Date.now,
     ),
     packages: new Packages(tools),

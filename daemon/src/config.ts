@@ -150,6 +150,13 @@ export const settings = {
     fallback: 20,
     sentence: 'Most terminal sessions; one more is refused with 429.',
   }),
+  terminalBackend: setting<'auto' | 'native' | 'tmux'>({
+    variable: 'SVC_SHELL_BACKEND',
+    flag: 'shell-backend',
+    schema: z.enum(['auto', 'native', 'tmux']),
+    fallback: 'auto',
+    sentence: 'What holds the terminals: native, or tmux where it is on PATH; auto is native.',
+  }),
   terminalIdleSeconds: setting<number>({
     variable: 'SVC_SHELL_SESSION_TIMEOUT_SECS',
     flag: 'shell-session-timeout-secs',

@@ -4,12 +4,12 @@ import type { Account, Accounts } from '../identity/accounts.ts';
 import { commandEnvironment } from '../identity/environment.ts';
 import { encodeNote } from './note.ts';
 import { shellRefusal, systemRefusal } from './refusal.ts';
-import type { ShellBackend, ShellLaunch, ShellProcess } from './shell-process.ts';
+import type { BackendName, ShellBackend, ShellLaunch, ShellProcess } from './shell-process.ts';
 import type { TerminalRecord } from './terminal.ts';
 
 export interface TerminalLauncherDeps {
   readonly accounts: Accounts;
-  /** The one that is to be used now. */
+  /** The one that is to be used now. Throws `unavailable`. */
   readonly backend: () => ShellBackend;
   /** What every shell's environment starts from. */
   readonly environment: Readonly<Record<string, string>>;
@@ -27,8 +27,7 @@ interface Start {
   readonly cwd: string;
   readonly from: number;
   readonly notice: string | null;
-}
-
+  readonly backend: BackendName;
 /** What a terminal emulator of today can show; the screen of this daemon can. */
 const terminalVariables = { TERM: 'xterm-256color', COLORTERM: 'truecolor' };
 /** Programs that are there to keep an account from having a shell. */
@@ -61,9 +60,11 @@ export class TerminalLauncher {
   ): Promise<ShellProcess> {
     const account = this.deps.accounts.resolve(record.user);
     const shell = this.#shellOf(account);
+    const backend = this.deps.backend();
     const directories = isDefaulted ? [...new Set([record.cwd, account.home, '/'])] : [record.cwd];
     for (const cwd of directories) {
-      const process = await this.#start(this.#launchOf(record, account, { shell, cwd, from, notice }));
+      const start = { shell, cwd, from, notice, backend: backend.name };
+      const process = await this.#start(backend, this.#launchOf(record, account, start));
       if (process.end?.kind !== 'failed') return process;
       const { end } = process;
       process.child.forget();
@@ -73,11 +74,13 @@ export class TerminalLauncher {
     throw new Error('there is always a directory to start in');
   }
 
-  #launchOf(record: TerminalRecord, account: Account, { shell, cwd, from, notice }: Start): ShellLaunch {
+  #launchOf(record: TerminalRecord, account: Account, start: Start): ShellLaunch {
+    const { shell, cwd, from, notice, backend } = start;
     const { accounts, capBytes, environment } = this.deps;
     const image = { ...environment, ...terminalVariables, ...localeOf(environment) };
     return {
-      note: encodeNote({ terminalId: record.id, from }),
+      name: record.id,
+      note: encodeNote({ terminalId: record.id, from, backend }),
       argv: this.#argvOf(shell, notice),
       env: { ...commandEnvironment(image, account, [record.env]), SHELL: shell },
       cwd,
@@ -92,9 +95,9 @@ export class TerminalLauncher {
     return notice === null || sh === null ? [shell] : [sh, '-c', 'printf "%s\\n" "$1"; exec "$0"', shell, notice];
   }
 
-  async #start(launch: ShellLaunch): Promise<ShellProcess> {
+  async #start(backend: ShellBackend, launch: ShellLaunch): Promise<ShellProcess> {
     try {
-      return await this.deps.backend().start(launch);
+      return await backend.start(launch);
     } catch (error) {
       throw systemRefusal(error);
     }

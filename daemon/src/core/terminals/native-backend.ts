@@ -57,4 +57,12 @@ class NativeProcess implements ShellProcess {
   resize({ rows, cols }: TerminalSize): void {
     this.child.resize(rows, cols);
   }
+
+  pause(): void {
+    this.child.pause();
+  }
+
+  resume(): void {
+    this.child.resume();
+  }
 }

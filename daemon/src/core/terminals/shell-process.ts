@@ -7,6 +7,8 @@ export type BackendName = (typeof backendNames)[number];
 
 /** How the shell of a session is started. */
 export interface ShellLaunch {
+  /** Of the session; safe in the name of a file. */
+  readonly name: string;
   /** Kept beside the process, and given back after a restart of the daemon. */
   readonly note: string;
   readonly argv: readonly string[];
@@ -29,6 +31,9 @@ export interface ShellProcess {
   /** Types these bytes behind what was typed before; answers how many of them were taken when the wait was over. */
   type(bytes: Uint8Array, signal: AbortSignal): Promise<number>;
   resize(size: TerminalSize): void;
+  /** Leaves what it writes in its terminal, so that it waits once the kernel holds no more. */
+  pause(): void;
+  resume(): void;
 }
 
 export interface ShellBackend {

@@ -59,7 +59,7 @@ const graceMs = 250;
 const endWithinMs = graceMs + 5000;
 
 export class Terminals implements Disposable {
-  readonly attaching = new Attaching(() => this.keep());
+  readonly attaching = new Attaching(() => this.#saveSoon());
   readonly #byId = new Map<string, Terminal>();
   readonly #starting = new Map<string, Promise<Terminal>>();
   /** When they ended, the first one first. */
@@ -166,9 +166,10 @@ export class Terminals implements Disposable {
     await Promise.all(terminal.log.children.map((child) => this.#endChild(child)));
   }
 
-  /** Notes a change of a record. */
+  /** Notes a change of a record, at once: the daemon may die right behind it. */
   keep(): void {
     this.#saveSoon();
+    this.flush();
   }
 
   /** Writes what is still to be written. */

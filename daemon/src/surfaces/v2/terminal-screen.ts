@@ -89,10 +89,14 @@ export const getTerminalScreen = route({
   },
 });
 
-/** What was run through exec last. */
-function lastExec({ isTerminated, end }: Terminal) {
-  const shellExitCode = isTerminated && end?.kind === 'exited' ? end.exitCode : null;
-  return { command: null, console: [], exit_code: shellExitCode };
+/** What was run through exec last; once its shell has ended, with the exit code of that. */
+function lastExec({ isTerminated, end, lastExec: last }: Terminal) {
+  const shellExitCode = end?.kind === 'exited' ? end.exitCode : null;
+  return {
+    command: last?.command ?? null,
+    console: last ? [...last.console] : [],
+    exit_code: isTerminated ? shellExitCode : (last?.exitCode ?? null),
+  };
 }
 
 export const getTerminalRecording = route({

@@ -1,0 +1,27 @@
+/** What is told of shells and terminals, for every set of tools that an image may have. */
+import { expect, test } from 'bun:test';
+import { execProbe } from './probe.ts';
+
+const look = async (tools: readonly string[], asked: 'auto' | 'native' | 'tmux') =>
+  await execProbe((name) => (tools.includes(name) ? `/bin/${name}` : null), asked).look(new AbortController().signal);
+
+test('a shell is enough for commands and terminals, in tmux where that is there and wanted', async () => {
+  expect(await look(['sh'], 'auto')).toEqual({
+    status: 'ready',
+    missing: [],
+    warnings: [],
+    shells: ['sh'],
+    pty: true,
+    tmux: false,
+    backend: 'native',
+  });
+  expect(await look(['bash', 'sh', 'tmux'], 'auto')).toMatchObject({ status: 'ready', backend: 'native', tmux: true });
+  expect(await look(['bash', 'sh', 'tmux'], 'tmux')).toMatchObject({ status: 'ready', backend: 'tmux', tmux: true });
+  expect(await look(['sh', 'tmux'], 'native')).toMatchObject({ status: 'ready', backend: 'native', tmux: true });
+});
+
+test('what keeps terminals away is named', async () => {
+  expect(await look(['sh'], 'tmux')).toMatchObject({ status: 'degraded', pty: false, backend: null });
+  expect((await look(['sh'], 'tmux')).missing).toEqual(['tmux is not on PATH, and SVC_SHELL_BACKEND asks for it']);
+  expect(await look([], 'native')).toMatchObject({ status: 'degraded', pty: false, shells: [] });
+});

@@ -1,0 +1,69 @@
+/**
+ * What a keeper runs for a session in tmux. The server of tmux is of this session alone; what its pane writes comes out
+ * of standard output as it was written, lines of standard input are commands of tmux, and the script ends as the shell
+ * has ended. Its first line of standard error is the pid of the shell.
+ */
+
+/** Lines of standard error before this one are not of the script. */
+export const pidLine = /^shell (\d+)$/m;
+
+/**
+ * `$1` tmux, `$2` a name for its directory, `$3` columns, `$4` rows, `$5` PATH for the script itself; the rest is what
+ * the pane runs. Its variables have names that nobody uses: those of the caller go through it to the shell.
+ */
+export const tmuxScript = String.raw`
+_sd_tmux=$1 _sd_name=$2 _sd_cols=$3 _sd_rows=$4 PATH=$5
+shift 5
+export PATH
+unset TMUX TMUX_PANE
+_sd_dir=
+for _sd_base in "$TMPDIR" /tmp /var/tmp; do
+  # tmux takes what is in its commands for formats.
+  case $_sd_base in '' | *[!A-Za-z0-9/._-]*) continue ;; esac
+  # The path of a socket may have 107 bytes.
+  [ ${'$'}{#_sd_base} -le 40 ] || continue
+  for _sd_dir in "$_sd_base/sandboxd-$_sd_name" "$_sd_base/sandboxd-$_sd_name-$$"; do
+    mkdir -m 700 "$_sd_dir" 2>/dev/null && break 2
+  done
+  _sd_dir=
+done
+if [ -z "$_sd_dir" ]; then echo 'no directory for a socket can be made in the temp directory' >&2; exit 1; fi
+trap 'rm -rf "$_sd_dir"' EXIT
+trap 'rm -rf "$_sd_dir"; trap - TERM EXIT; kill -TERM $$' TERM
+mkfifo "$_sd_dir/output" "$_sd_dir/ready" "$_sd_dir/end" || exit 1
+# Held open for both ways, they make nobody wait for the other end.
+exec 3<&0 4<>"$_sd_dir/output" 5<>"$_sd_dir/end" 6<>"$_sd_dir/ready"
+# It lasts as long as there is output. Ended by anybody, it ends the session: what the shell shows would be lost.
+{ trap '' TERM; cat; echo >&5; } <"$_sd_dir/output" 3<&- 4>&- 6>&- &
+_sd_pump=$!
+# One list of commands: the server reads nothing of the pane before the whole of it is done.
+_sd_told=$("$_sd_tmux" -S "$_sd_dir/tmux" -f /dev/null start-server \; \
+  set -s escape-time 0 \; set -s set-clipboard off \; set -g status off \; set -g remain-on-exit on \; \
+  set -g automatic-rename off \; set -g update-environment '' \; set -g default-terminal screen-256color \; \
+  set-hook -g pane-died "run-shell 'echo x#{pane_dead_status} #{pane_dead_signal} >$_sd_dir/end'" \; \
+  new-session -d -x "$_sd_cols" -y "$_sd_rows" -P -F '#{pane_pid} #{pid}' -s sandboxd "$@" \; \
+  set -w window-size manual \; pipe-pane -O "exec >$_sd_dir/output; echo >$_sd_dir/ready; exec cat" \
+  </dev/null 3<&- 4>&- 5>&- 6>&-) || exit 1
+_sd_server=${'$'}{_sd_told#* }
+read -r _sd_line <&6
+exec 4>&-
+echo "shell ${'$'}{_sd_told% *}" >&2
+# tmux 3.3 misses every fourth SIGCHLD or so, and then never tells of that end; it is also to end with its keeper.
+{ exec >/dev/null 2>&1 3<&- 5>&-; while kill -0 $$ && kill -CHLD "$_sd_server"; do
+  if [ -n "$BASH_VERSION" ]; then read -r -t 0.5 _sd_line <&6; else sleep 1; fi
+done; "$_sd_tmux" -S "$_sd_dir/tmux" kill-server; } &
+# Attached again when a person at the same server has detached everybody.
+{ exec >/dev/null 2>&1 5>&- 6>&-; while "$_sd_tmux" -S "$_sd_dir/tmux" has-session; do
+  "$_sd_tmux" -S "$_sd_dir/tmux" -C attach -f no-output \; refresh-client -A %0:off <&3 || sleep 1
+done; } &
+exec 6>&-
+read -r _sd_end <&5
+"$_sd_tmux" -S "$_sd_dir/tmux" kill-server 2>/dev/null 3<&- 5>&-
+wait "$_sd_pump"
+_sd_code=${'$'}{_sd_end%% *} _sd_signal=${'$'}{_sd_end#* }
+case $_sd_code in x?*) exit "${'$'}{_sd_code#x}" ;; esac
+rm -rf "$_sd_dir"
+trap - EXIT
+# tmux 3.2 does not tell which one; a terminal that was taken away hangs up.
+kill "-${'$'}{_sd_signal:-HUP}" $$
+`;

@@ -1,0 +1,373 @@
+/** What a client may rely on of terminal sessions, whatever holds their terminals. */
+import { beforeAll, test as programTest } from 'bun:test';
+import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, launchCommand, test, type JsonObject, type Sandbox } from '../harness/sandbox.ts';
+import { testAccount, withTestAccount } from '../harness/test-account.ts';
+import { ensureTmux, terminalBackends } from '../harness/tmux.ts';
+import { until } from '../harness/until.ts';
+
+beforeAll(() => {
+  if (terminalBackends.includes('tmux')) ensureTmux();
+});
+
+/** A session, and what its shell writes to files. */
+class Session {
+  constructor(
+    private readonly sandbox: Sandbox,
+    readonly id: string,
+  ) {}
+
+  /** Its home is one without start-up files: those of the machine may take their time. */
+  static async start(sandbox: Sandbox, body: Record<string, unknown> = {}): Promise<Session> {
+    const env = { HOME: sandbox.directory, ...(body['env'] as Record<string, string | null>) };
+    const record = await sandbox.ok('POST /v2/pty/sessions', body['user'] ? body : { ...body, env });
+    return new Session(sandbox, record['id'] as string);
+  }
+
+  get path(): string {
+    return `/v2/pty/sessions/${this.id}`;
+  }
+
+  record(): Promise<JsonObject> {
+    return this.sandbox.ok(`GET ${this.path}`);
+  }
+
+  type(input: string, more: Record<string, unknown> = { press_enter: true }): Promise<JsonObject> {
+    return this.sandbox.ok(`POST ${this.path}/input`, { input, ...more });
+  }
+
+  /** Of a file in the directory of the sandbox, once it has a whole line and `isSo`. */
+  async told(name: string, isSo: (text: string) => boolean = (text) => text.endsWith('\n')): Promise<string> {
+    const path = join(this.sandbox.directory, name);
+    const text = () => (existsSync(path) ? readFileSync(path, 'utf8') : '');
+    await until(`the session wrote ${name}`, () => isSo(text())).catch((error: unknown) => {
+      throw new Error(`${String(error)}: ${JSON.stringify(text())}`);
+    });
+    return text();
+  }
+
+  /** What a line of the shell prints. */
+  async answer(line: string, name = `answer-${crypto.randomUUID()}`): Promise<string> {
+    await this.type(`{ ${line}; } >${this.sandbox.directory}/${name} 2>&1; echo . >>${this.sandbox.directory}/${name}`);
+    return (await this.told(name, (text) => text.endsWith('.\n'))).slice(0, -2);
+  }
+
+  async becomes(status: string): Promise<JsonObject> {
+    await until(`session ${this.id} is ${status}`, async () => (await this.record())['status'] === status);
+    return this.record();
+  }
+}
+
+/** Processes of this sandbox whose command line begins so. */
+function running(sandbox: Sandbox, command: string): number[] {
+  return sandbox
+    .processes()
+    .filter((process) => process.command.startsWith(command))
+    .map(({ pid }) => pid);
+}
+
+for (const backend of terminalBackends) {
+  const args = ['--shell-backend', backend];
+
+  test(
+    `TERM-1 TERM-2 TERM-3 sessions are created, listed and inspected (${backend})`,
+    async ({ sandbox }) => {
+      const named = await sandbox.ok('POST /v2/pty/sessions', {
+        id: 'main',
+        env: { HOME: '/' },
+        cwd: '/tmp',
+        cols: 100,
+        rows: 30,
+      });
+      expect(named).toEqual({
+        session_id: 'main',
+        id: 'main',
+        status: expect.stringMatching(/^(?:ready|running)$/),
+        working_dir: '/tmp',
+        user: expect.any(String),
+        pid: expect.any(Number),
+        cols: 100,
+        rows: 30,
+        title: null,
+        backend,
+        retention: 'persistent',
+        created_at: expect.stringMatching(/Z$/),
+        last_used_at: expect.stringMatching(/Z$/),
+        current_command: null,
+        attached: 0,
+        exit_code: null,
+      });
+      const unnamed = await sandbox.ok('POST /v2/pty/sessions', {});
+      expect(unnamed).toMatchObject({ retention: 'expiring', cols: 80, rows: 24, id: expect.stringMatching(/^pty_/) });
+
+      const { sessions, stats } = await sandbox.ok('GET /v2/pty/sessions');
+      expect(Object.keys(sessions)).toEqual(['main', unnamed['id']]);
+      expect(stats).toEqual({ total_sessions: 2, max_sessions: 20 });
+      expect(await sandbox.ok('GET /v2/pty/sessions/main')).toMatchObject({ id: 'main', pid: named['pid'] });
+
+      const main = new Session(sandbox, 'main');
+      expect(await main.answer('echo $$')).toBe(`${named['pid']}\n`);
+      expect(await main.answer('cd /usr; pwd')).toBe('/usr\n');
+      expect(await main.record()).toMatchObject({ status: 'ready', working_dir: '/usr', current_command: null });
+    },
+    { args },
+  );
+
+  test(
+    `TERM-1 an id answers its session while that lives, and another one once its shell has ended (${backend})`,
+    async ({ sandbox }) => {
+      const both = await Promise.all(
+        [1, 2].map(() => sandbox.ok('POST /v2/pty/sessions', { id: 'one', env: { HOME: '/' } })),
+      );
+      expect(both[0]?.['pid']).toBe(both[1]?.['pid']);
+      const session = new Session(sandbox, 'one');
+      await session.type('exit 7');
+      expect(await session.becomes('terminated')).toMatchObject({ exit_code: 7, pid: null, current_command: null });
+      expect(await sandbox.request(`POST ${session.path}/input`, { input: 'x' })).toMatchObject({
+        status: 409,
+        body: { hint: expect.stringContaining('POST /v2/pty/sessions') },
+      });
+      expect((await sandbox.request(`PATCH ${session.path}`, { cols: 90 })).status).toBe(409);
+      expect((await sandbox.request(`POST ${session.path}/signal`, {})).status).toBe(409);
+
+      const again = await sandbox.ok('POST /v2/pty/sessions', { id: 'one', env: { HOME: '/' } });
+      expect(again).toMatchObject({ exit_code: null, pid: expect.any(Number) });
+      expect(again['pid']).not.toBe(both[0]?.['pid']);
+      expect(await session.answer('echo again')).toBe('again\n');
+    },
+    { args },
+  );
+
+  test(
+    `TERM-4 a new size reaches the program that has the terminal (${backend})`,
+    async ({ sandbox }) => {
+      const session = await Session.start(sandbox);
+      expect(await session.answer('stty size')).toBe('24 80\n');
+      const file = join(sandbox.directory, 'size');
+      await session.type(`sh -c 'trap "stty size >${file}" WINCH; echo >${file}-on; while :; do sleep 0.1; done'`);
+      await session.told('size-on');
+      const resized = await sandbox.ok(`PATCH ${session.path}`, { cols: 132, rows: 43 });
+      expect(resized).toMatchObject({ cols: 132, rows: 43 });
+      expect(await session.told('size')).toBe('43 132\n');
+      await sandbox.ok(`PATCH ${session.path}`, { rows: 10 });
+      await session.told('size', (text) => text === '10 132\n');
+      expect(await session.record()).toMatchObject({ cols: 132, rows: 10, status: 'running' });
+      for (const size of [{ cols: 0 }, { rows: 0 }, { cols: -1 }, { rows: 10_000 }, { cols: 1.5 }]) {
+        expect([size, (await sandbox.request(`PATCH ${session.path}`, size)).status]).toEqual([size, 422]);
+        expect([size, (await sandbox.request('POST /v2/pty/sessions', size)).status]).toEqual([size, 422]);
+      }
+    },
+    { args },
+  );
+
+  test(
+    `TERM-5 closing a session ends all that it has started, also what ignores every polite signal (${backend})`,
+    async ({ sandbox }) => {
+      const session = await Session.start(sandbox, { id: 'closed' });
+      await session.type(`sh -c 'trap "" HUP TERM INT; while :; do sleep 987; done' &`);
+      await session.type('nohup setsid sleep 987 >/dev/null 2>&1 &');
+      await until('both run', () => running(sandbox, 'sleep 987').length === 2);
+      expect(await sandbox.ok(`DELETE ${session.path}`)).toEqual({ session_id: 'closed' });
+      expect(running(sandbox, 'sleep 987')).toEqual([]);
+      expect(running(sandbox, 'tmux')).toEqual([]);
+      for (const route of ['GET', 'DELETE', 'PATCH']) {
+        const reply = await sandbox.request(`${route} ${session.path}`, route === 'PATCH' ? {} : undefined);
+        expect([route, reply.status]).toEqual([route, 404]);
+      }
+      expect((await sandbox.request(`POST ${session.path}/input`, { input: 'x' })).status).toBe(404);
+      expect((await sandbox.request(`POST ${session.path}/signal`, {})).status).toBe(404);
+    },
+    { args },
+  );
+
+  test(
+    `TERM-7 what is typed arrives as it is, however long (${backend})`,
+    async ({ sandbox }) => {
+      const session = await Session.start(sandbox);
+      const text = 'aé漢🙂\u0000\u0001\u0003\u0004\u001b[A\r\n"\'};$#%\\'.repeat(4000);
+      const bytes = Buffer.from(text);
+      const file = join(sandbox.directory, 'typed');
+      await session.type(`stty raw -echo; echo >${file}-on; head -c ${bytes.length} >${file}; stty sane`);
+      await session.told('typed-on');
+      const answer = await session.type(text, {});
+      expect(answer).toEqual({ session_id: session.id, accepted_bytes: bytes.length });
+      await session.told('typed', (read) => read.length === text.length);
+      expect(readFileSync(file).equals(bytes)).toBe(true);
+      expect(await session.answer('echo back')).toBe('back\n');
+    },
+    { args },
+  );
+
+  test(
+    `TERM-8 a signal goes to the job in the foreground, and the shell lives on (${backend})`,
+    async ({ sandbox }) => {
+      const session = await Session.start(sandbox);
+      const { pid } = await session.record();
+      await session.type('sleep 876');
+      await until('it runs', async () => (await session.record())['current_command'] === 'sleep 876');
+      expect((await session.record())['status']).toBe('running');
+      expect(await sandbox.ok(`POST ${session.path}/signal`, {})).toEqual({ session_id: session.id, signal: 'SIGINT' });
+      expect(await session.becomes('ready')).toMatchObject({ pid });
+      expect(await session.answer('echo alive')).toBe('alive\n');
+      expect((await sandbox.request(`POST ${session.path}/signal`, { signal: 'SIGNOTHING' })).status).toBe(422);
+
+      await sandbox.ok(`POST ${session.path}/signal`, { signal: 'SIGKILL' });
+      expect(await session.becomes('terminated')).toMatchObject({ exit_code: null, pid: null });
+    },
+    { args },
+  );
+
+  test(
+    `TERM-7 TERM-8 jobs stop, go on in the background and come back to the foreground (${backend})`,
+    async ({ sandbox }) => {
+      const session = await Session.start(sandbox);
+      await session.type('sleep 765');
+      await until('it runs', async () => (await session.record())['current_command'] === 'sleep 765');
+      await session.type('\u001a', {});
+      await session.becomes('ready');
+      expect(await session.answer('jobs')).toMatch(/Stopped.*sleep 765/);
+      await session.type('fg');
+      await until('it is back', async () => (await session.record())['current_command'] === 'sleep 765');
+      await session.type('\u0003', {});
+      await session.becomes('ready');
+      expect(running(sandbox, 'sleep 765')).toEqual([]);
+    },
+    { args },
+  );
+
+  test(
+    `TERM-12 at most so many shells live at once (${backend})`,
+    async ({ sandbox }) => {
+      const first = await Session.start(sandbox, { id: 'first' });
+      await Session.start(sandbox);
+      const refused = await sandbox.request('POST /v2/pty/sessions', { id: 'third' });
+      expect(refused).toMatchObject({ status: 429, body: { hint: expect.stringContaining('SVC_SHELL_MAX_SESSIONS') } });
+      await Session.start(sandbox, { id: 'first' });
+      await sandbox.ok(`DELETE ${first.path}`);
+      await Session.start(sandbox, { id: 'third' });
+    },
+    { args: [...args, '--shell-max-sessions', '2'] },
+  );
+
+  test(
+    `TERM-1 TERM-5 a session without a name is closed when nobody has used it (${backend})`,
+    async ({ sandbox }) => {
+      const unnamed = await Session.start(sandbox);
+      const kept = await Session.start(sandbox, { retention: 'persistent' });
+      const named = await Session.start(sandbox, { id: 'named' });
+      const expiring = await Session.start(sandbox, { id: 'expiring', retention: 'expiring' });
+      const isGone = async ({ path }: Session) => (await sandbox.request(`GET ${path}`)).status === 404;
+      await until('both have expired', async () => (await isGone(unnamed)) && (await isGone(expiring)));
+      expect(await isGone(kept)).toBe(false);
+      expect(await isGone(named)).toBe(false);
+    },
+    { args: [...args, '--shell-session-timeout-secs', '1'] },
+  );
+
+  test(
+    `TERM-1 the shell has the environment and the directory it was given, and nothing of the daemon’s (${backend})`,
+    async ({ sandbox }) => {
+      const env = { OWN: 'a b', LANG: null, UNSET: null, PS1: 'prompt> ', 'with.dot': 'x', TERM_PROGRAM: 'mine' };
+      const session = await Session.start(sandbox, { env, cwd: sandbox.directory });
+      const told = await session.answer("cat /proc/$$/environ | tr '\\000' '\\n'");
+      const variables = told.split('\n').filter(Boolean);
+      for (const wanted of ['OWN=a b', 'PS1=prompt> ', 'with.dot=x', 'TERM_PROGRAM=mine', 'TERM=xterm-256color']) {
+        expect(variables).toContain(wanted);
+      }
+      for (const unwanted of ['LANG', 'UNSET', 'TMUX', 'TMUX_PANE', 'SVC_API_KEY', 'SVC_SECRET', 'SHLVL', '_']) {
+        expect([unwanted, variables.filter((one) => one.startsWith(`${unwanted}=`))]).toEqual([unwanted, []]);
+      }
+      expect(await session.answer('pwd; umask')).toBe(`${sandbox.directory}\n0022\n`);
+      expect(await (await Session.start(sandbox)).answer('echo $TERM $LANG')).toBe('xterm-256color C.UTF-8\n');
+
+      const missing = await sandbox.request('POST /v2/pty/sessions', { cwd: '/not/there' });
+      expect(missing).toMatchObject({ status: 400, body: { hint: 'Create it first, or give another cwd.' } });
+      expect((await sandbox.request('POST /v2/pty/sessions', { user: 'nobody-here' })).status).toBe(400);
+    },
+    { args },
+  );
+
+  test(
+    `TERM-1 the shell of another account has its home, its ids and a terminal of its own (${backend})`,
+    async ({ sandbox }) => {
+      chmodSync(sandbox.directory, 0o777);
+      const session = await Session.start(sandbox, { user: testAccount.name });
+      expect(await session.record()).toMatchObject({ user: testAccount.name, backend });
+      const told = await session.answer(
+        'id -u; id -G; echo $HOME $USER; stat -c %u $(tty); echo ok >/dev/tty; echo $?',
+      );
+      const { uid, groups, name } = testAccount;
+      expect(told).toBe(`${uid}\n${groups.join(' ')}\n${sandbox.directory} ${name}\n${uid}\n0\n`);
+      await sandbox.ok(`DELETE ${session.path}`);
+    },
+    withTestAccount({ args }),
+  );
+
+  test(
+    `TERM-1 TERM-4 the shell, its variables and its size outlive the daemon (${backend})`,
+    async ({ sandbox }) => {
+      const session = await Session.start(sandbox, { id: 'survivor' });
+      const { pid } = await session.record();
+      expect(await session.answer('kept=here; cd /usr/lib; echo $kept')).toBe('here\n');
+      await sandbox.ok(`PATCH ${session.path}`, { cols: 111, rows: 22 });
+      process.kill(sandbox.daemonPid, 'SIGKILL');
+      await sandbox.served();
+
+      const expected = { pid, backend, cols: 111, rows: 22, working_dir: '/usr/lib', status: 'ready' };
+      expect(await session.record()).toMatchObject(expected);
+      expect(await session.answer('echo $kept; stty size')).toBe('here\n22 111\n');
+      await sandbox.ok(`PATCH ${session.path}`, { cols: 70 });
+      expect(await session.answer('stty size')).toBe('22 70\n');
+      await session.type('exit 9');
+      expect(await session.becomes('terminated')).toMatchObject({ exit_code: 9 });
+    },
+    { args, expectedWarnings: ['started again by init'] },
+  );
+}
+
+/** Options that hide tmux from the daemon, and from all that it starts. */
+function withoutTmux(args: readonly string[]) {
+  const launcher = ['unshare', '--mount', 'sh', '-c', 'mount --bind ./nothing "$0" && exec "$@"'];
+  return {
+    args,
+    launcher: terminalBackends.includes('tmux') ? [...launcher, ensureTmux()] : [],
+    prepare: (sandbox: Sandbox) => writeFileSync(join(sandbox.directory, 'nothing'), '', { mode: 0o644 }),
+  };
+}
+
+test(
+  'FACT-3 without tmux, auto takes the native backend',
+  async ({ sandbox }) => {
+    expect(await sandbox.ok('POST /v2/pty/sessions', {})).toMatchObject({ backend: 'native' });
+    expect((await sandbox.ok('GET /v1/capabilities'))['exec']).toMatchObject({ backend: 'native', tmux: false });
+  },
+  withoutTmux([]),
+);
+
+test(
+  'FACT-3 tmux that is asked for and not there is told, with what to do',
+  async ({ sandbox }) => {
+    expect(await sandbox.request('POST /v2/pty/sessions', { id: 'a' })).toMatchObject({
+      status: 503,
+      body: { message: expect.stringContaining('tmux is not on PATH'), hint: expect.stringContaining('Install tmux') },
+    });
+    expect((await sandbox.request('GET /v2/pty/sessions/a')).status).toBe(404);
+    expect((await sandbox.ok('GET /v1/capabilities'))['exec']).toMatchObject({ status: 'degraded', backend: null });
+  },
+  withoutTmux(['--shell-backend', 'tmux']),
+);
+
+programTest('a backend that does not exist stops the start with one line', () => {
+  const directory = join('/tmp', `sandboxd-backend-${process.pid}`);
+  mkdirSync(directory);
+  const { exitCode, stderr } = Bun.spawnSync(
+    [...launchCommand(), 'start', '--port', '0', '--shell-backend', 'screen'],
+    {
+      cwd: directory,
+      env: { PATH: process.env['PATH'] },
+    },
+  );
+  expect(exitCode).not.toBe(0);
+  expect(stderr.toString()).toMatch(/^[^\n]*--shell-backend: "screen" is not valid[^\n]*\n$/);
+});
