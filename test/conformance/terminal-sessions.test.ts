@@ -324,6 +324,20 @@ for (const backend of terminalBackends) {
     },
     { args, expectedWarnings: ['started again by init'] },
   );
+
+  test(
+    `TERM-3 TERM-5 a session whose keeper is killed is told as ended, without an exit code, and leaves nothing (${backend})`,
+    async ({ sandbox }) => {
+      const session = await Session.start(sandbox);
+      await session.type('sleep 654');
+      await until('it runs', async () => (await session.record())['current_command'] === 'sleep 654');
+      for (const pid of sandbox.keepers()) process.kill(pid, 'SIGKILL');
+      expect(await session.becomes('terminated')).toMatchObject({ exit_code: null, pid: null });
+      await until('nothing is left', () => running(sandbox, 'sleep 654').length === 0);
+      await until('nor of tmux', () => running(sandbox, Bun.which('tmux') ?? 'tmux').length === 0);
+    },
+    { args },
+  );
 }
 
 /** Options that hide tmux from the daemon, and from all that it starts. */
@@ -337,7 +351,7 @@ function withoutTmux(args: readonly string[]) {
 }
 
 test(
-  'FACT-3 without tmux, auto takes the native backend',
+  'FACT-3 without tmux there are terminals all the same',
   async ({ sandbox }) => {
     expect(await sandbox.ok('POST /v2/pty/sessions', {})).toMatchObject({ backend: 'native' });
     expect((await sandbox.ok('GET /v1/capabilities'))['exec']).toMatchObject({ backend: 'native', tmux: false });

@@ -28,6 +28,8 @@ interface Start {
   readonly from: number;
   readonly notice: string | null;
   readonly backend: BackendName;
+}
+
 /** What a terminal emulator of today can show; the screen of this daemon can. */
 const terminalVariables = { TERM: 'xterm-256color', COLORTERM: 'truecolor' };
 /** Programs that are there to keep an account from having a shell. */

@@ -49,18 +49,18 @@ read -r _sd_line <&6
 exec 4>&-
 echo "shell ${'$'}{_sd_told% *}" >&2
 # tmux 3.3 misses every fourth SIGCHLD or so, and then never tells of that end; it is also to end with its keeper.
-{ exec >/dev/null 2>&1 3<&- 5>&-; while kill -0 $$ && kill -CHLD "$_sd_server"; do
+{ exec >/dev/null 2>&1 3<&- 5>&-; while kill -CHLD "$_sd_server"; do
+  kill -0 $$ || { kill "$_sd_server"; rm -rf "$_sd_dir"; exit; }
   if [ -n "$BASH_VERSION" ]; then read -r -t 0.5 _sd_line <&6; else sleep 1; fi
-done; "$_sd_tmux" -S "$_sd_dir/tmux" kill-server; } &
+done; } &
 # Attached again when a person at the same server has detached everybody.
 { exec >/dev/null 2>&1 5>&- 6>&-; while "$_sd_tmux" -S "$_sd_dir/tmux" has-session; do
   "$_sd_tmux" -S "$_sd_dir/tmux" -C attach -f no-output \; refresh-client -A %0:off <&3 || sleep 1
 done; } &
 exec 6>&-
-read -r _sd_end <&5
+read -r _sd_code _sd_signal <&5
 "$_sd_tmux" -S "$_sd_dir/tmux" kill-server 2>/dev/null 3<&- 5>&-
 wait "$_sd_pump"
-_sd_code=${'$'}{_sd_end%% *} _sd_signal=${'$'}{_sd_end#* }
 case $_sd_code in x?*) exit "${'$'}{_sd_code#x}" ;; esac
 rm -rf "$_sd_dir"
 trap - EXIT
