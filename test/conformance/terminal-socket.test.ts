@@ -18,7 +18,7 @@ test('TERM-10 a socket is told what it is attached to, types, sees, resizes, and
   const client = await TerminalClient.attach(sandbox, id, 'cols=100&rows=30');
   expect(client.ready).toEqual({
     ...{ type: 'ready', session_id: id, transport: 'json', backend: 'native', resumed: false },
-    ...{ offset: 0, cols: 100, rows: 30 },
+    ...{ offset: 0, input_offset: 0, cols: 100, rows: 30 },
   });
   expect(await sandbox.ok(`GET /v2/pty/sessions/${id}`)).toMatchObject({ attached: 1, cols: 100, rows: 30 });
   client.type('stty size; echo a""b\r');

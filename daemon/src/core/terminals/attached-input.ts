@@ -28,6 +28,7 @@ export class AttachedInput {
     }
     this.#waiting.push(bytes);
     this.#waitingBytes += bytes.length;
+    this.terminal.untypedBytes += bytes.length;
     if (!this.#isTyping) void this.#typeAll();
   }
 
@@ -52,10 +53,16 @@ export class AttachedInput {
   }
 
   async #typeOne(bytes: Uint8Array): Promise<void> {
-    for (let at = 0; at < bytes.length;) {
-      const typed = await this.#tryToType(bytes.subarray(at));
-      if (typed === 0) throw notTyped(bytes.length - at);
-      at += typed ?? 0;
+    let at = 0;
+    try {
+      while (at < bytes.length) {
+        const typed = await this.#tryToType(bytes.subarray(at));
+        if (typed === 0) throw notTyped(bytes.length - at);
+        at += typed ?? 0;
+        this.terminal.untypedBytes -= typed ?? 0;
+      }
+    } finally {
+      this.terminal.untypedBytes -= bytes.length - at;
     }
   }
 

@@ -49,6 +49,10 @@ class NativeProcess implements ShellProcess {
     return this.child.end;
   }
 
+  get typedBytes(): number {
+    return this.child.stdin.accepted;
+  }
+
   async type(bytes: Uint8Array, signal: AbortSignal): Promise<number> {
     const from = this.child.stdin.accepted;
     return (await this.child.writeStdin(from, bytes, signal)) - from;

@@ -28,6 +28,8 @@ export interface ShellProcess {
   readonly pid: number | null;
   /** null while it lives. Of the shell, not of what holds its terminal. */
   readonly end: ChildEnd | null;
+  /** Bytes that were ever typed and taken; absent where nobody counts. */
+  readonly typedBytes?: number;
   /** Types these bytes behind what was typed before; answers how many of them were taken when the wait was over. */
   type(bytes: Uint8Array, signal: AbortSignal): Promise<number>;
   resize(size: TerminalSize): void;

@@ -67,6 +67,9 @@ export class Terminal {
   /** A shell that ends is then started anew. */
   isRestarted: () => boolean = () => false;
   #process: ShellProcess | null = null;
+  /** Of somebody who is attached; not typed yet. */
+  untypedBytes = 0;
+  #typedBytes: number | null = 0;
   #typing: Promise<unknown> = Promise.resolve();
   #isClosed = false;
 
@@ -112,6 +115,11 @@ export class Terminal {
     return this.currentCommand !== null || this.#hasJob() ? 'running' : 'ready';
   }
 
+  /** What was ever typed into it, and what waits to be: so that nobody types anything twice. null where nobody knows. */
+  get inputBytes(): number | null {
+    return this.#typedBytes === null ? null : this.#typedBytes + this.untypedBytes;
+  }
+
   /** Where its shell is; where it was started, once that cannot be known. */
   get directory(): string {
     return (this.pid === null ? null : this.deps.jobs.shell(this.pid)?.directory) ?? this.record.cwd;
@@ -142,6 +150,7 @@ export class Terminal {
   /** The same, of a process that an earlier daemon had started. */
   adopt(process: ShellProcess, from: number): void {
     this.log.addFrom(from, process.child);
+    this.#typedBytes = process.typedBytes ?? null;
     this.holds.apply(process.child);
     this.#process = process;
   }
@@ -160,7 +169,9 @@ export class Terminal {
       return await this.process.type(bytes, deadline.signal);
     });
     this.#typing = typed.catch(() => null); // The next one types, whatever became of this one.
-    return await typed;
+    const count = await typed;
+    if (this.#typedBytes !== null) this.#typedBytes += count;
+    return count;
   }
 
   /** Throws `terminal_ended`. */

@@ -127,6 +127,7 @@ class OpenSession implements Viewer {
       backend: terminal.backend,
       resumed: isResumed,
       offset: from,
+      input_offset: terminal.inputBytes,
       ...terminal.size,
     });
     this.#tellTitle(terminal.title);
