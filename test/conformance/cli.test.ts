@@ -1,71 +1,17 @@
 /** The sub-commands that are clients: exec, ps, kill and logs, as a shell sees them. */
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
-import { spawn, type ChildProcessWithoutNullStreams } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, openSync, readFileSync, writeFileSync } from 'node:fs';
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 import { join } from 'node:path';
+import { client, Client, type Ended } from '../harness/cli-client.ts';
 import { expect, clientCommand, test, type Sandbox } from '../harness/sandbox.ts';
 import { until } from '../harness/until.ts';
 
 const restarted = { expectedWarnings: ['started again by init'] };
 const mebibyte = 1024 * 1024;
 const key = `canary-${randomUUID()}`;
-
-interface Ended {
-  readonly code: number | null;
-  readonly stdout: Buffer;
-  readonly stderr: string;
-}
-
-/** One run of the program as a client, with nothing at its standard input unless it is written to. */
-class Client {
-  readonly process: ChildProcessWithoutNullStreams;
-  readonly #stdout: Buffer[] = [];
-  readonly #ended: Promise<unknown>;
-  stdoutBytes = 0;
-  stderr = '';
-
-  constructor(sandbox: Sandbox, args: readonly string[], env: Readonly<Record<string, string>> = {}) {
-    const [program = '', ...before] = clientCommand();
-    this.process = spawn(program, [...before, ...args], {
-      // The mark makes the harness look for a client that is left behind, as it does for commands.
-      env: { PATH: process.env['PATH'], TMPDIR: join(sandbox.directory, 'tmp'), SANDBOXD_TEST_ID: sandbox.id, ...env },
-    });
-    this.process.stdin.on('error', () => null); // The command need not read.
-    this.process.stdout.on('data', (bytes: Buffer) => {
-      this.#stdout.push(bytes);
-      this.stdoutBytes += bytes.length;
-    });
-    this.process.stderr.on('data', (bytes: Buffer) => {
-      this.stderr += bytes.toString();
-    });
-    this.#ended = once(this.process, 'close');
-  }
-
-  get pid(): number {
-    return this.process.pid ?? 0;
-  }
-
-  get stdout(): Buffer {
-    return Buffer.concat(this.#stdout);
-  }
-
-  async says(text: string): Promise<void> {
-    await until(`the client says ${text}`, () => this.stdout.includes(text));
-  }
-
-  async ended(): Promise<Ended> {
-    await this.#ended;
-    return { code: this.process.exitCode, stdout: this.stdout, stderr: this.stderr };
-  }
-}
-
-function client(sandbox: Sandbox, args: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<Ended> {
-  const started = new Client(sandbox, args, env);
-  started.process.stdin.end();
-  return started.ended();
-}
 
 function exec(sandbox: Sandbox, ...command: string[]): Promise<Ended> {
   return client(sandbox, ['exec', sandbox.url, '--', ...command]);
