@@ -1,6 +1,7 @@
 /** The program: flags and environment to settings, then the daemon, then an exit code. Nobody imports it. */
 import { writeSync } from 'node:fs';
 import { describeSurface, surfaceNames, type SurfaceName } from './api.ts';
+import { attach } from './cli/attach.ts';
 import { examine } from './cli/doctor.ts';
 import { asText, hasFailed } from './cli/finding.ts';
 import { httpVerbs, runnable, verbsHelp } from './cli/index.ts';
@@ -11,6 +12,7 @@ import { readConfig, settingsHelp } from './config.ts';
 import { Logger } from './kit/logger.ts';
 import { SystemAccounts } from './platform/accounts.ts';
 import { Init } from './platform/init.ts';
+import { localTerminal } from './platform/local-terminal.ts';
 import { logOutput } from './platform/log-output.ts';
 import { releaseStartPages } from './platform/program-pages.ts';
 import { findProgram } from './platform/programs.ts';
@@ -24,7 +26,11 @@ const exitUsage = 2;
 const standardOutput = 1;
 const standardError = 2;
 
-const verbsWithPage = { upgrade: upgrade({ places: describePlaces, request: requestUpgrade }), ...httpVerbs };
+const verbsWithPage = {
+  upgrade: upgrade({ places: describePlaces, request: requestUpgrade }),
+  ...httpVerbs,
+  attach: attach(localTerminal),
+};
 
 const help = `sandboxd ${version}: runs commands in this machine and serves them over HTTP
 

@@ -8,6 +8,8 @@ export interface ArgumentTable {
   readonly switches?: readonly string[];
   /** Names of the words that must be there, for messages. */
   readonly words: readonly string[];
+  /** How many more there may be. */
+  readonly optionalWords?: number;
   /** What must stand behind `--`; null where nothing may. */
   readonly rest?: string | null;
 }
@@ -73,7 +75,7 @@ function checkWords(words: readonly string[], rest: readonly string[], table: Ar
   if (missing !== undefined) throw new ClientFailure(`${missing} is missing`);
   if (table.rest && rest.length === 0) throw new ClientFailure(`${table.rest} is missing; it stands behind --`);
   if (!table.rest && rest.length > 0) throw new ClientFailure('nothing may stand behind --');
-  if (words.length > table.words.length) {
+  if (words.length > table.words.length + (table.optionalWords ?? 0)) {
     throw new ClientFailure(`one word too many${table.rest ? `; ${table.rest} stands behind --` : ''}`);
   }
 }

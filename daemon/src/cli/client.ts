@@ -41,6 +41,12 @@ export class Client {
     }
   }
 
+  /** A connection that is being made; the key goes with it in a header. Whether it opens, its events tell. */
+  socket(path: string): WebSocket {
+    const headers = this.#key === null ? {} : { authorization: `Bearer ${this.#key}` };
+    return new WebSocket(`${this.address.replace(/^http/, 'ws')}${path}`, { headers });
+  }
+
   async #fetch(method: string, path: string, body: JsonRecord | null, signal: AbortSignal): Promise<Response> {
     const headers = {
       ...(this.#key === null ? {} : { authorization: `Bearer ${this.#key}` }),

@@ -2,7 +2,7 @@
 import { readArguments, type Arguments } from './arguments.ts';
 import { Client, type Environment } from './client.ts';
 import { exitCodeOf, tellFailedStart } from './ending.ts';
-import { ClientFailure, ReaderGone } from './failure.ts';
+import { ReaderGone } from './failure.ts';
 import { follow, reconnectTime } from './follow.ts';
 import { passInput } from './input.ts';
 import { relaySignals, sendSignal } from './relay.ts';
@@ -10,6 +10,7 @@ import { CaughtSignals } from './signals.ts';
 import { canHaveInput } from './standard-streams.ts';
 import { startCommand } from './start.ts';
 import { tell } from './tell.ts';
+import { variable } from './variable.ts';
 import type { Verb } from './verb.ts';
 import type { CommandView, JsonRecord, Offsets } from './wire.ts';
 
@@ -64,14 +65,6 @@ function commandBody(given: Arguments, environment: Environment): JsonRecord {
     env: Object.fromEntries(given.all('env').map((text) => variable(text, environment))),
     stdin: !given.has('no-stdin') && canHaveInput() ? 'pipe' : 'null',
   };
-}
-
-function variable(text: string, environment: Environment): [string, string] {
-  const [name = ''] = text.split('=', 1);
-  if (name.length < text.length) return [name, text.slice(name.length + 1)];
-  const value = environment[name];
-  if (value === undefined) throw new ClientFailure(`--env ${name}: there is no such variable here`);
-  return [name, value];
 }
 
 interface Attended {

@@ -88,11 +88,11 @@ export function number(value: unknown): number {
   return value;
 }
 
-function textOrNull(value: unknown): string | null {
+export function textOrNull(value: unknown): string | null {
   return value === null || value === undefined ? null : text(value);
 }
 
-function numberOrNull(value: unknown): number | null {
+export function numberOrNull(value: unknown): number | null {
   return value === null || value === undefined ? null : number(value);
 }
 

@@ -1,0 +1,200 @@
+/** Shows a session for as long as it lives, through any number of lost connections, without loss or repetition. */
+import type { Frame } from './attach-frames.ts';
+import type { TypedInput } from './attach-input.ts';
+import { note, type LocalTerminal } from './attach-local.ts';
+import { TerminalSocket } from './attach-socket.ts';
+import { Backoff } from './backoff.ts';
+import { answerWithinMs, type Client } from './client.ts';
+import { ClientFailure, Refusal, Unreachable } from './failure.ts';
+import { Deadline } from '../kit/deadline.ts';
+import { oneLine } from './standard-streams.ts';
+import { numberOrNull, type JsonRecord } from './wire.ts';
+
+export interface AttachOptions {
+  readonly local: LocalTerminal;
+  readonly input: TypedInput;
+  readonly isReadOnly: boolean;
+  /** Where in the output to begin; null is with what the screen shows now. */
+  readonly offset: number | null;
+  readonly reconnectMs: number;
+  readonly signal: AbortSignal;
+}
+
+export interface SessionEnd {
+  readonly exitCode: number | null;
+  readonly signal: string | null;
+}
+
+/** An absence that is longer is told to whoever waits. */
+const noticeMs = 3000;
+const sessionEnded = 4000;
+const tooSlow = 4003;
+/** The daemon is there and cannot serve a socket now. */
+const transientStatuses: readonly number[] = [429, 503];
+
+export class Following {
+  readonly #path: string;
+  /** Where the output goes on; null before anything was shown. */
+  #offset: number | null;
+  #end: SessionEnd | null = null;
+  #wasOpen = false;
+  /** The screen is not what the session has shown: it has to be painted anew. */
+  #isSpoilt = false;
+  #sinceMs: number | null = null;
+  readonly #backoff = new Backoff();
+  #socket: TerminalSocket | null = null;
+
+  constructor(
+    private readonly client: Client,
+    private readonly id: string,
+    private readonly options: AttachOptions,
+  ) {
+    this.#path = `/v2/pty/sessions/${encodeURIComponent(id)}`;
+    this.#offset = options.offset;
+  }
+
+  /** Resolves when the shell has ended. Throws a ClientFailure. */
+  async toTheEnd(): Promise<SessionEnd> {
+    for (;;) {
+      try {
+        await this.#connect();
+      } catch (error) {
+        this.options.signal.throwIfAborted();
+        if (!(error instanceof Unreachable)) throw error;
+        await this.#explain(error);
+      }
+      if (this.#end) return this.#end;
+      await this.#wait();
+    }
+  }
+
+  resize(): void {
+    const size = this.options.local.size;
+    if (size && !this.options.isReadOnly) this.#socket?.resize(size.cols, size.rows);
+  }
+
+  /** One connection, from its beginning to its end. */
+  async #connect(): Promise<void> {
+    const { input, isReadOnly, signal } = this.options;
+    using socket = await TerminalSocket.open(this.client, `${this.#path}/ws?${this.#query()}`, signal);
+    using over = new Deadline(null, signal);
+    this.#socket = socket;
+    const typing: Promise<void>[] = [];
+    try {
+      for await (const frame of socket.frames(signal)) {
+        await this.#take(socket, frame);
+        if (frame.kind === 'ready' && !isReadOnly && socket.isOpen) typing.push(input.pump(socket, over.signal));
+      }
+    } finally {
+      this.#socket = null;
+    }
+    if (socket.closeCode === sessionEnded) this.#end ??= await this.#record();
+    if (socket.closeCode === tooSlow) this.#sinceMs = null; // It is there, and sends the rest at once.
+  }
+
+  #query(): URLSearchParams {
+    const { isReadOnly, local } = this.options;
+    const query = new URLSearchParams({ protocol: 'binary', mode: isReadOnly ? 'ro' : 'rw' });
+    const { size } = local;
+    if (size && !isReadOnly) for (const [name, value] of Object.entries(size)) query.set(name, String(value));
+    if (local.isOutput && (this.#offset === null || this.#isSpoilt)) query.set('restore', 'true');
+    else if (this.#offset !== null) query.set('offset', String(this.#offset));
+    return query;
+  }
+
+  async #take(socket: TerminalSocket, frame: Frame): Promise<void> {
+    const { local, input } = this.options;
+    if (frame.kind === 'ready') return await this.#begin(socket, frame.offset, frame.inputOffset);
+    this.#isSpoilt = false; // What paints the screen anew comes first.
+    switch (frame.kind) {
+      case 'gap':
+        this.#offset = frame.to;
+        return await this.#miss(socket, frame.to - frame.from);
+      case 'restore':
+        if (frame.bytes.length === 0) return;
+        await local.clear();
+        return await local.show(frame.bytes);
+      case 'output':
+        await local.show(frame.bytes);
+        this.#offset = (this.#offset ?? 0) + frame.bytes.length;
+        return socket.acknowledge(this.#offset);
+      case 'pong':
+        return input.confirm(frame.timestamp);
+      case 'exit':
+        this.#end = { exitCode: frame.exitCode, signal: frame.signal };
+        return;
+      case 'error':
+        input.doubt();
+        return await this.#tell(`${this.id}: ${frame.message}`);
+      default:
+        return;
+    }
+  }
+
+  async #begin(socket: TerminalSocket, offset: number, inputOffset: number | null): Promise<void> {
+    const missing = this.#offset !== null && !this.#isSpoilt ? offset - this.#offset : 0;
+    this.#offset = offset;
+    this.#wasOpen = true;
+    this.#sinceMs = null;
+    this.#backoff.reset();
+    const lost = this.options.input.resume(inputOffset);
+    if (missing > 0) await this.#miss(socket, missing);
+    if (lost > 0)
+      await this.#tell(`the connection broke as ${lost} bytes were typed; whether they arrived is not known`);
+    this.resize();
+  }
+
+  /** A screen is not made of what is left: the next connection paints it. */
+  async #miss(socket: TerminalSocket, bytes: number): Promise<void> {
+    if (!this.options.local.isOutput)
+      return await this.#tell(`${bytes} bytes of output are missing here: they are no longer kept`);
+    this.#isSpoilt = true;
+    socket[Symbol.dispose]();
+  }
+
+  /** Why there is no connection: the daemon may be away, or say no. */
+  async #explain(failure: Unreachable): Promise<void> {
+    try {
+      await this.#record();
+    } catch (error) {
+      if (error instanceof Refusal && transientStatuses.includes(error.status)) return;
+      if (error instanceof Refusal && error.status === 404) {
+        throw new ClientFailure(`session ${this.id} is gone; a daemon that was stopped ends its sessions`);
+      }
+      if (!(error instanceof Unreachable) || !this.#wasOpen) throw error;
+      return;
+    }
+    if (!this.#wasOpen)
+      throw new ClientFailure(`${failure.message}, though it answers; is a proxy between that takes none?`);
+  }
+
+  async #record(): Promise<SessionEnd> {
+    using deadline = new Deadline(answerWithinMs, this.options.signal);
+    const record: JsonRecord = await this.client.call('GET', this.#path, null, deadline.signal);
+    return { exitCode: numberOrNull(record['exit_code']), signal: null };
+  }
+
+  async #wait(): Promise<void> {
+    const { reconnectMs, signal } = this.options;
+    this.#sinceMs ??= performance.now();
+    const goneMs = performance.now() - this.#sinceMs;
+    if (goneMs >= reconnectMs) {
+      throw new ClientFailure(
+        `${this.client.address} was not reachable for ${reconnectMs / 1000} s; ${this.id} may live on`,
+      );
+    }
+    if (goneMs >= noticeMs && !this.#isSpoilt) {
+      await this.#tell(`${this.client.address} is not reachable; what is typed is kept`);
+    }
+    await this.#backoff.wait(signal);
+    signal.throwIfAborted();
+  }
+
+  /** Over the screen, which the next connection then paints anew; beside the output where that goes elsewhere. */
+  async #tell(text: string): Promise<void> {
+    const { local } = this.options;
+    if (!local.isOutput) return await note(oneLine(text));
+    await local.overlay(oneLine(text));
+    this.#isSpoilt = true;
+  }
+}

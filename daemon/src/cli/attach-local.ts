@@ -1,0 +1,104 @@
+/** The terminal of whoever attaches: raw for the time of it, and put back as it was in every way out. */
+import { TerminalModes } from './attach-modes.ts';
+import { standardError, standardInput, standardOutput, writeAll } from './standard-streams.ts';
+
+export interface Size {
+  readonly cols: number;
+  readonly rows: number;
+}
+
+/** What the system can do with the terminal of a process. */
+export interface SystemTerminal {
+  isTerminal(descriptor: number): boolean;
+  size(descriptor: number): Size | null;
+  /** Answers what puts it back. */
+  makeRaw(descriptor: number): () => void;
+}
+
+/** Of the terminal at which the session is shown or typed into; null where it is none. */
+export function sizeOf(system: SystemTerminal): Size | null {
+  const at = [standardOutput, standardInput].find((descriptor) => system.isTerminal(descriptor));
+  return at === undefined ? null : system.size(at);
+}
+
+/** A terminal that takes nothing more is not waited for on the way out. */
+const lastWriteMs = 500;
+
+export class LocalTerminal implements AsyncDisposable {
+  readonly isInput: boolean;
+  readonly isOutput: boolean;
+  readonly #modes = new TerminalModes();
+  #putBack: (() => void) | null = null;
+  #writing: Promise<unknown> = Promise.resolve();
+  #onResize: (() => void) | null = null;
+  readonly #handlers: [NodeJS.Signals, () => void][] = [
+    ['SIGWINCH', () => this.#onResize?.()],
+    // A shell has taken the terminal while we were stopped.
+    ['SIGCONT', () => this.#resumed()],
+  ];
+
+  constructor(private readonly system: SystemTerminal) {
+    this.isInput = system.isTerminal(standardInput);
+    this.isOutput = system.isTerminal(standardOutput);
+  }
+
+  get size(): Size | null {
+    return sizeOf(this.system);
+  }
+
+  enter(onResize: () => void): void {
+    this.#onResize = onResize;
+    for (const [name, handler] of this.#handlers) process.on(name, handler);
+    process.on('exit', this.#leave);
+    if (this.isInput) this.#putBack = this.system.makeRaw(standardInput);
+  }
+
+  /** Resolves when it is written. */
+  async show(bytes: Uint8Array): Promise<void> {
+    if (this.isOutput) this.#modes.watch(bytes);
+    const written = writeAll(standardOutput, bytes);
+    this.#writing = written.catch(() => null); // Told to whoever shows.
+    await written;
+  }
+
+  /** Makes room for a whole screen; what was there is scrolled up, and so is kept. */
+  async clear(): Promise<void> {
+    const rows = this.size?.rows;
+    if (!this.isOutput || rows === undefined) return;
+    await this.show(Buffer.concat([this.#modes.undo(), Buffer.from(`\u001b[${rows};1H${'\n'.repeat(rows)}\u001b[H`)]));
+  }
+
+  /** One line over the last one of the screen. */
+  async overlay(text: string): Promise<void> {
+    const size = this.size;
+    if (!size) return;
+    const line = text.slice(0, size.cols);
+    await this.show(Buffer.from(`\u001b7\u001b[${size.rows};1H\u001b[0;7m${line}\u001b[K\u001b8`));
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    const undo = this.#modes.undo();
+    const last = this.#writing.then(() => (undo.length === 0 ? null : writeAll(standardOutput, undo)));
+    const late = new Promise((resolve) => setTimeout(resolve, lastWriteMs));
+    await Promise.race([last.catch(() => null), late]); // The terminal has gone.
+    this.#leave();
+    process.removeListener('exit', this.#leave);
+    for (const [name, handler] of this.#handlers) process.removeListener(name, handler);
+  }
+
+  readonly #leave = (): void => {
+    this.#putBack?.();
+    this.#putBack = null;
+  };
+
+  #resumed(): void {
+    if (!this.#putBack) return;
+    this.#putBack = this.system.makeRaw(standardInput);
+    this.#onResize?.();
+  }
+}
+
+/** A line beside the session; the terminal is as it was. */
+export async function note(text: string): Promise<void> {
+  await writeAll(standardError, Buffer.from(`[${text}]\n`)).catch(() => null); // Nobody listens.
+}

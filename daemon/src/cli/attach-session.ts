@@ -1,0 +1,74 @@
+/** Finds the session to attach to, or makes it: the id is ours, so that a request whose answer was lost is repeated. */
+import { randomBytes } from 'node:crypto';
+import type { Arguments } from './arguments.ts';
+import type { Size } from './attach-local.ts';
+import { Backoff } from './backoff.ts';
+import { answerWithinMs, type Client, type Environment } from './client.ts';
+import { ClientFailure, Refusal, Unreachable } from './failure.ts';
+import { Deadline } from '../kit/deadline.ts';
+import { variable } from './variable.ts';
+import { text, type JsonRecord } from './wire.ts';
+
+/** A daemon that died over the request is back by then. */
+const withinMs = 10_000;
+
+export interface Found {
+  readonly id: string;
+  /** It was made now, or its shell was. */
+  readonly isNew: boolean;
+}
+
+export async function findSession(
+  client: Client,
+  given: Arguments,
+  size: Size | null,
+  environment: Environment,
+): Promise<Found> {
+  const name = given.words[1] ?? null;
+  const status = name === null ? null : await statusOf(client, name);
+  const isReadOnly = given.has('read-only');
+  if (isReadOnly && (name === null || status === null)) {
+    throw new ClientFailure(name === null ? '--read-only needs a session to look at' : `there is no session ${name}`);
+  }
+  if (name !== null && status !== null && (isReadOnly || status !== 'terminated')) return { id: name, isNew: false };
+  const optional: [string, unknown][] = [
+    ['cwd', given.value('cwd')],
+    ['user', given.value('user')],
+    // One without a name is nobody's, once nobody has looked at it for long.
+    ['retention', name === null ? 'expiring' : null],
+  ];
+  const id = name ?? `attach-${randomBytes(4).toString('hex')}`;
+  const env = Object.fromEntries(given.all('env').map((each) => variable(each, environment)));
+  const wanted = Object.fromEntries(optional.filter(([, value]) => value !== null));
+  await create(client, { id, env, ...size, ...wanted });
+  return { id, isNew: true };
+}
+
+/** null where there is no such session. */
+async function statusOf(client: Client, id: string): Promise<string | null> {
+  using deadline = new Deadline(answerWithinMs);
+  try {
+    const record = await client.call('GET', `/v2/pty/sessions/${encodeURIComponent(id)}`, null, deadline.signal);
+    return text(record['status']);
+  } catch (error) {
+    if (error instanceof Refusal && error.status === 404) return null;
+    throw error;
+  }
+}
+
+async function create(client: Client, body: JsonRecord): Promise<void> {
+  using deadline = new Deadline(withinMs);
+  const backoff = new Backoff();
+  let isMaybeMade = false;
+  for (;;) {
+    try {
+      await client.call('POST', '/v2/pty/sessions', body, deadline.signal);
+      return;
+    } catch (error) {
+      if (!(error instanceof Unreachable)) throw error;
+      isMaybeMade ||= error.isMaybeSent;
+      if (!isMaybeMade || deadline.passed) throw error;
+    }
+    await backoff.wait(deadline.signal);
+  }
+}

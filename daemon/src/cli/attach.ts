@@ -1,0 +1,163 @@
+/** `sandboxd attach`: a terminal session of the sandbox at the terminal that this was started at. */
+import { constants } from 'node:os';
+import { readArguments, type Arguments } from './arguments.ts';
+import { Following } from './attach-follow.ts';
+import { TypedInput } from './attach-input.ts';
+import { defaultDetachKeys, describeKeys, DetachKeys, readKeys } from './attach-keys.ts';
+import { LocalTerminal, note, sizeOf, type SystemTerminal } from './attach-local.ts';
+import { findSession } from './attach-session.ts';
+import { Client } from './client.ts';
+import { exitClientFailed, GivenUp } from './failure.ts';
+import { CaughtSignals } from './signals.ts';
+import { canHaveInput, readInput, standardError } from './standard-streams.ts';
+import type { Verb } from './verb.ts';
+
+const details = `  --detach-key KEYS    what leaves the session as it is: ctrl-\\,d otherwise, which is Ctrl-\\ and then d; one key or
+                       several with commas between them, as ctrl-] or ctrl-p,ctrl-q; none for none
+  --read-only          only look: nothing is typed, and the size of the session stays
+  --cwd DIR            where a session that is made starts; the workspace otherwise
+  --user NAME          the account of a session that is made
+  --env NAME=VALUE     a variable for one that is made, any number of times; --env NAME hands the one from here on
+  --offset BYTES       begin there in the output, and not with the screen as it is now
+  --reconnect SECONDS  how long a daemon that is away is waited for; 3600
+
+Without a session one is made, which is closed when nobody has used it for an hour. One that is named and not there is
+made, and stays. Every key goes to the session, Ctrl-C and Ctrl-Z too, but for those that detach. When the connection
+breaks, attach comes back by itself: output goes on at the byte where it was, and what was typed meanwhile is sent then.
+
+Where standard input is no terminal it is typed as it is, and its end detaches; /dev/null, and an input that is closed
+from the beginning, look on without typing. sandboxd exec is made for scripts: it waits for the end of what it runs.
+The key comes from SVC_API_KEY, never from the arguments.
+
+Exit code: 0 when detached; that of the shell when it has ended, 128 + n after signal n; 125 when sandboxd itself failed,
+129, 130 and 143 when it was told to give up, which detaches too.`;
+
+const defaultReconnectSeconds = 3600;
+const pieceBytes = 16 * 1024;
+/** Somebody who meant the key alone, and not the one before it in the keys that detach, waits so long for it. */
+const nextKeyMs = 1500;
+
+export function attach(system: SystemTerminal): Verb {
+  return {
+    usage: 'attach <url> [session]',
+    summary: 'a terminal session there, at this terminal',
+    details,
+    async run(args, environment) {
+      const given = readArguments(args, {
+        values: ['detach-key', 'cwd', 'user', 'env', 'offset', 'reconnect'],
+        switches: ['read-only'],
+        words: ['the address of a daemon'],
+        optionalWords: 1,
+      });
+      const keys = readKeys(given.value('detach-key') ?? defaultDetachKeys);
+      const reconnectMs = (given.number('reconnect', 0) ?? defaultReconnectSeconds) * 1000;
+      const offset = given.number('offset', 0);
+      const client = new Client(given.words[0] ?? '', environment);
+      const { id, isNew } = await findSession(client, given, sizeOf(system), environment);
+      await greet(system, { id, isNew, isNamed: given.words.length > 1, keys });
+      return await attend(system, client, { id, given, keys, offset: isNew ? (offset ?? 0) : offset, reconnectMs });
+    },
+  };
+}
+
+interface Greeting {
+  readonly id: string;
+  readonly isNew: boolean;
+  readonly isNamed: boolean;
+  readonly keys: Uint8Array;
+}
+
+async function greet(system: SystemTerminal, { id, isNew, isNamed, keys }: Greeting): Promise<void> {
+  const hasKeys = keys.length > 0 && system.isTerminal(0);
+  const hint = hasKeys ? `; ${describeKeys(keys)} detaches` : '';
+  const kind = isNamed ? '' : ', which is closed after an hour without use';
+  if (isNew) await note(`new session ${id}${kind}${hint}`);
+  else if (system.isTerminal(standardError)) await note(`session ${id}${hint}`);
+}
+
+interface Wanted {
+  readonly id: string;
+  readonly given: Arguments;
+  readonly keys: Uint8Array;
+  readonly offset: number | null;
+  readonly reconnectMs: number;
+}
+
+type Ending =
+  | { readonly kind: 'ended'; readonly exitCode: number | null; readonly signal: string | null }
+  | { readonly kind: 'detached' }
+  | { readonly kind: 'told'; readonly signal: NodeJS.Signals };
+
+/** Everything between the first byte and the last; the terminal is as it was when this resolves. */
+async function attend(system: SystemTerminal, client: Client, wanted: Wanted): Promise<number> {
+  const input = new TypedInput();
+  const ending = await atTerminal(system, client, wanted, input);
+  return await farewell(ending, client, wanted.id, input.waitingBytes);
+}
+
+async function atTerminal(
+  system: SystemTerminal,
+  client: Client,
+  { id, given, keys, offset, reconnectMs }: Wanted,
+  input: TypedInput,
+): Promise<Ending> {
+  using signals = new CaughtSignals();
+  await using local = new LocalTerminal(system);
+  const over = new AbortController();
+  const options = { local, input, isReadOnly: given.has('read-only'), offset, reconnectMs, signal: over.signal };
+  const following = new Following(client, id, options);
+  local.enter(() => following.resize());
+  const shown = following.toTheEnd().then((end): Ending => ({ kind: 'ended', ...end }));
+  const typed = passTyped({ local, input, keys, isReadOnly: options.isReadOnly, signal: over.signal });
+  const told = signals.next(over.signal).then((signal): Ending => ({ kind: 'told', signal: signal ?? 'SIGTERM' }));
+  try {
+    return await Promise.race([shown, typed, told]);
+  } finally {
+    over.abort();
+    for (const task of [shown, typed, told]) task.catch(() => null); // What ended first is told.
+  }
+}
+
+interface Typing {
+  readonly local: LocalTerminal;
+  readonly input: TypedInput;
+  readonly keys: Uint8Array;
+  readonly isReadOnly: boolean;
+  readonly signal: AbortSignal;
+}
+
+/** Resolves when whoever types detaches; never where nobody can. */
+async function passTyped({ local, input, keys, isReadOnly, signal }: Typing): Promise<Ending> {
+  const forever = new Promise<Ending>(() => undefined);
+  if (!canHaveInput() || (isReadOnly && !local.isInput)) return await forever;
+  const detach = new DetachKeys(local.isInput ? keys : new Uint8Array());
+  const pass = async (bytes: Uint8Array) => {
+    if (!isReadOnly && bytes.length > 0) await input.add(bytes, signal);
+  };
+  let releasing: ReturnType<typeof setTimeout> | undefined;
+  for (;;) {
+    const read = await readInput(pieceBytes);
+    clearTimeout(releasing);
+    if (read === null) break;
+    const { bytes, isDetached } = detach.take(read);
+    await pass(bytes);
+    if (isDetached) return { kind: 'detached' };
+    if (detach.isHolding) releasing = setTimeout(() => void pass(detach.release()), nextKeyMs);
+  }
+  if (local.isInput) return { kind: 'told', signal: 'SIGHUP' }; // The terminal has gone.
+  await input.answered(signal);
+  return { kind: 'detached' };
+}
+
+async function farewell(ending: Ending, { address }: Client, id: string, unsentBytes: number): Promise<number> {
+  if (ending.kind === 'ended') {
+    if (ending.signal !== null) return 128 + (constants.signals[ending.signal as NodeJS.Signals] ?? 0);
+    if (ending.exitCode !== null) return ending.exitCode;
+    await note(`session ${id} was closed`);
+    return exitClientFailed;
+  }
+  const unsent = unsentBytes === 0 ? '' : `; ${unsentBytes} bytes that were typed were not sent`;
+  await note(`detached from ${id}; sandboxd attach ${address} ${id} returns${unsent}`);
+  if (ending.kind === 'detached') return 0;
+  throw new GivenUp(`${ending.signal} came`, 128 + constants.signals[ending.signal]);
+}

@@ -1,0 +1,12 @@
+/** The value of --env: a variable for what runs in the sandbox. */
+import type { Environment } from './client.ts';
+import { ClientFailure } from './failure.ts';
+
+/** `NAME=VALUE`, or `NAME` for the one from here. */
+export function variable(text: string, environment: Environment): [string, string] {
+  const [name = ''] = text.split('=', 1);
+  if (name.length < text.length) return [name, text.slice(name.length + 1)];
+  const value = environment[name];
+  if (value === undefined) throw new ClientFailure(`--env ${name}: there is no such variable here`);
+  return [name, value];
+}
