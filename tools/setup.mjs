@@ -164,7 +164,7 @@ export function provide({ what, isThere, packages, otherwise }) {
   }
 }
 
-function isOnPath(program) {
+export function isOnPath(program) {
   return (process.env.PATH ?? '')
     .split(delimiter)
     .some((folder) => folder !== '' && isExecutable(join(folder, program)));

@@ -30,6 +30,7 @@ const tiers = [
     except: 'test/release/**',
     filesAtOnce,
     env: { SANDBOXD_TARGET: 'source' },
+    before: [['tools/test-programs.mjs']],
   },
   {
     name: 'conformance on binary',
@@ -37,7 +38,7 @@ const tiers = [
     except: 'test/release/**',
     filesAtOnce,
     env: { SANDBOXD_TARGET: 'binary' },
-    before: [['tools/build.mjs']],
+    before: [['tools/test-programs.mjs'], ['tools/build.mjs']],
   },
   ...['musl', 'busybox', 'pid1'].map((root) => ({
     name: `conformance in root ${root}`,
@@ -46,7 +47,7 @@ const tiers = [
     except: 'test/{release/**,openapi/**,promises/10-*}',
     filesAtOnce,
     env: { SANDBOXD_TARGET: 'binary', SANDBOXD_ROOT: root },
-    before: [['tools/build.mjs']],
+    before: [['tools/test-programs.mjs'], ['tools/build.mjs']],
     onlyByName: true, // Needs root, and packages of Debian.
   })),
   {

@@ -4,12 +4,13 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll } from 'bun:test';
 import fc from 'fast-check';
-import { feeder, provideTmux, ReferenceTerminal } from '../harness/reference-terminal.ts';
+import { needPrograms } from '../harness/programs.ts';
+import { feeder, ReferenceTerminal } from '../harness/reference-terminal.ts';
 import { beyondTmux, mixes, sequences } from '../harness/terminal-sequences.ts';
 import { expect, test, type JsonObject, type Sandbox } from '../harness/sandbox.ts';
 import { until } from '../harness/until.ts';
 
-beforeAll(() => provideTmux());
+beforeAll(() => needPrograms('tmux', 'vim', 'less'));
 
 const cols = 40;
 const rows = 12;

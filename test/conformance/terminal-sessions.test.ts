@@ -4,7 +4,7 @@ import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'n
 import { join } from 'node:path';
 import { expect, launchCommand, test, type JsonObject, type Sandbox } from '../harness/sandbox.ts';
 import { testAccount, withTestAccount } from '../harness/test-account.ts';
-import { ensureTmux, terminalBackends } from '../harness/tmux.ts';
+import { ensureTmux, terminalBackends } from '../harness/terminal-backends.ts';
 import { until } from '../harness/until.ts';
 
 beforeAll(() => {

@@ -1,7 +1,6 @@
 /** The terminal that screens are held against: tmux, in a server of its own, which is ended with the object. */
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
-import { provide } from '../../tools/setup.mjs';
 import { until } from './until.ts';
 
 export interface ReferenceScreen {
@@ -9,16 +8,6 @@ export interface ReferenceScreen {
   /** The same with the colours, as tmux writes them. */
   readonly styled: readonly string[];
   readonly cursor: { readonly x: number; readonly y: number; readonly visible: boolean };
-}
-
-/** Once for a file of tests. */
-export function provideTmux(): void {
-  provide({
-    what: 'tmux',
-    isThere: () => Bun.which('tmux') !== null,
-    packages: ['tmux'],
-    otherwise: 'install tmux',
-  });
 }
 
 /** The program that shows what is written into a named pipe, byte for byte. */

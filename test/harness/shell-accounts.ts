@@ -1,9 +1,9 @@
 /** Accounts that differ in their login shells: for each shell one, with a home of its own. */
 import { appendFileSync, chmodSync, chownSync, copyFileSync, mkdirSync, writeFileSync } from 'node:fs';
-import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { debianFiles } from './debian-files.ts';
-import { hasProgram, rootKind } from './root.ts';
+import { needPrograms } from './programs.ts';
+import { rootKind } from './root.ts';
 import type { Sandbox, SandboxOptions } from './sandbox.ts';
 
 const uids = { bash: 61_401, dash: 61_402, zsh: 61_403, fish: 61_404, ash: 61_405 } as const;
@@ -31,10 +31,7 @@ const programs = ['vim', 'less'];
 /** Those that this machine lacks; the shell of busybox is brought along. */
 function installShells(): void {
   const wanted = [...shellNames.filter((name) => name !== 'ash'), ...programs];
-  const missing = rootKind === 'machine' || rootKind === 'pid1' ? wanted.filter((name) => !hasProgram(name)) : [];
-  if (missing.length === 0) return;
-  const { status, stderr } = spawnSync('apt-get', ['install', '-y', ...missing], { encoding: 'utf8' });
-  if (status !== 0) throw new Error(`install ${missing.join(', ')} first: ${stderr}`);
+  if (rootKind === 'machine' || rootKind === 'pid1') needPrograms(...wanted);
 }
 
 function writeAccounts({ directory }: Sandbox): void {

@@ -1,18 +1,143 @@
-/** tmux for tests of terminals: installed where it is not there. */
-import { execFileSync } from 'node:child_process';
-import { rootKind } from './root.ts';
+/** A tmux server of its own for a test: real terminals of a fixed size, whose screens can be read cell by cell. */
+import { spawnSync } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { until } from './until.ts';
 
-/** What terminals can be held by in the root under test: the bare ones have no tmux. */
-export const terminalBackends: readonly ('native' | 'tmux')[] =
-  rootKind === 'machine' || rootKind === 'pid1' ? ['native', 'tmux'] : ['native'];
+/** Nothing but the program is on the screen, and what it has left there stays to be read. */
+const settings = ['status off', 'escape-time 0', 'remain-on-exit on', 'history-limit 20000'];
 
-export function ensureTmux(): string {
-  const path = Bun.which('tmux');
-  if (path !== null) return path;
-  try {
-    execFileSync('apt-get', ['install', '--yes', '--no-install-recommends', 'tmux'], { stdio: 'ignore' });
-  } catch {
-    throw new Error('tests of terminals need tmux: apt-get install tmux'); // No root, no network or no Debian.
+export interface PaneOptions {
+  readonly command: readonly string[];
+  readonly cwd: string;
+  readonly env?: Readonly<Record<string, string>>;
+  readonly cols?: number;
+  readonly rows?: number;
+}
+
+/** Named keys of tmux, as `Enter` and `C-c`, or text as it is. */
+export type Keys = { readonly key: string } | string;
+
+export class Tmux implements AsyncDisposable {
+  readonly #socket: string;
+  #count = 0;
+
+  /** The server and all that it runs ends with the directory's test. */
+  constructor(private readonly directory: string) {
+    this.#socket = join(directory, 'tmux.socket');
+    writeFileSync(this.#config, `${settings.map((setting) => `set-option -g ${setting}`).join('\n')}\n`);
   }
-  return Bun.which('tmux') ?? '/usr/bin/tmux';
+
+  get #config(): string {
+    return join(this.directory, 'tmux.conf');
+  }
+
+  /** A terminal of this size, with nothing but the program at it. */
+  pane({ command, cwd, env = {}, cols = 80, rows = 24 }: PaneOptions): Pane {
+    const name = `pane${this.#count++}`;
+    const variables = Object.entries(env).map(([key, value]) => `${key}=${value}`);
+    // The program gets the environment that is given, and no variable of tmux.
+    const path = [`PATH=${process.env['PATH']}`, `TMPDIR=${join(this.directory, 'tmp')}`];
+    const clean = ['env', '-i', ...path, ...variables, ...command];
+    this.run('new-session', '-d', '-s', name, '-x', `${cols}`, '-y', `${rows}`, '-c', cwd, clean.map(quote).join(' '));
+    const pane = new Pane(this, name);
+    pane.resize(cols, rows);
+    return pane;
+  }
+
+  run(...args: string[]): string {
+    const { status, stdout, stderr } = spawnSync('tmux', ['-u', '-S', this.#socket, '-f', this.#config, ...args], {
+      encoding: 'utf8',
+      env: { PATH: process.env['PATH'], TMPDIR: join(this.directory, 'tmp'), LANG: 'C.UTF-8' },
+    });
+    if (status !== 0) throw new Error(`tmux ${args[0]}: ${stderr}`);
+    return stdout;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    const pids = this.#count === 0 ? [] : [Number(this.run('display-message', '-p', '#{pid}'))];
+    if (this.#count > 0) this.run('kill-server');
+    await until('the server of tmux is gone', () => pids.every((pid) => !isAlive(pid)));
+  }
+}
+
+export class Pane {
+  constructor(
+    private readonly tmux: Tmux,
+    private readonly name: string,
+  ) {}
+
+  type(...keys: Keys[]): void {
+    for (const each of keys) {
+      if (typeof each === 'string') this.tmux.run('send-keys', '-t', this.name, '-l', '--', each);
+      else this.tmux.run('send-keys', '-t', this.name, each.key);
+    }
+  }
+
+  resize(cols: number, rows: number): void {
+    this.tmux.run('resize-window', '-t', this.name, '-x', `${cols}`, '-y', `${rows}`);
+  }
+
+  /** Every row with its colours and attributes. */
+  get cells(): string {
+    return this.tmux.run('capture-pane', '-p', '-e', '-N', '-t', this.name);
+  }
+
+  get text(): string {
+    return this.tmux.run('capture-pane', '-p', '-t', this.name);
+  }
+
+  /** With what was scrolled out at the top. */
+  get history(): string {
+    return this.tmux.run('capture-pane', '-p', '-J', '-S', '-', '-t', this.name);
+  }
+
+  /** Where the cursor is, how it looks, and what the program has switched on. */
+  get state(): string {
+    const fields = ['cursor_x', 'cursor_y', 'cursor_flag', 'alternate_on', 'insert_flag', 'keypad_cursor_flag'];
+    fields.push('keypad_flag', 'wrap_flag', 'mouse_any_flag', 'mouse_sgr_flag', 'scroll_region_upper');
+    fields.push('scroll_region_lower', 'pane_width', 'pane_height');
+    const format = fields.map((field) => `${field}=#{${field}}`).join(' ');
+    return this.tmux.run('display-message', '-p', '-t', this.name, format).trim();
+  }
+
+  /** Of the program, once it has ended; null before. */
+  get exitCode(): number | null {
+    const status = this.tmux.run('display-message', '-p', '-t', this.name, '#{pane_dead} #{pane_dead_status}').trim();
+    return status.startsWith('1') ? Number(status.slice(2)) : null;
+  }
+
+  get pid(): number {
+    return Number(this.tmux.run('display-message', '-p', '-t', this.name, '#{pane_pid}'));
+  }
+
+  async shows(text: string | RegExp): Promise<void> {
+    const isShown = () => (typeof text === 'string' ? this.text.includes(text) : text.test(this.text));
+    await until(`the terminal shows ${String(text)}`, isShown).catch((error: unknown) => {
+      throw new Error(`${String(error)}; it shows:\n${this.text}`);
+    });
+  }
+
+  /** The last line is so: the shell waits. */
+  async ends(pattern: RegExp): Promise<void> {
+    await until(`the last line is ${String(pattern)}`, () => pattern.test(this.text.trimEnd()));
+  }
+
+  async ended(): Promise<number> {
+    await until('the program at the terminal has ended', () => this.exitCode !== null);
+    return this.exitCode ?? 0;
+  }
+}
+
+function quote(word: string): string {
+  return `'${word.replaceAll("'", `'\\''`)}'`;
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false; // It is gone, or was never there.
+  }
 }

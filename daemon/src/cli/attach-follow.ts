@@ -76,7 +76,7 @@ export class Following {
   /** One connection, from its beginning to its end. */
   async #connect(): Promise<void> {
     const { input, isReadOnly, signal } = this.options;
-    using socket = await TerminalSocket.open(this.client, `${this.#path}/ws?${this.#query()}`, signal);
+    using socket = await TerminalSocket.open(this.client, `${this.#path}/ws?${this.#query().toString()}`, signal);
     using over = new Deadline(null, signal);
     this.#socket = socket;
     const typing: Promise<void>[] = [];

@@ -163,6 +163,6 @@ export class TerminalSocket implements Disposable {
   }
 
   #send(message: string | Uint8Array): void {
-    if (this.isOpen && this.socket.readyState === WebSocket.OPEN) this.socket.send(message as string);
+    if (this.isOpen && this.socket.readyState === WebSocket.OPEN) this.socket.send(message);
   }
 }
