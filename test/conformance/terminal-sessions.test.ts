@@ -166,7 +166,7 @@ for (const backend of terminalBackends) {
     async ({ sandbox }) => {
       const session = await Session.start(sandbox, { id: 'closed' });
       await session.type(`sh -c 'trap "" HUP TERM INT; while :; do sleep 987; done' &`);
-      await session.type('nohup setsid sleep 987 >/dev/null 2>&1 &');
+      await session.type('$(command -v setsid) sleep 987 &'); // In a session of its own, where the root can do that.
       await until('both run', () => running(sandbox, 'sleep 987').length === 2);
       expect(await sandbox.ok(`DELETE ${session.path}`)).toEqual({ session_id: 'closed' });
       expect(running(sandbox, 'sleep 987')).toEqual([]);

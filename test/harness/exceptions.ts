@@ -4,6 +4,27 @@ import { rootKind, type RootKind } from './root.ts';
 const hasNoBash = 'it has no bash';
 const isStatic = 'its programs are static, so no loader runs a library in them';
 
+const hasNoFullScreen = 'it has no full-screen program';
+const hasNoOtherShell = 'it has no zsh and no fish';
+
+/** Shells and programs of the screen that a bare root does not have. */
+const notInBareRoots: Readonly<Record<string, string>> = {
+  'TERM-10 vim looks as in a terminal here, cell by cell, whatever becomes of the size, the connection and the daemon':
+    hasNoFullScreen,
+  'TERM-10 less looks as in a terminal here, cell by cell, whatever becomes of the size, the connection and the daemon':
+    hasNoFullScreen,
+  'TERM-10 top looks as in a terminal here, cell by cell, whatever becomes of the size, the connection and the daemon':
+    hasNoFullScreen,
+  'TERM-10 htop looks as in a terminal here, cell by cell, whatever becomes of the size, the connection and the daemon':
+    hasNoFullScreen,
+  'TERM-9 vim ends in the same screen as in a reference terminal after a storm of sizes': hasNoFullScreen,
+  'TERM-9 less ends in the same screen as in a reference terminal after a storm of sizes': hasNoFullScreen,
+  'TERM-6 a full-screen program runs on until somebody ends it': hasNoFullScreen,
+  'TERM-6 a shell that becomes another one, or loses its prompt, is known again': hasNoOtherShell,
+  'TERM-6 fish runs commands in one shell: output, exit code and state are those of a shell': hasNoOtherShell,
+  'TERM-6 fish survives what is no command, and its own end': hasNoOtherShell,
+};
+
 const exceptions: Readonly<Record<RootKind, Readonly<Record<string, string>>>> = {
   machine: {},
   pid1: {
@@ -11,12 +32,14 @@ const exceptions: Readonly<Record<RootKind, Readonly<Record<string, string>>>> =
       'it compares pids that were told with those outside, which are others',
   },
   musl: {
+    ...notInBareRoots,
     'V2CMD-LOADER variables that steer a loader never run code as root, and are given to commands': isStatic,
     'V2CMD-HOSTILE variables in a request cannot run code as root either': isStatic,
     'V2CMD-TIMEOUT V2CMD-HARD V2CMD-WAIT waits last as long as they should, wherever the clock jumps meanwhile':
       isStatic,
   },
   busybox: {
+    ...notInBareRoots,
     'V2CMD-LOADER variables that steer a loader never run code as root, and are given to commands': isStatic,
     'V2CMD-HOSTILE variables in a request cannot run code as root either': isStatic,
     'V2CMD-TIMEOUT V2CMD-HARD V2CMD-WAIT waits last as long as they should, wherever the clock jumps meanwhile':
