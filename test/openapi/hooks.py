@@ -1,16 +1,27 @@
-"""Keeps what Schemathesis makes up within bounds: a command that is started ends within seconds."""
+"""Keeps what Schemathesis makes up within bounds: a command that is started ends within seconds, and so does a wait."""
 
 import schemathesis
 
 LONGEST_SECONDS = 1
 
 
+RUNS_COMMANDS = ("/v2/commands", "/v2/pty/sessions/{id}/exec")
+
+
 @schemathesis.hook
 def map_body(context, body):
-    starts_command = context.operation.path == "/v2/commands"
+    starts_command = context.operation.path in RUNS_COMMANDS
     if starts_command and isinstance(body, dict) and is_long(body.get("hard_timeout", LONGEST_SECONDS + 1)):
         body["hard_timeout"] = LONGEST_SECONDS
     return body
+
+
+@schemathesis.hook
+def map_query(context, query):
+    waits = context.operation.path == "/v2/pty/sessions/{id}/screen"
+    if waits and query and is_long(query.get("timeout", LONGEST_SECONDS + 1)):
+        query["timeout"] = LONGEST_SECONDS
+    return query
 
 
 def is_long(value):

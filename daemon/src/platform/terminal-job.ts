@@ -1,5 +1,6 @@
 /** The processes at a terminal as proc(5) tells of them, and signals to the job in its foreground. */
 import { readFileSync, readlinkSync } from 'node:fs';
+import { constants } from 'node:os';
 
 export interface ShellProcess {
   /** Its own process group. */
@@ -17,8 +18,7 @@ export interface TerminalJobs {
   readonly shell: (pid: number) => ShellProcess | null;
   /** The command line of the leader of a group; null when that has ended. */
   readonly commandLine: (pid: number) => string | null;
-  /** False when there is nobody in that group. */
-  readonly signal: (group: number, signal: NodeJS.Signals) => boolean;
+  readonly signal: (group: number, signal: NodeJS.Signals) => 'sent' | 'nobody' | 'forbidden';
 }
 
 export const terminalJobs: TerminalJobs = {
@@ -40,10 +40,12 @@ export const terminalJobs: TerminalJobs = {
 
   signal(group, signal) {
     try {
-      process.kill(-group, signal);
-      return true;
+      process.kill(-group, constants.signals[signal]); // The runtime does not know all of them by name.
+      return 'sent';
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code === 'ESRCH') return false;
+      const { code } = error as NodeJS.ErrnoException;
+      if (code === 'ESRCH') return 'nobody';
+      if (code === 'EPERM') return 'forbidden';
       throw error;
     }
   },

@@ -194,7 +194,11 @@ export class Terminal {
     this.touch();
     const shell = pid === null ? null : this.deps.jobs.shell(pid);
     if (!shell || shell.foreground <= 0) return false;
-    return this.deps.jobs.signal(shell.foreground, signal);
+    const outcome = this.deps.jobs.signal(shell.foreground, signal);
+    if (outcome !== 'forbidden') return outcome === 'sent';
+    throw new CoreError('forbidden', `the foreground of session ${this.id} belongs to another account`, {
+      hint: 'Type what ends it, or start the daemon as root.',
+    });
   }
 
   /** Nobody is to use it any more. */
