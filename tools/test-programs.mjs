@@ -2,7 +2,16 @@
 import { isOnPath, provide, runTool, SetupError } from './setup.mjs';
 
 /** By the packages of Debian that have them. */
-const packageOf = { fish: 'fish', htop: 'htop', less: 'less', tmux: 'tmux', top: 'procps', vim: 'vim', zsh: 'zsh' };
+const packageOf = {
+  asciinema: 'asciinema',
+  fish: 'fish',
+  htop: 'htop',
+  less: 'less',
+  tmux: 'tmux',
+  top: 'procps',
+  vim: 'vim',
+  zsh: 'zsh',
+};
 
 await runTool(() => {
   const missing = () => Object.keys(packageOf).filter((program) => !isOnPath(program));

@@ -1,6 +1,11 @@
 /** What a client may rely on when it downloads the recording of a terminal session. */
 import { createHash } from 'node:crypto';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { needPrograms } from '../harness/programs.ts';
 import { expect, test, type Json, type Sandbox } from '../harness/sandbox.ts';
+import { Tmux } from '../harness/tmux.ts';
+import { until } from '../harness/until.ts';
 
 interface Recorded {
   readonly header: Json;
@@ -66,6 +71,35 @@ test('TERM-9 a recording has every character of a long output, and none in two',
   const shown = output.slice(from, output.indexOf('done', from));
   const digest = (text: string) => createHash('sha256').update(text).digest('hex');
   expect(digest(shown)).toBe(digest(`${line}\r\n`.repeat(60_000)));
+});
+
+test('TERM-9 a recording plays in asciinema, and ends in the screen of its session', async ({ sandbox }) => {
+  needPrograms('asciinema', 'tmux');
+  await create(sandbox, { id: 'cast', cols: 70, rows: 20 });
+  const coloured = String.raw`\033[38;2;10;200;30mgreen\033[m 日本 👩 é\n`;
+  await run(
+    sandbox,
+    `PS1='> '; printf '${coloured}'; printf '\\033[5;40Hthere\\033[12;1H'; seq 3; echo do"n"e`,
+    '^done',
+  );
+  const recorded = await sandbox.fetch('GET /v2/pty/sessions/cast/recording');
+  writeFileSync(join(sandbox.directory, 'session.cast'), await recorded.bytes());
+  await using tmux = new Tmux(sandbox.directory);
+  const play = 'asciinema play -i 0.01 session.cast; echo $? >played; exec sleep 60';
+  const command = ['sh', '-c', play];
+  const player = tmux.pane({
+    command,
+    cwd: sandbox.directory,
+    env: { LANG: 'C.UTF-8', HOME: sandbox.directory },
+    cols: 70,
+    rows: 20,
+  });
+  const played = join(sandbox.directory, 'played');
+  await until('it was played', () => existsSync(played) && readFileSync(played, 'utf8') !== '');
+  expect([readFileSync(played, 'utf8'), player.text]).toEqual(['0\n', expect.anything()]);
+  const { lines } = await sandbox.ok('GET /v2/pty/sessions/cast/screen');
+  expect(player.text.trimEnd().split('\n')).toEqual((lines as string[]).join('\n').trimEnd().split(/ *\n/));
+  expect(player.text).toContain('there');
 });
 
 test('TERM-9 what is shown again is bounded: a look at 20 MB of output is quick and shows its end', async ({
