@@ -189,6 +189,40 @@ test(
 );
 
 test(
+  'TERM-6 a shell that ends between two commands is replaced, and no command is lost with it',
+  async ({ sandbox }) => {
+    const shell = await Shell.open(sandbox, 'bash');
+    for (const command of ["PROMPT_COMMAND='exit 3'", "PS1='$(kill -9 $$)'"]) {
+      expect(await shell.told(command)).toEqual(['completed', 0, '']);
+      expect(await shell.told('echo anew')).toEqual(['completed', 0, 'anew\n']);
+    }
+    // It ends when it is given the next one.
+    await shell.exec(`trap '[[ $BASH_COMMAND == .* ]] && exit 6' DEBUG`);
+    const { pid } = await shell.record();
+    expect(await shell.told('echo $$ anew')).toEqual(['completed', 0, expect.stringMatching(/^\d+ anew\n$/)]);
+    expect((await shell.record())['pid']).not.toBe(pid);
+    expect(output(sandbox)).toContain('[the shell ended with exit code 6; this is a new one]');
+    // Whatever it is started with.
+    writeFileSync(join(sandbox.directory, 'bash', '.bashrc'), `trap '[[ $BASH_COMMAND == .* ]] && exit 7' DEBUG\n`);
+    await shell.told('exit');
+    expect(await shell.refusal('echo never')).toBe(503);
+  },
+  withShellAccounts(),
+);
+
+test(
+  'TERM-6 who does not want to wait is not refused for a prompt that is still to come',
+  async ({ sandbox }) => {
+    const shell = await Shell.open(sandbox, 'bash');
+    await shell.exec("PROMPT_COMMAND='sleep 0.2'");
+    for (let n = 0; n < 5; n++) {
+      expect(await shell.told(`echo ${n}`, { on_busy: 'fail' })).toEqual(['completed', 0, `${n}\n`]);
+    }
+  },
+  withShellAccounts(),
+);
+
+test(
   'TERM-6 the three time-outs each do what their names say',
   async ({ sandbox }) => {
     const shell = await Shell.open(sandbox);

@@ -6,6 +6,7 @@ import { Execution } from './exec.ts';
 import { addRecord, type ConsoleRecord, type ExecAnswer, type ExecNote, type ExecStatus } from './exec-record.ts';
 import { ExecShell, type ExecShellDeps } from './exec-shell.ts';
 import { stopForeground } from './exec-stop.ts';
+import { Turns } from './exec-turns.ts';
 import type { Terminal } from './terminal.ts';
 
 export interface ExecSpec {
@@ -19,6 +20,13 @@ export interface ExecSpec {
   readonly isAsync: boolean;
   readonly isTruncated: boolean;
   readonly onBusy: 'wait' | 'fail';
+}
+
+/** What has the shell run a command, and what is noted of it. */
+interface Prepared {
+  readonly note: ExecNote;
+  readonly path: string;
+  readonly keys: string;
 }
 
 export interface ExecQueueDeps extends ExecShellDeps {
@@ -36,11 +44,14 @@ const mostWaiting = 64;
 const [firstPromptMs, promptMs] = [5000, 500];
 const [firstLookMs, longestLookMs] = [1, 50];
 const restartedWithinMs = 10_000;
+/** Between the end of a command and the next prompt, or the end of the shell. */
+const settledWithinMs = 10_000;
+/** Shells that end, one after another, before they have begun a command. */
+const mostShells = 3;
 
 export class ExecQueue {
   readonly #shell: ExecShell;
-  readonly #turns: (() => void)[] = [];
-  #isTaken = false;
+  readonly #turns = new Turns();
   #hasWaited = false;
   #current: Execution | null = null;
   #console: readonly ConsoleRecord[] = [];
@@ -58,7 +69,7 @@ export class ExecQueue {
   /** Throws `terminal_ended`, `terminal_busy`, `unavailable`, `capacity_reached`, `no_space_left`. */
   async exec(spec: ExecSpec, signal: AbortSignal): Promise<ExecAnswer> {
     this.#assertLiving();
-    if (this.#turns.length >= mostWaiting) throw tooMany(this.terminal);
+    if (this.#turns.waiting >= mostWaiting) throw tooMany(this.terminal);
     using deadline = new Deadline(spec.timeoutMs, signal, this.ending);
     if (!spec.isAsync) {
       const execution = await this.#begin(spec, deadline.signal);
@@ -75,7 +86,7 @@ export class ExecQueue {
   resume(): void {
     const note = this.deps.notes.load(this.terminal.id);
     if (!note) return;
-    this.#isTaken = true;
+    void this.#turns.take(); // Nobody can have it yet.
     const execution = new Execution(this.terminal, this.#shell, note);
     this.#setCurrent(execution);
     void this.#drive(execution, () => execution.run(this.ending));
@@ -86,30 +97,53 @@ export class ExecQueue {
     try {
       await this.#waitForPrompt(spec.onBusy, signal);
       this.#hasWaited = true;
-      const token = randomBytes(16).toString('hex');
-      const { path, keys } = this.#shell.prepare(spec.command, token);
       const stopAtMs = spec.hardTimeoutMs === null ? null : this.deps.now() + spec.hardTimeoutMs;
-      const { image } = this.#shell;
-      const note = { token, command: spec.command, from: this.terminal.log.refresh(), stopAtMs, image };
-      this.deps.notes.save(this.terminal.id, note);
+      const { note, path, keys } = this.#prepare(spec.command, stopAtMs);
       const execution = new Execution(this.terminal, this.#shell, note);
       this.#setCurrent(execution);
       void this.#drive(execution, () => this.#run(execution, path, keys));
       return execution;
     } catch (error) {
       this.#setCurrent(null);
-      this.#release();
+      this.#turns.release();
       throw error;
     }
   }
 
+  #prepare(command: string, stopAtMs: number | null): Prepared {
+    const token = randomBytes(16).toString('hex');
+    const script = this.#shell.prepare(command, token);
+    const { image } = this.#shell;
+    const note = { token, command, from: this.terminal.log.refresh(), stopAtMs, image };
+    this.deps.notes.save(this.terminal.id, note);
+    return { note, ...script };
+  }
+
+  /** In this shell, or in the one after it when this one ends before it has begun. */
   async #run(execution: Execution, path: string, keys: string): Promise<void> {
+    await this.#start(execution, path, keys);
+    for (let shells = 1; execution.isMissed && shells < mostShells && !this.#isLetGo(); shells++) {
+      await this.#restarted();
+      try {
+        await this.#waitForPrompt('wait', this.ending);
+        const next = this.#prepare(execution.command, execution.note.stopAtMs);
+        execution.beginAgain(next.note);
+        await this.#start(execution, next.path, next.keys);
+      } catch (error) {
+        if (this.#isLetGo()) return;
+        if (!(error instanceof CoreError)) throw error;
+        execution.fail(error);
+      }
+    }
+    await execution.run(this.ending);
+  }
+
+  async #start(execution: Execution, path: string, keys: string): Promise<void> {
     try {
       await execution.start(keys, this.ending);
     } finally {
       this.#shell.discard(path);
     }
-    await execution.run(this.ending);
   }
 
   async #drive(execution: Execution, run: () => Promise<void>): Promise<void> {
@@ -122,13 +156,14 @@ export class ExecQueue {
       execution.finish({ status: 'terminated', exitCode: null });
     }
     if (this.#isLetGo()) return;
-    this.deps.notes.remove(this.terminal.id);
     this.#remember(execution);
     this.terminal.currentCommand = null;
     await this.#settled();
     await this.#restarted();
+    if (this.#isLetGo()) return;
+    this.deps.notes.remove(this.terminal.id);
     this.#setCurrent(null);
-    this.#release();
+    this.#turns.release();
     this.terminal.touch();
   }
 
@@ -186,33 +221,11 @@ export class ExecQueue {
 
   /** In the order of arrival. Throws `terminal_busy` when it does not come in time, or is not to be waited for. */
   async #takeTurn(onBusy: ExecSpec['onBusy'], signal: AbortSignal): Promise<void> {
-    if (!this.#isTaken) {
-      this.#isTaken = true;
-      return;
-    }
-    if (onBusy === 'fail') throw busy(this.terminal);
-    const isMine = await new Promise<boolean>((resolve) => {
-      const take = () => {
-        signal.removeEventListener('abort', giveUp);
-        resolve(true);
-      };
-      const giveUp = () => {
-        this.#turns.splice(this.#turns.indexOf(take), 1);
-        resolve(false);
-      };
-      if (signal.aborted) resolve(false);
-      else {
-        this.#turns.push(take);
-        signal.addEventListener('abort', giveUp, { once: true });
-      }
-    });
-    if (!isMine) throw busy(this.terminal);
-  }
-
-  #release(): void {
-    const next = this.#turns.shift();
-    if (next) next();
-    else this.#isTaken = false;
+    const isBusy = this.#turns.isTaken && (this.#turns.waiting > 0 || !this.#current?.end);
+    if (onBusy === 'fail' && isBusy) throw busy(this.terminal);
+    // One that has ended is only waited for until the shell has its next prompt.
+    using deadline = new Deadline(onBusy === 'fail' ? promptMs : null, signal);
+    if (!(await this.#turns.take(deadline.signal))) throw busy(this.terminal);
   }
 
   /** Throws `terminal_busy` when that takes longer than the caller waits, `terminal_ended`. */
@@ -229,11 +242,12 @@ export class ExecQueue {
     }
   }
 
-  /** A command such as `exit` in fish is told to have ended, and then the shell ends. */
+  /** A command may be told to have ended right before its shell does: that end is one of the command too. */
   async #settled(): Promise<void> {
-    using deadline = new Deadline(promptMs, this.ending);
+    using deadline = new Deadline(settledWithinMs, this.ending);
     for (let lookMs = firstLookMs; !deadline.passed; lookMs = Math.min(lookMs * 2, longestLookMs)) {
-      if (this.terminal.end !== null || this.#shell.isWaiting()) return;
+      // Somebody may have typed ahead: then there is a job before there is a prompt.
+      if (this.terminal.end !== null || this.#shell.isWaiting() || this.terminal.hasJob) return;
       using look = new Deadline(lookMs, deadline.signal);
       await this.terminal.log.changed(look.signal);
     }

@@ -35,8 +35,10 @@ export class Execution {
   /** Somebody wants it to end. */
   isStopped = false;
   ps1 = '';
-  readonly #reader: MarkReader;
-  readonly #child: Child | null;
+  /** Its shell has ended before it began. */
+  isMissed = false;
+  #reader: MarkReader;
+  #child: Child | null;
   readonly #changes = new Notifier();
   #promptFrom: number | null = null;
   #outputFrom: number | null = null;
@@ -47,11 +49,15 @@ export class Execution {
   constructor(
     private readonly terminal: Terminal,
     private readonly shell: ExecShell,
-    readonly note: ExecNote,
+    private current: ExecNote,
   ) {
-    this.command = note.command;
-    this.#reader = new MarkReader(terminal.log, note.from, note.token);
+    this.command = current.command;
+    this.#reader = new MarkReader(terminal.log, current.from, current.token);
     this.#child = terminal.log.children.at(-1) ?? null;
+  }
+
+  get note(): ExecNote {
+    return this.current;
   }
 
   get isStarted(): boolean {
@@ -71,27 +77,45 @@ export class Execution {
     return this.#isToldByPrompt ? { ...output, text: output.text.replace(zshLineEnd, '') } : output;
   }
 
+  /** In another shell, after it has missed the one before. */
+  beginAgain(note: ExecNote): void {
+    this.current = note;
+    this.isMissed = false;
+    this.#promptFrom = null;
+    this.#reader = new MarkReader(this.terminal.log, note.from, note.token);
+    this.#child = this.terminal.log.children.at(-1) ?? null;
+  }
+
   /** Has the shell read the script, and sees to it that it does; one that never does is the failure of it. */
   async start(keys: string, signal: AbortSignal): Promise<void> {
     for (let attempt = 0; attempt < mostAttempts; attempt++) {
-      await this.terminal.type(Buffer.from(keys), signal);
+      await this.#type(keys, signal);
       do {
         using deadline = new Deadline(takenWithinMs, signal);
         await this.#follow(deadline.signal, () => this.isStarted);
-        if (this.isStarted || this.end || signal.aborted) return;
+        if (this.isStarted || this.end || this.isMissed || signal.aborted) return;
       } while (!this.shell.isWaiting());
       // Half of a command that somebody has typed before takes the line for its other half.
-      await this.terminal.type(Buffer.from('\x03'), signal);
+      await this.#type('\x03', signal);
     }
-    this.failure = new CoreError('unavailable', 'the shell of the session did not take the command', {
-      hint: 'Look at its screen; input with \\u0003 gives up what was typed there before.',
-    });
-    this.finish({ status: 'terminated', exitCode: null });
+    this.fail(
+      new CoreError('unavailable', 'the shell of the session did not take the command', {
+        hint: 'Look at its screen; input with \\u0003 gives up what was typed there before.',
+      }),
+    );
   }
 
   /** Until its end, or the signal. */
   async run(signal: AbortSignal): Promise<void> {
     await this.#follow(signal, () => false);
+    if (this.isMissed && !this.terminal.isTerminated) this.fail(neverBegan());
+    else if (this.isMissed) this.finish({ status: 'terminated', exitCode: null });
+  }
+
+  /** It never begins. */
+  fail(reason: CoreError): void {
+    this.failure = reason;
+    this.finish({ status: 'terminated', exitCode: null });
   }
 
   /** Nobody will tell how it ended. */
@@ -99,6 +123,11 @@ export class Execution {
     this.end ??= this.isStopped && end.status !== 'terminated' ? { status: 'hard_timeout', exitCode: null } : end;
     this.#outputTo ??= this.#reader.at;
     this.#changes.notify();
+  }
+
+  /** A shell that ends meanwhile is found to have ended. */
+  async #type(keys: string, signal: AbortSignal): Promise<void> {
+    if (!this.#child?.end) await this.terminal.type(Buffer.from(keys), signal);
   }
 
   async #follow(signal: AbortSignal, isEnough: () => boolean): Promise<void> {
@@ -110,7 +139,7 @@ export class Execution {
       this.#read();
       if (this.#reader.at > before) quietLooks = 0;
       this.#settleDeath();
-      if (this.end || signal.aborted || isEnough()) return;
+      if (this.end || this.isMissed || signal.aborted || isEnough()) return;
       log.watch();
       if (log.refresh() > seen) continue;
       using look = new Deadline(lookEveryMs, signal);
@@ -162,9 +191,16 @@ export class Execution {
     if (this.end || (!end && !this.terminal.isTerminated)) return;
     this.#read();
     if (this.end) return;
-    this.#outputFrom ??= this.#reader.at;
+    this.isMissed = !this.isStarted;
+    if (this.isMissed) return;
     const exitCode = end?.kind === 'exited' ? end.exitCode : null;
     if (exitCode !== null && !this.isStopped) this.finish({ status: 'completed', exitCode });
     else this.finish({ status: this.isStopped ? 'hard_timeout' : 'terminated', exitCode: null });
   }
+}
+
+function neverBegan(): CoreError {
+  return new CoreError('unavailable', 'the shell of the session ended before it took the command, and so did others', {
+    hint: 'Look at its recording, and at the files that the shell reads when it starts.',
+  });
 }

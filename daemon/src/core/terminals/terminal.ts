@@ -112,7 +112,7 @@ export class Terminal {
 
   get status(): TerminalStatus {
     if (this.isTerminated) return 'terminated';
-    return this.currentCommand !== null || this.#hasJob() ? 'running' : 'ready';
+    return this.currentCommand !== null || this.hasJob ? 'running' : 'ready';
   }
 
   /** What was ever typed into it, and what waits to be: so that nobody types anything twice. null where nobody knows. */
@@ -207,7 +207,8 @@ export class Terminal {
     this.log.notify();
   }
 
-  #hasJob(): boolean {
+  /** Something else than the shell has the foreground. */
+  get hasJob(): boolean {
     const shell = this.pid === null ? null : this.deps.jobs.shell(this.pid);
     return shell !== null && shell.foreground > 0 && shell.foreground !== shell.group;
   }

@@ -1,4 +1,4 @@
-/** A command for fish. An interrupted one is told of by the event behind each command line. */
+/** A command for fish. An interrupted one is told of by the event in front of each prompt, which `exit` does not come to. */
 import { mark, quoteFish, showFormat, upOneRow } from './quote.ts';
 import type { ScriptParts } from './shell-script.ts';
 
@@ -18,9 +18,9 @@ function __sbx_d
   set -e __sbx_t; set -e __sbx_c; set -e __sbx_p
   return $r
 end
-function __sbx_post --on-event fish_postexec
+function __sbx_prompt --on-event fish_prompt
   set -l r $status
-  functions -e __sbx_post
+  functions -e __sbx_prompt
   if set -q __sbx_t
     __sbx_m '${mark('H', '%s', ';%s')}' $__sbx_t $r
     set -e __sbx_t
