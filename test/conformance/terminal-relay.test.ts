@@ -60,6 +60,10 @@ function endsWhole(bytes: Buffer | undefined): boolean {
   return decoder.decode() === '';
 }
 
+function lastOf(client: TerminalClient): string {
+  return client.bytes.subarray(-100).toString('latin1');
+}
+
 /** Reads to the end mark over connections that break anywhere. */
 async function readBroken(
   sandbox: Sandbox,
@@ -77,11 +81,11 @@ async function readBroken(
     const query = `offset=${offset}&protocol=${protocol}&mode=${mode}`;
     const client = await TerminalClient.attach(sandbox, id, query, { wantedBytes: 1 + next(300_000) });
     expect(client.ready?.['offset']).toBe(offset);
-    await until('something was shown', () => client.isClosed || `${tail}${client.text.slice(-100)}`.includes(end));
+    await until('something was shown', () => client.isClosed || tail.concat(lastOf(client)).includes(end));
     if (!client.isClosed) await client.drop();
     expect(client.of('gap')).toEqual([]);
     pieces.push(client.bytes);
-    tail = (tail + client.bytes.toString('latin1')).slice(-100);
+    tail = (tail + lastOf(client)).slice(-100);
     expect(client.offset).toBe(offset + client.shownBytes);
     offset = client.offset;
     if (tail.includes(end)) return { stream: Buffer.concat(pieces), connections };
@@ -143,7 +147,7 @@ test('TERM-10 PROMISE-6 a viewer that stalls is dropped with its place, and nobo
   const client = await TerminalClient.attach(sandbox, id, 'protocol=binary');
   const printed = manyTongues(24 * mebibyte, 9);
   await print(sandbox, id, printed);
-  await until('all is shown', () => client.bytes.subarray(-100).includes(end), 20_000);
+  await client.sees(end);
   expect(digest(between(client.bytes))).toBe(digest(printed));
   await until('it is dropped', async () => (await attachedTo(sandbox, id)) === 1);
   const told = await stalled.wake();
@@ -173,7 +177,7 @@ test('TERM-10 a writer that stalls holds the program up, gets everything, and ca
   expect(shown).toBeLessThan(printed.length);
   expect((await record())['status']).toBe('running');
   // It is let go after a while, and the program goes on.
-  await until('all is shown', () => reader.bytes.subarray(-100).includes(end), 30_000);
+  await reader.sees(end);
   expect(digest(between(reader.bytes))).toBe(digest(printed));
   await reader.close();
 });
@@ -187,7 +191,7 @@ test('TERM-10 who says what has arrived is sent no more than that, and goes on t
   await until('the window is full', () => client.shownBytes > mebibyte);
   await Bun.sleep(300);
   expect(client.shownBytes).toBeLessThan(2 * mebibyte);
-  while (!client.bytes.subarray(-100).includes(end)) {
+  while (!lastOf(client).includes(end)) {
     const before = client.shownBytes;
     client.send({ type: 'ack', offset: client.offset });
     await until('more is shown', () => client.shownBytes > before);

@@ -9,6 +9,7 @@ export interface Closed {
 
 /** A shell may have to read the settings of its account first. */
 const seenWithinMs = 30_000;
+const firstRoomBytes = 64 * 1024;
 
 export interface ClientOptions {
   readonly headers?: Readonly<Record<string, string>>;
@@ -20,8 +21,8 @@ export interface ClientOptions {
 export class TerminalClient {
   /** Every message that is no output. */
   readonly messages: JsonObject[] = [];
-  /** All that was shown, byte by byte. */
-  readonly #shown: Uint8Array[] = [];
+  /** All that was shown, byte by byte, and room for more: a look at it copies nothing, however often it is taken. */
+  #shown = Buffer.alloc(firstRoomBytes);
   #shownBytes = 0;
   /** Where the next byte of output is. */
   offset = 0;
@@ -62,7 +63,7 @@ export class TerminalClient {
   }
 
   get bytes(): Buffer {
-    return Buffer.concat(this.#shown);
+    return this.#shown.subarray(0, this.#shownBytes);
   }
 
   get protocol(): string {
@@ -90,12 +91,17 @@ export class TerminalClient {
     this.send({ type: 'input', data });
   }
 
-  async sees(text: string): Promise<void> {
-    await until(`${JSON.stringify(text)} is shown`, () => this.text.includes(text), seenWithinMs).catch(
-      (error: unknown) => {
-        throw new Error(`${String(error)}; shown: ${JSON.stringify(this.text.slice(-2000))}`);
-      },
-    );
+  async sees(text: string, withinMs = seenWithinMs): Promise<void> {
+    let from = 0;
+    const isShown = () => {
+      const found = this.bytes.includes(text, from);
+      from = Math.max(0, this.#shownBytes - Buffer.byteLength(text)); // The beginning of it may be there.
+      return found;
+    };
+    await until(`${JSON.stringify(text)} is shown`, isShown, withinMs).catch((error: unknown) => {
+      const last = this.bytes.subarray(-2000).toString();
+      throw new Error(`${String(error)}; ${this.isClosed ? 'closed' : 'open'}, last shown: ${JSON.stringify(last)}`);
+    });
   }
 
   async hears(type: string, count = 1): Promise<JsonObject> {
@@ -136,8 +142,10 @@ export class TerminalClient {
   }
 
   #show(bytes: Uint8Array): void {
-    this.#shown.push(bytes);
-    this.#shownBytes += bytes.length;
+    const wanted = this.#shownBytes + bytes.length;
+    if (wanted > this.#shown.length) this.#shown = Buffer.concat([this.#shown], wanted * 2);
+    this.#shown.set(bytes, this.#shownBytes);
+    this.#shownBytes = wanted;
     this.#wantedBytes -= bytes.length;
     if (this.#wantedBytes <= 0) this.#socket.terminate();
   }
