@@ -1,4 +1,5 @@
-/* The end of a command and of all that it started: TERM, a grace, then KILL until nobody is left. */
+/* The end of a command and of all that it started: TERM, of a terminal HUP before it, a grace, then KILL until nobody
+ * is left. */
 #include "ending.h"
 
 #include <signal.h>
@@ -11,11 +12,38 @@
 #define FIRST_PAUSE_MS 2u
 /* Only a process stuck inside the kernel outlives several rounds. */
 #define LONGEST_PAUSE_MS 50u
+/* What a terminal's programs have to put their things in order; of a shorter grace the half. */
+#define HANG_UP_MS 500u
 
 static void signal_descendants(int first, int second) {
     struct tree tree = find_descendants(getpid());
     signal_tree_twice(&tree, first, second);
     free_tree(&tree);
+}
+
+/* Of those in the session of the terminal, or of all others. SIGCONT second: a stopped process would meet the first
+ * signal only when somebody wakes it. */
+static void signal_session(const struct ending *ending, bool is_inside, int number) {
+    struct tree tree = find_descendants(getpid());
+    keep_session(&tree, ending->session, is_inside);
+    signal_tree_twice(&tree, number, SIGCONT);
+    free_tree(&tree);
+}
+
+/* As when the window of a terminal is closed: an interactive shell is deaf to SIGTERM. Who has left its session would
+ * take SIGHUP for something else, and is asked as any other process is. */
+static void hang_up(struct ending *ending, uint64_t grace_ms) {
+    uint64_t terminate_at = monotonic_ms() + (grace_ms / 2 < HANG_UP_MS ? grace_ms / 2 : HANG_UP_MS);
+    if (ending->phase == ENDING_NOT_ASKED || terminate_at < ending->terminate_at) ending->terminate_at = terminate_at;
+    ending->phase = ENDING_HANGING_UP;
+    signal_session(ending, true, SIGHUP);
+    signal_session(ending, false, SIGTERM);
+}
+
+/* Who was not to notice the end of the terminal (nohup), and who has not ended over it. */
+static void terminate_session(struct ending *ending) {
+    ending->phase = ENDING_TERMINATING;
+    signal_session(ending, true, SIGTERM);
 }
 
 void begin_ending(struct ending *ending, uint64_t grace_ms) {
@@ -26,8 +54,12 @@ void begin_ending(struct ending *ending, uint64_t grace_ms) {
         return;
     }
     if (ending->phase == ENDING_NOT_ASKED || kill_at < ending->kill_at) ending->kill_at = kill_at;
+    if (ending->session != 0 && ending->phase != ENDING_TERMINATING) {
+        hang_up(ending, grace_ms);
+        return;
+    }
     ending->phase = ENDING_TERMINATING;
-    /* SIGCONT after SIGTERM: a stopped process would meet its SIGTERM only when somebody wakes it. */
+    /* SIGCONT after SIGTERM, for the same reason as above. */
     signal_descendants(SIGTERM, SIGCONT);
 }
 
@@ -55,6 +87,7 @@ void begin_killing(struct ending *ending) {
 
 bool continue_ending(struct ending *ending) {
     uint64_t now = monotonic_ms();
+    if (ending->phase == ENDING_HANGING_UP && now >= ending->terminate_at) terminate_session(ending);
     if (ending->phase == ENDING_TERMINATING && now >= ending->kill_at) begin_killing(ending);
     if (ending->phase != ENDING_KILLING || now < ending->round_at) return false;
     kill_round(ending);
@@ -66,6 +99,7 @@ void finish_ending(struct ending *ending) {
 }
 
 uint64_t next_ending_step(const struct ending *ending) {
+    if (ending->phase == ENDING_HANGING_UP) return ending->terminate_at;
     if (ending->phase == ENDING_TERMINATING) return ending->kill_at;
     return ending->phase == ENDING_KILLING ? ending->round_at : NEVER;
 }

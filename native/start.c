@@ -86,6 +86,7 @@ static struct failure start(struct keeper *keeper, const struct request *request
     struct failure failure = open_files(keeper, request);
     keeper->can_count_oom_kills = read_oom_kills(keeper->oom_counter, &keeper->oom_kills_before);
     if (failure.stage == 0) failure = launch_in_channels(keeper, request);
+    if (failure.stage == 0 && keeper->streams.is_terminal) keeper->ending.session = keeper->status.pid;
     if (failure.stage == 0) set_deadline(keeper, request);
     else write_journal_failure(&keeper->journal, failure.stage, failure.reason);
     return failure;

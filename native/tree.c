@@ -26,7 +26,7 @@ enum kinship { KINSHIP_UNKNOWN = 0, KINSHIP_ASKED, KINSHIP_DESCENDANT, KINSHIP_S
 /* ---- one process ---- */
 
 /* Fields of /proc/<pid>/stat, counted from the state, which follows the name in brackets. */
-enum stat_field { STAT_PARENT = 1, STAT_GROUP = 2, STAT_THREADS = 17, STAT_START_TIME = 19 };
+enum stat_field { STAT_PARENT = 1, STAT_GROUP = 2, STAT_SESSION = 3, STAT_THREADS = 17, STAT_START_TIME = 19 };
 
 /* A name may hold anything, brackets and spaces too: the last bracket ends it. */
 static bool parse_process(struct process *process, const char *text) {
@@ -44,6 +44,7 @@ static bool parse_process(struct process *process, const char *text) {
     process->pid = (pid_t)strtol(text, NULL, 10);
     process->parent = (pid_t)fields[STAT_PARENT];
     process->group = (pid_t)fields[STAT_GROUP];
+    process->session = (pid_t)fields[STAT_SESSION];
     process->start_time = fields[STAT_START_TIME];
     /* A first thread that has ended while others go on looks like a zombie, but the process lives. */
     process->is_alive = state != 'X' && (state != 'Z' || fields[STAT_THREADS] > 1);
@@ -178,6 +179,13 @@ void keep_group(struct tree *tree, pid_t group) {
     size_t kept = 0;
     for (size_t index = 0; index < tree->count; index++)
         if (tree->processes[index].group == group) tree->processes[kept++] = tree->processes[index];
+    tree->count = kept;
+}
+
+void keep_session(struct tree *tree, pid_t session, bool is_inside) {
+    size_t kept = 0;
+    for (size_t index = 0; index < tree->count; index++)
+        if ((tree->processes[index].session == session) == is_inside) tree->processes[kept++] = tree->processes[index];
     tree->count = kept;
 }
 

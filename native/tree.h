@@ -12,6 +12,7 @@ struct process {
     pid_t pid;
     pid_t parent;
     pid_t group;
+    pid_t session;
     uint64_t start_time;
     bool is_alive;
     uint8_t kinship;
@@ -27,6 +28,8 @@ struct tree find_descendants(pid_t ancestor);
 void free_tree(struct tree *tree);
 /* Only those of a process group. */
 void keep_group(struct tree *tree, pid_t group);
+/* Only those of a session, or only those of any other one. */
+void keep_session(struct tree *tree, pid_t session, bool is_inside);
 /* How many were reached. */
 size_t signal_tree(const struct tree *tree, int signal_number);
 /* Two signals to each, one right after the other. */

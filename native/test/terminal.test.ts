@@ -90,6 +90,38 @@ test('^C ends the foreground job and not the shell, ^D ends the shell', async ()
   expect(await running.connection.status(type.exited)).toMatchObject({ exited: true, cause: 0 });
 });
 
+test('TERMINATE hangs a terminal up: a shell that is deaf to SIGTERM ends, and its stopped job with it', async () => {
+  await using here = await Stage.start();
+  const running = await here.run({
+    ...terminal,
+    argv: ['/bin/bash', '--norc', '--noprofile', '-i'],
+    env: [...here.env, 'PS1=ready> '],
+  });
+  const say = typist(running);
+  await waitForLog(running, 'ready> ');
+  await say('sleep 600\n');
+  await untilRuns(running, 'sleep');
+  await say('\x1a');
+  await waitForLog(running, 'Stopped');
+  terminate(running, 60_000);
+  expect(await running.connection.status(type.exited)).toMatchObject({ signal: 1, cause: 1 });
+  await running.connection.ended;
+});
+
+test('who was not to notice the end of the terminal gets SIGTERM, and only those of its session SIGHUP', async () => {
+  await using here = await Stage.start();
+  const tells = 'trap "echo hup >>$0" HUP; trap "echo term >>$0; exit" TERM; echo up; while :; do sleep 0.01; done';
+  const [inside, outside] = [join(here.directory, 'inside'), join(here.directory, 'outside')];
+  const start = (file: string, before: string) => `${before} sh -c '${tells}' ${file} &`;
+  const running = await here.shell(`${start(inside, '')} ${start(outside, 'setsid')} wait`, terminal);
+  await waitForLog(running, /up\r\nup\r\n/);
+  terminate(running, 60_000);
+  expect(await running.connection.status(type.exited)).toMatchObject({ signal: 1 });
+  await running.connection.ended;
+  expect(readFileSync(inside, 'utf8')).toBe('hup\nterm\n');
+  expect(readFileSync(outside, 'utf8')).toBe('term\n');
+});
+
 async function untilRuns(running: Running, name: string): Promise<void> {
   const children = (): number[] =>
     readProc(running.status.pid, `task/${running.status.pid}/children`).split(' ').filter(Boolean).map(Number);

@@ -54,8 +54,8 @@ const saveWithinMs = 1000;
 /** Sessions that have ended stay readable: so many, and for so long. */
 const mostEnded = 64;
 const endedForMs = 3_600_000;
-/** Between SIGTERM and SIGKILL when a session is closed. A shell ignores the first, its terminal hangs up behind it. */
-const graceMs = 250;
+/** Between SIGHUP and SIGKILL when a session is closed: a shell that waits for a line needs none of it. */
+const graceMs = 500;
 const endWithinMs = graceMs + 5000;
 
 export class Terminals implements Disposable {
