@@ -353,6 +353,21 @@ for (const backend of terminalBackends) {
   );
 
   test(
+    `TERM-1 sessions that are made at once all outlive the daemon (${backend})`,
+    async ({ sandbox }) => {
+      const ids = ['a', 'b', 'c', 'd', 'e'];
+      const made = await Promise.all(ids.map((id) => Session.start(sandbox, { id })));
+      const pids = await Promise.all(made.map(async (session) => (await session.record())['pid'] as number));
+      process.kill(sandbox.daemonPid, 'SIGKILL');
+      await sandbox.served();
+      const { sessions } = await sandbox.ok('GET /v2/pty/sessions');
+      expect(Object.keys(sessions as object).toSorted()).toEqual(ids);
+      expect(ids.map((id) => (sessions as JsonObject)[id].pid as number)).toEqual(pids);
+    },
+    { args, expectedWarnings: ['started again by init'] },
+  );
+
+  test(
     `TERM-3 TERM-5 a session whose keeper is killed is told as ended, without an exit code, and leaves nothing (${backend})`,
     async ({ sandbox }) => {
       const session = await Session.start(sandbox);

@@ -62,6 +62,8 @@ export class Terminals implements Disposable {
   readonly attaching = new Attaching(() => this.#saveSoon());
   readonly #byId = new Map<string, Terminal>();
   readonly #starting = new Map<string, Promise<Terminal>>();
+  /** Of those that are being started: whatever is written down meanwhile has them too. */
+  readonly #startingRecords = new Set<TerminalRecord>();
   /** When they ended, the first one first. */
   readonly #endedMs = new Map<Terminal, number>();
   #saving: ReturnType<typeof setTimeout> | null = null;
@@ -207,10 +209,15 @@ export class Terminals implements Disposable {
     };
     const terminal = new Terminal(record, { jobs, now });
     await this.#forgetEnded(this.#byId.get(id));
-    // Written down first: a shell that nobody knows would be ended by the next daemon.
-    this.#save(record);
-    terminal.run(await launcher.launch(record, 0, spec.cwd === null));
-    this.#byId.set(id, terminal);
+    this.#startingRecords.add(record);
+    try {
+      // Written down first: a shell that nobody knows would be ended by the next daemon.
+      this.#save();
+      terminal.run(await launcher.launch(record, 0, spec.cwd === null));
+      this.#byId.set(id, terminal);
+    } finally {
+      this.#startingRecords.delete(record);
+    }
     void this.#tend(terminal);
     return terminal;
   }
@@ -301,10 +308,10 @@ export class Terminals implements Disposable {
     this.#saving ??= setTimeout(() => this.flush(), saveWithinMs);
   }
 
-  #save(more?: TerminalRecord): void {
+  #save(): void {
     const records = [...this.#byId.values()].map(({ record }) => record);
     try {
-      this.deps.store.save(more ? [...records, more] : records);
+      this.deps.store.save([...records, ...this.#startingRecords]);
     } catch (error) {
       throw systemRefusal(error);
     }
