@@ -1,6 +1,6 @@
 /** WebSockets at terminals under stress: connections that break, clients that stall, daemons that die. */
 import { createHash } from 'node:crypto';
-import { writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test, type Sandbox } from '../harness/sandbox.ts';
 import { StalledClients } from '../harness/stalled.ts';
@@ -204,6 +204,34 @@ test('TERM-10 who says what has arrived is sent no more than that, and goes on t
   const next = await TerminalClient.attach(sandbox, id);
   expect(next.ready?.['offset']).toBeGreaterThan(mebibyte);
   await next.close();
+});
+
+/** A program that reads nothing until a file is there, and then so many bytes into another one. */
+async function readsLate(sandbox: Sandbox, id: string, count: number): Promise<{ go: string; read: string }> {
+  const [go, read] = [join(sandbox.directory, 'go'), join(sandbox.directory, 'read')];
+  const line = `stty raw -echo; printf '<REA''DY>'; until [ -e ${go} ]; do sleep 0.05; done; head -c ${count} >${read}`;
+  await sandbox.ok(`POST /v2/pty/sessions/${id}/input`, { input: line, press_enter: true });
+  return { go, read };
+}
+
+test('TERM-10 TERM-7 what several type comes in the order it came in, also while a program does not read', async ({
+  sandbox,
+}) => {
+  const id = await session(sandbox);
+  const parts = ['1'.repeat(300_000), '2', '3', '4', '5', '6'];
+  const { go, read } = await readsLate(sandbox, id, parts.join('').length);
+  const writers = await Promise.all([0, 1].map(() => TerminalClient.attach(sandbox, id, 'offset=0')));
+  for (const writer of writers) await writer.sees('<READY>');
+  for (const [n, part] of parts.entries()) {
+    const writer = writers[[0, 0, 1, 0, 0, 1][n] ?? 0];
+    writer?.type(part);
+    writer?.send({ type: 'ping', timestamp: n });
+    await until('it has come', () => writer?.of('pong').at(-1)?.['timestamp'] === n);
+  }
+  writeFileSync(go, '');
+  await until('all is read', () => existsSync(read) && readFileSync(read).length === parts.join('').length);
+  expect(readFileSync(read, 'latin1').slice(299_999)).toBe('123456');
+  await Promise.all(writers.map((writer) => writer.close()));
 });
 
 test('TERM-10 a thousand connects and drops leave nothing behind', async ({ sandbox }) => {

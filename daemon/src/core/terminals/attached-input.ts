@@ -8,9 +8,9 @@ import type { Terminal } from './terminal.ts';
 const mostWaitingBytes = 16 * 1024 * 1024;
 
 export class AttachedInput {
-  #waiting: Uint8Array[] = [];
+  /** What was to be typed last: one turn at the keyboard. */
+  #turn: Uint8Array[] = [];
   #waitingBytes = 0;
-  #isTyping = false;
 
   constructor(
     private readonly terminal: Terminal,
@@ -26,30 +26,23 @@ export class AttachedInput {
       this.onRefused(notTyped(bytes.length));
       return;
     }
-    this.#waiting.push(bytes);
     this.#waitingBytes += bytes.length;
     this.terminal.untypedBytes += bytes.length;
-    if (!this.#isTyping) void this.#typeAll();
+    // Keys that have come in quickly are typed at once, unless somebody else has come between them.
+    if (this.terminal.isLastTurn(this.#turn)) this.#turn.push(bytes);
+    else void this.#takeTurn((this.#turn = [bytes]));
   }
 
-  async #typeAll(): Promise<void> {
-    this.#isTyping = true;
-    for (let next = this.#take(); next; next = this.#take()) {
-      try {
-        await this.#typeOne(next);
-      } catch (error) {
-        this.onRefused(error);
-      }
+  async #takeTurn(turn: Uint8Array[]): Promise<void> {
+    try {
+      await this.terminal.takeTurn(turn, async () => {
+        const bytes = turn.length > 1 ? Buffer.concat(turn) : (turn[0] ?? Buffer.alloc(0));
+        this.#waitingBytes -= bytes.length;
+        await this.#typeOne(bytes);
+      });
+    } catch (error) {
+      this.onRefused(error);
     }
-    this.#isTyping = false;
-  }
-
-  #take(): Uint8Array | undefined {
-    // Keys that have come in quickly are typed at once.
-    const next = this.#waiting.length > 1 ? Buffer.concat(this.#waiting) : this.#waiting[0];
-    this.#waiting = [];
-    this.#waitingBytes = 0;
-    return next;
   }
 
   async #typeOne(bytes: Uint8Array): Promise<void> {
@@ -73,7 +66,7 @@ export class AttachedInput {
     while (attaching.isHeld && !left.aborted) await terminal.log.changed(left);
     if (left.aborted) return bytes.length; // Somebody else has the terminal, and nobody is there to be told.
     try {
-      return await terminal.type(bytes, left);
+      return await terminal.typeInTurn(bytes, left);
     } catch (error) {
       if (error instanceof HandedOver) return null;
       throw error;

@@ -71,6 +71,7 @@ export class Terminal {
   untypedBytes = 0;
   #typedBytes: number | null = 0;
   #typing: Promise<unknown> = Promise.resolve();
+  #lastTurn: object | null = null;
   #isClosed = false;
 
   constructor(
@@ -162,14 +163,31 @@ export class Terminal {
 
   /** Types behind what others have typed; answers how many of the bytes were taken. Throws `terminal_ended`. */
   async type(bytes: Uint8Array, signal: AbortSignal): Promise<number> {
+    return await this.takeTurn({}, () => this.typeInTurn(bytes, signal));
+  }
+
+  /** Whoever types does so behind all who came before: `work` has the keyboard until it is done. */
+  async takeTurn<T>(turn: object, work: () => Promise<T>): Promise<T> {
+    this.#lastTurn = turn;
+    const done = this.#typing.then(() => {
+      if (this.#lastTurn === turn) this.#lastTurn = null;
+      return work();
+    });
+    this.#typing = done.catch(() => null); // The next one types, whatever became of this one.
+    return await done;
+  }
+
+  /** It has not begun, and nobody has come behind it. */
+  isLastTurn(turn: object): boolean {
+    return this.#lastTurn === turn;
+  }
+
+  /** The same as `type`, for whoever has the keyboard. */
+  async typeInTurn(bytes: Uint8Array, signal: AbortSignal): Promise<number> {
     this.touch();
     this.log.refresh(); // What comes from now on comes later than this.
-    const typed = this.#typing.then(async () => {
-      using deadline = new Deadline(typeWithinMs, signal);
-      return await this.process.type(bytes, deadline.signal);
-    });
-    this.#typing = typed.catch(() => null); // The next one types, whatever became of this one.
-    const count = await typed;
+    using deadline = new Deadline(typeWithinMs, signal);
+    const count = await this.process.type(bytes, deadline.signal);
     if (this.#typedBytes !== null) this.#typedBytes += count;
     return count;
   }
