@@ -2,9 +2,10 @@
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, test, type Sandbox } from '../harness/sandbox.ts';
+import { expect, test, type JsonObject, type Sandbox } from '../harness/sandbox.ts';
 import { StalledClients } from '../harness/stalled.ts';
 import { TerminalClient } from '../harness/terminal-client.ts';
+import { BareSocket, frameOf, opcodes } from '../harness/terminal-fuzz-socket.ts';
 import { until } from '../harness/until.ts';
 
 const mebibyte = 1024 * 1024;
@@ -232,6 +233,30 @@ test('TERM-10 TERM-7 what several type comes in the order it came in, also while
   await until('all is read', () => existsSync(read) && readFileSync(read).length === parts.join('').length);
   expect(readFileSync(read, 'latin1').slice(299_999)).toBe('123456');
   await Promise.all(writers.map((writer) => writer.close()));
+});
+
+test('TERM-10 who comes behind a connection that broke is told all that it had brought', async ({ sandbox }) => {
+  const id = await session(sandbox);
+  const { read } = await readsLate(sandbox, id, 1);
+  const path = `/v2/pty/sessions/${id}/ws?protocol=binary`;
+  const open = async (): Promise<{ socket: BareSocket; taken: number }> => {
+    const told = Promise.withResolvers<number>();
+    const socket = await BareSocket.open(sandbox.url, path, (opcode, payload) => {
+      if (opcode === opcodes.text) told.resolve((JSON.parse(payload.toString()) as JsonObject)['input_offset'] ?? 0);
+    });
+    return { socket, taken: await told.promise };
+  };
+  let { socket, taken } = await open();
+  for (let round = 1; round <= 200; round++) {
+    socket.send(opcodes.binary, 'abcd');
+    if (round % 2 === 0) socket.sendBytes(frameOf(opcodes.binary, 'half of a frame').subarray(0, 9));
+    await socket.drop();
+    const next = await open();
+    expect([round, next.taken]).toEqual([round, taken + 4]);
+    ({ socket, taken } = next);
+  }
+  expect(existsSync(read)).toBe(false);
+  await socket.drop();
 });
 
 test('TERM-10 a thousand connects and drops leave nothing behind', async ({ sandbox }) => {

@@ -1,4 +1,5 @@
 /** The v2 routes that attach a WebSocket to a terminal. */
+import { setImmediate as turn } from 'node:timers/promises';
 import { z } from 'zod';
 import { startOf } from '../../core/terminals/attachment.ts';
 import { SocketUpgrade } from '../../http/socket.ts';
@@ -62,6 +63,10 @@ export const attachTerminal = route({
   socket: true,
   errors: ['terminal_not_found', 'capacity_reached', 'unavailable'],
   async handle({ terminals, screens, closing }, { params, query, context }) {
+    // What connections that have broken since brought is taken first: `input_offset` and durable places count on it.
+    // The first turn of the event loop is the rest of this one; the second is behind a look at all connections.
+    await turn();
+    await turn();
     const terminal = terminals.get(params.id);
     const isWriter = query.mode === 'rw';
     if (isWriter && (query.cols ?? query.rows) !== undefined && !terminal.isTerminated) {
