@@ -155,7 +155,7 @@ export const settings = {
     flag: 'shell-backend',
     schema: z.enum(['auto', 'native', 'tmux']),
     fallback: 'auto',
-    sentence: 'What holds the terminals: native, or tmux where it is on PATH; auto is native.',
+    sentence: 'What holds the terminals: native or tmux; auto is tmux where that is on PATH, else native.',
   }),
   terminalIdleSeconds: setting<number>({
     variable: 'SVC_SHELL_SESSION_TIMEOUT_SECS',

@@ -1,21 +1,20 @@
 /** What the image has for commands and terminals. */
 import type { Probe } from '../capabilities/capabilities.ts';
 import type { ExecCapability } from '../capabilities/report.ts';
+import { terminalBackend, type AskedBackend } from '../capabilities/terminal-backend.ts';
 
 const shellsLookedFor = ['bash', 'sh'];
 
 /** `find` answers the first executable of a name on PATH, now; `asked` is what terminals are to be held by. */
-export function execProbe(
-  find: (program: string) => string | null,
-  asked: 'auto' | 'native' | 'tmux',
-): Probe<ExecCapability> {
+export function execProbe(find: (program: string) => string | null, asked: AskedBackend): Probe<ExecCapability> {
   return {
     look() {
       const shells = shellsLookedFor.filter((shell) => find(shell) !== null);
-      const tmux = find('tmux') !== null;
+      const chosen = terminalBackend(asked, find);
       const noShell =
         shells.length > 0 ? [] : ['no bash and no sh is on PATH: only programs with shell "none" run, and no terminal'];
-      const noTmux = tmux || asked !== 'tmux' ? [] : ['tmux is not on PATH, and SVC_SHELL_BACKEND asks for it'];
+      const noTmux =
+        chosen.name === null ? [`${chosen.missing} is not on PATH, and SVC_SHELL_BACKEND asks for tmux`] : [];
       const missing = [...noShell, ...noTmux];
       return {
         status: missing.length === 0 ? 'ready' : 'degraded',
@@ -23,16 +22,10 @@ export function execProbe(
         warnings: [],
         shells,
         pty: missing.length === 0,
-        tmux,
-        backend: backendOf(asked, tmux),
+        tmux: find('tmux') !== null,
+        backend: chosen.name,
       };
     },
     unknown: { shells: [], pty: false, tmux: false, backend: null },
   };
-}
-
-/** What the next session is held by; null when there can be none. */
-function backendOf(asked: 'auto' | 'native' | 'tmux', hasTmux: boolean): ExecCapability['backend'] {
-  if (asked !== 'tmux') return 'native';
-  return hasTmux ? 'tmux' : null;
 }

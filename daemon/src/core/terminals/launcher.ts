@@ -9,8 +9,8 @@ import type { TerminalRecord } from './terminal.ts';
 
 export interface TerminalLauncherDeps {
   readonly accounts: Accounts;
-  /** The one that is to be used now. Throws `unavailable`. */
-  readonly backend: () => ShellBackend;
+  /** Those that may be used now, the best one first. Throws `unavailable`. */
+  readonly backends: () => readonly ShellBackend[];
   /** What every shell's environment starts from. */
   readonly environment: Readonly<Record<string, string>>;
   /** Looks a program up in a PATH, now; null when it is not there. */
@@ -62,11 +62,11 @@ export class TerminalLauncher {
   ): Promise<ShellProcess> {
     const account = this.deps.accounts.resolve(record.user);
     const shell = this.#shellOf(account);
-    const backend = this.deps.backend();
     const directories = isDefaulted ? [...new Set([record.cwd, account.home, '/'])] : [record.cwd];
     for (const cwd of directories) {
-      const start = { shell, cwd, from, notice, backend: backend.name };
-      const process = await this.#start(backend, this.#launchOf(record, account, start));
+      const process = await this.#start((backend) => {
+        return this.#launchOf(record, account, { shell, cwd, from, notice, backend });
+      });
       if (process.end?.kind !== 'failed') return process;
       const { end } = process;
       process.child.forget();
@@ -97,12 +97,18 @@ export class TerminalLauncher {
     return notice === null || sh === null ? [shell] : [sh, '-c', 'printf "%s\\n" "$1"; exec "$0"', shell, notice];
   }
 
-  async #start(backend: ShellBackend, launch: ShellLaunch): Promise<ShellProcess> {
-    try {
-      return await backend.start(launch);
-    } catch (error) {
-      throw systemRefusal(error);
+  /** Where one cannot do it, the next one does. */
+  async #start(launchOf: (backend: BackendName) => ShellLaunch): Promise<ShellProcess> {
+    const refusals = [];
+    for (const backend of this.deps.backends()) {
+      try {
+        return await backend.start(launchOf(backend.name));
+      } catch (error) {
+        refusals.push(systemRefusal(error));
+        if (!(error instanceof CoreError && error.code === 'unavailable')) break;
+      }
     }
+    throw refusals[0] ?? new Error('there is always a backend');
   }
 
   /** The login shell of the account; where that is none, the first that the image has. */

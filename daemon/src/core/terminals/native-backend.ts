@@ -1,32 +1,15 @@
 /** A shell whose terminal is held by a keeper of its own. */
 import type { Child, ChildEnd, Spawn } from '../../platform/spawn.ts';
-import type { ShellBackend, ShellLaunch, ShellProcess } from './shell-process.ts';
+import { spawnRequest, type ShellBackend, type ShellLaunch, type ShellProcess } from './shell-process.ts';
 import type { TerminalSize } from './terminal-size.ts';
-
-/** Between SIGTERM and SIGKILL when the daemon ends. */
-const graceMs = 3000;
 
 export class NativeBackend implements ShellBackend {
   readonly name = 'native';
 
   constructor(private readonly spawn: Spawn) {}
 
-  async start({ note, argv, env, cwd, account, size, capBytes }: ShellLaunch): Promise<ShellProcess> {
-    const child = await this.spawn.start({
-      note,
-      input: null,
-      argv,
-      env,
-      cwd,
-      account,
-      stdin: size,
-      merge: false,
-      isAwaited: false,
-      capBytes,
-      hardTimeoutMs: null,
-      graceMs,
-      limits: [],
-    });
+  async start(launch: ShellLaunch): Promise<ShellProcess> {
+    const child = await this.spawn.start(spawnRequest(launch, { argv: launch.argv, stdin: launch.size }));
     return new NativeProcess(child);
   }
 

@@ -1,5 +1,5 @@
 /** A shell at a terminal while it lives, whatever holds the terminal: a keeper itself, or a tmux server in one. */
-import type { Child, ChildEnd } from '../../platform/spawn.ts';
+import type { Child, ChildEnd, SpawnRequest } from '../../platform/spawn.ts';
 import type { TerminalSize } from './terminal-size.ts';
 
 export const backendNames = ['native', 'tmux'] as const;
@@ -28,12 +28,12 @@ export interface ShellProcess {
   readonly pid: number | null;
   /** null while it lives. Of the shell, not of what holds its terminal. */
   readonly end: ChildEnd | null;
-  /** Bytes that were ever typed and taken; absent where nobody counts. */
-  readonly typedBytes?: number;
+  /** Bytes that were ever typed and taken; null where that is not known. */
+  readonly typedBytes: number | null;
   /** Types these bytes behind what was typed before; answers how many of them were taken when the wait was over. */
   type(bytes: Uint8Array, signal: AbortSignal): Promise<number>;
   resize(size: TerminalSize): void;
-  /** Leaves what it writes in its terminal, so that it waits once the kernel holds no more. */
+  /** Whoever writes to the terminal waits, once the kernel holds no more. */
   pause(): void;
   resume(): void;
 }
@@ -43,4 +43,29 @@ export interface ShellBackend {
   start(launch: ShellLaunch): Promise<ShellProcess>;
   /** Takes over a process that an earlier daemon started. */
   adopt(child: Child): ShellProcess;
+}
+
+/** Between SIGTERM and SIGKILL when the daemon ends. */
+const graceMs = 3000;
+
+/** What a keeper is asked for, whoever holds the terminal. */
+export function spawnRequest(
+  { note, env, cwd, account, capBytes }: ShellLaunch,
+  { argv, stdin }: Pick<SpawnRequest, 'argv' | 'stdin'>,
+): SpawnRequest {
+  return {
+    note,
+    input: null,
+    argv,
+    env,
+    cwd,
+    account,
+    stdin,
+    merge: false,
+    isAwaited: false,
+    capBytes,
+    hardTimeoutMs: null,
+    graceMs,
+    limits: [],
+  };
 }

@@ -144,15 +144,15 @@ export class Terminal {
   /** Its shell, or another one after the one before has ended. */
   run(process: ShellProcess): void {
     this.log.add(process.child);
-    this.holds.apply(process.child);
+    this.holds.apply(process);
     this.#process = process;
   }
 
   /** The same, of a process that an earlier daemon had started. */
   adopt(process: ShellProcess, from: number): void {
     this.log.addFrom(from, process.child);
-    this.#typedBytes = process.typedBytes ?? null;
-    this.holds.apply(process.child);
+    this.#typedBytes = process.typedBytes;
+    this.holds.apply(process);
     this.#process = process;
   }
 

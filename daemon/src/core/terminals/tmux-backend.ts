@@ -2,11 +2,11 @@
 import { CoreError } from '../../kit/errors.ts';
 import { Deadline } from '../../kit/deadline.ts';
 import type { Child, Spawn } from '../../platform/spawn.ts';
-import type { BackendName, ShellBackend, ShellLaunch, ShellProcess } from './shell-process.ts';
-import { TmuxProcess } from './tmux-process.ts';
+import { spawnRequest, type ShellBackend, type ShellLaunch, type ShellProcess } from './shell-process.ts';
+import { TmuxProcess, type TmuxProcessDeps } from './tmux-process.ts';
 import { tmuxScript } from './tmux-script.ts';
 
-export interface TmuxBackendDeps {
+export interface TmuxBackendDeps extends TmuxProcessDeps {
   readonly spawn: Spawn;
   /** Looks a program up in the PATH of the image, now; null when it is not there. */
   readonly find: (program: string) => string | null;
@@ -14,8 +14,6 @@ export interface TmuxBackendDeps {
   readonly path: string;
 }
 
-/** Between SIGTERM and SIGKILL when the daemon ends. */
-const graceMs = 3000;
 const startWithinMs = 10_000;
 /** Names of directories stay short: a socket lies in it. */
 const nameLength = 40;
@@ -30,37 +28,17 @@ export class TmuxBackend implements ShellBackend {
 
   constructor(private readonly deps: TmuxBackendDeps) {}
 
-  /** What it needs and is not on PATH. */
-  missing(): string | null {
-    if (this.deps.find('tmux') === null) return 'tmux';
-    if (this.deps.find('env') === null) return 'env';
-    return this.#shell() === null ? 'sh' : null;
-  }
-
+  /** Throws `unavailable` where tmux cannot be started, or is too old. */
   async start(launch: ShellLaunch): Promise<ShellProcess> {
-    const { note, env, cwd, account, capBytes } = launch;
-    const child = await this.deps.spawn.start({
-      note,
-      input: null,
-      argv: this.#script(launch),
-      env,
-      cwd,
-      account,
-      stdin: 'pipe',
-      merge: false,
-      isAwaited: false,
-      capBytes,
-      hardTimeoutMs: null,
-      graceMs,
-      limits: [],
-    });
-    const process = new TmuxProcess(child);
+    const request = spawnRequest(launch, { argv: this.#script(launch), stdin: 'pipe' });
+    const child = await this.deps.spawn.start(request);
+    const process = new TmuxProcess(child, this.deps);
     if (child.end?.kind !== 'failed') await this.#started(process);
     return process;
   }
 
   adopt(child: Child): ShellProcess {
-    const process = new TmuxProcess(child);
+    const process = new TmuxProcess(child, this.deps);
     process.resume(); // The daemon that died may have held its output up for a reader that is gone.
     return process;
   }
@@ -94,16 +72,6 @@ export class TmuxBackend implements ShellBackend {
       hint: 'tmux has to be 3.2 or newer. SVC_SHELL_BACKEND=native does without it.',
     });
   }
-}
-
-/** The one that is asked for; auto is native, because what tmux shows cannot be held up for a writer. Throws `unavailable`. */
-export function chosenBackend(choice: 'auto' | BackendName, native: ShellBackend, tmux: TmuxBackend): ShellBackend {
-  if (choice !== 'tmux') return native;
-  const missing = tmux.missing();
-  if (missing === null) return tmux;
-  throw new CoreError('unavailable', `${missing} is not on PATH, and terminals are to be in tmux`, {
-    hint: `Install ${missing} in the image, or start with SVC_SHELL_BACKEND=native.`,
-  });
 }
 
 /** tmux takes a word that ends in ; for the last one of a command. */

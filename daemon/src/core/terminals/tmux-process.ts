@@ -1,28 +1,68 @@
-/** One session in tmux while it lives: the lines that its server is given, and the pid that this has told. */
+/** One session in tmux while it lives: the lines that its server is given, and the pids that this has told. */
+import { Deadline } from '../../kit/deadline.ts';
 import type { Child, ChildEnd } from '../../platform/spawn.ts';
+import type { TerminalDevices, TerminalPlace } from '../../platform/terminal-device.ts';
 import type { ShellProcess } from './shell-process.ts';
 import type { TerminalSize } from './terminal-size.ts';
-import { cutLine, pauseLine, resizeLine, resumeLine, typedLineBytes, typeLine } from './tmux-lines.ts';
-import { pidLine } from './tmux-script.ts';
+import { cutLine, resizeLine, typedWithin, typeLines } from './tmux-lines.ts';
+import { startLine } from './tmux-script.ts';
+
+/** What is about to be typed: with what its keeper has taken, the next daemon knows how much was. */
+export interface TypedNote {
+  /** Bytes of standard input that were taken before. */
+  readonly from: number;
+  /** Bytes that were typed before. */
+  readonly typed: number;
+  /** A line that was cut off is ended first. */
+  readonly isCut: boolean;
+  readonly count: number;
+}
+
+export interface TypedNotes {
+  load(): TypedNote | null;
+  /** Throws the system's error. */
+  save(note: TypedNote): void;
+  remove(): void;
+}
+
+export interface TmuxProcessDeps {
+  readonly devices: TerminalDevices;
+  readonly notes: (child: Child) => TypedNotes;
+}
 
 const mostErrorBytes = 4096;
-/** Lines that are written in one go; a change of the size may come between two of them. */
-const linesAtOnce = 32;
+/** Typed in one go; a change of the size may come between two of them. */
+const mostAtOnceBytes = 16 * 1024;
+/** tmux takes whatever it is told to type: what no program has read is bounded here. */
+const mostUnreadBytes = 64 * 1024;
+const lookEveryMs = 2;
+/** tmux changes a size that it has just changed a quarter of a second later. */
+const resizeWithinMs = 1000;
 
 export class TmuxProcess implements ShellProcess {
   readonly backend = 'tmux';
-  #pid: number | null = null;
+  typedBytes: number | null;
+  readonly #notes: TypedNotes;
+  #place: TerminalPlace | null = null;
   #writing: Promise<unknown> = Promise.resolve();
   /** An earlier daemon may have left the beginning of a line behind. */
   #isCut: boolean;
+  /** Typed since the terminal was last seen to have nothing unread. */
+  #unreadBytes = 0;
+  /** Not given to tmux yet. */
+  #size: TerminalSize | null = null;
 
-  constructor(readonly child: Child) {
+  constructor(
+    readonly child: Child,
+    private readonly deps: TmuxProcessDeps,
+  ) {
+    this.#notes = deps.notes(child);
     this.#isCut = child.stdin.accepted > 0;
+    this.typedBytes = child.stdin.accepted === 0 ? 0 : typedBefore(child, this.#notes.load());
   }
 
   get pid(): number | null {
-    this.#pid ??= Number(pidLine.exec(this.errors())?.[1] ?? 0) || null;
-    return this.#pid;
+    return this.#terminal?.pid ?? null;
   }
 
   get end(): ChildEnd | null {
@@ -48,46 +88,114 @@ export class TmuxProcess implements ShellProcess {
 
   async type(bytes: Uint8Array, signal: AbortSignal): Promise<number> {
     let taken = 0;
-    while (taken < bytes.length && !signal.aborted) {
-      const lines = [];
-      for (let at = taken; at < bytes.length && lines.length < linesAtOnce; at += typedLineBytes) {
-        lines.push(typeLine(bytes.subarray(at, at + typedLineBytes)));
-      }
-      const whole = await this.#write(lines, signal);
-      taken = Math.min(bytes.length, taken + whole * typedLineBytes);
-      if (whole < lines.length) break;
+    while (taken < bytes.length && (await this.#hasRoom(signal))) {
+      const some = bytes.subarray(taken, taken + mostAtOnceBytes);
+      const count = await this.#next(() => this.#typeNow(some, signal));
+      taken += count;
+      this.#unreadBytes += count;
+      if (count < some.length) break;
     }
     return taken;
   }
 
+  /** What is typed later comes later: it waits until the terminal has that size. */
   resize(size: TerminalSize): void {
-    void this.#write([resizeLine(size)]);
+    this.#size = size;
+    void this.#next(() => this.#resizeNow());
   }
 
   pause(): void {
-    void this.#write([pauseLine]);
+    if (this.#terminal) this.deps.devices.hold(this.#terminal);
   }
 
   resume(): void {
-    void this.#write([resumeLine]);
+    if (this.#terminal) this.deps.devices.release(this.#terminal);
   }
 
-  /** Behind what is being written; answers how many of the lines were taken as a whole. */
-  #write(lines: readonly string[], signal?: AbortSignal): Promise<number> {
-    const written = this.#writing.then(() => this.#writeNow(lines, signal));
-    this.#writing = written.catch(() => null); // The next one writes, whatever became of this one.
-    return written;
+  get #terminal(): TerminalPlace | null {
+    const [, pid, path] = (this.#place ? null : startLine.exec(this.errors())) ?? [];
+    if (pid !== undefined && path !== undefined) this.#place = { pid: Number(pid), path };
+    return this.#place;
   }
 
-  async #writeNow(lines: readonly string[], signal?: AbortSignal): Promise<number> {
-    const all = this.#isCut ? [cutLine, ...lines] : lines;
+  /** Waits for programs to read what was typed; false when they do not. */
+  async #hasRoom(signal: AbortSignal): Promise<boolean> {
+    while (!signal.aborted) {
+      if (this.#unreadBytes >= mostUnreadBytes && this.#isAllRead()) this.#unreadBytes = 0;
+      if (this.#unreadBytes < mostUnreadBytes || this.end) return true;
+      using look = new Deadline(lookEveryMs, signal);
+      await this.child.changed(look.signal);
+    }
+    return false;
+  }
+
+  /** Also where nobody can know. */
+  #isAllRead(): boolean {
+    const { accepted, written } = this.child.stdin;
+    return written === accepted && !(this.#terminal && this.deps.devices.unreadBytes(this.#terminal));
+  }
+
+  async #typeNow(bytes: Uint8Array, signal: AbortSignal): Promise<number> {
+    if (signal.aborted || !this.child.stdin.isOpen) return 0;
     const from = this.child.stdin.accepted;
-    const end = await this.child.writeStdin(from, Buffer.from(all.join('')), signal);
-    let rest = end - from;
-    const whole = all.findIndex((line) => (rest -= line.length) < 0);
-    if (whole === -1) this.#isCut = false;
-    else this.#isCut ||= end > from;
-    const count = whole === -1 ? all.length : whole;
-    return Math.max(0, count - (all.length - lines.length));
+    const isCut = this.#isCut;
+    if (this.typedBytes !== null) this.#note({ from, typed: this.typedBytes, isCut, count: bytes.length });
+    const written = await this.#write(typeLines(bytes).join(''), signal);
+    const count = typedWithin(written, bytes.length);
+    if (this.typedBytes !== null) this.typedBytes += count;
+    return count;
   }
+
+  #note(note: TypedNote): void {
+    try {
+      this.#notes.save(note);
+    } catch {
+      // On a full disk it can still be typed; an old number would have the next daemon tell too little.
+      this.#notes.remove();
+      this.typedBytes = null;
+    }
+  }
+
+  /** Several changes that wait are one. */
+  async #resizeNow(): Promise<void> {
+    const size = this.#size;
+    this.#size = null;
+    if (!size) return;
+    using deadline = new Deadline(resizeWithinMs);
+    await this.#write(resizeLine(size), deadline.signal);
+    while (!deadline.passed && !this.end && !this.#hasSize(size)) {
+      using look = new Deadline(lookEveryMs, deadline.signal);
+      await this.child.changed(look.signal);
+    }
+  }
+
+  /** Also where nobody can know. */
+  #hasSize({ cols, rows }: TerminalSize): boolean {
+    const size = this.#terminal && this.deps.devices.size(this.#terminal);
+    return !size || (size.cols === cols && size.rows === rows);
+  }
+
+  /** Behind what is being done. */
+  #next<T>(act: () => Promise<T>): Promise<T> {
+    const done = this.#writing.then(act);
+    this.#writing = done.catch(() => null); // The next one is done, whatever became of this one.
+    return done;
+  }
+
+  /** Answers how many characters of the lines were taken. */
+  async #write(lines: string, signal: AbortSignal): Promise<number> {
+    const cut = this.#isCut ? cutLine : '';
+    const from = this.child.stdin.accepted;
+    const end = await this.child.writeStdin(from, Buffer.from(cut + lines), signal);
+    if (end - from === cut.length + lines.length) this.#isCut = false;
+    else this.#isCut ||= end > from;
+    return Math.max(0, end - from - cut.length);
+  }
+}
+
+/** null when nothing was written down. */
+function typedBefore({ stdin }: Child, note: TypedNote | null): number | null {
+  if (!note || note.from > stdin.accepted) return null;
+  const written = stdin.accepted - note.from - (note.isCut ? cutLine.length : 0);
+  return note.typed + typedWithin(written, note.count);
 }
