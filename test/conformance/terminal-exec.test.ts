@@ -412,6 +412,70 @@ test(
 );
 
 test(
+  'TERM-6 commands go on through an upgrade: who waits for one, or for a turn, is answered',
+  async ({ sandbox }) => {
+    const shell = await Shell.open(sandbox);
+    for (const round of ['first', 'second']) {
+      const go = join(sandbox.directory, round);
+      const running = shell.exec(`echo before; until test -e ${go}; do sleep 0.05; done; echo behind; (exit 4)`);
+      await shell.until('it runs', ({ current_command }) => String(current_command).includes('until'));
+      const waiting = shell.exec(`echo $? ${round}`);
+      const served = sandbox.served();
+      expect(await sandbox.upgrade()).toMatchObject({ code: 0, stderr: '' });
+      await served;
+      expect(await shell.record()).toMatchObject({
+        status: 'running',
+        current_command: expect.stringContaining('until'),
+      });
+      writeFileSync(go, '');
+      expect(await running).toMatchObject({ status: 'completed', exit_code: 4, output: 'before\nbehind\n' });
+      expect(await waiting).toMatchObject({ status: 'completed', exit_code: 0, output: `4 ${round}\n` });
+    }
+  },
+  withShellAccounts(),
+);
+
+test(
+  'TERM-6 upgrades under load begin every command exactly once',
+  async ({ sandbox }) => {
+    const shells = await Promise.all([1, 2, 3, 4].map(() => Shell.open(sandbox)));
+    let isOver = false;
+    const counts = shells.map(async (shell) => {
+      let count = 0;
+      for (; !isOver; count++)
+        expect(await shell.told(`n=$((n+1)); echo $n`)).toEqual(['completed', 0, `${count + 1}\n`]);
+      return count;
+    });
+    for (let upgrades = 0; upgrades < 3; upgrades++) {
+      const served = sandbox.served();
+      expect(await sandbox.upgrade()).toMatchObject({ code: 0, stderr: '' });
+      await served;
+    }
+    isOver = true;
+    for (const count of await Promise.all(counts)) expect(count).toBeGreaterThan(3);
+  },
+  withShellAccounts(),
+);
+
+test(
+  'TERM-6 a command that was written down and never typed is over when the next daemon looks',
+  async ({ sandbox }) => {
+    const shell = await Shell.open(sandbox);
+    await shell.exec('true');
+    const { pid } = await shell.record();
+    process.kill(Number(pid), 'SIGSTOP'); // It takes no line while the daemon dies.
+    const lost = shell.exec('echo lost').catch(() => null);
+    await shell.until('it is written down', ({ current_command }) => current_command === 'echo lost');
+    process.kill(sandbox.daemonPid, 'SIGKILL');
+    await Promise.all([lost, sandbox.served()]);
+    process.kill(Number(pid), 'SIGCONT');
+    expect(await shell.told('echo next')).toEqual(['completed', 0, 'next\n']);
+    expect(output(sandbox)).not.toContain('lost\r\n');
+  },
+  withShellAccounts({ expectedWarnings: ['started again by init'] }),
+);
+
+test(
   'TERM-6 sessions that are not there, or have ended, run nothing',
   async ({ sandbox }) => {
     expect((await sandbox.request('POST /v2/pty/sessions/none/exec', { command: 'true' })).status).toBe(404);

@@ -104,7 +104,8 @@ export class Pane {
   /** Of the program, once it has ended; null before. */
   get exitCode(): number | null {
     const status = this.tmux.run('display-message', '-p', '-t', this.name, '#{pane_dead} #{pane_dead_status}').trim();
-    return status.startsWith('1') ? Number(status.slice(2)) : null;
+    // Its output ends a moment before tmux knows how it has ended.
+    return /^1 \d+$/.test(status) ? Number(status.slice(2)) : null;
   }
 
   get pid(): number {

@@ -2,7 +2,10 @@
 import { randomBytes } from 'node:crypto';
 import { CoreError } from '../../kit/errors.ts';
 import { Deadline } from '../../kit/deadline.ts';
+import { HandedOver } from '../../kit/handed-over.ts';
 import { Execution } from './exec.ts';
+import type { ExecLife } from './exec-life.ts';
+import { busy, tooMany } from './exec-refusal.ts';
 import { addRecord, type ConsoleRecord, type ExecAnswer, type ExecNote, type ExecStatus } from './exec-record.ts';
 import { ExecShell, type ExecShellDeps } from './exec-shell.ts';
 import { stopForeground } from './exec-stop.ts';
@@ -59,8 +62,7 @@ export class ExecQueue {
   constructor(
     private readonly terminal: Terminal,
     private readonly deps: ExecQueueDeps,
-    /** Aborted when this daemon ends: what runs goes on, for the next one. */
-    private readonly ending: AbortSignal,
+    private readonly life: ExecLife,
   ) {
     this.#shell = new ExecShell(terminal, deps);
     terminal.isRestarted = () => this.#current !== null; // Be it that it dies behind the mark of the end.
@@ -69,8 +71,8 @@ export class ExecQueue {
   /** Throws `terminal_ended`, `terminal_busy`, `unavailable`, `capacity_reached`, `no_space_left`. */
   async exec(spec: ExecSpec, signal: AbortSignal): Promise<ExecAnswer> {
     this.#assertLiving();
-    if (this.#turns.waiting >= mostWaiting) throw tooMany(this.terminal);
-    using deadline = new Deadline(spec.timeoutMs, signal, this.ending);
+    if (this.#turns.waiting >= mostWaiting) throw tooMany(this.terminal, mostWaiting);
+    using deadline = new Deadline(spec.timeoutMs, signal, this.life.ending);
     if (!spec.isAsync) {
       const execution = await this.#begin(spec, deadline.signal);
       const status = await this.#outcome(execution, spec, deadline.signal);
@@ -78,7 +80,8 @@ export class ExecQueue {
       return this.#answer(execution, status, spec.isTruncated);
     }
     if (spec.onBusy === 'fail') this.#answer(await this.#begin(spec, deadline.signal), 'running', true);
-    else this.#begin(spec, this.ending).catch((error: unknown) => this.deps.onFault('a command never began', error));
+    else
+      this.#begin(spec, this.life.ending).catch((error: unknown) => this.deps.onFault('a command never began', error));
     return { command: spec.command, status: 'running', output: '', isTruncated: false, console: [], exitCode: null };
   }
 
@@ -89,13 +92,24 @@ export class ExecQueue {
     void this.#turns.take(); // Nobody can have it yet.
     const execution = new Execution(this.terminal, this.#shell, note);
     this.#setCurrent(execution);
-    void this.#drive(execution, () => execution.run(this.ending));
+    void this.#drive(execution, () => execution.run(this.life.ending));
   }
 
   async #begin(spec: ExecSpec, signal: AbortSignal): Promise<Execution> {
-    await this.#takeTurn(spec.onBusy, signal);
+    const { leaving } = this.life;
+    using wait = new Deadline(null, signal, leaving);
+    try {
+      await this.#takeTurn(spec.onBusy, wait.signal);
+      return await this.#beginInTurn(spec, wait.signal);
+    } catch (error) {
+      throw leaving.aborted ? new HandedOver() : error; // It has not begun: it may, in the other daemon.
+    }
+  }
+
+  async #beginInTurn(spec: ExecSpec, signal: AbortSignal): Promise<Execution> {
     try {
       await this.#waitForPrompt(spec.onBusy, signal);
+      if (signal.aborted) throw busy(this.terminal);
       this.#hasWaited = true;
       const stopAtMs = spec.hardTimeoutMs === null ? null : this.deps.now() + spec.hardTimeoutMs;
       const { note, path, keys } = this.#prepare(spec.command, stopAtMs);
@@ -125,7 +139,7 @@ export class ExecQueue {
     for (let shells = 1; execution.isMissed && shells < mostShells && !this.#isLetGo(); shells++) {
       await this.#restarted();
       try {
-        await this.#waitForPrompt('wait', this.ending);
+        await this.#waitForPrompt('wait', this.life.ending);
         const next = this.#prepare(execution.command, execution.note.stopAtMs);
         execution.beginAgain(next.note);
         await this.#start(execution, next.path, next.keys);
@@ -135,12 +149,14 @@ export class ExecQueue {
         execution.fail(error);
       }
     }
-    await execution.run(this.ending);
+    await execution.run(this.life.ending);
   }
 
   async #start(execution: Execution, path: string, keys: string): Promise<void> {
     try {
-      await execution.start(keys, this.ending);
+      await this.life.start(() => execution.start(keys, this.life.ending));
+    } catch (error) {
+      if (!(error instanceof HandedOver)) throw error; // Else the log tells, whoever writes it.
     } finally {
       this.#shell.discard(path);
     }
@@ -155,12 +171,12 @@ export class ExecQueue {
       this.deps.onFault(`a command in ${this.terminal.id}`, error);
       execution.finish({ status: 'terminated', exitCode: null });
     }
-    if (this.#isLetGo()) return;
+    if (!(await this.#isOurs())) return;
     this.#remember(execution);
     this.terminal.currentCommand = null;
     await this.#settled();
     await this.#restarted();
-    if (this.#isLetGo()) return;
+    if (!(await this.#isOurs())) return;
     this.deps.notes.remove(this.terminal.id);
     this.#setCurrent(null);
     this.#turns.release();
@@ -170,9 +186,9 @@ export class ExecQueue {
   async #stopInTime(execution: Execution): Promise<void> {
     const { stopAtMs } = execution.note;
     if (stopAtMs === null) return;
-    using deadline = new Deadline(stopAtMs - this.deps.now(), this.ending);
+    using deadline = new Deadline(stopAtMs - this.deps.now(), this.life.ending);
     while (!execution.end && !deadline.passed) await execution.changed(deadline.signal);
-    if (!execution.end && !this.#isLetGo()) await stopForeground(this.terminal, execution, this.ending);
+    if (!execution.end && !this.#isLetGo()) await stopForeground(this.terminal, execution, this.life.ending);
   }
 
   async #outcome(execution: Execution, spec: ExecSpec, signal: AbortSignal): Promise<ExecStatus> {
@@ -244,7 +260,7 @@ export class ExecQueue {
 
   /** A command may be told to have ended right before its shell does: that end is one of the command too. */
   async #settled(): Promise<void> {
-    using deadline = new Deadline(settledWithinMs, this.ending);
+    using deadline = new Deadline(settledWithinMs, this.life.ending);
     for (let lookMs = firstLookMs; !deadline.passed; lookMs = Math.min(lookMs * 2, longestLookMs)) {
       // Somebody may have typed ahead: then there is a job before there is a prompt.
       if (this.terminal.end !== null || this.#shell.isWaiting() || this.terminal.hasJob) return;
@@ -255,7 +271,7 @@ export class ExecQueue {
 
   /** After a death: until another shell runs. */
   async #restarted(): Promise<void> {
-    using deadline = new Deadline(restartedWithinMs, this.ending);
+    using deadline = new Deadline(restartedWithinMs, this.life.ending);
     while (this.terminal.end !== null && !this.terminal.isTerminated && !deadline.passed) {
       await this.terminal.log.changed(deadline.signal);
     }
@@ -265,23 +281,14 @@ export class ExecQueue {
     void this.terminal.process; // Throws when there is none.
   }
 
+  /** False when it is the next daemon's for good; that one may also give it back. */
+  async #isOurs(): Promise<boolean> {
+    while (this.#isLetGo() && !this.life.ending.aborted) await this.terminal.log.changed(this.life.ending);
+    return !this.life.ending.aborted;
+  }
+
   /** It is the next daemon's: this one only reads on, for those who wait here. */
   #isLetGo(): boolean {
-    return this.ending.aborted || this.terminal.log.children.at(-1)?.isLetGo === true;
+    return this.life.ending.aborted || this.terminal.log.children.at(-1)?.isLetGo === true;
   }
-}
-
-function busy(terminal: Terminal): CoreError {
-  const what = terminal.foregroundCommand;
-  const reason = what === null ? 'is busy' : `runs ${JSON.stringify(what.slice(0, 80))}`;
-  return new CoreError('terminal_busy', `session ${terminal.id} ${reason}; the command did not begin`, {
-    hint: 'Wait longer (timeout, on_busy), interrupt what runs (signal), or use another session.',
-    facts: { current_command: what },
-  });
-}
-
-function tooMany(terminal: Terminal): CoreError {
-  return new CoreError('capacity_reached', `${mostWaiting} commands wait for session ${terminal.id} already`, {
-    hint: 'Wait for them, or use another session.',
-  });
 }

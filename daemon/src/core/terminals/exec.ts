@@ -1,8 +1,9 @@
 /** One command in the shell of a session: from the line that has the shell read it to the mark of its end. */
-import { CoreError } from '../../kit/errors.ts';
+import type { CoreError } from '../../kit/errors.ts';
 import { Deadline } from '../../kit/deadline.ts';
 import { Notifier } from '../../kit/notifier.ts';
 import type { Child } from '../../platform/spawn.ts';
+import { neverBegan, notTaken } from './exec-refusal.ts';
 import type { ExecNote, ExecStatus } from './exec-record.ts';
 import { plainText, readHead, readOutput, type OutputText } from './exec-output.ts';
 import type { ExecShell } from './exec-shell.ts';
@@ -44,6 +45,8 @@ export class Execution {
   #outputFrom: number | null = null;
   #outputTo: number | null = null;
   #isToldByPrompt = false;
+  /** All that is done for it to begin has been done, here or in an earlier daemon. */
+  #isTyped = false;
   #head: Buffer | null = null;
 
   constructor(
@@ -98,15 +101,12 @@ export class Execution {
       // Half of a command that somebody has typed before takes the line for its other half.
       await this.#type('\x03', signal);
     }
-    this.fail(
-      new CoreError('unavailable', 'the shell of the session did not take the command', {
-        hint: 'Look at its screen; input with \\u0003 gives up what was typed there before.',
-      }),
-    );
+    this.fail(notTaken());
   }
 
   /** Until its end, or the signal. */
   async run(signal: AbortSignal): Promise<void> {
+    this.#isTyped = true;
     await this.#follow(signal, () => false);
     if (this.isMissed && !this.terminal.isTerminated) this.fail(neverBegan());
     else if (this.isMissed) this.finish({ status: 'terminated', exitCode: null });
@@ -146,10 +146,15 @@ export class Execution {
       await log.changed(look.signal);
       if (!look.passed || log.refresh() > seen) continue;
       // It is looked at twice: a prompt may be about to tell.
-      if (this.isStarted && this.shell.hasForgotten(this.note)) quietLooks++;
+      if (this.#hasNoMark()) quietLooks++;
       else quietLooks = 0;
-      if (quietLooks >= 2) this.finish({ status: 'completed', exitCode: null });
+      if (quietLooks >= 2) this.finish({ status: this.isStarted ? 'completed' : 'terminated', exitCode: null });
     }
+  }
+
+  /** The shell waits for its next line, and no mark will come: that of the end, or that of the start. */
+  #hasNoMark(): boolean {
+    return this.isStarted ? this.shell.hasForgotten(this.note) : this.#isTyped && this.shell.isWaiting();
   }
 
   #read(): void {
@@ -197,10 +202,4 @@ export class Execution {
     if (exitCode !== null && !this.isStopped) this.finish({ status: 'completed', exitCode });
     else this.finish({ status: this.isStopped ? 'hard_timeout' : 'terminated', exitCode: null });
   }
-}
-
-function neverBegan(): CoreError {
-  return new CoreError('unavailable', 'the shell of the session ended before it took the command, and so did others', {
-    hint: 'Look at its recording, and at the files that the shell reads when it starts.',
-  });
 }

@@ -1,5 +1,6 @@
 /** The commands of all sessions. */
 import type { ScriptDirectory } from '../../platform/script-directory.ts';
+import { ExecLife } from './exec-life.ts';
 import { ExecQueue, type ExecQueueDeps, type ExecSpec } from './exec-queue.ts';
 import type { ExecAnswer } from './exec-record.ts';
 import type { Terminal } from './terminal.ts';
@@ -10,7 +11,7 @@ export interface ExecutionsDeps extends ExecQueueDeps {
 
 export class Executions {
   readonly #queues = new WeakMap<Terminal, ExecQueue>();
-  readonly #ending = new AbortController();
+  readonly #life = new ExecLife();
 
   constructor(private readonly deps: ExecutionsDeps) {}
 
@@ -28,16 +29,26 @@ export class Executions {
     this.#queueOf(terminal).resume();
   }
 
+  /** Nothing begins here any more: who waits for a turn throws `HandedOver`. What runs is another daemon's. */
+  handOver(): Promise<void> {
+    return this.#life.leave();
+  }
+
+  /** The other daemon has gone before it served. */
+  takeBack(): void {
+    this.#life.stay();
+  }
+
   /** Nobody waits any more; what runs is left to the next daemon, with its scripts where there is one. */
   close(isHandedOver: boolean): void {
-    this.#ending.abort();
+    this.#life.end();
     if (!isHandedOver) this.deps.scripts.close();
   }
 
   #queueOf(terminal: Terminal): ExecQueue {
     const existing = this.#queues.get(terminal);
     if (existing) return existing;
-    const queue = new ExecQueue(terminal, this.deps, this.#ending.signal);
+    const queue = new ExecQueue(terminal, this.deps, this.#life);
     this.#queues.set(terminal, queue);
     return queue;
   }

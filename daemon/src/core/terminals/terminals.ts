@@ -114,13 +114,14 @@ export class Terminals implements Disposable {
     this.#handover.abort();
     this.attaching.isHeld = true;
     if (this.#sweeping) clearInterval(this.#sweeping);
-    await Promise.allSettled(this.#starting.values());
+    await Promise.all([Promise.allSettled(this.#starting.values()), this.deps.executions.handOver()]);
     this.flush();
   }
 
   /** The other daemon has gone before it served. */
   takeBack(): void {
     this.#handover = new AbortController();
+    this.deps.executions.takeBack();
     this.attaching.isHeld = false;
     this.#keepSweeping();
     for (const terminal of this.#byId.values()) void this.#tend(terminal);
