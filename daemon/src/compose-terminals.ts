@@ -70,6 +70,7 @@ export function composeTerminals({ accounts, config, logger, spawn, ...inputs }:
   });
   const executions = new Executions({
     accounts,
+    platform: process.platform,
     jobs: terminalJobs,
     modes: terminalModes,
     now: Date.now,
@@ -82,6 +83,7 @@ export function composeTerminals({ accounts, config, logger, spawn, ...inputs }:
     adopt: (child) => (decodeNote(child.directory.note() ?? '')?.backend === 'tmux' ? tmux : native).adopt(child),
     store: new StateFile<readonly TerminalRecord[]>(`${inputs.runtimeDirectory}/terminals.json`, [], onFault),
     executions,
+    platform: process.platform,
     jobs: terminalJobs,
     maxTerminals: config.maxTerminals,
     idleMs: config.terminalIdleSeconds * 1000,

@@ -3,9 +3,11 @@ import type { ScriptDirectory } from '../../platform/script-directory.ts';
 import { ExecLife } from './exec-life.ts';
 import { ExecQueue, type ExecQueueDeps, type ExecSpec } from './exec-queue.ts';
 import type { ExecAnswer } from './exec-record.ts';
+import { assertLinux } from './linux-only.ts';
 import type { Terminal } from './terminal.ts';
 
 export interface ExecutionsDeps extends ExecQueueDeps {
+  readonly platform: NodeJS.Platform;
   readonly scripts: Pick<ScriptDirectory, 'place' | 'write' | 'remove' | 'recover' | 'close'>;
 }
 
@@ -15,8 +17,10 @@ export class Executions {
 
   constructor(private readonly deps: ExecutionsDeps) {}
 
-  exec(terminal: Terminal, spec: ExecSpec, signal: AbortSignal): Promise<ExecAnswer> {
-    return this.#queueOf(terminal).exec(spec, signal);
+  /** Throws `not_implemented`, and what the queue of the session throws. */
+  async exec(terminal: Terminal, spec: ExecSpec, signal: AbortSignal): Promise<ExecAnswer> {
+    assertLinux(this.deps.platform, 'exec');
+    return await this.#queueOf(terminal).exec(spec, signal);
   }
 
   /** Takes over what an earlier daemon left. */

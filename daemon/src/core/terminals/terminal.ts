@@ -10,6 +10,7 @@ import { noteSize, type SizeChange } from './screen-sizes.ts';
 import type { LastExec } from './exec-record.ts';
 import type { BackendName, ShellProcess } from './shell-process.ts';
 import { Holds } from './holds.ts';
+import { assertLinux } from './linux-only.ts';
 import { TerminalLog } from './terminal-log.ts';
 import type { TerminalSize } from './terminal-size.ts';
 
@@ -47,6 +48,7 @@ export interface TerminalRecord {
 export interface TerminalDeps {
   readonly jobs: TerminalJobs;
   readonly now: () => number;
+  readonly platform: NodeJS.Platform;
 }
 
 /** What is typed is taken at once, or waits for a program to read it: so long. */
@@ -206,8 +208,9 @@ export class Terminal {
     this.log.notify();
   }
 
-  /** To the job in the foreground, be it the shell. False when nobody was there. Throws `terminal_ended`. */
+  /** To the job in the foreground, be it the shell. False when nobody was there. Throws `terminal_ended`, `forbidden`, `not_implemented`. */
   signal(signal: NodeJS.Signals): boolean {
+    assertLinux(this.deps.platform, 'signal');
     const { pid } = this.process;
     this.touch();
     const shell = pid === null ? null : this.deps.jobs.shell(pid);

@@ -28,6 +28,7 @@ export interface TerminalsDeps {
   readonly store: TerminalStore;
   readonly jobs: TerminalJobs;
   readonly executions: Executions;
+  readonly platform: NodeJS.Platform;
   readonly maxTerminals: number;
   readonly idleMs: number;
   readonly now: () => number;
@@ -194,7 +195,7 @@ export class Terminals implements Disposable {
   }
 
   async #start(id: string, spec: NewTerminal): Promise<Terminal> {
-    const { jobs, launcher, now } = this.deps;
+    const { launcher, now } = this.deps;
     const record: TerminalRecord = {
       id,
       retention: spec.retention ?? (spec.id === null ? 'expiring' : 'persistent'),
@@ -208,7 +209,7 @@ export class Terminals implements Disposable {
       lastUsedMs: now(),
       isTied: spec.isTied ?? false,
     };
-    const terminal = new Terminal(record, { jobs, now });
+    const terminal = new Terminal(record, this.deps);
     await this.#forgetEnded(this.#byId.get(id));
     this.#startingRecords.add(record);
     try {

@@ -57,6 +57,7 @@ export const execInTerminal = route({
     'unavailable',
     'capacity_reached',
     'no_space_left',
+    'not_implemented',
   ],
   async handle({ terminals, closing }, { params, body, context }) {
     const terminal = terminals.get(params.id);

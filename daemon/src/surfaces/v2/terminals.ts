@@ -150,7 +150,7 @@ export const signalTerminal = route({
   params: TerminalPath,
   body: z.object({ signal: z.enum(signalNames).default('SIGINT') }),
   data: z.object({ session_id: z.string(), signal: z.string() }),
-  errors: ['terminal_not_found', 'terminal_ended', 'forbidden'],
+  errors: ['terminal_not_found', 'terminal_ended', 'forbidden', 'not_implemented'],
   handle({ terminals }, { params, body }) {
     if (!terminals.get(params.id).signal(body.signal)) {
       throw new CoreError('terminal_ended', `nobody is in the foreground of session ${params.id}`);
