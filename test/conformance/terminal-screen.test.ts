@@ -6,6 +6,7 @@ import { beforeAll } from 'bun:test';
 import fc from 'fast-check';
 import { needPrograms } from '../harness/programs.ts';
 import { feeder, ReferenceTerminal } from '../harness/reference-terminal.ts';
+import { TerminalClient } from '../harness/terminal-client.ts';
 import { beyondTmux, mixes, sequences } from '../harness/terminal-sequences.ts';
 import { expect, test, type JsonObject, type Sandbox } from '../harness/sandbox.ts';
 import { until } from '../harness/until.ts';
@@ -57,6 +58,32 @@ class Compared implements Disposable {
     const again = this.reproduced.read();
     expect([again.lines, Math.min(again.cursor.x, cols - 1), again.cursor.y]).toEqual([shown.lines, inRow.x, inRow.y]);
     if (hasColors) expect(again.styled).toEqual(shown.styled);
+  }
+
+  /** Shows the same at both, without a look at the session: what it knows of the bytes is what it has kept of them. */
+  async showUnseen(bytes: string): Promise<void> {
+    const title = `unseen-${++this.#count}`;
+    const client = await TerminalClient.attach(this.sandbox, 'screen', 'mode=ro&protocol=binary&durable=false');
+    for (const pipe of ['own', 'shown']) this.#write(pipe, `${bytes}\x1b]2;${title}\x07`);
+    await client.sees(`${title}\x07`);
+    await client.close();
+    await this.shown.titled(title);
+  }
+
+  /** The session shows what the reference does, and so does a terminal that was brought to it with `restore`. */
+  async restored(): Promise<void> {
+    const { lines, cursor } = this.shown.read();
+    const own = await screen(this.sandbox);
+    expect((own['lines'] as string[]).map((line) => line.trimEnd())).toEqual(lines);
+    expect(own['cursor']).toEqual(cursor);
+    const client = await TerminalClient.attach(this.sandbox, 'screen', 'restore=true&durable=false');
+    const { data } = await client.hears('restore_output');
+    await client.close();
+    const title = `restored-${++this.#count}`;
+    this.#write('reproduced', `\x1bc\x1b[3J${data as string}\x1b]2;${title}\x07`);
+    await this.reproduced.titled(title);
+    const again = this.reproduced.read();
+    expect([again.lines, again.cursor]).toEqual([lines, cursor]);
   }
 
   /** What the session shows, down to its last line. */
@@ -113,6 +140,30 @@ test('TERM-9 random sequences end in the screen of a reference terminal', async 
   using compared = await Compared.start(sandbox);
   for (const bytes of fc.sample(mixes, { seed: 9, numRuns: 25 })) await compared.agree(bytes);
 });
+
+/** Two megabytes that scroll by, and something drawn over their end. */
+function longOutput(seed: number): string {
+  const line = (n: number) => `\x1b[${31 + (n % 7)}mline ${seed}.${n}\x1b[m 漢字 e\u0301 ${'.'.repeat(n % 50)}\r\n`;
+  const drawn = `\x1b[3;5H\x1b[1;44mhere\x1b[m\x1b[7;1H\x1b[2Kand there\x1b[5;20H`;
+  return Array.from({ length: 30_000 }, (_, n) => line(n)).join('') + drawn;
+}
+
+test(
+  'TERM-9 TERM-10 the screen, and what restores it, are right when most of what was shown is no longer kept',
+  async ({ sandbox }) => {
+    using compared = await Compared.start(sandbox);
+    // Of a screen that was looked at before, and of one that is made from what is left.
+    await compared.showUnseen(longOutput(1));
+    await compared.restored();
+    await compared.showUnseen(longOutput(2));
+    process.kill(sandbox.daemonPid, 'SIGKILL');
+    await sandbox.served();
+    await compared.restored();
+    await compared.showUnseen('\x1b[Hgoes on');
+    await compared.restored();
+  },
+  { env: { SVC_STREAM_KEPT_MIB: '1' }, expectedWarnings: ['started again by init'] },
+);
 
 /** Runs a full-screen program in a session and in the reference terminal, through a storm of sizes. */
 async function stormed(sandbox: Sandbox, command: string, keys: string): Promise<void> {
