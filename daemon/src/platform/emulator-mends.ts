@@ -42,6 +42,12 @@ export function mend(terminal: Terminal): void {
   boundCounts(terminal);
 }
 
+/** What a smaller size leaves for a quiet moment is done at once: when none comes, it complains on the console. */
+export function cleanUp(terminal: Terminal): void {
+  const { normal, alt } = coreOf(terminal).buffers;
+  for (const buffer of [normal, alt]) buffer._memoryCleanupQueue.flush();
+}
+
 /** A count is worked through one by one, and may be two thousand millions. */
 function boundCounts(terminal: Terminal): void {
   const handler = coreOf(terminal)._inputHandler;

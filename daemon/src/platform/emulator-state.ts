@@ -5,7 +5,7 @@ import { attributesOf, styleSequence, type Attributes } from './emulator-rows.ts
 /** The parts that its own interface does not tell. A test holds them against the pinned version. */
 export interface EmulatorCore {
   readonly buffer: CoreBuffer;
-  readonly buffers: { readonly normal: CoreBuffer };
+  readonly buffers: { readonly normal: CoreBuffer; readonly alt: CoreBuffer };
   readonly coreService: {
     isCursorHidden: boolean;
     readonly decPrivateModes: { readonly cursorStyle?: string; readonly cursorBlink?: boolean };
@@ -50,6 +50,8 @@ interface CoreBuffer {
   readonly scrollTop: number;
   readonly scrollBottom: number;
   readonly tabs: Readonly<Record<number, boolean>>;
+  /** What a smaller size leaves to be done. */
+  readonly _memoryCleanupQueue: { flush(): void; readonly _tasks: readonly unknown[] };
 }
 
 export function coreOf(terminal: Terminal): EmulatorCore {

@@ -1,6 +1,9 @@
 /** The emulator: what it shows, and that what it serializes is its whole state. */
 import fc from 'fast-check';
 import { expect, test } from 'bun:test';
+import headless from '@xterm/headless';
+import { cleanUp } from './emulator-mends.ts';
+import { coreOf } from './emulator-state.ts';
 import { openEmulator, type Emulator } from './emulator.ts';
 
 const everything = { scrollbackRows: 10_000, maxBytes: 2 ** 30 };
@@ -142,3 +145,14 @@ test('what is serialized brings another emulator to the same state, and both go 
     { seed: 7, numRuns: 1000, interruptAfterTimeLimit: 20_000, markInterruptAsFailure: false },
   );
 }, 60_000);
+
+test('a smaller size leaves nothing to a timer, which would complain on the console of a busy daemon', () => {
+  const terminal = new headless.Terminal({ cols: 200, rows: 10, scrollback: 1000, allowProposedApi: true });
+  const { buffers, _inputHandler } = coreOf(terminal);
+  _inputHandler.parse(Buffer.from('a line\r\n'.repeat(500)));
+  terminal.resize(20, 10);
+  expect(buffers.normal._memoryCleanupQueue._tasks).toHaveLength(1);
+  cleanUp(terminal);
+  expect(buffers.normal._memoryCleanupQueue._tasks).toHaveLength(0);
+  terminal.dispose();
+});

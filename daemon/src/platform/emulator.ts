@@ -2,7 +2,7 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import type { IBuffer, Terminal } from '@xterm/headless';
 import { lineText } from './emulator-rows.ts';
-import { mend } from './emulator-mends.ts';
+import { cleanUp, mend } from './emulator-mends.ts';
 import { coreOf, hiddenStateText, stateText } from './emulator-state.ts';
 import { registerWidths } from './emulator-widths.ts';
 
@@ -65,6 +65,7 @@ export const openEmulator: OpenEmulator = async ({ cols, rows }) => {
     resize(size) {
       terminal.options.scrollback = scrollbackRows(size.cols);
       terminal.resize(size.cols, size.rows);
+      cleanUp(terminal);
     },
     read: async () => ({ ...(await readScreen(terminal)), title }),
     serialize: (limits) => serialize(terminal, title, limits),
