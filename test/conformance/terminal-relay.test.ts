@@ -7,6 +7,7 @@ import { StalledClients } from '../harness/stalled.ts';
 import { TerminalClient } from '../harness/terminal-client.ts';
 import { BareSocket, frameOf, opcodes } from '../harness/terminal-fuzz-socket.ts';
 import { until } from '../harness/until.ts';
+import { VanishingClients } from '../harness/vanishing.ts';
 
 const mebibyte = 1024 * 1024;
 const begin = '<BEGIN>';
@@ -155,6 +156,37 @@ test('TERM-10 PROMISE-6 a viewer that stalls is dropped with its place, and nobo
   expect(told.slice(-200)).toMatch(/too slow: go on with offset=\d+$/);
   await client.close();
 });
+
+let vanishing: VanishingClients;
+
+test(
+  'TERM-10 clients that vanish without a word are dropped, and nobody misses anything',
+  async ({ sandbox }) => {
+    const id = await session(sandbox);
+    const reader = await TerminalClient.attach(sandbox, id, 'mode=ro&protocol=binary');
+    const before = sandbox.descriptors().length;
+    const { port } = new URL(sandbox.url);
+    for (const mode of ['ro', 'rw']) {
+      await vanishing.connect(port, stalledAt(sandbox, id, `mode=${mode}&protocol=binary`));
+    }
+    await until('all are attached', async () => (await attachedTo(sandbox, id)) === 3);
+    vanishing.vanish();
+    const printed = manyTongues(24 * mebibyte, 13);
+    await print(sandbox, id, printed);
+    await reader.sees(end);
+    expect(digest(between(reader.bytes))).toBe(digest(printed));
+    await until('they are dropped', async () => (await attachedTo(sandbox, id)) === 1);
+    await until('nothing of them is left', () => sandbox.descriptors().length <= before, 30_000);
+    await reader.close();
+  },
+  {
+    prepare: () => {
+      vanishing = new VanishingClients();
+    },
+    env: () => ({ SVC_HOST: vanishing.address }),
+    afterwards: () => vanishing[Symbol.asyncDispose](),
+  },
+);
 
 test('TERM-10 a writer that stalls holds the program up, gets everything, and cannot do so for ever', async ({
   sandbox,
