@@ -194,13 +194,13 @@ export class Attachment {
     return this.viewer.bufferedBytes + this.#unacked;
   }
 
-  /** True when it is far behind. */
+  /** True when it is far behind, or has been and holds the program up until it is near again. */
   #holdIfBehind(): boolean {
     const { terminal, options } = this;
     const behind = terminal.log.refresh() - this.#offset;
     if (options.isWriter && behind > mostBehindBytes) terminal.holds.hold(this);
     if (behind < nearBytes) terminal.holds.release(this);
-    return behind > mostBehindBytes;
+    return behind > mostBehindBytes || terminal.holds.has(this);
   }
 
   #remember(offset: number): void {

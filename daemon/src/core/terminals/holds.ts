@@ -15,6 +15,10 @@ export class Holds {
     if (this.isHeld) process.pause();
   }
 
+  has(holder: object): boolean {
+    return this.#holders.has(holder);
+  }
+
   hold(holder: object): void {
     if (this.#holders.has(holder)) return;
     this.#holders.add(holder);
