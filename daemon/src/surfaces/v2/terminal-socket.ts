@@ -38,6 +38,7 @@ const closeCodes = { ended: 4000, stalled: 4003, stopped: 1001 } as const;
 const abnormalClosure = 1006;
 /** Answers to a client that asks and does not read: a restored screen and a piece of output are less. */
 const mostUnreadBytes = 12 * 1024 * 1024;
+const askWithinMs = 20;
 const pingEveryMs = 30_000;
 /** Two pings, and a moment: whoever is silent so long has gone. */
 const silentMs = 75_000;
@@ -91,6 +92,7 @@ class OpenSession implements Viewer {
   #heardMs = performance.now();
   /** The place that a ping asks about; null while there is none on its way. */
   #asked: number | null = null;
+  #asking: ReturnType<typeof setTimeout> | null = null;
   #isClosed = false;
 
   constructor(
@@ -152,7 +154,7 @@ class OpenSession implements Viewer {
     else this.#tell({ type: 'output', data: decodeUtf8(shown), offset: offset + count });
     this.sentBytes += count;
     this.#tellTitle(this.#titles.scan(shown));
-    this.#ask(offset + count);
+    this.#askSoon();
     return count;
   }
 
@@ -189,11 +191,12 @@ class OpenSession implements Viewer {
     this.#attachment.confirm(offset);
     if (offset !== this.#asked) return;
     this.#asked = null;
-    if (this.#attachment.offset > offset) this.#ask(this.#attachment.offset);
+    if (this.#attachment.offset > offset) this.#askSoon();
   }
 
   closed(code: number): void {
     clearInterval(this.#pinging);
+    clearTimeout(this.#asking ?? undefined);
     this.#stop[Symbol.dispose]();
     if (!this.#isClosed && code !== abnormalClosure) this.#attachment.leave();
     this.#isClosed = true;
@@ -247,11 +250,16 @@ class OpenSession implements Viewer {
     this.socket.ping(String(this.#attachment.offset));
   }
 
-  /** What a client answers by itself tells how much has arrived; one question at a time. */
-  #ask(offset: number): void {
-    if (!this.options.isDurable || this.#asked !== null) return;
-    this.#asked = offset;
-    this.socket.ping(String(offset));
+  /** What a client answers by itself tells how much has arrived; one question at a time, and none for each key. */
+  #askSoon(): void {
+    if (!this.options.isDurable || this.#asked !== null || this.#isClosed) return;
+    this.#asking ??= setTimeout(() => this.#ask(), askWithinMs);
+  }
+
+  #ask(): void {
+    this.#asking = null;
+    this.#asked = this.#attachment.offset;
+    this.socket.ping(String(this.#asked));
   }
 
   #detach(detachment: Detachment): void {
