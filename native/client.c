@@ -13,6 +13,7 @@ void disconnect_client(struct keeper *keeper) {
     close_descriptor(&keeper->client.fd);
     empty_inbox(&keeper->client.inbox);
     keeper->client.is_watching = false;
+    keeper->stdin_due = NEVER;
     keeper->streams.has_client = false;
     wake_blocked_streams(&keeper->streams);
 }
@@ -46,7 +47,42 @@ static void tell_pair(struct keeper *keeper, uint16_t type, uint64_t first, uint
 }
 
 void tell_stdin(struct keeper *keeper) {
+    keeper->stdin_due = NEVER;
     tell_pair(keeper, FRAME_STDIN_STATE, keeper->input.accepted, keeper->input.written);
+}
+
+/* A terminal shows what is typed: the client is woken once for both. */
+void answer_stdin(struct keeper *keeper) {
+    const struct client *client = &keeper->client;
+    bool is_echo_near = client->is_watching && client->is_following && keeper->input.is_terminal;
+    if (!is_echo_near || keeper->input.used > 0) tell_stdin(keeper);
+    else if (keeper->stdin_due == NEVER) keeper->stdin_due = monotonic_ms() + STDIN_DEFER_MS;
+}
+
+/* What is typed comes back in little pieces. Of a flood the client says itself when it wants to know more. */
+static void follow_on(struct keeper *keeper, size_t size) {
+    struct client *client = &keeper->client;
+    bool is_little = size > 0 && size <= OUTPUT_LITTLE_BYTES;
+    if (client->times > 0) client->times--;
+    client->is_watching = is_little && client->times > 0;
+    for (int stream = 0; stream < 2; stream++) client->watched[stream] = keeper->streams.log[stream].end;
+}
+
+static void tell_followed(struct keeper *keeper) {
+    /* Not on the stack: pages that are never used cost nothing. */
+    static uint8_t payload[OUTPUT_HEADER_BYTES + OUTPUT_LIMIT_BYTES];
+    const struct log *out = &keeper->streams.log[0];
+    const struct client *client = &keeper->client;
+    struct field_writer writer = write_fields(payload, sizeof payload);
+    write_u64(&writer, out->end);
+    write_u64(&writer, keeper->streams.log[1].end);
+    write_u64(&writer, keeper->input.accepted);
+    write_u64(&writer, keeper->input.written);
+    size_t most = client->most_bytes < OUTPUT_LIMIT_BYTES ? client->most_bytes : OUTPUT_LIMIT_BYTES;
+    size_t size = read_log_tail(out, client->watched[0], payload + writer.used, most);
+    keeper->stdin_due = NEVER;
+    follow_on(keeper, size);
+    tell_client(keeper, FRAME_OUTPUT, payload, writer.used + size);
 }
 
 void tell_output(struct keeper *keeper) {
@@ -54,7 +90,8 @@ void tell_output(struct keeper *keeper) {
     struct client *client = &keeper->client;
     if (!client->is_watching || (out->end <= client->watched[0] && err->end <= client->watched[1])) return;
     client->is_watching = false;
-    tell_pair(keeper, FRAME_DATA, out->end, err->end);
+    if (client->is_following) tell_followed(keeper);
+    else tell_pair(keeper, FRAME_DATA, out->end, err->end);
 }
 
 /* Before the start only a SPAWN may come, and after it never again. */

@@ -31,7 +31,7 @@ static void take_stdin(struct keeper *keeper, struct field_reader *fields) {
     uint64_t offset = read_u64(fields);
     accept_input(&keeper->input, offset, fields->at, fields->left);
     flush_input(&keeper->input);
-    tell_stdin(keeper);
+    answer_stdin(keeper);
 }
 
 static void take_end(struct keeper *keeper, struct field_reader *fields) {
@@ -132,10 +132,20 @@ static void take_resume(struct keeper *keeper, struct field_reader *fields) {
 static void take_watch(struct keeper *keeper, struct field_reader *fields) {
     struct client *client = &keeper->client;
     client->is_watching = true;
+    client->is_following = false;
     for (int stream = 0; stream < 2; stream++)
         client->watched[stream] = keeper->streams.consumed[stream] = read_u64(fields);
     wake_blocked_streams(&keeper->streams);
 }
+
+#if KEEPER_VERSION >= 3
+static void take_follow(struct keeper *keeper, struct field_reader *fields) {
+    take_watch(keeper, fields);
+    keeper->client.is_following = true;
+    keeper->client.most_bytes = read_u32(fields);
+    keeper->client.times = read_u32(fields);
+}
+#endif
 
 static void take_release(struct keeper *keeper, struct field_reader *fields) {
     (void)fields;
@@ -182,6 +192,9 @@ static const struct command {
     {FRAME_RELEASE, 0, 0, take_release},
 #if KEEPER_VERSION >= 2
     {FRAME_CAP, 8, 8, take_cap},
+#endif
+#if KEEPER_VERSION >= 3
+    {FRAME_FOLLOW, 24, 24, take_follow},
 #endif
 };
 

@@ -133,9 +133,14 @@ static void tell_deferred_start(struct keeper *keeper) {
     tell_status(keeper, FRAME_SPAWNED);
 }
 
+static void tell_deferred_stdin(struct keeper *keeper) {
+    if (monotonic_ms() >= keeper->stdin_due) tell_stdin(keeper);
+}
+
 static void do_what_is_due(struct keeper *keeper) {
     check_hard_deadline(keeper);
     tell_deferred_start(keeper);
+    tell_deferred_stdin(keeper);
     if (continue_ending(&keeper->ending)) keeper->has_killed = true;
 }
 
@@ -143,6 +148,7 @@ static int wait_ms(const struct keeper *keeper) {
     uint64_t step = next_ending_step(&keeper->ending), now = monotonic_ms();
     uint64_t next = step < keeper->hard_deadline ? step : keeper->hard_deadline;
     if (keeper->spawned_due < next) next = keeper->spawned_due;
+    if (keeper->stdin_due < next) next = keeper->stdin_due;
     if (next == NEVER) return -1;
     if (next <= now) return 0;
     return next - now < INT32_MAX ? (int)(next - now) : INT32_MAX;
@@ -243,6 +249,7 @@ void run_keeper(int connection, int default_oom_score) {
         .streams = {.fd = {-1, -1}},
         .hard_deadline = NEVER,
         .spawned_due = NEVER,
+        .stdin_due = NEVER,
         .status = {.exit_code = -1},
     };
     keeper.status.keeper = getpid();

@@ -18,6 +18,11 @@ struct client {
     struct inbox inbox;
     bool is_watching;
     uint64_t watched[2];
+    /* Whether it is told with OUTPUT, and how many bytes that may carry. */
+    bool is_following;
+    uint32_t most_bytes;
+    /* How often it is told more before it has to ask again. */
+    uint32_t times;
 };
 
 struct keeper {
@@ -47,6 +52,8 @@ struct keeper {
     uint64_t hard_deadline;
     /* When SPAWNED is to be told that the client does not wait for. */
     uint64_t spawned_due;
+    /* When the answer to STDIN is to be told that waits for OUTPUT. */
+    uint64_t stdin_due;
     uint32_t hard_grace_ms;
 };
 
@@ -72,7 +79,9 @@ void disconnect_client(struct keeper *keeper);
 void tell_client(struct keeper *keeper, uint16_t type, const uint8_t *payload, size_t size);
 void tell_status(struct keeper *keeper, uint16_t type);
 void tell_stdin(struct keeper *keeper);
-/* One DATA for one WATCH. */
+/* The same, unless OUTPUT will tell it in a moment. */
+void answer_stdin(struct keeper *keeper);
+/* One DATA for one WATCH, one OUTPUT for one FOLLOW. */
 void tell_output(struct keeper *keeper);
 /* Reads and obeys what came. */
 void read_client(struct keeper *keeper);

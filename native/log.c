@@ -142,6 +142,20 @@ void append_to_log(struct log *log, const uint8_t *bytes, size_t size) {
     else lose(log, size);
 }
 
+static bool is_kept_from(const struct log *log, uint64_t from) {
+    return log->fd >= 0 && from >= log->head && (log->gap_count == 0 || log->gaps[log->gap_count - 1].to <= from);
+}
+
+size_t read_log_tail(const struct log *log, uint64_t from, uint8_t *bytes, size_t size) {
+    if (from >= log->end || log->end - from > size || !is_kept_from(log, from)) return 0;
+    size_t wanted = (size_t)(log->end - from);
+    ssize_t count;
+    do {
+        count = pread(log->fd, bytes, wanted, (off_t)from);
+    } while (count < 0 && errno == EINTR);
+    return count == (ssize_t)wanted ? wanted : 0;
+}
+
 void release_log(struct log *log) {
     log->name = NULL;
     if (log->fd < 0) return;

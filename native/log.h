@@ -40,6 +40,8 @@ void append_to_log(struct log *log, const uint8_t *bytes, size_t size);
 size_t log_room(const struct log *log);
 /* Gives up old bytes so that three quarters of the cap stay, but none from `keep_from` on. */
 void evict_from_log(struct log *log, uint64_t keep_from);
+/* Reads all from an offset to the end; 0 when that is more than `size`, or not all of it is kept. */
+size_t read_log_tail(const struct log *log, uint64_t from, uint8_t *bytes, size_t size);
 /* Gives up everything and keeps nothing from now on. */
 void release_log(struct log *log);
 

@@ -2,7 +2,7 @@
 #ifndef SANDBOXD_PROTOCOL_H
 #define SANDBOXD_PROTOCOL_H
 
-#define PROTOCOL_VERSION 2
+#define PROTOCOL_VERSION 3
 /* What a keeper says of itself, and obeys. A build for tests may be an older one. */
 #ifndef KEEPER_VERSION
 #define KEEPER_VERSION PROTOCOL_VERSION
@@ -42,6 +42,7 @@ enum frame_type {
     FRAME_TREE = 25,
     FRAME_RELEASE = 26,
     FRAME_CAP = 27,
+    FRAME_FOLLOW = 28,
 
     FRAME_STATUS = 32,
     FRAME_SPAWNED = 33,
@@ -52,6 +53,7 @@ enum frame_type {
     FRAME_STDIN_STATE = 38,
     FRAME_SIGNALLED = 39,
     FRAME_TREE_STATE = 40,
+    FRAME_OUTPUT = 41,
 };
 
 enum boot_flag { BOOT_SUCCESSOR = 1 };
@@ -109,6 +111,11 @@ enum oom_verdict { OOM_NO = 0, OOM_YES = 1, OOM_UNKNOWN = 2 };
 #define OOM_SCORE_LEAVE INT32_MIN
 
 #define SPAWNED_DEFER_MS 2u
+/* What OUTPUT carries at most; and so long may the answer to STDIN wait for it. */
+#define OUTPUT_HEADER_BYTES 32u
+#define OUTPUT_LIMIT_BYTES 4096u
+#define OUTPUT_LITTLE_BYTES 512u
+#define STDIN_DEFER_MS 2u
 #define STDIN_WINDOW_BYTES (256u * 1024u)
 #define TREE_PIDS_LIMIT 1024u
 

@@ -36,6 +36,9 @@ const sound = fc.oneof(
   fc.tuple(number32, number32).map(([rows, cols]) => frame(type.resize, fields([16, rows], [16, cols]))),
   fc.constantFrom(type.pause, type.resume, type.tree).map((each) => frame(each)),
   fc.tuple(number64, number64).map(([out, err]) => frame(type.watch, fields([64, out], [64, err]))),
+  fc
+    .tuple(number64, number64, number32, number32)
+    .map(([out, err, most, times]) => frame(type.follow, fields([64, out], [64, err], [32, most], [32, times]))),
   number64.map((cap) => frame(type.cap, fields([64, cap]))),
 );
 

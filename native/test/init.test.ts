@@ -83,7 +83,7 @@ test('the daemon gets its arguments, its directory and BOOT; LISTEN may be repea
   await using here = await Stage.start({ arguments: ['--port', '8080'], cwd: '/usr' });
   const boot = here.init.lines.find(({ event }) => event === 'boot');
   expect(boot).toMatchObject({
-    version: 2,
+    version: 3,
     restarts: 0,
     secrets: [],
     arguments: ['start', '--port', '8080', here.init.runtime],

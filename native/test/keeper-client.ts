@@ -17,6 +17,7 @@ export const type = {
   tree: 25,
   release: 26,
   cap: 27,
+  follow: 28,
   status: 32,
   spawned: 33,
   failed: 34,
@@ -26,6 +27,7 @@ export const type = {
   stdinState: 38,
   signalled: 39,
   treeState: 40,
+  output: 41,
 } as const;
 
 export const flag = {
@@ -156,7 +158,7 @@ function readPair(bytes: Buffer, offset: number): [number, number] {
 
 /** A status record. */
 export function decodeStatus(bytes: Buffer): Status {
-  if (bytes.length !== 144 || bytes.readUInt16LE(0) !== 2)
+  if (bytes.length !== 144 || bytes.readUInt16LE(0) !== 3)
     throw new Error(`not a status record: ${bytes.toString('hex')}`);
   const flags = bytes.readUInt16LE(2);
   const has = (bit: number): boolean => (flags & bit) !== 0;

@@ -57,6 +57,79 @@ test('WATCH is answered once, as soon as a stream goes past its offset', async (
   expect(running.connection.has(type.data)).toBe(false);
 });
 
+interface Told {
+  readonly end: number;
+  readonly accepted: number;
+  readonly written: number;
+  readonly text: string;
+}
+
+function follow(running: Running, from: number, most: number, times: number): void {
+  running.connection.send(type.follow, fields([64, from], [64, 0], [32, most], [32, times]));
+}
+
+async function nextTold(running: Running): Promise<Told> {
+  const { payload } = await running.connection.next(type.output);
+  const [end, , accepted, written] = [0, 8, 16, 24].map((at) => Number(payload.readBigUInt64LE(at))) as [
+    number,
+    number,
+    number,
+    number,
+  ];
+  return { end, accepted, written, text: payload.subarray(32).toString() };
+}
+
+test('FOLLOW is told what little comes, with its bytes, as often as it asked for', async () => {
+  await using here = await Stage.start();
+  const running = await here.run({ argv: ['/bin/cat'], flags: flag.stdin });
+  follow(running, 0, 4096, 2);
+  await sendStdin(running, 0, 'abc');
+  expect(await nextTold(running)).toEqual({ end: 3, accepted: 3, written: 3, text: 'abc' });
+  await sendStdin(running, 3, 'def');
+  expect(await nextTold(running)).toEqual({ end: 6, accepted: 6, written: 6, text: 'def' });
+  await sendStdin(running, 6, 'ghi');
+  await waitForLog(running, 'abcdefghi');
+  endStdin(running, 9);
+  await running.connection.next(type.exited);
+  expect(running.connection.has(type.output)).toBe(false);
+  expect(running.connection.has(type.data)).toBe(false);
+});
+
+test('FOLLOW is told the end alone of what is more than it asked for, and then nothing until it asks', async () => {
+  await using here = await Stage.start();
+  const running = await here.run({ argv: ['/bin/cat'], flags: flag.stdin });
+  await sendStdin(running, 0, 'abcdef');
+  await waitForLog(running, 'abcdef');
+  follow(running, 1, 4, 9);
+  expect(await nextTold(running)).toMatchObject({ end: 6, text: '' });
+  await sendStdin(running, 6, 'ghi');
+  await waitForLog(running, 'abcdefghi');
+  expect(running.connection.has(type.output)).toBe(false);
+  follow(running, 5, 4, 9);
+  expect(await nextTold(running)).toMatchObject({ end: 9, text: 'fghi' });
+  const large = 'x'.repeat(600);
+  await sendStdin(running, 9, large);
+  expect(await nextTold(running)).toMatchObject({ end: 609, text: '' });
+  await sendStdin(running, 609, 'end');
+  await waitForLog(running, 'end');
+  endStdin(running, 612);
+  await running.connection.next(type.exited);
+  expect(running.connection.has(type.output)).toBe(false);
+});
+
+test('FOLLOW is told no bytes of what the log has given up', async () => {
+  await using here = await Stage.start();
+  const running = await here.run({ argv: ['/bin/cat'], flags: flag.stdin, cap: 4096 });
+  await sendStdin(running, 0, 'x'.repeat(4096));
+  await waitForOutput(running, 4095);
+  await sendStdin(running, 4096, 'y');
+  await waitForOutput(running, 4096);
+  follow(running, 0, 2 ** 32 - 1, 1);
+  expect(await nextTold(running)).toMatchObject({ end: 4097, text: '' });
+  terminate(running, 0);
+  await running.connection.next(type.exited);
+});
+
 test('EXITED comes when all that the leader wrote is in the log', async () => {
   await using here = await Stage.start();
   const { exited, directory } = await here.shellToEnd('head -c 5000000 /dev/zero; echo err >&2');

@@ -71,6 +71,26 @@ test('RESIZE changes the size and tells the command', async () => {
   await running.connection.next(type.exited);
 });
 
+test('what is typed is answered with its echo, and soon where there is none', async () => {
+  await using here = await Stage.start();
+  const running = await here.shell('echo up; read line; stty -echo; echo quiet; read line', terminal);
+  const { connection } = running;
+  await waitForLog(running, 'up\r\n');
+  connection.send(type.follow, fields([64, 4], [64, 0], [32, 4096], [32, 9]));
+  connection.send(type.stdin, Buffer.concat([fields([64, 0]), Buffer.from('k')]));
+  const { payload } = await connection.next(type.output);
+  expect([Number(payload.readBigUInt64LE(16)), Number(payload.readBigUInt64LE(24))]).toEqual([1, 1]);
+  expect(payload.subarray(32).toString()).toBe('k');
+  expect(connection.has(type.stdinState)).toBe(false);
+  connection.send(type.stdin, Buffer.concat([fields([64, 1]), Buffer.from('\n')]));
+  await waitForLog(running, 'quiet\r\n');
+  connection.send(type.stdin, Buffer.concat([fields([64, 2]), Buffer.from('unseen')]));
+  for (let accepted = 0; accepted < 8;) [accepted] = await stdinState(connection);
+  expect(readLog(running)).toBe('up\r\nk\r\nquiet\r\n');
+  terminate(running, 0);
+  await connection.next(type.exited);
+});
+
 test('^C ends the foreground job and not the shell, ^D ends the shell', async () => {
   await using here = await Stage.start();
   const running = await here.run({

@@ -1,7 +1,7 @@
 /** One command as the daemon sees it: its keeper while that lives, its directory ever after. */
 import { existsSync } from 'node:fs';
 import { getSystemErrorMap } from 'node:util';
-import type { ByteLog } from '../kit/byte-log.ts';
+import type { ByteLog, Piece } from '../kit/byte-log.ts';
 import { Deadline } from '../kit/deadline.ts';
 import { Notifier } from '../kit/notifier.ts';
 import type { ArrivalRun, CommandDirectory, JournalEnd, StreamName } from './command-directory.ts';
@@ -10,6 +10,7 @@ import {
   decodeStatus,
   encodeCap,
   encodeEof,
+  encodeFollow,
   encodeFrame,
   encodeResize,
   encodeSignal,
@@ -20,6 +21,9 @@ import {
   frameType,
   fromKeeper,
   knowsFrame,
+  littleOutputBytes,
+  maxOutputBytes,
+  outputHeaderBytes,
   readUint64,
   signalScope,
   statusFlag,
@@ -62,6 +66,8 @@ export interface Signalled {
 
 const stdinChunkBytes = 64 * 1024;
 const answerMs = 2000;
+/** Little pieces of output that are told for one question. */
+const tellsAtOnce = 32;
 /** How often the files are looked at, while somebody waits, of a command whose keeper talks to another daemon. */
 const lookEveryMs = 10;
 
@@ -78,6 +84,10 @@ export class Child {
   /** Of the protocol, as its keeper speaks it; the oldest one until that has told. */
   #keeperVersion = 1;
   #isWatching = false;
+  /** So often the keeper tells more before it has to be asked again; at least. */
+  #tellsLeft = 0;
+  /** The last of stdout that has come with the news of it. */
+  #news: { readonly from: number; readonly bytes: Uint8Array } | null = null;
   #isForgotten = false;
   #isLetGo = false;
   #keeperPid = 0;
@@ -131,6 +141,24 @@ export class Child {
     this.#send(encodeWatch(...this.#ends));
   }
 
+  /** The same, and what is little of stdout comes along, for `readInto`: nobody then waits for a file. */
+  follow(): void {
+    if (!knowsFrame(this.#keeperVersion, toKeeper.follow)) {
+      this.watch();
+      return;
+    }
+    const isWatching = this.#isWatching && this.#tellsLeft > tellsAtOnce / 2;
+    if (isWatching || !this.#connection || !this.streamsOpen) return;
+    this.#isWatching = true;
+    this.#tellsLeft = tellsAtOnce;
+    this.#send(encodeFollow(...this.#ends, maxOutputBytes, tellsAtOnce));
+  }
+
+  /** True while the keeper is to tell of whatever comes. */
+  get isWatched(): boolean {
+    return this.#isWatching;
+  }
+
   /** Looks at the logs themselves: while nobody watches, the keeper tells nothing of what it writes. */
   refresh(): void {
     // At the end of both streams the keeper has told the last of them.
@@ -147,6 +175,16 @@ export class Child {
 
   log(stream: StreamName): ByteLog {
     return this.directory.log(stream);
+  }
+
+  /** The piece of stdout at this offset, as `log` reads it. */
+  readInto(buffer: Uint8Array, offset: number): Piece | null {
+    const news = this.#news;
+    const at = news ? offset - news.from : 0;
+    if (!news || at < 0 || at >= news.bytes.length) return this.log('stdout').readInto(buffer, offset);
+    const piece = news.bytes.subarray(at, at + buffer.length);
+    buffer.set(piece);
+    return { kind: 'bytes', offset, bytes: buffer.subarray(0, piece.length) };
   }
 
   arrivals(from: number, limit: number): ArrivalRun[] {
@@ -297,6 +335,9 @@ export class Child {
         this.#isWatching = false;
         this.#ends = maxEnds(this.#ends, [readUint64(payload, 0), readUint64(payload, 8)]);
         break;
+      case fromKeeper.output:
+        this.#onOutput(payload);
+        break;
       case fromKeeper.stdin:
         this.stdin = { ...this.stdin, accepted: readUint64(payload, 0), written: readUint64(payload, 8) };
         break;
@@ -354,6 +395,17 @@ export class Child {
     if (journal?.isClosed) this.streamsOpen = false;
     const after = [this.#ends[0] + this.#ends[1], this.end, this.streamsOpen];
     if (after.some((value, index) => value !== before[index])) this.#changes.notify();
+  }
+
+  #onOutput(payload: Buffer): void {
+    const end = readUint64(payload, 0);
+    // Copied, because a small piece of a larger buffer would keep all of that.
+    const bytes = new Uint8Array(payload.subarray(outputHeaderBytes));
+    this.#tellsLeft -= 1;
+    this.#isWatching = bytes.length > 0 && bytes.length <= littleOutputBytes && this.#tellsLeft > 0;
+    this.#news = { from: end - bytes.length, bytes };
+    this.#ends = maxEnds(this.#ends, [end, readUint64(payload, 8)]);
+    this.stdin = { ...this.stdin, accepted: readUint64(payload, 16), written: readUint64(payload, 24) };
   }
 
   #onStatus(status: KeeperStatus): void {

@@ -10,6 +10,8 @@ import {
   initFrame,
   maxFrameBytes,
   maxSpawnBytes,
+  maxOutputBytes,
+  outputHeaderBytes,
   protocolVersion,
   signalScope,
   spawnFlag,
@@ -61,4 +63,6 @@ test('sizes and the version are the same', () => {
   expect(native('FRAME_LIMIT_BYTES')).toBe(maxFrameBytes);
   expect(native('SPAWN_LIMIT_BYTES')).toBe(maxSpawnBytes);
   expect(native('STATUS_BYTES')).toBe(statusBytes);
+  expect(native('OUTPUT_HEADER_BYTES')).toBe(outputHeaderBytes);
+  expect(native('OUTPUT_LIMIT_BYTES')).toBe(maxOutputBytes);
 });

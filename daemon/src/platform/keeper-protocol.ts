@@ -1,7 +1,7 @@
 /** The frames between the daemon, init and the keepers (docs/protocols/keeper.md), encoded and decoded. */
 import { endianness } from 'node:os';
 
-export const protocolVersion = 2;
+export const protocolVersion = 3;
 
 export const initFrame = {
   boot: 1,
@@ -34,6 +34,7 @@ export const toKeeper = {
   tree: 25,
   release: 26,
   cap: 27,
+  follow: 28,
 } as const;
 
 export const fromKeeper = {
@@ -46,10 +47,11 @@ export const fromKeeper = {
   stdin: 38,
   signalled: 39,
   tree: 40,
+  output: 41,
 } as const;
 
 /** The first version of a keeper that knows the frame; every one that is not here is as old as the protocol. */
-const sinceVersion: Readonly<Partial<Record<number, number>>> = { [toKeeper.cap]: 2 };
+const sinceVersion: Readonly<Partial<Record<number, number>>> = { [toKeeper.cap]: 2, [toKeeper.follow]: 3 };
 
 /** A keeper may be older than the daemon, and ends the connection over a frame that it does not know. */
 export function knowsFrame(keeperVersion: number, type: number): boolean {
@@ -97,6 +99,11 @@ export const frameHeaderBytes = 8;
 export const maxFrameBytes = 256 * 1024;
 export const maxSpawnBytes = 8 * 1024 * 1024;
 export const statusBytes = 144;
+export const outputHeaderBytes = 32;
+/** What comes along with the news of it, at most. */
+export const maxOutputBytes = 4096;
+/** A keeper tells more by itself after so little. */
+export const littleOutputBytes = 512;
 const leaveOomScore = -(2 ** 31);
 const spawnHeaderBytes = 48;
 
@@ -203,6 +210,10 @@ export function encodeSpawn(request: SpawnFrame): Buffer | null {
 
 export function encodeWatch(out: number, err: number): Buffer {
   return encodeFrame(toKeeper.watch, uint64s(out, err));
+}
+
+export function encodeFollow(out: number, err: number, mostBytes: number, times: number): Buffer {
+  return encodeFrame(toKeeper.follow, uint64s(out, err), uint32s(mostBytes, times));
 }
 
 export function encodeStdin(offset: number, bytes: Uint8Array): Buffer {

@@ -50,9 +50,9 @@ const request: SpawnRequest = {
   limits: [],
 };
 
-test('every frame but CAP is as old as the protocol', () => {
+test('every frame but CAP and FOLLOW is as old as the protocol', () => {
   const unknown = Object.values(toKeeper).filter((type) => !knowsFrame(1, type));
-  expect(unknown).toEqual([toKeeper.cap]);
+  expect(unknown).toEqual([toKeeper.cap, toKeeper.follow]);
 });
 
 test('a keeper of version 1 is not sent what it does not know, and serves on', async () => {
@@ -63,6 +63,11 @@ test('a keeper of version 1 is not sent what it does not know, and serves on', a
   const child = await spawn.start(request);
   child.cap(512);
   expect(await child.signal(0, 'leader')).toEqual({ processes: 1, errno: 0 });
+  while (child.ends[0] < 'first\n'.length) {
+    child.follow();
+    await child.changed();
+  }
+  expect(child.readInto(Buffer.alloc(100), 0)).toMatchObject({ kind: 'bytes', bytes: Buffer.from('first\n') });
   await child.writeStdin(0, Buffer.from('second\n'));
   await child.closed();
   expect(child.end).toMatchObject({ kind: 'exited', exitCode: 7 });

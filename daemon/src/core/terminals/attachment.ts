@@ -3,7 +3,7 @@ import { Deadline } from '../../kit/deadline.ts';
 import { Notifier } from '../../kit/notifier.ts';
 import { Slices } from '../../kit/slices.ts';
 import type { ChildEnd } from '../../platform/spawn.ts';
-import type { Attaching } from './attaching.ts';
+import { pieceBytes, type Attaching } from './attaching.ts';
 import type { Terminal } from './terminal.ts';
 
 /** Where the output goes. */
@@ -57,6 +57,8 @@ export class Attachment {
   /** What the other side says has arrived; null until it says so. */
   #acked: number | null = null;
   readonly #acks = new Notifier();
+  /** What was shown last was all there was. */
+  #isNear = false;
 
   constructor(
     private readonly terminal: Terminal,
@@ -142,6 +144,7 @@ export class Attachment {
     if (!piece) return isOver && this.#skipTo(log.end);
     if (piece.kind === 'gap') return this.#skipTo(piece.to);
     const { bytes, offset } = piece;
+    this.#isNear = bytes.length < pieceBytes;
     const taken = this.viewer.show(bytes, offset, false);
     if (taken > 0) return this.#sent(offset + taken);
     // The rest of a character is still to come, unless nothing follows it.
@@ -159,6 +162,7 @@ export class Attachment {
   /** What was there and is not any more. */
   #skipTo(to: number): boolean {
     if (to <= this.#offset) return false;
+    this.#isNear = false;
     this.viewer.gap(this.#offset, to);
     return this.#sent(to);
   }
@@ -166,10 +170,10 @@ export class Attachment {
   /** Waits for the other side to take what it was sent; false when it does not. */
   async #paced(stop: AbortSignal): Promise<boolean> {
     const { viewer, options } = this;
+    if (!this.#isNear || this.#isFull) this.#holdIfBehind();
     const stallMs = options.isWriter ? writerStallMs : viewerStallMs;
     let movedMs = performance.now();
     let left = this.#unsettled;
-    this.#holdIfBehind();
     while (this.#isFull && !stop.aborted) {
       using look = new Deadline(lookMs, stop);
       await (viewer.bufferedBytes > 0 ? viewer.drained(look.signal) : this.#acks.wait(look.signal));

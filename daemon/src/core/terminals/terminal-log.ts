@@ -52,7 +52,12 @@ export class TerminalLog {
 
   /** Asks to be told, through `changed`, of output past the end that is known now. */
   watch(): void {
-    this.#parts.at(-1)?.child.watch();
+    this.#parts.at(-1)?.child.follow();
+  }
+
+  /** True while whatever comes is told. */
+  get isWatched(): boolean {
+    return this.#parts.at(-1)?.child.isWatched ?? false;
   }
 
   /** Resolves when there is more, when a process has ended or begun, or when the signal aborts. */
@@ -71,7 +76,7 @@ export class TerminalLog {
     if (!part) return null;
     const isLast = part === this.#parts.at(-1);
     const room = isLast ? buffer : buffer.subarray(0, Math.max(0, this.#endOf(part) - offset));
-    const piece = part.child.log('stdout').readInto(room, offset - part.from);
+    const piece = part.child.readInto(room, offset - part.from);
     if (!piece) return null;
     if (piece.kind === 'gap') return { kind: 'gap', from: offset, to: part.from + piece.to };
     return { ...piece, offset };

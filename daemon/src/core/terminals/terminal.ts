@@ -187,7 +187,7 @@ export class Terminal {
   /** The same as `type`, for whoever has the keyboard. */
   async typeInTurn(bytes: Uint8Array, signal: AbortSignal): Promise<number> {
     this.touch();
-    this.log.refresh(); // What comes from now on comes later than this.
+    if (!this.log.isWatched) this.log.refresh(); // What comes from now on comes later than this.
     using deadline = new Deadline(typeWithinMs, signal);
     const count = await this.process.type(bytes, deadline.signal);
     if (this.#typedBytes !== null) this.#typedBytes += count;
