@@ -307,7 +307,7 @@ test(
 test(
   'TERM-6 a shell that waits for what it has started is not taken for one that waits for a line',
   async ({ sandbox }) => {
-    for (const name of ['bash', 'dash', 'zsh'] as const) {
+    const waits = async (name: ShellName) => {
       const shell = await Shell.open(sandbox, name);
       expect(await shell.told('x=$(sleep 2; echo inner); echo $x')).toEqual(['completed', 0, 'inner\n']);
       expect(await shell.told('sleep 2 & wait; echo waited')).toMatchObject([
@@ -320,7 +320,8 @@ test(
       expect((await shell.exec('true', { timeout: 1.5, on_busy: 'wait' }).catch(() => null)) ?? 'busy').toBe('busy');
       await shell.type('typed\r');
       expect(await reading).toMatchObject({ status: 'completed', exit_code: 0, output: 'typed\nread typed\n' });
-    }
+    };
+    await Promise.all((['bash', 'dash', 'zsh'] as const).map(waits));
   },
   withShellAccounts(),
 );
