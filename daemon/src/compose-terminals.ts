@@ -17,6 +17,7 @@ import { CoreError } from './kit/errors.ts';
 import type { Logger } from './kit/logger.ts';
 import { openEmulator } from './platform/emulator.ts';
 import { findProgram, isExecutableFile } from './platform/programs.ts';
+import { processStates } from './platform/process-states.ts';
 import type { Child, Spawn } from './platform/spawn.ts';
 import { StateFile } from './platform/state-file.ts';
 import { NoteFiles } from './platform/note-files.ts';
@@ -52,7 +53,7 @@ export function composeTerminals({ accounts, config, logger, spawn, ...inputs }:
       remove: () => files.remove('typed'),
     };
   };
-  const tmux = new TmuxBackend({ spawn, find, path, devices: terminalDevices, notes });
+  const tmux = new TmuxBackend({ spawn, find, path, devices: terminalDevices, states: processStates, notes });
   const backends = () => {
     const chosen = terminalBackend(config.terminalBackend, find);
     if (chosen.name === null) throw noBackend(chosen.missing);

@@ -392,6 +392,30 @@ function withoutTmux(args: readonly string[]) {
   };
 }
 
+test('FACT-3 terminals are in tmux where that is on PATH', async ({ sandbox }) => {
+  const backend = terminalBackends.at(-1);
+  expect((await sandbox.ok('GET /v1/capabilities'))['exec']).toMatchObject({ backend });
+  expect(await sandbox.ok('POST /v2/pty/sessions', {})).toMatchObject({ backend });
+});
+
+test(
+  'FACT-3 a tmux that cannot be used keeps nobody from having a terminal',
+  async ({ sandbox }) => {
+    expect(await sandbox.ok('POST /v2/pty/sessions', { id: 'here' })).toMatchObject({ backend: 'native' });
+    const { output } = await sandbox.ok('POST /v2/pty/sessions/here/exec', { command: 'echo it works' });
+    expect(output).toBe('it works\n');
+  },
+  {
+    env: ({ directory }) => ({ PATH: `${directory}/bin:${process.env['PATH']}` }),
+    prepare: ({ directory }) => {
+      mkdirSync(join(directory, 'bin'));
+      // As one does that is older than 3.2.
+      const script = '#!/bin/sh\necho "invalid option: extended-keys" >&2; exit 1\n';
+      writeFileSync(join(directory, 'bin/tmux'), script, { mode: 0o755 });
+    },
+  },
+);
+
 test(
   'FACT-3 without tmux there are terminals all the same',
   async ({ sandbox }) => {

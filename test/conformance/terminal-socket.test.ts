@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto';
 import { exchange, statusOf } from '../harness/raw-http.ts';
 import { expect, test, type EnvelopeBody, type JsonObject, type Sandbox } from '../harness/sandbox.ts';
+import { terminalBackends } from '../harness/terminal-backends.ts';
 import { TerminalClient } from '../harness/terminal-client.ts';
 import { until } from '../harness/until.ts';
 
@@ -17,7 +18,7 @@ test('TERM-10 a socket is told what it is attached to, types, sees, resizes, and
   const id = await session(sandbox, { id: 'first' });
   const client = await TerminalClient.attach(sandbox, id, 'cols=100&rows=30');
   expect(client.ready).toEqual({
-    ...{ type: 'ready', session_id: id, transport: 'json', backend: 'native', resumed: false },
+    ...{ type: 'ready', session_id: id, transport: 'json', backend: terminalBackends.at(-1), resumed: false },
     ...{ offset: 0, input_offset: 0, cols: 100, rows: 30 },
   });
   expect(await sandbox.ok(`GET /v2/pty/sessions/${id}`)).toMatchObject({ attached: 1, cols: 100, rows: 30 });

@@ -15,13 +15,21 @@ test('a shell is enough for commands and terminals, in tmux where that is there 
     tmux: false,
     backend: 'native',
   });
-  expect(await look(['bash', 'sh', 'tmux'], 'auto')).toMatchObject({ status: 'ready', backend: 'native', tmux: true });
-  expect(await look(['bash', 'sh', 'tmux'], 'tmux')).toMatchObject({ status: 'ready', backend: 'tmux', tmux: true });
+  expect(await look(['bash', 'env', 'tmux'], 'auto')).toMatchObject({ status: 'ready', backend: 'tmux', tmux: true });
+  expect(await look(['bash', 'tmux'], 'auto')).toMatchObject({ status: 'ready', backend: 'native', tmux: true });
+  expect(await look(['bash', 'env', 'sh', 'tmux'], 'tmux')).toMatchObject({
+    status: 'ready',
+    backend: 'tmux',
+    tmux: true,
+  });
   expect(await look(['sh', 'tmux'], 'native')).toMatchObject({ status: 'ready', backend: 'native', tmux: true });
 });
 
 test('what keeps terminals away is named', async () => {
   expect(await look(['sh'], 'tmux')).toMatchObject({ status: 'degraded', pty: false, backend: null });
-  expect((await look(['sh'], 'tmux')).missing).toEqual(['tmux is not on PATH, and SVC_SHELL_BACKEND asks for it']);
+  expect((await look(['sh'], 'tmux')).missing).toEqual(['tmux is not on PATH, and SVC_SHELL_BACKEND asks for tmux']);
+  expect((await look(['sh', 'tmux'], 'tmux')).missing).toEqual([
+    'env is not on PATH, and SVC_SHELL_BACKEND asks for tmux',
+  ]);
   expect(await look([], 'native')).toMatchObject({ status: 'degraded', pty: false, shells: [] });
 });

@@ -120,7 +120,8 @@ export class Attachment {
       // Looked at before the log is: what was written before the end is then read before it is told.
       const { isOver } = terminal;
       const hasMoved = !attaching.isHeld && this.#showNext(isOver);
-      if (!hasMoved && isOver) return { kind: 'ended', end: terminal.end };
+      // The next daemon ends what lives as long as its socket, and whoever is here is told of the next daemon instead.
+      if (!hasMoved && isOver && !attaching.isHeld) return { kind: 'ended', end: terminal.end };
       if (!hasMoved) await this.#more(stop);
       else if (!(await this.#paced(stop))) return { kind: 'stalled' };
       await slices.next();

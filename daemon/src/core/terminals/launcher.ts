@@ -99,16 +99,16 @@ export class TerminalLauncher {
 
   /** Where one cannot do it, the next one does. */
   async #start(launchOf: (backend: BackendName) => ShellLaunch): Promise<ShellProcess> {
-    const refusals = [];
-    for (const backend of this.deps.backends()) {
+    const backends = this.deps.backends();
+    for (const backend of backends) {
       try {
         return await backend.start(launchOf(backend.name));
       } catch (error) {
-        refusals.push(systemRefusal(error));
-        if (!(error instanceof CoreError && error.code === 'unavailable')) break;
+        const isUnavailable = error instanceof CoreError && error.code === 'unavailable';
+        if (!isUnavailable || backend === backends.at(-1)) throw systemRefusal(error);
       }
     }
-    throw refusals[0] ?? new Error('there is always a backend');
+    throw new Error('there is always a backend');
   }
 
   /** The login shell of the account; where that is none, the first that the image has. */

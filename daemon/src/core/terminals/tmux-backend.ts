@@ -64,7 +64,7 @@ export class TmuxBackend implements ShellBackend {
 
   async #started(process: TmuxProcess): Promise<void> {
     using deadline = new Deadline(startWithinMs);
-    if (await process.started(deadline.signal)) return;
+    if (await process.hasStarted(deadline.signal)) return;
     const reason = process.errors() || 'it did not answer';
     process.child.terminate(0);
     process.child.forget();

@@ -1,11 +1,13 @@
 /** One session in tmux while it lives: the lines that its server is given, and the pids that this has told. */
 import { Deadline } from '../../kit/deadline.ts';
+import type { ProcessStates } from '../../platform/process-states.ts';
 import type { Child, ChildEnd } from '../../platform/spawn.ts';
 import type { TerminalDevices, TerminalPlace } from '../../platform/terminal-device.ts';
 import type { ShellProcess } from './shell-process.ts';
 import type { TerminalSize } from './terminal-size.ts';
 import { cutLine, resizeLine, typedWithin, typeLines } from './tmux-lines.ts';
 import { startLine } from './tmux-script.ts';
+import { TmuxWatch, type WatchedTmux } from './tmux-watch.ts';
 
 /** What is about to be typed: with what its keeper has taken, the next daemon knows how much was. */
 export interface TypedNote {
@@ -27,7 +29,14 @@ export interface TypedNotes {
 
 export interface TmuxProcessDeps {
   readonly devices: TerminalDevices;
+  readonly states: ProcessStates;
   readonly notes: (child: Child) => TypedNotes;
+}
+
+/** What the script says once the shell runs. */
+interface Told {
+  readonly pids: { readonly shell: number; readonly server: number };
+  readonly terminal: TerminalPlace;
 }
 
 const mostErrorBytes = 4096;
@@ -39,11 +48,12 @@ const lookEveryMs = 2;
 /** tmux changes a size that it has just changed a quarter of a second later. */
 const resizeWithinMs = 1000;
 
-export class TmuxProcess implements ShellProcess {
+export class TmuxProcess implements ShellProcess, WatchedTmux {
   readonly backend = 'tmux';
   typedBytes: number | null;
   readonly #notes: TypedNotes;
-  #place: TerminalPlace | null = null;
+  #told: Told | null = null;
+  readonly #holders = new Set<object>();
   #writing: Promise<unknown> = Promise.resolve();
   /** An earlier daemon may have left the beginning of a line behind. */
   #isCut: boolean;
@@ -56,13 +66,18 @@ export class TmuxProcess implements ShellProcess {
     readonly child: Child,
     private readonly deps: TmuxProcessDeps,
   ) {
+    new TmuxWatch(this, deps.states).start();
     this.#notes = deps.notes(child);
     this.#isCut = child.stdin.accepted > 0;
     this.typedBytes = child.stdin.accepted === 0 ? 0 : typedBefore(child, this.#notes.load());
   }
 
   get pid(): number | null {
-    return this.#terminal?.pid ?? null;
+    return this.pids?.shell ?? null;
+  }
+
+  get pids(): Told['pids'] | null {
+    return this.#started?.pids ?? null;
   }
 
   get end(): ChildEnd | null {
@@ -70,7 +85,7 @@ export class TmuxProcess implements ShellProcess {
   }
 
   /** False when it has not begun when the signal aborts, or can no more. */
-  async started(signal: AbortSignal): Promise<boolean> {
+  async hasStarted(signal: AbortSignal): Promise<boolean> {
     while (this.pid === null && !this.end && !signal.aborted) {
       this.child.watch();
       this.child.refresh();
@@ -105,17 +120,36 @@ export class TmuxProcess implements ShellProcess {
   }
 
   pause(): void {
-    if (this.#terminal) this.deps.devices.hold(this.#terminal);
+    this.hold(this);
   }
 
   resume(): void {
-    if (this.#terminal) this.deps.devices.release(this.#terminal);
+    this.release(this);
+  }
+
+  hold(holder: object): void {
+    this.#holders.add(holder);
+    if (this.#terminal) this.deps.devices.hold(this.#terminal);
+  }
+
+  release(holder: object): void {
+    this.#holders.delete(holder);
+    if (this.#holders.size === 0 && this.#terminal) this.deps.devices.release(this.#terminal);
+  }
+
+  get #started(): Told | null {
+    const [, shell, path, server] = (this.#told ? null : startLine.exec(this.errors())) ?? [];
+    if (path !== undefined) {
+      this.#told = {
+        pids: { shell: Number(shell), server: Number(server) },
+        terminal: { pid: Number(shell), path },
+      };
+    }
+    return this.#told;
   }
 
   get #terminal(): TerminalPlace | null {
-    const [, pid, path] = (this.#place ? null : startLine.exec(this.errors())) ?? [];
-    if (pid !== undefined && path !== undefined) this.#place = { pid: Number(pid), path };
-    return this.#place;
+    return this.#started?.terminal ?? null;
   }
 
   /** Waits for programs to read what was typed; false when they do not. */

@@ -1,11 +1,12 @@
 /**
  * What a keeper runs for a session in tmux. The server of tmux is of this session alone; what its pane writes comes out
  * of standard output as it was written, lines of standard input are commands of tmux, and the script ends as the shell
- * has ended. Its first line of standard error tells of the shell: its pid and its terminal.
+ * has ended. Its first line of standard error tells of the shell: its pid, its terminal and
+ * the pid of the server.
  */
 
 /** Lines of standard error before this one are not of the script. */
-export const startLine = /^shell (\d+) (\S+)$/m;
+export const startLine = /^shell (\d+) (\S+) (\d+)$/m;
 
 /**
  * `$1` tmux, `$2` a name for its directory, `$3` columns, `$4` rows, `$5` PATH for the script itself; the rest is what
@@ -30,38 +31,38 @@ done
 if [ -z "$_sd_dir" ]; then echo 'no directory for a socket can be made in the temp directory' >&2; exit 1; fi
 trap 'rm -rf "$_sd_dir"' EXIT
 trap 'rm -rf "$_sd_dir"; trap - TERM EXIT; kill -TERM $$' TERM
-mkfifo "$_sd_dir/output" "$_sd_dir/ready" "$_sd_dir/end" || exit 1
+mkfifo "$_sd_dir/output" "$_sd_dir/ready" "$_sd_dir/end" "$_sd_dir/life" || exit 1
 # Held open for both ways, they make nobody wait for the other end.
-exec 3<&0 4<>"$_sd_dir/output" 5<>"$_sd_dir/end" 6<>"$_sd_dir/ready"
+exec 3<&0 4<>"$_sd_dir/output" 5<>"$_sd_dir/end" 6<>"$_sd_dir/ready" 7<>"$_sd_dir/life"
 # It lasts as long as there is output. Ended by anybody, it ends the session: what the shell shows would be lost.
-{ trap '' TERM; cat; echo >&5; } <"$_sd_dir/output" 3<&- 4>&- 6>&- &
+{ trap '' TERM; cat; echo >&5; } <"$_sd_dir/output" 3<&- 4>&- 6>&- 7>&- &
 _sd_pump=$!
 # One list of commands: the server reads nothing of the pane before the whole of it is done. A tmux that is older than
 # 3.2 does not know of extended keys, and ends it.
 _sd_told=$("$_sd_tmux" -S "$_sd_dir/tmux" -f /dev/null start-server \; \
-  set -s extended-keys off \; set -s escape-time 0 \; set -s set-clipboard off \; set -g status off \; set -g remain-on-exit on \; \
-  set -g automatic-rename off \; set -g update-environment '' \; set -g default-terminal screen-256color \; \
+  set -s extended-keys off \; set -s escape-time 0 \; set -s set-clipboard off \; \
+  set -g status off \; set -g remain-on-exit on \; set -g automatic-rename off \; \
+  set -g update-environment '' \; set -g default-terminal screen-256color \; \
   set-hook -g pane-died "run-shell 'echo x#{pane_dead_status} #{pane_dead_signal} >$_sd_dir/end'" \; \
-  new-session -d -x "$_sd_cols" -y "$_sd_rows" -P -F '#{pid} #{pane_pid} #{pane_tty}' -s sandboxd "$@" \; \
+  new-session -d -x "$_sd_cols" -y "$_sd_rows" -P -F '#{pane_pid} #{pane_tty} #{pid}' -s sandboxd "$@" \; \
   set -w window-size manual \; pipe-pane -O "exec >$_sd_dir/output; echo >$_sd_dir/ready; exec cat" \
-  </dev/null 3<&- 4>&- 5>&- 6>&-) || exit 1
-_sd_server=${'$'}{_sd_told%% *}
+  </dev/null 3<&- 4>&- 5>&- 6>&- 7>&-) || exit 1
+_sd_server=${'$'}{_sd_told##* }
 read -r _sd_line <&6
 exec 4>&-
-echo "shell ${'$'}{_sd_told#* }" >&2
-# tmux 3.3 misses every fourth SIGCHLD or so, and then never tells of that end; it is also to end with its keeper.
-{ exec >/dev/null 2>&1 3<&- 5>&-; while kill -CHLD "$_sd_server"; do
-  kill -0 $$ || { kill "$_sd_server"; rm -rf "$_sd_dir"; exit; }
-  if [ -n "$BASH_VERSION" ]; then read -r -t 0.5 _sd_line <&6; else sleep 1; fi
-done; } &
+echo "shell $_sd_told" >&2
+# The server ends with the keeper: a script that was killed has not told that it is over.
+{ exec >/dev/null 2>&1 3<&- 5>&- 6>&-; read -r _sd_line || { kill "$_sd_server"; rm -rf "$_sd_dir"; }; } \
+  <"$_sd_dir/life" 7>&- &
 # Attached again when a person at the same server has detached everybody.
-{ exec >/dev/null 2>&1 5>&- 6>&-; while "$_sd_tmux" -S "$_sd_dir/tmux" has-session; do
+{ exec >/dev/null 2>&1 5>&- 6>&- 7>&-; while "$_sd_tmux" -S "$_sd_dir/tmux" has-session; do
   "$_sd_tmux" -S "$_sd_dir/tmux" -C attach -f no-output <&3 || sleep 1
 done; } &
 exec 6>&-
 read -r _sd_code _sd_signal <&5
 "$_sd_tmux" -S "$_sd_dir/tmux" kill-server 2>/dev/null 3<&- 5>&-
 wait "$_sd_pump"
+echo over >&7
 case $_sd_code in x?*) exit "${'$'}{_sd_code#x}" ;; esac
 rm -rf "$_sd_dir"
 trap - EXIT
