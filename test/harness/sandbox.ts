@@ -29,6 +29,8 @@ export interface SandboxOptions {
   readonly account?: Ids;
   /** Where the program under test is found; the repository otherwise. */
   readonly root?: (sandbox: Sandbox) => string;
+  /** Of a test that takes longer than a minute. */
+  readonly timeoutMs?: number;
   /** Called when the directories exist, before the daemon starts. */
   readonly prepare?: (sandbox: Sandbox) => void;
   /** Called when everything of it is gone, whatever became of the test. */
@@ -400,7 +402,7 @@ export function test(
       }
       await sandbox.close();
     },
-    testTimeoutMs,
+    options.timeoutMs ?? testTimeoutMs,
   );
 }
 

@@ -1,0 +1,71 @@
+/**
+ * Terminals under random bytes, random clients and random deaths of the daemon. TERMINAL_FUZZ_SEED has another run than
+ * that of every day, TERMINAL_FUZZ_STEPS a longer one.
+ */
+import { beforeAll } from 'bun:test';
+import { readdirSync, readFileSync } from 'node:fs';
+import { expect, test, type Sandbox } from '../harness/sandbox.ts';
+import { ensureTmux, terminalBackends } from '../harness/terminal-backends.ts';
+import { fuzzTerminals } from '../harness/terminal-fuzz.ts';
+import { until } from '../harness/until.ts';
+
+const seed = Number(process.env['TERMINAL_FUZZ_SEED'] ?? 20_261_122);
+const steps = Number(process.env['TERMINAL_FUZZ_STEPS'] ?? 10_000);
+/** tmux is slower, and does the same with most of them. */
+const shareOf = { native: 1, tmux: 0.1 } as const;
+const stepsPerDeath = 1000;
+/** Of the steps: with deaths, to warm up, and to compare with. */
+const laps = [0.6, 0.2, 0.2] as const;
+/** Memory is given back some time after it was used. */
+const backWithinMs = 20_000;
+const moreMib = 32;
+
+beforeAll(() => {
+  if (terminalBackends.includes('tmux')) ensureTmux();
+});
+
+/** What sessions have made and must not leave. Directories for the next ones are kept ready. */
+function traces(sandbox: Sandbox): Record<string, number> {
+  const files = readdirSync(sandbox.runtimeDirectory, { recursive: true }) as string[];
+  return {
+    descriptors: sandbox.descriptors().length,
+    processes: sandbox.processes().length + sandbox.keepers().length,
+    files: files.filter((path) => !path.startsWith('spare')).length,
+  };
+}
+
+function residentMib({ daemonPid }: Sandbox): number {
+  return Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${daemonPid}/status`, 'utf8'))?.[1]) / 1024;
+}
+
+for (const backend of terminalBackends) {
+  test(
+    `TERM-10 PROMISE-1 PROMISE-10 thousands of random steps lose nothing and leak nothing (${backend})`,
+    async ({ sandbox }) => {
+      await sandbox.ok('POST /v2/pty/sessions', { id: 'first', env: { HOME: sandbox.directory } });
+      await sandbox.ok('POST /v2/pty/sessions/first/exec', { command: 'true' });
+      await sandbox.ok('DELETE /v2/pty/sessions/first');
+      const before = traces(sandbox);
+      const wanted = steps * shareOf[backend];
+      let residentBefore = Infinity;
+      for (const [n, share] of laps.entries()) {
+        const deaths = n === 0 ? Math.ceil(wanted / stepsPerDeath) : 0;
+        const fuzz = { seed: seed + n, steps: Math.ceil(wanted * share), backend, deaths };
+        await fuzzTerminals(sandbox, fuzz).catch((error: unknown) => {
+          throw new Error(`TERMINAL_FUZZ_SEED=${seed} TERMINAL_FUZZ_STEPS=${steps}, lap ${n}: ${String(error)}`);
+        });
+        const isGone = () => Object.entries(traces(sandbox)).every(([name, count]) => count <= (before[name] ?? 0));
+        await until('nothing is left', isGone).catch(() => expect(traces(sandbox)).toEqual(before));
+        if (n === 1) residentBefore = residentMib(sandbox);
+      }
+      const isBack = () => residentMib(sandbox) < residentBefore + moreMib;
+      await until(`memory is back at ${residentBefore} MiB`, isBack, backWithinMs);
+    },
+    {
+      args: ['--shell-backend', backend],
+      env: { SVC_STREAM_KEPT_MIB: '1024', SVC_TOTAL_KEPT_MIB: '65536' },
+      expectedWarnings: ['started again by init'],
+      timeoutMs: 60_000 + steps * 10,
+    },
+  );
+}
