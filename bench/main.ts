@@ -57,7 +57,7 @@ async function measureAll(options: Options): Promise<Measurement[]> {
   return await runRows(options, {
     contestants,
     starters: started.filter(({ canStartAnew }) => canStartAnew),
-    openSandboxd: () => ours.open(),
+    openSandboxd: (...flags) => ours.open(...flags),
   });
 }
 

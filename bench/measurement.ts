@@ -3,7 +3,7 @@ import { median, ratio } from './statistics.ts';
 
 export interface Measurement {
   readonly title: string;
-  readonly unit: 'ms' | '/s' | 'MiB' | 'MiB/s' | 'descriptors' | 'commands';
+  readonly unit: 'ms' | '/s' | 'KiB' | 'MiB' | 'MiB/s' | 'descriptors' | 'commands';
   readonly goals: readonly Goal[];
   /** By name of the contestant. */
   readonly samples: Samples;

@@ -30,12 +30,30 @@ function descriptorsOf(pid: number): string[] {
   }
 }
 
+export function childrenOf(pid: number): number[] {
+  return readFileSync(`/proc/${pid}/task/${pid}/children`, 'latin1').split(' ').filter(Boolean).map(Number);
+}
+
+/** The name of its program; empty once it has ended. */
+export function programOf(pid: number): string {
+  try {
+    return readFileSync(`/proc/${pid}/comm`, 'latin1').trim();
+  } catch {
+    return ''; // It ends just now.
+  }
+}
+
 export function descriptorCount(pids: readonly number[]): number {
   return pids.reduce((sum, pid) => sum + readdirSync(`/proc/${pid}/fd`).length, 0);
 }
 
 export function residentMib(pids: readonly number[]): number {
   return pids.reduce((sum, pid) => sum + statusMib(pid, 'VmRSS'), 0);
+}
+
+/** The same, of what several share a part each. */
+export function proportionalMib(pids: readonly number[]): number {
+  return pids.reduce((sum, pid) => sum + fieldMib(`/proc/${pid}/smaps_rollup`, 'Pss'), 0);
 }
 
 /** The most that was resident since `forgetPeak`. */
@@ -48,6 +66,10 @@ export function forgetPeak(pids: readonly number[]): void {
 }
 
 function statusMib(pid: number, field: string): number {
-  const status = readFileSync(`/proc/${pid}/status`, 'latin1');
-  return Number(new RegExp(`^${field}:\\s+(\\d+)`, 'm').exec(status)?.[1]) / 1024;
+  return fieldMib(`/proc/${pid}/status`, field);
+}
+
+function fieldMib(path: string, field: string): number {
+  const text = readFileSync(path, 'latin1');
+  return Number(new RegExp(`^${field}:\\s+(\\d+)`, 'm').exec(text)?.[1]) / 1024;
 }

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { launch, type Launched } from '../launch.ts';
 import type { Limit } from '../limit.ts';
+import { childrenOf, programOf } from '../processes.ts';
 import { addressed } from './addressed.ts';
 import { linesOf } from './lines.ts';
 import { transferOf } from './files.ts';
@@ -16,21 +17,23 @@ export interface Sandboxd extends Contestant {
   readonly url: string;
   /** The daemon's own process; another one after each death. */
   readonly daemonPid: number;
+  /** One for each command or terminal. */
+  readonly keeperPids: readonly number[];
   /** Kills the daemon and waits until init's next one serves. */
   killDaemon(): Promise<void>;
 }
 
 export interface BuiltSandboxd extends Peer {
-  open(): Promise<Sandboxd>;
+  open(...flags: string[]): Promise<Sandboxd>;
 }
 
 export function builtSandboxd(limit: Limit | null): BuiltSandboxd {
   return {
     name: 'sandboxd',
     canStartAnew: true,
-    async open() {
+    async open(...more) {
       const directory = mkdtempSync(join(tmpdir(), 'sandboxd-bench-'));
-      const flags = ['--port', '0', '--runtime-dir', join(directory, 'runtime')];
+      const flags = ['--port', '0', '--runtime-dir', join(directory, 'runtime'), ...more];
       const server = await launch(
         {
           command: [binary, 'start', ...flags],
@@ -64,6 +67,10 @@ class Built implements Sandboxd {
   /** Init and the daemon; a keeper belongs to its command. */
   get pids(): number[] {
     return [this.#server.pid, this.daemonPid];
+  }
+
+  get keeperPids(): number[] {
+    return childrenOf(this.#server.pid).filter((pid) => programOf(pid) === 'sandboxd-keeper');
   }
 
   readonly run = (script: string): Promise<number> => run(this.url, script);

@@ -14,6 +14,8 @@ export interface TerminalProtocol {
 export interface TerminalServer extends AsyncDisposable {
   readonly name: string;
   readonly terminal: TerminalProtocol;
+  /** Those that serve all terminals. */
+  readonly pids: readonly number[];
 }
 
 /** The text that is waited for is found in them: a prompt may follow it at once. */

@@ -19,6 +19,7 @@ export async function openTtyd(): Promise<TerminalServer | null> {
   );
   return {
     name: 'ttyd',
+    pids: [server.pid],
     terminal: {
       newShell: () => Promise.resolve(`ws://127.0.0.1:${server.serving[1]}/ws`),
       protocols: ['tty'],

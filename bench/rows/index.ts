@@ -1,5 +1,6 @@
 /** All rows, in the order in which they run: what must find the servers unused comes first. */
 import { burst } from './burst.ts';
+import { busyTerminals } from './busy-terminals.ts';
 import { exec } from './exec.ts';
 import { firstByte } from './first-byte.ts';
 import { followersRow } from './followers.ts';
@@ -13,6 +14,7 @@ import type { Row } from './row.ts';
 import { start } from './start.ts';
 import { watch } from './watch.ts';
 import { terminal } from './terminal.ts';
+import { terminals } from './terminals.ts';
 import { transfer } from './transfer.ts';
 import { tree } from './tree.ts';
 
@@ -28,6 +30,8 @@ export const rows: readonly Row[] = [
   readoption,
   watch,
   terminal,
+  terminals,
+  busyTerminals,
   grep,
   transfer,
   tree,

@@ -9,7 +9,7 @@ export interface Field {
   /** Those of them that the bench can start anew. */
   readonly starters: readonly Peer[];
   /** A sandboxd of the row's own. */
-  openSandboxd(): Promise<Sandboxd>;
+  openSandboxd(...flags: string[]): Promise<Sandboxd>;
 }
 
 export interface Row {

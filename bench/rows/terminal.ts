@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { atLeast, atMost } from '../measurement.ts';
+import { terminalsOf } from '../peers/sandboxd-terminals.ts';
 import { OpenTerminal, type TerminalServer } from '../peers/terminal.ts';
 import { openTtyd } from '../peers/ttyd.ts';
 import { inTurns } from '../turns.ts';
@@ -18,7 +19,7 @@ export const terminal: Row = {
   async measure({ openSandboxd }) {
     await using sandboxd = await openSandboxd();
     await using ttyd = await openTtyd();
-    const servers = [terminalOf(sandboxd.name, sandboxd.url), ...(ttyd ? [ttyd] : [])];
+    const servers = [terminalsOf(sandboxd), ...(ttyd ? [ttyd] : [])];
     const directory = mkdtempSync(join(tmpdir(), 'sandboxd-bench-'));
     const path = join(directory, 'text');
     writeFileSync(path, line.repeat((sizeMb * 1e6) / line.length));
@@ -31,27 +32,6 @@ export const terminal: Row = {
     ];
   },
 };
-
-function terminalOf(name: string, url: string): TerminalServer {
-  return {
-    name,
-    terminal: {
-      newShell: () => newSession(url),
-      protocols: [],
-      hello: null,
-      input: (text) => Buffer.from(text),
-      outputOf: (frame) => frame,
-    },
-    [Symbol.asyncDispose]: () => Promise.resolve(),
-  };
-}
-
-async function newSession(url: string): Promise<string> {
-  const body = JSON.stringify({ env: { HOME: '/' } });
-  const response = await fetch(`${url}/v2/pty/sessions`, { method: 'POST', body });
-  const { data } = (await response.json()) as { data: { session_id: string } };
-  return `${url.replace('http', 'ws')}/v2/pty/sessions/${data.session_id}/ws?protocol=binary`;
-}
 
 async function echoes(server: TerminalServer): Promise<number[]> {
   using shell = await OpenTerminal.open(server.terminal);
