@@ -401,7 +401,8 @@ test('FACT-3 terminals are in tmux where that is on PATH', async ({ sandbox }) =
 test(
   'FACT-3 a tmux that cannot be used keeps nobody from having a terminal',
   async ({ sandbox }) => {
-    expect(await sandbox.ok('POST /v2/pty/sessions', { id: 'here' })).toMatchObject({ backend: 'native' });
+    const body = { id: 'here', env: { HOME: sandbox.directory } };
+    expect(await sandbox.ok('POST /v2/pty/sessions', body)).toMatchObject({ backend: 'native' });
     const { output } = await sandbox.ok('POST /v2/pty/sessions/here/exec', { command: 'echo it works' });
     expect(output).toBe('it works\n');
   },
