@@ -8,8 +8,11 @@ const timeoutMs = 30_000;
 /** Tests with a daemon of their own wait more than they work. */
 const filesAtOnce = 2;
 
-/** Their plane is not done, and some of their tests still fail now and then: `npm test -- terminals` runs them. */
-const terminals = 'conformance/{terminal-*,cli-attach*}';
+/** What a description allows, what thousands of something cost, and how a screen looks is the same in every root. */
+const sameInEveryRoot = [
+  ...['release/**', 'openapi/**', 'promises/10-*'],
+  'conformance/{terminal-{bad-input,fuzz,recording,relay,screen,tmux}*,cli-attach*}',
+].join(',');
 
 /**
  * A tier runs the tests of a folder; `before` makes what they need. Names given as arguments select tiers; `--all`
@@ -30,37 +33,28 @@ const tiers = [
   {
     name: 'conformance on source',
     folder: 'test',
-    except: `test/{release/**,${terminals}}`,
+    except: 'test/release/**',
     filesAtOnce,
     env: { SANDBOXD_TARGET: 'source' },
+    before: [['tools/test-programs.mjs']],
   },
   {
     name: 'conformance on binary',
     folder: 'test',
-    except: `test/{release/**,${terminals}}`,
+    except: 'test/release/**',
     filesAtOnce,
     env: { SANDBOXD_TARGET: 'binary' },
-    before: [['tools/build.mjs']],
+    before: [['tools/test-programs.mjs'], ['tools/build.mjs']],
   },
   ...['musl', 'busybox', 'pid1'].map((root) => ({
     name: `conformance in root ${root}`,
     folder: 'test',
-    // What a description allows, and what thousands of something cost, is the same in every root.
-    except: `test/{release/**,openapi/**,promises/10-*,${terminals}}`,
+    except: `test/{${sameInEveryRoot}}`,
     filesAtOnce,
     env: { SANDBOXD_TARGET: 'binary', SANDBOXD_ROOT: root },
     before: [['tools/build.mjs']],
     onlyByName: true, // Needs root, and packages of Debian.
   })),
-  {
-    name: 'terminals',
-    folder: 'test/conformance',
-    except: 'test/conformance/{[abd-su-z]*,c[a-km-z]*,cli.*,t[a-df-z]*}',
-    filesAtOnce,
-    env: { SANDBOXD_TARGET: 'binary' },
-    before: [['tools/test-programs.mjs'], ['tools/build.mjs']],
-    isUnfinished: true,
-  },
   {
     name: 'release',
     folder: 'test/release',
@@ -71,10 +65,8 @@ const tiers = [
 
 await runTool(async () => {
   const wanted = process.argv.slice(2);
-  const chosen = tiers.filter(({ name, onlyByName, isUnfinished }) =>
-    wanted.length === 0
-      ? !onlyByName && !isUnfinished
-      : wanted.some((word) => (word === '--all' ? !isUnfinished : name.includes(word))),
+  const chosen = tiers.filter(({ name, onlyByName }) =>
+    wanted.length === 0 ? !onlyByName : wanted.some((word) => word === '--all' || name.includes(word)),
   );
   if (chosen.length === 0) {
     console.error(`no tier is called ${wanted.join(' ')}; there are: ${tiers.map(({ name }) => name).join(', ')}`);

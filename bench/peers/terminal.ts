@@ -51,6 +51,11 @@ export class OpenTerminal implements Disposable {
     this.socket.send(this.protocol.input(text));
   }
 
+  /** Resolves when anything is shown: the shell has begun. */
+  begins(): Promise<void> {
+    return new Promise((resolve) => (this.onOutput = () => resolve()));
+  }
+
   /** Types, and resolves once this was shown; answers how many bytes were. */
   shows(text: string, typed: string): Promise<number> {
     const { promise, resolve } = Promise.withResolvers<number>();

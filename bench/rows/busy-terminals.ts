@@ -7,6 +7,7 @@ import { terminalsOf } from '../peers/sandboxd-terminals.ts';
 import { OpenTerminal, type TerminalServer } from '../peers/terminal.ts';
 import { openTtyd } from '../peers/ttyd.ts';
 import { inTurns } from '../turns.ts';
+import { within } from '../within.ts';
 import type { Row } from './row.ts';
 
 const rounds = 2;
@@ -88,8 +89,10 @@ class Crowd implements Disposable {
     for (let index = 0; index < width; index++) {
       const shell = await OpenTerminal.open(server.terminal);
       crowd.#shells.push(shell);
+      await within(limitMs, `a shell of ${server.name}`, shell.begins());
       // What is typed is shown in the first one alone.
-      await shell.shows('READY\n', `stty -opost ${index === 0 ? 'echo' : '-echo'}; ${script}`);
+      const line = `stty -opost ${index === 0 ? 'echo' : '-echo'}; ${script}`;
+      await within(limitMs, `the script in ${server.name}`, shell.shows('READY\n', line));
     }
     return crowd;
   }
@@ -100,11 +103,14 @@ class Crowd implements Disposable {
 
   /** Resolves when each has shown all of its bytes; rejects when one shows more, or they take too long. */
   async run(bytesOfEach: number): Promise<void> {
-    const late = setTimeout(() => this.#fail(`${this.#printing} terminals are not done in ${limitMs} ms`), limitMs);
     for (const shell of this.#shells) this.#count(shell, bytesOfEach);
     writeFileSync(this.start, '');
-    await this.#all.promise;
-    clearTimeout(late);
+    try {
+      await within(limitMs, 'what all terminals print', this.#all.promise);
+    } finally {
+      this.#printing = 0;
+      this.#onKey(); // Whoever waits for a key waits no longer.
+    }
   }
 
   /** Resolves when the key is shown. */
@@ -121,16 +127,9 @@ class Crowd implements Disposable {
       if (keys > 0) this.#onKey();
       const wasLeft = left;
       left -= piece.length - keys;
-      if (left < 0) this.#fail('a terminal has shown more than was printed');
+      if (left < 0) this.#all.reject(new Error('a terminal has shown more than was printed'));
       if (left === 0 && wasLeft > 0 && --this.#printing === 0) this.#all.resolve();
     };
-  }
-
-  /** Whoever waits for a key waits no longer. */
-  #fail(why: string): void {
-    this.#all.reject(new Error(why));
-    this.#printing = 0;
-    this.#onKey();
   }
 
   [Symbol.dispose](): void {

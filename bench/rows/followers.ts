@@ -6,6 +6,7 @@ import { must } from '../install.ts';
 import { atMost, budget, subject } from '../measurement.ts';
 import { startCommand } from '../peers/sandboxd.ts';
 import { forgetPeak, peakMib } from '../processes.ts';
+import { within } from '../within.ts';
 import type { Row } from './row.ts';
 
 const followers = 1000;
@@ -91,7 +92,7 @@ class Audience {
       });
     };
     for (let index = 0; index < followers; index++) audience.#sockets.push(await join());
-    await within(attachLimitMs, all.promise);
+    await within(attachLimitMs, 'the attaching of followers', all.promise);
     return audience;
   }
 
@@ -106,7 +107,7 @@ class Audience {
       writeSync(pipe, text);
       await next;
     }
-    return within(phaseLimitMs, Promise.all(written.map(({ delay }) => delay.promise)));
+    return within(phaseLimitMs, 'a phase of the followers', Promise.all(written.map(({ delay }) => delay.promise)));
   }
 
   stallOne(): void {
@@ -128,15 +129,5 @@ class Audience {
       if (block && ++block.heard === followers - 1) block.delay.resolve(performance.now() - block.writtenMs);
     }
     return heardBlocks;
-  }
-}
-
-async function within<T>(limitMs: number, promise: Promise<T>): Promise<T> {
-  const late = Promise.withResolvers<never>();
-  const timer = setTimeout(() => late.reject(new Error(`the followers were not done in ${limitMs} ms`)), limitMs);
-  try {
-    return await Promise.race([promise, late.promise]);
-  } finally {
-    clearTimeout(timer);
   }
 }

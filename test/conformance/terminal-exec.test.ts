@@ -464,7 +464,7 @@ test(
     const shell = await Shell.open(sandbox);
     await shell.exec('true');
     const { pid } = await shell.record();
-    process.kill(Number(pid), 'SIGSTOP'); // It takes no line while the daemon dies.
+    process.kill(Number(pid), 'SIGSTOP'); // It takes no line while the daemon dies; tmux would have it go on.
     const lost = shell.exec('echo lost').catch(() => null);
     await shell.until('it is written down', ({ current_command }) => current_command === 'echo lost');
     process.kill(sandbox.daemonPid, 'SIGKILL');
@@ -473,7 +473,7 @@ test(
     expect(await shell.told('echo next')).toEqual(['completed', 0, 'next\n']);
     expect(output(sandbox)).not.toContain('lost\r\n');
   },
-  withShellAccounts({ expectedWarnings: ['started again by init'] }),
+  withShellAccounts({ expectedWarnings: ['started again by init'], env: { SVC_SHELL_BACKEND: 'native' } }),
 );
 
 test(

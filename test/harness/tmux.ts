@@ -103,9 +103,12 @@ export class Pane {
 
   /** Of the program, once it has ended; null before. */
   get exitCode(): number | null {
-    const status = this.tmux.run('display-message', '-p', '-t', this.name, '#{pane_dead} #{pane_dead_status}').trim();
-    // Its output ends a moment before tmux knows how it has ended.
-    return /^1 \d+$/.test(status) ? Number(status.slice(2)) : null;
+    const format = '#{pid} #{pane_dead} #{pane_dead_status}';
+    const [server, isDead, status] = this.tmux.run('display-message', '-p', '-t', this.name, format).trim().split(' ');
+    if (isDead === '1' && status !== undefined) return Number(status);
+    // tmux 3.3 misses some SIGCHLDs, and then waits for another one to tell how a program has ended.
+    process.kill(Number(server), 'SIGCHLD');
+    return null;
   }
 
   get pid(): number {

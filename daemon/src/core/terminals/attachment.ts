@@ -103,6 +103,7 @@ export class Attachment {
     void files;
     terminal.attached += 1;
     terminal.touch();
+    this.#remember(0); // Somebody was here, however soon they go.
     try {
       return await this.#follow(this.options.signal);
     } finally {
