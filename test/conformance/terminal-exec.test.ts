@@ -210,6 +210,33 @@ test(
   withShellAccounts(),
 );
 
+/** What may be done to a shell that then still runs commands. */
+const changedWays: readonly (readonly [ShellName, string])[] = [
+  ['bash', 'readonly PROMPT_COMMAND=:'],
+  ['bash', 'readonly PS1'],
+  ['bash', 'alias builtin=false eval=false printf=false'],
+  ['bash', 'set -euo pipefail'],
+  ['bash', 'set -o vi; IFS=x; PATH=/none'],
+  ['bash', 'stty raw -echo'],
+  ['dash', 'exec 0</dev/tty 1>&- 2>&1'],
+  ['dash', "trap '' INT"],
+  ['zsh', 'exec </dev/null; setopt ksharrays shwordsplit; alias builtin=false'],
+];
+
+test(
+  'TERM-6 a shell whose ways were changed still runs commands, and tells their codes',
+  async ({ sandbox }) => {
+    const runs = async ([name, change]: readonly [ShellName, string]) => {
+      const shell = await Shell.open(sandbox, name);
+      await shell.exec(change);
+      const { status, exit_code, output } = await shell.exec('echo changed >/dev/tty; (exit 7)');
+      expect([change, status, exit_code, output]).toEqual([change, 'completed', 7, 'changed\n']);
+    };
+    await Promise.all(changedWays.map(runs));
+  },
+  withShellAccounts(),
+);
+
 test(
   'TERM-6 who does not want to wait is not refused for a prompt that is still to come',
   async ({ sandbox }) => {

@@ -23,6 +23,7 @@ const notInBareRoots: Readonly<Record<string, string>> = {
   'TERM-6 a shell that becomes another one, or loses its prompt, is known again': hasNoOtherShell,
   'TERM-6 fish runs commands in one shell: output, exit code and state are those of a shell': hasNoOtherShell,
   'TERM-6 fish survives what is no command, and its own end': hasNoOtherShell,
+  'TERM-6 a shell whose ways were changed still runs commands, and tells their codes': hasNoOtherShell,
 };
 
 const exceptions: Readonly<Record<RootKind, Readonly<Record<string, string>>>> = {
@@ -45,6 +46,8 @@ const exceptions: Readonly<Record<RootKind, Readonly<Record<string, string>>>> =
     'V2CMD-TIMEOUT V2CMD-HARD V2CMD-WAIT waits last as long as they should, wherever the clock jumps meanwhile':
       isStatic,
     'V2CMD-SHELL bash and sh are the shells asked for': hasNoBash,
+    'TERM-6 a shell that ends between two commands is replaced, and no command is lost with it': hasNoBash,
+    'TERM-6 who does not want to wait is not refused for a prompt that is still to come': hasNoBash,
     'PROMISE-4 a signal reaches every generation of a tree, and whoever lives on is named': hasNoBash,
     'PROMISE-7 a fork bomb takes every process there is, and the daemon answers until it is ended': hasNoBash,
     'PROMISE-7 kill -9 -1 by the default account ends its own commands, each told as killed, and nothing of the daemon':

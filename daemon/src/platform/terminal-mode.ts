@@ -8,6 +8,8 @@ const [inlcr, icrnl] = [0x40, 0x100];
 const [isig, icanon, echo] = [1, 2, 8];
 /** Of `struct termios`, as the C library has it. */
 const termiosBytes = 60;
+/** Of the device numbers of terminals. */
+const ptsMajor = 136;
 
 const library = once(() => dlopen('libc.so.6', { tcgetattr: { args: ['i32', 'ptr'], returns: 'i32' } }).symbols);
 
@@ -65,8 +67,17 @@ function terminalOf(pid: number): string | null {
   for (const fd of [0, 2, 1, 10, 255]) {
     const path = linkOf(pid, fd);
     if (path?.startsWith('/dev/pts/')) return path;
+    if (path === '/dev/tty') return controllingTerminalOf(pid);
   }
   return null;
+}
+
+/** By its number, proc(5): what is called /dev/tty is another one for everybody. */
+function controllingTerminalOf(pid: number): string | null {
+  const stat = readProc(pid, 'stat') ?? '';
+  const number = Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[4]);
+  const isPts = ((number >> 8) & 0xfff) === ptsMajor;
+  return isPts ? `/dev/pts/${(number & 0xff) | ((number >>> 12) & 0xfff00)}` : null;
 }
 
 function linkOf(pid: number, fd: number): string | null {
@@ -84,7 +95,8 @@ function readingLine(pid: number): Waiting {
   const [call, fd, , count] = text.split(' ');
   const read = process.arch === 'arm64' ? '63' : '0';
   // It may as well read what a command of it prints, or a file.
-  const isTerminal = call === read && linkOf(pid, Number(fd))?.startsWith('/dev/pts/') === true;
+  const path = call === read ? linkOf(pid, Number(fd)) : null;
+  const isTerminal = path === '/dev/tty' || path?.startsWith('/dev/pts/') === true;
   return isTerminal && Number(count) > 1 ? 'line' : 'no';
 }
 

@@ -7,27 +7,29 @@ const longestHistoryLine = 4096;
 
 /**
  * No reserved word stands behind the command: after half a one, this shell reads the next line as if it went on.
- * What the command finds in `$?` is what the one before it has left there; after `set -e` that is 0 for certain.
+ * A PROMPT_COMMAND that is readonly is left alone: to assign to it would end the script. A name behind a backslash is no
+ * alias. What the command finds in `$?` is what the one before it has left there; after `set -e` that is 0 for certain.
  */
 export function bashScript({ command, shown, token, cols, typedCols }: ScriptParts): string {
-  const history = command.length <= longestHistoryLine ? '[[ -o history ]] && builtin history -s -- "$__sbx_c"' : ':';
+  const history = command.length <= longestHistoryLine ? '[[ -o history ]] && \\builtin history -s -- "$__sbx_c"' : ':';
   return `__sbx_r=$?
 {
 __sbx_t=${token} __sbx_c=${quote(command)}
-__sbx_m() { builtin printf "$@" 2>/dev/null >/dev/tty || builtin printf "$@"; }
+__sbx_m() { \\builtin printf "$@" 2>/dev/null >/dev/tty || \\builtin printf "$@"; }
 __sbx_d() {
   __sbx_r=$?
   __sbx_m '${mark('D', token, ';%s')}' "$__sbx_r"
   unset __sbx_t __sbx_c
 }
 __sbx_s() { return "$1"; }
+__sbx_fixed() { (( BASH_VERSINFO[0] * 100 + BASH_VERSINFO[1] >= 404 )) && [[ \${PROMPT_COMMAND@a} == *r* ]]; }
 __sbx_prompt() {
   local r=$?
-  PROMPT_COMMAND=\${PROMPT_COMMAND#__sbx_prompt;}
+  __sbx_fixed || PROMPT_COMMAND=\${PROMPT_COMMAND#__sbx_prompt;}
   if [[ \${__sbx_t-} ]]; then __sbx_m '${mark('H', '%s', ';%s')}' "$__sbx_t" "$r"; unset __sbx_t; fi
   return $r
 }
-[[ \${PROMPT_COMMAND-} == '__sbx_prompt;'* ]] || PROMPT_COMMAND="__sbx_prompt;\${PROMPT_COMMAND-}"
+__sbx_fixed || [[ \${PROMPT_COMMAND-} == '__sbx_prompt;'* ]] || PROMPT_COMMAND="__sbx_prompt;\${PROMPT_COMMAND-}"
 ${history}
 __sbx_p=\${PS1-}
 if (( BASH_VERSINFO[0] * 100 + BASH_VERSINFO[1] >= 404 )); then __sbx_p=\${__sbx_p@P}; fi
@@ -39,7 +41,7 @@ __sbx_m '${showFormat(token)}' "\${__sbx_p//[$'\\001\\002']}" ${quote(shown)}
 unset __sbx_p __sbx_w __sbx_n
 } 2>/dev/null
 case $- in *e*) ;; *) __sbx_s "$__sbx_r" ;; esac
-builtin eval "$__sbx_c"
+\\builtin eval "$__sbx_c"
 __sbx_d
 return "$__sbx_r"
 `;

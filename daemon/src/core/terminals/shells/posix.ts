@@ -24,7 +24,7 @@ __sbx_m '${showFormat(token)}' "$__sbx_w" ${quote(shown)}
 unset __sbx_w __sbx_n
 } 2>/dev/null
 case $- in *e*) ;; *) __sbx_s "$__sbx_r" ;; esac
-eval "$__sbx_c"
+\\eval "$__sbx_c"
 __sbx_d
 return "$__sbx_r"
 `;

@@ -7,7 +7,7 @@ export function zshScript({ command, shown, token, cols, typedCols }: ScriptPart
 {
 typeset -g __sbx_t=${token} __sbx_c=${quote(command)} __sbx_p=
 [[ -o promptsubst ]] && __sbx_p=1
-__sbx_m() { builtin printf "$@" 2>/dev/null >/dev/tty || builtin printf "$@" }
+__sbx_m() { \\builtin printf "$@" 2>/dev/null >/dev/tty || \\builtin printf "$@" }
 __sbx_d() {
   __sbx_r=$?
   __sbx_m '${mark('D', token, ';%s')}' $__sbx_r
@@ -35,7 +35,7 @@ __sbx_precmd() {
 }
 } 2>/dev/null
 case $- in *e*) ;; *) __sbx_s $__sbx_r ;; esac
-builtin eval "$__sbx_c"
+\\builtin eval "$__sbx_c"
 __sbx_d
 return $__sbx_r
 `;
