@@ -105,10 +105,10 @@ export class Pane {
   get exitCode(): number | null {
     const format = '#{pid} #{pane_dead} #{pane_dead_status}';
     const [server, isDead, status] = this.tmux.run('display-message', '-p', '-t', this.name, format).trim().split(' ');
-    if (isDead === '1' && status !== undefined) return Number(status);
-    // tmux 3.3 misses some SIGCHLDs, and then waits for another one to tell how a program has ended.
-    process.kill(Number(server), 'SIGCHLD');
-    return null;
+    if (isDead !== '1') return null;
+    // Its output ends before tmux knows how it has ended, and tmux 3.3 misses a SIGCHLD now and then.
+    if (status === undefined) process.kill(Number(server), 'SIGCHLD');
+    return status === undefined ? null : Number(status);
   }
 
   get pid(): number {
