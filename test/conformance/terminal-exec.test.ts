@@ -490,6 +490,7 @@ test(
   async ({ sandbox }) => {
     const shell = await Shell.open(sandbox);
     await shell.exec('true');
+    await sandbox.ok(`GET /v2/pty/sessions/${shell.id}/screen?wait_stable_ms=300`); // It is at its prompt.
     const { pid } = await shell.record();
     process.kill(Number(pid), 'SIGSTOP'); // It takes no line while the daemon dies; tmux would have it go on.
     const lost = shell.exec('echo lost').catch(() => null);

@@ -296,7 +296,9 @@ test('TERM-10 a thousand connects and drops leave nothing behind', async ({ sand
   const id = await session(sandbox);
   const client = await TerminalClient.attach(sandbox, id);
   await until('the shell waits', () => /[$#] $/.test(lastOf(client)), 30_000);
-  await attachedTo(sandbox, id); // The first look may open a log that stays open while somebody is attached.
+  // The first looks open logs that stay open while somebody is attached.
+  await (await TerminalClient.attach(sandbox, id, 'restore=true')).close();
+  await until('it has gone', async () => (await attachedTo(sandbox, id)) === 1);
   const before = { descriptors: sandbox.descriptors().length, processes: sandbox.processes().length };
   for (let round = 0; round < 50; round++) {
     const some = Array.from({ length: 20 }, (_, n) =>
