@@ -152,7 +152,10 @@ export class FuzzedSession {
   /** Who has said what has arrived, goes on exactly there. */
   async #continue(end: number): Promise<void> {
     const { deaths } = this.daemon;
-    for (const viewer of this.viewers) if (viewer.isOpen) await this.leave(viewer, 'acknowledge');
+    const open = this.viewers.filter((viewer) => viewer.isOpen);
+    for (const viewer of open) await this.leave(viewer, 'acknowledge');
+    // Where the daemon died as the durable one attached, nobody has said anything.
+    if (!open.some(({ at, wish }) => wish.durable && at === end)) return;
     const next = await this.daemon.through(() => this.connect({ ...typing, mode: 'ro', durable: true }));
     const from = next?.ready?.['offset'] as number | undefined;
     await next?.close();
