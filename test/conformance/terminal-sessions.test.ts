@@ -188,7 +188,7 @@ for (const backend of terminalBackends) {
       const file = join(sandbox.directory, 'told');
       // What tmux has started is asked with SIGTERM before its terminal is gone.
       const job = `trap "echo job >>${file}; exit" HUP TERM; echo >${file}-on; while :; do sleep 0.01; done`;
-      await session.type(`trap 'echo shell >>${file}' EXIT`);
+      await session.type(`trap 'echo shell >>${file}; trap - EXIT; exit' HUP EXIT`);
       await session.type(`sh -c '${job}'`);
       await session.told('told-on');
       await sandbox.ok(`DELETE ${session.path}`);
