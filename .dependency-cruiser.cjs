@@ -29,8 +29,10 @@ const packagesBut = (...allowed) => ({
 });
 
 /** The folders and files of daemon/src that have rules below. */
-const known = ['kit', 'platform', 'core', 'http', 'surfaces', 'cli'].map((folder) => `${src}${folder}/`);
-known.push(`${src}(main|compose|compose-files|compose-terminals|daemon|config|api|version)([.]test)?[.]ts$`);
+const known = ['assets', 'kit', 'platform', 'core', 'http', 'surfaces', 'cli'].map((folder) => `${src}${folder}/`);
+known.push(
+  `${src}(main|compose|compose-code|compose-files|compose-terminals|daemon|config|api|version)([.]test)?[.]ts$`,
+);
 
 /** @type {import('dependency-cruiser').IConfiguration} */
 module.exports = {
@@ -38,6 +40,8 @@ module.exports = {
     layer('kit-is-alone', 'kit is our standard library: it imports nothing else of ours.', 'kit/', ours('kit/')),
     layer('kit-no-npm', 'kit stays free of packages.', 'kit/', { dependencyTypes: npm }),
     layer('kit-no-outside-world', 'kit opens no process and no socket.', 'kit/', { path: outsideWorld }),
+
+    layer('assets-are-alone', 'what is sent to interpreters knows nothing of the daemon.', 'assets/', ours('assets/')),
 
     layer('platform-below', 'platform knows kit only.', 'platform/', ours('kit/', 'platform/')),
 
@@ -106,8 +110,11 @@ module.exports = {
     layer('compose-only-by-main', 'things are constructed in one place, for one program.', '(?!main[.]ts$)', {
       path: `${src}compose[.]ts$`,
     }),
+    layer('assets-by-compose', 'core is given what it sends.', '(?!compose-code[.]ts$|assets/)', {
+      path: `${src}assets/`,
+    }),
     layer('compose-in-parts', 'a part of the composition is for the whole of it.', '(?!compose[.]ts$)', {
-      path: `${src}compose-(files|terminals)[.]ts$`,
+      path: `${src}compose-(code|files|terminals)[.]ts$`,
     }),
     layer(
       'daemon-only-by-compose',

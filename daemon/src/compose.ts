@@ -2,6 +2,7 @@
 import { statfsSync } from 'node:fs';
 import { totalmem } from 'node:os';
 import { describeV1, describeV2, loadV1, rootRoutes, v2Routes } from './api.ts';
+import { composeCode, type Code } from './compose-code.ts';
 import { composeFiles, composeWatchers } from './compose-files.ts';
 import { composeScreens, composeTerminals } from './compose-terminals.ts';
 import type { Config } from './config.ts';
@@ -82,8 +83,14 @@ export async function composeDaemon(inputs: DaemonInputs): Promise<Daemon> {
     environment: { ...environment, ...Object.fromEntries(boot.scrubbed) },
     streamKeptBytes: limits.capBytes,
   });
-  const metrics = new Metrics(gauges({ runtimeDirectory, commands, sessions, streams, terminals, watchers }));
-  const operations = composeOperations({ config, environment, runtimeDirectory, logger, spawn, accounts, limits });
+  const tools = composeTools({ environment, logger, spawn, accounts });
+  const code = composeCode({
+    ...{ accounts, config, logger, runtimeDirectory, spawn },
+    environment: { ...environment, ...Object.fromEntries(boot.scrubbed) },
+    versions: () => tools.toolchains.look(),
+  });
+  const metrics = new Metrics(gauges({ runtimeDirectory, commands, code, sessions, streams, terminals, watchers }));
+  const operations = composeOperations({ config, environment, runtimeDirectory, accounts, limits, code, ...tools });
   const v1 = await loadV1(config.apiSurface === 'full');
   const uptimeSeconds = () => Math.round(performance.now() - startedMs) / 1000;
   const app: AppDeps = {
@@ -102,6 +109,8 @@ export async function composeDaemon(inputs: DaemonInputs): Promise<Daemon> {
       ...bindRoutes(v2Routes, {
         ...operations,
         commands,
+        code: code.sessions,
+        codeInfo: code.info,
         files,
         terminals,
         screens: composeScreens(),
@@ -116,7 +125,18 @@ export async function composeDaemon(inputs: DaemonInputs): Promise<Daemon> {
       tracing?.observe({ ...facts, route: facts.route === unmatchedRoute ? null : facts.route });
     },
   };
-  return new Daemon({ ...inputs, app, commands, sessions, terminals, watchers, spawn, tracing, closing });
+  return new Daemon({
+    ...inputs,
+    app,
+    code: code.sessions,
+    commands,
+    sessions,
+    terminals,
+    watchers,
+    spawn,
+    tracing,
+    closing,
+  });
 }
 
 interface CommandsInputs extends DaemonInputs {
@@ -162,13 +182,14 @@ function composeCommands({ config, boot, runtimeDirectory, environment, logger, 
 interface Gauged {
   readonly runtimeDirectory: string;
   readonly commands: Commands;
+  readonly code: Code;
   readonly sessions: Sessions;
   readonly streams: OpenStreams;
   readonly terminals: Terminals;
   readonly watchers: Watchers;
 }
 
-function gauges({ runtimeDirectory, commands, sessions, streams, terminals, watchers }: Gauged): GaugeSource[] {
+function gauges({ runtimeDirectory, commands, code, sessions, streams, terminals, watchers }: Gauged): GaugeSource[] {
   return [
     ...processGauges(runtimeDirectory),
     { name: 'sandboxd_commands_running', help: 'Commands that run.', read: () => commands.running },
@@ -180,17 +201,22 @@ function gauges({ runtimeDirectory, commands, sessions, streams, terminals, watc
     { name: 'sandboxd_command_sessions', help: 'Command sessions.', read: () => sessions.list().length },
     { name: 'sandboxd_open_streams', help: 'Open streams.', read: () => streams.count },
     { name: 'sandboxd_terminals', help: 'Terminal sessions whose shell lives.', read: () => terminals.living },
+    {
+      name: 'sandboxd_code_interpreters',
+      help: 'Plain interpreters that run code.',
+      read: () => code.sessions.living('repl'),
+    },
+    { name: 'sandboxd_code_kernels', help: 'Kernels that run code.', read: () => code.sessions.living('kernel') },
     { name: 'sandboxd_watchers', help: 'Watchers of files.', read: () => watchers.count },
   ];
 }
 
-interface OperationsInputs extends Omit<DaemonInputs, 'boot'> {
+interface ToolsInputs extends Pick<DaemonInputs, 'environment' | 'logger'> {
   readonly spawn: KeeperSpawn;
   readonly accounts: Accounts;
-  readonly limits: LogBudgetLimits;
 }
 
-function composeOperations({ config, environment, logger, spawn, accounts, ...inputs }: OperationsInputs) {
+function composeTools({ environment, logger, spawn, accounts }: ToolsInputs) {
   // A tool runs without what steers a loader: that is given back to commands alone.
   const toolEnvironment = imageEnvironment(environment);
   const find = (program: string) => findProgram(program, toolEnvironment['PATH'] ?? '');
@@ -201,6 +227,17 @@ function composeOperations({ config, environment, logger, spawn, accounts, ...in
     environment: toolEnvironment,
     onFault: (error) => logger.error('a tool could not be put away', { reason: String(error) }),
   });
+  return { find, findTrusted, tools, toolchains: new Toolchains({ find, stampOf: fileStamp, tools }) };
+}
+
+interface OperationsInputs extends Omit<DaemonInputs, 'boot' | 'logger'>, ReturnType<typeof composeTools> {
+  readonly accounts: Accounts;
+  readonly limits: LogBudgetLimits;
+  readonly code: Code;
+}
+
+function composeOperations({ config, environment, accounts, code, ...inputs }: OperationsInputs) {
+  const { find, findTrusted, tools, toolchains } = inputs;
   const sandbox = new Sandbox({
     version,
     commit,
@@ -226,13 +263,14 @@ function composeOperations({ config, environment, logger, spawn, accounts, ...in
     capabilities: new Capabilities(
       {
         ...unservedProbes({ find, environment }),
+        codeInterpreter: code.info.probe,
         exec: execProbe(find, config.terminalBackend),
         files: filesProbe({ find, findTrusted }),
       },
       Date.now,
     ),
     packages: new Packages(tools),
-    toolchains: new Toolchains({ find, stampOf: fileStamp, tools }),
+    toolchains,
   };
 }
 

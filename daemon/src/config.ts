@@ -10,6 +10,8 @@ interface Setting<T> {
   /** One sentence for --help and the reference. */
   readonly sentence: string;
   readonly isSecret?: boolean;
+  /** The name that the 1.x system has for it. */
+  readonly formerVariable?: string;
 }
 
 function setting<T>(row: Setting<T>): Setting<T> {
@@ -164,6 +166,64 @@ export const settings = {
     fallback: 3600,
     sentence: 'How long a terminal session without a name of its own may be idle before it is closed.',
   }),
+  codeBackend: setting<'auto' | 'native' | 'kernel'>({
+    variable: 'SVC_CODE_BACKEND',
+    flag: 'code-backend',
+    schema: z.enum(['auto', 'native', 'kernel']),
+    fallback: 'auto',
+    sentence:
+      'What runs Python code: native is the plain interpreter, kernel is ipykernel; auto takes the best there is.',
+  }),
+  jupyterEndpoint: setting<string | null>({
+    variable: 'SVC_JUPYTER_ENDPOINT',
+    flag: 'jupyter-endpoint',
+    schema: z.url({ protocol: /^https?$/ }),
+    fallback: null,
+    sentence: 'URL of a Jupyter server whose kernels run Python code when it can be reached; ?token= is its key.',
+  }),
+  maxKernels: setting<number>({
+    variable: 'SVC_KERNEL_MAX_SESSIONS',
+    flag: 'kernel-max-sessions',
+    schema: wholeNumber(1, 1000),
+    fallback: 5,
+    sentence: 'Most kernels; one more is refused with 429.',
+  }),
+  kernelIdleSeconds: setting<number>({
+    variable: 'SVC_KERNEL_SESSION_TIMEOUT_SECS',
+    flag: 'kernel-session-timeout-secs',
+    schema: wholeNumber(1, 31_536_000),
+    fallback: 300,
+    sentence: 'How long a code session in a kernel may be idle before it is closed.',
+  }),
+  maxInterpreters: setting<number>({
+    variable: 'SVC_CODE_MAX_SESSIONS',
+    flag: 'code-max-sessions',
+    schema: wholeNumber(1, 10_000),
+    fallback: 20,
+    sentence: 'Most plain interpreters of code; one more is refused with 429.',
+  }),
+  interpreterIdleSeconds: setting<number>({
+    variable: 'SVC_CODE_SESSION_TIMEOUT_SECS',
+    flag: 'code-session-timeout-secs',
+    schema: wholeNumber(1, 31_536_000),
+    fallback: 1800,
+    sentence: 'How long a code session in a plain interpreter may be idle before it is closed.',
+  }),
+  spareKernels: setting<number>({
+    variable: 'SVC_KERNEL_PREWARM',
+    flag: 'kernel-prewarm',
+    schema: wholeNumber(0, 100),
+    fallback: 0,
+    sentence: 'Kernels that are started before anybody asks; JUPYTER_POOL_SIZE is read too.',
+    formerVariable: 'JUPYTER_POOL_SIZE',
+  }),
+  spareInterpreters: setting<number>({
+    variable: 'SVC_CODE_PREWARM',
+    flag: 'code-prewarm',
+    schema: wholeNumber(0, 100),
+    fallback: 0,
+    sentence: 'Plain interpreters of each language that are started before anybody asks.',
+  }),
 } as const;
 
 type Settings = typeof settings;
@@ -192,7 +252,8 @@ interface Given {
 }
 
 function rawValue(row: Setting<unknown>, flags: ReadonlyMap<string, string>, sources: ConfigSources): Given | null {
-  const names = row.isSecret ? [row.variable, 'SANDBOX_API_KEY'] : [row.variable];
+  const former = row.formerVariable === undefined ? [] : [row.formerVariable];
+  const names = row.isSecret ? [row.variable, 'SANDBOX_API_KEY'] : [row.variable, ...former];
   const candidates: Given[] = [
     { source: `--${row.flag}`, value: flags.get(row.flag) ?? sources.secrets.get(`--${row.flag}`) ?? '' },
     ...names.map((name) => ({ source: name, value: sources.secrets.get(name) ?? sources.environment[name] ?? '' })),

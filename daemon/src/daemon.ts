@@ -1,6 +1,7 @@
 /** The life of a daemon that has been composed: it opens its port, may hand over to another one, and closes. */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { settingWarnings, type Config } from './config.ts';
+import type { CodeSessions } from './core/code/sessions.ts';
 import type { Commands } from './core/commands/commands.ts';
 import type { Sessions } from './core/commands/sessions.ts';
 import type { Terminals } from './core/terminals/terminals.ts';
@@ -23,6 +24,7 @@ export interface DaemonDeps {
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly logger: Logger;
   readonly app: AppDeps;
+  readonly code: CodeSessions;
   readonly commands: Commands;
   readonly sessions: Sessions;
   readonly terminals: Terminals;
@@ -56,7 +58,8 @@ export class Daemon {
 
   /** Takes up what is there, and listens; answers the URL. */
   async open(): Promise<string> {
-    const recovered = this.deps.commands.recover(this.deps.terminals.recover(await this.deps.spawn.recover()));
+    const { code, commands, spawn, terminals } = this.deps;
+    const recovered = commands.recover(await code.recover(terminals.recover(await spawn.recover())));
     await this.deps.spawn.prepare();
     this.#tellStart(recovered);
     this.#listener = await this.#listen();
@@ -68,7 +71,8 @@ export class Daemon {
     await this.#listener?.share();
     const heldFrom = performance.now();
     this.#door.hold();
-    await Promise.all([this.deps.commands.handOver(), this.deps.terminals.handOver()]);
+    const { code, commands, terminals } = this.deps;
+    await Promise.all([code.handOver(), commands.handOver(), terminals.handOver()]);
     await this.deps.spawn.letGo();
     return performance.now() - heldFrom;
   }
@@ -79,6 +83,7 @@ export class Daemon {
     await this.deps.spawn.takeBack();
     this.deps.commands.takeBack();
     this.deps.terminals.takeBack();
+    this.deps.code.takeBack();
     this.#door.open();
   }
 
@@ -94,13 +99,14 @@ export class Daemon {
 
   /** Stops accepting, tells the streams, and waits a moment for them to end; then in reverse of the construction. */
   async close(): Promise<void> {
-    const { closing, tracing, commands, sessions, terminals, watchers, spawn } = this.deps;
+    const { closing, code, tracing, commands, sessions, terminals, watchers, spawn } = this.deps;
     closing.abort();
     await this.#listener?.stop(closeMs);
     await nextTurn(); // The last answers are logged a turn of the event loop behind them.
     await tracing?.close();
     watchers[Symbol.dispose]();
     terminals[Symbol.dispose]();
+    code[Symbol.dispose]();
     commands[Symbol.dispose]();
     sessions[Symbol.dispose]();
     spawn[Symbol.dispose]();

@@ -36,6 +36,7 @@ export const statusOf: Readonly<Record<ErrorCode, number>> = {
   terminal_not_found: 404,
   terminal_ended: 409,
   terminal_busy: 409,
+  session_busy: 409,
 };
 
 /** Of what is thrown and is in no table. */
@@ -67,9 +68,13 @@ export class InvalidInput extends Error {
   }
 }
 
-export function success(data: unknown, message: string, hint: string | null, top: object = {}, status = 200): Response {
-  const envelope: Envelope = { success: true, message, data, hint };
-  return json({ ...top, ...envelope }, status);
+export function success(
+  data: unknown,
+  { message, hint, isFailure }: { readonly message: string; readonly hint: string | null; readonly isFailure: boolean },
+  top: object = {},
+): Response {
+  const envelope: Envelope = { success: !isFailure, message, data, hint };
+  return json({ ...top, ...envelope }, 200);
 }
 
 export function failure(error: CoreError): Response {

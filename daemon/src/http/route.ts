@@ -51,7 +51,13 @@ type Content<C> = C extends ContentBody ? AsyncIterable<Uint8Array<ArrayBuffer>>
 export class Answer<T> {
   constructor(
     readonly data: T,
-    readonly details: { readonly message?: string; readonly hint?: string | null; readonly top?: object } = {},
+    readonly details: {
+      readonly message?: string;
+      readonly hint?: string | null;
+      readonly top?: object;
+      /** The request was handled, and what it asked for did not come about: `success` is false, the status 200. */
+      readonly isFailure?: boolean;
+    } = {},
   ) {}
 }
 
@@ -257,6 +263,6 @@ async function respondWith(
   if (result instanceof NdjsonStream) return ndjsonResponse(result, events());
   if (result instanceof SseStream) return sseResponse(result, events());
   const answer = result instanceof Answer ? (result as Answer<unknown>) : new Answer(result);
-  const { message = 'Operation successful', hint = null, top } = answer.details;
-  return success(answer.data, message, hint, top);
+  const { message = 'Operation successful', hint = null, top, isFailure = false } = answer.details;
+  return success(answer.data, { message, hint, isFailure }, top);
 }

@@ -34,6 +34,7 @@ export const errorCodes = [
   'terminal_not_found',
   'terminal_ended',
   'terminal_busy',
+  'session_busy',
 ] as const;
 
 export type ErrorCode = (typeof errorCodes)[number];

@@ -8,7 +8,7 @@ export interface ImageView {
   readonly environment: Readonly<Record<string, string | undefined>>;
 }
 
-type Unserved = Omit<Probes, 'exec' | 'files'>;
+type Unserved = Omit<Probes, 'exec' | 'files' | 'codeInterpreter'>;
 
 /** One entry goes when its plane comes. */
 export function unservedProbes({ find, environment }: ImageView): Unserved {
@@ -23,17 +23,7 @@ export function unservedProbes({ find, environment }: ImageView): Unserved {
     accessibility: false,
     accessibilityBackend: null,
   };
-  const noCode = { backend: null, jupyterBackend: null, pythonKernels: [], languages: [] };
   return {
-    codeInterpreter: {
-      look: () => ({
-        ...unserved('code', find, ['python3', 'node']),
-        ...noCode,
-        python: find('python3'),
-        node: find('node'),
-      }),
-      unknown: { ...noCode, python: null, node: null },
-    },
     browser: always({ ...unserved('browser'), ...noBrowser }, noBrowser),
     computer: {
       look: () => ({

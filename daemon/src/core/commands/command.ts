@@ -1,6 +1,6 @@
 /** One run: what was asked, how it stands, and when it is over. */
-import { constants } from 'node:os';
 import { Deadline } from '../../kit/deadline.ts';
+import { signalName } from '../../kit/signal-name.ts';
 import type { Child, ChildEnd } from '../../platform/spawn.ts';
 import type { CommandNote } from './note.ts';
 import { RecentChunks } from './output-chunk.ts';
@@ -29,13 +29,6 @@ export interface CommandState {
 /** After the end of the leader: how long the pipes may be silent, and how long they are listened to in all. */
 const quietMs = 25;
 const drainMs = 100;
-
-/** Some numbers have two names, and the usual one comes first: 6 is SIGABRT before it is SIGIOT. */
-const signalNames = new Map(
-  Object.entries(constants.signals)
-    .toReversed()
-    .map(([name, number]) => [number, name]),
-);
 
 export class Command {
   /** For those who follow it. */
@@ -104,7 +97,7 @@ function stateOf(end: ChildEnd | null): CommandState {
   return {
     status: endedStatus(end),
     exitCode: end.exitCode ?? 128 + end.signal,
-    signal: end.signal === 0 ? null : (signalNames.get(end.signal) ?? `SIG${end.signal}`),
+    signal: end.signal === 0 ? null : signalName(end.signal),
     oomKilled: end.oomKilled,
     failure: null,
     endedMs: end.atMs,

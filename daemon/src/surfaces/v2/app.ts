@@ -1,5 +1,7 @@
 /** What the v2 routes work on, and the `route` function that knows it. */
 import type { Capabilities } from '../../core/capabilities/capabilities.ts';
+import type { CodeInfo } from '../../core/code/info.ts';
+import type { CodeSessions } from '../../core/code/sessions.ts';
 import type { Commands } from '../../core/commands/commands.ts';
 import type { FilesContext } from '../../core/files/context.ts';
 import type { Packages } from '../../core/ops/packages.ts';
@@ -11,6 +13,8 @@ import { routesFor } from '../../http/route.ts';
 
 export interface V2Deps {
   readonly commands: Commands;
+  readonly code: CodeSessions;
+  readonly codeInfo: CodeInfo;
   readonly files: FilesContext;
   readonly capabilities: Capabilities;
   readonly sandbox: Sandbox;

@@ -1,6 +1,8 @@
 /** All routes of the v2 surface. */
 import type { Route } from '../../http/route.ts';
 import type { V2Deps } from './app.ts';
+import * as code from './code.ts';
+import * as codeInfo from './code-info.ts';
 import * as commands from './commands.ts';
 import * as fileEdit from './file-edit.ts';
 import * as fileTrees from './file-trees.ts';
@@ -30,5 +32,7 @@ export const v2Routes: readonly Route<V2Deps>[] = [
   ...Object.values(terminalSockets),
   ...Object.values(terminalScreen),
   ...Object.values(terminalExec),
+  ...Object.values(code),
+  ...Object.values(codeInfo),
   ...Object.values(ops),
 ];

@@ -1,0 +1,105 @@
+/** Constructs the code plane. */
+import { nodeProgram, pythonProgram } from './assets/loaders.ts';
+import type { Config } from './config.ts';
+import { Backends, type Candidate } from './core/code/backends.ts';
+import { CodeInfo, type CodeInfoDeps } from './core/code/info.ts';
+import type { Language } from './core/code/language.ts';
+import { ReplBackend, type ReplBackendDeps } from './core/code/repl-backend.ts';
+import type { RunningCell, SessionRecord } from './core/code/session.ts';
+import { CodeSessions } from './core/code/sessions.ts';
+import { SpareInterpreters } from './core/code/spare-interpreters.ts';
+import type { Accounts } from './core/identity/accounts.ts';
+import { imageEnvironment } from './core/identity/environment.ts';
+import type { Logger } from './kit/logger.ts';
+import { isMemoryShort } from './platform/memory.ts';
+import { NoteFiles } from './platform/note-files.ts';
+import { findProgram } from './platform/programs.ts';
+import type { Spawn } from './platform/spawn.ts';
+import { StateFile } from './platform/state-file.ts';
+
+export interface CodeInputs {
+  readonly accounts: Accounts;
+  readonly config: Config;
+  /** Of the image, with what was taken from the daemon's own. */
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  readonly logger: Logger;
+  readonly runtimeDirectory: string;
+  readonly spawn: Spawn;
+  readonly versions: CodeInfoDeps['versions'];
+}
+
+export interface Code {
+  readonly sessions: CodeSessions;
+  readonly info: CodeInfo;
+}
+
+export function composeCode({ accounts, config, logger, runtimeDirectory, spawn, ...inputs }: CodeInputs): Code {
+  const onFault = (what: string, error: unknown) => logger.error(what, { reason: String(error) });
+  const repl = (language: Language): ReplBackend =>
+    new ReplBackend({
+      ...repls[language],
+      language,
+      ...{ accounts, findProgram, spawn, onFault },
+      environment: imageEnvironment(inputs.environment),
+    });
+  const python = repl('python');
+  const javascript = repl('javascript');
+  const backends = new Backends({
+    python: [candidate(python)],
+    javascript: candidate(javascript),
+    pinned: config.codeBackend,
+  });
+  const spare = new SpareInterpreters({
+    kinds: [python, javascript].map((backend) => ({ backend, wanted: config.spareInterpreters })),
+    record: (backend): SessionRecord => ({
+      id: 'spare',
+      language: backend.language,
+      backend: backend.name,
+      kernel: null,
+      user: null,
+      account: accounts.default().name,
+      cwd: accounts.default().home,
+      env: {},
+      createdMs: Date.now(),
+      lastUsedMs: Date.now(),
+      executionCount: 0,
+      interpreter: null,
+    }),
+    isMemoryShort,
+    onFault,
+  });
+  const limits = {
+    repl: { most: config.maxInterpreters, idleMs: config.interpreterIdleSeconds * 1000 },
+    kernel: { most: config.maxKernels, idleMs: config.kernelIdleSeconds * 1000 },
+  };
+  const sessions = new CodeSessions({
+    ...{ backends, spare, accounts, limits, onFault },
+    store: new StateFile<readonly SessionRecord[]>(`${runtimeDirectory}/code-sessions.json`, [], onFault),
+    notes: new NoteFiles<RunningCell>(`${runtimeDirectory}/cells`, onFault),
+    now: Date.now,
+  });
+  const find = (language: Language) => ({ python, javascript })[language].find();
+  return { sessions, info: new CodeInfo({ backends, limits, find, versions: inputs.versions }) };
+}
+
+const repls: Readonly<Record<Language, Pick<ReplBackendDeps, 'name' | 'programs' | 'howToGet' | 'program'>>> = {
+  python: {
+    name: 'native',
+    programs: ['python3', 'python'],
+    howToGet: 'Install python3 in the image.',
+    program: pythonProgram,
+  },
+  javascript: {
+    name: 'node',
+    programs: ['node', 'nodejs'],
+    howToGet: 'Install Node.js 18 or newer in the image.',
+    program: nodeProgram,
+  },
+};
+
+function candidate(backend: ReplBackend): Candidate {
+  return {
+    backend,
+    missing: async () => (backend.find() === null ? `${backend.programs.join(' and ')} are not on PATH` : null),
+  };
+}

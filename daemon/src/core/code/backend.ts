@@ -1,0 +1,14 @@
+/** A way to run cells of a language: what it needs, how its interpreters start, and how they are found again. */
+import type { Child } from '../../platform/spawn.ts';
+import type { Interpreter } from './interpreter.ts';
+import type { CodeBackendName, Language } from './language.ts';
+import type { SessionRecord } from './session.ts';
+
+export interface CodeBackend {
+  readonly name: CodeBackendName;
+  readonly language: Language;
+  /** Throws `unavailable`, which says what was looked for and how to get it; `bad_argument` for a `cwd` or an account. */
+  start(record: SessionRecord): Promise<Interpreter>;
+  /** Takes over what an earlier daemon started; null where it is no use any more. `from` is where to listen. */
+  adopt(id: string, child: Child, from: number): Promise<Interpreter | null>;
+}

@@ -1,0 +1,68 @@
+/** Which backend runs a language now: what is installed is looked at with each request. */
+import { CoreError } from '../../kit/errors.ts';
+import type { CodeBackend } from './backend.ts';
+import type { CodeBackendName, Language } from './language.ts';
+import type { SessionRecord } from './session.ts';
+
+export type PinnedBackend = 'auto' | 'native' | 'kernel';
+
+/** A backend that may be there or not. */
+export interface Candidate {
+  readonly backend: CodeBackend;
+  /** What it lacks now, in one sentence; null when it can be used. */
+  missing(): Promise<string | null>;
+}
+
+export interface BackendsDeps {
+  /** For Python, the best first. */
+  readonly python: readonly Candidate[];
+  readonly javascript: Candidate;
+  readonly pinned: PinnedBackend;
+}
+
+export class Backends {
+  constructor(private readonly deps: BackendsDeps) {}
+
+  /** Throws `unavailable`, which says what was looked for; `bad_argument` for a kernel that is not there. */
+  async choose(language: Language, kernel: string | null): Promise<CodeBackend> {
+    if (kernel !== null) throw new CoreError('bad_argument', `no kernel is called ${kernel}`);
+    const missing: string[] = [];
+    for (const candidate of this.#candidates(language)) {
+      const lack = await candidate.missing();
+      if (lack === null) return candidate.backend;
+      missing.push(lack);
+    }
+    throw new CoreError('unavailable', `nothing here runs ${language}: ${missing.join('; ')}`, {
+      hint: language === 'python' ? 'Install python3 in the image.' : 'Install Node.js (node) in the image.',
+    });
+  }
+
+  /** All that a language may run on, and what each lacks now. */
+  async look(language: Language): Promise<{ readonly name: CodeBackendName; readonly missing: string | null }[]> {
+    const looks = this.#candidates(language).map(async ({ backend, missing }) => ({
+      name: backend.name,
+      missing: await missing(),
+    }));
+    return await Promise.all(looks);
+  }
+
+  /** Of a session that was made before. */
+  of({ backend: name, language }: Pick<SessionRecord, 'backend' | 'language'>): CodeBackend {
+    const found = [...this.deps.python, this.deps.javascript].find(
+      ({ backend }) => backend.name === name && backend.language === language,
+    );
+    if (found) return found.backend;
+    throw new CoreError('unavailable', `this daemon has no backend called ${name}`, { hint: 'Use another session.' });
+  }
+
+  #candidates(language: Language): readonly Candidate[] {
+    if (language === 'javascript') return [this.deps.javascript];
+    const { pinned, python } = this.deps;
+    const isPinned: Readonly<Record<PinnedBackend, (name: CodeBackendName) => boolean>> = {
+      auto: () => true,
+      native: (name) => name === 'native',
+      kernel: (name) => name === 'kernel' || name === 'jupyter',
+    };
+    return python.filter(({ backend }) => isPinned[pinned](backend.name));
+  }
+}

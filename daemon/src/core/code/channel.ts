@@ -1,0 +1,102 @@
+/** Lines to a process under a keeper, and the events that it answers with. */
+import { CoreError } from '../../kit/errors.ts';
+import { Deadline } from '../../kit/deadline.ts';
+import { HandedOver } from '../../kit/handed-over.ts';
+import { Notifier } from '../../kit/notifier.ts';
+import type { Child } from '../../platform/spawn.ts';
+import { readEvent, type InterpreterEvent } from './events.ts';
+import { LineReader } from './line-reader.ts';
+
+const mostErrorBytes = 8192;
+/** A child of its own may hold its output open behind its end. */
+const lastWordsMs = 300;
+
+export class Channel {
+  /** It has ended, and all that it has said was heard. */
+  isOver = false;
+  readonly #reader: LineReader;
+  readonly #changes = new Notifier();
+  #sent: number;
+  #isListening = false;
+  #sending: Promise<unknown> = Promise.resolve();
+
+  constructor(
+    readonly child: Child,
+    from: number,
+    private readonly onEvent: (event: InterpreterEvent) => void,
+  ) {
+    this.#reader = new LineReader(() => child.log('stdout'), from);
+    this.#sent = child.stdin.accepted;
+  }
+
+  /** From now on `onEvent` hears everything past the offset. */
+  listen(): void {
+    if (this.#isListening) return;
+    this.#isListening = true;
+    void this.#listen();
+  }
+
+  /** Resolves when it has said something, or has ended, or when the signal aborts. */
+  changed(signal?: AbortSignal): Promise<void> {
+    return this.#changes.wait(signal);
+  }
+
+  /** What was said before this was read. */
+  get position(): number {
+    return this.#reader.lineEnd;
+  }
+
+  /** Behind everything that was sent before. Rejects when it takes nothing more. */
+  send(bytes: Uint8Array): Promise<void> {
+    const sent = this.#sending.then(() => this.#sendNow(bytes));
+    this.#sending = sent.catch(() => null); // The next one tries, whatever became of this one.
+    return sent;
+  }
+
+  sendLine(line: object): Promise<void> {
+    return this.send(Buffer.from(`${JSON.stringify(line)}\n`));
+  }
+
+  /** Hands on everything that was said by now. */
+  read(): void {
+    this.child.refresh();
+    using _open = this.child.directory.use();
+    for (const line of this.#reader.read()) {
+      const event = readEvent(line);
+      if (event) this.onEvent(event);
+    }
+  }
+
+  /** The end of what it has printed outside of cells. */
+  errors(): string {
+    using _open = this.child.directory.use();
+    this.child.refresh();
+    const from = Math.max(0, this.child.ends[1] - mostErrorBytes);
+    const piece = this.child.log('stderr').read(from, mostErrorBytes);
+    return piece?.kind === 'bytes' ? Buffer.from(piece.bytes).toString().trim() : '';
+  }
+
+  async #sendNow(bytes: Uint8Array): Promise<void> {
+    const end = this.#sent + bytes.length;
+    const accepted = await this.child.writeStdin(this.#sent, bytes);
+    if (this.child.isLetGo) throw new HandedOver();
+    if (accepted < end) throw new CoreError('unavailable', 'the interpreter takes no more code');
+    this.#sent = end;
+  }
+
+  async #listen(): Promise<void> {
+    const { child } = this;
+    let lastWords: Deadline | null = null;
+    while (!this.isOver) {
+      if (child.end) lastWords ??= new Deadline(lastWordsMs);
+      const isOver = child.end !== null && (!child.streamsOpen || lastWords?.passed === true);
+      this.read();
+      this.isOver = isOver;
+      this.#changes.notify();
+      if (isOver) break;
+      child.watch();
+      await child.changed(lastWords?.signal);
+    }
+    lastWords?.[Symbol.dispose]();
+  }
+}

@@ -1,0 +1,103 @@
+/** An interpreter that is a process of its own: a Python or Node of the image with a script of ours in it. */
+import { constants } from 'node:os';
+import { CoreError } from '../../kit/errors.ts';
+import { Deadline } from '../../kit/deadline.ts';
+import { HandedOver } from '../../kit/handed-over.ts';
+import type { Child, ChildEnd } from '../../platform/spawn.ts';
+import type { CellRecord } from './cell.ts';
+import type { CellEvent, InterpreterEvent } from './events.ts';
+import type { Interpreter } from './interpreter.ts';
+import type { CodeBackendName } from './language.ts';
+import { Channel } from './channel.ts';
+
+const endWithinMs = 5000;
+
+export class ChildInterpreter implements Interpreter {
+  version = '';
+  readonly #channel: Channel;
+  #onCell: (cell: string, event: CellEvent) => void = () => undefined;
+  #isReady = false;
+
+  constructor(
+    readonly id: string,
+    readonly backend: CodeBackendName,
+    readonly child: Child,
+    from: number,
+  ) {
+    this.#channel = new Channel(child, from, (event) => this.#take(event));
+  }
+
+  get pid(): number | null {
+    return this.child.end ? null : this.child.pid;
+  }
+
+  get end(): ChildEnd | null {
+    return this.#channel.isOver ? this.child.end : null;
+  }
+
+  get isLetGo(): boolean {
+    return this.child.isLetGo;
+  }
+
+  get position(): number {
+    return this.#channel.position;
+  }
+
+  changed(signal?: AbortSignal): Promise<void> {
+    return this.#channel.changed(signal);
+  }
+
+  listen(onCell: (cell: string, event: CellEvent) => void): void {
+    this.#onCell = onCell;
+    this.#channel.listen();
+  }
+
+  /** Sends its program and waits until it takes cells. Throws `unavailable`. */
+  async start(program: Uint8Array, signal: AbortSignal): Promise<void> {
+    this.#channel.listen();
+    // One that cannot read any more has ended, which is looked at below.
+    await this.#channel.send(program).catch(() => null);
+    while (!this.#isReady && !this.end && !signal.aborted) await this.changed(signal);
+    if (this.#isReady) return;
+    const errors = this.#channel.errors();
+    const how = this.end ? 'ended at once' : 'did not answer in time';
+    throw new CoreError(
+      'unavailable',
+      `${this.child.pid === 0 ? 'the interpreter' : 'it'} ${how}: ${errors || 'it said nothing'}`,
+    );
+  }
+
+  /** What an earlier daemon sent may have been cut off in the middle: the rest of that line is none. */
+  async resume(): Promise<void> {
+    await this.#channel.send(Buffer.from('\n'));
+  }
+
+  async run({ id, code, cwd, env }: CellRecord): Promise<void> {
+    await this.#channel.sendLine({ op: 'execute', cell: id, code, cwd, env });
+  }
+
+  async interrupt(): Promise<void> {
+    await this.child.signal(constants.signals.SIGINT, 'group');
+  }
+
+  async close(): Promise<void> {
+    await endChild(this.child);
+  }
+
+  #take(event: InterpreterEvent): void {
+    if (event.about === 'cell') this.#onCell(event.cell, event.event);
+    else if (event.about === 'interpreter') {
+      this.#isReady = true;
+      this.version = event.version;
+    }
+  }
+}
+
+/** Ends a process with everything that it has started, and forgets it. */
+export async function endChild(child: Child): Promise<void> {
+  if (child.isLetGo) throw new HandedOver();
+  child.terminate(0);
+  using deadline = new Deadline(endWithinMs);
+  while (child.isAttached && !deadline.passed) await child.changed(deadline.signal);
+  child.forget();
+}

@@ -1,0 +1,100 @@
+/** What can run code here, and within which limits. */
+import type { Probe } from '../capabilities/capabilities.ts';
+import type { CodeCapability } from '../capabilities/report.ts';
+import type { Backends } from './backends.ts';
+import { mostCharacters } from './cell-outputs.ts';
+import { languages, type CodeBackendName, type Language, type PoolKind } from './language.ts';
+import type { SessionLimits } from './sessions.ts';
+
+export interface BackendRecord {
+  readonly name: CodeBackendName;
+  /** What it lacks now; null when it can be used. */
+  readonly missing: string | null;
+}
+
+export interface LanguageRecord {
+  /** The one that runs it now; null when nothing does. */
+  readonly backend: CodeBackendName | null;
+  /** The best first. */
+  readonly backends: readonly BackendRecord[];
+  /** Of the interpreter on PATH. */
+  readonly path: string | null;
+  /** null while it is not known. */
+  readonly version: string | null;
+}
+
+export interface CodeRuntimes {
+  readonly languages: Readonly<Record<Language, LanguageRecord>>;
+  readonly limits: {
+    readonly sessions: Readonly<Record<PoolKind, SessionLimits>>;
+    readonly mostCharacters: number;
+  };
+}
+
+/** An interpreter on PATH, under any of its names. */
+interface KnownInterpreter {
+  readonly path: string;
+  readonly version: string | null;
+}
+
+export interface CodeInfoDeps {
+  readonly backends: Backends;
+  readonly limits: Readonly<Record<PoolKind, SessionLimits>>;
+  /** Where the interpreter of a language is; null when it is not on PATH. */
+  readonly find: (language: Language) => string | null;
+  readonly versions: () => Promise<{
+    readonly python: readonly KnownInterpreter[];
+    readonly node: readonly KnownInterpreter[];
+  }>;
+}
+
+export class CodeInfo {
+  constructor(private readonly deps: CodeInfoDeps) {}
+
+  async look(): Promise<CodeRuntimes> {
+    const { python, node } = await this.deps.versions();
+    const known = [...python, ...node];
+    const records = languages.map(async (language) => [language, await this.#record(language, known)] as const);
+    return {
+      languages: Object.fromEntries(await Promise.all(records)) as Record<Language, LanguageRecord>,
+      limits: { sessions: this.deps.limits, mostCharacters },
+    };
+  }
+
+  /** For the report of capabilities. */
+  get probe(): Probe<CodeCapability> {
+    const none = { backend: null, jupyterBackend: null, pythonKernels: [], languages: [], python: null, node: null };
+    return { look: () => this.#capability(), unknown: none };
+  }
+
+  async #capability(): Promise<CodeCapability> {
+    const records = await Promise.all(languages.map(async (language) => this.#record(language, [])));
+    const [python, javascript] = records;
+    const missing = records.flatMap(({ backends, backend }, index) =>
+      backend === null ? backends.map((one) => `${languages[index]}: ${one.missing}`) : [],
+    );
+    const runs = languages.filter((_, index) => records[index]?.backend !== null);
+    return {
+      status: runs.length === languages.length ? 'ready' : runs.length > 0 ? 'degraded' : 'absent',
+      missing,
+      warnings: [],
+      backend: python?.backend ?? null,
+      jupyterBackend: null,
+      pythonKernels: [],
+      languages: runs,
+      python: python?.path ?? null,
+      node: javascript?.path ?? null,
+    };
+  }
+
+  async #record(language: Language, known: readonly KnownInterpreter[]): Promise<LanguageRecord> {
+    const backends = await this.deps.backends.look(language);
+    const path = this.deps.find(language);
+    return {
+      backend: backends.find(({ missing }) => missing === null)?.name ?? null,
+      backends,
+      path,
+      version: known.find((one) => one.path === path)?.version ?? null,
+    };
+  }
+}

@@ -1,0 +1,30 @@
+/** What runs the cells of one session, whatever it is: an interpreter of the image, or a kernel. */
+import type { ChildEnd } from '../../platform/spawn.ts';
+import type { CellEvent } from './events.ts';
+import type { CellRecord } from './cell.ts';
+import type { CodeBackendName } from './language.ts';
+
+export interface Interpreter {
+  readonly id: string;
+  readonly backend: CodeBackendName;
+  /** Of the language: `3.12.1`. */
+  readonly version: string;
+  /** null where it runs elsewhere, or has ended. */
+  readonly pid: number | null;
+  /** null while it lives. */
+  readonly end: ChildEnd | null;
+  /** True once another daemon owns it: it is only listened to. */
+  readonly isLetGo: boolean;
+  /** Resolves when it has said something, has ended, or the signal aborts. */
+  changed(signal?: AbortSignal): Promise<void>;
+  /** Hears what it says of cells from now on, also of those that have ended. */
+  listen(onCell: (cell: string, event: CellEvent) => void): void;
+  /** Hands a cell over; it is run behind those before. */
+  run(cell: CellRecord): Promise<void>;
+  /** As Ctrl-C. */
+  interrupt(): Promise<void>;
+  /** Ends it with everything that it has started, and forgets it. */
+  close(): Promise<void>;
+  /** The position in its log from which what it says is read anew after a restart of the daemon. */
+  readonly position: number;
+}

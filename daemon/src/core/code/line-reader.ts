@@ -1,0 +1,74 @@
+/** The lines of a log, from an offset on; what is gone, and a line that is too long to be one, is passed over. */
+import type { ByteLog } from '../../kit/byte-log.ts';
+
+/** A picture as base64 in a line of JSON is a large one. */
+const mostLineBytes = 32 * 1024 * 1024;
+const pieceBytes = 256 * 1024;
+const newline = 10;
+
+export class LineReader {
+  #offset: number;
+  #parts: Buffer[] = [];
+  #partBytes = 0;
+  /** What comes up to the next end of a line belongs to one that cannot be read. */
+  #isSkipping = false;
+  #memory: Buffer | null = null;
+
+  constructor(
+    private readonly log: () => ByteLog,
+    from: number,
+  ) {
+    this.#offset = from;
+  }
+
+  /** Behind the last line that was read. */
+  get lineEnd(): number {
+    return this.#offset - this.#partBytes;
+  }
+
+  /** Every line that is whole by now, each with its end. */
+  *read(): Generator<string> {
+    for (;;) {
+      const piece = this.log().readInto((this.#memory ??= Buffer.allocUnsafeSlow(pieceBytes)), this.#offset);
+      if (!piece) break;
+      if (piece.kind === 'gap') {
+        this.#offset = piece.to;
+        this.#drop();
+        this.#isSkipping = true;
+        continue;
+      }
+      yield* this.#lines(Buffer.from(piece.bytes.buffer, piece.bytes.byteOffset, piece.bytes.length));
+    }
+    this.#memory = null;
+  }
+
+  *#lines(bytes: Buffer): Generator<string> {
+    for (let from = 0; from < bytes.length;) {
+      const end = bytes.indexOf(newline, from);
+      const to = end < 0 ? bytes.length : end + 1;
+      this.#offset += to - from;
+      this.#keep(bytes.subarray(from, to));
+      from = to;
+      if (end < 0) return;
+      const line = this.#isSkipping ? null : Buffer.concat(this.#parts).toString();
+      this.#drop();
+      this.#isSkipping = false;
+      if (line !== null) yield line;
+    }
+  }
+
+  /** The memory of a piece is used again for the next one. */
+  #keep(part: Buffer): void {
+    if (this.#isSkipping) return;
+    this.#parts.push(Buffer.from(part));
+    this.#partBytes += part.length;
+    if (this.#partBytes <= mostLineBytes) return;
+    this.#drop();
+    this.#isSkipping = true;
+  }
+
+  #drop(): void {
+    this.#parts = [];
+    this.#partBytes = 0;
+  }
+}

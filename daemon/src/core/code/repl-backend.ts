@@ -1,0 +1,127 @@
+/** Interpreters of the image with a script of ours in them: Python without anything installed, and Node. */
+import { CoreError } from '../../kit/errors.ts';
+import { Deadline } from '../../kit/deadline.ts';
+import { mintId } from '../../kit/ids.ts';
+import type { Child, Spawn } from '../../platform/spawn.ts';
+import type { Account, Accounts } from '../identity/accounts.ts';
+import { commandEnvironment } from '../identity/environment.ts';
+import { startRefusal, systemRefusal } from '../identity/refusal.ts';
+import type { CodeBackend } from './backend.ts';
+import { ChildInterpreter, endChild } from './child-interpreter.ts';
+import type { Interpreter } from './interpreter.ts';
+import type { CodeBackendName, Language } from './language.ts';
+import { encodeNote } from './note.ts';
+import type { SessionRecord } from './session.ts';
+
+/** What is run, and what it reads before the first request. */
+export interface InterpreterProgram {
+  readonly argv: readonly string[];
+  readonly stdin: Uint8Array;
+}
+
+export interface ReplBackendDeps {
+  readonly name: CodeBackendName;
+  readonly language: Language;
+  /** Names that it may have on PATH, the best first. */
+  readonly programs: readonly string[];
+  /** How to get it, in one sentence. */
+  readonly howToGet: string;
+  readonly program: (path: string) => InterpreterProgram;
+  readonly accounts: Accounts;
+  readonly environment: Readonly<Record<string, string>>;
+  /** Looks a program up in a PATH, now; null when it is not there. */
+  readonly findProgram: (name: string, path: string) => string | null;
+  readonly spawn: Spawn;
+  readonly onFault: (what: string, error: unknown) => void;
+}
+
+const startWithinMs = 20_000;
+/** Of what it has said: the end of a cell is in there, whatever the cell prints. */
+const capBytes = 64 * 1024 * 1024;
+const graceMs = 1000;
+
+export class ReplBackend implements CodeBackend {
+  readonly name: CodeBackendName;
+  readonly language: Language;
+
+  constructor(private readonly deps: ReplBackendDeps) {
+    this.name = deps.name;
+    this.language = deps.language;
+  }
+
+  get programs(): readonly string[] {
+    return this.deps.programs;
+  }
+
+  /** Where it is; null when it is not on PATH. */
+  find(path = this.deps.environment['PATH'] ?? ''): string | null {
+    const { programs, findProgram } = this.deps;
+    return programs.map((program) => findProgram(program, path)).find((found) => found !== null) ?? null;
+  }
+
+  async start(record: SessionRecord): Promise<Interpreter> {
+    const account = this.deps.accounts.resolve(record.user);
+    const env = commandEnvironment(this.deps.environment, account, [record.env]);
+    const path = this.find(env['PATH']);
+    if (path === null) throw this.#missing();
+    const { argv, stdin } = this.deps.program(path);
+    const id = mintId('interpreter');
+    const child = await this.#spawn(id, record.cwd, account, argv, env);
+    const interpreter = new ChildInterpreter(id, this.name, child, 0);
+    try {
+      using deadline = new Deadline(startWithinMs);
+      await interpreter.start(stdin, deadline.signal);
+      return interpreter;
+    } catch (error) {
+      endChild(child).catch((fault: unknown) => this.deps.onFault(`${path} could not be ended`, fault));
+      throw error;
+    }
+  }
+
+  async adopt(id: string, child: Child, from: number): Promise<Interpreter | null> {
+    if (child.end) return null;
+    const interpreter = new ChildInterpreter(id, this.name, child, from);
+    await interpreter.resume();
+    return interpreter;
+  }
+
+  async #spawn(
+    id: string,
+    cwd: string,
+    account: Account,
+    argv: readonly string[],
+    env: Readonly<Record<string, string>>,
+  ): Promise<Child> {
+    const { accounts, spawn } = this.deps;
+    const what = argv[0] ?? '';
+    const started = spawn.start({
+      note: encodeNote({ id, backend: this.name, language: this.language }),
+      input: null,
+      argv,
+      env,
+      cwd,
+      account: accounts.isOwn(account) ? null : account,
+      stdin: 'pipe',
+      merge: false,
+      isAwaited: false,
+      capBytes,
+      hardTimeoutMs: null,
+      graceMs,
+      limits: [],
+    });
+    const child = await started.catch((error: unknown) => {
+      throw systemRefusal(error, 'an interpreter');
+    });
+    if (child.end?.kind !== 'failed') return child;
+    const { end } = child;
+    child.forget();
+    throw startRefusal(end, { what, cwd, user: account.name });
+  }
+
+  #missing(): CoreError {
+    const { programs, howToGet, language } = this.deps;
+    return new CoreError('unavailable', `${programs.join(' and ')} are not on PATH: no ${language} can run`, {
+      hint: howToGet,
+    });
+  }
+}

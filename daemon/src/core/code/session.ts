@@ -1,0 +1,341 @@
+/** One session: its interpreter, the cells that wait for it, and the one that runs. */
+import { CoreError } from '../../kit/errors.ts';
+import { Deadline } from '../../kit/deadline.ts';
+import { HandedOver } from '../../kit/handed-over.ts';
+import type { ChildEnd } from '../../platform/spawn.ts';
+import type { EnvironmentChanges } from '../identity/environment.ts';
+import { Cell, type CellRecord, type InterpreterDeath, type Reason } from './cell.ts';
+import { CellOutputs } from './cell-outputs.ts';
+import type { CellEvent } from './events.ts';
+import type { Interpreter } from './interpreter.ts';
+import type { CodeBackendName, Language } from './language.ts';
+
+/** Plain data, so that it can be kept in a file as it is. */
+export interface SessionRecord {
+  readonly id: string;
+  readonly language: Language;
+  readonly backend: CodeBackendName;
+  /** The name of its kernelspec; null where there is none. */
+  readonly kernel: string | null;
+  /** The caller's word for its account; null is the default one. */
+  readonly user: string | null;
+  /** The name of that account when the session was made. */
+  readonly account: string;
+  cwd: string;
+  env: EnvironmentChanges;
+  readonly createdMs: number;
+  lastUsedMs: number;
+  executionCount: number;
+  /** The id of its interpreter; null while it has none. */
+  interpreter: string | null;
+}
+
+/** What runs in a session, written down for the next daemon. */
+export interface RunningCell {
+  readonly cell: CellRecord;
+  readonly startedMs: number;
+  /** Where in the log of the interpreter its events begin. */
+  readonly from: number;
+}
+
+export interface SessionDeps {
+  /** Makes an interpreter for this record. Throws `unavailable`. */
+  readonly start: (record: SessionRecord) => Promise<Interpreter>;
+  readonly notes: {
+    save(id: string, running: RunningCell): void;
+    remove(id: string): void;
+  };
+  readonly now: () => number;
+  /** The record has changed; `isUrgent`: what it says now has to be known after the death of the daemon. */
+  readonly onChange: (isUrgent: boolean) => void;
+  readonly onFault: (what: string, error: unknown) => void;
+}
+
+const mostWaiting = 64;
+/** Between the interrupt of a cell and the end of its interpreter. */
+const interruptGraceMs = 2000;
+
+export class CodeSession {
+  /** The last one that was begun; null before any. */
+  last: Cell | null = null;
+  #interpreter: Interpreter | null = null;
+  #starting: Promise<Interpreter> | null = null;
+  #death: InterpreterDeath | null = null;
+  readonly #waiting: Cell[] = [];
+  #running: Cell | null = null;
+  #isWorking = false;
+  #isClosed = false;
+  /** Why the interpreter of the running cell is being ended, where somebody has asked for it. */
+  #ending: Reason | null = null;
+  #late = new CellOutputs();
+
+  constructor(
+    readonly record: SessionRecord,
+    private readonly deps: SessionDeps,
+  ) {}
+
+  get id(): string {
+    return this.record.id;
+  }
+
+  get state(): 'idle' | 'busy' {
+    return this.#running || this.#waiting.length > 0 ? 'busy' : 'idle';
+  }
+
+  get pid(): number | null {
+    return this.#interpreter?.pid ?? null;
+  }
+
+  get version(): string | null {
+    return this.#interpreter?.version ?? null;
+  }
+
+  /** Makes its interpreter, so that a session that cannot be is not. Throws `unavailable`. */
+  async open(): Promise<void> {
+    await this.#living();
+  }
+
+  /** Takes over the interpreter that an earlier daemon had for it, and goes on with what that runs. */
+  resume(interpreter: Interpreter, running: RunningCell | null): void {
+    if (running) {
+      this.#running = this.last = new Cell(running.cell);
+      this.#running.startedMs = running.startedMs;
+      this.#isWorking = true;
+    }
+    this.#adopt(interpreter);
+    if (this.#running) void this.#work(this.#running);
+  }
+
+  #adopt(interpreter: Interpreter): void {
+    this.#interpreter = interpreter;
+    this.record.interpreter = interpreter.id;
+    this.deps.onChange(true);
+    interpreter.listen((cell, event) => this.#take(cell, event));
+  }
+
+  /** Runs behind what was asked before. Throws `capacity_reached`, `session_not_found`. */
+  enqueue(record: CellRecord): Cell {
+    if (this.#isClosed) throw closed(this.id);
+    if (this.#waiting.length >= mostWaiting) {
+      throw new CoreError('capacity_reached', `${mostWaiting} cells wait in session ${this.id} already`, {
+        hint: 'Wait for them, or use another session.',
+      });
+    }
+    const cell = new Cell(record);
+    this.#waiting.push(cell);
+    this.#touch();
+    if (this.#isWorking) void this.#giveUpInTime(cell);
+    else {
+      this.#isWorking = true;
+      void this.#work();
+    }
+    return cell;
+  }
+
+  /** Ends what runs as Ctrl-C does; false when nothing runs. */
+  async interrupt(): Promise<boolean> {
+    this.#touch();
+    const cell = this.#running;
+    if (!cell || !this.#interpreter) return false;
+    // An interpreter that has not begun with it yet would take the signal for one between two cells.
+    while (!cell.hasBegun && !cell.isOver) await cell.changed();
+    if (cell.isOver) return false;
+    await this.#interpreter.interrupt();
+    return true;
+  }
+
+  /** A new interpreter, without the state. Throws `unavailable`. */
+  async restart(): Promise<void> {
+    this.#touch();
+    await this.#end({ ename: 'SessionRestarted', evalue: 'the session was restarted while the cell ran' });
+    this.record.executionCount = 0;
+    this.deps.onChange(false);
+    await this.#living();
+  }
+
+  /** Ends its interpreter; what waits is told. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    for (const cell of this.#waiting.splice(0)) cell.fail(closed(this.id));
+    await this.#end({ ename: 'SessionClosed', evalue: 'the session was deleted while the cell ran' });
+    this.deps.notes.remove(this.id);
+  }
+
+  /** Another daemon goes on with it: what waits is asked for there. */
+  handOver(): void {
+    for (const cell of this.#waiting.splice(0)) cell.fail(new HandedOver());
+  }
+
+  async #end(reason: Reason): Promise<void> {
+    this.#ending = reason;
+    try {
+      const interpreter = this.#interpreter ?? (await this.#starting?.catch(() => null)) ?? null;
+      this.#interpreter = null;
+      await interpreter?.close();
+      // Whatever its end was, it was asked for.
+      this.#running?.abandon(reason, { exitCode: null, death: null }, this.deps.now());
+      this.#death = null;
+    } finally {
+      this.#ending = null;
+    }
+  }
+
+  /** One after another; the first one may have been handed over by an earlier daemon. */
+  async #work(resumed: Cell | null = null): Promise<void> {
+    for (let cell = resumed ?? this.#waiting.shift(); cell; cell = this.#waiting.shift()) {
+      this.#running = this.last = cell;
+      try {
+        await (cell === resumed ? this.#finish(cell) : this.#run(cell));
+      } catch (error) {
+        cell.fail(error instanceof CoreError || error instanceof HandedOver ? error : this.#fault(error));
+      }
+      this.#running = null;
+      this.#touch();
+    }
+    this.#isWorking = false;
+  }
+
+  async #run(cell: Cell): Promise<void> {
+    const interpreter = await this.#living();
+    const { record } = cell;
+    for (const output of this.#late.all) cell.late.take({ kind: 'output', output, displayId: null });
+    this.#late = new CellOutputs();
+    cell.deathBefore = this.#death;
+    this.#death = null;
+    this.record.cwd = record.cwd ?? this.record.cwd;
+    this.record.env = { ...this.record.env, ...record.env };
+    const startedMs = this.deps.now();
+    this.deps.notes.save(this.id, { cell: record, startedMs, from: interpreter.position });
+    cell.startedMs = startedMs;
+    await interpreter.run(record);
+    await this.#finish(cell);
+  }
+
+  /** Waits for the end of a cell that was handed over, and sees to it that there is one. */
+  async #finish(cell: Cell): Promise<void> {
+    const interpreter = this.#interpreter;
+    if (interpreter) {
+      using deadline = new Deadline((cell.startedMs ?? 0) + cell.record.timeoutMs - this.deps.now());
+      await this.#until(cell, interpreter, deadline.signal);
+      if (!cell.isOver && !interpreter.end && !interpreter.isLetGo) await this.#stop(cell, interpreter);
+      this.#settleDeath(cell, interpreter);
+    }
+    if (interpreter?.isLetGo) return;
+    this.record.executionCount = cell.end?.executionCount ?? this.record.executionCount;
+    this.deps.notes.remove(this.id);
+  }
+
+  async #until(cell: Cell, interpreter: Interpreter, signal: AbortSignal): Promise<void> {
+    const stop = new AbortController();
+    const leave = () => stop.abort();
+    signal.addEventListener('abort', leave, { once: true });
+    if (signal.aborted) leave();
+    void cell.finished(stop.signal).then(leave);
+    while (!cell.isOver && !interpreter.end && !stop.signal.aborted) await interpreter.changed(stop.signal);
+    // Another daemon owns it: it sees to the time.
+    while (!cell.isOver && !interpreter.end && interpreter.isLetGo) await interpreter.changed();
+    signal.removeEventListener('abort', leave);
+    leave();
+  }
+
+  /** Its time is over. */
+  async #stop(cell: Cell, interpreter: Interpreter): Promise<void> {
+    cell.isTimedOut = true;
+    if (cell.hasBegun) await interpreter.interrupt();
+    using grace = new Deadline(interruptGraceMs);
+    await this.#until(cell, interpreter, grace.signal);
+    if (cell.isOver) return;
+    this.#interpreter = null;
+    await interpreter.close();
+    const death = { signal: null, oomKilled: false, isRestarted: true };
+    cell.finish({ status: 'timeout', executionCount: null, exitCode: null, death }, this.deps.now());
+  }
+
+  /** An interpreter that has ended in the middle of a cell. */
+  #settleDeath(cell: Cell, interpreter: Interpreter): void {
+    if (cell.isOver || !interpreter.end) return;
+    if (this.#ending) {
+      cell.abandon(this.#ending, { exitCode: null, death: null }, this.deps.now());
+      return;
+    }
+    const { end } = interpreter;
+    const exitCode = end.kind === 'exited' ? end.exitCode : null;
+    cell.abandon(
+      { ename: 'KernelDied', evalue: describeEnd(end) },
+      { exitCode, death: deathOf(end, true) },
+      this.deps.now(),
+    );
+  }
+
+  /** The interpreter; a new one where there is none any more. */
+  async #living(): Promise<Interpreter> {
+    const dead = this.#interpreter?.end ? this.#interpreter : null;
+    if (this.#interpreter && !dead) return this.#interpreter;
+    if (dead?.end) {
+      this.#death = deathOf(dead.end, true);
+      this.#interpreter = null;
+      this.record.executionCount = 0;
+      await dead.close();
+    }
+    this.#starting ??= this.deps.start(this.record);
+    try {
+      const interpreter = await this.#starting;
+      if (this.#isClosed) {
+        await interpreter.close();
+        throw closed(this.id);
+      }
+      this.#adopt(interpreter);
+      return interpreter;
+    } finally {
+      this.#starting = null;
+    }
+  }
+
+  async #giveUpInTime(cell: Cell): Promise<void> {
+    using deadline = new Deadline(cell.record.timeoutMs);
+    while (!deadline.passed && this.#waiting.includes(cell)) await cell.changed(deadline.signal);
+    const index = this.#waiting.indexOf(cell);
+    if (index < 0) return;
+    this.#waiting.splice(index, 1);
+    cell.fail(
+      new CoreError('session_busy', `session ${this.id} was busy for all of the time; the code did not run`, {
+        hint: `Wait longer (timeout), POST /v2/code/sessions/${this.id}/interrupt, or use another session.`,
+      }),
+    );
+  }
+
+  #take(id: string, event: CellEvent): void {
+    if (this.#running?.id === id) this.#running.take(event, this.deps.now());
+    else if (event.kind === 'output') this.#late.take(event);
+  }
+
+  #touch(): void {
+    this.record.lastUsedMs = this.deps.now();
+    this.deps.onChange(false);
+  }
+
+  #fault(error: unknown): CoreError {
+    this.deps.onFault(`a cell in ${this.id}`, error);
+    return new CoreError('unavailable', 'the interpreter of the session was lost', { hint: 'Run the code again.' });
+  }
+}
+
+function closed(id: string): CoreError {
+  return new CoreError('session_not_found', `session ${id} was deleted`);
+}
+
+function deathOf(end: ChildEnd, isRestarted: boolean): InterpreterDeath {
+  const isSignal = end.kind === 'exited' && end.exitCode === null;
+  return {
+    signal: isSignal ? end.signal : null,
+    oomKilled: end.kind === 'exited' ? end.oomKilled : null,
+    isRestarted,
+  };
+}
+
+function describeEnd(end: ChildEnd): string {
+  if (end.kind !== 'exited') return 'the interpreter was lost; the session has a new one, without its state';
+  const how = end.exitCode === null ? `was killed by signal ${end.signal}` : `ended with exit code ${end.exitCode}`;
+  const why = end.oomKilled === true ? ' because the memory was used up' : '';
+  return `the interpreter ${how}${why}; the session has a new one, without its state`;
+}

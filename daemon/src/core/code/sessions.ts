@@ -1,0 +1,348 @@
+/** Keeps the code sessions: makes them, runs cells in them, finds them again after a restart, and closes idle ones. */
+import { CoreError } from '../../kit/errors.ts';
+import { HandedOver } from '../../kit/handed-over.ts';
+import { mintId } from '../../kit/ids.ts';
+import type { Child, Recovered } from '../../platform/spawn.ts';
+import type { Accounts } from '../identity/accounts.ts';
+import { absolute } from '../identity/places.ts';
+import type { CodeBackend } from './backend.ts';
+import type { Backends } from './backends.ts';
+import type { Cell, CellRequest } from './cell.ts';
+import { endChild } from './child-interpreter.ts';
+import { poolKindOf, type Language, type PoolKind } from './language.ts';
+import { decodeNote } from './note.ts';
+import { CodeSession, type RunningCell, type SessionRecord } from './session.ts';
+import type { SpareInterpreters } from './spare-interpreters.ts';
+
+/** Where a session begins. */
+export interface NewSession {
+  /** The caller's own id; an existing one answers its session. */
+  readonly id: string | null;
+  readonly language: Language;
+  /** The name of a kernelspec; null is the best backend for the language. */
+  readonly kernel: string | null;
+  readonly cwd: string | null;
+  readonly user: string | null;
+}
+
+export interface CellSpec extends CellRequest {
+  readonly language: Language;
+  readonly kernel: string | null;
+  /** null runs it alone: its interpreter is new, and ends with it. */
+  readonly sessionId: string | null;
+  readonly user: string | null;
+}
+
+export interface SessionLimits {
+  readonly most: number;
+  readonly idleMs: number;
+}
+
+export interface CodeSessionsDeps {
+  readonly backends: Backends;
+  readonly spare: SpareInterpreters;
+  readonly accounts: Accounts;
+  readonly limits: Readonly<Record<PoolKind, SessionLimits>>;
+  readonly store: { load(): readonly SessionRecord[]; save(records: readonly SessionRecord[]): void };
+  readonly notes: {
+    load(id: string): RunningCell | null;
+    save(id: string, running: RunningCell): void;
+    remove(id: string): void;
+  };
+  readonly now: () => number;
+  readonly onFault: (what: string, error: unknown) => void;
+}
+
+const sweepEveryMs = 1000;
+const saveWithinMs = 1000;
+
+export class CodeSessions implements Disposable {
+  readonly #byId = new Map<string, CodeSession>();
+  readonly #opening = new Map<string, Promise<CodeSession>>();
+  /** Of one cell each. */
+  readonly #single = new Set<CodeSession>();
+  #saving: ReturnType<typeof setTimeout> | null = null;
+  #sweeping: ReturnType<typeof setInterval> | null = null;
+  #isHandedOver = false;
+
+  constructor(private readonly deps: CodeSessionsDeps) {
+    this.#keepSweeping();
+  }
+
+  get limits(): CodeSessionsDeps['limits'] {
+    return this.deps.limits;
+  }
+
+  /** Takes over what an earlier daemon left; answers what is no interpreter. Called once, before anything is served. */
+  async recover(recovered: readonly Recovered[]): Promise<Recovered[]> {
+    const kept = this.deps.store.load();
+    const records = new Map(kept.map((record) => [record.interpreter ?? record.id, record]));
+    const others: Recovered[] = [];
+    const found: Promise<void>[] = [];
+    for (const one of recovered) {
+      const note = decodeNote(one.note);
+      const record = note === null ? undefined : records.get(note.id);
+      if (note === null) others.push(one);
+      else if (!record) void this.#discard(one.child);
+      else {
+        records.delete(note.id);
+        found.push(this.#readopt(record, note.id, one.child));
+      }
+    }
+    await Promise.all(found);
+    // A session whose interpreter is gone goes on with a new one when it is used.
+    for (const record of records.values()) this.#byId.set(record.id, this.#session(record));
+    this.deps.spare.fill();
+    return others;
+  }
+
+  /** Answers the session of that id where there is one. Throws `capacity_reached`, `bad_argument`, `unavailable`. */
+  async create(spec: NewSession): Promise<CodeSession> {
+    this.#assertOwner();
+    const id = spec.id ?? mintId('code', this.deps.now());
+    const existing = this.#opening.get(id) ?? this.#byId.get(id);
+    if (existing) return assertSame(await existing, spec, this.deps.accounts);
+    const opening = this.#open(id, spec);
+    this.#opening.set(id, opening);
+    try {
+      return await opening;
+    } finally {
+      this.#opening.delete(id);
+    }
+  }
+
+  /** Throws what `create` does, and what `CodeSession.enqueue` does. */
+  async execute({
+    sessionId,
+    language,
+    kernel,
+    user,
+    ...request
+  }: CellSpec): Promise<{ session: CodeSession; cell: Cell }> {
+    const session =
+      sessionId === null
+        ? await this.#openSingle({ id: null, language, kernel, cwd: request.cwd, user })
+        : await this.create({ id: sessionId, language, kernel, cwd: request.cwd, user });
+    const cwd = request.cwd === null ? null : this.#directory(request.cwd, user);
+    const cell = session.enqueue({
+      ...request,
+      cwd,
+      id: mintId('cell', this.deps.now()),
+      queuedMs: this.deps.now(),
+    });
+    if (sessionId === null) void this.#closeBehind(session, cell);
+    return { session, cell };
+  }
+
+  /** Throws `session_not_found`. */
+  get(id: string): CodeSession {
+    this.#assertOwner();
+    const session = this.#byId.get(id);
+    if (session) return session;
+    throw new CoreError('session_not_found', `no code session has the id ${id}`, {
+      hint: 'POST /v2/code/sessions creates one; POST /v2/code/execute with a session_id does too.',
+    });
+  }
+
+  /** In the order of their creation. */
+  list(): CodeSession[] {
+    this.#assertOwner();
+    return [...this.#byId.values()].toSorted((a, b) => a.record.createdMs - b.record.createdMs);
+  }
+
+  isSingle(session: CodeSession): boolean {
+    return this.#single.has(session);
+  }
+
+  /** Ends its interpreter with all that this has started. Throws `session_not_found`. */
+  async close(id: string): Promise<void> {
+    const session = this.get(id);
+    this.#byId.delete(id);
+    this.#saveSoon();
+    await session.close();
+  }
+
+  /** Those of its kind that live. */
+  living(kind: PoolKind): number {
+    const all = [...this.#byId.values(), ...this.#single];
+    return all.filter(({ record }) => poolKindOf(record.backend) === kind).length;
+  }
+
+  /** Starts nothing more, and leaves all of them to another daemon. */
+  async handOver(): Promise<void> {
+    this.#isHandedOver = true;
+    if (this.#sweeping) clearInterval(this.#sweeping);
+    await Promise.allSettled(this.#opening.values());
+    for (const session of [...this.#byId.values(), ...this.#single]) session.handOver();
+    this.flush();
+  }
+
+  /** The other daemon has gone before it served. */
+  takeBack(): void {
+    this.#isHandedOver = false;
+    this.#keepSweeping();
+  }
+
+  /** Writes what is still to be written. */
+  flush(): void {
+    if (this.#saving === null) return;
+    clearTimeout(this.#saving);
+    this.#saving = null;
+    this.#save();
+  }
+
+  [Symbol.dispose](): void {
+    if (this.#sweeping) clearInterval(this.#sweeping);
+    this.deps.spare[Symbol.dispose]();
+    this.flush();
+  }
+
+  async #open(id: string, spec: NewSession): Promise<CodeSession> {
+    const session = await this.#make(id, spec);
+    this.#byId.set(id, session);
+    try {
+      await session.open();
+    } catch (error) {
+      this.#byId.delete(id);
+      this.#saveSoon();
+      throw error;
+    }
+    return session;
+  }
+
+  async #openSingle(spec: NewSession): Promise<CodeSession> {
+    this.#assertOwner();
+    const session = await this.#make(mintId('one', this.deps.now()), spec);
+    this.#single.add(session);
+    try {
+      await session.open();
+    } catch (error) {
+      this.#single.delete(session);
+      throw error;
+    }
+    return session;
+  }
+
+  async #make(id: string, { language, kernel, cwd, user }: NewSession): Promise<CodeSession> {
+    const account = this.deps.accounts.resolve(user).name;
+    const backend = await this.deps.backends.choose(language, kernel);
+    const kind = poolKindOf(backend.name);
+    if (this.living(kind) >= this.deps.limits[kind].most) throw tooMany(kind, this.deps.limits[kind].most);
+    const now = this.deps.now();
+    return this.#session({
+      id,
+      language,
+      backend: backend.name,
+      kernel,
+      user,
+      account,
+      cwd: this.#directory(cwd, user),
+      env: {},
+      createdMs: now,
+      lastUsedMs: now,
+      executionCount: 0,
+      interpreter: null,
+    });
+  }
+
+  #session(record: SessionRecord): CodeSession {
+    const { backends, now, notes, onFault, spare } = this.deps;
+    return new CodeSession(record, {
+      start: async (of) => (await spare.take(of)) ?? (await backends.of(of).start(of)),
+      notes: {
+        save: (id, running) => this.#byId.has(id) && notes.save(id, running),
+        remove: (id) => this.#byId.has(id) && notes.remove(id),
+      },
+      now,
+      onChange: (isUrgent) => (isUrgent && this.#byId.has(record.id) ? this.#save() : this.#saveSoon()),
+      onFault,
+    });
+  }
+
+  async #readopt(record: SessionRecord, id: string, child: Child): Promise<void> {
+    const session = this.#session(record);
+    this.#byId.set(record.id, session);
+    const running = this.deps.notes.load(record.id);
+    const backend: CodeBackend = this.deps.backends.of(record);
+    const interpreter = await backend.adopt(id, child, running?.from ?? child.ends[0]);
+    if (interpreter === null) {
+      void this.#discard(child);
+      return;
+    }
+    session.resume(interpreter, running);
+  }
+
+  /** A cell without a session is over: nobody can use its interpreter any more. */
+  async #closeBehind(session: CodeSession, cell: Cell): Promise<void> {
+    while (!cell.isOver) await cell.changed();
+    try {
+      await session.close();
+    } catch (error) {
+      if (!(error instanceof HandedOver)) this.deps.onFault('an interpreter could not be ended', error);
+    }
+    this.#single.delete(session);
+  }
+
+  async #discard(child: Child): Promise<void> {
+    await endChild(child).catch((error: unknown) => this.deps.onFault('an interpreter could not be ended', error));
+  }
+
+  #directory(cwd: string | null, user: string | null): string {
+    const { accounts } = this.deps;
+    const home = accounts.default().home;
+    return cwd === null ? home : absolute(cwd, accounts.resolve(user), home);
+  }
+
+  #sweep(): void {
+    const now = this.deps.now();
+    for (const { id, record, state } of this.#byId.values()) {
+      const { idleMs } = this.deps.limits[poolKindOf(record.backend)];
+      if (state === 'busy' || now - record.lastUsedMs <= idleMs) continue;
+      this.close(id).catch((error: unknown) => this.deps.onFault(`session ${id} could not be closed`, error));
+    }
+  }
+
+  #keepSweeping(): void {
+    this.#sweeping = setInterval(() => this.#sweep(), sweepEveryMs);
+    this.#sweeping.unref();
+  }
+
+  #assertOwner(): void {
+    if (this.#isHandedOver) throw new HandedOver();
+  }
+
+  #saveSoon(): void {
+    this.#saving ??= setTimeout(() => this.flush(), saveWithinMs);
+  }
+
+  #save(): void {
+    try {
+      this.deps.store.save([...this.#byId.values()].map(({ record }) => record));
+    } catch (error) {
+      this.deps.onFault('code sessions could not be written', error);
+    }
+  }
+}
+
+/** Throws `bad_argument` where the session is of another language, kernel or account than is asked for now. */
+function assertSame(session: CodeSession, { language, kernel, user }: NewSession, accounts: Accounts): CodeSession {
+  const { record } = session;
+  const wrong =
+    record.language !== language
+      ? `runs ${record.language}`
+      : kernel !== null && record.kernel !== kernel
+        ? `has the kernel ${record.kernel ?? 'of its language'}`
+        : user !== null && accounts.resolve(user).name !== record.account
+          ? `runs as ${record.account}`
+          : null;
+  if (wrong === null) return session;
+  throw new CoreError('bad_argument', `session ${session.id} ${wrong}`, { hint: 'Use another session_id.' });
+}
+
+function tooMany(kind: PoolKind, most: number): CoreError {
+  const variable = kind === 'kernel' ? 'SVC_KERNEL_MAX_SESSIONS' : 'SVC_CODE_MAX_SESSIONS';
+  const what = kind === 'kernel' ? 'kernels' : 'interpreters';
+  return new CoreError('capacity_reached', `there are ${most} ${what}, which is the most`, {
+    hint: `DELETE /v2/code/sessions/{id} closes one; ${variable} raises the number.`,
+  });
+}

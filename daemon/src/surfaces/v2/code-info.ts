@@ -1,0 +1,80 @@
+/** The v2 route that tells what can run code. */
+import { z } from 'zod';
+import type { LanguageRecord } from '../../core/code/info.ts';
+import { codeBackends, languageWords, type Language, type PoolKind } from '../../core/code/language.ts';
+import type { SessionLimits } from '../../core/code/sessions.ts';
+import { route } from './app.ts';
+
+const Runtime = z
+  .object({
+    available: z.boolean(),
+    aliases: z.array(z.string()).describe('What else it may be called.'),
+    backend: z.enum(codeBackends).nullable().describe('What runs it now; null when nothing does.'),
+    backends: z
+      .array(
+        z.object({
+          name: z.enum(codeBackends),
+          available: z.boolean(),
+          missing: z.string().nullable().describe('What it lacks; null when it can be used.'),
+        }),
+      )
+      .describe('The best first.'),
+    version: z.string().nullable().describe('Of the interpreter on PATH; null while it is not known.'),
+    path: z.string().nullable(),
+  })
+  .meta({ id: 'CodeRuntime' });
+
+const Limits = z.object({
+  max_sessions: z.number().int(),
+  idle_timeout: z.number().describe('Seconds.'),
+});
+
+export const codeInfo = route({
+  operation: 'code.info',
+  method: 'GET',
+  path: '/v2/code/info',
+  summary: 'Tell what can run code here, and within which limits',
+  data: z.object({
+    languages: z.object({ python: Runtime, javascript: Runtime }),
+    limits: z.object({
+      default_timeout: z.number().describe('Seconds.'),
+      max_timeout: z.number().describe('Seconds.'),
+      max_output_length: z.number().int().describe('Characters of one cell.'),
+      interpreters: Limits,
+      kernels: Limits,
+    }),
+  }),
+  errors: [],
+  async handle({ codeInfo: info }) {
+    const { languages, limits } = await info.look();
+    return {
+      languages: {
+        python: runtime('python', languages.python),
+        javascript: runtime('javascript', languages.javascript),
+      },
+      limits: {
+        default_timeout: 30,
+        max_timeout: 900,
+        max_output_length: limits.mostCharacters,
+        interpreters: sessionLimits(limits.sessions, 'repl'),
+        kernels: sessionLimits(limits.sessions, 'kernel'),
+      },
+    };
+  },
+});
+
+function runtime(language: Language, { backend, backends, path, version }: LanguageRecord): z.input<typeof Runtime> {
+  const aliases = Object.entries(languageWords).filter(([word, of]) => of === language && word !== language);
+  return {
+    available: backend !== null,
+    aliases: aliases.map(([word]) => word),
+    backend,
+    backends: backends.map(({ name, missing }) => ({ name, available: missing === null, missing })),
+    version,
+    path,
+  };
+}
+
+function sessionLimits(limits: Readonly<Record<PoolKind, SessionLimits>>, kind: PoolKind): z.input<typeof Limits> {
+  return { max_sessions: limits[kind].most, idle_timeout: limits[kind].idleMs / 1000 };
+}

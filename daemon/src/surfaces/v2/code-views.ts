@@ -1,0 +1,183 @@
+/** The wire shapes of the code plane. */
+import { z } from 'zod';
+import { cellStatuses, type Cell } from '../../core/code/cell.ts';
+import type { CellChange } from '../../core/code/cell-outputs.ts';
+import { codeBackends, languages } from '../../core/code/language.ts';
+import type { CodeSession } from '../../core/code/session.ts';
+import { signalName } from '../../kit/signal-name.ts';
+
+const bundle = z.record(z.string(), z.unknown()).describe('A text for each media type, base64 where it is no text.');
+
+export const NotebookOutput = z
+  .discriminatedUnion('output_type', [
+    z.object({ output_type: z.literal('stream'), name: z.enum(['stdout', 'stderr']), text: z.string() }),
+    z.object({
+      output_type: z.literal('execute_result'),
+      execution_count: z.number().int().nullable(),
+      data: bundle,
+      metadata: z.record(z.string(), z.unknown()),
+    }),
+    z.object({ output_type: z.literal('display_data'), data: bundle, metadata: z.record(z.string(), z.unknown()) }),
+    z.object({
+      output_type: z.literal('error'),
+      ename: z.string(),
+      evalue: z.string(),
+      traceback: z.array(z.string()).readonly(),
+    }),
+  ])
+  .meta({ id: 'NotebookOutput' });
+
+const KernelDeath = z
+  .object({
+    signal: z.string().nullable().describe('null where it has ended with an exit code.'),
+    oom_killed: z.boolean().nullable().describe('null where it cannot be known.'),
+    restarted: z.boolean().describe('The session goes on with a new one, without its state.'),
+  })
+  .meta({ id: 'KernelDeath' });
+
+export const CellResult = z
+  .object({
+    code: z.string(),
+    language: z.enum(languages),
+    backend: z.enum(codeBackends),
+    session_id: z.string().nullable().describe('null for code that ran alone.'),
+    status: z.enum(cellStatuses).describe('error: it raised, or its interpreter died; timeout: it was interrupted.'),
+    execution_count: z.number().int().nullable(),
+    exit_code: z.number().int().nullable().describe('0; 1 behind an error; what the code has exited with.'),
+    outputs: z.array(NotebookOutput),
+    stdout: z.string(),
+    stderr: z.string(),
+    truncated: z.boolean().describe('More was printed than is shown.'),
+    duration_ms: z.number().nullable(),
+    kernel: KernelDeath.nullable().describe('How the interpreter has died; null where it lives.'),
+    late_outputs: z
+      .array(NotebookOutput)
+      .describe('What code of cells before this one has printed since they had ended: threads, timers, processes.'),
+    partial: z.boolean().describe('Outputs may be missing.'),
+  })
+  .meta({ id: 'CodeResult' });
+
+export const CellLine = z.discriminatedUnion('type', [
+  z.object({ type: z.literal('start'), session_id: z.string().nullable(), language: z.enum(languages) }),
+  z.object({ type: z.literal('output'), output: NotebookOutput, display_id: z.string().nullable() }),
+  z.object({
+    type: z.literal('update'),
+    display_id: z.string().describe('Of an output before it, which shows this now.'),
+    data: bundle,
+    metadata: z.record(z.string(), z.unknown()),
+  }),
+  z.object({ type: z.literal('clear') }).describe('All outputs before it are gone.'),
+  z.object({ type: z.literal('heartbeat') }),
+  z
+    .object({
+      type: z.literal('end'),
+      status: z.enum(cellStatuses).nullable(),
+      execution_count: z.number().int().nullable(),
+      exit_code: z.number().int().nullable(),
+      truncated: z.boolean(),
+      kernel: KernelDeath.nullable(),
+      late_outputs: z.array(NotebookOutput),
+      partial: z.boolean(),
+      reason: z.enum(['ended', 'closing', 'failed']),
+      message: z.string().nullable().describe('Why it did not run.'),
+    })
+    .describe('The last line.'),
+]);
+
+export const CodeSessionRecord = z
+  .object({
+    session_id: z.string(),
+    id: z.string().describe('The same as session_id.'),
+    language: z.enum(languages),
+    backend: z.enum(codeBackends),
+    state: z.enum(['idle', 'busy']),
+    cwd: z.string().describe('Where it was started, or was last sent.'),
+    user: z.string(),
+    pid: z.number().int().nullable().describe('Of its interpreter; null where that runs elsewhere, or not now.'),
+    created_at: z.string().describe('RFC 3339, UTC.'),
+    last_used_at: z.string().describe('RFC 3339, UTC.'),
+    execution_count: z.number().int(),
+  })
+  .meta({ id: 'CodeSession' });
+
+export const CodeSessionDetail = CodeSessionRecord.extend({
+  last_execution: CellResult.nullable().describe('The last cell that was begun, as far as it has come.'),
+}).meta({ id: 'CodeSessionDetail' });
+
+type Wire = z.input<typeof CellResult>;
+
+export function cellResult(session: CodeSession, cell: Cell, isSingle: boolean): Wire {
+  const { end, outputs, record, startedMs } = cell;
+  return {
+    code: record.code,
+    language: session.record.language,
+    backend: session.record.backend,
+    session_id: isSingle ? null : session.id,
+    status: end?.status ?? 'ok',
+    outputs: [...outputs.all],
+    stdout: outputs.printed('stdout'),
+    stderr: outputs.printed('stderr'),
+    truncated: outputs.isCut,
+    duration_ms: cell.endedMs === null || startedMs === null ? null : cell.endedMs - startedMs,
+    ...ending(cell),
+  };
+}
+
+export function cellEndLine(cell: Cell, reason: 'ended' | 'closing' | 'failed'): z.input<typeof CellLine> {
+  return {
+    type: 'end',
+    status: cell.end?.status ?? null,
+    truncated: cell.outputs.isCut,
+    reason,
+    message: cell.failure?.message ?? null,
+    ...ending(cell),
+  };
+}
+
+function ending({ end, isPartial, late }: Cell) {
+  const death = end?.death ?? null;
+  return {
+    execution_count: end?.executionCount ?? null,
+    exit_code: end?.exitCode ?? null,
+    kernel: death && {
+      signal: death.signal === null ? null : signalName(death.signal),
+      oom_killed: death.oomKilled,
+      restarted: death.isRestarted,
+    },
+    late_outputs: [...late.all],
+    partial: isPartial,
+  };
+}
+
+export function changeLine(change: CellChange): z.input<typeof CellLine> {
+  switch (change.kind) {
+    case 'output':
+      return { type: 'output', output: change.output, display_id: change.displayId };
+    case 'update':
+      return { type: 'update', display_id: change.displayId, data: change.data, metadata: change.metadata };
+    case 'clear':
+      return { type: 'clear' };
+  }
+}
+
+export function codeSession(session: CodeSession): z.input<typeof CodeSessionRecord> {
+  const { record } = session;
+  return {
+    session_id: session.id,
+    id: session.id,
+    language: record.language,
+    backend: record.backend,
+    state: session.state,
+    cwd: record.cwd,
+    user: record.account,
+    pid: session.pid,
+    created_at: new Date(record.createdMs).toISOString(),
+    last_used_at: new Date(record.lastUsedMs).toISOString(),
+    execution_count: record.executionCount,
+  };
+}
+
+export function codeSessionDetail(session: CodeSession): z.input<typeof CodeSessionDetail> {
+  const { last } = session;
+  return { ...codeSession(session), last_execution: last && cellResult(session, last, false) };
+}

@@ -1,0 +1,226 @@
+/** The v2 routes of the code plane: wire shapes in, one core call each, views out. */
+import { z } from 'zod';
+import type { Cell } from '../../core/code/cell.ts';
+import { atStart } from '../../core/code/cell-outputs.ts';
+import { languageWordList, languageWords } from '../../core/code/language.ts';
+import type { CodeSession } from '../../core/code/session.ts';
+import type { CellSpec } from '../../core/code/sessions.ts';
+import { NdjsonStream } from '../../http/ndjson.ts';
+import { Answer } from '../../http/route.ts';
+import { Deadline } from '../../kit/deadline.ts';
+import { route, type V2Deps } from './app.ts';
+import {
+  cellEndLine,
+  CellLine,
+  CellResult,
+  cellResult,
+  changeLine,
+  CodeSessionDetail,
+  codeSessionDetail,
+  CodeSessionRecord,
+  codeSession,
+} from './code-views.ts';
+import { clientId, environment, systemText } from './inputs.ts';
+
+const language = z.enum(languageWordList).describe('python3 is python; node, nodejs and js are javascript.');
+const kernel = z.string().min(1).max(200).optional().describe('The name of an installed Jupyter kernel.');
+const SessionPath = z.object({ id: clientId });
+
+const ExecuteBody = z.object({
+  language,
+  code: z.string(),
+  session_id: clientId
+    .optional()
+    .describe(
+      'Runs in this session, which is made where there is none; alone, in an interpreter of its own, otherwise.',
+    ),
+  timeout: z.number().gt(0).max(900).default(30).describe('Seconds; then the code is interrupted.'),
+  cwd: systemText.min(1).optional().describe('Where it runs; a session stays there.'),
+  env: environment.default({}).describe('Environment, kept by the session; null unsets.'),
+  user: systemText.min(1).optional().describe('Account; the default account otherwise.'),
+  kernel,
+});
+
+export const executeCode = route({
+  operation: 'code.execute',
+  method: 'POST',
+  path: '/v2/code/execute',
+  summary: 'Run code, alone or in a session, at once or as a stream',
+  body: ExecuteBody,
+  data: CellResult,
+  lines: CellLine,
+  errors: ['bad_argument', 'session_not_found', 'session_busy', 'capacity_reached', 'unavailable', 'no_space_left'],
+  async handle(deps, { body, context }) {
+    const { session, cell } = await deps.code.execute(cellSpec(body));
+    context.note.account = session.record.account;
+    const isSingle = body.session_id === undefined;
+    if (context.headers.get('accept')?.includes('application/x-ndjson') === true) {
+      return new NdjsonStream((signal) => streamLines(deps, { session, cell, isSingle }, signal));
+    }
+    using patience = new Deadline(null, context.signal, deps.closing);
+    await cell.finished(patience.signal);
+    if (cell.failure) throw cell.failure;
+    return new Answer(cellResult(session, cell, isSingle), describe(session, cell, isSingle));
+  },
+});
+
+export const createCodeSession = route({
+  operation: 'code.create_session',
+  method: 'POST',
+  path: '/v2/code/sessions',
+  summary: 'Create a code session: an interpreter that keeps its state',
+  body: z.object({
+    language,
+    id: clientId.optional().describe('The caller’s own id; an existing one answers its session.'),
+    session_id: clientId.optional().describe('The same as id.'),
+    cwd: systemText.min(1).optional().describe('Where it starts; the workspace otherwise.'),
+    user: systemText.min(1).optional().describe('Account; the default account otherwise.'),
+    kernel,
+  }),
+  data: CodeSessionRecord,
+  errors: ['bad_argument', 'capacity_reached', 'unavailable', 'no_space_left'],
+  async handle({ code }, { body }) {
+    const session = await code.create({
+      id: body.id ?? body.session_id ?? null,
+      language: languageWords[body.language],
+      kernel: body.kernel ?? null,
+      cwd: body.cwd ?? null,
+      user: body.user ?? null,
+    });
+    return new Answer(codeSession(session), {
+      hint: `POST /v2/code/execute with session_id ${session.id} runs code in it.`,
+    });
+  },
+});
+
+export const listCodeSessions = route({
+  operation: 'code.list_sessions',
+  method: 'GET',
+  path: '/v2/code/sessions',
+  summary: 'List code sessions',
+  data: z.object({
+    sessions: z.record(z.string(), CodeSessionRecord).describe('By their ids, in the order of their creation.'),
+  }),
+  errors: [],
+  handle: ({ code }) => ({
+    sessions: Object.fromEntries(code.list().map((session) => [session.id, codeSession(session)])),
+  }),
+});
+
+export const getCodeSession = route({
+  operation: 'code.get_session',
+  method: 'GET',
+  path: '/v2/code/sessions/{id}',
+  summary: 'Inspect a code session, and read what its last cell has shown',
+  params: SessionPath,
+  data: CodeSessionDetail,
+  errors: ['session_not_found'],
+  handle: ({ code }, { params }) => codeSessionDetail(code.get(params.id)),
+});
+
+export const deleteCodeSession = route({
+  operation: 'code.delete_session',
+  method: 'DELETE',
+  path: '/v2/code/sessions/{id}',
+  summary: 'Delete a code session: end its interpreter and all that this has started',
+  params: SessionPath,
+  data: z.object({ session_id: z.string() }),
+  errors: ['session_not_found', 'unavailable'],
+  async handle({ code }, { params }) {
+    await code.close(params.id);
+    return { session_id: params.id };
+  },
+});
+
+export const interruptCodeSession = route({
+  operation: 'code.interrupt',
+  method: 'POST',
+  path: '/v2/code/sessions/{id}/interrupt',
+  summary: 'Interrupt the running cell of a code session, as Ctrl-C does',
+  params: SessionPath,
+  data: z.object({ session_id: z.string(), interrupted: z.boolean().describe('false: nothing was running.') }),
+  errors: ['session_not_found', 'unavailable'],
+  async handle({ code }, { params }) {
+    return { session_id: params.id, interrupted: await code.get(params.id).interrupt() };
+  },
+});
+
+export const restartCodeSession = route({
+  operation: 'code.restart',
+  method: 'POST',
+  path: '/v2/code/sessions/{id}/restart',
+  summary: 'Give a code session a new interpreter, without the state',
+  params: SessionPath,
+  data: CodeSessionRecord,
+  errors: ['session_not_found', 'unavailable', 'capacity_reached', 'no_space_left'],
+  async handle({ code }, { params }) {
+    const session = code.get(params.id);
+    await session.restart();
+    return codeSession(session);
+  },
+});
+
+type WireLine = z.input<typeof CellLine>;
+
+interface Execution {
+  readonly session: CodeSession;
+  readonly cell: Cell;
+  readonly isSingle: boolean;
+}
+
+const heartbeatMs = 15_000;
+
+async function* streamLines(
+  { closing }: V2Deps,
+  { session, cell, isSingle }: Execution,
+  signal: AbortSignal,
+): AsyncGenerator<WireLine> {
+  yield { type: 'start', session_id: isSingle ? null : session.id, language: session.record.language };
+  for (let cursor = atStart; ;) {
+    const { isOver } = cell;
+    const news = cell.outputs.since(cursor);
+    cursor = news.cursor;
+    yield* news.changes.map(changeLine);
+    if (isOver) {
+      yield cellEndLine(cell, cell.failure === null ? 'ended' : 'failed');
+      return;
+    }
+    if (signal.aborted) return;
+    if (closing.aborted) {
+      yield cellEndLine(cell, 'closing');
+      return;
+    }
+    using quiet = new Deadline(heartbeatMs, signal, closing);
+    // What came while the lines above were taken is looked at first.
+    if (cell.outputs.since(cursor).changes.length > 0 || cell.isOver) continue;
+    await cell.changed(quiet.signal);
+    if (quiet.passed && !signal.aborted && !closing.aborted) yield { type: 'heartbeat' };
+  }
+}
+
+function cellSpec(body: z.output<typeof ExecuteBody>): CellSpec {
+  return {
+    language: languageWords[body.language],
+    kernel: body.kernel ?? null,
+    code: body.code,
+    sessionId: body.session_id ?? null,
+    timeoutMs: body.timeout * 1000,
+    cwd: body.cwd ?? null,
+    env: body.env,
+    user: body.user ?? null,
+  };
+}
+
+function describe(session: CodeSession, { end, record }: Cell, isSingle: boolean) {
+  const state = isSingle ? '' : `; GET /v2/code/sessions/${session.id} tells how the session stands`;
+  if (end === null) {
+    return { message: 'The code runs on', hint: `GET /v2/code/sessions/${session.id} tells what it has shown.` };
+  }
+  if (end.death) return { message: 'The interpreter has died', isFailure: true, hint: `Its state is gone${state}.` };
+  if (end.status === 'timeout') {
+    const message = `The code was interrupted after ${record.timeoutMs / 1000} s`;
+    return { message, isFailure: true, hint: `Give it more time (timeout)${state}.` };
+  }
+  if (end.status === 'error') return { message: 'The code ended with an error', isFailure: true };
+  return { message: 'The code has run' };
+}

@@ -1,0 +1,128 @@
+/** What a client may rely on when it keeps sessions of code. */
+import { expect, test, type Json, type JsonObject, type Sandbox } from '../harness/sandbox.ts';
+import { until } from '../harness/until.ts';
+
+async function run(sandbox: Sandbox, code: string, more: Record<string, Json> = {}): Promise<JsonObject> {
+  const body = { language: 'python', session_id: 'state', code, ...more };
+  return (await sandbox.request('POST /v2/code/execute', body)).body.data;
+}
+
+const session = (sandbox: Sandbox) => sandbox.ok('GET /v2/code/sessions/state');
+
+test('CODE-1 CODE-2 code runs alone, and what it leaves is gone with it', async ({ sandbox }) => {
+  const first = await sandbox.ok('POST /v2/code/execute', { language: 'python3', code: 'kept = 6 * 7\nkept' });
+  expect(first).toMatchObject({ language: 'python', session_id: null, status: 'ok', exit_code: 0, execution_count: 1 });
+  expect(first['outputs']).toEqual([
+    { output_type: 'execute_result', execution_count: 1, data: { 'text/plain': '42' }, metadata: {} },
+  ]);
+  const second = await sandbox.request('POST /v2/code/execute', { language: 'python', code: 'kept' });
+  expect(second).toMatchObject({ status: 200, body: { success: false, data: { status: 'error', exit_code: 1 } } });
+  expect((second.body.data['outputs'] as JsonObject[]).at(-1)).toMatchObject({
+    output_type: 'error',
+    ename: 'NameError',
+  });
+  expect(await sandbox.ok('GET /v2/code/sessions')).toEqual({ sessions: {} });
+});
+
+test('CODE-2 CODE-4 a session is made by its first cell, keeps its state, and is listed, read and deleted', async ({
+  sandbox,
+}) => {
+  await run(sandbox, 'import os\nnumber = 1\nprint("seen")');
+  expect(await run(sandbox, 'number + 1')).toMatchObject({ session_id: 'state', execution_count: 2 });
+  expect(await sandbox.ok('GET /v2/code/sessions')).toMatchObject({
+    sessions: { state: { language: 'python', backend: 'native', state: 'idle', execution_count: 2 } },
+  });
+  const read = await session(sandbox);
+  expect(read['last_execution']).toMatchObject({ code: 'number + 1', status: 'ok' });
+  const { pid } = read;
+  expect(await run(sandbox, 'os.getpid()')).toMatchObject({ outputs: [{ data: { 'text/plain': String(pid) } }] });
+  expect(await sandbox.ok('DELETE /v2/code/sessions/state')).toEqual({ session_id: 'state' });
+  expect((await sandbox.request('GET /v2/code/sessions/state')).status).toBe(404);
+});
+
+test('CODE-2 cells of one session run one after another, in the order of their arrival', async ({ sandbox }) => {
+  await run(sandbox, 'import time\norder = []');
+  const cells = Array.from({ length: 8 }, (_, n) => run(sandbox, `time.sleep(0.02)\norder.append(${n})\norder`));
+  const shown = (await Promise.all(cells)).at(-1)?.['outputs'];
+  expect(shown).toMatchObject([{ data: { 'text/plain': '[0, 1, 2, 3, 4, 5, 6, 7]' } }]);
+});
+
+test('CODE-2 an interpreter that dies is told at once, and the session goes on with a new one', async ({ sandbox }) => {
+  await run(sandbox, 'import os, signal\nkept = 1');
+  const started = performance.now();
+  const died = await run(sandbox, 'print("last words")\nos.kill(os.getpid(), signal.SIGKILL)');
+  expect(performance.now() - started).toBeLessThan(1000);
+  expect(died).toMatchObject({
+    status: 'error',
+    exit_code: null,
+    stdout: 'last words\n',
+    kernel: { signal: 'SIGKILL', restarted: true },
+  });
+  expect((died['outputs'] as JsonObject[]).at(-1)).toMatchObject({ output_type: 'error', ename: 'KernelDied' });
+  expect(await run(sandbox, '"kept" in globals()')).toMatchObject({
+    execution_count: 1,
+    outputs: [{ data: { 'text/plain': 'False' } }],
+  });
+  expect(await run(sandbox, 'import os\nos._exit(3)')).toMatchObject({ exit_code: 3, kernel: { signal: null } });
+});
+
+test('CODE-2 time that is over interrupts the code, and ends an interpreter that does not listen', async ({
+  sandbox,
+}) => {
+  await run(sandbox, 'import time, signal\nkept = 1');
+  const slow = await sandbox.request('POST /v2/code/execute', {
+    ...{ language: 'python', session_id: 'state', timeout: 0.3 },
+    code: 'print("begun")\ntime.sleep(30)',
+  });
+  expect(slow.body).toMatchObject({ success: false, data: { status: 'timeout', stdout: 'begun\n', kernel: null } });
+  expect(await run(sandbox, 'kept')).toMatchObject({ status: 'ok' });
+  const deaf = await run(sandbox, 'while True:\n  try: time.sleep(30)\n  except BaseException: pass', { timeout: 0.2 });
+  expect(deaf).toMatchObject({ status: 'timeout', kernel: { restarted: true } });
+  expect(await run(sandbox, '"kept" in globals()')).toMatchObject({ outputs: [{ data: { 'text/plain': 'False' } }] });
+});
+
+test('CODE-2 a session is interrupted, restarted, and deleted while it is busy', async ({ sandbox }) => {
+  await run(sandbox, 'import time\nkept = 1');
+  const busy = async () => (await session(sandbox))['state'] === 'busy';
+  const interrupted = run(sandbox, 'time.sleep(60)');
+  await until('it runs', busy);
+  await until(
+    'it is interrupted',
+    async () => (await sandbox.ok('POST /v2/code/sessions/state/interrupt'))['interrupted'] === true,
+  );
+  expect(await interrupted).toMatchObject({ status: 'error', outputs: [{ ename: 'KeyboardInterrupt' }] });
+  const restarted = run(sandbox, 'time.sleep(60)');
+  await until('it runs', busy);
+  expect(await sandbox.ok('POST /v2/code/sessions/state/restart')).toMatchObject({ execution_count: 0 });
+  expect(await restarted).toMatchObject({ status: 'error', outputs: [{ ename: 'SessionRestarted' }] });
+  expect(await run(sandbox, '"kept" in globals()')).toMatchObject({ outputs: [{ data: { 'text/plain': 'False' } }] });
+  const deleted = run(sandbox, 'import time; time.sleep(60)');
+  await until('it runs', busy);
+  const waiting = sandbox.request('POST /v2/code/execute', { language: 'python', session_id: 'state', code: '1' });
+  await until('it waits', busy);
+  await sandbox.ok('DELETE /v2/code/sessions/state');
+  expect(await deleted).toMatchObject({ status: 'error', outputs: [{ ename: 'SessionClosed' }] });
+  expect((await waiting).status).toBe(404);
+});
+
+test(
+  'CODE-2 PROMISE-1 a session, its state and what its cell has shown outlive the daemon',
+  async ({ sandbox }) => {
+    await run(sandbox, 'import time\nkept = 1');
+    const cut = sandbox.request('POST /v2/code/execute', {
+      ...{ language: 'python', session_id: 'state' },
+      code: 'for n in range(40):\n  print(n)\n  time.sleep(0.05)\nkept = 2\n"over"',
+    });
+    cut.catch(() => null); // Its connection ends with the daemon.
+    await until('it prints', async () => JSON.stringify(await session(sandbox)).includes('5\\n'));
+    process.kill(sandbox.daemonPid, 'SIGKILL');
+    await cut.catch(() => null);
+    await sandbox.served();
+    await until('it is over', async () => (await session(sandbox))['state'] === 'idle', 10_000);
+    const { last_execution: last } = await session(sandbox);
+    expect(last).toMatchObject({ status: 'ok', execution_count: 2, partial: false });
+    expect((last as JsonObject)['stdout']).toBe(Array.from({ length: 40 }, (_, n) => `${n}\n`).join(''));
+    expect(await run(sandbox, 'kept')).toMatchObject({ outputs: [{ data: { 'text/plain': '2' } }] });
+  },
+  { expectedWarnings: ['started again by init'] },
+);
