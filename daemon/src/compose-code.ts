@@ -4,6 +4,7 @@ import type { Config } from './config.ts';
 import { Backends, type Candidate } from './core/code/backends.ts';
 import { CodeInfo, type CodeInfoDeps } from './core/code/info.ts';
 import type { Language } from './core/code/language.ts';
+import { JupyterBackend } from './core/code/jupyter-backend.ts';
 import { ReplBackend, type ReplBackendDeps } from './core/code/repl-backend.ts';
 import type { RunningCell, SessionRecord } from './core/code/session.ts';
 import { CodeSessions } from './core/code/sessions.ts';
@@ -11,6 +12,7 @@ import { SpareInterpreters } from './core/code/spare-interpreters.ts';
 import type { Accounts } from './core/identity/accounts.ts';
 import { imageEnvironment } from './core/identity/environment.ts';
 import type { Logger } from './kit/logger.ts';
+import { JupyterServer } from './platform/jupyter-server.ts';
 import { isMemoryShort } from './platform/memory.ts';
 import { NoteFiles } from './platform/note-files.ts';
 import { findProgram } from './platform/programs.ts';
@@ -44,8 +46,12 @@ export function composeCode({ accounts, config, logger, runtimeDirectory, spawn,
     });
   const python = repl('python');
   const javascript = repl('javascript');
+  const jupyter =
+    config.jupyterEndpoint === null
+      ? []
+      : [new JupyterBackend({ server: new JupyterServer(config.jupyterEndpoint), now: Date.now })];
   const backends = new Backends({
-    python: [candidate(python)],
+    python: [...jupyter.map(serverCandidate), candidate(python)],
     javascript: candidate(javascript),
     pinned: config.codeBackend,
   });
@@ -101,5 +107,10 @@ function candidate(backend: ReplBackend): Candidate {
   return {
     backend,
     missing: async () => (backend.find() === null ? `${backend.programs.join(' and ')} are not on PATH` : null),
+    kernels: async () => [],
   };
+}
+
+function serverCandidate(backend: JupyterBackend): Candidate {
+  return { backend, missing: () => backend.missing(), kernels: () => backend.kernels() };
 }

@@ -37,6 +37,7 @@ export const statusOf: Readonly<Record<ErrorCode, number>> = {
   terminal_ended: 409,
   terminal_busy: 409,
   session_busy: 409,
+  kernel_unknown: 422,
 };
 
 /** Of what is thrown and is in no table. */
@@ -79,12 +80,14 @@ export function success(
 
 export function failure(error: CoreError): Response {
   const envelope: Envelope = { success: false, message: error.message, data: error.facts, hint: error.hint };
-  const errors = error.code === 'file_not_text' ? { errors: [notText(error)] } : {};
-  return json({ ...envelope, ...errors }, statusOf[error.code], headersOf(error));
+  const issue = validationError(error);
+  return json({ ...envelope, ...(issue && { errors: [issue] }) }, statusOf[error.code], headersOf(error));
 }
 
-/** A file that is not text is a failed validation too (contract, Errors). */
-function notText({ facts, message }: CoreError): ValidationError {
+/** What no schema can see may be a failed validation too (contract, Errors); null for what is none. */
+function validationError({ code, facts, message }: CoreError): ValidationError | null {
+  if (code === 'kernel_unknown') return { location: 'body.kernel', message, type: 'enum' };
+  if (code !== 'file_not_text') return null;
   const place = facts?.['operation'] === 'read' ? 'query' : 'body';
   return { location: `${place}.path`, message, type: 'value_error' };
 }

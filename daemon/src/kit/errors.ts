@@ -35,6 +35,7 @@ export const errorCodes = [
   'terminal_ended',
   'terminal_busy',
   'session_busy',
+  'kernel_unknown',
 ] as const;
 
 export type ErrorCode = (typeof errorCodes)[number];

@@ -11,4 +11,6 @@ export interface CodeBackend {
   start(record: SessionRecord): Promise<Interpreter>;
   /** Takes over what an earlier daemon started; null where it is no use any more. `from` is where to listen. */
   adopt(id: string, child: Child, from: number): Promise<Interpreter | null>;
+  /** The same of one that is no process of this machine. */
+  reconnect?(id: string): Promise<Interpreter | null>;
 }

@@ -11,6 +11,15 @@ export interface Candidate {
   readonly backend: CodeBackend;
   /** What it lacks now, in one sentence; null when it can be used. */
   missing(): Promise<string | null>;
+  /** The names of the kernels that it has now, the default one first. */
+  kernels(): Promise<readonly string[]>;
+}
+
+/** How a backend stands now. */
+export interface BackendStanding {
+  readonly name: CodeBackendName;
+  readonly missing: string | null;
+  readonly kernels: readonly string[];
 }
 
 export interface BackendsDeps {
@@ -23,9 +32,9 @@ export interface BackendsDeps {
 export class Backends {
   constructor(private readonly deps: BackendsDeps) {}
 
-  /** Throws `unavailable`, which says what was looked for; `bad_argument` for a kernel that is not there. */
+  /** Throws `unavailable`, which says what was looked for; `kernel_unknown` for one that is not there. */
   async choose(language: Language, kernel: string | null): Promise<CodeBackend> {
-    if (kernel !== null) throw new CoreError('bad_argument', `no kernel is called ${kernel}`);
+    if (kernel !== null) return await this.#withKernel(language, kernel);
     const missing: string[] = [];
     for (const candidate of this.#candidates(language)) {
       const lack = await candidate.missing();
@@ -37,11 +46,22 @@ export class Backends {
     });
   }
 
+  async #withKernel(language: Language, kernel: string): Promise<CodeBackend> {
+    const known: string[] = [];
+    for (const { backend, kernels } of this.#candidates(language)) {
+      const names = await kernels();
+      if (names.includes(kernel)) return backend;
+      known.push(...names);
+    }
+    throw unknownKernel(kernel, known);
+  }
+
   /** All that a language may run on, and what each lacks now. */
-  async look(language: Language): Promise<{ readonly name: CodeBackendName; readonly missing: string | null }[]> {
-    const looks = this.#candidates(language).map(async ({ backend, missing }) => ({
+  async look(language: Language): Promise<BackendStanding[]> {
+    const looks = this.#candidates(language).map(async ({ backend, kernels, missing }) => ({
       name: backend.name,
       missing: await missing(),
+      kernels: await kernels(),
     }));
     return await Promise.all(looks);
   }
@@ -65,4 +85,12 @@ export class Backends {
     };
     return python.filter(({ backend }) => isPinned[pinned](backend.name));
   }
+}
+
+function unknownKernel(kernel: string, known: readonly string[]): CoreError {
+  const choices = known.length === 0 ? 'none is installed' : `there are ${known.join(', ')}`;
+  return new CoreError('kernel_unknown', `no kernel is called ${kernel}; ${choices}`, {
+    hint: 'Leave kernel out, or install one: pip install ipykernel brings python3.',
+    facts: { kernels: known },
+  });
 }

@@ -52,19 +52,17 @@ export class ChildInterpreter implements Interpreter {
     this.#channel.listen();
   }
 
-  /** Sends its program and waits until it takes cells. Throws `unavailable`. */
-  async start(program: Uint8Array, signal: AbortSignal): Promise<void> {
+  /** Sends `path` its program and waits until it takes cells. Throws `unavailable`. */
+  async start(path: string, program: Uint8Array, signal: AbortSignal): Promise<void> {
     this.#channel.listen();
     // One that cannot read any more has ended, which is looked at below.
     await this.#channel.send(program).catch(() => null);
     while (!this.#isReady && !this.end && !signal.aborted) await this.changed(signal);
     if (this.#isReady) return;
-    const errors = this.#channel.errors();
     const how = this.end ? 'ended at once' : 'did not answer in time';
-    throw new CoreError(
-      'unavailable',
-      `${this.child.pid === 0 ? 'the interpreter' : 'it'} ${how}: ${errors || 'it said nothing'}`,
-    );
+    throw new CoreError('unavailable', `${path} ${how}: ${this.#channel.errors() || 'it said nothing'}`, {
+      hint: 'Run it by hand with POST /v2/commands to see what it lacks.',
+    });
   }
 
   /** What an earlier daemon sent may have been cut off in the middle: the rest of that line is none. */

@@ -1,22 +1,16 @@
 /** What can run code here, and within which limits. */
 import type { Probe } from '../capabilities/capabilities.ts';
 import type { CodeCapability } from '../capabilities/report.ts';
-import type { Backends } from './backends.ts';
+import type { Backends, BackendStanding } from './backends.ts';
 import { mostCharacters } from './cell-outputs.ts';
 import { languages, type CodeBackendName, type Language, type PoolKind } from './language.ts';
 import type { SessionLimits } from './sessions.ts';
-
-export interface BackendRecord {
-  readonly name: CodeBackendName;
-  /** What it lacks now; null when it can be used. */
-  readonly missing: string | null;
-}
 
 export interface LanguageRecord {
   /** The one that runs it now; null when nothing does. */
   readonly backend: CodeBackendName | null;
   /** The best first. */
-  readonly backends: readonly BackendRecord[];
+  readonly backends: readonly BackendStanding[];
   /** Of the interpreter on PATH. */
   readonly path: string | null;
   /** null while it is not known. */
@@ -73,14 +67,15 @@ export class CodeInfo {
     const missing = records.flatMap(({ backends, backend }, index) =>
       backend === null ? backends.map((one) => `${languages[index]}: ${one.missing}`) : [],
     );
+    const kernels = (python?.backends ?? []).filter(({ name }) => name !== 'native');
     const runs = languages.filter((_, index) => records[index]?.backend !== null);
     return {
       status: runs.length === languages.length ? 'ready' : runs.length > 0 ? 'degraded' : 'absent',
       missing,
       warnings: [],
       backend: python?.backend ?? null,
-      jupyterBackend: null,
-      pythonKernels: [],
+      jupyterBackend: kernels.find(({ missing: lack }) => lack === null)?.name ?? null,
+      pythonKernels: [...new Set(kernels.flatMap((one) => one.kernels))],
       languages: runs,
       python: python?.path ?? null,
       node: javascript?.path ?? null,

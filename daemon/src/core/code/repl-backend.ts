@@ -70,7 +70,7 @@ export class ReplBackend implements CodeBackend {
     const interpreter = new ChildInterpreter(id, this.name, child, 0);
     try {
       using deadline = new Deadline(startWithinMs);
-      await interpreter.start(stdin, deadline.signal);
+      await interpreter.start(path, stdin, deadline.signal);
       return interpreter;
     } catch (error) {
       endChild(child).catch((fault: unknown) => this.deps.onFault(`${path} could not be ended`, fault));

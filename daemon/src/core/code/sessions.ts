@@ -89,9 +89,7 @@ export class CodeSessions implements Disposable {
         found.push(this.#readopt(record, note.id, one.child));
       }
     }
-    await Promise.all(found);
-    // A session whose interpreter is gone goes on with a new one when it is used.
-    for (const record of records.values()) this.#byId.set(record.id, this.#session(record));
+    await Promise.all([...found, ...[...records.values()].map((record) => this.#find(record))]);
     this.deps.spare.fill();
     return others;
   }
@@ -270,6 +268,16 @@ export class CodeSessions implements Disposable {
       return;
     }
     session.resume(interpreter, running);
+  }
+
+  /** A session whose interpreter is nowhere to be found goes on with a new one when it is used. */
+  async #find(record: SessionRecord): Promise<void> {
+    const session = this.#session(record);
+    this.#byId.set(record.id, session);
+    const { interpreter: id } = record;
+    const interpreter = id === null ? null : ((await this.deps.backends.of(record).reconnect?.(id)) ?? null);
+    if (interpreter) session.resume(interpreter, this.deps.notes.load(record.id));
+    else this.deps.notes.remove(record.id);
   }
 
   /** A cell without a session is over: nobody can use its interpreter any more. */

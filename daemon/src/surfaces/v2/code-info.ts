@@ -16,6 +16,7 @@ const Runtime = z
           name: z.enum(codeBackends),
           available: z.boolean(),
           missing: z.string().nullable().describe('What it lacks; null when it can be used.'),
+          kernels: z.array(z.string()).describe('The default one first.'),
         }),
       )
       .describe('The best first.'),
@@ -69,7 +70,10 @@ function runtime(language: Language, { backend, backends, path, version }: Langu
     available: backend !== null,
     aliases: aliases.map(([word]) => word),
     backend,
-    backends: backends.map(({ name, missing }) => ({ name, available: missing === null, missing })),
+    backends: backends.map(({ name, missing, kernels }) => ({
+      ...{ name, missing, available: missing === null },
+      kernels: [...kernels],
+    })),
     version,
     path,
   };

@@ -49,7 +49,15 @@ export const executeCode = route({
   body: ExecuteBody,
   data: CellResult,
   lines: CellLine,
-  errors: ['bad_argument', 'session_not_found', 'session_busy', 'capacity_reached', 'unavailable', 'no_space_left'],
+  errors: [
+    'bad_argument',
+    'kernel_unknown',
+    'session_not_found',
+    'session_busy',
+    'capacity_reached',
+    'unavailable',
+    'no_space_left',
+  ],
   async handle(deps, { body, context }) {
     const { session, cell } = await deps.code.execute(cellSpec(body));
     context.note.account = session.record.account;
@@ -78,7 +86,7 @@ export const createCodeSession = route({
     kernel,
   }),
   data: CodeSessionRecord,
-  errors: ['bad_argument', 'capacity_reached', 'unavailable', 'no_space_left'],
+  errors: ['bad_argument', 'kernel_unknown', 'capacity_reached', 'unavailable', 'no_space_left'],
   async handle({ code }, { body }) {
     const session = await code.create({
       id: body.id ?? body.session_id ?? null,

@@ -1,0 +1,164 @@
+/** What a client may rely on when it runs code: the answer, the stream, and what becomes of bad input. */
+import { spawnSync } from 'node:child_process';
+import { chmodSync, mkdirSync, realpathSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test, type Json, type JsonObject, type Sandbox } from '../harness/sandbox.ts';
+import { until } from '../harness/until.ts';
+
+const execute = (sandbox: Sandbox, body: Record<string, Json>) => sandbox.request('POST /v2/code/execute', body);
+const python = (sandbox: Sandbox, code: string, more: Record<string, Json> = {}) =>
+  execute(sandbox, { language: 'python', code, ...more });
+
+async function lines(sandbox: Sandbox, body: Record<string, Json>): Promise<JsonObject[]> {
+  const init = { headers: { accept: 'application/x-ndjson' } };
+  const response = await sandbox.fetch('POST /v2/code/execute', body, init);
+  expect(response.headers.get('content-type')).toBe('application/x-ndjson');
+  const text = await response.text();
+  return text
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line) as JsonObject);
+}
+
+test('CODE-1 outputs come as they are printed, each with the keys of its kind, and one last line', async ({
+  sandbox,
+}) => {
+  const code = 'import sys, time\nprint("a")\ntime.sleep(0.3)\nprint("b", file=sys.stderr)\n7';
+  const init = { headers: { accept: 'application/x-ndjson' } };
+  const response = await sandbox.fetch('POST /v2/code/execute', { language: 'python', code }, init);
+  let text = '';
+  let firstMs: number | null = null;
+  const decoder = new TextDecoder();
+  for await (const piece of response.body ?? []) {
+    text += decoder.decode(piece, { stream: true });
+    if (text.includes('"a\\n"')) firstMs ??= performance.now();
+  }
+  expect(performance.now() - (firstMs ?? Infinity)).toBeGreaterThan(200);
+  const told = text
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line) as JsonObject);
+  expect(told[0]).toEqual({ type: 'start', session_id: null, language: 'python' });
+  const outputs = told.filter(({ type }) => type === 'output').map(({ output }) => output as JsonObject);
+  expect(outputs.at(-1)).toEqual({
+    output_type: 'execute_result',
+    execution_count: 1,
+    data: { 'text/plain': '7' },
+    metadata: {},
+  });
+  const printed = (name: string) =>
+    outputs.map((output) => (output['name'] === name ? (output['text'] as string) : '')).join('');
+  expect([printed('stdout'), printed('stderr')]).toEqual(['a\n', 'b\n']);
+  expect(told.at(-1)).toMatchObject({ type: 'end', status: 'ok', exit_code: 0, reason: 'ended' });
+});
+
+test('CODE-1 output is cut with a note at two million characters, and the end is told', async ({ sandbox }) => {
+  const { body } = await python(sandbox, 'for n in range(30000): print("x" * 99)\n"over"');
+  expect(body.data).toMatchObject({ status: 'ok', truncated: true });
+  const stdout = body.data['stdout'] as string;
+  expect(stdout.slice(2_000_000)).toBe('\n[the output was cut after 2000000 characters]\n');
+  const streamed = await lines(sandbox, { language: 'python', code: 'for n in range(30000): print("x" * 99)' });
+  expect(streamed.at(-1)).toMatchObject({ type: 'end', truncated: true, status: 'ok' });
+});
+
+test('CODE-2 what is wrong with a request is told, with the choices', async ({ sandbox }) => {
+  const unknown = await execute(sandbox, { language: 'cobol', code: '1' });
+  expect(unknown).toMatchObject({ status: 422, body: { errors: [{ location: 'body.language', type: 'enum' }] } });
+  expect(unknown.body.message).toContain('javascript');
+  expect(await execute(sandbox, { language: 'python' })).toMatchObject({
+    status: 422,
+    body: { errors: [{ location: 'body.code', type: 'missing' }] },
+  });
+  expect(await execute(sandbox, { language: 'python', code: 7 })).toMatchObject({
+    status: 422,
+    body: { errors: [{ location: 'body.code', type: 'string_type' }] },
+  });
+  expect(await python(sandbox, '1', { kernel: 'no-such-kernel' })).toMatchObject({
+    status: 422,
+    body: { errors: [{ location: 'body.kernel', type: 'enum' }], message: expect.stringContaining('no-such-kernel') },
+  });
+  for (const timeout of [0, -1, 901]) expect((await python(sandbox, '1', { timeout })).status).toBe(422);
+  expect((await python(sandbox, '1', { session_id: '../etc' })).status).toBe(422);
+  expect(await python(sandbox, '1', { cwd: '/no/such/place' })).toMatchObject({
+    status: 400,
+    body: { message: expect.stringContaining('/no/such/place') },
+  });
+  expect(await python(sandbox, '1', { user: 'nobody-of-that-name' })).toMatchObject({ status: 400 });
+  for (const route of ['GET', 'DELETE']) {
+    expect((await sandbox.request(`${route} /v2/code/sessions/none`)).status).toBe(404);
+  }
+  for (const verb of ['interrupt', 'restart']) {
+    expect((await sandbox.request(`POST /v2/code/sessions/none/${verb}`)).status).toBe(404);
+  }
+});
+
+test('CODE-2 a session of one language takes no other', async ({ sandbox }) => {
+  await sandbox.ok('POST /v2/code/sessions', { language: 'python', id: 'mine' });
+  expect(await execute(sandbox, { language: 'js', code: '1', session_id: 'mine' })).toMatchObject({
+    status: 400,
+    body: { message: 'session mine runs python' },
+  });
+});
+
+test(
+  'CODE-2 sessions and code that runs alone are bounded, and one more is 429',
+  async ({ sandbox }) => {
+    for (const id of ['one', 'two']) await sandbox.ok('POST /v2/code/sessions', { language: 'python', id });
+    const more = await sandbox.request('POST /v2/code/sessions', { language: 'python' });
+    expect([more.status, more.headers.get('retry-after')]).toEqual([429, '1']);
+    expect(more.body.hint).toContain('SVC_CODE_MAX_SESSIONS');
+    expect((await python(sandbox, '1')).status).toBe(429);
+    await sandbox.ok('DELETE /v2/code/sessions/one');
+    expect(await python(sandbox, '1')).toMatchObject({ status: 200, body: { success: true } });
+  },
+  { env: { SVC_CODE_MAX_SESSIONS: '2', SVC_CODE_BACKEND: 'native' } },
+);
+
+test(
+  'CODE-2 an idle session is closed, and one that is used is not',
+  async ({ sandbox }) => {
+    await sandbox.ok('POST /v2/code/sessions', { language: 'python', id: 'idle' });
+    const busy = python(sandbox, 'import time; time.sleep(2.5); "still here"', { session_id: 'busy' });
+    await until('it is closed', async () => (await sandbox.request('GET /v2/code/sessions/idle')).status === 404);
+    expect((await busy).body.data).toMatchObject({ status: 'ok' });
+  },
+  { env: { SVC_CODE_SESSION_TIMEOUT_SECS: '1', SVC_CODE_BACKEND: 'native' } },
+);
+
+/** In a mount namespace of its own the daemon finds no interpreter of the machine. */
+const hidden =
+  'for f in /usr/bin/python3* /usr/bin/node*; do [ -L "$f" ] || mount --bind /dev/null "$f"; done; exec "$@"';
+
+test(
+  'CODE-3 what is on PATH is looked at with each request, and what is missing is named',
+  async ({ sandbox }) => {
+    const none = await python(sandbox, '1');
+    expect(none).toMatchObject({ status: 503, body: { message: expect.stringContaining('python3') } });
+    expect(none.body.hint).toContain('Install');
+    const before = await sandbox.ok('GET /v2/code/info');
+    expect(before).toMatchObject({ languages: { python: { available: false, backend: null, path: null } } });
+    await tool(sandbox, 'python3', '#!/usr/bin/python3');
+    expect(await python(sandbox, '1')).toMatchObject({ status: 503 });
+    const found = realpathSync('/usr/bin/python3');
+    expect(spawnSync('nsenter', ['-t', `${sandbox.daemonPid}`, '-m', 'umount', found]).status).toBe(0);
+    await tool(sandbox, 'python3', `#!/bin/sh\nexec ${found} "$@"\n`);
+    expect(await python(sandbox, '1')).toMatchObject({ status: 200, body: { success: true } });
+    const after = await sandbox.ok('GET /v2/code/info');
+    expect(after).toMatchObject({ languages: { python: { available: true, backend: 'native' } } });
+    await tool(sandbox, 'node', '#!/bin/sh\necho "no such library" >&2\nexit 1\n');
+    expect(await execute(sandbox, { language: 'node', code: '1' })).toMatchObject({
+      status: 503,
+      body: { message: expect.stringContaining('no such library') },
+    });
+  },
+  {
+    env: (sandbox) => ({ PATH: `${join(sandbox.directory, 'tools')}:/usr/bin:/bin`, SVC_CODE_BACKEND: 'native' }),
+    prepare: (sandbox) => mkdirSync(join(sandbox.directory, 'tools')),
+    launcher: ['unshare', '--mount', 'sh', '-c', hidden, 'sh'],
+  },
+);
+
+async function tool(sandbox: Sandbox, name: string, text: string): Promise<void> {
+  await Bun.write(join(sandbox.directory, 'tools', name), text);
+  chmodSync(join(sandbox.directory, 'tools', name), 0o755);
+}
