@@ -3,6 +3,7 @@ import { nodeProgram, pythonProgram } from './assets/loaders.ts';
 import type { Config } from './config.ts';
 import { Backends, type Candidate } from './core/code/backends.ts';
 import { CodeInfo, type CodeInfoDeps } from './core/code/info.ts';
+import { LargeValues } from './core/code/large-values.ts';
 import type { Language } from './core/code/language.ts';
 import { JupyterBackend } from './core/code/jupyter-backend.ts';
 import { ReplBackend, type ReplBackendDeps } from './core/code/repl-backend.ts';
@@ -16,6 +17,7 @@ import { JupyterServer } from './platform/jupyter-server.ts';
 import { isMemoryShort } from './platform/memory.ts';
 import { NoteFiles } from './platform/note-files.ts';
 import { findProgram } from './platform/programs.ts';
+import { ScriptDirectory } from './platform/script-directory.ts';
 import type { Spawn } from './platform/spawn.ts';
 import { StateFile } from './platform/state-file.ts';
 
@@ -78,7 +80,13 @@ export function composeCode({ accounts, config, logger, runtimeDirectory, spawn,
     repl: { most: config.maxInterpreters, idleMs: config.interpreterIdleSeconds * 1000 },
     kernel: { most: config.maxKernels, idleMs: config.kernelIdleSeconds * 1000 },
   };
+  const files = new ScriptDirectory(`${runtimeDirectory}/outputs-directory`);
+  const ownerOf = (user: string | null) => {
+    const account = accounts.resolve(user);
+    return accounts.isOwn(account) ? null : account;
+  };
   const sessions = new CodeSessions({
+    largeValues: new LargeValues({ files, ownerOf }),
     ...{ backends, spare, accounts, limits, onFault },
     store: new StateFile<readonly SessionRecord[]>(`${runtimeDirectory}/code-sessions.json`, [], onFault),
     notes: new NoteFiles<RunningCell>(`${runtimeDirectory}/cells`, onFault),

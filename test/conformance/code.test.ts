@@ -61,6 +61,15 @@ test('CODE-1 output is cut with a note at two million characters, and the end is
   expect(streamed.at(-1)).toMatchObject({ type: 'end', truncated: true, status: 'ok' });
 });
 
+test('CODE-1 a value that is too large for an answer is in a file', async ({ sandbox }) => {
+  const { data } = (await python(sandbox, `'a' * 1_500_000`)).body;
+  const bundle = (data['outputs'] as JsonObject[])[0]?.['data'] as JsonObject;
+  const { path, size } = bundle['application/vnd.sandboxd.file+json'] as { path: string; size: number };
+  expect([size, bundle['text/plain']]).toEqual([1_500_002, `<text/plain, 1500002 bytes: ${path}>`]);
+  const file = await sandbox.ok(`GET /v2/fs/read?path=${path}`);
+  expect(file['content']).toBe(`'${'a'.repeat(1_500_000)}'`);
+});
+
 test('CODE-2 what is wrong with a request is told, with the choices', async ({ sandbox }) => {
   const unknown = await execute(sandbox, { language: 'cobol', code: '1' });
   expect(unknown).toMatchObject({ status: 422, body: { errors: [{ location: 'body.language', type: 'enum' }] } });

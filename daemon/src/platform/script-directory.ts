@@ -1,6 +1,6 @@
 /**
- * Scripts that a shell of another account is to read: each belongs to that account alone, in a directory of ours that
- * lets others pass and lists nothing, so that nobody can put a link in the place of either.
+ * Files that another account is to read, such as scripts for its shell: each belongs to that account alone, in a
+ * directory of ours that lets others pass and lists nothing, so that nobody can put a link in the place of either.
  */
 import { randomBytes } from 'node:crypto';
 import {
@@ -43,11 +43,15 @@ export class ScriptDirectory {
   }
 
   /** Throws the system's error. */
-  write(path: string, text: string, owner: { readonly uid: number; readonly gid: number } | null): void {
+  write(
+    path: string,
+    content: string | Uint8Array,
+    owner: { readonly uid: number; readonly gid: number } | null,
+  ): void {
     const fd = openSync(path, 'wx', 0o400);
     try {
       if (owner) fchownSync(fd, owner.uid, owner.gid);
-      writeFileSync(fd, text);
+      writeFileSync(fd, content);
     } catch (error) {
       this.remove(path);
       throw error;

@@ -45,6 +45,8 @@ export interface SessionDeps {
     save(id: string, running: RunningCell): void;
     remove(id: string): void;
   };
+  /** What is too large is put into files. Throws the system's error. */
+  readonly shrink: (event: CellEvent, user: string | null) => CellEvent;
   readonly now: () => number;
   /** The record has changed; `isUrgent`: what it says now has to be known after the death of the daemon. */
   readonly onChange: (isUrgent: boolean) => void;
@@ -304,9 +306,19 @@ export class CodeSession {
     );
   }
 
-  #take(id: string, event: CellEvent): void {
+  #take(id: string, told: CellEvent): void {
+    const event = this.#shrunk(told);
     if (this.#running?.id === id) this.#running.take(event, this.deps.now());
     else if (event.kind === 'output') this.#late.take(event);
+  }
+
+  #shrunk(event: CellEvent): CellEvent {
+    try {
+      return this.deps.shrink(event, this.record.user);
+    } catch (error) {
+      this.deps.onFault(`a large value of ${this.id} could not be kept`, error);
+      return event; // The bound on all outputs of a cell cuts it.
+    }
   }
 
   #touch(): void {

@@ -9,6 +9,7 @@ import type { CodeBackend } from './backend.ts';
 import type { Backends } from './backends.ts';
 import type { Cell, CellRequest } from './cell.ts';
 import { endChild } from './child-interpreter.ts';
+import type { LargeValues } from './large-values.ts';
 import { poolKindOf, type Language, type PoolKind } from './language.ts';
 import { decodeNote } from './note.ts';
 import { CodeSession, type RunningCell, type SessionRecord } from './session.ts';
@@ -43,6 +44,7 @@ export interface CodeSessionsDeps {
   readonly spare: SpareInterpreters;
   readonly accounts: Accounts;
   readonly limits: Readonly<Record<PoolKind, SessionLimits>>;
+  readonly largeValues: LargeValues;
   readonly store: { load(): readonly SessionRecord[]; save(records: readonly SessionRecord[]): void };
   readonly notes: {
     load(id: string): RunningCell | null;
@@ -75,6 +77,7 @@ export class CodeSessions implements Disposable {
 
   /** Takes over what an earlier daemon left; answers what is no interpreter. Called once, before anything is served. */
   async recover(recovered: readonly Recovered[]): Promise<Recovered[]> {
+    this.deps.largeValues.recover();
     const kept = this.deps.store.load();
     const records = new Map(kept.map((record) => [record.interpreter ?? record.id, record]));
     const others: Recovered[] = [];
@@ -192,6 +195,7 @@ export class CodeSessions implements Disposable {
   [Symbol.dispose](): void {
     if (this.#sweeping) clearInterval(this.#sweeping);
     this.deps.spare[Symbol.dispose]();
+    if (!this.#isHandedOver) this.deps.largeValues.close();
     this.flush();
   }
 
@@ -244,13 +248,14 @@ export class CodeSessions implements Disposable {
   }
 
   #session(record: SessionRecord): CodeSession {
-    const { backends, now, notes, onFault, spare } = this.deps;
+    const { backends, largeValues, now, notes, onFault, spare } = this.deps;
     return new CodeSession(record, {
       start: async (of) => (await spare.take(of)) ?? (await backends.of(of).start(of)),
       notes: {
         save: (id, running) => this.#byId.has(id) && notes.save(id, running),
         remove: (id) => this.#byId.has(id) && notes.remove(id),
       },
+      shrink: (event, user) => largeValues.shrink(event, user),
       now,
       onChange: (isUrgent) => (isUrgent && this.#byId.has(record.id) ? this.#save() : this.#saveSoon()),
       onFault,
