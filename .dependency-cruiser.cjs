@@ -41,9 +41,10 @@ module.exports = {
     layer('kit-no-npm', 'kit stays free of packages.', 'kit/', { dependencyTypes: npm }),
     layer('kit-no-outside-world', 'kit opens no process and no socket.', 'kit/', { path: outsideWorld }),
 
-    layer('assets-are-alone', 'what is sent to interpreters knows nothing of the daemon.', 'assets/', ours('assets/')),
-
     layer('platform-below', 'platform knows kit only.', 'platform/', ours('kit/', 'platform/')),
+
+    layer('assets-are-texts', 'assets are programs for other runtimes, which run alone.', 'assets/', ours('assets/')),
+    layer('assets-packages', 'an interpreter for JavaScript has its parser.', 'assets/', packagesBut('acorn')),
 
     layer(
       'core-layers',

@@ -1,0 +1,117 @@
+/** `process.stdout` and `process.stderr` of cells: what is written comes as an output of the cell that wrote it. */
+'use strict';
+const fs = require('node:fs');
+const { Readable, Writable } = require('node:stream');
+const { StringDecoder } = require('node:string_decoder');
+const { process, Buffer } = globalThis;
+
+const names = { 1: 'stdout', 2: 'stderr' };
+const paths = { '/dev/stdout': 1, '/dev/stderr': 2 };
+
+module.exports = ({ events, origin, refuse }) => {
+  const decoders = { 1: new StringDecoder(), 2: new StringDecoder() };
+
+  const print = (descriptor, chunk, encoding) => {
+    const isText = typeof chunk === 'string' && !['hex', 'base64', 'base64url', 'latin1', 'binary'].includes(encoding);
+    const bytes = typeof chunk === 'string' ? Buffer.from(chunk, encoding) : toBytes(chunk);
+    const text = isText ? chunk : decoders[descriptor].write(bytes);
+    if (text !== '') events.sendText(origin.cell(), names[descriptor], text);
+  };
+
+  const streams = { 1: makeStream(1, print), 2: makeStream(2, print) };
+  const refusal = makeRefusal(refuse);
+  const getters = { stdout: () => streams[1], stderr: () => streams[2], stdin: refusal };
+  for (const [name, get] of Object.entries(getters)) {
+    Object.defineProperty(process, name, { configurable: true, enumerable: true, get });
+  }
+  catchDescriptors(print);
+  return { print, streams };
+};
+
+/** Standard input of cells: whoever reads from it is told that nobody will answer. A new one for who comes later. */
+function makeRefusal(refuse) {
+  let stdin = null;
+  return () => {
+    if (stdin && !stdin.destroyed) return stdin;
+    stdin = new Readable({
+      read() {
+        const error = new Error('code in a session has no standard input; give it the value in a variable or a file');
+        // Told to the cell too, because some who read pass over an error and wait for ever.
+        refuse(error);
+        this.destroy(error);
+      },
+    });
+    return Object.assign(stdin, { fd: 0 });
+  };
+}
+
+/**
+ * Without the state of a stream: what SIGINT ends in the middle of a write would leave it behind as busy for ever. It
+ * cannot be ended either, as the streams of a process cannot.
+ */
+function makeStream(descriptor, print) {
+  const stream = new Writable({ decodeStrings: false });
+  const write = (chunk, encoding, done) => {
+    const callback = typeof encoding === 'function' ? encoding : done;
+    print(descriptor, chunk, typeof encoding === 'string' ? encoding : 'utf8');
+    if (typeof callback === 'function') process.nextTick(callback);
+    return true;
+  };
+  return Object.assign(stream, {
+    fd: descriptor,
+    _type: 'pipe',
+    _isStdio: true,
+    write,
+    end(chunk, encoding, done) {
+      const callback = [chunk, encoding, done].find((argument) => typeof argument === 'function');
+      if (chunk !== undefined && chunk !== null && chunk !== callback) write(chunk, encoding);
+      if (callback) process.nextTick(callback);
+      return stream;
+    },
+    destroy: () => stream,
+  });
+}
+
+/** Loggers write to the numbers; nothing can be put behind those from inside Node, so it is seen where they ask. */
+function catchDescriptors(print) {
+  const { write, writeSync, writeFileSync, appendFileSync } = fs;
+  const isOurs = (descriptor) => descriptor === 1 || descriptor === 2;
+
+  fs.writeSync = function (descriptor, data, ...rest) {
+    if (!isOurs(descriptor)) return writeSync.call(this, descriptor, data, ...rest);
+    const bytes = part(data, rest);
+    print(descriptor, bytes);
+    return bytes.length;
+  };
+  fs.write = function (descriptor, data, ...rest) {
+    if (!isOurs(descriptor)) return write.call(this, descriptor, data, ...rest);
+    const bytes = part(data, rest);
+    print(descriptor, bytes);
+    const callback = rest.at(-1);
+    if (typeof callback === 'function') process.nextTick(callback, null, bytes.length, data);
+    return undefined;
+  };
+  const toFile = (original) =>
+    function (target, data, options) {
+      const descriptor = paths[target] ?? target;
+      if (!isOurs(descriptor)) return original.call(this, target, data, options);
+      print(descriptor, typeof data === 'string' ? data : toBytes(data));
+      return undefined;
+    };
+  fs.writeFileSync = toFile(writeFileSync);
+  fs.appendFileSync = toFile(appendFileSync);
+}
+
+/** Of the arguments of `fs.write`: text and its encoding, or bytes with an offset and a length or an object of both. */
+function part(data, rest) {
+  if (typeof data === 'string') return Buffer.from(data, typeof rest[1] === 'string' ? rest[1] : 'utf8');
+  const bytes = toBytes(data);
+  const named = typeof rest[0] === 'object' && rest[0] !== null ? rest[0] : { offset: rest[0], length: rest[1] };
+  const offset = typeof named.offset === 'number' ? named.offset : 0;
+  const length = typeof named.length === 'number' ? named.length : bytes.length - offset;
+  return bytes.subarray(offset, offset + length);
+}
+
+function toBytes(data) {
+  return ArrayBuffer.isView(data) ? Buffer.from(data.buffer, data.byteOffset, data.byteLength) : Buffer.from(`${data}`);
+}

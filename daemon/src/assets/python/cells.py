@@ -1,0 +1,263 @@
+"""Runs cells: compiles them, shows the value of their last expression, and tells how they ended."""
+
+import __future__
+import ast
+import builtins
+import linecache
+import os
+import sys
+import time
+import traceback
+from _signal import SIGINT
+from _signal import signal as set_signal
+
+OURS = "<sandboxd>"
+FUTURES = 0
+for _name in __future__.all_feature_names:
+    FUTURES |= getattr(__future__, _name).compiler_flag
+AWAITS = 0x80  # CO_COROUTINE
+# What tracebacks can quote: so many cells, and so many characters of them.
+MOST_SOURCES = 1000
+MOST_SOURCE_CHARACTERS = 16 << 20
+
+
+class Cells:
+    def __init__(self, events, streams, origin, display, tasks):
+        self._events = events
+        self._streams = streams
+        self._origin = origin
+        self._display = display
+        self._tasks = tasks
+        self._namespace = sys.modules["__main__"].__dict__
+        self._sources = {}
+        self._futures = 0
+        self._is_interruptible = False
+        self.count = 0
+        sys.displayhook = self._show_result
+        set_signal(SIGINT, self._interrupt)
+
+    def run(self, cell, code, cwd=None, env=None):
+        self.count += 1
+        self._origin.begin(cell)
+        self._streams.begin(cell)
+        set_signal(SIGINT, self._interrupt)
+        self._events.send("begin", cell=cell)
+        error = None
+        self._events.is_interrupted = False
+        try:
+            self._is_interruptible = True
+            try:
+                self._enter(cwd, env or {})
+                self._run_code(code)
+                self._display.figures.show()
+            finally:
+                self._is_interruptible = False
+        except BaseException as caught:
+            self._is_interruptible = False
+            error = caught
+        if not self._events.is_ours:
+            self._end_as_child(error)
+        exit_code = self._end(cell, error)
+        self._origin.end()
+        self._events.send(
+            "end", cell=cell, status="error" if exit_code else "ok", execution_count=self.count, exit_code=exit_code
+        )
+
+    def report(self):
+        """The exception that is handled now, on standard error, as text."""
+        kind, value, trace = sys.exc_info()
+        sys.stderr.write("\n".join(self._traceback(kind, value, trace)) + "\n")
+
+    def _enter(self, cwd, env):
+        try:
+            for name, value in env.items():
+                if value is None:
+                    os.environ.pop(name, None)
+                else:
+                    os.environ[name] = value
+            if "TZ" in env:
+                time.tzset()
+        except (OSError, ValueError, TypeError) as error:
+            raise EnvironmentVariableError("environment variable %r: %s" % (name, error)) from None
+        if cwd is not None:
+            try:
+                os.chdir(cwd)
+            except (OSError, ValueError) as error:
+                why = getattr(error, "strerror", None) or error
+                raise DirectoryError("working directory %s: %s" % (cwd, why)) from None
+
+    def _run_code(self, code):
+        name = "<cell %d>" % self.count
+        self._keep_source(name, code)
+        # A warning is shown once for each line, and these lines are new.
+        self._namespace.pop("__warningregistry__", None)
+        steps = self._compile(code, name)
+        if any(step.co_flags & AWAITS for step, _ in steps):
+            self._tasks.run(self._await_steps(steps))
+            return
+        self._tasks.lend()
+        for step, is_result in steps:
+            value = eval(step, self._namespace)
+            if is_result:
+                sys.displayhook(value)
+
+    async def _await_steps(self, steps):
+        for step, is_result in steps:
+            value = eval(step, self._namespace)
+            if step.co_flags & AWAITS:
+                value = await value
+            if is_result:
+                sys.displayhook(value)
+
+    def _compile(self, code, name):
+        """All but the last expression, and that one for its value."""
+        flags = self._futures | ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
+        tree = compile(code, name, "exec", flags | ast.PyCF_ONLY_AST, dont_inherit=True)
+        steps = []
+        last = tree.body.pop() if tree.body and isinstance(tree.body[-1], ast.Expr) else None
+        if tree.body:
+            steps.append((compile(tree, name, "exec", flags, dont_inherit=True), False))
+            self._futures |= steps[0][0].co_flags & FUTURES
+            flags |= self._futures
+        if last is not None:
+            steps.append((compile(ast.Expression(last.value), name, "eval", flags, dont_inherit=True), True))
+        return steps
+
+    def _show_result(self, value):
+        if value is None:
+            return
+        builtins._ = value
+        data, metadata = self._display.bundle(value)
+        if not data:
+            return
+        if not self._events.is_ours:
+            print(data["text/plain"])
+            return
+        self._streams.flush()
+        self._events.output(
+            self._origin.cell(),
+            {
+                "output_type": "execute_result",
+                "execution_count": self.count,
+                "data": self._display.sendable(data),
+                "metadata": metadata,
+            },
+        )
+
+    def _end(self, cell, error):
+        """Tells of the error, behind all that was printed. Answers the exit code."""
+        self._streams.flush()
+        if error is None:
+            return 0
+        exit_code = 1
+        if isinstance(error, SystemExit):
+            exit_code = _exit_code(error.code)
+            if exit_code == 0:
+                return 0
+        kind = type(error)
+        lines = self._traceback(kind, error, error.__traceback__)
+        # Formatting calls code of the cell, which may print.
+        self._streams.flush()
+        self._events.output(
+            cell, {"output_type": "error", "ename": kind.__name__, "evalue": _text(error), "traceback": lines}
+        )
+        sys.last_type, sys.last_value, sys.last_traceback = kind, error, error.__traceback__
+        return exit_code
+
+    def _end_as_child(self, error):
+        """A child that code has forked and let run on ends where a program would."""
+        if isinstance(error, SystemExit):
+            raise error
+        if error is not None:
+            sys.stderr.write("\n".join(self._traceback(type(error), error, error.__traceback__)) + "\n")
+        raise SystemExit(1 if error is not None else 0)
+
+    def _interrupt(self, _, frame):
+        """Ctrl-C: in the code of a cell an exception; anywhere else nothing."""
+        if not self._is_interruptible or not self._events.is_ours:
+            if not self._events.is_ours:
+                raise KeyboardInterrupt
+            return
+        if _is_printing(frame):
+            self._events.is_interrupted = True
+        elif not self._tasks.cancel_where_idle(frame):
+            raise KeyboardInterrupt
+
+    def _keep_source(self, name, code):
+        self._sources[name] = (len(code), None, code.splitlines(True), name)
+        while len(self._sources) > MOST_SOURCES or (
+            len(self._sources) > 1 and sum(entry[0] for entry in self._sources.values()) > MOST_SOURCE_CHARACTERS
+        ):
+            oldest = next(iter(self._sources))
+            del self._sources[oldest]
+            linecache.cache.pop(oldest, None)
+        linecache.cache[name] = self._sources[name]
+
+    def _traceback(self, kind, error, trace):
+        try:
+            if isinstance(error, (DirectoryError, EnvironmentVariableError)):
+                return ["%s: %s" % (kind.__name__, error)]
+            if isinstance(error, SystemExit):
+                trace = None
+            linecache.cache.update(self._sources)
+            formatted = traceback.TracebackException(kind, error, _without_ours(trace))
+            _forget_ours(formatted)
+            return "".join(formatted.format()).rstrip("\n").split("\n") + _hint(error)
+        except BaseException:
+            # The code has broken what formats it, or its exception refuses to be shown: its name has to do.
+            return ["%s: %s" % (kind.__name__, _text(error))]
+
+
+class DirectoryError(OSError):
+    """The directory that a request names cannot be entered."""
+
+
+class EnvironmentVariableError(ValueError):
+    """A variable that a request names cannot be set."""
+
+
+def _is_printing(frame):
+    """What is on its way to the daemon gets there whole."""
+    while frame is not None and frame.f_globals.get("__name__") == "codecs":
+        frame = frame.f_back
+    return frame is not None and frame.f_globals.get("__name__") in ("sandboxd.events", "sandboxd.streams")
+
+
+def _without_ours(trace):
+    """From where the cell is in it: what runs a cell is ours, or the event loop's."""
+    own = trace
+    while own is not None and not own.tb_frame.f_code.co_filename.startswith("<cell "):
+        own = own.tb_next
+    return trace if own is None else own
+
+
+def _forget_ours(formatted):
+    """Of an exception and of those behind it: where code was in a function of ours, such as a print."""
+    pending, seen = [formatted], set()
+    while pending:
+        one = pending.pop()
+        if one is None or id(one) in seen:
+            continue
+        seen.add(id(one))
+        one.stack[:] = [frame for frame in one.stack if frame.filename != OURS]
+        pending += [one.__cause__, one.__context__] + list(getattr(one, "exceptions", None) or ())
+
+
+def _hint(error):
+    line = (getattr(error, "text", None) or "").lstrip() if isinstance(error, SyntaxError) else ""
+    if line[:1] in ("%", "!"):
+        return ["Lines with % or ! are for IPython, and this is plain Python: subprocess.run() runs a command."]
+    return []
+
+
+def _text(error):
+    try:
+        return str(error)
+    except BaseException:
+        return "<no text: its __str__ failed>"
+
+
+def _exit_code(code):
+    if code is None:
+        return 0
+    return code & 0xFF if isinstance(code, int) else 1

@@ -1,0 +1,95 @@
+"""Sends events to the daemon, one line of JSON each, and each of them whole whatever the code of a cell does."""
+
+from _thread import RLock, allocate_lock, get_ident, start_new_thread
+from json.encoder import JSONEncoder, c_make_encoder, encode_basestring
+from posix import write
+
+# A write of this size to a pipe is taken whole or not at all: a signal handler that raises cannot leave half a line.
+ATOMIC_BYTES = 4096
+
+
+# Below the functions of `json`, which need builtins that code may have deleted.
+if c_make_encoder is None:
+    to_json = JSONEncoder(ensure_ascii=False, default=str).encode
+else:
+    _encode = c_make_encoder(None, str, encode_basestring, None, ": ", ", ", False, False, True)
+
+    def to_json(value):
+        return "".join(_encode(value, 0))
+
+
+class Events:
+    def __init__(self, descriptor, main_thread):
+        self._descriptor = descriptor
+        self._main_thread = main_thread
+        self._prefixes = {}
+        # What prints inside of a print, a signal handler or a destructor, has the lock already.
+        self.lock = RLock()
+        # No longer so in a process that was forked: it has the descriptors, but is not who the daemon talks to.
+        self.is_ours = True
+        # Ctrl-C came while something was being printed, and is an exception when that is done.
+        self.is_interrupted = False
+
+    def send(self, event, **keys):
+        self._send_line(to_json(dict(event=event, **keys)) + "\n")
+
+    def output(self, cell, output, **keys):
+        self.send("output", cell=cell, output=output, **keys)
+
+    def stream(self, cell, name, text):
+        prefix = self._prefixes.get((cell, name))
+        if prefix is None:
+            # Cells come and go: only the prefixes of the last few are worth keeping.
+            if len(self._prefixes) > 16:
+                self._prefixes.clear()
+            prefix = to_json({"event": "output", "cell": cell, "output": {"output_type": "stream", "name": name}})[:-2]
+            self._prefixes[(cell, name)] = prefix
+        self._send_line(prefix + ', "text": ' + encode_basestring(text) + "}}\n")
+
+    def forked(self):
+        """In the child of a fork, where another thread may have held the lock."""
+        self.lock = RLock()
+        self.is_ours = False
+
+    def _send_line(self, line):
+        if not self.is_ours:
+            return
+        try:
+            data = line.encode()
+        except UnicodeEncodeError:
+            data = _without_surrogates(line).encode()
+        with self.lock:
+            if len(data) <= ATOMIC_BYTES or get_ident() != self._main_thread:
+                self._write(data)
+            else:
+                self._write_beside(data)
+
+    def _write(self, data):
+        view = memoryview(data)
+        while view:
+            view = view[write(self._descriptor, view) :]
+
+    def _write_beside(self, data):
+        """In a thread of its own: signal handlers run in the main one, and one that raises would cut the line."""
+        done = allocate_lock()
+        failures = []
+
+        def work():
+            try:
+                self._write(data)
+            except OSError as error:
+                failures.append(error)
+            finally:
+                done.release()
+
+        done.acquire()
+        start_new_thread(work, ())
+        with done:
+            pass
+        if failures:
+            raise failures[0]
+
+
+def _without_surrogates(text):
+    """Pairs become the character that they stand for; what stands alone is no character."""
+    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")

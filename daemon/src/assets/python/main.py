@@ -1,0 +1,110 @@
+"""
+A Python that runs the cells of one session. It is read from standard input, with the parts that it stands on, so that
+no file has to be there that an account could change. What it says and hears is in docs/protocols/interpreter.md.
+"""
+
+import sys
+
+# Files of the working directory come first for the code of cells, but are none of what this program stands on.
+_path, sys.path = sys.path, [entry for entry in sys.path if entry not in ("", ".")]
+import builtins
+import fcntl
+from json.decoder import JSONDecoder
+import os
+import select
+from _thread import get_ident
+from contextvars import ContextVar
+from types import SimpleNamespace
+
+# Code that deletes or replaces a builtin does so for itself.
+OWN_BUILTINS = dict(vars(builtins))
+
+
+def part(name):
+    """The next part of the program."""
+    text = requests.read(int(requests.readline()))
+    namespace = {"__name__": "sandboxd." + name, "__builtins__": OWN_BUILTINS}
+    exec(compile(text, "<sandboxd>", "exec"), namespace)
+    return SimpleNamespace(**namespace)
+
+
+class Requests:
+    """The lines that the daemon writes; between them the loop of the session may run."""
+
+    def __init__(self, file):
+        self._descriptor = file.fileno()
+        os.set_blocking(self._descriptor, False)
+        self._file = file
+        self._rest = file.read() or b""
+        self._poll = select.poll()
+        self._poll.register(self._descriptor, select.POLLIN)
+
+    def read(self, tasks):
+        """The next line; empty at the end."""
+        pieces = []
+        while b"\n" not in self._rest:
+            pieces.append(self._rest)
+            self._rest = self._read_some(tasks)
+            if not self._rest:
+                return b""
+        line, _, self._rest = self._rest.partition(b"\n")
+        return b"".join(pieces) + line
+
+    def _read_some(self, tasks):
+        while True:
+            try:
+                return os.read(self._descriptor, 1 << 20)
+            except BlockingIOError:
+                if not tasks.wait(self._descriptor):
+                    self._poll.poll()
+
+    def forked(self):
+        null = os.open(os.devnull, os.O_RDWR)
+        os.dup2(null, self._descriptor, inheritable=False)
+        os.close(null)
+
+
+def main():
+    parts = SimpleNamespace(**{name: part(name) for name in ("events", "streams", "display", "tasks", "cells")})
+    source = Requests(requests)
+    main_thread = get_ident()
+    events = parts.events.Events(fcntl.fcntl(1, fcntl.F_DUPFD_CLOEXEC, 3), main_thread)
+    origin = parts.streams.Origin(ContextVar("sandboxd_cell"), main_thread)
+    streams = parts.streams.Streams(events, origin, main_thread)
+    display = parts.display.Display(events, origin, streams.flush, lambda: cells.report())
+    display.sendable = parts.display.sendable
+    tasks = parts.tasks.Tasks()
+    cells = parts.cells.Cells(events, streams, origin, display, tasks)
+    display.install()
+
+    def forked():
+        for member in (events, streams, source):
+            member.forked()
+
+    os.register_at_fork(after_in_child=forked)
+    sys.path, sys.argv = _path, [""]
+    quiet_about_our_thread()
+    events.send("ready", language="python", version=sys.version.split()[0], pid=os.getpid())
+    # What `json.loads` stands on: that itself needs builtins that code may have deleted.
+    scan = JSONDecoder().scan_once
+    while True:
+        try:
+            line = source.read(tasks)
+        except (Exception, KeyboardInterrupt):
+            cells.report()
+            continue
+        if not line:
+            return
+        request, _ = scan(line.decode(), 0)
+        if request.get("op") == "execute":
+            cells.run(request["cell"], request["code"], request.get("cwd"), request.get("env"))
+
+
+def quiet_about_our_thread():
+    """A fork is warned about where there are threads, and the one that reads the pipes is not the code's concern."""
+    import warnings
+
+    warnings.filterwarnings("ignore", ".*multi-threaded, use of fork", DeprecationWarning)
+
+
+main()
