@@ -1,5 +1,6 @@
-/** What cells of Python may rely on, with each Python that this machine has. */
+/** What cells of Python may rely on, with several of the Pythons that this machine has. */
 import { describe, expect, test } from 'bun:test';
+import { spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readdirSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -7,7 +8,7 @@ import { Interpreter } from '../../../test/harness/interpreter.ts';
 import { findProgram } from '../platform/programs.ts';
 import { pythonProgram } from './loaders.ts';
 
-/** The system's, and the oldest and the newest of others. */
+/** The system's, the oldest and the newest of others, and those that PYTHON_BINARIES names, as PATH does directories. */
 function pythons(): string[] {
   const folder = join(homedir(), '.pyenv/versions');
   const versions = existsSync(folder) ? readdirSync(folder) : [];
@@ -16,7 +17,8 @@ function pythons(): string[] {
     .sort((a, b) => Number(a.split('.')[1]) - Number(b.split('.')[1]))
     .map((version) => join(folder, version, 'bin/python3'));
   const own = findProgram('python3', '/usr/local/bin:/usr/bin:/bin');
-  return [...new Set([...(own ? [own] : []), ...supported.slice(0, 1), ...supported.slice(-2)])];
+  const others = process.env['PYTHON_BINARIES']?.split(':') ?? [];
+  return [...new Set([...(own ? [own] : []), ...supported.slice(0, 1), ...supported.slice(-2), ...others])];
 }
 
 async function start(python: string, env: Record<string, string | undefined> = {}): Promise<Interpreter> {
@@ -25,9 +27,11 @@ async function start(python: string, env: Record<string, string | undefined> = {
   return interpreter;
 }
 
-const tests = describe.each(pythons());
+function has(python: string, module: string): boolean {
+  return spawnSync(python, ['-c', `import ${module}`], { cwd: '/' }).status === 0;
+}
 
-tests('%s', (python) => {
+describe.each(pythons())('%s', (python) => {
   test('it says that it is ready, once, and in which version', async () => {
     await using session = await start(python);
     expect(session.events).toEqual([
@@ -246,6 +250,7 @@ tests('%s', (python) => {
       'import asyncio; print("on"); await asyncio.sleep(60)',
       'async def f():\n  print("on")\n  while True: pass\nawait f()',
       'import subprocess; print("on"); subprocess.run(["sleep", "60"])',
+      'print("on")\nwhile True: display("x" * 5000)',
       'while True: print("on" * 5000)',
     ]) {
       const cell = session.send(code);
@@ -314,6 +319,23 @@ tests('%s', (python) => {
     expect((await session.run('"x" * 10_000_000')).result).toHaveLength(10_000_002);
     expect((await session.run('from unittest.mock import MagicMock; MagicMock()')).status).toBe('ok');
   });
+
+  test.skipIf(!has(python, 'matplotlib'))(
+    'figures of matplotlib are shown by show() and at the end, and closed',
+    async () => {
+      await using session = await start(python);
+      const ran = await session.run(
+        'import matplotlib.pyplot as plt\n_ = plt.plot([1, 2])\nplt.show()\nprint("between")\n_ = plt.plot([1])',
+      );
+      const pictures = ran.events.flatMap(({ output }) => (output ? [output.data?.['image/png'] ?? output.text] : []));
+      expect(pictures).toEqual([expect.stringMatching(/^iVBOR/), 'between\n', expect.stringMatching(/^iVBOR/)]);
+      const once = await session.run('fig, ax = plt.subplots()\nfig');
+      expect(once.events.filter(({ event }) => event === 'output')).toHaveLength(1);
+      expect((await session.run('import os; plt.get_fignums(), os.environ.get("MPLBACKEND")')).result).toBe(
+        '([], None)',
+      );
+    },
+  );
 
   test('displays come in order, can be changed, and be taken away', async () => {
     await using session = await start(python);

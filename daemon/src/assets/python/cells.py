@@ -1,13 +1,13 @@
 """Runs cells: compiles them, shows the value of their last expression, and tells how they ended."""
 
 import __future__
-import ast
 import builtins
 import linecache
 import os
 import sys
 import time
 import traceback
+from _ast import Expr, Expression, PyCF_ALLOW_TOP_LEVEL_AWAIT, PyCF_ONLY_AST
 from _signal import SIGINT
 from _signal import signal as set_signal
 
@@ -50,6 +50,7 @@ class Cells:
                 self._enter(cwd, env or {})
                 self._run_code(code)
                 self._display.figures.show()
+                self._events.raise_interrupt()
             finally:
                 self._is_interruptible = False
         except BaseException as caught:
@@ -111,16 +112,16 @@ class Cells:
 
     def _compile(self, code, name):
         """All but the last expression, and that one for its value."""
-        flags = self._futures | ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
-        tree = compile(code, name, "exec", flags | ast.PyCF_ONLY_AST, dont_inherit=True)
+        flags = self._futures | PyCF_ALLOW_TOP_LEVEL_AWAIT
+        tree = compile(code, name, "exec", flags | PyCF_ONLY_AST, dont_inherit=True)
         steps = []
-        last = tree.body.pop() if tree.body and isinstance(tree.body[-1], ast.Expr) else None
+        last = tree.body.pop() if tree.body and isinstance(tree.body[-1], Expr) else None
         if tree.body:
             steps.append((compile(tree, name, "exec", flags, dont_inherit=True), False))
             self._futures |= steps[0][0].co_flags & FUTURES
             flags |= self._futures
         if last is not None:
-            steps.append((compile(ast.Expression(last.value), name, "eval", flags, dont_inherit=True), True))
+            steps.append((compile(Expression(last.value), name, "eval", flags, dont_inherit=True), True))
         return steps
 
     def _show_result(self, value):

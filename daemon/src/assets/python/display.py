@@ -57,6 +57,7 @@ class Display:
         """Takes away what the cell has shown; with wait, when the next output comes."""
         self._flush()
         self._events.send("clear", cell=self._origin.cell(), wait=bool(wait))
+        self._events.raise_interrupt()
 
     def publish(self, data, metadata, display_id=None, update=False):
         if not data:
@@ -69,9 +70,10 @@ class Display:
         data, metadata = sendable(data), as_json(metadata) or {}
         if update:
             self._events.send("update", cell=cell, display_id=display_id, data=data, metadata=metadata)
-            return
-        keys = {"display_id": display_id} if display_id else {}
-        self._events.output(cell, {"output_type": "display_data", "data": data, "metadata": metadata}, **keys)
+        else:
+            keys = {"display_id": display_id} if display_id else {}
+            self._events.output(cell, {"output_type": "display_data", "data": data, "metadata": metadata}, **keys)
+        self._events.raise_interrupt()
 
     def bundle(self, value):
         """Media types of a value and their metadata; both empty where the value has shown itself."""

@@ -46,6 +46,12 @@ class Events:
             self._prefixes[(cell, name)] = prefix
         self._send_line(prefix + ', "text": ' + encode_basestring(text) + "}}\n")
 
+    def raise_interrupt(self):
+        """Behind all that has been sent."""
+        if self.is_interrupted and get_ident() == self._main_thread:
+            self.is_interrupted = False
+            raise KeyboardInterrupt
+
     def forked(self):
         """In the child of a fork, where another thread may have held the lock."""
         self.lock = RLock()

@@ -70,7 +70,7 @@ def main():
     main_thread = get_ident()
     events = parts.events.Events(fcntl.fcntl(1, fcntl.F_DUPFD_CLOEXEC, 3), main_thread)
     origin = parts.streams.Origin(ContextVar("sandboxd_cell"), main_thread)
-    streams = parts.streams.Streams(events, origin, main_thread)
+    streams = parts.streams.Streams(events, origin)
     display = parts.display.Display(events, origin, streams.flush, lambda: cells.report())
     display.sendable = parts.display.sendable
     tasks = parts.tasks.Tasks()

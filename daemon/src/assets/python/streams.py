@@ -31,9 +31,8 @@ class Pipe:
 
 
 class Streams:
-    def __init__(self, events, origin, main_thread):
+    def __init__(self, events, origin):
         self._events = events
-        self._main_thread = main_thread
         self._origin = origin
         self._stray = fcntl.fcntl(2, fcntl.F_DUPFD_CLOEXEC, 3)
         self._null = fcntl.fcntl(os.open(os.devnull, os.O_RDWR), fcntl.F_DUPFD_CLOEXEC, 3)
@@ -106,12 +105,7 @@ class Streams:
         with self._events.lock:
             self.drain()
             self._events.stream(cell, NAMES[descriptor], text)
-        self._raise_interrupt()
-
-    def _raise_interrupt(self):
-        if self._events.is_interrupted and get_ident() == self._main_thread:
-            self._events.is_interrupted = False
-            raise KeyboardInterrupt
+        self._events.raise_interrupt()
 
     def forked(self):
         self._forked = True
