@@ -169,6 +169,11 @@ describe.each(nodes())('%s', (node) => {
       evalue: "Unexpected token '='",
       traceback: "<cell 5>:1\nlet x = = 2\n        ^\n\nSyntaxError: Unexpected token '='",
     });
+    expect((await session.run('throw undefined')).status).toBe('error');
+    const shown = await session.run(
+      'try { await Promise.reject(new Error("x")) } catch (error) { console.log(error.stack) }',
+    );
+    expect(shown.stdout).toBe('Error: x\n    at <cell 7>:1:28\n');
     expect((await session.run('await null; foo(')).error?.ename).toBe('SyntaxError');
     expect((await session.run('throw { get message() { throw 1 } }')).status).toBe('error');
     expect((await session.run('1')).status).toBe('ok');

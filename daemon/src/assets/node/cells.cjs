@@ -7,12 +7,17 @@ const { chdir } = process;
 
 const ownLoader = vm.constants?.USE_MAIN_CONTEXT_DEFAULT_LOADER;
 const prefix = '(async () => {';
+const handover = Symbol.for('sandboxd.cell');
+const callHandover = `{
+  const run = globalThis[Symbol.for('sandboxd.cell')];
+  delete globalThis[Symbol.for('sandboxd.cell')];
+  run();
+}`;
 
 module.exports = ({ events, origin, parse, load, failures }) => {
   const { Interrupted, DirectoryError, EnvironmentVariableError, Exit, errorOutput } = failures;
   const declared = new Set();
   let count = 0;
-  let outerFrame = null;
   /** Ends the cell that runs before its code does; null between cells. */
   let endNow = null;
 
@@ -46,9 +51,7 @@ module.exports = ({ events, origin, parse, load, failures }) => {
     declare(names, name);
     for (const { text, ...offsets } of functions) runScript(text, name, offsets);
     await importAll(imports, name);
-    outerFrame = isAsync ? `${name}:${body.split('\n').length + 1}:` : null;
-    const text = isAsync ? `${prefix}${body}\n})()` : body;
-    let value = runScript(text, name, isAsync ? { columnOffset: -prefix.length } : {}, true);
+    let value = isAsync ? runAsync(body, name) : runScript(body, name, {}, true);
     // The work that a last line starts, such as main(), is part of the cell.
     if (isAsync || (hasResult && types.isPromise(value))) value = await value;
     return hasResult && value !== undefined ? { result: bundle(value) } : {};
@@ -66,6 +69,12 @@ module.exports = ({ events, origin, parse, load, failures }) => {
     return script.runInThisContext({ breakOnSigint, displayErrors: false });
   };
 
+  /** The function around it is called from here, so that errors do not show where. */
+  const runAsync = (body, name) => {
+    globalThis[handover] = runScript(`${prefix}${body}\n})`, name, { columnOffset: -prefix.length });
+    return runScript(callHandover, 'sandboxd:node', {}, true);
+  };
+
   const importAll = async (imports, cellName) => {
     for (const { specifier, attributes, bindings } of imports) {
       const namespace = await load(specifier, { with: attributes });
@@ -77,14 +86,16 @@ module.exports = ({ events, origin, parse, load, failures }) => {
   };
 
   /** Answers the exit code. */
-  const tell = (cell, { result, error }) => {
+  const tell = (cell, ending) => {
+    const { result, error } = ending;
     if (result) {
       const output = { output_type: 'execute_result', execution_count: count, data: result, metadata: {} };
       events.send({ event: 'output', cell, output });
     }
     const isExit = error instanceof Exit;
-    if (error === undefined || (isExit && error.exitCode === 0)) return 0;
-    events.send({ event: 'output', cell, output: errorOutput(error, outerFrame) });
+    // Code may throw undefined.
+    if (!('error' in ending) || (isExit && error.exitCode === 0)) return 0;
+    events.send({ event: 'output', cell, output: errorOutput(error) });
     return isExit ? error.exitCode : 1;
   };
 

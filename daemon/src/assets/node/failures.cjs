@@ -26,32 +26,32 @@ class Exit extends Error {
   }
 }
 
-/** Frames of ours and of what runs scripts: they are of no use to anybody. */
-const isForeign = (line) => /^\s+at .*(?:sandboxd:node|\(?node:(?:vm|internal|diagnostics_channel)\b)/.test(line);
+/** Frames of ours and of what runs scripts: they are of no use to anybody, whoever prints an error. */
+const isForeign = (site) =>
+  /^(?:sandboxd:node|node:(?:vm|internal|diagnostics_channel)\b)/.test(site.getFileName() ?? '');
 
-/** `outerFrame` is where the function is called that we have put around a cell. */
-function errorOutput(error, outerFrame = null) {
+/** As it is without this, but for those. */
+function prepareStackTrace(error, sites) {
+  const kept = sites.filter((site) => !isForeign(site));
+  return [text(() => Error.prototype.toString.call(error)), ...kept].join('\n    at ');
+}
+
+function errorOutput(error) {
   const isError = error instanceof Error || Object.prototype.toString.call(error) === '[object Error]';
   const ename = isError ? text(() => error.name ?? error.constructor.name) : 'Error';
   const evalue = isError ? text(() => error.message) : shown(error);
-  const traceback = isError ? linesOf(error, `${ename}: ${evalue}`, outerFrame) : [`Uncaught ${evalue}`];
+  const traceback = isError ? linesOf(error, `${ename}: ${evalue}`) : [`Uncaught ${evalue}`];
   return { output_type: 'error', ename, evalue, traceback };
 }
 
-function linesOf(error, headline, outerFrame) {
+function linesOf(error, headline) {
   if ([Interrupted, DirectoryError, EnvironmentVariableError, Exit].some((kind) => error instanceof kind)) {
     return [headline];
   }
-  const lines = [];
   // An error without frames is shown in brackets.
-  for (const line of shown(error)
+  return shown(error)
     .replace(/^\[([\s\S]*)\]$/, '$1')
-    .split('\n')) {
-    if (!isForeign(line) && !(outerFrame && line.includes(outerFrame))) lines.push(line);
-    // The properties of an error begin behind its last frame.
-    else if (line.endsWith(' {') && lines.length > 0) lines[lines.length - 1] += ' {';
-  }
-  return lines;
+    .split('\n');
 }
 
 function shown(value) {
@@ -67,4 +67,4 @@ function text(read) {
   }
 }
 
-module.exports = { Interrupted, DirectoryError, EnvironmentVariableError, Exit, errorOutput };
+module.exports = { Interrupted, DirectoryError, EnvironmentVariableError, Exit, errorOutput, prepareStackTrace };

@@ -29,6 +29,7 @@ setImmediate(() => {
   const cells = makeCells({ events, origin, parse: makeSyntax(makeParser(acorn)), load, failures });
   process.argv.splice(1);
   process.execArgv.length = 0;
+  Error.prepareStackTrace = failures.prepareStackTrace;
   catchEnds({ events, origin, cells });
   readRequests(requests, cells);
   events.send({ event: 'ready', language: 'javascript', version: process.versions.node, pid: process.pid });

@@ -50,7 +50,7 @@ function makeRefusal(refuse) {
  * cannot be ended either, as the streams of a process cannot.
  */
 function makeStream(descriptor, print) {
-  const stream = new Writable({ decodeStrings: false });
+  const stream = new Writable({ decodeStrings: false, autoDestroy: false, emitClose: false });
   const write = (chunk, encoding, done) => {
     const callback = typeof encoding === 'function' ? encoding : done;
     print(descriptor, chunk, typeof encoding === 'string' ? encoding : 'utf8');
@@ -66,6 +66,8 @@ function makeStream(descriptor, print) {
       const callback = [chunk, encoding, done].find((argument) => typeof argument === 'function');
       if (chunk !== undefined && chunk !== null && chunk !== callback) write(chunk, encoding);
       if (callback) process.nextTick(callback);
+      // Who pipes into it waits for this.
+      process.nextTick(() => stream.emit('finish'));
       return stream;
     },
     destroy: () => stream,
