@@ -54,6 +54,8 @@ describe.each(pythons())('%s', (python) => {
     ]);
     expect((await session.run('_, x')).result).toBe('(21, 20)');
     expect(await session.run('x = 3')).toMatchObject({ result: undefined, status: 'ok' });
+    expect(await session.run('"é"; 5 ; # hushed')).toMatchObject({ result: undefined, status: 'ok' });
+    expect((await session.run('"\f\u2028"\n5 # ;')).result).toBe('5');
     expect(await session.run('None')).toMatchObject({ result: undefined, status: 'ok' });
     expect(await session.run('')).toMatchObject({ status: 'ok', stdout: '' });
   });

@@ -2,6 +2,7 @@
 
 import __future__
 import builtins
+import io
 import linecache
 import os
 import sys
@@ -121,8 +122,14 @@ class Cells:
             self._futures |= steps[0][0].co_flags & FUTURES
             flags |= self._futures
         if last is not None:
-            steps.append((compile(Expression(last.value), name, "eval", flags, dont_inherit=True), True))
+            step = compile(Expression(last.value), name, "eval", flags, dont_inherit=True)
+            steps.append((step, not self._is_hushed(last, name)))
         return steps
+
+    def _is_hushed(self, last, name):
+        """By a semicolon behind it, as notebooks have it."""
+        line = self._sources[name][2][last.end_lineno - 1].encode()
+        return line[last.end_col_offset :].lstrip().startswith(b";")
 
     def _show_result(self, value):
         if value is None:
@@ -185,7 +192,7 @@ class Cells:
             raise KeyboardInterrupt
 
     def _keep_source(self, name, code):
-        self._sources[name] = (len(code), None, code.splitlines(True), name)
+        self._sources[name] = (len(code), None, io.StringIO(code, newline=None).readlines(), name)
         while len(self._sources) > MOST_SOURCES or (
             len(self._sources) > 1 and sum(entry[0] for entry in self._sources.values()) > MOST_SOURCE_CHARACTERS
         ):
