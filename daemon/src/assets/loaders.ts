@@ -9,6 +9,7 @@ import nodeEvents from './node/events.cjs' with { type: 'text' };
 import nodeFailures from './node/failures.cjs' with { type: 'text' };
 import nodeMain from './node/main.cjs' with { type: 'text' };
 import nodeModules from './node/modules.cjs' with { type: 'text' };
+import nodeScripts from './node/scripts.cjs' with { type: 'text' };
 import nodeSource from './node/source.cjs' with { type: 'text' };
 import nodeStreams from './node/streams.cjs' with { type: 'text' };
 import nodeSyntax from './node/syntax.cjs' with { type: 'text' };
@@ -54,6 +55,7 @@ const nodeParts = [
   nodeSyntax,
   nodeFailures,
   nodeModules,
+  nodeScripts,
   nodeCells,
 ] as unknown[] as string[]; // The compiler sees modules where the runtime has their texts.
 

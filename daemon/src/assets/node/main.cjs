@@ -16,6 +16,7 @@ const makeParser = part();
 const makeSyntax = part();
 const failures = part();
 const makeModules = part();
+const makeScripts = part();
 const makeCells = part();
 
 // Node puts back the globals of a script on its command line when that has run to its end.
@@ -26,7 +27,8 @@ setImmediate(() => {
   const { print } = makeStreams({ events, origin, refuse: (error) => origin.isOfRunning() && cells.end(error) });
   watchChildren({ print });
   const load = makeModules();
-  const cells = makeCells({ events, origin, parse: makeSyntax(makeParser(acorn)), load, failures });
+  const evaluate = makeScripts({ parse: makeSyntax(makeParser(acorn)), load });
+  const cells = makeCells({ events, origin, evaluate, failures });
   process.argv.splice(1);
   process.execArgv.length = 0;
   Error.prepareStackTrace = failures.prepareStackTrace;
