@@ -1,4 +1,7 @@
-/** Makes the Python environment that the tests of the description run in, saying what it does: `node tools/python.mjs`. */
+/**
+ * Makes the Python environment that the tests of a folder run in, saying what it does: `node tools/python.mjs [folder]`.
+ * The folder has a `requirements.txt`; without a name it is `openapi`, the tests of the description.
+ */
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -6,10 +9,6 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { repositoryRoot } from './repository.mjs';
 import { provide, runTool, SetupError } from './setup.mjs';
-
-const requirements = join(repositoryRoot, 'test/openapi/requirements.txt');
-const environment = join(repositoryRoot, 'node_modules/.cache/python');
-const stamp = join(environment, '.installed-requirements');
 
 const virtualEnvironments = {
   what: 'Python 3 with venv',
@@ -19,11 +18,16 @@ const virtualEnvironments = {
 };
 
 /** The programs of the environment are in its `bin`. */
-export function pythonEnvironment() {
-  const wanted = createHash('sha256').update(readFileSync(requirements)).digest('hex');
+export function pythonEnvironment(folder = 'openapi') {
+  const requirements = `test/${folder}/requirements.txt`;
+  const environment = join(repositoryRoot, `node_modules/.cache/python-${folder}`);
+  const stamp = join(environment, '.installed-requirements');
+  const wanted = createHash('sha256')
+    .update(readFileSync(join(repositoryRoot, requirements)))
+    .digest('hex');
   if (existsSync(stamp) && readFileSync(stamp, 'utf8') === wanted) return environment;
   provide(virtualEnvironments);
-  console.log(`setup: python3 -m venv and pip install (test/openapi/requirements.txt, into ${environment})`);
+  console.log(`setup: python3 -m venv and pip install (${requirements}, into ${environment})`);
   rmSync(environment, { recursive: true, force: true });
   run('python3', ['-m', 'venv', environment]);
   const quietly = ['--quiet', '--disable-pip-version-check', '--no-input'];
@@ -40,7 +44,7 @@ function run(program, args) {
 
 if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
   await runTool(async () => {
-    pythonEnvironment();
+    pythonEnvironment(process.argv[2]);
     return 0;
   });
 }

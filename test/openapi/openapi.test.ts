@@ -32,7 +32,7 @@ for (const surface of ['/v2', '/v1'] as const) {
       expect(made.exitCode).toBe(0);
       const run = Bun.spawn(
         [
-          join(repositoryRoot, 'node_modules/.cache/python/bin/schemathesis'),
+          join(repositoryRoot, 'node_modules/.cache/python-openapi/bin/schemathesis'),
           ...['--config-file', join(folder, 'schemathesis.toml')],
           ...['run', `${sandbox.url}${surface}/openapi.json`],
           ...['--max-time', String(seconds[surface]), '--max-examples', '20', '--seed', '1'],
