@@ -1,0 +1,289 @@
+"""A connection to one kernel: its channels, the cells that wait for it, and the one that it runs."""
+
+import time
+from collections import deque
+
+import zmq
+from cells import UNHEARD, Cell, error_output, exit_code_of, shown
+from ipython import PYTHON_ONLY, arrange, prepare, why_not_arranged
+from messages import Signer, complain, decode
+
+CHANNELS = {'shell': zmq.DEALER, 'control': zmq.DEALER, 'stdin': zmq.DEALER, 'iopub': zmq.SUB}
+DEFAULT_TIMEOUT_MS = 60_000
+# A kernel binds its sockets some time after it was started; libzmq tries again at this distance.
+RECONNECT_MS = 10
+# A kernel that answers is asked again until its outputs are heard too: a subscription takes effect at no known time.
+HELLO_AGAIN_S = 0.05
+# One of the two signs that a cell is over can get lost, but only so long behind the other that it is worth a look.
+PROBE_AFTER_S = 1.0
+# Messages of one socket in a row, so that a kernel that prints without end leaves the others their turn.
+MESSAGES_AT_ONCE = 64
+# A longer text is sent in pieces, so that no line of the daemon's has to hold it.
+PIECE_CHARACTERS = 256 * 1024
+# The answer to a question on the stdin channel that says end of file.
+END_OF_FILE = '\x04'
+
+
+class Kernel:
+    """A connection to one kernel, which has one cell at most; those behind it wait here."""
+
+    def __init__(self, bridge, name, request):
+        self.bridge = bridge
+        self.kernel = name
+        self.language = request.get('language')
+        self.timeout_ms = request.get('timeout_ms') or DEFAULT_TIMEOUT_MS
+        self.deadline = time.monotonic() + self.timeout_ms / 1000
+        self.channels = {}
+        self.count = 0
+        # What the kernel has said of itself, and whether its outputs are heard; both make it open.
+        self.answer = None
+        self.is_listening = False
+        self.is_open = False
+        self.is_exiting = False
+        self.waiting = deque()
+        self.current = None
+
+    def start(self, request):
+        connection, running = request['connection'], request.get('running')
+        self.signer = Signer(connection)
+        for name in CHANNELS:
+            self.connect(name, connection)
+        self.say_hello()
+        if running is not None:
+            # A kernel that works is not dead because it does not answer; whether it lives, its keeper knows.
+            self.deadline = None
+            self.current = Cell(running, is_partial=True)
+            self.probe()
+
+    def connect(self, name, connection):
+        socket = self.channels[name] = self.bridge.context.socket(CHANNELS[name])
+        self.bridge.listen(socket, self, name)
+        socket.linger = 1000 if name == 'control' else 0
+        socket.setsockopt(zmq.RECONNECT_IVL, RECONNECT_MS)
+        if name == 'iopub':
+            # A kernel drops what does not fit, the sign that a cell is over too, so nothing may be held back.
+            socket.setsockopt(zmq.RCVHWM, 0)
+            socket.setsockopt(zmq.SUBSCRIBE, b'')
+        else:
+            # A bridge that follows this one is the same peer to the kernel, which sends it the replies that are due.
+            socket.setsockopt(zmq.IDENTITY, ('sandboxd-' + self.kernel).encode()[:255])
+        separator = '-' if connection['transport'] == 'ipc' else ':'
+        port = connection[name + '_port']
+        socket.connect('%s://%s%s%s' % (connection['transport'], connection['ip'], separator, port))
+
+    def close(self):
+        for socket in self.channels.values():
+            self.bridge.forget(socket)
+            socket.close()
+
+    def tell(self, event, **keys):
+        self.bridge.tell({'event': event, 'kernel': self.kernel, **keys})
+
+    def send(self, channel, message_id, message_type, content):
+        try:
+            self.channels[channel].send_multipart(self.signer.pack(message_id, message_type, content), zmq.NOBLOCK)
+        except zmq.Again:
+            # Only a kernel that takes nothing has so much waiting for it; to wait too would hold up all others.
+            complain('kernel %s, %s: no room for %s' % (self.kernel, channel, message_type))
+
+    def execute(self, request):
+        self.waiting.append(Cell(request['cell'], request['code'], request.get('cwd'), request.get('env')))
+        self.begin_next()
+
+    def interrupt(self, _):
+        self.send('control', 'interrupt', 'interrupt_request', {})
+
+    def shutdown(self, _):
+        self.send('control', 'shutdown', 'shutdown_request', {'restart': False})
+
+    def run_code(self, message_id, code, silent):
+        content = {
+            'code': code,
+            'silent': silent,
+            'store_history': not silent,
+            'user_expressions': {},
+            'allow_stdin': False,
+            'stop_on_error': False,
+        }
+        self.send('shell', message_id, 'execute_request', content)
+
+    def say_hello(self):
+        """On both channels: a kernel with a cell hears only one of them, and not every kernel listens to that one."""
+        self.count += 1
+        self.hello_at = time.monotonic() + HELLO_AGAIN_S
+        for channel in ('shell', 'control'):
+            self.send(channel, 'hello:%d' % self.count, 'kernel_info_request', {})
+
+    def probe(self):
+        """What stands behind the cell in the same queue shows that the cell is over, whatever of it got lost."""
+        self.run_code('probe:' + self.current.cell, '', True)
+        self.current.probe_at = None
+
+    def due(self):
+        """When there is something to do though nobody has said anything."""
+        times = [self.current.probe_at] if self.current else []
+        if not self.is_open:
+            times += [self.deadline, self.hello_at if self.answer else None]
+        return min((moment for moment in times if moment is not None), default=None)
+
+    def look(self, now):
+        if self.current and self.current.probe_at is not None and now >= self.current.probe_at:
+            self.probe()
+        if self.is_open:
+            return
+        if self.deadline is not None and now >= self.deadline:
+            self.bridge.fail(self, 'the kernel has not answered within %d ms' % self.timeout_ms)
+        elif self.answer and now >= self.hello_at:
+            self.say_hello()
+
+    def receive(self, channel):
+        socket = self.channels[channel]
+        for _ in range(MESSAGES_AT_ONCE):
+            try:
+                frames = socket.recv_multipart(zmq.NOBLOCK)
+            except zmq.Again:
+                return  # That was the last one.
+            try:
+                self.take(channel, *self.signer.unpack(frames))
+            except Exception as error:
+                # Whoever sends what is no message of Jupyter's must not end the bridge of all the other kernels.
+                complain('kernel %s, %s: %r' % (self.kernel, channel, error))
+
+    def take(self, channel, parent, message_type, content):
+        purpose, _, cell = parent.partition(':')
+        if channel == 'iopub':
+            self.is_listening = True
+            if purpose == 'cell' and message_type in PUBLISHED:
+                PUBLISHED[message_type](self, cell, decode(content.decode('utf-8', 'replace')))
+            elif purpose == 'probe' and message_type == 'status':
+                self.take_status(cell, decode(content.decode()))
+        elif channel == 'stdin':
+            self.send('stdin', 'answer', 'input_reply', {'value': END_OF_FILE})
+        elif message_type == 'kernel_info_reply':
+            self.answer = self.answer or decode(content.decode())
+        elif message_type == 'execute_reply' and self.is_current(cell):
+            self.take_reply(purpose, decode(content.decode('utf-8', 'replace')))
+        self.go_on()
+
+    def is_current(self, cell):
+        return self.current is not None and self.current.cell == cell
+
+    def take_reply(self, purpose, content):
+        if purpose == 'cell':
+            self.current.reply = content
+        elif purpose == 'probe' and self.current.reply is None:
+            self.current.reply = {}
+        elif purpose == 'arrange' and content['status'] == 'ok':
+            self.run_code('cell:' + self.current.cell, self.current.code, False)
+        elif purpose == 'arrange':
+            self.refuse(*why_not_arranged(self.current.cwd, content))
+
+    def go_on(self):
+        if not self.is_open and self.is_listening and self.answer:
+            self.become_open()
+        cell = self.current
+        if cell and cell.reply is not None and cell.is_idle:
+            self.end(cell)
+        elif cell and (cell.reply is not None or cell.is_idle) and cell.probe_at is None:
+            cell.probe_at = time.monotonic() + PROBE_AFTER_S
+        self.begin_next()
+
+    def become_open(self):
+        self.is_open = True
+        info = self.answer.get('language_info') or {}
+        self.language = info.get('name') or self.language
+        if self.current:
+            self.probe()  # The signs of the first one may have come while nobody was listening.
+        elif self.answer.get('implementation') == 'ipython':
+            self.run_code('prepare:', prepare(), True)
+        banner = self.answer.get('banner', '')
+        self.tell('opened', language=self.language, version=info.get('version', ''), banner=banner)
+
+    def begin_next(self):
+        while self.is_open and not self.is_exiting and not self.current and self.waiting:
+            cell = self.current = self.waiting.popleft()
+            # Told before it can run: a cell whose begin is not known was never run, whatever becomes of this process.
+            self.tell('begin', cell=cell.cell)
+            self.bridge.flush()
+            if cell.cwd is None and not cell.env:
+                self.run_code('cell:' + cell.cell, cell.code, False)
+            elif (self.language or '').lower() == 'python':
+                self.run_code('arrange:' + cell.cell, arrange(cell.cwd, cell.env), True)
+            else:
+                self.refuse('Unsupported', PYTHON_ONLY % self.language)
+
+    def refuse(self, ename, evalue):
+        """Ends the cell before it has run."""
+        self.current.reply = {'status': 'error', 'ename': ename, 'evalue': evalue}
+        self.end(self.current)
+
+    def end(self, cell):
+        self.current = None
+        reply = cell.reply
+        for payload in reply.get('payload') or []:
+            self.take_payload(cell, payload)
+        exit_code = exit_code_of(reply)
+        if exit_code != 0 and not cell.has_error:
+            self.output(cell.cell, error_output(reply or UNHEARD))
+        self.tell(
+            'end',
+            cell=cell.cell,
+            status='ok' if exit_code == 0 else 'error',
+            execution_count=reply.get('execution_count'),
+            exit_code=exit_code,
+            **({'is_partial': True} if cell.is_partial else {}),
+            **({'is_exiting': True} if self.is_exiting else {})
+        )
+
+    def take_payload(self, cell, payload):
+        if payload.get('source') == 'page':
+            self.output(cell.cell, {'output_type': 'display_data', 'data': payload['data'], 'metadata': {}})
+        elif payload.get('source') == 'ask_exit' and not payload.get('keepkernel'):
+            # exit() ends an ipykernel a tenth of a second later: a cell that begins now would die in the middle.
+            self.is_exiting = True
+
+    def output(self, cell, output, display_id=None):
+        keys = {} if display_id is None else {'display_id': display_id}
+        self.tell('output', cell=cell, output=output, **keys)
+
+    def take_status(self, cell, content):
+        if self.is_current(cell) and content['execution_state'] == 'idle':
+            self.current.is_idle = True
+
+    def take_stream(self, cell, content):
+        text = content['text']
+        for start in range(0, len(text), PIECE_CHARACTERS):
+            piece = text[start : start + PIECE_CHARACTERS]
+            self.output(cell, {'output_type': 'stream', 'name': content['name'], 'text': piece})
+
+    def take_result(self, cell, content):
+        output = {'output_type': 'execute_result', 'execution_count': content['execution_count'], **shown(content)}
+        self.output(cell, output, (content.get('transient') or {}).get('display_id'))
+
+    def take_display(self, cell, content):
+        display_id = (content.get('transient') or {}).get('display_id')
+        self.output(cell, {'output_type': 'display_data', **shown(content)}, display_id)
+
+    def take_update(self, cell, content):
+        self.tell('update', cell=cell, display_id=content['transient']['display_id'], **shown(content))
+
+    def take_clear(self, cell, content):
+        self.tell('clear', cell=cell, wait=bool(content.get('wait')))
+
+    def take_error(self, cell, content):
+        if exit_code_of(dict(content, status='error')) == 0:
+            return  # sys.exit() is how a program says that all went well.
+        if self.is_current(cell):
+            self.current.has_error = True
+        self.output(cell, error_output(content))
+
+
+PUBLISHED = {
+    'status': Kernel.take_status,
+    'stream': Kernel.take_stream,
+    'execute_result': Kernel.take_result,
+    'display_data': Kernel.take_display,
+    'update_display_data': Kernel.take_update,
+    'clear_output': Kernel.take_clear,
+    'error': Kernel.take_error,
+}

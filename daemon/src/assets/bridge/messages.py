@@ -1,0 +1,65 @@
+"""Packs, signs and unpacks the messages of Jupyter, and encodes the lines for the daemon."""
+
+import codecs
+import hmac
+import json
+import os
+import time
+
+DELIMITER = b'<IDS|MSG>'
+
+# A number that JSON does not know, which Python's encoder writes all the same, becomes null.
+decode = json.JSONDecoder(parse_constant=lambda name: None).decode
+encode = json.JSONEncoder(ensure_ascii=False, separators=(',', ':')).encode
+codecs.register_error('show', lambda error: ('\ufffd' * (error.end - error.start), error.end))
+
+
+def to_bytes(value):
+    """Half a surrogate pair is text in JSON and in Python, and is none in UTF-8."""
+    return encode(value).encode('utf-8', 'show')
+
+
+def complain(text):
+    os.write(2, ('bridge: %s\n' % text).encode('utf-8', 'show'))
+
+
+class Signer:
+    """Packs and unpacks messages with the key of one kernel."""
+
+    def __init__(self, connection):
+        key = connection.get('key', '').encode()
+        digest = connection.get('signature_scheme', 'hmac-sha256').replace('hmac-', '', 1)
+        self.mac = hmac.new(key, digestmod=digest) if key else None
+        self.session = 'sandboxd-%d' % os.getpid()
+
+    def sign(self, parts):
+        if self.mac is None:
+            return b''
+        mac = self.mac.copy()
+        for part in parts:
+            mac.update(part)
+        return mac.hexdigest().encode()
+
+    def pack(self, message_id, message_type, content):
+        now = time.time()
+        # A kernel takes a message whose signature it has seen for a replay and drops it: no two may be the same.
+        date = '%s.%06dZ' % (time.strftime('%Y-%m-%dT%H:%M:%S', time.gmtime(now)), now % 1 * 1e6)
+        header = {
+            'msg_id': message_id,
+            'msg_type': message_type,
+            'session': self.session,
+            'username': 'sandboxd',
+            'date': date,
+            'version': '5.3',
+        }
+        parts = [to_bytes(header), b'{}', b'{}', to_bytes(content)]
+        return [DELIMITER, self.sign(parts)] + parts
+
+    def unpack(self, frames):
+        """What a message answers, its type, and its content, which is not decoded before somebody wants it."""
+        at = frames.index(DELIMITER) + 1
+        parts = frames[at + 1 : at + 5]
+        if not hmac.compare_digest(frames[at], self.sign(parts)):
+            raise ValueError('a message with a wrong signature')
+        header, parent, _, content = parts
+        return decode(parent.decode()).get('msg_id', ''), decode(header.decode())['msg_type'], content
