@@ -13,10 +13,11 @@ import type { CodeBackendName, Language } from './language.ts';
 import { encodeNote } from './note.ts';
 import type { SessionRecord } from './session.ts';
 
-/** What is run, and what it reads before the first request. */
 export interface InterpreterProgram {
+  /** The program and its arguments. */
   readonly argv: readonly string[];
-  readonly stdin: Uint8Array;
+  /** What it reads before the first request. */
+  readonly input: Uint8Array;
 }
 
 export interface ReplBackendDeps {
@@ -26,7 +27,8 @@ export interface ReplBackendDeps {
   readonly programs: readonly string[];
   /** How to get it, in one sentence. */
   readonly howToGet: string;
-  readonly program: (path: string) => InterpreterProgram;
+  /** `shell` is that of the image; null when it has none. */
+  readonly program: (path: string, shell: string | null) => InterpreterProgram;
   readonly accounts: Accounts;
   readonly environment: Readonly<Record<string, string>>;
   /** Looks a program up in a PATH, now; null when it is not there. */
@@ -64,13 +66,13 @@ export class ReplBackend implements CodeBackend {
     const env = commandEnvironment(this.deps.environment, account, [record.env]);
     const path = this.find(env['PATH']);
     if (path === null) throw this.#missing();
-    const { argv, stdin } = this.deps.program(path);
+    const { argv, input } = this.deps.program(path, this.deps.findProgram('sh', this.deps.environment['PATH'] ?? ''));
     const id = mintId('interpreter');
     const child = await this.#spawn(id, record.cwd, account, argv, env);
     const interpreter = new ChildInterpreter(id, this.name, child, 0);
     try {
       using deadline = new Deadline(startWithinMs);
-      await interpreter.start(path, stdin, deadline.signal);
+      await interpreter.start(path, input, deadline.signal);
       return interpreter;
     } catch (error) {
       endChild(child).catch((fault: unknown) => this.deps.onFault(`${path} could not be ended`, fault));

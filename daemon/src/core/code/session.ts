@@ -56,6 +56,7 @@ export interface SessionDeps {
 const mostWaiting = 64;
 /** Between the interrupt of a cell and the end of its interpreter. */
 const interruptGraceMs = 2000;
+const interruptAgainMs = 250;
 
 export class CodeSession {
   /** The last one that was begun; null before any. */
@@ -139,10 +140,11 @@ export class CodeSession {
     this.#touch();
     const cell = this.#running;
     if (!cell || !this.#interpreter) return false;
+    const interpreter = this.#interpreter;
     // An interpreter that has not begun with it yet would take the signal for one between two cells.
     while (!cell.hasBegun && !cell.isOver) await cell.changed();
     if (cell.isOver) return false;
-    await this.#interpreter.interrupt();
+    await this.#interruptUntil(cell, interpreter);
     return true;
   }
 
@@ -243,14 +245,22 @@ export class CodeSession {
   /** Its time is over. */
   async #stop(cell: Cell, interpreter: Interpreter): Promise<void> {
     cell.isTimedOut = true;
-    if (cell.hasBegun) await interpreter.interrupt();
-    using grace = new Deadline(interruptGraceMs);
-    await this.#until(cell, interpreter, grace.signal);
+    await this.#interruptUntil(cell, interpreter);
     if (cell.isOver) return;
     this.#interpreter = null;
     await interpreter.close();
     const death = { signal: null, oomKilled: false, isRestarted: true };
     cell.finish({ status: 'timeout', executionCount: null, exitCode: null, death }, this.deps.now());
+  }
+
+  /** Again and again: a signal that comes as code goes from computing to waiting can be missed. */
+  async #interruptUntil(cell: Cell, interpreter: Interpreter): Promise<void> {
+    using grace = new Deadline(interruptGraceMs);
+    while (cell.hasBegun && !cell.isOver && !interpreter.end && !grace.passed && !interpreter.isLetGo) {
+      await interpreter.interrupt();
+      using again = new Deadline(interruptAgainMs, grace.signal);
+      await this.#until(cell, interpreter, again.signal);
+    }
   }
 
   /** An interpreter that has ended in the middle of a cell. */
