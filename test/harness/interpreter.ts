@@ -86,7 +86,11 @@ export class Interpreter implements AsyncDisposable {
   }
 
   line(request: object): void {
-    this.#process.stdin?.write(`${JSON.stringify(request)}\n`);
+    this.text(`${JSON.stringify(request)}\n`);
+  }
+
+  text(text: string): void {
+    this.#process.stdin?.write(text);
   }
 
   /** Runs a cell to its end. */

@@ -360,6 +360,12 @@ describe.each(nodes())('%s', (node) => {
     expect(session.stray).toBe('');
   });
 
+  test('requests of another kind, and half ones, are passed over', async () => {
+    await using session = await start(node);
+    for (const broken of ['', '{"op": "execute", "cell": "y", "co', '7', 'null']) session.text(`${broken}\n`);
+    expect((await session.run('1 + 1')).result).toBe('2');
+  });
+
   test('it runs without a shell, too', async () => {
     await using session = await start(node, '/', null);
     expect(

@@ -418,8 +418,9 @@ describe.each(pythons())('%s', (python) => {
     expect(session.stray).toBe('');
   });
 
-  test('requests of another kind and keys that nobody knows are passed over', async () => {
+  test('requests of another kind, half ones and keys that nobody knows are passed over', async () => {
     await using session = await start(python);
+    for (const broken of ['', '{"op": "execute", "cell": "y", "co', '7', 'null']) session.text(`${broken}\n`);
     session.line({ op: 'nothing' });
     session.line({ op: 'execute', cell: 'x', code: 'print(1)', later: true });
     expect((await session.end('x')).stdout).toBe('1\n');

@@ -93,12 +93,21 @@ function catchEnds({ events, origin, cells }) {
 }
 
 /** One cell after another. At the end of the requests the process ends as any program does: when nothing is left. */
+/** Null for what is none: a daemon that died has left half a line behind. */
+function readRequest(line) {
+  try {
+    return parse(line);
+  } catch {
+    return null;
+  }
+}
+
 function readRequests(descriptor, cells) {
   let rest = [];
   let last = Promise.resolve();
   const onLine = (line) => {
-    const request = parse(line);
-    if (request.op === 'execute') last = last.then(() => cells.run(request));
+    const request = readRequest(line);
+    if (request?.op === 'execute') last = last.then(() => cells.run(request));
   };
   const input = createReadStream(null, { fd: descriptor, highWaterMark: 1 << 16 });
   input.on('data', (bytes) => {

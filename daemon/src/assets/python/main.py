@@ -40,7 +40,7 @@ class Requests:
         self._poll.register(self._descriptor, select.POLLIN)
 
     def read(self, tasks):
-        """The next line; empty at the end."""
+        """The next line with its end; empty when there are no more."""
         pieces = []
         while b"\n" not in self._rest:
             pieces.append(self._rest)
@@ -48,7 +48,7 @@ class Requests:
             if not self._rest:
                 return b""
         line, _, self._rest = self._rest.partition(b"\n")
-        return b"".join(pieces) + line
+        return b"".join(pieces) + line + b"\n"
 
     def _read_some(self, tasks):
         while True:
@@ -95,8 +95,11 @@ def main():
             continue
         if not line:
             return
-        request, _ = scan(line.decode(), 0)
-        if request.get("op") == "execute":
+        try:
+            request, _ = scan(line.decode(), 0)
+        except (ValueError, StopIteration):
+            continue  # A daemon that died has left half a line behind.
+        if isinstance(request, dict) and request.get("op") == "execute":
             cells.run(request["cell"], request["code"], request.get("cwd"), request.get("env"))
 
 

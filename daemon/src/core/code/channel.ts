@@ -46,15 +46,21 @@ export class Channel {
     return this.#reader.lineEnd;
   }
 
+  /** Where in its whole input what is sent next ends. */
+  endOf(bytes: Uint8Array): number {
+    return this.#sent + bytes.length;
+  }
+
+  /** It has taken all of its input up to there. */
+  hasTaken(end: number): boolean {
+    return this.child.stdin.accepted >= end;
+  }
+
   /** Behind everything that was sent before. Rejects when it takes nothing more. */
   send(bytes: Uint8Array): Promise<void> {
     const sent = this.#sending.then(() => this.#sendNow(bytes));
     this.#sending = sent.catch(() => null); // The next one tries, whatever became of this one.
     return sent;
-  }
-
-  sendLine(line: object): Promise<void> {
-    return this.send(Buffer.from(`${JSON.stringify(line)}\n`));
   }
 
   /** Hands on everything that was said by now. */
@@ -79,7 +85,7 @@ export class Channel {
   async #sendNow(bytes: Uint8Array): Promise<void> {
     const end = this.#sent + bytes.length;
     const accepted = await this.child.writeStdin(this.#sent, bytes);
-    if (this.child.isLetGo) throw new HandedOver();
+    if (accepted < end && this.child.isLetGo) throw new HandedOver();
     if (accepted < end) throw new CoreError('unavailable', 'the interpreter takes no more code');
     this.#sent = end;
   }

@@ -6,7 +6,7 @@ import { HandedOver } from '../../kit/handed-over.ts';
 import type { Child, ChildEnd } from '../../platform/spawn.ts';
 import type { CellRecord } from './cell.ts';
 import type { CellEvent, InterpreterEvent } from './events.ts';
-import type { Interpreter } from './interpreter.ts';
+import type { CellOnItsWay, Interpreter } from './interpreter.ts';
 import type { CodeBackendName } from './language.ts';
 import { Channel } from './channel.ts';
 
@@ -70,8 +70,13 @@ export class ChildInterpreter implements Interpreter {
     await this.#channel.send(Buffer.from('\n'));
   }
 
-  async run({ id, code, cwd, env }: CellRecord): Promise<void> {
-    await this.#channel.sendLine({ op: 'execute', cell: id, code, cwd, env });
+  handOver({ id, code, cwd, env }: CellRecord): CellOnItsWay {
+    const line = Buffer.from(`${JSON.stringify({ op: 'execute', cell: id, code, cwd, env })}\n`);
+    return { end: this.#channel.endOf(line), send: () => this.#channel.send(line) };
+  }
+
+  hasTaken(end: number): boolean {
+    return this.#channel.hasTaken(end);
   }
 
   async interrupt(): Promise<void> {

@@ -4,6 +4,14 @@ import type { CellEvent } from './events.ts';
 import type { CellRecord } from './cell.ts';
 import type { CodeBackendName } from './language.ts';
 
+/** A cell that is about to be sent. */
+export interface CellOnItsWay {
+  /** What is taken up to there has it as a whole. */
+  readonly end: number;
+  /** Rejects when it cannot be taken. */
+  send(): Promise<void>;
+}
+
 export interface Interpreter {
   readonly id: string;
   readonly backend: CodeBackendName;
@@ -20,7 +28,9 @@ export interface Interpreter {
   /** Hears what it says of cells from now on, also of those that have ended. */
   listen(onCell: (cell: string, event: CellEvent) => void): void;
   /** Hands a cell over; it is run behind those before. */
-  run(cell: CellRecord): Promise<void>;
+  handOver(cell: CellRecord): CellOnItsWay;
+  /** Whether a cell with this end has arrived, as a later daemon sees it. */
+  hasTaken(end: number): boolean;
   /** As Ctrl-C. */
   interrupt(): Promise<void>;
   /** Ends it with everything that it has started, and forgets it. */

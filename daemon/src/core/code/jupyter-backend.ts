@@ -7,7 +7,7 @@ import type { ChildEnd } from '../../platform/spawn.ts';
 import type { CodeBackend } from './backend.ts';
 import type { CellRecord } from './cell.ts';
 import type { CellEvent } from './events.ts';
-import type { Interpreter } from './interpreter.ts';
+import type { CellOnItsWay, Interpreter } from './interpreter.ts';
 import { CellEnds, cellEvent, executeRequest, readMessage, type KernelMessage } from './jupyter-messages.ts';
 import type { SessionRecord } from './session.ts';
 
@@ -115,7 +115,16 @@ class JupyterInterpreter implements Interpreter {
     for (const [cell, event] of this.#early.splice(0)) onCell(cell, event);
   }
 
-  async run({ id, code, cwd, env }: CellRecord): Promise<void> {
+  handOver(cell: CellRecord): CellOnItsWay {
+    return { end: 0, send: () => this.#run(cell) };
+  }
+
+  /** The server has what was sent, or nobody knows. */
+  hasTaken(): boolean {
+    return true;
+  }
+
+  async #run({ id, code, cwd, env }: CellRecord): Promise<void> {
     if (cwd !== null) await this.prepare(`import os\nos.chdir(${JSON.stringify(cwd)})`);
     if (Object.keys(env).length > 0) await this.prepare(environmentCode(env));
     this.#socket.send(executeRequest(id, this.#session, code));

@@ -36,6 +36,8 @@ export interface RunningCell {
   readonly startedMs: number;
   /** Where in the log of the interpreter its events begin. */
   readonly from: number;
+  /** Where in the input of the interpreter it ends. */
+  readonly to: number;
 }
 
 export interface SessionDeps {
@@ -100,7 +102,8 @@ export class CodeSession {
 
   /** Takes over the interpreter that an earlier daemon had for it, and goes on with what that runs. */
   resume(interpreter: Interpreter, running: RunningCell | null): void {
-    if (running) {
+    // One that did not arrive as a whole is never run, and who has asked for it knows nothing of this daemon.
+    if (running && interpreter.hasTaken(running.to)) {
       this.#running = this.last = new Cell(running.cell);
       this.#running.startedMs = running.startedMs;
       this.#isWorking = true;
@@ -189,7 +192,7 @@ export class CodeSession {
     for (let cell = resumed ?? this.#waiting.shift(); cell; cell = this.#waiting.shift()) {
       this.#running = this.last = cell;
       try {
-        await (cell === resumed ? this.#finish(cell) : this.#run(cell));
+        await (cell === resumed ? this.#finish(cell, this.#interpreter) : this.#run(cell));
       } catch (error) {
         cell.fail(error instanceof CoreError || error instanceof HandedOver ? error : this.#fault(error));
       }
@@ -209,15 +212,18 @@ export class CodeSession {
     this.record.cwd = record.cwd ?? this.record.cwd;
     this.record.env = { ...this.record.env, ...record.env };
     const startedMs = this.deps.now();
-    this.deps.notes.save(this.id, { cell: record, startedMs, from: interpreter.position });
+    const { end, send } = interpreter.handOver(record);
+    this.deps.notes.save(this.id, { cell: record, startedMs, from: interpreter.position, to: end });
     cell.startedMs = startedMs;
-    await interpreter.run(record);
-    await this.#finish(cell);
+    // One that takes nothing any more has ended, or is being ended: what becomes of the cell is seen below.
+    const sent = send().catch((error: unknown) => {
+      if (error instanceof HandedOver) throw error;
+    });
+    await Promise.all([sent, this.#finish(cell, interpreter)]);
   }
 
   /** Waits for the end of a cell that was handed over, and sees to it that there is one. */
-  async #finish(cell: Cell): Promise<void> {
-    const interpreter = this.#interpreter;
+  async #finish(cell: Cell, interpreter: Interpreter | null): Promise<void> {
     if (interpreter) {
       using deadline = new Deadline((cell.startedMs ?? 0) + cell.record.timeoutMs - this.deps.now());
       await this.#until(cell, interpreter, deadline.signal);
