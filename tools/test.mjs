@@ -8,10 +8,10 @@ const timeoutMs = 30_000;
 /** Tests with a daemon of their own wait more than they work. */
 const filesAtOnce = 3;
 
-/** What a description allows, what thousands of something cost, and how a screen looks is the same in every root. */
+/** The bare ones have no interpreters. What a description allows, what thousands of something cost, and how a screen looks is the same in every root. */
 const sameInEveryRoot = [
   ...['release/**', 'openapi/**', 'promises/10-*'],
-  'conformance/{terminal-{bad-input,fuzz,recording,relay,screen,tmux}*,cli-attach*}',
+  'conformance/{code*,terminal-{bad-input,fuzz,recording,relay,screen,tmux}*,cli-attach*}',
 ].join(',');
 
 /**

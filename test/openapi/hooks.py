@@ -13,6 +13,9 @@ def map_body(context, body):
     starts_command = context.operation.path in RUNS_COMMANDS
     if starts_command and isinstance(body, dict) and is_long(body.get("hard_timeout", LONGEST_SECONDS + 1)):
         body["hard_timeout"] = LONGEST_SECONDS
+    runs_code = context.operation.path == "/v2/code/execute"
+    if runs_code and isinstance(body, dict) and is_long(body.get("timeout", LONGEST_SECONDS + 1)):
+        body["timeout"] = LONGEST_SECONDS
     return body
 
 

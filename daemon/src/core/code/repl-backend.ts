@@ -28,7 +28,7 @@ export interface ReplBackendDeps {
   /** How to get it, in one sentence. */
   readonly howToGet: string;
   /** `shell` is that of the image; null when it has none. */
-  readonly program: (path: string, shell: string | null) => InterpreterProgram;
+  readonly program: (name: string, shell: string | null) => InterpreterProgram;
   readonly accounts: Accounts;
   readonly environment: Readonly<Record<string, string>>;
   /** Looks a program up in a PATH, now; null when it is not there. */
@@ -56,26 +56,28 @@ export class ReplBackend implements CodeBackend {
   }
 
   /** Where it is; null when it is not on PATH. */
-  find(path = this.deps.environment['PATH'] ?? ''): string | null {
-    const { programs, findProgram } = this.deps;
-    return programs.map((program) => findProgram(program, path)).find((found) => found !== null) ?? null;
+  find(): string | null {
+    const path = this.deps.environment['PATH'] ?? '';
+    const name = this.#nameIn(path);
+    return name === null ? null : this.deps.findProgram(name, path);
   }
 
   async start(record: SessionRecord): Promise<Interpreter> {
     const account = this.deps.accounts.resolve(record.user);
     const env = commandEnvironment(this.deps.environment, account, [record.env]);
-    const path = this.find(env['PATH']);
-    if (path === null) throw this.#missing();
-    const { argv, input } = this.deps.program(path, this.deps.findProgram('sh', this.deps.environment['PATH'] ?? ''));
+    // By its name: the account may not reach the first one on PATH that the daemon finds.
+    const name = this.#nameIn(env['PATH'] ?? '');
+    if (name === null) throw this.#missing();
+    const { argv, input } = this.deps.program(name, this.deps.findProgram('sh', this.deps.environment['PATH'] ?? ''));
     const id = mintId('interpreter');
     const child = await this.#spawn(id, record.cwd, account, argv, env);
     const interpreter = new ChildInterpreter(id, this.name, child, 0);
     try {
       using deadline = new Deadline(startWithinMs);
-      await interpreter.start(path, input, deadline.signal);
+      await interpreter.start(name, input, deadline.signal);
       return interpreter;
     } catch (error) {
-      endChild(child).catch((fault: unknown) => this.deps.onFault(`${path} could not be ended`, fault));
+      endChild(child).catch((fault: unknown) => this.deps.onFault(`${name} could not be ended`, fault));
       throw error;
     }
   }
@@ -118,6 +120,10 @@ export class ReplBackend implements CodeBackend {
     const { end } = child;
     child.forget();
     throw startRefusal(end, { what, cwd, user: account.name });
+  }
+
+  #nameIn(path: string): string | null {
+    return this.deps.programs.find((program) => this.deps.findProgram(program, path) !== null) ?? null;
   }
 
   #missing(): CoreError {
