@@ -14,9 +14,9 @@ const python = (sandbox: Sandbox, code: string, more = {}) =>
 const node = (sandbox: Sandbox, code: string, more = {}) => run(sandbox, 'js', code, { session_id: 'js', ...more });
 
 /** The value of the last expression, as text. */
-function value({ outputs }: JsonObject): Json | undefined {
+function value({ outputs }: JsonObject): Json {
   const result = (outputs as JsonObject[]).find((output) => output['output_type'] === 'execute_result');
-  return (result?.['data'] as JsonObject | undefined)?.['text/plain'];
+  return (result?.['data'] as JsonObject | undefined)?.['text/plain'] ?? null;
 }
 
 test(
