@@ -1,4 +1,4 @@
-/** Installs the programs that tests of terminals run, saying what it does: `node tools/test-programs.mjs`. */
+/** Installs the programs that tests run, saying what it does: `node tools/test-programs.mjs`. */
 import { isOnPath, provide, runTool, SetupError } from './setup.mjs';
 
 /** By the packages of Debian that have them. */
@@ -7,6 +7,7 @@ const packageOf = {
   fish: 'fish',
   htop: 'htop',
   less: 'less',
+  python3: 'python3',
   tmux: 'tmux',
   top: 'procps',
   vim: 'vim',

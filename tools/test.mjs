@@ -28,7 +28,7 @@ const tiers = [
     before: [['native/build.mjs', '--sanitize']],
     onlyByName: true, // Needs the sanitizers of gcc, which a newcomer's compiler may not have.
   },
-  { name: 'unit', folder: 'daemon/src' },
+  { name: 'unit', folder: 'daemon/src', before: [['tools/test-programs.mjs']] },
   { name: 'bench', folder: 'bench' },
   {
     name: 'conformance on source',

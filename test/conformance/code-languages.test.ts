@@ -1,7 +1,11 @@
 /** What a client may rely on from the interpreters themselves, through the daemon. */
+import { beforeAll } from 'bun:test';
+import { needPrograms } from '../harness/programs.ts';
 import { expect, test, type Json, type JsonObject, type Sandbox } from '../harness/sandbox.ts';
 import { until } from '../harness/until.ts';
 import { testAccount } from '../harness/test-account.ts';
+
+beforeAll(() => needPrograms('python3', 'node'));
 
 const native = { env: { SVC_CODE_BACKEND: 'native' } };
 

@@ -1,6 +1,10 @@
 /** What a client may rely on when it keeps sessions of code. */
+import { beforeAll } from 'bun:test';
+import { needPrograms } from '../harness/programs.ts';
 import { expect, test, type Json, type JsonObject, type Sandbox } from '../harness/sandbox.ts';
 import { until } from '../harness/until.ts';
+
+beforeAll(() => needPrograms('python3', 'node'));
 
 async function run(sandbox: Sandbox, code: string, more: Record<string, Json> = {}): Promise<JsonObject> {
   const body = { language: 'python', session_id: 'state', code, ...more };
@@ -60,6 +64,7 @@ test('CODE-2 an interpreter that dies is told at once, and the session goes on w
   });
   expect((died['outputs'] as JsonObject[]).at(-1)).toMatchObject({ output_type: 'error', ename: 'KernelDied' });
   expect(await run(sandbox, '"kept" in globals()')).toMatchObject({
+    kernel: null,
     execution_count: 1,
     outputs: [{ data: { 'text/plain': 'False' } }],
   });
@@ -123,6 +128,15 @@ test(
     expect(last).toMatchObject({ status: 'ok', execution_count: 2, partial: false });
     expect((last as JsonObject)['stdout']).toBe(Array.from({ length: 40 }, (_, n) => `${n}\n`).join(''));
     expect(await run(sandbox, 'kept')).toMatchObject({ outputs: [{ data: { 'text/plain': '2' } }] });
+    const { pid } = await session(sandbox);
+    process.kill(sandbox.daemonPid, 'SIGSTOP'); // It sees nothing of this.
+    process.kill(Number(pid), 'SIGKILL');
+    process.kill(sandbox.daemonPid, 'SIGKILL');
+    await sandbox.served();
+    expect(await run(sandbox, '"kept" in globals()')).toMatchObject({
+      kernel: { restarted: true },
+      outputs: [{ data: { 'text/plain': 'False' } }],
+    });
   },
   { expectedWarnings: ['started again by init'] },
 );

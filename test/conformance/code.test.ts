@@ -2,8 +2,12 @@
 import { spawnSync } from 'node:child_process';
 import { chmodSync, mkdirSync, realpathSync } from 'node:fs';
 import { join } from 'node:path';
+import { beforeAll } from 'bun:test';
+import { needPrograms } from '../harness/programs.ts';
 import { expect, test, type Json, type JsonObject, type Sandbox } from '../harness/sandbox.ts';
 import { until } from '../harness/until.ts';
+
+beforeAll(() => needPrograms('python3', 'node'));
 
 const execute = (sandbox: Sandbox, body: Record<string, Json>) => sandbox.request('POST /v2/code/execute', body);
 const python = (sandbox: Sandbox, code: string, more: Record<string, Json> = {}) =>

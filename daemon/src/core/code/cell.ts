@@ -27,8 +27,6 @@ export interface InterpreterDeath {
   /** Null when it has ended with an exit code. */
   readonly signal: number | null;
   readonly oomKilled: boolean | null;
-  /** The session goes on with a new one, and without its state. */
-  readonly isRestarted: boolean;
 }
 
 export interface CellEnd {

@@ -112,6 +112,13 @@ export class CodeSession {
     if (this.#running) void this.#work(this.#running);
   }
 
+  /** Its interpreter has gone while no daemon looked; the next cell says so. */
+  lose(): void {
+    this.record.interpreter = null;
+    this.record.executionCount = 0;
+    this.#death = { signal: null, oomKilled: null };
+  }
+
   #adopt(interpreter: Interpreter): void {
     this.#interpreter = interpreter;
     this.record.interpreter = interpreter.id;
@@ -255,7 +262,7 @@ export class CodeSession {
     if (cell.isOver) return;
     this.#interpreter = null;
     await interpreter.close();
-    const death = { signal: null, oomKilled: false, isRestarted: true };
+    const death = { signal: null, oomKilled: false };
     cell.finish({ status: 'timeout', executionCount: null, exitCode: null, death }, this.deps.now());
   }
 
@@ -272,17 +279,16 @@ export class CodeSession {
   /** An interpreter that has ended in the middle of a cell. */
   #settleDeath(cell: Cell, interpreter: Interpreter): void {
     if (cell.isOver || !interpreter.end) return;
+    // It is told of here, and by no other cell.
+    if (this.#interpreter === interpreter) this.#interpreter = null;
+    interpreter.close().catch((error: unknown) => this.deps.onFault('an interpreter could not be forgotten', error));
     if (this.#ending) {
       cell.abandon(this.#ending, { exitCode: null, death: null }, this.deps.now());
       return;
     }
     const { end } = interpreter;
     const exitCode = end.kind === 'exited' ? end.exitCode : null;
-    cell.abandon(
-      { ename: 'KernelDied', evalue: describeEnd(end) },
-      { exitCode, death: deathOf(end, true) },
-      this.deps.now(),
-    );
+    cell.abandon({ ename: 'KernelDied', evalue: describeEnd(end) }, { exitCode, death: deathOf(end) }, this.deps.now());
   }
 
   /** The interpreter; a new one where there is none any more. */
@@ -290,7 +296,7 @@ export class CodeSession {
     const dead = this.#interpreter?.end ? this.#interpreter : null;
     if (this.#interpreter && !dead) return this.#interpreter;
     if (dead?.end) {
-      this.#death = deathOf(dead.end, true);
+      this.#death = deathOf(dead.end);
       this.#interpreter = null;
       this.record.executionCount = 0;
       await dead.close();
@@ -352,18 +358,14 @@ function closed(id: string): CoreError {
   return new CoreError('session_not_found', `session ${id} was deleted`);
 }
 
-function deathOf(end: ChildEnd, isRestarted: boolean): InterpreterDeath {
+function deathOf(end: ChildEnd): InterpreterDeath {
   const isSignal = end.kind === 'exited' && end.exitCode === null;
-  return {
-    signal: isSignal ? end.signal : null,
-    oomKilled: end.kind === 'exited' ? end.oomKilled : null,
-    isRestarted,
-  };
+  return { signal: isSignal ? end.signal : null, oomKilled: end.kind === 'exited' ? end.oomKilled : null };
 }
 
 function describeEnd(end: ChildEnd): string {
-  if (end.kind !== 'exited') return 'the interpreter was lost; the session has a new one, without its state';
+  if (end.kind !== 'exited') return 'the interpreter was lost';
   const how = end.exitCode === null ? `was killed by signal ${end.signal}` : `ended with exit code ${end.exitCode}`;
   const why = end.oomKilled === true ? ' because the memory was used up' : '';
-  return `the interpreter ${how}${why}; the session has a new one, without its state`;
+  return `the interpreter ${how}${why}`;
 }

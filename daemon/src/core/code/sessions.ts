@@ -269,6 +269,7 @@ export class CodeSessions implements Disposable {
     const backend: CodeBackend = this.deps.backends.of(record);
     const interpreter = await backend.adopt(id, child, running?.from ?? child.ends[0]);
     if (interpreter === null) {
+      session.lose();
       void this.#discard(child);
       return;
     }
@@ -282,7 +283,10 @@ export class CodeSessions implements Disposable {
     const { interpreter: id } = record;
     const interpreter = id === null ? null : ((await this.deps.backends.of(record).reconnect?.(id)) ?? null);
     if (interpreter) session.resume(interpreter, this.deps.notes.load(record.id));
-    else this.deps.notes.remove(record.id);
+    else {
+      this.deps.notes.remove(record.id);
+      if (id !== null) session.lose();
+    }
   }
 
   /** A cell without a session is over: nobody can use its interpreter any more. */

@@ -119,22 +119,26 @@ export function cellResult(session: CodeSession, cell: Cell, isSingle: boolean):
     stderr: outputs.printed('stderr'),
     truncated: outputs.isCut,
     duration_ms: cell.endedMs === null || startedMs === null ? null : cell.endedMs - startedMs,
-    ...ending(cell),
+    ...ending(cell, isSingle),
   };
 }
 
-export function cellEndLine(cell: Cell, reason: 'ended' | 'closing' | 'failed'): z.input<typeof CellLine> {
+export function cellEndLine(
+  cell: Cell,
+  isSingle: boolean,
+  reason: 'ended' | 'closing' | 'failed',
+): z.input<typeof CellLine> {
   return {
     type: 'end',
     status: cell.end?.status ?? null,
     truncated: cell.outputs.isCut,
     reason,
     message: cell.failure?.message ?? null,
-    ...ending(cell),
+    ...ending(cell, isSingle),
   };
 }
 
-function ending({ end, isPartial, late }: Cell) {
+function ending({ end, isPartial, late }: Cell, isSingle: boolean) {
   const death = end?.death ?? null;
   return {
     execution_count: end?.executionCount ?? null,
@@ -142,7 +146,7 @@ function ending({ end, isPartial, late }: Cell) {
     kernel: death && {
       signal: death.signal === null ? null : signalName(death.signal),
       oom_killed: death.oomKilled,
-      restarted: death.isRestarted,
+      restarted: !isSingle,
     },
     late_outputs: [...late.all],
     partial: isPartial,

@@ -190,12 +190,12 @@ async function* streamLines(
     cursor = news.cursor;
     yield* news.changes.map(changeLine);
     if (isOver) {
-      yield cellEndLine(cell, cell.failure === null ? 'ended' : 'failed');
+      yield cellEndLine(cell, isSingle, cell.failure === null ? 'ended' : 'failed');
       return;
     }
     if (signal.aborted) return;
     if (closing.aborted) {
-      yield cellEndLine(cell, 'closing');
+      yield cellEndLine(cell, isSingle, 'closing');
       return;
     }
     using quiet = new Deadline(heartbeatMs, signal, closing);
