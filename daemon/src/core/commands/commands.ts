@@ -14,7 +14,7 @@ import type { LogBudget } from './log-budget.ts';
 import { decodeNote } from './note.ts';
 import { OutputMemory } from './output-chunk.ts';
 import { follow, readPart, type FollowEvent, type FollowOptions, type Offsets, type StreamPart } from './output.ts';
-import { readLogs, systemRefusal, tooManyCommands } from './refusal.ts';
+import { readLogs, directoryRefusal, tooManyCommands } from './refusal.ts';
 import { EndedCommands } from './retention.ts';
 import type { Session, Sessions } from './sessions.ts';
 import type { UsedIds } from './used-ids.ts';
@@ -230,7 +230,7 @@ export class Commands implements Disposable {
     try {
       this.#forget([command]);
     } catch (error) {
-      throw systemRefusal(error);
+      throw directoryRefusal(error);
     }
   }
 

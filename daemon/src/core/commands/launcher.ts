@@ -6,7 +6,7 @@ import { Command } from './command.ts';
 import { commandEnvironment, type EnvironmentChanges } from '../identity/environment.ts';
 import type { LogBudget } from './log-budget.ts';
 import { encodeNote, type CommandNote } from './note.ts';
-import { startRefusal, systemRefusal } from './refusal.ts';
+import { commandRefusal, directoryRefusal } from './refusal.ts';
 import { resourceLimits, type CommandLimits } from './resource-limits.ts';
 import type { Session } from './sessions.ts';
 import { shellArguments, type FindProgram, type ShellName } from './shell.ts';
@@ -66,7 +66,7 @@ export class Launcher {
       if (child.end?.kind !== 'failed') return new Command(note, child);
       // The workspace is closed to this account: its home, then the root, will do.
       const isClosed = child.end.stage === 'cwd' && cwd !== '/' && spec.cwd === null && session === null;
-      const refusal = isClosed ? null : startRefusal(child.end, note);
+      const refusal = isClosed ? null : commandRefusal(child.end, note);
       if (refusal === null && !isClosed) return new Command(note, child);
       child.forget();
       if (refusal) throw refusal;
@@ -134,7 +134,7 @@ export class Launcher {
         limits: resourceLimits(spec.limits),
       });
     } catch (error) {
-      throw systemRefusal(error);
+      throw directoryRefusal(error);
     }
   }
 }

@@ -2,7 +2,7 @@
 import { CoreError } from '../../kit/errors.ts';
 import { mintId } from '../../kit/ids.ts';
 import type { EnvironmentChanges } from '../identity/environment.ts';
-import { systemRefusal } from './refusal.ts';
+import { directoryRefusal } from './refusal.ts';
 
 export interface SessionSpec {
   /** The caller's own id; an existing one answers its session. */
@@ -137,7 +137,7 @@ export class Sessions implements Disposable {
     try {
       this.deps.store.save(sessions);
     } catch (error) {
-      throw systemRefusal(error);
+      throw directoryRefusal(error);
     }
   }
 }

@@ -5,7 +5,7 @@ import type { TerminalJobs } from '../../platform/terminal-job.ts';
 import type { TerminalModes } from '../../platform/terminal-mode.ts';
 import type { Accounts } from '../identity/accounts.ts';
 import type { ExecNote } from './exec-record.ts';
-import { systemRefusal } from './refusal.ts';
+import { systemRefusal } from '../identity/refusal.ts';
 import { keysFor, readScriptLine, shellKind, shellScript, type ShellKind } from './shells/shell-script.ts';
 import type { Terminal } from './terminal.ts';
 
@@ -70,7 +70,7 @@ export class ExecShell {
       scripts.write(path, text, accounts.isOwn(account) ? null : account);
       return { path, keys: keysFor(line) };
     } catch (error) {
-      throw systemRefusal(error);
+      throw systemRefusal(error, 'a terminal');
     }
   }
 

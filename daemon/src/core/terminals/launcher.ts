@@ -3,7 +3,7 @@ import { CoreError } from '../../kit/errors.ts';
 import type { Account, Accounts } from '../identity/accounts.ts';
 import { commandEnvironment } from '../identity/environment.ts';
 import { encodeNote } from './note.ts';
-import { shellRefusal, systemRefusal } from './refusal.ts';
+import { startRefusal, systemRefusal } from '../identity/refusal.ts';
 import type { BackendName, ShellBackend, ShellLaunch, ShellProcess } from './shell-process.ts';
 import type { TerminalRecord } from './terminal.ts';
 
@@ -71,7 +71,7 @@ export class TerminalLauncher {
       const { end } = process;
       process.child.forget();
       if (end.stage === 'cwd' && cwd !== directories.at(-1)) continue;
-      throw shellRefusal(end, { cwd, user: account.name, shell });
+      throw startRefusal(end, { what: shell, cwd, user: account.name });
     }
     throw new Error('there is always a directory to start in');
   }
@@ -105,7 +105,7 @@ export class TerminalLauncher {
         return await backend.start(launchOf(backend.name));
       } catch (error) {
         const isUnavailable = error instanceof CoreError && error.code === 'unavailable';
-        if (!isUnavailable || backend === backends.at(-1)) throw systemRefusal(error);
+        if (!isUnavailable || backend === backends.at(-1)) throw systemRefusal(error, 'a terminal');
       }
     }
     throw new Error('there is always a backend');

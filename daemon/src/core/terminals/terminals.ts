@@ -10,7 +10,7 @@ import type { Executions } from './executions.ts';
 import type { TerminalLauncher } from './launcher.ts';
 import { Attaching } from './attaching.ts';
 import { decodeNote } from './note.ts';
-import { systemRefusal } from './refusal.ts';
+import { systemRefusal } from '../identity/refusal.ts';
 import type { ShellBackend } from './shell-process.ts';
 import { Terminal, type TerminalRecord } from './terminal.ts';
 import type { TerminalSize } from './terminal-size.ts';
@@ -315,7 +315,7 @@ export class Terminals implements Disposable {
     try {
       this.deps.store.save([...records, ...this.#startingRecords]);
     } catch (error) {
-      throw systemRefusal(error);
+      throw systemRefusal(error, 'a terminal');
     }
   }
 }
