@@ -140,3 +140,20 @@ test(
   },
   { expectedWarnings: ['started again by init'] },
 );
+
+test('CODE-2 PROMISE-1 an upgrade costs nobody a cell: what runs and what waits is answered', async ({ sandbox }) => {
+  const slow = 'import time\nfor n in range(20): print(n); time.sleep(0.1)\n"over"';
+  const alone = sandbox.request('POST /v2/code/execute', { language: 'python', code: slow });
+  const running = run(sandbox, `kept = 1\n${slow}`);
+  await until('it prints', async () => JSON.stringify(await session(sandbox)).includes('2\\n'));
+  const waiting = run(sandbox, 'kept + 1');
+  await until('it waits', async () => (await session(sandbox))['state'] === 'busy');
+  const served = sandbox.served();
+  expect(await sandbox.upgrade()).toMatchObject({ code: 0, stderr: '' });
+  await served;
+  const stdout = Array.from({ length: 20 }, (_, n) => `${n}\n`).join('');
+  expect((await alone).body.data).toMatchObject({ status: 'ok', stdout });
+  expect(await running).toMatchObject({ status: 'ok', stdout });
+  expect(await waiting).toMatchObject({ outputs: [{ data: { 'text/plain': '2' } }] });
+  expect(await run(sandbox, 'kept + 2')).toMatchObject({ outputs: [{ data: { 'text/plain': '3' } }] });
+});

@@ -85,8 +85,9 @@ def main():
     sys.path, sys.argv = _path, [""]
     quiet_about_our_thread()
     events.send("ready", language="python", version=sys.version.split()[0], pid=os.getpid())
-    # What `json.loads` stands on: that itself needs builtins that code may have deleted.
+    # What `json.loads` stands on: that itself needs builtins that code may have deleted, as the loop below would.
     scan = JSONDecoder().scan_once
+    own_type, own_dict, broken = type, dict, (ValueError, StopIteration)
     while True:
         try:
             line = source.read(tasks)
@@ -97,9 +98,9 @@ def main():
             return
         try:
             request, _ = scan(line.decode(), 0)
-        except (ValueError, StopIteration):
+        except broken:
             continue  # A daemon that died has left half a line behind.
-        if isinstance(request, dict) and request.get("op") == "execute":
+        if own_type(request) is own_dict and request.get("op") == "execute":
             cells.run(request["cell"], request["code"], request.get("cwd"), request.get("env"))
 
 

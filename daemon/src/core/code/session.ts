@@ -23,6 +23,8 @@ export interface SessionRecord {
   readonly account: string;
   cwd: string;
   env: EnvironmentChanges;
+  /** It is for one cell, whose caller alone hears of it. */
+  readonly isSingle: boolean;
   readonly createdMs: number;
   lastUsedMs: number;
   executionCount: number;

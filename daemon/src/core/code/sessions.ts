@@ -4,6 +4,7 @@ import { HandedOver } from '../../kit/handed-over.ts';
 import { mintId } from '../../kit/ids.ts';
 import type { Child, Recovered } from '../../platform/spawn.ts';
 import type { Accounts } from '../identity/accounts.ts';
+import type { EnvironmentChanges } from '../identity/environment.ts';
 import { absolute } from '../identity/places.ts';
 import type { CodeBackend } from './backend.ts';
 import type { Backends } from './backends.ts';
@@ -23,6 +24,7 @@ export interface NewSession {
   /** The name of a kernelspec; null is the best backend for the language. */
   readonly kernel: string | null;
   readonly cwd: string | null;
+  readonly env: EnvironmentChanges;
   readonly user: string | null;
 }
 
@@ -57,6 +59,8 @@ export interface CodeSessionsDeps {
 
 const sweepEveryMs = 1000;
 const saveWithinMs = 1000;
+/** Another daemon may still read what a single cell has shown, for a caller that it has. */
+const readWithinMs = 5000;
 
 export class CodeSessions implements Disposable {
   readonly #byId = new Map<string, CodeSession>();
@@ -66,6 +70,8 @@ export class CodeSessions implements Disposable {
   #saving: ReturnType<typeof setTimeout> | null = null;
   #sweeping: ReturnType<typeof setInterval> | null = null;
   #isHandedOver = false;
+  /** What is written down is another daemon's. */
+  #isLeft = false;
 
   constructor(private readonly deps: CodeSessionsDeps) {
     this.#keepSweeping();
@@ -120,10 +126,8 @@ export class CodeSessions implements Disposable {
     user,
     ...request
   }: CellSpec): Promise<{ session: CodeSession; cell: Cell }> {
-    const session =
-      sessionId === null
-        ? await this.#openSingle({ id: null, language, kernel, cwd: request.cwd, user })
-        : await this.create({ id: sessionId, language, kernel, cwd: request.cwd, user });
+    const spec = { id: sessionId, language, kernel, cwd: request.cwd, env: request.env, user };
+    const session = sessionId === null ? await this.#openSingle(spec) : await this.create(spec);
     const cwd = request.cwd === null ? null : this.#directory(request.cwd, user);
     const cell = session.enqueue({
       ...request,
@@ -131,7 +135,7 @@ export class CodeSessions implements Disposable {
       id: mintId('cell', this.deps.now()),
       queuedMs: this.deps.now(),
     });
-    if (sessionId === null) void this.#closeBehind(session, cell);
+    if (sessionId === null) void this.#closeBehind(session, cell, 0);
     return { session, cell };
   }
 
@@ -151,16 +155,13 @@ export class CodeSessions implements Disposable {
     return [...this.#byId.values()].toSorted((a, b) => a.record.createdMs - b.record.createdMs);
   }
 
-  isSingle(session: CodeSession): boolean {
-    return this.#single.has(session);
-  }
-
   /** Ends its interpreter with all that this has started. Throws `session_not_found`. */
   async close(id: string): Promise<void> {
     const session = this.get(id);
     this.#byId.delete(id);
     this.#saveSoon();
     await session.close();
+    this.deps.notes.remove(id);
   }
 
   /** Those of its kind that live. */
@@ -176,11 +177,14 @@ export class CodeSessions implements Disposable {
     await Promise.allSettled(this.#opening.values());
     for (const session of [...this.#byId.values(), ...this.#single]) session.handOver();
     this.flush();
+    this.#isLeft = true;
   }
 
   /** The other daemon has gone before it served. */
   takeBack(): void {
     this.#isHandedOver = false;
+    this.#isLeft = false;
+    this.#saveSoon();
     this.#keepSweeping();
   }
 
@@ -200,7 +204,7 @@ export class CodeSessions implements Disposable {
   }
 
   async #open(id: string, spec: NewSession): Promise<CodeSession> {
-    const session = await this.#make(id, spec);
+    const session = await this.#make(id, spec, false);
     this.#byId.set(id, session);
     try {
       await session.open();
@@ -214,7 +218,7 @@ export class CodeSessions implements Disposable {
 
   async #openSingle(spec: NewSession): Promise<CodeSession> {
     this.#assertOwner();
-    const session = await this.#make(mintId('one', this.deps.now()), spec);
+    const session = await this.#make(mintId('one', this.deps.now()), spec, true);
     this.#single.add(session);
     try {
       await session.open();
@@ -225,7 +229,7 @@ export class CodeSessions implements Disposable {
     return session;
   }
 
-  async #make(id: string, { language, kernel, cwd, user }: NewSession): Promise<CodeSession> {
+  async #make(id: string, { language, kernel, cwd, env, user }: NewSession, isSingle: boolean): Promise<CodeSession> {
     const account = this.deps.accounts.resolve(user).name;
     const backend = await this.deps.backends.choose(language, kernel);
     const kind = poolKindOf(backend.name);
@@ -239,7 +243,8 @@ export class CodeSessions implements Disposable {
       user,
       account,
       cwd: this.#directory(cwd, user),
-      env: {},
+      env,
+      isSingle,
       createdMs: now,
       lastUsedMs: now,
       executionCount: 0,
@@ -251,20 +256,18 @@ export class CodeSessions implements Disposable {
     const { backends, largeValues, now, notes, onFault, spare } = this.deps;
     return new CodeSession(record, {
       start: async (of) => (await spare.take(of)) ?? (await backends.of(of).start(of)),
-      notes: {
-        save: (id, running) => this.#byId.has(id) && notes.save(id, running),
-        remove: (id) => this.#byId.has(id) && notes.remove(id),
-      },
+      notes,
       shrink: (event, user) => largeValues.shrink(event, user),
       now,
-      onChange: (isUrgent) => (isUrgent && this.#byId.has(record.id) ? this.#save() : this.#saveSoon()),
+      onChange: (isUrgent) => (isUrgent ? this.#save() : this.#saveSoon()),
       onFault,
     });
   }
 
   async #readopt(record: SessionRecord, id: string, child: Child): Promise<void> {
     const session = this.#session(record);
-    this.#byId.set(record.id, session);
+    if (record.isSingle) this.#single.add(session);
+    else this.#byId.set(record.id, session);
     const running = this.deps.notes.load(record.id);
     const backend: CodeBackend = this.deps.backends.of(record);
     const interpreter = await backend.adopt(id, child, running?.from ?? child.ends[0]);
@@ -274,10 +277,12 @@ export class CodeSessions implements Disposable {
       return;
     }
     session.resume(interpreter, running);
+    if (record.isSingle) void this.#closeBehind(session, session.last, readWithinMs);
   }
 
   /** A session whose interpreter is nowhere to be found goes on with a new one when it is used. */
   async #find(record: SessionRecord): Promise<void> {
+    if (record.isSingle) return;
     const session = this.#session(record);
     this.#byId.set(record.id, session);
     const { interpreter: id } = record;
@@ -290,8 +295,9 @@ export class CodeSessions implements Disposable {
   }
 
   /** A cell without a session is over: nobody can use its interpreter any more. */
-  async #closeBehind(session: CodeSession, cell: Cell): Promise<void> {
-    while (!cell.isOver) await cell.changed();
+  async #closeBehind(session: CodeSession, cell: Cell | null, lingerMs: number): Promise<void> {
+    while (cell && !cell.isOver) await cell.changed();
+    if (lingerMs > 0) await new Promise((resolve) => setTimeout(resolve, lingerMs).unref());
     try {
       await session.close();
     } catch (error) {
@@ -333,8 +339,9 @@ export class CodeSessions implements Disposable {
   }
 
   #save(): void {
+    if (this.#isLeft) return;
     try {
-      this.deps.store.save([...this.#byId.values()].map(({ record }) => record));
+      this.deps.store.save([...this.#byId.values(), ...this.#single].map(({ record }) => record));
     } catch (error) {
       this.deps.onFault('code sessions could not be written', error);
     }

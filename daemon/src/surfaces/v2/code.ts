@@ -82,6 +82,7 @@ export const createCodeSession = route({
     id: clientId.optional().describe('The caller’s own id; an existing one answers its session.'),
     session_id: clientId.optional().describe('The same as id.'),
     cwd: systemText.min(1).optional().describe('Where it starts; the workspace otherwise.'),
+    env: environment.default({}).describe('Environment, kept by the session; null unsets.'),
     user: systemText.min(1).optional().describe('Account; the default account otherwise.'),
     kernel,
   }),
@@ -93,6 +94,7 @@ export const createCodeSession = route({
       language: languageWords[body.language],
       kernel: body.kernel ?? null,
       cwd: body.cwd ?? null,
+      env: body.env,
       user: body.user ?? null,
     });
     return new Answer(codeSession(session), {
