@@ -26,7 +26,7 @@ export const busyTerminals: Row = {
   name: 'busy-terminals',
   async measure({ openSandboxd }) {
     const most = width * 2 * (rounds + 1);
-    await using sandboxd = await openSandboxd('--shell-max-sessions', String(most));
+    await using sandboxd = await openSandboxd('--shell-backend', 'native', '--shell-max-sessions', String(most));
     await using ttyd = await openTtyd();
     const servers = [terminalsOf(sandboxd), ...(ttyd ? [ttyd] : [])];
     const directory = mkdtempSync(join(tmpdir(), 'sandboxd-bench-'));

@@ -17,9 +17,11 @@ const line = 'the quick brown fox jumps over the lazy dog, and again, and once m
 export const terminal: Row = {
   name: 'terminal',
   async measure({ openSandboxd }) {
-    await using sandboxd = await openSandboxd();
+    await using sandboxd = await openSandboxd('--shell-backend', 'native');
+    await using inTmux = Bun.which('tmux') === null ? null : await openSandboxd('--shell-backend', 'tmux');
     await using ttyd = await openTtyd();
-    const servers = [terminalsOf(sandboxd), ...(ttyd ? [ttyd] : [])];
+    const tmux = inTmux ? [{ ...terminalsOf(inTmux), name: 'in tmux' }] : [];
+    const servers = [terminalsOf(sandboxd), ...tmux, ...(ttyd ? [ttyd] : [])];
     const directory = mkdtempSync(join(tmpdir(), 'sandboxd-bench-'));
     const path = join(directory, 'text');
     writeFileSync(path, line.repeat((sizeMb * 1e6) / line.length));

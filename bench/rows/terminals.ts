@@ -16,7 +16,7 @@ export const terminals: Row = {
   name: 'terminals',
   async measure({ openSandboxd }) {
     // A heap that has grown for something else has room for all of them.
-    const open = () => openSandboxd('--shell-max-sessions', String(idleTerminals + 1));
+    const open = () => openSandboxd('--shell-backend', 'native', '--shell-max-sessions', String(idleTerminals + 1));
     await using alone = await open();
     const measured = await unattended(alone);
     await using sandboxd = await open();
