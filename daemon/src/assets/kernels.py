@@ -107,7 +107,7 @@ def describe(directory, argv, spec):
         argv = argv + IPYKERNEL_ARGUMENTS
     return {
         'directory': directory,
-        'argv': [argument.replace('{resource_dir}', directory) for argument in argv],
+        'argv': [argument.replace('{resource_dir}', directory or '') for argument in argv],
         'program': find_program(argv[0]),
         'display_name': spec.get('display_name', ''),
         'language': str(spec.get('language', '')).lower(),

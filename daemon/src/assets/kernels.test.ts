@@ -90,6 +90,18 @@ test('an interpreter without ipykernel says so, and has no kernel of its own', (
   expect(found.kernels.filter(({ directory }) => directory?.startsWith(bare) ?? true)).toEqual([]);
 });
 
+test('an ipykernel that no kernelspec names is a kernel too', () => {
+  const plain = output([python, '-c', 'import sys; print(sys._base_executable)']).trim();
+  const unnamed = join(directory, 'unnamed');
+  output([plain, '-m', 'venv', '--without-pip', unnamed]);
+  const interpreter = join(unnamed, 'bin/python3');
+  const packages = output([interpreter, '-c', 'import sysconfig; print(sysconfig.get_path("purelib"))']).trim();
+  mkdirSync(join(packages, 'ipykernel'));
+  writeFileSync(join(packages, 'ipykernel/__init__.py'), '');
+  const own = find({}, interpreter).kernels.find(({ program }) => program === interpreter);
+  expect(own).toMatchObject({ name: 'python3', directory: null });
+});
+
 test('the kernels are those that Jupyter lists, whichever of several places they are in', () => {
   write('.local/share/jupyter/kernels/mine', { argv: ['mine', '{connection_file}'], display_name: 'Mine' });
   write('.local/share/jupyter/kernels/Twice', { argv: ['second'], display_name: 'Second' });
