@@ -1,19 +1,27 @@
 /** Constructs the code plane. */
-import { nodeProgram, pythonProgram } from './assets/loaders.ts';
+import { randomBytes } from 'node:crypto';
+import { bridgeProgram, kernelProbe, nodeProgram, pythonProgram } from './assets/loaders.ts';
 import type { Config } from './config.ts';
+import { Bridges } from './core/code/bridges.ts';
 import { Backends, type Candidate } from './core/code/backends.ts';
 import { CodeInfo, type CodeInfoDeps } from './core/code/info.ts';
 import { LargeValues } from './core/code/large-values.ts';
 import type { Language } from './core/code/language.ts';
 import { JupyterBackend } from './core/code/jupyter-backend.ts';
+import { KernelBackend } from './core/code/kernel-backend.ts';
+import { Kernels } from './core/code/kernels.ts';
 import { ReplBackend, type ReplBackendDeps } from './core/code/repl-backend.ts';
 import type { RunningCell, SessionRecord } from './core/code/session.ts';
 import { CodeSessions } from './core/code/sessions.ts';
 import { SpareInterpreters } from './core/code/spare-interpreters.ts';
+import type { Tools } from './core/capabilities/tool-run.ts';
 import type { Accounts } from './core/identity/accounts.ts';
 import { imageEnvironment } from './core/identity/environment.ts';
 import type { Logger } from './kit/logger.ts';
+import { freePorts } from './platform/free-ports.ts';
 import { JupyterServer } from './platform/jupyter-server.ts';
+import { KernelDirectories } from './platform/kernel-directories.ts';
+import { fileStamp, modifiedNs } from './platform/machine.ts';
 import { isMemoryShort } from './platform/memory.ts';
 import { NoteFiles } from './platform/note-files.ts';
 import { findProgram } from './platform/programs.ts';
@@ -29,6 +37,7 @@ export interface CodeInputs {
   readonly logger: Logger;
   readonly runtimeDirectory: string;
   readonly spawn: Spawn;
+  readonly tools: Tools;
   readonly versions: CodeInfoDeps['versions'];
 }
 
@@ -48,17 +57,25 @@ export function composeCode({ accounts, config, logger, runtimeDirectory, spawn,
     });
   const python = repl('python');
   const javascript = repl('javascript');
+  const kernels = composeKernels({ accounts, runtimeDirectory, spawn, onFault, ...inputs });
   const jupyter =
     config.jupyterEndpoint === null
       ? []
       : [new JupyterBackend({ server: new JupyterServer(config.jupyterEndpoint), now: Date.now })];
   const backends = new Backends({
-    python: [...jupyter.map(serverCandidate), candidate(python)],
+    python: [...jupyter.map(serverCandidate), kernelCandidate(kernels), candidate(python)],
     javascript: candidate(javascript),
     pinned: config.codeBackend,
   });
   const spare = new SpareInterpreters({
-    kinds: [python, javascript].map((backend) => ({ backend, wanted: config.spareInterpreters })),
+    kinds: [
+      ...[python, javascript].map((backend) => ({
+        backend,
+        wanted: config.spareInterpreters,
+        missing: async () => lackOf(backend),
+      })),
+      { backend: kernels, wanted: config.spareKernels, missing: () => kernels.missing(null) },
+    ],
     record: (backend): SessionRecord => ({
       id: 'spare',
       language: backend.language,
@@ -88,13 +105,36 @@ export function composeCode({ accounts, config, logger, runtimeDirectory, spawn,
   };
   const sessions = new CodeSessions({
     largeValues: new LargeValues({ files, ownerOf }),
-    ...{ backends, spare, accounts, limits, onFault },
+    ...{ backends, spare, accounts, kernels, limits, onFault },
     store: new StateFile<readonly SessionRecord[]>(`${runtimeDirectory}/code-sessions.json`, [], onFault),
     notes: new NoteFiles<RunningCell>(`${runtimeDirectory}/cells`, onFault),
     now: Date.now,
   });
   const find = (language: Language) => ({ python, javascript })[language].find();
   return { sessions, info: new CodeInfo({ backends, limits, find, versions: inputs.versions }) };
+}
+
+interface KernelInputs extends Pick<CodeInputs, 'accounts' | 'environment' | 'runtimeDirectory' | 'spawn' | 'tools'> {
+  readonly onFault: (what: string, error: unknown) => void;
+}
+
+/** Bytes of the directory around those of kernels, whose sockets may have paths of 100. */
+const mostDirectoryBytes = 80;
+
+function composeKernels({ accounts, runtimeDirectory, spawn, tools, onFault, ...inputs }: KernelInputs): KernelBackend {
+  const environment = imageEnvironment(inputs.environment);
+  const find = (program: string) => findProgram(program, environment['PATH'] ?? '');
+  const shared = { accounts, environment, onFault, spawn };
+  const note = `${runtimeDirectory}/kernels-directory`;
+  return new KernelBackend({
+    ...shared,
+    kernels: new Kernels({ tools, probe: kernelProbe, find, stampOf: fileStamp, modifiedNs }),
+    bridges: new Bridges({ ...shared, program: bridgeProgram }),
+    directories: new KernelDirectories(note, 'connection.json', mostDirectoryBytes, onFault),
+    freePorts,
+    randomKey: () => randomBytes(32).toString('hex'),
+    now: Date.now,
+  });
 }
 
 const repls: Readonly<Record<Language, Pick<ReplBackendDeps, 'name' | 'programs' | 'howToGet' | 'program'>>> = {
@@ -115,9 +155,17 @@ const repls: Readonly<Record<Language, Pick<ReplBackendDeps, 'name' | 'programs'
 function candidate(backend: ReplBackend): Candidate {
   return {
     backend,
-    missing: async () => (backend.find() === null ? `${backend.programs.join(' and ')} are not on PATH` : null),
+    missing: async () => lackOf(backend),
     kernels: async () => [],
   };
+}
+
+function lackOf(backend: ReplBackend): string | null {
+  return backend.find() === null ? `${backend.programs.join(' and ')} are not on PATH` : null;
+}
+
+function kernelCandidate(backend: KernelBackend): Candidate {
+  return { backend, missing: (user) => backend.missing(user), kernels: (user) => backend.names(user) };
 }
 
 function serverCandidate(backend: JupyterBackend): Candidate {

@@ -86,6 +86,7 @@ export async function composeDaemon(inputs: DaemonInputs): Promise<Daemon> {
   const tools = composeTools({ environment, logger, spawn, accounts });
   const code = composeCode({
     ...{ accounts, config, logger, runtimeDirectory, spawn },
+    tools: tools.tools,
     environment: { ...environment, ...Object.fromEntries(boot.scrubbed) },
     versions: () => tools.toolchains.look(),
   });

@@ -3,6 +3,12 @@
  * parts that it reads from standard input, so that nothing of it is in a file that an account could change.
  */
 import acorn from '../../../node_modules/acorn/dist/acorn.js' with { type: 'text' };
+import bridgeCells from './bridge/cells.py' with { type: 'text' };
+import bridgeIpython from './bridge/ipython.py' with { type: 'text' };
+import bridgeKernel from './bridge/kernel.py' with { type: 'text' };
+import bridgeMain from './bridge/main.py' with { type: 'text' };
+import bridgeMessages from './bridge/messages.py' with { type: 'text' };
+import kernels from './kernels.py' with { type: 'text' };
 import nodeCells from './node/cells.cjs' with { type: 'text' };
 import nodeChildren from './node/children.cjs' with { type: 'text' };
 import nodeEvents from './node/events.cjs' with { type: 'text' };
@@ -45,6 +51,7 @@ const moveEnds = 'exec 3<&0 4>&1 0</dev/null 1>&2; exec "$0" "$@"';
 
 /** In the order in which the first asks for the others. */
 const pythonParts = [pythonMain, pythonEvents, pythonStreams, pythonDisplay, pythonTasks, pythonCells];
+const bridgeParts = [bridgeMain, bridgeMessages, bridgeCells, bridgeIpython, bridgeKernel];
 const nodeParts = [
   nodeMain,
   nodeEvents,
@@ -62,6 +69,16 @@ const nodeParts = [
 /** Python 3.8 or newer. */
 export function pythonProgram(python: string): InterpreterProgram {
   return { argv: [python, '-u', '-c', pythonLoader], input: framed(pythonParts) };
+}
+
+/** Speaks with kernels; any Python 3.8 or newer that finds pyzmq. What lies in its directory is not imported. */
+export function bridgeProgram(python: string): InterpreterProgram {
+  return { argv: [python, '-I', '-c', pythonLoader], input: framed(bridgeParts) };
+}
+
+/** Tells which kernels there are, for the account that it runs as. */
+export function kernelProbe(python: string): readonly string[] {
+  return [python, '-I', '-c', kernels];
 }
 
 /** Node 18 or newer. Without a shell, child processes that Node does not start may find the protocol at their ends. */

@@ -37,6 +37,15 @@ export function fileStamp(path: string): string | null {
   return status ? `${status.dev} ${status.ino} ${status.size} ${status.mtimeNs}` : null;
 }
 
+/** When it was changed last, in nanoseconds as text; null when it is not there, or not ours to look at. */
+export function modifiedNs(path: string): string | null {
+  try {
+    return statSync(path, { throwIfNoEntry: false, bigint: true })?.mtimeNs.toString() ?? null;
+  } catch {
+    return null; // A directory above it lets this account not pass.
+  }
+}
+
 function zoneOfLocaltime(): string | null {
   try {
     return /\/zoneinfo\/(.+)$/.exec(readlinkSync('/etc/localtime'))?.[1] ?? null;

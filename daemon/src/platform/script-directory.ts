@@ -20,6 +20,9 @@ import {
 import { tmpdir } from 'node:os';
 import { dirname } from 'node:path';
 
+/** Of a directory that is made here, with the slash before it. */
+const nameBytes = 12;
+
 export class ScriptDirectory {
   #path: string | null = null;
 
@@ -74,12 +77,19 @@ export class ScriptDirectory {
 
   #open(): string {
     if (this.#path !== null && existsSync(this.#path)) return this.#path;
-    const path = mkdtempSync(`${places().find(isPassable) ?? tmpdir()}/.sbx-`);
-    chmodSync(path, 0o711);
+    const path = makePassable();
     writeFileSync(this.notePath, path, { mode: 0o600 });
     this.#path = path;
     return path;
   }
+}
+
+/** A directory of ours that others may pass; its path is no longer than that. Throws the system's error. */
+export function makePassable(mostBytes = Infinity): string {
+  const place = places().find((path) => Buffer.byteLength(path) + nameBytes <= mostBytes && isPassable(path));
+  const path = mkdtempSync(`${place ?? tmpdir()}/.sbx-`);
+  chmodSync(path, 0o711);
+  return path;
 }
 
 /** The first that is ours to use; a daemon that is root gives scripts to accounts that may not reach all of them. */
@@ -95,7 +105,7 @@ function isPassable(path: string): boolean {
   return (status.mode & 0o001) !== 0 && (path === '/' || isPassable(dirname(path)));
 }
 
-function isOurs(path: string): boolean {
+export function isOurs(path: string): boolean {
   const status = lstatSync(path, { throwIfNoEntry: false });
   return status !== undefined && status.isDirectory() && status.uid === process.getuid?.();
 }

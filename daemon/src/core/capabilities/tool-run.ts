@@ -1,4 +1,4 @@
-/** Runs a program of the image for the daemon itself: as the default account, at the root, bounded in time and size. */
+/** Runs a program of the image for the daemon itself: as the default account or another one, at the root, bounded in time and size. */
 import { CoreError } from '../../kit/errors.ts';
 import { Deadline } from '../../kit/deadline.ts';
 import { HandedOver } from '../../kit/handed-over.ts';
@@ -9,6 +9,8 @@ export interface ToolRequest {
   /** The program is looked up on PATH, as the account sees it. */
   readonly argv: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
+  /** The default one otherwise. */
+  readonly account?: Account;
   readonly withinMs: number;
   /** Of each output stream; more than this is a failure. */
   readonly limitBytes: number;
@@ -60,7 +62,7 @@ export class Tools {
   }
 
   async #run(request: ToolRequest): Promise<ToolOutcome> {
-    const child = await this.#start(request, this.deps.accounts.default());
+    const child = await this.#start(request, request.account ?? this.deps.accounts.default());
     try {
       return await outcomeOf(child, request);
     } finally {

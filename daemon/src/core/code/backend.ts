@@ -2,15 +2,16 @@
 import type { Child } from '../../platform/spawn.ts';
 import type { Interpreter } from './interpreter.ts';
 import type { CodeBackendName, Language } from './language.ts';
-import type { SessionRecord } from './session.ts';
+import type { InterpreterNote } from './note.ts';
+import type { RunningCell, SessionRecord } from './session.ts';
 
 export interface CodeBackend {
   readonly name: CodeBackendName;
   readonly language: Language;
   /** Throws `unavailable`, which says what was looked for and how to get it; `bad_argument` for a `cwd` or an account. */
   start(record: SessionRecord): Promise<Interpreter>;
-  /** Takes over what an earlier daemon started; null where it is no use any more. `from` is where to listen. */
-  adopt(id: string, child: Child, from: number): Promise<Interpreter | null>;
+  /** Takes over what an earlier daemon started, with what runs in it; null where it is no use any more. */
+  adopt(note: InterpreterNote, child: Child, running: RunningCell | null): Promise<Interpreter | null>;
   /** The same of one that is no process of this machine. */
   reconnect?(id: string): Promise<Interpreter | null>;
 }

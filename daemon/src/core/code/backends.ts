@@ -1,7 +1,7 @@
 /** Which backend runs a language now: what is installed is looked at with each request. */
 import { CoreError } from '../../kit/errors.ts';
 import type { CodeBackend } from './backend.ts';
-import type { CodeBackendName, Language } from './language.ts';
+import { poolKindOf, type CodeBackendName, type Language } from './language.ts';
 import type { SessionRecord } from './session.ts';
 
 export type PinnedBackend = 'auto' | 'native' | 'kernel';
@@ -9,10 +9,10 @@ export type PinnedBackend = 'auto' | 'native' | 'kernel';
 /** A backend that may be there or not. */
 export interface Candidate {
   readonly backend: CodeBackend;
-  /** What it lacks now, in one sentence; null when it can be used. */
-  missing(): Promise<string | null>;
-  /** The names of the kernels that it has now, the default one first. */
-  kernels(): Promise<readonly string[]>;
+  /** What it lacks now for this account, in one sentence; null when it can be used. */
+  missing(user: string | null): Promise<string | null>;
+  /** The names of the kernels that it has now for this account, the default one first. */
+  kernels(user: string | null): Promise<readonly string[]>;
 }
 
 /** How a backend stands now. */
@@ -20,6 +20,8 @@ export interface BackendStanding {
   readonly name: CodeBackendName;
   readonly missing: string | null;
   readonly kernels: readonly string[];
+  /** False where another one is pinned: then it runs only what asks for one of its kernels. */
+  readonly isAllowed: boolean;
 }
 
 export interface BackendsDeps {
@@ -33,11 +35,11 @@ export class Backends {
   constructor(private readonly deps: BackendsDeps) {}
 
   /** Throws `unavailable`, which says what was looked for; `kernel_unknown` for one that is not there. */
-  async choose(language: Language, kernel: string | null): Promise<CodeBackend> {
-    if (kernel !== null) return await this.#withKernel(language, kernel);
+  async choose(language: Language, kernel: string | null, user: string | null): Promise<CodeBackend> {
+    if (kernel !== null) return await this.#withKernel(language, kernel, user);
     const missing: string[] = [];
-    for (const candidate of this.#candidates(language)) {
-      const lack = await candidate.missing();
+    for (const candidate of this.#candidates(language).filter(({ backend }) => this.#isAllowed(backend))) {
+      const lack = await candidate.missing(user);
       if (lack === null) return candidate.backend;
       missing.push(lack);
     }
@@ -46,10 +48,11 @@ export class Backends {
     });
   }
 
-  async #withKernel(language: Language, kernel: string): Promise<CodeBackend> {
+  /** Whatever is pinned. */
+  async #withKernel(language: Language, kernel: string, user: string | null): Promise<CodeBackend> {
     const known: string[] = [];
     for (const { backend, kernels } of this.#candidates(language)) {
-      const names = await kernels();
+      const names = await kernels(user);
       if (names.includes(kernel)) return backend;
       known.push(...names);
     }
@@ -60,8 +63,9 @@ export class Backends {
   async look(language: Language): Promise<BackendStanding[]> {
     const looks = this.#candidates(language).map(async ({ backend, kernels, missing }) => ({
       name: backend.name,
-      missing: await missing(),
-      kernels: await kernels(),
+      missing: await missing(null),
+      kernels: await kernels(null),
+      isAllowed: this.#isAllowed(backend),
     }));
     return await Promise.all(looks);
   }
@@ -76,14 +80,13 @@ export class Backends {
   }
 
   #candidates(language: Language): readonly Candidate[] {
-    if (language === 'javascript') return [this.deps.javascript];
-    const { pinned, python } = this.deps;
-    const isPinned: Readonly<Record<PinnedBackend, (name: CodeBackendName) => boolean>> = {
-      auto: () => true,
-      native: (name) => name === 'native',
-      kernel: (name) => name === 'kernel' || name === 'jupyter',
-    };
-    return python.filter(({ backend }) => isPinned[pinned](backend.name));
+    return language === 'javascript' ? [this.deps.javascript] : this.deps.python;
+  }
+
+  #isAllowed({ language, name }: CodeBackend): boolean {
+    const { pinned } = this.deps;
+    if (pinned === 'auto' || language === 'javascript') return true;
+    return poolKindOf(name) === (pinned === 'kernel' ? 'kernel' : 'repl');
   }
 }
 

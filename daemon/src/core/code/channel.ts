@@ -17,6 +17,8 @@ export class Channel {
   readonly #reader: LineReader;
   readonly #changes = new Notifier();
   #sent: number;
+  /** What was sent, with what waits to be. */
+  #promised: number;
   #isListening = false;
   #sending: Promise<unknown> = Promise.resolve();
 
@@ -26,7 +28,7 @@ export class Channel {
     private readonly onEvent: (event: InterpreterEvent) => void,
   ) {
     this.#reader = new LineReader(() => child.log('stdout'), from);
-    this.#sent = child.stdin.accepted;
+    this.#sent = this.#promised = child.stdin.accepted;
   }
 
   /** From now on `onEvent` hears everything past the offset. */
@@ -48,7 +50,7 @@ export class Channel {
 
   /** Where in its whole input what is sent next ends. */
   endOf(bytes: Uint8Array): number {
-    return this.#sent + bytes.length;
+    return this.#promised + bytes.length;
   }
 
   /** It has taken all of its input up to there. */
@@ -59,7 +61,10 @@ export class Channel {
   /** Behind everything that was sent before. Rejects when it takes nothing more. */
   send(bytes: Uint8Array): Promise<void> {
     const sent = this.#sending.then(() => this.#sendNow(bytes));
-    this.#sending = sent.catch(() => null); // The next one tries, whatever became of this one.
+    this.#promised += bytes.length;
+    this.#sending = sent.catch(() => {
+      this.#promised -= bytes.length; // The next one tries, whatever became of this one.
+    });
     return sent;
   }
 
@@ -75,11 +80,7 @@ export class Channel {
 
   /** The end of what it has printed outside of cells. */
   errors(): string {
-    using _open = this.child.directory.use();
-    this.child.refresh();
-    const from = Math.max(0, this.child.ends[1] - mostErrorBytes);
-    const piece = this.child.log('stderr').read(from, mostErrorBytes);
-    return piece?.kind === 'bytes' ? Buffer.from(piece.bytes).toString().trim() : '';
+    return errorsOf(this.child);
   }
 
   async #sendNow(bytes: Uint8Array): Promise<void> {
@@ -105,4 +106,13 @@ export class Channel {
     }
     lastWords?.[Symbol.dispose]();
   }
+}
+
+/** The end of what a process has printed to its standard error. */
+export function errorsOf(child: Child): string {
+  using _open = child.directory.use();
+  child.refresh();
+  const from = Math.max(0, child.ends[1] - mostErrorBytes);
+  const piece = child.log('stderr').read(from, mostErrorBytes);
+  return piece?.kind === 'bytes' ? Buffer.from(piece.bytes).toString().trim() : '';
 }

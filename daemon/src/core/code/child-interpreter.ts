@@ -6,13 +6,14 @@ import { HandedOver } from '../../kit/handed-over.ts';
 import type { Child, ChildEnd } from '../../platform/spawn.ts';
 import type { CellRecord } from './cell.ts';
 import type { CellEvent, InterpreterEvent } from './events.ts';
-import type { CellOnItsWay, Interpreter } from './interpreter.ts';
+import type { CellOnItsWay, Interpreter, LogPosition } from './interpreter.ts';
 import type { CodeBackendName } from './language.ts';
 import { Channel } from './channel.ts';
 
 const endWithinMs = 5000;
 
 export class ChildInterpreter implements Interpreter {
+  readonly isLeaving = false;
   version = '';
   readonly #channel: Channel;
   #onCell: (cell: string, event: CellEvent) => void = () => undefined;
@@ -39,8 +40,8 @@ export class ChildInterpreter implements Interpreter {
     return this.child.isLetGo;
   }
 
-  get position(): number {
-    return this.#channel.position;
+  get position(): LogPosition {
+    return { log: this.id, offset: this.#channel.position };
   }
 
   changed(signal?: AbortSignal): Promise<void> {

@@ -13,6 +13,8 @@ export type CellEvent =
       readonly exitCode: number | null;
       /** The bridge was started anew meanwhile: outputs may be missing. */
       readonly isPartial: boolean;
+      /** The interpreter ends behind it, because the cell has asked for that. */
+      readonly isExiting: boolean;
     };
 
 export type InterpreterEvent =
@@ -64,6 +66,7 @@ function readCellEvent(value: Readonly<Record<string, unknown>>): CellEvent | nu
         executionCount: count(value['execution_count']),
         exitCode: Number.isSafeInteger(value['exit_code']) ? (value['exit_code'] as number) : null,
         isPartial: value['is_partial'] === true,
+        isExiting: value['is_exiting'] === true,
       };
     default:
       return null;

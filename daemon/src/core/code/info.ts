@@ -86,7 +86,7 @@ export class CodeInfo {
     const backends = await this.deps.backends.look(language);
     const path = this.deps.find(language);
     return {
-      backend: backends.find(({ missing }) => missing === null)?.name ?? null,
+      backend: backends.find(({ isAllowed, missing }) => isAllowed && missing === null)?.name ?? null,
       backends,
       path,
       version: known.find((one) => one.path === path)?.version ?? null,

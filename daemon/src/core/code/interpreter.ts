@@ -12,6 +12,13 @@ export interface CellOnItsWay {
   send(): Promise<void>;
 }
 
+/** A place in the log of one process. */
+export interface LogPosition {
+  /** The id of the process. */
+  readonly log: string;
+  readonly offset: number;
+}
+
 export interface Interpreter {
   readonly id: string;
   readonly backend: CodeBackendName;
@@ -21,6 +28,8 @@ export interface Interpreter {
   readonly pid: number | null;
   /** null while it lives. */
   readonly end: ChildEnd | null;
+  /** Its own code has asked it to end: it takes no more cells, and its end is nobody's death. */
+  readonly isLeaving: boolean;
   /** True once another daemon owns it: it is only listened to. */
   readonly isLetGo: boolean;
   /** Resolves when it has said something, has ended, or the signal aborts. */
@@ -35,6 +44,6 @@ export interface Interpreter {
   interrupt(): Promise<void>;
   /** Ends it with everything that it has started, and forgets it. */
   close(): Promise<void>;
-  /** The position in its log from which what it says is read anew after a restart of the daemon. */
-  readonly position: number;
+  /** From there on what it says is read anew after a restart of the daemon. */
+  readonly position: LogPosition;
 }

@@ -81,7 +81,8 @@ class JupyterInterpreter implements Interpreter {
   readonly version = '';
   readonly pid = null;
   readonly isLetGo = false;
-  readonly position = 0;
+  readonly isLeaving = false;
+  readonly position = { log: '', offset: 0 };
   end: ChildEnd | null = null;
   readonly #socket: KernelSocket;
   readonly #session: string;

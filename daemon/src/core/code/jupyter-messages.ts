@@ -83,6 +83,7 @@ export class CellEnds {
       executionCount: count(reply['execution_count']),
       exitCode: status === 'ok' ? 0 : 1,
       isPartial: false,
+      isExiting: false,
     };
   }
 }

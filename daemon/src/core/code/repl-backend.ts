@@ -3,15 +3,15 @@ import { CoreError } from '../../kit/errors.ts';
 import { Deadline } from '../../kit/deadline.ts';
 import { mintId } from '../../kit/ids.ts';
 import type { Child, Spawn } from '../../platform/spawn.ts';
-import type { Account, Accounts } from '../identity/accounts.ts';
+import type { Accounts } from '../identity/accounts.ts';
 import { commandEnvironment } from '../identity/environment.ts';
-import { startRefusal, systemRefusal } from '../identity/refusal.ts';
 import type { CodeBackend } from './backend.ts';
 import { ChildInterpreter, endChild } from './child-interpreter.ts';
 import type { Interpreter } from './interpreter.ts';
 import type { CodeBackendName, Language } from './language.ts';
-import { encodeNote } from './note.ts';
-import type { SessionRecord } from './session.ts';
+import type { InterpreterNote } from './note.ts';
+import type { RunningCell, SessionRecord } from './session.ts';
+import { startProcess } from './start-process.ts';
 
 export interface InterpreterProgram {
   /** The program and its arguments. */
@@ -40,7 +40,6 @@ export interface ReplBackendDeps {
 const startWithinMs = 20_000;
 /** Of what it has said: the end of a cell is in there, whatever the cell prints. */
 const capBytes = 64 * 1024 * 1024;
-const graceMs = 1000;
 
 export class ReplBackend implements CodeBackend {
   readonly name: CodeBackendName;
@@ -70,7 +69,12 @@ export class ReplBackend implements CodeBackend {
     if (name === null) throw this.#missing();
     const { argv, input } = this.deps.program(name, this.deps.findProgram('sh', this.deps.environment['PATH'] ?? ''));
     const id = mintId('interpreter');
-    const child = await this.#spawn(id, record.cwd, account, argv, env);
+    const child = await startProcess(this.deps, {
+      note: { id, backend: this.name, language: this.language },
+      ...{ account, argv, capBytes, env },
+      cwd: record.cwd,
+      stdin: 'pipe',
+    });
     const interpreter = new ChildInterpreter(id, this.name, child, 0);
     try {
       using deadline = new Deadline(startWithinMs);
@@ -82,44 +86,11 @@ export class ReplBackend implements CodeBackend {
     }
   }
 
-  async adopt(id: string, child: Child, from: number): Promise<Interpreter | null> {
+  async adopt({ id }: InterpreterNote, child: Child, running: RunningCell | null): Promise<Interpreter | null> {
     if (child.end) return null;
-    const interpreter = new ChildInterpreter(id, this.name, child, from);
+    const interpreter = new ChildInterpreter(id, this.name, child, running?.from.offset ?? child.ends[0]);
     await interpreter.resume();
     return interpreter;
-  }
-
-  async #spawn(
-    id: string,
-    cwd: string,
-    account: Account,
-    argv: readonly string[],
-    env: Readonly<Record<string, string>>,
-  ): Promise<Child> {
-    const { accounts, spawn } = this.deps;
-    const what = argv[0] ?? '';
-    const started = spawn.start({
-      note: encodeNote({ id, backend: this.name, language: this.language }),
-      input: null,
-      argv,
-      env,
-      cwd,
-      account: accounts.isOwn(account) ? null : account,
-      stdin: 'pipe',
-      merge: false,
-      isAwaited: false,
-      capBytes,
-      hardTimeoutMs: null,
-      graceMs,
-      limits: [],
-    });
-    const child = await started.catch((error: unknown) => {
-      throw systemRefusal(error, 'an interpreter');
-    });
-    if (child.end?.kind !== 'failed') return child;
-    const { end } = child;
-    child.forget();
-    throw startRefusal(end, { what, cwd, user: account.name });
   }
 
   #nameIn(path: string): string | null {

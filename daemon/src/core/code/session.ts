@@ -7,7 +7,7 @@ import type { EnvironmentChanges } from '../identity/environment.ts';
 import { Cell, type CellRecord, type InterpreterDeath, type Reason } from './cell.ts';
 import { CellOutputs } from './cell-outputs.ts';
 import type { CellEvent } from './events.ts';
-import type { Interpreter } from './interpreter.ts';
+import type { Interpreter, LogPosition } from './interpreter.ts';
 import type { CodeBackendName, Language } from './language.ts';
 
 /** Plain data, so that it can be kept in a file as it is. */
@@ -36,8 +36,8 @@ export interface SessionRecord {
 export interface RunningCell {
   readonly cell: CellRecord;
   readonly startedMs: number;
-  /** Where in the log of the interpreter its events begin. */
-  readonly from: number;
+  /** Where its events begin. */
+  readonly from: LogPosition;
   /** Where in the input of the interpreter it ends. */
   readonly to: number;
 }
@@ -68,6 +68,8 @@ export class CodeSession {
   #interpreter: Interpreter | null = null;
   #starting: Promise<Interpreter> | null = null;
   #death: InterpreterDeath | null = null;
+  /** Its death was told with the cell that it died in. */
+  #mourned: Interpreter | null = null;
   readonly #waiting: Cell[] = [];
   #running: Cell | null = null;
   #isWorking = false;
@@ -289,19 +291,22 @@ export class CodeSession {
       return;
     }
     const { end } = interpreter;
+    this.#mourned = interpreter;
     const exitCode = end.kind === 'exited' ? end.exitCode : null;
     cell.abandon({ ename: 'KernelDied', evalue: describeEnd(end) }, { exitCode, death: deathOf(end) }, this.deps.now());
   }
 
   /** The interpreter; a new one where there is none any more. */
   async #living(): Promise<Interpreter> {
-    const dead = this.#interpreter?.end ? this.#interpreter : null;
-    if (this.#interpreter && !dead) return this.#interpreter;
-    if (dead?.end) {
-      this.#death = deathOf(dead.end);
+    const last = this.#interpreter;
+    if (last && !last.end && !last.isLeaving) return last;
+    if (last) {
+      // One that its own code has asked to end has done so, or is about to: that is no death.
+      const isToldDeath = !last.end || last.isLeaving || last === this.#mourned;
+      this.#death = last.end && !isToldDeath ? deathOf(last.end) : null;
       this.#interpreter = null;
       this.record.executionCount = 0;
-      await dead.close();
+      await last.close();
     }
     this.#starting ??= this.deps.start(this.record);
     try {

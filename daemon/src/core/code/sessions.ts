@@ -12,7 +12,7 @@ import type { Cell, CellRequest } from './cell.ts';
 import { endChild } from './child-interpreter.ts';
 import type { LargeValues } from './large-values.ts';
 import { poolKindOf, type Language, type PoolKind } from './language.ts';
-import { decodeNote } from './note.ts';
+import { decodeNote, type InterpreterNote } from './note.ts';
 import { CodeSession, type RunningCell, type SessionRecord } from './session.ts';
 import type { SpareInterpreters } from './spare-interpreters.ts';
 
@@ -41,12 +41,24 @@ export interface SessionLimits {
   readonly idleMs: number;
 }
 
+/** Kernels have more than their processes: bridges that speak for them, and files. */
+export interface KernelKeeping {
+  /** Takes over the bridge of an earlier daemon, before any of its kernels. */
+  recover(note: InterpreterNote, child: Child): void;
+  /** A kernel of an earlier daemon that nobody wants. */
+  discard(note: InterpreterNote): void;
+  /** All that is wanted was adopted. */
+  recovered(): void;
+  close(): void;
+}
+
 export interface CodeSessionsDeps {
   readonly backends: Backends;
   readonly spare: SpareInterpreters;
   readonly accounts: Accounts;
   readonly limits: Readonly<Record<PoolKind, SessionLimits>>;
   readonly largeValues: LargeValues;
+  readonly kernels: KernelKeeping;
   readonly store: { load(): readonly SessionRecord[]; save(records: readonly SessionRecord[]): void };
   readonly notes: {
     load(id: string): RunningCell | null;
@@ -86,21 +98,20 @@ export class CodeSessions implements Disposable {
     this.deps.largeValues.recover();
     const kept = this.deps.store.load();
     const records = new Map(kept.map((record) => [record.interpreter ?? record.id, record]));
-    const others: Recovered[] = [];
+    const noted = recovered.map((one) => ({ one, note: decodeNote(one.note) }));
     const found: Promise<void>[] = [];
-    for (const one of recovered) {
-      const note = decodeNote(one.note);
-      const record = note === null ? undefined : records.get(note.id);
-      if (note === null) others.push(one);
-      else if (!record) void this.#discard(one.child);
-      else {
-        records.delete(note.id);
-        found.push(this.#readopt(record, note.id, one.child));
-      }
+    for (const { one, note } of noted) if (note?.backend === 'bridge') this.deps.kernels.recover(note, one.child);
+    for (const { one, note } of noted) {
+      if (note === null || note.backend === 'bridge') continue;
+      const record = records.get(note.id);
+      if (record) found.push(this.#readopt(record, note, one.child));
+      else this.#discard(note, one.child);
+      records.delete(note.id);
     }
     await Promise.all([...found, ...[...records.values()].map((record) => this.#find(record))]);
+    this.deps.kernels.recovered();
     this.deps.spare.fill();
-    return others;
+    return noted.flatMap(({ one, note }) => (note === null ? [one] : []));
   }
 
   /** Answers the session of that id where there is one. Throws `capacity_reached`, `bad_argument`, `unavailable`. */
@@ -199,7 +210,10 @@ export class CodeSessions implements Disposable {
   [Symbol.dispose](): void {
     if (this.#sweeping) clearInterval(this.#sweeping);
     this.deps.spare[Symbol.dispose]();
-    if (!this.#isHandedOver) this.deps.largeValues.close();
+    if (!this.#isHandedOver) {
+      this.deps.largeValues.close();
+      this.deps.kernels.close();
+    }
     this.flush();
   }
 
@@ -231,7 +245,7 @@ export class CodeSessions implements Disposable {
 
   async #make(id: string, { language, kernel, cwd, env, user }: NewSession, isSingle: boolean): Promise<CodeSession> {
     const account = this.deps.accounts.resolve(user).name;
-    const backend = await this.deps.backends.choose(language, kernel);
+    const backend = await this.deps.backends.choose(language, kernel, user);
     const kind = poolKindOf(backend.name);
     if (this.living(kind) >= this.deps.limits[kind].most) throw tooMany(kind, this.deps.limits[kind].most);
     const now = this.deps.now();
@@ -264,16 +278,16 @@ export class CodeSessions implements Disposable {
     });
   }
 
-  async #readopt(record: SessionRecord, id: string, child: Child): Promise<void> {
+  async #readopt(record: SessionRecord, note: InterpreterNote, child: Child): Promise<void> {
     const session = this.#session(record);
     if (record.isSingle) this.#single.add(session);
     else this.#byId.set(record.id, session);
     const running = this.deps.notes.load(record.id);
     const backend: CodeBackend = this.deps.backends.of(record);
-    const interpreter = await backend.adopt(id, child, running?.from ?? child.ends[0]);
+    const interpreter = await backend.adopt(note, child, running);
     if (interpreter === null) {
       session.lose();
-      void this.#discard(child);
+      this.#discard(note, child);
       return;
     }
     session.resume(interpreter, running);
@@ -306,8 +320,9 @@ export class CodeSessions implements Disposable {
     this.#single.delete(session);
   }
 
-  async #discard(child: Child): Promise<void> {
-    await endChild(child).catch((error: unknown) => this.deps.onFault('an interpreter could not be ended', error));
+  #discard(note: InterpreterNote, child: Child): void {
+    this.deps.kernels.discard(note);
+    endChild(child).catch((error: unknown) => this.deps.onFault('an interpreter could not be ended', error));
   }
 
   #directory(cwd: string | null, user: string | null): string {

@@ -7,6 +7,8 @@ export interface SpareKind {
   readonly backend: CodeBackend;
   /** How many are kept. */
   readonly wanted: number;
+  /** What it lacks now; null when it can be started. */
+  readonly missing: () => Promise<string | null>;
 }
 
 export interface SpareInterpretersDeps {
@@ -64,6 +66,7 @@ export class SpareInterpreters implements Disposable {
     try {
       const spare = this.#spare.get(backend) ?? [];
       this.#spare.set(backend, spare);
+      if ((await kind.missing()) !== null) return;
       while (spare.length < wanted && !this.#isClosed && !this.deps.isMemoryShort()) {
         spare.push(await backend.start(this.deps.record(backend)));
       }

@@ -1,0 +1,412 @@
+/** What a client may rely on when its Python runs in an ipykernel that the daemon has started. */
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { environment } from '../harness/bridge.ts';
+import { expect, test, type Json, type JsonObject, type Sandbox, type SandboxOptions } from '../harness/sandbox.ts';
+import { testAccount, withTestAccount } from '../harness/test-account.ts';
+import { until } from '../harness/until.ts';
+
+/** What a kernel keeps for its account is kept in the directory of the test. */
+const withKernels = (more: Record<string, string> = {}): SandboxOptions => ({
+  env: (sandbox) => ({
+    PATH: `${environment}/bin:/usr/bin:/bin`,
+    IPYTHONDIR: join(sandbox.directory, 'ipython'),
+    JUPYTER_DATA_DIR: join(sandbox.directory, 'jupyter'),
+    MPLCONFIGDIR: join(sandbox.directory, 'matplotlib'),
+    ...more,
+  }),
+});
+
+/** The Python of these tests may lie where no other account can reach it: this daemon sees it in a place for all. */
+const shareEnvironment = `mount --bind ./passwd /etc/passwd && mount --bind ./group /etc/group &&
+mount --bind "$SANDBOXD_TEST_BASE" base && mount --bind "$SANDBOXD_TEST_PACKAGES" "shared/lib/$SANDBOXD_TEST_PYTHON/site-packages" &&
+exec "$@"`;
+
+function sharedPython(): SandboxOptions {
+  const executable = realpathSync(join(environment, 'bin/python3'));
+  const version = readdirSync(join(environment, 'lib'))[0] ?? '';
+  const options = withTestAccount({
+    prepare({ directory }) {
+      chmodSync(directory, 0o711);
+      const packages = join(directory, 'shared/lib', version, 'site-packages');
+      for (const path of [join(directory, 'base'), packages, join(directory, 'shared/bin')])
+        mkdirSync(path, { recursive: true });
+      writeFileSync(join(directory, 'shared/pyvenv.cfg'), `home = ${directory}/base/bin\n`);
+      symlinkSync(`${directory}/base/bin/${basename(executable)}`, join(directory, 'shared/bin/python3'));
+    },
+  });
+  return {
+    ...options,
+    launcher: ['unshare', '--mount', 'sh', '-c', shareEnvironment, 'sh'],
+    env: (sandbox) => ({
+      PATH: `${sandbox.directory}/shared/bin:/usr/bin:/bin`,
+      SANDBOXD_TEST_BASE: dirname(dirname(executable)),
+      SANDBOXD_TEST_PACKAGES: join(environment, 'lib', version, 'site-packages'),
+      SANDBOXD_TEST_PYTHON: version,
+      SVC_CODE_BACKEND: 'kernel',
+    }),
+  };
+}
+
+async function run(sandbox: Sandbox, code: string, more: Record<string, Json> = {}): Promise<JsonObject> {
+  const body = { language: 'python', session_id: 'state', code, ...more };
+  const reply = await sandbox.request('POST /v2/code/execute', body);
+  if (reply.status !== 200) throw new Error(JSON.stringify(reply.body));
+  return reply.body.data;
+}
+
+const session = (sandbox: Sandbox) => sandbox.ok('GET /v2/code/sessions/state');
+const outputs = (result: JsonObject) => result['outputs'] as JsonObject[];
+const value = (result: JsonObject) => (outputs(result).at(-1)?.['data'] as JsonObject | undefined)?.['text/plain'];
+
+const shown = (read: JsonObject) => (read['last_execution'] as JsonObject | null)?.['stdout'];
+
+/** The process of the sandbox that is the bridge: its loader is in its command line. */
+function bridgePid(sandbox: Sandbox): number {
+  const found = sandbox.processes().filter(({ command }) => command.includes("'<sandboxd>'"));
+  if (found.length !== 1) throw new Error(`there are ${found.length} bridges`);
+  return found[0]?.pid ?? 0;
+}
+
+const kernelProcesses = (sandbox: Sandbox) =>
+  sandbox.processes().filter(({ command }) => /ipykernel_launcher|<sandboxd>/.test(command));
+
+test(
+  'CODE-1 CODE-2 a kernel runs code alone and in a session, with its state',
+  async ({ sandbox }) => {
+    const alone = await sandbox.ok('POST /v2/code/execute', { language: 'python', code: 'kept = 6 * 7\nkept' });
+    expect(alone).toMatchObject({
+      backend: 'kernel',
+      session_id: null,
+      status: 'ok',
+      exit_code: 0,
+      execution_count: 1,
+    });
+    expect(alone['outputs']).toEqual([
+      { output_type: 'execute_result', execution_count: 1, data: { 'text/plain': '42' }, metadata: {} },
+    ]);
+    await until('it is gone', () => kernelProcesses(sandbox).length === 0);
+    await run(sandbox, 'kept = 1\nprint("out")');
+    expect(await run(sandbox, '"kept" in globals(), kept + 1')).toMatchObject({
+      ...{ backend: 'kernel', session_id: 'state', execution_count: 2 },
+      outputs: [{ data: { 'text/plain': '(True, 2)' } }],
+    });
+    const { pid } = await session(sandbox);
+    expect(value(await run(sandbox, 'import os; os.getpid()'))).toBe(String(pid));
+    await sandbox.ok('DELETE /v2/code/sessions/state');
+    await until('it is gone', () => kernelProcesses(sandbox).length === 0);
+  },
+  withKernels(),
+);
+
+test(
+  'CODE-1 a kernel shows results, streams, displays that change, errors, figures and tables',
+  async ({ sandbox }) => {
+    const streams = await run(sandbox, 'import sys\nprint("out")\nprint("err", file=sys.stderr)\nNone');
+    expect(streams).toMatchObject({ stdout: 'out\n', stderr: 'err\n', status: 'ok' });
+    const updated = await run(sandbox, 'h = display("first", display_id=True)\nh.update("second")');
+    expect(outputs(updated)).toMatchObject([{ output_type: 'display_data', data: { 'text/plain': "'second'" } }]);
+    const cleared = await run(
+      sandbox,
+      'from IPython.display import clear_output\nprint("before")\nclear_output()\nprint("after")',
+    );
+    expect(cleared['stdout']).toBe('after\n');
+    const failed = await run(sandbox, '1 / 0');
+    expect(failed).toMatchObject({ status: 'error', exit_code: 1, outputs: [{ ename: 'ZeroDivisionError' }] });
+    const figure = await run(sandbox, 'import matplotlib.pyplot as plt\nplt.plot([1, 2])\nplt.show()');
+    const picture = outputs(figure).at(-1)?.['data'] as JsonObject;
+    expect(
+      Buffer.from(picture['image/png'] as string, 'base64')
+        .subarray(1, 4)
+        .toString(),
+    ).toBe('PNG');
+    const table = await run(sandbox, 'import pandas\npandas.DataFrame({"a": [1, 2]})');
+    expect(((outputs(table)[0] ?? {})['data'] as JsonObject)['text/html']).toContain('<table');
+    expect(await run(sandbox, 'input("name? ")')).toMatchObject({
+      status: 'error',
+      outputs: [{ ename: 'StdinNotImplementedError', evalue: expect.stringContaining('nobody to ask') }],
+    });
+  },
+  withKernels(),
+);
+
+test(
+  'CODE-2 what a thread prints behind the end of its cell is told with the next one',
+  async ({ sandbox }) => {
+    const file = join(sandbox.directory, 'printed');
+    const late = `print("late", flush=True), open(${JSON.stringify(file)}, "w").close()`;
+    expect(await run(sandbox, `import threading\nthreading.Timer(0.2, lambda: (${late})).start()`)).toMatchObject({
+      late_outputs: [],
+    });
+    await until('it has printed', () => existsSync(file));
+    expect(await run(sandbox, '1')).toMatchObject({
+      stdout: '',
+      late_outputs: [{ output_type: 'stream', name: 'stdout', text: 'late\n' }],
+    });
+  },
+  withKernels(),
+);
+
+test(
+  'CODE-2 a kernel is interrupted by a request and by time that is over, and keeps its state',
+  async ({ sandbox }) => {
+    await run(sandbox, 'import time\nkept = 1');
+    const busy = run(sandbox, 'print("runs", flush=True)\ntime.sleep(60)');
+    await until('it runs', async () => shown(await session(sandbox)) === 'runs\n');
+    await until(
+      'it is interrupted',
+      async () => (await sandbox.ok('POST /v2/code/sessions/state/interrupt'))['interrupted'] === true,
+    );
+    expect(await busy).toMatchObject({
+      status: 'error',
+      outputs: [{ text: 'runs\n' }, { ename: 'KeyboardInterrupt' }],
+    });
+    const slow = await run(sandbox, 'print("begun")\ntime.sleep(60)', { timeout: 1.5 });
+    expect(slow).toMatchObject({ status: 'timeout', stdout: 'begun\n', kernel: null });
+    expect(value(await run(sandbox, 'kept'))).toBe('1');
+  },
+  withKernels(),
+);
+
+test(
+  'CODE-2 a kernel that dies is told within a second, one that is left is not, and the session goes on',
+  async ({ sandbox }) => {
+    await run(sandbox, 'import os, signal\nkept = 1');
+    const started = performance.now();
+    const died = await run(sandbox, 'os.kill(os.getpid(), signal.SIGKILL)');
+    expect(performance.now() - started).toBeLessThan(1000);
+    expect(died).toMatchObject({ status: 'error', exit_code: null, kernel: { signal: 'SIGKILL', restarted: true } });
+    expect(outputs(died).at(-1)).toMatchObject({ output_type: 'error', ename: 'KernelDied' });
+    expect(await run(sandbox, '"kept" in globals()')).toMatchObject({
+      execution_count: 1,
+      kernel: null,
+      outputs: [{ data: { 'text/plain': 'False' } }],
+    });
+    expect(await run(sandbox, 'import os\nos._exit(3)')).toMatchObject({ exit_code: 3, kernel: { signal: null } });
+    const { pid } = await session(sandbox).then(async () => (await run(sandbox, '1')) && session(sandbox));
+    expect(await run(sandbox, 'exit()')).toMatchObject({ status: 'ok', kernel: null });
+    expect(await run(sandbox, '2')).toMatchObject({ status: 'ok', execution_count: 1, kernel: null });
+    expect((await session(sandbox))['pid']).not.toBe(pid);
+  },
+  withKernels(),
+);
+
+test(
+  'CODE-2 the death of the bridge costs a cell nothing but outputs of that moment, and the state is kept',
+  async ({ sandbox }) => {
+    await run(sandbox, 'import time\nkept = 1');
+    const cell = run(sandbox, 'print("one", flush=True)\ntime.sleep(1)\nkept = 2');
+    await until('it prints', async () => JSON.stringify(await session(sandbox)).includes('one\\n'));
+    process.kill(bridgePid(sandbox), 'SIGKILL');
+    const waiting = run(sandbox, 'kept');
+    expect(await cell).toMatchObject({ status: 'ok', stdout: 'one\n', partial: true });
+    expect(await waiting).toMatchObject({ partial: false, outputs: [{ data: { 'text/plain': '2' } }] });
+  },
+  withKernels(),
+);
+
+test(
+  'CODE-2 PROMISE-1 a kernel, its state and what its cell has shown outlive the daemon',
+  async ({ sandbox }) => {
+    await run(sandbox, 'import time\nkept = 1');
+    const cut = sandbox.request('POST /v2/code/execute', {
+      ...{ language: 'python', session_id: 'state' },
+      code: 'for n in range(40):\n  print(n, flush=True)\n  time.sleep(0.05)\nkept = 2\n"over"',
+    });
+    cut.catch(() => null); // Its connection ends with the daemon.
+    await until('it prints', async () => JSON.stringify(await session(sandbox)).includes('5\\n'));
+    process.kill(sandbox.daemonPid, 'SIGKILL');
+    await cut.catch(() => null);
+    await sandbox.served();
+    await until('it is over', async () => (await session(sandbox))['state'] === 'idle', 10_000);
+    const { last_execution: last } = await session(sandbox);
+    expect(last).toMatchObject({ status: 'ok', execution_count: 2, partial: false });
+    expect((last as JsonObject)['stdout']).toBe(Array.from({ length: 40 }, (_, n) => `${n}\n`).join(''));
+    expect(value(await run(sandbox, 'kept'))).toBe('2');
+  },
+  { ...withKernels(), expectedWarnings: ['started again by init'] },
+);
+
+test(
+  'CODE-2 PROMISE-1 an upgrade costs a kernel nothing, and who waits for its cell is answered',
+  async ({ sandbox }) => {
+    await run(sandbox, 'import time\nkept = 1');
+    const code = 'for n in range(40):\n  print(n, flush=True)\n  time.sleep(0.05)\nkept = 2';
+    const cell = run(sandbox, code);
+    await until('it prints', async () => JSON.stringify(await session(sandbox)).includes('5\\n'));
+    expect((await sandbox.upgrade()).code).toBe(0);
+    const all = Array.from({ length: 40 }, (_, n) => `${n}\n`).join('');
+    expect(await cell).toMatchObject({ status: 'ok', partial: false, stdout: all });
+    await until('it is over', async () => (await session(sandbox))['state'] === 'idle');
+    expect((await session(sandbox))['last_execution']).toMatchObject({ status: 'ok', partial: false, stdout: all });
+    expect(value(await run(sandbox, 'kept'))).toBe('2');
+  },
+  withKernels(),
+);
+
+test(
+  'CODE-2 the daemon and the bridge may die at once, and the kernel and its state live',
+  async ({ sandbox }) => {
+    await run(sandbox, 'import time\nkept = 1');
+    const cut = sandbox.request('POST /v2/code/execute', {
+      ...{ language: 'python', session_id: 'state' },
+      code: 'print("begun", flush=True)\ntime.sleep(2)\nkept = 2',
+    });
+    cut.catch(() => null); // Its connection ends with the daemon.
+    await until('it prints', async () => shown(await session(sandbox)) === 'begun\n');
+    for (const pid of [sandbox.daemonPid, bridgePid(sandbox)]) process.kill(pid, 'SIGKILL');
+    await cut.catch(() => null);
+    await sandbox.served();
+    await until('it is over', async () => (await session(sandbox))['state'] === 'idle', 10_000);
+    expect((await session(sandbox))['last_execution']).toMatchObject({ stdout: 'begun\n', partial: true });
+    expect(value(await run(sandbox, 'kept'))).toBe('2');
+  },
+  { ...withKernels(), expectedWarnings: ['started again by init'] },
+);
+
+test(
+  'CODE-2 a kernel runs in the directory, with the environment and as the account that is asked for',
+  async ({ sandbox }) => {
+    const work = join(sandbox.directory, 'work');
+    mkdirSync(work);
+    const code = 'import os\n(os.getcwd(), os.environ.get("COLOUR"), os.getuid(), os.environ["HOME"])';
+    chownSync(work, testAccount.uid, testAccount.gid);
+    const account = { session_id: 'state', user: testAccount.name };
+    const own = await run(sandbox, code, { ...account, cwd: work, env: { COLOUR: 'red' } });
+    expect(own).toMatchObject({ backend: 'kernel', status: 'ok' });
+    expect(value(own)).toBe(`('${work}', 'red', ${testAccount.uid}, '${sandbox.directory}')`);
+    expect(value(await run(sandbox, 'os.getcwd(), os.environ.get("COLOUR")'))).toBe(`('${work}', 'red')`);
+    expect(await run(sandbox, '1', { cwd: '/no/such/place' })).toMatchObject({
+      ...{ status: 'error', outputs: [{ ename: 'DirectoryError' }] },
+    });
+    const owner = (path: string) => [statSync(path).uid, statSync(path).mode & 0o777];
+    const around = readFileSync(join(sandbox.runtimeDirectory, 'kernels-directory'), 'utf8');
+    expect(directories(sandbox).map((name) => owner(join(around, name)))).toEqual([[testAccount.uid, 0o700]]);
+  },
+  sharedPython(),
+);
+
+test(
+  'CODE-2 kernels are bounded, and plain interpreters are not counted with them',
+  async ({ sandbox }) => {
+    await run(sandbox, '1');
+    const more = await sandbox.request('POST /v2/code/execute', { language: 'python', code: '1' });
+    expect([more.status, more.headers.get('retry-after')]).toEqual([429, '1']);
+    expect(more.body.hint).toContain('SVC_KERNEL_MAX_SESSIONS');
+    await sandbox.ok('DELETE /v2/code/sessions/state');
+    expect(await sandbox.ok('POST /v2/code/execute', { language: 'python', code: '1' })).toMatchObject({
+      status: 'ok',
+    });
+  },
+  withKernels({ SVC_KERNEL_MAX_SESSIONS: '1' }),
+);
+
+test(
+  'CODE-2 CODE-3 a kernel that is named is taken whatever is pinned, and what there is is told',
+  async ({ sandbox }) => {
+    const kernels = join(sandbox.directory, 'jupyter/kernels');
+    const argv = ['python3', '-m', 'ipykernel_launcher', '-f', '{connection_file}'];
+    await Bun.write(
+      join(kernels, 'mine/kernel.json'),
+      JSON.stringify({ argv, language: 'python', env: { MINE: 'yes' } }),
+    );
+    await Bun.write(join(kernels, 'gone/kernel.json'), JSON.stringify({ argv: ['/not/there'], language: 'python' }));
+    expect(await run(sandbox, '1', { session_id: 'plain' })).toMatchObject({ backend: 'native' });
+    const mine = await run(sandbox, 'import os; os.environ["MINE"]', { kernel: 'mine' });
+    expect(mine).toMatchObject({ backend: 'kernel', outputs: [{ data: { 'text/plain': "'yes'" } }] });
+    const unknown = await sandbox.request('POST /v2/code/sessions', { language: 'python', kernel: 'gone' });
+    expect(unknown).toMatchObject({ status: 422, body: { errors: [{ location: 'body.kernel', type: 'enum' }] } });
+    expect(unknown.body.message).toContain('there are python3, mine');
+    const { languages } = await sandbox.ok('GET /v2/code/info');
+    expect((languages as JsonObject)['python']).toMatchObject({
+      backend: 'native',
+      backends: [{ name: 'kernel', available: true, missing: null, kernels: ['python3', 'mine'] }, { name: 'native' }],
+    });
+  },
+  withKernels({ SVC_CODE_BACKEND: 'native' }),
+);
+
+test(
+  'CODE-2 a kernel that listens at ports and takes interrupts as messages runs code too',
+  async ({ sandbox }) => {
+    const argv = ['/bin/sh', '-c', 'exec python3 -m ipykernel_launcher -f "$0"', '{connection_file}'];
+    const spec = { argv, language: 'python', interrupt_mode: 'message' };
+    await Bun.write(join(sandbox.directory, 'jupyter/kernels/ports/kernel.json'), JSON.stringify(spec));
+    const kernel = { kernel: 'ports' };
+    expect(await run(sandbox, 'import time\nkept = 1', kernel)).toMatchObject({ backend: 'kernel', status: 'ok' });
+    const slow = await run(sandbox, 'time.sleep(60)', { ...kernel, timeout: 1.5 });
+    expect(slow).toMatchObject({ status: 'timeout', kernel: null, outputs: [{ ename: 'KeyboardInterrupt' }] });
+    expect(value(await run(sandbox, 'kept'))).toBe('1');
+  },
+  withKernels(),
+);
+
+test(
+  'CODE-3 what is missing for a kernel is told in one sentence',
+  async ({ sandbox }) => {
+    const none = await sandbox.request('POST /v2/code/execute', { language: 'python', code: '1' });
+    expect(none).toMatchObject({
+      status: 503,
+      body: {
+        message: expect.stringContaining('ipykernel is not installed for /usr/bin/python3: pip install ipykernel'),
+      },
+    });
+  },
+  withKernels({ PATH: '/usr/bin:/bin', SVC_CODE_BACKEND: 'kernel' }),
+);
+
+test(
+  'CODE-2 a kernel that was started before anybody asks runs the first cell at once',
+  async ({ sandbox }) => {
+    const waits = () => bridgeLogs(sandbox).includes('"event":"opened"');
+    await until('a kernel waits', waits);
+    const before = kernelProcesses(sandbox).map(({ pid }) => pid);
+    const result = await sandbox.ok('POST /v2/code/execute', { language: 'python', code: 'import os; os.getpid()' });
+    expect(before).toContain(Number(value(result)));
+    await until('another one waits', () => kernelProcesses(sandbox).length === 2);
+  },
+  withKernels({ SVC_KERNEL_PREWARM: '1' }),
+);
+
+/** What bridges have said. */
+function bridgeLogs(sandbox: Sandbox): string {
+  const commands = join(sandbox.runtimeDirectory, 'commands');
+  const files = readdirSync(commands, { recursive: true }) as string[];
+  return files
+    .filter((file) => /\/out/.test(file))
+    .map((file) => readFileSync(join(commands, file)))
+    .join('');
+}
+
+/** Directories of kernels. */
+function directories(sandbox: Sandbox): string[] {
+  const note = join(sandbox.runtimeDirectory, 'kernels-directory');
+  return readdirSync(readFileSync(note, 'utf8'));
+}
+
+test(
+  'CODE-2 PROMISE-9 kernels that were opened and closed leave no process, descriptor or file',
+  async ({ sandbox }) => {
+    await sandbox.ok('POST /v2/code/execute', { language: 'python', code: '1' });
+    const before = sandbox.descriptors().length;
+    for (let round = 0; round < 5; round++) {
+      const names = Array.from({ length: 4 }, (_, n) => `kernel-${round}-${n}`);
+      await Promise.all(names.map((id) => run(sandbox, '1', { session_id: id })));
+      await Promise.all(names.map((id) => sandbox.ok(`DELETE /v2/code/sessions/${id}`)));
+    }
+    await until('they are gone', () => kernelProcesses(sandbox).length === 0 && directories(sandbox).length === 0);
+    await until('descriptors are closed', () => sandbox.descriptors().length <= before);
+  },
+  withKernels(),
+);
