@@ -159,11 +159,16 @@ test(
 test(
   'CODE-2 spare interpreters make the first cell quick, are used once, and are made anew',
   async ({ sandbox }) => {
-    const spare = () => sandbox.processes().length;
-    await until('they are there', () => spare() >= 2 * 2);
+    const spare = () => sandbox.processes().filter(({ command }) => / -u -c \(lambda/.test(command));
+    const there = () => until('one is there', () => spare().length === 1);
+    await there();
+    const pid = String(spare()[0]?.pid);
     const first = await run(sandbox, 'python', 'import os; kept = os.getpid(); kept');
-    const second = await run(sandbox, 'python', '"kept" in globals()');
-    expect([first['status'], value(second)]).toEqual(['ok', 'False']);
+    expect(value(first)).toBe(pid);
+    await there();
+    const second = await run(sandbox, 'python', '("kept" in globals(), os.getpid() if "os" in globals() else None)');
+    expect(value(second)).toBe('(False, None)');
+    await there();
   },
   { env: { SVC_CODE_BACKEND: 'native', SVC_CODE_PREWARM: '1' } },
 );

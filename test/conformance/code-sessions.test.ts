@@ -143,6 +143,7 @@ test(
 
 test('CODE-2 PROMISE-1 an upgrade costs nobody a cell: what runs and what waits is answered', async ({ sandbox }) => {
   const slow = 'import time\nfor n in range(20): print(n); time.sleep(0.1)\n"over"';
+  await sandbox.ok('POST /v2/code/sessions', { language: 'python', id: 'state' });
   const alone = sandbox.request('POST /v2/code/execute', { language: 'python', code: slow });
   const running = run(sandbox, `kept = 1\n${slow}`);
   await until('it prints', async () => JSON.stringify(await session(sandbox)).includes('2\\n'));

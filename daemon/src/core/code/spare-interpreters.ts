@@ -23,7 +23,8 @@ export interface SpareInterpretersDeps {
 const lookEveryMs = 5000;
 
 export class SpareInterpreters implements Disposable {
-  readonly #spare = new Map<CodeBackend, Interpreter[]>();
+  /** Some may still be starting: to wait for one is quicker than to start another. */
+  readonly #spare = new Map<CodeBackend, Promise<Interpreter>[]>();
   readonly #filling = new Set<CodeBackend>();
   #looking: ReturnType<typeof setInterval> | null = null;
   #isClosed = false;
@@ -45,10 +46,11 @@ export class SpareInterpreters implements Disposable {
     const isSame = record.user === same.user && record.kernel === same.kernel && record.cwd === same.cwd;
     if (!isSame || Object.keys(record.env).length > 0) return null;
     const spare = this.#spare.get(kind.backend) ?? [];
-    for (let taken = spare.shift(); taken; taken = spare.shift()) {
+    for (let next = spare.shift(); next; next = spare.shift()) {
+      const taken = await next.catch(() => null); // Whoever started it tells of that.
       void this.#fill(kind);
-      if (!taken.end) return taken;
-      await taken.close();
+      if (taken && !taken.end) return taken;
+      await taken?.close();
     }
     return null;
   }
@@ -68,12 +70,25 @@ export class SpareInterpreters implements Disposable {
       this.#spare.set(backend, spare);
       if ((await kind.missing()) !== null) return;
       while (spare.length < wanted && !this.#isClosed && !this.deps.isMemoryShort()) {
-        spare.push(await backend.start(this.deps.record(backend)));
+        const starting = backend.start(this.deps.record(backend));
+        spare.push(starting);
+        await this.#started(starting, spare);
       }
     } catch (error) {
       this.deps.onFault(`no spare interpreter of ${backend.language} (${backend.name})`, error);
     } finally {
       this.#filling.delete(backend);
+    }
+  }
+
+  /** One that could not start is no spare one. */
+  async #started(starting: Promise<Interpreter>, spare: Promise<Interpreter>[]): Promise<void> {
+    try {
+      await starting;
+    } catch (error) {
+      const index = spare.indexOf(starting);
+      if (index >= 0) void spare.splice(index, 1);
+      throw error;
     }
   }
 
@@ -86,7 +101,9 @@ export class SpareInterpreters implements Disposable {
     if (!this.deps.isMemoryShort()) return this.fill();
     for (const spare of this.#spare.values()) {
       for (const one of spare.splice(0)) {
-        await one.close().catch((error: unknown) => this.deps.onFault('a spare interpreter could not be ended', error));
+        await one
+          .then((interpreter) => interpreter.close())
+          .catch((error: unknown) => this.deps.onFault('a spare interpreter could not be ended', error));
       }
     }
   }
