@@ -42,7 +42,10 @@ test('PROMISE-4 a signal reaches every generation of a tree, and whoever lives o
 });
 
 test('PROMISE-4 what an ended command has left in the background is reached as well', async ({ sandbox }) => {
-  const result = await sandbox.run({ command: 'setsid sleep 1000 >/dev/null 2>&1 < /dev/null & exit 3' });
+  // It ends once the sleeper has let go of its streams, and is what it is called.
+  const isAsleep = "tr '\\0' ' ' </proc/$!/cmdline | grep -q '^sleep 1000'";
+  const command = `setsid sleep 1000 >/dev/null 2>&1 < /dev/null & until ${isAsleep}; do :; done; exit 3`;
+  const result = await sandbox.run({ command });
   expect(result).toMatchObject({ exit_code: 3, streams_open: false });
   expect(sleepers(sandbox)).toHaveLength(1);
 
