@@ -1,9 +1,14 @@
-/** `npm start`: runs the daemon from source and shows one real command going through it, live. */
+/**
+ * `npm start`: runs the daemon from source and shows one real command going through it, live; `npm start -- data` shows
+ * a session of Python instead.
+ */
 import { spawn } from 'node:child_process';
 import { createServer } from 'node:net';
 import { delimiter, join } from 'node:path';
 import { repositoryRoot } from './repository.mjs';
+import { pythonEnvironment } from './python.mjs';
 import { runTool, setup, SetupError } from './setup.mjs';
+import { printDataHowTo, runDataDemo } from './start-data.mjs';
 
 const usualPort = 18091;
 /** Neighbours first: a port has a runtime directory of its own, and these are found again. */
@@ -17,21 +22,24 @@ const demo = {
 };
 
 await runTool(async () => {
-  const args = process.argv.slice(2).filter((arg) => arg !== '--once');
+  const args = process.argv.slice(2).filter((arg) => arg !== '--once' && arg !== 'data');
   const once = process.argv.includes('--once');
+  const isData = process.argv[2] === 'data';
   const { bun, native } = await setup({ compiler: true });
+  const python = isData ? [join(pythonEnvironment('code'), 'bin')] : [];
   const port = await choosePort(args);
   const daemon = startDaemon({
     bun,
     native,
+    programs: python,
     args: [...args, ...(setting(args, 'port', 'SVC_PORT') ? [] : [`--port=${port}`])],
   });
   const client = connect(`http://${reachable(setting(args, 'host', 'SVC_HOST'))}:${port}`, apiKey(args));
   try {
     await untilReady(client, daemon);
     console.log(`start: sandboxd serves ${client.url}\n`);
-    const { id, exitCode } = await runDemo(client);
-    printHowTo(client, id);
+    const exitCode = isData ? await runDataDemo(client) : await runDemo(client);
+    if (isData) printDataHowTo(client);
     if (once) return exitCode;
     console.log('\nstart: the daemon goes on, its log follows; Ctrl-C ends it');
     daemon.showLog();
@@ -85,14 +93,14 @@ function freePort(port) {
   });
 }
 
-function startDaemon({ bun, native, args }) {
+function startDaemon({ bun, native, programs, args }) {
   // As in the built file, nothing is read from the directory the daemon is started in.
   const program = [bun, '--no-env-file', '--config=/dev/null', join(repositoryRoot, 'daemon/src/main.ts')];
   const command = [...program.map((argument) => `--daemon=${argument}`), 'start', ...args];
   console.log(`start: ${native} ${command.map(withoutKey).join(' ')}`);
   const child = spawn(native, command, {
     cwd: repositoryRoot,
-    env: userEnvironment(),
+    env: userEnvironment(programs),
     stdio: ['ignore', 'pipe', 'pipe'],
     // A session of its own: Ctrl-C reaches this program alone, which then ends the daemon once and in order.
     detached: true,
@@ -139,13 +147,13 @@ function withoutKey(arg, index, all) {
   return all[index - 1] === '--api-key' ? '<key>' : arg.replace(/^--api-key=.*/s, '--api-key=<key>');
 }
 
-/** What the reader's own shell has, without what npm adds for its scripts. */
-function userEnvironment() {
+/** What the reader's own shell has, without what npm adds for its scripts; with these directories of programs first. */
+function userEnvironment(programs) {
   const own = Object.entries(process.env).filter(([name]) => !/^npm_|^INIT_CWD$/i.test(name));
   const path = (process.env.PATH ?? '')
     .split(delimiter)
     .filter((folder) => !/node_modules\/(\.bin|.*node-gyp-bin)$/.test(folder));
-  return { ...Object.fromEntries(own), PATH: path.join(delimiter) };
+  return { ...Object.fromEntries(own), PATH: [...programs, ...path].join(delimiter) };
 }
 
 async function untilReady(client, daemon) {
@@ -202,7 +210,8 @@ async function runDemo(client) {
   await printLive(client, id);
   const { command } = await client.get(`/v2/commands/${id}`);
   console.log(`\ndemo: ${command.status}, exit code ${command.exit_code} after ${Math.round(command.duration_ms)} ms`);
-  return { id, exitCode: command.exit_code ?? 1 };
+  printHowTo(client, id);
+  return command.exit_code ?? 1;
 }
 
 /** Prints both streams as they come. A stream that ends early is taken up again where it was. */
@@ -226,4 +235,5 @@ function printHowTo({ url, hasKey }, id) {
   console.log(`  ${curl} ${url}/v2/commands -H 'content-type: application/json' -d '${body}'`);
   console.log(`  ${curl} '${url}/v2/commands/${id}?offset=0'`);
   console.log(`  ${curl} -N '${url}/v2/commands/${id}?stream=true'`);
+  console.log('\nAnother example, a session of Python with a table and a picture: npm start -- data');
 }
