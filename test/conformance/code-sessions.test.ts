@@ -1,4 +1,6 @@
 /** What a client may rely on when it keeps sessions of code. */
+import { mkdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
 import { beforeAll } from 'bun:test';
 import { needPrograms } from '../harness/programs.ts';
 import { expect, test, type Json, type JsonObject, type Sandbox } from '../harness/sandbox.ts';
@@ -69,6 +71,14 @@ test('CODE-2 an interpreter that dies is told at once, and the session goes on w
     outputs: [{ data: { 'text/plain': 'False' } }],
   });
   expect(await run(sandbox, 'import os\nos._exit(3)')).toMatchObject({ exit_code: 3, kernel: { signal: null } });
+  const gone = join(sandbox.directory, 'gone');
+  mkdirSync(gone);
+  await run(sandbox, 'import os', { cwd: gone });
+  rmSync(gone, { recursive: true });
+  await run(sandbox, 'os._exit(3)');
+  const lost = await sandbox.request('POST /v2/code/execute', { language: 'python', session_id: 'state', code: '1' });
+  expect([lost.status, lost.body.message]).toEqual([400, expect.stringContaining(gone)]);
+  expect(await run(sandbox, '"here"', { cwd: sandbox.directory })).toMatchObject({ status: 'ok' });
 });
 
 test('CODE-2 time that is over interrupts the code, and ends an interpreter that does not listen', async ({
@@ -133,9 +143,11 @@ test(
     process.kill(Number(pid), 'SIGKILL');
     process.kill(sandbox.daemonPid, 'SIGKILL');
     await sandbox.served();
-    expect(await run(sandbox, '"kept" in globals()')).toMatchObject({
-      kernel: { restarted: true },
-      outputs: [{ data: { 'text/plain': 'False' } }],
+    const after = { language: 'python', session_id: 'state', code: '"kept" in globals()' };
+    expect((await sandbox.request('POST /v2/code/execute', after)).body).toMatchObject({
+      success: true,
+      message: expect.stringContaining('had died'),
+      data: { kernel: { restarted: true }, outputs: [{ data: { 'text/plain': 'False' } }] },
     });
   },
   { expectedWarnings: ['started again by init'] },

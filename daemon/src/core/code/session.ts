@@ -214,14 +214,12 @@ export class CodeSession {
   }
 
   async #run(cell: Cell): Promise<void> {
-    const interpreter = await this.#living();
     const { record } = cell;
+    const interpreter = await this.#livingAt(record);
     for (const output of this.#late.all) cell.late.take({ kind: 'output', output, displayId: null });
     this.#late = new CellOutputs();
     cell.deathBefore = this.#death;
     this.#death = null;
-    this.record.cwd = record.cwd ?? this.record.cwd;
-    this.record.env = { ...this.record.env, ...record.env };
     const startedMs = this.deps.now();
     const { end, send } = interpreter.handOver(record);
     this.deps.notes.save(this.id, { cell: record, startedMs, from: interpreter.position, to: end });
@@ -294,6 +292,19 @@ export class CodeSession {
     this.#mourned = interpreter;
     const exitCode = end.kind === 'exited' ? end.exitCode : null;
     cell.abandon({ ename: 'KernelDied', evalue: describeEnd(end) }, { exitCode, death: deathOf(end) }, this.deps.now());
+  }
+
+  /** A new interpreter begins where the cell is to run: the place of the session may be gone. */
+  async #livingAt({ cwd, env }: CellRecord): Promise<Interpreter> {
+    const before = { cwd: this.record.cwd, env: this.record.env };
+    this.record.cwd = cwd ?? before.cwd;
+    this.record.env = { ...before.env, ...env };
+    try {
+      return await this.#living();
+    } catch (error) {
+      Object.assign(this.record, before);
+      throw error;
+    }
   }
 
   /** The interpreter; a new one where there is none any more. */

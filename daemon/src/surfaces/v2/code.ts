@@ -226,6 +226,12 @@ function describe(session: CodeSession, { end, record }: Cell, isSingle: boolean
   if (end === null) {
     return { message: 'The code runs on', hint: `GET /v2/code/sessions/${session.id} tells what it has shown.` };
   }
+  if (end.death && end.status === 'ok') {
+    return {
+      message: 'The code has run in a new interpreter: the one before it had died',
+      hint: 'Its state was lost.',
+    };
+  }
   if (end.death) return { message: 'The interpreter has died', isFailure: true, hint: `Its state is gone${state}.` };
   if (end.status === 'timeout') {
     const message = `The code was interrupted after ${record.timeoutMs / 1000} s`;
