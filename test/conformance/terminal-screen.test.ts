@@ -193,6 +193,7 @@ async function stormed(sandbox: Sandbox, command: string, keys: string): Promise
     await sandbox.ok('PATCH /v2/pty/sessions/storm', size);
     reference.resize(size.cols, size.rows);
   }
+  await settled(); // A program gives up what is half typed when its size changes.
   await type(sandbox, keys, 'storm');
   reference.type(keys);
   await settled();
