@@ -6,7 +6,7 @@ import { runTool, setup } from './setup.mjs';
 
 const timeoutMs = 30_000;
 /** Tests with a daemon of their own wait more than they work. */
-const filesAtOnce = 3;
+const filesAtOnce = 2;
 
 /** The bare ones have no interpreters. What a description allows, what thousands of something cost, and how a screen looks is the same in every root. */
 const sameInEveryRoot = [

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 
 const lookEveryMs = 5;
-const deadlineMs = 10_000;
+const deadlineMs = 20_000;
 
 export async function until(
   what: string,
