@@ -72,7 +72,7 @@ export function composeCode({ accounts, config, logger, runtimeDirectory, spawn,
       ...[python, javascript].map((backend) => ({
         backend,
         wanted: config.spareInterpreters,
-        missing: async () => lackOf(backend),
+        missing: async () => backend.missing(),
       })),
       { backend: kernels, wanted: config.spareKernels, missing: () => kernels.missing(null) },
     ],
@@ -155,13 +155,9 @@ const repls: Readonly<Record<Language, Pick<ReplBackendDeps, 'name' | 'programs'
 function candidate(backend: ReplBackend): Candidate {
   return {
     backend,
-    missing: async () => lackOf(backend),
+    missing: async () => backend.missing(),
     kernels: async () => [],
   };
-}
-
-function lackOf(backend: ReplBackend): string | null {
-  return backend.find() === null ? `${backend.programs.join(' and ')} are not on PATH` : null;
 }
 
 function kernelCandidate(backend: KernelBackend): Candidate {

@@ -50,8 +50,9 @@ export class ReplBackend implements CodeBackend {
     this.language = deps.language;
   }
 
-  get programs(): readonly string[] {
-    return this.deps.programs;
+  /** What it lacks now, in one sentence; null when it can be used. */
+  missing(): string | null {
+    return this.find() === null ? this.#lack : null;
   }
 
   /** Where it is; null when it is not on PATH. */
@@ -66,7 +67,7 @@ export class ReplBackend implements CodeBackend {
     const env = commandEnvironment(this.deps.environment, account, [record.env]);
     // By its name: the account may not reach the first one on PATH that the daemon finds.
     const name = this.#nameIn(env['PATH'] ?? '');
-    if (name === null) throw this.#missing();
+    if (name === null) throw this.#refusal();
     const { argv, input } = this.deps.program(name, this.deps.findProgram('sh', this.deps.environment['PATH'] ?? ''));
     const id = mintId('interpreter');
     const child = await startProcess(this.deps, {
@@ -97,10 +98,12 @@ export class ReplBackend implements CodeBackend {
     return this.deps.programs.find((program) => this.deps.findProgram(program, path) !== null) ?? null;
   }
 
-  #missing(): CoreError {
-    const { programs, howToGet, language } = this.deps;
-    return new CoreError('unavailable', `${programs.join(' and ')} are not on PATH: no ${language} can run`, {
-      hint: howToGet,
-    });
+  get #lack(): string {
+    return `${this.deps.programs.join(' and ')} are not on PATH`;
+  }
+
+  #refusal(): CoreError {
+    const { howToGet, language } = this.deps;
+    return new CoreError('unavailable', `${this.#lack}: no ${language} can run`, { hint: howToGet });
   }
 }

@@ -68,8 +68,6 @@ export class CodeSession {
   #interpreter: Interpreter | null = null;
   #starting: Promise<Interpreter> | null = null;
   #death: InterpreterDeath | null = null;
-  /** Its death was told with the cell that it died in. */
-  #mourned: Interpreter | null = null;
   readonly #waiting: Cell[] = [];
   #running: Cell | null = null;
   #isWorking = false;
@@ -93,10 +91,6 @@ export class CodeSession {
 
   get pid(): number | null {
     return this.#interpreter?.pid ?? null;
-  }
-
-  get version(): string | null {
-    return this.#interpreter?.version ?? null;
   }
 
   /** Makes its interpreter, so that a session that cannot be is not. Throws `unavailable`. */
@@ -289,7 +283,6 @@ export class CodeSession {
       return;
     }
     const { end } = interpreter;
-    this.#mourned = interpreter;
     const exitCode = end.kind === 'exited' ? end.exitCode : null;
     cell.abandon({ ename: 'KernelDied', evalue: describeEnd(end) }, { exitCode, death: deathOf(end) }, this.deps.now());
   }
@@ -313,8 +306,7 @@ export class CodeSession {
     if (last && !last.end && !last.isLeaving) return last;
     if (last) {
       // One that its own code has asked to end has done so, or is about to: that is no death.
-      const isToldDeath = !last.end || last.isLeaving || last === this.#mourned;
-      this.#death = last.end && !isToldDeath ? deathOf(last.end) : null;
+      this.#death = last.end && !last.isLeaving ? deathOf(last.end) : null;
       this.#interpreter = null;
       this.record.executionCount = 0;
       await last.close();

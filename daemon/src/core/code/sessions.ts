@@ -89,10 +89,6 @@ export class CodeSessions implements Disposable {
     this.#keepSweeping();
   }
 
-  get limits(): CodeSessionsDeps['limits'] {
-    return this.deps.limits;
-  }
-
   /** Takes over what an earlier daemon left; answers what is no interpreter. Called once, before anything is served. */
   async recover(recovered: readonly Recovered[]): Promise<Recovered[]> {
     this.deps.largeValues.recover();
@@ -172,7 +168,6 @@ export class CodeSessions implements Disposable {
     this.#byId.delete(id);
     this.#saveSoon();
     await session.close();
-    this.deps.notes.remove(id);
   }
 
   /** Those of its kind that live. */
