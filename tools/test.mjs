@@ -1,6 +1,7 @@
 /** `npm test`: every tier of tests in order, from the repository itself to the built binary, and one total at the end. */
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
+import { failuresIn } from './failures.mjs';
 import { bunPath, repositoryRoot } from './repository.mjs';
 import { runTool, setup } from './setup.mjs';
 
@@ -74,11 +75,14 @@ await runTool(async () => {
   }
   await setup({ compiler: true });
   const total = { passed: 0, failed: 0 };
+  const told = [];
   for (const tier of chosen) {
-    const { passed, failed } = await runTier(tier);
+    const { passed, failed, failures } = await runTier(tier);
     total.passed += passed;
     total.failed += failed;
+    told.push(...failures.map(({ file, title, lines }) => [`-- ${tier.name}: ${file}: ${title}`, ...lines].join('\n')));
   }
+  if (told.length > 0) console.log(`\n== what failed\n${told.join('\n')}\n`);
   console.log(`${total.passed} passed, ${total.failed} failed`);
   return total.failed === 0 ? 0 : 1;
 });
@@ -97,13 +101,13 @@ async function runTier({ name, folder, except, filesAtOnce, env = {}, before = [
   const failed = count(output, 'fail');
   if (passed + failed === 0) return problem(name, 'no test ran', passed, failed);
   if (status !== 0 && failed === 0) return problem(name, `the runner ended with ${status}`, passed, failed);
-  return { passed, failed };
+  return { passed, failed, failures: failuresIn(output) };
 }
 
 /** What goes wrong outside a test counts as one failure, so that the total can never hide it. */
 function problem(tier, what, passed, failed) {
   console.error(`${tier}: ${what}`);
-  return { passed, failed: failed + 1 };
+  return { passed, failed: failed + 1, failures: [{ file: 'outside a test', title: what, lines: [] }] };
 }
 
 /** Bun ends a run with lines such as ` 12 pass`; a test may print one too, so the last one counts. */
