@@ -11,7 +11,7 @@ export function failuresIn(output) {
     if (/^\S+\.test\.ts:$/.test(line)) {
       file = line.slice(0, -1);
       lines = [];
-    } else if (/^\(fail\) /.test(line)) {
+    } else if (line.startsWith('(fail) ')) {
       const title = line.slice('(fail) '.length);
       if (!failures.some((known) => known.title === title && known.file === file)) {
         failures.push({ file, title, lines: lines.slice(-shownLines) });

@@ -94,6 +94,11 @@ export async function composeDaemon(inputs: DaemonInputs): Promise<Daemon> {
   const operations = composeOperations({ config, environment, runtimeDirectory, accounts, limits, code, ...tools });
   const v1 = await loadV1(config.apiSurface === 'full');
   const uptimeSeconds = () => Math.round(performance.now() - startedMs) / 1000;
+  const planes = {
+    ...operations,
+    ...{ commands, files, terminals, watchers },
+    ...{ code: code.sessions, codeInfo: code.info, screens: composeScreens(), closing: closing.signal },
+  };
   const app: AppDeps = {
     apiKey: new ApiKey(config.apiKey),
     guard: { allowedHosts: config.allowedHosts, corsOrigins: config.corsOrigins },
@@ -106,19 +111,8 @@ export async function composeDaemon(inputs: DaemonInputs): Promise<Daemon> {
     logger,
     routes: [
       ...bindRoutes(rootRoutes, { version, uptimeSeconds, renderMetrics: () => metrics.render() }),
-      ...bindRoutes(v1.routes, { ...operations, openApi: once(() => describeV1(v1.routes)) }),
-      ...bindRoutes(v2Routes, {
-        ...operations,
-        commands,
-        code: code.sessions,
-        codeInfo: code.info,
-        files,
-        terminals,
-        screens: composeScreens(),
-        watchers,
-        closing: closing.signal,
-        openApi: once(describeV2),
-      }),
+      ...bindRoutes(v1.routes, { ...planes, openApi: once(() => describeV1(v1.routes)) }),
+      ...bindRoutes(v2Routes, { ...planes, openApi: once(describeV2) }),
     ],
     removedHint: v1.removedHint,
     onResponse(facts) {
