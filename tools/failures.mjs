@@ -8,14 +8,13 @@ export function failuresIn(output) {
   let file = '';
   let lines = [];
   for (const line of output.split('\n')) {
+    if (/^\d+ tests? failed:$/.test(line)) break; // The titles again.
     if (/^\S+\.test\.ts:$/.test(line)) {
       file = line.slice(0, -1);
       lines = [];
     } else if (line.startsWith('(fail) ')) {
       const title = line.slice('(fail) '.length);
-      if (!failures.some((known) => known.title === title && known.file === file)) {
-        failures.push({ file, title, lines: lines.slice(-shownLines) });
-      }
+      failures.push({ file, title, lines: lines.slice(-shownLines) });
       lines = [];
     } else if (/^\((pass|skip|todo)\) /.test(line)) {
       lines = [];
