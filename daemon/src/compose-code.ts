@@ -128,7 +128,7 @@ function composeKernels({ accounts, runtimeDirectory, spawn, tools, onFault, ...
   const note = `${runtimeDirectory}/kernels-directory`;
   return new KernelBackend({
     ...shared,
-    kernels: new Kernels({ tools, probe: kernelProbe, find, stampOf: fileStamp, modifiedNs }),
+    kernels: new Kernels({ tools, probe: kernelProbe, find, stampOf: fileStamp, modifiedNs, now: Date.now }),
     bridges: new Bridges({ ...shared, program: bridgeProgram }),
     directories: new KernelDirectories(note, 'connection.json', mostDirectoryBytes, onFault),
     freePorts,

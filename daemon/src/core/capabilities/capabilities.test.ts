@@ -64,6 +64,40 @@ test('a probe that hangs is given up after 300 ms, and told as absent', async ()
   expect(performance.now() - started).toBeLessThan(2000);
 });
 
+test('what gave no answer is looked at again by the next one who asks', async () => {
+  let answer: (standing: ExecCapability) => void = () => {};
+  let looks = 0;
+  const answered = new Promise<ExecCapability>((resolve) => (answer = resolve));
+  const capabilities = new Capabilities(
+    probes(() => {
+      looks += 1;
+      return answered;
+    }),
+    () => 0,
+  );
+
+  expect((await capabilities.report()).exec.status).toBe('absent');
+  answer(exec);
+  expect((await capabilities.report()).exec).toEqual(exec);
+  await capabilities.report();
+  expect(looks).toBe(2);
+});
+
+test('a domain may know how it stands without an answer', async () => {
+  const capabilities = new Capabilities(
+    {
+      ...probes(() => exec),
+      files: { look: () => new Promise(() => null), unknown: { ripgrep: '/rg', status: 'ready' } },
+    },
+    Date.now,
+  );
+
+  expect((await capabilities.report()).files).toEqual({
+    ...{ status: 'ready', missing: [], ripgrep: '/rg' },
+    warnings: ['the probe gave no answer within 300 ms'],
+  });
+});
+
 test('a probe that throws is told as absent, with its reason', async () => {
   const capabilities = new Capabilities(
     probes(() => {

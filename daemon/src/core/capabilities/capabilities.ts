@@ -5,8 +5,8 @@ import { capabilityDomains, type CapabilityDomain, type CapabilityReport, type S
 /** One domain's look at the machine: quick, and without changing anything. */
 export interface Probe<C extends Standing> {
   look(signal: AbortSignal): C | Promise<C>;
-  /** The domain's own fields when the look gave no answer. */
-  readonly unknown: Omit<C, keyof Standing>;
+  /** What is told when the look gave no answer: the domain's own fields, and how it stands if that is not `absent`. */
+  readonly unknown: Omit<C, keyof Standing> & Partial<Pick<C, 'status'>>;
 }
 
 export type Probes = { readonly [D in CapabilityDomain]: Probe<CapabilityReport[D]> };
@@ -15,7 +15,7 @@ const lookWithinMs = 300;
 const reusedForMs = 5000;
 
 export class Capabilities {
-  #latest: { readonly report: Promise<CapabilityReport>; readonly startedMs: number } | null = null;
+  #latest: { readonly looks: Promise<Looks>; readonly startedMs: number } | null = null;
 
   constructor(
     private readonly probes: Probes,
@@ -23,34 +23,53 @@ export class Capabilities {
   ) {}
 
   /** An answer younger than 5 s is given again, unless a fresh one is asked for. */
-  report(isFresh = false): Promise<CapabilityReport> {
+  async report(isFresh = false): Promise<CapabilityReport> {
     const latest = this.#latest;
-    if (latest && !isFresh && this.now() - latest.startedMs < reusedForMs) return latest.report;
-    const report = lookAround(this.probes);
-    this.#latest = { report, startedMs: this.now() };
+    if (latest && !isFresh && this.now() - latest.startedMs < reusedForMs) return (await latest.looks).report;
+    const looks = lookAround(this.probes);
+    this.#latest = { looks, startedMs: this.now() };
+    const { report, isWhole } = await looks;
+    // What came too late is told to the next one who asks.
+    if (!isWhole && this.#latest.looks === looks) this.#latest = null;
     return report;
   }
 }
 
-async function lookAround(probes: Probes): Promise<CapabilityReport> {
-  const looks = capabilityDomains.map(async (domain) => [domain, await lookOnce(probes[domain])] as const);
-  return Object.fromEntries(await Promise.all(looks)) as unknown as CapabilityReport;
+interface Looks {
+  readonly report: CapabilityReport;
+  /** False when a probe gave no answer. */
+  readonly isWhole: boolean;
+}
+
+async function lookAround(probes: Probes): Promise<Looks> {
+  const looks = await Promise.all(
+    capabilityDomains.map(async (domain) => ({ domain, ...(await lookOnce(probes[domain])) })),
+  );
+  const report = Object.fromEntries(looks.map(({ domain, standing }) => [domain, standing]));
+  return { report: report as unknown as CapabilityReport, isWhole: looks.every(({ isAnswer }) => isAnswer) };
+}
+
+interface Look {
+  readonly standing: Standing;
+  readonly isAnswer: boolean;
 }
 
 /** A probe that fails or hangs spoils its own domain only. */
-async function lookOnce(probe: Probe<Standing>): Promise<Standing> {
+async function lookOnce(probe: Probe<Standing>): Promise<Look> {
   using deadline = new Deadline(lookWithinMs);
-  const passed = new Promise<Standing>((resolve) => {
+  const passed = new Promise<Look>((resolve) => {
     const warning = `the probe gave no answer within ${lookWithinMs} ms`;
     deadline.signal.addEventListener('abort', () => resolve(withoutAnswer(probe, warning)), { once: true });
   });
   try {
-    return await Promise.race([probe.look(deadline.signal), passed]);
+    const answer = Promise.resolve(probe.look(deadline.signal)).then((standing) => ({ standing, isAnswer: true }));
+    return await Promise.race([answer, passed]);
   } catch (error) {
     return withoutAnswer(probe, `the probe failed: ${error instanceof Error ? error.message : String(error)}`);
   }
 }
 
-function withoutAnswer(probe: Probe<Standing>, warning: string): Standing {
-  return { status: 'absent', missing: [], warnings: [warning], ...probe.unknown };
+function withoutAnswer(probe: Probe<Standing>, warning: string): Look {
+  const standing: Standing = { status: 'absent', missing: [], warnings: [warning], ...probe.unknown };
+  return { standing, isAnswer: false };
 }

@@ -57,8 +57,23 @@ export class CodeInfo {
 
   /** For the report of capabilities. */
   get probe(): Probe<CodeCapability> {
-    const none = { backend: null, jupyterBackend: null, pythonKernels: [], languages: [], python: null, node: null };
-    return { look: () => this.#capability(), unknown: none };
+    const atOnce = () => this.#atOnce();
+    return {
+      look: () => this.#capability(),
+      get unknown() {
+        return atOnce();
+      },
+    };
+  }
+
+  /** What is known without asking an interpreter: some take seconds to tell which kernels they have. */
+  #atOnce(): Omit<CodeCapability, 'missing' | 'warnings'> {
+    const [python, node] = [this.deps.find('python'), this.deps.find('javascript')];
+    const found = languages.filter((language) => this.deps.find(language) !== null);
+    return {
+      ...{ status: found.length > 0 ? 'degraded' : 'absent', languages: found, python, node },
+      ...{ backend: null, jupyterBackend: null, pythonKernels: [] },
+    };
   }
 
   async #capability(): Promise<CodeCapability> {

@@ -31,8 +31,12 @@ interface Told {
 
 interface Known {
   readonly stamp: string | null;
-  readonly told: Promise<Told | null>;
+  readonly askedMs: number;
+  readonly told: Promise<Told | typeof failed | null>;
 }
+
+/** It was run and ended with a failure, as a version that is not chosen does; null is a Python that could not be run. */
+const failed = Symbol('failed');
 
 export interface KernelsDeps {
   readonly tools: { run(request: ToolRequest): Promise<ToolOutcome> };
@@ -44,6 +48,7 @@ export interface KernelsDeps {
   readonly stampOf: (path: string) => string | null;
   /** When it was changed last, in nanoseconds as text; null when it is not there. */
   readonly modifiedNs: (path: string) => string | null;
+  readonly now: () => number;
 }
 
 /** What an account means by Python when it says no more. */
@@ -52,6 +57,8 @@ const otherPythons = Array.from({ length: 7 }, (_, index) => `python3.${14 - ind
 export const defaultKernel = 'python3';
 const probeWithinMs = 10_000;
 const probeBytes = 4 * 1024 * 1024;
+/** As long as an answer on capabilities is given again. */
+const failedForMs = 5000;
 /** Each account asks for itself, and accounts are as many as a client says. */
 const mostKnown = 256;
 
@@ -119,33 +126,42 @@ export class Kernels {
     const key = `${account.uid}:${account.gid} ${account.home} ${python}`;
     const stamp = this.deps.stampOf(python);
     const known = this.#known.get(key);
-    const remembered = known?.stamp === stamp ? await known.told : null;
-    if (remembered && this.#isSame(remembered)) return remembered;
+    if (known?.stamp === stamp) {
+      const remembered = await known.told;
+      if (remembered === failed && this.deps.now() - known.askedMs < failedForMs) return null;
+      if (isTold(remembered) && this.#isSame(remembered)) return remembered;
+    }
     // Somebody else may have asked again meanwhile.
     const latest = this.#known.get(key);
-    if (latest && latest !== known && latest.stamp === stamp) return await latest.told;
-    return await this.#remember(key, { stamp, told: this.#run(account, python) });
+    const isAsked = latest && latest !== known && latest.stamp === stamp;
+    const told = isAsked ? await latest.told : await this.#remember(key, stamp, this.#run(account, python));
+    return isTold(told) ? told : null;
   }
 
-  async #remember(key: string, known: Known): Promise<Told | null> {
+  async #remember(key: string, stamp: string | null, told: Known['told']): Known['told'] {
+    const known: Known = { stamp, told, askedMs: this.deps.now() };
     this.#known.delete(key);
     this.#known.set(key, known);
     for (const oldest of [...this.#known.keys()].slice(0, -mostKnown)) this.#known.delete(oldest);
-    const told = await known.told;
-    // A Python that does not answer is asked again: it may have been the machine.
-    if (told === null && this.#known.get(key) === known) this.#known.delete(key);
-    return told;
+    // A Python that could not be run is asked again: it may have been the machine.
+    if ((await told) === null && this.#known.get(key) === known) this.#known.delete(key);
+    return await told;
   }
 
   #isSame({ fingerprint }: Told): boolean {
     return Object.entries(fingerprint).every(([path, time]) => this.deps.modifiedNs(path) === time);
   }
 
-  async #run(account: Account, python: string): Promise<Told | null> {
+  async #run(account: Account, python: string): Known['told'] {
     const request = { argv: this.deps.probe(python), account, withinMs: probeWithinMs, limitBytes: probeBytes };
     const outcome = await this.deps.tools.run(request).catch(() => null); // No process to be had now.
-    return outcome?.kind === 'ended' && outcome.exitCode === 0 ? readTold(decodeUtf8(outcome.stdout)) : null;
+    if (outcome?.kind !== 'ended') return null;
+    return outcome.exitCode === 0 ? readTold(decodeUtf8(outcome.stdout)) : failed;
   }
+}
+
+function isTold(told: Awaited<Known['told']>): told is Told {
+  return told !== null && told !== failed;
 }
 
 function has({ kernels }: Told, name: string): boolean {
@@ -157,7 +173,7 @@ interface Spelled extends Omit<Told, 'kernels'> {
   readonly kernels: readonly (Omit<Kernelspec, 'interruptMode'> & { readonly interrupt_mode: string })[];
 }
 
-function readTold(text: string): Told | null {
+function readTold(text: string): Told | typeof failed {
   try {
     const { kernels, ...rest } = JSON.parse(text) as Spelled;
     const specs = kernels.map(({ interrupt_mode: mode, ...spec }) => ({
@@ -166,6 +182,6 @@ function readTold(text: string): Told | null {
     }));
     return { ...rest, kernels: specs };
   } catch {
-    return null; // Something else is called so.
+    return failed; // Something else is called so.
   }
 }
