@@ -152,7 +152,7 @@ for (const name of shellNames) {
       await shell.type('\x03');
       expect(await interrupted).toMatchObject({ status: 'completed', exit_code: 130 });
 
-      expect(await shell.exec('sleep 30', { hard_timeout: 0.2 })).toMatchObject({
+      expect(await shell.exec('sleep 30', { hard_timeout: 0.1 })).toMatchObject({
         status: 'hard_timeout',
         exit_code: null,
       });
@@ -264,13 +264,13 @@ test(
       'quiet\n',
     ]);
     expect((await shell.record())['current_command']).toContain('sleep 1');
-    await sandbox.ok(`PATCH /v2/pty/sessions/${shell.id}`, { no_change_timeout: 0.3 });
-    expect(await shell.exec('sleep 1')).toMatchObject({ status: 'no_change_timeout' });
-    expect(await shell.exec('sleep 1', { no_change_timeout: null })).toMatchObject({
+    await sandbox.ok(`PATCH /v2/pty/sessions/${shell.id}`, { no_change_timeout: 1 });
+    expect(await shell.exec('sleep 2')).toMatchObject({ status: 'no_change_timeout' });
+    expect(await shell.exec('sleep 1.5', { no_change_timeout: null })).toMatchObject({
       status: 'completed',
       exit_code: 0,
     });
-    expect(await shell.exec('for i in 1 2 3 4 5 6; do echo $i; sleep 0.1; done')).toMatchObject({
+    expect(await shell.exec('for i in 1 2 3 4 5 6; do echo $i; sleep 0.2; done')).toMatchObject({
       status: 'completed',
     });
 
@@ -278,7 +278,7 @@ test(
     expect(await shell.refusal('true', { timeout: 0.2 })).toBe(409);
     await sandbox.ok(`POST /v2/pty/sessions/${shell.id}/signal`, { signal: 'SIGINT' });
     expect(await shell.told('echo after')).toEqual(['completed', 0, 'after\n']);
-    expect(await shell.exec('while :; do :; done', { hard_timeout: 0.2 })).toMatchObject({ status: 'hard_timeout' });
+    expect(await shell.exec('while :; do :; done', { hard_timeout: 0.1 })).toMatchObject({ status: 'hard_timeout' });
     expect(await shell.told('echo still')).toEqual(['completed', 0, 'still\n']);
   },
   withShellAccounts(),

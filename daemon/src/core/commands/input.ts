@@ -58,6 +58,8 @@ async function write(command: Command, request: InputRequest): Promise<InputResu
   const end = await child.writeStdin(from, request.bytes, deadline.signal);
   // Made again from the same place, it writes what is missing and no more.
   if (child.isLetGo) throw new HandedOver({ offset: from });
+  const isNothingTaken = end <= from && request.bytes.length > 0;
+  if (isNothingTaken && (!command.isRunning || !child.stdin.isOpen)) throw closed(command);
   if (request.isEnd && end >= from + request.bytes.length) child.closeStdin(from + request.bytes.length);
   return { acceptedBytes: Math.min(request.bytes.length, Math.max(0, end - from)), offset: end };
 }
