@@ -1,12 +1,16 @@
 /** What a cell has shown so far, as a notebook would keep it, up to a bound; and what of it is new to a follower. */
 import type { CellEvent } from './events.ts';
-import type { MimeBundle, NotebookOutput } from './notebook.ts';
+import type { ErrorOutput, MimeBundle, NotebookOutput, StreamOutput } from './notebook.ts';
 
 /** Characters of one cell (contract, Code). */
 export const mostCharacters = 2_000_000;
-/** An error is always shown, so far. */
+/** Outputs of one cell: each costs more than its characters. */
+const mostOutputs = 10_000;
 const mostErrorCharacters = 100_000;
+/** Errors are shown behind all that was cut, because one of them says how the cell has ended. */
+const mostErrorsBehind = 10;
 export const cutNote = `\n[the output was cut after ${mostCharacters} characters]\n`;
+const countNote = `\n[the output was cut after ${mostOutputs} outputs]\n`;
 
 export type CellChange =
   | { readonly kind: 'output'; readonly output: NotebookOutput; readonly displayId: string | null }
@@ -37,6 +41,7 @@ export class CellOutputs {
   #clears = 0;
   #version = 0;
   #isClearing = false;
+  #errorsBehind = 0;
   isCut = false;
 
   /** All of it, streams joined where nothing came between. */
@@ -85,37 +90,32 @@ export class CellOutputs {
 
   #add(output: NotebookOutput, displayId: string | null): void {
     if (this.#isClearing) this.#clear();
-    if (output.output_type === 'error') {
-      this.#push({ ...output, traceback: cutLines(output.traceback) }, displayId);
+    const kept = output.output_type === 'error' ? cutError(output) : output;
+    const size = sizeOf(kept);
+    const hasRoom = this.#shown.length < mostOutputs || joined(this.#shown.at(-1)?.output, kept) !== null;
+    if (!this.isCut && hasRoom && this.#characters + size <= mostCharacters) {
+      this.#characters += size;
+      this.#push(kept, displayId);
       return;
     }
-    const size = sizeOf(output);
-    if (this.#characters + size <= mostCharacters) {
-      this.#characters += size;
-      this.#push(output, displayId);
-    } else if (!this.isCut) {
-      this.#cut(output);
-    }
+    if (!this.isCut) this.#cut(kept, hasRoom ? cutNote : countNote);
+    if (kept.output_type === 'error' && this.#errorsBehind++ < mostErrorsBehind) this.#push(kept, displayId);
   }
 
-  #cut(output: NotebookOutput): void {
+  #cut(output: NotebookOutput, note: string): void {
     this.isCut = true;
-    const name = output.output_type === 'stream' ? output.name : 'stderr';
-    const kept = output.output_type === 'stream' ? output.text.slice(0, mostCharacters - this.#characters) : '';
+    const isStream = output.output_type === 'stream';
+    const kept = isStream && note === cutNote ? output.text.slice(0, mostCharacters - this.#characters) : '';
     this.#characters = mostCharacters;
-    this.#push({ output_type: 'stream', name, text: kept + cutNote }, null);
+    this.#push({ output_type: 'stream', name: isStream ? output.name : 'stderr', text: kept + note }, null);
   }
 
   #push(output: NotebookOutput, displayId: string | null): void {
     const last = this.#shown.at(-1);
+    const whole = joined(last?.output, output);
     this.#version += 1;
-    if (last && output.output_type === 'stream' && last.output.output_type === 'stream') {
-      if (last.output.name === output.name) {
-        last.output = { ...last.output, text: last.output.text + output.text };
-        return;
-      }
-    }
-    this.#shown.push({ output, displayId, version: this.#version });
+    if (last && whole) last.output = whole;
+    else this.#shown.push({ output, displayId, version: this.#version });
   }
 
   #update({ displayId, data, metadata }: Extract<CellEvent, { kind: 'update' }>): void {
@@ -135,8 +135,15 @@ export class CellOutputs {
     this.#characters = 0;
     this.#clears += 1;
     this.#isClearing = false;
+    this.#errorsBehind = 0;
     this.isCut = false;
   }
+}
+
+/** Text that goes on where the last output is of the same stream; null for what is an output of its own. */
+function joined(last: NotebookOutput | undefined, next: NotebookOutput): StreamOutput | null {
+  if (next.output_type !== 'stream' || last?.output_type !== 'stream' || last.name !== next.name) return null;
+  return { ...next, text: last.text + next.text };
 }
 
 function restOf(output: NotebookOutput, at: number): NotebookOutput | null {
@@ -146,7 +153,7 @@ function restOf(output: NotebookOutput, at: number): NotebookOutput | null {
 
 function sizeOf(output: NotebookOutput): number {
   if (output.output_type === 'stream') return output.text.length;
-  if (output.output_type === 'error') return 0;
+  if (output.output_type === 'error') return charactersOf([output.ename, output.evalue, ...output.traceback]);
   return [output.data, output.metadata].flatMap(Object.values).reduce((sum, value) => sum + lengthOf(value), 0);
 }
 
@@ -154,9 +161,18 @@ function lengthOf(value: unknown): number {
   return typeof value === 'string' ? value.length : (JSON.stringify(value) ?? '').length;
 }
 
+function charactersOf(texts: readonly string[]): number {
+  return texts.reduce((sum, { length }) => sum + length, 0);
+}
+
+function cutError(error: ErrorOutput): ErrorOutput {
+  const [ename, evalue] = [error.ename, error.evalue].map((text) => text.slice(0, mostErrorCharacters));
+  return { ...error, ename: ename ?? '', evalue: evalue ?? '', traceback: cutLines(error.traceback) };
+}
+
 /** The first and the last lines tell the most. */
 function cutLines(lines: readonly string[]): readonly string[] {
-  if (lines.reduce((sum, line) => sum + line.length, 0) <= mostErrorCharacters) return lines;
+  if (charactersOf(lines) <= mostErrorCharacters) return lines;
   const most = mostErrorCharacters / 2;
   const joined = lines.join('\n');
   return [joined.slice(0, most), '[…]', joined.slice(-most)];

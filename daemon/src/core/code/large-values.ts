@@ -10,6 +10,7 @@ export const mostValueCharacters = 1_000_000;
 export const fileReferenceType = 'application/vnd.sandboxd.file+json';
 /** The oldest ones go for new ones. */
 const mostFiles = 100;
+const mostBytes = 256 * 1024 * 1024;
 
 export interface LargeValuesDeps {
   readonly files: Pick<ScriptDirectory, 'place' | 'write' | 'remove' | 'recover' | 'close'>;
@@ -18,7 +19,8 @@ export interface LargeValuesDeps {
 }
 
 export class LargeValues {
-  readonly #paths: string[] = [];
+  readonly #kept: { readonly path: string; readonly size: number }[] = [];
+  #bytes = 0;
 
   constructor(private readonly deps: LargeValuesDeps) {}
 
@@ -55,9 +57,18 @@ export class LargeValues {
   #keep(type: string, bytes: Uint8Array, user: string | null) {
     const path = this.deps.files.place();
     this.deps.files.write(path, bytes, this.deps.ownerOf(user));
-    this.#paths.push(path);
-    if (this.#paths.length > mostFiles) this.deps.files.remove(this.#paths.shift() ?? '');
+    this.#kept.push({ path, size: bytes.length });
+    this.#bytes += bytes.length;
+    this.#makeRoom();
     return { media_type: type, path, size: bytes.length };
+  }
+
+  #makeRoom(): void {
+    while (this.#kept.length > mostFiles || (this.#bytes > mostBytes && this.#kept.length > 1)) {
+      const oldest = this.#kept.shift();
+      this.#bytes -= oldest?.size ?? 0;
+      this.deps.files.remove(oldest?.path ?? '');
+    }
   }
 }
 
