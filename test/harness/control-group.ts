@@ -1,7 +1,7 @@
 /** A control group around a whole sandbox, as a container has one: made for one test, and taken away behind it. */
 import { existsSync, mkdirSync, rmdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { SandboxOptions } from './sandbox.ts';
+import type { Sandbox, SandboxOptions } from './sandbox.ts';
 import { until } from './until.ts';
 
 export interface GroupLimits {
@@ -20,6 +20,11 @@ const controls = {
   },
   processes: { tree: hasOneTree ? root : join(root, 'pids'), file: 'pids.max' },
 } as const;
+
+/** The file that tells how many bytes a sandbox in such a group has, files that the system keeps for it included. */
+export function memoryUse(sandbox: Sandbox): string {
+  return join(controls.memoryBytes.tree, sandbox.id, hasOneTree ? 'memory.current' : 'memory.usage_in_bytes');
+}
 
 /** Options for a daemon that shares these limits with everything it starts. */
 export function inControlGroup(limits: GroupLimits, options: SandboxOptions = {}): SandboxOptions {

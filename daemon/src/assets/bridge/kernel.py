@@ -42,6 +42,7 @@ class Kernel:
         self.is_exiting = False
         self.waiting = deque()
         self.current = None
+        self.last_end = None
 
     def start(self, request):
         connection, running = request['connection'], request.get('running')
@@ -89,6 +90,15 @@ class Kernel:
     def execute(self, request):
         self.waiting.append(Cell(request['cell'], request['code'], request.get('cwd'), request.get('env')))
         self.begin_next()
+
+    def again(self, _):
+        """Some of what was told of it is lost: how it stands."""
+        if self.is_open:
+            self.tell_opened()
+        if self.last_end:
+            self.tell('end', **self.last_end)
+        if self.current:
+            self.tell('begin', cell=self.current.cell)
 
     def interrupt(self, _):
         self.send('control', 'interrupt', 'interrupt_request', {})
@@ -196,6 +206,10 @@ class Kernel:
             self.probe()  # The signs of the first one may have come while nobody was listening.
         elif self.answer.get('implementation') == 'ipython':
             self.run_code('prepare:', prepare(), True)
+        self.tell_opened()
+
+    def tell_opened(self):
+        info = self.answer.get('language_info') or {}
         banner = self.answer.get('banner', '')
         self.tell('opened', language=self.language, version=info.get('version', ''), banner=banner)
 
@@ -225,15 +239,15 @@ class Kernel:
         exit_code = exit_code_of(reply)
         if exit_code != 0 and not cell.has_error:
             self.output(cell.cell, error_output(reply or UNHEARD))
-        self.tell(
-            'end',
-            cell=cell.cell,
-            status='ok' if exit_code == 0 else 'error',
-            execution_count=reply.get('execution_count'),
-            exit_code=exit_code,
+        self.last_end = {
+            'cell': cell.cell,
+            'status': 'ok' if exit_code == 0 else 'error',
+            'execution_count': reply.get('execution_count'),
+            'exit_code': exit_code,
             **({'is_partial': True} if cell.is_partial else {}),
-            **({'is_exiting': True} if self.is_exiting else {})
-        )
+            **({'is_exiting': True} if self.is_exiting else {}),
+        }
+        self.tell('end', **self.last_end)
 
     def take_payload(self, cell, payload):
         if payload.get('source') == 'page':

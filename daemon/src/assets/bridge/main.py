@@ -35,7 +35,7 @@ for part in ('messages', 'cells', 'ipython', 'kernel'):
     load_part(part)
 
 from kernel import Kernel
-from messages import complain, decode, to_bytes
+from messages import complain, decode, to_line
 
 
 class Bridge:
@@ -94,14 +94,14 @@ class Bridge:
                 complain('a request was passed over: %r' % error)
 
     def take(self, op, request):
-        if op not in ('open', 'execute', 'interrupt', 'shutdown', 'close'):
+        if op not in ('open', 'execute', 'again', 'interrupt', 'shutdown', 'close'):
             return
         name = request['kernel']
         kernel = self.kernels.get(name)
         if op == 'open':
             self.open(name, request)
         elif kernel is None:
-            if op == 'execute':
+            if op in ('execute', 'again'):
                 self.tell({'event': 'failed', 'kernel': name, 'message': 'no kernel of this name is open'})
         elif op == 'close':
             self.drop(name)
@@ -135,7 +135,7 @@ class Bridge:
         self.poller.unregister(socket)
 
     def tell(self, event):
-        line = to_bytes(event)
+        line = to_line(event)
         self.lines.append(line)
         self.pending_bytes += len(line)
         if self.pending_bytes > FLUSH_BYTES:

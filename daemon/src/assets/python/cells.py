@@ -33,6 +33,7 @@ class Cells:
         self._sources = {}
         self._futures = 0
         self._is_interruptible = False
+        self._last_end = None
         self.count = 0
         sys.displayhook = self._show_result
         set_signal(SIGINT, self._interrupt)
@@ -61,9 +62,14 @@ class Cells:
             self._end_as_child(error)
         exit_code = self._end(cell, error)
         self._origin.end()
-        self._events.send(
-            "end", cell=cell, status="error" if exit_code else "ok", execution_count=self.count, exit_code=exit_code
-        )
+        status = "error" if exit_code else "ok"
+        self._last_end = {"cell": cell, "status": status, "execution_count": self.count, "exit_code": exit_code}
+        self.tell_end()
+
+    def tell_end(self):
+        """Of the last cell; once more where the daemon has lost some of what was told."""
+        if self._last_end is not None:
+            self._events.send("end", **self._last_end)
 
     def report(self):
         """The exception that is handled now, on standard error, as text."""

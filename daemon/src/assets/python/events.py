@@ -6,6 +6,11 @@ from posix import write
 
 # A write of this size to a pipe is taken whole or not at all: a signal handler that raises cannot leave half a line.
 ATOMIC_BYTES = 4096
+# The daemon passes over lines that are longer.
+MOST_LINE_BYTES = 32 << 20
+# Of a text that goes when a line would be longer, of a text in a line, and of a line of an error that is.
+LARGE_CHARACTERS = 1 << 20
+ERROR_CHARACTERS = 1000
 
 
 # Below the functions of `json`, which need builtins that code may have deleted.
@@ -31,7 +36,11 @@ class Events:
         self.is_interrupted = False
 
     def send(self, event, **keys):
-        self._send_line(to_json(dict(event=event, **keys)) + "\n")
+        line = to_json(dict(event=event, **keys))
+        # A character has four bytes at most.
+        if len(line) > MOST_LINE_BYTES // 4 and len(line.encode("utf-8", "replace")) >= MOST_LINE_BYTES:
+            line = to_json(dict(event=event, **_shortened(keys)))
+        self._send_line(line + "\n")
 
     def output(self, cell, output, **keys):
         self.send("output", cell=cell, output=output, **keys)
@@ -44,7 +53,9 @@ class Events:
                 self._prefixes.clear()
             prefix = to_json({"event": "output", "cell": cell, "output": {"output_type": "stream", "name": name}})[:-2]
             self._prefixes[(cell, name)] = prefix
-        self._send_line(prefix + ', "text": ' + encode_basestring(text) + "}}\n")
+        for start in range(0, len(text), LARGE_CHARACTERS):
+            piece = text[start : start + LARGE_CHARACTERS]
+            self._send_line(prefix + ', "text": ' + encode_basestring(piece) + "}}\n")
 
     def raise_interrupt(self):
         """Behind all that has been sent."""
@@ -94,6 +105,25 @@ class Events:
             pass
         if failures:
             raise failures[0]
+
+
+def _shortened(keys):
+    """Without the texts that make a line too long; what is shown in their place says so."""
+    output = keys.get("output", keys)
+    if "data" in output:
+        return dict(keys, output=_shortened_data(output)) if "output" in keys else _shortened_data(keys)
+    if output.get("output_type") != "error":
+        return keys
+    lines = [line[:ERROR_CHARACTERS] for line in output["traceback"][-100:]]
+    return dict(keys, output=dict(output, evalue=output["evalue"][:ERROR_CHARACTERS], traceback=lines))
+
+
+def _shortened_data(output):
+    sizes = {kind: len(value if type(value) is str else to_json(value)) for kind, value in output["data"].items()}
+    kept = {kind: value for kind, value in output["data"].items() if sizes[kind] <= LARGE_CHARACTERS}
+    told = ["<%s, %d characters: too large to be shown>" % (kind, size) for kind, size in sizes.items() if kind not in kept]
+    text = kept.get("text/plain")
+    return dict(output, data=dict(kept, **{"text/plain": "\n".join(([text] if text else []) + told)}))
 
 
 def _without_surrogates(text):

@@ -100,7 +100,10 @@ def main():
             request, _ = scan(line.decode(), 0)
         except broken:
             continue  # A daemon that died has left half a line behind.
-        if own_type(request) is own_dict and request.get("op") == "execute":
+        op = request.get("op") if own_type(request) is own_dict else None
+        if op == "again":
+            cells.tell_end()
+        elif op == "execute":
             cells.run(request["cell"], request["code"], request.get("cwd"), request.get("env"))
 
 

@@ -13,6 +13,8 @@ export interface BridgedKernel {
   /** What a new bridge is asked: to open it, with what runs in it, and the cells that have not begun. */
   requests(): readonly object[];
   take(event: InterpreterEvent, at: LogPosition): void;
+  /** Something that its bridge has said is lost; how it stands is told again. */
+  miss(): void;
   /** Nothing speaks with it any more. */
   lose(message: string): void;
 }
@@ -169,8 +171,17 @@ export class Bridge {
   }
 
   #take(event: InterpreterEvent, offset: number): void {
-    if (event.about !== 'interpreter' && event.kernel !== null)
+    if (event.about === 'log') this.#ask();
+    else if (event.about !== 'interpreter' && event.kernel !== null)
       this.#kernels.get(event.kernel)?.take(event, { log: this.#id, offset });
+  }
+
+  /** Whose words are lost nobody knows. */
+  #ask(): void {
+    for (const kernel of this.#kernels.values()) {
+      kernel.miss();
+      this.#tell({ op: 'again', kernel: kernel.id });
+    }
   }
 
   #loseAll(error: unknown): void {

@@ -56,6 +56,7 @@ export class Cell {
   hasBegun = false;
   /** Its end is that of an interrupt. */
   isTimedOut = false;
+  /** Outputs may be missing. */
   isPartial = false;
   /** A session that was found dead when its turn came. */
   deathBefore: InterpreterDeath | null = null;
@@ -84,10 +85,14 @@ export class Cell {
     if (event.kind === 'begin') {
       this.startedMs ??= nowMs;
       this.hasBegun = true;
+    } else if (event.kind === 'gap') {
+      // Its beginning may be what is lost.
+      this.hasBegun = true;
+      this.isPartial = true;
     } else if (event.kind !== 'end') {
       this.outputs.take(event);
     } else {
-      this.isPartial = event.isPartial;
+      this.isPartial ||= event.isPartial;
       const outcome = this.isTimedOut ? { status: 'timeout' as const, exitCode: null } : {};
       this.finish({ ...event, ...outcome, death: this.deathBefore }, nowMs);
     }

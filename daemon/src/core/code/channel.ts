@@ -4,12 +4,14 @@ import { Deadline } from '../../kit/deadline.ts';
 import { HandedOver } from '../../kit/handed-over.ts';
 import { Notifier } from '../../kit/notifier.ts';
 import type { Child } from '../../platform/spawn.ts';
-import { readEvent, type InterpreterEvent } from './events.ts';
+import { gap, readEvent, type InterpreterEvent } from './events.ts';
 import { LineReader } from './line-reader.ts';
 
 const mostErrorBytes = 8192;
 /** A child of its own may hold its output open behind its end. */
 const lastWordsMs = 300;
+/** What is read in one turn: somebody who prints without end leaves all others theirs. */
+const turnBytes = 1024 * 1024;
 
 export class Channel {
   /** It has ended, and all that it has said was heard. */
@@ -68,16 +70,6 @@ export class Channel {
     return sent;
   }
 
-  /** Hands on everything that was said by now. */
-  read(): void {
-    this.child.refresh();
-    using _open = this.child.directory.use();
-    for (const line of this.#reader.read()) {
-      const event = readEvent(line);
-      if (event) this.onEvent(event);
-    }
-  }
-
   /** The end of what it has printed outside of cells. */
   errors(): string {
     return errorsOf(this.child);
@@ -94,18 +86,38 @@ export class Channel {
   async #listen(): Promise<void> {
     const { child } = this;
     let lastWords: Deadline | null = null;
+    let end: number | null = null;
     while (!this.isOver) {
       if (child.end) lastWords ??= new Deadline(lastWordsMs);
-      const isOver = child.end !== null && (!child.streamsOpen || lastWords?.passed === true);
-      this.read();
-      this.isOver = isOver;
+      const isLast = child.end !== null && (!child.streamsOpen || lastWords?.passed === true);
+      const isAtEnd = this.#read();
+      // Who holds its output open may print for ever; what came until now is all that counts.
+      if (isLast) end ??= child.ends[0];
+      this.isOver = end !== null && (isAtEnd || this.#reader.offset >= end);
       this.#changes.notify();
-      if (isOver) break;
-      child.watch();
-      await child.changed(lastWords?.signal);
+      if (this.isOver) break;
+      if (isAtEnd) child.watch();
+      await (isAtEnd ? child.changed(lastWords?.signal) : nextTurn());
     }
     lastWords?.[Symbol.dispose]();
   }
+
+  /** Hands on what was said by now, or as much of it as there is time for; true when that was all. */
+  #read(): boolean {
+    this.child.refresh();
+    using _open = this.child.directory.use();
+    const from = this.#reader.offset;
+    for (const line of this.#reader.read(turnBytes)) {
+      const event = line === null ? gap : readEvent(line);
+      if (event) this.onEvent(event);
+    }
+    return this.#reader.offset < from + turnBytes;
+  }
+}
+
+/** Behind what waits for the machine, such as requests. */
+function nextTurn(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
 }
 
 /** The end of what a process has printed to its standard error. */

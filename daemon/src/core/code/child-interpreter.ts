@@ -18,6 +18,8 @@ export class ChildInterpreter implements Interpreter {
   readonly #channel: Channel;
   #onCell: (cell: string, event: CellEvent) => void = () => undefined;
   #isReady = false;
+  /** The cell that it was given last. */
+  #asked: string | null = null;
 
   constructor(
     readonly id: string,
@@ -67,11 +69,13 @@ export class ChildInterpreter implements Interpreter {
   }
 
   /** What an earlier daemon sent may have been cut off in the middle: the rest of that line is none. */
-  async resume(): Promise<void> {
+  async resume(running: string | null): Promise<void> {
+    this.#asked = running;
     await this.#channel.send(Buffer.from('\n'));
   }
 
   handOver({ id, code, cwd, env }: CellRecord): CellOnItsWay {
+    this.#asked = id;
     const line = Buffer.from(`${JSON.stringify({ op: 'execute', cell: id, code, cwd, env })}\n`);
     return { end: this.#channel.endOf(line), send: () => this.#channel.send(line) };
   }
@@ -90,10 +94,19 @@ export class ChildInterpreter implements Interpreter {
 
   #take(event: InterpreterEvent): void {
     if (event.about === 'cell') this.#onCell(event.cell, event.event);
+    else if (event.about === 'log') this.#miss();
     else if (event.about === 'interpreter') {
       this.#isReady = true;
       this.version = event.version;
     }
+  }
+
+  /** The end of a cell may be among what is lost. */
+  #miss(): void {
+    if (this.#asked === null) return;
+    this.#onCell(this.#asked, { kind: 'gap' });
+    const line = Buffer.from(`${JSON.stringify({ op: 'again' })}\n`);
+    void this.#channel.send(line).catch(() => null); // One that takes nothing more has ended.
   }
 }
 

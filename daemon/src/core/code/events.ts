@@ -6,6 +6,8 @@ export type CellEvent =
   | { readonly kind: 'output'; readonly output: NotebookOutput; readonly displayId: string | null }
   | { readonly kind: 'update'; readonly displayId: string; readonly data: MimeBundle; readonly metadata: MimeBundle }
   | { readonly kind: 'clear'; readonly isWaiting: boolean }
+  /** Something was told here, and is lost. */
+  | { readonly kind: 'gap' }
   | {
       readonly kind: 'end';
       readonly status: 'ok' | 'error';
@@ -18,10 +20,13 @@ export type CellEvent =
     };
 
 export type InterpreterEvent =
+  | { readonly about: 'log'; readonly kind: 'gap' }
   | { readonly about: 'interpreter'; readonly kind: 'ready'; readonly version: string }
   | { readonly about: 'cell'; readonly cell: string; readonly kernel: string | null; readonly event: CellEvent }
   | { readonly about: 'kernel'; readonly kernel: string; readonly kind: 'opened'; readonly version: string }
   | { readonly about: 'kernel'; readonly kernel: string; readonly kind: 'failed'; readonly message: string };
+
+export const gap = { about: 'log', kind: 'gap' } as const satisfies InterpreterEvent;
 
 /** Null for a line that is no event, or one that this daemon does not know. */
 export function readEvent(line: string): InterpreterEvent | null {

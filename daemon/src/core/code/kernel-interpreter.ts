@@ -137,6 +137,11 @@ export class KernelInterpreter implements Interpreter, BridgedKernel {
     this.#changes.notify();
   }
 
+  miss(): void {
+    const cell = this.#begun ?? this.#asked[0]?.id;
+    if (cell !== undefined) this.#tell(cell, { kind: 'gap' });
+  }
+
   lose(message: string): void {
     this.failure = message;
     if (this.isOpen) this.end ??= { kind: 'lost', atMs: this.deps.now() };

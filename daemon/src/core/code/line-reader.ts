@@ -1,4 +1,4 @@
-/** The lines of a log, from an offset on; what is gone, and a line that is too long to be one, is passed over. */
+/** The lines of a log, from an offset on, and where some of them are lost: gone, or too long to be a line. */
 import type { ByteLog } from '../../kit/byte-log.ts';
 
 /** A picture as base64 in a line of JSON is a large one. */
@@ -21,20 +21,26 @@ export class LineReader {
     this.#offset = from;
   }
 
+  /** Up to where it was read. */
+  get offset(): number {
+    return this.#offset;
+  }
+
   /** Behind the last line that was read. */
   get lineEnd(): number {
     return this.#offset - this.#partBytes;
   }
 
-  /** Every line that is whole by now, each with its end. */
-  *read(): Generator<string> {
-    for (;;) {
+  /** Lines that are whole by now, each with its end; null stands for what is lost. Ends behind so many bytes. */
+  *read(mostBytes: number): Generator<string | null> {
+    for (const stop = this.#offset + mostBytes; this.#offset < stop;) {
       const piece = this.log().readInto((this.#memory ??= Buffer.allocUnsafeSlow(pieceBytes)), this.#offset);
       if (!piece) break;
       if (piece.kind === 'gap') {
         this.#offset = piece.to;
         this.#drop();
         this.#isSkipping = true;
+        yield null;
         continue;
       }
       yield* this.#lines(Buffer.from(piece.bytes.buffer, piece.bytes.byteOffset, piece.bytes.length));
@@ -42,12 +48,12 @@ export class LineReader {
     this.#memory = null;
   }
 
-  *#lines(bytes: Buffer): Generator<string> {
+  *#lines(bytes: Buffer): Generator<string | null> {
     for (let from = 0; from < bytes.length;) {
       const end = bytes.indexOf(newline, from);
       const to = end < 0 ? bytes.length : end + 1;
       this.#offset += to - from;
-      this.#keep(bytes.subarray(from, to));
+      if (!this.#keep(bytes.subarray(from, to))) yield null;
       from = to;
       if (end < 0) return;
       const line = this.#isSkipping ? null : Buffer.concat(this.#parts).toString();
@@ -57,14 +63,15 @@ export class LineReader {
     }
   }
 
-  /** The memory of a piece is used again for the next one. */
-  #keep(part: Buffer): void {
-    if (this.#isSkipping) return;
+  /** The memory of a piece is used again for the next one. False when the line has just become too long. */
+  #keep(part: Buffer): boolean {
+    if (this.#isSkipping) return true;
     this.#parts.push(Buffer.from(part));
     this.#partBytes += part.length;
-    if (this.#partBytes <= mostLineBytes) return;
+    if (this.#partBytes <= mostLineBytes) return true;
     this.#drop();
     this.#isSkipping = true;
+    return false;
   }
 
   #drop(): void {
