@@ -5,7 +5,9 @@ PYTHON_ONLY = 'cwd and env can change in kernels of Python only, and not in one 
 # What child processes and libraries print goes through a pipe, from which a thread of ipykernel reads it. A cell is over
 # only when that pipe is empty and the thread is back at it, with nothing in its hands: without this, one line in a
 # hundred comes behind the end of its cell. The second word of `syscall` is the first argument, the descriptor of a read.
-DRAIN_PIPES = """
+#
+# Code may also put something else in the place of the streams, or nothing; an ipykernel ends when it cannot flush them.
+AFTER_CELLS = """
 import fcntl, struct, sys, termios, time
 from IPython import get_ipython
 
@@ -22,7 +24,15 @@ def is_drained(stream):
         return True
     return len(words) > 1 and int(words[1], 16) == pipe
 
+own = {'stdout': sys.stdout, 'stderr': sys.stderr}
+
+def mend():
+    for name, stream in own.items():
+        if not callable(getattr(getattr(sys, name, None), 'flush', None)):
+            setattr(sys, name, stream)
+
 def drain():
+    mend()
     deadline = time.monotonic() + 0.1
     while not (is_drained(sys.stdout) and is_drained(sys.stderr)) and time.monotonic() < deadline:
         time.sleep(0.0002)
@@ -35,7 +45,7 @@ if not hasattr(shell, '_sandboxd_drain'):
 
 
 def prepare():
-    return 'exec(%r, {})' % DRAIN_PIPES
+    return 'exec(%r, {})' % AFTER_CELLS
 
 
 def arrange(cwd, env):

@@ -11,12 +11,45 @@ DELIMITER = b'<IDS|MSG>'
 # A number that JSON does not know, which Python's encoder writes all the same, becomes null.
 decode = json.JSONDecoder(parse_constant=lambda name: None).decode
 encode = json.JSONEncoder(ensure_ascii=False, separators=(',', ':')).encode
-codecs.register_error('show', lambda error: ('\ufffd' * (error.end - error.start), error.end))
+# As bytes: as text it would have to be encoded itself, and be ASCII for that.
+codecs.register_error('show', lambda error: ('\ufffd'.encode() * (error.end - error.start), error.end))
 
 
 def to_bytes(value):
     """Half a surrogate pair is text in JSON and in Python, and is none in UTF-8."""
     return encode(value).encode('utf-8', 'show')
+
+
+# The daemon passes over lines that are longer.
+MOST_LINE_BYTES = 32 * 1024 * 1024
+# Of a text that goes when a line would be longer, and of a line of an error that does not.
+LARGE_CHARACTERS = 1024 * 1024
+ERROR_CHARACTERS = 1000
+
+
+def to_line(event):
+    line = to_bytes(event)
+    return line if len(line) < MOST_LINE_BYTES else to_bytes(shortened(event))
+
+
+def shortened(event):
+    """Without the texts that make a line too long; what is shown in their place says so."""
+    output = event.get('output', event)
+    if 'data' in output:
+        return dict(event, output=shortened_data(output)) if 'output' in event else shortened_data(event)
+    if output.get('output_type') != 'error':
+        return event
+    lines = [line[:ERROR_CHARACTERS] for line in output['traceback'][-100:]]
+    return dict(event, output=dict(output, evalue=output['evalue'][:ERROR_CHARACTERS], traceback=lines))
+
+
+def shortened_data(output):
+    sizes = {kind: len(value if isinstance(value, str) else encode(value)) for kind, value in output['data'].items()}
+    kept = {kind: value for kind, value in output['data'].items() if sizes[kind] <= LARGE_CHARACTERS}
+    large = [(kind, size) for kind, size in sizes.items() if kind not in kept]
+    told = ['<%s, %d characters: too large to be shown>' % both for both in large]
+    text = kept.get('text/plain')
+    return dict(output, data={**kept, 'text/plain': '\n'.join(([text] if text else []) + told)})
 
 
 def complain(text):

@@ -9,6 +9,7 @@ module.exports = ({ events, origin, evaluate, failures }) => {
   let count = 0;
   /** Ends the cell that runs before its code does; null between cells. */
   let endNow = null;
+  let lastEnd = null;
 
   const run = async ({ cell, code, cwd = null, env = null }) => {
     count += 1;
@@ -20,8 +21,12 @@ module.exports = ({ events, origin, evaluate, failures }) => {
     const exitCode = tell(cell, ending);
     origin.end();
     const status = exitCode === 0 ? 'ok' : 'error';
-    events.send({ event: 'end', cell, status, execution_count: count, exit_code: exitCode });
+    lastEnd = { event: 'end', cell, status, execution_count: count, exit_code: exitCode };
+    tellEnd();
   };
+
+  /** Of the last cell; once more where the daemon has lost some of what was told. */
+  const tellEnd = () => lastEnd && events.send(lastEnd);
 
   const runCode = async (code, cwd, env) => {
     try {
@@ -35,8 +40,16 @@ module.exports = ({ events, origin, evaluate, failures }) => {
     }
   };
 
-  /** Answers the exit code. */
+  /** Answers the exit code, also of a value that is too large for any text: that is an error of its cell alone. */
   const tell = (cell, ending) => {
+    try {
+      return show(cell, ending);
+    } catch (error) {
+      return show(cell, { error });
+    }
+  };
+
+  const show = (cell, ending) => {
     const { result, error } = ending;
     if (result) {
       const output = { output_type: 'execute_result', execution_count: count, data: result, metadata: {} };
@@ -64,5 +77,5 @@ module.exports = ({ events, origin, evaluate, failures }) => {
     }
   };
 
-  return { run, end: (error) => endNow?.({ error }), isRunning: () => endNow !== null };
+  return { run, tellEnd, end: (error) => endNow?.({ error }), isRunning: () => endNow !== null };
 };

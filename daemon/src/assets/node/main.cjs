@@ -4,7 +4,8 @@
  */
 'use strict';
 const { AsyncLocalStorage } = require('node:async_hooks');
-const { createReadStream, closeSync, openSync } = require('node:fs');
+const { closeSync, openSync } = require('node:fs');
+const { Socket } = require('node:net');
 const { process, Buffer } = globalThis;
 const { parse } = JSON;
 
@@ -107,9 +108,11 @@ function readRequests(descriptor, cells) {
   let last = Promise.resolve();
   const onLine = (line) => {
     const request = readRequest(line);
-    if (request?.op === 'execute') last = last.then(() => cells.run(request));
+    if (request?.op === 'again') cells.tellEnd();
+    else if (request?.op === 'execute') last = last.then(() => cells.run(request));
   };
-  const input = createReadStream(null, { fd: descriptor, highWaterMark: 1 << 16 });
+  // A stream of `fs` would hold one of few threads in a read, and a process cannot exit before that returns.
+  const input = new Socket({ fd: descriptor, readable: true, writable: false });
   input.on('data', (bytes) => {
     for (let start = 0; ;) {
       const end = bytes.indexOf(10, start);

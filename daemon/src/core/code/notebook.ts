@@ -59,8 +59,9 @@ export function count(value: unknown): number | null {
   return Number.isSafeInteger(value) && (value as number) >= 0 ? (value as number) : null;
 }
 
+/** Half a surrogate pair is no text, and not every client can read JSON that has one. */
 export function text(value: unknown): string {
-  return typeof value === 'string' ? value : '';
+  return typeof value === 'string' ? value.toWellFormed() : '';
 }
 
 export function bundleOf(value: Readonly<Record<string, unknown>>): { data: MimeBundle; metadata: MimeBundle } {
