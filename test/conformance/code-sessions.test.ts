@@ -1,12 +1,9 @@
 /** What a client may rely on when it keeps sessions of code. */
 import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { beforeAll } from 'bun:test';
-import { needPrograms } from '../harness/programs.ts';
+import { backends, Session, value } from '../harness/cells.ts';
 import { expect, test, type Json, type JsonObject, type Sandbox } from '../harness/sandbox.ts';
 import { until } from '../harness/until.ts';
-
-beforeAll(() => needPrograms('python3', 'node'));
 
 async function run(sandbox: Sandbox, code: string, more: Record<string, Json> = {}): Promise<JsonObject> {
   const body = { language: 'python', session_id: 'state', code, ...more };
@@ -15,7 +12,7 @@ async function run(sandbox: Sandbox, code: string, more: Record<string, Json> = 
 
 const session = (sandbox: Sandbox) => sandbox.ok('GET /v2/code/sessions/state');
 
-test('CODE-1 CODE-2 code runs alone, and what it leaves is gone with it', async ({ sandbox }) => {
+test('CODE-1 CODE-19 code runs alone, and what it leaves is gone with it', async ({ sandbox }) => {
   const first = await sandbox.ok('POST /v2/code/execute', { language: 'python3', code: 'kept = 6 * 7\nkept' });
   expect(first).toMatchObject({ language: 'python', session_id: null, status: 'ok', exit_code: 0, execution_count: 1 });
   expect(first['outputs']).toEqual([
@@ -30,7 +27,7 @@ test('CODE-1 CODE-2 code runs alone, and what it leaves is gone with it', async 
   expect(await sandbox.ok('GET /v2/code/sessions')).toEqual({ sessions: {} });
 });
 
-test('CODE-2 CODE-4 a session is made by its first cell, keeps its state, and is listed, read and deleted', async ({
+test('CODE-4 CODE-5 CODE-12 a session is made by its first cell, keeps its state, and is listed, read and deleted', async ({
   sandbox,
 }) => {
   await run(sandbox, 'import os\nnumber = 1\nprint("seen")');
@@ -53,7 +50,9 @@ test('CODE-2 cells of one session run one after another, in the order of their a
   expect(shown).toMatchObject([{ data: { 'text/plain': '[0, 1, 2, 3, 4, 5, 6, 7]' } }]);
 });
 
-test('CODE-2 an interpreter that dies is told at once, and the session goes on with a new one', async ({ sandbox }) => {
+test('CODE-18 an interpreter that dies is told at once, and the session goes on with a new one', async ({
+  sandbox,
+}) => {
   await run(sandbox, 'import os, signal\nkept = 1');
   const started = performance.now();
   const died = await run(sandbox, 'print("last words")\nos.kill(os.getpid(), signal.SIGKILL)');
@@ -81,7 +80,7 @@ test('CODE-2 an interpreter that dies is told at once, and the session goes on w
   expect(await run(sandbox, '"here"', { cwd: sandbox.directory })).toMatchObject({ status: 'ok' });
 });
 
-test('CODE-2 time that is over interrupts the code, and ends an interpreter that does not listen', async ({
+test('CODE-7 time that is over interrupts the code, and ends an interpreter that does not listen', async ({
   sandbox,
 }) => {
   await run(sandbox, 'import time, signal\nkept = 1');
@@ -96,7 +95,7 @@ test('CODE-2 time that is over interrupts the code, and ends an interpreter that
   expect(await run(sandbox, '"kept" in globals()')).toMatchObject({ outputs: [{ data: { 'text/plain': 'False' } }] });
 });
 
-test('CODE-2 a session is interrupted, restarted, and deleted while it is busy', async ({ sandbox }) => {
+test('CODE-10 CODE-12 a session is interrupted, restarted, and deleted while it is busy', async ({ sandbox }) => {
   await run(sandbox, 'import time\nkept = 1');
   const busy = async () => (await session(sandbox))['state'] === 'busy';
   const interrupted = run(sandbox, 'time.sleep(60)');
@@ -121,7 +120,7 @@ test('CODE-2 a session is interrupted, restarted, and deleted while it is busy',
 });
 
 test(
-  'CODE-2 PROMISE-1 a session, its state and what its cell has shown outlive the daemon',
+  'CODE-21 PROMISE-1 a session, its state and what its cell has shown outlive the daemon',
   async ({ sandbox }) => {
     await run(sandbox, 'import time\nkept = 1');
     const cut = sandbox.request('POST /v2/code/execute', {
@@ -153,7 +152,7 @@ test(
   { expectedWarnings: ['started again by init'] },
 );
 
-test('CODE-2 PROMISE-1 an upgrade costs nobody a cell: what runs and what waits is answered', async ({ sandbox }) => {
+test('CODE-21 PROMISE-1 an upgrade costs nobody a cell: what runs and what waits is answered', async ({ sandbox }) => {
   const slow = 'import time\nfor n in range(20): print(n); time.sleep(0.1)\n"over"';
   await sandbox.ok('POST /v2/code/sessions', { language: 'python', id: 'state' });
   const alone = sandbox.request('POST /v2/code/execute', { language: 'python', code: slow });
@@ -170,3 +169,29 @@ test('CODE-2 PROMISE-1 an upgrade costs nobody a cell: what runs and what waits 
   expect(await waiting).toMatchObject({ outputs: [{ data: { 'text/plain': '2' } }] });
   expect(await run(sandbox, 'kept + 2')).toMatchObject({ outputs: [{ data: { 'text/plain': '3' } }] });
 });
+
+for (const backend of backends) {
+  const { language, name } = backend;
+  test(
+    `CODE-21 ${language} (${name}): behind a full stop a session is there, and its next cell says that its state is gone`,
+    async ({ sandbox }) => {
+      const session = new Session(sandbox, backend);
+      await session.run('kept = 1');
+      const { created_at: created } = await session.read();
+      expect(await sandbox.stop()).toBe(0);
+      await sandbox.launch();
+
+      expect(await session.read()).toMatchObject({ state: 'idle', pid: null, execution_count: 0, created_at: created });
+      const code = language === 'python' ? '"kept" in globals()' : 'typeof kept';
+      const next = await sandbox.request('POST /v2/code/execute', { language, code, session_id: 'state' });
+      expect(next.body).toMatchObject({
+        success: true,
+        message: expect.stringContaining('had died'),
+        data: { status: 'ok', execution_count: 1, kernel: { restarted: true } },
+      });
+      expect(value(next.body.data)).toBe(language === 'python' ? 'False' : "'undefined'");
+      expect(await session.run('1')).toMatchObject({ status: 'ok', kernel: null });
+    },
+    backend.options,
+  );
+}

@@ -9,6 +9,7 @@ import { CellOutputs } from './cell-outputs.ts';
 import type { CellEvent } from './events.ts';
 import type { Interpreter, LogPosition } from './interpreter.ts';
 import type { CodeBackendName, Language } from './language.ts';
+import { within, type Place } from './place.ts';
 
 /** Plain data, so that it can be kept in a file as it is. */
 export interface SessionRecord {
@@ -67,6 +68,8 @@ export class CodeSession {
   last: Cell | null = null;
   #interpreter: Interpreter | null = null;
   #starting: Promise<Interpreter> | null = null;
+  /** Of a new interpreter, until it has its first cell; null where it may stand elsewhere. */
+  #place: Place | null = null;
   #death: InterpreterDeath | null = null;
   readonly #waiting: Cell[] = [];
   #running: Cell | null = null;
@@ -87,6 +90,11 @@ export class CodeSession {
 
   get state(): 'idle' | 'busy' {
     return this.#running || this.#waiting.length > 0 ? 'busy' : 'idle';
+  }
+
+  /** Of code that waits for its turn. */
+  get waitingCharacters(): number {
+    return this.#waiting.reduce((sum, { record }) => sum + record.code.length, 0);
   }
 
   get pid(): number | null {
@@ -111,10 +119,10 @@ export class CodeSession {
   }
 
   /** Its interpreter has gone while no daemon looked; the next cell says so. */
-  lose(): void {
+  lose(end: ChildEnd | null): void {
     this.record.interpreter = null;
     this.record.executionCount = 0;
-    this.#death = { signal: null, oomKilled: null };
+    this.#death = end === null ? { signal: null, oomKilled: null } : deathOf(end);
   }
 
   #adopt(interpreter: Interpreter): void {
@@ -215,8 +223,10 @@ export class CodeSession {
     cell.deathBefore = this.#death;
     this.#death = null;
     const startedMs = this.deps.now();
-    const { end, send } = interpreter.handOver(record);
-    this.deps.notes.save(this.id, { cell: record, startedMs, from: interpreter.position, to: end });
+    const asked = within(this.#place, record);
+    this.#place = null;
+    const { end, send } = interpreter.handOver(asked);
+    this.deps.notes.save(this.id, { cell: asked, startedMs, from: interpreter.position, to: end });
     cell.startedMs = startedMs;
     // One that takes nothing any more has ended, or is being ended: what becomes of the cell is seen below.
     const sent = send().catch((error: unknown) => {
@@ -311,7 +321,7 @@ export class CodeSession {
       this.record.executionCount = 0;
       await last.close();
     }
-    this.#starting ??= this.deps.start(this.record);
+    this.#starting ??= this.#start();
     try {
       const interpreter = await this.#starting;
       if (this.#isClosed) {
@@ -323,6 +333,13 @@ export class CodeSession {
     } finally {
       this.#starting = null;
     }
+  }
+
+  #start(): Promise<Interpreter> {
+    const { backend, cwd, env } = this.record;
+    // A server elsewhere may not have the directory, and says so when a cell asks for it.
+    this.#place = backend === 'jupyter' ? null : { cwd, env };
+    return this.deps.start(this.record);
   }
 
   async #giveUpInTime(cell: Cell): Promise<void> {

@@ -3,7 +3,7 @@ import { CoreError } from '../../kit/errors.ts';
 import { HandedOver } from '../../kit/handed-over.ts';
 import { mintId } from '../../kit/ids.ts';
 import type { Child, Recovered } from '../../platform/spawn.ts';
-import type { Accounts } from '../identity/accounts.ts';
+import type { Account, Accounts } from '../identity/accounts.ts';
 import type { EnvironmentChanges } from '../identity/environment.ts';
 import { absolute } from '../identity/places.ts';
 import type { CodeBackend } from './backend.ts';
@@ -69,6 +69,8 @@ export interface CodeSessionsDeps {
   readonly onFault: (what: string, error: unknown) => void;
 }
 
+/** Of code that waits, in all sessions. */
+const mostWaitingCharacters = 64 * 1024 * 1024;
 const sweepEveryMs = 1000;
 const saveWithinMs = 1000;
 /** Another daemon may still read what a single cell has shown, for a caller that it has. */
@@ -133,9 +135,11 @@ export class CodeSessions implements Disposable {
     user,
     ...request
   }: CellSpec): Promise<{ session: CodeSession; cell: Cell }> {
+    this.#assertRoom(request.code);
     const spec = { id: sessionId, language, kernel, cwd: request.cwd, env: request.env, user };
     const session = sessionId === null ? await this.#openSingle(spec) : await this.create(spec);
-    const cwd = request.cwd === null ? null : this.#directory(request.cwd, user);
+    // `~` is the home of who runs it, and that is the account of the session.
+    const cwd = request.cwd === null ? null : this.#directory(request.cwd, session.record.user);
     const cell = session.enqueue({
       ...request,
       cwd,
@@ -281,7 +285,7 @@ export class CodeSessions implements Disposable {
     const backend: CodeBackend = this.deps.backends.of(record);
     const interpreter = await backend.adopt(note, child, running);
     if (interpreter === null) {
-      session.lose();
+      session.lose(child.end);
       this.#discard(note, child);
       return;
     }
@@ -299,7 +303,7 @@ export class CodeSessions implements Disposable {
     if (interpreter) session.resume(interpreter, this.deps.notes.load(record.id));
     else {
       this.deps.notes.remove(record.id);
-      if (id !== null) session.lose();
+      if (id !== null) session.lose(null);
     }
   }
 
@@ -318,6 +322,15 @@ export class CodeSessions implements Disposable {
   #discard(note: InterpreterNote, child: Child): void {
     this.deps.kernels.discard(note);
     endChild(child).catch((error: unknown) => this.deps.onFault('an interpreter could not be ended', error));
+  }
+
+  /** Cells that wait are few, and each may be as large as a request. */
+  #assertRoom(code: string): void {
+    const waiting = [...this.#byId.values()].reduce((sum, session) => sum + session.waitingCharacters, 0);
+    if (waiting === 0 || waiting + code.length <= mostWaitingCharacters) return;
+    throw new CoreError('capacity_reached', `code of ${waiting} characters waits for its turn already`, {
+      hint: 'Wait for it, or interrupt what runs.',
+    });
   }
 
   #directory(cwd: string | null, user: string | null): string {
@@ -366,11 +379,16 @@ function assertSame(session: CodeSession, { language, kernel, user }: NewSession
       ? `runs ${record.language}`
       : kernel !== null && record.kernel !== kernel
         ? `has the kernel ${record.kernel ?? 'of its language'}`
-        : user !== null && accounts.resolve(user).name !== record.account
+        : user !== null && !isSameAccount(accounts.resolve(user), accounts.resolve(record.user))
           ? `runs as ${record.account}`
           : null;
   if (wrong === null) return session;
   throw new CoreError('bad_argument', `session ${session.id} ${wrong}`, { hint: 'Use another session_id.' });
+}
+
+/** Of one name there may be several: with `uid:gid` a caller gives any group. */
+function isSameAccount(a: Account, b: Account): boolean {
+  return a.uid === b.uid && a.gid === b.gid;
 }
 
 function tooMany(kind: PoolKind, most: number): CoreError {
