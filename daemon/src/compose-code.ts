@@ -63,8 +63,10 @@ export function composeCode({ accounts, config, logger, runtimeDirectory, spawn,
       ? []
       : [new JupyterBackend({ server: new JupyterServer(config.jupyterEndpoint), now: Date.now })];
   const backends = new Backends({
-    python: [...jupyter.map(serverCandidate), kernelCandidate(kernels), candidate(python)],
-    javascript: candidate(javascript),
+    candidates: {
+      python: [...jupyter.map(serverCandidate), kernelCandidate(kernels), candidate(python)],
+      javascript: [candidate(javascript), namedKernelCandidate(kernels, 'javascript')],
+    },
     pinned: config.codeBackend,
   });
   const spare = new SpareInterpreters({
@@ -73,8 +75,10 @@ export function composeCode({ accounts, config, logger, runtimeDirectory, spawn,
         backend,
         wanted: config.spareInterpreters,
         missing: async () => backend.missing(),
+        stamp: () => stampOf(backend.find()),
       })),
-      { backend: kernels, wanted: config.spareKernels, missing: () => kernels.missing(null) },
+      // Their program is known to the probe of kernels alone.
+      { backend: kernels, wanted: config.spareKernels, missing: () => kernels.missing(null), stamp: () => null },
     ],
     record: (backend): SessionRecord => ({
       id: 'spare',
@@ -112,6 +116,11 @@ export function composeCode({ accounts, config, logger, runtimeDirectory, spawn,
   });
   const find = (language: Language) => ({ python, javascript })[language].find();
   return { sessions, info: new CodeInfo({ backends, limits, find, versions: inputs.versions }) };
+}
+
+/** Of the program at a path, with the path. */
+function stampOf(path: string | null): string | null {
+  return path === null ? null : `${path} ${fileStamp(path)}`;
 }
 
 interface KernelInputs extends Pick<CodeInputs, 'accounts' | 'environment' | 'runtimeDirectory' | 'spawn' | 'tools'> {
@@ -161,7 +170,18 @@ function candidate(backend: ReplBackend): Candidate {
 }
 
 function kernelCandidate(backend: KernelBackend): Candidate {
-  return { backend, missing: (user) => backend.missing(user), kernels: (user) => backend.names(user) };
+  return { backend, missing: (user) => backend.missing(user), kernels: (user) => backend.names(user, 'python') };
+}
+
+/** What runs a language without a kernel is better known, and there all the same. */
+function namedKernelCandidate(kernels: KernelBackend, language: Language): Candidate {
+  const names = (user: string | null) => kernels.names(user, language);
+  return {
+    backend: kernels.for(language),
+    missing: async (user) => ((await names(user)).length === 0 ? `no kernel for ${language} is installed` : null),
+    kernels: names,
+    isForNamed: true,
+  };
 }
 
 function serverCandidate(backend: JupyterBackend): Candidate {

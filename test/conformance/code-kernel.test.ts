@@ -1,63 +1,10 @@
 /** What a client may rely on when its Python runs in an ipykernel that the daemon has started. */
-import {
-  chmodSync,
-  chownSync,
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  realpathSync,
-  statSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
-import { basename, dirname, join } from 'node:path';
-import { environment } from '../harness/bridge.ts';
-import { expect, test, type Json, type JsonObject, type Sandbox, type SandboxOptions } from '../harness/sandbox.ts';
-import { testAccount, withTestAccount } from '../harness/test-account.ts';
+import { chownSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { sharedPython, withKernels } from '../harness/kernels.ts';
+import { expect, test, type Json, type JsonObject, type Sandbox } from '../harness/sandbox.ts';
+import { testAccount } from '../harness/test-account.ts';
 import { until } from '../harness/until.ts';
-
-/** What a kernel keeps for its account is kept in the directory of the test. */
-const withKernels = (more: Record<string, string> = {}): SandboxOptions => ({
-  env: (sandbox) => ({
-    PATH: `${environment}/bin:/usr/bin:/bin`,
-    IPYTHONDIR: join(sandbox.directory, 'ipython'),
-    JUPYTER_DATA_DIR: join(sandbox.directory, 'jupyter'),
-    MPLCONFIGDIR: join(sandbox.directory, 'matplotlib'),
-    ...more,
-  }),
-});
-
-/** The Python of these tests may lie where no other account can reach it: this daemon sees it in a place for all. */
-const shareEnvironment = `mount --bind ./passwd /etc/passwd && mount --bind ./group /etc/group &&
-mount --bind "$SANDBOXD_TEST_BASE" base && mount --bind "$SANDBOXD_TEST_PACKAGES" "shared/lib/$SANDBOXD_TEST_PYTHON/site-packages" &&
-exec "$@"`;
-
-function sharedPython(): SandboxOptions {
-  const executable = realpathSync(join(environment, 'bin/python3'));
-  const version = readdirSync(join(environment, 'lib'))[0] ?? '';
-  const options = withTestAccount({
-    prepare({ directory }) {
-      chmodSync(directory, 0o711);
-      const packages = join(directory, 'shared/lib', version, 'site-packages');
-      for (const path of [join(directory, 'base'), packages, join(directory, 'shared/bin')])
-        mkdirSync(path, { recursive: true });
-      writeFileSync(join(directory, 'shared/pyvenv.cfg'), `home = ${directory}/base/bin\n`);
-      symlinkSync(`${directory}/base/bin/${basename(executable)}`, join(directory, 'shared/bin/python3'));
-    },
-  });
-  return {
-    ...options,
-    launcher: ['unshare', '--mount', 'sh', '-c', shareEnvironment, 'sh'],
-    env: (sandbox) => ({
-      PATH: `${sandbox.directory}/shared/bin:/usr/bin:/bin`,
-      SANDBOXD_TEST_BASE: dirname(dirname(executable)),
-      SANDBOXD_TEST_PACKAGES: join(environment, 'lib', version, 'site-packages'),
-      SANDBOXD_TEST_PYTHON: version,
-      SVC_CODE_BACKEND: 'kernel',
-    }),
-  };
-}
 
 async function run(sandbox: Sandbox, code: string, more: Record<string, Json> = {}): Promise<JsonObject> {
   const body = { language: 'python', session_id: 'state', code, ...more };
@@ -83,7 +30,7 @@ const kernelProcesses = (sandbox: Sandbox) =>
   sandbox.processes().filter(({ command }) => /ipykernel_launcher|<sandboxd>/.test(command));
 
 test(
-  'CODE-1 CODE-2 a kernel runs code alone and in a session, with its state',
+  'CODE-1 CODE-2 CODE-13 a kernel runs code alone and in a session, with its state',
   async ({ sandbox }) => {
     const alone = await sandbox.ok('POST /v2/code/execute', { language: 'python', code: 'kept = 6 * 7\nkept' });
     expect(alone).toMatchObject({
@@ -111,7 +58,7 @@ test(
 );
 
 test(
-  'CODE-1 a kernel shows results, streams, displays that change, errors, figures and tables',
+  'CODE-8 a kernel shows results, streams, displays that change, errors, figures and tables',
   async ({ sandbox }) => {
     const streams = await run(sandbox, 'import sys\nprint("out")\nprint("err", file=sys.stderr)\nNone');
     expect(streams).toMatchObject({ stdout: 'out\n', stderr: 'err\n', status: 'ok' });
@@ -142,7 +89,7 @@ test(
 );
 
 test(
-  'CODE-2 what a thread prints behind the end of its cell is told with the next one',
+  'CODE-20 what a thread prints behind the end of its cell is told with the next one',
   async ({ sandbox }) => {
     const file = join(sandbox.directory, 'printed');
     const late = `print("late", flush=True), open(${JSON.stringify(file)}, "w").close()`;
@@ -159,7 +106,7 @@ test(
 );
 
 test(
-  'CODE-2 a kernel is interrupted by a request and by time that is over, and keeps its state',
+  'CODE-7 CODE-10 a kernel is interrupted by a request and by time that is over, and keeps its state',
   async ({ sandbox }) => {
     await run(sandbox, 'import time\nkept = 1');
     const busy = run(sandbox, 'print("runs", flush=True)\ntime.sleep(60)');
@@ -180,7 +127,7 @@ test(
 );
 
 test(
-  'CODE-2 a kernel that dies is told within a second, one that is left is not, and the session goes on',
+  'CODE-18 a kernel that dies is told within a second, one that is left is not, and the session goes on',
   async ({ sandbox }) => {
     await run(sandbox, 'import os, signal\nkept = 1');
     const started = performance.now();
@@ -217,7 +164,7 @@ test(
 );
 
 test(
-  'CODE-2 PROMISE-1 a kernel, its state and what its cell has shown outlive the daemon',
+  'CODE-21 PROMISE-1 a kernel, its state and what its cell has shown outlive the daemon',
   async ({ sandbox }) => {
     await run(sandbox, 'import time\nkept = 1');
     const cut = sandbox.request('POST /v2/code/execute', {
@@ -239,7 +186,7 @@ test(
 );
 
 test(
-  'CODE-2 PROMISE-1 an upgrade costs a kernel nothing, and who waits for its cell is answered',
+  'CODE-21 PROMISE-1 an upgrade costs a kernel nothing, and who waits for its cell is answered',
   async ({ sandbox }) => {
     await run(sandbox, 'import time\nkept = 1');
     const code = 'for n in range(40):\n  print(n, flush=True)\n  time.sleep(0.05)\nkept = 2';
@@ -256,7 +203,7 @@ test(
 );
 
 test(
-  'CODE-2 the daemon and the bridge may die at once, and the kernel and its state live',
+  'CODE-21 the daemon and the bridge may die at once, and the kernel and its state live',
   async ({ sandbox }) => {
     await run(sandbox, 'import time\nkept = 1');
     const cut = sandbox.request('POST /v2/code/execute', {
@@ -276,7 +223,7 @@ test(
 );
 
 test(
-  'CODE-2 a kernel runs in the directory, with the environment and as the account that is asked for',
+  'CODE-12 a kernel runs in the directory, with the environment and as the account that is asked for',
   async ({ sandbox }) => {
     const work = join(sandbox.directory, 'work');
     mkdirSync(work);
@@ -298,7 +245,7 @@ test(
 );
 
 test(
-  'CODE-2 kernels are bounded, and plain interpreters are not counted with them',
+  'CODE-15 kernels are bounded, and plain interpreters are not counted with them',
   async ({ sandbox }) => {
     await run(sandbox, '1');
     const more = await sandbox.request('POST /v2/code/execute', { language: 'python', code: '1' });
@@ -313,7 +260,7 @@ test(
 );
 
 test(
-  'CODE-2 CODE-3 a kernel that is named is taken whatever is pinned, and what there is is told',
+  'CODE-3 CODE-13 a kernel that is named is taken whatever is pinned, and what there is is told',
   async ({ sandbox }) => {
     const kernels = join(sandbox.directory, 'jupyter/kernels');
     const argv = ['python3', '-m', 'ipykernel_launcher', '-f', '{connection_file}'];
@@ -353,7 +300,51 @@ test(
 );
 
 test(
-  'CODE-3 what is missing for a kernel is told in one sentence',
+  'CODE-6 CODE-13 a kernel is asked for under the language of its kernelspec, and the choices are those of that one',
+  async ({ sandbox }) => {
+    const kernels = join(sandbox.directory, 'jupyter/kernels');
+    const argv = ['python3', '-m', 'ipykernel_launcher', '-f', '{connection_file}'];
+    await Bun.write(join(kernels, 'script/kernel.json'), JSON.stringify({ argv, language: 'JavaScript' }));
+    // What the account's own shell does at its start is nobody's business here.
+    const shell = ['python3', '-m', 'bash_kernel', '-f', '{connection_file}'];
+    await Bun.write(
+      join(kernels, 'shell/kernel.json'),
+      JSON.stringify({ argv: shell, language: 'bash', env: { HOME: sandbox.directory } }),
+    );
+    const ask = (language: string, more: Record<string, Json>) =>
+      sandbox.request('POST /v2/code/execute', { language, code: '6 * 7', ...more });
+    expect((await ask('js', { kernel: 'script' })).body.data).toMatchObject({
+      ...{ language: 'javascript', backend: 'kernel', outputs: [{ data: { 'text/plain': '42' } }] },
+    });
+    expect((await ask('js', {})).body.data).toMatchObject({ language: 'javascript', backend: 'node' });
+    for (const [language, kernel, choices] of [
+      ['js', 'python3', 'script'],
+      ['python', 'script', 'python3, shell'],
+    ] as const) {
+      const refused = await ask(language, { kernel });
+      expect([refused.status, refused.body.message]).toEqual([422, expect.stringContaining(`there are ${choices}`)]);
+    }
+    const { languages } = await sandbox.ok('GET /v2/code/info');
+    expect((languages as JsonObject)['javascript']).toMatchObject({
+      backend: 'node',
+      backends: [
+        { name: 'node', available: true, kernels: [] },
+        { name: 'kernel', available: true, kernels: ['script'] },
+      ],
+    });
+    // What a kernel of another language cannot change it is started with.
+    const place = { kernel: 'shell', cwd: sandbox.directory, env: { COLOUR: 'red' }, session_id: 'shell' };
+    expect(await run(sandbox, 'pwd; echo $COLOUR', place)).toMatchObject({
+      ...{ status: 'ok', stdout: `${sandbox.directory}\nred\n` },
+    });
+    expect(await run(sandbox, 'pwd', { session_id: 'shell' })).toMatchObject({ stdout: `${sandbox.directory}\n` });
+    expect(await run(sandbox, 'pwd', { ...place, cwd: '/' })).toMatchObject({ outputs: [{ ename: 'Unsupported' }] });
+  },
+  withKernels(),
+);
+
+test(
+  'CODE-13 what is missing for a kernel is told in one sentence',
   async ({ sandbox }) => {
     const none = await sandbox.request('POST /v2/code/execute', { language: 'python', code: '1' });
     expect(none).toMatchObject({
@@ -367,7 +358,7 @@ test(
 );
 
 test(
-  'CODE-2 a kernel that was started before anybody asks runs the first cell at once',
+  'CODE-16 a kernel that was started before anybody asks runs the first cell at once',
   async ({ sandbox }) => {
     const waits = () => bridgeLogs(sandbox).includes('"event":"opened"');
     await until('a kernel waits', waits);
@@ -395,18 +386,50 @@ function directories(sandbox: Sandbox): string[] {
   return readdirSync(readFileSync(note, 'utf8'));
 }
 
+/** Of a process, in MiB. */
+const residentMib = (pid: number) =>
+  Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1024;
+const mostGrowthMib = { daemon: 40, bridge: 10 };
+
 test(
-  'CODE-2 PROMISE-9 kernels that were opened and closed leave no process, descriptor or file',
+  'CODE-2 PROMISE-10 kernels that were opened and closed leave no process, descriptor, file or memory',
   async ({ sandbox }) => {
-    await sandbox.ok('POST /v2/code/execute', { language: 'python', code: '1' });
-    const before = sandbox.descriptors().length;
-    for (let round = 0; round < 5; round++) {
-      const names = Array.from({ length: 4 }, (_, n) => `kernel-${round}-${n}`);
-      await Promise.all(names.map((id) => run(sandbox, '1', { session_id: id })));
+    const argv = ['/bin/sh', '-c', 'exec python3 -m ipykernel_launcher -f "$0"', '{connection_file}'];
+    await Bun.write(
+      join(sandbox.directory, 'jupyter/kernels/ports/kernel.json'),
+      JSON.stringify({ argv, language: 'python' }),
+    );
+    // The bridge stays for this one.
+    await run(sandbox, '1');
+    const round = async (count: number, more: Record<string, Json> = {}) => {
+      const names = Array.from({ length: count }, (_, n) => `kernel-${n}`);
+      await Promise.all(names.map((id) => run(sandbox, 'print("x" * 100_000)', { session_id: id, ...more })));
       await Promise.all(names.map((id) => sandbox.ok(`DELETE /v2/code/sessions/${id}`)));
-    }
-    await until('they are gone', () => kernelProcesses(sandbox).length === 0 && directories(sandbox).length === 0);
-    await until('descriptors are closed', () => sandbox.descriptors().length <= before);
+    };
+    await round(4);
+    await round(1, { kernel: 'ports' });
+    const bridge = bridgePid(sandbox);
+    const look = () => ({
+      descriptors: sandbox.descriptors().length,
+      bridge: readdirSync(`/proc/${bridge}/fd`).length,
+      processes: sandbox.processes().length,
+      directories: directories(sandbox).length,
+    });
+    const memory = () => ({ daemon: residentMib(sandbox.daemonPid), bridge: residentMib(bridge) });
+    const isLeft = (now: ReturnType<typeof look>) =>
+      Object.entries(now).filter(([name, count]) => count > before[name as keyof typeof before]);
+    const before = look();
+    const memoryBefore = memory();
+    for (let rounds = 0; rounds < 6; rounds++) await round(4);
+    await round(2, { kernel: 'ports' });
+    await until(
+      `nothing is left of what was not there before: ${JSON.stringify(before)}`,
+      () => isLeft(look()).length === 0,
+    );
+    const grown = memory();
+    expect(grown.daemon - memoryBefore.daemon).toBeLessThan(mostGrowthMib.daemon);
+    expect(grown.bridge - memoryBefore.bridge).toBeLessThan(mostGrowthMib.bridge);
+    expect(bridgePid(sandbox)).toBe(bridge);
   },
-  withKernels(),
+  { ...withKernels(), timeoutMs: 180_000 },
 );

@@ -1,4 +1,6 @@
 /** What a client may rely on from the interpreters themselves, through the daemon. */
+import { chmodSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { beforeAll } from 'bun:test';
 import { needPrograms } from '../harness/programs.ts';
 import { expect, test, type Json, type JsonObject, type Sandbox } from '../harness/sandbox.ts';
@@ -60,7 +62,7 @@ test(
   native,
 );
 
-test('CODE-1 JavaScript: values, awaits, modules, errors, and the end of a process', async ({ sandbox }) => {
+test('CODE-1 CODE-14 JavaScript: values, awaits, modules, errors, and the end of a process', async ({ sandbox }) => {
   expect(value(await node(sandbox, 'const kept = { a: [1, 2] }; kept'))).toBe('{ a: [ 1, 2 ] }');
   expect(value(await node(sandbox, 'await Promise.resolve(kept.a.length)'))).toBe('2');
   expect(value(await node(sandbox, 'const kept = 7; kept'))).toBe('7');
@@ -111,7 +113,7 @@ test(
 );
 
 test(
-  'CODE-1 cwd, env and account are those that are asked for',
+  'CODE-1 CODE-12 cwd, env and account are those that are asked for',
   async ({ sandbox }) => {
     const where = 'import os; (os.getcwd(), os.environ.get("GIVEN"), os.getuid())';
     const { uid } = testAccount;
@@ -156,13 +158,46 @@ test(
   { env: { SVC_CODE_BACKEND: 'native' }, timeoutMs: 180_000 },
 );
 
+const residentMib = (sandbox: Sandbox) =>
+  Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${sandbox.daemonPid}/status`, 'utf8'))?.[1]) / 1024;
+const mostGrowthMib = 32;
+
 test(
-  'CODE-2 spare interpreters make the first cell quick, are used once, and are made anew',
+  'CODE-19 PROMISE-10 five hundred single runs leave memory, descriptors, processes and files where they were',
   async ({ sandbox }) => {
-    const spare = () => sandbox.processes().filter(({ command }) => / -u -c \(lambda/.test(command));
-    const there = () => until('one is there', () => spare().length === 1);
+    const runs = async (count: number) => {
+      for (let n = 0; n < count; n += 4) {
+        const all = Array.from({ length: 4 }, () => run(sandbox, 'python', 'print("x" * 10_000)'));
+        for (const { status } of await Promise.all(all)) expect(status).toBe('ok');
+      }
+    };
+    const look = () => ({
+      descriptors: sandbox.descriptors().length,
+      processes: sandbox.processes().length,
+      files: readdirSync(sandbox.runtimeDirectory, { recursive: true }).length,
+    });
+    await runs(100);
+    await until('spare ones are there', () => spare(sandbox).length === 4);
+    const [before, memoryMib] = [look(), residentMib(sandbox)];
+    await runs(400);
+    await until('nothing is left', () => {
+      const now = look();
+      return now.descriptors <= before.descriptors && now.processes <= before.processes && now.files <= before.files;
+    });
+    expect(residentMib(sandbox) - memoryMib).toBeLessThan(mostGrowthMib);
+  },
+  { env: { SVC_CODE_BACKEND: 'native', SVC_CODE_PREWARM: '4' }, timeoutMs: 240_000 },
+);
+
+/** Interpreters of Python that wait for their first cell, or run one. */
+const spare = (sandbox: Sandbox) => sandbox.processes().filter(({ command }) => / -u -c \(lambda/.test(command));
+
+test(
+  'CODE-16 spare interpreters make the first cell quick, are used once, and are made anew',
+  async ({ sandbox }) => {
+    const there = () => until('one is there', () => spare(sandbox).length === 1);
     await there();
-    const pid = String(spare()[0]?.pid);
+    const pid = String(spare(sandbox)[0]?.pid);
     const first = await run(sandbox, 'python', 'import os; kept = os.getpid(); kept');
     expect(value(first)).toBe(pid);
     await there();
@@ -171,4 +206,23 @@ test(
     await there();
   },
   { env: { SVC_CODE_BACKEND: 'native', SVC_CODE_PREWARM: '1' } },
+);
+
+test(
+  'CODE-13 CODE-16 a spare interpreter is not used once PATH has another one',
+  async ({ sandbox }) => {
+    await until('one is there', () => spare(sandbox).length === 1);
+    const tool = join(sandbox.directory, 'tools/python3');
+    await Bun.write(tool, '#!/bin/sh\nMARK=new exec /usr/bin/python3 "$@"\n');
+    chmodSync(tool, 0o755);
+    expect(value(await run(sandbox, 'python', 'import os; os.environ.get("MARK")'))).toBe("'new'");
+  },
+  {
+    env: (sandbox) => ({
+      PATH: `${join(sandbox.directory, 'tools')}:/usr/bin:/bin`,
+      SVC_CODE_BACKEND: 'native',
+      SVC_CODE_PREWARM: '1',
+    }),
+    prepare: (sandbox) => mkdirSync(join(sandbox.directory, 'tools')),
+  },
 );

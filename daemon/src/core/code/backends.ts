@@ -13,6 +13,8 @@ export interface Candidate {
   missing(user: string | null): Promise<string | null>;
   /** The names of the kernels that it has now for this account, the default one first. */
   kernels(user: string | null): Promise<readonly string[]>;
+  /** It runs nothing but what asks for one of its kernels. */
+  readonly isForNamed?: boolean;
 }
 
 /** How a backend stands now. */
@@ -20,14 +22,13 @@ export interface BackendStanding {
   readonly name: CodeBackendName;
   readonly missing: string | null;
   readonly kernels: readonly string[];
-  /** False where another one is pinned: then it runs only what asks for one of its kernels. */
+  /** False where it runs only what asks for one of its kernels: by its nature, or because another one is pinned. */
   readonly isAllowed: boolean;
 }
 
 export interface BackendsDeps {
-  /** For Python, the best first. */
-  readonly python: readonly Candidate[];
-  readonly javascript: Candidate;
+  /** For each language, the best first. */
+  readonly candidates: Readonly<Record<Language, readonly Candidate[]>>;
   readonly pinned: PinnedBackend;
 }
 
@@ -38,7 +39,7 @@ export class Backends {
   async choose(language: Language, kernel: string | null, user: string | null): Promise<CodeBackend> {
     if (kernel !== null) return await this.#withKernel(language, kernel, user);
     const missing: string[] = [];
-    for (const candidate of this.#candidates(language).filter(({ backend }) => this.#isAllowed(backend))) {
+    for (const candidate of this.#candidates(language).filter((one) => this.#isAllowed(one))) {
       const lack = await candidate.missing(user);
       if (lack === null) return candidate.backend;
       missing.push(lack);
@@ -56,44 +57,44 @@ export class Backends {
       if (names.includes(kernel)) return backend;
       known.push(...names);
     }
-    throw unknownKernel(kernel, known);
+    throw unknownKernel(language, kernel, known);
   }
 
   /** All that a language may run on, and what each lacks now. */
   async look(language: Language): Promise<BackendStanding[]> {
-    const looks = this.#candidates(language).map(async ({ backend, kernels, missing }) => ({
-      name: backend.name,
-      missing: await missing(null),
-      kernels: await kernels(null),
-      isAllowed: this.#isAllowed(backend),
+    const looks = this.#candidates(language).map(async (candidate) => ({
+      name: candidate.backend.name,
+      missing: await candidate.missing(null),
+      kernels: await candidate.kernels(null),
+      isAllowed: this.#isAllowed(candidate),
     }));
     return await Promise.all(looks);
   }
 
   /** Of a session that was made before. */
   of({ backend: name, language }: Pick<SessionRecord, 'backend' | 'language'>): CodeBackend {
-    const found = [...this.deps.python, this.deps.javascript].find(
-      ({ backend }) => backend.name === name && backend.language === language,
-    );
+    const found = this.#candidates(language).find(({ backend }) => backend.name === name);
     if (found) return found.backend;
     throw new CoreError('unavailable', `this daemon has no backend called ${name}`, { hint: 'Use another session.' });
   }
 
   #candidates(language: Language): readonly Candidate[] {
-    return language === 'javascript' ? [this.deps.javascript] : this.deps.python;
+    return this.deps.candidates[language];
   }
 
-  #isAllowed({ language, name }: CodeBackend): boolean {
+  #isAllowed({ backend: { language, name }, isForNamed = false }: Candidate): boolean {
     const { pinned } = this.deps;
+    if (isForNamed) return false;
     if (pinned === 'auto' || language === 'javascript') return true;
     return poolKindOf(name) === (pinned === 'kernel' ? 'kernel' : 'repl');
   }
 }
 
-function unknownKernel(kernel: string, known: readonly string[]): CoreError {
+function unknownKernel(language: Language, kernel: string, known: readonly string[]): CoreError {
   const choices = known.length === 0 ? 'none is installed' : `there are ${known.join(', ')}`;
-  return new CoreError('kernel_unknown', `no kernel is called ${kernel}; ${choices}`, {
-    hint: 'Leave kernel out, or install one: pip install ipykernel brings python3.',
+  const help = language === 'python' ? ', or install one: pip install ipykernel brings python3' : '';
+  return new CoreError('kernel_unknown', `no kernel for ${language} is called ${kernel}; ${choices}`, {
+    hint: `Leave kernel out${help}.`,
     facts: { kernels: known },
   });
 }

@@ -80,7 +80,9 @@ export class CodeInfo {
     const records = await Promise.all(languages.map(async (language) => this.#record(language, [])));
     const [python, javascript] = records;
     const missing = records.flatMap(({ backends, backend }, index) =>
-      backend === null ? backends.map((one) => `${languages[index]}: ${one.missing}`) : [],
+      backend === null
+        ? backends.filter(({ isAllowed }) => isAllowed).map((one) => `${languages[index]}: ${one.missing}`)
+        : [],
     );
     const kernels = (python?.backends ?? []).filter(({ name }) => name !== 'native');
     const runs = languages.filter((_, index) => records[index]?.backend !== null);

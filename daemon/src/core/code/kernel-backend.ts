@@ -8,6 +8,7 @@ import { commandEnvironment } from '../identity/environment.ts';
 import type { CodeBackend } from './backend.ts';
 import type { Bridges } from './bridges.ts';
 import type { Interpreter } from './interpreter.ts';
+import type { Language } from './language.ts';
 import { KernelInterpreter } from './kernel-interpreter.ts';
 import { defaultKernel, type Kernels, type Kernelspec, type UsableKernel } from './kernels.ts';
 import type { Connection, InterpreterNote, KernelNote } from './note.ts';
@@ -57,8 +58,14 @@ export class KernelBackend implements CodeBackend {
     return await this.deps.kernels.missing(this.deps.accounts.resolve(user));
   }
 
-  async names(user: string | null): Promise<readonly string[]> {
-    return await this.deps.kernels.names(this.deps.accounts.resolve(user));
+  async names(user: string | null, language: Language): Promise<readonly string[]> {
+    return await this.deps.kernels.names(this.deps.accounts.resolve(user), language);
+  }
+
+  /** The same for kernels of another language. */
+  for(language: Language): CodeBackend {
+    const { name } = this;
+    return { name, language, start: (record) => this.start(record), adopt: (...all) => this.adopt(...all) };
   }
 
   async start(record: SessionRecord): Promise<Interpreter> {
@@ -124,7 +131,7 @@ export class KernelBackend implements CodeBackend {
     };
     try {
       const child = await startProcess(this.deps, {
-        note: { id, backend: this.name, language: this.language, kernel: note },
+        note: { id, backend: this.name, language: record.language, kernel: note },
         argv: argvOf(spec, `${directory}/${connectionFile}`),
         env: commandEnvironment(environment, account, [spec.env, inline, record.env]),
         ...{ account, capBytes },

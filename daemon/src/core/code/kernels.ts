@@ -2,6 +2,7 @@
 import { decodeUtf8 } from '../../kit/text.ts';
 import type { ToolOutcome, ToolRequest } from '../capabilities/tool-run.ts';
 import type { Account } from '../identity/accounts.ts';
+import { kernelLanguage, type Language } from './language.ts';
 
 /** How a kernel is started and spoken to (docs/protocols/interpreter.md, "Kernels"). */
 export interface Kernelspec {
@@ -88,10 +89,12 @@ export class Kernels {
       : { spec, python };
   }
 
-  /** The names of those that can be started, the default one first. */
-  async names(account: Account): Promise<readonly string[]> {
+  /** The names of those of a language that can be started, the default one first. */
+  async names(account: Account, language: Language): Promise<readonly string[]> {
     const all = await this.#ask(account, [...defaultPythons, ...otherPythons]);
-    const usable = all.flatMap(({ kernels }) => kernels).filter(({ program }) => program !== null);
+    const usable = all
+      .flatMap(({ kernels }) => kernels)
+      .filter((kernel) => kernel.program !== null && kernelLanguage(kernel.language) === language);
     const names = [...new Set(usable.map(({ name }) => name))];
     return names.toSorted((a, b) => Number(b === defaultKernel) - Number(a === defaultKernel));
   }

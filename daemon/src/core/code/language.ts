@@ -13,6 +13,11 @@ export const languageWords = {
   nodejs: 'javascript',
 } as const satisfies Readonly<Record<string, Language>>;
 
+/** What a kernel has to be asked for with, by the language of its kernelspec. Python stands for all that has no word. */
+export function kernelLanguage(language: string): Language {
+  return ['javascript', 'typescript'].includes(language) ? 'javascript' : 'python';
+}
+
 export const languageWordList = Object.keys(languageWords) as [keyof typeof languageWords];
 
 /** native: a Python of the image. kernel: an ipykernel that the daemon starts. jupyter: a kernel of a Jupyter server. */

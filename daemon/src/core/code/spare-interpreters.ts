@@ -9,6 +9,14 @@ export interface SpareKind {
   readonly wanted: number;
   /** What it lacks now; null when it can be started. */
   readonly missing: () => Promise<string | null>;
+  /** Changes when a new one would be another program: what is on PATH is looked at with each request. */
+  readonly stamp: () => string | null;
+}
+
+interface Spare {
+  readonly stamp: string | null;
+  /** It may still be starting: to wait for it is quicker than to start another. */
+  readonly interpreter: Promise<Interpreter>;
 }
 
 export interface SpareInterpretersDeps {
@@ -23,8 +31,7 @@ export interface SpareInterpretersDeps {
 const lookEveryMs = 5000;
 
 export class SpareInterpreters implements Disposable {
-  /** Some may still be starting: to wait for one is quicker than to start another. */
-  readonly #spare = new Map<CodeBackend, Promise<Interpreter>[]>();
+  readonly #spare = new Map<CodeBackend, Spare[]>();
   readonly #filling = new Set<CodeBackend>();
   #looking: ReturnType<typeof setInterval> | null = null;
   #isClosed = false;
@@ -47,9 +54,9 @@ export class SpareInterpreters implements Disposable {
     if (!isSame || Object.keys(record.env).length > 0) return null;
     const spare = this.#spare.get(kind.backend) ?? [];
     for (let next = spare.shift(); next; next = spare.shift()) {
-      const taken = await next.catch(() => null); // Whoever started it tells of that.
+      const taken = await next.interpreter.catch(() => null); // Whoever started it tells of that.
       void this.#fill(kind);
-      if (taken && !taken.end) return taken;
+      if (taken && !taken.end && next.stamp === kind.stamp()) return taken;
       await taken?.close();
     }
     return null;
@@ -70,7 +77,7 @@ export class SpareInterpreters implements Disposable {
       this.#spare.set(backend, spare);
       if ((await kind.missing()) !== null) return;
       while (spare.length < wanted && !this.#isClosed && !this.deps.isMemoryShort()) {
-        const starting = backend.start(this.deps.record(backend));
+        const starting = { stamp: kind.stamp(), interpreter: backend.start(this.deps.record(backend)) };
         spare.push(starting);
         await this.#started(starting, spare);
       }
@@ -82,9 +89,9 @@ export class SpareInterpreters implements Disposable {
   }
 
   /** One that could not start is no spare one. */
-  async #started(starting: Promise<Interpreter>, spare: Promise<Interpreter>[]): Promise<void> {
+  async #started(starting: Spare, spare: Spare[]): Promise<void> {
     try {
-      await starting;
+      await starting.interpreter;
     } catch (error) {
       const index = spare.indexOf(starting);
       if (index >= 0) void spare.splice(index, 1);
@@ -101,7 +108,7 @@ export class SpareInterpreters implements Disposable {
     if (!this.deps.isMemoryShort()) return this.fill();
     for (const spare of this.#spare.values()) {
       for (const one of spare.splice(0)) {
-        await one
+        await one.interpreter
           .then((interpreter) => interpreter.close())
           .catch((error: unknown) => this.deps.onFault('a spare interpreter could not be ended', error));
       }
