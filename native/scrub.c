@@ -6,10 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define KEY_OPTION "--api-key"
+/* The address of a Jupyter server carries its key. */
+static const char *const secret_options[] = {"--api-key", "--jupyter-endpoint"};
 
-/* The headers of a trace collector carry its key. */
+/* So do the headers of a trace collector. */
 static const char *const secret_names[] = {
+    "SVC_JUPYTER_ENDPOINT",
     "SVC_API_KEY",
     "SANDBOX_API_KEY",
     "OTEL_EXPORTER_OTLP_HEADERS",
@@ -53,23 +55,33 @@ void scrub_environment(struct surroundings *surroundings, char *const *environme
 }
 
 /* "--api-key KEY" is told as "--api-key=KEY". */
-static void add_key(struct string_list *secrets, const char *key) {
-    size_t size = sizeof KEY_OPTION + 1 + strlen(key);
+static void add_key(struct string_list *secrets, const char *name, const char *key) {
+    size_t size = strlen(name) + 1 + strlen(key) + 1;
     char *option = malloc(size);
     if (option == NULL) return;
-    snprintf(option, size, KEY_OPTION "=%s", key);
+    snprintf(option, size, "%s=%s", name, key);
     add_string(secrets, option);
     explicit_bzero(option, size);
     free(option);
 }
 
+/* The name of the secret option that an argument begins with, or NULL. */
+static const char *find_secret_option(const char *argument) {
+    for (size_t index = 0; index < sizeof secret_options / sizeof secret_options[0]; index++) {
+        size_t length = strlen(secret_options[index]);
+        if (strncmp(argument, secret_options[index], length) != 0) continue;
+        if (argument[length] == '\0' || argument[length] == '=') return secret_options[index];
+    }
+    return NULL;
+}
+
 /* An option without its key stays, so that the daemon can say what is missing. */
 void scrub_arguments(struct surroundings *surroundings, char *const *arguments) {
     for (; *arguments != NULL; arguments++) {
-        bool is_split = strcmp(*arguments, KEY_OPTION) == 0 && arguments[1] != NULL;
-        bool is_joined = strncmp(*arguments, KEY_OPTION "=", sizeof KEY_OPTION) == 0;
-        if (is_split) add_key(&surroundings->secrets, *++arguments);
-        else if (is_joined) add_string(&surroundings->secrets, *arguments);
+        const char *option = find_secret_option(*arguments);
+        bool is_split = option != NULL && strcmp(*arguments, option) == 0;
+        if (is_split && arguments[1] != NULL) add_key(&surroundings->secrets, option, *++arguments);
+        else if (option != NULL && !is_split) add_string(&surroundings->secrets, *arguments);
         else add_string(&surroundings->arguments, *arguments);
     }
 }

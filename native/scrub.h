@@ -8,7 +8,7 @@
 struct surroundings {
     struct string_list arguments;
     struct string_list environment;
-    /* Keys, as NAME=value or --api-key=value. */
+    /* Keys, as NAME=value or --option=value. */
     struct string_list secrets;
     /* Variables that would change how a program loads or runs, taken out of the environment. */
     struct string_list scrubbed;

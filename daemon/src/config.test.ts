@@ -25,6 +25,13 @@ test('the key comes from its flag, its variable or the alias of the images', () 
   expect(config([]).apiKey).toBeNull();
 });
 
+test('the address of a Jupyter server is kept as a key is: taken out of sight, and told in no message', () => {
+  const endpoint = 'http://127.0.0.1:8888/?token=secret';
+  expect(config([], {}, { SVC_JUPYTER_ENDPOINT: endpoint }).jupyterEndpoint).toBe(endpoint);
+  expect(config([], {}, { '--jupyter-endpoint': endpoint, SVC_JUPYTER_ENDPOINT: 'x' }).jupyterEndpoint).toBe(endpoint);
+  expect(() => config([], {}, { SVC_JUPYTER_ENDPOINT: 'ftp://secret' })).toThrow('the given value is not valid');
+});
+
 test('a bad value and an unknown flag are named', () => {
   expect(() => config(['--port', 'many'])).toThrow('--port: "many" is not valid: must be a whole number');
   expect(() => config([], { SVC_PORT: '70000' })).toThrow('SVC_PORT: "70000" is not valid');

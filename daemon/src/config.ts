@@ -50,6 +50,7 @@ export const settings = {
     fallback: null,
     sentence: 'The key that every request must carry; SANDBOX_API_KEY is read too. Without it the daemon is open.',
     isSecret: true,
+    formerVariable: 'SANDBOX_API_KEY',
   }),
   allowedHosts: setting<readonly string[]>({
     variable: 'SVC_ALLOWED_HOSTS',
@@ -180,6 +181,7 @@ export const settings = {
     schema: z.url({ protocol: /^https?$/ }),
     fallback: null,
     sentence: 'URL of a Jupyter server whose kernels run Python code when it can be reached; ?token= is its key.',
+    isSecret: true,
   }),
   maxKernels: setting<number>({
     variable: 'SVC_KERNEL_MAX_SESSIONS',
@@ -253,7 +255,7 @@ interface Given {
 
 function rawValue(row: Setting<unknown>, flags: ReadonlyMap<string, string>, sources: ConfigSources): Given | null {
   const former = row.formerVariable === undefined ? [] : [row.formerVariable];
-  const names = row.isSecret ? [row.variable, 'SANDBOX_API_KEY'] : [row.variable, ...former];
+  const names = [row.variable, ...former];
   const candidates: Given[] = [
     { source: `--${row.flag}`, value: flags.get(row.flag) ?? sources.secrets.get(`--${row.flag}`) ?? '' },
     ...names.map((name) => ({ source: name, value: sources.secrets.get(name) ?? sources.environment[name] ?? '' })),

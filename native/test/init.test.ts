@@ -255,8 +255,12 @@ rootTest('as PID 1 it reaps every orphan and its end ends all', async () => {
 test('keys are told in BOOT and shown nowhere', async () => {
   const key = 'very-secret-key-0123456789';
   await using here = await Stage.start({
-    env: { SVC_API_KEY: `${key}-a`, SANDBOX_API_KEY: `${key}-b`, VISIBLE: 'yes' },
-    arguments: ['--api-key', `${key}-c`, `--api-key=${key}-d`, '--verbose'],
+    env: { SVC_API_KEY: `${key}-a`, SANDBOX_API_KEY: `${key}-b`, SVC_JUPYTER_ENDPOINT: `${key}-e`, VISIBLE: 'yes' },
+    arguments: [
+      ...['--api-key', `${key}-c`, `--api-key=${key}-d`],
+      ...['--jupyter-endpoint', `${key}-f`, `--jupyter-endpoint=${key}-g`],
+      '--verbose',
+    ],
   });
   const boot = here.init.lines.find(({ event }) => event === 'boot');
   expect(boot?.secrets).toEqual(
@@ -265,6 +269,9 @@ test('keys are told in BOOT and shown nowhere', async () => {
       `SANDBOX_API_KEY=${key}-b`,
       `--api-key=${key}-c`,
       `--api-key=${key}-d`,
+      `SVC_JUPYTER_ENDPOINT=${key}-e`,
+      `--jupyter-endpoint=${key}-f`,
+      `--jupyter-endpoint=${key}-g`,
     ]),
   );
   expect(boot?.arguments).toEqual(['start', '--verbose', here.init.runtime]);

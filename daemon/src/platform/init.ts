@@ -24,7 +24,7 @@ export interface Boot {
   readonly restarts: number;
   /** True while another daemon serves, which this one is to succeed. */
   readonly isSuccessor: boolean;
-  /** Keys that init took out of the environment and the arguments: `SVC_API_KEY`, `SANDBOX_API_KEY`, `--api-key`. */
+  /** Keys that init took out of the environment and the arguments, such as `SVC_API_KEY` and `--api-key`. */
   readonly secrets: ReadonlyMap<string, string>;
   /** Variables kept from the daemon itself, given back to commands: `LD_PRELOAD`, `NODE_OPTIONS` and their like. */
   readonly scrubbed: ReadonlyMap<string, string>;

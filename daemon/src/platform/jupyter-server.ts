@@ -22,10 +22,10 @@ export class JupyterServer {
 
   constructor(endpoint: string) {
     const url = new URL(endpoint);
-    const token = url.searchParams.get('token');
-    url.search = '';
+    const authorization = authorizationIn(url);
+    url.search = url.username = url.password = '';
     this.#base = url.href.replace(/\/$/, '');
-    this.#headers = token === null ? {} : { authorization: `token ${token}` };
+    this.#headers = authorization === null ? {} : { authorization };
   }
 
   /** Its address, without the key. */
@@ -102,4 +102,17 @@ export class JupyterServer {
     if (response.ok) return response;
     throw new Error(`${this.address}${path} answers ${response.status}: ${(await response.text()).slice(0, 300)}`);
   }
+}
+
+/** The key that an address carries, as a token or as a name with a password. */
+function authorizationIn({ searchParams, username, password }: URL): string | null {
+  const token = searchParams.get('token');
+  if (token !== null) return `token ${token}`;
+  if (username === '') return null;
+  return `Basic ${Buffer.from(`${decoded(username)}:${decoded(password)}`).toString('base64')}`;
+}
+
+/** Without a failure for a percent sign that stands for itself. */
+function decoded(text: string): string {
+  return new URLSearchParams(`text=${text.replaceAll('+', '%2B')}`).get('text') ?? '';
 }

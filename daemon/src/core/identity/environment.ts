@@ -6,7 +6,7 @@ export type EnvironmentChanges = Readonly<Record<string, string | null>>;
 const standardDirectories = ['/usr/local/sbin', '/usr/local/bin', '/usr/sbin', '/usr/bin', '/sbin', '/bin'];
 
 /** Keys are the daemon's alone; the rest describes the daemon's own process and would mislead a command. */
-const withheld = /^(?:SVC_API_KEY|SANDBOX_API_KEY|OTEL_.*HEADERS|PWD|OLDPWD|SHLVL|_)$/;
+const withheld = /^(?:SVC_API_KEY|SANDBOX_API_KEY|SVC_JUPYTER_ENDPOINT|OTEL_.*HEADERS|PWD|OLDPWD|SHLVL|_)$/;
 
 /** What every command starts from: the daemon's environment without keys, PATH with the standard directories. */
 export function imageEnvironment(own: Readonly<Record<string, string | undefined>>): Record<string, string> {
