@@ -145,6 +145,7 @@ test(
       session_id: 'quiet',
     });
     const loud = runCell(sandbox, kernel, wait(flood) + lots(done ?? '').python, { session_id: 'loud' });
+    // Neither is there until its interpreter is.
     for (const id of ['quiet', 'loud'])
       await until('it runs', async () => {
         const { last_execution: last } = await sandbox.ok(`GET /v2/code/sessions/${id}`).catch((): JsonObject => ({}));
@@ -210,7 +211,7 @@ const bombs = {
   },
   javascript: {
     plain:
-      'const { spawn } = require("child_process");\nfor (;;) try { spawn("sh", ["-c", "while :; do sleep 1000 & done"], { detached: true }).on("error", () => 0); } catch {}',
+      'const { spawn } = require("child_process");\nfor (;;) try { spawn("sh", ["-c", "while :; do sleep 1000 & done"], { detached: true }).on("error", () => 0); } catch { continue; }',
     shell:
       'require("child_process").spawnSync("bash", ["-c", "b() { b | b & b; }; b 2>/dev/null"], { stdio: "ignore" })',
   },

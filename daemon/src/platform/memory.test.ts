@@ -1,3 +1,4 @@
+/** The limits of control groups, read from files as the system has them. */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
