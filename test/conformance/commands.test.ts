@@ -129,6 +129,20 @@ test('V2CMD-TIMEOUT the timeout of a sync run ends the wait, not the command', a
   expect(record).toMatchObject({ status: 'completed', exit_code: 3 });
 });
 
+test('V2CMD-TIMEOUT what a running command has written is answered up to the last whole character', async ({
+  sandbox,
+}) => {
+  const script = "printf 'a\\303' >&2; printf 'b\\342\\202'; read line; printf '\\254'; printf '\\251' >&2";
+  const result = await sandbox.run({ command: script, timeout: 0.3 });
+  expect(result).toMatchObject({ stdout: 'b', stderr: 'a', offset: 1, stderr_offset: 1, truncated: false });
+  expect((result['output'] as string).split('').toSorted()).toEqual(['a', 'b']);
+
+  await sandbox.ok(`POST /v2/commands/${result['command_id']}/stdin`, { input: '\n' });
+  await sandbox.ended(result['command_id']);
+  const rest = await sandbox.ok(`GET /v2/commands/${result['command_id']}?offset=1&stderr_offset=1`);
+  expect(rest).toMatchObject({ stdout: '€', stderr: 'é' });
+});
+
 test('V2CMD-HARD the hard time-out ends the whole tree', async ({ sandbox }) => {
   const result = await sandbox.run({ command: 'setsid sleep 300 & sleep 300', hard_timeout: 0.3 });
 

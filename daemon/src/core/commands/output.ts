@@ -140,18 +140,29 @@ function summaryOf({ child }: Command, wantedCharacters: number): OutputSummary 
   const maxCharacters = wantedCharacters === 0 ? mostCharacters : Math.min(wantedCharacters, mostCharacters);
   using _open = child.directory.use();
   child.refresh();
-  const [out, err] = child.ends;
+  const [out, err] = [wholeEnd(child, 'stdout'), wholeEnd(child, 'stderr')];
   const stdout = clip(child, [{ stream: 'stdout', from: 0, to: out }], maxCharacters);
   const stderr = clip(child, [{ stream: 'stderr', from: 0, to: err }], maxCharacters);
   const both = out > 0 && err > 0;
-  const output = both ? clip(child, arrivalSegments(child), maxCharacters) : out > 0 ? stdout : stderr;
+  const ends = { stdout: out, stderr: err };
+  const arrived = arrivalSegments(child).map((segment) => ({
+    ...segment,
+    to: Math.min(segment.to, ends[segment.stream]),
+  }));
+  const output = both ? clip(child, arrived, maxCharacters) : out > 0 ? stdout : stderr;
   return {
     stdout: stdout.text,
     stderr: stderr.text,
     output: output.text,
-    offsets: { stdout: out, stderr: err },
+    offsets: ends,
     truncated: stdout.isCut || stderr.isCut || output.isCut,
   };
+}
+
+/** Where a stream ends; the start of a character whose rest is still to come is left to the next reader. */
+function wholeEnd(child: Child, stream: StreamName): number {
+  const end = endOf(child, stream);
+  return child.streamsOpen ? readPart(child, stream, Math.max(0, end - longestSequence), longestSequence).next : end;
 }
 
 /** What cannot be read although it was there: the command was deleted meanwhile. A cut character does not count. */
