@@ -5,13 +5,13 @@ import schemathesis
 LONGEST_SECONDS = 1
 
 
-RUNS_COMMANDS = ("/v2/commands", "/v2/pty/sessions/{id}/exec")
+RUNS_COMMANDS = ("/v1/bash/exec", "/v2/commands", "/v2/pty/sessions/{id}/exec")
 
 
 @schemathesis.hook
 def map_body(context, body):
     starts_command = context.operation.path in RUNS_COMMANDS
-    if starts_command and isinstance(body, dict) and is_long(body.get("hard_timeout", LONGEST_SECONDS + 1)):
+    if starts_command and isinstance(body, dict) and is_long(told(context, body, "hard_timeout")):
         body["hard_timeout"] = LONGEST_SECONDS
     runs_code = context.operation.path == "/v2/code/execute"
     if runs_code and isinstance(body, dict) and is_long(body.get("timeout", LONGEST_SECONDS + 1)):
@@ -25,6 +25,12 @@ def map_query(context, query):
     if waits and query and is_long(query.get("timeout", LONGEST_SECONDS + 1)):
         query["timeout"] = LONGEST_SECONDS
     return query
+
+
+def told(context, body, name):
+    """In the 1.x bodies null is as good as nothing."""
+    is_absent = name not in body or (body[name] is None and context.operation.path.startswith("/v1/"))
+    return LONGEST_SECONDS + 1 if is_absent else body[name]
 
 
 def is_long(value):

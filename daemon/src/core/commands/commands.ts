@@ -1,6 +1,5 @@
 /** Starts commands and keeps each one readable after it has ended. Knows nothing of HTTP. */
 import { CoreError } from '../../kit/errors.ts';
-import { Deadline } from '../../kit/deadline.ts';
 import { HandedOver } from '../../kit/handed-over.ts';
 import { mintId } from '../../kit/ids.ts';
 import type { Recovered } from '../../platform/spawn.ts';
@@ -8,15 +7,16 @@ import { endTool } from '../capabilities/tool-run.ts';
 import { Command, type CommandStatus } from './command.ts';
 import type { EnvironmentChanges } from '../identity/environment.ts';
 import { feedInput, writeInput, type InputRequest, type InputResult } from './input.ts';
-import { assertCanKill, killCommand, type Killed } from './kill.ts';
-import { graceMs, type CommandSpec, type Launcher } from './launcher.ts';
+import { assertCanKill, endTree, killCommand, type Killed } from './kill.ts';
+import type { CommandSpec, Launcher } from './launcher.ts';
 import type { LogBudget } from './log-budget.ts';
 import { decodeNote } from './note.ts';
 import { OutputMemory } from './output-chunk.ts';
-import { follow, readPart, type FollowEvent, type FollowOptions, type Offsets, type StreamPart } from './output.ts';
-import { readLogs, directoryRefusal, tooManyCommands } from './refusal.ts';
+import { follow, type FollowEvent, type FollowOptions } from './output.ts';
+import { readOn, type ReadRequest, type ReadResult } from './read.ts';
+import { directoryRefusal, tooManyCommands } from './refusal.ts';
 import { EndedCommands } from './retention.ts';
-import type { Session, Sessions } from './sessions.ts';
+import type { Session, SessionChanges, Sessions } from './sessions.ts';
 import type { UsedIds } from './used-ids.ts';
 
 export interface CommandsDeps {
@@ -45,19 +45,9 @@ export interface NewSession {
   readonly cwd: string | null;
   readonly env: EnvironmentChanges;
   readonly user: string | null;
-}
-
-export interface ReadRequest {
-  readonly offsets: Offsets;
-  readonly limitBytes: number;
-  /** How long to wait for something new; 0 answers at once. */
-  readonly waitMs: number;
-  readonly signal: AbortSignal;
-}
-
-export interface ReadResult {
-  readonly stdout: StreamPart;
-  readonly stderr: StreamPart;
+  /** A script that the shell of each of its commands runs first. */
+  readonly startupFile?: string | null;
+  readonly isTransient?: boolean;
 }
 
 export interface CommandFilter {
@@ -66,15 +56,12 @@ export interface CommandFilter {
 }
 
 const trimEveryMs = 5000;
-/** Of each stream, whatever a caller asks for: an answer is in memory whole, and may be six times as long in JSON. */
-const mostAnswerBytes = 8 * 1024 * 1024;
 /** An end that leaves more than this behind is worth a look at all of them. */
 const largeBytes = 64 * 1024;
-/** Beyond the grace: what the kernel may need to take a killed process away. */
-const endWithinMs = graceMs + 2000;
 
 interface Starting {
   readonly fingerprint: string | null;
+  readonly sessionId: string | null;
   readonly started: Promise<Command>;
 }
 
@@ -141,21 +128,35 @@ export class Commands implements Disposable {
     const earlier = this.#earlier(id, spec.fingerprint);
     if (earlier) return { command: await earlier, isReplay: true };
     const session = spec.sessionId === null ? null : this.deps.sessions.get(spec.sessionId);
-    if (session) this.deps.sessions.assertRoom(session, spec.env);
+    if (session) this.deps.sessions.assertRoom(session, keptEnvironment(spec));
     // No await from here to the set: two callers can never take the last slot, or the same id.
     if (this.#counted.size + this.#starting.size >= this.deps.maxRunning) throw tooManyCommands(this.deps.maxRunning);
     const started = this.deps.launcher.launch(id, spec, session);
-    this.#starting.set(id, { fingerprint: spec.fingerprint, started });
+    this.#starting.set(id, { fingerprint: spec.fingerprint, sessionId: spec.sessionId, started });
     try {
       const command = await started;
       this.#keep(command);
       if (!command.isRunning) this.deps.onEnd(command);
       // What could not even be executed must not leave its environment to the commands after it.
-      if (session && command.state.status !== 'failed') this.deps.sessions.use(session, spec.env);
+      if (session && command.state.status !== 'failed') this.deps.sessions.use(session, changesOf(spec, command));
       void feedInput(command);
       return { command, isReplay: false };
     } finally {
       this.#starting.delete(id);
+    }
+  }
+
+  /** Starts a command in a session that is created on its first use; without an id, in one that goes when others come. */
+  async startInSession(sessionId: string | null, spec: Omit<CommandSpec, 'sessionId'>): Promise<Command> {
+    this.#assertOwner();
+    const isTransient = sessionId === null;
+    const existing = isTransient ? null : this.deps.sessions.find(sessionId);
+    const session = existing ?? this.createSession({ id: sessionId, cwd: null, env: {}, user: null, isTransient });
+    try {
+      return (await this.start({ ...spec, sessionId: session.id })).command;
+    } catch (error) {
+      if (isTransient) this.deps.sessions.drop(session);
+      throw error;
     }
   }
 
@@ -183,28 +184,9 @@ export class Commands implements Disposable {
     return follow(command, this.#memory, options);
   }
 
-  /** What lies past the offsets, at once or as soon as there is something, the command ends, or the wait is over. */
-  async read(command: Command, request: ReadRequest): Promise<ReadResult> {
-    using deadline = new Deadline(request.waitMs, request.signal);
-    readLogs(command.id, () => command.child.refresh());
-    const [out, err] = command.child.ends;
-    // An offset past the end is the end as it is now: what comes after it is news.
-    const offsets = { stdout: Math.min(request.offsets.stdout, out), stderr: Math.min(request.offsets.stderr, err) };
-    const limitBytes = Math.min(request.limitBytes, mostAnswerBytes);
-    for (;;) {
-      const isOver = !command.isRunning;
-      const known = command.child.ends;
-      const result = readLogs(command.id, () => ({
-        stdout: readPart(command.child, 'stdout', offsets.stdout, limitBytes),
-        stderr: readPart(command.child, 'stderr', offsets.stderr, limitBytes),
-      }));
-      const isNews = hasNews(result.stdout, offsets.stdout) || hasNews(result.stderr, offsets.stderr);
-      if (isNews || isOver || deadline.passed) return result;
-      // Reading looks at the logs: what came to stdout while stderr was read is known now, and nobody would tell of it.
-      if (hasGrown(known, command.child.ends)) continue;
-      command.child.watch();
-      await command.child.changed(deadline.signal);
-    }
+  /** What lies past some offsets, or will: see `readOn` in read.ts. */
+  read(command: Command, request: ReadRequest): Promise<ReadResult> {
+    return readOn(command, request);
   }
 
   writeInput(id: string, request: InputRequest): Promise<InputResult> {
@@ -243,8 +225,17 @@ export class Commands implements Disposable {
   createSession(spec: NewSession): Session {
     this.#assertOwner();
     const { launcher, sessions } = this.deps;
+    const { startupFile = null, ...rest } = spec;
     const account = launcher.accountName(spec.user);
-    return sessions.create({ ...spec, account, cwd: launcher.sessionDirectory(spec.cwd, spec.user) });
+    const cwd = launcher.sessionPath(spec.cwd, spec.user);
+    const startup = startupFile === null ? {} : { startupFile: launcher.sessionPath(startupFile, spec.user) };
+    return sessions.create({ ...rest, ...startup, account, cwd }, () => this.#busySessions());
+  }
+
+  /** Those that were closed last. */
+  closedSessions(): readonly Session[] {
+    this.#assertOwner();
+    return this.deps.sessions.closed();
   }
 
   /** Ends the commands of a session and forgets the session; their records stay readable. */
@@ -270,6 +261,12 @@ export class Commands implements Disposable {
 
   [Symbol.dispose](): void {
     if (this.#trimming) clearInterval(this.#trimming);
+  }
+
+  /** Those in which commands run or start. */
+  #busySessions(): Set<string | null> {
+    const running = [...this.#counted].map(({ note }) => note.sessionId);
+    return new Set([...running, ...[...this.#starting.values()].map(({ sessionId }) => sessionId)]);
   }
 
   #assertOwner(): void {
@@ -359,24 +356,11 @@ export class Commands implements Disposable {
   }
 }
 
-function hasGrown(before: readonly [number, number], now: readonly [number, number]): boolean {
-  return now[0] > before[0] || now[1] > before[1];
+function keptEnvironment({ sessionKeeps = 'env', env }: CommandSpec): EnvironmentChanges {
+  return sessionKeeps === 'env' ? env : {};
 }
 
-function hasNews(part: StreamPart, offset: number): boolean {
-  return part.next > offset || part.gaps.length > 0;
-}
-
-/** TERM, the grace, KILL to everything that a command has started; resolves when its keeper has left. */
-async function endTree({ id, child }: Command): Promise<void> {
-  if (child.isLetGo) throw new HandedOver();
-  if (!child.isAttached) return;
-  child.terminate(graceMs);
-  using deadline = new Deadline(endWithinMs);
-  while (child.isAttached && !deadline.passed) await child.changed(deadline.signal);
-  if (child.isLetGo) throw new HandedOver();
-  if (!child.isAttached) return;
-  throw new CoreError('unavailable', `the keeper of ${id} does not answer, and the command may live on`, {
-    hint: `Look at the keeper of process ${child.pid}: something has stopped it.`,
-  });
+function changesOf(spec: CommandSpec, { note }: Command): SessionChanges {
+  const isMoved = spec.sessionKeeps === 'cwd' && spec.cwd !== null;
+  return { env: keptEnvironment(spec), ...(isMoved && { cwd: note.cwd }) };
 }

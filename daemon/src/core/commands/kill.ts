@@ -1,8 +1,10 @@
-/** Sends a signal to a command, and tells honestly who is still there. */
+/** Sends a signal to a command, and tells honestly who is still there; or ends all of it. */
 import { constants } from 'node:os';
 import { Deadline } from '../../kit/deadline.ts';
 import { CoreError } from '../../kit/errors.ts';
+import { HandedOver } from '../../kit/handed-over.ts';
 import type { Command } from './command.ts';
+import { graceMs } from './launcher.ts';
 
 export const signalNames = Object.keys(constants.signals) as NodeJS.Signals[];
 
@@ -18,6 +20,8 @@ const endingSignals: readonly string[] = ['SIGTERM', 'SIGINT', 'SIGHUP', 'SIGQUI
 /** How long a process has to act on such a signal before it counts as a survivor. */
 const endWithinMs = 500;
 const lookEveryMs = 5;
+/** Beyond the grace: what the kernel may need to take a killed process away. */
+const leftWithinMs = graceMs + 2000;
 
 /** A tree can be followed on Linux alone (specification, status 501). */
 export function assertCanKill(platform: NodeJS.Platform, isTree: boolean): void {
@@ -52,4 +56,18 @@ export async function killCommand(
     survivors = await living();
   }
   return { signalled: told.processes, survivors };
+}
+
+/** TERM, the grace, KILL to everything that a command has started; resolves when its keeper has left. */
+export async function endTree({ id, child }: Command): Promise<void> {
+  if (child.isLetGo) throw new HandedOver();
+  if (!child.isAttached) return;
+  child.terminate(graceMs);
+  using deadline = new Deadline(leftWithinMs);
+  while (child.isAttached && !deadline.passed) await child.changed(deadline.signal);
+  if (child.isLetGo) throw new HandedOver();
+  if (!child.isAttached) return;
+  throw new CoreError('unavailable', `the keeper of ${id} does not answer, and the command may live on`, {
+    hint: `Look at the keeper of process ${child.pid}: something has stopped it.`,
+  });
 }

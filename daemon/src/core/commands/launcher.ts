@@ -19,6 +19,8 @@ export interface CommandSpec {
   /** Of the request: the same id with the same fingerprint answers the same command. */
   readonly fingerprint: string | null;
   readonly sessionId: string | null;
+  /** What of it stays for the later commands of its session. */
+  readonly sessionKeeps?: 'env' | 'cwd';
   readonly command: string;
   readonly shell: ShellName;
   readonly args: readonly string[];
@@ -58,7 +60,8 @@ export class Launcher {
     const user = spec.user ?? session?.user ?? null;
     const account = this.deps.accounts.resolve(user);
     const workspace = () => (user === null ? account.home : this.#workspace);
-    const argv = shellArguments(spec, this.deps.environment['PATH'] ?? '', this.deps.findProgram);
+    const request = { ...spec, startupFile: session?.startupFile ?? null };
+    const argv = shellArguments(request, this.deps.environment['PATH'] ?? '', this.deps.findProgram);
     const env = commandEnvironment(this.deps.environment, account, [session?.env ?? {}, spec.env]);
     for (const cwd of this.#directories(spec.cwd, account, session?.cwd ?? null, workspace)) {
       const note = this.#note(id, spec, account, cwd);
@@ -74,8 +77,8 @@ export class Launcher {
     throw new Error('the list of directories always ends in the root');
   }
 
-  /** Where the commands of a session start: absolute, `~` being the home of its account. */
-  sessionDirectory(path: string | null, user: string | null): string {
+  /** A path of a session: absolute, `~` being the home of its account, null the workspace. */
+  sessionPath(path: string | null, user: string | null): string {
     return path === null ? this.#workspace : absolute(path, this.deps.accounts.resolve(user), this.#workspace);
   }
 

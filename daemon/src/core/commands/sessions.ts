@@ -14,6 +14,16 @@ export interface SessionSpec {
   readonly user: string | null;
   /** The name of its account when it was created. */
   readonly account: string;
+  /** A script that the shell of each of its commands runs first; absolute. */
+  readonly startupFile?: string;
+  /** Goes when there are too many, unless a command runs in it: no caller chose to have it. */
+  readonly isTransient?: boolean;
+}
+
+/** What a command leaves to the later ones of its session. */
+export interface SessionChanges {
+  readonly env?: EnvironmentChanges;
+  readonly cwd?: string;
 }
 
 /** Plain data, so that it can be kept in a file as it is. */
@@ -23,6 +33,8 @@ export interface Session {
   env: EnvironmentChanges;
   readonly user: string | null;
   readonly account: string;
+  readonly startupFile?: string;
+  readonly isTransient?: boolean;
   readonly createdMs: number;
   lastUsedMs: number;
   commandCount: number;
@@ -42,10 +54,13 @@ export interface SessionsDeps {
 }
 
 const saveWithinMs = 1000;
+const keptClosed = 64;
 const mostEnvironmentCharacters = 256 * 1024;
 
 export class Sessions implements Disposable {
   readonly #byId = new Map<string, Session>();
+  /** The oldest end first; for this life of the daemon. */
+  #closed: readonly Session[] = [];
   #saving: ReturnType<typeof setTimeout> | null = null;
 
   constructor(private readonly deps: SessionsDeps) {}
@@ -59,42 +74,50 @@ export class Sessions implements Disposable {
     return [...this.#byId.values()];
   }
 
+  /** The last ones that were deleted, and not created again since. */
+  closed(): readonly Session[] {
+    return this.#closed;
+  }
+
+  find(id: string): Session | null {
+    return this.#byId.get(id) ?? null;
+  }
+
   /** Throws `session_not_found`. */
   get(id: string): Session {
-    const session = this.#byId.get(id);
+    const session = this.find(id);
     if (session) return session;
     throw new CoreError('session_not_found', `no session has the id ${id}`, {
       hint: 'POST /v2/commands/sessions creates one.',
     });
   }
 
-  create(spec: SessionSpec): Session {
-    const existing = spec.id === null ? undefined : this.#byId.get(spec.id);
+  /** `busy` tells in which sessions commands run. */
+  create(spec: SessionSpec, busy: () => ReadonlySet<string | null>): Session {
+    const existing = spec.id === null ? null : this.find(spec.id);
     if (existing) return existing;
-    if (this.#byId.size >= this.deps.maxSessions) {
-      throw new CoreError(
-        'capacity_reached',
-        `there are ${this.deps.maxSessions} command sessions, which is the most`,
-        {
-          hint: 'Delete one, or raise SVC_MAX_COMMAND_SESSIONS.',
-        },
-      );
-    }
+    const leaving = this.#byId.size < this.deps.maxSessions ? null : this.#oldestTransient(busy());
     const now = this.deps.now();
     const id = spec.id ?? mintId('ses', now);
     assertEnvironmentFits(spec.env);
     const session = { ...spec, id, createdMs: now, lastUsedMs: now, commandCount: 0 };
-    this.#save([...this.list(), session]);
+    const others = this.list().filter((other) => other !== leaving);
+    if (spec.isTransient) this.#saveSoon();
+    else this.#save([...others, session]);
+    if (leaving) this.#byId.delete(leaving.id);
     this.#byId.set(id, session);
+    this.#closed = this.#closed.filter((other) => other.id !== id);
     return session;
   }
 
-  /** Notes a command that starts in the session; `env` stays for its later commands. */
-  use(session: Session, env: EnvironmentChanges): void {
+  /** Notes a command that starts in the session, and keeps what it leaves. */
+  use(session: Session, { env = {}, cwd = session.cwd }: SessionChanges): void {
+    const isChanged = Object.keys(env).length > 0 || cwd !== session.cwd;
     session.env = { ...session.env, ...env };
+    session.cwd = cwd;
     session.lastUsedMs = this.deps.now();
     session.commandCount += 1;
-    if (Object.keys(env).length > 0) this.#saveNow();
+    if (isChanged && !session.isTransient) this.#saveNow();
     else this.#saveSoon();
   }
 
@@ -104,9 +127,15 @@ export class Sessions implements Disposable {
   }
 
   delete(id: string): void {
-    this.get(id);
-    this.#save(this.list().filter((session) => session.id !== id));
+    const session = this.get(id);
+    this.#save(this.list().filter((other) => other !== session));
     this.#byId.delete(id);
+    this.#closed = [...this.#closed, session].slice(-keptClosed);
+  }
+
+  /** As if it had never been: nobody was told of it. What is written next is without it; nothing is written for this. */
+  drop(session: Session): void {
+    this.#byId.delete(session.id);
   }
 
   /** Writes what is still to be written. */
@@ -116,6 +145,17 @@ export class Sessions implements Disposable {
 
   [Symbol.dispose](): void {
     this.flush();
+  }
+
+  /** Throws `capacity_reached` when every session is there because a caller wants it, or is busy. */
+  #oldestTransient(busy: ReadonlySet<string | null>): Session {
+    const [oldest] = this.list()
+      .filter(({ id, isTransient = false }) => isTransient && !busy.has(id))
+      .toSorted((a, b) => a.lastUsedMs - b.lastUsedMs);
+    if (oldest) return oldest;
+    throw new CoreError('capacity_reached', `there are ${this.deps.maxSessions} command sessions, which is the most`, {
+      hint: 'Delete one, or raise SVC_MAX_COMMAND_SESSIONS.',
+    });
   }
 
   /** A busy session is written once a second: after a crash a second of its use may be missing, never a session. */

@@ -1,5 +1,6 @@
 /** Turns a script and the name of a shell into the program and the arguments to run. */
 import { CoreError } from '../../kit/errors.ts';
+import { quote } from '../../kit/shell-word.ts';
 
 export const shellNames = ['auto', 'bash', 'sh', 'none', 'powershell', 'cmd'] as const;
 export type ShellName = (typeof shellNames)[number];
@@ -11,6 +12,8 @@ export interface ShellRequest {
   readonly shell: ShellName;
   readonly command: string;
   readonly args: readonly string[];
+  /** A script that the shell runs in itself before the command; null is none. */
+  readonly startupFile: string | null;
 }
 
 /** The argv of a request. `path` is the image's PATH, so that a caller's own PATH cannot hide the shell. */
@@ -21,7 +24,12 @@ export function shellArguments(request: ShellRequest, path: string, findProgram:
       hint: 'Set shell to "none" to run a program with arguments, or put the arguments into the command.',
     });
   }
-  return [findShell(request.shell, path, findProgram), '-c', request.command];
+  return [findShell(request.shell, path, findProgram), '-c', scriptOf(request)];
+}
+
+/** Two lines, because an alias is known from the next line on. */
+function scriptOf({ command, startupFile }: ShellRequest): string {
+  return startupFile === null ? command : `. ${quote(startupFile)}\n${command}`;
 }
 
 function findShell(shell: Exclude<ShellName, 'none'>, path: string, findProgram: FindProgram): string {

@@ -1,9 +1,16 @@
 /** All routes of the v1 surface, and what to tell who asks for one that 1.x had and this daemon has not. */
 import type { Route } from '../../http/route.ts';
 import type { V1Deps } from './app.ts';
+import * as bash from './bash.ts';
+import * as bashSessions from './bash-sessions.ts';
 import * as ops from './ops.ts';
 import * as sandbox from './sandbox.ts';
 
 export { removedHint } from './removed.ts';
 
-export const v1Routes: readonly Route<V1Deps>[] = [...Object.values(ops), ...Object.values(sandbox)];
+export const v1Routes: readonly Route<V1Deps>[] = [
+  ...Object.values(bash),
+  ...Object.values(bashSessions),
+  ...Object.values(ops),
+  ...Object.values(sandbox),
+];

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { commandStatuses, type Command } from '../../core/commands/command.ts';
 import type { OutputChunk, Rendering } from '../../core/commands/output-chunk.ts';
 import { summarize, type FollowEvent } from '../../core/commands/output.ts';
-import type { ReadResult } from '../../core/commands/commands.ts';
+import type { ReadResult } from '../../core/commands/read.ts';
 import type { Session } from '../../core/commands/sessions.ts';
 import { capabilityStatuses, type CapabilityReport } from '../../core/capabilities/report.ts';
 import type { SandboxRecord } from '../../core/ops/sandbox.ts';

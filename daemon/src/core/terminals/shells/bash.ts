@@ -1,5 +1,6 @@
 /** A command for bash. An interrupted one is told of by PROMPT_COMMAND, which is as before with the next prompt. */
-import { mark, quote, showFormat, upOneRow } from './quote.ts';
+import { quote } from '../../../kit/shell-word.ts';
+import { mark, showFormat, upOneRow } from './quote.ts';
 import type { ScriptParts } from './shell-script.ts';
 
 /** What is longer is no line to be edited again. */

@@ -1,5 +1,6 @@
 /** A command for dash, the shell of busybox and their like. An interrupted one is told of by PS1: they have no other hook. */
-import { mark, quote, showFormat, upOneRow } from './quote.ts';
+import { quote } from '../../../kit/shell-word.ts';
+import { mark, showFormat, upOneRow } from './quote.ts';
 import type { ScriptParts } from './shell-script.ts';
 
 const promptMark = '\x1b]7717;H;${__sbx_t-};$?\x07';

@@ -1,8 +1,4 @@
-/** Text as one word of a shell, and the marks as arguments of its printf. */
-
-export function quote(text: string): string {
-  return `'${text.replaceAll("'", "'\\''")}'`;
-}
+/** Text as one word of fish, and the marks as arguments of a shell's printf. */
 
 /** fish knows two escapes between single quotes. */
 export function quoteFish(text: string): string {

@@ -1,5 +1,6 @@
 /** A command for zsh. An interrupted one is told of by precmd_functions, which are as before with the next prompt. */
-import { mark, quote, showFormat, upOneRow } from './quote.ts';
+import { quote } from '../../../kit/shell-word.ts';
+import { mark, showFormat, upOneRow } from './quote.ts';
 import type { ScriptParts } from './shell-script.ts';
 
 export function zshScript({ command, shown, token, cols, typedCols }: ScriptParts): string {

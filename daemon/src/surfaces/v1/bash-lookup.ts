@@ -1,0 +1,28 @@
+/** What a call of 1.x means by the ids of a session and of a command. */
+import type { Command } from '../../core/commands/command.ts';
+import type { Commands } from '../../core/commands/commands.ts';
+import { CoreError } from '../../kit/errors.ts';
+
+/** The commands of a session, the oldest first; none before its first one. Throws `session_not_found`. */
+export function commandsOf(commands: Commands, id: string): Command[] {
+  const found = commands.list({ status: null, sessionId: id });
+  // A closed session is known for as long as its commands are.
+  if (found.length === 0) assertSession(commands, id);
+  return found;
+}
+
+/** Throws `command_not_found` for one that is not of this session. */
+export function commandNamed(all: readonly Command[], id: string): Command {
+  const command = all.find((one) => one.id === id);
+  if (command) return command;
+  throw new CoreError('command_not_found', `Command not found in this session: ${id}`, {
+    hint: 'Ended commands are kept for an hour, the newest 512 of them; POST /v1/bash/exec starts one.',
+  });
+}
+
+export function assertSession(commands: Commands, id: string): void {
+  if (commands.sessions().some((session) => session.id === id)) return;
+  throw new CoreError('session_not_found', `Session not found: ${id}`, {
+    hint: 'POST /v1/bash/exec with this session_id creates it, as POST /v1/bash/sessions/create does.',
+  });
+}

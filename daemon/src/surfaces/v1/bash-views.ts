@@ -1,0 +1,146 @@
+/** The wire shapes of the 1.x commands, and how a command and its session look in them. */
+import { z } from 'zod';
+import type { Command } from '../../core/commands/command.ts';
+import type { ReadResult } from '../../core/commands/read.ts';
+import { summarize } from '../../core/commands/output.ts';
+import type { Session } from '../../core/commands/sessions.ts';
+import { decodeUtf8 } from '../../kit/text.ts';
+
+const CommandStatus = z
+  .enum(['pending', 'running', 'completed', 'timed_out', 'killed'])
+  .meta({ id: 'CommandStatus', description: 'completed is an end by itself, whatever its exit code.' });
+
+type Status = z.input<typeof CommandStatus>;
+
+const exitCode = z.number().int().nullable().describe('Of a completed command; null otherwise.');
+
+export const BashExecResult = z
+  .object({
+    session_id: z.string(),
+    command_id: z.string(),
+    command: z.string(),
+    status: CommandStatus,
+    stdout: z.string().nullable(),
+    stderr: z.string().nullable().describe('null when there is none.'),
+    exit_code: exitCode,
+    offset: z.number().int().describe('In bytes of stdout: where to read on.'),
+    stderr_offset: z.number().int().describe('The same of stderr.'),
+  })
+  .meta({ id: 'BashExecResult' });
+
+const BashCommandInfo = z
+  .object({ command_id: z.string(), command: z.string(), status: CommandStatus, exit_code: exitCode })
+  .meta({ id: 'BashCommandInfo' });
+
+export const BashOutputResult = z
+  .object({
+    session_id: z.string(),
+    stdout: z.string(),
+    stderr: z.string(),
+    offset: z.number().int(),
+    stderr_offset: z.number().int(),
+    command: BashCommandInfo.nullable().describe('The one whose output this is; null before the first one.'),
+  })
+  .meta({ id: 'BashOutputResult' });
+
+const timestamp = z.string().meta({ format: 'date-time' });
+
+const SessionStatus = z.enum(['ready', 'closed']).meta({ id: 'SessionStatus' });
+
+export const BashSessionInfo = z
+  .object({
+    session_id: z.string(),
+    status: SessionStatus,
+    working_dir: z.string().describe('Where its next command starts.'),
+    created_at: timestamp,
+    last_used_at: timestamp,
+    current_command: z.string().nullable().describe('The newest one that runs, as it was given.'),
+    command_count: z.number().int(),
+  })
+  .meta({ id: 'BashSessionInfo' });
+
+/** What an answer holds of the output of a command. */
+export interface ShortOutput {
+  readonly stdout: string;
+  readonly stderr: string;
+  readonly offsets: { readonly stdout: number; readonly stderr: number };
+  /** Why it could not be read; null when it could. */
+  readonly failure: string | null;
+}
+
+const noOutput: ShortOutput = { stdout: '', stderr: '', offsets: { stdout: 0, stderr: 0 }, failure: null };
+
+/**
+ * The output of a command, cut in the middle. What makes it unreadable must not fail the answer: JavaScript and Go
+ * clients repeat a call that ends with 5xx, and the command would run twice.
+ */
+export function shortOutput(command: Command, maxCharacters: number): ShortOutput {
+  try {
+    return { ...summarize(command, maxCharacters), failure: null };
+  } catch (error) {
+    return { ...noOutput, failure: error instanceof Error ? error.message : String(error) };
+  }
+}
+
+export function execResult(command: Command, { stdout, stderr, offsets }: ShortOutput): z.input<typeof BashExecResult> {
+  return {
+    session_id: command.note.sessionId ?? '',
+    ...commandInfo(command),
+    stdout,
+    stderr: stderr || null,
+    offset: offsets.stdout,
+    stderr_offset: offsets.stderr,
+  };
+}
+
+/** Of a command that nobody waited for: running, whatever has become of it in this moment. */
+export function startedResult(command: Command): z.input<typeof BashExecResult> {
+  const result = execResult(command, noOutput);
+  return command.state.failure ? result : { ...result, status: 'running', exit_code: null };
+}
+
+export function outputResult(
+  sessionId: string,
+  command: Command,
+  { stdout, stderr }: ReadResult,
+): z.input<typeof BashOutputResult> {
+  return {
+    session_id: sessionId,
+    stdout: decodeUtf8(stdout.bytes),
+    stderr: decodeUtf8(stderr.bytes),
+    offset: stdout.next,
+    stderr_offset: stderr.next,
+    command: commandInfo(command),
+  };
+}
+
+function commandInfo({ id, note, state }: Command): z.input<typeof BashCommandInfo> {
+  const status = statuses[state.status];
+  return { command_id: id, command: note.command, status, exit_code: status === 'completed' ? state.exitCode : null };
+}
+
+/** Whatever ended otherwise than by itself or its hard time-out was killed (1.x, CommandStatus). */
+const statuses: Readonly<Record<Command['state']['status'], Status>> = {
+  running: 'running',
+  completed: 'completed',
+  timed_out: 'timed_out',
+  killed: 'killed',
+  failed: 'killed',
+  lost: 'killed',
+};
+
+export function sessionInfo(
+  session: Session,
+  status: z.input<typeof SessionStatus>,
+  current: Command | null,
+): z.input<typeof BashSessionInfo> {
+  return {
+    session_id: session.id,
+    status,
+    working_dir: session.cwd,
+    created_at: new Date(session.createdMs).toISOString(),
+    last_used_at: new Date(session.lastUsedMs).toISOString(),
+    current_command: current?.note.command ?? null,
+    command_count: session.commandCount,
+  };
+}

@@ -1,0 +1,215 @@
+/** The 1.x routes of commands: each is a process of its own, in a session that is created on its first use. */
+import { z } from 'zod';
+import type { Command } from '../../core/commands/command.ts';
+import type { ReadResult } from '../../core/commands/read.ts';
+import { signalNames } from '../../core/commands/kill.ts';
+import type { CommandSpec } from '../../core/commands/launcher.ts';
+import { Answer } from '../../http/route.ts';
+import { Deadline } from '../../kit/deadline.ts';
+import { CoreError } from '../../kit/errors.ts';
+import { route } from './app.ts';
+import { absolutePath, environment, seconds, sessionId, systemText } from './bash-inputs.ts';
+import { commandNamed, commandsOf } from './bash-lookup.ts';
+import {
+  BashExecResult,
+  BashOutputResult,
+  execResult,
+  outputResult,
+  shortOutput,
+  startedResult,
+} from './bash-views.ts';
+
+const BashExecRequest = z
+  .object({
+    session_id: sessionId.nullish().describe('Created when it is not there; one of its own when left out.'),
+    command: systemText.describe('Script for bash.'),
+    exec_dir: absolutePath.nullish().describe('Where it starts, and the next commands of the session do.'),
+    env: environment.nullish().describe('Environment of this command; null unsets.'),
+    async_mode: z.boolean().default(false).describe('Answer at once.'),
+    timeout: seconds.nullish().describe('Seconds to wait; then the answer is running and the command goes on.'),
+    // The keeper counts it in milliseconds, in 32 bits.
+    hard_timeout: z.number().min(0).max(4_294_967).nullish().describe('Seconds after which the command is ended.'),
+    max_output_length: z.number().int().min(0).default(50_000).describe('Characters per stream; 0 is no limit.'),
+  })
+  .meta({ id: 'BashExecRequest' });
+
+/** JavaScript and Go clients repeat a call that ends with 429 or 5xx: here all of these come before anything starts. */
+export const exec = route({
+  operation: 'bash.exec_v1',
+  method: 'POST',
+  path: '/v1/bash/exec',
+  summary: 'Run a command in a session',
+  body: BashExecRequest,
+  data: BashExecResult,
+  errors: ['bad_argument', 'capacity_reached', 'unavailable', 'no_space_left'],
+  async handle({ commands, closing }, { body, context }) {
+    const command = await commands.startInSession(body.session_id || null, commandSpec(body));
+    context.note.account = command.note.user;
+    if (body.async_mode) return new Answer(startedResult(command), describe(command, null));
+    using patience = new Deadline(milliseconds(body.timeout), context.signal, closing);
+    await command.finished(patience.signal);
+    const output = shortOutput(command, body.max_output_length);
+    return new Answer(execResult(command, output), describe(command, output.failure));
+  },
+});
+
+export const output = route({
+  operation: 'bash.output_v1',
+  method: 'POST',
+  path: '/v1/bash/output',
+  summary: 'Read the output of a command, the latest one of its session by default',
+  body: z
+    .object({
+      session_id: sessionId,
+      command_id: z.string().nullish().describe('The latest one of the session otherwise.'),
+      offset: z.number().int().min(0).default(0).describe('In bytes of stdout: where to read from.'),
+      stderr_offset: z.number().int().min(0).default(0).describe('The same of stderr.'),
+      wait: z.boolean().default(false).describe('Wait for new output or the end.'),
+      wait_timeout: seconds.default(30).describe('Seconds to wait at most.'),
+    })
+    .meta({ id: 'BashOutputRequest' }),
+  data: BashOutputResult,
+  errors: ['session_not_found', 'command_not_found', 'unavailable'],
+  async handle({ commands, closing }, { body, context }) {
+    const all = commandsOf(commands, body.session_id);
+    const command = body.command_id ? commandNamed(all, body.command_id) : all.at(-1);
+    if (!command) return nothingYet(body.session_id);
+    using patience = new Deadline(null, context.signal, closing);
+    const request = {
+      offsets: { stdout: body.offset, stderr: body.stderr_offset },
+      limitBytes: Number.MAX_SAFE_INTEGER,
+      waitMs: body.wait ? body.wait_timeout * 1000 : 0,
+      signal: patience.signal,
+    };
+    let result = await commands.read(command, request);
+    if (!command.isRunning && command.child.streamsOpen) {
+      // Its last words may come a moment after its end, and whoever has read of the end reads no more.
+      await command.finished(patience.signal);
+      result = await commands.read(command, { ...request, waitMs: 0 });
+    }
+    return new Answer(outputResult(body.session_id, command, result), { hint: whatIsMissing(command, result) });
+  },
+});
+
+export const write = route({
+  operation: 'bash.write_v1',
+  method: 'POST',
+  path: '/v1/bash/write',
+  summary: 'Write to the standard input of a command, the current one of its session by default',
+  body: z
+    .object({
+      session_id: sessionId,
+      command_id: z.string().nullish().describe('The current one of the session otherwise.'),
+      input: z.string().describe('Text to write, as it is.'),
+      offset: z.number().int().min(0).optional().describe('Bytes that were sent before; makes a retry safe.'),
+    })
+    .meta({ id: 'BashWriteRequest' }),
+  data: z.null(),
+  errors: ['session_not_found', 'command_not_found', 'stdin_closed', 'bad_argument'],
+  async handle({ commands }, { body, context }) {
+    const all = commandsOf(commands, body.session_id);
+    const command = body.command_id ? commandNamed(all, body.command_id) : (running(all) ?? all.at(-1));
+    if (!command) throw noCommand(body.session_id);
+    const bytes = Buffer.from(body.input);
+    const request = { bytes, isEnd: false, offset: body.offset ?? null, signal: context.signal };
+    const { acceptedBytes } = await commands.writeInput(command.id, request).catch((error: unknown) => {
+      throw isWithoutInput(command, error) ? withoutInput(command) : error;
+    });
+    if (acceptedBytes === bytes.length) return null;
+    return new Answer(null, {
+      isFailure: true,
+      message: `The command has taken ${acceptedBytes} of ${bytes.length} bytes`,
+      hint: 'It does not read; send the rest when it does.',
+    });
+  },
+});
+
+export const kill = route({
+  operation: 'bash.kill_v1',
+  method: 'POST',
+  path: '/v1/bash/kill',
+  summary: 'Send a signal to the current command of a session, with all that it has started',
+  body: z
+    .object({ session_id: sessionId, signal: z.enum(signalNames).default('SIGTERM') })
+    .meta({ id: 'BashKillRequest' }),
+  data: z.null(),
+  errors: ['session_not_found', 'not_implemented'],
+  async handle({ commands }, { body }) {
+    const all = commandsOf(commands, body.session_id);
+    // One that has ended may have left somebody behind, who did not heed the signal before this one.
+    const command = running(all) ?? all.findLast(({ child }) => child.isAttached);
+    const killed = command && (await commands.kill(command.id, body.signal, true));
+    if (!killed) return new Answer(null, { message: 'No command runs in this session' });
+    return new Answer(null, {
+      message: `Sent ${body.signal} to ${killed.signalled} processes`,
+      hint: killed.survivors.length > 0 ? 'Some still live; SIGKILL ends those who ignore other signals.' : null,
+    });
+  },
+});
+
+/** The one that was started last, of those that run. */
+function running(all: readonly Command[]): Command | undefined {
+  return all.findLast((command) => command.isRunning);
+}
+
+function commandSpec(body: z.output<typeof BashExecRequest>): Omit<CommandSpec, 'sessionId'> {
+  const isAwaited = !body.async_mode;
+  const hardTimeoutMs = milliseconds(body.hard_timeout);
+  return {
+    id: null,
+    fingerprint: null,
+    sessionKeeps: 'cwd',
+    command: body.command,
+    shell: 'auto',
+    args: [],
+    cwd: body.exec_dir ?? null,
+    user: null,
+    env: body.env ?? {},
+    hardTimeoutMs: hardTimeoutMs === null ? null : Math.max(1, Math.round(hardTimeoutMs)),
+    merge: false,
+    isAwaited,
+    limits: {},
+    // A program that looks at its input does not hang in a call that waits for its end: nobody could write to it.
+    stdin: { kind: isAwaited && typeof body.timeout !== 'number' ? 'null' : 'pipe' },
+  };
+}
+
+function milliseconds(seconds: number | null | undefined): number | null {
+  return typeof seconds === 'number' ? seconds * 1000 : null;
+}
+
+function describe({ isRunning, state }: Command, failure: string | null): { message?: string; hint: string | null } {
+  if (state.failure) return { message: `The command could not start: ${state.failure.message}`, hint: null };
+  if (failure !== null) return { hint: `Its output could not be read (${failure}); POST /v1/bash/output reads it.` };
+  return { hint: isRunning ? 'POST /v1/bash/output with wait reads on; POST /v1/bash/kill ends it.' : null };
+}
+
+function nothingYet(sessionId: string): z.input<typeof BashOutputResult> {
+  return { session_id: sessionId, stdout: '', stderr: '', offset: 0, stderr_offset: 0, command: null };
+}
+
+function isWithoutInput({ isRunning }: Command, error: unknown): boolean {
+  return isRunning && error instanceof CoreError && error.code === 'stdin_closed';
+}
+
+function withoutInput({ id }: Command): CoreError {
+  return new CoreError('stdin_closed', `Nothing can be written to ${id}`, {
+    hint: 'A command whose end is waited for has no input; start it with async_mode or with a timeout.',
+  });
+}
+
+/** An answer holds so much of a stream, and a stream is kept for so long. */
+function whatIsMissing({ isRunning, child }: Command, { stdout, stderr }: ReadResult): string | null {
+  const gaps = [...stdout.gaps, ...stderr.gaps];
+  if (gaps.length > 0) {
+    return `${gaps.reduce((sum, { from, to }) => sum + to - from, 0)} bytes are no longer kept, and left out.`;
+  }
+  const isWhole = stdout.next === child.ends[0] && stderr.next === child.ends[1];
+  return isRunning || isWhole ? null : 'There is more: read on from these offsets.';
+}
+
+function noCommand(sessionId: string): CoreError {
+  return new CoreError('command_not_found', `No command was started in the session: ${sessionId}`, {
+    hint: 'POST /v1/bash/exec starts one; with async_mode it can be written to.',
+  });
+}
