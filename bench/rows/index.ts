@@ -17,6 +17,7 @@ import { terminal } from './terminal.ts';
 import { terminals } from './terminals.ts';
 import { transfer } from './transfer.ts';
 import { tree } from './tree.ts';
+import { v1 } from './v1.ts';
 
 export const rows: readonly Row[] = [
   idle,
@@ -36,4 +37,5 @@ export const rows: readonly Row[] = [
   transfer,
   tree,
   largeFile,
+  v1,
 ];
