@@ -6,6 +6,11 @@ LONGEST_SECONDS = 1
 
 
 RUNS_COMMANDS = ("/v1/bash/exec", "/v2/commands", "/v2/pty/sessions/{id}/exec")
+WAIT_IN_BODY = (
+    "/v2/code/execute",
+    "/v1/file/watch/wait",
+    "/v1/file/watch/{watcher_id}/poll",
+)
 
 
 @schemathesis.hook
@@ -13,8 +18,8 @@ def map_body(context, body):
     starts_command = context.operation.path in RUNS_COMMANDS
     if starts_command and isinstance(body, dict) and is_long(told(context, body, "hard_timeout")):
         body["hard_timeout"] = LONGEST_SECONDS
-    runs_code = context.operation.path == "/v2/code/execute"
-    if runs_code and isinstance(body, dict) and is_long(body.get("timeout", LONGEST_SECONDS + 1)):
+    waits = context.operation.path in WAIT_IN_BODY
+    if waits and isinstance(body, dict) and is_long(body.get("timeout", LONGEST_SECONDS + 1)):
         body["timeout"] = LONGEST_SECONDS
     return body
 

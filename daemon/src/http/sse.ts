@@ -11,6 +11,26 @@ export class SseStream {
   constructor(readonly events: (signal: AbortSignal) => AsyncIterable<SseEvent>) {}
 }
 
+/** Where a client goes on that has followed a stream before. */
+export interface ResumePoint {
+  readonly seq: number;
+  /** It has followed another stream: what it has seen of this one is not known. */
+  readonly isForeign: boolean;
+}
+
+/** Of an event of a stream, with a number that grows. */
+export function eventId(stream: string, seq: number): string {
+  return `${stream}:${seq}`;
+}
+
+/** Null where the client begins. */
+export function resumePoint(headers: Headers, stream: string): ResumePoint | null {
+  const last = headers.get('last-event-id');
+  if (!last) return null;
+  const [, id, seq] = /^(.+):(\d{1,15})$/.exec(last) ?? [];
+  return id === stream ? { seq: Number(seq), isForeign: false } : { seq: 0, isForeign: true };
+}
+
 /** Without `events` the headers alone, and nothing of the stream is asked for. */
 export function sseResponse(stream: SseStream, events: StreamEvents | null): Response {
   const body = events && streamBody((signal) => asText(stream.events(signal)), events);

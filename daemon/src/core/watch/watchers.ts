@@ -10,10 +10,14 @@ import { DirectorySource } from './directory-source.ts';
 import { FileSource } from './file-source.ts';
 import { PathFilter } from './filter.ts';
 import { PollingSource } from './polling-source.ts';
+import { waitForPath, type PathEvent, type PathWait } from './wait-for-path.ts';
 import { WatchTable } from './watch-table.ts';
 import { Watcher, type WatchSpec } from './watcher.ts';
 
 export const mostWatchers = 128;
+/** Of each kind, for one watcher; every event is held against all of them. */
+const mostPatterns = 256;
+const longestPattern = 1024;
 
 export interface WatchersDeps {
   readonly places: Places;
@@ -49,6 +53,8 @@ export class Watchers implements Disposable {
 
   /** The same request again is the same watcher, for one subscriber more. Throws `capacity_reached`, and a `FileFailure`. */
   async create({ user, ...request }: WatchRequest): Promise<{ watcher: Watcher; isReused: boolean }> {
+    assertPatterns(request.exclude);
+    assertPatterns(request.includePatterns);
     const spec = { ...request, path: this.#deps.places.resolve(request.path, user) };
     const key = keyOf(spec);
     for (let other = this.#byKey.get(key); other; other = this.#byKey.get(key)) {
@@ -69,6 +75,12 @@ export class Watchers implements Disposable {
       if (this.#byKey.get(key) === opening) this.#byKey.delete(key);
       throw error;
     }
+  }
+
+  /** The next change of one path; null when the time is over. Throws what `create` does, and `bad_argument`. */
+  async wait(wait: PathWait): Promise<PathEvent | null> {
+    const { files, places } = this.#deps;
+    return await waitForPath({ files, places, watchers: this }, wait);
   }
 
   list(): Watcher[] {
@@ -154,6 +166,13 @@ export class Watchers implements Disposable {
       );
     }
   }
+}
+
+function assertPatterns(patterns: readonly string[]): void {
+  if (patterns.length <= mostPatterns && patterns.every(({ length }) => length <= longestPattern)) return;
+  throw new CoreError('bad_argument', `at most ${mostPatterns} patterns of ${longestPattern} characters`, {
+    hint: 'Use fewer patterns, such as a directory in place of what is in it.',
+  });
 }
 
 /** The order of patterns means nothing. */

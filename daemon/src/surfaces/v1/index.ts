@@ -5,6 +5,7 @@ import * as bash from './bash.ts';
 import * as bashSessions from './bash-sessions.ts';
 import * as ops from './ops.ts';
 import * as sandbox from './sandbox.ts';
+import * as watch from './watch.ts';
 
 export { removedHint } from './removed.ts';
 
@@ -13,4 +14,7 @@ export const v1Routes: readonly Route<V1Deps>[] = [
   ...Object.values(bashSessions),
   ...Object.values(ops),
   ...Object.values(sandbox),
+  ...Object.values(ops),
+  ...Object.values(sandbox),
+  ...Object.values(watch),
 ];

@@ -1,6 +1,7 @@
 /** The wire shapes of watchers and their events. */
 import { z } from 'zod';
 import { eventTypes } from '../../core/watch/change.ts';
+import { absolutePlace, relativePlace } from '../../core/watch/event-place.ts';
 import type { WatchEvent as CoreEvent } from '../../core/watch/event-ring.ts';
 import { backends, watcherStatuses, type Watcher } from '../../core/watch/watcher.ts';
 import { showPath } from '../../kit/path-text.ts';
@@ -69,27 +70,16 @@ export function watcherRecord(watcher: Watcher): z.input<typeof WatcherRecord> {
 }
 
 export function watchEvent(watcher: Watcher, event: CoreEvent): z.input<typeof WatchEvent> {
-  const absolute = (path: string) => showPath(path === '' ? watcher.spec.path : joinRoot(watcher.spec.path, path));
   return {
     seq: event.seq,
     type: event.type,
-    path: absolute(event.path),
-    relative_path: event.path === '' ? '.' : showRelative(event.path),
-    old_path: event.oldPath === null ? null : absolute(event.oldPath),
+    path: absolutePlace(watcher, event.path),
+    relative_path: relativePlace(event.path),
+    old_path: event.oldPath === null ? null : absolutePlace(watcher, event.oldPath),
     is_dir: event.isDirectory,
     timestamp: event.atMs / 1000,
     mtime: event.modifiedMs === null ? null : event.modifiedMs / 1000,
     size: event.sizeBytes,
     inode: event.inode,
   };
-}
-
-function joinRoot(root: string, path: string): string {
-  return root === '/' ? `/${path}` : `${root}/${path}`;
-}
-
-/** Percent-encoded where it is not UTF-8, as the path is. */
-function showRelative(path: string): string {
-  const shown = showPath(`/${path}`);
-  return shown.startsWith('file:///') ? shown.slice('file:///'.length) : path;
 }

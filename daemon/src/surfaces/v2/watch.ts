@@ -4,7 +4,7 @@ import { defaultExclude } from '../../core/watch/filter.ts';
 import { follow, type WatchMessage } from '../../core/watch/follow.ts';
 import type { Watcher } from '../../core/watch/watcher.ts';
 import { Answer } from '../../http/route.ts';
-import { SseStream, type SseEvent } from '../../http/sse.ts';
+import { eventId, resumePoint, SseStream, type ResumePoint, type SseEvent } from '../../http/sse.ts';
 import { Deadline } from '../../kit/deadline.ts';
 import { route } from './app.ts';
 import { clientId, systemText } from './inputs.ts';
@@ -120,8 +120,8 @@ export const streamWatcher = route({
   errors: ['watcher_not_found', 'capacity_reached'],
   handle({ watchers, closing }, { params, query, context }) {
     const watcher = watchers.get(params.id);
-    const last = context.headers.get('last-event-id');
-    return new SseStream((signal) => streamEvents(watcher, startOf(watcher, last, query.cursor), closing, signal));
+    const start = resumePoint(context.headers, watcher.id) ?? { seq: query.cursor, isForeign: false };
+    return new SseStream((signal) => streamEvents(watcher, start, closing, signal));
   },
 });
 
@@ -141,26 +141,14 @@ export const stopWatcher = route({
   },
 });
 
-interface Start {
-  readonly cursor: number;
-  /** The id that was sent is none of this watcher: what its reader has seen is not known. */
-  readonly isUnknown: boolean;
-}
-
-function startOf(watcher: Watcher, lastEventId: string | null, given: number): Start {
-  if (!lastEventId) return { cursor: given, isUnknown: false };
-  const [, id, seq] = /^(.+):(\d{1,15})$/.exec(lastEventId) ?? [];
-  return id === watcher.id ? { cursor: Number(seq), isUnknown: false } : { cursor: 0, isUnknown: true };
-}
-
 async function* streamEvents(
   watcher: Watcher,
-  { cursor: from, isUnknown }: Start,
+  { seq: from, isForeign }: ResumePoint,
   closing: AbortSignal,
   signal: AbortSignal,
 ): AsyncGenerator<SseEvent> {
   yield { event: 'watch_started', data: { ...watcherRecord(watcher), cursor: from } };
-  if (isUnknown) yield { event: 'overflow', data: { watcher_id: watcher.id, cursor: from } };
+  if (isForeign) yield { event: 'overflow', data: { watcher_id: watcher.id, cursor: from } };
   for await (const message of follow(watcher, { cursor: from, silenceMs: heartbeatMs, signal, closing })) {
     yield sseEvent(watcher, message);
   }
@@ -171,12 +159,12 @@ function sseEvent(watcher: Watcher, message: WatchMessage): SseEvent {
     case 'silence':
       return { comment: 'heartbeat' };
     case 'event': {
-      const id = `${watcher.id}:${message.event.seq}`;
+      const id = eventId(watcher.id, message.event.seq);
       return { event: 'file_change', id, data: watchEvent(watcher, message.event) };
     }
     case 'overflow': {
       const { cursor: at } = message;
-      return { event: 'overflow', id: `${watcher.id}:${at}`, data: { watcher_id: watcher.id, cursor: at } };
+      return { event: 'overflow', id: eventId(watcher.id, at), data: { watcher_id: watcher.id, cursor: at } };
     }
     case 'end': {
       const { reason, cursor: at } = message;

@@ -1,0 +1,60 @@
+/** The wire shapes of 1.x watchers and their events. */
+import { z } from 'zod';
+import { eventTypes } from '../../core/watch/change.ts';
+import { absolutePlace, relativePlace } from '../../core/watch/event-place.ts';
+import type { WatchEvent as CoreEvent } from '../../core/watch/event-ring.ts';
+import { watcherStatuses, type Watcher } from '../../core/watch/watcher.ts';
+import { showPath } from '../../kit/path-text.ts';
+
+export const WatcherRecord = z.object({
+  watcher_id: z.string(),
+  path: z.string(),
+  recursive: z.boolean(),
+  exclude: z.array(z.string()),
+  include_patterns: z.array(z.string()),
+  debounce: z.number().int().describe('Milliseconds.'),
+  status: z.enum(watcherStatuses).describe('gone: what was watched is no longer there.'),
+  created_at: z.string().describe('RFC 3339, UTC.'),
+});
+
+export const WatchEvent = z.object({
+  seq: z.number().int(),
+  type: z.enum(eventTypes),
+  path: z.string(),
+  relative_path: z.string().describe('Below the watched path.'),
+  old_path: z.string().nullable().describe('Of a rename.'),
+  is_dir: z.boolean(),
+  timestamp: z.number().describe('Seconds since 1970.'),
+  mtime: z.number().nullable().describe('Seconds since 1970; null, as the two below, where it is gone.'),
+  size: z.number().int().nullable().describe('Bytes.'),
+  inode: z.number().int().nullable(),
+});
+
+export function watcherRecord(watcher: Watcher): z.input<typeof WatcherRecord> {
+  const { spec } = watcher;
+  return {
+    watcher_id: watcher.id,
+    path: showPath(spec.path),
+    recursive: spec.recursive,
+    exclude: [...spec.exclude],
+    include_patterns: [...spec.includePatterns],
+    debounce: spec.debounceMs,
+    status: watcher.status,
+    created_at: new Date(watcher.createdMs).toISOString(),
+  };
+}
+
+export function watchEvent(watcher: Watcher, event: CoreEvent): z.input<typeof WatchEvent> {
+  return {
+    seq: event.seq,
+    type: event.type,
+    path: absolutePlace(watcher, event.path),
+    relative_path: relativePlace(event.path),
+    old_path: event.oldPath === null ? null : absolutePlace(watcher, event.oldPath),
+    is_dir: event.isDirectory,
+    timestamp: event.atMs / 1000,
+    mtime: event.modifiedMs === null ? null : event.modifiedMs / 1000,
+    size: event.sizeBytes,
+    inode: event.inode,
+  };
+}

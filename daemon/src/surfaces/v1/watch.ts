@@ -1,0 +1,209 @@
+/** The v1 routes of watchers. What they answer stands in `data` and beside it: clients of 1.x read either. */
+import { z } from 'zod';
+import { eventTypes } from '../../core/watch/change.ts';
+import { defaultExclude } from '../../core/watch/filter.ts';
+import { follow, type WatchMessage } from '../../core/watch/follow.ts';
+import type { Watcher } from '../../core/watch/watcher.ts';
+import { Answer } from '../../http/route.ts';
+import { eventId, resumePoint, SseStream, type ResumePoint, type SseEvent } from '../../http/sse.ts';
+import { Deadline } from '../../kit/deadline.ts';
+import { CoreError, type ErrorCode } from '../../kit/errors.ts';
+import { route } from './app.ts';
+import { WatcherRecord, WatchEvent, watcherRecord, watchEvent } from './watch-views.ts';
+
+const WatcherPath = z.object({ watcher_id: z.string() });
+const placeErrors: readonly ErrorCode[] = [
+  'bad_argument',
+  'capacity_reached',
+  'file_not_found',
+  'file_permission_denied',
+  'file_invalid_path',
+  'file_bad_request',
+  'file_io_error',
+  'unavailable',
+];
+
+/** A body with these fields, and a path that may be called `file`, as on all file routes. */
+function bodyWithPath<S extends z.ZodRawShape>(fields: S) {
+  return z
+    .object({ path: z.string().optional(), file: z.string().optional().describe('The same as path.'), ...fields })
+    .superRefine((body: { readonly file?: unknown; readonly path?: unknown }, context) => {
+      if (body.file !== undefined || body.path !== undefined) return;
+      context.addIssue({ code: 'invalid_type', expected: 'string', path: ['path'], input: undefined });
+    })
+    .meta({ anyOf: [{ required: ['path'] }, { required: ['file'] }] });
+}
+
+const pathOf = ({ path, file }: { path?: string | undefined; file?: string | undefined }) => path ?? file ?? '';
+
+const Created = WatcherRecord.extend({
+  reused: z.boolean().describe('The same request was made before; this is its watcher.'),
+  initial_cursor: z.number().int().describe('Where it stands now.'),
+});
+
+export const createWatch = route({
+  operation: 'watch.create_v1',
+  method: 'POST',
+  path: '/v1/file/watch',
+  summary: 'Watch a directory or a file',
+  body: bodyWithPath({
+    recursive: z.boolean().default(true),
+    exclude: z
+      .array(z.string())
+      .default([...defaultExclude])
+      .describe('Globs of what is not told.'),
+    debounce: z.number().int().min(50).max(5000).default(300).describe('Milliseconds.'),
+    include_patterns: z.array(z.string()).default([]).describe('Globs of what alone is told; none is everything.'),
+  }),
+  data: Created,
+  top: Created,
+  errors: placeErrors,
+  async handle({ watchers }, { body }) {
+    const { debounce: debounceMs, exclude, include_patterns: includePatterns, recursive } = body;
+    const request = { path: pathOf(body), recursive, exclude, includePatterns, debounceMs, user: null };
+    const { watcher, isReused } = await watchers.create(request);
+    const record = { ...watcherRecord(watcher), reused: isReused, initial_cursor: watcher.ring.cursor };
+    return new Answer(record, { top: record });
+  },
+});
+
+const Watchers = z.object({ watchers: z.array(WatcherRecord) });
+
+export const listWatches = route({
+  operation: 'watch.list_v1',
+  method: 'GET',
+  path: '/v1/file/watch',
+  summary: 'List watchers',
+  data: Watchers,
+  top: Watchers,
+  errors: [],
+  handle({ watchers }) {
+    const list = { watchers: watchers.list().map(watcherRecord) };
+    return new Answer(list, { top: list });
+  },
+});
+
+const Page = z.object({
+  events: z.array(WatchEvent),
+  cursor: z.number().int().describe('For the next poll.'),
+  overflow: z.boolean().describe('Events before these are lost: list the tree anew.'),
+});
+
+export const pollWatch = route({
+  operation: 'watch.poll_v1',
+  method: 'POST',
+  path: '/v1/file/watch/{watcher_id}/poll',
+  summary: 'Read the events after a cursor, or wait for them',
+  params: WatcherPath,
+  body: z
+    .object({
+      cursor: z.number().int().min(0).default(0).describe('The cursor of the last answer.'),
+      limit: z.number().int().min(1).max(1000).default(100),
+      timeout: z.number().int().min(0).max(60).default(0).describe('Seconds to wait for an event.'),
+      since: z.number().int().optional().describe('The older name of cursor.'),
+    })
+    .meta({ id: 'PollRequest' }),
+  data: Page,
+  top: Page,
+  errors: ['watcher_not_found'],
+  async handle({ watchers, closing }, { params, body, context }) {
+    const watcher = watchers.get(params.watcher_id);
+    const from = Math.max(body.cursor, body.since ?? 0);
+    using patience = new Deadline(null, context.signal, closing);
+    const { cursor, events, isOverflow } = await watcher.poll(from, body.limit, body.timeout * 1000, patience.signal);
+    watchers.get(params.watcher_id); // It may have been let go meanwhile: then that is the answer.
+    const page = { events: events.map((event) => watchEvent(watcher, event)), cursor, overflow: isOverflow };
+    return new Answer(page, { top: page });
+  },
+});
+
+const Waited = z.object({ event: WatchEvent });
+
+export const waitForFile = route({
+  operation: 'watch.wait_v1',
+  method: 'POST',
+  path: '/v1/file/watch/wait',
+  summary: 'Wait until something happens to one file; one that is there already has been created',
+  body: bodyWithPath({
+    timeout: z.number().int().min(1).max(300).default(30).describe('Seconds; then 503.'),
+    event_types: z.array(z.enum(eventTypes)).default([...eventTypes]),
+  }),
+  data: Waited,
+  top: Waited,
+  errors: placeErrors,
+  async handle({ watchers, closing }, { body, context }) {
+    using patience = new Deadline(null, context.signal, closing);
+    const found = await watchers.wait({
+      path: pathOf(body),
+      types: new Set(body.event_types),
+      withinMs: body.timeout * 1000,
+      signal: patience.signal,
+    });
+    if (!found) throw timedOut(body.timeout);
+    const data = { event: watchEvent(found.watcher, found.event) };
+    return new Answer(data, { top: data });
+  },
+});
+
+function timedOut(seconds: number): CoreError {
+  return new CoreError('unavailable', 'timed out waiting for file event', {
+    hint: `Nothing of that kind happened within ${seconds} s; wait again, or longer (timeout).`,
+  });
+}
+
+const heartbeatMs = 15_000;
+
+export const streamWatch = route({
+  operation: 'watch.events_v1',
+  method: 'GET',
+  path: '/v1/file/watch/{watcher_id}/events',
+  summary: 'Follow the events as Server-Sent Events: watch_started, file_change and overflow',
+  params: WatcherPath,
+  events: z.string(),
+  errors: ['watcher_not_found', 'capacity_reached'],
+  handle({ watchers, closing }, { params, context }) {
+    const watcher = watchers.get(params.watcher_id);
+    const start = resumePoint(context.headers, watcher.id) ?? { seq: 0, isForeign: false };
+    return new SseStream((signal) => streamEvents(watcher, start, closing, signal));
+  },
+});
+
+export const stopWatch = route({
+  operation: 'watch.stop_v1',
+  method: 'DELETE',
+  path: '/v1/file/watch/{watcher_id}',
+  summary: 'Let a watcher go',
+  params: WatcherPath,
+  data: z.object({ watcher_id: z.string() }),
+  top: z.object({ watcher_id: z.string() }),
+  errors: ['watcher_not_found'],
+  handle({ watchers }, { params }) {
+    watchers.release(params.watcher_id);
+    return new Answer(params, { top: params });
+  },
+});
+
+async function* streamEvents(
+  watcher: Watcher,
+  { seq: from, isForeign }: ResumePoint,
+  closing: AbortSignal,
+  signal: AbortSignal,
+): AsyncGenerator<SseEvent> {
+  yield { event: 'watch_started', data: { ...watcherRecord(watcher), cursor: from } };
+  if (isForeign) yield overflow(watcher, from);
+  for await (const message of follow(watcher, { cursor: from, silenceMs: heartbeatMs, signal, closing })) {
+    // The end of the stream is all that 1.x tells of its end.
+    if (message.kind !== 'end') yield sseEvent(watcher, message);
+  }
+}
+
+function sseEvent(watcher: Watcher, message: Exclude<WatchMessage, { kind: 'end' }>): SseEvent {
+  if (message.kind === 'silence') return { comment: 'heartbeat' };
+  if (message.kind === 'overflow') return overflow(watcher, message.cursor);
+  const id = eventId(watcher.id, message.event.seq);
+  return { event: 'file_change', id, data: watchEvent(watcher, message.event) };
+}
+
+function overflow(watcher: Watcher, cursor: number): SseEvent {
+  return { event: 'overflow', id: eventId(watcher.id, cursor), data: { watcher_id: watcher.id, cursor } };
+}
