@@ -4,6 +4,7 @@ import { Attachment, type Detachment, type Viewer } from '../../core/terminals/a
 import type { Attaching } from '../../core/terminals/attaching.ts';
 import { TitleScanner } from '../../core/terminals/title-scanner.ts';
 import type { Terminal } from '../../core/terminals/terminal.ts';
+import { Heartbeat } from '../../http/heartbeat.ts';
 import type { Socket, SocketHandler } from '../../http/socket.ts';
 import type { StreamEvents } from '../../http/stream-body.ts';
 import { Deadline } from '../../kit/deadline.ts';
@@ -39,9 +40,6 @@ const abnormalClosure = 1006;
 /** Answers to a client that asks and does not read: a restored screen and a piece of output are less. */
 const mostUnreadBytes = 12 * 1024 * 1024;
 const askWithinMs = 20;
-const pingEveryMs = 30_000;
-/** Two pings, and a moment: whoever is silent so long has gone. */
-const silentMs = 75_000;
 
 export class TerminalSocket implements SocketHandler {
   #session: OpenSession | null = null;
@@ -83,13 +81,12 @@ class OpenSession implements Viewer {
   sentBytes = 0;
   readonly #attachment: Attachment;
   readonly #input: AttachedInput;
-  readonly #pinging: ReturnType<typeof setInterval>;
+  readonly #heartbeat: Heartbeat;
   readonly #titles = new TitleScanner();
   /** Fires when the socket has closed, or the daemon is going. */
   readonly #stop: Deadline;
   #title: string | null = null;
   #size: string;
-  #heardMs = performance.now();
   /** The place that a ping asks about; null while there is none on its way. */
   #asked: number | null = null;
   #asking: ReturnType<typeof setTimeout> | null = null;
@@ -108,7 +105,10 @@ class OpenSession implements Viewer {
     // What somebody has typed before they went is typed.
     this.#input = new AttachedInput(terminal, attaching, (error) => this.#refuse(error));
     this.#size = sizeOf(terminal);
-    this.#pinging = setInterval(() => this.#ping(), pingEveryMs);
+    this.#heartbeat = new Heartbeat({
+      ask: () => this.#ping(),
+      giveUp: () => this.#close(closeCodes.stalled, `no answer to pings: go on with offset=${this.#attachment.offset}`),
+    });
   }
 
   get bufferedBytes(): number {
@@ -170,7 +170,7 @@ class OpenSession implements Viewer {
   }
 
   take(message: string | Uint8Array): void {
-    this.#heardMs = performance.now();
+    this.#heartbeat.heard();
     if (this.bufferedBytes > mostUnreadBytes) {
       this.#close(closeCodes.stalled, `too slow: go on with offset=${this.#attachment.offset}`);
       return;
@@ -185,7 +185,7 @@ class OpenSession implements Viewer {
   }
 
   pong(text: string): void {
-    this.#heardMs = performance.now();
+    this.#heartbeat.heard();
     const offset = Number(text);
     if (!Number.isSafeInteger(offset) || offset > this.#attachment.offset) return;
     this.#attachment.confirm(offset);
@@ -195,7 +195,7 @@ class OpenSession implements Viewer {
   }
 
   closed(code: number): void {
-    clearInterval(this.#pinging);
+    this.#heartbeat[Symbol.dispose]();
     clearTimeout(this.#asking ?? undefined);
     this.#stop[Symbol.dispose]();
     if (!this.#isClosed && code !== abnormalClosure) this.#attachment.leave();
@@ -242,10 +242,6 @@ class OpenSession implements Viewer {
   }
 
   #ping(): void {
-    if (performance.now() - this.#heardMs > silentMs) {
-      this.#close(closeCodes.stalled, `no answer to pings: go on with offset=${this.#attachment.offset}`);
-      return;
-    }
     this.#tell(timedMessage('ping', Date.now()));
     this.socket.ping(String(this.#attachment.offset));
   }
