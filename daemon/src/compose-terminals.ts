@@ -16,6 +16,7 @@ import type { TypedNote } from './core/terminals/tmux-process.ts';
 import { CoreError } from './kit/errors.ts';
 import type { Logger } from './kit/logger.ts';
 import { openEmulator } from './platform/emulator.ts';
+import { isDirectory } from './platform/is-directory.ts';
 import { findProgram, isExecutableFile } from './platform/programs.ts';
 import { processStates } from './platform/process-states.ts';
 import type { Child, Spawn } from './platform/spawn.ts';
@@ -84,6 +85,7 @@ export function composeTerminals({ accounts, config, logger, spawn, ...inputs }:
     adopt: (child) => (decodeNote(child.directory.note() ?? '')?.backend === 'tmux' ? tmux : native).adopt(child),
     store: new StateFile<readonly TerminalRecord[]>(`${inputs.runtimeDirectory}/terminals.json`, [], onFault),
     executions,
+    isDirectory,
     platform: process.platform,
     jobs: terminalJobs,
     maxTerminals: config.maxTerminals,

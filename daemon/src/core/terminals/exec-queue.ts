@@ -3,13 +3,18 @@ import { randomBytes } from 'node:crypto';
 import { CoreError } from '../../kit/errors.ts';
 import { Deadline } from '../../kit/deadline.ts';
 import { HandedOver } from '../../kit/handed-over.ts';
+import { Notifier } from '../../kit/notifier.ts';
 import { Execution } from './exec.ts';
+import { answerAtOnce, answerOf, consoleRecord, outcomeOf } from './exec-answer.ts';
 import type { ExecLife } from './exec-life.ts';
+import { Patience } from './exec-patience.ts';
+import { ExecPrompt } from './exec-prompt.ts';
 import { busy, tooMany } from './exec-refusal.ts';
-import { addRecord, type ConsoleRecord, type ExecAnswer, type ExecNote, type ExecStatus } from './exec-record.ts';
+import { addRecord, type ConsoleRecord, type ExecAnswer, type ExecDirectory, type ExecNote } from './exec-record.ts';
 import { ExecShell, type ExecShellDeps } from './exec-shell.ts';
 import { stopForeground } from './exec-stop.ts';
 import { Turns } from './exec-turns.ts';
+import { followText } from './plain-text.ts';
 import type { Terminal } from './terminal.ts';
 
 export interface ExecSpec {
@@ -23,6 +28,10 @@ export interface ExecSpec {
   readonly isAsync: boolean;
   readonly isTruncated: boolean;
   readonly onBusy: 'wait' | 'fail';
+  /** Where it runs; absent is where the shell is. */
+  readonly directory?: ExecDirectory | null;
+  /** What it waits behind may be quiet for so long; absent is for ever. */
+  readonly patienceMs?: number | null;
 }
 
 /** What has the shell run a command, and what is noted of it. */
@@ -45,17 +54,17 @@ export interface ExecQueueDeps extends ExecShellDeps {
 const mostWaiting = 64;
 /** A shell that has just been made reads its files first; later on it only has a prompt to print. */
 const [firstPromptMs, promptMs] = [5000, 500];
-const [firstLookMs, longestLookMs] = [1, 50];
-const restartedWithinMs = 10_000;
-/** Between the end of a command and the next prompt, or the end of the shell. */
-const settledWithinMs = 10_000;
 /** Shells that end, one after another, before they have begun a command. */
 const mostShells = 3;
 
 export class ExecQueue {
   readonly #shell: ExecShell;
+  readonly #prompt: ExecPrompt;
   readonly #turns = new Turns();
+  readonly #changes = new Notifier();
   #hasWaited = false;
+  /** Whose turn it is, before it has begun. */
+  #beginning: string | null = null;
   #current: Execution | null = null;
   #console: readonly ConsoleRecord[] = [];
 
@@ -65,24 +74,71 @@ export class ExecQueue {
     private readonly life: ExecLife,
   ) {
     this.#shell = new ExecShell(terminal, deps);
+    this.#prompt = new ExecPrompt(terminal, this.#shell, life);
     terminal.isRestarted = () => this.#current !== null; // Be it that it dies behind the mark of the end.
+  }
+
+  /** Something that exec was asked for runs or is to run. */
+  get isRunning(): boolean {
+    return this.#turns.isTaken && (this.#turns.waiting > 0 || !this.#current?.end);
+  }
+
+  /** What has its turn; null while nothing has, and before it has begun. */
+  get current(): Execution | null {
+    return this.#current;
+  }
+
+  /** The command that has its turn. */
+  get currentCommand(): string | null {
+    return this.#beginning ?? this.#current?.command ?? null;
+  }
+
+  /** What was run in the session, the oldest first, with what the last one has printed so far. */
+  get console(): readonly ConsoleRecord[] {
+    const current = this.#current;
+    return current?.isStarted === true ? addRecord(current.before, consoleRecord(current)) : this.#console;
+  }
+
+  /** Resolves when a command begins, ends or is not to begin, or when the signal aborts. */
+  changed(signal: AbortSignal): Promise<void> {
+    return this.#changes.wait(signal);
+  }
+
+  /** Resolves when a shell that was just made has its prompt, or seems to have none. */
+  async ready(signal: AbortSignal): Promise<void> {
+    const leftMs = this.terminal.record.createdMs + firstPromptMs - this.deps.now();
+    if (leftMs <= 0 || this.#turns.isTaken || this.#hasWaited) return;
+    using deadline = new Deadline(leftMs, signal);
+    try {
+      await this.#prompt.isThere(deadline.signal);
+    } catch (error) {
+      // It has ended, or is another daemon's: whoever uses it is told.
+      if (!(error instanceof CoreError || error instanceof HandedOver)) throw error;
+    }
   }
 
   /** Throws `terminal_ended`, `terminal_busy`, `unavailable`, `capacity_reached`, `no_space_left`. */
   async exec(spec: ExecSpec, signal: AbortSignal): Promise<ExecAnswer> {
-    this.#assertLiving();
-    if (this.#turns.waiting >= mostWaiting) throw tooMany(this.terminal, mostWaiting);
+    this.#assertRoom();
     using deadline = new Deadline(spec.timeoutMs, signal, this.life.ending);
-    if (!spec.isAsync) {
-      const execution = await this.#begin(spec, deadline.signal);
-      const status = await this.#outcome(execution, spec, deadline.signal);
-      if (execution.failure) throw execution.failure;
-      return this.#answer(execution, status, spec.isTruncated);
-    }
-    if (spec.onBusy === 'fail') this.#answer(await this.#begin(spec, deadline.signal), 'running', true);
+    if (!spec.isAsync) return await this.#answer(await this.#begin(spec, deadline.signal), spec, deadline.signal);
+    if (spec.onBusy === 'fail') await this.#begin(spec, deadline.signal);
     else
       this.#begin(spec, this.life.ending).catch((error: unknown) => this.deps.onFault('a command never began', error));
-    return { command: spec.command, status: 'running', output: '', isTruncated: false, console: [], exitCode: null };
+    return answerAtOnce(spec.command, this.#console);
+  }
+
+  /** The same, with what it prints as it comes. */
+  async *stream(spec: ExecSpec, signal: AbortSignal): AsyncGenerator<string, ExecAnswer> {
+    if (spec.isAsync) return await this.exec(spec, signal);
+    this.#assertRoom();
+    using deadline = new Deadline(spec.timeoutMs, signal, this.life.ending);
+    const execution = await this.#begin(spec, deadline.signal);
+    using following = new Deadline(null, deadline.signal);
+    const answer = this.#answer(execution, spec, deadline.signal).finally(() => following[Symbol.dispose]());
+    answer.catch(() => null); // Whoever asks for the answer is told.
+    yield* followText(this.terminal.log, execution, following.signal);
+    return await answer;
   }
 
   /** Goes on with what an earlier daemon had run. */
@@ -97,7 +153,9 @@ export class ExecQueue {
 
   async #begin(spec: ExecSpec, signal: AbortSignal): Promise<Execution> {
     const { leaving } = this.life;
-    using wait = new Deadline(null, signal, leaving);
+    const quietSinceMs = this.#current?.isStarted === true ? this.#current.changedMs : this.deps.now();
+    using patience = new Patience(this.terminal, this.deps.now, spec.patienceMs ?? null, quietSinceMs);
+    using wait = new Deadline(null, signal, leaving, patience.signal);
     try {
       await this.#takeTurn(spec.onBusy, wait.signal);
       return await this.#beginInTurn(spec, wait.signal);
@@ -107,26 +165,26 @@ export class ExecQueue {
   }
 
   async #beginInTurn(spec: ExecSpec, signal: AbortSignal): Promise<Execution> {
+    this.#beginning = spec.command;
     try {
       await this.#waitForPrompt(spec.onBusy, signal);
       if (signal.aborted) throw busy(this.terminal);
       this.#hasWaited = true;
       const stopAtMs = spec.hardTimeoutMs === null ? null : this.deps.now() + spec.hardTimeoutMs;
-      const { note, path, keys } = this.#prepare(spec.command, stopAtMs);
-      const execution = new Execution(this.terminal, this.#shell, note);
+      const { note, path, keys } = this.#prepare(spec, stopAtMs);
+      const execution = new Execution(this.terminal, this.#shell, note, this.#console);
       this.#setCurrent(execution);
-      void this.#drive(execution, () => this.#run(execution, path, keys));
+      void this.#drive(execution, () => this.#run(execution, spec, { path, keys }));
       return execution;
     } catch (error) {
-      this.#setCurrent(null);
-      this.#turns.release();
+      this.#leaveTurn();
       throw error;
     }
   }
 
-  #prepare(command: string, stopAtMs: number | null): Prepared {
+  #prepare({ command, directory = null }: Pick<ExecSpec, 'command' | 'directory'>, stopAtMs: number | null): Prepared {
     const token = randomBytes(16).toString('hex');
-    const script = this.#shell.prepare(command, token);
+    const script = this.#shell.prepare(command, token, directory);
     const { image } = this.#shell;
     const note = { token, command, from: this.terminal.log.refresh(), stopAtMs, image };
     this.deps.notes.save(this.terminal.id, note);
@@ -134,13 +192,13 @@ export class ExecQueue {
   }
 
   /** In this shell, or in the one after it when this one ends before it has begun. */
-  async #run(execution: Execution, path: string, keys: string): Promise<void> {
+  async #run(execution: Execution, spec: ExecSpec, { path, keys }: Omit<Prepared, 'note'>): Promise<void> {
     await this.#start(execution, path, keys);
     for (let shells = 1; execution.isMissed && shells < mostShells && !this.#isLetGo(); shells++) {
-      await this.#restarted();
+      await this.#prompt.restarted();
       try {
         await this.#waitForPrompt('wait', this.life.ending);
-        const next = this.#prepare(execution.command, execution.note.stopAtMs);
+        const next = this.#prepare(spec, execution.note.stopAtMs);
         execution.beginAgain(next.note);
         await this.#start(execution, next.path, next.keys);
       } catch (error) {
@@ -171,16 +229,22 @@ export class ExecQueue {
       this.deps.onFault(`a command in ${this.terminal.id}`, error);
       execution.finish({ status: 'terminated', exitCode: null });
     }
+    this.#changes.notify();
     if (!(await this.#isOurs())) return;
     this.#remember(execution);
     this.terminal.currentCommand = null;
-    await this.#settled();
-    await this.#restarted();
+    await this.#prompt.settled();
+    await this.#prompt.restarted();
     if (!(await this.#isOurs())) return;
     this.deps.notes.remove(this.terminal.id);
+    this.#leaveTurn();
+    this.terminal.touch();
+  }
+
+  #leaveTurn(): void {
     this.#setCurrent(null);
     this.#turns.release();
-    this.terminal.touch();
+    this.#changes.notify();
   }
 
   async #stopInTime(execution: Execution): Promise<void> {
@@ -188,37 +252,20 @@ export class ExecQueue {
     if (stopAtMs === null) return;
     using deadline = new Deadline(stopAtMs - this.deps.now(), this.life.ending);
     while (!execution.end && !deadline.passed) await execution.changed(deadline.signal);
-    if (!execution.end && !this.#isLetGo()) await stopForeground(this.terminal, execution, this.life.ending);
+    if (execution.end || this.#isLetGo()) return;
+    execution.stoppedAs ??= 'hard_timeout';
+    await stopForeground(this.terminal, execution, this.life.ending);
   }
 
-  async #outcome(execution: Execution, spec: ExecSpec, signal: AbortSignal): Promise<ExecStatus> {
-    const quietMs = spec.noChangeTimeoutMs;
-    const quietSinceMs = () => (execution.isStarted ? execution.changedMs : this.deps.now());
-    while (!execution.end && !signal.aborted) {
-      const leftMs = quietMs === null ? null : quietSinceMs() + quietMs - this.deps.now();
-      if (leftMs !== null && leftMs <= 0) return 'no_change_timeout';
-      using look = new Deadline(leftMs, signal);
-      await execution.changed(look.signal);
-    }
-    return execution.end?.status ?? 'running';
-  }
-
-  #answer(execution: Execution, status: ExecStatus, isTruncated: boolean): ExecAnswer {
-    const { command, ps1, end } = execution;
-    const { text, isTruncated: wasTruncated } = execution.output(isTruncated);
-    return {
-      command,
-      status,
-      output: text,
-      isTruncated: wasTruncated,
-      console: [{ ps1, command, output: text }],
-      exitCode: end?.status === status && status === 'completed' ? end.exitCode : null,
-    };
+  async #answer(execution: Execution, spec: ExecSpec, signal: AbortSignal): Promise<ExecAnswer> {
+    const status = await outcomeOf(execution, spec.noChangeTimeoutMs, this.deps.now, signal);
+    if (execution.failure) throw execution.failure;
+    return answerOf(execution, status, spec.isTruncated);
   }
 
   #remember(execution: Execution): void {
-    const { command, ps1, end } = execution;
-    this.#console = addRecord(this.#console, { command, ps1, output: execution.output(true).text });
+    const { command, end } = execution;
+    this.#console = addRecord(execution.before, consoleRecord(execution));
     this.terminal.lastExec = {
       command,
       status: end?.status ?? 'terminated',
@@ -229,7 +276,9 @@ export class ExecQueue {
 
   #setCurrent(execution: Execution | null): void {
     this.#current = execution;
+    this.#beginning = null;
     this.terminal.currentCommand = execution?.command ?? null;
+    this.#changes.notify();
     if (!execution) return;
     const before = this.#console;
     this.terminal.lastExec = { command: execution.command, status: 'running', exitCode: null, console: before };
@@ -237,8 +286,7 @@ export class ExecQueue {
 
   /** In the order of arrival. Throws `terminal_busy` when it does not come in time, or is not to be waited for. */
   async #takeTurn(onBusy: ExecSpec['onBusy'], signal: AbortSignal): Promise<void> {
-    const isBusy = this.#turns.isTaken && (this.#turns.waiting > 0 || !this.#current?.end);
-    if (onBusy === 'fail' && isBusy) throw busy(this.terminal);
+    if (onBusy === 'fail' && this.isRunning) throw busy(this.terminal);
     // One that has ended is only waited for until the shell has its next prompt.
     using deadline = new Deadline(onBusy === 'fail' ? promptMs : null, signal);
     if (!(await this.#turns.take(deadline.signal))) throw busy(this.terminal);
@@ -248,33 +296,12 @@ export class ExecQueue {
   async #waitForPrompt(onBusy: ExecSpec['onBusy'], signal: AbortSignal): Promise<void> {
     const graceMs = this.#hasWaited ? promptMs : firstPromptMs;
     using deadline = new Deadline(onBusy === 'fail' ? graceMs : null, signal);
-    for (let lookMs = firstLookMs; ; lookMs = Math.min(lookMs * 2, longestLookMs)) {
-      this.#assertLiving();
-      if (this.#shell.isWaiting()) return;
-      if (deadline.passed) throw busy(this.terminal);
-      this.terminal.log.watch();
-      using look = new Deadline(lookMs, deadline.signal);
-      await this.terminal.log.changed(look.signal);
-    }
+    if (!(await this.#prompt.isThere(deadline.signal))) throw busy(this.terminal);
   }
 
-  /** A command may be told to have ended right before its shell does: that end is one of the command too. */
-  async #settled(): Promise<void> {
-    using deadline = new Deadline(settledWithinMs, this.life.ending);
-    for (let lookMs = firstLookMs; !deadline.passed; lookMs = Math.min(lookMs * 2, longestLookMs)) {
-      // Somebody may have typed ahead: then there is a job before there is a prompt.
-      if (this.terminal.end !== null || this.#shell.isWaiting() || this.terminal.hasJob) return;
-      using look = new Deadline(lookMs, deadline.signal);
-      await this.terminal.log.changed(look.signal);
-    }
-  }
-
-  /** After a death: until another shell runs. */
-  async #restarted(): Promise<void> {
-    using deadline = new Deadline(restartedWithinMs, this.life.ending);
-    while (this.terminal.end !== null && !this.terminal.isTerminated && !deadline.passed) {
-      await this.terminal.log.changed(deadline.signal);
-    }
+  #assertRoom(): void {
+    this.#assertLiving();
+    if (this.#turns.waiting >= mostWaiting) throw tooMany(this.terminal, mostWaiting);
   }
 
   #assertLiving(): void {

@@ -2,6 +2,8 @@
 
 export const execStatuses = ['running', 'completed', 'no_change_timeout', 'hard_timeout', 'terminated'] as const;
 export type ExecStatus = (typeof execStatuses)[number];
+/** Of the command itself, whoever waits for it. */
+export type RunStatus = Exclude<ExecStatus, 'no_change_timeout'>;
 
 export interface ConsoleRecord {
   /** The prompt as it was shown. */
@@ -13,9 +15,18 @@ export interface ConsoleRecord {
 /** Of the session: the last command, and those before it. */
 export interface LastExec {
   readonly command: string;
-  readonly status: ExecStatus;
+  readonly status: RunStatus;
   readonly exitCode: number | null;
   readonly console: readonly ConsoleRecord[];
+}
+
+/** Where a command is to run. */
+export interface ExecDirectory {
+  readonly path: string;
+  /** The path stays as it was given, with the links in it; else it is the one behind them. */
+  readonly isLogical: boolean;
+  /** The command does not run anywhere else. */
+  readonly isRequired: boolean;
 }
 
 export interface ExecAnswer {
@@ -24,6 +35,8 @@ export interface ExecAnswer {
   readonly output: string;
   readonly isTruncated: boolean;
   readonly console: readonly ConsoleRecord[];
+  /** Those that were run in the session before it. */
+  readonly before: readonly ConsoleRecord[];
   /** null unless it ended by itself, and told with what. */
   readonly exitCode: number | null;
 }

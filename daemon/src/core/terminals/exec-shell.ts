@@ -4,7 +4,7 @@ import type { ScriptDirectory } from '../../platform/script-directory.ts';
 import type { TerminalJobs } from '../../platform/terminal-job.ts';
 import type { TerminalModes } from '../../platform/terminal-mode.ts';
 import type { Accounts } from '../identity/accounts.ts';
-import type { ExecNote } from './exec-record.ts';
+import type { ExecDirectory, ExecNote } from './exec-record.ts';
 import { systemRefusal } from '../identity/refusal.ts';
 import { keysFor, readScriptLine, shellKind, shellScript, type ShellKind } from './shells/shell-script.ts';
 import type { Terminal } from './terminal.ts';
@@ -57,7 +57,11 @@ export class ExecShell {
   }
 
   /** Writes the script of a command; answers its path and the keys that have the shell read it. Throws `unavailable`. */
-  prepare(command: string, token: string): { readonly path: string; readonly keys: string } {
+  prepare(
+    command: string,
+    token: string,
+    directory: ExecDirectory | null,
+  ): { readonly path: string; readonly keys: string } {
     const kind = this.#kind();
     if (kind === null) throw unknownShell(this.terminal);
     const { accounts, scripts } = this.deps;
@@ -66,7 +70,7 @@ export class ExecShell {
       const path = scripts.place();
       const line = readScriptLine(kind, path);
       const size = { cols: this.terminal.size.cols, typedCols: line.length };
-      const text = shellScript(kind, { command, shown: shownText(command), token, ...size });
+      const text = shellScript(kind, { command, shown: shownText(command), token, directory, ...size });
       scripts.write(path, text, accounts.isOwn(account) ? null : account);
       return { path, keys: keysFor(line) };
     } catch (error) {

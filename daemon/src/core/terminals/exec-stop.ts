@@ -1,7 +1,13 @@
-/** Ends a command that has run for too long: what has the foreground is asked, then told, then killed. */
+/** Ends what has the foreground of a session: it is asked, then told, then killed. */
 import { Deadline } from '../../kit/deadline.ts';
-import type { Execution } from './exec.ts';
 import type { Terminal } from './terminal.ts';
+
+/** What is to end. */
+export interface Stoppable {
+  readonly isOver: boolean;
+  /** Resolves when it may have ended, or when the signal aborts. */
+  changed(signal: AbortSignal): Promise<void>;
+}
 
 /** A command of several programs is asked program by program. */
 const steps: readonly { readonly signal: NodeJS.Signals; readonly graceMs: number }[] = [
@@ -12,13 +18,12 @@ const steps: readonly { readonly signal: NodeJS.Signals; readonly graceMs: numbe
   { signal: 'SIGKILL', graceMs: 5000 },
 ];
 
-export async function stopForeground(terminal: Terminal, execution: Execution, ending: AbortSignal): Promise<void> {
-  execution.isStopped = true;
+export async function stopForeground(terminal: Terminal, job: Stoppable, ending: AbortSignal): Promise<void> {
   for (const { signal, graceMs } of steps) {
-    if (execution.end || ending.aborted) return;
+    if (job.isOver || ending.aborted) return;
     sendTo(terminal, signal);
     using deadline = new Deadline(graceMs, ending);
-    while (!execution.end && !deadline.passed) await execution.changed(deadline.signal);
+    while (!job.isOver && !deadline.passed) await job.changed(deadline.signal);
   }
 }
 

@@ -4,14 +4,14 @@ import { Deadline } from '../../kit/deadline.ts';
 import { Notifier } from '../../kit/notifier.ts';
 import type { Child } from '../../platform/spawn.ts';
 import { neverBegan, notTaken } from './exec-refusal.ts';
-import type { ExecNote, ExecStatus } from './exec-record.ts';
+import type { ConsoleRecord, ExecNote, RunStatus } from './exec-record.ts';
 import { plainText, readHead, readOutput, type OutputText } from './exec-output.ts';
 import type { ExecShell } from './exec-shell.ts';
 import { MarkReader, type Mark } from './marks.ts';
 import type { Terminal } from './terminal.ts';
 
 export interface ExecEnd {
-  readonly status: Exclude<ExecStatus, 'running' | 'no_change_timeout'>;
+  readonly status: Exclude<RunStatus, 'running'>;
   readonly exitCode: number | null;
 }
 
@@ -33,8 +33,8 @@ export class Execution {
   failure: CoreError | null = null;
   /** When it printed something last, or began. */
   changedMs = 0;
-  /** Somebody wants it to end. */
-  isStopped = false;
+  /** Somebody wants it to end: it is told to have ended so, whatever its last words are. */
+  stoppedAs: 'hard_timeout' | 'terminated' | null = null;
   ps1 = '';
   /** Its shell has ended before it began. */
   isMissed = false;
@@ -53,6 +53,8 @@ export class Execution {
     private readonly terminal: Terminal,
     private readonly shell: ExecShell,
     private current: ExecNote,
+    /** The commands of the session before it. */
+    readonly before: readonly ConsoleRecord[] = [],
   ) {
     this.command = current.command;
     this.#reader = new MarkReader(terminal.log, current.from, current.token);
@@ -67,6 +69,20 @@ export class Execution {
     return this.#outputFrom !== null;
   }
 
+  get isOver(): boolean {
+    return this.end !== null;
+  }
+
+  /** Where its output begins in that of the session; null before it does. */
+  get from(): number | null {
+    return this.#outputFrom;
+  }
+
+  /** Where its output ends, as far as it is known. */
+  get to(): number {
+    return this.#outputTo ?? this.#reader.at;
+  }
+
   /** Resolves at new output, at its start, at its end, or when the signal aborts. */
   changed(signal: AbortSignal): Promise<void> {
     return this.#changes.wait(signal);
@@ -75,7 +91,7 @@ export class Execution {
   /** So far, or all of it. */
   output(isCut: boolean): OutputText {
     if (this.#outputFrom === null) return { text: '', isTruncated: false };
-    const range = { from: this.#outputFrom, to: this.#outputTo ?? this.#reader.at, head: this.#head };
+    const range = { from: this.#outputFrom, to: this.to, head: this.#head };
     const output = readOutput(this.terminal.log, range, isCut);
     return this.#isToldByPrompt ? { ...output, text: output.text.replace(zshLineEnd, '') } : output;
   }
@@ -120,7 +136,7 @@ export class Execution {
 
   /** Nobody will tell how it ended. */
   finish(end: ExecEnd): void {
-    this.end ??= this.isStopped && end.status !== 'terminated' ? { status: 'hard_timeout', exitCode: null } : end;
+    this.end ??= this.stoppedAs === null || end.status === 'terminated' ? end : stoppedEnd(this.stoppedAs, end);
     this.#outputTo ??= this.#reader.at;
     this.#changes.notify();
   }
@@ -199,7 +215,12 @@ export class Execution {
     this.isMissed = !this.isStarted;
     if (this.isMissed) return;
     const exitCode = end?.kind === 'exited' ? end.exitCode : null;
-    if (exitCode !== null && !this.isStopped) this.finish({ status: 'completed', exitCode });
-    else this.finish({ status: this.isStopped ? 'hard_timeout' : 'terminated', exitCode: null });
+    if (exitCode !== null && this.stoppedAs === null) this.finish({ status: 'completed', exitCode });
+    else this.finish({ status: this.stoppedAs ?? 'terminated', exitCode: null });
   }
+}
+
+/** Whoever ended it by hand may want to know its code. */
+function stoppedEnd(status: 'hard_timeout' | 'terminated', { exitCode }: ExecEnd): ExecEnd {
+  return { status, exitCode: status === 'terminated' ? exitCode : null };
 }

@@ -3,6 +3,7 @@ import type { ScriptDirectory } from '../../platform/script-directory.ts';
 import { ExecLife } from './exec-life.ts';
 import { ExecQueue, type ExecQueueDeps, type ExecSpec } from './exec-queue.ts';
 import type { ExecAnswer } from './exec-record.ts';
+import { Job } from './job.ts';
 import { assertLinux } from './linux-only.ts';
 import type { Terminal } from './terminal.ts';
 
@@ -21,6 +22,22 @@ export class Executions {
   async exec(terminal: Terminal, spec: ExecSpec, signal: AbortSignal): Promise<ExecAnswer> {
     assertLinux(this.deps.platform, 'exec');
     return await this.#queueOf(terminal).exec(spec, signal);
+  }
+
+  /** The same, with what the command prints as it comes. */
+  async *stream(terminal: Terminal, spec: ExecSpec, signal: AbortSignal): AsyncGenerator<string, ExecAnswer> {
+    assertLinux(this.deps.platform, 'exec');
+    return yield* this.#queueOf(terminal).stream(spec, signal);
+  }
+
+  /** Resolves when the shell of a session that was just made has its prompt, or seems to have none. */
+  async ready(terminal: Terminal, signal: AbortSignal): Promise<void> {
+    await this.#queueOf(terminal).ready(signal);
+  }
+
+  /** What runs in a session. */
+  jobOf(terminal: Terminal): Job {
+    return new Job(terminal, this.#queueOf(terminal), this.#life);
   }
 
   /** Takes over what an earlier daemon left. */

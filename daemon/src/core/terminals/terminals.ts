@@ -6,6 +6,7 @@ import { mintId } from '../../kit/ids.ts';
 import type { TerminalJobs } from '../../platform/terminal-job.ts';
 import type { Child, ChildEnd, Recovered } from '../../platform/spawn.ts';
 import type { EnvironmentChanges } from '../identity/environment.ts';
+import type { ExecDirectory } from './exec-record.ts';
 import type { Executions } from './executions.ts';
 import type { TerminalLauncher } from './launcher.ts';
 import { Attaching } from './attaching.ts';
@@ -28,6 +29,7 @@ export interface TerminalsDeps {
   readonly store: TerminalStore;
   readonly jobs: TerminalJobs;
   readonly executions: Executions;
+  readonly isDirectory: (path: string) => boolean;
   readonly platform: NodeJS.Platform;
   readonly maxTerminals: number;
   readonly idleMs: number;
@@ -46,6 +48,10 @@ export interface NewTerminal {
   /** null: one with a name of its own persists. */
   readonly retention: TerminalRecord['retention'] | null;
   readonly noChangeTimeoutMs: number | null;
+  /** Where its directory cannot be, it begins in the home of its account. */
+  readonly isCwdOptional?: boolean;
+  /** Its shell knows its directory by the path that was given, with the links in it. */
+  readonly isCwdLogical?: boolean;
   /** It is for somebody who closes it, and for no later daemon. */
   readonly isTied?: boolean;
 }
@@ -88,6 +94,11 @@ export class Terminals implements Disposable {
 
   get max(): number {
     return this.deps.maxTerminals;
+  }
+
+  /** How long one without a name of its own may be idle. */
+  get idleMs(): number {
+    return this.deps.idleMs;
   }
 
   /** Takes over what an earlier daemon left; answers what is not a terminal. Called once, before anything is served. */
@@ -160,6 +171,16 @@ export class Terminals implements Disposable {
     return [...this.#byId.values()].toSorted((a, b) => a.record.createdMs - b.record.createdMs);
   }
 
+  /** Where a command is to run in a session. Throws `bad_argument` when it must run there, and that is no directory. */
+  execDirectory(terminal: Terminal, { path, isLogical, isRequired }: ExecDirectory): ExecDirectory {
+    const { launcher, isDirectory } = this.deps;
+    const directory = { path: launcher.directoryOf(path, terminal.record.user), isLogical, isRequired };
+    if (!isRequired || isDirectory(directory.path)) return directory;
+    throw new CoreError('bad_argument', `${directory.path} is no directory`, {
+      hint: 'Create it first, or give another one.',
+    });
+  }
+
   /** Ends its shell and all that this has started, and forgets what it showed. Throws `terminal_not_found`. */
   async close(id: string): Promise<void> {
     const terminal = this.get(id);
@@ -196,11 +217,12 @@ export class Terminals implements Disposable {
 
   async #start(id: string, spec: NewTerminal): Promise<Terminal> {
     const { launcher, now } = this.deps;
+    const cwd = launcher.directoryOf(spec.cwd, spec.user);
     const record: TerminalRecord = {
       id,
       retention: spec.retention ?? (spec.id === null ? 'expiring' : 'persistent'),
-      cwd: launcher.directoryOf(spec.cwd, spec.user),
-      env: spec.env,
+      cwd,
+      env: spec.isCwdLogical === true ? { ...spec.env, PWD: cwd } : spec.env,
       user: spec.user,
       account: launcher.accountName(spec.user),
       createdMs: now(),
@@ -215,7 +237,7 @@ export class Terminals implements Disposable {
     try {
       // Written down first: a shell that nobody knows would be ended by the next daemon.
       this.#save();
-      terminal.run(await launcher.launch(record, 0, spec.cwd === null));
+      terminal.run(await launcher.launch(record, 0, spec.cwd === null || spec.isCwdOptional === true));
       this.#byId.set(id, terminal);
     } finally {
       this.#startingRecords.delete(record);

@@ -2,6 +2,7 @@
 import { quote } from '../../../kit/shell-word.ts';
 import { mark, showFormat, upOneRow } from './quote.ts';
 import type { ScriptParts } from './shell-script.ts';
+import { goTo } from './go-to.ts';
 
 /** What is longer is no line to be edited again. */
 const longestHistoryLine = 4096;
@@ -11,7 +12,7 @@ const longestHistoryLine = 4096;
  * A PROMPT_COMMAND that is readonly is left alone: to assign to it would end the script. A name behind a backslash is no
  * alias. What the command finds in `$?` is what the one before it has left there; after `set -e` that is 0 for certain.
  */
-export function bashScript({ command, shown, token, cols, typedCols }: ScriptParts): string {
+export function bashScript({ command, shown, token, directory, cols, typedCols }: ScriptParts): string {
   const history = command.length <= longestHistoryLine ? '[[ -o history ]] && \\builtin history -s -- "$__sbx_c"' : ':';
   return `__sbx_r=$?
 {
@@ -32,7 +33,7 @@ __sbx_prompt() {
 }
 __sbx_fixed || [[ \${PROMPT_COMMAND-} == '__sbx_prompt;'* ]] || PROMPT_COMMAND="__sbx_prompt;\${PROMPT_COMMAND-}"
 ${history}
-__sbx_p=\${PS1-}
+${goTo(directory, '\\builtin cd')}__sbx_p=\${PS1-}
 if (( BASH_VERSINFO[0] * 100 + BASH_VERSINFO[1] >= 404 )); then __sbx_p=\${__sbx_p@P}; fi
 __sbx_p=\${__sbx_p##*$'\\n'}
 __sbx_w=$__sbx_p

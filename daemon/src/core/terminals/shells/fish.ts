@@ -1,8 +1,9 @@
 /** A command for fish. An interrupted one is told of by the event in front of each prompt, which `exit` does not come to. */
+import type { ExecDirectory } from '../exec-record.ts';
 import { mark, quoteFish, showFormat, upOneRow } from './quote.ts';
 import type { ScriptParts } from './shell-script.ts';
 
-export function fishScript({ command, shown, token, cols, typedCols }: ScriptParts): string {
+export function fishScript({ command, shown, token, directory, cols, typedCols }: ScriptParts): string {
   return `set -g __sbx_r $status
 set -g __sbx_t ${token}
 set -g __sbx_c ${quoteFish(command)}
@@ -26,7 +27,7 @@ function __sbx_prompt --on-event fish_prompt
     set -e __sbx_t
   end
 end
-set -g __sbx_p (fish_prompt 2>/dev/null)
+${goThere(directory)}set -g __sbx_p (fish_prompt 2>/dev/null)
 set -l n (math -s0 "("(string length --visible -- "$__sbx_p[-1]")" + ${typedCols}) / ${cols}" 2>/dev/null; or echo 0)
 while test "$n" -gt 0
   __sbx_m '${upOneRow}'
@@ -35,4 +36,14 @@ end
 __sbx_m '${showFormat(token)}' "$__sbx_p[-1]" ${quoteFish(shown)}
 __sbx_s $__sbx_r
 `;
+}
+
+/** Its `cd` keeps links in the path. */
+function goThere(directory: ExecDirectory | null): string {
+  if (directory === null) return '';
+  const path = quoteFish(directory.path);
+  const going = `builtin cd ${path}`;
+  const isThere = directory.isLogical ? going : `set -l to (builtin realpath ${path}); and builtin cd $to`;
+  const otherwise = directory.isRequired ? `set -g __sbx_c ${quoteFish(going)}` : 'true';
+  return `begin; ${isThere}; end >/dev/null 2>/dev/null; or ${otherwise}\n`;
 }

@@ -2,11 +2,12 @@
 import { quote } from '../../../kit/shell-word.ts';
 import { mark, showFormat, upOneRow } from './quote.ts';
 import type { ScriptParts } from './shell-script.ts';
+import { goTo } from './go-to.ts';
 
 const promptMark = '\x1b]7717;H;${__sbx_t-};$?\x07';
 
 /** A prompt with expansions is shown as a plain one: there is no safe way to expand it here. */
-export function posixScript({ command, shown, token, cols, typedCols }: ScriptParts): string {
+export function posixScript({ command, shown, token, directory, cols, typedCols }: ScriptParts): string {
   return `__sbx_r=$?
 {
 __sbx_t=${token} __sbx_c=${quote(command)}
@@ -17,7 +18,7 @@ __sbx_d() {
   unset __sbx_t __sbx_c
 }
 __sbx_s() { return "$1"; }
-case \${PS1-} in *'7717;H;'*) ;; *) __sbx_p=\${PS1-} PS1=${quote(promptMark)}\${PS1-} ;; esac
+${goTo(directory, '\\command cd')}case \${PS1-} in *'7717;H;'*) ;; *) __sbx_p=\${PS1-} PS1=${quote(promptMark)}\${PS1-} ;; esac
 case \${__sbx_p-} in *[\\\\\\\`$]*) __sbx_w='$ ' ;; *) __sbx_w=\${__sbx_p-} ;; esac
 __sbx_n=$(( (\${#__sbx_w} + ${typedCols}) / ${cols} ))
 while [ $__sbx_n -gt 0 ]; do __sbx_m '${upOneRow}'; __sbx_n=$((__sbx_n - 1)); done

@@ -1,4 +1,5 @@
 /** How a command gets into a shell: a script that the shell reads into itself, with marks around the command. */
+import type { ExecDirectory } from '../exec-record.ts';
 import { bashScript } from './bash.ts';
 import { fishScript } from './fish.ts';
 import { posixScript } from './posix.ts';
@@ -10,6 +11,8 @@ export interface ScriptParts {
   readonly shown: string;
   /** Of its marks. */
   readonly token: string;
+  /** Where it is to run; null is where the shell is. */
+  readonly directory: ExecDirectory | null;
   /** Columns of the terminal, and of the line that is typed behind the prompt: what is taken back may have several rows. */
   readonly cols: number;
   readonly typedCols: number;

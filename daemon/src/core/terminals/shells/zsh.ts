@@ -2,8 +2,9 @@
 import { quote } from '../../../kit/shell-word.ts';
 import { mark, showFormat, upOneRow } from './quote.ts';
 import type { ScriptParts } from './shell-script.ts';
+import { goTo } from './go-to.ts';
 
-export function zshScript({ command, shown, token, cols, typedCols }: ScriptParts): string {
+export function zshScript({ command, shown, token, directory, cols, typedCols }: ScriptParts): string {
   return `__sbx_r=$?
 {
 typeset -g __sbx_t=${token} __sbx_c=${quote(command)} __sbx_p=
@@ -22,7 +23,7 @@ __sbx_precmd() {
   if [[ -n $\{__sbx_t-} ]]; then __sbx_m '${mark('H', '%s', ';%s')}' $__sbx_t $r; unset __sbx_t; fi
   return $r
 }
-() {
+${goTo(directory, '\\builtin cd')}() {
   emulate -L zsh
   typeset -ga precmd_functions
   precmd_functions=(__sbx_precmd \${precmd_functions:#__sbx_precmd})

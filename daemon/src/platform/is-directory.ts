@@ -1,0 +1,10 @@
+/** Whether a path leads to a directory, as far as the daemon can see. */
+import { statSync } from 'node:fs';
+
+export function isDirectory(path: string): boolean {
+  try {
+    return statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
+  } catch {
+    return false; // The way to it is barred, or no path is like that.
+  }
+}
