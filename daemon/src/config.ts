@@ -151,7 +151,8 @@ export const settings = {
     flag: 'shell-max-sessions',
     schema: wholeNumber(1, 100_000),
     fallback: 20,
-    sentence: 'Most terminal sessions; one more is refused with 429.',
+    sentence: 'Most terminal sessions; one more is refused with 429. MAX_SHELL_SESSIONS is read too.',
+    formerVariable: 'MAX_SHELL_SESSIONS',
   }),
   terminalBackend: setting<'auto' | 'native' | 'tmux'>({
     variable: 'SVC_SHELL_BACKEND',

@@ -11,10 +11,14 @@ export interface SseMessage {
 export async function* sseMessages(
   sandbox: Sandbox,
   path: string,
-  { lastEventId, signal }: { lastEventId?: string; signal?: AbortSignal } = {},
+  { lastEventId, signal, post }: { lastEventId?: string; signal?: AbortSignal; post?: object } = {},
 ): AsyncGenerator<SseMessage> {
-  const headers = lastEventId === undefined ? {} : { 'last-event-id': lastEventId };
-  const response = await sandbox.fetch(`GET ${path}`, undefined, { headers, ...(signal ? { signal } : {}) });
+  const headers = {
+    accept: 'text/event-stream',
+    ...(lastEventId === undefined ? {} : { 'last-event-id': lastEventId }),
+  };
+  const method = post === undefined ? 'GET' : 'POST';
+  const response = await sandbox.fetch(`${method} ${path}`, post, { headers, ...(signal ? { signal } : {}) });
   expect(response.status).toBe(200);
   expect(response.headers.get('content-type')).toBe('text/event-stream');
   const decoder = new TextDecoder();

@@ -5,12 +5,13 @@ import schemathesis
 LONGEST_SECONDS = 1
 
 
-RUNS_COMMANDS = ("/v1/bash/exec", "/v2/commands", "/v2/pty/sessions/{id}/exec")
-WAIT_IN_BODY = (
-    "/v2/code/execute",
-    "/v1/file/watch/wait",
-    "/v1/file/watch/{watcher_id}/poll",
-)
+RUNS_COMMANDS = ("/v1/bash/exec", "/v1/shell/exec", "/v2/commands", "/v2/pty/sessions/{id}/exec")
+WAITS = {
+    "/v1/file/watch/wait": "timeout",
+    "/v1/file/watch/{watcher_id}/poll": "timeout",
+    "/v1/shell/wait": "seconds",
+    "/v2/code/execute": "timeout",
+}
 
 
 @schemathesis.hook
@@ -18,9 +19,9 @@ def map_body(context, body):
     starts_command = context.operation.path in RUNS_COMMANDS
     if starts_command and isinstance(body, dict) and is_long(told(context, body, "hard_timeout")):
         body["hard_timeout"] = LONGEST_SECONDS
-    waits = context.operation.path in WAIT_IN_BODY
-    if waits and isinstance(body, dict) and is_long(body.get("timeout", LONGEST_SECONDS + 1)):
-        body["timeout"] = LONGEST_SECONDS
+    wait = WAITS.get(context.operation.path)
+    if wait and isinstance(body, dict) and is_long(told(context, body, wait)):
+        body[wait] = LONGEST_SECONDS
     return body
 
 

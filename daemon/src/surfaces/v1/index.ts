@@ -1,20 +1,24 @@
 /** All routes of the v1 surface, and what to tell who asks for one that 1.x had and this daemon has not. */
 import type { Route } from '../../http/route.ts';
 import type { V1Deps } from './app.ts';
-import * as bash from './bash.ts';
 import * as bashSessions from './bash-sessions.ts';
+import * as bash from './bash.ts';
 import * as ops from './ops.ts';
 import * as sandbox from './sandbox.ts';
+import * as shellSessions from './shell-sessions.ts';
+import * as shellSocket from './shell-socket.ts';
+import * as shell from './shell.ts';
 import * as watch from './watch.ts';
 
 export { removedHint } from './removed.ts';
 
 export const v1Routes: readonly Route<V1Deps>[] = [
-  ...Object.values(bash),
   ...Object.values(bashSessions),
+  ...Object.values(bash),
   ...Object.values(ops),
   ...Object.values(sandbox),
-  ...Object.values(ops),
-  ...Object.values(sandbox),
+  ...Object.values(shellSessions),
+  ...Object.values(shellSocket),
+  ...Object.values(shell),
   ...Object.values(watch),
 ];

@@ -1,0 +1,110 @@
+/** The wire shapes of the 1.x shells, and how a session and what it runs look in them. */
+import { z } from 'zod';
+import { execStatuses, type ExecAnswer } from '../../core/terminals/exec-record.ts';
+import type { JobState } from '../../core/terminals/job.ts';
+import type { Terminal } from '../../core/terminals/terminal.ts';
+import { wireId } from './shell-ids.ts';
+
+const BashCommandStatus = z.enum(execStatuses).meta({ id: 'BashCommandStatus' });
+
+const ConsoleRecord = z
+  .object({
+    ps1: z.string().describe('The prompt as it was shown.'),
+    command: z.string(),
+    output: z.string().default('').describe('At most 30000 characters, unless the answer is not to be cut.'),
+  })
+  .meta({ id: 'ConsoleRecord' });
+
+const consoleRecords = z
+  .array(ConsoleRecord)
+  .nullable()
+  .describe('The commands that were run in the session, the last one last.');
+
+export const ShellCommandResult = z
+  .object({
+    session_id: z.string(),
+    command: z.string(),
+    status: BashCommandStatus,
+    output: z.string().nullable().describe('Plain text; what it has printed so far when it goes on.'),
+    console: consoleRecords,
+    exit_code: z.number().int().nullable().describe('Of a completed command.'),
+  })
+  .meta({ id: 'ShellCommandResult' });
+
+export const ShellViewResult = z
+  .object({
+    output: z.string().describe('The screen and what is above it, as text.'),
+    session_id: z.string(),
+    console: consoleRecords,
+    status: BashCommandStatus,
+    command: z.string().nullable().describe('What runs, or has run last.'),
+    exit_code: z.number().int().nullable(),
+  })
+  .meta({ id: 'ShellViewResult' });
+
+export const ShellWaitResult = z.object({ status: BashCommandStatus }).meta({ id: 'ShellWaitResult' });
+export const ShellWriteResult = z.object({ status: BashCommandStatus }).meta({ id: 'ShellWriteResult' });
+
+export const ShellKillResult = z
+  .object({
+    status: BashCommandStatus,
+    exit_code: z.number().int().nullable().describe('As its shell has told it.'),
+    returncode: z.number().int().nullable().describe('The same, as before.'),
+  })
+  .meta({ id: 'ShellKillResult' });
+
+export const ShellCreateSessionResponse = z
+  .object({ session_id: z.string(), working_dir: z.string() })
+  .meta({ id: 'ShellCreateSessionResponse' });
+
+const ShellSessionInfo = z
+  .object({
+    working_dir: z.string(),
+    created_at: z.iso.datetime(),
+    last_used_at: z.iso.datetime(),
+    age_seconds: z.number().int(),
+    status: z.string().describe('ready, running, or terminated: its shell has ended.'),
+    current_command: z.string().nullable(),
+  })
+  .meta({ id: 'ShellSessionInfo' });
+
+export const ActiveShellSessionsResult = z
+  .object({ sessions: z.record(z.string(), ShellSessionInfo) })
+  .meta({ id: 'ActiveShellSessionsResult' });
+
+export const ShellSessionStats = z
+  .object({
+    total_sessions: z.number().int(),
+    active_sessions: z.number().int().describe('Used within the last 5 minutes, or in use now.'),
+    idle_sessions: z.number().int(),
+    max_sessions: z.number().int(),
+    session_timeout: z.number().int().describe('Seconds without use after which a session is closed.'),
+    usage_ratio: z.number().describe('Of max_sessions, from 0 to 1.'),
+  })
+  .meta({ id: 'ShellSessionStats' });
+
+export function commandResult(id: string, answer: ExecAnswer): z.input<typeof ShellCommandResult> {
+  const { command, status, output, before, console, exitCode } = answer;
+  return { session_id: id, command, status, output, console: [...before, ...console], exit_code: exitCode };
+}
+
+/** `output` is what the terminal shows. */
+export function viewResult(
+  { id }: Terminal,
+  output: string,
+  { console, status, command, exitCode }: JobState,
+): z.input<typeof ShellViewResult> {
+  return { output, session_id: wireId(id), console: [...console], status, command, exit_code: exitCode };
+}
+
+export function sessionInfo(terminal: Terminal, nowMs: number): z.input<typeof ShellSessionInfo> {
+  const { createdMs, lastUsedMs } = terminal.record;
+  return {
+    working_dir: terminal.directory,
+    created_at: new Date(createdMs).toISOString(),
+    last_used_at: new Date(lastUsedMs).toISOString(),
+    age_seconds: Math.max(0, Math.floor((nowMs - createdMs) / 1000)),
+    status: terminal.status,
+    current_command: terminal.foregroundCommand,
+  };
+}
