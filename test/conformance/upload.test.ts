@@ -186,6 +186,13 @@ const bad: readonly Bad[] = [
     hint: formHint,
   },
   {
+    what: 'a small form that comes at once and is cut in the middle of the file',
+    body: (directory) => form([pathTo(directory), file], '').subarray(0, -2),
+    status: 400,
+    message: 'the body is no form: the form ends in the middle of a part',
+    hint: formHint,
+  },
+  {
     what: 'too many fields',
     body: (directory) =>
       form([pathTo(directory), ...Array.from({ length: 80 }, (_, i) => ({ name: `f${i}`, content: '' })), file]),

@@ -82,6 +82,8 @@ function collectParts(form: BusboyInstance): ReadableStream<FormPart> {
       });
       form.on('file', (name, pieces, fileName) => {
         form.once('failed', (error: Error) => pieces.destroy(error));
+        // It may fail before anybody reads it: then it has to hold the failure, which nobody else would hear.
+        pieces.on('error', (error) => pieces.destroy(error));
         if (!hasEnded) parts.enqueue({ kind: 'file', name, fileName, pieces: filePieces(pieces) });
       });
       form.on('fieldsLimit', () => end(malformed(`the form has more than ${mostFields} fields`)));
