@@ -9,7 +9,7 @@ import { readWhole } from './read.ts';
 
 const operation = 'download';
 /** A file up to this size is read before the answer begins, so that it is one state of the file. */
-export const wholeBytes = 1024 * 1024;
+const wholeBytes = 1024 * 1024;
 const pieceBytes = 512 * 1024;
 
 export interface DownloadRequest {
@@ -40,6 +40,8 @@ export class Download implements AsyncDisposable {
   readonly etag: string;
   readonly modifiedMs: number;
   readonly mime: string;
+  /** The largest range that `read` takes. */
+  readonly wholeBytes = wholeBytes;
 
   constructor(
     private readonly context: FilesContext,
@@ -52,6 +54,11 @@ export class Download implements AsyncDisposable {
     this.etag = etagOf(opened.stat);
     this.modifiedMs = Number(opened.stat.mtimeMs);
     this.mime = context.mimeOf(path);
+  }
+
+  /** Throws where it is not the state that the caller knows. */
+  assertKnown(isKnown: boolean): void {
+    if (!isKnown) throw changed(this.path, `has changed: its etag is ${this.etag}`);
   }
 
   get name(): string {
@@ -110,11 +117,6 @@ export class Download implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     await this.opened[Symbol.asyncDispose]();
   }
-}
-
-/** Throws when the file is not the one that the caller knows. */
-export function assertKnown({ path, etag }: Download, isKnown: boolean): void {
-  if (!isKnown) throw changed(path, `has changed: its etag is ${etag}`);
 }
 
 function changed(path: string, what: string): FileFailure {

@@ -111,7 +111,7 @@ export class Grep {
 
   async #ask(query: GrepQuery, path: string, signal: AbortSignal): Promise<Answered> {
     try {
-      const ripgrep = isText(query) ? this.findRipgrep() : null;
+      const ripgrep = isText(query) && !query.hasLookAround ? this.findRipgrep() : null;
       const byRipgrep = ripgrep && (await ripgrep.search(query, signal).catch(unlessItFailed));
       const found = byRipgrep ?? (await this.builtIn.search(query, signal));
       return { ...renamed(found, query, path), engine: byRipgrep ? 'ripgrep' : 'built-in' };
@@ -149,9 +149,11 @@ async function realPath(path: string): Promise<string> {
   return decodePath(await fs.realpath(systemPath(path), { encoding: 'buffer' }));
 }
 
-/** Arguments of a program are text; a path that is none goes to the built-in engine. */
+/** Arguments of a program are text without a NUL byte; what is none goes to the built-in engine. */
 function isText({ root, fileName, include, exclude, pattern }: GrepQuery): boolean {
-  return [root, fileName ?? '', pattern, ...include, ...exclude].every((text) => text.isWellFormed());
+  return [root, fileName ?? '', pattern, ...include, ...exclude].every(
+    (text) => text.isWellFormed() && !text.includes('\0'),
+  );
 }
 
 function refusal(path: string, message: string, hint: string = hints.pattern): FileFailure {

@@ -1,12 +1,10 @@
 /** Lists a directory or a whole tree, a page at a time. */
-import { promises as fs, type Stats } from 'node:fs';
-import { posix } from 'node:path';
-import { systemPath } from '../../kit/path-text.ts';
 import type { FilesContext } from './context.ts';
-import { comparePositions, decodeCursor, encodeCursor, type Order, type Position, positionOf } from './ordering.ts';
+import { type Candidate, describe, isOfExtension, type ListedFile, ranked } from './listed-file.ts';
+import { comparePositions, decodeCursor, encodeCursor, type Order } from './ordering.ts';
 import { SkippedList, type SkippedSummary } from './skipped.ts';
 import { Slices } from '../../kit/slices.ts';
-import { FirstOf, mapBounded } from './slices.ts';
+import { FirstOf } from './slices.ts';
 import { type Entry, walk } from './walk.ts';
 
 export interface ListRequest {
@@ -17,24 +15,13 @@ export interface ListRequest {
   readonly maxDepth: number | null;
   readonly showsHidden: boolean;
   readonly obeysGitignore: boolean;
+  /** Files with one of these alone, each with its dot; null is any. Directories are always listed. */
+  readonly extensions: readonly string[] | null;
   readonly order: Order;
   /** Of an earlier page; null begins. */
   readonly cursor: string | null;
   /** Entries of the page. */
   readonly limit: number;
-}
-
-export interface ListedFile {
-  readonly name: string;
-  readonly path: string;
-  readonly isDirectory: boolean;
-  readonly isLink: boolean;
-  /** In bytes; null, as the time is, where the daemon may not look. */
-  readonly size: number | null;
-  /** With the dot; empty without one, and for a directory. */
-  readonly extension: string;
-  readonly modifiedMs: number | null;
-  readonly isHidden: boolean;
 }
 
 export interface Listing extends SkippedSummary {
@@ -48,15 +35,8 @@ export interface Listing extends SkippedSummary {
   readonly nextCursor: string | null;
 }
 
-interface Candidate extends Position {
-  readonly entry: Entry;
-  /** Known already where the order needs it. */
-  readonly status: Stats | null;
-}
-
 /** The most entries of one page. */
 export const maxPage = 10_000;
-const statAtOnce = 16;
 
 /** Throws the `FileFailure` of the directory, and `bad_argument`. */
 export async function list({ places }: FilesContext, request: ListRequest, signal: AbortSignal): Promise<Listing> {
@@ -71,6 +51,7 @@ export async function list({ places }: FilesContext, request: ListRequest, signa
   for await (const entries of visible(path, request, slices, skipped, signal)) {
     for (const candidate of await ranked(entries, order)) {
       if (slices.isOver) await slices.pause();
+      if (!isOfExtension(candidate.entry, request.extensions)) continue;
       if (candidate.entry.isDirectory) directoryCount += 1;
       else fileCount += 1;
       if (after !== null && compare(candidate, after) <= 0) continue;
@@ -82,7 +63,7 @@ export async function list({ places }: FilesContext, request: ListRequest, signa
   const last = taken.at(-1);
   return {
     path,
-    files: await mapBounded(taken, statAtOnce, describe),
+    files: await describe(taken),
     fileCount,
     directoryCount,
     nextCursor: last && candidates > taken.length ? encodeCursor(order, last) : null,
@@ -113,37 +94,4 @@ async function* visible(
   for await (const { entries } of batches) {
     for (let at = 0; at < entries.length && !signal.aborted; at += 512) yield entries.slice(at, at + 512);
   }
-}
-
-/** An order by size or time needs a look at every entry; what goes meanwhile is ranked first. */
-async function ranked(entries: readonly Entry[], order: Order): Promise<Candidate[]> {
-  if (order.by === 'path' || order.by === 'name') {
-    return entries.map((entry) => ({ ...positionOf(entry, order, 0), entry, status: null }));
-  }
-  return mapBounded(entries, statAtOnce, async (entry) => {
-    const status = await statusOf(entry.path);
-    const figure = (order.by === 'size' ? status?.size : status?.mtimeMs) ?? 0;
-    return { ...positionOf(entry, order, figure), entry, status };
-  });
-}
-
-async function describe({ entry, status: known }: Candidate): Promise<ListedFile> {
-  const { name, path, isDirectory, isLink } = entry;
-  const status = known ?? (await statusOf(path));
-  return {
-    name,
-    path,
-    isDirectory,
-    isLink,
-    size: status?.size ?? null,
-    extension: isDirectory ? '' : posix.extname(name),
-    modifiedMs: status?.mtimeMs ?? null,
-    isHidden: name.startsWith('.'),
-  };
-}
-
-/** Of what a link points at; of the link itself where that is gone. */
-async function statusOf(path: string): Promise<Stats | null> {
-  const exact = systemPath(path);
-  return fs.stat(exact).catch(() => fs.lstat(exact).catch(() => null)); // Gone, or out of reach: nothing is known.
 }

@@ -8,7 +8,8 @@ export const directions = ['asc', 'desc'] as const;
 export type Direction = (typeof directions)[number];
 
 export interface Order {
-  readonly by: SortKey;
+  /** By type: directories first, then files by their extension. */
+  readonly by: SortKey | 'type';
   readonly direction: Direction;
 }
 
@@ -23,8 +24,8 @@ export function placeOf(path: string): string {
   return path.replaceAll('/', '\0');
 }
 
-/** `figure` is the size or the time, where that is what counts. */
-export function positionOf({ name, path }: Entry, { by }: Order, figure: number): Position {
+/** `figure` is the size, the time or the kind, where that is what counts. */
+export function positionOf({ name, path }: Entry, { by }: Order, figure: number | string): Position {
   const place = placeOf(path);
   if (by === 'path') return { rank: 0, place };
   return { rank: by === 'name' ? name : figure, place };
@@ -48,7 +49,7 @@ export function encodeCursor({ by, direction }: Order, { rank, place }: Position
 export function decodeCursor(cursor: string, { by, direction }: Order): Position {
   const hint = 'Send next_cursor of the last answer, with the same path, sort and order; or leave cursor out.';
   const [ofBy, ofDirection, rank, place] = parseCursor(cursor);
-  const isRank = typeof rank === (by === 'name' ? 'string' : 'number');
+  const isRank = typeof rank === (by === 'name' || by === 'type' ? 'string' : 'number');
   if (!isRank || typeof place !== 'string')
     throw new CoreError('bad_argument', 'cursor is none of a listing', { hint });
   if (ofBy !== by || ofDirection !== direction) {

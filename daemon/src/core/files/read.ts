@@ -10,9 +10,9 @@ export const maxReadBytes = 16 * 1024 * 1024;
 export interface ReadRequest {
   readonly path: string;
   readonly user: string | null;
-  /** From this line, counted from 0; null is the first. */
+  /** From this line, counted from 0, or from the end where it is negative; null is the first. */
   readonly startLine: number | null;
-  /** Up to this line and without it; null is the end. */
+  /** Up to this line and without it, counted alike; null is the end. */
   readonly endLine: number | null;
   readonly encoding: 'utf-8' | 'base64';
 }
@@ -71,16 +71,21 @@ export function decodeText(bytes: Uint8Array, path: string, operation: 'read' | 
 /** A line ends behind its newline; the last one may have none. */
 function linesOf(text: string, from: number, to: number | null): { content: string; lineCount: number } {
   let lineCount = 0;
-  let start = from === 0 ? 0 : text.length;
-  let end = to === 0 ? 0 : text.length;
-  for (let at = 0; at < text.length;) {
-    const newline = text.indexOf('\n', at);
-    at = newline === -1 ? text.length : newline + 1;
-    lineCount += 1;
-    if (lineCount === from) start = at;
-    if (lineCount === to) end = at;
-  }
-  return { content: text.slice(start, Math.max(start, end)), lineCount };
+  for (let at = 0; at < text.length; lineCount++) at = behindLine(text, at);
+  const offsetOf = (line: number) => offsetOfLine(text, line < 0 ? Math.max(0, lineCount + line) : line);
+  const start = offsetOf(from);
+  return { content: text.slice(start, Math.max(start, to === null ? text.length : offsetOf(to))), lineCount };
+}
+
+function offsetOfLine(text: string, line: number): number {
+  let at = 0;
+  for (let i = 0; i < line && at < text.length; i++) at = behindLine(text, at);
+  return at;
+}
+
+function behindLine(text: string, at: number): number {
+  const newline = text.indexOf('\n', at);
+  return newline === -1 ? text.length : newline + 1;
 }
 
 function tooLarge(path: string, operation: FileOperation, size: number): FileFailure {

@@ -1,7 +1,7 @@
 /** Finds files by a glob on their path below a directory, or on their name at any depth. */
-import { FileFailure } from '../../kit/file-failure.ts';
 import type { FilesContext } from './context.ts';
-import { Glob, GlobError, type GlobState } from '../../kit/glob.ts';
+import type { Glob, GlobState } from '../../kit/glob.ts';
+import { readPathGlob } from './path-glob.ts';
 import { placeOf } from './ordering.ts';
 import { SkippedList, type SkippedSummary } from './skipped.ts';
 import { Slices } from '../../kit/slices.ts';
@@ -43,7 +43,7 @@ export async function search(
   signal: AbortSignal,
 ): Promise<SearchResult> {
   const path = places.resolve(request.path, request.user);
-  const glob = readSearchPattern(request.pattern, path);
+  const glob = readPathGlob(request.pattern, path, { isAnyDepth: true, matchesHidden: false });
   const slices = new Slices();
   const skipped = new SkippedList();
   const first = new FirstOf<Found>(maxFound, comparePlaces, slices);
@@ -81,39 +81,5 @@ async function* matching(
     if (slices.isOver) await slices.pause();
     if (kind !== 'any' && isDirectory !== (kind === 'directory')) continue;
     if (glob.step(state, name).isMatch) yield path;
-  }
-}
-
-/** A pattern without a `/` is about names at any depth. */
-function readSearchPattern(pattern: string, path: string): Glob {
-  const refuse = (message: string, hint: string): FileFailure =>
-    new FileFailure({
-      operation: 'search',
-      path,
-      errnoName: 'EINVAL',
-      message: `${JSON.stringify(pattern)} ${message}`,
-      hint,
-    });
-  const text = pattern.replace(/^(?:\.\/+)+/, '');
-  if (text.startsWith('/')) {
-    throw refuse(
-      'is an absolute path, not a glob below one',
-      'Give the directory as path, and as pattern what is below it.',
-    );
-  }
-  const names = text.split('/');
-  if (names.includes('..'))
-    throw refuse('leads out of path', 'Give the directory to search in as path, without .. in the pattern.');
-  if (names.includes('') || names.includes('.')) {
-    throw refuse(
-      'has an empty name or a . between two /',
-      'Write it as src/**/*.ts; type=directory finds directories.',
-    );
-  }
-  try {
-    return new Glob(names.length === 1 ? `**/${text}` : text, { hasBraces: true, matchesHidden: false });
-  } catch (error) {
-    if (!(error instanceof GlobError)) throw error;
-    throw refuse(`is no glob: ${error.message}`, 'Put a backslash before a character that stands for itself.');
   }
 }

@@ -1,5 +1,5 @@
 /** Tells what a path leads to. */
-import { promises as fs, type BigIntStats } from 'node:fs';
+import { promises as fs } from 'node:fs';
 import { asFileOperation } from '../../kit/file-failure.ts';
 import { decodePath, systemPath } from '../../kit/path-text.ts';
 import { etagOf } from './etag.ts';
@@ -64,8 +64,8 @@ export async function statFile(context: FilesContext, request: StatRequest): Pro
 }
 
 /** The three or four octal digits of chmod(1). */
-export function permissionsOf({ mode }: Pick<BigIntStats, 'mode'>): string {
-  return (mode & 0o7777n).toString(8).padStart(3, '0');
+export function permissionsOf({ mode }: { readonly mode: number | bigint }): string {
+  return (Number(mode) & 0o7777).toString(8).padStart(3, '0');
 }
 
 async function readLink(at: string | Buffer): Promise<string> {

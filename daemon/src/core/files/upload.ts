@@ -49,10 +49,6 @@ export class Upload implements AsyncDisposable {
     return this.#path !== null;
   }
 
-  get hasFile(): boolean {
-    return this.#received !== null;
-  }
-
   /** Once. `fileName` is what the client calls it. */
   async receive(fileName: string, pieces: AsyncIterable<Uint8Array>): Promise<void> {
     await this.#inPlace(async () => {

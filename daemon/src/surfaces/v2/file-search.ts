@@ -1,6 +1,7 @@
 /** The v2 routes that look for files: by directory, by name and by content. */
 import { z } from 'zod';
-import { list, maxPage, type ListedFile } from '../../core/files/list.ts';
+import { list, maxPage } from '../../core/files/list.ts';
+import type { ListedFile } from '../../core/files/listed-file.ts';
 import { directions, sortKeys } from '../../core/files/ordering.ts';
 import { mostFileBytes, type GrepResult } from '../../core/files/grep.ts';
 import { search, searchKinds } from '../../core/files/search.ts';
@@ -83,6 +84,7 @@ export const listFiles = route({
       maxDepth: query.max_depth ?? null,
       showsHidden: query.show_hidden,
       obeysGitignore: query.ignore === 'gitignore',
+      extensions: null,
       order: { by: query.sort, direction: query.order },
       cursor: query.cursor ?? null,
       limit: query.limit,
@@ -224,6 +226,8 @@ export const grepFiles = route({
       isCaseInsensitive: body.case_insensitive,
       isFixed: body.fixed_strings,
       isMultiline: body.multiline,
+      hasLookAround: false,
+      cutsLines: true,
       linesBefore: body.context_before,
       linesAfter: body.context_after,
       maxResults: body.max_results,

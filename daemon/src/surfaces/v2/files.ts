@@ -1,5 +1,6 @@
 /** The v2 routes that read and change single files: wire shapes in, one core call each, views out. */
 import { z } from 'zod';
+import { bytesOfContent, contentEncodings } from '../../core/files/content.ts';
 import { makeDirectory } from '../../core/files/make-directory.ts';
 import { readFile } from '../../core/files/read.ts';
 import { statFile } from '../../core/files/stat.ts';
@@ -52,7 +53,7 @@ const WriteBody = z.object({
   path: filePath,
   content: z.string().describe('The new content, in the encoding that is named.'),
   encoding: z
-    .enum(['utf-8', 'base64', 'raw'])
+    .enum(contentEncodings)
     .default('utf-8')
     .describe('raw has one character, U+0000 to U+00FF, for each byte.'),
   append: z.boolean().default(false).describe('Behind what is there.'),
@@ -100,30 +101,8 @@ function contentOf(body: z.output<typeof WriteBody>): Uint8Array {
       hint: 'Put it into the content, or send text.',
     });
   }
-  if (encoding === 'base64') return fromBase64(content);
-  if (encoding === 'raw') return fromLatin1(content);
+  if (encoding !== 'utf-8') return bytesOfContent(content, encoding);
   return Buffer.from(`${body.leading_newline ? '\n' : ''}${content}${body.trailing_newline ? '\n' : ''}`);
-}
-
-/** The decoder of the runtime leaves out what it does not know, and would write something else than was meant. */
-function fromBase64(content: string): Buffer {
-  const text = content.replaceAll(/[\r\n]/g, '');
-  if (!/^[A-Za-z0-9+/]*={0,2}$/.test(text) || text.length % 4 !== 0) {
-    throw new CoreError('bad_argument', 'content is not base64', {
-      hint: 'Use the alphabet of RFC 4648, with padding.',
-    });
-  }
-  return Buffer.from(text, 'base64');
-}
-
-function fromLatin1(content: string): Buffer {
-  const at = content.search(/[^\u0000-\u00ff]/);
-  if (at !== -1) {
-    throw new CoreError('bad_argument', `raw content has a character above U+00FF at ${at}`, {
-      hint: 'Send text as utf-8, or bytes as base64.',
-    });
-  }
-  return Buffer.from(content, 'latin1');
 }
 
 export const stat = route({

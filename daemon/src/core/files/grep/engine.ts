@@ -5,7 +5,7 @@ import { decodeUtf8 } from '../../../kit/text.ts';
 import { join } from '../gitignore.ts';
 import { placeOf } from '../ordering.ts';
 import { compilePattern } from './pattern.ts';
-import { type GrepFound, type GrepMatch, type GrepQuery, PatternError, showLines } from './query.ts';
+import { type GrepFound, type GrepMatch, type GrepQuery, PatternError, showLines, showMatch } from './query.ts';
 import { type IgnoreState, Selection } from './selection.ts';
 
 /**
@@ -172,7 +172,7 @@ function searchText(path: string, text: string, regex: RegExp, query: GrepQuery,
     return {
       path,
       lineNumber: line,
-      content: showLines(shown(text.slice(from, to)), shown(text.slice(from, at)).length),
+      content: showMatch(shown(text.slice(from, to)), shown(text.slice(from, at)).length, query),
       before: linesBefore(text, from, query.linesBefore),
       after: linesAfter(text, to, query.linesAfter),
     };

@@ -23,6 +23,8 @@ const plain: Omit<GrepQuery, 'root' | 'pattern'> = {
   include: [],
   exclude: [],
   type: null,
+  hasLookAround: false,
+  cutsLines: true,
   linesBefore: 0,
   linesAfter: 0,
   maxFileBytes: 1024 * 1024,

@@ -9,6 +9,7 @@ export interface PatternOptions {
   readonly isFixed: boolean;
   readonly isCaseInsensitive: boolean;
   readonly isMultiline: boolean;
+  readonly hasLookAround: boolean;
 }
 
 const stray = '\\u{D800}-\\u{DFFF}';
@@ -43,7 +44,7 @@ const refusedFlags: Readonly<Record<string, string>> = { x: 'comments', U: 'swap
 
 /** Compiled to find one match after another in a text of many lines. Throws `PatternError`. */
 export function compilePattern(pattern: string, options: PatternOptions): RegExp {
-  const source = options.isFixed ? escapeText(pattern) : new Translation(pattern, options.isMultiline).whole();
+  const source = options.isFixed ? escapeText(pattern) : new Translation(pattern, options).whole();
   try {
     return new RegExp(source, options.isCaseInsensitive ? 'giv' : 'gv');
   } catch (error) {
@@ -64,11 +65,15 @@ class Translation {
   #at = 0;
   #dotMatchesNewline: boolean;
   #isByLine = true;
+  private readonly isMultiline: boolean;
+  private readonly hasLookAround: boolean;
 
   constructor(
     private readonly pattern: string,
-    private readonly isMultiline: boolean,
+    { isMultiline, hasLookAround }: PatternOptions,
   ) {
+    this.isMultiline = isMultiline;
+    this.hasLookAround = hasLookAround;
     this.#dotMatchesNewline = isMultiline;
   }
 
@@ -171,18 +176,31 @@ class Translation {
 
   #group(): string {
     const head = /^\((?:\?(?:P?<([A-Za-z_][\w.[\]]*)>|([a-zA-Z-]*):))?/.exec(this.pattern.slice(this.#at));
-    if (/^\(\?<?[=!]/.test(this.pattern.slice(this.#at))) {
-      throw this.#refusal('look-around, including look-ahead and look-behind, is not supported');
-    }
+    const look = /^\(\?<?[=!]/.exec(this.pattern.slice(this.#at))?.[0];
+    if (look !== undefined) return this.#lookAround(look);
     if (!head || (head[0] === '(' && this.pattern.startsWith('(?', this.#at))) throw this.#refusal('unrecognized flag');
     const [dot, byLine] = [this.#dotMatchesNewline, this.#isByLine];
     const letters = this.#readFlags(head[2] ?? '');
     this.#at += head[0].length;
     const inner = this.#alternatives();
     [this.#dotMatchesNewline, this.#isByLine] = [dot, byLine];
+    this.#endGroup();
+    return `(?${letters}:${inner})`;
+  }
+
+  #endGroup(): void {
     if (!this.#looksAt(')')) throw this.#refusal('unclosed group');
     this.#at += 1;
-    return `(?${letters}:${inner})`;
+  }
+
+  #lookAround(head: string): string {
+    if (!this.hasLookAround) {
+      throw this.#refusal('look-around, including look-ahead and look-behind, is not supported');
+    }
+    this.#at += head.length;
+    const inner = this.#alternatives();
+    this.#endGroup();
+    return `${head}${inner})`;
   }
 
   /** Sets what is ours to see to, and answers what the engine is to be told: `i`, `-i` or nothing. */
@@ -209,6 +227,7 @@ class Translation {
     const fixed: Readonly<Record<string, string>> = {
       A: this.#textStart(),
       z: this.#textEnd(),
+      ...(this.hasLookAround ? { Z: this.#textEnd() } : {}),
       b: atWordBoundary,
       B: notAtWordBoundary,
     };

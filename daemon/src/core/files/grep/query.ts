@@ -10,6 +10,10 @@ export interface GrepQuery {
   readonly isCaseInsensitive: boolean;
   /** A match may span lines, and `.` matches their ends. */
   readonly isMultiline: boolean;
+  /** Look-ahead and look-behind are known, and `\Z`, as in the patterns of Python: only the built-in engine can. */
+  readonly hasLookAround: boolean;
+  /** A line that is longer than anybody reads is cut around its match. */
+  readonly cutsLines: boolean;
   /** Globs as in .gitignore files: only files that one of them names, hidden and ignored ones too. */
   readonly include: readonly string[];
   readonly exclude: readonly string[];
@@ -63,6 +67,11 @@ const longestLine = 2000;
 const shownBeforeMatch = 500;
 /** A line longer than this is shown from its beginning, wherever the match is. */
 const longestSearchedLine = 1024 * 1024;
+
+/** The line or the lines of a match. */
+export function showMatch(text: string, matchAt: number, { cutsLines }: Pick<GrepQuery, 'cutsLines'>): string {
+  return cutsLines ? showLines(text, matchAt) : text.replace(/\r?\n$/, '');
+}
 
 /** The line end goes, and what is too long is cut around the match, with a marker at each cut. */
 export function showLines(text: string, matchAt = 0): string {

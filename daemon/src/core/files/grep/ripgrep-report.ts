@@ -2,7 +2,7 @@
 import { decodePath } from '../../../kit/path-text.ts';
 import { decodeUtf8 } from '../../../kit/text.ts';
 import { join } from '../gitignore.ts';
-import { type GrepMatch, type GrepQuery, showLines } from './query.ts';
+import { type GrepMatch, type GrepQuery, showLines, showMatch } from './query.ts';
 
 /** UTF-8 as text, anything else as base64. */
 type Text = { readonly text: string } | { readonly bytes: string };
@@ -105,7 +105,7 @@ export class RipgrepReport {
     return {
       path: this.#path,
       lineNumber: from,
-      content: showLines(content, at),
+      content: showMatch(content, at, this.query),
       before: this.#around(from - linesBefore, from - 1),
       after: this.#around(to + 1, to + linesAfter),
     };
