@@ -163,19 +163,26 @@ export interface FileFailureFacts {
   /** What is wrong, where the words of the system say too little. */
   readonly message?: string;
   readonly hint?: string;
+  /** What says more to a program than the message does. */
+  readonly cause?: Error;
 }
 
 /** What the file system, or the shape of a file, does not allow. Its facts are the fields of the specification. */
 export class FileFailure extends CoreError {
   readonly operation: FileOperation;
+  /** As clients see it. */
+  readonly path: string;
   readonly errnoName: string;
+  /** strerror(3), where that says it all; null where the message says more. */
+  readonly systemWords: string | null;
 
   constructor(given: FileFailureFacts) {
     const { operation, path, errnoName, errorType, message, hint } = given;
     const type = errorType ?? typeOfErrno[errnoName] ?? 'io_error';
     const kind: Kind = kinds[type];
     const shown = showPath(path);
-    const text = message ?? `${shown}: ${words[errnoName] ?? errnoName}`;
+    const systemWords = words[errnoName] ?? errnoName;
+    const text = message ?? `${shown}: ${systemWords}`;
     super(given.code ?? kind.code, text, {
       hint: hint ?? kind.hint,
       facts: {
@@ -191,7 +198,10 @@ export class FileFailure extends CoreError {
       },
     });
     this.operation = operation;
+    this.path = shown;
     this.errnoName = errnoName;
+    this.systemWords = message === undefined ? systemWords : null;
+    if (given.cause) this.cause = given.cause;
   }
 }
 

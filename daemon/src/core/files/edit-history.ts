@@ -1,7 +1,8 @@
 /** What files held before they were edited, so that the last edits can be taken back. It lives as long as the daemon. */
 
 export interface Edition {
-  readonly oldText: string;
+  /** null where there was no file. */
+  readonly oldText: string | null;
   /** The entity tag that the edit left the file with. */
   readonly etag: string;
 }
@@ -20,7 +21,7 @@ export class EditHistory {
     this.#byKey.delete(key);
     this.#byKey.set(key, editions);
     editions.push(edition);
-    this.#length += edition.oldText.length;
+    this.#length += lengthOf(edition);
     if (editions.length > mostPerFile) this.#dropOldest(key, editions);
     for (const [oldest, theirs] of this.#byKey) {
       if (this.#length <= mostLength) break;
@@ -36,14 +37,18 @@ export class EditHistory {
   takeBack(key: string, etag: string): void {
     const editions = this.#byKey.get(key) ?? [];
     const taken = editions.pop();
-    this.#length -= taken?.oldText.length ?? 0;
+    this.#length -= lengthOf(taken);
     const before = editions.pop();
     if (before) editions.push({ ...before, etag });
     else this.#byKey.delete(key);
   }
 
   #dropOldest(key: string, editions: Edition[]): void {
-    this.#length -= editions.shift()?.oldText.length ?? 0;
+    this.#length -= lengthOf(editions.shift());
     if (editions.length === 0) this.#byKey.delete(key);
   }
+}
+
+function lengthOf(edition: Edition | undefined): number {
+  return edition?.oldText?.length ?? 0;
 }

@@ -25,9 +25,18 @@ export interface EditedText {
   readonly end: number;
 }
 
+/** The same for a program. Lines are counted from 1; only the first of very many are named. */
+export type RefusalReason =
+  | { readonly kind: 'absent' }
+  | { readonly kind: 'ambiguous'; readonly lines: readonly number[] }
+  | { readonly kind: 'behind-end'; readonly lineCount: number }
+  | { readonly kind: 'too-long' }
+  | { readonly kind: 'no-history' };
+
 /** Why an edit cannot be made, in the words of the contract. */
 export class EditRefusal extends Error {
   constructor(
+    readonly reason: RefusalReason,
     message: string,
     readonly hint: string,
   ) {
@@ -43,12 +52,14 @@ function replace(text: string, { oldText, newText, mode }: Extract<TextEdit, { k
   const first = text.indexOf(oldText);
   if (first === -1) {
     throw new EditRefusal(
+      { kind: 'absent' },
       'old_str not found in file',
       'GET /v2/fs/read shows the file as it is now; whitespace counts.',
     );
   }
   if (mode === null && text.includes(oldText, first + 1)) {
     throw new EditRefusal(
+      { kind: 'ambiguous', lines: linesWith(text, oldText) },
       'old_str has multiple occurrences; replace_mode is required',
       'Set replace_mode to ALL, FIRST or LAST, or make old_str longer until it is unique.',
     );
@@ -56,9 +67,42 @@ function replace(text: string, { oldText, newText, mode }: Extract<TextEdit, { k
   const at = mode === 'LAST' ? text.lastIndexOf(oldText) : first;
   const changed =
     mode === 'ALL'
-      ? text.replaceAll(oldText, () => newText)
+      ? replaceEach(text, oldText, newText).text
       : text.slice(0, at) + newText + text.slice(at + oldText.length);
   return { text: changed, start: at, end: at + newText.length };
+}
+
+/** In UTF-16 code units: what is longer is no text that anybody edits, and more than the runtime can hold at last. */
+const mostLength = 256 * 1024 * 1024;
+
+/** Each occurrence, counted from the left and without overlaps. */
+export function replaceEach(text: string, oldText: string, newText: string): { text: string; count: number } {
+  let count = 0;
+  for (let at = text.indexOf(oldText); at !== -1; at = text.indexOf(oldText, at + oldText.length)) count += 1;
+  if (text.length + count * (newText.length - oldText.length) > mostLength) {
+    throw new EditRefusal(
+      { kind: 'too-long' },
+      `the text would have more than ${mostLength} characters`,
+      'Replace fewer occurrences, or write what is wanted with a command.',
+    );
+  }
+  return { text: count === 0 ? text : text.replaceAll(oldText, () => newText), count };
+}
+
+const mostNamedLines = 100;
+
+function linesWith(text: string, searched: string): number[] {
+  const lines = new Set<number>();
+  let [line, counted] = [1, 0];
+  for (let at = text.indexOf(searched); at !== -1; at = text.indexOf(searched, at + searched.length)) {
+    for (let end = text.indexOf('\n', counted); end !== -1 && end < at; end = text.indexOf('\n', counted)) {
+      line += 1;
+      counted = end + 1;
+    }
+    lines.add(line);
+    if (lines.size === mostNamedLines) break;
+  }
+  return [...lines];
 }
 
 /** Whole lines are put in: a newline is added where one is missing between them and what is around. */
@@ -76,6 +120,7 @@ function offsetBehind(text: string, line: number): number {
     const newline = text.indexOf('\n', at);
     if (newline === -1 && at === text.length) {
       throw new EditRefusal(
+        { kind: 'behind-end', lineCount: count },
         `insert_line ${line} is behind the end: the file has ${count} lines`,
         `Give a line from 0, the top, to ${count}, the end.`,
       );

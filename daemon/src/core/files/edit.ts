@@ -42,7 +42,7 @@ export async function editFile(context: FilesContext, request: EditRequest): Pro
       const before = await textOf(target, path);
       const edited =
         request.edits === 'undo' ? undo(context, key, target, request) : editAll(before, request.edits, path);
-      const etag = request.isDryRun ? etagOf(target.stat) : await put(context, target, edited.text);
+      const etag = request.isDryRun ? etagOf(target.stat) : await putText(context, target, edited.text);
       if (!request.isDryRun && request.edits === 'undo') context.edits.takeBack(key, etag);
       else if (!request.isDryRun) context.edits.add(key, { oldText: before, etag });
       return {
@@ -58,7 +58,8 @@ export async function editFile(context: FilesContext, request: EditRequest): Pro
   );
 }
 
-async function textOf(target: Target, path: string): Promise<string> {
+/** The text of a file that is to be edited. */
+export async function textOf(target: Target, path: string): Promise<string> {
   await using opened = await openFile(target.path, 'edit');
   return decodeText(await readWhole(opened, path, 'edit'), path, 'edit');
 }
@@ -75,29 +76,21 @@ function editAll(before: string, edits: readonly TextEdit[], path: string): Edit
 }
 
 /** `index` tells which one of several cannot be made. */
-function attempt(work: () => EditedText, path: string, index: number | null): EditedText {
+export function attempt<T>(work: () => T, path: string, index: number | null = null): T {
   try {
     return work();
   } catch (error) {
     if (!(error instanceof EditRefusal)) throw error;
     const message = index === null ? error.message : `edits.${index}: ${error.message}`;
-    const refusal = { operation: 'edit', path, errnoName: 'EINVAL', message, hint: error.hint } as const;
-    throw new FileFailure(refusal);
+    const { hint } = error;
+    throw new FileFailure({ operation: 'edit', path, errnoName: 'EINVAL', message, hint, cause: error });
   }
 }
 
 /** What others have changed since is lost by it, so that they have to be named with `ifMatch`. */
 function undo(context: FilesContext, key: string, { path, stat }: Target, { ifMatch }: EditRequest): EditedText {
   const edition = context.edits.last(key);
-  if (!edition) {
-    throw new FileFailure({
-      operation: 'edit',
-      path,
-      errnoName: 'EINVAL',
-      message: `${showPath(path)}: there is no edit to take back`,
-      hint: 'Edits are remembered while the daemon runs, some of each file; write the content that is wanted.',
-    });
-  }
+  if (!edition || edition.oldText === null) return attempt(() => refuse(path), path);
   const etag = stat && etagOf(stat);
   if (ifMatch === null && edition.etag !== etag) {
     throw new CoreError(
@@ -112,7 +105,16 @@ function undo(context: FilesContext, key: string, { path, stat }: Target, { ifMa
   return { text: edition.oldText, start: 0, end: 0 };
 }
 
-async function put(context: FilesContext, target: Target, text: string): Promise<string> {
+function refuse(path: string): never {
+  throw new EditRefusal(
+    { kind: 'no-history' },
+    `${showPath(path)}: there is no edit to take back`,
+    'Edits are remembered while the daemon runs, some of each file; write the content that is wanted.',
+  );
+}
+
+/** Puts the edited text in its place, and answers its entity tag. */
+export async function putText(context: FilesContext, target: Target, text: string): Promise<string> {
   const stat = await replaceFile(context, target, {
     operation: 'edit',
     owner: null,

@@ -1,0 +1,184 @@
+/** The 1.x routes that list a directory or a tree: all of it, or what a glob names. */
+import { z } from 'zod';
+import { glob } from '../../core/files/glob.ts';
+import { list, type Listing } from '../../core/files/list.ts';
+import type { ListedFile } from '../../core/files/listed-file.ts';
+import type { Order } from '../../core/files/ordering.ts';
+import { Answer } from '../../http/route.ts';
+import { showName, showPath } from '../../kit/path-text.ts';
+import { route } from './app.ts';
+import { jsonCodes, orFailure } from './file-failures.ts';
+import { bodyWithPath, pathOf } from './file-inputs.ts';
+import { isoTime, skippedHint } from './file-views.ts';
+
+const ListRequest = bodyWithPath('path', {
+  recursive: z.boolean().nullable().default(false),
+  show_hidden: z.boolean().nullable().default(true),
+  file_types: z.array(z.string()).nullish().describe('Extensions with their dot; directories are listed anyway.'),
+  max_depth: z.number().int().nullish().describe('With recursive; 1 is the directory alone.'),
+  include_size: z.boolean().nullable().default(true),
+  include_permissions: z.boolean().nullable().default(false),
+  sort_by: z.string().nullable().default('name').describe('name, size, modified or type; name for anything else.'),
+  sort_desc: z.boolean().nullable().default(false),
+}).meta({ id: 'FileListRequest' });
+
+const FileInfo = z
+  .object({
+    name: z.string(),
+    path: z.string(),
+    is_directory: z.boolean().describe('Of what a link points at.'),
+    size: z.number().int().nullable().describe('Bytes.'),
+    modified_time: z.string().nullable().describe('ISO 8601, UTC.'),
+    permissions: z.string().nullable().describe('Octal: 644. Only where they are asked for.'),
+    extension: z.string().nullable().describe('With the dot; empty without one.'),
+  })
+  .meta({ id: 'FileInfo' });
+
+/** 1.x has no pages: this is as much as an answer holds. */
+const mostListed = 50_000;
+
+export const listPath = route({
+  operation: 'files.list_v1',
+  method: 'POST',
+  path: '/v1/file/list',
+  summary: 'List a directory or a tree',
+  body: ListRequest,
+  data: orFailure(
+    z
+      .object({
+        path: z.string(),
+        files: z.array(FileInfo).describe('The first 50 000.'),
+        total_count: z.number().int().describe('Of the whole listing.'),
+        directory_count: z.number().int(),
+        file_count: z.number().int(),
+      })
+      .meta({ id: 'FileListResult' }),
+  ),
+  errors: jsonCodes,
+  async handle({ files }, { body, context }) {
+    const request = {
+      path: pathOf(body),
+      user: null,
+      isRecursive: body.recursive ?? false,
+      maxDepth: body.max_depth ?? null,
+      showsHidden: body.show_hidden ?? true,
+      obeysGitignore: false,
+      extensions: body.file_types?.map(withDot) ?? null,
+      order: orderOf(listOrders, body),
+      cursor: null,
+      limit: mostListed,
+    };
+    const listing = await list(files, request, context.signal);
+    const data = {
+      path: showPath(listing.path),
+      files: listing.files.map((file) => fileInfo(file, body)),
+      total_count: listing.fileCount + listing.directoryCount,
+      directory_count: listing.directoryCount,
+      file_count: listing.fileCount,
+    };
+    return new Answer(data, { hint: cutHint(listing) ?? skippedHint(listing) });
+  },
+});
+
+function withDot(extension: string): string {
+  return extension === '' || extension.startsWith('.') ? extension : `.${extension}`;
+}
+
+const listOrders = ['name', 'size', 'modified', 'type'] as const;
+
+interface Sorting {
+  readonly sort_by: string | null;
+  readonly sort_desc: boolean | null;
+}
+
+/** An order that is none of these is the first of them. */
+function orderOf<By extends Order['by']>(orders: readonly [By, ...By[]], asked: Sorting): Order {
+  const by = orders.find((order) => order === asked.sort_by) ?? orders[0];
+  return { by, direction: asked.sort_desc === true ? 'desc' : 'asc' };
+}
+
+function fileInfo(file: ListedFile, asked: z.output<typeof ListRequest>): z.input<typeof FileInfo> {
+  return {
+    name: showName(file.name),
+    path: showPath(file.path),
+    is_directory: file.isDirectory,
+    size: (asked.include_size ?? true) ? file.size : null,
+    modified_time: isoTime(file.modifiedMs),
+    permissions: asked.include_permissions === true ? file.permissions : null,
+    extension: showName(file.extension),
+  };
+}
+
+function cutHint({ nextCursor, files }: Listing): string | null {
+  if (nextCursor === null) return null;
+  return `These are the first ${files.length}; list a directory below, or page through GET /v2/fs/list.`;
+}
+
+const globOrders = ['path', 'name', 'size', 'modified'] as const;
+
+const GlobFileInfo = z
+  .object({
+    path: z.string(),
+    name: z.string(),
+    is_directory: z.boolean(),
+    size: z.number().int().nullable().describe('Bytes.'),
+    modified_time: z.string().nullable().describe('ISO 8601, UTC.'),
+  })
+  .meta({ id: 'GlobFileInfo' });
+
+export const globFiles = route({
+  operation: 'files.glob_v1',
+  method: 'POST',
+  path: '/v1/file/glob',
+  summary: 'Find files by a glob on their path, with size and time',
+  body: bodyWithPath('path', {
+    pattern: z.string().describe('On the path below path: *, **, ?, [a-z], {a,b}.'),
+    exclude: z.array(z.string()).max(100).nullish().describe('Globs of what is left out, with all that is below it.'),
+    include_hidden: z.boolean().nullable().default(false),
+    files_only: z.boolean().nullable().default(true),
+    include_metadata: z.boolean().nullable().default(true),
+    max_results: z.number().int().min(1).max(50_000).nullable().default(5000),
+    sort_by: z.string().nullable().default('path').describe('path, name, size or modified; path for anything else.'),
+    sort_desc: z.boolean().nullable().default(false),
+  }).meta({ id: 'FileGlobRequest' }),
+  data: orFailure(
+    z
+      .object({
+        path: z.string(),
+        pattern: z.string(),
+        files: z.array(GlobFileInfo),
+        total_count: z.number().int().describe('Of all that match.'),
+        truncated: z.boolean(),
+      })
+      .meta({ id: 'FileGlobResult' }),
+  ),
+  errors: jsonCodes,
+  async handle({ files }, { body, context }) {
+    const request = {
+      path: pathOf(body),
+      user: null,
+      pattern: body.pattern,
+      exclude: body.exclude ?? [],
+      matchesHidden: body.include_hidden ?? false,
+      filesOnly: body.files_only ?? true,
+      order: orderOf(globOrders, body),
+      limit: body.max_results ?? 5000,
+    };
+    const found = await glob(files, request, context.signal);
+    const tellsMore = body.include_metadata ?? true;
+    const data = {
+      path: showPath(found.path),
+      pattern: body.pattern,
+      files: found.files.map((file) => ({
+        path: showPath(file.path),
+        name: showName(file.name),
+        is_directory: file.isDirectory,
+        size: tellsMore ? file.size : null,
+        modified_time: tellsMore ? isoTime(file.modifiedMs) : null,
+      })),
+      total_count: found.totalCount,
+      truncated: found.totalCount > found.files.length,
+    };
+    return new Answer(data, { hint: skippedHint(found) });
+  },
+});

@@ -1,0 +1,168 @@
+/** The 1.x routes that look for text in files, and for files by their name. */
+import { z } from 'zod';
+import type { GrepResult } from '../../core/files/grep.ts';
+import { search } from '../../core/files/search.ts';
+import { mostLines, searchLines } from '../../core/files/search-lines.ts';
+import { Answer } from '../../http/route.ts';
+import { showPath } from '../../kit/path-text.ts';
+import { route } from './app.ts';
+import { jsonCodes, orFailure } from './file-failures.ts';
+import { bodyWithPath, fileOf, ownerOf, pathOf, sudo } from './file-inputs.ts';
+import { skippedHint } from './file-views.ts';
+
+export const searchInFile = route({
+  operation: 'files.search_v1',
+  method: 'POST',
+  path: '/v1/file/search',
+  summary: 'Find the lines of one file that match',
+  body: bodyWithPath('file', { regex: z.string(), sudo }).meta({ id: 'FileSearchRequest' }),
+  data: orFailure(
+    z
+      .object({
+        file: z.string(),
+        matches: z.array(z.string()).describe('Whole lines.'),
+        line_numbers: z.array(z.number().int()).describe('Of each of them, counted from 0.'),
+      })
+      .meta({ id: 'FileSearchResult' }),
+  ),
+  errors: [...jsonCodes, 'capacity_reached'],
+  async handle({ files }, { body, context }) {
+    const asked = fileOf(body);
+    const user = ownerOf(files.accounts, body.sudo, asked);
+    const found = await searchLines(files, { path: asked, user, pattern: body.regex }, context.signal);
+    const { path, lines, isTruncated } = found;
+    const hint = isTruncated ? `These are the first ${mostLines} lines; POST /v1/file/grep goes on with offset.` : null;
+    const matches = lines.map(({ text }) => text);
+    return new Answer({ file: showPath(path), matches, line_numbers: lines.map(({ index }) => index) }, { hint });
+  },
+});
+
+export const findFiles = route({
+  operation: 'files.find_v1',
+  method: 'POST',
+  path: '/v1/file/find',
+  summary: 'Find files by a glob on their name, at any depth',
+  body: bodyWithPath('path', {
+    glob: z.string().describe('With a / a glob on the path below path, else on the name.'),
+  }).meta({ id: 'FileFindRequest' }),
+  data: orFailure(
+    z
+      .object({ path: z.string(), files: z.array(z.string()).describe('Full paths, sorted.') })
+      .meta({ id: 'FileFindResult' }),
+  ),
+  errors: jsonCodes,
+  async handle({ files }, { body, context }) {
+    const request = {
+      path: pathOf(body),
+      user: null,
+      pattern: body.glob,
+      kind: 'file',
+      obeysGitignore: false,
+    } as const;
+    const found = await search(files, request, context.signal);
+    const cut = `These are the first ${found.files.length} of ${found.totalCount} files; give a narrower path or glob.`;
+    const hint = found.totalCount > found.files.length ? cut : skippedHint(found);
+    return new Answer({ path: showPath(found.path), files: found.files.map(showPath) }, { hint });
+  },
+});
+
+const GrepMatch = z
+  .object({
+    file: z.string(),
+    line_number: z.number().int().describe('From 1.'),
+    line_content: z.string().describe('More than 2000 characters are cut around the match.'),
+    context_before: z.array(z.string()).nullable(),
+    context_after: z.array(z.string()).nullable(),
+  })
+  .meta({ id: 'GrepMatch' });
+
+const contextLines = z.number().int().min(0).max(20).nullable().default(0);
+const globs = z.array(z.string()).max(100).nullish();
+
+export const grepFiles = route({
+  operation: 'files.grep_v1',
+  method: 'POST',
+  path: '/v1/file/grep',
+  summary: 'Search the contents of files',
+  body: bodyWithPath('path', {
+    pattern: z.string().describe('In the syntax of ripgrep.'),
+    include: globs.describe('Only files that one of these names.'),
+    exclude: globs.describe('Nothing that one of these names.'),
+    case_insensitive: z.boolean().nullable().default(false),
+    fixed_strings: z.boolean().nullable().default(false),
+    context_before: contextLines,
+    context_after: contextLines,
+    max_results: z.number().int().min(1).max(10_000).nullable().default(500),
+    max_file_size: z
+      .string()
+      .regex(/^[1-9][0-9]{0,9}[KMGkmg]?$/)
+      .nullable()
+      .default('1M')
+      .describe('Larger files are left out: bytes, or 500K, 1M, 1G.'),
+    multiline: z.boolean().nullable().default(false).describe('A match may span lines, and . matches their ends.'),
+    offset: z.number().int().min(0).max(100_000).nullable().default(0).describe('Matches to pass over.'),
+    type: z.string().nullish().describe('A type of file as ripgrep has them: py, rust.'),
+    recursive: z.boolean().nullable().default(true),
+  }).meta({ id: 'FileGrepRequest' }),
+  data: orFailure(
+    z
+      .object({
+        path: z.string(),
+        pattern: z.string(),
+        matches: z.array(GrepMatch),
+        match_count: z.number().int().describe('In this answer.'),
+        files_searched: z.number().int().nullable(),
+        files_matched: z.number().int().nullable(),
+        truncated: z.boolean().describe('There are more: go on with offset.'),
+      })
+      .meta({ id: 'FileGrepResult' }),
+  ),
+  errors: [...jsonCodes, 'capacity_reached'],
+  async handle({ files }, { body, context }) {
+    const request = {
+      path: pathOf(body),
+      user: null,
+      pattern: body.pattern,
+      include: body.include ?? [],
+      exclude: body.exclude ?? [],
+      type: body.type ?? null,
+      isCaseInsensitive: body.case_insensitive ?? false,
+      isFixed: body.fixed_strings ?? false,
+      isMultiline: body.multiline ?? false,
+      hasLookAround: false,
+      cutsLines: true,
+      linesBefore: body.context_before ?? 0,
+      linesAfter: body.context_after ?? 0,
+      maxResults: body.max_results ?? 500,
+      offset: body.offset ?? 0,
+      maxFileBytes: bytesOf(body.max_file_size ?? '1M'),
+      isRecursive: body.recursive ?? true,
+      searchesHidden: false,
+      obeysIgnoreFiles: true,
+    };
+    return { pattern: body.pattern, ...grepResult(await files.grep.search(request, context.signal)) };
+  },
+});
+
+const units: Readonly<Record<string, number>> = { K: 2 ** 10, M: 2 ** 20, G: 2 ** 30 };
+
+function bytesOf(size: string): number {
+  return Number.parseInt(size, 10) * (units[size.slice(-1).toUpperCase()] ?? 1);
+}
+
+function grepResult({ path, matches, filesSearched, filesMatched, isTruncated }: GrepResult) {
+  return {
+    path: showPath(path),
+    matches: matches.map((match) => ({
+      file: showPath(match.path),
+      line_number: match.lineNumber,
+      line_content: match.content,
+      context_before: [...match.before],
+      context_after: [...match.after],
+    })),
+    match_count: matches.length,
+    files_searched: filesSearched,
+    files_matched: filesMatched,
+    truncated: isTruncated,
+  };
+}

@@ -1,0 +1,101 @@
+/** The 1.x routes that read and change the content of one file. */
+import { z } from 'zod';
+import { bytesOfContent, contentEncodings } from '../../core/files/content.ts';
+import { readFile } from '../../core/files/read.ts';
+import { replaceText } from '../../core/files/replace-text.ts';
+import { writeFile } from '../../core/files/write.ts';
+import { showPath } from '../../kit/path-text.ts';
+import { route } from './app.ts';
+import { jsonCodes, orFailure } from './file-failures.ts';
+import { bodyWithPath, fileOf, ownerOf, sudo } from './file-inputs.ts';
+
+const line = z.number().int().nullish();
+
+export const read = route({
+  operation: 'files.read_v1',
+  method: 'POST',
+  path: '/v1/file/read',
+  summary: 'Read a text file, whole or some of its lines',
+  body: bodyWithPath('file', {
+    start_line: line.describe('The first line, counted from 0; from the end where it is negative.'),
+    end_line: line.describe('The line to end before, counted alike.'),
+    sudo,
+  }).meta({ id: 'FileReadRequest' }),
+  data: orFailure(
+    z
+      .object({ content: z.string(), file: z.string(), line_count: z.number().int().describe('Of the whole file.') })
+      .meta({ id: 'FileReadResult' }),
+  ),
+  errors: jsonCodes,
+  async handle({ files }, { body }) {
+    const path = fileOf(body);
+    const user = ownerOf(files.accounts, body.sudo, path);
+    const { start_line: startLine = null, end_line: endLine = null } = body;
+    const read = await readFile(files, { path, user, startLine, endLine, encoding: 'utf-8' });
+    return { content: read.content, file: showPath(read.path), line_count: read.lineCount ?? 0 };
+  },
+});
+
+const WriteRequest = bodyWithPath('file', {
+  content: z.string(),
+  encoding: z
+    .enum(contentEncodings)
+    .meta({ id: 'FileContentEncoding' })
+    .nullable()
+    .default('utf-8')
+    .describe('raw has one character, U+0000 to U+00FF, for each byte.'),
+  append: z.boolean().nullable().default(false),
+  leading_newline: z.boolean().nullable().default(false).describe('Of utf-8 alone.'),
+  trailing_newline: z.boolean().nullable().default(false).describe('Of utf-8 alone.'),
+  sudo,
+}).meta({ id: 'FileWriteRequest' });
+
+export const write = route({
+  operation: 'files.write_v1',
+  method: 'POST',
+  path: '/v1/file/write',
+  summary: 'Write a file, with the directories that lead to it',
+  body: WriteRequest,
+  data: orFailure(
+    z.object({ file: z.string(), bytes_written: z.number().int().nullable() }).meta({ id: 'FileWriteResult' }),
+  ),
+  errors: jsonCodes,
+  async handle({ files }, { body }) {
+    const path = fileOf(body);
+    const user = ownerOf(files.accounts, body.sudo, path);
+    const bytes = bytesOf(body);
+    const written = await writeFile(files, {
+      path,
+      user,
+      bytes,
+      append: body.append ?? false,
+      ifMatch: null,
+      mode: null,
+    });
+    return { file: showPath(written.path), bytes_written: written.bytesWritten };
+  },
+});
+
+function bytesOf({ content, encoding, ...around }: z.output<typeof WriteRequest>): Uint8Array {
+  if (encoding === 'base64' || encoding === 'raw') return bytesOfContent(content, encoding);
+  const newline = (isWanted: boolean | null) => (isWanted ? '\n' : '');
+  return Buffer.from(newline(around.leading_newline) + content + newline(around.trailing_newline));
+}
+
+export const replace = route({
+  operation: 'files.replace_v1',
+  method: 'POST',
+  path: '/v1/file/replace',
+  summary: 'Replace each occurrence of a text in a file',
+  body: bodyWithPath('file', { old_str: z.string().min(1), new_str: z.string(), sudo }).meta({
+    id: 'FileReplaceRequest',
+  }),
+  data: orFailure(z.object({ file: z.string(), replaced_count: z.number().int() }).meta({ id: 'FileReplaceResult' })),
+  errors: jsonCodes,
+  async handle({ files }, { body }) {
+    const path = fileOf(body);
+    const user = ownerOf(files.accounts, body.sudo, path);
+    const replaced = await replaceText(files, { path, user, oldText: body.old_str, newText: body.new_str });
+    return { file: showPath(replaced.path), replaced_count: replaced.count };
+  },
+});
