@@ -158,6 +158,9 @@ test(
       const { status, body } = await ask(sandbox, row[0], row[1]);
       expect([row[0], row[1]['path'], status]).toEqual([row[0], row[1]['path'], 403]);
       expect(body.data).toMatchObject({ errno_name: 'EACCES', exception_type: 'PermissionError', retryable: false });
+      // What stands in the way, and no name that only the daemon knows.
+      expect(body.message).toBe(`${body.data['path']}: Permission denied`);
+      expect(body.message).not.toContain('.svc-write');
     }
     expect((await ask(sandbox, 'GET read', { path: '@/full/file' })).body.data['content']).toBe('kept');
   },

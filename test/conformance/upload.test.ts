@@ -17,7 +17,7 @@ import { form, formType, send, sendForm } from '../harness/form.ts';
 import { fillDisk, freeDisk, insideRuntime, onSmallDisk } from '../harness/full-disk.ts';
 import { exchange } from '../harness/raw-http.ts';
 import { expect, test, type Sandbox } from '../harness/sandbox.ts';
-import { testAccount, withTestAccount } from '../harness/test-account.ts';
+import { asTestAccount, testAccount, withTestAccount } from '../harness/test-account.ts';
 import { until } from '../harness/until.ts';
 
 const sha256 = (bytes: Uint8Array | string) => createHash('sha256').update(bytes).digest('hex');
@@ -113,6 +113,18 @@ test(
     expect([statSync(path).uid, statSync(path).gid, statSync(join(path, '..')).uid]).toEqual([uid, gid, uid]);
   },
   withTestAccount(),
+);
+
+test(
+  'FERR-4 an upload that is refused names the path that was asked for',
+  async ({ sandbox }) => {
+    const path = join(sandbox.directory, 'closed/new/file');
+    for (const to of [path, join(path, '../../file'), `${path}/`]) {
+      const { status, body } = await sendForm(sandbox, [{ name: 'path', content: to }, file]);
+      expect([status, body.data['path']]).toEqual([403, to.replace(/\/$/, '')]);
+    }
+  },
+  asTestAccount({ prepare: (sandbox) => mkdirSync(join(sandbox.directory, 'closed')) }),
 );
 
 test('FILE-12 an empty file and an empty form field are content too', async ({ sandbox }) => {

@@ -47,7 +47,7 @@ export interface Arrival extends AsyncDisposable {
 export async function openArrival(context: FilesContext, target: Target): Promise<Arrival> {
   const part = await context.parts.add(target.directory.path);
   try {
-    const file = await createPart(target, part);
+    const file = await unhidden(part, () => createPart(target, part));
     if (file) return new PartArrival(context, target.directory, part, file, target.stat !== null);
   } catch (error) {
     await part.done();
@@ -61,9 +61,21 @@ export async function openArrival(context: FilesContext, target: Target): Promis
 export async function openArrivalIn(context: FilesContext, directory: Directory): Promise<Arrival> {
   const part = await context.parts.add(directory.path);
   try {
-    return new PartArrival(context, directory, part, await directory.createFile(part.name, privateMode), true);
+    const file = await unhidden(part, () => directory.createFile(part.name, privateMode));
+    return new PartArrival(context, directory, part, file, true);
   } catch (error) {
     await part.done();
+    throw error;
+  }
+}
+
+/** Nobody has asked for the name of a part: a failure there is one of the path that the operation is about. */
+async function unhidden<T>({ name }: Part, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    const { path } = error as { readonly path?: unknown };
+    if (typeof path === 'string' && path.endsWith(`/${name}`)) Object.assign(error as Error, { path: undefined });
     throw error;
   }
 }
@@ -84,7 +96,7 @@ class PartArrival implements Arrival {
     await finishPart(target, this.file, options, this.isPrivate ? this.context.newFileMode : null);
     try {
       await target.directory.change(async () => {
-        await this.directory.replace(this.part.name, target.directory, target.name);
+        await unhidden(this.part, () => this.directory.replace(this.part.name, target.directory, target.name));
         this.#hasMoved = true;
       });
     } catch (error) {
