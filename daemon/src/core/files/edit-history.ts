@@ -49,6 +49,9 @@ export class EditHistory {
   }
 }
 
+/** What an edition takes beside its text: a new file has none, and there may be very many. */
+const recordLength = 256;
+
 function lengthOf(edition: Edition | undefined): number {
-  return edition?.oldText?.length ?? 0;
+  return edition ? recordLength + (edition.oldText?.length ?? 0) : 0;
 }
