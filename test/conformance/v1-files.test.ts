@@ -312,6 +312,12 @@ test(
       expect(data['message']).toEndWith(`[Errno 1] Operation not permitted: '${at('mine')}'`);
     }
     expect(readFileSync(at('mine'), 'utf8')).toBe('needle');
+    mkdirSync(at('closed'));
+    for (const name of ['closed/file', 'closed/new/file']) {
+      const data = await failed(sandbox, 'write', { file: at(name), content: '' });
+      expect(data['message']).toBe(`Failed to write file: [Errno 13] Permission denied: '${data['path']}'`);
+      expect(at(name)).toStartWith(data['path'] as string);
+    }
   },
   asTestAccount(),
 );

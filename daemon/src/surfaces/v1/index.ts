@@ -3,7 +3,6 @@ import type { Route } from '../../http/route.ts';
 import type { V1Deps } from './app.ts';
 import * as bashSessions from './bash-sessions.ts';
 import * as bash from './bash.ts';
-import { fileRoutes } from './file-routes.ts';
 import * as ops from './ops.ts';
 import * as sandbox from './sandbox.ts';
 import * as shellSessions from './shell-sessions.ts';
@@ -23,4 +22,3 @@ export const v1Routes: readonly Route<V1Deps>[] = [
   ...Object.values(shell),
   ...Object.values(watch),
 ];
-export const v1Routes: readonly Route<V1Deps>[] = [...Object.values(ops), ...Object.values(sandbox), ...fileRoutes];
