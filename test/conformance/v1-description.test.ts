@@ -1,0 +1,148 @@
+/** What v1 serves is what the 1.x clients were made from: its description against theirs, field by field. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test as plainTest } from 'bun:test';
+import { operationDifferences, operationNames, type ApiDocument } from '../harness/described-fields.ts';
+import { expect, repositoryRoot, test, type Sandbox } from '../harness/sandbox.ts';
+import type { Schema } from '../harness/schema-differences.ts';
+
+/** Paths that are still to come, by what they begin with. */
+const absent: readonly string[] = [
+  '/v1/bash/',
+  '/v1/shell/',
+  '/v1/file/',
+  '/v1/code/',
+  '/v1/jupyter/',
+  '/v1/nodejs/',
+  '/v1/browser/',
+  '/v1/display/',
+];
+
+/** Served here, and not in their document: the specification has them, and names their bodies. */
+const beside: readonly string[] = ['GET /v1/capabilities', 'GET /v1/openapi.json', 'GET /v1/ping'];
+
+/** What remains different on purpose, by the reason. */
+const agreed: Readonly<Record<string, readonly string[]>> = {
+  'fields beside those of the envelope are always sent, and described as if they might not be': [
+    'GET /v1/sandbox answer.detail: required, here optional',
+    'GET /v1/sandbox answer.home_dir: required, here optional',
+    'GET /v1/sandbox answer.version: required, here optional',
+    'GET /v1/sandbox answer.workspace: required, here optional',
+  ],
+};
+
+const contract = JSON.parse(readFileSync(join(repositoryRoot, 'test/contract/v1/openapi.json'), 'utf8')) as ApiDocument;
+
+async function described(sandbox: Sandbox): Promise<ApiDocument> {
+  return (await (await sandbox.fetch('GET /v1/openapi.json')).json()) as ApiDocument;
+}
+
+const isVersioned = (name: string) => name.includes(' /v1/');
+
+test('VER-2 VER-3 every operation of the 1.x clients is described, and nothing else', async ({ sandbox }) => {
+  const served = operationNames(await described(sandbox)).filter(isVersioned);
+  const wanted = operationNames(contract);
+  const isAwaited = (name: string) => absent.some((prefix) => name.includes(` ${prefix}`));
+
+  expect(wanted.filter((name) => !served.includes(name) && !isAwaited(name))).toEqual([]);
+  expect(served.filter((name) => !wanted.includes(name) && !isAwaited(name)).toSorted()).toEqual(beside.toSorted());
+  const isWhole = (prefix: string) =>
+    wanted.filter((name) => name.includes(` ${prefix}`)).every((name) => served.includes(name));
+  expect(absent.filter(isWhole)).toEqual([]);
+});
+
+test('VER-2 VER-3 the fields of every operation are those that the 1.x clients were made from', async ({ sandbox }) => {
+  const ours = await described(sandbox);
+  const served = operationNames(ours);
+  const shared = operationNames(contract).filter((name) => served.includes(name));
+  const differences = shared.flatMap((name) => operationDifferences(name, contract, ours));
+
+  expect(differences.toSorted()).toEqual(Object.values(agreed).flat().toSorted());
+});
+
+const text: Schema = { type: 'string' };
+const nothing: Schema = { type: 'null' };
+const object = (properties: Record<string, Schema>, required: string[] = []): Schema => ({
+  type: 'object',
+  properties,
+  required,
+});
+
+/** What is asked for: theirs, ours, and the difference that is told. */
+const asked: readonly (readonly [Schema, Schema, readonly string[]])[] = [
+  [object({ a: { anyOf: [text, nothing] } }), object({ a: { type: ['string', 'null'], default: null } }), []],
+  [{ oneOf: [{ const: 'x' }, { const: 'y' }] }, { type: 'string', enum: ['y', 'x'] }, []],
+  [{ $ref: '#/components/schemas/Named' }, text, []],
+  [object({ a: text }), object({}), ['body.a: is missing here']],
+  [object({}), object({ a: text }), ['body.a: not there, here it is']],
+  [object({ a: text }, ['a']), object({ a: text }), ['body.a: required, here optional']],
+  [object({ a: text }), object({ a: { type: 'integer' } }), ['body.a: string, here integer']],
+  [object({ a: text }), object({ a: { anyOf: [text, nothing] } }), ['body.a: string, here null|string']],
+  [object({ a: { type: 'number' } }), object({ a: { type: 'integer' } }), ['body.a: number, here integer']],
+  [text, { type: 'string', default: 'x' }, ['body: no default, here default "x"']],
+  [{ type: 'string', enum: ['x'] }, text, ['body: one of "x", here any value']],
+  [{ type: 'integer', minimum: 1 } as Schema, { type: 'integer' }, ['body: minimum 1, here no minimum']],
+  [{ type: 'array', items: text }, { type: 'array', items: nothing }, ['body[]: string, here null']],
+  [{ type: 'array', minItems: 1 } as Schema, { type: 'array' }, ['body: minItems 1, here no minItems']],
+  [
+    { anyOf: [object({ a: { const: 1 } }), object({ a: { const: 2 }, b: text })] },
+    { anyOf: [object({ a: { const: 2 } }), object({ a: { const: 1 } })] },
+    ['body.b: is missing here'],
+  ],
+  [
+    { type: 'object', additionalProperties: text },
+    { type: 'object', additionalProperties: nothing },
+    ['body.*: string, here null'],
+  ],
+];
+
+/** What is answered: less than what is expected will do, and every field is always there. */
+const answered: readonly (readonly [Schema, Schema, readonly string[]])[] = [
+  [{}, text, []],
+  [{ anyOf: [text, nothing] }, text, []],
+  [{ type: 'number' }, { type: 'integer' }, []],
+  [{ type: 'string', enum: ['x', 'y'] }, { type: 'string', enum: ['x'] }, []],
+  [object({ a: text }), object({ a: text }, ['a']), []],
+  [text, { anyOf: [text, nothing] }, ['answer: string, here null|string']],
+  [text, {}, ['answer: string, here any']],
+  [{ type: 'string', enum: ['x'] }, { type: 'string', enum: ['x', 'y'] }, ['answer: one of "x", here one of "x", "y"']],
+  [object({ a: text }), object({ a: text }), ['answer.a: required, here optional']],
+  [object({ a: text }), object({}), ['answer.a: is missing here']],
+  [{ anyOf: [object({}), nothing] }, object({ a: text }, ['a']), ['answer.a: not there, here it is']],
+];
+
+function documentOf(place: 'body' | 'answer', schema: Schema): ApiDocument {
+  const content = { 'application/json': { schema } };
+  const operation = { requestBody: { required: true, content }, responses: { 200: {} } };
+  const post = place === 'body' ? operation : { responses: { 200: { content } } };
+  return { paths: { '/x': { post } }, components: { schemas: { Named: text } } };
+}
+
+plainTest('VER-2 each kind of difference between two descriptions is seen, and told once', () => {
+  for (const [place, cases] of Object.entries({ body: asked, answer: answered }) as [
+    'body' | 'answer',
+    typeof asked,
+  ][]) {
+    for (const [theirs, ours, lines] of cases) {
+      const told = operationDifferences('POST /x', documentOf(place, theirs), documentOf(place, ours));
+      expect([theirs, ours, told]).toEqual([theirs, ours, lines.map((line) => `POST /x ${line}`)]);
+    }
+  }
+});
+
+plainTest('VER-2 parameters and statuses that differ are seen', () => {
+  const parameter = { name: 'a', in: 'query', schema: text };
+  const theirs: ApiDocument = {
+    paths: { '/x': { get: { parameters: [parameter], responses: { 200: {}, 409: {} } } } },
+    components: { schemas: {} },
+  };
+  const ours: ApiDocument = {
+    paths: { '/x': { get: { parameters: [{ ...parameter, required: true }], responses: { 200: {} } } } },
+    components: { schemas: {} },
+  };
+  expect(operationNames(theirs)).toEqual(['GET /x']);
+  expect(operationDifferences('GET /x', theirs, ours)).toEqual([
+    'GET /x parameters.query.a: optional, here required',
+    'GET /x answer: no 409',
+  ]);
+});
