@@ -51,11 +51,25 @@ function variantsOf(schema: Schema, document: SchemaSource): Variant[] {
     if (!named) throw new Error(`${schema.$ref} is not described`);
     return variantsOf(named, document);
   }
-  const alternatives = schema.anyOf ?? schema.oneOf;
-  if (alternatives) return alternatives.flatMap((alternative) => variantsOf(alternative, document));
-  if (schema.const !== undefined) return [{ ...schema, type: typeof schema.const, enum: [schema.const] }];
-  const types = [schema.type ?? 'any'].flat();
-  return types.map((type) => ({ ...schema, type }));
+  const alternatives = (schema.anyOf ?? schema.oneOf ?? []).filter(isAlternative);
+  if (alternatives.length > 0) return alternatives.flatMap((alternative) => variantsOf(alternative, document));
+  const values = schema.const === undefined ? schema.enum : [schema.const];
+  const types = [schema.type ?? (values ? values.map((value) => typeof value) : 'any')].flat();
+  return [...new Set(types)].map((type) => ({
+    ...schema,
+    ...(values && { enum: values }),
+    type: exactType(type, values),
+  }));
+}
+
+/** Some only tell which fields are needed together, beside the fields themselves. */
+function isAlternative(schema: Schema): boolean {
+  return Object.keys(schema).join() !== 'required';
+}
+
+/** Whole numbers that are listed are integers, whatever they are called. */
+function exactType(type: string, values: readonly unknown[] | undefined): string {
+  return type === 'number' && values?.every(Number.isInteger) === true ? 'integer' : type;
 }
 
 function typesOf(variants: readonly Variant[]): string[] {

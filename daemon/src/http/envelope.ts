@@ -38,6 +38,7 @@ export const statusOf: Readonly<Record<ErrorCode, number>> = {
   terminal_busy: 409,
   session_busy: 409,
   kernel_unknown: 422,
+  tab_not_found: 404,
 };
 
 /** Of what is thrown and is in no table. */

@@ -36,6 +36,7 @@ export const errorCodes = [
   'terminal_busy',
   'session_busy',
   'kernel_unknown',
+  'tab_not_found',
 ] as const;
 
 export type ErrorCode = (typeof errorCodes)[number];
