@@ -1,7 +1,6 @@
 /** What 1.x had and this daemon has not: routes answer 404 with what to do instead, variables are warned about. */
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { expect, launchCommand, repositoryRoot, test, type Sandbox } from '../harness/sandbox.ts';
+import { expect, launchCommand, test, type Sandbox } from '../harness/sandbox.ts';
+import { clientRoutes } from '../harness/v1-clients.ts';
 
 const key = 'canary-key-0b6e4d11f3';
 
@@ -22,13 +21,29 @@ const families: Readonly<Record<string, readonly string[]>> = {
   nodejs: ['PATCH /v1/nodejs/sessions/s1'],
 };
 
-/** The rows of the 1.x client libraries that call a removed route. */
-function removedRows(): string[] {
-  const [, ...rows] = readFileSync(join(repositoryRoot, 'test/contract/v1/routes.csv'), 'utf8').trim().split('\n');
-  return rows
-    .map((row) => row.split(','))
-    .filter(([, , , served]) => served === 'removed-404')
-    .map(([method = '', path = '']) => `${method} ${path.replaceAll(/\{\w+\}/g, 'x1')}`);
+/** What each removed route is told instead, by what it begins with. */
+const replacements: Readonly<Record<string, string>> = {
+  '/v1/skills': 'SVC_SKILLS_PATH',
+  '/v1/sandbox/hooks': 'RUN_HOOK_INIT',
+  '/v1/sandbox/observe/': 'GET /metrics',
+  '/v1/util/': 'Run a converter as a command',
+  '/v1/browser/page/': 'GET /v1/browser/info',
+  '/v1/browser/captcha/': 'GET /v1/browser/info',
+  '/v1/browser/state/': 'GET /v1/browser/info',
+  '/v1/browser/network/': 'GET /v1/browser/info',
+  '/v1/browser/restart': 'the supervisor of the image',
+  '/v1/browser/proxy.pac': 'PROXY_SERVER',
+  '/v1/proxy/': 'PROXY_SERVER and PROXY_MAP',
+  '/v1/mcp/': 'POST /mcp',
+  '/v1/nodejs/sessions/': 'Delete the session and create one',
+  '/tickets': 'Send the API key',
+  '/auth': 'Send the API key',
+};
+
+function replacementOf(route: string): string {
+  const found = Object.entries(replacements).filter(([prefix]) => route.includes(` ${prefix}`));
+  expect([route, found.length]).toEqual([route, 1]);
+  return found[0]?.[1] ?? '';
 }
 
 async function expectGone(sandbox: Sandbox, route: string, headers: Record<string, string> = {}): Promise<void> {
@@ -38,14 +53,15 @@ async function expectGone(sandbox: Sandbox, route: string, headers: Record<strin
   expect([route, reply.body.message]).toEqual([route, `no route ${route}`]);
   expect([route, reply.body.hint]).toEqual([
     route,
-    expect.stringMatching(/^This route of the 1\.x server is gone\. ./),
+    expect.stringMatching(/^This route of the 1\.x server is gone\. .+\.$/),
   ]);
+  expect(reply.body.hint).toContain(replacementOf(route));
 }
 
 test('VER-4 ERR-404 every call of the 1.x clients to a removed route is 404 with a hint', async ({ sandbox }) => {
-  const rows = removedRows();
+  const rows = clientRoutes().filter((row) => row.class === 'removed-404');
   expect(rows.length).toBeGreaterThan(60);
-  for (const route of rows) await expectGone(sandbox, route);
+  for (const { route } of rows) await expectGone(sandbox, route);
 });
 
 test('GONE-1 GONE-2 GONE-3 GONE-6 GONE-7 GONE-8 GONE-9 GONE-10 GONE-11 removed families are 404', async ({
