@@ -91,6 +91,14 @@ module.exports = {
       path: `${src}surfaces/`,
       pathNot: `${src}surfaces/$1/`,
     }),
+    layer(
+      'surfaces-by-api',
+      'one file knows which surfaces there are, so that one can go.',
+      '(?!api[.]ts$|surfaces/)',
+      {
+        path: `${src}surfaces/`,
+      },
+    ),
     layer('surface-packages', 'a surface has the schema library.', 'surfaces/', packagesBut('zod')),
     layer('surface-no-outside-world', 'a surface opens no process and no socket.', 'surfaces/', { path: outsideWorld }),
 
