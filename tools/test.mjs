@@ -9,10 +9,10 @@ const timeoutMs = 30_000;
 /** Tests with a daemon of their own wait more than they work. */
 const filesAtOnce = 2;
 
-/** The bare ones have no interpreters. What the wire allows, what thousands of something cost, and how a screen looks is the same in every root. */
+/** The bare ones have no interpreters. What the wire allows and v1 makes of it, what thousands of something cost, and how a screen looks is the same in every root. */
 const sameInEveryRoot = [
   ...['release/**', 'openapi/**', 'promises/10-*'],
-  'conformance/{code*,terminal-{bad-input,fuzz,recording,relay,screen,socket,tmux}*,cli-attach*}',
+  'conformance/{code*,v1-*,terminal-{bad-input,fuzz,recording,relay,screen,socket,tmux}*,cli-attach*}',
   'conformance/{bad-archives,file-walks,files-model,hostile-clients,http,http-rules}.test.ts',
 ].join(',');
 
