@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { dialects, leftOut, sendAs, type Dialect, type WireReply } from '../harness/client-wire.ts';
 import { form, formType } from '../harness/form.ts';
 import { expect, test, type Sandbox } from '../harness/sandbox.ts';
+import { withPlainAccount } from '../harness/test-account.ts';
 
 const key = 'canary-key-51c0de77aa';
 const envelopeKeys = ['success', 'message', 'data', 'hint'];
@@ -25,15 +26,19 @@ const withoutArguments: Readonly<Record<string, readonly number[]>> = {
   'POST /v1/file/watch/no-watcher/poll': [404],
 };
 
-test('HTTP-EMPTY VER-3 a call without arguments is one, whatever each client makes of nothing', async ({ sandbox }) => {
-  for (const [route, statuses] of Object.entries(withoutArguments)) {
-    const answers = await Promise.all(
-      dialects.map((dialect) => sendAs(dialect, sandbox, route, { body: leftOut(dialect) })),
-    );
-    expect([route, statuses.includes(answers[0]?.status ?? 0)]).toEqual([route, true]);
-    for (const answer of answers) expectEnvelope(route, answer, answers[0]?.status ?? 0);
-  }
-});
+test(
+  'HTTP-EMPTY VER-3 a call without arguments is one, whatever each client makes of nothing',
+  async ({ sandbox }) => {
+    for (const [route, statuses] of Object.entries(withoutArguments)) {
+      const answers = await Promise.all(
+        dialects.map((dialect) => sendAs(dialect, sandbox, route, { body: leftOut(dialect) })),
+      );
+      expect([route, statuses.includes(answers[0]?.status ?? 0)]).toEqual([route, true]);
+      for (const answer of answers) expectEnvelope(route, answer, answers[0]?.status ?? 0);
+    }
+  },
+  withPlainAccount({ env: { PATH: '/usr/local/bin:/usr/bin:/bin' } }),
+);
 
 test('HTTP-EMPTY V1WATCH-2 a watcher is polled without arguments', async ({ sandbox }) => {
   const body = JSON.stringify({ path: sandbox.directory, exclude: ['runtime', 'tmp'] });
@@ -141,30 +146,32 @@ test(
   { env: { SVC_MAX_COMMANDS: '1' } },
 );
 
-test('V1BASH-1 V1SHELL-4 VER-3 nothing that was started is answered so that a client asks again', async ({
-  sandbox,
-}) => {
-  const runs = join(sandbox.directory, 'runs');
-  const append = `echo ran >> ${runs}; `;
-  const endings: readonly [string, object][] = [
-    ['exit 3', {}],
-    ['kill -9 $$', {}],
-    ['no-such-program', {}],
-    ['sleep 30', { hard_timeout: 0.2 }],
-    ['sleep 1', { timeout: 0.1 }],
-    ['head -c 300000 /dev/zero', {}],
-  ];
-  let started = 0;
-  for (const [ending, more] of endings) {
-    for (const route of ['POST /v1/bash/exec', 'POST /v1/shell/exec']) {
-      const body = JSON.stringify({ command: append + ending, ...more });
-      const reply = await sendAs('javascript', sandbox, route, { body });
-      expect([route, ending, reply.status, isAskedAgain(reply.status)]).toEqual([route, ending, 200, false]);
-      started += 1;
+test(
+  'V1BASH-1 V1SHELL-4 VER-3 nothing that was started is answered so that a client asks again',
+  async ({ sandbox }) => {
+    const runs = join(sandbox.directory, 'runs');
+    const append = `echo ran >> ${runs}; `;
+    const endings: readonly [string, object][] = [
+      ['exit 3', {}],
+      ['kill -9 $$', {}],
+      ['no-such-program', {}],
+      ['sleep 30', { hard_timeout: 0.2 }],
+      ['sleep 1', { timeout: 0.1 }],
+      ['head -c 300000 /dev/zero', {}],
+    ];
+    let started = 0;
+    for (const [ending, more] of endings) {
+      for (const route of ['POST /v1/bash/exec', 'POST /v1/shell/exec']) {
+        const body = JSON.stringify({ command: append + ending, ...more });
+        const reply = await sendAs('javascript', sandbox, route, { body });
+        expect([route, ending, reply.status, isAskedAgain(reply.status)]).toEqual([route, ending, 200, false]);
+        started += 1;
+      }
     }
-  }
-  expect(readFileSync(runs, 'utf8')).toBe('ran\n'.repeat(started));
-});
+    expect(readFileSync(runs, 'utf8')).toBe('ran\n'.repeat(started));
+  },
+  withPlainAccount(),
+);
 
 test('V1FILE-15 VER-3 uploads of each client arrive: the file first, its path behind it or not at all', async ({
   sandbox,

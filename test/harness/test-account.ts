@@ -23,6 +23,18 @@ export function withTestAccount(options: SandboxOptions = {}): SandboxOptions {
   };
 }
 
+/** Options for a daemon that runs everything as `testAccount`, whose shells find no files of a person to read first. */
+export function withPlainAccount(options: SandboxOptions = {}): SandboxOptions {
+  return withTestAccount({
+    ...options,
+    args: ['--default-user', testAccount.name, ...(options.args ?? [])],
+    prepare(sandbox) {
+      chownSync(sandbox.directory, testAccount.uid, testAccount.gid);
+      options.prepare?.(sandbox);
+    },
+  });
+}
+
 /** The folders a daemon runs from, shown at a place that the account can reach: a clone may lie where it cannot. */
 const mountRepository = `for part in daemon node_modules native dist; do
   mkdir -p "repository/$part" && mount --bind "$SANDBOXD_TEST_ROOT/$part" "repository/$part" || exit

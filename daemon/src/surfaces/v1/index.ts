@@ -3,10 +3,10 @@ import type { Route } from '../../http/route.ts';
 import type { V1Deps } from './app.ts';
 import * as bashSessions from './bash-sessions.ts';
 import * as bash from './bash.ts';
-import * as browser from './browser.ts';
 import * as browserPage from './browser-page.ts';
 import * as browserSnapshot from './browser-snapshot.ts';
 import * as browserTabs from './browser-tabs.ts';
+import * as browser from './browser.ts';
 import * as desktop from './desktop.ts';
 import * as ops from './ops.ts';
 import * as sandbox from './sandbox.ts';
@@ -20,17 +20,15 @@ export { removedHint } from './removed.ts';
 export const v1Routes: readonly Route<V1Deps>[] = [
   ...Object.values(bashSessions),
   ...Object.values(bash),
+  ...Object.values(browserPage),
+  ...Object.values(browserSnapshot),
+  ...Object.values(browserTabs),
+  ...Object.values(browser),
+  ...Object.values(desktop),
   ...Object.values(ops),
   ...Object.values(sandbox),
   ...Object.values(shellSessions),
   ...Object.values(shellSocket),
   ...Object.values(shell),
   ...Object.values(watch),
-  ...Object.values(ops),
-  ...Object.values(sandbox),
-  ...Object.values(browser),
-  ...Object.values(browserPage),
-  ...Object.values(browserSnapshot),
-  ...Object.values(browserTabs),
-  ...Object.values(desktop),
 ];

@@ -23,7 +23,12 @@ import {
 import { clientId, environment, systemText } from './inputs.ts';
 
 const language = z.enum(languageWordList).describe('python3 is python; node, nodejs and js are javascript.');
-const kernel = z.string().min(1).max(200).optional().describe('The name of an installed Jupyter kernel, under the language that it runs.');
+const kernel = z
+  .string()
+  .min(1)
+  .max(200)
+  .optional()
+  .describe('The name of an installed Jupyter kernel, under the language that it runs.');
 const SessionPath = z.object({ id: clientId });
 
 const ExecuteBody = z.object({
