@@ -110,8 +110,15 @@ export class Sandbox {
   static async start(options: SandboxOptions = {}): Promise<Sandbox> {
     const sandbox = new Sandbox(options);
     options.prepare?.(sandbox);
-    await sandbox.launch();
-    return sandbox;
+    try {
+      await sandbox.launch();
+      return sandbox;
+    } catch (error) {
+      // One that came up too late would stay for ever.
+      sandbox.dispose();
+      await options.afterwards?.(sandbox);
+      throw error;
+    }
   }
 
   async launch(): Promise<void> {
