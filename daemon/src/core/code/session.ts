@@ -48,6 +48,7 @@ export interface SessionDeps {
   readonly start: (record: SessionRecord) => Promise<Interpreter>;
   readonly notes: {
     save(id: string, running: RunningCell): void;
+    clear(id: string): void;
     remove(id: string): void;
   };
   /** What is too large is put into files. Throws the system's error. */
@@ -245,12 +246,12 @@ export class CodeSession {
     }
     if (interpreter?.isLetGo) return;
     this.record.executionCount = cell.end?.executionCount ?? this.record.executionCount;
-    this.deps.notes.remove(this.id);
+    this.deps.notes.clear(this.id);
   }
 
   async #until(cell: Cell, interpreter: Interpreter, signal: AbortSignal): Promise<void> {
     const stop = new AbortController();
-    const leave = () => stop.abort();
+    const leave = () => stop.abort(null);
     signal.addEventListener('abort', leave, { once: true });
     if (signal.aborted) leave();
     void cell.finished(stop.signal).then(leave);

@@ -63,6 +63,7 @@ export interface CodeSessionsDeps {
   readonly notes: {
     load(id: string): RunningCell | null;
     save(id: string, running: RunningCell): void;
+    clear(id: string): void;
     remove(id: string): void;
   };
   readonly now: () => number;
