@@ -97,7 +97,12 @@ test(
       late_outputs: [],
     });
     await until('it has printed', () => existsSync(file));
-    expect(await run(sandbox, '1')).toMatchObject({
+    let next: JsonObject = {};
+    await until('it is told', async () => {
+      next = await run(sandbox, '1');
+      return (next['late_outputs'] as Json[]).length > 0;
+    });
+    expect(next).toMatchObject({
       stdout: '',
       late_outputs: [{ output_type: 'stream', name: 'stdout', text: 'late\n' }],
     });
