@@ -29,7 +29,7 @@ export class Channel {
     from: number,
     private readonly onEvent: (event: InterpreterEvent) => void,
   ) {
-    this.#reader = new LineReader(() => child.log('stdout'), from);
+    this.#reader = new LineReader(child, from);
     this.#sent = this.#promised = child.stdin.accepted;
   }
 
@@ -96,7 +96,7 @@ export class Channel {
       this.isOver = end !== null && (isAtEnd || this.#reader.offset >= end);
       this.#changes.notify();
       if (this.isOver) break;
-      if (isAtEnd) child.watch();
+      if (isAtEnd) child.follow();
       await (isAtEnd ? child.changed(lastWords?.signal) : nextTurn());
     }
     lastWords?.[Symbol.dispose]();
@@ -104,7 +104,7 @@ export class Channel {
 
   /** Hands on what was said by now, or as much of it as there is time for; true when that was all. */
   #read(): boolean {
-    this.child.refresh();
+    if (!this.child.isWatched) this.child.refresh();
     using _open = this.child.directory.use();
     const from = this.#reader.offset;
     for (const line of this.#reader.read(turnBytes)) {

@@ -1,5 +1,5 @@
 /** The lines of a log, from an offset on, and where some of them are lost: gone, or too long to be a line. */
-import type { ByteLog } from '../../kit/byte-log.ts';
+import type { Child } from '../../platform/spawn.ts';
 
 /** A picture as base64 in a line of JSON is a large one. */
 const mostLineBytes = 32 * 1024 * 1024;
@@ -15,7 +15,7 @@ export class LineReader {
   #memory: Buffer | null = null;
 
   constructor(
-    private readonly log: () => ByteLog,
+    private readonly child: Child,
     from: number,
   ) {
     this.#offset = from;
@@ -33,8 +33,9 @@ export class LineReader {
 
   /** Lines that are whole by now, each with its end; null stands for what is lost. Ends behind so many bytes. */
   *read(mostBytes: number): Generator<string | null> {
-    for (const stop = this.#offset + mostBytes; this.#offset < stop;) {
-      const piece = this.log().readInto((this.#memory ??= Buffer.allocUnsafeSlow(pieceBytes)), this.#offset);
+    const stop = this.#offset + mostBytes;
+    while (this.#offset < stop && this.child.ends[0] > this.#offset) {
+      const piece = this.child.readInto(this.#room(this.child.ends[0] - this.#offset), this.#offset);
       if (!piece) break;
       if (piece.kind === 'gap') {
         this.#offset = piece.to;
@@ -46,6 +47,13 @@ export class LineReader {
       yield* this.#lines(Buffer.from(piece.bytes.buffer, piece.bytes.byteOffset, piece.bytes.length));
     }
     this.#memory = null;
+  }
+
+  /** An answer of a few bytes needs no more than that. */
+  #room(bytes: number): Buffer {
+    const wanted = Math.min(bytes, pieceBytes);
+    if (!this.#memory || this.#memory.length < wanted) this.#memory = Buffer.allocUnsafeSlow(wanted);
+    return this.#memory;
   }
 
   *#lines(bytes: Buffer): Generator<string | null> {
