@@ -20,7 +20,8 @@ except ImportError:
     sys.path.append(site.getusersitepackages())
     import zmq
 
-READ_BYTES = 1024 * 1024
+# As much as a pipe holds.
+READ_BYTES = 64 * 1024
 FLUSH_BYTES = 256 * 1024
 
 
