@@ -1,10 +1,13 @@
 /** A bound on a wait: an abort signal that fires after some time, or when another one does. */
 
+/** One for all: to make one, with the place in the code where it was made, is most of what an abort costs. */
+const over = new DOMException('The wait is over', 'AbortError');
+
 export class Deadline implements Disposable {
   readonly #controller = new AbortController();
   readonly #timer: ReturnType<typeof setTimeout> | undefined;
   readonly #parents: readonly AbortSignal[];
-  readonly #abort = () => this.#controller.abort();
+  readonly #abort = () => this.#controller.abort(over);
 
   /** `afterMs` null waits for the parents alone. */
   constructor(afterMs: number | null, ...parents: readonly AbortSignal[]) {
