@@ -1,6 +1,7 @@
 /** Brings programs that a peer needs, and says so first. */
 import { existsSync, rmSync, writeFileSync } from 'node:fs';
-import { userInfo } from 'node:os';
+import { homedir, userInfo } from 'node:os';
+import { join } from 'node:path';
 
 /** While this file says no, Debian's packages start no services. */
 const servicePolicy = '/usr/sbin/policy-rc.d';
@@ -18,6 +19,27 @@ export function installPackage({ program, name }: { program: string; name: strin
   } finally {
     if (isOurs) rmSync(servicePolicy);
   }
+}
+
+/**
+ * A virtual environment of Python with packages from PyPI, in the user's cache directory; `program` is one that they
+ * bring. The first call installs it; what an interrupted one left behind is made anew.
+ */
+export function virtualEnvironment({ name, packages, program }: VirtualEnvironment): string {
+  const cache = process.env['XDG_CACHE_HOME'] || join(homedir(), '.cache');
+  const place = join(cache, 'sandboxd-bench', name);
+  if (!existsSync(join(place, 'bin', program))) {
+    console.log(`bench: installs ${packages.join(' and ')} from PyPI into ${place}`);
+    must(['python3', '-m', 'venv', '--clear', place]);
+    must([join(place, 'bin/pip'), 'install', '--quiet', '--disable-pip-version-check', ...packages]);
+  }
+  return place;
+}
+
+interface VirtualEnvironment {
+  readonly name: string;
+  readonly packages: readonly string[];
+  readonly program: string;
 }
 
 /** Runs a program that has to succeed. */

@@ -12,6 +12,8 @@ interface Program {
   readonly logsTo: 'stdout' | 'stderr';
   /** The page that answers first; null where no HTTP is spoken. */
   readonly url: ((serving: RegExpExecArray) => string) | null;
+  /** Beside that of the bench. */
+  readonly environment?: Readonly<Record<string, string>>;
 }
 
 export interface Launched extends AsyncDisposable {
@@ -23,12 +25,16 @@ export interface Launched extends AsyncDisposable {
   nextServing(): Promise<RegExpExecArray>;
 }
 
-export async function launch({ command, serving, logsTo, url }: Program, limit: Limit | null): Promise<Launched> {
+export async function launch(
+  { command, serving, logsTo, url, environment = {} }: Program,
+  limit: Limit | null,
+): Promise<Launched> {
   const startedMs = performance.now();
   const child = Bun.spawn([...(limit?.enter ?? []), ...command], {
     stdin: 'ignore',
     stdout: logsTo === 'stdout' ? 'pipe' : 'ignore',
     stderr: logsTo === 'stderr' ? 'pipe' : 'inherit',
+    env: { ...process.env, ...environment },
   });
   const log = new Log(child[logsTo] as ReadableStream<Uint8Array>, serving);
   const first = await log.next(command[0] ?? '');

@@ -41,7 +41,13 @@ function sayWhoIsLeftOut({ peers }: Options): void {
 
 async function measureAll(options: Options): Promise<Measurement[]> {
   await using stack = new AsyncDisposableStack();
-  const limitFor = (name: string): Limit | null => (options.isLimited ? stack.use(makeLimit(name)) : null);
+  const limits = new Map<string, Limit>();
+  const limitFor = (name: string): Limit | null => {
+    if (!options.isLimited) return null;
+    const limit = limits.get(name) ?? stack.use(makeLimit(name));
+    limits.set(name, limit);
+    return limit;
+  };
   const ours = builtSandboxd(limitFor('sandboxd'));
   const started: Peer[] = [ours, direct(limitFor('direct'))];
   const addressed: Peer[] = [];
@@ -58,6 +64,8 @@ async function measureAll(options: Options): Promise<Measurement[]> {
     contestants,
     starters: started.filter(({ canStartAnew }) => canStartAnew),
     openSandboxd: (...flags) => ours.open(...flags),
+    openSandboxdIn: (environment, ...flags) => ours.openIn(environment, ...flags),
+    limitFor,
   });
 }
 

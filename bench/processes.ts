@@ -14,12 +14,38 @@ export function listenersOn(url: string): number[] {
 }
 
 function listenersIn(table: string, port: number): string[] {
-  return readFileSync(table, 'latin1')
-    .split('\n')
-    .slice(1)
-    .map((line) => line.trim().split(/\s+/))
-    .filter((fields) => fields[3] === listening && Number.parseInt(fields[1]?.split(':')[1] ?? '', 16) === port)
+  return socketsIn(table)
+    .filter((fields) => fields[3] === listening && portOf(fields[1]) === port)
     .map((fields) => `socket:[${fields[9]}]`);
+}
+
+/** The descriptors of this process that are connected to a port. */
+export function connectionsTo(port: number): number[] {
+  const sockets = new Set(
+    socketsIn('/proc/net/tcp')
+      .filter((fields) => portOf(fields[2]) === port)
+      .map((fields) => `socket:[${fields[9]}]`),
+  );
+  return readdirSync('/proc/self/fd')
+    .filter((descriptor) => sockets.has(targetOf(`/proc/self/fd/${descriptor}`)))
+    .map(Number);
+}
+
+function socketsIn(table: string): string[][] {
+  const [, ...lines] = readFileSync(table, 'latin1').split('\n');
+  return lines.map((line) => line.trim().split(/\s+/));
+}
+
+function portOf(address = ''): number {
+  return Number.parseInt(address.split(':')[1] ?? '', 16);
+}
+
+function targetOf(link: string): string {
+  try {
+    return readlinkSync(link);
+  } catch {
+    return ''; // It was closed meanwhile.
+  }
 }
 
 function descriptorsOf(pid: number): string[] {
@@ -32,6 +58,44 @@ function descriptorsOf(pid: number): string[] {
 
 export function childrenOf(pid: number): number[] {
   return readFileSync(`/proc/${pid}/task/${pid}/children`, 'latin1').split(' ').filter(Boolean).map(Number);
+}
+
+/** It, its children, their children, and so on. */
+export function treeOf(pid: number): number[] {
+  try {
+    return [pid, ...childrenOf(pid).flatMap(treeOf)];
+  } catch {
+    return []; // It ends just now.
+  }
+}
+
+export function parentOf(pid: number): number {
+  return Number(/^PPid:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'latin1'))?.[1]);
+}
+
+const quietMs = 200;
+
+/** Resolves when processes and all below them have computed nothing for a while: what was started there has begun. */
+export async function quiet(pids: readonly number[]): Promise<void> {
+  for (let before = ''; ;) {
+    const now = pids
+      .flatMap(treeOf)
+      .map((one) => `${one}:${ticksOf(one)}`)
+      .join(' ');
+    if (now === before) return;
+    before = now;
+    await Bun.sleep(quietMs);
+  }
+}
+
+/** Of a processor, in user mode and in the system. */
+function ticksOf(pid: number): number {
+  try {
+    const fields = readFileSync(`/proc/${pid}/stat`, 'latin1').split(') ')[1]?.split(' ') ?? [];
+    return Number(fields[11]) + Number(fields[12]);
+  } catch {
+    return 0; // It ends just now.
+  }
 }
 
 /** The name of its program; empty once it has ended. */

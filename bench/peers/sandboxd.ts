@@ -25,27 +25,27 @@ export interface Sandboxd extends Contestant {
 
 export interface BuiltSandboxd extends Peer {
   open(...flags: string[]): Promise<Sandboxd>;
+  /** With variables beside those of the bench. */
+  openIn(environment: Readonly<Record<string, string>>, ...flags: string[]): Promise<Sandboxd>;
 }
 
 export function builtSandboxd(limit: Limit | null): BuiltSandboxd {
-  return {
-    name: 'sandboxd',
-    canStartAnew: true,
-    async open(...more) {
-      const directory = mkdtempSync(join(tmpdir(), 'sandboxd-bench-'));
-      const flags = ['--port', '0', '--runtime-dir', join(directory, 'runtime'), ...more];
-      const server = await launch(
-        {
-          command: [binary, 'start', ...flags],
-          serving: /"message":"serving","url":"([^"]+)".*"pid":(\d+)/,
-          logsTo: 'stdout',
-          url: ([, url]) => `${url}/health`,
-        },
-        limit,
-      );
-      return new Built(server, directory);
-    },
+  const openIn: BuiltSandboxd['openIn'] = async (environment, ...more) => {
+    const directory = mkdtempSync(join(tmpdir(), 'sandboxd-bench-'));
+    const flags = ['--port', '0', '--runtime-dir', join(directory, 'runtime'), ...more];
+    const server = await launch(
+      {
+        command: [binary, 'start', ...flags],
+        serving: /"message":"serving","url":"([^"]+)".*"pid":(\d+)/,
+        logsTo: 'stdout',
+        url: ([, url]) => `${url}/health`,
+        environment,
+      },
+      limit,
+    );
+    return new Built(server, directory);
   };
+  return { name: 'sandboxd', canStartAnew: true, open: (...flags) => openIn({}, ...flags), openIn };
 }
 
 class Built implements Sandboxd {

@@ -1,8 +1,6 @@
 /** SWE-ReX: its server from PyPI, in a virtual environment of the user's cache directory. */
-import { existsSync } from 'node:fs';
-import { homedir } from 'node:os';
 import { join } from 'node:path';
-import { must } from '../install.ts';
+import { virtualEnvironment } from '../install.ts';
 import { freePort, launch } from '../launch.ts';
 import type { Limit } from '../limit.ts';
 import type { Peer } from './peer.ts';
@@ -14,7 +12,8 @@ export function sweRex(limit: Limit | null): Peer {
     name: 'swe-rex',
     canStartAnew: true,
     async open() {
-      const program = installed();
+      const place = virtualEnvironment({ name: release, packages: [release], program: 'swerex-remote' });
+      const program = join(place, 'bin/swerex-remote');
       const token = crypto.randomUUID();
       const headers = { 'x-api-key': token, 'content-type': 'application/json' };
       const url = `http://127.0.0.1:${await freePort()}`;
@@ -42,17 +41,4 @@ export function sweRex(limit: Limit | null): Peer {
       };
     },
   };
-}
-
-/** Where its server is. The first call installs it; what an interrupted one left behind is made anew. */
-function installed(): string {
-  const cache = process.env['XDG_CACHE_HOME'] || join(homedir(), '.cache');
-  const place = join(cache, 'sandboxd-bench', release);
-  const program = join(place, 'bin/swerex-remote');
-  if (!existsSync(program)) {
-    console.log(`bench: installs ${release} from PyPI into ${place}`);
-    must(['python3', '-m', 'venv', '--clear', place]);
-    must([join(place, 'bin/pip'), 'install', '--quiet', '--disable-pip-version-check', release]);
-  }
-  return program;
 }

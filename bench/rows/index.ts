@@ -1,6 +1,10 @@
 /** All rows, in the order in which they run: what must find the servers unused comes first. */
 import { burst } from './burst.ts';
 import { busyTerminals } from './busy-terminals.ts';
+import { codeCell } from './code-cell.ts';
+import { codeMemory } from './code-memory.ts';
+import { codeOutput } from './code-output.ts';
+import { codeStart } from './code-start.ts';
 import { exec } from './exec.ts';
 import { firstByte } from './first-byte.ts';
 import { followersRow } from './followers.ts';
@@ -33,6 +37,10 @@ export const rows: readonly Row[] = [
   terminal,
   terminals,
   busyTerminals,
+  codeStart,
+  codeCell,
+  codeOutput,
+  codeMemory,
   grep,
   transfer,
   tree,

@@ -1,4 +1,5 @@
 /** What a row is: a few measurements that are taken together, chosen by one name. */
+import type { Limit } from '../limit.ts';
 import type { Measurement } from '../measurement.ts';
 import type { Contestant, Peer } from '../peers/peer.ts';
 import type { Sandboxd } from '../peers/sandboxd.ts';
@@ -10,6 +11,10 @@ export interface Field {
   readonly starters: readonly Peer[];
   /** A sandboxd of the row's own. */
   openSandboxd(...flags: string[]): Promise<Sandboxd>;
+  /** The same, with variables beside those of the bench. */
+  openSandboxdIn(environment: Readonly<Record<string, string>>, ...flags: string[]): Promise<Sandboxd>;
+  /** For a server that the row starts itself; null where servers may have all. */
+  limitFor(name: string): Limit | null;
 }
 
 export interface Row {
