@@ -185,5 +185,5 @@ function namedKernelCandidate(kernels: KernelBackend, language: Language): Candi
 }
 
 function serverCandidate(backend: JupyterBackend): Candidate {
-  return { backend, missing: () => backend.missing(), kernels: () => backend.kernels() };
+  return { backend, missing: (user) => backend.missing(user), kernels: (user) => backend.kernels(user) };
 }

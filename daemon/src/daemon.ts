@@ -37,6 +37,8 @@ export interface DaemonDeps {
 
 /** What open streams get to write their last line; init waits 2 s for the daemon. */
 const closeMs = 1000;
+/** What was asked of another machine in that time holds, also where nobody hears the answer. */
+const closeElsewhereMs = 500;
 
 /** Who listens on every address is reached at this one. */
 const anyAddresses = new Map([
@@ -102,6 +104,7 @@ export class Daemon {
     const { closing, code, tracing, commands, sessions, terminals, watchers, spawn } = this.deps;
     closing.abort();
     await this.#listener?.stop(closeMs);
+    await code.endElsewhere(closeElsewhereMs);
     await nextTurn(); // The last answers are logged a turn of the event loop behind them.
     await tracing?.close();
     watchers[Symbol.dispose]();

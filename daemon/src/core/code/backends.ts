@@ -72,10 +72,21 @@ export class Backends {
   }
 
   /** Of a session that was made before. */
-  of({ backend: name, language }: Pick<SessionRecord, 'backend' | 'language'>): CodeBackend {
+  of(record: Pick<SessionRecord, 'backend' | 'language'>): CodeBackend {
+    const found = this.#find(record);
+    if (found) return found;
+    throw new CoreError('unavailable', `this daemon has no backend called ${record.backend}`, {
+      hint: 'Use another session.',
+    });
+  }
+
+  has(record: Pick<SessionRecord, 'backend' | 'language'>): boolean {
+    return this.#find(record) !== null;
+  }
+
+  #find({ backend: name, language }: Pick<SessionRecord, 'backend' | 'language'>): CodeBackend | null {
     const found = this.#candidates(language).find(({ backend }) => backend.name === name);
-    if (found) return found.backend;
-    throw new CoreError('unavailable', `this daemon has no backend called ${name}`, { hint: 'Use another session.' });
+    return found?.backend ?? null;
   }
 
   #candidates(language: Language): readonly Candidate[] {

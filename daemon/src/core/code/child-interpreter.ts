@@ -14,6 +14,7 @@ const endWithinMs = 5000;
 
 export class ChildInterpreter implements Interpreter {
   readonly isLeaving = false;
+  readonly interruptAgainMs = 250;
   version = '';
   readonly #channel: Channel;
   #onCell: (cell: string, event: CellEvent) => void = () => undefined;

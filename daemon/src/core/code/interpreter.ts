@@ -19,6 +19,13 @@ export interface LogPosition {
   readonly offset: number;
 }
 
+/** Of one that is no process of this machine: keepers neither hand it over nor end it. */
+export interface Elsewhere {
+  /** Another daemon goes on with it; answers the id by which it is found there. */
+  letGo(): string;
+  takeBack(): void;
+}
+
 export interface Interpreter {
   readonly id: string;
   readonly backend: CodeBackendName;
@@ -42,8 +49,11 @@ export interface Interpreter {
   hasTaken(end: number): boolean;
   /** As Ctrl-C. */
   interrupt(): Promise<void>;
+  /** How long after one interrupt the next may come: it can be missed, and it can hit what tells of the first. */
+  readonly interruptAgainMs: number;
   /** Ends it with everything that it has started, and forgets it. */
   close(): Promise<void>;
+  readonly elsewhere?: Elsewhere;
   /** From there on what it says is read anew after a restart of the daemon. */
   readonly position: LogPosition;
 }

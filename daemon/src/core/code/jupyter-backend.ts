@@ -1,24 +1,22 @@
 /** Kernels of a Jupyter server that runs elsewhere: SVC_JUPYTER_ENDPOINT. */
 import { CoreError } from '../../kit/errors.ts';
 import { Deadline } from '../../kit/deadline.ts';
-import { Notifier } from '../../kit/notifier.ts';
-import type { JupyterServer, KernelSocket } from '../../platform/jupyter-server.ts';
-import type { ChildEnd } from '../../platform/spawn.ts';
+import type { JupyterServer } from '../../platform/jupyter-server.ts';
 import type { CodeBackend } from './backend.ts';
-import type { CellRecord } from './cell.ts';
-import type { CellEvent } from './events.ts';
-import type { CellOnItsWay, Interpreter } from './interpreter.ts';
-import { CellEnds, cellEvent, executeRequest, readMessage, type KernelMessage } from './jupyter-messages.ts';
-import type { SessionRecord } from './session.ts';
+import type { Interpreter } from './interpreter.ts';
+import { JupyterInterpreter } from './jupyter-interpreter.ts';
+import { beginning } from './python-preparation.ts';
+import type { RunningCell, SessionRecord } from './session.ts';
 
 export interface JupyterBackendDeps {
   readonly server: JupyterServer;
   readonly now: () => number;
 }
 
-const openWithinMs = 20_000;
-/** How the id of what is no cell begins. */
-const preparing = 'prepare-';
+/** A kernel starts, and answers. */
+const startWithinMs = 60_000;
+/** A daemon that is started again does not wait longer for a server before it serves. */
+const findWithinMs = 1000;
 
 export class JupyterBackend implements CodeBackend {
   readonly name = 'jupyter';
@@ -26,24 +24,36 @@ export class JupyterBackend implements CodeBackend {
 
   constructor(private readonly deps: JupyterBackendDeps) {}
 
-  /** It cannot be reached, in one sentence; null when it can. */
-  async missing(): Promise<string | null> {
-    const kernels = await this.deps.server.kernels();
-    return kernels === null ? `no Jupyter server answers at ${this.deps.server.address}` : null;
+  /** What is missing, in one sentence; null when it can be used. */
+  async missing(user: string | null): Promise<string | null> {
+    const { server } = this.deps;
+    if (user !== null)
+      return `the kernels of the Jupyter server at ${server.address} run as its account, not as ${user}`;
+    const { problem, kernels } = await server.look();
+    if (problem !== null || kernels[0]?.language === 'python') return problem;
+    return `the Jupyter server at ${server.address} has no kernel of Python`;
   }
 
-  async kernels(): Promise<readonly string[]> {
-    return (await this.deps.server.kernels()) ?? [];
+  async kernels(user: string | null): Promise<readonly string[]> {
+    return user === null ? (await this.deps.server.look()).kernels.map(({ name }) => name) : [];
   }
 
-  async start({ kernel, cwd, env }: SessionRecord): Promise<Interpreter> {
-    const id = await this.#ask(() => this.deps.server.start(kernel));
-    const interpreter = await this.#connect(id);
-    if (interpreter === null) throw this.#unavailable('its kernel does not answer');
-    // Where the server is, the directory of a session may not be there: then it stays where kernels start.
-    await interpreter.prepare(`import os\ntry: os.chdir(${JSON.stringify(cwd)})\nexcept OSError: pass`);
-    await interpreter.prepare(environmentCode(env));
-    return interpreter;
+  async start(
+    { kernel, cwd, env }: SessionRecord,
+    onStarted: (id: string) => void = () => undefined,
+  ): Promise<Interpreter> {
+    const { kernels } = await this.deps.server.look();
+    const id = await this.#ask(() => this.deps.server.start(kernel ?? kernels[0]?.name ?? null));
+    onStarted(id);
+    const language = await this.#languageOf(kernel);
+    const interpreter = new JupyterInterpreter(id, { ...this.deps, language });
+    using deadline = new Deadline(startWithinMs);
+    // It answers once it hears everything: what a kernel says before that is lost.
+    const isPython = language === 'python';
+    const reply = await interpreter.ask(isPython ? beginning(cwd, env) : '', deadline.signal);
+    if (reply !== null) return interpreter;
+    await interpreter.close();
+    throw this.#unavailable('its kernel does not answer');
   }
 
   adopt(): Promise<Interpreter | null> {
@@ -51,14 +61,19 @@ export class JupyterBackend implements CodeBackend {
   }
 
   /** Goes on with a kernel that an earlier daemon had started; null when it is gone. */
-  async reconnect(id: string): Promise<Interpreter | null> {
-    return (await this.deps.server.has(id)) ? await this.#connect(id) : null;
+  async reconnect(id: string, { kernel }: SessionRecord, running: RunningCell | null): Promise<Interpreter | null> {
+    const deps = { ...this.deps, language: await this.#languageOf(kernel) };
+    const interpreter = new JupyterInterpreter(id, deps, running?.cell ?? null);
+    using deadline = new Deadline(findWithinMs);
+    await interpreter.opened(deadline.signal);
+    return interpreter.end ? null : interpreter;
   }
 
-  async #connect(id: string): Promise<JupyterInterpreter | null> {
-    const interpreter = new JupyterInterpreter(id, this.deps);
-    using deadline = new Deadline(openWithinMs);
-    return (await interpreter.open(deadline.signal)) ? interpreter : null;
+  /** Where none is named it is one of Python. */
+  async #languageOf(kernel: string | null): Promise<string> {
+    if (kernel === null) return this.language;
+    const { kernels } = await this.deps.server.look();
+    return kernels.find(({ name }) => name === kernel)?.language ?? '';
   }
 
   async #ask<T>(ask: () => Promise<T>): Promise<T> {
@@ -74,113 +89,4 @@ export class JupyterBackend implements CodeBackend {
       hint: 'Look at SVC_JUPYTER_ENDPOINT and its token, or leave it out.',
     });
   }
-}
-
-class JupyterInterpreter implements Interpreter {
-  readonly backend = 'jupyter';
-  readonly version = '';
-  readonly pid = null;
-  readonly isLetGo = false;
-  readonly isLeaving = false;
-  readonly position = { log: '', offset: 0 };
-  end: ChildEnd | null = null;
-  readonly #socket: KernelSocket;
-  readonly #session: string;
-  readonly #ends = new CellEnds();
-  readonly #changes = new Notifier();
-  #prepared = 0;
-  /** Heard before anybody listens: what the server has kept. */
-  #early: [string, CellEvent][] = [];
-  #onCell: ((cell: string, event: CellEvent) => void) | null = null;
-
-  constructor(
-    readonly id: string,
-    private readonly deps: JupyterBackendDeps,
-  ) {
-    this.#session = `sandboxd-${id}`;
-    this.#socket = deps.server.connect(id, this.#session, (line) => this.#hear(line));
-  }
-
-  async open(signal: AbortSignal): Promise<boolean> {
-    while (!this.#socket.isOpen && !signal.aborted) await this.#socket.changed(signal);
-    if (this.#socket.isOpen) void this.#watch();
-    return this.#socket.isOpen;
-  }
-
-  changed(signal?: AbortSignal): Promise<void> {
-    return this.#changes.wait(signal);
-  }
-
-  listen(onCell: (cell: string, event: CellEvent) => void): void {
-    this.#onCell = onCell;
-    for (const [cell, event] of this.#early.splice(0)) onCell(cell, event);
-  }
-
-  handOver(cell: CellRecord): CellOnItsWay {
-    return { end: 0, send: () => this.#run(cell) };
-  }
-
-  /** The server has what was sent, or nobody knows. */
-  hasTaken(): boolean {
-    return true;
-  }
-
-  async #run({ id, code, cwd, env }: CellRecord): Promise<void> {
-    if (cwd !== null) await this.prepare(`import os\nos.chdir(${JSON.stringify(cwd)})`);
-    if (Object.keys(env).length > 0) await this.prepare(environmentCode(env));
-    this.#socket.send(executeRequest(id, this.#session, code));
-  }
-
-  /** Runs behind what was asked before, and is no cell. */
-  async prepare(code: string): Promise<void> {
-    this.#socket.send(executeRequest(`${preparing}${this.#prepared++}`, this.#session, code, true));
-  }
-
-  async interrupt(): Promise<void> {
-    await this.deps.server.interrupt(this.id);
-  }
-
-  async close(): Promise<void> {
-    this.#end();
-    this.#socket.close();
-    // A server that is away has taken its kernels with it.
-    await this.deps.server.end(this.id).catch(() => null);
-  }
-
-  #hear(line: string): void {
-    const message = readMessage(line);
-    if (!message) return;
-    const { channel, type, content, parent } = message;
-    const state = channel === 'iopub' && type === 'status' ? content['execution_state'] : null;
-    if (state === 'restarting' || state === 'dead') this.#end();
-    if (!parent.startsWith(preparing)) this.#tell(message);
-    this.#changes.notify();
-  }
-
-  #tell(message: KernelMessage): void {
-    const events = [cellEvent(message), this.#ends.take(message)].filter((event) => event !== null);
-    for (const event of events) {
-      if (this.#onCell) this.#onCell(message.parent, event);
-      else this.#early.push([message.parent, event]);
-    }
-  }
-
-  async #watch(): Promise<void> {
-    while (this.#socket.isOpen) await this.#socket.changed();
-    this.#end();
-  }
-
-  #end(): void {
-    this.end ??= { kind: 'lost', atMs: this.deps.now() };
-    this.#changes.notify();
-  }
-}
-
-function environmentCode(env: Readonly<Record<string, string | null>>): string {
-  const lines = Object.entries(env).map(([name, value]) =>
-    value === null
-      ? `os.environ.pop(${JSON.stringify(name)}, None)`
-      : `os.environ[${JSON.stringify(name)}] = ${JSON.stringify(value)}`,
-  );
-  return ['import os', ...lines].join('\n');
 }

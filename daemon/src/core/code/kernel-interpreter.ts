@@ -27,6 +27,8 @@ const lastWordsMs = 200;
 
 export class KernelInterpreter implements Interpreter, BridgedKernel {
   readonly backend = 'kernel';
+  /** IPython takes its time to show where the code was. */
+  readonly interruptAgainMs = 1200;
   version = '';
   end: ChildEnd | null = null;
   isLeaving = false;

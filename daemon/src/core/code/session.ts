@@ -62,7 +62,6 @@ export interface SessionDeps {
 const mostWaiting = 64;
 /** Between the interrupt of a cell and the end of its interpreter. */
 const interruptGraceMs = 2000;
-const interruptAgainMs = 250;
 
 export class CodeSession {
   /** The last one that was begun; null before any. */
@@ -185,6 +184,23 @@ export class CodeSession {
   /** Another daemon goes on with it: what waits is asked for there. */
   handOver(): void {
     for (const cell of this.#waiting.splice(0)) cell.fail(new HandedOver());
+    const { elsewhere } = this.#interpreter ?? {};
+    if (elsewhere) this.record.interpreter = elsewhere.letGo();
+    // What is still being started is for the cell that waits for it here.
+    else if (this.#starting) this.record.interpreter = null;
+  }
+
+  /** The other daemon has gone before it served. */
+  takeBack(): void {
+    const interpreter = this.#interpreter;
+    interpreter?.elsewhere?.takeBack();
+    if (interpreter?.elsewhere) this.record.interpreter = interpreter.id;
+  }
+
+  /** Ends an interpreter that would outlive this daemon for nobody. */
+  async endElsewhere(): Promise<void> {
+    const interpreter = this.#interpreter ?? (await this.#starting?.catch(() => null)) ?? null;
+    if (interpreter?.elsewhere) await interpreter.close();
   }
 
   async #end(reason: Reason): Promise<void> {
@@ -278,7 +294,7 @@ export class CodeSession {
     using grace = new Deadline(interruptGraceMs);
     while (cell.hasBegun && !cell.isOver && !interpreter.end && !grace.passed && !interpreter.isLetGo) {
       await interpreter.interrupt();
-      using again = new Deadline(interruptAgainMs, grace.signal);
+      using again = new Deadline(interpreter.interruptAgainMs, grace.signal);
       await this.#until(cell, interpreter, again.signal);
     }
   }

@@ -1,5 +1,6 @@
 /** Keeps the code sessions: makes them, runs cells in them, finds them again after a restart, and closes idle ones. */
 import { CoreError } from '../../kit/errors.ts';
+import { Deadline } from '../../kit/deadline.ts';
 import { HandedOver } from '../../kit/handed-over.ts';
 import { mintId } from '../../kit/ids.ts';
 import type { Child, Recovered } from '../../platform/spawn.ts';
@@ -10,6 +11,7 @@ import type { CodeBackend } from './backend.ts';
 import type { Backends } from './backends.ts';
 import type { Cell, CellRequest } from './cell.ts';
 import { endChild } from './child-interpreter.ts';
+import type { Interpreter } from './interpreter.ts';
 import type { LargeValues } from './large-values.ts';
 import { poolKindOf, type Language, type PoolKind } from './language.ts';
 import { decodeNote, type InterpreterNote } from './note.ts';
@@ -177,8 +179,7 @@ export class CodeSessions implements Disposable {
 
   /** Those of its kind that live. */
   living(kind: PoolKind): number {
-    const all = [...this.#byId.values(), ...this.#single];
-    return all.filter(({ record }) => poolKindOf(record.backend) === kind).length;
+    return this.#all.filter(({ record }) => poolKindOf(record.backend) === kind).length;
   }
 
   /** Starts nothing more, and leaves all of them to another daemon. */
@@ -186,7 +187,8 @@ export class CodeSessions implements Disposable {
     this.#isHandedOver = true;
     if (this.#sweeping) clearInterval(this.#sweeping);
     await Promise.allSettled(this.#opening.values());
-    for (const session of [...this.#byId.values(), ...this.#single]) session.handOver();
+    for (const session of this.#all) session.handOver();
+    this.#saveSoon();
     this.flush();
     this.#isLeft = true;
   }
@@ -195,8 +197,17 @@ export class CodeSessions implements Disposable {
   takeBack(): void {
     this.#isHandedOver = false;
     this.#isLeft = false;
+    for (const session of this.#all) session.takeBack();
     this.#saveSoon();
     this.#keepSweeping();
+  }
+
+  /** Ends what lives on another machine and is still ours; what lives on this one ends with its keepers. */
+  async endElsewhere(withinMs: number): Promise<void> {
+    const ends = Promise.allSettled(this.#all.map(async (session) => session.endElsewhere()));
+    using deadline = new Deadline(withinMs);
+    const passed = new Promise((resolve) => deadline.signal.addEventListener('abort', resolve));
+    await Promise.race([ends, passed]);
   }
 
   /** Writes what is still to be written. */
@@ -215,6 +226,10 @@ export class CodeSessions implements Disposable {
       this.deps.kernels.close();
     }
     this.flush();
+  }
+
+  get #all(): CodeSession[] {
+    return [...this.#byId.values(), ...this.#single];
   }
 
   async #open(id: string, spec: NewSession): Promise<CodeSession> {
@@ -269,7 +284,7 @@ export class CodeSessions implements Disposable {
   #session(record: SessionRecord): CodeSession {
     const { backends, largeValues, now, notes, onFault, spare } = this.deps;
     return new CodeSession(record, {
-      start: async (of) => (await spare.take(of)) ?? (await backends.of(of).start(of)),
+      start: async (of) => (await spare.take(of)) ?? (await backends.of(of).start(of, (id) => this.#note(of, id))),
       notes,
       shrink: (event, user) => largeValues.shrink(event, user),
       now,
@@ -278,10 +293,14 @@ export class CodeSessions implements Disposable {
     });
   }
 
+  #note(record: SessionRecord, interpreter: string): void {
+    record.interpreter = interpreter;
+    this.#save();
+  }
+
   async #readopt(record: SessionRecord, note: InterpreterNote, child: Child): Promise<void> {
     const session = this.#session(record);
-    if (record.isSingle) this.#single.add(session);
-    else this.#byId.set(record.id, session);
+    this.#keep(session);
     const running = this.deps.notes.load(record.id);
     const backend: CodeBackend = this.deps.backends.of(record);
     const interpreter = await backend.adopt(note, child, running);
@@ -296,16 +315,31 @@ export class CodeSessions implements Disposable {
 
   /** A session whose interpreter is nowhere to be found goes on with a new one when it is used. */
   async #find(record: SessionRecord): Promise<void> {
-    if (record.isSingle) return;
     const session = this.#session(record);
-    this.#byId.set(record.id, session);
-    const { interpreter: id } = record;
-    const interpreter = id === null ? null : ((await this.deps.backends.of(record).reconnect?.(id)) ?? null);
-    if (interpreter) session.resume(interpreter, this.deps.notes.load(record.id));
-    else {
-      this.deps.notes.remove(record.id);
-      if (id !== null) session.lose(null);
+    const running = this.deps.notes.load(record.id);
+    const interpreter = await this.#reconnect(record, running);
+    if (interpreter) {
+      this.#keep(session);
+      session.resume(interpreter, running);
+      if (record.isSingle) void this.#closeBehind(session, session.last, readWithinMs);
+      return;
     }
+    this.deps.notes.remove(record.id);
+    if (record.isSingle) return;
+    this.#keep(session);
+    if (record.interpreter !== null) session.lose(null);
+  }
+
+  async #reconnect(record: SessionRecord, running: RunningCell | null): Promise<Interpreter | null> {
+    const { backends } = this.deps;
+    // This daemon may have been given other backends than the one before it.
+    if (record.interpreter === null || !backends.has(record)) return null;
+    return (await backends.of(record).reconnect?.(record.interpreter, record, running)) ?? null;
+  }
+
+  #keep(session: CodeSession): void {
+    if (session.record.isSingle) this.#single.add(session);
+    else this.#byId.set(session.id, session);
   }
 
   /** A cell without a session is over: nobody can use its interpreter any more. */
@@ -365,7 +399,7 @@ export class CodeSessions implements Disposable {
   #save(): void {
     if (this.#isLeft) return;
     try {
-      this.deps.store.save([...this.#byId.values(), ...this.#single].map(({ record }) => record));
+      this.deps.store.save(this.#all.map(({ record }) => record));
     } catch (error) {
       this.deps.onFault('code sessions could not be written', error);
     }
