@@ -4,9 +4,10 @@
  */
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { makeOnce } from './make-once.mjs';
 import { repositoryRoot } from './repository.mjs';
 import { provide, runTool, SetupError } from './setup.mjs';
 
@@ -18,21 +19,19 @@ const virtualEnvironments = {
 };
 
 /** The programs of the environment are in its `bin`. */
-export function pythonEnvironment(folder = 'openapi') {
+export async function pythonEnvironment(folder = 'openapi') {
   const requirements = `test/${folder}/requirements.txt`;
-  const environment = join(repositoryRoot, `node_modules/.cache/python-${folder}`);
-  const stamp = join(environment, '.installed-requirements');
+  const environment = join(repositoryRoot, `node_modules/.cache/python-${folder.replaceAll('/', '-')}`);
   const wanted = createHash('sha256')
     .update(readFileSync(join(repositoryRoot, requirements)))
     .digest('hex');
-  if (existsSync(stamp) && readFileSync(stamp, 'utf8') === wanted) return environment;
-  provide(virtualEnvironments);
-  console.log(`setup: python3 -m venv and pip install (${requirements}, into ${environment})`);
-  rmSync(environment, { recursive: true, force: true });
-  run('python3', ['-m', 'venv', environment]);
-  const quietly = ['--quiet', '--disable-pip-version-check', '--no-input'];
-  run(join(environment, 'bin/pip'), ['install', ...quietly, '--no-deps', '--requirement', requirements]);
-  writeFileSync(stamp, wanted);
+  await makeOnce(environment, wanted, () => {
+    provide(virtualEnvironments);
+    console.log(`setup: python3 -m venv and pip install (${requirements}, into ${environment})`);
+    run('python3', ['-m', 'venv', environment]);
+    const quietly = ['--quiet', '--disable-pip-version-check', '--no-input'];
+    run(join(environment, 'bin/pip'), ['install', ...quietly, '--no-deps', '--requirement', requirements]);
+  });
   return environment;
 }
 
@@ -44,7 +43,7 @@ function run(program, args) {
 
 if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
   await runTool(async () => {
-    pythonEnvironment(process.argv[2]);
+    await pythonEnvironment(process.argv[2]);
     return 0;
   });
 }

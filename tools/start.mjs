@@ -26,7 +26,7 @@ await runTool(async () => {
   const once = process.argv.includes('--once');
   const isData = process.argv[2] === 'data';
   const { bun, native } = await setup({ compiler: true });
-  const python = isData ? [join(pythonEnvironment('code'), 'bin')] : [];
+  const python = isData ? [join(await pythonEnvironment('code'), 'bin')] : [];
   const port = await choosePort(args);
   const daemon = startDaemon({
     bun,

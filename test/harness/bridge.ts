@@ -2,6 +2,7 @@
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { needPython } from './interpreters.ts';
 import { until } from './until.ts';
 
 export const repositoryRoot = join(import.meta.dirname, '../..');
@@ -17,15 +18,7 @@ const program = Buffer.concat(
 );
 const waitMs = 20_000;
 
-// Before the first test, because a download takes longer than a test may.
-const made = Bun.spawnSync([process.execPath, 'tools/python.mjs', 'code'], {
-  cwd: repositoryRoot,
-  stdout: 'inherit',
-  stderr: 'inherit',
-});
-if (made.exitCode !== 0) throw new Error('the Python environment of test/code could not be made');
-
-export const environment = join(repositoryRoot, 'node_modules/.cache/python-code');
+export const environment = needPython('code');
 export const python = join(environment, 'bin/python3');
 
 const ipykernel = [

@@ -1,0 +1,137 @@
+/** A Jupyter server as somebody else runs it: it has a token, kernels of its own, and may go away and come back. */
+import { randomUUID } from 'node:crypto';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { until } from './until.ts';
+
+export interface ServerKernel {
+  readonly id: string;
+  readonly name: string;
+  readonly execution_state: string;
+  readonly connections: number;
+}
+
+const markerVariable = 'SANDBOXD_TEST_JUPYTER';
+
+export class JupyterServer implements AsyncDisposable {
+  readonly token = randomUUID();
+  readonly directory = mkdtempSync(join(tmpdir(), 'sandboxd-jupyter-'));
+  /** The same one each time that it comes back. */
+  readonly port = freePort();
+  #process: Bun.Subprocess | null = null;
+
+  constructor(private readonly environment: string) {
+    mkdirSync(join(this.directory, 'work'));
+  }
+
+  get address(): string {
+    return `http://127.0.0.1:${this.port}`;
+  }
+
+  /** For SVC_JUPYTER_ENDPOINT. */
+  get endpoint(): string {
+    return `${this.address}/?token=${this.token}`;
+  }
+
+  async launch(): Promise<void> {
+    const python = join(this.environment, 'bin/python3');
+    const flags = ['--no-browser', '--allow-root', `--port=${this.port}`, '--ServerApp.port_retries=0'];
+    this.#process = Bun.spawn(
+      [python, '-m', 'jupyter_server', ...flags, '--ServerApp.ip=127.0.0.1', '--ServerApp.jpserver_extensions={}'],
+      { cwd: join(this.directory, 'work'), env: this.#env(), stdin: 'ignore', stdout: 'ignore', stderr: 'pipe' },
+    );
+    const stderr = new Response(this.#process.stderr as ReadableStream).text();
+    await until('the Jupyter server answers', async () => {
+      if (this.#process?.exitCode !== null) throw new Error(`the Jupyter server has ended: ${await stderr}`);
+      return await this.#answers();
+    });
+  }
+
+  async kernels(): Promise<ServerKernel[]> {
+    const response = await this.#fetch('/api/kernels');
+    return (await response.json()) as ServerKernel[];
+  }
+
+  /** Writes a kernelspec that it finds from now on. */
+  addKernel(name: string, spec: object): void {
+    const place = join(this.directory, 'data/kernels', name);
+    mkdirSync(place, { recursive: true });
+    writeFileSync(join(place, 'kernel.json'), JSON.stringify(spec));
+  }
+
+  signal(signal: NodeJS.Signals): void {
+    this.#process?.kill(signal);
+  }
+
+  /** Until it has gone, with its kernels. */
+  async end(signal: 'SIGTERM' | 'SIGKILL'): Promise<void> {
+    this.signal(signal);
+    await this.#process?.exited;
+    await until('its kernels have gone', () => this.processes().length === 0);
+  }
+
+  /** It and its kernels. */
+  processes(): number[] {
+    const mark = `${markerVariable}=${this.token}`;
+    return readdirSync('/proc')
+      .filter((name) => /^\d+$/.test(name) && environmentOf(name).split('\0').includes(mark))
+      .map(Number);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.signal('SIGCONT');
+    for (const pid of this.processes()) endNow(pid);
+    await this.#process?.exited;
+    rmSync(this.directory, { recursive: true, force: true });
+  }
+
+  #env(): Record<string, string> {
+    const place = (name: string) => join(this.directory, name);
+    return {
+      PATH: `${this.environment}/bin:/usr/bin:/bin`,
+      HOME: this.directory,
+      JUPYTER_TOKEN: this.token,
+      JUPYTER_DATA_DIR: place('data'),
+      JUPYTER_CONFIG_DIR: place('config'),
+      JUPYTER_RUNTIME_DIR: place('runtime'),
+      IPYTHONDIR: place('ipython'),
+      [markerVariable]: this.token,
+    };
+  }
+
+  async #answers(): Promise<boolean> {
+    try {
+      return (await this.#fetch('/api/kernelspecs')).ok;
+    } catch {
+      return false; // It does not listen yet.
+    }
+  }
+
+  #fetch(path: string): Promise<Response> {
+    return fetch(`${this.address}${path}`, { headers: { authorization: `token ${this.token}` }, keepalive: false });
+  }
+}
+
+function freePort(): number {
+  const listener = Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { data: () => undefined } });
+  const { port } = listener;
+  listener.stop(true);
+  return port;
+}
+
+function environmentOf(pid: string): string {
+  try {
+    return readFileSync(`/proc/${pid}/environ`, 'utf8');
+  } catch {
+    return ''; // It ended while we looked.
+  }
+}
+
+function endNow(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL');
+  } catch {
+    // It ended by itself meanwhile.
+  }
+}

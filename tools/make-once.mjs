@@ -1,0 +1,40 @@
+/** Makes something that is kept, once: whoever wants it at the same time waits for it. */
+import { createHash } from 'node:crypto';
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { dirname, join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+const lookEveryMs = 200;
+
+/** Calls `make` unless the directory was made with the same word before; it may count on an empty place. */
+export async function makeOnce(directory, word, make) {
+  const stamp = join(directory, '.installed-requirements');
+  const isMade = () => existsSync(stamp) && readFileSync(stamp, 'utf8') === word;
+  if (isMade()) return;
+  const lock = await takeLock(directory);
+  try {
+    if (isMade()) return;
+    mkdirSync(dirname(directory), { recursive: true });
+    rmSync(directory, { recursive: true, force: true });
+    make();
+    writeFileSync(stamp, word);
+  } finally {
+    lock.close();
+  }
+}
+
+/** An address that only one process can have, and that nobody has any more when that one is killed. */
+async function takeLock(directory) {
+  const address = `\0sandboxd-make-${createHash('sha256').update(directory).digest('hex').slice(0, 40)}`;
+  for (;;) {
+    const server = createServer();
+    const outcome = await new Promise((resolve) => {
+      server.once('error', resolve);
+      server.listen(address, () => resolve('taken'));
+    });
+    if (outcome === 'taken') return server;
+    if (outcome.code !== 'EADDRINUSE') throw outcome;
+    await sleep(lookEveryMs);
+  }
+}
