@@ -48,9 +48,15 @@ export class JupyterServer implements AsyncDisposable {
     });
   }
 
+  /** Asked again where it fails: one of them may have gone while the server looked at it. */
   async kernels(): Promise<ServerKernel[]> {
-    const response = await this.#fetch('/api/kernels');
-    return (await response.json()) as ServerKernel[];
+    let kernels: ServerKernel[] | null = null;
+    await until('the server tells its kernels', async () => {
+      const response = await this.#fetch('/api/kernels');
+      if (response.ok) kernels = (await response.json()) as ServerKernel[];
+      return response.ok;
+    });
+    return kernels ?? [];
   }
 
   /** Writes a kernelspec that it finds from now on. */
