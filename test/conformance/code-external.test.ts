@@ -281,9 +281,9 @@ test(
     await isAtGate(sandbox);
     await bothRun();
     process.kill(sandbox.daemonPid, 'SIGKILL');
-    openGate(sandbox);
     await cut;
     await sandbox.served();
+    openGate(sandbox);
     await isIdle(sandbox);
     const last = await lastOf(sandbox);
     expect(last).toMatchObject({ status: 'ok', partial: true });
