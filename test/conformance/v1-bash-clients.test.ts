@@ -52,7 +52,11 @@ function waiting(sandbox: Sandbox): { command: string; begun: () => Promise<void
   const [log, gate] = [join(sandbox.directory, 'log'), join(sandbox.directory, 'gate')];
   return {
     command: `echo ran >> ${log}; while [ ! -e ${gate} ]; do sleep 0.02; done; echo over`,
-    begun: () => until('the command has begun', () => existsSync(log)),
+    begun: () =>
+      until('the command runs', async () => {
+        const listed = (await sandbox.ok('GET /v1/bash/sessions')) as unknown as Json[];
+        return existsSync(log) && listed.some(({ session_id: id, current_command: current }) => id === 's' && current);
+      }),
     letGo: () => writeFileSync(gate, ''),
   };
 }

@@ -1,5 +1,5 @@
 /** What a 1.x client may rely on when it runs commands: the public guide's sequence, and the rules behind it. */
-import { existsSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test, type Json, type JsonObject, type Sandbox } from '../harness/sandbox.ts';
 import { until } from '../harness/until.ts';
@@ -225,10 +225,13 @@ test('V1BASH-3 a program that has no input, has ended, or does not read is told 
   const { session_id: session } = await exec(sandbox, { command: 'exit 3' });
   const closed = await sandbox.request('POST /v1/bash/write', { session_id: session, input: 'x' });
   expect(closed).toMatchObject({ status: 409, body: { success: false, hint: expect.stringContaining('has ended') } });
-  const [gate, begun] = [join(sandbox.directory, 'gate'), join(sandbox.directory, 'begun')];
-  const command = `cat; touch ${begun}; while [ ! -e ${gate} ]; do sleep 0.02; done`;
+  const gate = join(sandbox.directory, 'gate');
+  const command = `cat; while [ ! -e ${gate} ]; do sleep 0.02; done`;
   const waiting = exec(sandbox, { session_id: 'waits', command });
-  await until('it has begun', () => existsSync(begun));
+  await until('it runs', async () => {
+    const listed = (await sandbox.ok('GET /v1/bash/sessions')) as unknown as Json[];
+    return listed.some(({ current_command: current }) => current === command);
+  });
   const without = await sandbox.request('POST /v1/bash/write', { session_id: 'waits', input: 'x' });
   expect(without).toMatchObject({ status: 409, body: { hint: expect.stringContaining('async_mode') } });
   writeFileSync(gate, '');
