@@ -149,9 +149,9 @@ test(
   'V1SHELL-8 all of much output arrives, in order, at a client that is slow to read',
   async ({ sandbox }) => {
     const client = await ShellClient.open(sandbox, 'session_id=it');
-    client.type(`seq -f 'number %.0f' 200000; echo al''l\n`);
+    client.type(`seq 200000; echo al''l\n`);
     await client.sees('all\r\n');
-    const numbers = [...client.text.matchAll(/number (\d+)\r\n/g)].map(([, number]) => Number(number));
+    const numbers = [...client.text.matchAll(/^(\d+)\r$/gm)].map(([, number]) => Number(number));
     expect(numbers).toHaveLength(200_000);
     expect(numbers.every((number, n) => number === n + 1)).toBe(true);
     expect(client.of('error')).toEqual([]);
