@@ -48,7 +48,7 @@ test('V1FILE-3 view_range is from one line to another, both shown, and -1 is the
   expect(await view([2, 3])).toBe(`${head}     2\tline 2\n     3\tline 3\n`);
   expect(await view([12, -1])).toBe(`${head}    12\tline 12\n`);
   expect(await view([11, 99])).toBe(
-    `NOTE: the file has 12 lines, and the last of them is shown last.\n${head}    11\tline 11\n    12\tline 12\n`,
+    `${head}    11\tline 11\n    12\tline 12\n\nNOTE: the file has 12 lines, and the last of them is shown last.\n`,
   );
   expect(await view([])).toEndWith('    12\tline 12\n    13\t\n');
   expect(await view(null)).toBe(await view([]));
@@ -180,6 +180,7 @@ test('V1FILE-3 insert puts whole lines behind a line, at the top and at the end'
     ['a\nb\n', 0, 'x', 'x\na\nb\n'],
     ['a\nb\n', 1, 'x\ny', 'a\nx\ny\nb\n'],
     ['a\nb\n', 2, 'x', 'a\nb\nx\n'],
+    ['a\nb\n', 1, 'x\n', 'a\nx\n\nb\n'],
     ['a\nb', 2, 'x', 'a\nb\nx\n'],
     ['', 0, 'x', 'x\n'],
   ] as const) {

@@ -78,6 +78,16 @@ test('V1FILE-10 only the first of very many lines are answered, and the hint say
   expect(hint).toBe('These are the first 100000 lines; POST /v1/file/grep goes on with offset.');
 });
 
+test('V1FILE-10 a file that is larger than a text is left to grep', async ({ sandbox }) => {
+  const file = join(sandbox.directory, 'large');
+  writeFileSync(file, `needle\n${'x'.repeat(16 * 1024 * 1024)}`);
+  const { success, data, hint } = await attempt(sandbox, 'search', { file, regex: 'needle' });
+  expect([success, data['errno_name'], data['error_type']]).toEqual([false, 'EFBIG', 'io_error']);
+  expect(hint).toBe('Search it with grep, and a larger max_file_size.');
+  const found = await post(sandbox, 'grep', { path: file, pattern: 'needle', max_file_size: '32M' });
+  expect(found).toMatchObject({ match_count: 1, matches: [{ line_content: 'needle' }] });
+});
+
 test('V1FILE-7 find goes through the whole tree, and answers full paths, sorted', async ({ sandbox }) => {
   const root = plant(sandbox, project);
   const find = async (glob: string) => names(await post(sandbox, 'find', { path: root, glob }), root);

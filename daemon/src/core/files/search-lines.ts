@@ -1,5 +1,5 @@
 /** Finds the lines of one text file that match a pattern, each of them whole. */
-import { asFileOperation } from '../../kit/file-failure.ts';
+import { asFileOperation, FileFailure } from '../../kit/file-failure.ts';
 import type { FilesContext } from './context.ts';
 import { openFile } from './open-file.ts';
 import { maxReadBytes } from './read.ts';
@@ -29,7 +29,10 @@ export async function searchLines(
 ): Promise<FoundLines> {
   const path = places.resolve(asked, user);
   await asFileOperation('search', path, async () => {
-    await using _ = await openFile(path, 'search');
+    await using opened = await openFile(path, 'search');
+    if (opened.stat.size <= maxReadBytes) return;
+    const hint = 'Search it with grep, and a larger max_file_size.';
+    throw new FileFailure({ operation: 'search', path, errnoName: 'EFBIG', hint });
   });
   const { matches, isTruncated } = await grep.search({ path, user, pattern, ...everyLine }, signal);
   return {

@@ -55,7 +55,7 @@ async function viewFile(
   const text = range.length === 0 ? read.content : read.content.replace(/\r?\n$/, '');
   return editorResult({
     path: shown,
-    output: note + texts.numbered(shown, text, (startLine ?? 0) + 1),
+    output: texts.numbered(shown, text, (startLine ?? 0) + 1) + note,
     metadata: tellsMetadata ? { total_lines: lineCount } : null,
   });
 }
@@ -82,7 +82,7 @@ function noteOf(range: readonly number[], lineCount: number, path: string): stri
     const problem = `Its first element \`${first}\` should be within the lines of the file: [1, ${lineCount}].`;
     throw invalidRange(range, problem, path);
   }
-  return last > lineCount ? `NOTE: the file has ${lineCount} lines, and the last of them is shown last.\n` : '';
+  return last > lineCount ? `\nNOTE: the file has ${lineCount} lines, and the last of them is shown last.\n` : '';
 }
 
 function invalidRange(range: readonly number[], problem: string, path: string): Error {

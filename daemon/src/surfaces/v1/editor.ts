@@ -53,7 +53,7 @@ const commands: Readonly<Record<Exclude<EditorCommand, 'view'>, Run>> = {
     const line = required(insertLine, 'insert_line', path, command);
     const newText = required(newStr, 'new_str', path, command);
     if (line < 0) throw invalid('insert_line', String(line), 'It should be 0, the top, or the number of a line.', path);
-    // Whole lines: what comes without its end gets one.
+    // As in 1.x a line end is put behind it, whether it has one or not.
     return edit(files, path, { kind: 'insert', line, newText: `${newText}\n` });
   },
 
