@@ -8,6 +8,7 @@ import * as browserSnapshot from './browser-snapshot.ts';
 import * as browserTabs from './browser-tabs.ts';
 import * as browser from './browser.ts';
 import * as desktop from './desktop.ts';
+import { fileRoutes } from './file-routes.ts';
 import * as ops from './ops.ts';
 import * as sandbox from './sandbox.ts';
 import * as shellSessions from './shell-sessions.ts';
@@ -25,6 +26,7 @@ export const v1Routes: readonly Route<V1Deps>[] = [
   ...Object.values(browserTabs),
   ...Object.values(browser),
   ...Object.values(desktop),
+  ...fileRoutes,
   ...Object.values(ops),
   ...Object.values(sandbox),
   ...Object.values(shellSessions),

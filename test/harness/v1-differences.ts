@@ -1,0 +1,106 @@
+/** Where the description of v1 differs from that of 1.x on purpose: each difference as it is told, by its reason. */
+
+const noNul = '^[^\\\\u0000]*$';
+const signals = [
+  ...['ABRT', 'ALRM', 'BUS', 'CHLD', 'CONT', 'FPE', 'HUP', 'ILL', 'INT', 'IO', 'IOT', 'KILL', 'PIPE', 'POLL', 'PROF'],
+  ...['PWR', 'QUIT', 'SEGV', 'STKFLT', 'STOP', 'SYS', 'TERM', 'TRAP', 'TSTP', 'TTIN', 'TTOU', 'URG', 'USR1', 'USR2'],
+  ...['VTALRM', 'WINCH', 'XCPU', 'XFSZ'],
+];
+const actions = [
+  ...['MOVE_TO', 'MOVE_REL', 'CLICK', 'MOUSE_DOWN', 'MOUSE_UP', 'RIGHT_CLICK', 'DOUBLE_CLICK', 'DRAG_TO', 'DRAG_REL'],
+  ...['SCROLL', 'TYPING', 'PRESS', 'KEY_DOWN', 'KEY_UP', 'HOTKEY', 'WAIT'],
+];
+
+/** The lines of one operation. */
+const of = (operation: string, ...lines: readonly string[]): string[] => lines.map((line) => `${operation} ${line}`);
+
+/** A path goes by two names: neither alone is required any more, and the other one is there. */
+const eitherName = (route: string, name: string, other: string): string[] =>
+  of(`POST /v1/file/${route}`, `body.${name}: required, here optional`, `body.${other}: not there, here it is`);
+
+export const agreedDifferences: Readonly<Record<string, readonly string[]>> = {
+  'fields beside those of the envelope are always sent, and described as if they might not be': [
+    ...of('GET /v1/sandbox', ...['detail', 'home_dir', 'version', 'workspace'].map(sentAlways)),
+    ...of('POST /v1/browser/actions', ...['action_performed', 'status'].map(sentAlways)),
+  ],
+  'an action is told by its type, which 1.x wants too, although its document has a default': of(
+    'POST /v1/browser/actions',
+    'body.action_type: optional, here required',
+    ...actions.map((name) => `body.action_type: default "${name}", here no default`),
+  ),
+  'file and path are two names of one field (interface, Facts)': [
+    ...['read', 'write', 'replace', 'search'].flatMap((route) => eitherName(route, 'file', 'path')),
+    ...['find', 'grep', 'glob', 'list', 'str_replace_editor', 'watch', 'watch/wait'].flatMap((route) =>
+      eitherName(route, 'path', 'file'),
+    ),
+    ...of('GET /v1/file/download', 'parameters.query.file: not there, here it is'),
+  ],
+  'a string of the system ends at its first NUL': [
+    ...of('POST /v1/shell/exec', ...['exec_dir', 'command'].map(withoutNul)),
+    ...of('POST /v1/shell/sessions/create', withoutNul('exec_dir')),
+    ...of('POST /v1/bash/exec', ...['command', 'env.*'].map(withoutNul)),
+    ...of('POST /v1/bash/sessions/create', withoutNul('snapshot_path')),
+  ],
+  'a directory to run in is absolute, as the text of 1.x says': ['exec', 'sessions/create'].flatMap((route) =>
+    of(`POST /v1/bash/${route}`, `body.exec_dir: no pattern, here pattern "${noNul.replace('^', '^/')}"`),
+  ),
+  'a time and a number of characters are not negative': [
+    ...of('POST /v1/shell/exec', ...['timeout', 'no_change_timeout', 'hard_timeout'].map(notNegative)),
+    ...of('POST /v1/shell/wait', ...['seconds', 'max_wait_seconds'].map(notNegative)),
+    ...of('POST /v1/shell/sessions/create', notNegative('no_change_timeout')),
+    ...of('POST /v1/shell/sessions/update', notNegative('no_change_timeout')),
+    ...of('POST /v1/bash/exec', ...['timeout', 'hard_timeout', 'max_output_length'].map(notNegative)),
+    ...of('POST /v1/bash/output', ...['offset', 'stderr_offset', 'wait_timeout'].map(notNegative)),
+  ],
+  'what no clock and no keeper can hold is refused': [
+    ...of('POST /v1/bash/exec', 'body.timeout: no maximum, here maximum 31536000'),
+    ...of('POST /v1/bash/exec', 'body.hard_timeout: no maximum, here maximum 4294967'),
+    ...of('POST /v1/bash/output', 'body.wait_timeout: no maximum, here maximum 31536000'),
+  ],
+  'what a client sends is kept, and therefore bounded': [
+    ...['exec', 'output', 'write', 'kill', 'sessions/create'].flatMap((route) =>
+      of(`POST /v1/bash/${route}`, 'body.session_id: no maxLength, here maxLength 256'),
+    ),
+    ...of('POST /v1/bash/sessions/{session_id}/close', 'parameters.path.session_id: no maxLength, here maxLength 256'),
+    ...of('POST /v1/file/grep', ...['include', 'exclude'].map(atMost100)),
+    ...of('POST /v1/file/grep', 'body.offset: no maximum, here maximum 100000'),
+    ...of('POST /v1/file/glob', atMost100('exclude')),
+  ],
+  'the values that there are are listed, so that another one is 422 and not a failure': [
+    ...of(
+      'POST /v1/bash/kill',
+      `body.signal: any value, here one of ${signals.map((name) => `"SIG${name}"`).join(', ')}`,
+    ),
+    ...of('POST /v1/file/grep', 'body.max_file_size: no pattern, here pattern "^[1-9][0-9]{0,9}[KMGkmg]?$"'),
+    ...of('POST /v1/file/replace', 'body.old_str: no minLength, here minLength 1'),
+  ],
+  'the clients may send null for a variable, which unsets it': of(
+    'POST /v1/bash/exec',
+    'body.env.*: string, here null|string',
+  ),
+  'more than 1.x had, for who asks for it': [
+    ...of('POST /v1/bash/write', 'body.offset: not there, here it is'),
+    ...['exec', 'view'].flatMap((route) =>
+      of(`POST /v1/shell/${route}`, 'answer: application/json, here application/json, text/event-stream'),
+    ),
+    // The public guide shows it.
+    ...of('POST /v1/file/read', 'answer.data.line_count: not there, here it is'),
+  ],
+  'bytes have no schema in OpenAPI 3.1': of('GET /v1/file/download', 'answer: string, here any'),
+};
+
+function sentAlways(name: string): string {
+  return `answer.${name}: required, here optional`;
+}
+
+function withoutNul(name: string): string {
+  return `body.${name}: no pattern, here pattern "${noNul}"`;
+}
+
+function notNegative(name: string): string {
+  return `body.${name}: no minimum, here minimum 0`;
+}
+
+function atMost100(name: string): string {
+  return `body.${name}: no maxItems, here maxItems 100`;
+}
