@@ -8,7 +8,10 @@ import { until } from '../harness/until.ts';
 import { ShellRoutes, withPlainShell } from '../harness/v1-shell.ts';
 
 /** Two minutes are two minutes: they go by while the other tests run. */
-const longest: { sandbox?: Sandbox; answers: Promise<JsonObject[]> } = { answers: Promise.resolve([]) };
+const longest: { sandbox: Sandbox | null; answers: Promise<JsonObject[]> } = {
+  sandbox: null,
+  answers: Promise.resolve([]),
+};
 const longestMs = 180_000;
 
 beforeAll(async () => {
@@ -23,9 +26,8 @@ beforeAll(async () => {
   longest.answers.catch(() => null); // The last test tells.
 });
 
-afterAll(async () => {
-  await longest.sandbox?.close();
-});
+/** Where the last test was not asked for. */
+afterAll(() => longest.sandbox?.dispose());
 
 test(
   'V1SHELL-4 a command that ends its shell has ended, and the session has another one',
@@ -49,7 +51,7 @@ test(
   'V1SHELL-4 who has waited long enough is told, and the command goes on',
   async ({ sandbox }) => {
     const shell = new ShellRoutes(sandbox);
-    const running = await shell.answer('exec', { id: 'it', command: 'echo begun; sleep 3; echo done', timeout: 0.5 });
+    const running = await shell.answer('exec', { id: 'it', command: 'echo begun; sleep 4; echo done', timeout: 2 });
     expect(running).toMatchObject({
       status: 200,
       body: { success: true, message: 'The command runs', data: { status: 'running', exit_code: null } },
@@ -59,7 +61,7 @@ test(
     expect(await shell.ask('wait', { id: 'it', seconds: 0 })).toEqual({ status: 'running' });
     expect(await shell.ask('view', { id: 'it' })).toMatchObject({
       status: 'running',
-      command: 'echo begun; sleep 3; echo done',
+      command: 'echo begun; sleep 4; echo done',
       exit_code: null,
       console: [{ output: 'begun\n' }],
     });
@@ -69,13 +71,11 @@ test(
     expect(seen['output']).toContain('begun\ndone\n');
 
     for (const more of [{ async_mode: true }, { async_mode: true, timeout: 60 }, { timeout: 0 }]) {
-      const at = performance.now();
       expect(await shell.exec('sleep 0.3; echo later', { id: 'it', ...more })).toMatchObject({
         status: 'running',
         output: '',
         exit_code: null,
       });
-      expect(performance.now() - at).toBeLessThan(250);
       expect(await shell.ask('wait', { id: 'it' })).toEqual({ status: 'completed' });
       expect((await shell.ask('view', { id: 'it' }))['console'].at(-1).output).toBe('later\n');
     }
@@ -88,9 +88,9 @@ test(
   async ({ sandbox }) => {
     const shell = new ShellRoutes(sandbox);
     const command = `sh -c 'trap "" INT TERM; echo begun; sleep 1001 & sleep 1002'`;
-    const answer = await shell.answer('exec', { id: 'it', command, hard_timeout: 0.5, timeout: 60 });
+    const answer = await shell.answer('exec', { id: 'it', command, hard_timeout: 1.5, timeout: 60 });
     expect(answer.body).toMatchObject({
-      message: 'The command was stopped after 0.5 s',
+      message: 'The command was stopped after 1.5 s',
       data: { status: 'hard_timeout', output: expect.stringMatching(/^begun\n/), exit_code: null },
     });
     const left = () => sandbox.processes().filter(({ command: line }) => line.startsWith('sleep 100'));
@@ -111,11 +111,9 @@ test(
       message: 'The command has printed nothing for 1 s, and goes on',
       data: { status: 'no_change_timeout', output: 'begun\n', exit_code: null },
     });
-    const at = performance.now();
     const busy = await shell.answer('exec', { id: 'it', command: 'echo next' });
     expect(busy).toMatchObject({ status: 409, body: { data: { current_command: expect.stringContaining('sleep') } } });
     expect(busy.body.hint).toContain('kill');
-    expect(performance.now() - at).toBeLessThan(900);
     expect(await shell.ask('sessions/update', { id: 'it', no_change_timeout: 30 })).toMatchObject({
       no_change_timeout: 30,
     });
@@ -291,6 +289,28 @@ test(
   withPlainShell(),
 );
 
+test(
+  'V1SHELL-4 V1SHELL-6 an upgrade takes nothing from those who wait: each command runs once, and every caller is answered',
+  async ({ sandbox }) => {
+    const shell = new ShellRoutes(sandbox);
+    await shell.ask('sessions/create', { id: 'it' });
+    const first = shell.exec('sleep 4; echo first >> ran; echo first', { id: 'it' });
+    const isRunning = async () => (await shell.ask('view', { id: 'it' }))['status'] === 'running';
+    await until('it runs', isRunning);
+    const second = shell.exec('echo second >> ran; echo second', { id: 'it' });
+    const waiting = shell.ask('wait', { id: 'it', seconds: 30 });
+    expect((await sandbox.upgrade()).code).toBe(0);
+    expect(await isRunning()).toBe(true);
+    expect((await first)['output']).toBe('first\n');
+    expect((await second)['output']).toBe('second\n');
+    expect(await waiting).toEqual({ status: 'completed' });
+    expect(await shell.output('it', 'cat ran')).toBe('first\nsecond\n');
+    await shell.exec('sleep 1000', { id: 'it', async_mode: true });
+    expect(await shell.ask('kill', { id: 'it' })).toMatchObject({ status: 'terminated' });
+  },
+  withPlainShell(),
+);
+
 plainTest(
   'V1SHELL-4 a command that is quiet for more than two minutes is told of after two, or not at all',
   async () => {
@@ -301,6 +321,9 @@ plainTest(
     const shell = new ShellRoutes(longest.sandbox!);
     expect(await shell.ask('wait', { id: 'usual' })).toEqual({ status: 'completed' });
     expect((await shell.ask('view', { id: 'usual' }))['console']).toMatchObject([{ output: 'done\n' }]);
+    const { sandbox } = longest;
+    longest.sandbox = null;
+    await sandbox?.close();
   },
   longestMs,
 );

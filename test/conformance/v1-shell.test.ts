@@ -171,12 +171,12 @@ test(
   async ({ sandbox }) => {
     const shell = new ShellRoutes(sandbox);
     await shell.ask('sessions/create', { id: 'named' });
-    await shell.exec('sleep 4', { id: 'busy', async_mode: true });
+    await shell.exec('sleep 6', { id: 'busy', async_mode: true });
     await until('it is closed', async () => (await shell.list())['named'] === undefined);
     expect(Object.keys(await shell.list())).toEqual(['busy']);
     await until('both are closed', async () => Object.keys(await shell.list()).length === 0);
   },
-  withPlainShell({ env: { SVC_SHELL_SESSION_TIMEOUT_SECS: '1' } }),
+  withPlainShell({ env: { SVC_SHELL_SESSION_TIMEOUT_SECS: '2' } }),
 );
 
 /** Each has its own name, so that a root without the shell can be excepted. */
