@@ -1,3 +1,4 @@
+/** Failures are found in what the runner itself prints, whatever tests print between them. */
 import { expect, test } from 'bun:test';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
