@@ -13,6 +13,7 @@ import { Kernels } from './core/code/kernels.ts';
 import { ReplBackend, type ReplBackendDeps } from './core/code/repl-backend.ts';
 import type { RunningCell, SessionRecord } from './core/code/session.ts';
 import { CodeSessions } from './core/code/sessions.ts';
+import type { Scratch } from './core/code/single-runs.ts';
 import { SpareInterpreters } from './core/code/spare-interpreters.ts';
 import type { Tools } from './core/capabilities/tool-run.ts';
 import type { Accounts } from './core/identity/accounts.ts';
@@ -36,6 +37,7 @@ export interface CodeInputs {
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly logger: Logger;
   readonly runtimeDirectory: string;
+  readonly scratch: Scratch;
   readonly spawn: Spawn;
   readonly tools: Tools;
   readonly versions: CodeInfoDeps['versions'];
@@ -109,7 +111,7 @@ export function composeCode({ accounts, config, logger, runtimeDirectory, spawn,
   };
   const sessions = new CodeSessions({
     largeValues: new LargeValues({ files, ownerOf }),
-    ...{ backends, spare, accounts, kernels, limits, onFault },
+    ...{ backends, spare, accounts, kernels, limits, onFault, scratch: inputs.scratch },
     store: new StateFile<readonly SessionRecord[]>(`${runtimeDirectory}/code-sessions.json`, [], onFault),
     notes: new NoteFiles<RunningCell>(`${runtimeDirectory}/cells`, onFault),
     now: Date.now,
@@ -170,7 +172,12 @@ function candidate(backend: ReplBackend): Candidate {
 }
 
 function kernelCandidate(backend: KernelBackend): Candidate {
-  return { backend, missing: (user) => backend.missing(user), kernels: (user) => backend.names(user, 'python') };
+  return {
+    backend,
+    missing: (user) => backend.missing(user),
+    kernels: (user) => backend.names(user, 'python'),
+    versions: (user) => backend.versions(user),
+  };
 }
 
 /** What runs a language without a kernel is better known, and there all the same. */

@@ -18,6 +18,7 @@ import { execProbe } from './core/commands/probe.ts';
 import { Sessions, type Session } from './core/commands/sessions.ts';
 import { UsedIds, type UsedId } from './core/commands/used-ids.ts';
 import { filesProbe } from './core/files/probe.ts';
+import { ScratchDirectories } from './core/files/scratch.ts';
 import { Accounts } from './core/identity/accounts.ts';
 import { Packages } from './core/ops/packages.ts';
 import { Sandbox } from './core/ops/sandbox.ts';
@@ -89,6 +90,7 @@ export async function composeDaemon(inputs: DaemonInputs): Promise<Daemon> {
     tools: tools.tools,
     environment: { ...environment, ...Object.fromEntries(boot.scrubbed) },
     versions: () => tools.toolchains.look(),
+    scratch: new ScratchDirectories(files),
   });
   const metrics = new Metrics(gauges({ runtimeDirectory, commands, code, sessions, streams, terminals, watchers }));
   const operations = composeOperations({ config, environment, runtimeDirectory, accounts, limits, code, ...tools });

@@ -107,6 +107,7 @@ export class Daemon {
     await code.endElsewhere(closeElsewhereMs);
     await nextTurn(); // The last answers are logged a turn of the event loop behind them.
     await tracing?.close();
+    await code.settle();
     watchers[Symbol.dispose]();
     terminals[Symbol.dispose]();
     code[Symbol.dispose]();

@@ -360,6 +360,26 @@ describe.each(nodes())('%s', (node) => {
     expect(session.stray).toBe('');
   });
 
+  test('a program ends when nothing is left to do, at its first error, or where it exits', async () => {
+    const run = async (code: string) => {
+      await using session = await start(node);
+      session.line({ op: 'execute', cell: 'p', code, cwd: null, env: null, program: true });
+      session.finish();
+      const { error, exitCode, stdout } = await session.end('p');
+      return [exitCode, stdout, error?.ename];
+    };
+    expect(await run('setTimeout(() => console.log("timer"), 30); console.log("code")')).toEqual([
+      0,
+      'code\ntimer\n',
+      undefined,
+    ]);
+    expect(await run('setTimeout(() => { throw new TypeError("late") }, 10); void 0')).toEqual([1, '', 'TypeError']);
+    expect(await run('setInterval(() => 0, 9999); throw new TypeError("now")')).toEqual([1, '', 'TypeError']);
+    expect(await run('setInterval(() => 0, 9999); process.exit(3)')).toEqual([3, '', 'Exit']);
+    expect(await run('process.exitCode = 4; void 0')).toEqual([4, '', 'Exit']);
+    expect(await run('await new Promise(() => 0)')).toEqual([1, '', 'Stalled']);
+  });
+
   test('requests of another kind, and half ones, are passed over', async () => {
     await using session = await start(node);
     for (const broken of ['', '{"op": "execute", "cell": "y", "co', '7', 'null']) session.text(`${broken}\n`);

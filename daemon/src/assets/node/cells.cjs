@@ -5,18 +5,19 @@ const { process, setImmediate } = globalThis;
 const { chdir } = process;
 
 module.exports = ({ events, origin, evaluate, failures }) => {
-  const { Interrupted, DirectoryError, EnvironmentVariableError, Exit, errorOutput } = failures;
+  const { Interrupted, DirectoryError, EnvironmentVariableError, Exit, Stalled, errorOutput } = failures;
   let count = 0;
   /** Ends the cell that runs before its code does; null between cells. */
   let endNow = null;
   let lastEnd = null;
 
-  const run = async ({ cell, code, cwd = null, env = null }) => {
+  const run = async ({ cell, code, cwd = null, env = null, program = false }) => {
     count += 1;
     origin.begin(cell);
     events.send({ event: 'begin', cell });
     const early = new Promise((resolve) => (endNow = resolve));
-    const ending = await Promise.race([early, runCode(code, cwd, env ?? {})]);
+    const coded = runCode(code, cwd, env ?? {});
+    const ending = await Promise.race([early, program ? untilIdle(coded) : coded]);
     endNow = null;
     const exitCode = tell(cell, ending);
     origin.end();
@@ -39,6 +40,17 @@ module.exports = ({ events, origin, evaluate, failures }) => {
       return { error: error?.code === 'ERR_SCRIPT_EXECUTION_INTERRUPTED' ? new Interrupted() : error };
     }
   };
+
+  /** Code that has not failed goes on until the process has nothing left to wait for. */
+  const untilIdle = (coded) =>
+    new Promise((resolve) => {
+      let ending = { error: new Stalled('the code waits for something that never comes') };
+      process.once('beforeExit', () => {
+        const exitCode = Number(process.exitCode ?? 0) & 0xff;
+        resolve(exitCode === 0 || 'error' in ending ? ending : { ...ending, error: new Exit(exitCode) });
+      });
+      void coded.then((end) => ('error' in end ? resolve(end) : (ending = end)));
+    });
 
   /** Answers the exit code, also of a value that is too large for any text: that is an error of its cell alone. */
   const tell = (cell, ending) => {

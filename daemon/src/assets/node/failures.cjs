@@ -26,6 +26,11 @@ class Exit extends Error {
   }
 }
 
+/** A program whose code has not come to its end, with nothing left that could lead it there. */
+class Stalled extends Error {
+  name = 'Stalled';
+}
+
 /** Frames of ours and of what runs scripts: they are of no use to anybody, whoever prints an error. */
 const isForeign = (site) =>
   /^(?:sandboxd:node|node:(?:vm|internal|diagnostics_channel)\b)/.test(site.getFileName() ?? '');
@@ -36,6 +41,8 @@ function prepareStackTrace(error, sites) {
   return [text(() => Error.prototype.toString.call(error)), ...kept].join('\n    at ');
 }
 
+const ours = [Interrupted, DirectoryError, EnvironmentVariableError, Exit, Stalled];
+
 function errorOutput(error) {
   const isError = error instanceof Error || Object.prototype.toString.call(error) === '[object Error]';
   const ename = isError ? text(() => error.name ?? error.constructor.name) : 'Error';
@@ -45,9 +52,7 @@ function errorOutput(error) {
 }
 
 function linesOf(error, headline) {
-  if ([Interrupted, DirectoryError, EnvironmentVariableError, Exit].some((kind) => error instanceof kind)) {
-    return [headline];
-  }
+  if (ours.some((kind) => error instanceof kind)) return [headline];
   // An error without frames is shown in brackets.
   return shown(error)
     .replace(/^\[([\s\S]*)\]$/, '$1')
@@ -67,4 +72,7 @@ function text(read) {
   }
 }
 
-module.exports = { Interrupted, DirectoryError, EnvironmentVariableError, Exit, errorOutput, prepareStackTrace };
+module.exports = {
+  ...{ Interrupted, DirectoryError, EnvironmentVariableError, Exit, Stalled },
+  ...{ errorOutput, prepareStackTrace },
+};

@@ -15,6 +15,8 @@ export interface Candidate {
   kernels(user: string | null): Promise<readonly string[]>;
   /** It runs nothing but what asks for one of its kernels. */
   readonly isForNamed?: boolean;
+  /** Names by which it takes them too: `python3.12`. */
+  versions?(user: string | null): Promise<readonly string[]>;
 }
 
 /** How a backend stands now. */
@@ -60,6 +62,28 @@ export class Backends {
     throw unknownKernel(language, kernel, known);
   }
 
+  /** A kernel, whatever is pinned: the best one, or that of a name. Throws `not_implemented`, `kernel_unknown`. */
+  async chooseKernel(kernel: string | null, user: string | null): Promise<CodeBackend> {
+    const missing: string[] = [];
+    const known: string[] = [];
+    for (const candidate of this.#kernelCandidates) {
+      const lack = await candidate.missing(user);
+      if (lack !== null) missing.push(lack);
+      if (kernel === null && lack === null) return candidate.backend;
+      const names = kernel === null ? [] : await allNames(candidate, user);
+      if (kernel !== null && names.includes(kernel)) return candidate.backend;
+      known.push(...names);
+    }
+    throw kernel === null || known.length === 0 ? noKernel(missing) : unknownKernel('python', kernel, known);
+  }
+
+  /** The names that `chooseKernel` takes, the default one first. Throws `not_implemented`. */
+  async kernels(user: string | null): Promise<readonly string[]> {
+    await this.chooseKernel(null, user);
+    const names = await Promise.all(this.#kernelCandidates.map((candidate) => allNames(candidate, user)));
+    return [...new Set(names.flat())];
+  }
+
   /** All that a language may run on, and what each lacks now. */
   async look(language: Language): Promise<BackendStanding[]> {
     const looks = this.#candidates(language).map(async (candidate) => ({
@@ -89,6 +113,10 @@ export class Backends {
     return found?.backend ?? null;
   }
 
+  get #kernelCandidates(): readonly Candidate[] {
+    return this.#candidates('python').filter(({ backend }) => poolKindOf(backend.name) === 'kernel');
+  }
+
   #candidates(language: Language): readonly Candidate[] {
     return this.deps.candidates[language];
   }
@@ -99,6 +127,16 @@ export class Backends {
     if (pinned === 'auto' || language === 'javascript') return true;
     return poolKindOf(name) === (pinned === 'kernel' ? 'kernel' : 'repl');
   }
+}
+
+async function allNames(candidate: Candidate, user: string | null): Promise<readonly string[]> {
+  return [...(await candidate.kernels(user)), ...((await candidate.versions?.(user)) ?? [])];
+}
+
+function noKernel(missing: readonly string[]): CoreError {
+  return new CoreError('not_implemented', `there is no Jupyter kernel here: ${missing.join('; ')}`, {
+    hint: 'Install ipykernel in the image: pip install ipykernel. /v1/code/execute runs Python without it.',
+  });
 }
 
 function unknownKernel(language: Language, kernel: string, known: readonly string[]): CoreError {

@@ -11,6 +11,8 @@ export interface CellRequest {
   readonly cwd: string | null;
   readonly env: EnvironmentChanges;
   readonly timeoutMs: number;
+  /** It runs to the end of what it has put off, timers and sockets too, as a program does; its interpreter ends then. */
+  readonly isProgram?: boolean;
 }
 
 /** Plain data, so that it can be kept in a file as it is. */

@@ -72,13 +72,15 @@ export class ChildInterpreter implements Interpreter {
   /** What an earlier daemon sent may have been cut off in the middle: the rest of that line is none. */
   async resume(running: string | null): Promise<void> {
     this.#asked = running;
-    await this.#channel.send(Buffer.from('\n'));
+    // One that runs a program takes no more input.
+    await this.#channel.send(Buffer.from('\n')).catch(() => null);
   }
 
-  handOver({ id, code, cwd, env }: CellRecord): CellOnItsWay {
+  handOver({ id, code, cwd, env, isProgram = false }: CellRecord): CellOnItsWay {
     this.#asked = id;
-    const line = Buffer.from(`${JSON.stringify({ op: 'execute', cell: id, code, cwd, env })}\n`);
-    return { end: this.#channel.endOf(line), send: () => this.#channel.send(line) };
+    const line = Buffer.from(`${JSON.stringify({ op: 'execute', cell: id, code, cwd, env, program: isProgram })}\n`);
+    const end = this.#channel.endOf(line);
+    return { end, send: () => this.#send(line, isProgram ? end : null) };
   }
 
   hasTaken(end: number): boolean {
@@ -91,6 +93,11 @@ export class ChildInterpreter implements Interpreter {
 
   async close(): Promise<void> {
     await endChild(this.child);
+  }
+
+  async #send(line: Uint8Array, inputEnd: number | null): Promise<void> {
+    await this.#channel.send(line);
+    if (inputEnd !== null) this.child.closeStdin(inputEnd);
   }
 
   #take(event: InterpreterEvent): void {

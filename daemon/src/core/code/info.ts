@@ -42,8 +42,24 @@ export interface CodeInfoDeps {
   }>;
 }
 
+export interface KernelRecord {
+  /** The default one first. */
+  readonly names: readonly string[];
+  readonly limits: SessionLimits;
+}
+
 export class CodeInfo {
   constructor(private readonly deps: CodeInfoDeps) {}
+
+  /** Throws `not_implemented` where no kernel can be had. */
+  async needKernel(): Promise<void> {
+    await this.deps.backends.chooseKernel(null, null);
+  }
+
+  /** What there is for code that has to run in a kernel. Throws `not_implemented` where there is none. */
+  async kernels(): Promise<KernelRecord> {
+    return { names: await this.deps.backends.kernels(null), limits: this.deps.limits.kernel };
+  }
 
   async look(): Promise<CodeRuntimes> {
     const { python, node } = await this.deps.versions();

@@ -68,6 +68,11 @@ export class KernelBackend implements CodeBackend {
     return { name, language, start: (record) => this.start(record), adopt: (...all) => this.adopt(...all) };
   }
 
+  /** By the version of their Python: `start` takes these too. */
+  async versions(user: string | null): Promise<readonly string[]> {
+    return await this.deps.kernels.versions(this.deps.accounts.resolve(user));
+  }
+
   async start(record: SessionRecord): Promise<Interpreter> {
     const account = this.deps.accounts.resolve(record.user);
     const found = await this.deps.kernels.find(account, record.kernel ?? defaultKernel);

@@ -24,6 +24,8 @@ export interface UsableKernel {
 
 /** What one Python has told. */
 interface Told {
+  /** Of Python: `3.12.1`. */
+  readonly version: string;
   readonly executable: string;
   readonly packages: Readonly<Record<string, string>>;
   readonly kernels: readonly Kernelspec[];
@@ -79,9 +81,10 @@ export class Kernels {
     const usual = await this.#ask(account, defaultPythons);
     const isUsual = usual.some((told) => has(told, name));
     const all = isUsual || name === defaultKernel ? usual : [...usual, ...(await this.#ask(account, otherPythons))];
-    const spec = all
+    const named = all
       .flatMap(({ kernels }) => kernels)
       .find((kernel) => kernel.name === name && kernel.program !== null);
+    const spec = named ?? ownKernels(all).find((own) => own.name === name)?.spec;
     if (!spec) return this.#lack(all, name);
     const python = await this.#bridgePython(account, all, spec);
     return python === null
@@ -97,6 +100,12 @@ export class Kernels {
       .filter((kernel) => kernel.program !== null && kernelLanguage(kernel.language) === language);
     const names = [...new Set(usable.map(({ name }) => name))];
     return names.toSorted((a, b) => Number(b === defaultKernel) - Number(a === defaultKernel));
+  }
+
+  /** The Pythons that have an ipykernel of their own, as `python3.12`: `find` takes these names too. */
+  async versions(account: Account): Promise<readonly string[]> {
+    const own = ownKernels(await this.#ask(account, [...defaultPythons, ...otherPythons]));
+    return [...new Set(own.map(({ name }) => name))].toSorted();
   }
 
   async #bridgePython(account: Account, all: readonly Told[], { argv, program }: Kernelspec): Promise<string | null> {
@@ -165,6 +174,15 @@ export class Kernels {
 
 function isTold(told: Awaited<Known['told']>): told is Told {
   return told !== null && told !== failed;
+}
+
+/** By the version of their Python, whatever they are called. */
+function ownKernels(all: readonly Told[]): { readonly name: string; readonly spec: Kernelspec }[] {
+  return all.flatMap(({ executable, kernels, version }) => {
+    const spec = kernels.find(({ language, program }) => language === 'python' && program === executable);
+    const [, minor] = /^(3\.\d+)\./.exec(version) ?? [];
+    return spec && minor !== undefined ? [{ name: `python${minor}`, spec }] : [];
+  });
 }
 
 function has({ kernels }: Told, name: string): boolean {

@@ -31,6 +31,10 @@ export interface SessionRecord {
   executionCount: number;
   /** The id of its interpreter; null while it has none. */
   interpreter: string | null;
+  /** How long it may be idle; absent: as long as all of its kind. */
+  readonly idleMs?: number;
+  /** A directory of its own, which goes with it. */
+  scratch?: string;
 }
 
 /** What runs in a session, written down for the next daemon. */

@@ -16,6 +16,7 @@ import type { LargeValues } from './large-values.ts';
 import { poolKindOf, type Language, type PoolKind } from './language.ts';
 import { decodeNote, type InterpreterNote } from './note.ts';
 import { CodeSession, type RunningCell, type SessionRecord } from './session.ts';
+import { SingleRuns, type Scratch } from './single-runs.ts';
 import type { SpareInterpreters } from './spare-interpreters.ts';
 
 /** Where a session begins. */
@@ -28,6 +29,10 @@ export interface NewSession {
   readonly cwd: string | null;
   readonly env: EnvironmentChanges;
   readonly user: string | null;
+  /** A kernel, whatever is pinned; that of an existing session will do, whatever its name. */
+  readonly onKernel?: boolean;
+  /** In place of the limit for all of its kind. */
+  readonly idleMs?: number;
 }
 
 export interface CellSpec extends CellRequest {
@@ -36,6 +41,11 @@ export interface CellSpec extends CellRequest {
   /** null runs it alone: its interpreter is new, and ends with it. */
   readonly sessionId: string | null;
   readonly user: string | null;
+  readonly onKernel?: boolean;
+  /** The code itself enters `cwd`: that it is not there is an error of the code then. */
+  readonly entersDirectory?: boolean;
+  /** Texts by their names below the directory that it runs in. */
+  readonly files?: Readonly<Record<string, string>>;
 }
 
 export interface SessionLimits {
@@ -61,6 +71,7 @@ export interface CodeSessionsDeps {
   readonly limits: Readonly<Record<PoolKind, SessionLimits>>;
   readonly largeValues: LargeValues;
   readonly kernels: KernelKeeping;
+  readonly scratch: Scratch;
   readonly store: { load(): readonly SessionRecord[]; save(records: readonly SessionRecord[]): void };
   readonly notes: {
     load(id: string): RunningCell | null;
@@ -82,8 +93,7 @@ const readWithinMs = 5000;
 export class CodeSessions implements Disposable {
   readonly #byId = new Map<string, CodeSession>();
   readonly #opening = new Map<string, Promise<CodeSession>>();
-  /** Of one cell each. */
-  readonly #single = new Set<CodeSession>();
+  readonly #single: SingleRuns;
   #saving: ReturnType<typeof setTimeout> | null = null;
   #sweeping: ReturnType<typeof setInterval> | null = null;
   #isHandedOver = false;
@@ -91,6 +101,8 @@ export class CodeSessions implements Disposable {
   #isLeft = false;
 
   constructor(private readonly deps: CodeSessionsDeps) {
+    const { scratch, onFault } = deps;
+    this.#single = new SingleRuns({ scratch, onFault, isHandedOver: () => this.#isHandedOver });
     this.#keepSweeping();
   }
 
@@ -117,40 +129,48 @@ export class CodeSessions implements Disposable {
 
   /** Answers the session of that id where there is one. Throws `capacity_reached`, `bad_argument`, `unavailable`. */
   async create(spec: NewSession): Promise<CodeSession> {
+    return (await this.obtain(spec)).session;
+  }
+
+  /** The same, and whether it was there already. */
+  async obtain(spec: NewSession): Promise<{ session: CodeSession; isNew: boolean }> {
     this.#assertOwner();
     const id = spec.id ?? mintId('code', this.deps.now());
     const existing = this.#opening.get(id) ?? this.#byId.get(id);
-    if (existing) return assertSame(await existing, spec, this.deps.accounts);
+    if (existing) return { session: assertSame(await existing, spec, this.deps.accounts), isNew: false };
     const opening = this.#open(id, spec);
     this.#opening.set(id, opening);
     try {
-      return await opening;
+      return { session: await opening, isNew: true };
     } finally {
       this.#opening.delete(id);
     }
   }
 
-  /** Throws what `create` does, and what `CodeSession.enqueue` does. */
-  async execute({
-    sessionId,
-    language,
-    kernel,
-    user,
-    ...request
-  }: CellSpec): Promise<{ session: CodeSession; cell: Cell }> {
-    this.#assertRoom(request.code);
-    const spec = { id: sessionId, language, kernel, cwd: request.cwd, env: request.env, user };
-    const session = sessionId === null ? await this.#openSingle(spec) : await this.create(spec);
-    // `~` is the home of who runs it, and that is the account of the session.
-    const cwd = request.cwd === null ? null : this.#directory(request.cwd, session.record.user);
-    const cell = session.enqueue({
-      ...request,
-      cwd,
-      id: mintId('cell', this.deps.now()),
-      queuedMs: this.deps.now(),
-    });
-    if (sessionId === null) void this.#closeBehind(session, cell, 0);
-    return { session, cell };
+  /** Throws what `create` does, and what `CodeSession.enqueue` and `Scratch` do. */
+  async execute(spec: CellSpec): Promise<{ session: CodeSession; cell: Cell }> {
+    this.#assertRoom(spec.code);
+    const { sessionId, ...rest } = spec;
+    const begin = { ...rest, id: sessionId, cwd: spec.entersDirectory === true ? null : spec.cwd };
+    if (sessionId !== null) {
+      const session = await this.create(begin);
+      return { session, cell: await this.#enqueue(session, spec) };
+    }
+    this.#assertOwner();
+    const session = await this.#make(mintId('one', this.deps.now()), begin, true);
+    await this.#single.open(session, spec.isProgram === true && spec.cwd === null);
+    let cell: Cell | null = null;
+    try {
+      cell = await this.#enqueue(session, spec);
+      return { session, cell };
+    } finally {
+      void this.#single.closeBehind(session, cell);
+    }
+  }
+
+  /** After how long without a cell it is closed. */
+  idleLimitMs({ record }: CodeSession): number {
+    return record.idleMs ?? this.deps.limits[poolKindOf(record.backend)].idleMs;
   }
 
   /** Throws `session_not_found`. */
@@ -210,6 +230,11 @@ export class CodeSessions implements Disposable {
     await Promise.race([ends, passed]);
   }
 
+  /** Ends the programs that run alone, and resolves when nothing of them is left. */
+  async settle(): Promise<void> {
+    await this.#single.settle();
+  }
+
   /** Writes what is still to be written. */
   flush(): void {
     if (this.#saving === null) return;
@@ -229,7 +254,7 @@ export class CodeSessions implements Disposable {
   }
 
   get #all(): CodeSession[] {
-    return [...this.#byId.values(), ...this.#single];
+    return [...this.#byId.values(), ...this.#single.all];
   }
 
   async #open(id: string, spec: NewSession): Promise<CodeSession> {
@@ -245,24 +270,23 @@ export class CodeSessions implements Disposable {
     return session;
   }
 
-  async #openSingle(spec: NewSession): Promise<CodeSession> {
-    this.#assertOwner();
-    const session = await this.#make(mintId('one', this.deps.now()), spec, true);
-    this.#single.add(session);
-    try {
-      await session.open();
-    } catch (error) {
-      this.#single.delete(session);
-      throw error;
-    }
-    return session;
+  async #enqueue(session: CodeSession, spec: CellSpec): Promise<Cell> {
+    const { code, env, files, isProgram = false, timeoutMs } = spec;
+    // `~` is the home of who runs it, and that is the account of the session.
+    const { user } = session.record;
+    const cwd = spec.cwd === null ? (session.record.scratch ?? null) : this.#directory(spec.cwd, user);
+    if (files) await this.deps.scratch.fill(cwd ?? session.record.cwd, files, user);
+    const queuedMs = this.deps.now();
+    return session.enqueue({ id: mintId('cell', queuedMs), queuedMs, code, cwd, env, timeoutMs, isProgram });
   }
 
-  async #make(id: string, { language, kernel, cwd, env, user }: NewSession, isSingle: boolean): Promise<CodeSession> {
+  async #make(id: string, spec: NewSession, isSingle: boolean): Promise<CodeSession> {
+    const { language, kernel, cwd, env, user, onKernel = false, idleMs } = spec;
+    const { backends, limits } = this.deps;
     const account = this.deps.accounts.resolve(user).name;
-    const backend = await this.deps.backends.choose(language, kernel, user);
+    const backend = await (onKernel ? backends.chooseKernel(kernel, user) : backends.choose(language, kernel, user));
     const kind = poolKindOf(backend.name);
-    if (this.living(kind) >= this.deps.limits[kind].most) throw tooMany(kind, this.deps.limits[kind].most);
+    if (this.living(kind) >= limits[kind].most) throw tooMany(kind, limits[kind].most);
     const now = this.deps.now();
     return this.#session({
       id,
@@ -274,6 +298,7 @@ export class CodeSessions implements Disposable {
       cwd: this.#directory(cwd, user),
       env,
       isSingle,
+      ...(idleMs !== undefined && { idleMs }),
       createdMs: now,
       lastUsedMs: now,
       executionCount: 0,
@@ -305,12 +330,13 @@ export class CodeSessions implements Disposable {
     const backend: CodeBackend = this.deps.backends.of(record);
     const interpreter = await backend.adopt(note, child, running);
     if (interpreter === null) {
+      if (record.isSingle) await this.#single.forget(session);
       session.lose(child.end);
       this.#discard(note, child);
       return;
     }
     session.resume(interpreter, running);
-    if (record.isSingle) void this.#closeBehind(session, session.last, readWithinMs);
+    if (record.isSingle) void this.#single.closeBehind(session, session.last, readWithinMs);
   }
 
   /** A session whose interpreter is nowhere to be found goes on with a new one when it is used. */
@@ -321,11 +347,11 @@ export class CodeSessions implements Disposable {
     if (interpreter) {
       this.#keep(session);
       session.resume(interpreter, running);
-      if (record.isSingle) void this.#closeBehind(session, session.last, readWithinMs);
+      if (record.isSingle) void this.#single.closeBehind(session, session.last, readWithinMs);
       return;
     }
     this.deps.notes.remove(record.id);
-    if (record.isSingle) return;
+    if (record.isSingle) return await this.#single.removeDirectory(record);
     this.#keep(session);
     if (record.interpreter !== null) session.lose(null);
   }
@@ -340,18 +366,6 @@ export class CodeSessions implements Disposable {
   #keep(session: CodeSession): void {
     if (session.record.isSingle) this.#single.add(session);
     else this.#byId.set(session.id, session);
-  }
-
-  /** A cell without a session is over: nobody can use its interpreter any more. */
-  async #closeBehind(session: CodeSession, cell: Cell | null, lingerMs: number): Promise<void> {
-    while (cell && !cell.isOver) await cell.changed();
-    if (lingerMs > 0) await new Promise((resolve) => setTimeout(resolve, lingerMs).unref());
-    try {
-      await session.close();
-    } catch (error) {
-      if (!(error instanceof HandedOver)) this.deps.onFault('an interpreter could not be ended', error);
-    }
-    this.#single.delete(session);
   }
 
   #discard(note: InterpreterNote, child: Child): void {
@@ -376,9 +390,9 @@ export class CodeSessions implements Disposable {
 
   #sweep(): void {
     const now = this.deps.now();
-    for (const { id, record, state } of this.#byId.values()) {
-      const { idleMs } = this.deps.limits[poolKindOf(record.backend)];
-      if (state === 'busy' || now - record.lastUsedMs <= idleMs) continue;
+    for (const session of this.#byId.values()) {
+      const { id, record, state } = session;
+      if (state === 'busy' || now - record.lastUsedMs <= this.idleLimitMs(session)) continue;
       this.close(id).catch((error: unknown) => this.deps.onFault(`session ${id} could not be closed`, error));
     }
   }
@@ -407,16 +421,19 @@ export class CodeSessions implements Disposable {
 }
 
 /** Throws `bad_argument` where the session is of another language, kernel or account than is asked for now. */
-function assertSame(session: CodeSession, { language, kernel, user }: NewSession, accounts: Accounts): CodeSession {
+function assertSame(session: CodeSession, spec: NewSession, accounts: Accounts): CodeSession {
   const { record } = session;
+  const { language, kernel, user, onKernel = false } = spec;
   const wrong =
     record.language !== language
       ? `runs ${record.language}`
-      : kernel !== null && record.kernel !== kernel
-        ? `has the kernel ${record.kernel ?? 'of its language'}`
-        : user !== null && !isSameAccount(accounts.resolve(user), accounts.resolve(record.user))
-          ? `runs as ${record.account}`
-          : null;
+      : onKernel && poolKindOf(record.backend) !== 'kernel'
+        ? 'runs in no kernel'
+        : !onKernel && kernel !== null && record.kernel !== kernel
+          ? `has the kernel ${record.kernel ?? 'of its language'}`
+          : user !== null && !isSameAccount(accounts.resolve(user), accounts.resolve(record.user))
+            ? `runs as ${record.account}`
+            : null;
   if (wrong === null) return session;
   throw new CoreError('bad_argument', `session ${session.id} ${wrong}`, { hint: 'Use another session_id.' });
 }

@@ -9,6 +9,8 @@ export interface MakeDirectoryRequest {
   readonly user: string | null;
   /** Makes what is missing on the way, and is content with a directory that is there. */
   readonly parents: boolean;
+  /** Permission bits; absent: those that a new directory has. */
+  readonly mode?: number;
 }
 
 export async function makeDirectory(
@@ -25,7 +27,7 @@ export async function makeDirectory(
     if (target.stat?.isDirectory()) return existing(path, request.parents);
     if (target.stat) throw new FileFailure({ operation: 'mkdir', path, errnoName: 'EEXIST' });
     try {
-      await using _ = await createOwned(target.directory, target.name, owner);
+      await using _ = await createOwned(target.directory, target.name, owner, request.mode);
     } catch (error) {
       // Of many that make it at the same time, one has made it.
       const isThere = errnoOf(error) === 'EEXIST' && (await target.again()).stat?.isDirectory() === true;

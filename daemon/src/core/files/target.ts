@@ -134,8 +134,13 @@ export async function makeOwned(above: Directory, name: string, owner: Owner | n
 }
 
 /** A new directory; EEXIST where the name is taken. */
-export async function createOwned(above: Directory, name: string, owner: Owner | null): Promise<Directory> {
-  const made = await above.makeDirectory(name);
+export async function createOwned(
+  above: Directory,
+  name: string,
+  owner: Owner | null,
+  mode?: number,
+): Promise<Directory> {
+  const made = await above.makeDirectory(name, mode);
   try {
     if (owner) await giveTo(made, owner, await above.own());
     return made;

@@ -57,10 +57,12 @@ interface KnownVersion {
   version: string | null;
   /** It answers with an error, or cannot be run: a name without an interpreter behind it. */
   isBroken: boolean;
+  /** Resolves when the rest is known. */
+  told: Promise<void>;
 }
 
 export class Toolchains {
-  /** One entry for each interpreter that was ever on PATH under one of the names above. */
+  /** One entry for each program that was asked. */
   readonly #versions = new Map<string, KnownVersion>();
 
   constructor(private readonly deps: ToolchainsDeps) {}
@@ -81,6 +83,14 @@ export class Toolchains {
     return { python: known(python), node: known(node), tools: this.#tools() };
   }
 
+  /** Of a program on PATH, which is waited for; null when it is not there, or does not tell. */
+  async versionOf(program: string): Promise<string | null> {
+    const path = this.deps.find(program);
+    if (path === null) return null;
+    await this.#askVersion(path);
+    return this.#versions.get(path)?.version ?? null;
+  }
+
   #find(names: readonly string[]): Found[] {
     const found = names.map((name) => ({ name, path: this.deps.find(name) })).filter(({ path }) => path !== null);
     const byStamp = Map.groupBy(found, ({ path }) => this.deps.stampOf(path ?? ''));
@@ -91,11 +101,17 @@ export class Toolchains {
   }
 
   /** Asks the program once for each version of its file. */
-  async #askVersion(path: string): Promise<void> {
+  #askVersion(path: string): Promise<void> {
     const stamp = this.deps.stampOf(path);
-    if (this.#versions.get(path)?.stamp === stamp) return;
-    const entry: KnownVersion = { stamp, version: null, isBroken: false };
+    const known = this.#versions.get(path);
+    if (known?.stamp === stamp) return known.told;
+    const entry: KnownVersion = { stamp, version: null, isBroken: false, told: Promise.resolve() };
     this.#versions.set(path, entry);
+    entry.told = this.#tellVersion(path, entry);
+    return entry.told;
+  }
+
+  async #tellVersion(path: string, entry: KnownVersion): Promise<void> {
     const request = { argv: [path, '--version'], withinMs: versionRunMs, limitBytes: versionBytes };
     const outcome = await this.deps.tools.run(request).catch(() => null); // No process to be had is "not known yet".
     if (outcome?.kind === 'ended') entry.version = /\d+(?:\.\d+)+/.exec(decodeUtf8(outcome.stdout))?.[0] ?? null;
