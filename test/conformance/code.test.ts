@@ -3,6 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { chmodSync, mkdirSync, readFileSync, realpathSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll } from 'bun:test';
+import { withoutInterpreters } from '../harness/hidden-interpreters.ts';
 import { needPrograms } from '../harness/programs.ts';
 import { expect, test, type Json, type JsonObject, type Sandbox } from '../harness/sandbox.ts';
 import { until } from '../harness/until.ts';
@@ -285,10 +286,6 @@ test(
   { env: { SVC_CODE_SESSION_TIMEOUT_SECS: '1', SVC_CODE_BACKEND: 'native' } },
 );
 
-/** In a mount namespace of its own the daemon finds no interpreter of the machine. */
-const hidden =
-  'for f in /usr/bin/python3* /usr/bin/node*; do [ -L "$f" ] || mount --bind /dev/null "$f"; done; exec "$@"';
-
 test(
   'CODE-3 CODE-13 what is on PATH is looked at with each request, and what is missing is named',
   async ({ sandbox }) => {
@@ -314,7 +311,7 @@ test(
   {
     env: (sandbox) => ({ PATH: `${join(sandbox.directory, 'tools')}:/usr/bin:/bin`, SVC_CODE_BACKEND: 'native' }),
     prepare: (sandbox) => mkdirSync(join(sandbox.directory, 'tools')),
-    launcher: ['unshare', '--mount', 'sh', '-c', hidden, 'sh'],
+    launcher: withoutInterpreters,
   },
 );
 

@@ -7,8 +7,11 @@ LONGEST_SECONDS = 1
 
 RUNS_COMMANDS = ("/v1/bash/exec", "/v1/shell/exec", "/v2/commands", "/v2/pty/sessions/{id}/exec")
 WAITS = {
+    "/v1/code/execute": "timeout",
     "/v1/file/watch/wait": "timeout",
     "/v1/file/watch/{watcher_id}/poll": "timeout",
+    "/v1/jupyter/execute": "timeout",
+    "/v1/nodejs/execute": "timeout",
     "/v1/shell/wait": "seconds",
     "/v2/code/execute": "timeout",
 }

@@ -7,8 +7,11 @@ import * as browserPage from './browser-page.ts';
 import * as browserSnapshot from './browser-snapshot.ts';
 import * as browserTabs from './browser-tabs.ts';
 import * as browser from './browser.ts';
+import * as code from './code.ts';
 import * as desktop from './desktop.ts';
 import { fileRoutes } from './file-routes.ts';
+import * as jupyter from './jupyter.ts';
+import * as nodejs from './nodejs.ts';
 import * as ops from './ops.ts';
 import * as sandbox from './sandbox.ts';
 import * as shellSessions from './shell-sessions.ts';
@@ -25,8 +28,11 @@ export const v1Routes: readonly Route<V1Deps>[] = [
   ...Object.values(browserSnapshot),
   ...Object.values(browserTabs),
   ...Object.values(browser),
+  ...Object.values(code),
   ...Object.values(desktop),
   ...fileRoutes,
+  ...Object.values(jupyter),
+  ...Object.values(nodejs),
   ...Object.values(ops),
   ...Object.values(sandbox),
   ...Object.values(shellSessions),

@@ -1,0 +1,117 @@
+/** The v1 routes that run code of any language. */
+import { z } from 'zod';
+import type { CodeRuntimes } from '../../core/code/info.ts';
+import { languages, poolKindOf, type Language } from '../../core/code/language.ts';
+import { Answer } from '../../http/route.ts';
+import { route, type V1Deps } from './app.ts';
+import { cellSpec, describeRun, fileErrors, runCell, runErrors, timeLimits } from './code-run.ts';
+import { exitCodeOf, outputsOf, statusOf, tracebackOf } from './code-views.ts';
+import { sessionId, sessionKey } from './session-ids.ts';
+
+const CodeLanguage = z.enum(languages).meta({ id: 'Language' });
+
+const CodeExecuteRequest = z
+  .object({
+    language: CodeLanguage,
+    code: z.string(),
+    timeout: z.number().int().min(1).max(timeLimits.most).nullish().describe('Seconds; 30 without it.'),
+    cwd: z.string().nullish(),
+    stateful: z.boolean().default(false).describe('Variables stay for the next call with the same session_id.'),
+    session_id: z.string().nullish().describe('As stateful; an unknown one is created.'),
+  })
+  .meta({ id: 'CodeExecuteRequest' });
+
+const CodeExecuteResponse = z
+  .object({
+    language: CodeLanguage,
+    status: z.string().describe('ok, error or timeout.'),
+    outputs: z.array(z.record(z.string(), z.unknown())),
+    code: z.string(),
+    stdout: z.string().nullable(),
+    stderr: z.string().nullable(),
+    exit_code: z.number().int().nullable().describe('null in a kernel.'),
+    traceback: z.array(z.string()).nullable(),
+    session_id: z.string().nullable(),
+  })
+  .meta({ id: 'CodeExecuteResponse' });
+
+export const executeCode = route({
+  operation: 'code.execute_v1',
+  method: 'POST',
+  path: '/v1/code/execute',
+  summary: 'Run Python or JavaScript, alone or in a session',
+  body: CodeExecuteRequest,
+  data: CodeExecuteResponse,
+  errors: [...runErrors, ...fileErrors],
+  async handle(deps, { body, context }) {
+    const { language, stateful, session_id: id } = body;
+    const key = id || stateful ? sessionKey(language, id) : null;
+    const isProgram = key === null && language === 'javascript';
+    const spec = { ...cellSpec(body), language, kernel: null, sessionId: key, isProgram };
+    const ran = await runCell(deps, spec, context);
+    const { cell, session } = ran;
+    const isInKernel = poolKindOf(session.record.backend) === 'kernel';
+    const data = {
+      language,
+      status: statusOf(cell),
+      outputs: outputsOf(cell),
+      code: body.code,
+      stdout: cell.outputs.printed('stdout'),
+      stderr: cell.outputs.printed('stderr'),
+      exit_code: isInKernel ? null : exitCodeOf(cell),
+      traceback: tracebackOf(cell),
+      session_id: key === null ? null : sessionId(session),
+    };
+    return new Answer(data, describeRun(ran));
+  },
+});
+
+const CodeLanguageInfo = z
+  .object({
+    language: CodeLanguage,
+    description: z.string(),
+    runtime_version: z.string().nullable(),
+    default_timeout: z.number().int().describe('Seconds.'),
+    max_timeout: z.number().int().describe('Seconds.'),
+    details: z.record(z.string(), z.unknown()),
+  })
+  .meta({ id: 'CodeLanguageInfo' });
+
+const descriptions: Readonly<Record<Language, string>> = {
+  python: 'Python, in a Jupyter kernel where there is one',
+  javascript: 'JavaScript, in Node.js',
+};
+const programs: Readonly<Record<Language, readonly string[]>> = {
+  python: ['python3', 'python'],
+  javascript: ['node', 'nodejs'],
+};
+
+export const codeInfo = route({
+  operation: 'code.info_v1',
+  method: 'GET',
+  path: '/v1/code/info',
+  summary: 'Tell which languages can be run',
+  data: z.object({ languages: z.array(CodeLanguageInfo) }).meta({ id: 'CodeInfoResponse' }),
+  errors: [],
+  async handle(deps) {
+    const { languages: known } = await deps.codeInfo.look();
+    return { languages: await Promise.all(languages.map((language) => describeLanguage(deps, language, known))) };
+  },
+});
+
+async function describeLanguage(
+  { toolchains }: V1Deps,
+  language: Language,
+  known: CodeRuntimes['languages'],
+): Promise<z.input<typeof CodeLanguageInfo>> {
+  const { backend, backends, path } = known[language];
+  const names = await Promise.all(programs[language].map((program) => toolchains.versionOf(program)));
+  return {
+    language,
+    description: descriptions[language],
+    runtime_version: names.find((version) => version !== null) ?? null,
+    default_timeout: timeLimits.default,
+    max_timeout: timeLimits.most,
+    details: { available: backend !== null, backend, path, kernels: backends.flatMap(({ kernels }) => kernels) },
+  };
+}

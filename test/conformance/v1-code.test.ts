@@ -1,0 +1,212 @@
+/** What a 1.x client may rely on when it runs code of any language. */
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeAll } from 'bun:test';
+import { withoutInterpreters } from '../harness/hidden-interpreters.ts';
+import { needPrograms } from '../harness/programs.ts';
+import { expect, test, type JsonObject, type Sandbox } from '../harness/sandbox.ts';
+import { until } from '../harness/until.ts';
+
+beforeAll(() => needPrograms('python3', 'node'));
+
+const native = { env: { PATH: process.env['PATH'] ?? '', SVC_CODE_BACKEND: 'native' } };
+
+function execute(sandbox: Sandbox, body: object): Promise<JsonObject> {
+  return sandbox.ok('POST /v1/code/execute', body);
+}
+
+test(
+  'V1CODE-1 the guide’s programs of both languages run, and tell what they have printed',
+  async ({ sandbox }) => {
+    const python = { language: 'python', code: 'print(sum([1, 2, 3]))' };
+    expect(await execute(sandbox, python)).toEqual({
+      ...python,
+      status: 'ok',
+      outputs: [
+        {
+          ...{ output_type: 'stream', name: 'stdout', text: '6\n', data: null, metadata: null },
+          ...{ execution_count: null, ename: null, evalue: null, traceback: null },
+        },
+      ],
+      stdout: '6\n',
+      stderr: '',
+      exit_code: 0,
+      traceback: null,
+      session_id: null,
+    });
+    const code = 'console.log([1, 2, 3].reduce((a, b) => a + b, 0));';
+    expect(await execute(sandbox, { language: 'javascript', code })).toMatchObject({
+      ...{ language: 'javascript', status: 'ok', stdout: '6\n', exit_code: 0, session_id: null },
+      outputs: [{ output_type: 'stream', text: '6\n' }],
+    });
+  },
+  native,
+);
+
+test(
+  'V1CODE-1 what is printed is the first output, in one piece, however it came',
+  async ({ sandbox }) => {
+    const code = 'import sys\nfor n in range(3):\n  print(n)\n  print("no", file=sys.stderr)\n  display(n)\n40 + 2';
+    const { outputs } = await execute(sandbox, { language: 'python', code });
+    expect(outputs).toMatchObject([
+      { output_type: 'stream', name: 'stdout', text: '0\n1\n2\n' },
+      { output_type: 'stream', name: 'stderr', text: 'no\nno\nno\n' },
+      { output_type: 'display_data', data: { 'text/plain': '0' } },
+      { output_type: 'display_data', data: { 'text/plain': '1' } },
+      { output_type: 'display_data', data: { 'text/plain': '2' } },
+      { output_type: 'execute_result', execution_count: 1, data: { 'text/plain': '42' } },
+    ]);
+  },
+  native,
+);
+
+test(
+  'V1CODE-1 code that fails or is too slow is a request that was handled: its status tells',
+  async ({ sandbox }) => {
+    const failed = await execute(sandbox, { language: 'python', code: 'print("before")\n1 / 0' });
+    expect(failed).toMatchObject({ status: 'error', exit_code: 1, stdout: 'before\n' });
+    expect(failed['outputs']).toMatchObject([
+      { text: 'before\n' },
+      { output_type: 'error', ename: 'ZeroDivisionError' },
+    ]);
+    expect((failed['traceback'] as string[]).join('\n')).toContain('1 / 0');
+    const slow = { language: 'python', code: 'import time\nprint("begun", flush=True)\ntime.sleep(60)', timeout: 1 };
+    const timedOut = await sandbox.request('POST /v1/code/execute', slow);
+    expect(timedOut).toMatchObject({
+      status: 200,
+      body: { success: true, message: expect.stringContaining('1 s'), data: { status: 'timeout', stdout: 'begun\n' } },
+    });
+    const { exit_code: code } = await execute(sandbox, { language: 'javascript', code: 'process.exit(3)' });
+    expect(code).toBe(3);
+  },
+  native,
+);
+
+test(
+  'V1CODE-1 stateful keeps variables in a session of its own or of a name, apart for each language',
+  async ({ sandbox }) => {
+    const first = await execute(sandbox, { language: 'python', code: 'kept = 1', stateful: true });
+    expect(first['session_id']).toEqual(expect.any(String));
+    const again = { language: 'python', code: 'kept + 1', stateful: true, session_id: first['session_id'] };
+    expect(await execute(sandbox, again)).toMatchObject({ outputs: [{ data: { 'text/plain': '2' } }] });
+
+    // The same name is one session in each language, and any text is a name.
+    for (const name of ['chat', 'user 42/ü', 'nodejs.x', '__proto__']) {
+      await execute(sandbox, { language: 'python', code: 'x = "of python"', session_id: name });
+      await execute(sandbox, { language: 'javascript', code: 'const x = "of javascript"', session_id: name });
+      expect(await execute(sandbox, { language: 'python', code: 'print(x)', session_id: name })).toMatchObject({
+        session_id: name,
+        stdout: 'of python\n',
+      });
+      const read = { language: 'javascript', code: 'console.log(x)', session_id: name };
+      expect(await execute(sandbox, read)).toMatchObject({ session_id: name, stdout: 'of javascript\n' });
+    }
+    const long = await sandbox.request('POST /v1/code/execute', {
+      ...{ language: 'python', code: '1', session_id: 'x'.repeat(129) },
+    });
+    expect([long.status, long.body.message]).toEqual([400, expect.stringContaining('128')]);
+  },
+  native,
+);
+
+test(
+  'V1CODE-1 code runs where it is told to; a place that is not there is told as an error of the code',
+  async ({ sandbox }) => {
+    const place = join(sandbox.directory, 'place');
+    mkdirSync(place);
+    const there = { language: 'python', code: 'import os\nprint(os.getcwd())', cwd: place };
+    expect((await execute(sandbox, there))['stdout']).toBe(`${place}\n`);
+    for (const language of ['python', 'javascript']) {
+      for (const session of [null, 'kept']) {
+        const reply = await sandbox.request('POST /v1/code/execute', {
+          ...{ language, code: '1', cwd: '/nowhere', session_id: session },
+        });
+        expect(reply).toMatchObject({ status: 200, body: { success: false, data: { status: 'error' } } });
+        expect(reply.body.data['outputs']).toMatchObject([{ output_type: 'error', ename: 'DirectoryError' }]);
+      }
+    }
+    const impossible = await sandbox.request('POST /v1/code/execute', { language: 'python', code: '1', cwd: 'a\0b' });
+    expect(impossible.status).toBe(400);
+  },
+  native,
+);
+
+test(
+  'V1CODE-1 what a 1.x client may leave out may be null or unknown, and what is wrong is named',
+  async ({ sandbox }) => {
+    const nothing = { timeout: null, cwd: null, session_id: null, unheard_of: 1 };
+    expect(await execute(sandbox, { language: 'python', code: '', ...nothing })).toMatchObject({
+      ...{ status: 'ok', outputs: [], stdout: '', stderr: '', session_id: null },
+    });
+    const wrong = async (body: object) => {
+      const reply = await sandbox.request('POST /v1/code/execute', body);
+      return [reply.status, reply.body.errors?.map(({ location, type }) => `${location} ${type}`)];
+    };
+    expect(await wrong({})).toEqual([422, ['body.language missing', 'body.code missing']]);
+    expect(await wrong({ language: 'ruby', code: '1' })).toEqual([422, ['body.language enum']]);
+    expect(await wrong({ language: 'python', code: 1, timeout: 301 })).toEqual([
+      422,
+      ['body.code string_type', 'body.timeout too_large'],
+    ]);
+    expect(await wrong({ language: 'python', code: '1', timeout: 0.5 })).toEqual([422, ['body.timeout int_type']]);
+  },
+  native,
+);
+
+test(
+  'V1CODE-2 both languages are described with their versions and times',
+  async ({ sandbox }) => {
+    const { languages } = await sandbox.ok('GET /v1/code/info');
+    const version = expect.stringMatching(/^\d+\.\d+\.\d+$/);
+    const times = { description: expect.any(String), default_timeout: 30, max_timeout: 300 };
+    expect(languages).toEqual([
+      {
+        ...times,
+        language: 'python',
+        runtime_version: version,
+        details: expect.objectContaining({ backend: 'native' }),
+      },
+      {
+        ...times,
+        language: 'javascript',
+        runtime_version: version,
+        details: expect.objectContaining({ backend: 'node' }),
+      },
+    ]);
+  },
+  native,
+);
+
+test(
+  'V1CODE-1 a language that is not there is 503, before anything is begun',
+  async ({ sandbox }) => {
+    const reply = await sandbox.request('POST /v1/code/execute', { language: 'javascript', code: '1' });
+    expect([reply.status, reply.body.hint]).toEqual([503, expect.stringContaining('Install Node.js')]);
+    const { languages } = await sandbox.ok('GET /v1/code/info');
+    expect(languages).toMatchObject([
+      { runtime_version: null },
+      { runtime_version: null, details: { available: false } },
+    ]);
+  },
+  { env: { PATH: '/usr/bin:/bin' }, launcher: withoutInterpreters },
+);
+
+test(
+  'V1CODE-1 a session whose cell runs has its next one wait, and one that nobody uses is closed in time',
+  async ({ sandbox }) => {
+    const slow = execute(sandbox, { language: 'python', code: 'import time\ntime.sleep(0.3)\nx = 1', session_id: 's' });
+    await until(
+      'it is there',
+      async () => Object.keys((await sandbox.ok('GET /v2/code/sessions'))['sessions']).length > 0,
+    );
+    expect(await execute(sandbox, { language: 'python', code: 'print(x)', session_id: 's' })).toMatchObject({
+      stdout: '1\n',
+    });
+    await slow;
+    await until(
+      'it is closed',
+      async () => Object.keys((await sandbox.ok('GET /v2/code/sessions'))['sessions']).length === 0,
+    );
+  },
+  { env: { ...native.env, SVC_CODE_SESSION_TIMEOUT_SECS: '1' } },
+);
