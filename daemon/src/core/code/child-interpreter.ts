@@ -9,6 +9,7 @@ import type { CellEvent, InterpreterEvent } from './events.ts';
 import type { CellOnItsWay, Interpreter, LogPosition } from './interpreter.ts';
 import type { CodeBackendName } from './language.ts';
 import { Channel } from './channel.ts';
+import type { RunningCell } from './session.ts';
 
 const endWithinMs = 5000;
 
@@ -70,10 +71,11 @@ export class ChildInterpreter implements Interpreter {
   }
 
   /** What an earlier daemon sent may have been cut off in the middle: the rest of that line is none. */
-  async resume(running: string | null): Promise<void> {
-    this.#asked = running;
-    // One that runs a program takes no more input.
-    await this.#channel.send(Buffer.from('\n')).catch(() => null);
+  async resume(running: RunningCell | null): Promise<void> {
+    this.#asked = running?.cell.id ?? null;
+    // A program takes no more input; that this ends may not have been said any more.
+    if (running?.cell.isProgram === true) this.child.closeStdin(running.to);
+    else await this.#channel.send(Buffer.from('\n'));
   }
 
   handOver({ id, code, cwd, env, isProgram = false }: CellRecord): CellOnItsWay {
@@ -114,7 +116,7 @@ export class ChildInterpreter implements Interpreter {
     if (this.#asked === null) return;
     this.#onCell(this.#asked, { kind: 'gap' });
     const line = Buffer.from(`${JSON.stringify({ op: 'again' })}\n`);
-    void this.#channel.send(line).catch(() => null); // One that takes nothing more has ended.
+    void this.#channel.send(line).catch(() => null); // One that takes nothing more has ended, or ends with the program that it runs.
   }
 }
 

@@ -90,7 +90,7 @@ export class ReplBackend implements CodeBackend {
   async adopt({ id }: InterpreterNote, child: Child, running: RunningCell | null): Promise<Interpreter | null> {
     if (child.end) return null;
     const interpreter = new ChildInterpreter(id, this.name, child, running?.from.offset ?? child.ends[0]);
-    await interpreter.resume(running?.cell.id ?? null);
+    await interpreter.resume(running);
     return interpreter;
   }
 
