@@ -169,6 +169,19 @@ test(
 );
 
 test(
+  'V1CODE-3 a kernel that was started before anybody asks runs the first cell, by its name too',
+  async ({ sandbox }) => {
+    const kernels = () => sandbox.processes().filter(({ command }) => command.includes('-m ipykernel_launcher -f'));
+    await until('a kernel waits', () => kernels().length === 1);
+    const [waiting] = kernels();
+    const { outputs } = await execute(sandbox, 'import os; os.getpid()', { kernel_name: 'python3', cwd: '/' });
+    expect(outputs).toMatchObject([{ data: { 'text/plain': String(waiting?.pid) } }]);
+    await until('another one waits', () => kernels().length === 1 && kernels()[0]?.pid !== waiting?.pid);
+  },
+  withKernels({ SVC_CODE_BACKEND: 'native', SVC_KERNEL_PREWARM: '1' }),
+);
+
+test(
   'V1CODE-5 without ipykernel every route is 501, before anything is done',
   async ({ sandbox }) => {
     for (const [route, body] of [

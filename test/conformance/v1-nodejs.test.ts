@@ -120,7 +120,7 @@ test(
     await sandbox.served();
     await until('its directory is gone', () => !existsSync(readFileSync(pidFile, 'utf8')), 20_000);
   },
-  { expectedWarnings: ['started again by init', 'the daemon was started again'] },
+  { expectedWarnings: ['started again by init'] },
 );
 
 test('V1CODE-4 the guide’s session keeps its state, with a session_id alone', async ({ sandbox }) => {
@@ -171,6 +171,13 @@ test('V1CODE-4 a session is created with its limits, found again, inspected whil
     named['session_id'],
     minted['session_id'],
   ]);
+});
+
+test('V1CODE-4 a session whose Node.js dies says so, and goes on with a new one', async ({ sandbox }) => {
+  const died = await execute(sandbox, 'console.log("last"); process.kill(process.pid, "SIGKILL")', { session_id: 's' });
+  expect(died).toMatchObject({ status: 'error', exit_code: 137, stdout: 'last\n', session_id: 's' });
+  expect((died['outputs'] as JsonObject[]).at(-1)).toMatchObject({ output_type: 'error', ename: 'KernelDied' });
+  expect(await execute(sandbox, '1', { session_id: 's' })).toMatchObject({ status: 'ok', execution_count: 1 });
 });
 
 test('V1CODE-4 what a session may not be is refused', async ({ sandbox }) => {
