@@ -91,7 +91,7 @@ test(
     expect(await execute(sandbox, again)).toMatchObject({ outputs: [{ data: { 'text/plain': '2' } }] });
 
     // The same name is one session in each language, and any text is a name.
-    for (const name of ['chat', 'user 42/ü', 'nodejs.x', '__proto__']) {
+    for (const name of ['chat', 'user 42/ü', 'javascript.x', '__proto__']) {
       await execute(sandbox, { language: 'python', code: 'x = "of python"', session_id: name });
       await execute(sandbox, { language: 'javascript', code: 'const x = "of javascript"', session_id: name });
       expect(await execute(sandbox, { language: 'python', code: 'print(x)', session_id: name })).toMatchObject({
@@ -101,6 +101,13 @@ test(
       const read = { language: 'javascript', code: 'console.log(x)', session_id: name };
       expect(await execute(sandbox, read)).toMatchObject({ session_id: name, stdout: 'of javascript\n' });
     }
+    // The first of a name is called so everywhere.
+    const { sessions } = await sandbox.ok('GET /v2/code/sessions');
+    expect(sessions).toMatchObject({ chat: { language: 'python' }, 'javascript.chat': { language: 'javascript' } });
+    const made = { language: 'javascript', session_id: 'shared', code: 'const y = 1' };
+    await execute(sandbox, made);
+    const seen = await sandbox.ok('POST /v2/code/execute', { ...made, code: 'console.log(y)' });
+    expect(seen['stdout']).toBe('1\n');
     const long = await sandbox.request('POST /v1/code/execute', {
       ...{ language: 'python', code: '1', session_id: 'x'.repeat(129) },
     });

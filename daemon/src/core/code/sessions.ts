@@ -168,6 +168,13 @@ export class CodeSessions implements Disposable {
     }
   }
 
+  /** Waits for one that is on its way; null when there is none. */
+  async find(id: string): Promise<CodeSession | null> {
+    this.#assertOwner();
+    const opening = this.#opening.get(id)?.catch(() => null); // Whoever opens it is told.
+    return (await opening) ?? this.#byId.get(id) ?? null;
+  }
+
   /** After how long without a cell it is closed. */
   idleLimitMs({ record }: CodeSession): number {
     return record.idleMs ?? this.deps.limits[poolKindOf(record.backend)].idleMs;

@@ -45,7 +45,7 @@ export const executeCode = route({
   errors: [...runErrors, ...fileErrors],
   async handle(deps, { body, context }) {
     const { language, stateful, session_id: id } = body;
-    const key = id || stateful ? sessionKey(language, id) : null;
+    const key = id || stateful ? await sessionKey(deps.code, language, id) : null;
     const isProgram = key === null && language === 'javascript';
     const spec = { ...cellSpec(body), language, kernel: null, sessionId: key, isProgram };
     const ran = await runCell(deps, spec, context);

@@ -50,7 +50,7 @@ export const executeJupyter = route({
     .meta({ id: 'JupyterExecuteResponse' }),
   errors: [...runErrors, absent],
   async handle(deps, { body, context }) {
-    const key = body.session_id ? sessionKey('python', body.session_id) : null;
+    const key = body.session_id ? await sessionKey(deps.code, 'python', body.session_id) : null;
     const kernel = kernelOf(body.kernel_name);
     const spec = { ...cellSpec(body), language: 'python' as const, kernel, sessionId: key, onKernel: true };
     const ran = await namingKernel(runCell(deps, spec, context));
@@ -133,7 +133,7 @@ export const createJupyterSession = route({
     .meta({ id: 'JupyterCreateSessionResponse' }),
   errors: [absent, 'bad_argument', 'capacity_reached', 'unavailable', 'no_space_left'],
   async handle({ code }, { body }) {
-    const id = sessionKey('python', body.session_id);
+    const id = await sessionKey(code, 'python', body.session_id);
     const kernel = kernelOf(body.kernel_name);
     const place = { cwd: directoryOf(body.cwd), env: {}, user: null };
     const made = code.obtain({ id, language: 'python', kernel, onKernel: true, ...place });

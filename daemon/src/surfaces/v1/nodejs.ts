@@ -7,7 +7,7 @@ import { CoreError } from '../../kit/errors.ts';
 import { route, type V1Deps } from './app.ts';
 import { cellSpec, describeRun, directoryOf, fileErrors, runCell, runErrors, timeLimits } from './code-run.ts';
 import { exitCodeOf, NodeJsOutput, nodeOutputsOf, statusOf } from './code-views.ts';
-import { isOfThisSurface, sessionId, sessionKey } from './session-ids.ts';
+import { sessionId, sessionKey } from './session-ids.ts';
 
 const language = 'javascript' as const;
 const version = z.string().nullish().describe('Whatever it is, the node on PATH runs the code.');
@@ -46,7 +46,7 @@ export const executeNodeJs = route({
     .meta({ id: 'NodeJSExecuteResponse' }),
   errors: [...runErrors, ...fileErrors],
   async handle(deps, { body, context }) {
-    const key = body.session_id || body.stateful ? sessionKey(language, body.session_id) : null;
+    const key = body.session_id || body.stateful ? await sessionKey(deps.code, language, body.session_id) : null;
     const run = { language, kernel: null, sessionId: key, isProgram: key === null };
     const ran = await runCell(deps, { ...cellSpec(body), ...run, ...(body.files && { files: body.files }) }, context);
     const { cell, session } = ran;
@@ -159,7 +159,7 @@ export const createNodeJsSession = route({
     .meta({ id: 'NodeJSCreateSessionResponse' }),
   errors: ['bad_argument', 'capacity_reached', 'unavailable', 'no_space_left'],
   async handle({ code }, { body }) {
-    const id = sessionKey(language, body.session_id);
+    const id = await sessionKey(code, language, body.session_id);
     const idleMs = (body.max_idle_time ?? longestIdleSeconds) * 1000;
     const place = { cwd: directoryOf(body.cwd), env: {}, user: null };
     const { session, isNew } = await code.obtain({ id, language, kernel: null, idleMs, ...place });
@@ -222,7 +222,7 @@ export const deleteNodeJsSession = route({
 });
 
 function sessionsOf(code: V1Deps['code']): CodeSession[] {
-  return code.list().filter(({ id, record }) => record.language === language && isOfThisSurface(id, language));
+  return code.list().filter(({ record }) => record.language === language);
 }
 
 function nodeSession(code: V1Deps['code'], session: CodeSession): z.input<typeof NodeSession> {
