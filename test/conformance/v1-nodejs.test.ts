@@ -108,20 +108,45 @@ test('V1CODE-4 a program runs to the end of what it has put off, as node does', 
   expect(failed).toMatchObject({ status: 'error', exit_code: 1, outputs: [{ evalue: 'at once' }] });
 });
 
+/** A program that notes where it runs, and prints when it has waited. */
+function slowProgram(sandbox: Sandbox, waitMs: number) {
+  const note = join(sandbox.directory, 'note');
+  const path = JSON.stringify(note);
+  const code = `require('fs').writeFileSync(${path}, process.cwd()); setTimeout(() => console.log('late'), ${waitMs})`;
+  const directory = () => (existsSync(note) ? readFileSync(note, 'utf8') : '');
+  return { answer: execute(sandbox, code), directory, runs: () => until('it runs', () => directory() !== '') };
+}
+
 test(
   'V1CODE-4 a program outlives the death of the daemon, and its directory does not',
   async ({ sandbox }) => {
-    const pidFile = join(sandbox.directory, 'pid');
-    const code = `require('fs').writeFileSync(${JSON.stringify(pidFile)}, process.cwd()); setTimeout(() => 0, 500)`;
-    const lost = execute(sandbox, code).catch(() => null);
-    await until('it runs', () => existsSync(pidFile) && readFileSync(pidFile, 'utf8') !== '');
+    const { answer, directory, runs } = slowProgram(sandbox, 500);
+    await runs();
+    const lost = answer.catch(() => null);
     process.kill(sandbox.daemonPid, 'SIGKILL');
     await lost;
     await sandbox.served();
-    await until('its directory is gone', () => !existsSync(readFileSync(pidFile, 'utf8')), 20_000);
+    await until('its directory is gone', () => !existsSync(directory()), 20_000);
   },
   { expectedWarnings: ['started again by init'] },
 );
+
+test('V1CODE-4 a program answers over an upgrade of the daemon', async ({ sandbox }) => {
+  const { answer, directory, runs } = slowProgram(sandbox, 2000);
+  await runs();
+  expect((await sandbox.upgrade()).code).toBe(0);
+  await sandbox.served();
+  expect(await answer).toMatchObject({ status: 'ok', stdout: 'late\n' });
+  await until('its directory is gone', () => !existsSync(directory()), 20_000);
+});
+
+test('V1CODE-4 a daemon that stops ends its programs, and leaves nothing of them', async ({ sandbox }) => {
+  const { answer, directory, runs } = slowProgram(sandbox, 60_000);
+  await runs();
+  expect(await sandbox.stop()).toBe(0);
+  expect(await answer).toMatchObject({ status: 'timeout' });
+  expect(existsSync(directory())).toBe(false);
+});
 
 test('V1CODE-4 the guide’s session keeps its state, with a session_id alone', async ({ sandbox }) => {
   await execute(sandbox, 'globalThis.count = 1', { session_id: 'js-repl' });
