@@ -4,27 +4,28 @@ import schemathesis
 
 LONGEST_SECONDS = 1
 
-
-RUNS_COMMANDS = ("/v1/bash/exec", "/v1/shell/exec", "/v2/commands", "/v2/pty/sessions/{id}/exec")
-WAITS = {
-    "/v1/code/execute": "timeout",
-    "/v1/file/watch/wait": "timeout",
-    "/v1/file/watch/{watcher_id}/poll": "timeout",
-    "/v1/jupyter/execute": "timeout",
-    "/v1/nodejs/execute": "timeout",
-    "/v1/shell/wait": "seconds",
-    "/v2/code/execute": "timeout",
+#: The fields of a body that say how long it may take, by route.
+DURATIONS_IN_BODY = {
+    "/v2/commands": ("hard_timeout",),
+    "/v2/pty/sessions/{id}/exec": ("hard_timeout",),
+    "/v2/code/execute": ("timeout",),
+    "/v1/bash/exec": ("hard_timeout",),
+    "/v1/bash/output": ("wait_timeout",),
+    "/v1/shell/exec": ("hard_timeout",),
+    "/v1/shell/wait": ("seconds", "max_wait_seconds"),
+    "/v1/code/execute": ("timeout",),
+    "/v1/jupyter/execute": ("timeout",),
+    "/v1/nodejs/execute": ("timeout",),
+    "/v1/file/watch/wait": ("timeout",),
+    "/v1/file/watch/{watcher_id}/poll": ("timeout",),
 }
 
 
 @schemathesis.hook
 def map_body(context, body):
-    starts_command = context.operation.path in RUNS_COMMANDS
-    if starts_command and isinstance(body, dict) and is_long(told(context, body, "hard_timeout")):
-        body["hard_timeout"] = LONGEST_SECONDS
-    wait = WAITS.get(context.operation.path)
-    if wait and isinstance(body, dict) and is_long(told(context, body, wait)):
-        body[wait] = LONGEST_SECONDS
+    for name in DURATIONS_IN_BODY.get(context.operation.path, ()):
+        if isinstance(body, dict) and is_long(told(context, body, name)):
+            body[name] = LONGEST_SECONDS
     return body
 
 
