@@ -426,6 +426,8 @@ test('V1FILE-1 V1FILE-2 V1FILE-3 V1FILE-6 V1FILE-7 V1FILE-16 the life of a file,
     path: directory,
     files: [file],
   });
+  const told = await sandbox.ok('POST /v1/bash/exec', { command: 'cat notes.md | wc -l', exec_dir: directory });
+  expect(told).toMatchObject({ status: 'completed', exit_code: 0, stdout: '4\n' });
   const listed = await post(sandbox, 'list', { path: directory });
   expect(listed).toMatchObject({ total_count: 1, file_count: 1, directory_count: 0, files: [{ path: file }] });
   const { content } = await post(sandbox, 'read', { file });
