@@ -2,17 +2,13 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { environment as kernels } from '../harness/bridge.ts';
+import { needPython } from '../harness/interpreters.ts';
 import { expect, repositoryRoot, test, type Sandbox } from '../harness/sandbox.ts';
 import { testAccount, withPlainAccount } from '../harness/test-account.ts';
 
 const folder = join(repositoryRoot, 'test/clients/python');
 
-// Before the first test, because a download takes longer than a test may.
-const made = Bun.spawnSync([process.execPath, 'tools/python.mjs', 'clients/python'], {
-  cwd: repositoryRoot,
-  stdout: 'inherit',
-  stderr: 'inherit',
-});
+const client = needPython('clients/python');
 
 interface DrivenCall {
   readonly call: string;
@@ -22,11 +18,10 @@ interface DrivenCall {
 }
 
 async function drive(sandbox: Sandbox, mode: 'sync' | 'async', group?: string): Promise<DrivenCall[]> {
-  expect(made.exitCode).toBe(0);
   const tables = join(repositoryRoot, 'test/contract/v1');
   const driver = Bun.spawn(
     [
-      join(repositoryRoot, 'node_modules/.cache/python-clients/python/bin/python'),
+      join(client, 'bin/python'),
       ...[join(folder, 'drive.py'), sandbox.url, sandbox.directory, tables, mode, ...(group ? [group] : [])],
     ],
     { cwd: folder, env: { PYTHONDONTWRITEBYTECODE: '1' }, stdout: 'pipe', stderr: 'pipe' },
