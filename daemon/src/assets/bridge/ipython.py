@@ -47,26 +47,37 @@ if not hasattr(shell, '_sandboxd_drain'):
 # A flush waits for the thread that sends what is printed, even when there is nothing, and ipykernel flushes four times
 # behind each cell: a fifth of the time that it takes. There is nothing when the buffers are empty and still those that
 # the last flush has left: each time that the thread takes some to send them, it leaves new ones.
-EMPTY_FLUSHES = """
+#
+# A write waits for nobody: who prints faster than that thread sends would fill the memory, and one message of hundreds
+# of megabytes can take longer than the cell has left. So a flush follows each megabyte; `write` itself is IPython's to
+# replace, around each cell.
+STREAMS = """
 import sys
 
-def pass_over_empty(stream):
-    flush, left = stream.flush, None
+def arrange_flushes(stream):
+    schedule, flush, left = stream._schedule_flush, stream.flush, None
     def flush_what_is_there():
         nonlocal left
         if stream._buffers or stream._buffers is not left:
             flush()
             left = stream._buffers
-    stream.flush = flush_what_is_there
+    def schedule_or_flush():
+        schedule()
+        with stream._buffer_lock:
+            size = sum(buffer.tell() for buffer in stream._buffers.values())
+        if size > 1_000_000:
+            flush()
+    stream.flush, stream._schedule_flush = flush_what_is_there, schedule_or_flush
 
 for stream in (sys.stdout, sys.stderr):
-    if hasattr(stream, '_buffers') and 'flush' not in vars(stream):
-        pass_over_empty(stream)
+    own = ('_buffers', '_buffer_lock', '_schedule_flush')
+    if all(hasattr(stream, name) for name in own) and 'flush' not in vars(stream):
+        arrange_flushes(stream)
 """
 
 
 def prepare():
-    return '; '.join('exec(%r, {})' % code for code in (AFTER_CELLS, EMPTY_FLUSHES))
+    return '; '.join('exec(%r, {})' % code for code in (AFTER_CELLS, STREAMS))
 
 
 def arrange(cwd, env):
