@@ -27,7 +27,7 @@ const mostHealthMs = 1000;
 function watchHealth(sandbox: Sandbox): () => Promise<number> {
   let isOver = false;
   let longestMs = 0;
-  let failure: unknown = null;
+  let failure: Error | null = null;
   const looking = (async () => {
     while (!isOver) {
       const started = performance.now();
@@ -35,7 +35,7 @@ function watchHealth(sandbox: Sandbox): () => Promise<number> {
       longestMs = Math.max(longestMs, performance.now() - started);
     }
     // Thrown where it is asked for: a test that has failed before says so itself.
-  })().catch((error: unknown) => (failure = error));
+  })().catch((error: Error) => (failure = error));
   return async () => {
     isOver = true;
     await looking;
