@@ -1,21 +1,10 @@
 /** What a 1.x client may rely on when it runs Python in a Jupyter kernel. */
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { environment } from '../harness/bridge.ts';
 import { withoutInterpreters } from '../harness/hidden-interpreters.ts';
-import { expect, test, type JsonObject, type Sandbox, type SandboxOptions } from '../harness/sandbox.ts';
+import { withKernels } from '../harness/kernels.ts';
+import { expect, test, type JsonObject, type Sandbox } from '../harness/sandbox.ts';
 import { until } from '../harness/until.ts';
-
-/** What a kernel keeps for its account is kept in the directory of the test. */
-const withKernels = (more: Record<string, string> = {}): SandboxOptions => ({
-  env: (sandbox) => ({
-    PATH: `${environment}/bin:/usr/bin:/bin`,
-    IPYTHONDIR: join(sandbox.directory, 'ipython'),
-    JUPYTER_DATA_DIR: join(sandbox.directory, 'jupyter'),
-    MPLCONFIGDIR: join(sandbox.directory, 'matplotlib'),
-    ...more,
-  }),
-});
 
 function execute(sandbox: Sandbox, code: string, more: object = {}): Promise<JsonObject> {
   return sandbox.ok('POST /v1/jupyter/execute', { code, ...more });

@@ -1,7 +1,8 @@
 /** The 1.x routes of command sessions. */
 import { z } from 'zod';
 import { route } from './app.ts';
-import { absolutePath, sessionId, systemText } from './bash-inputs.ts';
+import { absolutePath, sessionId } from './bash-inputs.ts';
+import { systemText } from './system-text.ts';
 import { assertSession } from './bash-lookup.ts';
 import { BashSessionInfo, sessionInfo } from './bash-views.ts';
 

@@ -8,7 +8,8 @@ import { Answer } from '../../http/route.ts';
 import { Deadline } from '../../kit/deadline.ts';
 import { CoreError } from '../../kit/errors.ts';
 import { route } from './app.ts';
-import { absolutePath, environment, seconds, sessionId, systemText } from './bash-inputs.ts';
+import { absolutePath, environment, seconds, sessionId } from './bash-inputs.ts';
+import { systemText } from './system-text.ts';
 import { commandNamed, commandsOf } from './bash-lookup.ts';
 import {
   BashExecResult,

@@ -1,11 +1,6 @@
 /** The values that the 1.x routes of shells take in more than one place. */
 import { z } from 'zod';
-
-/** The kernel ends every string at a NUL byte: what lies behind it would be lost without a word. */
-export const systemText = z
-  .string()
-  .refine((text) => !text.includes('\0'), 'must not contain a NUL byte')
-  .meta({ pattern: '^[^\\u0000]*$' });
+import { systemText } from './system-text.ts';
 
 /** Any text: 1.x clients choose what they like. */
 export const sessionId = z.string();

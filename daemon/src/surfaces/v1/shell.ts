@@ -9,15 +9,8 @@ import { Deadline } from '../../kit/deadline.ts';
 import { HandedOver } from '../../kit/handed-over.ts';
 import { route, type V1Deps } from './app.ts';
 import { wireId } from './shell-ids.ts';
-import {
-  execDirectory,
-  milliseconds,
-  preserveSymlinks,
-  seconds,
-  sessionId,
-  systemText,
-  wholeSeconds,
-} from './shell-inputs.ts';
+import { execDirectory, milliseconds, preserveSymlinks, seconds, sessionId, wholeSeconds } from './shell-inputs.ts';
+import { systemText } from './system-text.ts';
 import { openSession, sessionOf } from './shell-lookup.ts';
 import { inTheirWords, notTyped } from './shell-refusals.ts';
 import { acceptsEvents, execEvents, ExecEvent, viewEvents, ViewEvent } from './shell-stream.ts';

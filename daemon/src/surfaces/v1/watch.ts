@@ -9,6 +9,7 @@ import { eventId, resumePoint, SseStream, type ResumePoint, type SseEvent } from
 import { Deadline } from '../../kit/deadline.ts';
 import { CoreError, type ErrorCode } from '../../kit/errors.ts';
 import { route } from './app.ts';
+import { bodyWithPath } from './file-inputs.ts';
 import { WatcherRecord, WatchEvent, watcherRecord, watchEvent } from './watch-views.ts';
 
 const WatcherPath = z.object({ watcher_id: z.string() });
@@ -23,17 +24,6 @@ const placeErrors: readonly ErrorCode[] = [
   'unavailable',
 ];
 
-/** A body with these fields, and a path that may be called `file`, as on all file routes. */
-function bodyWithPath<S extends z.ZodRawShape>(fields: S) {
-  return z
-    .object({ path: z.string().optional(), file: z.string().optional().describe('The same as path.'), ...fields })
-    .superRefine((body: { readonly file?: unknown; readonly path?: unknown }, context) => {
-      if (body.file !== undefined || body.path !== undefined) return;
-      context.addIssue({ code: 'invalid_type', expected: 'string', path: ['path'], input: undefined });
-    })
-    .meta({ anyOf: [{ required: ['path'] }, { required: ['file'] }] });
-}
-
 const pathOf = ({ path, file }: { path?: string | undefined; file?: string | undefined }) => path ?? file ?? '';
 
 const Created = WatcherRecord.extend({
@@ -46,7 +36,7 @@ export const createWatch = route({
   method: 'POST',
   path: '/v1/file/watch',
   summary: 'Watch a directory or a file',
-  body: bodyWithPath({
+  body: bodyWithPath('path', {
     recursive: z.boolean().default(true),
     exclude: z
       .array(z.string())
@@ -124,7 +114,7 @@ export const waitForFile = route({
   method: 'POST',
   path: '/v1/file/watch/wait',
   summary: 'Wait until something happens to one file; one that is there already has been created',
-  body: bodyWithPath({
+  body: bodyWithPath('path', {
     timeout: z.number().int().min(1).max(300).default(30).describe('Seconds; then 503.'),
     event_types: z.array(z.enum(eventTypes)).default([...eventTypes]),
   }),
