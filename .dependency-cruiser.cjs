@@ -119,7 +119,7 @@ module.exports = {
     layer('compose-only-by-main', 'things are constructed in one place, for one program.', '(?!main[.]ts$)', {
       path: `${src}compose[.]ts$`,
     }),
-    layer('assets-by-compose', 'core is given what it sends.', '(?!compose-code[.]ts$|assets/)', {
+    layer('assets-by-compose', 'core is given what it sends.', '(?!compose(-code)?[.]ts$|assets/)', {
       path: `${src}assets/`,
     }),
     layer('compose-in-parts', 'a part of the composition is for the whole of it.', '(?!compose[.]ts$)', {
@@ -147,6 +147,14 @@ module.exports = {
       severity: 'error',
       from: { path: '^test/' },
       to: { path: src },
+    },
+
+    {
+      name: 'console-is-a-client',
+      comment: 'the console speaks with a daemon over HTTP alone, as any other client.',
+      severity: 'error',
+      from: { path: '^console/src/' },
+      to: { pathNot: ['^console/src/', '(^|/)node_modules/@xterm/'] },
     },
 
     {

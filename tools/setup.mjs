@@ -3,6 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { accessSync, constants, existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
+import { buildConsole } from '../console/build.mjs';
 import { BuildError, buildNative as buildProgram, findZstd } from '../native/build.mjs';
 import { bunPath, repositoryRoot } from './repository.mjs';
 
@@ -53,7 +54,7 @@ export class SetupError extends Error {}
 
 /**
  * Checks Node, installs the packages when the lockfile changed, finds (or, as root on Debian, installs) what the
- * system must have, and builds the native program.
+ * system must have, and builds the console page and the native program.
  * @param {{compiler?: boolean, python?: boolean}} [needs] `compiler: false` leaves the native program alone.
  * @returns {Promise<{bun: string, native: string | null}>} where the runtime and the native program are
  */
@@ -66,6 +67,7 @@ export async function setup({ compiler = true, python = false } = {}) {
     provide(systemNeeds.zstd);
   }
   if (python) provide(systemNeeds.python);
+  buildConsole(bunPath());
   return { bun: bunPath(), native: compiler ? buildNative() : null };
 }
 

@@ -4,6 +4,7 @@ import { isOnPath, provide, runTool, SetupError } from './setup.mjs';
 /** By the packages of Debian that have them. */
 const packageOf = {
   asciinema: 'asciinema',
+  chromium: 'chromium',
   fish: 'fish',
   htop: 'htop',
   less: 'less',

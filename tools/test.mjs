@@ -12,7 +12,7 @@ const filesAtOnce = 2;
 /** The bare ones have no interpreters. What the wire allows and v1 makes of it, what thousands of something cost, and how a screen looks is the same in every root. */
 const sameInEveryRoot = [
   ...['release/**', 'openapi/**', 'promises/10-*'],
-  'conformance/{code*,v1-*,terminal-{bad-input,fuzz,recording,relay,screen,socket,tmux}*,cli-attach*}',
+  'conformance/{code*,console,v1-*,terminal-{bad-input,fuzz,recording,relay,screen,socket,tmux}*,cli-attach*}',
   'conformance/{bad-archives,file-walks,files-model,hostile-clients,http,http-rules}.test.ts',
 ].join(',');
 

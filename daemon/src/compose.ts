@@ -1,7 +1,9 @@
 /** The one place that constructs things. */
 import { statfsSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
 import { totalmem } from 'node:os';
 import { describeV1, describeV2, loadV1, rootRoutes, v2Routes } from './api.ts';
+import { consoleFile } from './assets/console.ts';
 import { composeCode, type Code } from './compose-code.ts';
 import { composeFiles, composeWatchers } from './compose-files.ts';
 import { composeScreens, composeTerminals } from './compose-terminals.ts';
@@ -28,6 +30,7 @@ import { mostWatchers, type Watchers } from './core/watch/watchers.ts';
 import { Daemon } from './daemon.ts';
 import { unmatchedRoute, type AppDeps } from './http/app.ts';
 import { ApiKey } from './http/auth.ts';
+import { frameAncestors } from './http/guard.ts';
 import { BodyRoom, maxArrivingBytes, maxJsonBodyBytes } from './http/body.ts';
 import { OpenStreams } from './http/open-streams.ts';
 import { bindRoutes } from './http/route.ts';
@@ -101,9 +104,10 @@ export async function composeDaemon(inputs: DaemonInputs): Promise<Daemon> {
     ...{ commands, files, terminals, watchers },
     ...{ code: code.sessions, codeInfo: code.info, screens: composeScreens(), closing: closing.signal },
   };
+  const guard = { allowedHosts: config.allowedHosts, corsOrigins: config.corsOrigins };
   const app: AppDeps = {
     apiKey: new ApiKey(config.apiKey),
-    guard: { allowedHosts: config.allowedHosts, corsOrigins: config.corsOrigins },
+    guard,
     body: {
       maxBytes: maxJsonBodyBytes,
       room: new BodyRoom(maxArrivingBytes),
@@ -112,7 +116,11 @@ export async function composeDaemon(inputs: DaemonInputs): Promise<Daemon> {
     streams,
     logger,
     routes: [
-      ...bindRoutes(rootRoutes, { version, uptimeSeconds, renderMetrics: () => metrics.render() }),
+      ...bindRoutes(rootRoutes, {
+        ...{ version, uptimeSeconds, frameAncestors: frameAncestors(guard) },
+        readConsole: () => readFile(consoleFile, 'utf8'),
+        renderMetrics: () => metrics.render(),
+      }),
       ...bindRoutes(v1.routes, { ...planes, openApi: once(() => describeV1(v1.routes)) }),
       ...bindRoutes(v2Routes, { ...planes, openApi: once(describeV2) }),
     ],

@@ -9,7 +9,7 @@ export const nextVersion = '99.0.0-next';
 export function buildNextVersion(sandbox: Sandbox, edit: (main: string) => string = (main) => main): string[] {
   const root = join(sandbox.directory, 'next');
   mkdirSync(root);
-  for (const part of ['daemon', 'native', 'tools', 'package.json', 'package-lock.json']) {
+  for (const part of ['console', 'daemon', 'native', 'tools', 'package.json', 'package-lock.json']) {
     cpSync(join(repositoryRoot, part), join(root, part), { recursive: true });
   }
   symlinkSync(join(repositoryRoot, 'node_modules'), join(root, 'node_modules'));

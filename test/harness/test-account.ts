@@ -36,7 +36,7 @@ export function withPlainAccount(options: SandboxOptions = {}): SandboxOptions {
 }
 
 /** The folders a daemon runs from, shown at a place that the account can reach: a clone may lie where it cannot. */
-const mountRepository = `for part in daemon node_modules native dist; do
+const mountRepository = `for part in console daemon node_modules native dist; do
   mkdir -p "repository/$part" && mount --bind "$SANDBOXD_TEST_ROOT/$part" "repository/$part" || exit
 done; exec "$@"`;
 

@@ -6,7 +6,7 @@ import { pathToFileURL } from 'node:url';
 import { binary, bunPath, repositoryRoot } from '../repository.mjs';
 
 const sources = 'daemon/src';
-const roots = [sources, 'test', 'bench'];
+const roots = [sources, 'console/src', 'test', 'bench'];
 
 /**
  * Counted by walking, without the checker, so that a blind checker is noticed.

@@ -76,6 +76,7 @@ beforeAll(() => {
   for (const [file, source] of Object.entries(targets)) plant(file, source);
   for (const { file, source } of planted) plant(file, source);
   plant('../../test/planted.ts', `import '../daemon/src/kit/planted-none.ts';`);
+  plant('../../console/src/planted.ts', `import '../../daemon/src/kit/planted-none.ts';`);
   report = cruise(copy);
 }, 30_000);
 
@@ -110,6 +111,10 @@ for (const { rule, file } of planted) {
 
 test('a test of the black box that reaches into the daemon is named', () => {
   expect(brokenIn('test/planted.ts')).toEqual(['black-box-tests']);
+});
+
+test('a page that reaches into the daemon is named', () => {
+  expect(brokenIn('console/src/planted.ts')).toEqual(['console-is-a-client']);
 });
 
 test('what the table allows is not named', () => {

@@ -80,7 +80,7 @@ export const versionOnce: Rule = (files) => {
 };
 
 export const dependenciesHaveReasons: Rule = (files) => {
-  const named = ['package.json', 'daemon/package.json'].flatMap((path) => {
+  const named = ['package.json', 'console/package.json', 'daemon/package.json'].flatMap((path) => {
     const manifest = parse(files, path) as Record<string, Record<string, string> | undefined>;
     return Object.entries({
       ...manifest['dependencies'],

@@ -28,6 +28,13 @@ export function guardRequest(settings: GuardSettings, headers: Headers, url: URL
   }
 }
 
+/** The same origins as sources of a Content-Security-Policy, which has none for all IP addresses or all names without a dot. */
+export function frameAncestors({ allowedHosts, corsOrigins }: GuardSettings): string {
+  const names = ['localhost', '127.0.0.1', ...allowedHosts].filter((name) => /^(?:\*\.)?[\w.-]+$/.test(name));
+  const hosts = names.flatMap((name) => [`http://${name}:*`, `https://${name}:*`]);
+  return ["'self'", ...hosts, ...corsOrigins.filter((origin) => /^https?:\/\/[\w.:-]+$/.test(origin))].join(' ');
+}
+
 function isAllowedOrigin(origin: string, settings: GuardSettings): boolean {
   if (settings.corsOrigins.includes(origin)) return true;
   const match = /^https?:\/\/([^/]+)$/.exec(origin);

@@ -1,0 +1,177 @@
+/** The console page at `/` in Chromium: terminals for a person, behind a key, through breaks, and in other pages. */
+import { afterAll, beforeAll } from 'bun:test';
+import { TestBrowser } from '../harness/browser.ts';
+import { ConsolePage } from '../harness/console-page.ts';
+import { expect, test, type Sandbox, type SandboxOptions } from '../harness/sandbox.ts';
+import { withPlainShell } from '../harness/v1-shell.ts';
+
+const key = 'swordfish/+ä';
+const foreignHost = 'elsewhere.example';
+let browser: TestBrowser;
+
+beforeAll(async () => {
+  browser = await TestBrowser.launch([foreignHost]);
+});
+afterAll(() => browser[Symbol.asyncDispose]());
+
+/** A test of the page, in which no script may throw. */
+function consoleTest(
+  name: string,
+  body: (context: { sandbox: Sandbox; console: ConsolePage }) => Promise<void>,
+  options?: SandboxOptions,
+): void {
+  test(
+    name,
+    async ({ sandbox }) => {
+      await using opened = await browser.open({ viewport: { width: 900, height: 500 } });
+      await body({ sandbox, console: new ConsolePage(opened.page) });
+      expect(opened.errors).toEqual([]);
+    },
+    withPlainShell(options),
+  );
+}
+
+const terminalUrl = async (sandbox: Sandbox): Promise<string> =>
+  (await sandbox.request('GET /v1/shell/terminal-url')).body.data as unknown as string;
+
+consoleTest('OPS-HOME the page at / opens a terminal, lists it and closes it', async ({ sandbox, console }) => {
+  const { page } = console;
+  await page.goto(sandbox.url);
+  await page.getByText('None yet.').waitFor();
+  await page.getByRole('button', { name: 'New terminal' }).click();
+  await console.untilState('attached');
+  await console.type('echo one-$((40 + 2)) zwölf 漢字 😀 end');
+  await console.untilScreen(/^one-42 zwölf 漢字 *😀 *end$/m);
+
+  const id = console.sessionId;
+  await page.getByRole('link', { name: 'All terminals' }).click();
+  await page.getByRole('link', { name: id }).waitFor();
+  expect(await page.getByRole('row').allInnerTexts()).toHaveLength(2);
+  await page.getByRole('button', { name: `Close ${id}` }).click();
+  await page.getByText('None yet.').waitFor();
+  expect(await sandbox.ok('GET /v2/pty/sessions')).toMatchObject({ sessions: {} });
+});
+
+consoleTest('V1SHELL-1 the page opens the terminal that terminal-url names', async ({ sandbox, console }) => {
+  await console.page.goto(await terminalUrl(sandbox));
+  await console.untilState('attached');
+  await console.type('export WHO=person');
+  const ran = await sandbox.ok('POST /v1/shell/exec', { id: console.sessionId, command: 'echo "it was a $WHO"' });
+  expect(ran['output']).toContain('it was a person');
+  await console.untilScreen(/^it was a person$/m);
+});
+
+consoleTest('OPS-HOME a terminal has the size of the window', async ({ sandbox, console }) => {
+  const { page } = console;
+  await page.goto(await terminalUrl(sandbox));
+  await console.untilState('attached');
+  const rows = () => page.locator('.xterm-rows > div').count();
+  const before = await rows();
+  await page.setViewportSize({ width: 700, height: 300 });
+  await console.type('stty size; echo done-$?');
+  await console.untilScreen(/^done-0$/m);
+  const after = await rows();
+  expect(after).toBeLessThan(before);
+  const shown = await console.screen();
+  expect(shown).toMatch(new RegExp(`^${after} \\d+$`, 'm'));
+  const box = await page.locator('.xterm-screen').boundingBox();
+  expect((box?.y ?? 0) + (box?.height ?? 0)).toBeLessThanOrEqual(300);
+});
+
+const throughDeath = async ({ sandbox, console }: { sandbox: Sandbox; console: ConsolePage }): Promise<void> => {
+  await console.page.goto(await terminalUrl(sandbox));
+  await console.untilState('attached');
+  await console.type('n=0; echo count-$n; while read line; do n=$((n + 1)); echo "$n: $line"; done');
+  await console.untilScreen(/^count-0$/m); // Enter before that would still be for the shell.
+  await console.type('before');
+  await console.untilScreen(/^1: before$/m);
+  process.kill(sandbox.daemonPid, 'SIGKILL');
+  await console.untilState('trying again');
+  await sandbox.served();
+  await console.untilState('attached');
+  await console.type('after');
+  await console.untilScreen(/^2: after$/m);
+  expect((await console.screen()).match(/^1: before$/gm)).toHaveLength(1);
+};
+
+consoleTest('OPS-HOME a terminal lives through the death of the daemon', throughDeath, {
+  expectedWarnings: ['started again by init'],
+});
+
+consoleTest('OPS-HOME more output than a screen takes at once arrives to its end', async ({ sandbox, console }) => {
+  await console.page.goto(await terminalUrl(sandbox));
+  await console.untilState('attached');
+  await console.type('seq 1 500000; echo all-of-it');
+  await console.untilScreen(/^499999\n500000\nall-of-it$/m);
+});
+
+consoleTest('OPS-HOME a terminal that ends says how', async ({ sandbox, console }) => {
+  await console.page.goto(await terminalUrl(sandbox));
+  await console.untilState('attached');
+  await console.type('exit 3');
+  await console.untilState('ended with 3');
+  await console.page.goto(`${sandbox.url}/#/terminal/nobody-here`);
+  await console.page.getByText('nobody-here').waitFor();
+});
+
+consoleTest('OPS-HOME what a program calls its terminal is text', async ({ sandbox, console }) => {
+  const { page } = console;
+  await page.goto(await terminalUrl(sandbox));
+  await console.untilState('attached');
+  await console.type(String.raw`printf '\033]0;<img src=x onerror=alert(1)>\007'`);
+  await page.locator('.name', { hasText: '<img src=x onerror=alert(1)>' }).waitFor();
+  expect(await page.locator('img').count()).toBe(0);
+  expect(await page.title()).toContain('<img');
+});
+
+consoleTest(
+  'AUTH-2 the page asks for the key, takes it from its address, and keeps it out of there',
+  async ({ sandbox, console }) => {
+    const { page } = console;
+    const field = page.getByLabel('API key');
+    await page.goto(sandbox.url);
+    for (const attempt of ['wrong', key]) {
+      await field.fill(attempt);
+      await page.keyboard.press('Enter');
+      await (attempt === key ? page.getByText('None yet.') : page.locator('input:placeholder-shown')).waitFor();
+    }
+    await page.getByRole('button', { name: 'New terminal' }).click();
+    await console.untilState('attached');
+    await page.reload();
+    await console.untilState('attached');
+    const id = console.sessionId;
+
+    await using other = await browser.open();
+    const theirs = new ConsolePage(other.page);
+    await other.page.goto(`${sandbox.url}/?api_key=${encodeURIComponent(key)}#/terminal/${id}`);
+    await theirs.untilState('attached');
+    expect(other.page.url()).toBe(`${sandbox.url}/#/terminal/${id}`);
+  },
+  { env: { SVC_API_KEY: key } },
+);
+
+/** A page of another host, with the console of the sandbox in a frame. */
+async function openAround({ url }: Sandbox, { page }: ConsolePage, meanwhile: () => Promise<unknown>): Promise<void> {
+  const html = `<iframe src="${url}" width="800" height="400"></iframe>`;
+  using server = Bun.serve({
+    port: 0,
+    hostname: '127.0.0.1',
+    fetch: () => new Response(html, { headers: { 'content-type': 'text/html' } }),
+  });
+  await Promise.all([meanwhile(), page.goto(`http://${foreignHost}:${server.port}/`)]);
+}
+
+const buttonWithin = ({ page }: ConsolePage) =>
+  page.frameLocator('iframe').getByRole('button', { name: 'New terminal' });
+
+consoleTest('AUTH-ORIGIN a page of another host shows no console within it', async ({ sandbox, console }) => {
+  const refused = (message: { text(): string }) => message.text().includes('frame-ancestors');
+  await openAround(sandbox, console, () => console.page.waitForEvent('console', refused));
+  expect(await buttonWithin(console).count()).toBe(0);
+});
+
+consoleTest(
+  'AUTH-ORIGIN a page of an allowed host may show the console within it',
+  ({ sandbox, console }) => openAround(sandbox, console, () => buttonWithin(console).waitFor()),
+  { args: ['--allowed-hosts', foreignHost] },
+);
