@@ -5,6 +5,7 @@ import { HandedOver } from '../../kit/handed-over.ts';
 import type { ChildEnd } from '../../platform/spawn.ts';
 import type { EnvironmentChanges } from '../identity/environment.ts';
 import { Cell, type CellRecord, type InterpreterDeath, type Reason } from './cell.ts';
+import { deathOf, describeEnd, interruptUntilOver, untilOver } from './cell-end.ts';
 import { CellOutputs } from './cell-outputs.ts';
 import type { CellEvent } from './events.ts';
 import type { Interpreter, LogPosition } from './interpreter.ts';
@@ -64,8 +65,6 @@ export interface SessionDeps {
 }
 
 const mostWaiting = 64;
-/** Between the interrupt of a cell and the end of its interpreter. */
-const interruptGraceMs = 2000;
 
 export class CodeSession {
   /** The last one that was begun; null before any. */
@@ -164,7 +163,7 @@ export class CodeSession {
     // An interpreter that has not begun with it yet would take the signal for one between two cells.
     while (!cell.hasBegun && !cell.isOver) await cell.changed();
     if (cell.isOver) return false;
-    await this.#interruptUntil(cell, interpreter);
+    await interruptUntilOver(cell, interpreter);
     return true;
   }
 
@@ -260,7 +259,7 @@ export class CodeSession {
   async #finish(cell: Cell, interpreter: Interpreter | null): Promise<void> {
     if (interpreter) {
       using deadline = new Deadline((cell.startedMs ?? 0) + cell.record.timeoutMs - this.deps.now());
-      await this.#until(cell, interpreter, deadline.signal);
+      await untilOver(cell, interpreter, deadline.signal);
       if (!cell.isOver && !interpreter.end && !interpreter.isLetGo) await this.#stop(cell, interpreter);
       this.#settleDeath(cell, interpreter);
     }
@@ -269,38 +268,15 @@ export class CodeSession {
     this.deps.notes.clear(this.id);
   }
 
-  async #until(cell: Cell, interpreter: Interpreter, signal: AbortSignal): Promise<void> {
-    const stop = new AbortController();
-    const leave = () => stop.abort(null);
-    signal.addEventListener('abort', leave, { once: true });
-    if (signal.aborted) leave();
-    void cell.finished(stop.signal).then(leave);
-    while (!cell.isOver && !interpreter.end && !stop.signal.aborted) await interpreter.changed(stop.signal);
-    // Another daemon owns it: it sees to the time.
-    while (!cell.isOver && !interpreter.end && interpreter.isLetGo) await interpreter.changed();
-    signal.removeEventListener('abort', leave);
-    leave();
-  }
-
   /** Its time is over. */
   async #stop(cell: Cell, interpreter: Interpreter): Promise<void> {
     cell.isTimedOut = true;
-    await this.#interruptUntil(cell, interpreter);
+    await interruptUntilOver(cell, interpreter);
     if (cell.isOver) return;
     this.#interpreter = null;
     await interpreter.close();
     const death = { signal: null, oomKilled: false };
     cell.finish({ status: 'timeout', executionCount: null, exitCode: null, death }, this.deps.now());
-  }
-
-  /** Again and again: a signal that comes as code goes from computing to waiting can be missed. */
-  async #interruptUntil(cell: Cell, interpreter: Interpreter): Promise<void> {
-    using grace = new Deadline(interruptGraceMs);
-    while (cell.hasBegun && !cell.isOver && !interpreter.end && !grace.passed && !interpreter.isLetGo) {
-      await interpreter.interrupt();
-      using again = new Deadline(interpreter.interruptAgainMs, grace.signal);
-      await this.#until(cell, interpreter, again.signal);
-    }
   }
 
   /** An interpreter that has ended in the middle of a cell. */
@@ -404,16 +380,4 @@ export class CodeSession {
 
 function closed(id: string): CoreError {
   return new CoreError('session_not_found', `session ${id} was deleted`);
-}
-
-function deathOf(end: ChildEnd): InterpreterDeath {
-  const isSignal = end.kind === 'exited' && end.exitCode === null;
-  return { signal: isSignal ? end.signal : null, oomKilled: end.kind === 'exited' ? end.oomKilled : null };
-}
-
-function describeEnd(end: ChildEnd): string {
-  if (end.kind !== 'exited') return 'the interpreter was lost';
-  const how = end.exitCode === null ? `was killed by signal ${end.signal}` : `ended with exit code ${end.exitCode}`;
-  const why = end.oomKilled === true ? ' because the memory was used up' : '';
-  return `the interpreter ${how}${why}`;
 }

@@ -3,19 +3,17 @@ import { CoreError } from '../../kit/errors.ts';
 import { Deadline } from '../../kit/deadline.ts';
 import { HandedOver } from '../../kit/handed-over.ts';
 import { mintId } from '../../kit/ids.ts';
-import type { Child, Recovered } from '../../platform/spawn.ts';
+import type { Recovered } from '../../platform/spawn.ts';
 import type { Account, Accounts } from '../identity/accounts.ts';
 import type { EnvironmentChanges } from '../identity/environment.ts';
 import { absolute } from '../identity/places.ts';
-import type { CodeBackend } from './backend.ts';
 import type { Backends } from './backends.ts';
 import type { Cell, CellRequest } from './cell.ts';
-import { endChild } from './child-interpreter.ts';
-import type { Interpreter } from './interpreter.ts';
 import type { LargeValues } from './large-values.ts';
 import { poolKindOf, type Language, type PoolKind } from './language.ts';
-import { decodeNote, type InterpreterNote } from './note.ts';
 import { CodeSession, type RunningCell, type SessionRecord } from './session.ts';
+import { SessionRecords } from './session-records.ts';
+import { SessionRecovery, type KernelRecovery } from './session-recovery.ts';
 import { SingleRuns, type Scratch } from './single-runs.ts';
 import type { SpareInterpreters } from './spare-interpreters.ts';
 
@@ -53,24 +51,13 @@ export interface SessionLimits {
   readonly idleMs: number;
 }
 
-/** Kernels have more than their processes: bridges that speak for them, and files. */
-export interface KernelKeeping {
-  /** Takes over the bridge of an earlier daemon, before any of its kernels. */
-  recover(note: InterpreterNote, child: Child): void;
-  /** A kernel of an earlier daemon that nobody wants. */
-  discard(note: InterpreterNote): void;
-  /** All that is wanted was adopted. */
-  recovered(): void;
-  close(): void;
-}
-
 export interface CodeSessionsDeps {
   readonly backends: Backends;
   readonly spare: SpareInterpreters;
   readonly accounts: Accounts;
   readonly limits: Readonly<Record<PoolKind, SessionLimits>>;
   readonly largeValues: LargeValues;
-  readonly kernels: KernelKeeping;
+  readonly kernels: KernelRecovery & { close(): void };
   readonly scratch: Scratch;
   readonly store: { load(): readonly SessionRecord[]; save(records: readonly SessionRecord[]): void };
   readonly notes: {
@@ -86,45 +73,34 @@ export interface CodeSessionsDeps {
 /** Of code that waits, in all sessions. */
 const mostWaitingCharacters = 64 * 1024 * 1024;
 const sweepEveryMs = 1000;
-const saveWithinMs = 1000;
-/** Another daemon may still read what a single cell has shown, for a caller that it has. */
-const readWithinMs = 5000;
 
 export class CodeSessions implements Disposable {
   readonly #byId = new Map<string, CodeSession>();
   readonly #opening = new Map<string, Promise<CodeSession>>();
   readonly #single: SingleRuns;
-  #saving: ReturnType<typeof setTimeout> | null = null;
+  readonly #records: SessionRecords;
   #sweeping: ReturnType<typeof setInterval> | null = null;
   #isHandedOver = false;
-  /** What is written down is another daemon's. */
-  #isLeft = false;
 
   constructor(private readonly deps: CodeSessionsDeps) {
-    const { scratch, onFault } = deps;
+    const { scratch, store, onFault } = deps;
     this.#single = new SingleRuns({ scratch, onFault, isHandedOver: () => this.#isHandedOver });
+    this.#records = new SessionRecords({ store, onFault, all: () => this.#all.map(({ record }) => record) });
     this.#keepSweeping();
   }
 
   /** Takes over what an earlier daemon left; answers what is no interpreter. Called once, before anything is served. */
   async recover(recovered: readonly Recovered[]): Promise<Recovered[]> {
     this.deps.largeValues.recover();
-    const kept = this.deps.store.load();
-    const records = new Map(kept.map((record) => [record.interpreter ?? record.id, record]));
-    const noted = recovered.map((one) => ({ one, note: decodeNote(one.note) }));
-    const found: Promise<void>[] = [];
-    for (const { one, note } of noted) if (note?.backend === 'bridge') this.deps.kernels.recover(note, one.child);
-    for (const { one, note } of noted) {
-      if (note === null || note.backend === 'bridge') continue;
-      const record = records.get(note.id);
-      if (record) found.push(this.#readopt(record, note, one.child));
-      else this.#discard(note, one.child);
-      records.delete(note.id);
-    }
-    await Promise.all([...found, ...[...records.values()].map((record) => this.#find(record))]);
-    this.deps.kernels.recovered();
+    const recovery = new SessionRecovery({
+      ...this.deps,
+      single: this.#single,
+      makeSession: (record) => this.#session(record),
+      keep: (session) => this.#keep(session),
+    });
+    const others = await recovery.run(this.deps.store.load(), recovered);
     this.deps.spare.fill();
-    return noted.flatMap(({ one, note }) => (note === null ? [one] : []));
+    return others;
   }
 
   /** Answers the session of that id where there is one. Throws `capacity_reached`, `bad_argument`, `unavailable`. */
@@ -200,7 +176,7 @@ export class CodeSessions implements Disposable {
   async close(id: string): Promise<void> {
     const session = this.get(id);
     this.#byId.delete(id);
-    this.#saveSoon();
+    this.#records.saveSoon();
     await session.close();
   }
 
@@ -215,17 +191,14 @@ export class CodeSessions implements Disposable {
     if (this.#sweeping) clearInterval(this.#sweeping);
     await Promise.allSettled(this.#opening.values());
     for (const session of this.#all) session.handOver();
-    this.#saveSoon();
-    this.flush();
-    this.#isLeft = true;
+    this.#records.leave();
   }
 
   /** The other daemon has gone before it served. */
   takeBack(): void {
     this.#isHandedOver = false;
-    this.#isLeft = false;
     for (const session of this.#all) session.takeBack();
-    this.#saveSoon();
+    this.#records.takeBack();
     this.#keepSweeping();
   }
 
@@ -244,10 +217,7 @@ export class CodeSessions implements Disposable {
 
   /** Writes what is still to be written. */
   flush(): void {
-    if (this.#saving === null) return;
-    clearTimeout(this.#saving);
-    this.#saving = null;
-    this.#save();
+    this.#records.flush();
   }
 
   [Symbol.dispose](): void {
@@ -271,7 +241,7 @@ export class CodeSessions implements Disposable {
       await session.open();
     } catch (error) {
       this.#byId.delete(id);
-      this.#saveSoon();
+      this.#records.saveSoon();
       throw error;
     }
     return session;
@@ -320,64 +290,19 @@ export class CodeSessions implements Disposable {
       notes,
       shrink: (event, user) => largeValues.shrink(event, user),
       now,
-      onChange: (isUrgent) => (isUrgent ? this.#save() : this.#saveSoon()),
+      onChange: (isUrgent) => (isUrgent ? this.#records.save() : this.#records.saveSoon()),
       onFault,
     });
   }
 
   #note(record: SessionRecord, interpreter: string): void {
     record.interpreter = interpreter;
-    this.#save();
-  }
-
-  async #readopt(record: SessionRecord, note: InterpreterNote, child: Child): Promise<void> {
-    const session = this.#session(record);
-    this.#keep(session);
-    const running = this.deps.notes.load(record.id);
-    const backend: CodeBackend = this.deps.backends.of(record);
-    const interpreter = await backend.adopt(note, child, running);
-    if (interpreter === null) {
-      if (record.isSingle) await this.#single.forget(session);
-      session.lose(child.end);
-      this.#discard(note, child);
-      return;
-    }
-    session.resume(interpreter, running);
-    if (record.isSingle) void this.#single.closeBehind(session, session.last, readWithinMs);
-  }
-
-  /** A session whose interpreter is nowhere to be found goes on with a new one when it is used. */
-  async #find(record: SessionRecord): Promise<void> {
-    const session = this.#session(record);
-    const running = this.deps.notes.load(record.id);
-    const interpreter = await this.#reconnect(record, running);
-    if (interpreter) {
-      this.#keep(session);
-      session.resume(interpreter, running);
-      if (record.isSingle) void this.#single.closeBehind(session, session.last, readWithinMs);
-      return;
-    }
-    this.deps.notes.remove(record.id);
-    if (record.isSingle) return await this.#single.removeDirectory(record);
-    this.#keep(session);
-    if (record.interpreter !== null) session.lose(null);
-  }
-
-  async #reconnect(record: SessionRecord, running: RunningCell | null): Promise<Interpreter | null> {
-    const { backends } = this.deps;
-    // This daemon may have been given other backends than the one before it.
-    if (record.interpreter === null || !backends.has(record)) return null;
-    return (await backends.of(record).reconnect?.(record.interpreter, record, running)) ?? null;
+    this.#records.save();
   }
 
   #keep(session: CodeSession): void {
     if (session.record.isSingle) this.#single.add(session);
     else this.#byId.set(session.id, session);
-  }
-
-  #discard(note: InterpreterNote, child: Child): void {
-    this.deps.kernels.discard(note);
-    endChild(child).catch((error: unknown) => this.deps.onFault('an interpreter could not be ended', error));
   }
 
   /** Cells that wait are few, and each may be as large as a request. */
@@ -411,19 +336,6 @@ export class CodeSessions implements Disposable {
 
   #assertOwner(): void {
     if (this.#isHandedOver) throw new HandedOver();
-  }
-
-  #saveSoon(): void {
-    this.#saving ??= setTimeout(() => this.flush(), saveWithinMs);
-  }
-
-  #save(): void {
-    if (this.#isLeft) return;
-    try {
-      this.deps.store.save(this.#all.map(({ record }) => record));
-    } catch (error) {
-      this.deps.onFault('code sessions could not be written', error);
-    }
   }
 }
 
