@@ -1,7 +1,8 @@
 /** Asks for the API key, which the daemon wants of whoever comes. */
 import { element } from './elements.ts';
 
-export function askForKey(place: HTMLElement, onKey: (key: string) => void): void {
+/** `isRefused`: the one that was given is not it. */
+export function askForKey(place: HTMLElement, isRefused: boolean, onKey: (key: string) => void): void {
   const input = element('input', { type: 'password', placeholder: 'API key', label: 'API key' });
   const form = element('form', {}, input, ' ', element('button', { type: 'submit' }, 'Go on'));
   form.addEventListener('submit', (event) => {
@@ -14,6 +15,7 @@ export function askForKey(place: HTMLElement, onKey: (key: string) => void): voi
       { class: 'home' },
       element('h1', {}, 'sandboxd'),
       element('p', {}, 'This daemon has a key. This tab keeps it until it is closed.'),
+      ...(isRefused ? [element('p', { class: 'wrong' }, 'That was not the key.')] : []),
       form,
     ),
   );

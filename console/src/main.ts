@@ -43,7 +43,7 @@ function pageAt(hash: string): Page {
 
 function tell(error: unknown): void {
   if (error instanceof Refusal && error.status === 401) {
-    askForKey(document.body, (given) => {
+    askForKey(document.body, key.value !== null, (given) => {
       key.value = given;
       void open();
     });

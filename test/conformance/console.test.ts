@@ -133,7 +133,7 @@ consoleTest(
     for (const attempt of ['wrong', key]) {
       await field.fill(attempt);
       await page.keyboard.press('Enter');
-      await (attempt === key ? page.getByText('None yet.') : page.locator('input:placeholder-shown')).waitFor();
+      await (attempt === key ? page.getByText('None yet.') : page.getByText('That was not the key.')).waitFor();
     }
     await page.getByRole('button', { name: 'New terminal' }).click();
     await console.untilState('attached');
