@@ -101,6 +101,23 @@ test(
 );
 
 test(
+  'V1SHELL-4 what a stopped command has printed is told as it was printed',
+  async ({ sandbox }) => {
+    const shell = new ShellRoutes(sandbox);
+    for (const [command, output] of [
+      ['echo begun; sleep 1000', 'begun\n'],
+      ['printf begun; sleep 1000', 'begun'],
+      ['sleep 1000', ''],
+    ] as const) {
+      const stopped = await shell.exec(command, { id: 'it', hard_timeout: 0.3 });
+      expect(stopped).toMatchObject({ status: 'hard_timeout', output });
+      expect(stopped['console'].at(-1)).toMatchObject({ command, output });
+    }
+  },
+  withPlainShell(),
+);
+
+test(
   'V1SHELL-4 a command that is quiet for too long goes on, and the session tells what it is busy with',
   async ({ sandbox }) => {
     const shell = new ShellRoutes(sandbox);

@@ -38,6 +38,13 @@ export class ExecShell {
     return this.terminal.pid === null ? null : this.deps.modes.image(this.terminal.pid);
   }
 
+  /** null when it is no shell known here, or gone. */
+  get kind(): ShellKind | null {
+    const { pid } = this.terminal;
+    const program = pid === null ? undefined : this.deps.jobs.shell(pid)?.program;
+    return program === undefined ? null : shellKind(program);
+  }
+
   /** For a line, with nothing else in its foreground. */
   isWaiting(): boolean {
     const { pid } = this.terminal;
@@ -53,7 +60,7 @@ export class ExecShell {
     if (pid === null || !this.isWaiting()) return false;
     if (this.image !== image) return true;
     // The `read` of fish has the editor of its prompt, and that of dash reads a terminal as its prompt does.
-    return this.deps.modes.waiting(pid) === 'editor' && this.#kind() !== 'fish';
+    return this.deps.modes.waiting(pid) === 'editor' && this.kind !== 'fish';
   }
 
   /** Writes the script of a command; answers its path and the keys that have the shell read it. Throws `unavailable`. */
@@ -62,7 +69,7 @@ export class ExecShell {
     token: string,
     directory: ExecDirectory | null,
   ): { readonly path: string; readonly keys: string } {
-    const kind = this.#kind();
+    const kind = this.kind;
     if (kind === null) throw unknownShell(this.terminal);
     const { accounts, scripts } = this.deps;
     const account = accounts.resolve(this.terminal.record.user);
@@ -81,12 +88,6 @@ export class ExecShell {
   /** The script was read, or never will be. */
   discard(path: string): void {
     this.deps.scripts.remove(path);
-  }
-
-  #kind(): ShellKind | null {
-    const { pid } = this.terminal;
-    const program = pid === null ? undefined : this.deps.jobs.shell(pid)?.program;
-    return program === undefined ? null : shellKind(program);
   }
 
   #isQuiet(): boolean {

@@ -8,6 +8,8 @@ import type { ConsoleRecord, ExecNote, RunStatus } from './exec-record.ts';
 import { plainText, readHead, readOutput, type OutputText } from './exec-output.ts';
 import type { ExecShell } from './exec-shell.ts';
 import { MarkReader, type Mark } from './marks.ts';
+import { withoutPromptStart } from './shells/prompt-start.ts';
+import type { ShellKind } from './shells/shell-script.ts';
 import type { Terminal } from './terminal.ts';
 
 export interface ExecEnd {
@@ -23,8 +25,6 @@ const mostAttempts = 3;
 /** The beginning of output that is longer is kept here: its log may lose it. */
 const longBytes = 1024 * 1024;
 const mostPromptBytes = 4096;
-/** What zsh puts behind output that has no end of line, in front of its prompt. */
-const zshLineEnd = /[%#] {2,}\r ?\r$/;
 
 export class Execution {
   readonly command: string;
@@ -44,7 +44,8 @@ export class Execution {
   #promptFrom: number | null = null;
   #outputFrom: number | null = null;
   #outputTo: number | null = null;
-  #isToldByPrompt = false;
+  /** The shell whose prompt has told of the end, and with what code; null when the command's own mark has. */
+  #prompt: { readonly kind: ShellKind; readonly code: number | null } | null = null;
   /** All that is done for it to begin has been done, here or in an earlier daemon. */
   #isTyped = false;
   #head: Buffer | null = null;
@@ -93,7 +94,8 @@ export class Execution {
     if (this.#outputFrom === null) return { text: '', isTruncated: false };
     const range = { from: this.#outputFrom, to: this.to, head: this.#head };
     const output = readOutput(this.terminal.log, range, isCut);
-    return this.#isToldByPrompt ? { ...output, text: output.text.replace(zshLineEnd, '') } : output;
+    if (!this.#prompt) return output;
+    return { ...output, text: withoutPromptStart(output.text, this.#prompt.kind, this.#prompt.code) };
   }
 
   /** In another shell, after it has missed the one before. */
@@ -195,7 +197,8 @@ export class Execution {
     } else {
       this.#outputFrom ??= mark.from;
       this.#outputTo = mark.from;
-      this.#isToldByPrompt = mark.kind === 'H';
+      const { kind } = this.shell;
+      if (mark.kind === 'H' && kind) this.#prompt = { kind, code: mark.code };
       this.finish({ status: 'completed', exitCode: mark.code });
     }
   }
