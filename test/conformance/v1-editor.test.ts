@@ -73,6 +73,17 @@ test('V1FILE-3 what is too long to be read is clipped at 16000 characters', asyn
   expect((await edit(sandbox, { command: 'view', path: whole }))['output']).not.toContain('clipped');
 });
 
+test('V1FILE-3 the lines around an edit are shown as they stand in the file, and cut when they are long', async ({
+  sandbox,
+}) => {
+  const line = 'fetch("GET /v2/fs/read")';
+  const path = fileWith(sandbox, `${line}\nold\n`);
+  const replaced = { command: 'str_replace', path, old_str: 'old' };
+  expect((await edit(sandbox, { ...replaced, new_str: 'new' }))['output']).toContain(`     1\t${line}\n     2\tnew\n`);
+  const long = { command: 'str_replace', path, old_str: 'new', new_str: 'x'.repeat(20_000) };
+  expect((await edit(sandbox, long))['output']).toContain('x\n<clipped: read the file to see the rest>');
+});
+
 test('V1FILE-3 view shows a directory two levels deep, without hidden names', async ({ sandbox }) => {
   const path = join(sandbox.directory, 'tree');
   for (const name of ['a/b/c', 'a/.d', '.e', '.f']) mkdirSync(join(path, name), { recursive: true });

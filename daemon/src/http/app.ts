@@ -200,7 +200,7 @@ function mount({ routes, removedHint = () => null }: AppDeps): Hono<{ Bindings: 
     });
   }
   router.notFound((c) => {
-    const hint = removedHint(c.req.method, c.req.path) ?? 'GET /v2/openapi.json lists every route.';
+    const hint = removedHint(c.req.method, c.req.path) ?? whatIsServed(c.req.path, routes);
     throw routeNotFound(c.req, hint);
   });
   return router;
@@ -208,6 +208,14 @@ function mount({ routes, removedHint = () => null }: AppDeps): Hono<{ Bindings: 
 
 function routeNotFound({ method, path }: { method: string; path: string }, hint: string): CoreError {
   return new CoreError('route_not_found', `no route ${method} ${path}`, { hint });
+}
+
+/** By the description of the surface that the path belongs to, else by that of the newest one. */
+function whatIsServed(path: string, routes: readonly BoundRoute[]): string {
+  const name = 'openapi.json';
+  const descriptions = routes.map((route) => route.path).filter((served) => served.endsWith(`/${name}`));
+  const own = descriptions.find((served) => path.startsWith(served.slice(0, -name.length)));
+  return `GET ${own ?? descriptions.toSorted().at(-1) ?? '/'} lists every route.`;
 }
 
 function byPath(routes: readonly BoundRoute[]): Map<string, BoundRoute[]> {

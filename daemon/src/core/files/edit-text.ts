@@ -143,7 +143,7 @@ export function snippet({ text, start, end }: EditedText): string {
   const firstNumber = text.slice(0, from).split('\n').length;
   const lines = text.slice(from, Math.min(to, from + mostCharacters)).split('\n');
   const numbered = lines.map((line, i) => `${String(firstNumber + i).padStart(6)}\t${line}`).join('\n');
-  return to - from > mostCharacters ? `${numbered}\n<clipped: GET /v2/fs/read shows the rest>` : numbered;
+  return to - from > mostCharacters ? `${numbered}\n<clipped: read the file to see the rest>` : numbered;
 }
 
 function lineStart(text: string, at: number): number {

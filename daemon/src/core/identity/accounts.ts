@@ -39,7 +39,7 @@ export class Accounts {
         hint: 'Give a name from /etc/passwd, a uid, or uid:gid; or leave user out for the default account.',
       });
     }
-    this.#assertReachable(account);
+    this.#assertReachable(account, 'Leave user out, or start the daemon as root.');
     return account;
   }
 
@@ -58,7 +58,7 @@ export class Accounts {
         hint: 'Create it in the image, or start the daemon with another SVC_DEFAULT_USER.',
       });
     }
-    this.#assertReachable(account);
+    this.#assertReachable(account, 'Start the daemon as root, or with another SVC_DEFAULT_USER.');
     return account;
   }
 
@@ -110,12 +110,10 @@ export class Accounts {
     };
   }
 
-  #assertReachable(account: Account): void {
+  #assertReachable(account: Account, hint: string): void {
     const { own } = this.deps;
     if (own.uid === 0 || this.isOwn(account)) return;
     const wanted = account.uid === own.uid ? `a member of group ${account.gid} alone` : account.name;
-    throw new CoreError('bad_argument', `the daemon runs as uid ${own.uid} and cannot become ${wanted}`, {
-      hint: 'Leave user out, or start the daemon as root.',
-    });
+    throw new CoreError('bad_argument', `the daemon runs as uid ${own.uid} and cannot become ${wanted}`, { hint });
   }
 }

@@ -1,6 +1,5 @@
 /** What the editor says to the model that uses it: numbered lines, and a sentence around them. */
 import { takeCharacters } from '../../kit/text.ts';
-import { withRoutesOfV1 } from './file-failures.ts';
 
 const mostCharacters = 16_000;
 const clipped =
@@ -30,7 +29,7 @@ export function created(path: string): string {
 export function edited(path: string, snippet: string): string {
   return (
     `The file ${path} has been edited. Here's the result of running \`cat -n\` on a snippet of ${path}:\n` +
-    `${withRoutesOfV1(snippet)}\n` +
+    `${snippet}\n` +
     'Review the changes and make sure they are as expected. Edit the file again if necessary.'
   );
 }

@@ -8,6 +8,7 @@ import type { Route } from '../../http/route.ts';
 import { CoreError, type ErrorCode } from '../../kit/errors.ts';
 import { FileFailure } from '../../kit/file-failure.ts';
 import type { V1Deps } from './app.ts';
+import { hintOfV1 } from './wording.ts';
 
 /** The switch: true answers 200 with `success` false, as 1.x does, and false with the codes of HTTP, as v2 does. */
 const isToldAsHandled: boolean = true;
@@ -59,7 +60,7 @@ export function tellFailures(routes: readonly Route<V1Deps>[]): readonly Route<V
         return await route.respond(...given);
       } catch (error) {
         if (!(error instanceof FileFailure)) throw error;
-        const told = inWordsOfV1(error, verbOf(route));
+        const told = failureOfV1(error, verbOf(route));
         if (route.raw || !isToldAsHandled) throw told;
         return success(told.facts, { message: told.message, hint: told.hint, isFailure: true });
       }
@@ -95,28 +96,14 @@ const deeds: Readonly<Record<string, string>> = {
 /** Kinds of failure that 1.x has no word for. */
 const errorTypes: Readonly<Record<string, string>> = { bad_request: 'invalid_target', too_large: 'io_error' };
 
-function inWordsOfV1(error: FileFailure, verb: string): CoreError {
+function failureOfV1(error: FileFailure, verb: string): CoreError {
   const { errno, path, error_type: errorType, ...facts } = error.facts as z.output<typeof FileOperationError>;
   const what = error.systemWords === null ? error.message : `[Errno ${errno}] ${error.systemWords}: '${path}'`;
   // What the editor says by itself is whole: it stands there as its model reads it.
   const isWhole = verb === 'str_replace_editor' && error.systemWords === null;
   const message = isWhole ? what : `Failed to ${deeds[verb] ?? verb}: ${what}`;
   return new CoreError(error.code, message, {
-    ...(error.hint === null ? {} : { hint: withRoutesOfV1(error.hint) }),
+    ...(error.hint === null ? {} : { hint: hintOfV1(error.hint) }),
     facts: { ...facts, path, operation: verb, message, error_type: errorTypes[errorType] ?? errorType, errno },
   });
-}
-
-/** Routes of v2 that a hint may name, and those of 1.x that do the same. */
-const routesOfV1: readonly (readonly [string, string])[] = [
-  ['GET /v2/fs/list', 'POST /v1/file/list'],
-  ['GET /v2/fs/stat', 'POST /v1/file/stat'],
-  ['GET /v2/fs/read', 'POST /v1/file/read'],
-  ['GET /v2/fs/download', 'GET /v1/file/download'],
-  ['GET /v2/sandbox', 'GET /v1/sandbox'],
-  ['POST /v2/commands', 'POST /v1/bash/exec'],
-];
-
-export function withRoutesOfV1(text: string): string {
-  return routesOfV1.reduce((told, [v2, v1]) => told.replaceAll(v2, v1), text);
 }

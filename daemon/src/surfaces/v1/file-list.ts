@@ -111,7 +111,7 @@ function fileInfo(file: ListedFile, asked: z.output<typeof ListRequest>): z.inpu
 
 function cutHint({ nextCursor, files }: Listing): string | null {
   if (nextCursor === null) return null;
-  return `These are the first ${files.length}; list a directory below, or page through GET /v2/fs/list.`;
+  return `These are the first ${files.length}; list a directory below, or fewer levels (max_depth).`;
 }
 
 const globOrders = ['path', 'name', 'size', 'modified'] as const;

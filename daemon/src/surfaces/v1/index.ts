@@ -18,10 +18,11 @@ import * as shellSessions from './shell-sessions.ts';
 import * as shellSocket from './shell-socket.ts';
 import * as shell from './shell.ts';
 import * as watch from './watch.ts';
+import { inWordsOfV1 } from './wording.ts';
 
 export { removedHint } from './removed.ts';
 
-export const v1Routes: readonly Route<V1Deps>[] = [
+export const v1Routes: readonly Route<V1Deps>[] = inWordsOfV1([
   ...Object.values(bashSessions),
   ...Object.values(bash),
   ...Object.values(browserPage),
@@ -39,4 +40,4 @@ export const v1Routes: readonly Route<V1Deps>[] = [
   ...Object.values(shellSocket),
   ...Object.values(shell),
   ...Object.values(watch),
-];
+]);

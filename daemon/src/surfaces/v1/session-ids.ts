@@ -3,13 +3,13 @@
  * An id is the same there wherever it can be. One that a session of the other language has already stands behind the
  * name of its language, and what is no plain id is spelled in base64.
  */
-import type { Language } from '../../core/code/language.ts';
+import { languages, type Language } from '../../core/code/language.ts';
 import type { CodeSession } from '../../core/code/session.ts';
 import type { CodeSessions } from '../../core/code/sessions.ts';
 import { CoreError } from '../../kit/errors.ts';
-import { clientIdPattern, mintId } from '../../kit/ids.ts';
+import { mintId } from '../../kit/ids.ts';
+import { isPlain, spell, unspell } from './spelled-ids.ts';
 
-const spelled = 'v1.';
 /** It becomes the name of a file. */
 const mostBytes = 128;
 
@@ -23,7 +23,7 @@ export async function sessionKey(
   if (Buffer.byteLength(id) > mostBytes) {
     throw new CoreError('bad_argument', `a session_id has at most ${mostBytes} bytes`, { hint: 'Use a shorter one.' });
   }
-  const plain = isPlain(id) ? id : spelled + Buffer.from(id).toString('base64url');
+  const plain = isPlain(id) && !hasPrefix(id) ? id : spell(id);
   const apart = prefixOf(language) + plain;
   const isTaken = ((await code.find(plain))?.record.language ?? language) !== language;
   return isTaken || (await code.find(apart)) ? apart : plain;
@@ -32,14 +32,13 @@ export async function sessionKey(
 /** As the client calls it. */
 export function sessionId({ id, record }: CodeSession): string {
   const prefix = prefixOf(record.language);
-  const own = id.startsWith(prefix) ? id.slice(prefix.length) : id;
-  return own.startsWith(spelled) ? Buffer.from(own.slice(spelled.length), 'base64url').toString() : own;
+  return unspell(id.startsWith(prefix) ? id.slice(prefix.length) : id);
 }
 
 function prefixOf(language: Language): string {
   return `${language}.`;
 }
 
-function isPlain(id: string): boolean {
-  return clientIdPattern.test(id) && !/^(?:v1|python|javascript)\./.test(id);
+function hasPrefix(id: string): boolean {
+  return languages.some((language) => id.startsWith(prefixOf(language)));
 }

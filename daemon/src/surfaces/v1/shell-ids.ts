@@ -1,18 +1,13 @@
-/** The ids of 1.x sessions: clients choose any text, the core takes what is safe in the name of a file. */
-import { clientIdPattern } from '../../kit/ids.ts';
+/** The ids of 1.x shell sessions, as core has them and as clients do. */
 import { CoreError } from '../../kit/errors.ts';
+import { clientIdPattern } from '../../kit/ids.ts';
+import { isPlain, spell } from './spelled-ids.ts';
 
-/** In front of an id that is written in base64url; one that a client has begun so is written in it too. */
-const coded = 'v1.';
+export { unspell as wireId } from './spelled-ids.ts';
 
-/** Throws `bad_argument` for one that is too long to be written so. */
+/** Throws `bad_argument` for one that is too long to be spelled. */
 export function coreId(id: string): string {
-  if (clientIdPattern.test(id) && !id.startsWith(coded)) return id;
-  const written = `${coded}${Buffer.from(id).toString('base64url')}`;
+  const written = isPlain(id) ? id : spell(id);
   if (clientIdPattern.test(written)) return written;
   throw new CoreError('bad_argument', 'the id of the session is too long', { hint: 'Take one of at most 90 bytes.' });
-}
-
-export function wireId(id: string): string {
-  return id.startsWith(coded) ? Buffer.from(id.slice(coded.length), 'base64url').toString() : id;
 }

@@ -12,10 +12,3 @@ export function notTyped(count: number): CoreError {
     hint: 'Wait for what runs there, or end it (kill), and type them again.',
   });
 }
-
-/** A busy session is told with what a 1.x client can do about it. */
-export function inTheirWords(error: unknown): unknown {
-  if (!(error instanceof CoreError && error.code === 'terminal_busy')) return error;
-  const hint = 'Wait for it (wait), type into it (write), end it (kill), or use another session.';
-  return new CoreError(error.code, error.message, { hint, ...(error.facts && { facts: error.facts }) });
-}

@@ -16,6 +16,7 @@ import { frame, readFrame, timedFrame, type ClientFrame } from './shell-frames.t
 import { wireId } from './shell-ids.ts';
 import { sessionId } from './shell-inputs.ts';
 import { openSession } from './shell-lookup.ts';
+import { refusalOfV1 } from './wording.ts';
 
 /** Of the screen and what is above it. */
 const replayBytes = 1024 * 1024;
@@ -209,8 +210,12 @@ class OpenSession implements Viewer {
   }
 
   #refuse(error: unknown): void {
-    if (error instanceof CoreError) this.#tell('error', `${error.message}. ${error.hint ?? ''}`.trim());
-    else this.deps.stream.onFault(error);
+    if (!(error instanceof CoreError)) {
+      this.deps.stream.onFault(error);
+      return;
+    }
+    const { message, hint } = refusalOfV1(error, { namesExecDir: true });
+    this.#tell('error', `${message}. ${hint ?? ''}`.trim());
   }
 
   #tell(type: 'output' | 'error', data: string): void {

@@ -12,8 +12,8 @@ import { CoreError } from '../../kit/errors.ts';
 import { HandedOver } from '../../kit/handed-over.ts';
 import type { V1Deps } from './app.ts';
 import { wireId } from './shell-ids.ts';
-import { inTheirWords } from './shell-refusals.ts';
 import { commandResult, ShellCommandResult, ShellViewResult, viewResult } from './shell-views.ts';
+import { refusalOfV1 } from './wording.ts';
 
 const Started = z.object({ session_id: z.string(), command: z.string() });
 const Output = z.object({ output: z.string() });
@@ -91,12 +91,12 @@ async function within<T>(coming: Promise<T>, ms: number): Promise<T | null> {
   return await Promise.race([coming, late]);
 }
 
-function failed(thrown: unknown): z.input<typeof Failed> {
-  const error = inTheirWords(thrown);
+function failed(error: unknown): z.input<typeof Failed> {
   if (error instanceof HandedOver) {
     const hint = 'The command did not begin; run it again.';
     return { success: false, message: 'the daemon is being replaced', data: null, hint };
   }
-  if (error instanceof CoreError) return { success: false, message: error.message, data: null, hint: error.hint };
-  throw error;
+  if (!(error instanceof CoreError)) throw error;
+  const { message, hint } = refusalOfV1(error, { namesExecDir: true });
+  return { success: false, message, data: null, hint };
 }

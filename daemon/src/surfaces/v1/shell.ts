@@ -12,7 +12,7 @@ import { wireId } from './shell-ids.ts';
 import { execDirectory, milliseconds, preserveSymlinks, seconds, sessionId, wholeSeconds } from './shell-inputs.ts';
 import { systemText } from './system-text.ts';
 import { openSession, sessionOf } from './shell-lookup.ts';
-import { inTheirWords, notTyped } from './shell-refusals.ts';
+import { notTyped } from './shell-refusals.ts';
 import { acceptsEvents, execEvents, ExecEvent, viewEvents, ViewEvent } from './shell-stream.ts';
 import {
   commandResult,
@@ -72,7 +72,7 @@ export const exec = route({
       return new Answer(commandResult(id, answer), describe(answer, spec));
     } catch (error) {
       // Made again in the next daemon, the request is about the session that there is now.
-      throw error instanceof HandedOver ? new HandedOver({ id }) : inTheirWords(error);
+      throw error instanceof HandedOver ? new HandedOver({ id }) : error;
     }
   },
 });
