@@ -149,11 +149,11 @@ function describeSuccess(route: RouteShape, schemas: Json): Json {
 }
 
 function envelopeOf(data: z.ZodType, top: z.ZodObject | undefined, schemas: Json): Json {
-  const topProperties = top ? ((schemaOf(top, 'output', schemas)['properties'] as Json | undefined) ?? {}) : {};
+  const beside = (top ? schemaOf(top, 'output', schemas) : {}) as { properties?: Json; required?: readonly string[] };
   return {
     type: 'object',
-    required,
-    properties: { ...topProperties, ...envelopeFields, data: schemaOf(data, 'output', schemas) },
+    required: [...required, ...(beside.required ?? [])],
+    properties: { ...beside.properties, ...envelopeFields, data: schemaOf(data, 'output', schemas) },
   };
 }
 
