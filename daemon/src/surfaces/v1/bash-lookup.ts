@@ -16,7 +16,7 @@ export function commandNamed(all: readonly Command[], id: string): Command {
   const command = all.find((one) => one.id === id);
   if (command) return command;
   throw new CoreError('command_not_found', `Command not found in this session: ${id}`, {
-    hint: 'Ended commands are kept for an hour, the newest 512 of them; POST /v1/bash/exec starts one.',
+    hint: 'It is of another session, or has ended long ago; POST /v1/bash/exec starts one.',
   });
 }
 

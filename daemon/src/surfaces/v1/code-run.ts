@@ -22,18 +22,6 @@ export const runErrors: readonly ErrorCode[] = [
   'no_space_left',
 ];
 
-/** A directory of its own, and the files in it, may be refused. */
-export const fileErrors: readonly ErrorCode[] = [
-  'file_not_found',
-  'file_permission_denied',
-  'file_exists',
-  'file_invalid_target',
-  'file_invalid_path',
-  'file_bad_request',
-  'file_read_only',
-  'file_io_error',
-];
-
 /** What a body may say of it. */
 export interface RunBody {
   readonly code: string;

@@ -4,9 +4,10 @@ import type { CodeRuntimes } from '../../core/code/info.ts';
 import { languages, poolKindOf, type Language } from '../../core/code/language.ts';
 import { Answer } from '../../http/route.ts';
 import { route, type V1Deps } from './app.ts';
-import { cellSpec, describeRun, fileErrors, runCell, runErrors, timeLimits } from './code-run.ts';
+import { cellSpec, describeRun, runCell, runErrors, timeLimits } from './code-run.ts';
 import { exitCodeOf, outputsOf, statusOf, tracebackOf } from './code-views.ts';
-import { sessionId, sessionKey } from './session-ids.ts';
+import { placeCodes } from './file-failures.ts';
+import { sessionId, sessionKey } from './code-session-ids.ts';
 
 const CodeLanguage = z.enum(languages).meta({ id: 'Language' });
 
@@ -42,7 +43,7 @@ export const executeCode = route({
   summary: 'Run Python or JavaScript, alone or in a session',
   body: CodeExecuteRequest,
   data: CodeExecuteResponse,
-  errors: [...runErrors, ...fileErrors],
+  errors: [...runErrors, ...placeCodes],
   async handle(deps, { body, context }) {
     const { language, stateful, session_id: id } = body;
     const key = id || stateful ? await sessionKey(deps.code, language, id) : null;
@@ -81,10 +82,6 @@ const descriptions: Readonly<Record<Language, string>> = {
   python: 'Python, in a Jupyter kernel where there is one',
   javascript: 'JavaScript, in Node.js',
 };
-const programs: Readonly<Record<Language, readonly string[]>> = {
-  python: ['python3', 'python'],
-  javascript: ['node', 'nodejs'],
-};
 
 export const codeInfo = route({
   operation: 'code.info_v1',
@@ -105,11 +102,11 @@ async function describeLanguage(
   known: CodeRuntimes['languages'],
 ): Promise<z.input<typeof CodeLanguageInfo>> {
   const { backend, backends, path } = known[language];
-  const names = await Promise.all(programs[language].map((program) => toolchains.versionOf(program)));
   return {
     language,
     description: descriptions[language],
-    runtime_version: names.find((version) => version !== null) ?? null,
+    // By its name: under that it is the first one on PATH.
+    runtime_version: path === null ? null : await toolchains.versionOf(path.slice(path.lastIndexOf('/') + 1)),
     default_timeout: timeLimits.default,
     max_timeout: timeLimits.most,
     details: { available: backend !== null, backend, path, kernels: backends.flatMap(({ kernels }) => kernels) },

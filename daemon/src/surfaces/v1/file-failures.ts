@@ -31,10 +31,8 @@ export function orFailure<S extends z.ZodType>(result: S): z.ZodUnion<[S, typeof
   return z.union([result, FileOperationError]);
 }
 
-/** What the system may say to any file operation, as codes of HTTP. */
-export const fileCodes = [
-  'bad_argument',
-  'unavailable',
+/** What the system may say of a place where something is to be read or written. */
+export const placeCodes: readonly ErrorCode[] = [
   'file_not_found',
   'file_permission_denied',
   'file_exists',
@@ -42,11 +40,18 @@ export const fileCodes = [
   'file_invalid_path',
   'file_bad_request',
   'file_read_only',
+  'file_io_error',
+];
+
+/** What any file operation may come to, as codes of HTTP. */
+export const fileCodes: readonly ErrorCode[] = [
+  'bad_argument',
+  'unavailable',
+  ...placeCodes,
   'file_not_text',
   'file_too_large',
-  'file_io_error',
   'no_space_left',
-] as const satisfies readonly ErrorCode[];
+];
 
 /** What a JSON route answers with a code of HTTP. */
 export const jsonCodes: readonly ErrorCode[] = isToldAsHandled ? ['bad_argument', 'unavailable'] : fileCodes;

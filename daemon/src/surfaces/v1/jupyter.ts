@@ -17,7 +17,7 @@ import {
   timeLimits,
 } from './code-run.ts';
 import { JupyterOutput, outputsOf, statusOf } from './code-views.ts';
-import { sessionId, sessionKey } from './session-ids.ts';
+import { sessionId, sessionKey } from './code-session-ids.ts';
 
 const absent: ErrorCode = 'not_implemented';
 const kernelField = z.string().nullish().describe('python3, python3.12 or any kernel that is installed.');

@@ -5,9 +5,10 @@ import type { Package } from '../../core/ops/packages.ts';
 import { Answer } from '../../http/route.ts';
 import { CoreError } from '../../kit/errors.ts';
 import { route, type V1Deps } from './app.ts';
-import { cellSpec, describeRun, directoryOf, fileErrors, runCell, runErrors, timeLimits } from './code-run.ts';
+import { cellSpec, describeRun, directoryOf, runCell, runErrors, timeLimits } from './code-run.ts';
 import { exitCodeOf, NodeJsOutput, nodeOutputsOf, statusOf } from './code-views.ts';
-import { sessionId, sessionKey } from './session-ids.ts';
+import { placeCodes } from './file-failures.ts';
+import { sessionId, sessionKey } from './code-session-ids.ts';
 
 const language = 'javascript' as const;
 const version = z.string().nullish().describe('Whatever it is, the node on PATH runs the code.');
@@ -44,7 +45,7 @@ export const executeNodeJs = route({
       session_id: z.string().nullable(),
     })
     .meta({ id: 'NodeJSExecuteResponse' }),
-  errors: [...runErrors, ...fileErrors],
+  errors: [...runErrors, ...placeCodes],
   async handle(deps, { body, context }) {
     const key = body.session_id || body.stateful ? await sessionKey(deps.code, language, body.session_id) : null;
     const run = { language, kernel: null, sessionId: key, isProgram: key === null };

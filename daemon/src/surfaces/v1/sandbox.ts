@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { Answer } from '../../http/route.ts';
 import { route } from './app.ts';
-import { SandboxTop, sandboxSummary, sandboxTop } from './views.ts';
+import { SandboxTop, sandboxSummary, sandboxTop } from './sandbox-views.ts';
 
 export const getSandbox = route({
   operation: 'operations.sandbox_v1',

@@ -9,7 +9,7 @@ import { eventId, resumePoint, SseStream, type ResumePoint, type SseEvent } from
 import { Deadline } from '../../kit/deadline.ts';
 import { CoreError, type ErrorCode } from '../../kit/errors.ts';
 import { route } from './app.ts';
-import { bodyWithPath } from './file-inputs.ts';
+import { bodyWithPath, pathOf } from './file-inputs.ts';
 import { WatcherRecord, WatchEvent, watcherRecord, watchEvent } from './watch-views.ts';
 
 const WatcherPath = z.object({ watcher_id: z.string() });
@@ -23,8 +23,6 @@ const placeErrors: readonly ErrorCode[] = [
   'file_io_error',
   'unavailable',
 ];
-
-const pathOf = ({ path, file }: { path?: string | undefined; file?: string | undefined }) => path ?? file ?? '';
 
 const Created = WatcherRecord.extend({
   reused: z.boolean().describe('The same request was made before; this is its watcher.'),
