@@ -132,6 +132,9 @@ test(
         expect(reply.body.data['outputs']).toMatchObject([{ output_type: 'error', ename: 'DirectoryError' }]);
       }
     }
+    const own = 'class DirectoryError(Exception): pass\nraise DirectoryError("of the code")';
+    const thrown = await sandbox.request('POST /v1/code/execute', { language: 'python', code: own, cwd: place });
+    expect(thrown).toMatchObject({ status: 200, body: { success: true, data: { status: 'error' } } });
     const impossible = await sandbox.request('POST /v1/code/execute', { language: 'python', code: '1', cwd: 'a\0b' });
     expect(impossible.status).toBe(400);
   },

@@ -74,6 +74,13 @@ export class Cell {
     return this.end !== null || this.failure !== null;
   }
 
+  /** It was to enter a directory that is none, and its code did not run: each interpreter has these words for it. */
+  get lacksDirectory(): boolean {
+    const { cwd } = this.record;
+    const words = `working directory ${cwd}: `;
+    return cwd !== null && this.outputs.all.some((one) => one.output_type === 'error' && one.evalue.startsWith(words));
+  }
+
   /** Resolves at the next change of anything above, or when the signal aborts. */
   changed(signal?: AbortSignal): Promise<void> {
     return this.#changes.wait(signal);

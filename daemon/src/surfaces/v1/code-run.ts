@@ -59,9 +59,9 @@ export async function runCell(deps: V1Deps, spec: CellSpec, context: RequestCont
 }
 
 /** That code fails is no failure of the request; that it has no directory to run in is one. */
-export function describeRun({ cell: { end, outputs, record } }: Ran) {
-  const hasNoDirectory = outputs.all.some((output) => 'ename' in output && output.ename === 'DirectoryError');
-  if (record.cwd !== null && hasNoDirectory) {
+export function describeRun({ cell }: Ran) {
+  const { end, record } = cell;
+  if (cell.lacksDirectory) {
     return { isFailure: true, message: `cwd ${record.cwd} is no directory`, hint: 'Create it first.' };
   }
   if (end === null) return { message: 'The daemon is going; the code had not ended' };
