@@ -181,6 +181,8 @@ test('V1WATCH-2 waiting in vain, or in a directory that is not there or goes, is
   expect([vain.status, vain.body.message]).toEqual([503, 'timed out waiting for file event']);
   expect((await wait(sandbox, '/no/such/file')).status).toBe(404);
   expect((await wait(sandbox, '/')).status).toBe(400);
+  const tooLong = await wait(sandbox, join(root, 'x'.repeat(256)));
+  expect([tooLong.status, tooLong.body.data['errno_name']]).toEqual([400, 'ENAMETOOLONG']);
   const going = wait(sandbox, join(root, 'never'));
   await until('it waits', async () => ((await sandbox.ok('GET /v1/file/watch'))['watchers'] as unknown[]).length === 1);
   rmSync(root, { recursive: true });

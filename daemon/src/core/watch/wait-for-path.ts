@@ -1,6 +1,7 @@
 /** Waits for something to happen to one path, which need not be there yet; the directory that it is in has to be. */
 import { CoreError } from '../../kit/errors.ts';
 import { Deadline } from '../../kit/deadline.ts';
+import { fileFailureOf } from '../../kit/file-failure.ts';
 import { showPath } from '../../kit/path-text.ts';
 import type { WatchedFiles } from '../../platform/watched-files.ts';
 import type { Places } from '../identity/places.ts';
@@ -99,12 +100,12 @@ function asWanted(event: WatchEvent, name: string, types: ReadonlySet<EventType>
   return isNewContent && !event.isDirectory && types.has('write') ? { ...alone, type: 'write' } : null;
 }
 
-/** What is there already, as an event. */
-function entryNow(files: Pick<WatchedFiles, 'factsNow'>, path: string, name: string, { ring }: Watcher) {
-  const facts = files.factsNow(path);
+/** What is there already, as an event. Throws a `FileFailure`. */
+function entryNow(files: PathWaitDeps['files'], path: string, name: string, { ring }: Watcher): WatchEvent | null {
+  const facts = factsNow(files, path);
   if (!facts) return null;
   const { inode, isDirectory, modifiedNs, size } = facts;
-  const event: WatchEvent = {
+  return {
     seq: ring.cursor,
     type: 'create',
     path: name,
@@ -115,5 +116,12 @@ function entryNow(files: Pick<WatchedFiles, 'factsNow'>, path: string, name: str
     sizeBytes: size,
     inode,
   };
-  return event;
+}
+
+function factsNow(files: PathWaitDeps['files'], path: string): ReturnType<WatchedFiles['factsNow']> {
+  try {
+    return files.factsNow(path);
+  } catch (error) {
+    throw fileFailureOf(error, 'watch', path); // A name that is too long, or a directory that may be listed and not entered.
+  }
 }
