@@ -1,7 +1,8 @@
 /** Sessions of the 1.x commands: ids as clients choose them, snapshots, closing, capacity, and input that is wrong. */
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test, type Json, type JsonObject, type Sandbox } from '../harness/sandbox.ts';
+import { testAccount, withTestAccount } from '../harness/test-account.ts';
 import { until } from '../harness/until.ts';
 
 const restarted = { expectedWarnings: ['started again by init'] };
@@ -176,4 +177,18 @@ test(
     await exec(sandbox, { command: 'true' });
   },
   { args: ['--max-command-sessions', '4'] },
+);
+
+test(
+  'V1BASH-1 an account that has no home it can enter runs commands at the root',
+  async ({ sandbox }) => {
+    expect(await exec(sandbox, { session_id: 'it', command: 'pwd' })).toMatchObject({ stdout: '/\n', exit_code: 0 });
+    expect(await exec(sandbox, { command: 'pwd' })).toMatchObject({ stdout: '/\n', exit_code: 0 });
+    const asked = await sandbox.request('POST /v1/bash/exec', { command: 'pwd', exec_dir: '/nowhere' });
+    expect([asked.status, asked.body.message]).toEqual([400, 'exec_dir /nowhere: no such file or directory']);
+  },
+  withTestAccount({
+    args: ['--default-user', testAccount.name],
+    prepare: (sandbox) => chmodSync(sandbox.directory, 0o700),
+  }),
 );

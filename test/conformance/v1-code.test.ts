@@ -1,10 +1,11 @@
 /** What a 1.x client may rely on when it runs code of any language. */
-import { mkdirSync } from 'node:fs';
+import { chmodSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll } from 'bun:test';
 import { withoutInterpreters } from '../harness/hidden-interpreters.ts';
 import { needPrograms } from '../harness/programs.ts';
 import { expect, test, type JsonObject, type Sandbox } from '../harness/sandbox.ts';
+import { testAccount, withTestAccount } from '../harness/test-account.ts';
 import { until } from '../harness/until.ts';
 
 beforeAll(() => needPrograms('python3', 'node'));
@@ -219,4 +220,22 @@ test(
     );
   },
   { env: { ...native.env, SVC_CODE_SESSION_TIMEOUT_SECS: '1' } },
+);
+
+test(
+  'V1CODE-1 an account that has no home it can enter runs code at the root',
+  async ({ sandbox }) => {
+    for (const [language, code] of [
+      ['python', 'import os; print(os.getcwd())'],
+      ['javascript', 'console.log(process.cwd())'],
+    ]) {
+      const ran = await execute(sandbox, { language, code, stateful: true });
+      expect(ran).toMatchObject({ language, stdout: '/\n' });
+    }
+  },
+  withTestAccount({
+    ...native,
+    args: ['--default-user', testAccount.name],
+    prepare: (sandbox) => chmodSync(sandbox.directory, 0o700),
+  }),
 );

@@ -23,7 +23,21 @@ export interface ProcessDeps {
 const graceMs = 1000;
 
 /** Throws `bad_argument` for a directory or an account that it cannot have, `unavailable`, `capacity_reached`. */
-export async function startProcess({ accounts, spawn }: ProcessDeps, request: ProcessRequest): Promise<Child> {
+export async function startProcess(deps: ProcessDeps, request: ProcessRequest): Promise<Child> {
+  // An account may have no home, or may not enter that of the default one: then the root will do as its workspace.
+  const directories = request.cwd === deps.accounts.default().home ? [request.cwd, '/'] : [request.cwd];
+  for (const cwd of directories) {
+    const child = await start(deps, { ...request, cwd });
+    const { end } = child;
+    if (end?.kind !== 'failed') return child;
+    child.forget();
+    if (end.stage === 'cwd' && cwd !== directories.at(-1)) continue;
+    throw startRefusal(end, { what: request.argv[0] ?? '', cwd, user: request.account.name });
+  }
+  throw new Error('the last directory is refused or entered');
+}
+
+async function start({ accounts, spawn }: ProcessDeps, request: ProcessRequest): Promise<Child> {
   const { account, argv, cwd, note, ...rest } = request;
   const started = spawn.start({
     ...rest,
@@ -38,11 +52,7 @@ export async function startProcess({ accounts, spawn }: ProcessDeps, request: Pr
     graceMs,
     limits: [],
   });
-  const child = await started.catch((error: unknown) => {
+  return await started.catch((error: unknown) => {
     throw systemRefusal(error, 'an interpreter');
   });
-  if (child.end?.kind !== 'failed') return child;
-  const { end } = child;
-  child.forget();
-  throw startRefusal(end, { what: argv[0] ?? '', cwd, user: account.name });
 }

@@ -63,18 +63,19 @@ export class Launcher {
     const request = { ...spec, startupFile: session?.startupFile ?? null };
     const argv = shellArguments(request, this.deps.environment['PATH'] ?? '', this.deps.findProgram);
     const env = commandEnvironment(this.deps.environment, account, [session?.env ?? {}, spec.env]);
-    for (const cwd of this.#directories(spec.cwd, account, session?.cwd ?? null, workspace)) {
+    const directories = this.#directories(spec.cwd, account, session?.cwd ?? null, workspace);
+    for (const cwd of directories) {
       const note = this.#note(id, spec, account, cwd);
       const child = await this.#spawn(note, spec, { account, argv, env });
       if (child.end?.kind !== 'failed') return new Command(note, child);
       // The workspace is closed to this account: its home, then the root, will do.
-      const isClosed = child.end.stage === 'cwd' && cwd !== '/' && spec.cwd === null && session === null;
+      const isClosed = child.end.stage === 'cwd' && cwd !== directories.at(-1);
       const refusal = isClosed ? null : commandRefusal(child.end, note);
       if (refusal === null && !isClosed) return new Command(note, child);
       child.forget();
       if (refusal) throw refusal;
     }
-    throw new Error('the list of directories always ends in the root');
+    throw new Error('the last directory is refused or entered');
   }
 
   /** A path of a session: absolute, `~` being the home of its account, null the workspace. */
@@ -92,13 +93,13 @@ export class Launcher {
     return this.deps.accounts.default().home;
   }
 
-  /** Where the command may start, best first; only a defaulted directory has alternatives. */
+  /** Where the command may start, best first; only the workspace, be it that of a session, has alternatives. */
   #directories(wanted: string | null, account: Account, current: string | null, workspace: () => string): string[] {
     // Only a path that is relative to it needs the workspace, and with it the default account.
     if (wanted !== null && /^[/~]/.test(wanted)) return [absolute(wanted, account, '/')];
     const base = current ?? workspace();
     if (wanted !== null) return [absolute(wanted, account, base)];
-    return current !== null ? [base] : [...new Set([base, account.home, '/'])];
+    return current !== null && current !== workspace() ? [base] : [...new Set([base, account.home, '/'])];
   }
 
   #note(id: string, spec: CommandSpec, account: Account, cwd: string): CommandNote {
