@@ -130,6 +130,7 @@ test(
           ...{ language, code: '1', cwd: '/nowhere', session_id: session },
         });
         expect(reply).toMatchObject({ status: 200, body: { success: false, data: { status: 'error' } } });
+        expect(reply.body.message).toMatch(/^cwd \/nowhere: .*no such file or directory/i);
         expect(reply.body.data['outputs']).toMatchObject([{ output_type: 'error', ename: 'DirectoryError' }]);
       }
     }

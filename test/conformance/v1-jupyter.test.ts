@@ -100,6 +100,7 @@ test(
       const body = { code: 'print(1)', cwd: '/nowhere', session_id: session };
       const reply = await sandbox.request('POST /v1/jupyter/execute', body);
       expect(reply).toMatchObject({ status: 200, body: { success: false, data: { status: 'error' } } });
+      expect(reply.body.message).toMatch(/^cwd \/nowhere: .*no such file or directory/i);
       expect(reply.body.data['outputs']).toMatchObject([{ output_type: 'error', ename: 'DirectoryError' }]);
     }
     const reply = await sandbox.request('POST /v1/jupyter/sessions/create', { cwd: '/nowhere' });

@@ -74,11 +74,13 @@ export class Cell {
     return this.end !== null || this.failure !== null;
   }
 
-  /** It was to enter a directory that is none, and its code did not run: each interpreter has these words for it. */
-  get lacksDirectory(): boolean {
+  /** Why its code did not run in the directory asked for: each interpreter has these words for it; null when it did. */
+  get directoryRefusal(): string | null {
     const { cwd } = this.record;
+    if (cwd === null) return null;
     const words = `working directory ${cwd}: `;
-    return cwd !== null && this.outputs.all.some((one) => one.output_type === 'error' && one.evalue.startsWith(words));
+    const told = this.outputs.all.find((one) => one.output_type === 'error' && one.evalue.startsWith(words));
+    return told && 'evalue' in told ? told.evalue.slice(words.length) : null;
   }
 
   /** Resolves at the next change of anything above, or when the signal aborts. */

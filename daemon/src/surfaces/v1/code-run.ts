@@ -60,9 +60,10 @@ export async function runCell(deps: V1Deps, spec: CellSpec, context: RequestCont
 
 /** That code fails is no failure of the request; that it has no directory to run in is one. */
 export function describeRun({ cell }: Ran) {
-  const { end, record } = cell;
-  if (cell.lacksDirectory) {
-    return { isFailure: true, message: `cwd ${record.cwd} is no directory`, hint: 'Create it first.' };
+  const { directoryRefusal, end, record } = cell;
+  if (directoryRefusal !== null) {
+    const message = `cwd ${record.cwd}: ${directoryRefusal}`;
+    return { isFailure: true, message, hint: 'Create it first, or give another cwd.' };
   }
   if (end === null) return { message: 'The daemon is going; the code had not ended' };
   if (end.status === 'timeout') return { message: `The code was interrupted after ${record.timeoutMs / 1000} s` };
