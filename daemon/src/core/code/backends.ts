@@ -135,7 +135,7 @@ async function allNames(candidate: Candidate, user: string | null): Promise<read
 
 function noKernel(missing: readonly string[]): CoreError {
   return new CoreError('not_implemented', `there is no Jupyter kernel here: ${missing.join('; ')}`, {
-    hint: 'Install ipykernel in the image: pip install ipykernel. /v1/code/execute runs Python without it.',
+    hint: 'Install ipykernel in the image: pip install ipykernel. Python runs without a kernel, too.',
   });
 }
 

@@ -46,6 +46,7 @@ const others: Wording = [
   ['; the offset of the last answer is where to go on', '; data.offset is where to go on'],
   ['Set tree to false to end the command itself.', 'Run on Linux what may have to be killed.'],
   ['Start a command with stdin "pipe" to write to it.', 'Start a command with async_mode to write to it.'],
+  ['Python runs without a kernel, too.', 'POST /v1/code/execute runs Python without it.'],
   [', or run a program directly with shell "none"', ''],
   ['or read by offset with wait=true', 'or ask again and again'],
   ['Delete one, or raise SVC_MAX_COMMAND_SESSIONS', 'Close one, or raise SVC_MAX_COMMAND_SESSIONS'],
