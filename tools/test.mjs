@@ -1,20 +1,37 @@
-/** `npm test`: every tier of tests in order, from the repository itself to the built binary, and one total at the end. */
-import { spawn } from 'node:child_process';
+/** `npm test`: every tier of tests, from the repository itself to the built binary, and one total at the end. */
+import { readdirSync } from 'node:fs';
+import { cpus } from 'node:os';
 import { join } from 'node:path';
-import { failuresIn } from './failures.mjs';
-import { bunPath, repositoryRoot } from './repository.mjs';
+import { repositoryRoot } from './repository.mjs';
 import { runTool, setup } from './setup.mjs';
+import { TestQueue } from './test-queue.mjs';
 
-const timeoutMs = 30_000;
-/** Tests with a daemon of their own wait more than they work. */
-const filesAtOnce = 2;
+/** Tests with a daemon of their own wait more than they work: three files fill two cores. */
+const filesAtOnce = Math.min(cpus().length + 1, 8);
+
+/**
+ * What the sources and the binary cannot differ in: both run the same TypeScript on the same runtime, and these measure
+ * or flood it for long. The binary is what is given away, so it is the one that is measured and flooded in full.
+ */
+const sameInTheBinary = [
+  ...['test/openapi/', 'test/promises/10-'],
+  ...['code-languages', 'code-limits', 'terminal-fuzz', 'terminal-tmux'].map((name) => `test/conformance/${name}`),
+];
 
 /** The bare ones have no interpreters. What the wire allows and v1 makes of it, what thousands of something cost, and how a screen looks is the same in every root. */
 const sameInEveryRoot = [
-  ...['release/**', 'openapi/**', 'promises/10-*'],
-  'conformance/{code*,console,v1-*,terminal-{bad-input,fuzz,recording,relay,screen,socket,tmux}*,cli-attach*}',
-  'conformance/{bad-archives,file-walks,files-model,hostile-clients,http,http-rules}.test.ts',
-].join(',');
+  ...['test/openapi/', 'test/promises/10-'],
+  ...['code', 'console', 'v1-', 'cli-attach', 'bad-archives', 'file-walks', 'files-model', 'hostile-clients', 'http'],
+  ...['bad-input', 'fuzz', 'recording', 'relay', 'screen', 'socket', 'tmux'].map((part) => `terminal-${part}`),
+].map((path) => (path.startsWith('test/') ? path : `test/conformance/${path}`));
+
+/** They take longest, and are started first in their tier: none is left alone at the end. */
+const longFiles = [
+  ...['v1-shell-exec', 'code-limits', 'terminal-tmux', 'code-languages', 'upgrade', 'terminal-exec', 'terminal-socket'],
+  ...['roots', 'openapi', 'code-external', 'terminal-relay', 'code-kernel', 'terminal-fuzz', 'cli-attach', 'watch'],
+  ...['code-hostile', 'v1-file-search', '7-survives-its-users', 'cli', 'file-trees', 'v1-nodejs', '5-whole-files'],
+  ...['limits-of-the-machine', 'bad-archives', 'survival', 'v1-shell', 'v1-bash', 'terminal-sessions'],
+];
 
 /**
  * A tier runs the tests of a folder; `before` makes what they need. Names given as arguments select tiers; `--all`
@@ -35,34 +52,31 @@ const tiers = [
   {
     name: 'conformance on source',
     folder: 'test',
-    except: 'test/release/**',
-    filesAtOnce,
+    except: ['test/release/', ...sameInTheBinary],
     env: { SANDBOXD_TARGET: 'source' },
     before: [['tools/test-programs.mjs']],
   },
   {
     name: 'conformance on binary',
     folder: 'test',
-    except: 'test/release/**',
-    filesAtOnce,
+    except: ['test/release/'],
     env: { SANDBOXD_TARGET: 'binary' },
     before: [['tools/test-programs.mjs'], ['tools/build.mjs']],
   },
-  ...['musl', 'busybox', 'pid1'].map((root) => ({
-    name: `conformance in root ${root}`,
-    folder: 'test',
-    except: `test/{${sameInEveryRoot}}`,
-    filesAtOnce,
-    env: { SANDBOXD_TARGET: 'binary', SANDBOXD_ROOT: root },
-    before: [['tools/build.mjs']],
-    onlyByName: true, // Needs root, and packages of Debian.
-  })),
   {
     name: 'release',
     folder: 'test/release',
     before: [['tools/build.mjs'], ['tools/build.mjs', '--arch', 'arm64']],
     onlyByName: true, // Needs root, packages of Debian and a second compiler.
   },
+  ...['musl', 'busybox', 'pid1'].map((root) => ({
+    name: `conformance in root ${root}`,
+    folder: 'test',
+    except: ['test/release/', ...sameInEveryRoot],
+    env: { SANDBOXD_TARGET: 'binary', SANDBOXD_ROOT: root },
+    before: [['tools/build.mjs']],
+    onlyByName: true, // Needs root, and packages of Debian.
+  })),
 ];
 
 await runTool(async () => {
@@ -75,64 +89,29 @@ await runTool(async () => {
     return 1;
   }
   await setup({ compiler: true });
-  const total = { passed: 0, failed: 0 };
-  const told = [];
-  for (const tier of chosen) {
-    const { passed, failed, failures } = await runTier(tier);
-    total.passed += passed;
-    total.failed += failed;
-    told.push(...failures.map(({ file, title, lines }) => [`-- ${tier.name}: ${file}: ${title}`, ...lines].join('\n')));
-  }
+  const queue = new TestQueue(chosen.map((tier) => ({ ...tier, files: filesOf(tier) })));
+  const { passed, failed, told } = await queue.run(filesAtOnce);
   if (told.length > 0) console.log(`\n== what failed\n${told.join('\n')}\n`);
-  console.log(`${total.passed} passed, ${total.failed} failed`);
-  return total.failed === 0 ? 0 : 1;
+  console.log(`${passed} passed, ${failed} failed`);
+  return failed === 0 ? 0 : 1;
 });
 
-async function runTier({ name, folder, except, filesAtOnce, env = {}, before = [] }) {
-  console.log(`\n== ${name}`);
-  for (const command of before) {
-    const { status } = await stream(process.execPath, command);
-    if (status !== 0) return problem(name, `${command.join(' ')} failed`, 0, 0);
-  }
-  const args = ['test', `./${folder}/`, `--timeout=${timeoutMs}`];
-  if (except) args.push(`--path-ignore-patterns=${except}`);
-  if (filesAtOnce) args.push(`--parallel=${filesAtOnce}`);
-  const { status, output } = await stream(bunPath(), args, env);
-  const passed = count(output, 'pass');
-  const failed = count(output, 'fail');
-  if (passed + failed === 0) return problem(name, 'no test ran', passed, failed);
-  if (status !== 0 && failed === 0) return problem(name, `the runner ended with ${status}`, passed, failed);
-  return { passed, failed, failures: failuresIn(output) };
+/** The files of a tier, in the order in which they are started. */
+function filesOf({ folder, except = [] }) {
+  return testsIn(folder)
+    .filter((path) => !except.some((start) => path.startsWith(start)))
+    .sort((one, other) => rank(one) - rank(other));
 }
 
-/** What goes wrong outside a test counts as one failure, so that the total can never hide it. */
-function problem(tier, what, passed, failed) {
-  console.error(`${tier}: ${what}`);
-  return { passed, failed: failed + 1, failures: [{ file: 'outside a test', title: what, lines: [] }] };
+function rank(path) {
+  const place = longFiles.findIndex((name) => path.endsWith(`/${name}.test.ts`));
+  return place === -1 ? longFiles.length : place;
 }
 
-/** Bun ends a run with lines such as ` 12 pass`; a test may print one too, so the last one counts. */
-function count(output, word) {
-  const lines = [...output.matchAll(new RegExp(`^ *(\\d+) ${word}$`, 'gm'))];
-  return Number(lines.at(-1)?.[1] ?? 0);
-}
-
-/** Runs a program with its output shown as it comes, and kept. */
-function stream(program, args, env = {}) {
-  return new Promise((resolve, reject) => {
-    const child = spawn(program, args, {
-      cwd: repositoryRoot,
-      env: { ...process.env, NO_COLOR: '1', ...env },
-      stdio: ['ignore', 'pipe', 'pipe'],
-    });
-    let output = '';
-    const keep = (target) => (chunk) => {
-      output += chunk;
-      target.write(chunk);
-    };
-    child.stdout.setEncoding('utf8').on('data', keep(process.stdout));
-    child.stderr.setEncoding('utf8').on('data', keep(process.stderr));
-    child.on('error', reject);
-    child.on('close', (code, signal) => resolve({ status: code ?? signal, output }));
+function testsIn(folder) {
+  return readdirSync(join(repositoryRoot, folder), { withFileTypes: true }).flatMap((entry) => {
+    const path = `${folder}/${entry.name}`;
+    if (entry.isDirectory()) return testsIn(path);
+    return path.endsWith('.test.ts') ? [path] : [];
   });
 }

@@ -3,7 +3,7 @@ import { test as programTest } from 'bun:test';
 import { createHash, randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { KeptConnection } from '../harness/kept-connection.ts';
-import { buildNextVersion, nextVersion } from '../harness/next-version.ts';
+import { nextProgram, nextVersion } from '../harness/next-version.ts';
 import { expect, clientCommand, test, type Json, type Sandbox } from '../harness/sandbox.ts';
 import { until } from '../harness/until.ts';
 
@@ -146,7 +146,7 @@ test('RUN-UPGRADE the new version answers, the old process is gone, and the port
   const session = (await sandbox.ok('POST /v2/commands/sessions', { env: { KEPT: 'yes' } }))['session_id'];
   const id = await sandbox.start({ command: 'read line; echo "$KEPT $line"', stdin: 'pipe', session });
   const before = (await sandbox.ok('GET /v2/sandbox'))['version'] as string;
-  const next = buildNextVersion(sandbox);
+  const next = await nextProgram(sandbox);
   const served = sandbox.served();
   const outcome = await sandbox.upgrade(next);
   await served;
@@ -177,7 +177,7 @@ test('RUN-UPGRADE a daemon that cannot take over is told in one line, and the ol
 
 test('RUN-UPGRADE a new daemon that ends in the middle of taking over gives everything back', async ({ sandbox }) => {
   const load: Load = { isOver: false, slowestMs: 0, requests: 0, failures: [] };
-  const broken = buildNextVersion(sandbox, (main) =>
+  const broken = await nextProgram(sandbox, 'broken', (main) =>
     main.replace('init.standBy(version);', 'init.standBy(version); process.exit(9);'),
   );
   const old = sandbox.daemonPid;

@@ -1,28 +1,52 @@
 /** The program under test as its next version: the same sources with another number, run or built as the first one was. */
-import { cpSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import { cpSync, mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { makeOnce } from '../../tools/make-once.mjs';
 import { program, repositoryRoot, type Sandbox } from './sandbox.ts';
 
 export const nextVersion = '99.0.0-next';
 
-/** The command line of a program whose version is `nextVersion`, in the directory of the sandbox; `edit` may spoil it. */
-export function buildNextVersion(sandbox: Sandbox, edit: (main: string) => string = (main) => main): string[] {
-  const root = join(sandbox.directory, 'next');
-  mkdirSync(root);
+/** The command line of a program whose version is `nextVersion`; `edit` may spoil it, and `name` tells it from others. */
+export async function nextProgram(
+  sandbox: Sandbox,
+  name = 'next',
+  edit: (main: string) => string = (main) => main,
+): Promise<string[]> {
+  if (process.env['SANDBOXD_TARGET'] === 'binary') return built(name, edit);
+  const root = join(sandbox.directory, name);
+  copySources(root, edit);
+  return program(root);
+}
+
+/** Built once for each build of the program under test: the bare roots take what was built for this machine. */
+async function built(name: string, edit: (main: string) => string): Promise<string[]> {
+  const root = join(repositoryRoot, 'dist/.versions', name);
+  const { size, mtimeMs } = statSync(join(repositoryRoot, 'dist/sandboxd'));
+  const word = createHash('sha256')
+    .update(`${size} ${mtimeMs} ${edit(mainSource())}`)
+    .digest('hex');
+  await makeOnce(root, word, () => {
+    copySources(root, edit);
+    const { exitCode, stdout, stderr } = Bun.spawnSync(['node', 'tools/build.mjs'], { cwd: root });
+    if (exitCode !== 0) throw new Error(`${name} could not be built: ${stdout.toString()}${stderr.toString()}`);
+  });
+  return program(root);
+}
+
+const mainSource = () => readFileSync(join(repositoryRoot, 'daemon/src/main.ts'), 'utf8');
+
+/** What another process builds at this moment has a name that ends in its number. */
+const isFinished = (path: string) => !/\/(?:build|dist)\/.*\.\d+$/.test(path);
+
+function copySources(root: string, edit: (main: string) => string): void {
+  mkdirSync(root, { recursive: true });
   for (const part of ['console', 'daemon', 'native', 'tools', 'package.json', 'package-lock.json']) {
-    cpSync(join(repositoryRoot, part), join(root, part), { recursive: true });
+    cpSync(join(repositoryRoot, part), join(root, part), { recursive: true, filter: isFinished });
   }
   symlinkSync(join(repositoryRoot, 'node_modules'), join(root, 'node_modules'));
   const manifest = join(root, 'daemon/package.json');
   const content = JSON.parse(readFileSync(manifest, 'utf8')) as Record<string, unknown>;
   writeFileSync(manifest, JSON.stringify({ ...content, version: nextVersion }));
-  const main = join(root, 'daemon/src/main.ts');
-  writeFileSync(main, edit(readFileSync(main, 'utf8')));
-  if (process.env['SANDBOXD_TARGET'] === 'binary') build(root);
-  return program(root);
-}
-
-function build(root: string): void {
-  const { exitCode, stdout, stderr } = Bun.spawnSync(['node', 'tools/build.mjs'], { cwd: root });
-  if (exitCode !== 0) throw new Error(`the next version could not be built: ${stdout.toString()}${stderr.toString()}`);
+  writeFileSync(join(root, 'daemon/src/main.ts'), edit(mainSource()));
 }
