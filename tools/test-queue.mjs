@@ -7,35 +7,43 @@ const timeoutMs = 30_000;
 
 export class TestQueue {
   #tiers;
-  #waiting;
+  #files;
+  #waitingFiles;
   #prepared = new Map();
   #total = { passed: 0, failed: 0, told: [] };
   #root;
   #print;
 
   /**
-   * @param {{name: string, files: string[], env?: Record<string, string>, before?: string[][]}[]} tiers
+   * @param {{name: string, files: string[], waitingFiles?: string[], env?: Record<string, string>, before?: string[][]}[]} tiers
+   * `waitingFiles` hardly work, but wait for long: one of them at a time runs beside the others.
    * @param {{root?: string, print?: (text: string) => void}} [options] `root`: where the files are, and `before` runs
    */
   constructor(tiers, { root = repositoryRoot, print = console.log } = {}) {
     this.#tiers = tiers;
     this.#root = root;
     this.#print = print;
-    this.#waiting = tiers.flatMap((tier) => tier.files.map((file) => ({ tier, file })));
-    const empty = tiers.filter(({ files }) => files.length === 0);
+    this.#files = tiers.flatMap((tier) => tier.files.map((file) => ({ tier, file })));
+    this.#waitingFiles = tiers.flatMap((tier) => (tier.waitingFiles ?? []).map((file) => ({ tier, file })));
+    const empty = tiers.filter(({ files, waitingFiles = [] }) => files.length + waitingFiles.length === 0);
     for (const { name } of empty) this.#fail(name, 'it has no tests');
   }
 
   /** @returns {Promise<{passed: number, failed: number, told: string[]}>} `told` has a text for each failure. */
   async run(filesAtOnce) {
     const workers = Array.from({ length: filesAtOnce }, (_, index) => index + 1);
-    await Promise.all([this.#prepareAll(), ...workers.map((place) => this.#work(place))]);
+    const anyFile = () => this.#files.shift() ?? this.#waitingFiles.shift();
+    await Promise.all([
+      this.#prepareAll(),
+      ...workers.map((place) => this.#work(place, anyFile)),
+      this.#work(filesAtOnce + 1, () => this.#waitingFiles.shift()),
+    ]);
     return this.#total;
   }
 
-  /** Takes one file after the other; `place` tells those that run at the same time apart. */
-  async #work(place) {
-    for (let next = this.#waiting.shift(); next; next = this.#waiting.shift()) {
+  /** Runs one file after the other; `place` tells those that run at the same time apart. */
+  async #work(place, nextFile) {
+    for (let next = nextFile(); next; next = nextFile()) {
       if (await this.#isPrepared(next.tier)) await this.#runFile(next, place);
     }
   }

@@ -42,7 +42,7 @@ test('files of several tiers are counted together, with what fails in and outsid
     const before = [['make.mjs']];
     const [good, skipped] = ['good.test.ts', 'skipped.test.ts'];
     const tiers = [
-      { name: 'one', files: [good, skipped], env: { KIND: 'one' }, before },
+      { name: 'one', files: [good], waitingFiles: [skipped], env: { KIND: 'one' }, before },
       { name: 'two', files: [good, 'empty.test.ts', 'crash.test.ts'], env: { KIND: 'two' }, before },
       { name: 'spoilt', files: [good, skipped], env: {}, before: [['fail.mjs']] },
       { name: 'bare', files: [], env: {}, before: [] },
@@ -61,8 +61,8 @@ test('files of several tiers are counted together, with what fails in and outsid
 
 test('files that run at the same time have different numbers', () =>
   inFolder(async (folder) => {
-    const tier = { name: 'both', files: ['place.test.ts', 'place.test.ts'] };
-    expect(await new TestQueue([tier], { root: folder, print: () => undefined }).run(2)).toEqual({
+    const tier = { name: 'both', files: ['place.test.ts'], waitingFiles: ['place.test.ts'] };
+    expect(await new TestQueue([tier], { root: folder, print: () => undefined }).run(1)).toEqual({
       passed: 2,
       failed: 0,
       told: [],

@@ -6,7 +6,7 @@ import { repositoryRoot } from './repository.mjs';
 import { runTool, setup } from './setup.mjs';
 import { TestQueue } from './test-queue.mjs';
 
-/** Tests with a daemon of their own wait more than they work: three files fill two cores. */
+/** Tests with a daemon of their own wait about as much as they work: three files fill two cores. */
 const filesAtOnce = Math.min(cpus().length + 1, 8);
 
 /**
@@ -25,12 +25,20 @@ const sameInEveryRoot = [
   ...['bad-input', 'fuzz', 'recording', 'relay', 'screen', 'socket', 'tmux'].map((part) => `terminal-${part}`),
 ].map((path) => (path.startsWith('test/') ? path : `test/conformance/${path}`));
 
+/** A PID namespace numbers processes and says who ends them: files, and those who watch them, are as on the machine. */
+const sameInPid1 = ['download', 'file-edit', 'file-search', 'upload', 'watch'].map(
+  (name) => `test/conformance/${name}`,
+);
+
+/** They mostly wait: for three quiet minutes, for half a minute without a word, for limits of time. One runs beside the others. */
+const waitingFiles = ['v1-shell-exec', 'terminal-socket', 'limits-of-the-machine', 'v1-bash', 'survival', 'http-rules'];
+
 /** They take longest, and are started first in their tier: none is left alone at the end. */
 const longFiles = [
-  ...['v1-shell-exec', 'code-limits', 'terminal-tmux', 'code-languages', 'upgrade', 'terminal-exec', 'terminal-socket'],
-  ...['roots', 'openapi', 'code-external', 'terminal-relay', 'code-kernel', 'terminal-fuzz', 'cli-attach', 'watch'],
-  ...['code-hostile', 'v1-file-search', '7-survives-its-users', 'cli', 'file-trees', 'v1-nodejs', '5-whole-files'],
-  ...['limits-of-the-machine', 'bad-archives', 'survival', 'v1-shell', 'v1-bash', 'terminal-sessions'],
+  ...['code-limits', 'terminal-tmux', 'code-languages', 'upgrade', 'terminal-exec', 'roots', 'openapi'],
+  ...['code-external', 'terminal-relay', 'code-kernel', 'terminal-fuzz', 'cli-attach', 'watch', 'code-hostile'],
+  ...['v1-file-search', 'cli', '7-survives-its-users', 'file-trees', 'v1-nodejs', '5-whole-files', 'bad-archives'],
+  ...['v1-shell', 'terminal-sessions', 'code-environments', 'code-isolation'],
 ];
 
 /**
@@ -72,7 +80,7 @@ const tiers = [
   ...['musl', 'busybox', 'pid1'].map((root) => ({
     name: `conformance in root ${root}`,
     folder: 'test',
-    except: ['test/release/', ...sameInEveryRoot],
+    except: ['test/release/', ...sameInEveryRoot, ...(root === 'pid1' ? sameInPid1 : [])],
     env: { SANDBOXD_TARGET: 'binary', SANDBOXD_ROOT: root },
     before: [['tools/build.mjs']],
     onlyByName: true, // Needs root, and packages of Debian.
@@ -89,7 +97,7 @@ await runTool(async () => {
     return 1;
   }
   await setup({ compiler: true });
-  const queue = new TestQueue(chosen.map((tier) => ({ ...tier, files: filesOf(tier) })));
+  const queue = new TestQueue(chosen.map((tier) => ({ ...tier, ...filesOf(tier) })));
   const { passed, failed, told } = await queue.run(filesAtOnce);
   if (told.length > 0) console.log(`\n== what failed\n${told.join('\n')}\n`);
   console.log(`${passed} passed, ${failed} failed`);
@@ -98,14 +106,20 @@ await runTool(async () => {
 
 /** The files of a tier, in the order in which they are started. */
 function filesOf({ folder, except = [] }) {
-  return testsIn(folder)
-    .filter((path) => !except.some((start) => path.startsWith(start)))
-    .sort((one, other) => rank(one) - rank(other));
+  const all = testsIn(folder).filter((path) => !except.some((start) => path.startsWith(start)));
+  return {
+    files: all.filter((path) => place(path, waitingFiles) === -1).sort(byLength),
+    waitingFiles: all.filter((path) => place(path, waitingFiles) !== -1),
+  };
 }
 
-function rank(path) {
-  const place = longFiles.findIndex((name) => path.endsWith(`/${name}.test.ts`));
-  return place === -1 ? longFiles.length : place;
+function byLength(one, other) {
+  const [first, second] = [one, other].map((path) => place(path, longFiles));
+  return (first === -1 ? longFiles.length : first) - (second === -1 ? longFiles.length : second);
+}
+
+function place(path, names) {
+  return names.findIndex((name) => path.endsWith(`/${name}.test.ts`));
 }
 
 function testsIn(folder) {
