@@ -49,11 +49,11 @@ const sameAsInMusl = conformance('download', 'file-', 'files', 'tree', 'upload',
 /** They mostly wait: for three quiet minutes, for half a minute without a word, for limits of time. One runs beside the others. */
 const waitingFiles = ['v1-shell-exec', 'terminal-socket', 'limits-of-the-machine', 'v1-bash', 'survival', 'http-rules'];
 
-/** They take longest, and are started first in their tier: none is left alone at the end. */
+/** They take longest, and are started first in their tier: none is left alone at the end. Those that work hardest are apart. */
 const longFiles = [
-  ...['code-limits', 'terminal-tmux', 'code-languages', 'upgrade', 'terminal-exec', 'roots', 'openapi'],
-  ...['code-external', 'terminal-relay', 'code-kernel', 'terminal-fuzz', 'cli-attach', 'watch', 'code-hostile'],
-  ...['v1-file-search', 'cli', '7-survives-its-users', 'file-trees', 'v1-nodejs', '5-whole-files', 'bad-archives'],
+  ...['code-limits', 'terminal-exec', 'code-external', 'cli-attach', 'code-languages', 'upgrade', 'terminal-relay'],
+  ...['watch', 'roots', 'terminal-tmux', 'code-kernel', 'terminal-fuzz', 'cli', 'v1-file-search', 'openapi'],
+  ...['code-hostile', 'file-trees', '7-survives-its-users', 'v1-nodejs', '5-whole-files', 'bad-archives'],
   ...['v1-shell', 'terminal-sessions', 'code-environments', 'code-isolation'],
 ];
 

@@ -8,6 +8,8 @@ import { TerminalClient } from '../harness/terminal-client.ts';
 import { cpuTicks, until } from '../harness/until.ts';
 
 const mebibyte = 1024 * 1024;
+/** Two hundred megabytes go through a terminal in some ten seconds; a machine that other tests keep busy takes longer. */
+const floodMs = 90_000;
 
 beforeAll(() => {
   if (terminalBackends.includes('tmux')) ensureTmux();
@@ -95,7 +97,7 @@ for (const backend of terminalBackends) {
       expect(memory.look()).toBeLessThan(30 * mebibyte);
       await client.close();
     },
-    { args },
+    { args, timeoutMs: floodMs + 30_000 },
   );
 
   test(
@@ -178,7 +180,7 @@ test(
       process.kill(keeper!, 'SIGCONT');
     }
     const screen = `GET /v2/pty/sessions/${id}/screen?wait_for=<END>&wait_timeout=30`;
-    await until('all is shown', async () => JSON.stringify(await sandbox.ok(screen)).includes('<END>'), 30_000);
+    await until('all is shown', async () => JSON.stringify(await sandbox.ok(screen)).includes('<END>'), floodMs);
   },
-  { args: ['--shell-backend', terminalBackends.at(-1) ?? 'native'] },
+  { args: ['--shell-backend', terminalBackends.at(-1) ?? 'native'], timeoutMs: floodMs + 30_000 },
 );
