@@ -20,7 +20,7 @@ test('each failure of a run is told with its file, its title and its error', asy
   try {
     await writeFile(join(folder, 'first.test.ts'), first);
     await writeFile(join(folder, 'second.test.ts'), second);
-    const run = Bun.spawn([process.execPath, 'test', '--parallel=2'], {
+    const run = Bun.spawn([process.execPath, 'test'], {
       cwd: folder,
       env: { ...process.env, NO_COLOR: '1' },
       stdout: 'ignore',

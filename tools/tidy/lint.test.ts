@@ -31,6 +31,9 @@ const oxlint = [bunPath(), binary('oxlint/bin/oxlint')];
 const canLint = Bun.spawnSync([...oxlint, '--version']).success;
 
 let copy: string;
+/** A checker takes some seconds; beside other tests it takes longer. */
+const checkerMs = 120_000;
+
 let found: { filename: string; code: string }[];
 
 beforeAll(() => {
@@ -44,7 +47,7 @@ beforeAll(() => {
   }
   const run = Bun.spawnSync([...oxlint, '--type-aware', '--format=json'], { cwd: copy });
   found = (JSON.parse(run.stdout.toString()) as { diagnostics: typeof found }).diagnostics;
-}, 30_000);
+}, checkerMs);
 
 afterAll(() => rmSync(copy, { recursive: true }));
 
