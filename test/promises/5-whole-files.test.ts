@@ -72,7 +72,9 @@ test(
     const endWatch = watchFile(path);
     let [told, deaths, leftBehind] = [0, 0, 0];
     let servedAt = performance.now();
-    for (let n = 1; n <= 500; n++) {
+    // On a busy machine a look comes too late for many a write: then more are made.
+    const isEnough = () => leftBehind > 2 || deaths >= 100;
+    for (let n = 1; n <= 500 || !isEnough(); n++) {
       const isKilled = isLarge(n);
       // init gives up on a daemon that dies ten times in a row within a second of its start.
       const isOld = () => !isKilled || deaths % 9 !== 8 || performance.now() - servedAt > 1100;
@@ -102,10 +104,10 @@ test(
     }
     await endWatch();
 
-    expect(deaths).toBe(25);
+    expect(deaths).toBeGreaterThanOrEqual(25);
     expect(leftBehind).toBeGreaterThan(2); // Some of the deaths were in the middle of a write.
   },
-  { expectedWarnings: ['started again by init'] },
+  { expectedWarnings: ['started again by init'], timeoutMs: 180_000 },
 );
 
 test(
