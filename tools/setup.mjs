@@ -158,7 +158,8 @@ export function provide({ what, isThere, packages, otherwise }) {
   const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
   const steps = [
     ['update', '-qq'],
-    ['install', '-y', '-qq', '--no-install-recommends', ...packages],
+    // Another one may be at work: a test that gets what it needs.
+    ['install', '-o', 'DPkg::Lock::Timeout=600', '-y', '-qq', '--no-install-recommends', ...packages],
   ];
   for (const step of steps) {
     if (visible('apt-get', step, { env }).status !== 0)

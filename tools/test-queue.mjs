@@ -67,8 +67,9 @@ export class TestQueue {
   }
 
   async #prepare(tier, command) {
-    const { status, output } = await this.#collect(process.execPath, command);
-    this.#print(output.trimEnd());
+    const { status } = await this.#collect(process.execPath, command, {
+      onOutput: (text) => this.#print(text.trimEnd()),
+    });
     if (status !== 0) this.#fail(tier, `${command.join(' ')} failed`);
     return status === 0;
   }
@@ -76,7 +77,7 @@ export class TestQueue {
   async #runFile({ tier, file }, place) {
     // By this number test files that run at the same time choose different accounts (test/harness/test-account.ts).
     const env = { ...tier.env, JEST_WORKER_ID: String(place) };
-    const { status, output } = await this.#collect(bunPath(), ['test', `./${file}`, `--timeout=${timeoutMs}`], env);
+    const { status, output } = await this.#collect(bunPath(), ['test', `./${file}`, `--timeout=${timeoutMs}`], { env });
     this.#print(`\n== ${tier.name}\n${output.replace(/^bun test v.*\n+/, '').trimEnd()}`);
     const [passed, failed, skipped] = ['pass', 'fail', 'skip'].map((word) => count(output, word));
     this.#total.passed += passed;
@@ -94,8 +95,8 @@ export class TestQueue {
     this.#total.told.push(`-- ${tier}: ${what}`);
   }
 
-  /** Runs a program to its end; answers all that it has printed. */
-  #collect(program, args, env = {}) {
+  /** Runs a program to its end; answers all that it has printed, which `onOutput` is told as it comes. */
+  #collect(program, args, { env = {}, onOutput = () => {} } = {}) {
     return new Promise((resolve, reject) => {
       const child = spawn(program, args, {
         cwd: this.#root,
@@ -104,7 +105,10 @@ export class TestQueue {
       });
       let output = '';
       for (const stream of [child.stdout, child.stderr])
-        stream.setEncoding('utf8').on('data', (chunk) => (output += chunk));
+        stream.setEncoding('utf8').on('data', (chunk) => {
+          output += chunk;
+          onOutput(chunk);
+        });
       child.on('error', reject);
       child.on('close', (code, signal) => resolve({ status: code ?? signal, output }));
     });
