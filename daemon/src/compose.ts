@@ -2,7 +2,7 @@
 import { statfsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { totalmem } from 'node:os';
-import { describeV1, describeV2, loadV1, rootRoutes, v2Routes } from './api.ts';
+import { describeV1, describeV2, loadV1, rootRoutes, surfaceNames, v2Planes } from './api.ts';
 import { consoleFile } from './assets/console.ts';
 import { composeCode, type Code } from './compose-code.ts';
 import { composeFiles, composeWatchers } from './compose-files.ts';
@@ -33,6 +33,7 @@ import { ApiKey } from './http/auth.ts';
 import { frameAncestors } from './http/guard.ts';
 import { BodyRoom, maxArrivingBytes, maxJsonBodyBytes } from './http/body.ts';
 import { OpenStreams } from './http/open-streams.ts';
+import { bindPlanes } from './http/planes.ts';
 import { bindRoutes } from './http/route.ts';
 import type { Logger } from './kit/logger.ts';
 import { once } from './kit/once.ts';
@@ -115,15 +116,16 @@ export async function composeDaemon(inputs: DaemonInputs): Promise<Daemon> {
     },
     streams,
     logger,
-    routes: [
-      ...bindRoutes(rootRoutes, {
-        ...{ version, uptimeSeconds, frameAncestors: frameAncestors(guard) },
-        readConsole: () => readFile(consoleFile, 'utf8'),
-        renderMetrics: () => metrics.render(),
-      }),
-      ...bindRoutes(v1.routes, { ...planes, openApi: once(() => describeV1(v1.routes)) }),
-      ...bindRoutes(v2Routes, { ...planes, openApi: once(describeV2) }),
+    routes: bindRoutes(rootRoutes, {
+      ...{ version, uptimeSeconds, frameAncestors: frameAncestors(guard) },
+      readConsole: () => readFile(consoleFile, 'utf8'),
+      renderMetrics: () => metrics.render(),
+    }),
+    planes: [
+      ...bindPlanes(v1.planes, { ...planes, openApi: once(() => describeV1(v1.planes)) }),
+      ...bindPlanes(v2Planes, { ...planes, openApi: once(describeV2) }),
     ],
+    descriptions: surfaceNames.map((name) => `/${name}/openapi.json`),
     removedHint: v1.removedHint,
     onResponse(facts) {
       metrics.observeRequest(facts);

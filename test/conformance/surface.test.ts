@@ -1,4 +1,4 @@
-/** `SVC_API_SURFACE`: a daemon that does not serve v1 has none of it in memory either. */
+/** `SVC_API_SURFACE`: a daemon has of v1 in memory what it has been asked for, and nothing where it does not serve it. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { wordsInMemory } from '../harness/process-memory.ts';
@@ -12,11 +12,20 @@ const names = Array.from(
   ([, name = '']) => name,
 );
 
-test('RUN-SURFACE a daemon that serves v1 has its routes in memory', async ({ sandbox }) => {
+/** A path of each plane; whether it is a route, and of which method, does not matter. */
+const paths = ['bash', 'browser', 'code', 'file', 'file/watch', 'jupyter', 'nodejs', 'shell'].map(
+  (plane) => `/v1/${plane}/x`,
+);
+
+test('RUN-SURFACE a plane of v1 is in memory once somebody has asked for it', async ({ sandbox }) => {
+  const inMemory = () => [...wordsInMemory(sandbox.daemonPid, names)].toSorted();
   await sandbox.ok('GET /health');
+  expect(inMemory()).toEqual([]);
+  await (await sandbox.fetch('GET /v1/bash/x')).text();
+  expect(inMemory()).toEqual(names.filter((name) => name.startsWith('bash.')).toSorted());
+  for (const path of [...paths, '/v1/x']) await (await sandbox.fetch(`GET ${path}`)).text();
   expect(names.length).toBeGreaterThan(25);
-  const found = wordsInMemory(sandbox.daemonPid, names);
-  expect(names.filter((name) => !found.has(name))).toEqual([]);
+  expect(inMemory()).toEqual(names.toSorted());
 });
 
 test(

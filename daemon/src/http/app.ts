@@ -1,5 +1,4 @@
 /** The program as a function from request to response: guard, key, routing, errors, one log line. */
-import { Hono } from 'hono';
 import { CoreError } from '../kit/errors.ts';
 import { HandedOver } from '../kit/handed-over.ts';
 import { mintId } from '../kit/ids.ts';
@@ -10,19 +9,17 @@ import { corsHeaders, preflight } from './cors.ts';
 import { bug, failure } from './envelope.ts';
 import { guardRequest, type GuardSettings } from './guard.ts';
 import { withoutParameter } from './query.ts';
-import type { BoundRoute, RequestContext, RequestNote } from './route.ts';
-import { guardHandler, isUpgrade, offeredProtocols, SocketUpgrade } from './socket.ts';
+import type { RequestContext, RequestNote } from './route.ts';
+import { createRouter, type Match, type Routing } from './router.ts';
+import { isUpgrade, offeredProtocols, type SocketUpgrade } from './socket.ts';
 import type { OpenStreams } from './open-streams.ts';
 
-export interface AppDeps {
-  readonly routes: readonly BoundRoute[];
+export interface AppDeps extends Routing {
   readonly apiKey: ApiKey;
   readonly guard: GuardSettings;
   readonly body: BodyLimits;
   readonly streams: OpenStreams;
   readonly logger: Logger;
-  /** What to do instead of a route that was once served; null for any other path. */
-  readonly removedHint?: (method: string, path: string) => string | null;
   /** Told of every request once its answer is complete, a stream's end included. */
   readonly onResponse?: (facts: ResponseFacts) => void;
 }
@@ -51,25 +48,16 @@ export interface IdleLimit {
 export type App = (request: Request, idleLimit: IdleLimit) => Promise<Response | SocketUpgrade>;
 
 /** What becomes known of a request on its way. */
-interface Passage {
+interface Passage extends Match {
   readonly idleLimit: IdleLimit;
   readonly requestId: string;
   /** null when the Host header makes no URL. */
   readonly url: URL | null;
   readonly startedMs: number;
   readonly note: RequestNote;
-  /** The template of the route, or `unmatched`. */
-  route: string;
-  upgrade: SocketUpgrade | null;
   /** Set while a stream goes on: the log line waits for its end. */
   isStreaming: boolean;
   status: number;
-}
-
-interface Bindings {
-  readonly context: RequestContext;
-  readonly passage: Passage;
-  readonly onFault: (error: unknown) => void;
 }
 
 /** What an id that a client sends may look like; anything else is replaced. */
@@ -79,7 +67,7 @@ export const unmatchedRoute = 'unmatched';
 const switchingProtocols = 101;
 
 export function createApp(deps: AppDeps): App {
-  const router = mount(deps);
+  const router = createRouter(deps);
   return async (request, idleLimit) => {
     const passage = begin(request, idleLimit);
     const response = await answer(deps, router, request, passage);
@@ -113,7 +101,7 @@ function begin(request: Request, idleLimit: IdleLimit): Passage {
 /** Everything that is thrown becomes an answer here. */
 async function answer(
   deps: AppDeps,
-  router: Hono<{ Bindings: Bindings }>,
+  router: ReturnType<typeof createRouter>,
   request: Request,
   passage: Passage,
 ): Promise<Response> {
@@ -158,7 +146,7 @@ async function answer(
         };
       },
     };
-    return await router.fetch(withoutKey(request, url), { context, passage, onFault } satisfies Bindings);
+    return await router(withoutKey(request, url), { context, match: passage, onFault });
   } catch (error) {
     if (error instanceof CoreError) return failure(error);
     if (error instanceof HandedOver) throw error; // The request is made again elsewhere, and answered there.
@@ -171,69 +159,6 @@ async function answer(
 function withoutKey(request: Request, url: URL): Request {
   if (!url.searchParams.has(keyParameter)) return request;
   return new Request(withoutParameter(request.url, keyParameter), request);
-}
-
-function mount({ routes, removedHint = () => null }: AppDeps): Hono<{ Bindings: Bindings }> {
-  const router = new Hono<{ Bindings: Bindings }>();
-  router.onError((error) => {
-    throw error;
-  });
-  // In the order of the paths, where a literal segment comes before a parameter: the first match wins.
-  for (const [path, served] of [...byPath(routes)].toSorted(([a], [b]) => (a < b ? -1 : 1))) {
-    for (const route of served) {
-      router.on(route.method, honoPath(path), async (c) => {
-        c.env.passage.route = path;
-        const result = await route.respond(c.req.raw, c.req.param(), c.env.context);
-        if (result instanceof Response) {
-          // The router drops the body of a HEAD as it is, and what that reads from would stay open.
-          if (c.req.method === 'HEAD') await result.body?.cancel();
-          return result;
-        }
-        c.env.passage.upgrade = new SocketUpgrade(guardHandler(result.handler, c.env.onFault));
-        return new Response(null);
-      });
-    }
-    router.all(honoPath(path), (c) => {
-      c.env.passage.route = path;
-      const hint = removedHint(c.req.method, c.req.path);
-      throw hint === null ? methodNotAllowed(c.req.method, path, served) : routeNotFound(c.req, hint);
-    });
-  }
-  router.notFound((c) => {
-    const hint = removedHint(c.req.method, c.req.path) ?? whatIsServed(c.req.path, routes);
-    throw routeNotFound(c.req, hint);
-  });
-  return router;
-}
-
-function routeNotFound({ method, path }: { method: string; path: string }, hint: string): CoreError {
-  return new CoreError('route_not_found', `no route ${method} ${path}`, { hint });
-}
-
-/** By the description of the surface that the path belongs to, else by that of the newest one. */
-function whatIsServed(path: string, routes: readonly BoundRoute[]): string {
-  const name = 'openapi.json';
-  const descriptions = routes.map((route) => route.path).filter((served) => served.endsWith(`/${name}`));
-  const own = descriptions.find((served) => path.startsWith(served.slice(0, -name.length)));
-  return `GET ${own ?? descriptions.toSorted().at(-1) ?? '/'} lists every route.`;
-}
-
-function byPath(routes: readonly BoundRoute[]): Map<string, BoundRoute[]> {
-  const grouped = new Map<string, BoundRoute[]>();
-  for (const route of routes) grouped.set(route.path, [...(grouped.get(route.path) ?? []), route]);
-  return grouped;
-}
-
-function methodNotAllowed(method: string, path: string, served: readonly BoundRoute[]): CoreError {
-  const allow = served.flatMap((route) => (route.method === 'GET' ? ['GET', 'HEAD'] : [route.method]));
-  return new CoreError('method_not_allowed', `${method} is not served on ${path}`, {
-    hint: `Use ${allow.join(' or ')}.`,
-    facts: { allow },
-  });
-}
-
-function honoPath(path: string): string {
-  return path.replaceAll(/\{(\w+)\}/g, ':$1');
 }
 
 /** A client that offers only its key would be given it back as the selected protocol. */

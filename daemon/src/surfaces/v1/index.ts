@@ -1,43 +1,36 @@
-/** All routes of the v1 surface, and what to tell who asks for one that 1.x had and this daemon has not. */
-import type { Route } from '../../http/route.ts';
+/** All planes of the v1 surface, and what to tell who asks for a route that 1.x had and this daemon has not. */
+import { routesOf, type Plane } from '../../http/planes.ts';
 import type { V1Deps } from './app.ts';
-import * as bashSessions from './bash-sessions.ts';
-import * as bash from './bash.ts';
-import * as browserPage from './browser-page.ts';
-import * as browserSnapshot from './browser-snapshot.ts';
-import * as browserTabs from './browser-tabs.ts';
-import * as browser from './browser.ts';
-import * as code from './code.ts';
-import * as desktop from './desktop.ts';
-import { fileRoutes } from './file-routes.ts';
-import * as jupyter from './jupyter.ts';
-import * as nodejs from './nodejs.ts';
-import * as ops from './ops.ts';
-import * as sandbox from './sandbox.ts';
-import * as shellSessions from './shell-sessions.ts';
-import * as shellSocket from './shell-socket.ts';
-import * as shell from './shell.ts';
-import * as watch from './watch.ts';
 import { inWordsOfV1 } from './wording.ts';
 
 export { removedHint } from './removed.ts';
 
-export const v1Routes: readonly Route<V1Deps>[] = inWordsOfV1([
-  ...Object.values(bashSessions),
-  ...Object.values(bash),
-  ...Object.values(browserPage),
-  ...Object.values(browserSnapshot),
-  ...Object.values(browserTabs),
-  ...Object.values(browser),
-  ...Object.values(code),
-  ...Object.values(desktop),
-  ...fileRoutes,
-  ...Object.values(jupyter),
-  ...Object.values(nodejs),
-  ...Object.values(ops),
-  ...Object.values(sandbox),
-  ...Object.values(shellSessions),
-  ...Object.values(shellSocket),
-  ...Object.values(shell),
-  ...Object.values(watch),
-]);
+const planes: readonly Plane<V1Deps>[] = [
+  { prefixes: ['/v1/bash/'], load: () => routesOf(import('./bash-sessions.ts'), import('./bash.ts')) },
+  {
+    prefixes: ['/v1/browser/', '/v1/display/'],
+    load: () =>
+      routesOf(
+        import('./browser-page.ts'),
+        import('./browser-snapshot.ts'),
+        import('./browser-tabs.ts'),
+        import('./browser.ts'),
+        import('./desktop.ts'),
+      ),
+  },
+  { prefixes: ['/v1/code/'], load: () => routesOf(import('./code.ts')) },
+  { prefixes: ['/v1/file/watch'], load: () => routesOf(import('./watch.ts')) },
+  { prefixes: ['/v1/file/'], load: async () => (await import('./file-routes.ts')).fileRoutes },
+  { prefixes: ['/v1/jupyter/'], load: () => routesOf(import('./jupyter.ts')) },
+  { prefixes: ['/v1/nodejs/'], load: () => routesOf(import('./nodejs.ts')) },
+  {
+    prefixes: ['/v1/shell/'],
+    load: () => routesOf(import('./shell-sessions.ts'), import('./shell-socket.ts'), import('./shell.ts')),
+  },
+  { prefixes: ['/v1/'], load: () => routesOf(import('./ops.ts'), import('./sandbox.ts')) },
+];
+
+export const v1Planes: readonly Plane<V1Deps>[] = planes.map(({ prefixes, load }) => ({
+  prefixes,
+  load: async () => inWordsOfV1(await load()),
+}));

@@ -21,7 +21,7 @@ export const describeSurface = route({
   summary: 'Describe the v1 surface as OpenAPI 3.1',
   raw: { contentType: 'application/json', description: 'The document' },
   errors: [],
-  handle: ({ openApi }) => Response.json(openApi()),
+  handle: async ({ openApi }) => Response.json(await openApi()),
 });
 
 const path = z.string().nullable().describe('Where it is; null when it is not on PATH.');

@@ -25,7 +25,7 @@ export interface V2Deps {
   /** Fires when the daemon is going: streams say so and end. */
   readonly closing: AbortSignal;
   /** The OpenAPI document of this surface; made when it is first asked for, because it takes megabytes. */
-  readonly openApi: () => object;
+  readonly openApi: () => Promise<object>;
 }
 
 export const route = routesFor<V2Deps>();

@@ -12,7 +12,7 @@ export const describeSurface = route({
   summary: 'Describe the v2 surface as OpenAPI 3.1',
   raw: { contentType: 'application/json', description: 'The document' },
   errors: [],
-  handle: ({ openApi }) => Response.json(openApi()),
+  handle: async ({ openApi }) => Response.json(await openApi()),
 });
 
 export const getSandbox = route({

@@ -1,0 +1,32 @@
+/** Routes that are loaded when somebody asks for one of them. */
+import { bindRoutes, type BoundRoute, type Route } from './route.ts';
+
+/**
+ * Routes below prefixes that are those of no later plane. They are loaded with the first request for one of them:
+ * the schemas of all routes take tens of milliseconds and several megabytes.
+ */
+export interface Plane<Deps> {
+  readonly prefixes: readonly string[];
+  readonly load: () => Promise<readonly Route<Deps>[]>;
+}
+
+/** A plane together with what its routes work on. */
+export interface BoundPlane {
+  readonly prefixes: readonly string[];
+  readonly load: () => Promise<readonly BoundRoute[]>;
+}
+
+/** Of modules that export nothing but routes. */
+export async function routesOf<Deps>(
+  ...modules: readonly Promise<Readonly<Record<string, Route<Deps>>>>[]
+): Promise<readonly Route<Deps>[]> {
+  return (await Promise.all(modules)).flatMap((module) => Object.values(module));
+}
+
+export async function loadAll<Deps>(planes: readonly Plane<Deps>[]): Promise<readonly Route<Deps>[]> {
+  return (await Promise.all(planes.map(({ load }) => load()))).flat();
+}
+
+export function bindPlanes<Deps>(planes: readonly Plane<Deps>[], deps: Deps): BoundPlane[] {
+  return planes.map(({ prefixes, load }) => ({ prefixes, load: async () => bindRoutes(await load(), deps) }));
+}
