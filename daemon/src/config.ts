@@ -5,7 +5,8 @@ import { logLevels } from './kit/logger.ts';
 interface Setting<T> {
   readonly variable: string;
   readonly flag: string;
-  readonly schema: z.ZodType<T>;
+  /** Made for a value that is given: most are not, and every schema takes time at the start. */
+  readonly schema: () => z.ZodType<T>;
   readonly fallback: T;
   /** One sentence for --help and the reference. */
   readonly sentence: string;
@@ -18,14 +19,15 @@ function setting<T>(row: Setting<T>): Setting<T> {
   return row;
 }
 
-const text = z.string().min(1);
-const list = z.string().transform((value) =>
-  value
-    .split(',')
-    .map((entry) => entry.trim())
-    .filter(Boolean),
-);
-const wholeNumber = (least: number, most: number) =>
+const text = () => z.string().min(1);
+const list = () =>
+  z.string().transform((value) =>
+    value
+      .split(',')
+      .map((entry) => entry.trim())
+      .filter(Boolean),
+  );
+const wholeNumber = (least: number, most: number) => () =>
   z.string().regex(/^\d+$/, 'must be a whole number').transform(Number).pipe(z.number().min(least).max(most));
 
 export const settings = {
@@ -113,7 +115,7 @@ export const settings = {
   runtimeDir: setting<string | null>({
     variable: 'SVC_RUNTIME_DIR',
     flag: 'runtime-dir',
-    schema: z.string().regex(/^\//, 'must be an absolute path'),
+    schema: () => z.string().regex(/^\//, 'must be an absolute path'),
     fallback: null,
     sentence:
       'Private directory for commands and their logs: /var/lib/sandboxd/<port>, else /run, else the temp directory.',
@@ -121,14 +123,14 @@ export const settings = {
   apiSurface: setting<'full' | 'v2'>({
     variable: 'SVC_API_SURFACE',
     flag: 'api-surface',
-    schema: z.enum(['full', 'v2']),
+    schema: () => z.enum(['full', 'v2']),
     fallback: 'full',
     sentence: 'full, or v2 to take /v1 away but for ping, capabilities and its description.',
   }),
   logLevel: setting<(typeof logLevels)[number]>({
     variable: 'SVC_LOG_LEVEL',
     flag: 'log-level',
-    schema: z.enum(logLevels),
+    schema: () => z.enum(logLevels),
     fallback: 'info',
     sentence: `Least level that is logged: ${logLevels.join(', ')}.`,
   }),
@@ -157,7 +159,7 @@ export const settings = {
   terminalBackend: setting<'auto' | 'native' | 'tmux'>({
     variable: 'SVC_SHELL_BACKEND',
     flag: 'shell-backend',
-    schema: z.enum(['auto', 'native', 'tmux']),
+    schema: () => z.enum(['auto', 'native', 'tmux']),
     fallback: 'auto',
     sentence: 'What holds the terminals: native or tmux; auto is tmux where that is on PATH, else native.',
   }),
@@ -171,7 +173,7 @@ export const settings = {
   codeBackend: setting<'auto' | 'native' | 'kernel'>({
     variable: 'SVC_CODE_BACKEND',
     flag: 'code-backend',
-    schema: z.enum(['auto', 'native', 'kernel']),
+    schema: () => z.enum(['auto', 'native', 'kernel']),
     fallback: 'auto',
     sentence:
       'What runs Python code: native is the plain interpreter, kernel is ipykernel; auto takes the best there is.',
@@ -179,7 +181,7 @@ export const settings = {
   jupyterEndpoint: setting<string | null>({
     variable: 'SVC_JUPYTER_ENDPOINT',
     flag: 'jupyter-endpoint',
-    schema: z.url({ protocol: /^https?$/ }),
+    schema: () => z.url({ protocol: /^https?$/ }),
     fallback: null,
     sentence: 'URL of a Jupyter server whose kernels run Python code when it can be reached; ?token= is its key.',
     isSecret: true,
@@ -266,7 +268,7 @@ function rawValue(row: Setting<unknown>, flags: ReadonlyMap<string, string>, sou
 }
 
 function parseValue(row: Setting<unknown>, { source, value }: Given): unknown {
-  const result = row.schema.safeParse(value);
+  const result = row.schema().safeParse(value);
   if (result.success) return result.data;
   const shown = row.isSecret ? 'the given value' : JSON.stringify(value);
   throw new Error(`${source}: ${shown} is not valid: ${result.error.issues[0]?.message ?? 'bad value'}`);
