@@ -35,7 +35,10 @@ function chooseTarget(args, native) {
   return { name: 'sandboxd-arm64', native: buildNative({ cross }), runtime, glibcRoot };
 }
 
-/** Without the two autoload flags the binary would run code from the directory it is started in. */
+/**
+ * Without the two autoload flags the binary would run code from the directory it is started in. What is imported later
+ * lies in a piece of its own: docs/decisions/0010-start.md.
+ */
 function compileDaemon(bun, runtime, outfile) {
   runBun(bun, [
     'build',
@@ -43,6 +46,7 @@ function compileDaemon(bun, runtime, outfile) {
     '--minify',
     '--bytecode',
     '--format=esm',
+    '--splitting',
     '--no-compile-autoload-dotenv',
     '--no-compile-autoload-bunfig',
     ...(runtime === null ? [] : [`--compile-executable-path=${runtime}`]),
