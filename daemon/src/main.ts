@@ -20,6 +20,8 @@ import { describePlaces, openRuntimeDirectory } from './platform/runtime-directo
 import { requestUpgrade } from './platform/upgrade-request.ts';
 import { version } from './version.ts';
 
+/** By then whoever waited for the start has been answered: given back before, the pages would come back for that. */
+const startPagesMs = 300;
 const exitOk = 0;
 const exitFailed = 1;
 const exitUsage = 2;
@@ -79,7 +81,7 @@ async function start(args: readonly string[]): Promise<number> {
     runtime_dir: runtimeDirectory,
     key: config.apiKey !== null,
   });
-  releaseStartPages();
+  setTimeout(releaseStartPages, startPagesMs);
   const reason = await Promise.race([firstSignal(), isOver]);
   logger.info('closing', { reason });
   await daemon.close();
