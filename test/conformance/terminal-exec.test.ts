@@ -296,7 +296,7 @@ test(
     const waiting = shell.exec('cat');
     await shell.until('it runs', ({ current_command }) => current_command === 'cat');
     expect(await shell.refusal('true', { on_busy: 'fail' })).toBe(409);
-    await until('cat reads', () => sandbox.processes().some(({ command }) => command === 'cat'));
+    await until('cat has the keys', () => hasKeys(sandbox, 'cat'));
     await shell.type('typed\r\x04');
     expect(await waiting).toMatchObject({ status: 'completed', exit_code: 0, output: 'typed\ntyped\n' });
 
@@ -526,6 +526,15 @@ function output(sandbox: Sandbox): string {
       return entry.isDirectory() ? find(inside) : entry.name === 'out' ? [readFileSync(inside, 'latin1')] : [];
     });
   return find(sandbox.runtimeDirectory).join('');
+}
+
+/** What is typed goes to it. tmux has processes of the same names, to which it does not. */
+function hasKeys(sandbox: Sandbox, wanted: string): boolean {
+  const found = sandbox.processes().filter(({ command }) => command === wanted);
+  return found.some(({ pid }) => {
+    const [, , group, , , foreground] = readFileSync(`/proc/${pid}/stat`, 'latin1').split(') ').at(-1)!.split(' ');
+    return group === foreground;
+  });
 }
 
 function sleepers(sandbox: Sandbox): number {
