@@ -330,6 +330,19 @@ test(
   withPlainShell(),
 );
 
+test(
+  'V1SHELL-4 kill ends a command that waits for the prompt behind one that has ended',
+  async ({ sandbox }) => {
+    const shell = new ShellRoutes(sandbox);
+    await shell.exec("PROMPT_COMMAND='for ((i = 0; i < 300000; i++)); do :; done'", { id: 'it' });
+    await shell.exec('true', { id: 'it' });
+    await shell.exec('sleep 1000', { id: 'it', async_mode: true });
+    expect(await shell.ask('kill', { id: 'it' })).toMatchObject({ status: 'terminated' });
+    expect((await shell.ask('view', { id: 'it' }))['status']).toBe('terminated');
+  },
+  withPlainShell({}, 'bash'),
+);
+
 plainTest(
   'V1SHELL-4 a command that is quiet for more than two minutes is told of after two, or not at all',
   async () => {

@@ -78,9 +78,9 @@ export class Job {
   async begun(signal: AbortSignal): Promise<Execution | null> {
     using deadline = new Deadline(begunWithinMs, signal);
     const { queue } = this;
-    while (queue.isRunning && !queue.current && !this.terminal.hasJob && !deadline.passed) {
-      await queue.changed(deadline.signal);
-    }
+    // One that has ended has its turn until the shell has its next prompt: the one behind it is meant.
+    const isBetween = () => queue.isRunning && (queue.current === null || queue.current.end !== null);
+    while (isBetween() && !this.terminal.hasJob && !deadline.passed) await queue.changed(deadline.signal);
     const { current } = queue;
     while (current && !current.isStarted && !current.end && !deadline.passed) await current.changed(deadline.signal);
     return current;
