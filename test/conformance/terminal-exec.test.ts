@@ -1,6 +1,7 @@
 /** What a client may rely on when it runs commands in the shell of a terminal session. */
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { hasKeys } from '../harness/foreground.ts';
 import { hasProgram } from '../harness/root.ts';
 import { expect, test, type JsonObject, type Sandbox } from '../harness/sandbox.ts';
 import { shellNames, withShellAccounts, type ShellName } from '../harness/shell-accounts.ts';
@@ -526,15 +527,6 @@ function output(sandbox: Sandbox): string {
       return entry.isDirectory() ? find(inside) : entry.name === 'out' ? [readFileSync(inside, 'latin1')] : [];
     });
   return find(sandbox.runtimeDirectory).join('');
-}
-
-/** What is typed goes to it. tmux has processes of the same names, to which it does not. */
-function hasKeys(sandbox: Sandbox, wanted: string): boolean {
-  const found = sandbox.processes().filter(({ command }) => command === wanted);
-  return found.some(({ pid }) => {
-    const [, , group, , , foreground] = readFileSync(`/proc/${pid}/stat`, 'latin1').split(') ').at(-1)!.split(' ');
-    return group === foreground;
-  });
 }
 
 function sleepers(sandbox: Sandbox): number {

@@ -1,6 +1,7 @@
 /** WebSockets at terminals: what is shown arrives exactly, whoever comes and goes, and nobody costs another anything. */
 import { createHash } from 'node:crypto';
 import { exchange, statusOf } from '../harness/raw-http.ts';
+import { hasKeys } from '../harness/foreground.ts';
 import { expect, test, type EnvelopeBody, type JsonObject, type Sandbox } from '../harness/sandbox.ts';
 import { terminalBackends } from '../harness/terminal-backends.ts';
 import { TerminalClient } from '../harness/terminal-client.ts';
@@ -172,7 +173,7 @@ test('TERM-10 text that is no message is typed, and what no message can mean is 
   expect(await client.hears('pong')).toEqual({ type: 'pong', timestamp: 17, data: { timestamp: 17 } });
   client.send({ type: 'pong' });
   client.type('sleep 100\r');
-  await until('it runs', async () => (await sandbox.ok(`GET /v2/pty/sessions/${id}`))['status'] === 'running');
+  await until('it runs', () => hasKeys(sandbox, 'sleep 100'));
   client.send({ type: 'signal', signal: 'SIGINT' });
   await until('it was ended', async () => (await sandbox.ok(`GET /v2/pty/sessions/${id}`))['status'] === 'ready');
   expect(client.of('error')).toHaveLength(wrong.length);
