@@ -1,7 +1,8 @@
 /** Starts a process of the code plane under a keeper, as an account. */
 import type { Child, Spawn } from '../../platform/spawn.ts';
 import type { Account, Accounts } from '../identity/accounts.ts';
-import { startRefusal, systemRefusal } from '../identity/refusal.ts';
+import { systemRefusal } from '../identity/refusal.ts';
+import { startIn } from '../identity/start-in.ts';
 import { encodeNote, type InterpreterNote } from './note.ts';
 
 export interface ProcessRequest {
@@ -26,15 +27,15 @@ const graceMs = 1000;
 export async function startProcess(deps: ProcessDeps, request: ProcessRequest): Promise<Child> {
   // An account may have no home, or may not enter that of the default one: then the root will do as its workspace.
   const directories = request.cwd === deps.accounts.default().home ? [request.cwd, '/'] : [request.cwd];
-  for (const cwd of directories) {
-    const child = await start(deps, { ...request, cwd });
-    const { end } = child;
-    if (end?.kind !== 'failed') return child;
-    child.forget();
-    if (end.stage === 'cwd' && cwd !== directories.at(-1)) continue;
-    throw startRefusal(end, { what: request.argv[0] ?? '', cwd, user: request.account.name });
-  }
-  throw new Error('the last directory is refused or entered');
+  const { child } = await startIn(
+    directories,
+    { what: request.argv[0] ?? '', user: request.account.name },
+    async (cwd) => {
+      const child = await start(deps, { ...request, cwd });
+      return { child, end: child.end };
+    },
+  );
+  return child;
 }
 
 async function start({ accounts, spawn }: ProcessDeps, request: ProcessRequest): Promise<Child> {

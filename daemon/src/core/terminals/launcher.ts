@@ -3,7 +3,8 @@ import { CoreError } from '../../kit/errors.ts';
 import type { Account, Accounts } from '../identity/accounts.ts';
 import { commandEnvironment } from '../identity/environment.ts';
 import { encodeNote } from './note.ts';
-import { startRefusal, systemRefusal } from '../identity/refusal.ts';
+import { systemRefusal } from '../identity/refusal.ts';
+import { startIn } from '../identity/start-in.ts';
 import type { BackendName, ShellBackend, ShellLaunch, ShellProcess } from './shell-process.ts';
 import type { TerminalRecord } from './terminal.ts';
 
@@ -63,17 +64,9 @@ export class TerminalLauncher {
     const account = this.deps.accounts.resolve(record.user);
     const shell = this.#shellOf(account);
     const directories = isDefaulted ? [...new Set([record.cwd, account.home, '/'])] : [record.cwd];
-    for (const cwd of directories) {
-      const process = await this.#start((backend) => {
-        return this.#launchOf(record, account, { shell, cwd, from, notice, backend });
-      });
-      if (process.end?.kind !== 'failed') return process;
-      const { end } = process;
-      process.child.forget();
-      if (end.stage === 'cwd' && cwd !== directories.at(-1)) continue;
-      throw startRefusal(end, { what: shell, cwd, user: account.name });
-    }
-    throw new Error('there is always a directory to start in');
+    return await startIn(directories, { what: shell, user: account.name }, (cwd) =>
+      this.#start((backend) => this.#launchOf(record, account, { shell, cwd, from, notice, backend })),
+    );
   }
 
   #launchOf(record: TerminalRecord, account: Account, start: Start): ShellLaunch {
