@@ -1,20 +1,30 @@
-/** Pages in Debian's Chromium, each in a profile of its own. */
+/** Opens pages in Debian's Chromium, each in a separate profile. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { chromium, type Browser, type BrowserContextOptions, type Page } from 'playwright-core';
 
 export class TestBrowser implements AsyncDisposable {
-  private constructor(private readonly browser: Browser) {}
+  private constructor(
+    private readonly browser: Browser,
+    /** Chromium's home and place for temporary files, because it leaves some in both. */
+    private readonly directory: string,
+  ) {}
 
-  /** `hosts`: names that are this machine. */
-  static async launch(hosts: readonly string[] = []): Promise<TestBrowser> {
+  /** `hosts`: names that resolve to this machine. `env`: additional environment variables of the browser. */
+  static async launch(hosts: readonly string[] = [], env: Readonly<Record<string, string>> = {}): Promise<TestBrowser> {
     const program = Bun.which('chromium');
     if (program === null) throw new Error('Chromium is missing: apt-get install chromium');
     const rules = hosts.map((name) => `MAP ${name} 127.0.0.1`).join(',');
-    // Its own sandbox wants an account that is not root, or user namespaces.
+    // Chromium's own sandbox needs user namespaces or an account that is not root.
     const args = ['--no-sandbox', ...(rules === '' ? [] : [`--host-resolver-rules=${rules}`])];
-    return new TestBrowser(await chromium.launch({ executablePath: program, args }));
+    const directory = mkdtempSync(join(tmpdir(), 'boxkeep-chromium-'));
+    const own = { HOME: directory, TMPDIR: directory, XDG_CONFIG_HOME: directory, XDG_CACHE_HOME: directory };
+    const options = { executablePath: program, args, env: { ...process.env, ...own, ...env } };
+    return new TestBrowser(await chromium.launch(options), directory);
   }
 
-  /** Closes the page and its profile with it. */
+  /** Opens a page in a new profile, which closes with the page. */
   async open(options: BrowserContextOptions = {}): Promise<TestPage> {
     const context = await this.browser.newContext(options);
     return new TestPage(await context.newPage());
@@ -22,12 +32,13 @@ export class TestBrowser implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.browser.close();
+    rmSync(this.directory, { recursive: true, force: true });
   }
 }
 
-/** A page, with all that went wrong in it. */
+/** A page that records its script errors. */
 export class TestPage implements AsyncDisposable {
-  /** What its scripts threw. */
+  /** The exceptions that the page's scripts threw. */
   readonly errors: string[] = [];
 
   constructor(readonly page: Page) {

@@ -1,0 +1,126 @@
+/** Clicks an element, hovers over it or drags it, once the pointer reaches it, and waits for what that begins. */
+import { CdpClosed } from '../../../kit/cdp-errors.ts';
+import type { Browser, CallEffects, PageCall, PageCallOptions } from '../browser.ts';
+import type { RefTarget } from '../page.ts';
+import { DocumentGone } from '../failures.ts';
+import { drag } from './drag.ts';
+import { findElement, subjectOf, type ElementName } from './element.ts';
+import { beginMs, ClosedByPress, settled, within, type Place } from './outcome.ts';
+import { pointNow, pointOf, type Point } from './point.ts';
+import { Pointer, type ModifierKey, type MouseButton } from './pointer.ts';
+import { inTurn, untilReady, type Waiting } from './waiting.ts';
+
+export interface ClickSpec extends PageCallOptions {
+  readonly element: ElementName;
+  readonly button: MouseButton;
+  /** 2 is a double click. */
+  readonly count: number;
+  readonly modifiers: readonly ModifierKey[];
+  /** Counts from the left top corner of the element; null for its middle. */
+  readonly position: Point | null;
+  /** The pointer moves to the element and nothing is pressed. */
+  readonly isHover: boolean;
+  /** The ref of the element on which the first one is dropped. */
+  readonly dragTo: string | null;
+}
+
+/** What the press of the pointer has met. */
+interface Landing {
+  readonly verdict: 'hit' | 'missed' | 'unseen';
+  readonly by: string | null;
+  /** Whether the press was on a link that downloads. */
+  readonly isDownload: boolean;
+  /** Whether the document has seen the pointer move. */
+  readonly hasMoved: boolean;
+}
+
+/** A page may hide the moves of the pointer, so after these attempts the press happens anyway. */
+const maxStrays = 10;
+
+/** One click with the left button. */
+export const plainClick = {
+  button: 'left',
+  count: 1,
+  modifiers: [],
+  position: null,
+} as const satisfies Partial<ClickSpec>;
+
+const defaultSeconds = 10;
+
+export function actionOptions<T extends PageCallOptions>(options: T): T {
+  return { ...options, timeout: options.timeout ?? defaultSeconds };
+}
+
+/** Throws `ref_stale`, `bad_argument`, and `page_timeout` with the reason. */
+export async function click(browser: Browser, spec: ClickSpec): Promise<{ value: Place; effects: CallEffects }> {
+  return await browser.onPage(actionOptions(spec), async (call) => {
+    const { dragTo } = spec;
+    const target = await findElement(call, spec.element);
+    return await settled(call, async () => {
+      if (dragTo !== null) return await inTurn(call, 'input', () => drag(call, target, { ...spec, dragTo }));
+      if (spec.isHover) return await hover(call, target, spec);
+      await clickElement(call, target, spec);
+    });
+  });
+}
+
+async function hover(call: PageCall, target: RefTarget, { element, position, modifiers }: ClickSpec): Promise<void> {
+  const at = await pointOf(call, target, subjectOf(element), { position, mustWatch: false });
+  if (at !== null) await new Pointer(call.page.session, 'left', modifiers).move(at, false, call.signal);
+}
+
+/** Throws as `click`. */
+export async function clickElement(
+  call: PageCall,
+  target: RefTarget,
+  { element, button, count, modifiers, position }: Pick<ClickSpec, 'element' | keyof typeof plainClick>,
+): Promise<void> {
+  const { page, signal } = call;
+  const pointer = new Pointer(page.session, button, modifiers);
+  let strays = 0;
+  const attempt = async (last: Waiting | null): Promise<Waiting | { kind: 'done' }> => {
+    const at = await pointNow(call, target, { position, mustWatch: true }, last);
+    if (at.kind === 'waiting') return at;
+    if (at.kind === 'chosen') return { kind: 'done' };
+    if (strays < maxStrays && !(await isRouted(call, target, pointer, at))) {
+      strays += 1;
+      return { kind: 'waiting', reason: 'moving' };
+    }
+    const { verdict, by, isDownload } = await pressed(call, target, () => pointer.click(at, count, signal));
+    if (isDownload) await within(call, beginMs, () => !call.effects.hasDownloads && !call.effects.isNavigating);
+    return verdict === 'missed'
+      ? { kind: 'waiting', reason: 'covered', by: by ?? 'another element' }
+      : { kind: 'done' };
+  };
+  await untilReady<{ kind: 'done' }>(call, subjectOf(element), (last) => inTurn(call, 'input', () => attempt(last)));
+}
+
+/**
+ * Whether the browser sends the pointer to the process of the frame. After a scroll the browser still has the old
+ * places of frames of other processes, until these have drawn.
+ */
+async function isRouted(
+  { page, signal }: PageCall,
+  { frame }: RefTarget,
+  pointer: Pointer,
+  at: Point,
+): Promise<boolean> {
+  if (frame.session === page.session) return true;
+  // A pointer that stays where it is sends no event.
+  await Promise.all([pointer.move({ x: at.x, y: at.y + 1 }, false, signal), pointer.move(at, false, signal)]);
+  return (await page.call<Landing>(frame, 'landed', { isOver: false }, signal)).hasMoved;
+}
+
+async function pressed({ page, signal }: PageCall, { frame }: RefTarget, press: () => Promise<void>): Promise<Landing> {
+  try {
+    await press();
+    return await page.call<Landing>(frame, 'landed', { isOver: true }, signal);
+  } catch (error) {
+    const isClosed = error instanceof CdpClosed && page.browser.isOpen;
+    if (isClosed && !page.browser.hasTab(page.targetId)) throw new ClosedByPress(error.message);
+    // A document that has gone was left because of the press.
+    if (error instanceof DocumentGone || (isClosed && frame.parentId !== null))
+      return { verdict: 'unseen', by: null, isDownload: false, hasMoved: true };
+    throw error;
+  }
+}

@@ -1,0 +1,62 @@
+/** Finds the element that a call names by a ref or a CSS selector. */
+import { CoreError } from '../../../kit/errors.ts';
+import type { PageCall } from '../browser.ts';
+import { DocumentGone } from '../failures.ts';
+import type { RefTarget } from '../page.ts';
+import { shortened } from '../url.ts';
+import { pause } from './waiting.ts';
+
+export type ElementName = { readonly ref: string } | { readonly selector: string };
+
+type Found = { readonly kind: 'found'; readonly number: number } | { readonly kind: 'missing' | 'invalid' };
+
+const retryMs = 100;
+
+/** As an error names the element. */
+export function subjectOf(name: ElementName): string {
+  return 'ref' in name ? `ref ${name.ref}` : `selector ${JSON.stringify(shortened(name.selector))}`;
+}
+
+/** A selector waits until an element matches. Throws `ref_stale` and `bad_argument`. */
+export async function findElement(call: PageCall, name: ElementName): Promise<RefTarget> {
+  const { page, signal, timeoutMs } = call;
+  if ('ref' in name) return await page.frameOf(name.ref, signal);
+  for (let looks = 0; ; looks++) {
+    try {
+      const found = await findNow(call, name.selector);
+      if (found !== null) return found;
+      await pause(retryMs, signal);
+    } catch (error) {
+      if (!signal.aborted || looks === 0) throw error;
+    }
+    if (!signal.aborted) continue;
+    throw new CoreError('bad_argument', `no element matched ${subjectOf(name)} within ${timeoutMs / 1000} s`, {
+      hint: 'Use a ref of a snapshot.',
+      next: { operation: 'browser.snapshot' },
+    });
+  }
+}
+
+/** The main document first, then the other frames in their order. */
+async function findNow({ page, signal }: PageCall, selector: string): Promise<RefTarget | null> {
+  for (const frame of await page.frames(signal)) {
+    const found = await inDocument(() => page.call<Found>(frame, 'find', { selector }, signal));
+    if (found.kind === 'found') return { frame, number: found.number };
+    if (found.kind === 'missing') continue;
+    throw new CoreError('bad_argument', `${JSON.stringify(shortened(selector))} is not a valid CSS selector`, {
+      hint: 'Pass a CSS selector such as "#save" or "form button", or a ref of a snapshot.',
+      next: { operation: 'browser.snapshot' },
+    });
+  }
+  return null;
+}
+
+/** The next attempt looks at the document that has taken the place. */
+async function inDocument(find: () => Promise<Found>): Promise<Found> {
+  try {
+    return await find();
+  } catch (error) {
+    if (error instanceof DocumentGone) return { kind: 'missing' };
+    throw error;
+  }
+}

@@ -1,0 +1,153 @@
+/** The daemon's access to a browser: connects at the first call, bounds every call, and disconnects when idle. */
+import { CdpUnreachable } from '../../kit/cdp-errors.ts';
+import { Deadline } from '../../kit/deadline.ts';
+import { SharedConnection } from '../../kit/shared-connection.ts';
+import type { ConnectedBrowser } from './connected-browser.ts';
+import type { DialogPolicy, DialogRecord } from './dialogs.ts';
+import { Effects, type Download, type OpenedTab } from './effects.ts';
+import { callFailure, crashed, noTabs, unreachable } from './failures.ts';
+import type { Page } from './page.ts';
+import { NetworkRequests } from './requests.ts';
+import { timeLimitMs } from './time-limit.ts';
+
+export interface BrowserDeps {
+  /** Where the browser is expected, as `host:port`. */
+  readonly address: string;
+  /** Throws `CdpUnreachable`. */
+  readonly connect: (requests: NetworkRequests, signal: AbortSignal) => Promise<ConnectedBrowser>;
+  /** Milliseconds without a call after which the daemon disconnects. */
+  readonly idleMs: number;
+}
+
+export interface CallOptions {
+  /** Seconds that the caller grants; null for the default. */
+  readonly timeout: number | null;
+  /** Fires when the client has gone. */
+  readonly signal: AbortSignal;
+}
+
+export interface PageCallOptions extends CallOptions {
+  /** Null for the active tab. */
+  readonly tabId: string | null;
+  readonly dialogs?: DialogPolicy;
+  /** True for a call that loads a document, and so may open a first tab and load a crashed page again. */
+  readonly isLoading?: boolean;
+}
+
+/** What a call on a page has caused beside its result. */
+export interface CallEffects {
+  readonly dialogs: readonly DialogRecord[];
+  readonly openedTabs: readonly OpenedTab[];
+  readonly downloads: readonly Download[];
+}
+
+export interface PageCall {
+  readonly page: Page;
+  readonly effects: Effects;
+  /** Fires at the end of the call's time, or when the client has gone. */
+  readonly signal: AbortSignal;
+  readonly timeoutMs: number;
+}
+
+/** Time to find the browser and to open its WebSocket. */
+const connectMs = 5000;
+const defaultPolicy: DialogPolicy = { action: null, text: null };
+
+export class Browser implements Disposable {
+  readonly requests = new NetworkRequests();
+  readonly #shared: SharedConnection<ConnectedBrowser>;
+
+  constructor(private readonly deps: BrowserDeps) {
+    this.#shared = new SharedConnection({ open: () => this.#open(), idleMs: deps.idleMs });
+  }
+
+  get address(): string {
+    return this.deps.address;
+  }
+
+  get isConnected(): boolean {
+    return this.#shared.latest?.isOpen ?? false;
+  }
+
+  /** Tabs that the daemon is attached to. */
+  get attachedTabs(): number {
+    return this.#shared.latest?.attachedCount ?? 0;
+  }
+
+  /** Runs work on the browser itself. Throws `unavailable` without a browser, and `page_timeout`. */
+  async call<T>(
+    { timeout, signal }: CallOptions,
+    work: (browser: ConnectedBrowser, signal: AbortSignal) => Promise<T>,
+  ): Promise<T> {
+    const timeoutMs = timeLimitMs(timeout);
+    using deadline = new Deadline(timeoutMs, signal);
+    using _call = this.#shared.begin();
+    let browser: ConnectedBrowser | null = null;
+    try {
+      browser = await this.#shared.connect();
+      return await work(browser, deadline.signal);
+    } catch (error) {
+      const isOver = deadline.passed;
+      const isConnected = browser?.isOpen ?? false;
+      throw callFailure(error, {
+        ...{ address: this.address, targetId: null, timeoutMs, isOver, isConnected, hasTab: true, dialogs: 0 },
+      });
+    }
+  }
+
+  /** Runs work on one page; see `call`. Also throws `tab_not_found` and `ref_stale`. */
+  async onPage<T>(
+    { tabId, dialogs = defaultPolicy, isLoading = false, ...options }: PageCallOptions,
+    work: (call: PageCall) => Promise<T>,
+  ): Promise<{ value: T; effects: CallEffects }> {
+    const timeoutMs = timeLimitMs(options.timeout);
+    return await this.call(options, async (browser, signal) => {
+      const targetId = tabId ?? (await browser.activeId(signal)) ?? (await firstTab(browser, isLoading, signal));
+      let count = 0;
+      try {
+        const page = await browser.page(targetId, signal);
+        if (page.isCrashed && !isLoading) throw crashed(targetId);
+        using effects = new Effects(targetId, page.session, browser);
+        using dialogCall = page.dialogs.begin(dialogs);
+        try {
+          const value = await work({ page, effects, signal, timeoutMs });
+          const { openedTabs, downloads } = effects;
+          return { value, effects: { dialogs: dialogCall.records, openedTabs, downloads } };
+        } finally {
+          count = dialogCall.count;
+        }
+      } catch (error) {
+        const state = { isConnected: browser.isOpen, hasTab: browser.hasTab(targetId), isOver: signal.aborted };
+        throw callFailure(error, { ...state, address: this.address, targetId, timeoutMs, dialogs: count });
+      }
+    });
+  }
+
+  /** Attaches to the active tab, whose requests are recorded from then on. */
+  async watchActive(options: CallOptions): Promise<void> {
+    await this.call(options, async (browser, signal) => {
+      const tabId = await browser.activeId(signal);
+      if (tabId !== null) await browser.page(tabId, signal);
+    });
+  }
+
+  [Symbol.dispose](): void {
+    this.#shared[Symbol.dispose]();
+  }
+
+  async #open(): Promise<ConnectedBrowser> {
+    using deadline = new Deadline(connectMs);
+    try {
+      return await this.deps.connect(this.requests, deadline.signal);
+    } catch (error) {
+      if (error instanceof CdpUnreachable) throw unreachable(this.address, error);
+      if (deadline.passed) throw unreachable(this.address, new CdpUnreachable('it did not answer in time'));
+      throw error;
+    }
+  }
+}
+
+async function firstTab(browser: ConnectedBrowser, isLoading: boolean, signal: AbortSignal): Promise<string> {
+  if (!isLoading) throw noTabs();
+  return await browser.openTab(signal);
+}

@@ -1,0 +1,98 @@
+/** Follows how the main frame of a page loads, from before the navigation begins. */
+import { Notifier } from '../../kit/notifier.ts';
+import type { Session } from './session.ts';
+
+export const loadStates = ['load', 'domcontentloaded', 'networkidle', 'none'] as const;
+export type LoadState = (typeof loadStates)[number];
+
+const lifecycleNames: Readonly<Record<Exclude<LoadState, 'none'>, string>> = {
+  load: 'load',
+  domcontentloaded: 'DOMContentLoaded',
+  networkidle: 'networkIdle',
+};
+
+export interface Commit {
+  /** Null for a navigation inside the document. */
+  readonly loaderId: string | null;
+  /** The URL that could not be loaded; the browser shows an error page instead. */
+  readonly unreachableUrl: string | null;
+  /** A page from the back-forward cache is complete at once. */
+  readonly isRestored: boolean;
+}
+
+export class LoadWatch implements Disposable {
+  readonly #changes = new Notifier();
+  readonly #reached = new Map<string, Set<string>>();
+  readonly #statuses = new Map<string, number>();
+  readonly #removals: (() => void)[];
+  #commit: Commit | null = null;
+
+  constructor(session: Session, mainFrameId: string) {
+    this.#removals = [
+      session.on('Page.lifecycleEvent', ({ frameId, loaderId, name }) => {
+        if (frameId === mainFrameId) this.#reach(loaderId, name);
+      }),
+      session.on('Page.navigatedWithinDocument', ({ frameId }) => {
+        if (frameId === mainFrameId) this.#commitTo({ loaderId: null, unreachableUrl: null, isRestored: true });
+      }),
+      session.on('Page.frameNavigated', ({ frame, type }) => {
+        if (frame.id !== mainFrameId) return;
+        const { loaderId, unreachableUrl = null } = frame;
+        this.#commitTo({ loaderId, unreachableUrl, isRestored: type === 'BackForwardCacheRestore' });
+      }),
+      session.on('Network.responseReceived', ({ requestId, type, response }) => {
+        if (type === 'Document') this.#statuses.set(requestId, response.status);
+      }),
+    ];
+  }
+
+  /** The HTTP status of a document; null for one that did not come over HTTP. */
+  statusOf(loaderId: string): number | null {
+    return this.#statuses.get(loaderId) ?? null;
+  }
+
+  /** The newest document that the main frame has changed to. */
+  async committed(signal: AbortSignal): Promise<Commit> {
+    while (this.#commit === null) await this.#change(signal);
+    return this.#commit;
+  }
+
+  /**
+   * Resolves when the document has replaced the one before. A frame that changes its process may not report the change
+   * itself, but reports the lifecycle of the new document.
+   */
+  async begun(loaderId: string, signal: AbortSignal): Promise<void> {
+    while (!this.#reached.has(loaderId) && this.#commit?.loaderId !== loaderId) await this.#change(signal);
+  }
+
+  async reached(loaderId: string, state: LoadState, signal: AbortSignal): Promise<void> {
+    if (state === 'none') return;
+    while (!this.#reached.get(loaderId)?.has(lifecycleNames[state])) {
+      // A page that redirects itself goes on with the next document.
+      const next = this.#commit?.loaderId;
+      if (next && next !== loaderId && this.#reached.get(next)?.has(lifecycleNames[state])) return;
+      await this.#change(signal);
+    }
+  }
+
+  [Symbol.dispose](): void {
+    for (const remove of this.#removals) remove();
+  }
+
+  #reach(loaderId: string, name: string): void {
+    const names = this.#reached.get(loaderId) ?? new Set<string>();
+    this.#reached.set(loaderId, names.add(name));
+    this.#changes.notify();
+  }
+
+  #commitTo(commit: Commit): void {
+    this.#commit = commit;
+    this.#changes.notify();
+  }
+
+  async #change(signal: AbortSignal): Promise<void> {
+    signal.throwIfAborted();
+    await this.#changes.wait(signal);
+    signal.throwIfAborted();
+  }
+}

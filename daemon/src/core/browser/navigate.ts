@@ -1,0 +1,98 @@
+/** Loads a URL into a page, or moves through its history, and waits until the page has loaded. */
+import { CoreError } from '../../kit/errors.ts';
+import type { Browser, CallEffects, PageCall, PageCallOptions } from './browser.ts';
+import { LoadWatch, type LoadState } from './load-watch.ts';
+import { placeOf } from './place.ts';
+import { pageUrl, shortened } from './url.ts';
+
+export const historySteps = ['back', 'forward', 'reload'] as const;
+export type HistoryStep = (typeof historySteps)[number];
+
+export interface NavigateSpec extends PageCallOptions {
+  readonly to: { readonly url: string } | { readonly history: HistoryStep };
+  readonly waitUntil: LoadState;
+}
+
+export interface Navigated {
+  readonly tabId: string;
+  readonly url: string;
+  readonly title: string;
+  /** The HTTP status of the document; null where there is none. */
+  readonly status: number | null;
+}
+
+/** Throws `navigation_failed`, and `page_timeout` when the page has not loaded in time. */
+export async function navigate(
+  browser: Browser,
+  { to, waitUntil, ...options }: NavigateSpec,
+): Promise<{ value: Navigated; effects: CallEffects }> {
+  const destination = 'url' in to ? { url: pageUrl(to.url) } : to;
+  return await browser.onPage({ ...options, isLoading: true }, async (call) => {
+    const { page, signal } = call;
+    await page.reports(signal);
+    using watch = new LoadWatch(page.session, page.targetId);
+    const loaderId =
+      'url' in destination ? await load(call, destination.url, watch) : await move(call, destination.history, watch);
+    page.recover();
+    if (loaderId !== null) await loaded(call, watch, loaderId, waitUntil);
+    const status = loaderId === null ? null : watch.statusOf(loaderId);
+    return { tabId: page.targetId, ...(await placeOf(page, titleMs, signal)), status };
+  });
+}
+
+/** Returns the loader id of the new document; null when there is none. */
+async function load({ page, signal, timeoutMs }: PageCall, url: string, watch: LoadWatch): Promise<string | null> {
+  try {
+    const answer = await page.session.send('Page.navigate', { url }, signal);
+    const { loaderId = null, errorText = '', isDownload = false } = answer;
+    if (isDownload) return null;
+    if (errorText !== '') throw failed(url, errorText);
+    if (loaderId !== null) await watch.begun(loaderId, signal);
+    return loaderId;
+  } catch (error) {
+    if (!signal.aborted) throw error;
+    throw slow(`${shortened(url)} did not answer`, timeoutMs, 'Check the server, or pass a longer timeout.');
+  }
+}
+
+async function move({ page, signal }: PageCall, step: HistoryStep, watch: LoadWatch): Promise<string | null> {
+  if (step === 'reload') {
+    await page.session.send('Page.reload', {}, signal);
+  } else {
+    const { currentIndex, entries } = await page.session.send('Page.getNavigationHistory', undefined, signal);
+    const entry = entries[currentIndex + (step === 'back' ? -1 : 1)];
+    if (!entry) throw new CoreError('bad_argument', `the tab has no page to go ${step} to`);
+    await page.session.send('Page.navigateToHistoryEntry', { entryId: entry.id }, signal);
+  }
+  const { loaderId, unreachableUrl, isRestored } = await watch.committed(signal);
+  if (unreachableUrl !== null) throw failed(unreachableUrl, 'the browser shows an error page');
+  return isRestored ? null : loaderId;
+}
+
+async function loaded(
+  { signal, timeoutMs }: PageCall,
+  watch: LoadWatch,
+  loaderId: string,
+  state: LoadState,
+): Promise<void> {
+  try {
+    await watch.reached(loaderId, state, signal);
+  } catch (error) {
+    if (!signal.aborted) throw error;
+    const hint = 'The page can be used as it is. Pass wait_until "domcontentloaded" or "none" to wait for less.';
+    throw slow(`the page did not reach "${state}"`, timeoutMs, hint);
+  }
+}
+
+/** Time for a busy page to report its title. */
+const titleMs = 2000;
+
+function failed(url: string, reason: string): CoreError {
+  return new CoreError('navigation_failed', `${shortened(url)} could not be loaded: ${reason}`, {
+    hint: 'Check the URL, and that its server is running and reachable from the sandbox.',
+  });
+}
+
+function slow(what: string, timeoutMs: number, hint: string): CoreError {
+  return new CoreError('page_timeout', `${what} within ${timeoutMs / 1000} s`, { hint });
+}

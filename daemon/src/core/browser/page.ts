@@ -1,0 +1,218 @@
+/** A tab in use: its frames in all processes, its dialogs and requests, and calls into its documents. */
+import { CdpRefusal } from '../../kit/cdp-errors.ts';
+import { Deadline } from '../../kit/deadline.ts';
+import { Mutex } from '../../kit/mutex.ts';
+import { Notifier } from '../../kit/notifier.ts';
+import type { ConnectedBrowser } from './connected-browser.ts';
+import { Dialogs } from './dialogs.ts';
+import { staleRef } from './failures.ts';
+import { framesOf, readRef, refOf, type Frame } from './frames.ts';
+import type { NetworkRequests } from './requests.ts';
+import type { Session } from './session.ts';
+import { Worlds } from './worlds.ts';
+
+export interface PageDeps {
+  readonly browser: ConnectedBrowser;
+  readonly requests: NetworkRequests;
+  /** The script of the isolated worlds. */
+  readonly script: string;
+}
+
+/** An element that a ref names. */
+export interface RefTarget {
+  readonly frame: Frame;
+  readonly number: number;
+}
+
+/** A frame of another process whose scripts do not end delays calls on the page this long. */
+const maxFrameMs = 1000;
+
+/** Time for a page to agree to report how it loads. */
+const maxAgreeMs = 2000;
+
+export class Page {
+  readonly dialogs = new Dialogs();
+  readonly worlds: Worlds;
+  /** One call at a time uses the pointer and the focus. */
+  readonly input = new Mutex();
+  /** One call at a time waits for a file chooser, because the browser does not say which click has opened it. */
+  readonly chooser = new Mutex();
+  /** Sessions of frames in other processes, by frame id, each with the session that reported it. */
+  readonly #children = new Map<string, { readonly session: Session; readonly parent: Session }>();
+  /** Sessions for which the browser has yet to report the frames of other processes. */
+  #attaching = 0;
+  readonly #attached = new Notifier();
+  #isCrashed = false;
+  /** Settles once the browser has agreed to report the life of the page. */
+  #reporting: Promise<unknown> = Promise.resolve();
+
+  constructor(
+    readonly targetId: string,
+    readonly session: Session,
+    private readonly deps: PageDeps,
+  ) {
+    this.worlds = new Worlds(deps.script);
+    session.on('Inspector.targetCrashed', () => this.#crash());
+    this.#prepare(session);
+  }
+
+  get browser(): ConnectedBrowser {
+    return this.deps.browser;
+  }
+
+  /** A crashed page answers nothing until it is loaded again. */
+  get isCrashed(): boolean {
+    return this.#isCrashed;
+  }
+
+  /**
+   * Resolves when the page reports how it loads. A document that replaces one which has not agreed yet may never report;
+   * one whose scripts do not end never agrees, so the wait is short.
+   */
+  async reports(signal: AbortSignal): Promise<void> {
+    using limit = new Deadline(maxAgreeMs, signal);
+    const { promise: over, resolve } = Promise.withResolvers<void>();
+    limit.signal.addEventListener('abort', () => resolve(), { once: true });
+    await Promise.race([this.#reporting, over]);
+  }
+
+  /** The main frame first. */
+  async frames(signal: AbortSignal): Promise<readonly Frame[]> {
+    // A frame may have frames of other processes in turn, so the set may grow meanwhile.
+    while (this.#attaching > 0) {
+      signal.throwIfAborted();
+      await this.#attached.wait(signal);
+    }
+    const trees = await Promise.all(
+      [{ session: this.session }, ...this.#children.values()].map(({ session }) => this.#frameTree(session, signal)),
+    );
+    const frames = framesOf(
+      this.targetId,
+      trees.filter((tree) => tree !== null),
+    );
+    this.worlds.keepOnly(frames);
+    return frames;
+  }
+
+  /** Calls `boxkeep[name](argument)` in the isolated world of the frame. */
+  async call<T>(frame: Frame, name: string, argument: unknown, signal: AbortSignal): Promise<T> {
+    return (await this.worlds.call(frame, { name, argument }, signal)).value as T;
+  }
+
+  /** Calls `boxkeep[name](element, argument)`. Throws `ref_stale`. */
+  async callOn<T>({ frame, number }: RefTarget, name: string, argument: unknown, signal: AbortSignal): Promise<T> {
+    const { value, isStale } = await this.worlds.call(frame, { name, argument, number }, signal);
+    if (isStale) throw staleRef(refOf(number, frame));
+    return value as T;
+  }
+
+  /** The id of a remote object in the isolated world. Throws `ref_stale`. */
+  async objectOf({ frame, number }: RefTarget, signal: AbortSignal): Promise<string> {
+    const objectId = await this.worlds.objectOf(frame, `boxkeep.elementOf(${number})`, signal);
+    if (objectId === null) throw staleRef(refOf(number, frame));
+    return objectId;
+  }
+
+  /** The id of a remote object in the isolated world for a node; null when the frame does not have the node. */
+  async resolve(
+    frame: Frame,
+    backendNodeId: number,
+    signal: AbortSignal,
+    objectGroup?: string,
+  ): Promise<string | null> {
+    const executionContextId = await this.worlds.contextOf(frame, signal);
+    try {
+      const params = { backendNodeId, executionContextId, ...(objectGroup !== undefined && { objectGroup }) };
+      const { object } = await frame.session.send('DOM.resolveNode', params, signal);
+      return object.objectId ?? null;
+    } catch (error) {
+      if (error instanceof CdpRefusal) return null;
+      throw error;
+    }
+  }
+
+  /** The element in the parent document that shows the frame; null for the main frame. */
+  async ownerOf(frame: Frame, signal: AbortSignal): Promise<{ parent: Frame; objectId: string } | null> {
+    const parent = (await this.frames(signal)).find(({ id }) => id === frame.parentId);
+    if (!parent) return null;
+    const { backendNodeId } = await parent.session.send('DOM.getFrameOwner', { frameId: frame.id }, signal);
+    const objectId = await this.resolve(parent, backendNodeId, signal);
+    return objectId === null ? null : { parent, objectId };
+  }
+
+  /** Throws `ref_stale` when no document of this page has given the ref. */
+  async frameOf(ref: string, signal: AbortSignal): Promise<RefTarget> {
+    const parts = readRef(ref);
+    const frame = parts && (await this.frames(signal)).find(({ tag }) => tag === parts.tag);
+    if (!frame) throw staleRef(ref);
+    return { frame, number: parts.number };
+  }
+
+  /** Called when a new document has been loaded into a crashed page. */
+  recover(): void {
+    this.#isCrashed = false;
+  }
+
+  /** Nothing is awaited, because a busy page would delay it. The browser handles the commands in order. */
+  #prepare(session: Session): void {
+    const { browser, requests } = this.deps;
+    this.dialogs.watch(session);
+    requests.watch(session, this.targetId);
+    session.on('Target.attachedToTarget', ({ sessionId, targetInfo: { targetId } }) => {
+      const child = browser.openSession(sessionId);
+      this.#children.set(targetId, { session: child, parent: session });
+      this.#prepare(child);
+    });
+    session.on('Target.detachedFromTarget', ({ sessionId }) => this.#forget(sessionId));
+    const enabled = session.send('Page.enable', {});
+    const reporting = session.send('Page.setLifecycleEventsEnabled', { enabled: true });
+    const settled = Promise.allSettled([enabled, reporting]);
+    if (session === this.session) this.#reporting = settled;
+    // Bodies are not read, so the browser need not keep them.
+    session.tell('Network.enable', { maxTotalBufferSize: 0, maxResourceBufferSize: 0 });
+    this.#attachFrames(session);
+  }
+
+  /** The browser reports the frames that exist before it answers. */
+  #attachFrames(session: Session): void {
+    const settle = () => {
+      this.#attaching -= 1;
+      this.#attached.notify();
+    };
+    this.#attaching += 1;
+    const params = { autoAttach: true, waitForDebuggerOnStart: false, flatten: true };
+    const filter = [{ type: 'iframe' }, { exclude: true }];
+    // A session that has ended has no frames.
+    session.send('Target.setAutoAttach', { ...params, filter }).then(settle, settle);
+  }
+
+  /** Null when the frame of the session has gone meanwhile, or does not answer. */
+  async #frameTree(session: Session, signal: AbortSignal) {
+    using limit = new Deadline(session === this.session ? null : maxFrameMs, signal);
+    try {
+      const { frameTree: tree } = await session.send('Page.getFrameTree', undefined, limit.signal);
+      return { tree, session };
+    } catch (error) {
+      if (limit.passed && !signal.aborted) return null;
+      const isGone = session !== this.session && (session.isEnded || error instanceof CdpRefusal);
+      if (!isGone) throw error;
+      this.#forget(session.id);
+      return null;
+    }
+  }
+
+  /** The browser reports the end of a frame's session, and not of the sessions that the frame has reported. */
+  #forget(sessionId: string | null): void {
+    if (sessionId === null) return;
+    for (const [id, { session, parent }] of this.#children) {
+      if (session.id === sessionId) this.#children.delete(id);
+      else if (parent.id === sessionId) this.#forget(session.id);
+    }
+    this.browser.closeSession(sessionId, 'the frame has moved to another process');
+  }
+
+  #crash(): void {
+    this.#isCrashed = true;
+    if (this.session.id !== null) this.browser.connection.endSession(this.session.id, 'the page has crashed');
+  }
+}

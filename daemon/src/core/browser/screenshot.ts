@@ -1,0 +1,107 @@
+/** Takes a picture of a page: the visible part or the whole, at its own or a smaller size. */
+import { createHash } from 'node:crypto';
+import { CoreError } from '../../kit/errors.ts';
+import type { Browser, PageCall, PageCallOptions } from './browser.ts';
+import type { Size } from './info.ts';
+import { withLabels } from './labels.ts';
+
+export interface ScreenshotSpec extends PageCallOptions {
+  readonly format: 'png' | 'jpeg';
+  /** 0 to 100; only for jpeg. */
+  readonly quality: number | null;
+  readonly isFullPage: boolean;
+  /** The picture is made smaller until it fits. */
+  readonly scaleTo: Size | null;
+  /** Draws the ref of each element that can be acted on. */
+  readonly hasLabels: boolean;
+}
+
+export interface Screenshot {
+  readonly bytes: Uint8Array<ArrayBuffer>;
+  readonly image: Size;
+  /** The display of the browser, in CSS pixels. */
+  readonly screen: Size;
+  /** The same for the same picture. */
+  readonly tag: string;
+}
+
+/** Chromium draws no larger surface than this. */
+const maxSide = 16_384;
+
+export async function takeScreenshot(browser: Browser, spec: ScreenshotSpec): Promise<Screenshot> {
+  const { value } = await browser.onPage(spec, (call) =>
+    inForeground(call, async () => {
+      const { page, signal } = call;
+      if (!spec.hasLabels) return await capture(call, spec);
+      return await withLabels(page, await page.browser.snapshots.refs(page, signal), signal, () => capture(call, spec));
+    }),
+  );
+  return value;
+}
+
+/** A tab in the background draws nothing, so it comes to the front for the picture. */
+async function inForeground<T>({ page, signal }: PageCall, work: () => Promise<T>): Promise<T> {
+  const { browser, targetId } = page;
+  const activeId = await browser.activeId(signal);
+  if (activeId === targetId || activeId === null) return await work();
+  await browser.activate(targetId, signal);
+  try {
+    return await work();
+  } finally {
+    if (browser.hasTab(activeId)) await browser.activate(activeId, signal);
+  }
+}
+
+async function capture({ page, signal }: PageCall, spec: ScreenshotSpec): Promise<Screenshot> {
+  const { session } = page;
+  const expression = '[screen.width, screen.height]';
+  const [[screenWidth, screenHeight], metrics] = await Promise.all([
+    session.valueOf<[number, number]>(expression, signal),
+    session.send('Page.getLayoutMetrics', undefined, signal),
+  ]);
+  const { cssVisualViewport: view, cssContentSize: content } = metrics;
+  const area = spec.isFullPage
+    ? { x: 0, y: 0, width: Math.ceil(content.width), height: Math.ceil(content.height) }
+    : { x: view.pageX, y: view.pageY, width: view.clientWidth, height: view.clientHeight };
+  const scale = scaleOf(area, spec);
+  const { format, quality } = spec;
+  const { data } = await session.send(
+    'Page.captureScreenshot',
+    {
+      format,
+      ...(quality !== null && format === 'jpeg' && { quality }),
+      // Without a clip Chromium is faster, and draws the visible part.
+      ...((spec.isFullPage || scale !== 1) && { clip: { ...area, scale }, captureBeyondViewport: spec.isFullPage }),
+    },
+    signal,
+  );
+  const bytes = Uint8Array.fromBase64(data);
+  return {
+    bytes,
+    image: sizeOfImage(bytes, area),
+    screen: { width: screenWidth, height: screenHeight },
+    tag: createHash('sha256').update(bytes).digest('hex').slice(0, 16),
+  };
+}
+
+function scaleOf({ width, height }: Size, { scaleTo }: ScreenshotSpec): number {
+  const scale = scaleTo === null ? 1 : Math.min(1, scaleTo.width / width, scaleTo.height / height);
+  if (Math.max(width, height) * scale <= maxSide) return scale;
+  const size = `${width} × ${height}`;
+  throw new CoreError('bad_argument', `the page has ${size} pixels, and a picture at most ${maxSide} on a side`, {
+    hint: `Pass scale_to, such as ${Math.floor((width * maxSide) / Math.max(width, height))}x${maxSide}, or leave out full_page.`,
+  });
+}
+
+/** The size that the header of a PNG or JPEG states. */
+function sizeOfImage(bytes: Uint8Array<ArrayBuffer>, fallback: Size): Size {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  if (view.getUint32(0) === 0x89504e47) return { width: view.getUint32(16), height: view.getUint32(20) };
+  for (let at = 2; at + 9 < bytes.length; at += 2 + view.getUint16(at + 2)) {
+    const marker = view.getUint8(at + 1);
+    // The frame headers SOF0 to SOF15, without DHT, JPG and DAC (ITU-T T.81, table B.1).
+    const isFrame = marker >= 0xc0 && marker <= 0xcf && ![0xc4, 0xc8, 0xcc].includes(marker);
+    if (isFrame) return { width: view.getUint16(at + 7), height: view.getUint16(at + 5) };
+  }
+  return fallback;
+}

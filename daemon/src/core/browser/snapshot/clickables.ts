@@ -1,0 +1,79 @@
+/** Marks the elements of a document that listen for clicks, which a script in an isolated world cannot see. */
+import type { CdpResult } from '../../../platform/cdp-connection.ts';
+import type { Frame } from '../frames.ts';
+import type { Page } from '../page.ts';
+
+type Listener = CdpResult<'DOMDebugger.getEventListeners'>['listeners'][number];
+
+interface Known {
+  /** The remote object of the document in the page's own world. */
+  readonly documentId: string;
+  readonly nodes: Set<number>;
+}
+
+const clickEvents = new Set(['click', 'mousedown', 'mouseup', 'pointerdown', 'pointerup', 'touchstart', 'dblclick']);
+/** An element that listens for more kinds of events is the root of a framework, which listens for all its elements. */
+const maxEventTypes = 15;
+/** New elements that one snapshot looks up; the next snapshot looks up the rest. */
+const maxLookups = 256;
+const objectGroup = 'boxkeep-clickables';
+
+export class Clickables {
+  readonly #byPage = new WeakMap<Page, Map<string, Known>>();
+
+  async mark(page: Page, frame: Frame, signal: AbortSignal): Promise<void> {
+    const known = await this.#knownOf(page, frame, signal);
+    if (known === null) return;
+    const params = { objectId: known.documentId, depth: -1, pierce: true };
+    const { listeners } = await frame.session.send('DOMDebugger.getEventListeners', params, signal);
+    const found = clickableIds(listeners).filter((id) => !known.nodes.has(id));
+    const looked = found.slice(0, maxLookups);
+    if (looked.length === 0) return;
+    await markAll(page, frame, looked, signal);
+    for (const id of looked) known.nodes.add(id);
+  }
+
+  async #knownOf(page: Page, frame: Frame, signal: AbortSignal): Promise<Known | null> {
+    const frames = this.#byPage.get(page) ?? new Map<string, Known>();
+    this.#byPage.set(page, frames);
+    const key = `${frame.id}/${frame.loaderId}`;
+    const known = frames.get(key);
+    if (known) return known;
+    for (const other of frames.keys()) if (other.startsWith(`${frame.id}/`)) frames.delete(other);
+    const documentId = await page.worlds.objectOf(frame, 'document', signal);
+    if (documentId === null) return null;
+    // With an object of an isolated world, Chromium 156 crashes after some dozen calls on a page with many listeners.
+    const { node } = await frame.session.send('DOM.describeNode', { objectId: documentId }, signal);
+    const { object } = await frame.session.send('DOM.resolveNode', { backendNodeId: node.backendNodeId }, signal);
+    if (object.objectId === undefined) return null;
+    frame.session.tell('Runtime.releaseObject', { objectId: documentId });
+    const created = { documentId: object.objectId, nodes: new Set<number>() };
+    frames.set(key, created);
+    return created;
+  }
+}
+
+function clickableIds(listeners: readonly Listener[]): number[] {
+  const types = new Map<number, Set<string>>();
+  for (const { type, backendNodeId } of listeners) {
+    if (backendNodeId === undefined) continue;
+    const ofNode = types.get(backendNodeId) ?? new Set();
+    types.set(backendNodeId, ofNode.add(type));
+  }
+  const isClickable = (events: ReadonlySet<string>) =>
+    events.size <= maxEventTypes && !events.isDisjointFrom(clickEvents);
+  return [...types].flatMap(([id, events]) => (isClickable(events) ? [id] : []));
+}
+
+async function markAll(page: Page, frame: Frame, ids: readonly number[], signal: AbortSignal): Promise<void> {
+  const { session } = frame;
+  const executionContextId = await page.worlds.contextOf(frame, signal);
+  // Null for a node of a frame within this one, and for one that has just gone.
+  const resolved = await Promise.all(ids.map((id) => page.resolve(frame, id, signal, objectGroup)));
+  const objects = resolved.filter((objectId) => objectId !== null);
+  const functionDeclaration =
+    'function(...nodes){for(const node of nodes)if(node.nodeType===1)boxkeep.markClickable(node)}';
+  const args = objects.map((objectId) => ({ objectId }));
+  await session.send('Runtime.callFunctionOn', { functionDeclaration, executionContextId, arguments: args }, signal);
+  session.tell('Runtime.releaseObjectGroup', { objectGroup });
+}

@@ -1,0 +1,162 @@
+/** Collects the tree of a page from its documents: each frame's content below the element that shows the frame. */
+import { CdpClosed, CdpRefusal } from '../../../kit/cdp-errors.ts';
+import { DocumentGone, staleRef } from '../failures.ts';
+import { refOf, type Frame } from '../frames.ts';
+import type { Page, RefTarget } from '../page.ts';
+import type { Clickables } from './clickables.ts';
+import { revealRoots } from './closed-roots.ts';
+import type { TreeNode } from './tree.ts';
+
+/** Depth, role, name, number or 0, value, states, kind. */
+type Row = readonly [number, string, string, number, string | null, readonly string[], number];
+
+interface DocumentAnswer {
+  /** Null when the root element has gone. */
+  readonly rows: readonly Row[] | null;
+  /** True when elements may have closed shadow roots. */
+  readonly hasCandidates: boolean;
+  readonly cut: PageCut | null;
+}
+
+/** What the page script left out of a very large document. */
+export interface PageCut {
+  /** The bound that was reached: `nodes`, `characters`, `time`, or `length` for long texts alone. */
+  readonly reason: string;
+  /** Elements that were not looked at. */
+  readonly elements: number;
+  /** Characters of long texts. */
+  readonly characters: number;
+}
+
+export interface Collected {
+  readonly root: TreeNode;
+  readonly nodes: number;
+  readonly cuts: readonly PageCut[];
+}
+
+interface Collection {
+  readonly page: Page;
+  readonly clickables: Clickables;
+  readonly frames: readonly Frame[];
+  readonly cuts: PageCut[];
+  nodes: number;
+  readonly signal: AbortSignal;
+}
+
+const frameKind = 2;
+const interactiveKind = 1;
+const limits = { maxNodes: 50_000, maxCharacters: 4_000_000, maxMs: 4000 };
+/** Closed roots within closed roots. */
+const maxReveals = 4;
+/** Time for the document of a frame; a frame that does not answer is reported and delays the others no longer. */
+const maxFrameMs = 3000;
+
+/** Throws `ref_stale` when the root has gone. */
+export async function collect(
+  page: Page,
+  clickables: Clickables,
+  root: RefTarget | null,
+  signal: AbortSignal,
+): Promise<Collected> {
+  const frames = await page.frames(signal);
+  const start = root?.frame ?? frames[0];
+  if (!start) throw new DocumentGone('the page has no document');
+  const collection: Collection = { page, clickables, frames, cuts: [], nodes: 0, signal };
+  const tree = await documentTree(collection, start, root?.number ?? null, signal);
+  if (tree === null) throw staleRef(refOf(root?.number ?? 0, start));
+  return { root: tree, nodes: collection.nodes, cuts: collection.cuts };
+}
+
+async function documentTree(
+  collection: Collection,
+  frame: Frame,
+  root: number | null,
+  signal: AbortSignal,
+): Promise<TreeNode | null> {
+  const { rows, cut } = await documentRows(collection, frame, root, signal);
+  if (rows === null) return null;
+  if (cut !== null) collection.cuts.push(cut);
+  collection.nodes += rows.length;
+  const shown = rows.filter((row) => row[6] === frameKind).map((row) => row[3]);
+  const contents = shown.length === 0 ? new Map<number, TreeNode | null>() : await frameTrees(collection, frame, shown);
+  return assemble(rows, frame, contents);
+}
+
+async function documentRows(
+  { page, clickables }: Collection,
+  frame: Frame,
+  root: number | null,
+  signal: AbortSignal,
+): Promise<DocumentAnswer> {
+  await clickables.mark(page, frame, signal);
+  const look = () => page.call<DocumentAnswer>(frame, 'snapshot', { root, ...limits }, signal);
+  let answer = await look();
+  for (let count = 0; answer.hasCandidates && count < maxReveals; count += 1) {
+    if (!(await revealRoots(page, frame, signal))) break;
+    answer = await look();
+  }
+  return answer;
+}
+
+/** The trees of the frames that the given elements show, by the number of the element. */
+async function frameTrees(collection: Collection, parent: Frame, shown: readonly number[]) {
+  const children = collection.frames.filter(({ parentId }) => parentId === parent.id);
+  const trees = children.map(async (child): Promise<[number, TreeNode | null] | null> => {
+    const number = await ownerNumber(collection, parent, child);
+    if (number === null || !shown.includes(number)) return null;
+    return [number, await frameTree(collection, child)];
+  });
+  return new Map((await Promise.all(trees)).filter((entry) => entry !== null));
+}
+
+/** Null when the document of the frame does not answer, or is being replaced. */
+async function frameTree(collection: Collection, frame: Frame): Promise<TreeNode | null> {
+  const limit = AbortSignal.timeout(maxFrameMs);
+  try {
+    return await documentTree(collection, frame, null, AbortSignal.any([collection.signal, limit]));
+  } catch (error) {
+    if (!limit.aborted && !isGone(error)) throw error;
+    collection.signal.throwIfAborted();
+    return null;
+  }
+}
+
+async function ownerNumber({ page, signal }: Collection, parent: Frame, frame: Frame): Promise<number | null> {
+  const { session } = parent;
+  try {
+    const { backendNodeId } = await session.send('DOM.getFrameOwner', { frameId: frame.id }, signal);
+    const objectId = await page.resolve(parent, backendNodeId, signal);
+    if (objectId === null) return null;
+    const functionDeclaration = 'function(){return boxkeep.numberOf(this)}';
+    const params = { functionDeclaration, objectId, returnByValue: true };
+    const { result } = await session.send('Runtime.callFunctionOn', params, signal);
+    session.tell('Runtime.releaseObject', { objectId });
+    return Number(result.value);
+  } catch (error) {
+    if (isGone(error)) return null;
+    throw error;
+  }
+}
+
+function isGone(error: unknown): boolean {
+  return error instanceof DocumentGone || error instanceof CdpRefusal || error instanceof CdpClosed;
+}
+
+/** Makes a tree of rows; a frame without a tree is marked as `unreadable`. */
+function assemble(rows: readonly Row[], frame: Frame, contents: ReadonlyMap<number, TreeNode | null>): TreeNode | null {
+  const path: TreeNode[] = [];
+  for (const [depth, role, name, number, value, states, kind] of rows) {
+    const content = kind === frameKind ? contents.get(number) : undefined;
+    const node: TreeNode = {
+      // A frame without a title has that of its document.
+      ...{ role, name: name || (content?.name ?? ''), ref: number === 0 ? null : refOf(number, frame), value },
+      states: kind === frameKind && !content ? [...states, 'unreadable'] : states,
+      children: content ? [...content.children] : [],
+      isInteractive: kind === interactiveKind,
+    };
+    path.length = depth;
+    path[depth - 1]?.children.push(node);
+    path.push(node);
+  }
+  return path[0] ?? null;
+}

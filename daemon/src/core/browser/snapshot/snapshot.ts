@@ -1,0 +1,84 @@
+/** Answers what a page shows: as a tree or text, as matches of a query, or as changes since an earlier snapshot. */
+import { DocumentGone } from '../failures.ts';
+import type { Page } from '../page.ts';
+import { fit, type SnapshotFormat, type Truncation } from './budget.ts';
+import { Clickables } from './clickables.ts';
+import { collect, type Collected, type PageCut } from './collect.ts';
+import { diffOf, type SnapshotDiff } from './diff.ts';
+import { findAll, type Matches, type Query } from './find.ts';
+import { KeptSnapshots } from './kept.ts';
+import { fitDiff, fitMatches } from './lists.ts';
+import { textOf } from './text.ts';
+import { interactiveRefs, select, type Selection, type SnapshotNode } from './tree.ts';
+import { waitFor, type Condition } from './wait.ts';
+
+export interface SnapshotRequest extends Selection {
+  /** Null for the whole page. */
+  readonly rootRef: string | null;
+  readonly format: SnapshotFormat;
+  /** Null for no bound. */
+  readonly maxBytes: number | null;
+  /** The snapshot to compare with. */
+  readonly diffFrom: string | null;
+  readonly find: Query | null;
+  readonly waitFor: Condition | null;
+}
+
+export interface SnapshotAnswer {
+  readonly content: SnapshotNode | SnapshotDiff | Matches | string;
+  /** Names this snapshot in a later comparison. */
+  readonly id: string;
+  /** The snapshot that the content was compared with; null for a content that is whole. */
+  readonly diffFrom: string | null;
+  readonly truncated: Truncation | null;
+  /** What was left out of very large documents. */
+  readonly cuts: readonly PageCut[];
+}
+
+/** A page that loads one document after the other is not followed for ever. */
+const maxAttempts = 5;
+
+export class Snapshots {
+  readonly #clickables = new Clickables();
+  readonly #kept = new KeptSnapshots();
+
+  /** Throws `ref_stale` for a root that has gone, and `page_timeout` for a condition that does not become true. */
+  async take(page: Page, request: SnapshotRequest, signal: AbortSignal): Promise<SnapshotAnswer> {
+    const look = () => this.#look(page, request.rootRef, signal);
+    const collected = request.waitFor === null ? await look() : await waitFor(page, request.waitFor, look, signal);
+    const { id } = this.#kept.keep(page, collected.root, collected.nodes);
+    const base = request.diffFrom === null ? null : this.#kept.find(page, request.diffFrom);
+    const facts = { id, diffFrom: base?.id ?? null, cuts: collected.cuts };
+    return { ...facts, ...contentOf(collected.root, base?.root ?? null, request) };
+  }
+
+  /** The refs of everything that can be acted on. */
+  async refs(page: Page, signal: AbortSignal): Promise<readonly string[]> {
+    const { root } = await this.#look(page, null, signal);
+    return interactiveRefs(root);
+  }
+
+  /** Looks again when the document is replaced meanwhile. */
+  async #look(page: Page, rootRef: string | null, signal: AbortSignal): Promise<Collected> {
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        const root = rootRef === null ? null : await page.frameOf(rootRef, signal);
+        return await collect(page, this.#clickables, root, signal);
+      } catch (error) {
+        if (!(error instanceof DocumentGone) || attempt === maxAttempts) throw error;
+      }
+    }
+  }
+}
+
+type Content = Pick<SnapshotAnswer, 'content' | 'truncated'>;
+
+function contentOf(root: Collected['root'], base: Collected['root'] | null, request: SnapshotRequest): Content {
+  const { format, maxBytes, find } = request;
+  const selected = select(root, request);
+  if (find !== null) return fitMatches(findAll(selected, find), format, maxBytes);
+  if (base !== null) return fitDiff(diffOf(select(base, request), selected), format, maxBytes);
+  const { root: fitted, truncated } =
+    maxBytes === null ? { root: selected, truncated: null } : fit(selected, format, maxBytes);
+  return { content: format === 'text' ? textOf(fitted) : fitted, truncated };
+}

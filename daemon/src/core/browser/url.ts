@@ -1,0 +1,35 @@
+/** Checks the URLs that a page may be sent to. */
+import { CoreError } from '../../kit/errors.ts';
+
+const maxCharacters = 2 * 1024 * 1024;
+
+/** The URL as the browser takes it. Throws `bad_argument`. */
+export function pageUrl(given: string): string {
+  if (given.length > maxCharacters) throw refused('the URL', `has more than ${maxCharacters} characters`);
+  const url = URL.parse(given.trim());
+  if (url === null || /^[\w.-]+:\d+$/.test(given)) {
+    throw refused(shortened(given), 'is not an absolute URL', `Pass a whole URL, such as https://${shortened(given)}.`);
+  }
+  if (url.protocol === 'javascript:') {
+    throw new CoreError('bad_argument', 'a javascript: URL is not loaded', {
+      hint: 'Pass the script as an expression.',
+      next: { operation: 'browser.evaluate' },
+    });
+  }
+  if (url.protocol === 'file:') {
+    throw refused(
+      shortened(given),
+      'is a file: URL, which is not loaded',
+      'Serve its directory, for example with python3 -m http.server, and load the http: URL.',
+    );
+  }
+  return given.trim();
+}
+
+export function shortened(text: string): string {
+  return text.length > 200 ? `${text.slice(0, 200)}…` : text;
+}
+
+function refused(subject: string, reason: string, hint: string | null = null): CoreError {
+  return new CoreError('bad_argument', `${subject} ${reason}`, { hint });
+}

@@ -1,0 +1,87 @@
+/** Calls the page script in the isolated world of a frame, which scripts of the page cannot see or change. */
+import { CdpRefusal } from '../../kit/cdp-errors.ts';
+import { DocumentGone, isAboutDocument } from './failures.ts';
+import type { Frame } from './frames.ts';
+
+/** A later session of the same browser finds the world of this name again, and with it the numbers of the elements. */
+const worldName = 'boxkeep';
+
+/** What the page script answers. */
+interface ScriptAnswer {
+  readonly value?: unknown;
+  /** The element has gone, or never existed. */
+  readonly isStale?: true;
+}
+
+export class Worlds {
+  /** By frame and document. */
+  readonly #contexts = new Map<string, Promise<number>>();
+
+  /** `script` defines `boxkeep.answer` in the world, unless the world has it already. */
+  constructor(private readonly script: string) {}
+
+  /** Calls `boxkeep[name](argument)`, or `boxkeep[name](element, argument)` for the number of an element. */
+  async call(
+    frame: Frame,
+    { name, argument, number }: { readonly name: string; readonly argument: unknown; readonly number?: number },
+    signal: AbortSignal,
+  ): Promise<ScriptAnswer> {
+    const values = [name, argument ?? null, ...(number === undefined ? [] : [number])];
+    const expression = `boxkeep.answer(${values.map((value) => JSON.stringify(value)).join(',')})`;
+    const contextId = await this.contextOf(frame, signal);
+    const { result, exceptionDetails } = await this.#inDocument(() =>
+      frame.session.send(
+        'Runtime.evaluate',
+        { expression, contextId, returnByValue: true, awaitPromise: true },
+        signal,
+      ),
+    );
+    if (exceptionDetails) throw new Error(`the page script failed: ${exceptionDetails.exception?.description}`);
+    return JSON.parse(String(result.value)) as ScriptAnswer;
+  }
+
+  /** The id of an object that the expression evaluates to in the world; null for null. */
+  async objectOf(frame: Frame, expression: string, signal: AbortSignal): Promise<string | null> {
+    const contextId = await this.contextOf(frame, signal);
+    const { result } = await this.#inDocument(() =>
+      frame.session.send('Runtime.evaluate', { expression, contextId }, signal),
+    );
+    return result.objectId ?? null;
+  }
+
+  async contextOf(frame: Frame, signal: AbortSignal): Promise<number> {
+    const key = `${frame.id}/${frame.loaderId}`;
+    const known = this.#contexts.get(key);
+    if (known) return await known;
+    const context = this.#open(frame, signal);
+    this.#contexts.set(key, context);
+    context.catch(() => this.#contexts.delete(key)); // The caller gets the error; the next call tries again.
+    return await context;
+  }
+
+  /** Forgets the documents that are not among these frames any more. */
+  keepOnly(frames: readonly Frame[]): void {
+    const keys = new Set(frames.map(({ id, loaderId }) => `${id}/${loaderId}`));
+    for (const key of this.#contexts.keys()) if (!keys.has(key)) this.#contexts.delete(key);
+  }
+
+  async #open({ id: frameId, session }: Frame, signal: AbortSignal): Promise<number> {
+    const { executionContextId: contextId } = await this.#inDocument(() =>
+      session.send('Page.createIsolatedWorld', { frameId, worldName }, signal),
+    );
+    const { exceptionDetails } = await this.#inDocument(() =>
+      session.send('Runtime.evaluate', { expression: this.script, contextId }, signal),
+    );
+    if (exceptionDetails) throw new Error(`the page script failed: ${exceptionDetails.exception?.description}`);
+    return contextId;
+  }
+
+  async #inDocument<T>(send: () => Promise<T>): Promise<T> {
+    try {
+      return await send();
+    } catch (error) {
+      if (error instanceof CdpRefusal && isAboutDocument(error.message)) throw new DocumentGone(error.message);
+      throw error;
+    }
+  }
+}

@@ -1,0 +1,45 @@
+/** `browser_gui_execute_action`: does one thing with the pointer or the keyboard of the display. */
+import { z } from 'zod';
+import { InvalidInput } from '../../../http/envelope.ts';
+import { validate } from '../../../http/validate.ts';
+import { V1Action } from '../../desktop/v1-actions.ts';
+import { tool } from '../app.ts';
+import { askDisplay } from '../gui.ts';
+import { footer } from '../text.ts';
+
+const kinds = V1Action.options.map(({ shape }) => shape.action_type.value);
+const pixels = z.number().optional();
+
+export const browserGuiExecuteAction = tool({
+  name: 'browser_gui_execute_action',
+  title: 'Operate the display',
+  description:
+    'Do one thing on the display. MOVE_TO, DRAG_TO: x, y. MOVE_REL, DRAG_REL: x_offset, y_offset. CLICK: x, y, button, ' +
+    'num_clicks. RIGHT_CLICK, DOUBLE_CLICK: x, y. MOUSE_DOWN, MOUSE_UP: button. SCROLL: dx, dy. TYPING: text. ' +
+    'PRESS, KEY_DOWN, KEY_UP: key. HOTKEY: keys. WAIT: duration. Without x and y: at the pointer.',
+  annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: true },
+  input: z.object({
+    action_type: z.enum(kinds),
+    x: pixels,
+    y: pixels,
+    x_offset: pixels,
+    y_offset: pixels,
+    dx: z.number().int().optional().describe('Notches, right is positive.'),
+    dy: z.number().int().optional().describe('Notches, up is positive.'),
+    button: z.enum(['left', 'right', 'middle']).optional(),
+    num_clicks: z.number().int().min(1).max(3).optional(),
+    text: z.string().optional(),
+    use_clipboard: z.boolean().optional().describe('Paste the text instead of typing it.'),
+    key: z.string().optional().describe('As in Enter, ctrl, a.'),
+    keys: z.array(z.string()).optional(),
+    duration: z.number().optional().describe('Seconds.'),
+  }),
+  output: z.object({ action_performed: z.string() }),
+  async run(deps, input, call) {
+    const action = validate(V1Action, input, 'body');
+    if ('errors' in action) throw new InvalidInput(action.errors);
+    const target = { method: 'POST', path: '/v2/computer/actions', body: action.value } as const;
+    const { data } = (await (await askDisplay(deps, target, call)).json()) as { data: { action_performed: string } };
+    return { text: footer(data.action_performed), data: { action_performed: data.action_performed } };
+  },
+});
