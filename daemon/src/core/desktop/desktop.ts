@@ -1,0 +1,128 @@
+/** One desktop: everything that a client can see and do on one display. */
+import type { NodeQuery, NodeReading, TreeReading } from './accessibility/query.ts';
+import type { Area, DesktopAction, Point } from './actions/action.ts';
+
+export interface Size {
+  readonly width: number;
+  readonly height: number;
+}
+
+/** Every wait of a call ends with this signal. */
+export interface CallOptions {
+  readonly signal: AbortSignal;
+}
+
+export type PictureFormat = 'png' | 'jpeg' | 'webp';
+
+export interface ScreenshotRequest {
+  readonly format: PictureFormat;
+  /** 0 to 100; null for the default of the format. */
+  readonly quality: number | null;
+  /** Null for the whole screen. */
+  readonly area: Area | null;
+  /** Null for the size of the area. */
+  readonly scaleTo: Size | null;
+  readonly hasCursor: boolean;
+}
+
+export interface Picture {
+  readonly format: PictureFormat;
+  readonly bytes: Uint8Array<ArrayBuffer>;
+  readonly screen: Size;
+  readonly image: Size;
+}
+
+export interface DesktopInfo {
+  readonly isAvailable: boolean;
+  /** The names that the worker was started with; null where they are not set. */
+  readonly display: string | null;
+  readonly xauthority: string | null;
+  readonly screen: Size | null;
+  readonly capabilities: {
+    readonly screenshot: boolean;
+    readonly actions: boolean;
+    readonly clipboard: boolean;
+    readonly recording: boolean;
+    readonly accessibility: boolean;
+  };
+  readonly warnings: readonly string[];
+}
+
+export interface DesktopWindow {
+  readonly id: string;
+  readonly title: string;
+  readonly processId: number | null;
+  readonly bounds: Area;
+  readonly isMinimized: boolean;
+  readonly isActive: boolean;
+}
+
+export interface WindowList {
+  /** Changes when the list does. */
+  readonly snapshotId: string;
+  readonly windows: readonly DesktopWindow[];
+}
+
+export interface PerformOptions extends CallOptions {
+  /** The size of the picture that the coordinates refer to; null for the screen. */
+  readonly coordinates: Size | null;
+  /** The picture that follows the last action; null for none. */
+  readonly screenshot: ScreenshotRequest | null;
+}
+
+export interface Performed {
+  /** What was read by an action that reads, such as the position of the pointer. */
+  readonly output: ActionOutput | null;
+  readonly picture: Picture | null;
+  /** Why there is no picture, although one was asked for. */
+  readonly pictureError: string | null;
+}
+
+export type ActionOutput =
+  | { readonly kind: 'cursor'; readonly position: Point }
+  | { readonly kind: 'picture'; readonly picture: Picture };
+
+export interface BatchResult extends Performed {
+  /** How many actions were performed. */
+  readonly performed: number;
+  /** The index of the action that failed; null when all were performed. */
+  readonly failedIndex: number | null;
+  /** Why it failed. */
+  readonly error: string | null;
+}
+
+export interface RecordRequest {
+  readonly action: 'start' | 'status' | 'stop';
+  /** Null for a new file in the default directory. */
+  readonly savePath: string | null;
+  readonly fps: number;
+  readonly crf: number;
+  readonly maxSeconds: number;
+  /** The size of the film; null for the size of the screen. */
+  readonly width: number | null;
+  readonly height: number | null;
+}
+
+export interface Recording {
+  readonly status: 'recording' | 'stopped' | 'idle';
+  readonly seconds: number;
+  readonly savePath: string | null;
+  readonly fileBytes: number | null;
+}
+
+/** A display that cannot be reached makes every method but `info` throw `unavailable`. */
+export interface Desktop {
+  info(options: CallOptions): Promise<DesktopInfo>;
+  screenshot(request: ScreenshotRequest, options: CallOptions): Promise<Picture>;
+  cursor(options: CallOptions): Promise<Point>;
+  clipboard(options: CallOptions): Promise<string>;
+  windows(options: CallOptions): Promise<WindowList>;
+  perform(action: DesktopAction, options: PerformOptions): Promise<Performed>;
+  /** Performs the actions in order and stops at the first that fails; nothing else acts on the display meanwhile. */
+  batch(actions: readonly DesktopAction[], options: PerformOptions): Promise<BatchResult>;
+  accessibility(query: NodeQuery, options: CallOptions): Promise<TreeReading>;
+  nodes(query: NodeQuery, options: CallOptions): Promise<NodeReading>;
+  record(request: RecordRequest, options: CallOptions): Promise<Recording>;
+  /** Returns the size that the screen then has. */
+  setResolution(size: Size, options: CallOptions): Promise<Size>;
+}

@@ -1,0 +1,143 @@
+/** Records the display: one film at a time, in a file that is playable wherever it ends. */
+import { CoreError } from '../../../kit/errors.ts';
+import type { Encoder, EncoderSettings, StartEncoder } from '../../../platform/encoder.ts';
+import type { FilmFile, OpenFilmFile } from '../../../platform/film-file.ts';
+import type { Recording, RecordRequest } from '../desktop.ts';
+import { Fragments } from './fragments.ts';
+
+export interface RecorderDeps {
+  readonly startEncoder: StartEncoder;
+  readonly openFile: OpenFilmFile;
+  readonly now: () => number;
+}
+
+const defaultDirectory = '/tmp/recordings';
+
+export class Recorder {
+  #film: Film | null = null;
+  /** True from a start to its end, so that two starts cannot both find no film. */
+  #isStarting = false;
+
+  constructor(private readonly deps: RecorderDeps) {}
+
+  async record(request: RecordRequest, signal: AbortSignal): Promise<Recording> {
+    if (request.action === 'start') await this.#start(request, signal);
+    if (request.action === 'stop') await this.#film?.stop();
+    return this.#film?.state() ?? { status: 'idle', seconds: 0, savePath: null, fileBytes: null };
+  }
+
+  async close(): Promise<void> {
+    await this.#film?.stop();
+  }
+
+  async #start(request: RecordRequest, signal: AbortSignal): Promise<void> {
+    if (this.#isStarting || this.#film?.isRecording) {
+      throw new CoreError('session_busy', 'the display is being recorded, and one recording runs at a time', {
+        hint: 'Stop it first.',
+        next: { operation: 'desktop.record' },
+      });
+    }
+    this.#isStarting = true;
+    try {
+      this.#film = await this.#open(request, signal);
+    } finally {
+      this.#isStarting = false;
+    }
+  }
+
+  async #open(request: RecordRequest, signal: AbortSignal): Promise<Film> {
+    const { now, openFile, startEncoder } = this.deps;
+    const file = openFile(request.savePath ?? defaultPath(now()));
+    try {
+      const encoder = startEncoder(settingsOf(request));
+      const film = new Film(file, encoder, now);
+      await film.begun(signal);
+      return film;
+    } catch (error) {
+      file.remove();
+      throw error;
+    }
+  }
+}
+
+function defaultPath(now: number): string {
+  const stamp = new Date(now).toISOString().replaceAll(/[-:]/g, '').replace('T', '_').replace(/\..*$/, '');
+  return `${defaultDirectory}/recording_${stamp}.mp4`;
+}
+
+function settingsOf({ fps, crf, maxSeconds, width, height }: RecordRequest): EncoderSettings {
+  return { fps, crf, maxSeconds, width, height };
+}
+
+class Film {
+  readonly #startedMs: number;
+  #endedMs: number | null = null;
+  readonly #fragments = new Fragments();
+  readonly #begun = Promise.withResolvers<void>();
+  readonly #over: Promise<void>;
+
+  constructor(
+    private readonly file: FilmFile,
+    private readonly encoder: Encoder,
+    private readonly now: () => number,
+  ) {
+    this.#startedMs = now();
+    this.#begun.promise.catch(() => null); // The end of the encoder may be reported before anything waits.
+    this.#over = this.#write();
+  }
+
+  get isRecording(): boolean {
+    return this.#endedMs === null;
+  }
+
+  /** Resolves when the file has the description of the film, so that everything after it is playable. */
+  async begun(signal: AbortSignal): Promise<void> {
+    const gone = Promise.withResolvers<never>();
+    const leave = () => gone.reject(signal.reason);
+    signal.addEventListener('abort', leave, { once: true });
+    try {
+      await Promise.race([this.#begun.promise, gone.promise]);
+    } catch (error) {
+      this.encoder.kill();
+      await this.#over;
+      throw error;
+    } finally {
+      signal.removeEventListener('abort', leave);
+    }
+  }
+
+  async stop(): Promise<void> {
+    if (this.isRecording) await this.encoder.stop();
+    await this.#over;
+  }
+
+  state(): Recording {
+    return {
+      status: this.isRecording ? 'recording' : 'stopped',
+      seconds: ((this.#endedMs ?? this.now()) - this.#startedMs) / 1000,
+      savePath: this.file.path,
+      fileBytes: this.file.bytes,
+    };
+  }
+
+  async #write(): Promise<void> {
+    try {
+      for await (const bytes of this.encoder.output) {
+        for (const piece of this.#fragments.push(bytes)) this.file.append(piece);
+        if (this.file.bytes > 0) this.#begun.resolve();
+      }
+    } catch (error) {
+      // A full disk, for example: the film ends with the last whole second.
+      this.#begun.reject(error);
+    }
+    this.encoder.kill();
+    const reason = await this.encoder.ended;
+    this.file.close();
+    this.#endedMs = this.now();
+    this.#begun.reject(
+      new CoreError('unavailable', `the display cannot be recorded: ${reason}`, {
+        hint: 'Check that ffmpeg has libx264 and that the display is up.',
+      }),
+    );
+  }
+}

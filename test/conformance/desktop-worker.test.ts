@@ -1,0 +1,291 @@
+/** The computer-use worker as a process: what the daemon forwards, and what pages and the key cannot reach. */
+import { afterAll, beforeAll } from 'bun:test';
+import { randomUUID } from 'node:crypto';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { TestBrowser } from '../harness/browser.ts';
+import { ComputerWorker } from '../harness/computer-worker.ts';
+import { TestDisplay } from '../harness/display.ts';
+import { wordsInMemory } from '../harness/process-memory.ts';
+import { expect, test, type JsonObject } from '../harness/sandbox.ts';
+import { until } from '../harness/until.ts';
+
+const key = `canary-${randomUUID()}`;
+/** A word that the worker does have. */
+const control = `control-${randomUUID()}`;
+const reboundName = 'rebound.example';
+
+let display: TestDisplay;
+let worker: ComputerWorker;
+/** Serves an empty page of another origin. */
+let pages: Bun.Server<undefined>;
+
+beforeAll(async () => {
+  display = await TestDisplay.start();
+  // The variables that could lead a key into the worker.
+  const keys = { SVC_API_KEY: key, SANDBOX_API_KEY: key, OTEL_EXPORTER_OTLP_HEADERS: `authorization=${key}` };
+  worker = await ComputerWorker.start({
+    args: ['--api-key', key],
+    env: { ...display.environment, ...keys, CONTROL: control },
+  });
+  const headers = { 'content-type': 'text/html' };
+  pages = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: () => new Response('<p>A page</p>', { headers }) });
+});
+afterAll(async () => {
+  await pages.stop(true);
+  await worker[Symbol.asyncDispose]();
+  await display[Symbol.asyncDispose]();
+});
+
+/** The log lines of the requests that the worker has answered. */
+const requests = () =>
+  worker.stdout
+    .split('\n')
+    .filter((line) => line.includes('"message":"request"'))
+    .map((line) => JSON.parse(line) as JsonObject);
+
+test(
+  'DESK-WORKER without a worker the daemon says how to start one, and reports it as absent',
+  async ({ sandbox }) => {
+    const routes: readonly [string, object?][] = [
+      ['GET /v2/computer/info'],
+      ['GET /v2/computer/screenshot'],
+      ['GET /v2/computer/cursor'],
+      ['GET /v2/computer/clipboard'],
+      ['GET /v2/computer/windows'],
+      ['GET /v2/computer/accessibility'],
+      ['GET /v2/computer/accessibility/nodes'],
+      ['POST /v2/computer/actions', { action_type: 'MOVE_TO', x: 1, y: 1 }],
+      ['POST /v2/computer/actions/batch', { actions: [{ action_type: 'MOVE_TO', x: 1, y: 1 }] }],
+      ['POST /v2/computer/config', { resolution: { width: 800, height: 600 } }],
+      ['POST /v2/computer/record', { action: 'status' }],
+      ['POST /v2/browser/actions', { action_type: 'MOVE_TO', x: 1, y: 1 }],
+      ['POST /v1/browser/actions', { action_type: 'MOVE_TO', x: 1, y: 1 }],
+      ['POST /v1/browser/config', { resolution: { width: 800, height: 600 } }],
+      ['POST /v1/display/record', { action: 'status' }],
+    ];
+    for (const [route, body] of routes) {
+      const { status, body: answer } = await sandbox.request(route, body);
+      expect([route, status, answer]).toMatchObject([
+        route,
+        503,
+        {
+          success: false,
+          message: 'computer-use worker is not available',
+          hint: expect.stringContaining('boxkeep computer-use --port 9'),
+        },
+      ]);
+    }
+    const computer = (await sandbox.ok('GET /v1/capabilities'))['computer'] as JsonObject;
+    expect(computer).toMatchObject({ status: 'absent', provider: null, actions: false });
+    expect((computer['missing'] as string[])[0]).toStartWith(
+      'computer-use worker is not available at http://127.0.0.1:9',
+    );
+  },
+  { env: { SVC_COMPUTER_USE_URL: 'http://127.0.0.1:9' } },
+);
+
+test(
+  'DESK-WORKER the daemon forwards ids, traces, inputs and refusals',
+  async ({ sandbox }) => {
+    const sent = { 'x-request-id': 'from-a-client', traceparent: `00-${'a'.repeat(32)}-${'b'.repeat(16)}-01` };
+    const moved = await sandbox.request('POST /v2/computer/actions', { action_type: 'MOVE_TO', x: 40, y: 50 }, sent);
+    const performed = { status: 'success', action_performed: 'MOVE_TO' };
+    expect([moved.status, moved.headers.get('x-request-id'), moved.body]).toMatchObject([
+      200,
+      'from-a-client',
+      { ...performed, data: performed },
+    ]);
+    await until('the worker logs the call', () => requests().some((line) => line['request_id'] === 'from-a-client'));
+    expect(await sandbox.ok('GET /v2/computer/cursor')).toEqual({ x: 40, y: 50 });
+
+    const refused = await sandbox.request('POST /v2/computer/actions', { action_type: 'MOVE_TO', x: 'left', y: 1 });
+    expect([refused.status, refused.body.errors?.[0]?.location]).toEqual([422, 'body.x']);
+    const gone = await sandbox.request('POST /v2/computer/actions', { action_type: 'WINDOW_ACTIVATE', window_id: '1' });
+    expect([gone.status >= 400, gone.status < 500, gone.body.success]).toEqual([true, true, false]);
+
+    const picture = await sandbox.fetch('GET /v2/computer/screenshot?scale_to=320x200', undefined, {
+      headers: { accept: 'image/webp' },
+    });
+    const sizes = ['x-image-width', 'x-image-height', 'x-screen-width', 'x-screen-height'];
+    expect([picture.status, picture.headers.get('content-type')]).toEqual([200, 'image/webp']);
+    expect(sizes.map((name) => picture.headers.get(name))).toEqual(['320', '200', '1280', '800']);
+    expect((await picture.bytes()).length).toBe(Number(picture.headers.get('content-length')));
+
+    const { computer } = await sandbox.ok('GET /v1/capabilities?refresh=true');
+    expect(computer).toMatchObject({
+      ...{ provider: 'x11', display: display.name, screenshot: true, actions: true },
+      resolution: { width: 1280, height: 800 },
+    });
+  },
+  { env: () => worker.environment },
+);
+
+test(
+  'DESK-3 DESK-WORKER the 1.x routes and those of the browser act on the same display',
+  async ({ sandbox }) => {
+    for (const [index, route] of ['POST /v1/browser/actions', 'POST /v2/browser/actions'].entries()) {
+      const place = { x: 100 + index, y: 200 };
+      const answer = await sandbox.request(route, { action_type: 'MOVE_TO', ...place });
+      expect([answer.status, answer.body]).toMatchObject([
+        200,
+        { success: true, status: 'success', action_performed: 'MOVE_TO' },
+      ]);
+      expect(await sandbox.ok('GET /v2/computer/cursor')).toEqual(place);
+    }
+    for (const route of ['POST /v1/browser/config', 'POST /v2/browser/config', 'POST /v2/computer/config']) {
+      expect(await sandbox.ok(route, {})).toEqual({ resolution: { width: 1280, height: 800 } });
+    }
+    expect(await sandbox.ok('POST /v1/display/record', { action: 'status' })).toMatchObject({ status: 'idle' });
+  },
+  { env: () => worker.environment },
+);
+
+test(
+  'DESK-WORKER a worker that was killed is reported, and serves again when it is back',
+  async ({ sandbox }) => {
+    await sandbox.ok('GET /v2/computer/cursor');
+    await worker.end('SIGKILL');
+    expect((await sandbox.request('GET /v2/computer/cursor')).body.message).toBe(
+      'computer-use worker is not available',
+    );
+    await worker.launch();
+    await sandbox.ok('GET /v2/computer/cursor');
+  },
+  { env: () => worker.environment },
+);
+
+test(
+  'DESK-WORKER a display that died is named, and used again with its new size once it is back',
+  async ({ sandbox }) => {
+    await sandbox.ok('GET /v2/computer/cursor');
+    await display.kill();
+    const away = await sandbox.request('GET /v2/computer/screenshot');
+    expect([away.status, away.body]).toMatchObject([
+      503,
+      { success: false, message: expect.stringContaining(`the display ${display.name} is not available`) },
+    ]);
+    expect(await sandbox.ok('GET /v2/computer/info')).toMatchObject({ available: false, screen_resolution: null });
+    await display.launch({ width: 800, height: 600 });
+    expect((await sandbox.ok('GET /v2/computer/info'))['screen_resolution']).toEqual({ width: 800, height: 600 });
+    await sandbox.ok('POST /v2/computer/actions', { action_type: 'MOVE_TO', x: 700, y: 500 });
+  },
+  { env: () => worker.environment },
+);
+
+test(
+  'DESK-NOKEY a canary key is nowhere in the worker: environment, arguments, memory, log',
+  async ({ sandbox }) => {
+    const carriers: [string, Record<string, string>][] = [
+      ['', { authorization: `Bearer ${key}` }],
+      ['', { 'x-api-key': key }],
+      [`?api_key=${key}`, {}],
+    ];
+    for (const [query, headers] of carriers) {
+      await sandbox.ok(`GET /v2/computer/cursor${query}`, undefined, headers);
+      await sandbox.ok(`POST /v1/browser/actions${query}`, { action_type: 'MOVE_TO', x: 1, y: 2 }, headers);
+    }
+    const texts = ['environ', 'cmdline'].map((file) => readFileSync(`/proc/${worker.pid}/${file}`, 'utf8'));
+    // Only booleans, because environments of the machine belong in no log.
+    expect(texts.map((text) => text.includes(key))).toEqual([false, false]);
+    expect(texts[0]?.includes(control)).toBe(true);
+    expect((worker.stdout + worker.stderr).includes(key)).toBe(false);
+    const words = wordsInMemory(worker.pid, [key, control]);
+    expect([words.has(control), words.has(key)]).toEqual([true, false]);
+  },
+  { args: ['--api-key', key], env: () => worker.environment },
+);
+
+test('DESK-GUARD only programs of this machine drive the worker, and only with JSON', async () => {
+  const move = JSON.stringify({ action_type: 'MOVE_TO', x: 700, y: 300 });
+  const json = { 'content-type': 'application/json' };
+  const cases: [number, Record<string, string>, string][] = [
+    [415, { 'content-type': 'text/plain' }, move],
+    [415, { 'content-type': 'application/x-www-form-urlencoded' }, move],
+    [403, { ...json, origin: 'https://example.org' }, move],
+    [403, { ...json, origin: 'null' }, move],
+    [403, { ...json, origin: worker.url }, move],
+    [403, { ...json, 'sec-fetch-site': 'cross-site' }, move],
+    [403, { ...json, host: 'rebound.example' }, move],
+    [403, { ...json, host: '192.0.2.1' }, move],
+  ];
+  const before = await worker.ok('GET /v2/computer/cursor');
+  for (const [status, headers, body] of cases) {
+    const answer = await fetch(`${worker.url}/v2/computer/actions`, {
+      ...{ method: 'POST', headers, body, keepalive: false },
+    });
+    expect([headers, answer.status]).toEqual([headers, status]);
+  }
+  expect(await worker.ok('GET /v2/computer/cursor')).toEqual(before);
+  const listeners = readFileSync('/proc/net/tcp', 'utf8') + readFileSync('/proc/net/tcp6', 'utf8');
+  const port = Number(new URL(worker.url).port).toString(16).toUpperCase().padStart(4, '0');
+  const own = listeners.split('\n').filter((line) => line.includes(`:${port} `) && / 0A /.test(line));
+  expect(own.map((line) => line.trim().split(/\s+/)[1])).toEqual([`0100007F:${port}`]);
+});
+
+/** A script that runs in a page: tries everything that a page can send, and returns what it could read. */
+const attack = `async (url, bodies) => {
+  const read = [];
+  const attempt = async (name, work) => {
+    const found = await work().then(String, () => 'refused');
+    read.push(name + ': ' + found);
+  };
+  const post = (name, init) => () =>
+    fetch(url + '/v2/computer/record', { method: 'POST', body: bodies[name], ...init }).then(({ type }) => type);
+  await attempt('text', post('text', { mode: 'no-cors', headers: { 'content-type': 'text/plain' } }));
+  await attempt('json', post('json', { headers: { 'content-type': 'application/json' } }));
+  await attempt('beacon', async () => navigator.sendBeacon(url + '/v2/computer/record', bodies.beacon));
+  await attempt('read', () => fetch(url + '/v2/computer/info').then((response) => response.text()));
+  await attempt('picture', () => {
+    const picture = new Image();
+    picture.src = url + '/v2/computer/screenshot';
+    return picture.decode().then(() => picture.width);
+  });
+  await attempt('socket', () => new Promise((resolve, reject) => {
+    const socket = new WebSocket(url.replace('http', 'ws') + '/v2/computer/actions');
+    socket.onopen = () => resolve('open');
+    socket.onerror = reject;
+  }));
+  return read;
+}`;
+
+test('DESK-GUARD a hostile page in Chromium cannot drive the worker, under a rebound name neither', async () => {
+  const directory = mkdtempSync(join(tmpdir(), 'boxkeep-hostile-'));
+  try {
+    await using browser = await TestBrowser.launch([reboundName]);
+    await using opened = await browser.open();
+    const film = (name: string) => JSON.stringify({ action: 'start', save_path: join(directory, `${name}.mp4`) });
+    const bodies = Object.fromEntries(['text', 'json', 'beacon', 'rebound'].map((name) => [name, film(name)]));
+    const answered = () => requests().filter((line) => line['status'] !== 200).length;
+    const before = answered();
+
+    await opened.page.goto(`http://127.0.0.1:${pages.port}/`);
+    const read = await opened.page.evaluate(`(${attack})(${JSON.stringify(worker.url)}, ${JSON.stringify(bodies)})`);
+    expect(read).toEqual([
+      'text: opaque',
+      'json: refused',
+      'beacon: true',
+      'read: refused',
+      'picture: refused',
+      'socket: refused',
+    ]);
+
+    // The page of a rebound name shares its origin with the worker, so the browser lets it send and read anything.
+    const port = new URL(worker.url).port;
+    const own = await opened.page.goto(`http://${reboundName}:${port}/v2/computer/info`);
+    expect(own?.status()).toBe(403);
+    const statuses = await opened.page.evaluate(async (body) => {
+      const headers = { 'content-type': 'application/json' };
+      const sent = await fetch('/v2/computer/record', { method: 'POST', headers, body });
+      return [sent.status, (await fetch('/v2/computer/info')).status];
+    }, bodies['rebound'] ?? '');
+    expect(statuses).toEqual([403, 403]);
+
+    await until('the worker has answered everything', () => answered() - before >= 8);
+    expect(readdirSync(directory)).toEqual([]);
+    expect((await worker.ok('POST /v2/computer/record', { action: 'status' }))['status']).toBe('idle');
+  } finally {
+    rmSync(directory, { recursive: true, force: true });
+  }
+});
