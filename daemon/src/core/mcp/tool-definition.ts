@@ -1,0 +1,65 @@
+/** Decides whether the hub can offer a tool: one bad definition makes strict clients refuse the whole list. */
+import { isFields, parameterHeaders, type ParameterHeader } from './parameter-headers.ts';
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** A tool as its server describes it. */
+export interface ServerTool {
+  readonly name: string;
+  readonly definition: Fields;
+  readonly headers: readonly ParameterHeader[];
+  /** Characters of the definition as JSON. */
+  readonly length: number;
+}
+
+export interface LeftOutTool {
+  /** Quoted, and short enough for a log. */
+  readonly name: string;
+  readonly reason: string;
+}
+
+/** The longest name of the specification. */
+const maxNameLength = 128;
+/** A tool is read by a model with each session, so this is generous. */
+export const maxDefinitionLength = 64 * 1024;
+
+export function readTool(definition: unknown, isModern: boolean): ServerTool | LeftOutTool {
+  if (!isFields(definition)) return { name: 'one without fields', reason: 'it is not an object' };
+  const { name } = definition;
+  if (typeof name !== 'string' || name === '') return { name: 'one without a name', reason: 'its name is not text' };
+  const reason = whyUnfit(name, definition);
+  if (reason !== null) return { name: shownName(name), reason };
+  const headers = isModern ? parameterHeaders(definition['inputSchema']) : [];
+  if (headers === null) return { name: shownName(name), reason: 'its schema has an invalid x-mcp-header' };
+  const { length } = JSON.stringify(definition);
+  if (length <= maxDefinitionLength) return { name, definition, headers, length };
+  return { name: shownName(name), reason: `its definition has more than ${maxDefinitionLength / 1024} KiB` };
+}
+
+function whyUnfit(name: string, definition: Fields): string | null {
+  if (name.length > maxNameLength) return `its name is longer than ${maxNameLength} characters`;
+  if (/[\p{Control}\p{Surrogate}]/u.test(name)) return 'its name has control characters';
+  const { title, description, inputSchema, outputSchema, annotations } = definition;
+  if (!isFields(inputSchema) || inputSchema['type'] !== 'object') return 'its inputSchema is not that of an object';
+  if (!isAbsentOr(isFields, outputSchema)) return 'its outputSchema is not an object';
+  if (!isAbsentOr(isFields, annotations)) return 'its annotations are not an object';
+  if (![title, description].every((text) => isAbsentOr(isText, text))) return 'its title or description is not text';
+  return null;
+}
+
+function isAbsentOr(isFit: (value: unknown) => boolean, value: unknown): boolean {
+  return value === undefined || isFit(value);
+}
+
+function isText(value: unknown): boolean {
+  return typeof value === 'string';
+}
+
+/** Quoted, and short enough for a log. */
+export function shownName(name: string): string {
+  return JSON.stringify(shortName(name));
+}
+
+export function shortName(name: string): string {
+  return name.length > maxNameLength ? `${name.slice(0, maxNameLength).toWellFormed()}…` : name.toWellFormed();
+}
