@@ -1,0 +1,164 @@
+/** The environment variables of the images, each by its effect behind the gateway. */
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
+import { Container } from '../harness/container.ts';
+import { until } from '../harness/until.ts';
+
+setDefaultTimeout(600_000);
+const slowMs = 120_000;
+
+const page = (title: string) => `data:text/html,<title>${title}</title>`;
+/** Answers every request, also one that is meant for a proxy. */
+const webServer = (port: number, title: string) =>
+  `python3 -c '
+import http.server
+class Answer(http.server.BaseHTTPRequestHandler):
+    def do_GET(self):
+        self.send_response(200); self.send_header("content-type", "text/html"); self.end_headers()
+        self.wfile.write(b"<title>${title}</title>")
+http.server.HTTPServer(("127.0.0.1", ${port}), Answer).serve_forever()'`;
+
+/** Processes by their arguments, files, and the environments that the account can read. */
+const searchFor = (pattern: string) => `
+  ps axww -o args | grep '${pattern}'
+  grep -rl '${pattern}' /home /tmp /var/log /var/lib/boxkeep /run/image/log
+  setpriv --reuid agent --clear-groups sh -c 'cat /proc/[0-9]*/environ' 2>/dev/null | tr '\\0' '\\n' | grep '${pattern}'
+  true`;
+
+let plain: Container;
+let changed: Container;
+
+beforeAll(async () => {
+  plain = await Container.start();
+  const hook =
+    'mkdir -p /srv/skills/tea && printf -- "---\\nname: tea\\ndescription: Makes tea.\\n---\\n" >/srv/skills/tea/SKILL.md';
+  changed = await Container.start({
+    env: {
+      ...{ DISABLE_CODE_SERVER: 'false', DISABLE_JUPYTER: 'false', JUPYTER_POOL_SIZE: '1', WORKSPACE: '/srv' },
+      ...{ EXTRA_MCP_SERVERS: '{"again": {"url": "http://127.0.0.1:8123/mcp", "prefix": "again"}}' },
+      ...{ MCP_SERVER_BROWSER_PORT: '8123', BROWSER_START_MODE: 'auto', HOMEPAGE: page('home') },
+      ...{ BROWSER_EXTRA_ARGS: '--user-agent=image-test --lang=de', SVC_SKILLS_PATH: '/srv/skills' },
+      ...{ PROXY_MAP: 'mapped.example=127.0.0.1:3100', RUN_HOOK_INIT: hook },
+    },
+  });
+});
+afterAll(async () => {
+  await plain[Symbol.asyncDispose]();
+  await changed[Symbol.asyncDispose]();
+});
+
+const titleOf = async (container: Container, url: string) =>
+  (await container.ok('POST /v2/browser/navigate', { url }))['title'] as string;
+
+test('IMG-4 commands run as the preset account, and the daemon as root', async () => {
+  expect(await plain.output('id -un; pwd; command -v python3 node chromium')).toBe(
+    'agent\n/home/agent\n/opt/python/bin/python3\n/usr/local/bin/node\n/usr/bin/chromium',
+  );
+  expect(await plain.ok('GET /v2/sandbox')).toMatchObject({ user: 'root', default_user: 'agent' });
+});
+
+test('IMG-21 IMG-22 BROWSER_EXTRA_ARGS and HOMEPAGE change how the browser starts', async () => {
+  expect(await changed.ok('GET /v2/browser/info')).toMatchObject({ user_agent: 'image-test' });
+  const tabs = await (await changed.fetch('/cdp/json/list')).text();
+  expect(tabs).toContain('"title": "home"');
+});
+
+test('IMG-8 SANDBOX_API_KEY sets the key, which is in no log, file and process of the account', async () => {
+  const key = 'image-canary-7361';
+  await using container = await Container.start({ env: { SANDBOX_API_KEY: key } });
+  const carried = { 'x-svc-api-key': key };
+  expect([await container.status('/v2/sandbox'), await container.status('/v2/sandbox', carried)]).toEqual([401, 200]);
+  await until(
+    'the browser is ready',
+    async () => (await container.status('/cdp/json/version', carried)) === 200,
+    slowMs,
+  );
+  expect(await container.status(`/vnc/?api_key=${key}`)).toBe(200);
+  expect(container.logs()).not.toContain(key);
+  // `podman exec` passes the key of the container to the search itself.
+  const found = container.exec('env', '-u', 'SANDBOX_API_KEY', 'sh', '-c', searchFor('image-[c]anary'));
+  expect(found).toBe('');
+});
+
+test('IMG-9 with BROWSER_START_MODE=async the API does not wait for the browser', async () => {
+  await using container = await Container.start({ env: { RUN_HOOK_INIT: 'mv /usr/bin/chromium /usr/bin/none' } });
+  expect(await container.output('echo works')).toBe('works');
+  expect(await container.status('/cdp/json/version')).toBe(503);
+});
+
+test('IMG-10 with BROWSER_START_MODE=auto the first healthy answer comes with the browser', async () => {
+  await using container = await Container.start({ env: { BROWSER_START_MODE: 'auto' } });
+  expect(await container.status('/cdp/json/version')).toBe(200);
+});
+
+test('IMG-11 with BROWSER_START_MODE=manual the browser waits for its launcher', async () => {
+  await using container = await Container.start({ env: { BROWSER_START_MODE: 'manual' } });
+  await until('the worker answers', async () => (await container.status('/v2/computer/info')) === 200, slowMs);
+  expect(await container.output('pgrep -c chromium; true')).toBe('0');
+  await container.output('/opt/boxkeep/start/launch-browser');
+  await container.untilServed('/cdp/json/version');
+});
+
+test('IMG-12 the IDE is off, and DISABLE_CODE_SERVER=false serves it', async () => {
+  expect(await plain.status('/code-server/')).toBe(404);
+  await until('the IDE answers', async () => [200, 302].includes(await changed.status('/code-server/')), slowMs);
+});
+
+test('IMG-13 the notebook is off but /v1/jupyter works, and DISABLE_JUPYTER=false serves the notebook', async () => {
+  expect(await plain.status('/jupyter/lab')).toBe(404);
+  const cell = await plain.ok('POST /v1/jupyter/execute', { code: '6 * 7' });
+  expect(JSON.stringify(cell['outputs'])).toContain('42');
+  await changed.untilServed('/jupyter/lab');
+});
+
+test('IMG-14 IMG-15 MCP-7 EXTRA_MCP_SERVERS adds servers beside the browser server on MCP_SERVER_BROWSER_PORT', async () => {
+  const both = ['browser_navigate', 'again_browser_navigate'];
+  await until(
+    'both servers are listed',
+    async () => {
+      const tools = await changed.tools();
+      return both.every((name) => tools.includes(name));
+    },
+    slowMs,
+  );
+  expect(await plain.tools()).not.toContain('again_browser_navigate');
+});
+
+test('IMG-16 DISABLE_MCP_BROWSER=true leaves the ten tools of the daemon', async () => {
+  await using container = await Container.start({ env: { DISABLE_MCP_BROWSER: 'true' } });
+  await container.untilServed('/cdp/json/version');
+  expect(await container.tools()).toHaveLength(10);
+  expect(await container.output('pgrep -fc mcp-server-[b]rowser; true')).toBe('0');
+});
+
+test('IMG-17 PROXY_MAP leads a host of the browser elsewhere, and PROXY_SERVER every host', async () => {
+  await changed.ok('POST /v2/commands', { command: webServer(3100, 'mapped'), mode: 'async' });
+  await changed.untilServed('/proxy/3100/');
+  expect(await titleOf(changed, 'http://mapped.example/')).toBe('mapped');
+  await using container = await Container.start({ env: { PROXY_SERVER: 'http://127.0.0.1:3128' } });
+  await container.ok('POST /v2/commands', { command: webServer(3128, 'proxied'), mode: 'async' });
+  await container.untilServed('/proxy/3128/');
+  await container.untilServed('/cdp/json/version');
+  expect(await titleOf(container, 'http://anything.example/')).toBe('proxied');
+});
+
+test('IMG-18 WORKSPACE stays the home of the account', async () => {
+  expect(await changed.ok('GET /v2/sandbox')).toMatchObject({ workspace_dir: '/home/agent' });
+  expect(changed.logs()).toContain('WORKSPACE stays /home/agent');
+});
+
+test('IMG-19 JUPYTER_POOL_SIZE=1 starts a kernel before any code runs', async () => {
+  await until('a kernel runs', async () => (await changed.output('pgrep -f [i]pykernel; true')) !== '', slowMs);
+});
+
+test('IMG-20 shells and code use the native backends although tmux and ipykernel are there', async () => {
+  const capabilities = await plain.ok('GET /v1/capabilities');
+  expect(capabilities).toMatchObject({
+    exec: { tmux: true, backend: 'native' },
+    code_interpreter: { backend: 'native' },
+  });
+});
+
+test('IMG-24 SVC_SKILLS_PATH leads sandbox_load_skill to the skills', async () => {
+  const answer = await changed.mcp('tools/call', { name: 'sandbox_load_skill', arguments: {} });
+  expect(JSON.stringify(answer)).toContain('Makes tea.');
+});

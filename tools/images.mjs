@@ -1,0 +1,127 @@
+/**
+ * `npm run images`: builds the daemon image and the computer image with buildah, without a registry.
+ *
+ * `npm run images -- daemon` builds one of them, and `npm run images -- test` then runs the tests of the images.
+ */
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { containerEnvironment, imageNames as images, imageStore as store } from './containers.mjs';
+import { bunPath, repositoryRoot } from './repository.mjs';
+import { isOnPath, provide, runTool, SetupError } from './setup.mjs';
+
+const suite = 'trixie';
+const base = 'localhost/debian:13-slim';
+const packages = [
+  ...['netavark', 'aardvark-dns', 'iptables', 'slirp4netns', 'uidmap', 'mmdebstrap', 'runc', 'crun'],
+  ...['buildah', 'podman'],
+];
+const programs = ['buildah', 'podman', 'mmdebstrap', 'runc', 'slirp4netns'];
+
+/** Variables that lead pip, npm and curl to the certificates of this machine. */
+const certificateVariables = [
+  'NODE_EXTRA_CA_CERTS',
+  'PIP_CERT',
+  'SSL_CERT_FILE',
+  'REQUESTS_CA_BUNDLE',
+  'CURL_CA_BUNDLE',
+];
+const certificates = '/etc/ssl/certs/ca-certificates.crt';
+
+function buildImages(names = Object.keys(images)) {
+  provideTools();
+  prepareStore();
+  importBase();
+  run(process.execPath, ['tools/build.mjs']);
+  for (const name of names) build(name);
+  run('podman', ['images', '--filter', 'reference=localhost/*', '--format', '{{.Repository}} {{.Size}}']);
+}
+
+function provideTools() {
+  const missing = () => programs.filter((name) => !isOnPath(name));
+  provide({
+    what: missing().join(', '),
+    isThere: () => missing().length === 0,
+    packages,
+    otherwise: `install ${packages.join(', ')}`,
+  });
+}
+
+/** Containers run without systemd, and with the limits that this account already has. */
+function prepareStore() {
+  mkdirSync(store, { recursive: true });
+  const containers = [
+    ...['[containers]', 'default_ulimits = ["nofile=20000:20000", "nproc=32768:32768"]'],
+    ...['[engine]', 'cgroup_manager = "cgroupfs"', 'events_logger = "file"', 'runtime = "runc"'],
+    ...['[network]', 'network_backend = "netavark"'],
+  ];
+  writeFileSync(join(store, 'containers.conf'), `${containers.join('\n')}\n`);
+  const storage = ['[storage]', 'driver = "overlay"', `graphroot = "${store}/graph"`, `runroot = "${store}/run"`];
+  writeFileSync(join(store, 'storage.conf'), `${storage.join('\n')}\n`);
+  const network = certificateVariables.map((name) => `export ${name}=/run/secrets/certificates`);
+  writeFileSync(join(store, 'network.sh'), `${[...network, 'export PIP_DEFAULT_TIMEOUT=180'].join('\n')}\n`);
+}
+
+/** The same files as Debian's own image, from the mirrors of this machine. */
+function importBase() {
+  if (spawnSync('podman', ['image', 'exists', base], { env: containerEnvironment }).status === 0) return;
+  const [main, security] = mirrors();
+  const options = [
+    ...['--aptopt=Acquire::Languages "none"', '--aptopt=APT::Install-Recommends "false"'],
+    ...['--dpkgopt=path-exclude=/usr/share/man/*', '--dpkgopt=path-exclude=/usr/share/doc/*'],
+    ...['--dpkgopt=path-include=/usr/share/doc/*/copyright', '--dpkgopt=path-exclude=/usr/share/locale/*'],
+    ...['--dpkgopt=path-include=/usr/share/locale/locale.alias', '--include=ca-certificates'],
+  ];
+  const sources = [`deb ${main} ${suite} main`, `deb ${main} ${suite}-updates main`];
+  const archive = join(store, 'base.tar');
+  const keyring = '--keyring=/usr/share/keyrings/debian-archive-keyring.gpg';
+  run('mmdebstrap', [
+    ...['--variant=minbase', keyring, ...options, suite, archive],
+    ...[...sources, `deb ${security} ${suite}-security main`],
+  ]);
+  run('podman', ['import', '--change', 'CMD ["bash"]', archive, base]);
+}
+
+function mirrors() {
+  const sources = '/etc/apt/sources.list.d/debian.sources';
+  const uris = existsSync(sources) ? [...readFileSync(sources, 'utf8').matchAll(/^URIs: *(\S+)/gm)] : [];
+  const [main, security] = uris.map(([, uri]) => uri);
+  if (!main || !security) throw new SetupError(`the base image needs two mirrors of Debian in ${sources}`);
+  return [main, security];
+}
+
+/** Certificates of this machine are secrets of the build, so that no layer holds them. */
+function build(name) {
+  const started = Date.now();
+  const secrets = [`id=network,src=${store}/network.sh`, `id=certificates,src=${certificates}`];
+  run('buildah', [
+    ...['bud', '--isolation=chroot', '--network=host', '--layers'],
+    ...secrets.flatMap((secret) => ['--secret', secret]),
+    ...['--build-arg', `BASE=${name === 'daemon' ? base : images.daemon}`],
+    ...['--file', `images/${name}/Dockerfile`, '--tag', images[name], '.'],
+  ]);
+  console.log(`images: ${images[name]} in ${Math.round((Date.now() - started) / 1000)} s`);
+}
+
+function run(program, args) {
+  const { status, error } = spawnSync(program, args, {
+    ...{ cwd: repositoryRoot, stdio: ['ignore', 'inherit', 'inherit'], env: containerEnvironment },
+  });
+  if (error) throw new SetupError(`${program} could not be started: ${error.message}`);
+  if (status !== 0) throw new SetupError(`${program} ${args[0]} failed; its own message is above`);
+}
+
+await runTool(async () => {
+  const wanted = process.argv.slice(2);
+  const unknown = wanted.filter((word) => word !== 'test' && !(word in images));
+  if (unknown.length > 0) {
+    throw new SetupError(
+      `no image is called ${unknown.join(', ')}; there are: ${Object.keys(images).join(', ')}, test`,
+    );
+  }
+  const named = wanted.filter((word) => word in images);
+  buildImages(named.length > 0 ? named : undefined);
+  if (!wanted.includes('test')) return 0;
+  run(bunPath(), ['test', './test/images/']);
+  return 0;
+});
