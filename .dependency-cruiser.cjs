@@ -30,9 +30,25 @@ const packagesBut = (...allowed) => ({
 
 /** The folders and files of daemon/src that have rules below. */
 const known = ['assets', 'kit', 'platform', 'core', 'http', 'surfaces', 'cli'].map((folder) => `${src}${folder}/`);
-known.push(
-  `${src}(main|compose|compose-code|compose-files|compose-terminals|daemon|config|api|version)([.]test)?[.]ts$`,
-);
+/** The composition, one file for each part. */
+const compositionParts = [
+  'accessibility',
+  'browser',
+  'code',
+  'commands',
+  'desktop',
+  'display',
+  'files',
+  'http',
+  'mcp',
+  'metrics',
+  'operations',
+  'shared',
+  'terminals',
+  'worker',
+];
+const partOfComposition = `compose-(${compositionParts.join('|')})[.]ts$`;
+known.push(`${src}(main|compose|daemon|config|api|version)([.]test)?[.]ts$`, src + partOfComposition);
 
 /** @type {import('dependency-cruiser').IConfiguration} */
 module.exports = {
@@ -58,13 +74,21 @@ module.exports = {
     }),
     layer(
       'core-own-plane',
-      'planes do not know each other; identity, limits and capabilities are shared.',
+      'planes do not know each other; identity, capabilities and processes are shared.',
       'core/([^/]+)/',
       {
         path: `${src}core/`,
-        pathNot: [`${src}core/$1/`, `${src}core/(identity|limits|capabilities)/`],
+        pathNot: [`${src}core/$1/`, `${src}core/(identity|capabilities|processes)/`],
       },
     ),
+    layer('core-accounts-alone', 'accounts and probes know nothing of processes.', 'core/(identity|capabilities)/', {
+      path: `${src}core/`,
+      pathNot: `${src}core/$1/`,
+    }),
+    layer('core-processes-below', 'processes run as accounts and know no plane.', 'core/processes/', {
+      path: `${src}core/`,
+      pathNot: `${src}core/(identity|processes)/`,
+    }),
     layer('core-no-npm', 'core stays free of packages; a library comes in as an argument.', 'core/', {
       dependencyTypes: npm,
       ...byValue,
@@ -87,9 +111,13 @@ module.exports = {
       'surfaces/',
       ours('kit/', 'http/', 'core/', 'surfaces/'),
     ),
-    layer('surface-own-surface', 'surfaces do not know each other.', 'surfaces/([^/]+)/', {
+    layer('surface-own-surface', 'surfaces do not know each other.', 'surfaces/((?!mcp/)[^/]+)/', {
       path: `${src}surfaces/`,
       pathNot: `${src}surfaces/$1/`,
+    }),
+    layer('mcp-from-routes', 'tools take their schemas from the current routes, never from v1.', 'surfaces/mcp/', {
+      path: `${src}surfaces/`,
+      pathNot: `${src}surfaces/(mcp|v2|browser|desktop)/`,
     }),
     layer(
       'surfaces-by-api',
@@ -119,11 +147,15 @@ module.exports = {
     layer('compose-only-by-main', 'things are constructed in one place, for one program.', '(?!main[.]ts$)', {
       path: `${src}compose[.]ts$`,
     }),
-    layer('assets-by-compose', 'core is given what it sends.', '(?!compose(-code)?[.]ts$|assets/)', {
+    layer('assets-by-compose', 'core is given what it sends.', '(?!compose-(browser|code|http)[.]ts$|assets/)', {
       path: `${src}assets/`,
     }),
-    layer('compose-in-parts', 'a part of the composition is for the whole of it.', '(?!compose[.]ts$)', {
-      path: `${src}compose-(code|files|terminals)[.]ts$`,
+    layer('compose-in-parts', 'a part of the composition is for the whole of it.', '(?!compose[.-])', {
+      path: src + partOfComposition,
+      pathNot: `${src}compose-worker[.]ts$`,
+    }),
+    layer('compose-worker-by-main', 'the worker is a program of its own, which main starts.', '(?!main[.]ts$)', {
+      path: `${src}compose-worker[.]ts$`,
     }),
     layer(
       'daemon-only-by-compose',

@@ -1,4 +1,4 @@
-/** The sizes and times that more than one server took part in, as bars in one picture. */
+/** Draws one picture with bars for the times and sizes of rows that compare several servers. */
 import { subject, type Measurement } from './measurement.ts';
 import { median } from './statistics.ts';
 import { figure } from './table.ts';
@@ -12,7 +12,7 @@ const barGap = 6;
 const titleHeight = 30;
 const panelGap = 14;
 
-/** Bars are sandboxd's in one colour and all others' in another; black and white print tells them apart too. */
+/** boxkeep's bars have one colour and all others another. The two also differ in black and white. */
 export function chart(title: string, measurements: readonly Measurement[]): string {
   const compared = measurements.filter(
     ({ unit, samples }) => Object.keys(samples).length > 1 && unit !== 'descriptors' && unit !== 'commands',

@@ -1,9 +1,9 @@
-/** Brings programs that a peer needs, and says so first. */
+/** Installs programs that a peer needs, and announces each installation. */
 import { existsSync, rmSync, writeFileSync } from 'node:fs';
 import { homedir, userInfo } from 'node:os';
 import { join } from 'node:path';
 
-/** While this file says no, Debian's packages start no services. */
+/** While this script denies it, Debian's packages start no services. */
 const servicePolicy = '/usr/sbin/policy-rc.d';
 
 export function installPackage({ program, name }: { program: string; name: string }): void {
@@ -22,12 +22,13 @@ export function installPackage({ program, name }: { program: string; name: strin
 }
 
 /**
- * A virtual environment of Python with packages from PyPI, in the user's cache directory; `program` is one that they
- * bring. The first call installs it; what an interrupted one left behind is made anew.
+ * A Python virtual environment with packages from PyPI, in the user's cache directory. `program` is one of the
+ * programs that the packages install. The first call installs the environment. An environment left by an interrupted
+ * call is recreated.
  */
 export function virtualEnvironment({ name, packages, program }: VirtualEnvironment): string {
   const cache = process.env['XDG_CACHE_HOME'] || join(homedir(), '.cache');
-  const place = join(cache, 'sandboxd-bench', name);
+  const place = join(cache, 'boxkeep-bench', name);
   if (!existsSync(join(place, 'bin', program))) {
     console.log(`bench: installs ${packages.join(' and ')} from PyPI into ${place}`);
     must(['python3', '-m', 'venv', '--clear', place]);
@@ -42,7 +43,28 @@ interface VirtualEnvironment {
   readonly program: string;
 }
 
-/** Runs a program that has to succeed. */
+/**
+ * A directory with packages from npm, in the user's cache directory. `file` is a file of the packages. The first call
+ * installs them, without scripts of the packages and without the browsers that these scripts download.
+ */
+export function npmPackages({ name, packages, file }: NpmPackages): string {
+  const cache = process.env['XDG_CACHE_HOME'] || join(homedir(), '.cache');
+  const place = join(cache, 'boxkeep-bench', name);
+  const modules = join(place, 'node_modules');
+  if (!existsSync(join(modules, file))) {
+    console.log(`bench: installs ${packages.join(' and ')} from npm into ${place}`);
+    must(['npm', 'install', '--prefix', place, '--ignore-scripts', '--no-save', '--silent', ...packages]);
+  }
+  return modules;
+}
+
+interface NpmPackages {
+  readonly name: string;
+  readonly packages: readonly string[];
+  readonly file: string;
+}
+
+/** Runs a program and throws if it fails. */
 export function must(command: readonly string[]): void {
   const { exitCode, stderr } = Bun.spawnSync([...command], {
     stdin: 'ignore',

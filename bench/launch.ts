@@ -1,4 +1,4 @@
-/** Starts a server, knows from its own log when it serves, and ends it. */
+/** Starts a server, detects from its log when it serves, and ends it. */
 import { createServer, type AddressInfo } from 'node:net';
 import { once } from 'node:events';
 import type { Limit } from './limit.ts';
@@ -7,21 +7,21 @@ const startLimitMs = 30_000;
 
 interface Program {
   readonly command: readonly string[];
-  /** Of the line that says that it serves; the groups go to `url`. */
+  /** Matches the log line that announces readiness. The groups go to `url`. */
   readonly serving: RegExp;
   readonly logsTo: 'stdout' | 'stderr';
-  /** The page that answers first; null where no HTTP is spoken. */
+  /** The page that answers first. Null where no HTTP is spoken. */
   readonly url: ((serving: RegExpExecArray) => string) | null;
-  /** Beside that of the bench. */
+  /** Added to the environment of the bench. */
   readonly environment?: Readonly<Record<string, string>>;
 }
 
 export interface Launched extends AsyncDisposable {
   readonly pid: number;
   readonly startMs: number;
-  /** What the program said when it served. */
+  /** The match in the log line that announced readiness. */
   readonly serving: RegExpExecArray;
-  /** The next time that it says so; a server that is started again by its supervisor does. */
+  /** The next such line. A server that its supervisor restarts prints another one. */
   nextServing(): Promise<RegExpExecArray>;
 }
 
@@ -51,7 +51,7 @@ export async function launch(
   };
 }
 
-/** Reads all the time, because an unread pipe would stop the server. */
+/** Reads all the time, because an unread pipe would block the server. */
 class Log {
   readonly #found: RegExpExecArray[] = [];
   #wake = Promise.withResolvers<void>();
@@ -89,7 +89,7 @@ class Log {
   }
 }
 
-/** A port for a program that cannot take any free one by itself. */
+/** A free port for a program that cannot choose one itself. */
 export async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');

@@ -1,4 +1,4 @@
-/** Half a core and 512 MiB for a server, as a small sandbox has them: a cgroup of version 1 or 2. */
+/** Limits a server to half a core and 512 MiB, like a small sandbox, with a cgroup v1 or v2. */
 import { accessSync, constants, existsSync, mkdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
@@ -8,13 +8,13 @@ const quotaUs = periodUs / 2;
 const memoryBytes = 512 * 2 ** 20;
 
 export interface Limit extends Disposable {
-  /** In front of a command line: enters the group, then runs the command. */
+  /** A prefix for a command line: enters the group, then runs the command. */
   readonly enter: readonly string[];
-  /** Moves processes in that run already. */
+  /** Moves running processes into the group. */
   take(pids: readonly number[]): void;
 }
 
-/** A group of one server; throws one sentence where the machine does not allow it. */
+/** Makes a group for one server. Throws an error of one sentence where the machine does not allow it. */
 export function makeLimit(name: string): Limit {
   const groups = existsSync(join(root, 'cgroup.controllers')) ? unified(name) : legacy(name);
   const files = groups.map((group) => join(group, 'cgroup.procs'));
@@ -46,13 +46,13 @@ function legacy(name: string): string[] {
 }
 
 function groupUnder(parent: string, name: string): string {
-  const group = join(parent, `sandboxd-bench-${process.pid}-${name}`);
+  const group = join(parent, `boxkeep-bench-${process.pid}-${name}`);
   attempt(() => accessSync(parent, constants.W_OK));
   attempt(() => mkdirSync(group));
   return group;
 }
 
-/** A server that goes on without us goes back to where it may have all. */
+/** A server that outlives the bench returns to the parent group without limits. */
 function remove(group: string): void {
   const parent = join(group, '../cgroup.procs');
   const pids = readFileSync(join(group, 'cgroup.procs'), 'latin1').split('\n').filter(Boolean);

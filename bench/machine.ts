@@ -1,4 +1,4 @@
-/** The circumstances of a run, without which its figures mean nothing. */
+/** Records the circumstances of a run, without which its figures mean nothing. */
 import { cpus, release, totalmem } from 'node:os';
 
 export interface Circumstances {
@@ -9,7 +9,7 @@ export interface Circumstances {
   readonly memoryMib: number;
   readonly kernel: string;
   readonly runtime: string;
-  /** Of each server. */
+  /** The limit of each server. */
   readonly limit: string;
 }
 

@@ -1,4 +1,4 @@
-/** `npm run bench`: measures the built daemon beside its peers, prints the table, writes the figures and the picture. */
+/** `npm run bench`: measures the built daemon and its peers, prints a table, writes figures and a picture. */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { chart } from './chart.ts';
@@ -11,7 +11,7 @@ import { addressedPeers, startedPeers } from './peers/index.ts';
 import type { Contestant, Peer } from './peers/peer.ts';
 import { rows } from './rows/index.ts';
 import type { Field } from './rows/row.ts';
-import { builtSandboxd } from './peers/sandboxd.ts';
+import { builtBoxkeep } from './peers/boxkeep.ts';
 import { table } from './table.ts';
 
 const results = join(import.meta.dirname, 'results');
@@ -48,7 +48,7 @@ async function measureAll(options: Options): Promise<Measurement[]> {
     limits.set(name, limit);
     return limit;
   };
-  const ours = builtSandboxd(limitFor('sandboxd'));
+  const ours = builtBoxkeep(limitFor('boxkeep'));
   const started: Peer[] = [ours, direct(limitFor('direct'))];
   const addressed: Peer[] = [];
   for (const { name, url } of options.peers) {
@@ -57,14 +57,14 @@ async function measureAll(options: Options): Promise<Measurement[]> {
   }
   const contestants: Contestant[] = [];
   for (const peer of [...started, ...addressed]) contestants.push(stack.use(await peer.open()));
-  // What runs already enters its group late, and leaves it when the bench ends.
+  // A running server enters its group late, and leaves the group when the bench ends.
   for (const { name, pids } of contestants.slice(started.length)) limitFor(name)?.take(pids);
   // Awaited here, because the servers end with this function.
   return await runRows(options, {
     contestants,
     starters: started.filter(({ canStartAnew }) => canStartAnew),
-    openSandboxd: (...flags) => ours.open(...flags),
-    openSandboxdIn: (environment, ...flags) => ours.openIn(environment, ...flags),
+    openBoxkeep: (...flags) => ours.open(...flags),
+    openBoxkeepIn: (environment, ...flags) => ours.openIn(environment, ...flags),
     limitFor,
   });
 }
@@ -80,7 +80,7 @@ async function runRows({ rows }: Options, field: Field): Promise<Measurement[]> 
   return measurements;
 }
 
-/** A run of chosen rows is for the one who looks; only a whole one is kept. */
+/** Only the results of a run with all rows are saved. A run with chosen rows is only printed. */
 function report(options: Options, measurements: readonly Measurement[]): void {
   const around = circumstances(options.isLimited);
   console.log(`\n${table(measurements)}\n\n${JSON.stringify(around)}`);
@@ -92,11 +92,11 @@ function report(options: Options, measurements: readonly Measurement[]): void {
     join(results, `${name}.json`),
     `${JSON.stringify({ ...around, rows: measurements.map(verdictsOf) }, rounded, 1)}\n`,
   );
-  const title = `sandboxd at ${around.commit}, ${around.cores} × ${around.cpu}, each server: ${around.limit === 'none' ? 'no limit' : around.limit}`;
+  const title = `boxkeep at ${around.commit}, ${around.cores} × ${around.cpu}, each server: ${around.limit === 'none' ? 'no limit' : around.limit}`;
   writeFileSync(join(results, `${name}.svg`), chart(title, measurements));
 }
 
-/** Microseconds and kibibytes are more than any of the samples is good for. */
+/** No sample is more precise than a microsecond or a kibibyte. */
 function rounded(_key: string, value: unknown): unknown {
   return typeof value === 'number' ? Number(value.toFixed(3)) : value;
 }

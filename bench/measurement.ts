@@ -1,11 +1,11 @@
-/** One line of the table: samples of each contestant, and what they must reach. */
+/** One line of the table: the samples of each contestant, and the goals. */
 import { median, ratio } from './statistics.ts';
 
 export interface Measurement {
   readonly title: string;
   readonly unit: 'ms' | '/s' | 'KiB' | 'MiB' | 'MiB/s' | 'descriptors' | 'commands';
   readonly goals: readonly Goal[];
-  /** By name of the contestant. */
+  /** Keyed by the contestant's name. */
   readonly samples: Samples;
 }
 
@@ -14,9 +14,9 @@ export type Samples = Readonly<Record<string, readonly number[]>>;
 export interface Goal {
   readonly bound: 'at most' | 'at least';
   readonly figure: number;
-  /** The contestant that the figure is a multiple of; null for a figure in the unit of the measurement. */
+  /** The contestant whose result the figure multiplies. Null for a figure in the measurement's unit. */
   readonly of: string | null;
-  /** Fails the run; a timing never does. */
+  /** Whether a miss fails the run. A timing never does. */
   readonly isBudget: boolean;
 }
 
@@ -26,8 +26,8 @@ export interface Verdict {
   readonly holds: boolean;
 }
 
-/** The contestant that the goals are about. */
-export const subject = 'sandboxd';
+/** The contestant that the goals apply to. */
+export const subject = 'boxkeep';
 
 export const atMost = (figure: number, of: string | null = null): Goal => ({
   bound: 'at most',
@@ -43,7 +43,7 @@ export const atLeast = (figure: number, of: string | null = null): Goal => ({
 });
 export const budget = (figure: number): Goal => ({ bound: 'at most', figure, of: null, isBudget: true });
 
-/** Of the goals that can be judged: a peer that takes no part leaves its goal open. */
+/** Only goals that can be judged: without the peer's samples, its goal stays open. */
 export function verdicts({ goals, samples }: Measurement): Verdict[] {
   return goals.flatMap((goal) => {
     const ours = samples[subject] ?? [];

@@ -1,4 +1,4 @@
-/** The command line: rows by name, peers by name or address, and the small machine. */
+/** Reads the command line: rows by name, peers by name or address, and the small machine. */
 import { parseArgs } from 'node:util';
 import { addressedPeers, startedPeers } from './peers/index.ts';
 import { rows } from './rows/index.ts';
@@ -15,7 +15,7 @@ export const usage = `npm run bench -- [row ...] [--peer name | --peer name=url 
   peers by name: ${Object.keys(startedPeers).join(', ')}; by address: ${Object.keys(addressedPeers).join(', ')}
   --cgroup: each server has half a core and 512 MiB`;
 
-/** What does not fit is told in one sentence, as an Error. */
+/** Throws an Error of one sentence for an invalid command line. */
 export function readOptions(args: readonly string[]): Options {
   const { values, positionals } = parseArgs({
     args: [...args],
@@ -34,7 +34,9 @@ export function readOptions(args: readonly string[]): Options {
 function readPeer(text: string): Options['peers'][number] {
   const [, name = text, url = null] = /^([^=]+)=(.+)$/.exec(text) ?? [];
   if (!(name in (url === null ? startedPeers : addressedPeers))) {
-    throw new Error(url === null ? `${name} is no peer that is started by name` : `${name} is no peer with an address`);
+    throw new Error(
+      url === null ? `${name} is not a peer that starts by name` : `${name} is not a peer with an address`,
+    );
   }
   return { name, url: url === null ? null : new URL(url).origin };
 }

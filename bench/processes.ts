@@ -1,9 +1,9 @@
-/** What the system tells of a server's processes: who listens, what they hold resident, which descriptors. */
+/** Reads facts about a server's processes from /proc: listeners, resident memory, descriptors. */
 import { readdirSync, readFileSync, readlinkSync, writeFileSync } from 'node:fs';
 
 const listening = '0A';
 
-/** The processes on this machine that listen on the port of an address; none when it is elsewhere. */
+/** The local processes that listen on the port of an address. Empty when the server runs elsewhere. */
 export function listenersOn(url: string): number[] {
   const port = Number(new URL(url).port);
   const sockets = new Set(['/proc/net/tcp', '/proc/net/tcp6'].flatMap((table) => listenersIn(table, port)));
@@ -44,7 +44,7 @@ function targetOf(link: string): string {
   try {
     return readlinkSync(link);
   } catch {
-    return ''; // It was closed meanwhile.
+    return ''; // The descriptor was closed meanwhile.
   }
 }
 
@@ -52,7 +52,7 @@ function descriptorsOf(pid: number): string[] {
   try {
     return readdirSync(`/proc/${pid}/fd`).map((descriptor) => readlinkSync(`/proc/${pid}/fd/${descriptor}`));
   } catch {
-    return []; // It ends just now, or is somebody else's.
+    return []; // The process has just ended or belongs to another account.
   }
 }
 
@@ -60,12 +60,12 @@ export function childrenOf(pid: number): number[] {
   return readFileSync(`/proc/${pid}/task/${pid}/children`, 'latin1').split(' ').filter(Boolean).map(Number);
 }
 
-/** It, its children, their children, and so on. */
+/** The process, its children, their children, and so on. */
 export function treeOf(pid: number): number[] {
   try {
     return [pid, ...childrenOf(pid).flatMap(treeOf)];
   } catch {
-    return []; // It ends just now.
+    return []; // The process has just ended.
   }
 }
 
@@ -75,7 +75,10 @@ export function parentOf(pid: number): number {
 
 const quietMs = 200;
 
-/** Resolves when processes and all below them have computed nothing for a while: what was started there has begun. */
+/**
+ * Resolves when the processes and their descendants have used no processor time for a while, so their start is
+ * complete.
+ */
 export async function quiet(pids: readonly number[]): Promise<void> {
   for (let before = ''; ;) {
     const now = pids
@@ -88,22 +91,22 @@ export async function quiet(pids: readonly number[]): Promise<void> {
   }
 }
 
-/** Of a processor, in user mode and in the system. */
+/** Processor time, in user mode and in the kernel. */
 function ticksOf(pid: number): number {
   try {
     const fields = readFileSync(`/proc/${pid}/stat`, 'latin1').split(') ')[1]?.split(' ') ?? [];
     return Number(fields[11]) + Number(fields[12]);
   } catch {
-    return 0; // It ends just now.
+    return 0; // The process has just ended.
   }
 }
 
-/** The name of its program; empty once it has ended. */
+/** The name of the process's program. Empty after its end. */
 export function programOf(pid: number): string {
   try {
     return readFileSync(`/proc/${pid}/comm`, 'latin1').trim();
   } catch {
-    return ''; // It ends just now.
+    return ''; // The process has just ended.
   }
 }
 
@@ -115,12 +118,12 @@ export function residentMib(pids: readonly number[]): number {
   return pids.reduce((sum, pid) => sum + statusMib(pid, 'VmRSS'), 0);
 }
 
-/** The same, of what several share a part each. */
+/** Like residentMib, but memory that several processes share is divided among them. */
 export function proportionalMib(pids: readonly number[]): number {
   return pids.reduce((sum, pid) => sum + fieldMib(`/proc/${pid}/smaps_rollup`, 'Pss'), 0);
 }
 
-/** The most that was resident since `forgetPeak`. */
+/** The peak resident memory since `forgetPeak`. */
 export function peakMib(pids: readonly number[]): number {
   return pids.reduce((sum, pid) => sum + statusMib(pid, 'VmHWM'), 0);
 }

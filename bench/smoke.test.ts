@@ -1,15 +1,16 @@
-/** A row measures a running server: the baseline, which needs no build. */
+/** A row measures a running server. The test uses the baseline, which needs no build. */
 import { expect, test } from 'bun:test';
+import { refOf } from './peers/browser.ts';
 import { plainInterpreters } from './peers/plain-code.ts';
 import { timeOf } from './peers/code.ts';
 import { decode, encode } from './peers/jupyter-frames.ts';
 import { direct } from './peers/direct.ts';
 import { exec } from './rows/exec.ts';
 
-test('the exec row has a sample of each counted run', async () => {
+test('the exec row has one sample per counted run', async () => {
   await using server = await direct(null).open();
   const noDaemon = () => Promise.reject(new Error('the exec row starts no daemon of its own'));
-  const field = { contestants: [server], starters: [], openSandboxd: noDaemon, openSandboxdIn: noDaemon };
+  const field = { contestants: [server], starters: [], openBoxkeep: noDaemon, openBoxkeepIn: noDaemon };
   const [measurement] = await exec.measure({ ...field, limitFor: () => null });
   const samples = measurement?.samples['direct'] ?? [];
   expect(samples.length).toBeGreaterThan(10);
@@ -17,7 +18,7 @@ test('the exec row has a sample of each counted run', async () => {
   expect(await server.run('exit 3')).toBe(3);
 });
 
-test('a plain interpreter runs a cell as a program, and many when it is fed; another answer is no sample', async () => {
+test('a plain interpreter runs one cell as a program, or many when cells are fed to it; a wrong answer is not a sample', async () => {
   const path = process.env['PATH'] ?? '';
   const servers = (['once', 'fed'] as const).flatMap((kind) => plainInterpreters(null, path, kind));
   for (const { openSession, language } of servers) {
@@ -28,7 +29,7 @@ test('a plain interpreter runs a cell as a program, and many when it is fed; ano
   }
 });
 
-test('a frame of Jupyter is what its protocol says', () => {
+test('a Jupyter frame follows the protocol', () => {
   const frame = encode('shell', 'id-1', 'stream', { text: 'ü' });
   const offsets = Array.from({ length: 7 }, (_, index) => Number(frame.readBigUInt64LE(8 * index)));
   expect(offsets[0]).toBe(6);
@@ -37,4 +38,14 @@ test('a frame of Jupyter is what its protocol says', () => {
   expect(offsets[6]).toBe(frame.length);
   const { type, answers, content } = decode(frame);
   expect([type, answers, content()]).toEqual(['stream', undefined, { text: 'ü' }]);
+});
+
+test('the ref of an element is found in the snapshots of all servers', () => {
+  const snapshots = [
+    '- button "Save" [ref=e1-2f]',
+    '- button "Save" [level=1, ref=e1-2f]',
+    '- button "Save" [ref=e1-2f] [active]',
+  ];
+  for (const text of snapshots) expect(refOf(`- heading "Save it"\n  ${text}\n`, 'Save')).toBe('e1-2f');
+  expect(() => refOf('- button "Save"', 'Save')).toThrow('no ref for Save');
 });

@@ -1,4 +1,4 @@
-/** What is made of raw samples: quantiles, ratios and slopes. */
+/** Computes quantiles, ratios and slopes from raw samples. */
 
 /** The smallest sample that at least `share` of all samples do not exceed. */
 export function quantile(samples: readonly number[], share: number): number {
@@ -12,12 +12,12 @@ export function median(samples: readonly number[]): number {
   return ((sorted[Math.ceil(middle) - 1] ?? Number.NaN) + (sorted[Math.floor(middle)] ?? Number.NaN)) / 2;
 }
 
-/** How many times the second median the first one is. */
+/** The first median divided by the second. */
 export function ratio(samples: readonly number[], to: readonly number[]): number {
   return median(samples) / median(to);
 }
 
-/** The line of least squares through (0, y₀), (1, y₁) …: what a step adds. */
+/** The slope of the least-squares line through (0, y₀), (1, y₁) …: the growth per step. */
 export function slope(samples: readonly number[]): number {
   const middle = (samples.length - 1) / 2;
   const mean = samples.reduce((sum, y) => sum + y, 0) / samples.length;

@@ -1,8 +1,8 @@
-/** The table: one line for each contestant of each measurement, and what must be reached beside it. */
+/** Formats the table: one line for each contestant of each measurement, with the goals. */
 import { subject, verdicts, type Goal, type Measurement } from './measurement.ts';
 import { median, quantile, ratio } from './statistics.ts';
 
-const head = ['row', 'server', 'median', 'p99', 'sandboxd is', 'must reach'];
+const head = ['row', 'server', 'median', 'p99', 'boxkeep is', 'must reach'];
 
 export function table(measurements: readonly Measurement[]): string {
   const lines = [head, ...measurements.flatMap(linesOf)];
@@ -33,7 +33,7 @@ function linesOf(measurement: Measurement): string[][] {
   ]);
 }
 
-/** Nothing is a multiple of what shrinks or is not there. */
+/** Empty when a median is zero or negative, because a ratio would be meaningless. */
 function times(ours: readonly number[], theirs: readonly number[]): string {
   return Math.min(median(ours), median(theirs)) > 0 ? `${figure(ratio(ours, theirs))} ×` : '';
 }
@@ -42,7 +42,7 @@ function spell({ bound, figure: number, of }: Goal): string {
   return `${bound} ${number}${of === null ? '' : ` × ${of}`}`;
 }
 
-/** Three digits that count. */
+/** Three significant digits. */
 export function figure(value: number): string {
   if (!Number.isFinite(value)) return '–';
   return Math.abs(value) >= 100 ? value.toFixed(0) : String(Number(value.toPrecision(3)));

@@ -1,8 +1,8 @@
-/** Measures in turns, A B A B …, so that whatever else the machine does hits all contestants alike. */
+/** Measures in turns, A B A B …, so that other load on the machine affects all contestants alike. */
 import type { Contestant } from './peers/peer.ts';
 import type { Samples } from './measurement.ts';
 
-/** Collects the samples of each; the first round warms up and does not count. */
+/** Collects the samples of each contestant. The first round is a warm-up and does not count. */
 export async function inTurns<T extends { readonly name: string }>(
   contestants: readonly T[],
   rounds: number,
@@ -18,7 +18,18 @@ export async function inTurns<T extends { readonly name: string }>(
   return samples;
 }
 
-/** Milliseconds of one command after another, until there are enough or the time is over; at least one. */
+/** Does the work several times, one after another. Returns milliseconds. */
+export async function timed(times: number, work: (turn: number) => Promise<unknown>): Promise<number[]> {
+  const took: number[] = [];
+  for (let turn = 0; turn < times; turn++) {
+    const startedMs = performance.now();
+    await work(turn);
+    took.push(performance.now() - startedMs);
+  }
+  return took;
+}
+
+/** Runs one command after another until `count` or the time limit is reached, at least one. Returns milliseconds. */
 export async function runInSequence(
   contestant: Contestant,
   script: string,
@@ -35,7 +46,10 @@ export async function runInSequence(
   return took;
 }
 
-/** Keeps `width` commands running until `count` were started or the time is over; tells how many a second ended. */
+/**
+ * Keeps `width` commands running until `count` have started or the time is over. Returns the commands ended per
+ * second.
+ */
 export async function runSideBySide(
   contestant: Contestant,
   script: string,

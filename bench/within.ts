@@ -1,4 +1,4 @@
-/** A bound on a wait of the bench: what a server never does must not stop the run. */
+/** Bounds a wait of the bench, so that a server that never answers does not stop the run. */
 
 export async function within<T>(limitMs: number, what: string, promise: Promise<T>): Promise<T> {
   const late = Promise.withResolvers<never>();

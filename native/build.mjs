@@ -141,7 +141,7 @@ export function buildNative({ sanitize: isSanitized = false, quiet = false, keep
   const compiler = cross?.compiler ?? [chooseCompiler(isSanitized ? sanitizeCompilers : releaseCompilers)];
   const older = keeperVersion ? `-keeper-${keeperVersion}` : '';
   const suffix = cross ? `-${cross.arch}` : `${isSanitized ? '-sanitize' : ''}${older}`;
-  const target = join(buildFolder, `sandboxd-native${suffix}`);
+  const target = join(buildFolder, `boxkeep-native${suffix}`);
   const zstd = zstdFlags(cross?.zstd ?? chooseZstd(), `${target}.headers`);
   const command = [...compiler, ...common, ...(isSanitized ? sanitize : release), ...zstd];
   if (keeperVersion) command.push(`-DKEEPER_VERSION=${keeperVersion}`);

@@ -1,4 +1,4 @@
-/* A child that runs in our memory until it becomes another program. */
+/* Starts a child that shares our memory until it executes another program. */
 #include "child.h"
 
 #include <errno.h>
@@ -12,8 +12,8 @@
 #define STACK_BYTES (128u * 1024u)
 #define STACK_ALIGNMENT 16u
 
-/* Not vfork: on some machines musl's is an ordinary fork, from which no failure would come back. The stack is
- * the child's own, so that it cannot spoil ours. */
+/* clone instead of vfork: on some machines musl's vfork is an ordinary fork, and the child could not report a
+ * failure. The child has a stack of its own, so that it cannot overwrite ours. */
 pid_t start_child(int (*become)(void *plan), void *plan) {
     char *stack = aligned_alloc(STACK_ALIGNMENT, STACK_BYTES);
     if (stack == NULL) return -1;
@@ -24,8 +24,8 @@ pid_t start_child(int (*become)(void *plan), void *plan) {
     return pid;
 }
 
-/* Not by a function that the compiler knows to be the end: a sanitizer would then clear what it thinks is the
- * stack, and this is another one. */
+/* A bare system call instead of _exit: for a function that the compiler knows not to return, a sanitizer clears what
+ * it takes for the stack, and the child runs on a different stack. */
 void end_child(int exit_code) {
     syscall(SYS_exit_group, (long)exit_code);
 }

@@ -1,14 +1,14 @@
-/* A child that runs in our memory until it becomes another program. */
-#ifndef SANDBOXD_CHILD_H
-#define SANDBOXD_CHILD_H
+/* Starts a child that shares our memory until it executes another program. */
+#ifndef BOXKEEP_CHILD_H
+#define BOXKEEP_CHILD_H
 
 #include <sys/types.h>
 
-/* Calls `become` in a new process and returns, with its pid or -1, once that has run a program or ended. Until
- * then we stand still, so that what it writes into `plan` is ours to read. It may use system calls only, for
- * locks and buffers are ours, and must not return. */
+/* Calls `become` in a new process. Returns the pid, or -1, after the child has executed a program or ended. The
+ * caller is suspended until then, so it can read what the child wrote into `plan`. `become` may only make system calls,
+ * because locks and buffers belong to the caller, and it must not return. */
 pid_t start_child(int (*become)(void *plan), void *plan);
-/* For the child alone: ends it. */
+/* Ends the child. Only the child may call this. */
 void end_child(int exit_code);
 
 #endif

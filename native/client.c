@@ -1,4 +1,4 @@
-/* A keeper's connection with the daemon: one at a time, never waited for. */
+/* A keeper's connection with the daemon: one connection at a time, and the keeper never blocks on it. */
 #include <errno.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
@@ -26,8 +26,8 @@ void connect_client(struct keeper *keeper, int fd) {
     if (!add_source(keeper->sources, SOURCE_CLIENT, fd, EPOLLIN)) disconnect_client(keeper);
 }
 
-/* Events are few and small. One that does not fit means a daemon that does not read: it comes back and is
- * told by STATUS what it has missed. */
+/* Events are few and small, so an event that does not fit into the socket buffer means that the daemon has stopped
+ * reading. The keeper then disconnects. After reconnecting, the daemon learns the missed state from STATUS. */
 void tell_client(struct keeper *keeper, uint16_t type, const uint8_t *payload, size_t size) {
     if (keeper->client.fd >= 0 && !send_frame(keeper->client.fd, type, payload, size)) disconnect_client(keeper);
 }
@@ -51,7 +51,7 @@ void tell_stdin(struct keeper *keeper) {
     tell_pair(keeper, FRAME_STDIN_STATE, keeper->input.accepted, keeper->input.written);
 }
 
-/* A terminal shows what is typed: the client is woken once for both. */
+/* A terminal echoes what is typed, so the answer waits for the echo and the client wakes up once for both. */
 void answer_stdin(struct keeper *keeper) {
     const struct client *client = &keeper->client;
     bool is_echo_near = client->is_watching && client->is_following && keeper->input.is_terminal;
@@ -59,7 +59,8 @@ void answer_stdin(struct keeper *keeper) {
     else if (keeper->stdin_due == NEVER) keeper->stdin_due = monotonic_ms() + STDIN_DEFER_MS;
 }
 
-/* What is typed comes back in little pieces. Of a flood the client says itself when it wants to know more. */
+/* The echo of typed text arrives in small pieces. During a flood the keeper stops pushing, and the client asks again
+ * when it wants more. */
 static void follow_on(struct keeper *keeper, size_t size) {
     struct client *client = &keeper->client;
     bool is_little = size > 0 && size <= OUTPUT_LITTLE_BYTES;
@@ -69,7 +70,7 @@ static void follow_on(struct keeper *keeper, size_t size) {
 }
 
 static void tell_followed(struct keeper *keeper) {
-    /* Not on the stack: pages that are never used cost nothing. */
+    /* Static instead of on the stack: pages that are never touched use no memory. */
     static uint8_t payload[OUTPUT_HEADER_BYTES + OUTPUT_LIMIT_BYTES];
     const struct log *out = &keeper->streams.log[0];
     const struct client *client = &keeper->client;
@@ -94,7 +95,7 @@ void tell_output(struct keeper *keeper) {
     else tell_pair(keeper, FRAME_DATA, out->end, err->end);
 }
 
-/* Before the start only a SPAWN may come, and after it never again. */
+/* Only SPAWN is valid before the start, and SPAWN is invalid after it. */
 static bool take_frame(struct keeper *keeper, const struct frame *frame) {
     bool has_started = keeper->status.flags & STATUS_SPAWNED;
     if (frame->type != FRAME_SPAWN) return has_started && obey_frame(keeper, frame);
@@ -115,7 +116,7 @@ static void take_frames(struct keeper *keeper) {
     if (next == NEXT_INVALID) disconnect_client(keeper);
 }
 
-/* Once for each wake-up, and then asked for again: a flood of frames must not hold up the output. */
+/* Reads once per wake-up and then rearms the source, so that a flood of frames cannot hold up the output. */
 void read_client(struct keeper *keeper) {
     if (keeper->client.fd < 0) return;
     enum fill_outcome filled = fill_inbox(&keeper->client.inbox, keeper->client.fd);

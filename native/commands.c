@@ -1,4 +1,4 @@
-/* What the daemon asks of a keeper once its command runs. */
+/* The requests that the daemon sends to a keeper while its command runs. */
 #include <errno.h>
 #include <signal.h>
 #include <sys/ioctl.h>
@@ -15,7 +15,7 @@ static bool is_leader_alive(const struct keeper *keeper) {
     return !(keeper->status.flags & STATUS_EXITED);
 }
 
-/* The first thing that asked for the end is the one that is told. */
+/* Keeps the first cause, which is the one to report. */
 static void note_cause(struct keeper *keeper, uint32_t cause) {
     if (keeper->status.cause == CAUSE_NONE && is_leader_alive(keeper)) keeper->status.cause = (uint16_t)cause;
 }
@@ -41,7 +41,7 @@ static void take_end(struct keeper *keeper, struct field_reader *fields) {
 
 /* ---- signals ---- */
 
-/* Until it is reaped nobody else can have the leader's pid, and its number stays that of its group. */
+/* Until the leader is reaped, no other process can get its pid, and the pid is also the number of its group. */
 static size_t signal_leader(struct keeper *keeper, int number) {
     if (is_leader_alive(keeper)) return kill(keeper->status.pid, number) == 0;
     errno = ESRCH;
@@ -57,7 +57,8 @@ static size_t signal_descendants(struct keeper *keeper, int number, bool is_grou
     return reached;
 }
 
-/* After the leader's end its number may be somebody else's: then only our own descendants are looked at. */
+/* After the leader has ended, its number may belong to another process group. Only our own descendants are signalled
+ * then. */
 static size_t signal_group(struct keeper *keeper, int number) {
     if (!is_leader_alive(keeper)) return signal_descendants(keeper, number, true);
     struct tree tree = find_descendants(getpid());
@@ -73,7 +74,7 @@ static size_t signal_scope(struct keeper *keeper, int number, uint32_t scope) {
     return signal_descendants(keeper, number, false);
 }
 
-/* These ask for the end; any other signal of the daemon is a cause only when the leader dies of it. */
+/* These signals request the end. Any other signal from the daemon counts as the cause only if the leader dies of it. */
 static bool asks_for_end(uint32_t number) {
     return number == SIGKILL || number == SIGTERM || number == SIGINT || number == SIGHUP || number == SIGQUIT;
 }
@@ -115,7 +116,7 @@ static void take_resize(struct keeper *keeper, struct field_reader *fields) {
     struct winsize size = {0};
     size.ws_row = read_u16(fields);
     size.ws_col = read_u16(fields);
-    /* A terminal whose last user is gone has no size any more. */
+    /* A terminal without users is closed and has no size to change. */
     if (keeper->streams.is_terminal && keeper->streams.fd[0] >= 0) ioctl(keeper->streams.fd[0], TIOCSWINSZ, &size);
 }
 
@@ -172,7 +173,7 @@ static void take_tree(struct keeper *keeper, struct field_reader *fields) {
     tell_client(keeper, FRAME_TREE_STATE, payload, writer.used);
 }
 
-/* ---- all of them ---- */
+/* ---- dispatch ---- */
 
 static const struct command {
     uint16_t type;

@@ -1,4 +1,4 @@
-/* The daemon as init sees it: started, talked with over one socket pair, started again. */
+/* The daemon as init sees it: start, communication over one socket pair, restart. */
 #include "daemon.h"
 
 #include <errno.h>
@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -16,13 +17,13 @@
 #include "protocol.h"
 #include "unpacked.h"
 
-/* A daemon that asks this much without listening to the answers is of no use. */
+/* A daemon that causes this many unread bytes does not read, and init drops the connection. */
 #define OUTGOING_LIMIT_BYTES (1024u * 1024u)
 #define EXIT_NOT_FOUND 127
 #define EXIT_NOT_RUNNABLE 126
 #define EXIT_NOT_UNPACKED 1
 
-/* ---- talking ---- */
+/* ---- sending ---- */
 
 void disconnect_daemon(struct daemon *daemon) {
     close_descriptor(&daemon->channel);
@@ -33,7 +34,7 @@ void disconnect_daemon(struct daemon *daemon) {
     daemon->outgoing_bytes = 0;
 }
 
-/* What was sent is overwritten: it may have held keys. */
+/* Overwrites the sent bytes, which may contain keys. */
 static void drop_sent(struct daemon *daemon, size_t sent) {
     memmove(daemon->outgoing, daemon->outgoing + sent, daemon->outgoing_bytes - sent);
     explicit_bzero(daemon->outgoing + daemon->outgoing_bytes - sent, sent);
@@ -53,7 +54,7 @@ void send_to_daemon(struct daemon *daemon) {
     }
 }
 
-/* Not by realloc, which would leave a copy of what it moved. */
+/* malloc and memcpy instead of realloc, which would leave a copy of the old bytes in memory. */
 static uint8_t *extend_outgoing(struct daemon *daemon, size_t size) {
     if (daemon->outgoing_bytes + size > OUTGOING_LIMIT_BYTES) return NULL;
     uint8_t *longer = malloc(daemon->outgoing_bytes + size);
@@ -92,7 +93,7 @@ void tell_daemon(struct daemon *daemon, uint16_t type) {
 
 /* ---- BOOT ---- */
 
-/* How many of the strings fit; adds their size. */
+/* Returns how many of the strings fit into the frame, and adds their size to `size`. */
 static uint32_t count_fitting(const struct string_list *list, size_t *size) {
     uint32_t count = 0;
     for (; count < list->count; count++) {
@@ -110,7 +111,7 @@ static void write_strings(struct field_writer *writer, const struct string_list 
     }
 }
 
-/* Keys come first: when an environment is larger than a frame, it is loader variables that are left out. */
+/* Keys come first: when an environment is larger than a frame, loader variables are left out. */
 static void tell_boot(struct daemon *daemon) {
     const struct surroundings *surroundings = daemon->surroundings;
     size_t size = 16;
@@ -154,7 +155,7 @@ static bool take_listen(struct daemon *daemon, struct runtime *runtime, const st
     return true;
 }
 
-/* ---- what it says ---- */
+/* ---- frames from the daemon ---- */
 
 static void take_version(struct daemon *daemon, const struct frame *frame) {
     size_t size = frame->size < VERSION_BYTES ? frame->size : VERSION_BYTES - 1;
@@ -192,7 +193,7 @@ void hear_daemon(struct daemon *daemon, struct runtime *runtime) {
 }
 
 /* ---- starting ----
- * The child runs in our memory while we wait, so a failure is a plain variable. */
+ * The child runs in our memory while we wait, so it reports a failure in a plain variable. */
 
 struct daemon_plan {
     char *const *arguments;
@@ -207,19 +208,29 @@ static void fail(struct daemon_plan *plan) {
     end_child(EXIT_NOT_FOUND);
 }
 
-/* dup2 onto itself would leave close-on-exec as it is. */
+/* dup2 to the same number would leave the close-on-exec flag set. */
 static bool place_channel(int channel) {
     if (channel == DAEMON_CHANNEL) return fcntl(channel, F_SETFD, 0) == 0;
     return dup2(channel, DAEMON_CHANNEL) == DAEMON_CHANNEL;
 }
 
-/* In a session of its own, so that ^C at a terminal reaches init alone, which then ends things in order. */
+/* The daemon's memory holds the keys, so it must not dump core. The limit is one byte instead of zero: with a limit
+ * of 0 the kernel still pipes the dump to a core_pattern program, with a limit of 1 it writes neither to a program nor
+ * to a file. The hard limit stays. Commands are children of keepers, which never have this limit. */
+static bool prevent_core_dumps(void) {
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_CORE, &limit) != 0) return false;
+    limit.rlim_cur = limit.rlim_max > 0 ? 1 : 0;
+    return setrlimit(RLIMIT_CORE, &limit) == 0;
+}
+
+/* The daemon gets its own session, so that ^C at a terminal reaches only init, which then shuts down in order. */
 static int become_daemon(void *daemon_plan) {
     struct daemon_plan *plan = daemon_plan;
     setsid();
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != plan->init) end_child(EXIT_NOT_FOUND);
-    if (!place_channel(plan->channel)) fail(plan);
+    if (!place_channel(plan->channel) || !prevent_core_dumps()) fail(plan);
     unblock_all_signals();
     execve(plan->arguments[0], plan->arguments, plan->environment);
     fail(plan);
@@ -231,19 +242,30 @@ static int refuse(const char *program, int reason) {
     return reason == ENOENT ? EXIT_NOT_FOUND : EXIT_NOT_RUNNABLE;
 }
 
-/* A child that could not become the daemon is reaped with all others. */
+/* The runtime ends idle threads of its compiler and of its garbage collector after ten seconds and aborts when it cannot
+ * start them again, which happens while a fork bomb holds every process that a container may have. Without these
+ * threads it compiles and collects on the main thread. */
+void add_runtime_options(struct string_list *environment) {
+    add_string(environment, "BUN_JSC_useConcurrentJIT=0");
+    add_string(environment, "BUN_JSC_numberOfGCMarkers=1");
+    add_string(environment, "BUN_JSC_useConcurrentGC=0");
+}
+
+/* A child that could not execute the daemon is reaped together with all others. */
 static int run_daemon(struct daemon *daemon, const struct string_list *arguments, int channel) {
-    struct daemon_plan plan = {arguments->items, daemon->surroundings->environment.items, channel, getpid(), 0};
-    static char *const no_environment[] = {NULL};
-    if (plan.environment == NULL) plan.environment = no_environment;
+    struct string_list environment = {NULL, 0};
+    add_strings(&environment, daemon->surroundings->environment.items);
+    add_runtime_options(&environment);
+    struct daemon_plan plan = {arguments->items, environment.items, channel, getpid(), 0};
     pid_t pid = start_child(become_daemon, &plan);
+    free_strings(&environment);
     if (pid < 0) return refuse(arguments->items[0], errno);
     if (plan.failure != 0) return refuse(arguments->items[0], plan.failure);
     daemon->pid = pid;
     return 0;
 }
 
-/* Unpacked again if somebody has cleaned it away since. */
+/* Unpacks the daemon again if the files have been removed since the last start. */
 static bool find_command(struct daemon *daemon, struct string_list *arguments) {
     if (daemon->payload != NULL) return add_unpacked_daemon(daemon->payload, arguments);
     add_strings(arguments, daemon->command.items);
@@ -275,7 +297,7 @@ int start_daemon(struct daemon *daemon) {
     return code;
 }
 
-/* ---- starting again ---- */
+/* ---- restarting ---- */
 
 void note_daemon_end(struct daemon *daemon) {
     bool was_short = monotonic_ms() - daemon->started_at < CRASH_LOOP_LIFE_MS;
@@ -288,7 +310,7 @@ bool is_crash_loop(const struct daemon *daemon) {
     return daemon->short_lives >= CRASH_LOOP_DEATHS;
 }
 
-/* At once after the first early death too; then 10 ms, doubled each time. */
+/* The first restart after an early death is immediate. Later pauses start at 10 ms and double each time. */
 uint64_t restart_pause_ms(const struct daemon *daemon) {
     uint64_t pause = BACKOFF_FIRST_MS;
     if (daemon->short_lives < 2) return 0;

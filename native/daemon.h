@@ -1,6 +1,6 @@
-/* The daemon as init sees it: started, talked with over one socket pair, started again. */
-#ifndef SANDBOXD_DAEMON_H
-#define SANDBOXD_DAEMON_H
+/* The daemon as init sees it: start, communication over one socket pair, restart. */
+#ifndef BOXKEEP_DAEMON_H
+#define BOXKEEP_DAEMON_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -12,25 +12,28 @@
 #include "runtime.h"
 #include "scrub.h"
 
+/* Adds variables that keep the daemon's runtime from starting threads later. */
+void add_runtime_options(struct string_list *environment);
+
 struct daemon {
-    /* 0: it does not run. */
+    /* 0 while the daemon does not run. */
     pid_t pid;
     int channel;
     struct inbox inbox;
-    /* What could not be sent yet. */
+    /* Bytes that the socket has not accepted yet. */
     uint8_t *outgoing;
     size_t outgoing_bytes;
-    /* The program and its first arguments; with a payload they are found at each start. */
+    /* The program and its first arguments. With a payload they are determined at each start. */
     struct string_list command;
     struct payload *payload;
     struct surroundings *surroundings;
-    /* What it says of itself with STANDBY or READY. */
+    /* The version that the daemon sent with STANDBY or READY. */
     char version[VERSION_BYTES];
-    /* It waits for another one to hand over. */
+    /* This daemon waits for another daemon to hand over. */
     bool is_successor;
     bool is_standing_by;
     bool has_handed;
-    /* How long it has held requests when it says so. */
+    /* How long the daemon has held requests, as reported in HANDED. */
     uint32_t held_ms;
     bool is_ready;
     uint64_t started_at;
@@ -38,23 +41,23 @@ struct daemon {
     unsigned short_lives;
 };
 
-/* 0, or the exit code of a program that cannot be run, with a complaint on stderr. */
+/* Returns 0, or an exit code after a complaint on stderr when the program cannot be run. */
 int start_daemon(struct daemon *daemon);
-/* The daemon was reaped. */
+/* Records the end of the daemon, after it was reaped. */
 void note_daemon_end(struct daemon *daemon);
-/* Whether it has died so often right after its start that there is no point in going on. */
+/* Whether the daemon has died so often right after its start that init should give up. */
 bool is_crash_loop(const struct daemon *daemon);
 /* How long to wait before the next start. */
 uint64_t restart_pause_ms(const struct daemon *daemon);
 
-/* Reads and obeys what it says. */
+/* Reads and handles the daemon's frames. */
 void hear_daemon(struct daemon *daemon, struct runtime *runtime);
 void send_to_daemon(struct daemon *daemon);
 /* Sends a frame without a payload. */
 void tell_daemon(struct daemon *daemon, uint16_t type);
-/* Gives up the connection alone. */
+/* Closes the connection without changing anything else. */
 void disconnect_daemon(struct daemon *daemon);
-/* Gives up the connection and overwrites every key; for a process that is to be a keeper. */
+/* Closes the connection and overwrites every key. A process calls this before it becomes a keeper. */
 void forget_daemon(struct daemon *daemon);
 
 #endif

@@ -1,5 +1,4 @@
-/* The end of a command and of all that it started: TERM, of a terminal HUP before it, a grace, then KILL until nobody
- * is left. */
+/* Ends a command and all its descendants: SIGHUP for a terminal, SIGTERM, a grace period, and finally SIGKILL. */
 #include "ending.h"
 
 #include <signal.h>
@@ -10,9 +9,9 @@
 #include "tree.h"
 
 #define FIRST_PAUSE_MS 2u
-/* Only a process stuck inside the kernel outlives several rounds. */
+/* Only a process that is stuck inside the kernel outlives several rounds. */
 #define LONGEST_PAUSE_MS 50u
-/* What a terminal's programs have to put their things in order; of a shorter grace the half. */
+/* How long the programs of a terminal have to clean up after SIGHUP. At most half of the grace period. */
 #define HANG_UP_MS 500u
 
 static void signal_descendants(int first, int second) {
@@ -21,8 +20,8 @@ static void signal_descendants(int first, int second) {
     free_tree(&tree);
 }
 
-/* Of those in the session of the terminal, or of all others. SIGCONT second: a stopped process would meet the first
- * signal only when somebody wakes it. */
+/* Signals the processes in the terminal's session, or all others. SIGCONT follows, because a stopped process would
+ * not handle the first signal until it is continued. */
 static void signal_session(const struct ending *ending, bool is_inside, int number) {
     struct tree tree = find_descendants(getpid());
     keep_session(&tree, ending->session, is_inside);
@@ -30,8 +29,8 @@ static void signal_session(const struct ending *ending, bool is_inside, int numb
     free_tree(&tree);
 }
 
-/* As when the window of a terminal is closed: an interactive shell is deaf to SIGTERM. Who has left its session would
- * take SIGHUP for something else, and is asked as any other process is. */
+/* SIGHUP is what a terminal sends when its window closes, and an interactive shell ignores SIGTERM. A process that
+ * has left the session may give SIGHUP another meaning, so it gets SIGTERM. */
 static void hang_up(struct ending *ending, uint64_t grace_ms) {
     uint64_t terminate_at = monotonic_ms() + (grace_ms / 2 < HANG_UP_MS ? grace_ms / 2 : HANG_UP_MS);
     if (ending->phase == ENDING_NOT_ASKED || terminate_at < ending->terminate_at) ending->terminate_at = terminate_at;
@@ -40,7 +39,7 @@ static void hang_up(struct ending *ending, uint64_t grace_ms) {
     signal_session(ending, false, SIGTERM);
 }
 
-/* Who was not to notice the end of the terminal (nohup), and who has not ended over it. */
+/* For processes that ignore the end of the terminal (nohup) and processes that survived SIGHUP. */
 static void terminate_session(struct ending *ending) {
     ending->phase = ENDING_TERMINATING;
     signal_session(ending, true, SIGTERM);
@@ -59,12 +58,12 @@ void begin_ending(struct ending *ending, uint64_t grace_ms) {
         return;
     }
     ending->phase = ENDING_TERMINATING;
-    /* SIGCONT after SIGTERM, for the same reason as above. */
+    /* SIGCONT follows SIGTERM for the reason given at signal_session. */
     signal_descendants(SIGTERM, SIGCONT);
 }
 
-/* Stopped first, so that nobody is born between the look and the kill; a second look finds those who were
- * born during the first. What still escapes meets the next round. */
+/* SIGSTOP comes first, so that no process is born between the scan and the kill. The second scan finds the processes
+ * that were born during the first. A process that still escapes is killed in the next round. */
 static void kill_round(struct ending *ending) {
     signal_descendants(SIGSTOP, 0);
     signal_descendants(SIGSTOP, SIGKILL);
@@ -72,8 +71,9 @@ static void kill_round(struct ending *ending) {
     if (ending->round_pause_ms < LONGEST_PAUSE_MS) ending->round_pause_ms *= 2;
 }
 
-/* Ahead of those who are to be ended: a crowd that keeps every processor busy could outrun us. Nothing is
- * started by us any more that could inherit it; without privilege it is refused, and takes longer. */
+/* Raises our priority above the processes to be killed: many processes that keep every processor busy could fork
+ * faster than we kill. We start no more children that could inherit the priority. Without privilege the call fails, and
+ * killing takes longer. */
 static void hurry(void) {
     if (setpriority(PRIO_PROCESS, 0, -20) != 0) return;
 }

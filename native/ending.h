@@ -1,7 +1,6 @@
-/* The end of a command and of all that it started: TERM, of a terminal HUP before it, a grace, then KILL until nobody
- * is left. */
-#ifndef SANDBOXD_ENDING_H
-#define SANDBOXD_ENDING_H
+/* Ends a command and all its descendants: SIGHUP for a terminal, SIGTERM, a grace period, and finally SIGKILL. */
+#ifndef BOXKEEP_ENDING_H
+#define BOXKEEP_ENDING_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -11,10 +10,10 @@
 
 enum ending_phase { ENDING_NOT_ASKED, ENDING_HANGING_UP, ENDING_TERMINATING, ENDING_KILLING };
 
-/* Times are monotonic milliseconds. */
+/* All times are monotonic milliseconds. */
 struct ending {
     enum ending_phase phase;
-    /* Of the terminal, by its leader; 0 where there is none. */
+    /* The terminal's session, which is the pid of its leader. 0 without a terminal. */
     pid_t session;
     uint64_t terminate_at;
     uint64_t kill_at;
@@ -22,15 +21,16 @@ struct ending {
     uint64_t round_pause_ms;
 };
 
-/* Asks our descendants to end, or without a grace kills them. Asked again, the earlier end of the grace holds. */
+/* Asks our descendants to end, or kills them if the grace period is 0. After repeated calls the earliest deadline
+ * counts. */
 void begin_ending(struct ending *ending, uint64_t grace_ms);
-/* No grace: kills from the next step on. */
+/* Kills without a grace period, from the next step on. */
 void begin_killing(struct ending *ending);
 /* Does what is due. True when it sent SIGKILL. */
 bool continue_ending(struct ending *ending);
-/* Nobody is left. */
+/* No descendants are left. */
 void finish_ending(struct ending *ending);
-/* When there is next something to do, or NEVER. */
+/* The time of the next step, or NEVER. */
 uint64_t next_ending_step(const struct ending *ending);
 
 #endif

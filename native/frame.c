@@ -1,4 +1,4 @@
-/* Frames: checked reading and writing of their fields, and of whole frames on a stream socket. */
+/* Reads and writes frames on a stream socket, with bounds checks on every field. */
 #include "frame.h"
 
 #include <errno.h>
@@ -98,7 +98,7 @@ static void shrink_when_empty(struct inbox *inbox) {
     if (inbox->start == inbox->end && inbox->capacity > FILL_BYTES) empty_inbox(inbox);
 }
 
-/* Grows by what really arrived, never by what a header promises. */
+/* Grows by the bytes that have arrived, never by the size that a header announces. */
 static bool make_room(struct inbox *inbox) {
     shrink_when_empty(inbox);
     if (inbox->start > 0) {

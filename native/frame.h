@@ -1,12 +1,12 @@
-/* Frames: checked reading and writing of their fields, and of whole frames on a stream socket. */
-#ifndef SANDBOXD_FRAME_H
-#define SANDBOXD_FRAME_H
+/* Reads and writes frames on a stream socket, with bounds checks on every field. */
+#ifndef BOXKEEP_FRAME_H
+#define BOXKEEP_FRAME_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-/* Reads fields one after another. A field that is not there marks the reader as failed and reads as zero. */
+/* Reads fields one after another. A missing field marks the reader as failed and reads as zero. */
 struct field_reader {
     const uint8_t *at;
     size_t left;
@@ -17,12 +17,12 @@ struct field_reader read_fields(const uint8_t *bytes, size_t size);
 uint16_t read_u16(struct field_reader *reader);
 uint32_t read_u32(struct field_reader *reader);
 uint64_t read_u64(struct field_reader *reader);
-/* The NUL-terminated string at the reader's place, inside the frame's own bytes. */
+/* The NUL-terminated string at the current position. It points into the frame's own bytes. */
 const char *read_string(struct field_reader *reader);
-/* Whether every field was there and nothing is left. */
+/* Whether every field was present and no bytes are left over. */
 bool is_read_exactly(const struct field_reader *reader);
 
-/* Writes fields one after another into a buffer; what does not fit marks the writer as failed. */
+/* Writes fields one after another into a buffer. A field that does not fit marks the writer as failed. */
 struct field_writer {
     uint8_t *bytes;
     size_t size;
@@ -43,7 +43,7 @@ struct frame {
     const uint8_t *payload;
 };
 
-/* What arrived on a socket and is not yet a whole frame. Starts as all zeroes. */
+/* Bytes that have arrived on a socket and do not form a whole frame yet. Starts as all zeroes. */
 struct inbox {
     uint8_t *bytes;
     size_t capacity;
@@ -54,14 +54,14 @@ struct inbox {
 enum fill_outcome { FILL_MORE, FILL_EMPTY, FILL_ENDED };
 enum next_outcome { NEXT_FRAME, NEXT_INCOMPLETE, NEXT_INVALID };
 
-/* Takes in what the socket holds, once. */
+/* Reads once from the socket. */
 enum fill_outcome fill_inbox(struct inbox *inbox, int fd);
-/* The next whole frame; it stays valid up to the next fill. */
+/* The next whole frame. It stays valid until the next fill. */
 enum next_outcome next_frame(struct inbox *inbox, struct frame *frame);
 void empty_inbox(struct inbox *inbox);
 
-/* Sends one frame at once or not at all as far as the caller may rely on it: false means that the
- * connection is of no more use. */
+/* Sends one frame without blocking. False means that the connection is unusable, because part of the frame may be
+ * sent. */
 bool send_frame(int fd, uint16_t type, const uint8_t *payload, size_t size);
 
 #endif

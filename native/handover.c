@@ -1,4 +1,4 @@
-/* What one init leaves to the next, which runs another program in the same process. */
+/* Passes the state of one init to the next, which executes another program in the same process. */
 #include "handover.h"
 
 #include <errno.h>
@@ -12,7 +12,7 @@
 
 #include "io.h"
 
-/* Numbers and versions; lists come on top. */
+/* Room for numbers and versions. Lists are counted separately. */
 #define FIXED_BYTES 1024u
 
 /* ---- writing ---- */
@@ -79,19 +79,19 @@ static bool write_all_of(struct field_writer *writer, const struct init *init) {
     return !writer->has_failed;
 }
 
-/* In memory that has no name in any file system: it holds keys. */
+/* Written to a memfd, which has no name in any file system, because the state contains keys. */
 static int write_estate(const struct init *init) {
     size_t size = size_of(init);
     uint8_t *bytes = malloc(size);
     struct field_writer writer = write_fields(bytes, bytes != NULL ? size : 0);
-    int fd = write_all_of(&writer, init) ? memfd_create("sandboxd-handover", 0) : -1;
+    int fd = write_all_of(&writer, init) ? memfd_create("boxkeep-handover", 0) : -1;
     if (fd >= 0 && !write_all(fd, bytes, writer.used)) close_descriptor(&fd);
     if (bytes != NULL) explicit_bzero(bytes, size);
     free(bytes);
     return fd;
 }
 
-/* ---- the descriptors that go over ---- */
+/* ---- inherited descriptors ---- */
 
 static void pass_on(const struct init *init, bool is_passed) {
     const struct runtime *runtime = &init->runtime;

@@ -1,22 +1,22 @@
-/* What one init leaves to the next, which runs another program in the same process. */
-#ifndef SANDBOXD_HANDOVER_H
-#define SANDBOXD_HANDOVER_H
+/* Passes the state of one init to the next, which executes another program in the same process. */
+#ifndef BOXKEEP_HANDOVER_H
+#define BOXKEEP_HANDOVER_H
 
 #include <stdbool.h>
 
 #include "init.h"
 
-/* The layout of what is left. A program reads its own version and the ones before it. */
+/* The version of the state's layout. A program reads its own version and the earlier ones. */
 #define HANDOVER_VERSION 1u
 #define HANDOVER_VERSION_TEXT "1"
 
-/* The sub-commands of a new program: become the daemon, and become init. */
+/* The sub-commands that run a new program as the daemon and as init. */
 #define SUCCEED_WORD "succeed"
 #define RESUME_WORD "resume"
 
-/* Runs the program of the upgrade in our place. Comes back, with the reason, only when that cannot be. */
+/* Executes the program of the upgrade in this process. Returns only on failure, with the reason. */
 const char *hand_over(struct init *init);
-/* Takes what was left in the descriptor, and closes it. False when it cannot be understood. */
+/* Reads the state from the descriptor and closes it. False when the state is not understood. */
 bool take_over(struct init *init, int descriptor);
 
 #endif

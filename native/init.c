@@ -1,4 +1,4 @@
-/* init: starts the daemon, makes keepers, reaps orphans, ends everything in order. */
+/* Runs init: starts the daemon, forks keepers, reaps orphans and shuts everything down in order. */
 #include "init.h"
 
 #include <errno.h>
@@ -14,6 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "adopted.h"
 #include "handover.h"
 #include "io.h"
 #include "keeper.h"
@@ -22,15 +23,17 @@
 
 #define OOM_SCORE_FILE "/proc/self/oom_score_adj"
 #define LOWERED_OOM_SCORE (-900)
-/* After the kill rounds begin: a process stuck inside the kernel must not keep us for ever. */
+/* Counted from the first kill round. A process that is stuck inside the kernel must not keep init running forever. */
 #define KILL_LIMIT_MS 1000u
-/* How long the socket is left alone when a connection cannot be taken. */
+/* How long init stops accepting after accept4 has failed. */
 #define ACCEPT_PAUSE_MS 50u
+/* Polling interval: there is no event for the end of a process that is not a child. */
+#define ADOPTED_LOOK_MS 10u
 
 /* ---- preparation ---- */
 
-/* Lowered for init, the daemon and the keepers: without them nothing else makes sense. Without privilege
- * it is refused; then the commands' own scores have to make the difference. Gives back what commands get. */
+/* Lowers the score of init, the daemon and the keepers, because everything else depends on them. Without privilege
+ * the write fails, and only the commands' own scores differ. Returns the score that commands get. */
 static int lower_oom_score(void) {
     char text[32];
     if (!read_text_file(OOM_SCORE_FILE, text, sizeof text)) return OOM_SCORE_LEAVE;
@@ -42,7 +45,7 @@ static int lower_oom_score(void) {
     return is_lowered ? before : OOM_SCORE_LEAVE;
 }
 
-/* Whoever has closed a standard stream gets an empty one, so that no other descriptor takes its number. */
+/* Opens an empty stream for each closed standard stream, so that no other descriptor gets its number. */
 static void fill_standard_streams(void) {
     int fd;
     while ((fd = open_null(0)) >= 0 && fd <= STDERR_FILENO) continue;
@@ -59,11 +62,11 @@ static int open_signals(void) {
     return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 }
 
-/* Not dumpable: else every process of the same account could read the keys out of our memory. */
+/* Not dumpable: otherwise every process of the same account could read the keys from our memory. */
 static bool prepare(struct init *init) {
     fill_standard_streams();
     block_all_signals();
-    set_title("sandboxd: init", "sandboxd-init");
+    set_title("boxkeep: init", "boxkeep-init");
     init->default_oom_score = lower_oom_score();
     prctl(PR_SET_DUMPABLE, 0);
     prctl(PR_SET_CHILD_SUBREAPER, 1);
@@ -73,8 +76,8 @@ static bool prepare(struct init *init) {
 
 /* ---- keepers ---- */
 
-/* A keeper keeps nothing of init's: not the lock, not the socket, not the standard streams, whose other
- * ends may wait for us all to close them. */
+/* A keeper inherits no descriptors from init: not the lock, not the socket, and not the standard streams. A reader of
+ * those streams may wait until every process has closed them. */
 static int keep_only(int connection) {
     int null = open_null(O_CLOEXEC);
     for (int fd = 0; fd < 3 && null >= 0; fd++) dup2(null, fd);
@@ -84,18 +87,19 @@ static int keep_only(int connection) {
     return kept;
 }
 
-/* Without keys it may be dumpable again: else it could not set its child's oom score without privilege. */
+/* A keeper holds no keys and becomes dumpable again. Otherwise it could not set its child's oom score without
+ * privilege. */
 static _Noreturn void become_keeper(struct init *init, int connection) {
     setsid();
     forget_daemon(init->daemon);
     disconnect_daemon(&init->upgrade.successor);
-    set_title("sandboxd: spare keeper", "sandboxd-spare");
+    set_title("boxkeep: spare keeper", "boxkeep-spare");
     int kept = keep_only(connection);
     prctl(PR_SET_DUMPABLE, 1);
     run_keeper(kept, init->default_oom_score);
 }
 
-/* Whoever is refused, or meets a full system, sees the connection end before SPAWNED. */
+/* A refused client sees the connection close before SPAWNED, and so does a client when no keeper can be forked. */
 static void make_keeper(struct init *init, int connection) {
     pid_t pid = is_trusted_peer(connection) && reserve_keeper(&init->keepers) ? fork() : -1;
     if (pid == 0) become_keeper(init, connection);
@@ -111,9 +115,15 @@ static void accept_connections(struct init *init) {
     if (errno != EAGAIN) init->accept_at = monotonic_ms() + ACCEPT_PAUSE_MS;
 }
 
-/* ---- the end ---- */
+/* ---- shutdown ---- */
+
+static void look_for_adopted(struct init *init) {
+    free_tree(&init->adopted);
+    init->adopted = find_adopted_keepers(init->runtime.directory);
+}
 
 static void begin_kill_phase(struct init *init) {
+    look_for_adopted(init);
     init->phase = PHASE_KILLING;
     init->phase_ends_at = monotonic_ms() + KILL_LIMIT_MS;
     stop_listening(&init->runtime);
@@ -125,6 +135,8 @@ static void begin_keeper_phase(struct init *init) {
     init->phase_ends_at = init->all_ends_at;
     stop_listening(&init->runtime);
     signal_keepers(&init->keepers, SIGTERM);
+    look_for_adopted(init);
+    signal_tree(&init->adopted, SIGTERM);
 }
 
 static void begin_shutdown(struct init *init, int exit_code) {
@@ -137,31 +149,30 @@ static void begin_shutdown(struct init *init, int exit_code) {
     end_upgrade(&init->upgrade, SIGTERM);
 }
 
-/* Asked twice: somebody is in a hurry. */
-static void hurry_shutdown(struct init *init) {
-    init->exit_code = 1;
-    begin_kill_phase(init);
-}
-
 static void end_daemon_phase(struct init *init) {
     if (init->daemon->pid > 0) kill(init->daemon->pid, SIGKILL);
     end_upgrade(&init->upgrade, SIGKILL);
     begin_keeper_phase(init);
 }
 
-/* Goes on to the next phase when this one has what it waits for, or no more time. */
+/* Moves to the next phase when the current phase is complete or has timed out. */
 static void advance_shutdown(struct init *init) {
     bool is_late = monotonic_ms() >= init->phase_ends_at;
     bool has_daemon = init->daemon->pid > 0 || has_upgrade_processes(&init->upgrade);
     if (init->phase == PHASE_DAEMON_ENDS && (!has_daemon || is_late)) end_daemon_phase(init);
     is_late = monotonic_ms() >= init->phase_ends_at;
-    if (init->phase == PHASE_KEEPERS_END && (init->keepers.count == 0 || is_late)) begin_kill_phase(init);
-    if (init->phase == PHASE_KILLING) continue_ending(&init->ending);
+    drop_ended(&init->adopted);
+    bool has_keepers = init->keepers.count > 0 || init->adopted.count > 0;
+    if (init->phase == PHASE_KEEPERS_END && (!has_keepers || is_late)) begin_kill_phase(init);
+    if (init->phase != PHASE_KILLING) return;
+    continue_ending(&init->ending);
+    kill_adopted_keepers(&init->adopted);
 }
 
 static bool is_over(const struct init *init) {
-    if (init->phase == PHASE_KEEPERS_END) return !init->has_children;
-    return init->phase == PHASE_KILLING && (!init->has_children || monotonic_ms() >= init->phase_ends_at);
+    bool has_processes = init->has_children || init->adopted.count > 0;
+    if (init->phase == PHASE_KEEPERS_END) return !has_processes;
+    return init->phase == PHASE_KILLING && (!has_processes || monotonic_ms() >= init->phase_ends_at);
 }
 
 /* ---- the daemon ---- */
@@ -179,7 +190,7 @@ static void plan_restart(struct init *init) {
     init->restart_at = monotonic_ms() + restart_pause_ms(init->daemon);
 }
 
-/* Its last words may still wait to be heard: that it was ready, above all. */
+/* Reads the frames that the daemon sent before it ended, above all READY. */
 static void end_of_daemon(struct init *init, int exit_code) {
     hear_daemon(init->daemon, &init->runtime);
     note_daemon_end(init->daemon);
@@ -188,14 +199,13 @@ static void end_of_daemon(struct init *init, int exit_code) {
     else begin_shutdown(init, exit_code);
 }
 
-/* While another one stands by, that is the next one. */
-static bool is_start_due(const struct init *init) {
-    if (init->phase != PHASE_RUNNING || init->daemon->pid > 0 || init->upgrade.stage != UPGRADE_NONE) return false;
-    return monotonic_ms() >= init->restart_at;
+/* While a successor stands by, it takes the daemon's place, and no restart is needed. */
+static bool needs_start(const struct init *init) {
+    return init->phase == PHASE_RUNNING && init->daemon->pid <= 0 && init->upgrade.stage == UPGRADE_NONE;
 }
 
 static void start_when_due(struct init *init) {
-    if (!is_start_due(init)) return;
+    if (!needs_start(init) || monotonic_ms() < init->restart_at) return;
     int exit_code = start_daemon(init->daemon);
     if (exit_code == 0) init->has_children = true;
     else end_of_daemon(init, exit_code);
@@ -203,12 +213,12 @@ static void start_when_due(struct init *init) {
 
 /* ---- upgrades ---- */
 
-/* A frame that is half here or half there would be lost with our memory. */
+/* True when no frame is partly sent or partly received. The rest of such a frame would be lost with our memory. */
 static bool is_quiet(const struct daemon *daemon) {
     return daemon->outgoing_bytes == 0 && daemon->inbox.start == daemon->inbox.end;
 }
 
-/* The new daemon serves before init becomes the new program: whatever fails up to here has changed nothing. */
+/* The new daemon serves before init becomes the new program, so a failure up to this point has changed nothing. */
 static void upgrade_when_due(struct init *init) {
     if (init->phase != PHASE_RUNNING) return;
     advance_upgrade(&init->upgrade, init->daemon);
@@ -232,9 +242,14 @@ static void reap(struct init *init) {
 static void take_signal(struct init *init, int number) {
     bool asks_for_end = number == SIGTERM || number == SIGINT || number == SIGHUP;
     if (number == SIGCHLD) return;
-    if (asks_for_end && init->phase == PHASE_RUNNING) begin_shutdown(init, 0);
-    else if (asks_for_end) hurry_shutdown(init);
-    else if (init->daemon->pid > 0) kill(init->daemon->pid, number);
+    if (asks_for_end && init->phase == PHASE_RUNNING) {
+        begin_shutdown(init, 0);
+    } else if (asks_for_end) { /* A second request to shut down: end at once. */
+        init->exit_code = 1;
+        begin_kill_phase(init);
+    } else if (init->daemon->pid > 0) {
+        kill(init->daemon->pid, number);
+    }
 }
 
 static void read_signals(struct init *init) {
@@ -253,8 +268,8 @@ static int wait_ms(const struct init *init) {
     uint64_t now = monotonic_ms(), next = next_ending_step(&init->ending);
     if (init->phase != PHASE_RUNNING) next = earlier(next, init->phase_ends_at);
     else next = earlier(next, next_upgrade_step(&init->upgrade));
-    if (init->phase == PHASE_RUNNING && init->daemon->pid == 0 && init->upgrade.stage == UPGRADE_NONE)
-        next = earlier(next, init->restart_at);
+    if (needs_start(init)) next = earlier(next, init->restart_at);
+    if (init->adopted.count > 0) next = earlier(next, now + ADOPTED_LOOK_MS);
     if (init->accept_at > now) next = earlier(next, init->accept_at);
     if (next == NEVER) return -1;
     return next > now ? (int)(next - now) : 0;
@@ -269,7 +284,7 @@ static void attend_daemon(struct init *init, struct daemon *daemon, short events
     if (events & ~POLLOUT) hear_daemon(daemon, &init->runtime);
 }
 
-/* poll skips what has no descriptor. */
+/* poll ignores entries with a negative descriptor. */
 static void wait_and_attend(struct init *init) {
     struct upgrade *upgrade = &init->upgrade;
     int listener = monotonic_ms() >= init->accept_at ? init->runtime.listener : -1;
@@ -324,11 +339,11 @@ int resume_init(struct daemon *daemon, int descriptor) {
     struct init init = new_init(daemon);
     if (!prepare(&init)) return refuse_to_run();
     if (!take_over(&init, descriptor)) {
-        complain("resume is how an upgrade goes on; sandboxd start is what people run");
+        complain("resume is internal to an upgrade; run boxkeep start instead");
         return 1;
     }
     finish_upgrade(&init.upgrade, daemon, NULL);
-    /* SIGCHLD that was pending is lost when its action is set, and whoever it told of has to be looked for. */
+    /* A pending SIGCHLD is discarded when its action is set, so children that ended before have to be looked for. */
     reap(&init);
     return run(&init);
 }

@@ -1,6 +1,6 @@
-/* init: starts the daemon, makes keepers, reaps orphans, ends everything in order. */
-#ifndef SANDBOXD_INIT_H
-#define SANDBOXD_INIT_H
+/* Runs init: starts the daemon, forks keepers, reaps orphans and shuts everything down in order. */
+#ifndef BOXKEEP_INIT_H
+#define BOXKEEP_INIT_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -9,6 +9,7 @@
 #include "ending.h"
 #include "keepers.h"
 #include "runtime.h"
+#include "tree.h"
 #include "upgrade.h"
 
 enum init_phase { PHASE_RUNNING, PHASE_DAEMON_ENDS, PHASE_KEEPERS_END, PHASE_KILLING };
@@ -18,6 +19,8 @@ struct init {
     struct daemon *daemon;
     struct runtime runtime;
     struct keepers keepers;
+    /* Filled when the keepers are asked to end. */
+    struct tree adopted;
     struct upgrade upgrade;
     struct ending ending;
     int signals;
@@ -30,9 +33,9 @@ struct init {
     uint64_t accept_at;
 };
 
-/* Runs until the end of everything and gives the exit code. */
+/* Runs until everything has ended, and returns the exit code. */
 int run_init(struct daemon *daemon);
-/* The same for what another program has begun in this process, and left in a descriptor. */
+/* Continues as run_init with the state that the previous program of this process left in a descriptor. */
 int resume_init(struct daemon *daemon, int descriptor);
 
 #endif

@@ -1,4 +1,4 @@
-/* Small system calls made whole: interrupted calls repeated, clocks in one unit, one-line complaints. */
+/* Wraps small system calls: retries after interruption, clocks in fixed units, one-line complaints. */
 #include "io.h"
 
 #include <dirent.h>
@@ -114,8 +114,8 @@ uint64_t realtime_ns(void) {
     return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
-/* The C libraries keep a few real-time signals to themselves and refuse to reset them: ask the kernel.
- * An action of all zeroes is the default one on every architecture. */
+/* The C libraries reserve a few real-time signals and refuse to reset them, so this asks the kernel directly. An
+ * action of all zeroes is the default action on every architecture. */
 static void reset_signal_actions(void) {
     static const char default_action[64];
     for (int number = 1; number <= KERNEL_SIGNALS; number++)
@@ -126,7 +126,7 @@ static void set_signal_mask(uint64_t mask) {
     syscall(SYS_rt_sigprocmask, (long)SIG_SETMASK, &mask, NULL, (long)KERNEL_SIGNAL_SET_BYTES);
 }
 
-/* Blocked first: a signal that was pending must not meet its default action in between. */
+/* Signals are blocked first, so that a pending signal does not meet its default action in between. */
 void block_all_signals(void) {
     set_signal_mask(~(uint64_t)0);
     reset_signal_actions();
@@ -142,7 +142,7 @@ void complain(const char *format, ...) {
     va_start(arguments, format);
     int length = vsnprintf(line, sizeof line, format, arguments);
     va_end(arguments);
-    if (length >= 0) dprintf(STDERR_FILENO, "sandboxd: %s\n", line);
+    if (length >= 0) dprintf(STDERR_FILENO, "boxkeep: %s\n", line);
 }
 
 bool is_trusted_peer(int socket_fd) {
@@ -152,7 +152,8 @@ bool is_trusted_peer(int socket_fd) {
     return peer.uid == 0 || peer.uid == geteuid();
 }
 
-/* The path goes through our own descriptor: a socket path ends at 108 bytes, a directory's may be longer. */
+/* The path goes through our own descriptor, because a socket path is limited to 108 bytes and a directory's path may
+ * be longer. */
 int listen_in_directory(int directory, const char *name, int backlog) {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
     snprintf(address.sun_path, sizeof address.sun_path, "/proc/self/fd/%d/%s", directory, name);

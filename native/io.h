@@ -1,26 +1,26 @@
-/* Small system calls made whole: interrupted calls repeated, clocks in one unit, one-line complaints. */
-#ifndef SANDBOXD_IO_H
-#define SANDBOXD_IO_H
+/* Wraps small system calls: retries after interruption, clocks in fixed units, one-line complaints. */
+#ifndef BOXKEEP_IO_H
+#define BOXKEEP_IO_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
 
-/* read(2) repeated on EINTR. */
+/* read(2), repeated on EINTR. */
 ssize_t read_some(int fd, void *buffer, size_t size);
-/* Writes everything or answers false with errno. */
+/* Writes all bytes. False with errno. */
 bool write_all(int fd, const void *bytes, size_t size);
-/* Reads a small file such as those in /proc as text; answers false when it cannot be read. */
+/* Reads a small file, such as those in /proc, as text. False when it cannot be read. */
 bool read_text_file(const char *path, char *text, size_t size);
-/* As read_text_file, of a path below an open directory. */
+/* Like read_text_file, for a path below an open directory. */
 bool read_text_file_at(int directory, const char *path, char *text, size_t size);
 
-/* A descriptor that reads as empty: /dev/null, or where an image has none, a pipe without a writer. It is kept over
- * exec unless `flags` is O_CLOEXEC. -1 with errno. */
+/* A descriptor that reads as empty: /dev/null, or a pipe without a writer in an image without /dev/null. It stays
+ * open across exec unless `flags` is O_CLOEXEC. -1 with errno. */
 int open_null(int flags);
 
-/* Closes fd when it is one, and forgets it. */
+/* Closes fd if it is open and sets it to -1. */
 void close_descriptor(int *fd);
 /* Closes every descriptor from `first` on. */
 void close_descriptors_from(int first);
@@ -28,12 +28,12 @@ void close_descriptors_from(int first);
 uint64_t monotonic_ms(void);
 uint64_t realtime_ns(void);
 
-/* Blocks every signal that can be blocked and gives each its default action. */
+/* Blocks every signal that can be blocked, and resets every action to the default. */
 void block_all_signals(void);
-/* Unblocks every signal; usable in a child that shares our memory. */
+/* Unblocks every signal. A child that shares our memory may call it. */
 void unblock_all_signals(void);
 
-/* One line on stderr: "sandboxd: ...". */
+/* Writes one line to stderr: "boxkeep: ...". */
 void complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* Whether the other end of a unix socket is root or runs under our own uid. */

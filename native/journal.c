@@ -1,4 +1,4 @@
-/* The journal of one command: the claim on its directory, the header of its logs, what happened to it. */
+/* Writes the journal of one command: the claim on its directory, the header of its logs, its events. */
 #include "journal.h"
 
 #include <errno.h>
@@ -45,7 +45,7 @@ static void add_gaps(struct text *text, const struct log *log) {
     add_text(text, "]");
 }
 
-/* Even with every gap in use and every number at its longest this stays below the header's size. */
+/* Even with every gap in use and every number at its longest, the text is shorter than the header. */
 void write_journal_header(struct journal *journal) {
     char header[JOURNAL_HEADER_BYTES];
     struct text text = {header, sizeof header};
@@ -60,11 +60,11 @@ void write_journal_header(struct journal *journal) {
     add_text(&text, "],\"seq2\":%" PRIu64 "}", journal->sequence);
     *text.at = ' ';
     header[sizeof header - 1] = '\n';
-    /* A header that cannot be written is followed by the next one; the room for it is reserved. */
+    /* A failed write is repaired by the next header, whose space is reserved. */
     if (pwrite(journal->fd, header, sizeof header, 0) < 0) return;
 }
 
-/* File systems that cannot reserve get the room filled with empty lines, which readers skip. */
+/* For file systems that cannot reserve space: fills the space with empty lines, which readers skip. */
 static bool fill_reserve(int fd) {
     char lines[JOURNAL_RESERVED_BYTES];
     memset(lines, '\n', sizeof lines);
@@ -78,7 +78,7 @@ static bool reserve(int fd) {
     return (errno == EOPNOTSUPP || errno == ENOSYS) && fill_reserve(fd);
 }
 
-/* The empty journal of a command that is forgotten; like a new one, only one can have it. */
+/* Reuses the empty journal of a forgotten command. As with a new journal, only one keeper can succeed. */
 static int take_spare_journal(int directory) {
     if (syscall(SYS_renameat2, directory, "spare-journal", directory, "journal", RENAME_NOREPLACE) != 0) return -1;
     return openat(directory, "journal", O_WRONLY | O_CLOEXEC | O_NOFOLLOW);
@@ -88,7 +88,8 @@ static int create_journal(int directory) {
     return openat(directory, "journal", O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
 }
 
-/* A journal without room is taken away again: nothing has started, and the next to come may claim. */
+/* A journal without reserved space is removed again: nothing has started, so the next keeper may claim the
+ * directory. */
 bool claim_directory(struct journal *journal, int directory) {
     journal->fd = take_spare_journal(directory);
     if (journal->fd < 0) journal->fd = create_journal(directory);
@@ -105,7 +106,7 @@ bool claim_directory(struct journal *journal, int directory) {
     return true;
 }
 
-/* One write for each line, so that a reader finds it whole or not at all. */
+/* One write for each line, so that a reader finds either the whole line or nothing. */
 static void append_line(struct journal *journal, const char *line, size_t size) {
     ssize_t count = pwrite(journal->fd, line, size, (off_t)journal->next_offset);
     if (count > 0) journal->next_offset += (uint64_t)count;

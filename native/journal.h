@@ -1,6 +1,6 @@
-/* The journal of one command: the claim on its directory, the header of its logs, what happened to it. */
-#ifndef SANDBOXD_JOURNAL_H
-#define SANDBOXD_JOURNAL_H
+/* Writes the journal of one command: the claim on its directory, the header of its logs, its events. */
+#ifndef BOXKEEP_JOURNAL_H
+#define BOXKEEP_JOURNAL_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -15,11 +15,11 @@ struct journal {
     const struct log *logs[2];
 };
 
-/* Creates the journal, which must not exist, with room for all it will ever hold. False with errno. */
+/* Creates the journal, which must not exist yet, and reserves space for all its content. False with errno. */
 bool claim_directory(struct journal *journal, int directory);
-/* Rewrites heads and gaps in one write. */
+/* Rewrites heads and gaps with one write. */
 void write_journal_header(struct journal *journal);
-/* Adds one line about the command as it stands now. */
+/* Appends one line with the current state of the command. */
 void write_journal_event(struct journal *journal, const char *event, const struct status *status);
 void write_journal_failure(struct journal *journal, int stage, int reason);
 

@@ -1,4 +1,4 @@
-/* The keeper's life: waits for its command, its client and signals, and leaves when all is over. */
+/* The event loop of a keeper: serves its command, its client and signals, and exits when all have ended. */
 #include "keeper.h"
 
 #include <errno.h>
@@ -44,7 +44,7 @@ const struct status *current_status(struct keeper *keeper) {
     return status;
 }
 
-/* ---- the leader's end ---- */
+/* ---- the end of the leader ---- */
 
 static uint64_t microseconds(struct timeval time) {
     return (uint64_t)time.tv_sec * 1000000u + (uint64_t)time.tv_usec;
@@ -83,7 +83,7 @@ static void end_leader(struct keeper *keeper, int wait_status, const struct rusa
     write_journal_event(&keeper->journal, "exited", current_status(keeper));
 }
 
-/* Reaps the leader and every orphan that came to us. */
+/* Reaps the leader and every orphan that was reparented to us. */
 static void reap(struct keeper *keeper) {
     struct rusage usage;
     int wait_status;
@@ -97,7 +97,7 @@ static void reap(struct keeper *keeper) {
     if (!keeper->has_descendants) finish_ending(&keeper->ending);
 }
 
-/* ---- what is told, and when it is over ---- */
+/* ---- reporting the end, and exiting ---- */
 
 static void tell_end(struct keeper *keeper) {
     bool is_closed = are_streams_closed(&keeper->streams);
@@ -111,7 +111,7 @@ static void tell_end(struct keeper *keeper) {
     else if (tells_close) tell_status(keeper, FRAME_CLOSED);
 }
 
-/* At shutdown a stranger who holds the command's output cannot keep us. */
+/* During shutdown, a process outside the tree that holds the command's output open cannot keep the keeper running. */
 static bool is_over(const struct keeper *keeper) {
     if (keeper->is_leaving) return true;
     if (!(keeper->status.flags & STATUS_SPAWNED)) return keeper->client.fd < 0;
@@ -156,7 +156,7 @@ static int wait_ms(const struct keeper *keeper) {
 
 /* ---- the loop ---- */
 
-/* The only signal that means something here is SIGTERM; SIGCHLD wakes the loop, which always reaps. */
+/* Only SIGTERM has an effect here. SIGCHLD just wakes the loop, which always reaps. */
 static void read_signals(struct keeper *keeper) {
     struct signalfd_siginfo signal;
     while (read_some(keeper->signals, &signal, sizeof signal) == (ssize_t)sizeof signal) {
@@ -167,7 +167,7 @@ static void read_signals(struct keeper *keeper) {
     }
 }
 
-/* A pipe without a reader says so although nothing is to be written. */
+/* A pipe without a reader reports an error even if nothing is to be written. */
 static void write_stdin(struct keeper *keeper, uint32_t events) {
     bool has_queue = keeper->input.used > 0, is_unread = (events & EPOLLERR) && !keeper->input.is_terminal;
     if (keeper->input.fd < 0) return;
@@ -199,8 +199,8 @@ static void live(struct keeper *keeper) {
     }
 }
 
-/* We stop talking and wait until the client has heard it and closes too. Were the socket closed over bytes
- * that the client still sends, the connection would be reset, and the client might miss what it was told last. */
+/* Sends no more, and waits until the client has read everything and closes too. Closing the socket while the client
+ * still sends would reset the connection, and the client might miss the last frames. */
 static void take_leave(int fd) {
     char unread[4096];
     uint64_t deadline = monotonic_ms() + FAREWELL_MS;

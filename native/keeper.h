@@ -1,6 +1,6 @@
 /* A keeper: the process that holds one command. */
-#ifndef SANDBOXD_KEEPER_H
-#define SANDBOXD_KEEPER_H
+#ifndef BOXKEEP_KEEPER_H
+#define BOXKEEP_KEEPER_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -12,16 +12,16 @@
 #include "stdin.h"
 #include "streams.h"
 
-/* The one daemon connection. */
+/* The only connection with a daemon. */
 struct client {
     int fd;
     struct inbox inbox;
     bool is_watching;
     uint64_t watched[2];
-    /* Whether it is told with OUTPUT, and how many bytes that may carry. */
+    /* Whether output is reported with OUTPUT, and how many bytes OUTPUT may carry. */
     bool is_following;
     uint32_t most_bytes;
-    /* How often it is told more before it has to ask again. */
+    /* How many updates the keeper may still push before the client has to ask again. */
     uint32_t times;
 };
 
@@ -36,7 +36,7 @@ struct keeper {
     struct input input;
     struct ending ending;
     struct status status;
-    /* What a command gets that asks for no oom score of its own. */
+    /* The score of a command that requests no oom score of its own. */
     int default_oom_score;
     int oom_counter;
     uint64_t oom_kills_before;
@@ -50,44 +50,44 @@ struct keeper {
     bool is_leaving;
     bool is_shutting_down;
     uint64_t hard_deadline;
-    /* When SPAWNED is to be told that the client does not wait for. */
+    /* When a deferred SPAWNED has to be sent. */
     uint64_t spawned_due;
-    /* When the answer to STDIN is to be told that waits for OUTPUT. */
+    /* When an answer to STDIN has to be sent that waits for OUTPUT. */
     uint64_t stdin_due;
     uint32_t hard_grace_ms;
 };
 
-/* Holds one command on this connection and leaves when all is over. */
+/* Holds one command on this connection and exits when all has ended. */
 _Noreturn void run_keeper(int connection, int default_oom_score);
 
-/* commands.c: what the client asks for, once there is a command. */
+/* commands.c: the client's requests after the start of the command. */
 
-/* False when the frame is not one that may come here: the connection ends. */
+/* False when the frame is not valid here. The caller then closes the connection. */
 bool obey_frame(struct keeper *keeper, const struct frame *frame);
-/* Asks for the end, unless something else did before. */
+/* Requests the end of the command. The first cause is kept. */
 void terminate_command(struct keeper *keeper, uint32_t grace_ms, uint32_t cause);
 
-/* start.c: the command's start. */
+/* start.c: the start of the command. */
 
-/* Starts what the frame asks for, or tells why not and leaves. */
+/* Starts the command of the frame. On failure the keeper reports the reason and exits. */
 void start_command(struct keeper *keeper, const struct frame *frame);
 
-/* client.c: the connection. */
+/* client.c: the connection with the daemon. */
 
 void connect_client(struct keeper *keeper, int fd);
 void disconnect_client(struct keeper *keeper);
 void tell_client(struct keeper *keeper, uint16_t type, const uint8_t *payload, size_t size);
 void tell_status(struct keeper *keeper, uint16_t type);
 void tell_stdin(struct keeper *keeper);
-/* The same, unless OUTPUT will tell it in a moment. */
+/* Like tell_stdin, unless OUTPUT will carry the same state in a moment. */
 void answer_stdin(struct keeper *keeper);
-/* One DATA for one WATCH, one OUTPUT for one FOLLOW. */
+/* Sends one DATA for one WATCH, one OUTPUT for one FOLLOW. */
 void tell_output(struct keeper *keeper);
-/* Reads and obeys what came. */
+/* Reads and handles the frames that have arrived. */
 void read_client(struct keeper *keeper);
 void accept_client(struct keeper *keeper);
 
-/* The status as of now. */
+/* The current status. */
 const struct status *current_status(struct keeper *keeper);
 
 #endif

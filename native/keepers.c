@@ -1,4 +1,4 @@
-/* The keepers that init has made and that still live. */
+/* The list of the living keepers that init has forked. */
 #include "keepers.h"
 
 #include <signal.h>

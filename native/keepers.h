@@ -1,6 +1,6 @@
-/* The keepers that init has made and that still live. */
-#ifndef SANDBOXD_KEEPERS_H
-#define SANDBOXD_KEEPERS_H
+/* The list of the living keepers that init has forked. */
+#ifndef BOXKEEP_KEEPERS_H
+#define BOXKEEP_KEEPERS_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -12,12 +12,12 @@ struct keepers {
     size_t capacity;
 };
 
-/* Makes room for one more; without it none may be forked, for it could not be ended. */
+/* Makes room for one more keeper. A keeper must not be forked without it, because init could not end that keeper. */
 bool reserve_keeper(struct keepers *keepers);
 void add_keeper(struct keepers *keepers, pid_t pid);
-/* Forgets a process that was reaped, if it was a keeper; the others stay in their order. */
+/* Forgets a reaped process if it was a keeper. The others stay in their order. */
 void remove_keeper(struct keepers *keepers, pid_t pid);
-/* Until they are reaped their pids cannot be anybody else's. */
+/* Safe without further checks: a pid is not reused until its process is reaped. */
 void signal_keepers(const struct keepers *keepers, int signal_number);
 
 #endif

@@ -1,4 +1,4 @@
-/* Starts one command: its pipes or terminal, and the child that becomes it. */
+/* Starts one command: opens its pipes or terminal, and starts the child that executes the command. */
 #include "launch.h"
 
 #include <errno.h>
@@ -51,12 +51,12 @@ static bool set_nonblocking(int fd) {
     return flags >= 0 && fcntl(fd, F_SETFL, flags | O_NONBLOCK) == 0;
 }
 
-/* Only what this keeper made changes its owner, so that a command can open /dev/stdout again. */
+/* Only pipes that this keeper made change their owner, so that a command can reopen /dev/stdout. */
 static bool give_to_account(int fd, const struct request *request) {
     return !(request->flags & SPAWN_ACCOUNT) || fchown(fd, request->uid, request->gid) == 0;
 }
 
-/* The other end of a terminal; kernels before 4.13 and some sandboxes know only its name. */
+/* Opens the other end of a terminal. Kernels before 4.13 and some sandboxes support only opening it by name. */
 static int open_terminal_peer(int terminal) {
     int peer = ioctl(terminal, TIOCGPTPEER, O_RDWR | O_NOCTTY | O_CLOEXEC);
     unsigned number = 0;
@@ -66,7 +66,7 @@ static int open_terminal_peer(int terminal) {
     return open(path, O_RDWR | O_NOCTTY | O_CLOEXEC);
 }
 
-/* The group of a terminal stays what the system gives it, commonly `tty`. */
+/* The terminal's group stays the one that the system assigned, commonly `tty`. */
 static bool give_terminal_to_account(int fd, const struct request *request) {
     return !(request->flags & SPAWN_ACCOUNT) || fchown(fd, request->uid, (gid_t)-1) == 0;
 }
@@ -117,7 +117,7 @@ struct failure open_channels(struct channels *channels, const struct request *re
     return open_pipes(channels, request) ? no_failure : failed(STAGE_PIPE);
 }
 
-/* A terminal is one descriptor three times, merged output one twice. */
+/* With a terminal all three descriptors are the same one. With merged output stdout and stderr are. */
 void close_child_ends(struct channels *channels) {
     for (int index = 2; index >= 0; index--) {
         bool is_shared = index > 0 && channels->child[index] == channels->child[index - 1];
@@ -133,8 +133,8 @@ void close_keeper_ends(struct channels *channels) {
 }
 
 /* ---- the child ----
- * It runs in our memory while we wait, so a failure is a plain variable. The account changes by bare system
- * calls because the C libraries' functions want to tell other threads. */
+ * The child runs in our memory while we wait, so it reports a failure in a plain variable. It changes the account by
+ * bare system calls, because the C libraries' functions try to notify other threads. */
 
 struct launch_plan {
     const struct request *request;
@@ -193,8 +193,8 @@ static void switch_account(struct launch_plan *plan) {
     if (syscall(SET_UID, request->uid, request->uid, request->uid) != 0) give_up(plan, STAGE_UID);
 }
 
-/* After the switch of account, which forgets the parent-death signal. A keeper that died before it was set
- * sends nothing any more. */
+/* Must follow the switch of account, which clears the parent-death signal. If the keeper died before prctl, no signal
+ * will arrive, so the child checks its parent. */
 static void tie_to_keeper(struct launch_plan *plan) {
     if (!(plan->request->flags & SPAWN_TIED)) return;
     prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -207,7 +207,7 @@ static const char *search_path(char **environment) {
     return DEFAULT_SEARCH_PATH;
 }
 
-/* Joins one entry of PATH, which may be empty for the working directory, with the program's name. */
+/* Joins one entry of PATH with the program's name. An empty entry means the working directory. */
 static bool join_program_path(char *path, const char *entry, size_t entry_length, const char *name) {
     size_t name_length = strlen(name);
     if (entry_length + name_length + 2 > PROGRAM_PATH_BYTES) return false;
@@ -221,7 +221,7 @@ static bool is_search_continued(int reason) {
     return reason == ENOENT || reason == ENOTDIR || reason == EACCES || reason == ENAMETOOLONG || reason == ELOOP;
 }
 
-/* Returns only when nothing could be run. A program that is there but may not be run outweighs absence. */
+/* Returns only when nothing could be executed. A program without execute permission outweighs a missing program. */
 static void search_and_exec(const char *name, char **arguments, char **environment) {
     char path[PROGRAM_PATH_BYTES];
     int reason = ENOENT;

@@ -1,4 +1,4 @@
-/* A growing list of strings, NULL-terminated as exec takes it; for the start of the program only. */
+/* A growing list of strings, NULL-terminated for exec. Only used while the program starts. */
 #include "list.h"
 
 #include <stdio.h>

@@ -1,6 +1,6 @@
-/* A growing list of strings, NULL-terminated as exec takes it; for the start of the program only. */
-#ifndef SANDBOXD_LIST_H
-#define SANDBOXD_LIST_H
+/* A growing list of strings, NULL-terminated for exec. Only used while the program starts. */
+#ifndef BOXKEEP_LIST_H
+#define BOXKEEP_LIST_H
 
 #include <stddef.h>
 
@@ -9,11 +9,11 @@ struct string_list {
     size_t count;
 };
 
-/* Adds a copy. Without memory at this point there is nothing to go on with: ends the program. */
+/* Adds a copy. Ends the program when memory is exhausted, because the start cannot continue. */
 void add_string(struct string_list *list, const char *string);
-/* Of a list that ends with NULL; an empty one may be NULL itself. */
+/* Adds copies from a list that ends with NULL. `strings` may be NULL for an empty list. */
 void add_strings(struct string_list *list, char *const *strings);
-/* Adds the two as one string. */
+/* Adds option and value as one string. */
 void add_option(struct string_list *list, const char *option, const char *value);
 /* Overwrites and frees every string. */
 void wipe_strings(struct string_list *list);

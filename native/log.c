@@ -1,4 +1,4 @@
-/* One output log: absolute offsets in a file whose past can be given up, and the gaps in it. */
+/* One output log: a file with absolute offsets, old content that can be evicted, and recorded gaps. */
 #include "log.h"
 
 #include <errno.h>
@@ -17,19 +17,20 @@ static void drop_gap(struct log *log, unsigned index) {
     memmove(&log->gaps[index], &log->gaps[index + 1], (log->gap_count - index) * sizeof log->gaps[0]);
 }
 
-/* What lies below the head needs no gap to tell of it. */
+/* Gaps below the head are not recorded: everything below the head is gone. */
 static void drop_passed_gaps(struct log *log) {
     while (log->gap_count > 0 && log->gaps[0].to <= log->head) drop_gap(log, 0);
 }
 
-/* Readers look at the bytes first and at the header second: the header is always written before bytes go. */
+/* The header is always written before bytes are freed. Readers therefore read the bytes first and check the header
+ * second. */
 static void move_head(struct log *log, uint64_t head) {
     log->head = head;
     drop_passed_gaps(log);
     write_journal_header(log->journal);
 }
 
-/* File systems without holes: start the file over. It stays sparse, so that offsets stay absolute. */
+/* For file systems without holes: truncates the file. Later writes make it sparse, so that offsets stay absolute. */
 static void start_over(struct log *log) {
     move_head(log, log->end);
     if (ftruncate(log->fd, 0) != 0) return; /* the bytes stay on the disk, but no reader looks at them */
@@ -47,7 +48,7 @@ static void give_up_below(struct log *log, uint64_t head) {
     punch(log, before, head);
 }
 
-/* Whole pages where the cap allows it: a part of a page would be written over with zeroes, not freed. */
+/* Rounds down to a whole page where the cap allows it: a partial page would be zeroed, not freed. */
 static uint64_t round_head(const struct log *log, uint64_t head) {
     uint64_t rounded = head - head % PAGE_BYTES;
     return rounded > log->head && log->end - rounded < log->cap_bytes ? rounded : head;
@@ -67,7 +68,7 @@ void evict_from_log(struct log *log, uint64_t keep_from) {
     give_up_below(log, round_head(log, head < keep_from ? head : keep_from));
 }
 
-/* Gap `index` and the one after it become one; what was kept between them is given up. */
+/* Joins gap `index` with the next gap. The bytes between them are lost. */
 static void join_gaps(struct log *log, unsigned index) {
     struct gap between = {log->gaps[index].to, log->gaps[index + 1].from};
     log->lost += between.to - between.from;
@@ -127,7 +128,7 @@ static bool open_log(struct log *log) {
     return log->fd >= 0;
 }
 
-/* A full disk never holds up the command: half of the log makes room, and what then does not fit is a gap. */
+/* A full disk never blocks the command: half of the log is evicted, and bytes that still do not fit become a gap. */
 static void keep(struct log *log, const uint8_t *bytes, size_t size) {
     size_t stored = store(log, bytes, size);
     if (stored == size) return;

@@ -1,4 +1,4 @@
-/* The program `sandboxd`: becomes init at `start`, and hands every other sub-command to the daemon. */
+/* The program `boxkeep`: becomes init for `start`, and runs the daemon for every other sub-command. */
 #include <errno.h>
 #include <limits.h>
 #include <fcntl.h>
@@ -18,6 +18,7 @@
 #include "unpacked.h"
 
 #define DAEMON_OPTION "--daemon="
+#define WORKER_WORD "computer-use"
 #define EXIT_USAGE 2
 #define EXIT_NOT_FOUND 127
 #define EXIT_NOT_RUNNABLE 126
@@ -26,14 +27,14 @@ extern char **environ;
 
 static struct payload payload;
 
-/* Takes the leading --daemon= options and tells where the daemon's own arguments begin. */
+/* Takes the leading --daemon= options and returns the position of the daemon's own arguments. */
 static char **take_daemon_options(char **arguments, struct string_list *command) {
     for (; *arguments != NULL && strncmp(*arguments, DAEMON_OPTION, strlen(DAEMON_OPTION)) == 0; arguments++)
         add_string(command, *arguments + strlen(DAEMON_OPTION));
     return arguments;
 }
 
-/* A release has its daemon inside and lets nobody put another one in its place. */
+/* A release contains its daemon and does not allow another daemon in its place. */
 static bool find_daemon(struct daemon *daemon) {
     bool is_named = daemon->command.count > 0;
     switch (find_payload(&payload)) {
@@ -48,7 +49,8 @@ static bool find_daemon(struct daemon *daemon) {
     return !is_named;
 }
 
-/* The lock on the unpacked files goes with the process: until it has them all open, nobody may remove them. */
+/* The lock on the unpacked files stays with the process: nothing may remove the files until the daemon has opened all
+ * of them. */
 static bool add_daemon(struct daemon *daemon, struct string_list *command) {
     if (daemon->payload == NULL) return true;
     if (!add_unpacked_daemon(daemon->payload, command)) return false;
@@ -56,18 +58,33 @@ static bool add_daemon(struct daemon *daemon, struct string_list *command) {
     return true;
 }
 
-/* The other sub-commands talk to a daemon as clients and read its key from the environment themselves. */
-static int run_subcommand(struct daemon *daemon, char **arguments) {
+/* Replaces this process by the daemon's program, with these arguments and the environment without keys. */
+static int run_program(struct daemon *daemon, char **arguments) {
     struct string_list command = daemon->command;
+    environ = daemon->surroundings->environment.items; /* The list has moved when variables were added to it. */
     if (!add_daemon(daemon, &command)) return 1;
     add_strings(&command, arguments);
-    add_strings(&daemon->surroundings->environment, daemon->surroundings->secrets.items);
     execve(command.items[0], command.items, daemon->surroundings->environment.items);
     complain("cannot run the daemon %s: %s", command.items[0], strerror(errno));
     return errno == ENOENT ? EXIT_NOT_FOUND : EXIT_NOT_RUNNABLE;
 }
 
-/* From here on this process lives long: nothing of its starter's may stay open. */
+/* The other sub-commands are clients of a daemon and read their key from the environment themselves. */
+static int run_subcommand(struct daemon *daemon, char **arguments) {
+    add_strings(&daemon->surroundings->environment, daemon->surroundings->secrets.items);
+    return run_program(daemon, arguments);
+}
+
+/* The desktop worker lives as long as the desktop, where other programs could read its environment and its arguments,
+ * and needs no key. */
+static int run_worker(struct daemon *daemon, char **arguments) {
+    close_descriptors_from(STDERR_FILENO + 1);
+    if (daemon->payload != NULL && find_payload(&payload) != PAYLOAD_FOUND) return 1;
+    scrub_arguments(daemon->surroundings, arguments);
+    return run_program(daemon, daemon->surroundings->arguments.items);
+}
+
+/* This process is long-lived, so it closes all descriptors that its parent left open. */
 static int run_start(struct daemon *daemon, char **arguments) {
     close_descriptors_from(STDERR_FILENO + 1);
     if (daemon->payload != NULL && find_payload(&payload) != PAYLOAD_FOUND) return 1;
@@ -75,15 +92,17 @@ static int run_start(struct daemon *daemon, char **arguments) {
     return run_init(daemon);
 }
 
-/* A program that could not read what init will leave to it must not get as far as that. */
+/* Refuses a program that could not read the state of the current init, before the upgrade gets that far. */
 static int run_successor(struct daemon *daemon, char **arguments) {
-    if (arguments[1] != NULL && strcmp(arguments[1], HANDOVER_VERSION_TEXT) == 0)
+    if (arguments[1] != NULL && strcmp(arguments[1], HANDOVER_VERSION_TEXT) == 0) {
+        add_runtime_options(&daemon->surroundings->environment);
         return run_subcommand(daemon, arguments + 2);
-    complain("this program cannot take over from the sandboxd that runs; restart it");
+    }
+    complain("this program cannot take over from the boxkeep that runs; restart it");
     return EXIT_USAGE;
 }
 
-/* The client has to name the program that it came with: this one. */
+/* The client has to name the program that it belongs to, which is this one. */
 static int run_upgrade(struct daemon *daemon, char **arguments) {
     char path[PATH_MAX];
     ssize_t length = readlink("/proc/self/exe", path, sizeof path - 1);
@@ -115,6 +134,7 @@ int main(int argc, char **argv) {
     environ = surroundings.environment.items;
     if (!find_daemon(&daemon)) return EXIT_USAGE;
     if (is_word(arguments[0], "start")) return run_start(&daemon, arguments);
+    if (is_word(arguments[0], WORKER_WORD)) return run_worker(&daemon, arguments);
     if (is_word(arguments[0], "upgrade")) return run_upgrade(&daemon, arguments);
     if (is_word(arguments[0], SUCCEED_WORD)) return run_successor(&daemon, arguments);
     if (is_word(arguments[0], RESUME_WORD) && arguments[1] != NULL) return resume_init(&daemon, atoi(arguments[1]));

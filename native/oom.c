@@ -1,4 +1,4 @@
-/* How often the kernel has killed for want of memory, as far as this can be known here. */
+/* Reads how often the kernel has killed processes for lack of memory, as far as it is visible here. */
 #include "oom.h"
 
 #include <fcntl.h>
@@ -23,7 +23,7 @@ static bool find_count(const char *text, uint64_t *count) {
     return false;
 }
 
-/* The file is made anew for each read of its beginning. */
+/* The kernel generates the content anew for each read at offset 0. */
 bool read_oom_kills(int counter, uint64_t *count) {
     char text[TEXT_BYTES];
     ssize_t size = counter < 0 ? -1 : pread(counter, text, sizeof text - 1, 0);
@@ -32,7 +32,7 @@ bool read_oom_kills(int counter, uint64_t *count) {
     return find_count(text, count);
 }
 
-/* A file of that name which does not count what we ask for is none. */
+/* A file with this name but without the counter is treated as missing. */
 static int open_counter(const char *path) {
     uint64_t count;
     int counter = open(path, O_RDONLY | O_CLOEXEC);
@@ -40,7 +40,7 @@ static int open_counter(const char *path) {
     return counter;
 }
 
-/* Inside a container the path in /proc/self/cgroup may be the host's, and the mount shows only our part. */
+/* Inside a container, the path in /proc/self/cgroup may be the host's, while the mount shows only our part. */
 static int open_group_counter(const char *mount, const char *group, const char *file) {
     char path[PATH_BYTES];
     int length = snprintf(path, sizeof path, "%s%s/%s", mount, group, file);
@@ -50,7 +50,7 @@ static int open_group_counter(const char *mount, const char *group, const char *
     return open_counter(path);
 }
 
-/* The path of a line "id:controllers:path" of /proc/self/cgroup whose controllers are the given ones. */
+/* Finds the path of the line "id:controllers:path" in /proc/self/cgroup with the given controllers. */
 static bool find_group(const char *text, const char *controllers, char *group, size_t size) {
     char wanted[32];
     snprintf(wanted, sizeof wanted, ":%s:", controllers);

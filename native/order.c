@@ -1,4 +1,4 @@
-/* The index of arrival order across stdout and stderr. */
+/* The index of the arrival order across stdout and stderr. */
 #include "order.h"
 
 #include <fcntl.h>
@@ -10,7 +10,7 @@
 
 #define ENTRY_BYTES 8u
 
-/* Old entries become a hole, which reads as zero: "the first stream up to 0", which says nothing. */
+/* Old entries become a hole, which reads as zero: "the first stream up to 0", an entry without effect. */
 static void give_up_old_entries(struct order *order) {
     uint64_t keep_from = order->written - ORDER_LIMIT_BYTES / 2;
     int mode = FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE;
@@ -21,7 +21,7 @@ static void give_up_old_entries(struct order *order) {
     order->punched = keep_from;
 }
 
-/* An entry that does not fit on the disk is left out: the runs around it then read as longer ones. */
+/* An entry that does not fit on the disk is omitted. The runs around it then read as one longer run. */
 static void append_entry(struct order *order, uint64_t end, int stream) {
     uint8_t entry[ENTRY_BYTES];
     struct field_writer writer = write_fields(entry, sizeof entry);

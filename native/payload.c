@@ -1,4 +1,4 @@
-/* What a release carries behind this program: found, and described by its trailer and its table. */
+/* Finds the payload that a release carries behind this program, and reads its trailer and table. */
 #include "payload.h"
 
 #include <errno.h>
@@ -41,9 +41,9 @@ bool read_payload(const struct payload *payload, void *bytes, size_t size, uint6
 }
 
 /* ---- the table ----
- * Not compressed: a start that finds the files unpacked needs nothing else. */
+ * The table is not compressed: a start with files already unpacked needs nothing else. */
 
-/* A plain name: the files lie side by side, and none of them is hidden. */
+/* A plain name has no slash and no leading dot: all files lie in one directory, and none is hidden. */
 static bool is_plain_name(const char *name) {
     size_t length = strnlen(name, PAYLOAD_NAME_BYTES);
     return length > 0 && length < PAYLOAD_NAME_BYTES && name[0] != '.' && strchr(name, '/') == NULL;
@@ -61,7 +61,7 @@ static bool read_row(struct payload *payload, unsigned index, uint64_t *left) {
     return true;
 }
 
-/* All files together are exactly as large as the trailer says. */
+/* The sizes of all files must add up to the size in the trailer. */
 static bool read_table(struct payload *payload, uint64_t unpacked_bytes) {
     uint8_t head[COUNT_BYTES];
     if (!read_payload(payload, head, sizeof head, 0)) return false;
@@ -88,7 +88,7 @@ static bool parse_trailer(struct payload *payload, const uint8_t *trailer, uint6
     return read_table(payload, unpacked_bytes);
 }
 
-/* The section headers are the last thing in a program: what is longer has carried something. */
+/* The section headers are the last part of a program. A longer file has carried a payload. */
 static bool has_more_than_program(int file, uint64_t file_size) {
     ElfW(Ehdr) header;
     if (!read_at(file, &header, sizeof header, 0)) return false;

@@ -1,4 +1,4 @@
-/* Where unpacked files may lie: a directory that is ours alone, in the first place that will do. */
+/* Finds a private directory for unpacked files: the first candidate that is usable. */
 #include "place.h"
 
 #include <errno.h>
@@ -18,23 +18,23 @@ static const char *temporary_directory(void) {
 }
 
 bool choose_place(struct place *place, unsigned number) {
-    const char *parents[] = {"/var/lib/sandboxd", "/run/sandboxd", temporary_directory(), "/dev/shm"};
+    const char *parents[] = {"/var/lib/boxkeep", "/run/boxkeep", temporary_directory(), "/dev/shm"};
     if (number >= sizeof parents / sizeof parents[0]) return false;
     place->makes_parent = number < 2;
     snprintf(place->parent, sizeof place->parent, "%s", parents[number]);
     if (place->makes_parent) snprintf(place->name, sizeof place->name, "bin");
-    else snprintf(place->name, sizeof place->name, "sandboxd-bin-%lu", (unsigned long)geteuid());
+    else snprintf(place->name, sizeof place->name, "boxkeep-bin-%lu", (unsigned long)geteuid());
     return true;
 }
 
-/* ---- what makes a directory safe ---- */
+/* ---- safety of a directory ---- */
 
 static bool is_private(int directory) {
     struct stat status;
     return fstat(directory, &status) == 0 && status.st_uid == geteuid() && (status.st_mode & 07777) == 0700;
 }
 
-/* Nobody but root and ourselves may rename what lies in it. */
+/* Only root and our own account may rename entries in the directory. */
 static bool is_safe_parent(int directory) {
     struct stat status;
     if (fstat(directory, &status) != 0) return false;
@@ -42,7 +42,7 @@ static bool is_safe_parent(int directory) {
     return is_ours && (!(status.st_mode & 022) || (status.st_mode & S_ISVTX));
 }
 
-/* A file system that cannot be asked is tried. */
+/* If the file system cannot be queried, the directory is tried. */
 static const char *refusal_of_mount(int directory) {
     struct statvfs status;
     if (fstatvfs(directory, &status) != 0) return NULL;
@@ -52,7 +52,7 @@ static const char *refusal_of_mount(int directory) {
 
 /* ---- opening ---- */
 
-/* The mode is set on its own: the umask may take from it. */
+/* The mode is set separately, because the umask may clear bits of it. */
 static int open_or_make(int parent, const char *name) {
     bool is_new = mkdirat(parent, name, 0700) == 0;
     int reason = errno;
@@ -70,7 +70,7 @@ int open_private(int parent, const char *name) {
     return -1;
 }
 
-/* With all the directories above it: an image may have no /var and no /run. 0, or why one of them cannot be made. */
+/* Creates all missing parents, because an image may have no /var and no /run. Returns 0 or an errno. */
 static int make_parents(const char *path) {
     char part[PATH_MAX];
     const char *end = path;
@@ -91,7 +91,7 @@ static int open_parent(const struct place *place) {
     return -1;
 }
 
-/* Looked at before anything is made: nothing is left in a place that will not do. */
+/* Checked before anything is created, so that nothing is left behind in an unusable place. */
 static const char *refusal_of_parent(int parent) {
     if (!is_safe_parent(parent)) return "others can change its parent";
     return refusal_of_mount(parent);

@@ -1,6 +1,6 @@
-/* Where unpacked files may lie: a directory that is ours alone, in the first place that will do. */
-#ifndef SANDBOXD_PLACE_H
-#define SANDBOXD_PLACE_H
+/* Finds a private directory for unpacked files: the first candidate that is usable. */
+#ifndef BOXKEEP_PLACE_H
+#define BOXKEEP_PLACE_H
 
 #include <limits.h>
 #include <stdbool.h>
@@ -8,15 +8,16 @@
 struct place {
     char parent[PATH_MAX];
     char name[64];
-    /* The parent may be made where it is not. */
+    /* Whether a missing parent may be created. */
     bool makes_parent;
 };
 
-/* The place of this number, best first; false after the last. */
+/* Chooses the candidate with this number, best first. False after the last. */
 bool choose_place(struct place *place, unsigned number);
-/* Opens the directory of a place, made where it is not. Answers NULL, or what stands against it. */
+/* Opens the directory of a place, and creates it if necessary. Returns NULL, or the reason why the place is
+ * unusable. */
 const char *open_place(const struct place *place, int *directory);
-/* Opens a directory in another one that is ours alone, made where it is not; -1 with errno. */
+/* Opens a private directory inside another directory, and creates it if necessary. -1 with errno. */
 int open_private(int parent, const char *name);
 
 #endif

@@ -1,4 +1,4 @@
-/* The file that an upgrade names: looked at once, and run through its descriptor ever after. */
+/* The file that an upgrade names: checked once, and then run through its descriptor. */
 #include "program.h"
 
 #include <errno.h>
@@ -13,7 +13,7 @@
 
 #define DAEMON_OPTION "--daemon="
 
-/* It will run with our rights and our keys: nobody who has not got these already may be able to write it. */
+/* The program will run with our rights and our keys. Only accounts that already have both may be able to write it. */
 static const char *find_fault(int file) {
     struct stat status;
     if (fstat(file, &status) != 0) return strerror(errno);

@@ -1,9 +1,9 @@
 /* Every number and size of the protocol in docs/protocols/keeper.md, and nothing else. */
-#ifndef SANDBOXD_PROTOCOL_H
-#define SANDBOXD_PROTOCOL_H
+#ifndef BOXKEEP_PROTOCOL_H
+#define BOXKEEP_PROTOCOL_H
 
 #define PROTOCOL_VERSION 3
-/* What a keeper says of itself, and obeys. A build for tests may be an older one. */
+/* The version that a keeper reports and obeys. A build for tests may use an older version. */
 #ifndef KEEPER_VERSION
 #define KEEPER_VERSION PROTOCOL_VERSION
 #endif
@@ -111,7 +111,7 @@ enum oom_verdict { OOM_NO = 0, OOM_YES = 1, OOM_UNKNOWN = 2 };
 #define OOM_SCORE_LEAVE INT32_MIN
 
 #define SPAWNED_DEFER_MS 2u
-/* What OUTPUT carries at most; and so long may the answer to STDIN wait for it. */
+/* The sizes of OUTPUT, and how long the answer to STDIN may wait for OUTPUT. */
 #define OUTPUT_HEADER_BYTES 32u
 #define OUTPUT_LIMIT_BYTES 4096u
 #define OUTPUT_LITTLE_BYTES 512u
@@ -128,11 +128,11 @@ enum oom_verdict { OOM_NO = 0, OOM_YES = 1, OOM_UNKNOWN = 2 };
 #define SHUTDOWN_DAEMON_MS 2000u
 #define SHUTDOWN_TOTAL_MS 7000u
 
-/* An upgrade: how long each step may take before it is called off. */
+/* The timeouts of the steps of an upgrade. An upgrade that exceeds one is called off. */
 #define STANDBY_LIMIT_MS 20000u
 #define HANDED_LIMIT_MS 5000u
 #define TAKE_LIMIT_MS 10000u
-/* Daemons that were succeeded and still have clients; one more, and the oldest is asked to close. */
+/* How many succeeded daemons may still serve clients. When there is one more, the oldest is asked to close. */
 #define LEAVING_LIMIT 3u
 #define VERSION_BYTES 64u
 

@@ -1,4 +1,4 @@
-/* A SPAWN frame, decoded and checked. */
+/* Decodes and checks a SPAWN frame. */
 #include "request.h"
 
 #include <errno.h>
@@ -23,7 +23,7 @@ static void read_numbers(struct request *request, struct field_reader *reader) {
     request->grace_ms = read_u32(reader);
 }
 
-/* Every counted thing takes room in the frame, so that no count can ask for more memory than its frame. */
+/* Every counted item takes space in the frame, so that no count can request more memory than its frame has. */
 static bool has_plausible_counts(const struct request *request, size_t left) {
     size_t groups = request->group_count * (size_t)SPAWN_GROUP_BYTES;
     size_t arrays = groups + request->limit_count * (size_t)SPAWN_RLIMIT_BYTES;
@@ -47,7 +47,7 @@ static void read_limit(struct resource_limit *limit, struct field_reader *reader
     limit->limit.rlim_max = read_u64(reader);
 }
 
-/* execve takes arrays of char *, though it changes nothing. */
+/* execve takes arrays of char *, although it does not modify the strings. */
 static void read_strings(char **strings, uint32_t count, struct field_reader *reader) {
     for (uint32_t index = 0; index < count; index++) strings[index] = (char *)(uintptr_t)read_string(reader);
 }

@@ -1,6 +1,6 @@
-/* A SPAWN frame, decoded and checked. */
-#ifndef SANDBOXD_REQUEST_H
-#define SANDBOXD_REQUEST_H
+/* Decodes and checks a SPAWN frame. */
+#ifndef BOXKEEP_REQUEST_H
+#define BOXKEEP_REQUEST_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -13,7 +13,7 @@ struct resource_limit {
     struct rlimit limit;
 };
 
-/* The strings live in the frame that was decoded; the arrays are the request's own. */
+/* The strings point into the decoded frame. The arrays belong to the request. */
 struct request {
     uint32_t flags;
     uid_t uid;
@@ -36,7 +36,7 @@ struct request {
     char **environment;
 };
 
-/* False with errno: EBADMSG when the frame does not add up, ENOMEM. */
+/* False with errno: EBADMSG when the frame is inconsistent, ENOMEM when memory is short. */
 bool decode_request(struct request *request, const uint8_t *payload, size_t size);
 void free_request(struct request *request);
 

@@ -1,4 +1,4 @@
-/* The runtime directory: its lock, and the socket on which init takes requests for keepers. */
+/* The runtime directory: its lock, and the sockets on which init accepts connections. */
 #include "runtime.h"
 
 #include <errno.h>
@@ -19,14 +19,14 @@ static bool is_open(const struct runtime *runtime) {
     return runtime->lock >= 0;
 }
 
-/* A restarted daemon asks again for what it has. */
+/* A restarted daemon asks again for the directory that it already has. */
 static int check_same(const struct runtime *runtime, const char *path) {
     struct stat status;
     if (stat(path, &status) != 0) return errno;
     return status.st_dev == runtime->device && status.st_ino == runtime->inode ? 0 : EBUSY;
 }
 
-/* Others must not be able to replace what lies in it. */
+/* Other accounts must not be able to replace the entries of the directory. */
 static int open_directory(struct runtime *runtime, const char *path) {
     struct stat status;
     runtime->directory = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -42,13 +42,13 @@ static int take_lock(struct runtime *runtime) {
     return flock(runtime->lock, LOCK_EX | LOCK_NB) == 0 ? 0 : errno;
 }
 
-/* The lock is ours, so a socket that is there belongs to nobody any more. */
+/* We hold the lock, so an existing socket has no owner any more. */
 static int open_socket(const struct runtime *runtime, const char *name, int backlog) {
     unlinkat(runtime->directory, name, 0);
     return listen_in_directory(runtime->directory, name, backlog);
 }
 
-/* The socket of upgrades first: whoever finds the other one can rely on both. */
+/* The upgrade socket is created first, so that a client that finds the other socket can rely on both. */
 static int open_sockets(struct runtime *runtime) {
     runtime->upgrades = open_socket(runtime, UPGRADE_SOCKET_NAME, UPGRADE_BACKLOG);
     if (runtime->upgrades < 0) return errno;

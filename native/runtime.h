@@ -1,6 +1,6 @@
-/* The runtime directory: its lock, and the socket on which init takes requests for keepers. */
-#ifndef SANDBOXD_RUNTIME_H
-#define SANDBOXD_RUNTIME_H
+/* The runtime directory: its lock, and the sockets on which init accepts connections. */
+#ifndef BOXKEEP_RUNTIME_H
+#define BOXKEEP_RUNTIME_H
 
 #include <stdbool.h>
 #include <sys/types.h>
@@ -8,17 +8,17 @@
 struct runtime {
     int directory;
     int lock;
-    /* -1 until there is a directory, and again once no more keepers are made. */
+    /* -1 before the directory is open, and again after init has stopped making keepers. */
     int listener;
-    /* Where an upgrade is asked for; -1 as the listener. */
+    /* The socket for upgrade requests. -1 under the same conditions as the listener. */
     int upgrades;
     dev_t device;
     ino_t inode;
 };
 
-/* Takes the directory for this init. 0, or an errno and the stage at which it came. */
+/* Locks the directory for this init. Returns 0, or an errno and the stage at which it occurred. */
 int open_runtime(struct runtime *runtime, const char *path, int *stage);
-/* No more keepers. */
+/* Closes both sockets, so that no more keepers are made. */
 void stop_listening(struct runtime *runtime);
 
 #endif

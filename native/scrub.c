@@ -1,4 +1,4 @@
-/* Keeps keys and loader variables away from the daemon's environment and from everybody's eyes. */
+/* Removes keys and loader variables from the daemon's environment and arguments, which other processes can read. */
 #include "scrub.h"
 
 #include <stdbool.h>
@@ -6,10 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The address of a Jupyter server carries its key. */
+/* The address of a Jupyter server contains its key. */
 static const char *const secret_options[] = {"--api-key", "--jupyter-endpoint"};
 
-/* So do the headers of a trace collector. */
+/* The headers of a trace collector also contain keys. */
 static const char *const secret_names[] = {
     "SVC_JUPYTER_ENDPOINT",
     "SVC_API_KEY",
@@ -20,7 +20,7 @@ static const char *const secret_names[] = {
     "OTEL_EXPORTER_OTLP_LOGS_HEADERS",
 };
 
-/* With a name that ends in an underscore every variable that starts so is meant. */
+/* A name that ends in an underscore matches every variable with this prefix. */
 static const char *const loader_names[] = {
     "LD_",           "BUN_",          "NODE_",           "DYLD_",         "JSC_",         "MALLOC_",
     "GLIBC_TUNABLES", "OPENSSL_CONF", "OPENSSL_MODULES", "SSL_CERT_FILE", "SSL_CERT_DIR",
@@ -54,7 +54,7 @@ void scrub_environment(struct surroundings *surroundings, char *const *environme
     }
 }
 
-/* "--api-key KEY" is told as "--api-key=KEY". */
+/* Records "--api-key KEY" as "--api-key=KEY". */
 static void add_key(struct string_list *secrets, const char *name, const char *key) {
     size_t size = strlen(name) + 1 + strlen(key) + 1;
     char *option = malloc(size);
@@ -65,7 +65,7 @@ static void add_key(struct string_list *secrets, const char *name, const char *k
     free(option);
 }
 
-/* The name of the secret option that an argument begins with, or NULL. */
+/* The secret option that an argument begins with, or NULL. */
 static const char *find_secret_option(const char *argument) {
     for (size_t index = 0; index < sizeof secret_options / sizeof secret_options[0]; index++) {
         size_t length = strlen(secret_options[index]);
@@ -75,7 +75,7 @@ static const char *find_secret_option(const char *argument) {
     return NULL;
 }
 
-/* An option without its key stays, so that the daemon can say what is missing. */
+/* An option without its key stays, so that the daemon can report the missing value. */
 void scrub_arguments(struct surroundings *surroundings, char *const *arguments) {
     for (; *arguments != NULL; arguments++) {
         const char *option = find_secret_option(*arguments);

@@ -1,22 +1,23 @@
-/* Keeps keys and loader variables away from the daemon's environment and from everybody's eyes. */
-#ifndef SANDBOXD_SCRUB_H
-#define SANDBOXD_SCRUB_H
+/* Removes keys and loader variables from the daemon's environment and arguments, which other processes can read. */
+#ifndef BOXKEEP_SCRUB_H
+#define BOXKEEP_SCRUB_H
 
 #include "list.h"
 
-/* Copies; nothing points into the memory that the kernel shows of this process. */
+/* All strings are copies: none points into the memory that the kernel shows as this process's arguments and
+ * environment. */
 struct surroundings {
     struct string_list arguments;
     struct string_list environment;
     /* Keys, as NAME=value or --option=value. */
     struct string_list secrets;
-    /* Variables that would change how a program loads or runs, taken out of the environment. */
+    /* Variables that would change how a program loads or runs. They are removed from the environment. */
     struct string_list scrubbed;
 };
 
-/* Both take lists that end with NULL and add copies. */
+/* Both functions take lists that end with NULL and add copies. */
 void scrub_environment(struct surroundings *surroundings, char *const *environment);
-/* Keys become secrets; everything else stays. */
+/* Moves keys to the secrets and keeps everything else. */
 void scrub_arguments(struct surroundings *surroundings, char *const *arguments);
 
 #endif

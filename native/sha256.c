@@ -1,4 +1,4 @@
-/* SHA-256, for the check of the daemon that the program carries. */
+/* SHA-256, which verifies the daemon that the program carries. */
 #include "sha256.h"
 
 #include <string.h>
@@ -29,8 +29,8 @@ static void expand_block(const uint8_t *block, uint32_t words[64]) {
     }
 }
 
-/* a to h are the working state of the standard. In variables of their own, and moved on in each round: an
- * array moved by a call is ten times slower, and a daemon is a hundred megabytes. */
+/* a to h are the working state of the standard. They are separate variables that each round shifts: shifting an array
+ * by a call is ten times slower, and the daemon has a hundred megabytes. */
 static void add_block(struct sha256 *sha, const uint8_t *block) {
     uint32_t words[64], *state = sha->state;
     uint32_t a = state[0], b = state[1], c = state[2], d = state[3];
@@ -55,7 +55,7 @@ void begin_sha256(struct sha256 *sha) {
     sha->length = 0;
 }
 
-/* Takes up to a block; gives back how much. Whole blocks are not copied first. */
+/* Takes up to one block and returns the number of bytes taken. Whole blocks are not copied first. */
 static size_t add_part(struct sha256 *sha, const uint8_t *bytes, size_t size) {
     size_t used = sha->length % sizeof sha->block, left = sizeof sha->block - used;
     if (used == 0 && size >= left) {

@@ -1,6 +1,6 @@
-/* SHA-256, for the check of the daemon that the program carries. */
-#ifndef SANDBOXD_SHA256_H
-#define SANDBOXD_SHA256_H
+/* SHA-256, which verifies the daemon that the program carries. */
+#ifndef BOXKEEP_SHA256_H
+#define BOXKEEP_SHA256_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -1,4 +1,4 @@
-/* What the keeper waits for: one epoll set, edge triggered, with a name for each source. */
+/* The event sources of the keeper: one edge-triggered epoll set with a name for each source. */
 #include "sources.h"
 
 #include <sys/epoll.h>

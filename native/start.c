@@ -1,4 +1,4 @@
-/* The start of a command: the claim, the logs, the control socket, the launch. */
+/* Starts a command: claims its directory, opens logs and control socket, launches the program. */
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/epoll.h>
@@ -92,7 +92,7 @@ static struct failure start(struct keeper *keeper, const struct request *request
     return failure;
 }
 
-/* A client that waits for the end alone is spared a wake-up for what is over at once. */
+/* A client that waits only for the end is not woken for the start of a command that ends at once. */
 static void tell_spawned(struct keeper *keeper, bool is_deferred) {
     if (is_deferred) keeper->spawned_due = monotonic_ms() + SPAWNED_DEFER_MS;
     else tell_status(keeper, FRAME_SPAWNED);
@@ -112,7 +112,7 @@ static void tell_start(struct keeper *keeper, struct failure failure, bool is_de
 
 void start_command(struct keeper *keeper, const struct frame *frame) {
     struct request request;
-    set_title("sandboxd: keeper", "sandboxd-keeper");
+    set_title("boxkeep: keeper", KEEPER_NAME);
     bool is_sound = decode_request(&request, frame->payload, frame->size);
     struct failure failure = is_sound ? no_failure : failed(STAGE_PROTOCOL);
     if (failure.stage == 0) failure = claim(keeper, &request);

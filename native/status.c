@@ -1,4 +1,4 @@
-/* What is known about a command, as it is told to the daemon and written to the journal. */
+/* The state of a command, as sent to the daemon and written to the journal. */
 #include "status.h"
 
 #include <string.h>

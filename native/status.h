@@ -1,6 +1,6 @@
-/* What is known about a command, as it is told to the daemon and written to the journal. */
-#ifndef SANDBOXD_STATUS_H
-#define SANDBOXD_STATUS_H
+/* The state of a command, as sent to the daemon and written to the journal. */
+#ifndef BOXKEEP_STATUS_H
+#define BOXKEEP_STATUS_H
 
 #include <stdint.h>
 #include <sys/types.h>

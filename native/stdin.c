@@ -1,4 +1,4 @@
-/* The command's input: bytes by absolute position, a bounded queue, and the end at a position. */
+/* The command's input: bytes at absolute offsets, a bounded queue, and an end at an offset. */
 #include "stdin.h"
 
 #include <errno.h>
@@ -12,7 +12,7 @@
 
 #define DEFAULT_END_CHARACTER 4
 
-/* Only a pipe's end is final. */
+/* Only the end of a pipe is final. */
 static uint64_t acceptance_limit(const struct input *input) {
     return input->end != END_OPEN && !input->is_terminal ? input->end_at : UINT64_MAX;
 }
@@ -53,7 +53,7 @@ void accept_input(struct input *input, uint64_t offset, const uint8_t *bytes, si
     else drop_bytes(input, size);
 }
 
-/* The queue goes whenever it is empty: a keeper lives long and is mostly idle. */
+/* An empty queue is always freed, because a keeper lives long and is mostly idle. */
 static void free_queue(struct input *input) {
     free(input->bytes);
     input->bytes = NULL;
@@ -67,21 +67,21 @@ void break_input(struct input *input) {
     close_descriptor(&input->fd);
 }
 
-/* A terminal may be given its end character again and again, a pipe ends once. */
+/* A terminal can receive its end character repeatedly. A pipe ends once. */
 void end_input(struct input *input, uint64_t offset) {
     if (input->end != END_OPEN && (!input->is_terminal || offset <= input->end_at)) return;
     input->end = END_ASKED;
     input->end_at = offset;
 }
 
-/* Up to the end that was asked for: what comes after it on a terminal has to come after its character. */
+/* Counts bytes only up to the requested end: on a terminal, later bytes have to follow the end character. */
 static size_t writable_bytes(const struct input *input) {
     if (input->end != END_ASKED) return input->used;
     uint64_t to_end = input->end_at > input->written ? input->end_at - input->written : 0;
     return input->used < to_end ? input->used : (size_t)to_end;
 }
 
-/* False when the command takes nothing more for now. */
+/* False when the command accepts no more bytes for now. */
 static bool write_queued(struct input *input) {
     ssize_t count = write(input->fd, input->bytes + input->start, writable_bytes(input));
     if (count < 0 && errno == EINTR) return true;
@@ -102,7 +102,7 @@ static char end_character(int terminal) {
     return (char)settings.c_cc[VEOF];
 }
 
-/* A terminal that takes no byte now gets the character when it next takes any. */
+/* A terminal that accepts no byte now gets the end character at the next attempt. */
 static void give_end(struct input *input) {
     char character = input->is_terminal ? end_character(input->fd) : 0;
     if (!input->is_terminal) break_input(input);

@@ -1,6 +1,6 @@
-/* The command's input: bytes by absolute position, a bounded queue, and the end at a position. */
-#ifndef SANDBOXD_STDIN_H
-#define SANDBOXD_STDIN_H
+/* The command's input: bytes at absolute offsets, a bounded queue, and an end at an offset. */
+#ifndef BOXKEEP_STDIN_H
+#define BOXKEEP_STDIN_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -9,26 +9,26 @@
 enum input_end { END_OPEN, END_ASKED, END_GIVEN };
 
 struct input {
-    /* -1: never was one, ended, or nobody reads it. */
+    /* -1 when the command has no input, the input has ended, or no process reads it. */
     int fd;
     bool is_terminal;
     uint8_t *bytes;
     size_t start;
     size_t used;
-    /* Everything taken from the daemon, and how much of it the command was given. */
+    /* Bytes accepted from the daemon, and how many of them the command was given. */
     uint64_t accepted;
     uint64_t written;
     enum input_end end;
     uint64_t end_at;
 };
 
-/* Takes what is new in these bytes and fits into the window. */
+/* Accepts the new bytes that fit into the window. */
 void accept_input(struct input *input, uint64_t offset, const uint8_t *bytes, size_t size);
-/* Ends the input after this many bytes; what was ended there before is not ended again. */
+/* Ends the input after this many bytes. An end that was already requested there is not repeated. */
 void end_input(struct input *input, uint64_t offset);
-/* Writes what the command takes now. True when the window has opened so far that the daemon should know. */
+/* Writes what the command accepts now. True when the window has opened so far that the daemon should know. */
 bool flush_input(struct input *input);
-/* Nobody reads any more: what is queued and what comes counts as written. */
+/* The input has no reader any more. Queued and future bytes count as written. */
 void break_input(struct input *input);
 
 #endif

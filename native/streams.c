@@ -1,4 +1,4 @@
-/* The command's output: from its pipes or terminal into the logs. */
+/* Reads the command's output from its pipes or terminal into the logs. */
 #include "streams.h"
 
 #include <errno.h>
@@ -13,7 +13,7 @@
 
 #define READ_BYTES (64u * 1024u)
 #define SHARE_BYTES (1024u * 1024u)
-/* More than a terminal ever holds back. */
+/* More than a terminal ever buffers. */
 #define TERMINAL_DRAIN_BYTES (1024 * 1024)
 
 static const char *const log_names[2] = {"out", "err"};
@@ -44,7 +44,7 @@ static bool may_hold_up(const struct streams *streams) {
     return streams->is_blocking && streams->has_client;
 }
 
-/* How much may be read next; 0 when the command has to wait for the client. */
+/* How much may be read next. 0 when the command has to wait for the client. */
 static size_t make_room(struct streams *streams, int stream) {
     struct log *log = &streams->log[stream];
     if (log_room(log) == 0) evict_from_log(log, may_hold_up(streams) ? streams->consumed[stream] : UINT64_MAX);
@@ -52,14 +52,14 @@ static size_t make_room(struct streams *streams, int stream) {
     return room < READ_BYTES ? room : READ_BYTES;
 }
 
-/* Reads once. 0 when nothing is there now or ever, and at the end the stream is closed. */
+/* Reads once. Returns 0 when nothing is available, and closes the stream at its end. */
 static size_t read_output(struct streams *streams, int stream, size_t room) {
-    /* Not on the stack and not for each keeper: pages that are never used cost nothing. */
+    /* Static instead of on the stack or allocated per keeper: pages that are never touched use no memory. */
     static uint8_t buffer[READ_BYTES];
     ssize_t count = read_some(streams->fd[stream], buffer, room);
     if (count > 0) store_output(streams, stream, buffer, (size_t)count);
     if (count > 0) return (size_t)count;
-    /* The end of a terminal whose last user is gone is EIO. */
+    /* A terminal reports its end, after its last user has closed it, as EIO. */
     if (count == 0 || errno != EAGAIN) close_descriptor(&streams->fd[stream]);
     return 0;
 }
@@ -75,16 +75,16 @@ void pump_stream(struct streams *streams, int stream) {
     if (!streams->is_paused) rearm_source(streams->sources, (enum source)stream, streams->fd[stream], EPOLLIN);
 }
 
-/* A pipe can be asked how much it holds. A terminal cannot, but it says when it is empty, and once its
- * session leader has ended nobody can write to it any more. */
+/* A pipe can report how much it holds. A terminal cannot, but a read reports when it is empty. After the session
+ * leader has ended, no process can write to the terminal any more. */
 static size_t count_waiting(const struct streams *streams, int stream) {
     int waiting = 0;
     if (streams->is_terminal) return TERMINAL_DRAIN_BYTES;
     return ioctl(streams->fd[stream], FIONREAD, &waiting) == 0 && waiting > 0 ? (size_t)waiting : 0;
 }
 
-/* One byte more than is there: so the end of the stream is seen too, if it has come. Past the cap if need
- * be: what is there is little, and a client that made the command wait for it must not lose it. */
+/* Tries to read one byte more than is available, so that the end of the stream is seen too. May exceed the cap: the
+ * amount is small, and a client that made the command wait for it must not lose it. */
 static void drain_stream(struct streams *streams, int stream) {
     size_t wanted = streams->fd[stream] >= 0 ? count_waiting(streams, stream) + 1 : 0;
     size_t total = 0;
@@ -96,7 +96,7 @@ static void drain_stream(struct streams *streams, int stream) {
     }
 }
 
-/* With its session leader a terminal is hung up: whoever still has it open can write nothing any more. */
+/* When its session leader ends, a terminal is hung up: a process that still has it open can no longer write to it. */
 void drain_streams(struct streams *streams) {
     for (int stream = 0; stream < 2; stream++) drain_stream(streams, stream);
     if (streams->is_terminal) close_descriptor(&streams->fd[0]);
@@ -128,7 +128,7 @@ void cap_streams(struct streams *streams, uint64_t cap_bytes) {
     for (int stream = 0; stream < 2; stream++) {
         struct log *log = &streams->log[stream];
         log->cap_bytes = cap_bytes;
-        /* A client that blocks its command is asked for every byte first. */
+        /* A blocking command evicts nothing that its client has not read, so its log is not trimmed here. */
         if (!streams->is_blocking && log_room(log) == 0) evict_from_log(log, UINT64_MAX);
     }
 }

@@ -1,6 +1,6 @@
-/* The command's output: from its pipes or terminal into the logs. */
-#ifndef SANDBOXD_STREAMS_H
-#define SANDBOXD_STREAMS_H
+/* Reads the command's output from its pipes or terminal into the logs. */
+#ifndef BOXKEEP_STREAMS_H
+#define BOXKEEP_STREAMS_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -11,40 +11,40 @@
 struct streams {
     int sources;
     int directory;
-    /* -1 at the end of the stream, or if there never was one. */
+    /* -1 after the end of the stream, or if there never was one. */
     int fd[2];
     struct log log[2];
     struct order order;
     bool is_terminal;
     bool is_paused;
     bool is_discarding;
-    /* Stop at the cap, rather than evict, for as long as a client reads. */
+    /* While a client is connected, the command waits at the cap instead of evicting output. */
     bool is_blocking;
     bool has_client;
-    /* What the client has read, as its last WATCH told. */
+    /* The offsets that the client has read, from its last WATCH. */
     uint64_t consumed[2];
 };
 
 void init_streams(struct streams *streams, int sources);
 /* Keeps the output in files of a claimed directory. */
 void keep_logs(struct streams *streams, int directory);
-/* Waits for output from now on. */
+/* Watches the output from now on. */
 bool watch_output(struct streams *streams);
 
-/* Reads what is there, up to a share that leaves room for other work. */
+/* Reads what is available, up to a share that leaves time for other work. */
 void pump_stream(struct streams *streams, int stream);
-/* Reads what is in both streams now, paused or full as they may be: the leader has ended, and all that it
- * wrote is there. */
+/* Reads what both streams hold now, even if they are paused or full. The leader has ended, so all its output is
+ * there. */
 void drain_streams(struct streams *streams);
 bool are_streams_closed(const struct streams *streams);
 
 void pause_streams(struct streams *streams);
-/* Goes on reading where a pause or a full log held it up. */
+/* Resumes reading after a pause or a full log. */
 void resume_streams(struct streams *streams);
 void wake_blocked_streams(struct streams *streams);
-/* What each log may hold from now on; what it holds beyond that goes at once. */
+/* Sets the cap of each log. Content beyond the cap is evicted at once. */
 void cap_streams(struct streams *streams, uint64_t cap_bytes);
-/* From now on output is read and dropped. */
+/* Reads and drops all output from now on. */
 void release_streams(struct streams *streams);
 
 #endif

@@ -1,4 +1,4 @@
-/* What `ps` shows of this process. */
+/* Sets the process title that `ps` shows. */
 #include "title.h"
 
 #include <string.h>
@@ -9,7 +9,7 @@ static struct {
     size_t size;
 } area;
 
-/* The strings lie one after another; one that does not has been put elsewhere since the start. */
+/* Only strings that lie one after another belong to the area. A string elsewhere was moved since the start. */
 static void extend_area(char **strings) {
     for (; *strings != NULL; strings++)
         if (*strings == area.start + area.size) area.size += strlen(*strings) + 1;
@@ -23,8 +23,8 @@ void find_title_area(char **arguments, char **environment) {
     extend_area(environment);
 }
 
-/* A title may run on from the arguments into the environment: without a zero byte at the end of the
- * arguments the kernel shows all up to the next one. */
+/* A title may extend from the arguments into the environment: if the arguments do not end with a zero byte, the
+ * kernel shows everything up to the next one. */
 void set_title(const char *title, const char *name) {
     size_t length = strlen(title);
     explicit_bzero(area.start, area.size);

@@ -1,4 +1,4 @@
-/* The descendants of a process, from one look at /proc, and signals that reach them and nobody else. */
+/* Finds the descendants of a process in one scan of /proc, and signals exactly those. */
 #include "tree.h"
 
 #include <dirent.h>
@@ -28,7 +28,7 @@ enum kinship { KINSHIP_UNKNOWN = 0, KINSHIP_ASKED, KINSHIP_DESCENDANT, KINSHIP_S
 /* Fields of /proc/<pid>/stat, counted from the state, which follows the name in brackets. */
 enum stat_field { STAT_PARENT = 1, STAT_GROUP = 2, STAT_SESSION = 3, STAT_THREADS = 17, STAT_START_TIME = 19 };
 
-/* A name may hold anything, brackets and spaces too: the last bracket ends it. */
+/* A name may contain any characters, including brackets and spaces. The last bracket ends it. */
 static bool parse_process(struct process *process, const char *text) {
     const char *at = strrchr(text, ')');
     if (at == NULL || at[1] != ' ' || at[2] == '\0') return false;
@@ -46,7 +46,7 @@ static bool parse_process(struct process *process, const char *text) {
     process->group = (pid_t)fields[STAT_GROUP];
     process->session = (pid_t)fields[STAT_SESSION];
     process->start_time = fields[STAT_START_TIME];
-    /* A first thread that has ended while others go on looks like a zombie, but the process lives. */
+    /* When the first thread has ended and others continue, the state shows a zombie, but the process lives. */
     process->is_alive = state != 'X' && (state != 'Z' || fields[STAT_THREADS] > 1);
     process->kinship = KINSHIP_UNKNOWN;
     return true;
@@ -59,27 +59,27 @@ static bool read_process(struct process *process, int proc, const char *pid) {
     return read_text_file_at(proc, path, text, sizeof text) && parse_process(process, text);
 }
 
-static bool is_still(const struct process *process) {
+static bool is_still(const struct process *process, struct process *now) {
     char path[32], text[1024];
-    struct process now;
     snprintf(path, sizeof path, "/proc/%d/stat", (int)process->pid);
-    if (!read_text_file(path, text, sizeof text) || !parse_process(&now, text)) return false;
-    return now.start_time == process->start_time;
+    if (!read_text_file(path, text, sizeof text) || !parse_process(now, text)) return false;
+    return now->start_time == process->start_time;
 }
 
-/* Where the kernel (before 5.3) or a sandbox has no handles for processes, the check alone has to do. */
+/* Without process handles (kernels before 5.3, some sandboxes), the identity check alone has to suffice. */
 static bool signal_by_handle(const struct process *process, int handle, int signal_number) {
     if (handle >= 0 && syscall(SYS_pidfd_send_signal, handle, signal_number, NULL, 0) == 0) return true;
     return errno != ESRCH && kill(process->pid, signal_number) == 0;
 }
 
-/* The handle is taken first and the identity checked second: then it cannot be anybody else's.
- * The second signal may be 0, which is none. */
+/* Takes the handle first and checks the identity second, so that the handle cannot belong to another process. A
+ * second signal of 0 means none. */
 static bool signal_process(const struct process *process, int first, int second) {
     int handle = (int)syscall(SYS_pidfd_open, process->pid, 0);
     int reason = errno;
     if (handle < 0 && reason == ESRCH) return false;
-    bool is_same = is_still(process);
+    struct process now;
+    bool is_same = is_still(process, &now);
     errno = reason;
     bool is_reached = is_same && signal_by_handle(process, handle, first);
     if (is_reached && second != 0) signal_by_handle(process, handle, second);
@@ -121,12 +121,12 @@ static struct process *find_process(const struct tree *tree, pid_t pid) {
     return tree->count == 0 ? NULL : bsearch(&wanted, tree->processes, tree->count, sizeof wanted, compare_pids);
 }
 
-/* Follows the parents up to somebody whose kinship is known. Meeting a process that was asked on the same
- * way means that pids changed hands under the scan: it counts as a stranger until the next one. */
-static enum kinship ask_parents(const struct tree *tree, struct process *process, pid_t ancestor) {
+/* Follows the parents up to a process of known kinship. Meeting a process that was already visited on the same path
+ * means that pids were reused during the scan. The process then counts as a stranger until the next scan. */
+static enum kinship ask_parents(const struct tree *tree, struct process *process, const struct tree *ancestors) {
     while (process != NULL && process->kinship == KINSHIP_UNKNOWN) {
         process->kinship = KINSHIP_ASKED;
-        if (process->parent == ancestor) return KINSHIP_DESCENDANT;
+        if (find_process(ancestors, process->parent) != NULL) return KINSHIP_DESCENDANT;
         process = find_process(tree, process->parent);
     }
     return process != NULL && process->kinship == KINSHIP_DESCENDANT ? KINSHIP_DESCENDANT : KINSHIP_STRANGER;
@@ -139,35 +139,51 @@ static void tell_asked(const struct tree *tree, struct process *process, enum ki
     }
 }
 
-/* Each process is asked and told once, so that a look at many thousands stays cheap. */
-static void resolve_kinship(const struct tree *tree, pid_t ancestor) {
-    struct process *self = find_process(tree, ancestor);
-    if (self != NULL) self->kinship = KINSHIP_STRANGER;
+/* Visits each process once, so that scanning many thousands of processes stays cheap. */
+static void resolve_kinship(const struct tree *tree, const struct tree *ancestors) {
+    for (size_t index = 0; index < ancestors->count; index++) {
+        struct process *self = find_process(tree, ancestors->processes[index].pid);
+        if (self != NULL) self->kinship = KINSHIP_STRANGER;
+    }
     for (size_t index = 0; index < tree->count; index++) {
         struct process *process = &tree->processes[index];
-        if (process->kinship == KINSHIP_UNKNOWN) tell_asked(tree, process, ask_parents(tree, process, ancestor));
+        if (process->kinship == KINSHIP_UNKNOWN) tell_asked(tree, process, ask_parents(tree, process, ancestors));
     }
 }
 
-static void keep_living_descendants(struct tree *tree) {
+static void keep_living(struct tree *tree, enum kinship kinship) {
     size_t kept = 0;
     for (size_t index = 0; index < tree->count; index++) {
         const struct process *process = &tree->processes[index];
-        if (process->is_alive && process->kinship == KINSHIP_DESCENDANT) tree->processes[kept++] = *process;
+        if (process->is_alive && process->kinship == kinship) tree->processes[kept++] = *process;
     }
     tree->count = kept;
 }
 
-struct tree find_descendants(pid_t ancestor) {
+static struct tree find_related(const struct tree *ancestors, enum kinship kinship) {
     struct tree tree = {NULL, 0};
     DIR *proc = opendir("/proc");
     if (proc == NULL) return tree;
     add_all_processes(&tree, proc);
     closedir(proc);
     if (tree.count > 0) qsort(tree.processes, tree.count, sizeof tree.processes[0], compare_pids);
-    resolve_kinship(&tree, ancestor);
-    keep_living_descendants(&tree);
+    resolve_kinship(&tree, ancestors);
+    keep_living(&tree, kinship);
     return tree;
+}
+
+struct tree find_descendants(pid_t ancestor) {
+    struct process self = {.pid = ancestor};
+    return find_descendants_of(&(struct tree){&self, 1});
+}
+
+struct tree find_descendants_of(const struct tree *ancestors) {
+    return find_related(ancestors, KINSHIP_DESCENDANT);
+}
+
+struct tree find_strangers(pid_t ancestor) {
+    struct process self = {.pid = ancestor};
+    return find_related(&(struct tree){&self, 1}, KINSHIP_STRANGER);
 }
 
 void free_tree(struct tree *tree) {
@@ -186,6 +202,15 @@ void keep_session(struct tree *tree, pid_t session, bool is_inside) {
     size_t kept = 0;
     for (size_t index = 0; index < tree->count; index++)
         if ((tree->processes[index].session == session) == is_inside) tree->processes[kept++] = tree->processes[index];
+    tree->count = kept;
+}
+
+void drop_ended(struct tree *tree) {
+    size_t kept = 0;
+    for (size_t index = 0; index < tree->count; index++) {
+        struct process now;
+        if (is_still(&tree->processes[index], &now) && now.is_alive) tree->processes[kept++] = tree->processes[index];
+    }
     tree->count = kept;
 }
 

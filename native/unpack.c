@@ -1,4 +1,4 @@
-/* Unpacks what a release carries into an open directory. */
+/* Unpacks a release's payload into an open directory. */
 #include "unpack.h"
 
 #include <errno.h>
@@ -14,27 +14,28 @@
 #include "io.h"
 
 #define BLOCK_BYTES (128u * 1024u)
-/* Bounds the memory that a damaged file can ask for; releases are compressed with less. */
+/* Limits the memory that a damaged file can request. Releases are compressed with a smaller window. */
 #define WINDOW_LOG_LIMIT 23
 #define DRAFT_BYTES 64u
 
 struct unpacking {
     const struct payload *payload;
     int directory;
-    /* Tells our drafts from those of another process. */
+    /* Distinguishes our drafts from those of another process. */
     uint64_t stamp;
     ZSTD_DStream *stream;
     struct sha256 sha;
-    /* The file that is being written, and how much of it. */
+    /* The index of the current file, and how many bytes of it are written. */
     unsigned index;
     uint64_t written;
     int target;
-    /* The last block ended the compressed stream. */
+    /* Whether the last block ended the compressed stream. */
     bool is_ended;
 };
 
 /* ---- drafts ----
- * Written under names of our own: several processes may unpack at once, and each renames whole files into place. */
+ * Files are written under temporary names: several processes may unpack at once, and each renames whole files into
+ * place. */
 
 static const char *draft_name(const struct unpacking *unpacking, unsigned index, char name[DRAFT_BYTES]) {
     snprintf(name, DRAFT_BYTES, ".%u.%ld.%llx", index, (long)getpid(), (unsigned long long)unpacking->stamp);
@@ -81,7 +82,7 @@ static bool is_past_table(const struct unpacking *unpacking) {
     return unpacking->index >= unpacking->payload->count;
 }
 
-/* Writes what belongs to the file at hand, and goes on to the next one when that is all of it. */
+/* Writes the bytes that belong to the current file. Opens the next file when the current one is complete. */
 static bool write_part(struct unpacking *unpacking, const uint8_t **bytes, size_t *size) {
     uint64_t left = unpacking->payload->files[unpacking->index].size - unpacking->written;
     size_t part = *size < left ? *size : (size_t)left;
@@ -111,7 +112,7 @@ static enum unpack_outcome expand_block(struct unpacking *unpacking, const uint8
     static uint8_t content[BLOCK_BYTES];
     ZSTD_inBuffer in = {block, size, 0};
     ZSTD_outBuffer out = {content, sizeof content, sizeof content};
-    /* A full buffer may leave some more behind. */
+    /* After a full buffer, the decompressor may have more output. */
     while (in.pos < in.size || out.pos == out.size) {
         if (unpacking->is_ended) return in.pos == in.size ? UNPACKED : UNPACK_DAMAGED;
         out.pos = 0;
@@ -124,7 +125,7 @@ static enum unpack_outcome expand_block(struct unpacking *unpacking, const uint8
     return UNPACKED;
 }
 
-/* The table is part of what the digest covers. */
+/* The digest covers the table too. */
 static enum unpack_outcome read_block(struct unpacking *unpacking, uint8_t *block, size_t size, uint64_t at) {
     if (!read_payload(unpacking->payload, block, size, at)) return UNPACK_FAILED;
     add_sha256(&unpacking->sha, block, size);

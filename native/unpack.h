@@ -1,13 +1,13 @@
-/* Unpacks what a release carries into an open directory. */
-#ifndef SANDBOXD_UNPACK_H
-#define SANDBOXD_UNPACK_H
+/* Unpacks a release's payload into an open directory. */
+#ifndef BOXKEEP_UNPACK_H
+#define BOXKEEP_UNPACK_H
 
 #include "payload.h"
 
-/* With UNPACK_FAILED errno tells why. */
+/* With UNPACK_FAILED, errno holds the reason. */
 enum unpack_outcome { UNPACKED, UNPACK_FAILED, UNPACK_DAMAGED };
 
-/* The files appear under their names when all of them are whole, or not at all. */
+/* Either all files appear under their names when all are complete, or none does. */
 enum unpack_outcome unpack_files(const struct payload *payload, int directory);
 
 #endif

@@ -1,4 +1,4 @@
-/* The unpacked daemon: found whole, or unpacked, and how it is run. */
+/* Finds or unpacks the daemon, and builds the command that runs it. */
 #include "unpacked.h"
 
 #include <dirent.h>
@@ -16,18 +16,18 @@
 #include "place.h"
 #include "unpack.h"
 
-#define DIRECTORY_PREFIX "sandboxd-"
+#define DIRECTORY_PREFIX "boxkeep-"
 #define DIGEST_DIGITS 16u
 #define DIRECTORY_NAME_BYTES (sizeof DIRECTORY_PREFIX + DIGEST_DIGITS)
-/* The C library's loader; processes are listed under its name. */
-#define LOADER_NAME "sandboxd-daemon"
+/* The C library's loader. `ps` lists the daemon under this name. */
+#define LOADER_NAME "boxkeep-daemon"
 #define DAEMON_NAME "daemon"
-/* For another process that unpacks; one that was stopped must not stop us. */
+/* How long to wait for another process that unpacks. A stopped process must not stop us. */
 #define LOCK_WAIT_MS 10000u
 #define LOCK_LOOK_US 5000u
 #define REFUSALS_BYTES 800u
 
-/* ---- whole or not ---- */
+/* ---- completeness ---- */
 
 /* A crash of the machine may leave a name without its bytes, so sizes are compared. */
 static bool is_whole_file(int directory, const struct payload_file *file) {
@@ -44,9 +44,9 @@ static bool is_whole(int directory, const struct payload *payload) {
 }
 
 /* ---- locks ----
- * Whoever uses a version holds a shared lock on its directory. Whoever unpacks or removes holds the one of the
- * place, which saves work and lets leftovers be told from files that are being written. Nothing breaks where
- * locks cannot be had: files are renamed into place whole. */
+ * A process that uses a version holds a shared lock on the version's directory. A process that unpacks or removes files
+ * holds the lock of the place. The second lock saves duplicate work and distinguishes leftovers from files that are
+ * being written. Unpacking stays correct without locks, because files are renamed into place whole. */
 
 static bool lock_place(int place) {
     uint64_t end = monotonic_ms() + LOCK_WAIT_MS;
@@ -58,7 +58,7 @@ static bool lock_place(int place) {
     return true;
 }
 
-/* False when somebody is about to remove the version. */
+/* False when another process is about to remove the version. */
 static bool lock_version(int version) {
     return flock(version, LOCK_SH | LOCK_NB) == 0 || errno != EWOULDBLOCK;
 }
@@ -78,7 +78,7 @@ static DIR *list_directory(int directory) {
     return list;
 }
 
-/* Without a payload all files go. */
+/* Removes all files if `kept` is NULL. */
 static void remove_files(int directory, const struct payload *kept) {
     struct dirent *entry;
     DIR *list = list_directory(directory);
@@ -109,7 +109,7 @@ static void remove_other_versions(int place, const char *own_name) {
 
 /* ---- one place ---- */
 
-/* Why a place will not do; NULL when it does. */
+/* The result at one place. `refusal` says why the place is unusable, or is NULL. */
 struct attempt {
     enum unpack_outcome outcome;
     const char *refusal;
@@ -178,7 +178,7 @@ static bool join_path(char path[PATH_MAX], const struct place *place, const char
     return length > 0 && length < PATH_MAX;
 }
 
-/* Tells the directory of the unpacked files. */
+/* Unpacks into the first usable place and writes the directory of the files to `path`. */
 static bool unpack_anywhere(struct payload *payload, char path[PATH_MAX]) {
     struct place place;
     char name[DIRECTORY_NAME_BYTES], refusals[REFUSALS_BYTES] = "";
@@ -205,8 +205,8 @@ static void add_path(struct string_list *command, const char *directory, const c
     add_string(command, path);
 }
 
-/* With its own C library in every image, whatever the image has: neither its libraries nor its cache of them is
- * looked at first. */
+/* The daemon runs with its bundled C library in every image. The image's own libraries and their cache are not
+ * consulted first. */
 bool add_unpacked_daemon(struct payload *payload, struct string_list *command) {
     char directory[PATH_MAX];
     if (!unpack_anywhere(payload, directory)) return false;
@@ -215,7 +215,7 @@ bool add_unpacked_daemon(struct payload *payload, struct string_list *command) {
     add_string(command, "--library-path");
     add_string(command, directory);
     add_string(command, "--argv0");
-    add_string(command, "sandboxd");
+    add_string(command, "boxkeep");
     add_path(command, directory, DAEMON_NAME);
     return true;
 }

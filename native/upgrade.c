@@ -1,4 +1,4 @@
-/* An upgrade: the daemon of a new program takes over from the one that serves, or everything stays as it was. */
+/* An upgrade: the daemon of a new program takes over from the serving daemon, or nothing changes. */
 #include "upgrade.h"
 
 #include <errno.h>
@@ -24,7 +24,7 @@ static void forget_client(struct upgrade *upgrade) {
     empty_inbox(&upgrade->inbox);
 }
 
-/* Back to where nothing was asked; only the daemons that leave stay. */
+/* Resets the upgrade to its initial state. Only the list of leaving daemons stays. */
 static void forget_upgrade(struct upgrade *upgrade) {
     forget_client(upgrade);
     close_program(&upgrade->program);
@@ -33,7 +33,7 @@ static void forget_upgrade(struct upgrade *upgrade) {
     enter(upgrade, UPGRADE_NONE, NEVER);
 }
 
-/* ---- who asks ---- */
+/* ---- the client ---- */
 
 static void refuse(struct upgrade *upgrade, const char *reason) {
     const uint8_t *text = (const uint8_t *)reason;
@@ -44,7 +44,7 @@ bool takes_upgrades(const struct upgrade *upgrade) {
     return upgrade->stage == UPGRADE_NONE;
 }
 
-/* Whoever has connected and asked for nothing yet makes room. */
+/* A client that has connected and not sent a request yet is dropped for the new one. */
 void accept_upgrade(struct upgrade *upgrade, const struct runtime *runtime) {
     int client = accept4(runtime->upgrades, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
     if (client < 0) return;
@@ -58,7 +58,7 @@ void accept_upgrade(struct upgrade *upgrade, const struct runtime *runtime) {
 
 /* ---- the start of the new daemon ---- */
 
-/* The path, then what its --daemon= options name. */
+/* The request is a path, followed by the values of the --daemon= options. */
 static bool read_request(struct upgrade *upgrade, const struct frame *frame) {
     struct field_reader fields = read_fields(frame->payload, frame->size);
     const char *path = read_string(&fields);
@@ -69,7 +69,7 @@ static bool read_request(struct upgrade *upgrade, const struct frame *frame) {
     return !fields.has_failed;
 }
 
-/* The program becomes its daemon by itself: a new one knows best where it keeps that. */
+/* The new program starts its own daemon, because only that program knows where its daemon is. */
 static bool start_successor(struct upgrade *upgrade, const struct daemon *daemon) {
     char program[64];
     struct daemon *successor = &upgrade->successor;
@@ -96,7 +96,7 @@ static bool begin(struct upgrade *upgrade, const struct daemon *daemon, const st
     return true;
 }
 
-/* Once it has begun, nobody has to wait for the outcome. */
+/* The upgrade continues even if the client disconnects after it has begun. */
 void hear_upgrade(struct upgrade *upgrade, const struct daemon *daemon) {
     struct frame frame;
     enum fill_outcome filled = fill_inbox(&upgrade->inbox, upgrade->client);
@@ -135,7 +135,8 @@ static void tell_take(struct upgrade *upgrade) {
     enter(upgrade, UPGRADE_TAKING, TAKE_LIMIT_MS);
 }
 
-/* It sees its clients off, and is not waited for; too many of them are not kept. */
+/* The old daemon serves its remaining clients, and the upgrade does not wait for it. When too many daemons are
+ * leaving, the oldest gets SIGTERM. */
 static void let_leave(struct upgrade *upgrade, struct daemon *daemon) {
     struct keepers *leaving = &upgrade->leaving;
     tell_daemon(daemon, FRAME_SUCCEEDED);
@@ -145,7 +146,7 @@ static void let_leave(struct upgrade *upgrade, struct daemon *daemon) {
     disconnect_daemon(daemon);
 }
 
-/* What the program and its surroundings are stays: these are init's own. */
+/* The command and the surroundings are not replaced, because they belong to init. */
 static void put_in_place(struct upgrade *upgrade, struct daemon *daemon) {
     struct daemon *successor = &upgrade->successor;
     daemon->pid = successor->pid;
@@ -171,7 +172,8 @@ static void succeed(struct upgrade *upgrade, struct daemon *daemon) {
     enter(upgrade, UPGRADE_TAKEN, NEVER);
 }
 
-/* Only when nobody else holds the keepers and the port. */
+/* Lets the old daemon continue. Only called after the successor has ended, so that nothing else holds the keepers and
+ * the port. */
 static void go_on(struct upgrade *upgrade, struct daemon *daemon) {
     if (upgrade->is_handover_told) tell_daemon(daemon, FRAME_GO_ON);
     complain("the upgrade was called off: %s", upgrade->reason);
@@ -179,7 +181,8 @@ static void go_on(struct upgrade *upgrade, struct daemon *daemon) {
     forget_upgrade(upgrade);
 }
 
-/* A daemon that dies in between has nothing left to hand over: its successor takes what is there. */
+/* If the old daemon dies in between, it has nothing left to hand over, and its successor takes over the remaining
+ * state. */
 void advance_upgrade(struct upgrade *upgrade, struct daemon *daemon) {
     const struct daemon *successor = &upgrade->successor;
     if (upgrade->stage == UPGRADE_STARTING && successor->is_standing_by) {
@@ -215,7 +218,7 @@ void note_upgrade_end(struct upgrade *upgrade, pid_t pid, int exit_code) {
     upgrade->successor.pid = 0;
     disconnect_daemon(&upgrade->successor);
     if (upgrade->stage == UPGRADE_NONE || upgrade->stage == UPGRADE_FAILING) return;
-    snprintf(reason, sizeof reason, "the new daemon ended with %d before it served; sandboxd's log has its last line",
+    snprintf(reason, sizeof reason, "the new daemon ended with %d before it served; boxkeep's log has its last line",
              exit_code);
     fail(upgrade, reason);
 }
@@ -224,10 +227,10 @@ uint64_t next_upgrade_step(const struct upgrade *upgrade) {
     return upgrade->stage_ends_at;
 }
 
-/* ---- the end of everything ---- */
+/* ---- shutdown ---- */
 
 void end_upgrade(struct upgrade *upgrade, int signal_number) {
-    if (upgrade->stage != UPGRADE_NONE) refuse(upgrade, "sandboxd was asked to end");
+    if (upgrade->stage != UPGRADE_NONE) refuse(upgrade, "boxkeep was asked to end");
     forget_upgrade(upgrade);
     if (upgrade->successor.pid > 0) kill(upgrade->successor.pid, signal_number);
     signal_keepers(&upgrade->leaving, signal_number);

@@ -1,6 +1,6 @@
-/* An upgrade: the daemon of a new program takes over from the one that serves, or everything stays as it was. */
-#ifndef SANDBOXD_UPGRADE_H
-#define SANDBOXD_UPGRADE_H
+/* An upgrade: the daemon of a new program takes over from the serving daemon, or nothing changes. */
+#ifndef BOXKEEP_UPGRADE_H
+#define BOXKEEP_UPGRADE_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -14,26 +14,26 @@
 
 enum upgrade_stage {
     UPGRADE_NONE,
-    /* The new daemon starts, the old one serves. */
+    /* The new daemon starts while the old daemon serves. */
     UPGRADE_STARTING,
-    /* The old one puts down what it holds. */
+    /* The old daemon releases what it holds. */
     UPGRADE_HANDING,
-    /* The new one takes it up. */
+    /* The new daemon takes over. */
     UPGRADE_TAKING,
-    /* The new one was killed, and is waited for before the old one goes on. */
+    /* The new daemon was sent SIGKILL. The old daemon continues after the new one has ended. */
     UPGRADE_FAILING,
-    /* The new daemon serves; init itself is still the old one. */
+    /* The new daemon serves. init still runs the old program. */
     UPGRADE_TAKEN,
 };
 
 struct upgrade {
     enum upgrade_stage stage;
-    /* Who has asked; -1 when nobody has, or has gone since. */
+    /* The requesting client. -1 when there is none or it has disconnected. */
     int client;
     struct inbox inbox;
     struct program program;
     struct daemon successor;
-    /* Daemons that were succeeded and see their last clients off. */
+    /* Succeeded daemons that still serve their last clients. */
     struct keepers leaving;
     bool is_handover_told;
     char reason[512];
@@ -45,21 +45,21 @@ struct upgrade {
     uint32_t held_ms;
 };
 
-/* False in the middle of one: the next request waits. */
+/* False during an upgrade. The next request waits. */
 bool takes_upgrades(const struct upgrade *upgrade);
 void accept_upgrade(struct upgrade *upgrade, const struct runtime *runtime);
-/* Reads what is asked for, and begins. */
+/* Reads the request and begins the upgrade. */
 void hear_upgrade(struct upgrade *upgrade, const struct daemon *daemon);
-/* Goes on to the next stage when this one has what it waits for, and calls it off when it has no more time. */
+/* Moves to the next stage when the current stage is complete. Calls the upgrade off when the stage has timed out. */
 void advance_upgrade(struct upgrade *upgrade, struct daemon *daemon);
-/* Ends UPGRADE_TAKEN: tells what has become of it; `fault` is NULL, or what could not be done. */
+/* Ends UPGRADE_TAKEN and reports the result. `fault` is NULL, or says what failed. */
 void finish_upgrade(struct upgrade *upgrade, const struct daemon *daemon, const char *fault);
-/* A process was reaped. */
+/* Records the end of a reaped process. */
 void note_upgrade_end(struct upgrade *upgrade, pid_t pid, int exit_code);
-/* When there is next something to do, or NEVER. */
+/* The deadline of the current stage, or NEVER. */
 uint64_t next_upgrade_step(const struct upgrade *upgrade);
 
-/* Everything ends: no upgrade any more, and every daemon of it is sent the signal. */
+/* Ends a current upgrade and sends the signal to all its daemons. */
 void end_upgrade(struct upgrade *upgrade, int signal_number);
 bool has_upgrade_processes(const struct upgrade *upgrade);
 

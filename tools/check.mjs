@@ -1,4 +1,4 @@
-/** `npm run check`: everything that can be judged without running the daemon, one line for each stage. */
+/** `npm run check`: runs every check that needs no running daemon, and prints one line per stage. */
 import { spawnSync } from 'node:child_process';
 import { binary, bunPath, repositoryRoot } from './repository.mjs';
 import { runTool, setup, SetupError } from './setup.mjs';
@@ -13,7 +13,7 @@ const stages = [
   { name: 'sizes', run: ['tools/tidy/sizes.mjs'], show: true },
 ];
 
-/** npm leaves the programs of oxlint and oxfmt out on a Node that they do not name, although they run on Bun here. */
+/** npm omits the programs of oxlint and oxfmt on an unsupported Node, although they run on Bun here. */
 const oldestNode = [20, 19];
 
 await runTool(async () => {
@@ -27,7 +27,7 @@ await runTool(async () => {
   return failed.length === 0 ? 0 : 1;
 });
 
-/** All stages run, so that one look shows everything there is to mend. */
+/** All stages run, so that one run shows every problem. */
 function passes({ name, run, show = false, say = () => '' }) {
   const started = Date.now();
   const { status, stdout, stderr } = spawnSync(bunPath(), run, {

@@ -1,14 +1,16 @@
-/** What failed in a run of `bun test`, read from what it printed, so that the end of a long log tells it again. */
+/** Extracts the failed tests from the output of `bun test`, to repeat them at the end of a long log. */
 
 const shownLines = 30;
 
-/** `output` is the runner's plain text; each answer is a failed test: its file, its title, and the last lines it was told with. */
+/**
+ * `output` is the runner's plain text. Returns each failed test with its file, its title and its last lines of output.
+ */
 export function failuresIn(output) {
   const failures = [];
   let file = '';
   let lines = [];
   for (const line of output.split('\n')) {
-    if (/^\d+ tests? failed:$/.test(line)) break; // The titles again.
+    if (/^\d+ tests? failed:$/.test(line)) break; // From here on the runner repeats the titles.
     if (/^\S+\.test\.ts:$/.test(line)) {
       file = line.slice(0, -1);
       lines = [];

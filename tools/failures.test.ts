@@ -1,4 +1,4 @@
-/** Failures are found in what the runner itself prints, whatever tests print between them. */
+/** Failures are found in the runner's output, whatever the tests print between them. */
 import { expect, test } from 'bun:test';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -15,7 +15,7 @@ import { test } from 'bun:test';
 test('slow', () => new Promise(() => {}), 50);
 `;
 
-test('each failure of a run is told with its file, its title and its error', async () => {
+test('each failure of a run is reported with its file, its title and its error', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'failures-'));
   try {
     await writeFile(join(folder, 'first.test.ts'), first);

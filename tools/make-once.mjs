@@ -1,4 +1,4 @@
-/** Makes something that is kept, once: whoever wants it at the same time waits for it. */
+/** Makes a cached directory once, while other processes that need it wait. */
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 const lookEveryMs = 200;
 
-/** Calls `make` unless the directory was made with the same word before; it may count on an empty place. */
+/** Calls `make` unless the directory was made with the same word before. `make` starts with the directory absent. */
 export async function makeOnce(directory, word, make) {
   const stamp = join(directory, '.installed-requirements');
   const isMade = () => existsSync(stamp) && readFileSync(stamp, 'utf8') === word;
@@ -24,9 +24,9 @@ export async function makeOnce(directory, word, make) {
   }
 }
 
-/** An address that only one process can have, and that nobody has any more when that one is killed. */
+/** The lock is a socket address that only one process can bind and that is free again when that process is killed. */
 async function takeLock(directory) {
-  const address = `\0sandboxd-make-${createHash('sha256').update(directory).digest('hex').slice(0, 40)}`;
+  const address = `\0boxkeep-make-${createHash('sha256').update(directory).digest('hex').slice(0, 40)}`;
   for (;;) {
     const server = createServer();
     const outcome = await new Promise((resolve) => {

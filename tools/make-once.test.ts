@@ -1,4 +1,4 @@
-/** What is kept is made once, whoever wants it at the same time, and again when it is to be another. */
+/** A cached directory is made once for concurrent processes, and made again for another word. */
 import { afterAll, expect, test } from 'bun:test';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -8,7 +8,7 @@ import { makeOnce } from './make-once.mjs';
 const place = mkdtempSync(join(tmpdir(), 'make-once-'));
 afterAll(() => rmSync(place, { recursive: true }));
 
-/** Takes a moment, and leaves a line for each time that it was made. */
+/** Takes a moment, and appends a line for each run. */
 const script = (directory: string): string => `
   import { appendFileSync, mkdirSync, writeFileSync } from 'node:fs';
   import { makeOnce } from ${JSON.stringify(join(import.meta.dirname, 'make-once.mjs'))};
@@ -20,14 +20,14 @@ const script = (directory: string): string => `
   });
   process.stdout.write((await Bun.file(${JSON.stringify(join(directory, 'result'))}).text()));`;
 
-test('several that want it at once have it whole, and it was made once', async () => {
+test('concurrent callers all get the whole directory, which is made once', async () => {
   const directory = join(place, 'shared');
   const all = Array.from({ length: 3 }, () => Bun.spawn([process.execPath, '-e', script(directory)]));
   expect(await Promise.all(all.map(({ stdout }) => stdout.text()))).toEqual(['whole', 'whole', 'whole']);
   expect(readFileSync(`${directory}.made`, 'utf8')).toBe('made\n');
 });
 
-test('another word makes it anew, and what fails is made again', async () => {
+test('another word makes the directory again, and so does a failure', async () => {
   const directory = join(place, 'again');
   const made: string[] = [];
   const make = async (word: string, fails = false) =>

@@ -1,6 +1,7 @@
 /**
- * Gets the versions of Node that tests of JavaScript cells run in, saying what it does: `node tools/nodes.mjs`. They
- * are pinned in `test/code/nodes.json`; each is a package of npm that has nothing but the program.
+ * Installs the Node versions that tests of JavaScript cells use: `node tools/nodes.mjs`.
+ *
+ * The versions are pinned in `test/code/nodes.json`. Each is an npm package that contains only the program.
  */
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
@@ -12,7 +13,7 @@ import { runTool, SetupError } from './setup.mjs';
 
 const pinned = JSON.parse(readFileSync(join(repositoryRoot, 'test/code/nodes.json'), 'utf8'));
 
-/** Puts the program of each into the `bin` of a directory of its own. */
+/** Puts each program into the `bin` of a separate directory. */
 export async function provideNodes() {
   for (const [major, version] of Object.entries(pinned)) await provide(major, version);
 }

@@ -1,6 +1,7 @@
 /**
- * Makes the Python environment that the tests of a folder run in, saying what it does: `node tools/python.mjs [folder]`.
- * The folder has a `requirements.txt`; without a name it is `openapi`, the tests of the description.
+ * Makes the Python environment for the tests of a folder: `node tools/python.mjs [folder]`.
+ *
+ * The folder has a `requirements.txt`. The default folder is `openapi`, the tests of the description.
  */
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -18,7 +19,7 @@ const virtualEnvironments = {
   otherwise: 'install python3 and python3-venv (Debian, Ubuntu) or python3 (Alpine, Fedora)',
 };
 
-/** The programs of the environment are in its `bin`. */
+/** Returns the environment. Its programs are in `bin`. */
 export async function pythonEnvironment(folder = 'openapi') {
   const requirements = `test/${folder}/requirements.txt`;
   const environment = join(repositoryRoot, `node_modules/.cache/python-${folder.replaceAll('/', '-')}`);
@@ -26,13 +27,18 @@ export async function pythonEnvironment(folder = 'openapi') {
     .update(readFileSync(join(repositoryRoot, requirements)))
     .digest('hex');
   await makeOnce(environment, wanted, () => {
-    provide(virtualEnvironments);
     console.log(`setup: python3 -m venv and pip install (${requirements}, into ${environment})`);
-    run('python3', ['-m', 'venv', environment]);
+    makePythonEnvironment(environment);
     const quietly = ['--quiet', '--disable-pip-version-check', '--no-input'];
     run(join(environment, 'bin/pip'), ['install', ...quietly, '--no-deps', '--requirement', requirements]);
   });
   return environment;
+}
+
+/** Contains only pip. */
+export function makePythonEnvironment(directory) {
+  provide(virtualEnvironments);
+  run('python3', ['-m', 'venv', directory]);
 }
 
 function run(program, args) {

@@ -1,17 +1,20 @@
-/** Where things are in this repository, for the tools that run on plain Node. */
+/** Paths in this repository, for tools that run on plain Node. */
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-/** The root of the repository, wherever the caller stands. */
+/** The root of the repository, independent of the working directory. */
 export const repositoryRoot = dirname(dirname(fileURLToPath(import.meta.url)));
 
-/** A file inside an installed package. Its launcher in `.bin` would run on whatever Node is there. */
+/** A file inside an installed package. Its launcher in `.bin` would run on the machine's Node. */
 export const binary = (path) => join(repositoryRoot, 'node_modules', path);
 
-/** The pinned runtime: it runs the daemon, the tests and the checkers, so that Node's version matters to none of them. */
+/** The pinned runtime. It runs the daemon, the tests and the checkers, so that Node's version does not affect them. */
 export function bunPath() {
   const path = join(repositoryRoot, 'node_modules/.bin/bun');
   if (!existsSync(path)) throw new Error('node_modules is missing: run npm ci');
   return path;
 }
+
+/** Where `tools/test-daemon.mjs` puts the compiled daemon, below the root of the repository. */
+export const compiledDaemon = 'dist/.test/boxkeep-daemon';

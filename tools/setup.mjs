@@ -1,4 +1,4 @@
-/** Brings a fresh clone to the point where the daemon runs from source, saying what it does; needs only Node and npm. */
+/** Prepares a fresh clone to run the daemon from source, and prints its steps. Needs only Node and npm. */
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { accessSync, constants, existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
@@ -12,7 +12,7 @@ const modules = join(repositoryRoot, 'node_modules');
 const lockfile = join(repositoryRoot, 'package-lock.json');
 const stamp = join(modules, '.installed-lockfile');
 
-/** What packages of npm cannot bring; `packages` are Debian's names. */
+/** Programs and libraries that npm packages cannot provide. `packages` are Debian's names. */
 const systemNeeds = {
   compiler: {
     what: 'a C compiler',
@@ -49,14 +49,15 @@ const systemNeeds = {
   },
 };
 
-/** A failure that is the reader's to mend: it is printed as one line, without a stack. */
+/** A failure that the user can fix. It is printed as one line, without a stack. */
 export class SetupError extends Error {}
 
 /**
- * Checks Node, installs the packages when the lockfile changed, finds (or, as root on Debian, installs) what the
- * system must have, and builds the console page and the native program.
- * @param {{compiler?: boolean, python?: boolean}} [needs] `compiler: false` leaves the native program alone.
- * @returns {Promise<{bun: string, native: string | null}>} where the runtime and the native program are
+ * Checks Node, installs the packages when the lockfile changed, and builds the console page and the native program.
+ * System dependencies are found or, as root on Debian, installed.
+ * @param {{compiler?: boolean, python?: boolean}} [needs] `compiler: false` skips the native program.
+ * @returns {Promise<{bun: string, native: string
+ * null}>} the paths of the runtime and the native program
  */
 export async function setup({ compiler = true, python = false } = {}) {
   checkMachine();
@@ -71,7 +72,7 @@ export async function setup({ compiler = true, python = false } = {}) {
   return { bun: bunPath(), native: compiler ? buildNative() : null };
 }
 
-/** Runs a tool's main function: its number is the exit code, a SetupError is one line. */
+/** Runs a tool's main function. Its result is the exit code, and a SetupError is printed as one line. */
 export async function runTool(main) {
   try {
     process.exitCode = await main();
@@ -85,14 +86,14 @@ export async function runTool(main) {
 function checkMachine() {
   const [major = '0'] = process.versions.node.split('.');
   if (Number(major) < oldestNode) throw new SetupError(`needs Node ${oldestNode} or newer; this is ${process.version}`);
-  if (process.platform !== 'linux') throw new SetupError(`sandboxd is a Linux daemon; this is ${process.platform}`);
+  if (process.platform !== 'linux') throw new SetupError(`boxkeep is a Linux daemon; this is ${process.platform}`);
 }
 
 function isInstalled() {
   const installed = join(modules, '.package-lock.json');
   if (!existsSync(installed) || !existsSync(bunInstaller)) return false;
   if (readStamp() === digest()) return true;
-  // Somebody's own npm ci or npm install counts as well: npm writes its record after the lockfile was there.
+  // A manual npm ci or npm install counts as well: npm writes its record after the lockfile has changed.
   if (statSync(installed).mtimeMs < statSync(lockfile).mtimeMs) return false;
   writeStamp();
   return true;
@@ -102,7 +103,7 @@ function writeStamp() {
   try {
     writeFileSync(stamp, digest());
   } catch (error) {
-    // Another account installed the packages; without the stamp the times decide again.
+    // Another account installed the packages. Without the stamp, the file times decide again next time.
     if (error.code !== 'EACCES' && error.code !== 'EROFS') throw error;
   }
 }
@@ -113,7 +114,7 @@ const readStamp = () => (existsSync(stamp) ? readFileSync(stamp, 'utf8') : null)
 
 function install() {
   console.log('setup: npm ci (packages are missing or older than package-lock.json)');
-  // The tools are dev dependencies and the runtime is an optional one: settings that omit either are overruled.
+  // Overrides settings that omit dev or optional dependencies: the tools are the former, the runtime is the latter.
   const args = ['ci', '--include=dev', '--include=optional', '--no-audit', '--no-fund', '--loglevel=error'];
   const underNpm = process.env.npm_execpath?.includes('npm-cli') ? process.env.npm_execpath : null;
   const run = underNpm ? visible(process.execPath, [underNpm, ...args]) : visible('npm', args);
@@ -125,7 +126,7 @@ function install() {
 function checkRuntime() {
   const { devDependencies } = JSON.parse(readFileSync(join(repositoryRoot, 'package.json'), 'utf8'));
   if (bunVersion() === devDependencies.bun) return;
-  // npm can be told to skip install scripts; this one puts the runtime of this machine in its place.
+  // npm can be configured to skip install scripts. This script installs the runtime for this machine.
   console.log('setup: node node_modules/bun/install.js (its install script has not run)');
   visible(process.execPath, [bunInstaller]);
   const found = bunVersion();
@@ -139,17 +140,17 @@ function bunVersion() {
   return spawnSync(bunPath(), ['--version'], { encoding: 'utf8' }).stdout?.trim() ?? '';
 }
 
-/** For those who build for another machine. */
+/** The cross compiler, for builds for another machine. */
 export function provideCrossCompiler() {
   provide(systemNeeds.crossCompiler);
 }
 
-/** For the tests that hold one engine against the other. */
+/** ripgrep, for tests that compare the two search engines. */
 export function provideRipgrep() {
   provide(systemNeeds.ripgrep);
 }
 
-/** Has what a need names, or gets it. */
+/** Installs the packages of a need unless it is already met. */
 export function provide({ what, isThere, packages, otherwise }) {
   if (isThere()) return;
   if (process.getuid?.() !== 0 || !isOnPath('apt-get'))
@@ -158,7 +159,7 @@ export function provide({ what, isThere, packages, otherwise }) {
   const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
   const steps = [
     ['update', '-qq'],
-    // Another one may be at work: a test that gets what it needs.
+    // Another process, such as a test that installs its programs, may hold the lock.
     ['install', '-o', 'DPkg::Lock::Timeout=600', '-y', '-qq', '--no-install-recommends', ...packages],
   ];
   for (const step of steps) {
@@ -178,11 +179,11 @@ function isExecutable(path) {
     accessSync(path, constants.X_OK);
     return true;
   } catch {
-    return false; // absent or not ours to run: the same answer
+    return false; // absent or not executable by us: the same answer
   }
 }
 
-/** The native program, for this machine or for the one of `cross`; what fails is one line. */
+/** Builds the native program for this machine, or for the machine of `cross`. A failure is one line. */
 export function buildNative({ cross } = {}) {
   try {
     return buildProgram({ cross });

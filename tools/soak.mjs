@@ -1,4 +1,9 @@
-/** `npm run soak`: many thousand commands through one daemon; fails when it keeps memory, descriptors or processes. */
+/**
+ * `npm run soak`: runs many thousand commands through one daemon, and fails when the daemon leaks.
+ *
+ * Memory, descriptors and processes count. `npm run soak -- mixed [seconds]` uses every plane at once in 256 MiB, and
+ * fails at a lost byte, a 500 or a death.
+ */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
@@ -12,27 +17,28 @@ import { runTool, SetupError } from './setup.mjs';
 const commands = Number(process.argv[2] ?? 100_000);
 const clients = 16;
 const samples = 20;
-/** The caches of the runtime and the 512 ended commands that are kept fill up during the first of them. */
+/** The caches of the runtime and the 512 kept records of ended commands fill up during these samples. */
 const warmSamples = 8;
 
-/** What may be left behind, by the line through all samples after the warm ones. */
+/** The allowed growth per `per` commands, measured by the line through all samples after the warm ones. */
 const budgets = { rssMib: 1, descriptors: 0.5, processes: 0.5, directories: 8 };
 const per = 10_000;
 
 /**
- * Between two collections garbage moves the resident memory by up to 20 MiB, and one look at the end of each sample
- * may make a slope of that. The memory of a sample is the mean of a look at every hundredth of its commands.
+ * Between two collections garbage moves the resident memory by up to 20 MiB, and one reading at the end of each sample
+ * could turn that into a slope. The memory of a sample is therefore the mean of readings at every hundredth command.
  */
 const lookEvery = 100;
 
 /** The daemon, and the keeper that waits for the next command. */
 const idleProcesses = 2;
 
-const binary = join(repositoryRoot, 'dist/sandboxd');
+const binary = join(repositoryRoot, 'dist/boxkeep');
 
 await runTool(async () => {
-  if (!existsSync(binary)) throw new SetupError('dist/sandboxd is missing: npm run build');
-  const directory = mkdtempSync(join(tmpdir(), 'sandboxd-soak-'));
+  if (!existsSync(binary)) throw new SetupError('dist/boxkeep is missing: npm run build');
+  if (process.argv[2] === 'mixed') return await mixed(process.argv[3] ?? '300');
+  const directory = mkdtempSync(join(tmpdir(), 'boxkeep-soak-'));
   const daemon = await start(directory);
   try {
     const rows = await soak(daemon);
@@ -43,6 +49,17 @@ await runTool(async () => {
     rmSync(directory, { recursive: true });
   }
 });
+
+/** The test of the promise, run for longer. It needs root for the control group. */
+async function mixed(seconds) {
+  const test = spawn(join(repositoryRoot, 'node_modules/.bin/bun'), ['test', 'test/promises/10-mixed-load.test.ts'], {
+    cwd: repositoryRoot,
+    stdio: 'inherit',
+    env: { ...process.env, BOXKEEP_TARGET: 'binary', BOXKEEP_MIXED_SECONDS: seconds },
+  });
+  const [code] = await once(test, 'exit');
+  return code ?? 1;
+}
 
 async function start(directory) {
   const runtime = join(directory, 'runtime');
@@ -86,7 +103,10 @@ async function soak(daemon) {
   return rows;
 }
 
-/** Several clients at once, each with one command after the other; answers the mean of the daemon's memory meanwhile. */
+/**
+ * Runs several clients at once, each with one command after the other. Returns the mean of the daemon's memory
+ * meanwhile.
+ */
 async function runAll(daemon, from, to) {
   let next = from;
   const looks = [];
@@ -100,7 +120,7 @@ async function runAll(daemon, from, to) {
   return mean([...looks, rssMibOf(daemon.pid)]);
 }
 
-/** Every kind of command that a client starts, the short ones most often; each answer is looked at. */
+/** Every kind of command that a client starts, with short ones most often. Each answer is checked. */
 async function runOne(daemon, n) {
   const code = n % 200;
   if (n % 20 === 1) {
@@ -115,7 +135,7 @@ async function runOne(daemon, n) {
   }
   const id = n % 20 === 3 ? { command_id: `soak-${n}` } : {};
   const result = await post(daemon, '/v2/commands', { command: `exit ${code}`, shell: 'sh', ...id });
-  if (result.exit_code !== code) throw new Error(`exit ${code} was told as ${JSON.stringify(result)}`);
+  if (result.exit_code !== code) throw new Error(`exit ${code} was reported as ${JSON.stringify(result)}`);
 }
 
 async function post(daemon, path, body) {
@@ -143,7 +163,7 @@ function expectLast(stream, part) {
   if (!last.includes('"type":"exit"') || !last.includes(part)) throw new Error(`the last line is ${last}`);
 }
 
-/** A keeper stays for a moment after its command; what is still there when none leaves any more counts. */
+/** A keeper stays for a moment after its command, so this counts only when no more keepers leave. */
 async function settled(daemon) {
   for (let looks = 0; looks < 100 && look(daemon).processes > idleProcesses; looks++) {
     await new Promise((resolve) => setTimeout(resolve, 50));
@@ -173,7 +193,7 @@ function judge(rows) {
   return slopes.every(Boolean);
 }
 
-/** Of the line with the least squares. */
+/** The slope of the least-squares line. */
 function slopeOf(points) {
   const [x, y] = [0, 1].map((at) => mean(points.map((point) => point[at])));
   const above = points.reduce((sum, point) => sum + (point[0] - x) * (point[1] - y), 0);

@@ -1,4 +1,4 @@
-/** The second example of `npm start`: a file goes in, a session of Python looks at it, a table and a picture come back. */
+/** The second example of `npm start`: a Python session reads a file and returns a table and a picture. */
 import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -15,9 +15,9 @@ sales.groupby("region")["amount"].agg(["sum", "mean", "max"]).round(1)`,
 ax = by_month.plot(figsize=(8, 4), title="Sales by region", ylabel="thousand")`,
 ];
 
-/** Answers an exit code. */
+/** Returns an exit code. */
 export async function runDataDemo(client) {
-  const directory = mkdtempSync(join(tmpdir(), 'sandboxd-example-'));
+  const directory = mkdtempSync(join(tmpdir(), 'boxkeep-example-'));
   const content = readFileSync(join(repositoryRoot, 'examples/sales/sales.csv'), 'utf8');
   console.log(`demo: puts sales.csv into ${directory}, and has a session of Python look at it`);
   await client.post('/v2/fs/write', { path: join(directory, 'sales.csv'), content });

@@ -1,6 +1,7 @@
 /**
- * `npm start`: runs the daemon from source and shows one real command going through it, live; `npm start -- data` shows
- * a session of Python instead.
+ * `npm start`: runs the daemon from source and shows one real command live.
+ *
+ * `npm start -- data` shows a Python session instead.
  */
 import { spawn } from 'node:child_process';
 import { createServer } from 'node:net';
@@ -11,7 +12,7 @@ import { runTool, setup, SetupError } from './setup.mjs';
 import { printDataHowTo, runDataDemo } from './start-data.mjs';
 
 const usualPort = 18091;
-/** Neighbours first: a port has a runtime directory of its own, and these are found again. */
+/** Adjacent ports come first: each port has a runtime directory, and an adjacent port is found again next time. */
 const portsToTry = Array.from({ length: 10 }, (_, index) => usualPort + index);
 const readyMs = 20_000;
 const interruptedCode = 130;
@@ -37,15 +38,15 @@ await runTool(async () => {
   const client = connect(`http://${reachable(setting(args, 'host', 'SVC_HOST'))}:${port}`, apiKey(args));
   try {
     await untilReady(client, daemon);
-    console.log(`start: sandboxd serves ${client.url}\n`);
+    console.log(`start: boxkeep serves ${client.url}\n`);
     const exitCode = isData ? await runDataDemo(client) : await runDemo(client);
     if (isData) printDataHowTo(client);
     if (once) return exitCode;
-    console.log('\nstart: the daemon goes on, its log follows; Ctrl-C ends it');
+    console.log('\nstart: the daemon continues, its log follows; Ctrl-C ends it');
     daemon.showLog();
     return await daemon.ended;
   } catch (error) {
-    // Ctrl-C in the middle of the demo ends its requests too; that is no failure to report.
+    // Ctrl-C during the demo also aborts its requests, which is not a failure to report.
     if (daemon.isInterrupted) return interruptedCode;
     throw error;
   } finally {
@@ -69,7 +70,7 @@ function reachable(host) {
   return host.includes(':') ? `[${host}]` : host;
 }
 
-/** A port that was asked for is used as it is; the usual one makes way for another when it is taken. */
+/** A requested port is used unchanged. The usual port is replaced by another when it is taken. */
 async function choosePort(args) {
   const asked = setting(args, 'port', 'SVC_PORT');
   if (asked !== null) return asked;
@@ -94,7 +95,7 @@ function freePort(port) {
 }
 
 function startDaemon({ bun, native, programs, args }) {
-  // As in the built file, nothing is read from the directory the daemon is started in.
+  // As in the built binary, no configuration is read from the working directory.
   const program = [bun, '--no-env-file', '--config=/dev/null', join(repositoryRoot, 'daemon/src/main.ts')];
   const command = [...program.map((argument) => `--daemon=${argument}`), 'start', ...args];
   console.log(`start: ${native} ${command.map(withoutKey).join(' ')}`);
@@ -102,7 +103,7 @@ function startDaemon({ bun, native, programs, args }) {
     cwd: repositoryRoot,
     env: userEnvironment(programs),
     stdio: ['ignore', 'pipe', 'pipe'],
-    // A session of its own: Ctrl-C reaches this program alone, which then ends the daemon once and in order.
+    // A separate session: Ctrl-C reaches only this program, which then ends the daemon once and in order.
     detached: true,
   });
   let kept = '';
@@ -128,7 +129,7 @@ function startDaemon({ bun, native, programs, args }) {
       show = true;
       process.stdout.write(kept);
     },
-    /** Ends the daemon with everything it runs, and waits for that. */
+    /** Ends the daemon with all its commands, and waits for the end. */
     async stop() {
       if (daemon.isRunning) child.kill('SIGTERM');
       await daemon.ended;
@@ -147,7 +148,10 @@ function withoutKey(arg, index, all) {
   return all[index - 1] === '--api-key' ? '<key>' : arg.replace(/^--api-key=.*/s, '--api-key=<key>');
 }
 
-/** What the reader's own shell has, without what npm adds for its scripts; with these directories of programs first. */
+/**
+ * The environment of the user's own shell, without the variables that npm adds, and with these program directories
+ * first.
+ */
 function userEnvironment(programs) {
   const own = Object.entries(process.env).filter(([name]) => !/^npm_|^INIT_CWD$/i.test(name));
   const path = (process.env.PATH ?? '')
@@ -184,11 +188,11 @@ function connect(url, key) {
     isHealthy: () =>
       fetch(`${url}/health`).then(
         (response) => response.ok,
-        () => false, // nobody listens yet
+        () => false, // the daemon does not listen yet
       ),
     get: (path) => data(path),
     post: (path, body) => data(path, { method: 'POST', body: JSON.stringify(body) }),
-    /** The lines of a stream, each a parsed event. */
+    /** The lines of a stream, each parsed as an event. */
     async *events(path) {
       const response = await fetch(url + path, { headers });
       if (!response.ok) throw new SetupError(`GET ${path}: ${response.status}`);
@@ -214,7 +218,7 @@ async function runDemo(client) {
   return command.exit_code ?? 1;
 }
 
-/** Prints both streams as they come. A stream that ends early is taken up again where it was. */
+/** Prints both streams as they arrive. A stream that ends early is resumed at its offset. */
 async function printLive(client, id) {
   const next = { stdout: 0, stderr: 0 };
   for (;;) {

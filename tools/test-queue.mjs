@@ -1,23 +1,29 @@
-/** Runs the files of many tiers of tests, some at once: a tier begins while the last files of the one before still run. */
+/** Runs the test files of several tiers in parallel, and starts a tier while the previous tier's last files run. */
 import { spawn } from 'node:child_process';
+import { basename } from 'node:path';
 import { failuresIn } from './failures.mjs';
 import { bunPath, repositoryRoot } from './repository.mjs';
 
-const timeoutMs = 30_000;
+/** How many of the files that mostly wait run beside the others. */
+const waitingPlaces = [1, 2];
 
 export class TestQueue {
   #tiers;
   #files;
   #waitingFiles;
   #prepared = new Map();
-  #total = { passed: 0, failed: 0, told: [] };
+  #total = { passed: 0, failed: 0, reports: [] };
+  #ended = 0;
+  #count;
   #root;
   #print;
 
   /**
-   * @param {{name: string, files: string[], waitingFiles?: string[], env?: Record<string, string>, before?: string[][]}[]} tiers
-   * `waitingFiles` hardly work, but wait for long: one of them at a time runs beside the others.
-   * @param {{root?: string, print?: (text: string) => void}} [options] `root`: where the files are, and `before` runs
+   * @param {{name: string, files: string[], waitingFiles?: string[], env?: Record<string, string>, before?:
+   * string[][]}[]} tiers `waitingFiles` use little processor time and wait long: two of them at a time run beside the
+   * others.
+   * @param {{root?: string, print?: (text: string) => void}} [options] `root`: the directory of the files, where
+   * `before` also runs
    */
   constructor(tiers, { root = repositoryRoot, print = console.log } = {}) {
     this.#tiers = tiers;
@@ -25,26 +31,28 @@ export class TestQueue {
     this.#print = print;
     this.#files = tiers.flatMap((tier) => tier.files.map((file) => ({ tier, file })));
     this.#waitingFiles = tiers.flatMap((tier) => (tier.waitingFiles ?? []).map((file) => ({ tier, file })));
+    this.#count = this.#files.length + this.#waitingFiles.length;
     const empty = tiers.filter(({ files, waitingFiles = [] }) => files.length + waitingFiles.length === 0);
     for (const { name } of empty) this.#fail(name, 'it has no tests');
   }
 
-  /** @returns {Promise<{passed: number, failed: number, told: string[]}>} `told` has a text for each failure. */
+  /** @returns {Promise<{passed: number, failed: number, reports: string[]}>} `reports` has a text for each failure. */
   async run(filesAtOnce) {
     const workers = Array.from({ length: filesAtOnce }, (_, index) => index + 1);
     const anyFile = () => this.#files.shift() ?? this.#waitingFiles.shift();
     await Promise.all([
       this.#prepareAll(),
       ...workers.map((place) => this.#work(place, anyFile)),
-      this.#work(filesAtOnce + 1, () => this.#waitingFiles.shift()),
+      ...waitingPlaces.map((place) => this.#work(filesAtOnce + place, () => this.#waitingFiles.shift())),
     ]);
     return this.#total;
   }
 
-  /** Runs one file after the other; `place` tells those that run at the same time apart. */
+  /** Runs one file after the other. `place` distinguishes files that run at the same time. */
   async #work(place, nextFile) {
     for (let next = nextFile(); next; next = nextFile()) {
       if (await this.#isPrepared(next.tier)) await this.#runFile(next, place);
+      else this.#ended += 1;
     }
   }
 
@@ -53,7 +61,10 @@ export class TestQueue {
     return made.every(Boolean);
   }
 
-  /** What several tiers need is made once, and nothing beside something else; tests that need none of it run meanwhile. */
+  /**
+   * A command that several tiers need runs once, and these commands run one after another. Tests without such a need
+   * run meanwhile.
+   */
   async #prepareAll() {
     const commands = this.#tiers.flatMap(({ name, before = [] }) => before.map((command) => ({ name, command })));
     let last = Promise.resolve();
@@ -75,27 +86,33 @@ export class TestQueue {
   }
 
   async #runFile({ tier, file }, place) {
-    // By this number test files that run at the same time choose different accounts (test/harness/test-account.ts).
+    // The number lets test files that run at the same time choose different accounts (test/harness/test-account.ts).
     const env = { ...tier.env, JEST_WORKER_ID: String(place) };
-    const { status, output } = await this.#collect(bunPath(), ['test', `./${file}`, `--timeout=${timeoutMs}`], { env });
-    this.#print(`\n== ${tier.name}\n${output.replace(/^bun test v.*\n+/, '').trimEnd()}`);
+    const startedMs = performance.now();
+    const { status, output } = await this.#collect(bunPath(), ['test', `./${file}`], { env });
     const [passed, failed, skipped] = ['pass', 'fail', 'skip'].map((word) => count(output, word));
+    const seconds = Math.round((performance.now() - startedMs) / 1000);
+    this.#ended += 1;
+    const counts = `${passed} passed${failed > 0 ? `, ${failed} failed` : ''}${skipped > 0 ? `, ${skipped} skipped` : ''}`;
+    this.#print(`[${this.#ended}/${this.#count}] ${basename(file, '.test.ts')} ${seconds} s, ${counts} (${tier.name})`);
+    if (status !== 0) this.#print(output.replace(/^bun test v.*\n+/, '').trimEnd());
+    else for (const line of output.split('\n').filter((text) => text.startsWith('(skip)'))) this.#print(`  ${line}`);
     this.#total.passed += passed;
     this.#total.failed += failed;
     if (passed + failed + skipped === 0) this.#fail(tier.name, `no test ran in ${file}`);
     else if (status !== 0 && failed === 0) this.#fail(tier.name, `the runner of ${file} ended with ${status}`);
     for (const failure of failuresIn(output))
-      this.#total.told.push([`-- ${tier.name}: ${failure.file}: ${failure.title}`, ...failure.lines].join('\n'));
+      this.#total.reports.push([`-- ${tier.name}: ${failure.file}: ${failure.title}`, ...failure.lines].join('\n'));
   }
 
-  /** What goes wrong outside a test counts as one failure, so that the total can never hide it. */
+  /** A problem outside a test counts as one failure, so that the total never hides it. */
   #fail(tier, what) {
     this.#print(`${tier}: ${what}`);
     this.#total.failed += 1;
-    this.#total.told.push(`-- ${tier}: ${what}`);
+    this.#total.reports.push(`-- ${tier}: ${what}`);
   }
 
-  /** Runs a program to its end; answers all that it has printed, which `onOutput` is told as it comes. */
+  /** Runs a program to its end. Returns all its output, which is also passed to `onOutput` as it arrives. */
   #collect(program, args, { env = {}, onOutput = () => {} } = {}) {
     return new Promise((resolve, reject) => {
       const child = spawn(program, args, {
@@ -115,7 +132,7 @@ export class TestQueue {
   }
 }
 
-/** Bun ends a run with lines such as ` 12 pass`; a test may print one too, so the last one counts. */
+/** Bun ends a run with lines such as ` 12 pass`. A test may print such a line too, so the last one counts. */
 function count(output, word) {
   const lines = [...output.matchAll(new RegExp(`^ *(\\d+) ${word}$`, 'gm'))];
   return Number(lines.at(-1)?.[1] ?? 0);

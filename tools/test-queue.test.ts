@@ -1,4 +1,4 @@
-/** What is run, counted and told of many tiers: no failure is lost, and what several need is made once. */
+/** The queue runs and counts all tiers, loses no failure, and makes shared needs once. */
 import { expect, test } from 'bun:test';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -37,7 +37,7 @@ async function inFolder(check: (folder: string) => Promise<void>): Promise<void>
   }
 }
 
-test('files of several tiers are counted together, with what fails in and outside of tests', () =>
+test('files of several tiers are counted together, with failures inside and outside of tests', () =>
   inFolder(async (folder) => {
     const before = [['make.mjs']];
     const [good, skipped] = ['good.test.ts', 'skipped.test.ts'];
@@ -47,9 +47,9 @@ test('files of several tiers are counted together, with what fails in and outsid
       { name: 'spoilt', files: [good, skipped], env: {}, before: [['fail.mjs']] },
       { name: 'bare', files: [], env: {}, before: [] },
     ];
-    const { passed, failed, told } = await new TestQueue(tiers, { root: folder, print: () => undefined }).run(2);
+    const { passed, failed, reports } = await new TestQueue(tiers, { root: folder, print: () => undefined }).run(2);
     expect({ passed, failed }).toEqual({ passed: 2, failed: 5 });
-    expect(told.map((text) => text.split('\n')[0]?.replace(/ \[.*ms\]$/, '')).toSorted()).toEqual([
+    expect(reports.map((text) => text.split('\n')[0]?.replace(/ \[.*ms\]$/, '')).toSorted()).toEqual([
       '-- bare: it has no tests',
       '-- spoilt: fail.mjs failed',
       '-- two: good.test.ts: good',
@@ -59,13 +59,25 @@ test('files of several tiers are counted together, with what fails in and outsid
     expect(await readFile(join(folder, 'made'), 'utf8')).toBe('x');
   }));
 
-test('files that run at the same time have different numbers', () =>
+test('concurrent files have different numbers', () =>
   inFolder(async (folder) => {
     const tier = { name: 'both', files: ['place.test.ts'], waitingFiles: ['place.test.ts'] };
     expect(await new TestQueue([tier], { root: folder, print: () => undefined }).run(1)).toEqual({
       passed: 2,
       failed: 0,
-      told: [],
+      reports: [],
     });
     expect((await readFile(join(folder, 'places'), 'utf8')).trim().split('\n').toSorted()).toEqual(['1', '2']);
+  }));
+
+test('each finished file is reported with its number, its seconds and its counts, and a failure with its output', () =>
+  inFolder(async (folder) => {
+    const printed: string[] = [];
+    const tier = { name: 'one', files: ['good.test.ts', 'skipped.test.ts'], env: { KIND: 'two' } };
+    await new TestQueue([tier], { root: folder, print: (text) => printed.push(text) }).run(1);
+    const lines = printed.join('\n').split('\n');
+    expect(lines[0]).toMatch(/^\[1\/2\] good \d+ s, 0 passed, 1 failed \(one\)$/);
+    expect(lines.some((line) => line.includes('Expected: "one"'))).toBe(true);
+    expect(lines.at(-2)).toMatch(/^\[2\/2\] skipped \d+ s, 0 passed, 1 skipped \(one\)$/);
+    expect(lines.at(-1)).toContain('(skip) not here');
   }));

@@ -2,31 +2,40 @@
 import { readdirSync } from 'node:fs';
 import { cpus } from 'node:os';
 import { join } from 'node:path';
+import { Leftovers } from './leftovers.mjs';
 import { repositoryRoot } from './repository.mjs';
 import { runTool, setup } from './setup.mjs';
 import { TestQueue } from './test-queue.mjs';
 
-/** One for each core, beside one that mostly waits: more would save minutes, and take from tests the time that they count on. */
+/** One file per core, and two files that mostly wait. More would save minutes, but tests would miss their time limits. */
 const filesAtOnce = Math.min(cpus().length, 8);
 
 const conformance = (...names) => names.map((name) => `test/conformance/${name}`);
 
 /**
- * What floods the daemon, stalls it, draws at random or counts by thousands: the sources and the binary are the same
- * TypeScript on the same runtime, so that it proves the same for both. It is done to the one that is given away.
+ * Floods, stalls, random input and counts by thousands. The sources and the binary are the same TypeScript on the same
+ * runtime, so a pass proves the same for both. With the binary tier, only the delivered file runs them.
  */
 const sameInTheBinary = [
-  ...['test/openapi/', 'test/promises/10-'],
+  ...['test/openapi/', 'test/promises/10-', 'test/promises/7-large-bodies'],
   ...conformance('bad-archives', 'code-languages', 'code-limits', 'file-walks', 'files-model', 'hostile-clients'),
   ...conformance('terminal-fuzz', 'terminal-relay', 'terminal-tmux'),
 ];
 
-/** The bare ones have no interpreters. What the wire allows and v1 makes of it, what thousands of something cost, and how a screen looks is the same in every root. */
+/**
+ * Bare roots have no interpreters, which `adopted` also needs, and the death of PID 1 ends its namespace. The wire format,
+ * v1, the cost of thousands of objects, the look of a screen, and what a gateway, a browser, a display and clients of MCP
+ * outside of the root see are the same in every root.
+ */
 const sameInEveryRoot = [
-  ...['test/openapi/', 'test/promises/10-'],
+  ...['test/openapi/', 'test/promises/10-', 'test/promises/7-large-bodies'],
   ...conformance(
+    'browser-',
+    'desktop-',
+    'mcp-',
     'code',
     'console',
+    'gateway',
     'v1-',
     'cli-attach',
     'bad-archives',
@@ -34,6 +43,8 @@ const sameInEveryRoot = [
     'files-model',
     'hostile-clients',
     'http',
+    'encodings',
+    'adopted',
   ),
   ...['bad-input', 'fuzz', 'recording', 'relay', 'screen', 'socket', 'tmux'].flatMap((part) =>
     conformance(`terminal-${part}`),
@@ -41,21 +52,33 @@ const sameInEveryRoot = [
 ];
 
 /**
- * The musl root shows that files need nothing of a machine. The busybox root has less of the same, which no file is
- * about; and in a PID namespace other processes are there and end otherwise, while the files are those of the machine.
+ * The musl root shows that the files plane needs no tool of the image; busybox would show the same. A PID namespace
+ * changes processes and not files.
  */
 const sameAsInMusl = conformance('download', 'file-', 'files', 'tree', 'upload', 'watch');
 
-/** They mostly wait: for three quiet minutes, for half a minute without a word, for limits of time. One runs beside the others. */
-const waitingFiles = ['v1-shell-exec', 'terminal-socket', 'limits-of-the-machine', 'v1-bash', 'survival', 'http-rules'];
-
-/** They take longest, and are started first in their tier: none is left alone at the end. Those that work hardest are apart. */
-const longFiles = [
-  ...['code-limits', 'terminal-exec', 'code-external', 'cli-attach', 'code-languages', 'upgrade', 'terminal-relay'],
-  ...['watch', 'roots', 'terminal-tmux', 'code-kernel', 'terminal-fuzz', 'cli', 'v1-file-search', 'openapi'],
-  ...['code-hostile', 'file-trees', '7-survives-its-users', 'v1-nodejs', '5-whole-files', 'bad-archives'],
-  ...['v1-shell', 'terminal-sessions', 'code-environments', 'code-isolation'],
+/** Files that mostly wait, for example three minutes without output. Two of them run beside the others. */
+const waitingFiles = [
+  'v1-shell-exec',
+  'terminal-start-up',
+  'terminal-socket',
+  'limits-of-the-machine',
+  'v1-bash',
+  'survival',
+  'http-rules',
 ];
+
+/** The longest files start first in their tier, so that none runs alone at the end. Heavy ones are not neighbours. */
+const longFiles = [
+  ...['code-limits', 'browser-tasks', 'terminal-exec', 'code-external', 'browser-actions', 'terminal-tmux'],
+  ...['v1-python-client', 'openapi', 'code-kernel', 'mcp-clients', 'desktop-accessibility'],
+  ...['code-hostile', 'code-isolation', 'upgrade', 'code-environments', 'watch', '1-any-offset', 'terminal-relay'],
+  ...['cli-attach', 'console', 'code-languages', 'upload', 'v1-nodejs', 'terminal-fuzz', 'v1-clients-wire'],
+  ...['console-fonts', 'tree', 'cli', '5-whole-files', 'code-sessions', 'terminal-sessions', 'v1-shell'],
+];
+
+/** Folders with tiers of their own; `npm run images -- test` runs the tests of the images. */
+const ofOtherTiers = ['test/release/', 'test/images/', 'test/tasks/'];
 
 /**
  * A tier runs the tests of a folder; `before` makes what they need. Names given as arguments select tiers; `--all`
@@ -67,7 +90,7 @@ const tiers = [
   {
     name: 'sanitized native',
     folder: 'native',
-    env: { SANDBOXD_NATIVE: join(repositoryRoot, 'native/build/sandboxd-native-sanitize') },
+    env: { BOXKEEP_NATIVE: join(repositoryRoot, 'native/build/boxkeep-native-sanitize') },
     before: [['native/build.mjs', '--sanitize']],
     onlyByName: true, // Needs the sanitizers of gcc, which a newcomer's compiler may not have.
   },
@@ -76,16 +99,19 @@ const tiers = [
   {
     name: 'conformance on source',
     folder: 'test',
-    except: ['test/release/', ...sameInTheBinary],
-    env: { SANDBOXD_TARGET: 'source' },
-    before: [['tools/test-programs.mjs']],
+    except: ofOtherTiers,
+    exceptBesideBinary: sameInTheBinary,
+    env: { BOXKEEP_TARGET: 'compiled' },
+    envWithoutBinary: { BOXKEEP_COUNTS: 'short' }, // The full counts take two minutes more, and --all runs them on the binary.
+    before: [['tools/test-programs.mjs'], ['tools/test-daemon.mjs']],
   },
   {
     name: 'conformance on binary',
     folder: 'test',
-    except: ['test/release/'],
-    env: { SANDBOXD_TARGET: 'binary' },
+    except: ofOtherTiers,
+    env: { BOXKEEP_TARGET: 'binary' },
     before: [['tools/test-programs.mjs'], ['tools/build.mjs']],
+    onlyByName: true, // Takes three times as long as the sources and proves nothing else while the code is written.
   },
   {
     name: 'release',
@@ -93,11 +119,20 @@ const tiers = [
     before: [['tools/build.mjs'], ['tools/build.mjs', '--arch', 'arm64']],
     onlyByName: true, // Needs root, packages of Debian and a second compiler.
   },
+  {
+    name: 'desktop tasks',
+    folder: 'test/tasks',
+    env: { BOXKEEP_TARGET: 'compiled' },
+    before: [['tools/test-programs.mjs'], ['tools/test-daemon.mjs']],
+    // Beside other work, about one of 200 tasks fails: a key, a paste or a click is lost.
+    onlyByName: true,
+    exceptWithAll: true,
+  },
   ...['musl', 'busybox', 'pid1'].map((root) => ({
     name: `conformance in root ${root}`,
     folder: 'test',
-    except: ['test/release/', ...sameInEveryRoot, ...(root === 'musl' ? [] : sameAsInMusl)],
-    env: { SANDBOXD_TARGET: 'binary', SANDBOXD_ROOT: root },
+    except: [...ofOtherTiers, ...sameInEveryRoot, ...(root === 'musl' ? [] : sameAsInMusl)],
+    env: { BOXKEEP_TARGET: 'binary', BOXKEEP_ROOT: root },
     before: [['tools/build.mjs']],
     onlyByName: true, // Needs root, and packages of Debian.
   })),
@@ -105,28 +140,42 @@ const tiers = [
 
 await runTool(async () => {
   const wanted = process.argv.slice(2);
-  const chosen = tiers.filter(({ name, onlyByName }) =>
-    wanted.length === 0 ? !onlyByName : wanted.some((word) => word === '--all' || name.includes(word)),
+  const chosen = tiers.filter(({ name, onlyByName, exceptWithAll }) =>
+    wanted.length === 0
+      ? !onlyByName
+      : wanted.some((word) => (word === '--all' ? !exceptWithAll : name.includes(word))),
   );
   if (chosen.length === 0) {
     console.error(`no tier is called ${wanted.join(' ')}; there are: ${tiers.map(({ name }) => name).join(', ')}`);
     return 1;
   }
   await setup({ compiler: true });
-  const queue = new TestQueue(chosen.map((tier) => ({ ...tier, ...filesOf(tier) })));
-  const { passed, failed, told } = await queue.run(filesAtOnce);
-  if (told.length > 0) console.log(`\n== what failed\n${told.join('\n')}\n`);
+  const hasBinary = chosen.some(({ name }) => name === 'conformance on binary');
+  const queue = new TestQueue(
+    chosen.map((tier) => ({ ...tier, ...filesOf(tier, hasBinary), env: envOf(tier, hasBinary) })),
+  );
+  const leftovers = new Leftovers();
+  const { passed, failed: failures, reports } = await queue.run(filesAtOnce);
+  const left = leftovers.find();
+  if (left.length > 0) reports.push(`-- the tests have left on the machine: ${left.join(', ')}`);
+  const failed = failures + (left.length > 0 ? 1 : 0);
+  if (reports.length > 0) console.log(`\n== what failed\n${reports.join('\n')}\n`);
   console.log(`${passed} passed, ${failed} failed`);
   return failed === 0 ? 0 : 1;
 });
 
 /** The files of a tier, in the order in which they are started. */
-function filesOf({ folder, except = [] }) {
-  const all = testsIn(folder).filter((path) => !except.some((start) => path.startsWith(start)));
+function filesOf({ folder, except = [], exceptBesideBinary = [] }, hasBinary) {
+  const left = [...except, ...(hasBinary ? exceptBesideBinary : [])];
+  const all = testsIn(folder).filter((path) => !left.some((start) => path.startsWith(start)));
   return {
     files: all.filter((path) => place(path, waitingFiles) === -1).sort(byLength),
     waitingFiles: all.filter((path) => place(path, waitingFiles) !== -1),
   };
+}
+
+function envOf({ env = {}, envWithoutBinary = {} }, hasBinary) {
+  return hasBinary ? env : { ...env, ...envWithoutBinary };
 }
 
 function byLength(one, other) {

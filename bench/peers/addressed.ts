@@ -1,9 +1,9 @@
-/** A server that somebody else has started, reached by its address. */
+/** A server that is already running, reached by its address. */
 import { listenersOn } from '../processes.ts';
 import type { Contestant, FileTransfer, Peer } from './peer.ts';
 
 export interface Wire {
-  /** Answered when the server is well. */
+  /** Answers when the server is healthy. */
   readonly healthPath: string;
   run(url: string, script: string): Promise<number>;
   follow(url: string, script: string): AsyncIterable<number>;

@@ -1,23 +1,23 @@
-/** Code in the cells of sessions, whatever runs it. */
+/** Runs code in the cells of sessions, independent of the server. */
 
 export interface CodeServer extends AsyncDisposable {
   readonly name: string;
   readonly language: CodeLanguage;
-  /** The processes that serve all sessions; none where each session is a program of its own. */
+  /** The processes that serve all sessions. Empty where each session is a program of its own. */
   readonly pids: readonly number[];
-  /** One that begins with its first cell where the server can do so. */
+  /** The session begins with its first cell where the server can do so. */
   openSession(): Promise<CodeSession>;
 }
 
 export interface CodeSession extends AsyncDisposable {
-  /** Runs a cell to its end, when all of its outputs are there; answers what it has printed. */
+  /** Runs a cell until it has ended and all its output has arrived. Returns the printed text. */
   run(code: string): Promise<string>;
 }
 
-/** The cells of the bench, in one language. */
+/** The cells of the bench in one language. */
 export interface CodeLanguage {
   readonly print: (text: string) => string;
-  /** Line by line, as a program would. */
+  /** Prints line by line, as a program would. */
   readonly printLines: (line: string, count: number) => string;
   readonly printPid: string;
 }
@@ -34,7 +34,7 @@ export const javascript: CodeLanguage = {
   printPid: 'console.log(process.pid)',
 };
 
-/** Milliseconds from the request to the whole answer. Throws where that is another one. */
+/** Milliseconds from the request to the whole answer. Throws if the answer differs from `expected`. */
 export async function timeOf(session: CodeSession, code: string, expected: string): Promise<number> {
   const startedMs = performance.now();
   const printed = await session.run(code);

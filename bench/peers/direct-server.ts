@@ -1,4 +1,4 @@
-/** The baseline of the exec rows: an HTTP server that spawns each command directly, with nothing durable. */
+/** The baseline of the exec rows: an HTTP server that spawns each command directly, without durability. */
 
 interface Run {
   readonly command: string;

@@ -1,9 +1,9 @@
-/** What durability costs is seen beside this: the same runtime and the same route, each command spawned directly. */
+/** Measures the cost of durability: the same runtime and route, but each command is spawned directly. */
 import { join } from 'node:path';
 import { launch } from '../launch.ts';
 import type { Limit } from '../limit.ts';
 import type { Peer } from './peer.ts';
-import { startCommand } from './sandboxd.ts';
+import { startCommand } from './boxkeep.ts';
 
 const server = join(import.meta.dirname, 'direct-server.ts');
 

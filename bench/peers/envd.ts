@@ -1,16 +1,20 @@
-/** envd by its address, as its default account: `process.Process/Start` as a server stream of Connect with JSON. */
+/**
+ * Measures envd by its address, as its default account.
+ *
+ * It uses `process.Process/Start` as a server stream of Connect with JSON.
+ */
 import { addressed } from './addressed.ts';
 import { transferOf } from './files.ts';
 import type { FileTransfer, Peer } from './peer.ts';
 
-/** In front of each message: one byte of flags, then its length. */
+/** Each message begins with one byte of flags and its length. */
 const prefixBytes = 5;
 const isLastMessage = 0x02;
 
 interface Message {
   readonly event?: {
     readonly data?: { readonly stdout?: string };
-    /** A zero is left out, as everywhere in this JSON. */
+    /** This JSON omits zero values. */
     readonly end?: { readonly exitCode?: number; readonly exited?: boolean };
   };
   readonly error?: { readonly message?: string };

@@ -1,4 +1,4 @@
-/** execd by its address: `POST /command` answers JSON events, a blank line behind each. */
+/** Measures execd by its address: `POST /command` answers JSON events separated by blank lines. */
 import { addressed } from './addressed.ts';
 import { linesOf } from './lines.ts';
 import type { Peer } from './peer.ts';
@@ -13,7 +13,7 @@ export function execd(name: string, url: string): Peer {
   return addressed(name, url, { healthPath: '/ping', run, follow });
 }
 
-/** Ends with the whole answer, which execd holds open for a while: only then is the connection free again. */
+/** Ends with the whole answer, which execd holds open for a while. Only then is the connection free again. */
 async function run(url: string, script: string): Promise<number> {
   let exitCode = -1;
   for await (const event of start(url, script)) {
@@ -25,7 +25,7 @@ async function run(url: string, script: string): Promise<number> {
 
 async function* follow(url: string, script: string): AsyncGenerator<number> {
   for await (const { type, text = '' } of start(url, script)) {
-    // An event is a line of output without its end.
+    // An event is a line of output without its line end.
     if (type === 'stdout') yield text.length + 1;
   }
 }

@@ -1,4 +1,4 @@
-/** Files over HTTP, which every server has at addresses of its own. */
+/** Transfers files over HTTP, at the addresses of each server. */
 import type { FileTransfer } from './peer.ts';
 
 interface FileAddresses {

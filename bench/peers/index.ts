@@ -1,9 +1,9 @@
-/** The peers by name: those that the bench starts, and the wire formats of those that are given by address. */
+/** The peers by name: servers that the bench starts, and wire formats of servers given by address. */
 import type { Limit } from '../limit.ts';
 import { envd } from './envd.ts';
 import { execd } from './execd.ts';
 import type { Peer } from './peer.ts';
-import { remoteSandboxd } from './sandboxd.ts';
+import { remoteBoxkeep } from './boxkeep.ts';
 import { ssh } from './ssh.ts';
 import { sweRex } from './swe-rex.ts';
 
@@ -12,5 +12,5 @@ export const startedPeers: Readonly<Record<string, (limit: Limit | null) => Peer
 export const addressedPeers: Readonly<Record<string, (name: string, url: string) => Peer>> = {
   envd,
   execd,
-  sandboxd: (name, url) => remoteSandboxd(`other ${name}`, url),
+  boxkeep: (name, url) => remoteBoxkeep(`other ${name}`, url),
 };

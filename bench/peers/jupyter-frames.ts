@@ -1,14 +1,16 @@
 /**
- * Messages of Jupyter as binary frames of a WebSocket, which spares the server to decode them: the number of offsets,
- * the offsets, and between them the channel, the header, that of the message that is answered, metadata and content.
+ * Encodes Jupyter messages as binary WebSocket frames, which saves the server the decoding.
+ *
+ * A frame is the number of offsets, the offsets, and between them the channel, the header, the parent header, metadata
+ * and content.
  */
 
 export const subprotocol = 'v1.kernel.websocket.jupyter.org';
 
-/** What the bench reads of a message. */
+/** The part of a message that the bench reads. */
 export interface JupyterMessage {
   readonly type: string;
-  /** The id of the message that it answers. */
+  /** The id of the message that this message answers. */
   readonly answers: string | undefined;
   readonly content: () => JupyterContent;
 }

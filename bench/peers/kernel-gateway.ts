@@ -1,4 +1,4 @@
-/** Jupyter Kernel Gateway: kernels by REST, cells over a WebSocket, in the newest of its wire formats. */
+/** Measures Jupyter Kernel Gateway: kernels by REST, cells over a WebSocket in the newest wire format. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -14,12 +14,12 @@ const release = 'jupyter_kernel_gateway==3.0.1';
 const ipykernel = 'ipykernel==7.4.0';
 const answerWithinMs = 60_000;
 
-/** Kernels that are started before anybody asks: the gateway starts them with itself, and no others later. */
+/** Spare kernels. The gateway starts them at its own start only. */
 export interface GatewayOptions {
   readonly spare: number;
 }
 
-/** Where `python3` has the ipykernel that the gateway starts; on PATH, sandboxd starts the same one. */
+/** The directory whose `python3` has the gateway's ipykernel. With it on PATH, boxkeep starts the same kernel. */
 export function kernelPrograms(): string {
   const place = virtualEnvironment({
     name: `${release},${ipykernel}`,
@@ -31,8 +31,8 @@ export function kernelPrograms(): string {
 
 export async function openKernelGateway(limit: Limit | null, { spare }: GatewayOptions): Promise<CodeServer> {
   const programs = kernelPrograms();
-  // What other kernels of the account write into the same history would hold these up.
-  const directory = mkdtempSync(join(tmpdir(), 'sandboxd-bench-'));
+  // A separate history, because writes of the account's other kernels to a shared history would block these kernels.
+  const directory = mkdtempSync(join(tmpdir(), 'boxkeep-bench-'));
   const port = await freePort();
   const url = `http://127.0.0.1:${port}`;
   const server = await launch(
@@ -42,7 +42,7 @@ export async function openKernelGateway(limit: Limit | null, { spare }: GatewayO
         `--KernelGatewayApp.port=${port}`,
         `--KernelGatewayApp.prespawn_count=${spare}`,
         '--JupyterWebsocketPersonality.list_kernels=True',
-        // It would drop what is printed faster than a megabyte a second.
+        // With the limit, the gateway drops output faster than a megabyte a second.
         '--ZMQChannelsWebsocketConnection.limit_rate=False',
       ],
       serving: /Jupyter Kernel Gateway .*is available at|Jupyter Kernel Gateway at/,
@@ -85,7 +85,7 @@ async function startKernel(url: string): Promise<string> {
   return ((await response.json()) as KernelRecord).id;
 }
 
-/** The cell that runs: it is over when the kernel has replied and is idle again, as every client of Jupyter has it. */
+/** The running cell. As in every Jupyter client, it is over when the kernel has replied and is idle again. */
 interface RunningCell {
   readonly id: string;
   printed: string;

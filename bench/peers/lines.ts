@@ -1,4 +1,4 @@
-/** Splits the body of an answer into lines as they arrive. */
+/** Splits the body of a response into lines as they arrive. */
 
 export async function* linesOf(response: Response): AsyncGenerator<string> {
   if (!response.ok || response.body === null)

@@ -1,4 +1,8 @@
-/** nginx of Debian with sendfile: what a file costs a server that does nothing else. It takes part in the rows of files alone. */
+/**
+ * Runs Debian's nginx with sendfile as the baseline of the file rows.
+ *
+ * It shows what a file costs a server that does nothing else.
+ */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -14,10 +18,10 @@ export interface FileServer extends AsyncDisposable {
   readonly files: FileTransfer;
 }
 
-/** Serves this directory; paths are below it. */
+/** Serves this directory. Paths are relative to it. */
 export async function openNginx(root: string): Promise<FileServer> {
   installPackage({ program, name: 'nginx-light' });
-  const directory = mkdtempSync(join(tmpdir(), 'sandboxd-bench-nginx-'));
+  const directory = mkdtempSync(join(tmpdir(), 'boxkeep-bench-nginx-'));
   mkdirSync(join(directory, 'bodies'));
   const port = await freePort();
   writeFileSync(join(directory, 'nginx.conf'), settings({ directory, root, port }));

@@ -1,29 +1,29 @@
-/** What a row may ask of a server under measurement, whatever its wire looks like. */
+/** The interface of a measured server, independent of its wire format. */
 
-/** How a server comes to be measured. */
+/** How a server is opened for measurement. */
 export interface Peer {
   readonly name: string;
-  /** Whether it can be opened again and again, to measure its start. */
+  /** Whether the bench can open it repeatedly, to measure its start. */
   readonly canStartAnew: boolean;
   open(): Promise<Contestant>;
 }
 
 export interface Contestant extends AsyncDisposable {
   readonly name: string;
-  /** The processes of the server, whose memory counts; none when they cannot be told from what it runs. */
+  /** The server processes whose memory counts. Empty when they cannot be distinguished from the commands that run. */
   readonly pids: readonly number[];
-  /** From the start of the program to its first answer; null where there is no such answer to see. */
+  /** From the start of the program to its first answer. Null where no first answer can be seen. */
   readonly startMs: number | null;
-  /** Runs a script of `sh` to its end and tells its exit code, over a connection that is kept. */
+  /** Runs a script of `sh` to its end over a kept connection, and returns its exit code. */
   run(script: string): Promise<number>;
-  /** Runs a script and tells, as they arrive, how many bytes of its standard output; null where output comes at the end. */
+  /** Runs a script and yields the sizes of its standard output as it arrives. Null where output comes at the end. */
   readonly follow: ((script: string) => AsyncIterable<number>) | null;
-  /** Takes and sends whole files by their path; absent where it cannot. */
+  /** Uploads and downloads whole files by path. Absent where the server cannot. */
   readonly files?: FileTransfer;
 }
 
 export interface FileTransfer {
   upload(path: string, content: Blob): Promise<void>;
-  /** The answer, as its body begins. */
+  /** The response, when its body begins. */
   download(path: string): Promise<Response>;
 }

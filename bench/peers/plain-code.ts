@@ -1,15 +1,15 @@
-/** The interpreter itself, without any server: started for one program, or fed line by line through a pipe. */
+/** Runs the interpreter without a server: one program per cell, or cells fed through a pipe. */
 import type { Limit } from '../limit.ts';
 import { javascript, python, type CodeLanguage, type CodeServer, type CodeSession } from './code.ts';
 
 interface Interpreter {
   readonly program: string;
   readonly language: CodeLanguage;
-  /** In front of a program that is an argument. */
+  /** Arguments before a program that is passed as an argument. */
   readonly once: readonly string[];
-  /** Reads what it runs from its standard input, and shows neither prompts nor values there. */
+  /** Arguments to read code from standard input, without printing prompts or values. */
   readonly fed: readonly string[];
-  /** Sends on its way what was printed. */
+  /** Flushes the printed output. */
   readonly flush: string;
 }
 
@@ -49,7 +49,7 @@ class OneProgram implements CodeSession {
   }
 }
 
-/** Behind each cell it prints a line of its own, which tells the end. */
+/** After each cell the interpreter prints this line, which marks the end. */
 const end = '-- end of the cell --';
 
 class Fed implements CodeSession {

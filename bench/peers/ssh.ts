@@ -1,4 +1,4 @@
-/** OpenSSH: a private sshd with a throw-away key, and one connection that is kept for all commands. */
+/** Measures OpenSSH: a private sshd with a throw-away key, and one kept connection for all commands. */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
@@ -12,12 +12,12 @@ const sshd = '/usr/sbin/sshd';
 export function ssh(limit: Limit | null): Peer {
   return {
     name: 'ssh',
-    canStartAnew: false, // No page of it answers first.
+    canStartAnew: false, // It has no page that answers first.
     async open() {
       installPackage({ program: sshd, name: 'openssh-server' });
-      // sshd wants this directory when it runs as root, and no key of it is in there.
+      // sshd requires this directory when it runs as root, although none of its keys is there.
       if (userInfo().uid === 0) mkdirSync('/run/sshd', { recursive: true });
-      const directory = mkdtempSync(join(tmpdir(), 'sandboxd-bench-ssh-'));
+      const directory = mkdtempSync(join(tmpdir(), 'boxkeep-bench-ssh-'));
       for (const key of ['host', 'user'])
         must(['ssh-keygen', '-q', '-t', 'ed25519', '-N', '', '-f', join(directory, key)]);
       const port = await freePort();
@@ -35,7 +35,7 @@ export function ssh(limit: Limit | null): Peer {
       must([...client, '-M', '-N', '-f', '127.0.0.1']);
       return {
         name: 'ssh',
-        // A process for each connection and each session: there is no one size of it.
+        // sshd has a process for each connection and each session, so it has no single size.
         pids: [],
         startMs: null,
         run: (script) => Bun.spawn([...client, '127.0.0.1', script], { stdio: ['ignore', 'ignore', 'inherit'] }).exited,
@@ -66,7 +66,7 @@ function serverSettings(directory: string, port: number): string {
     'UsePAM no',
     'PasswordAuthentication no',
     'PermitRootLogin prohibit-password',
-    // The shell of a session reads no start files of this user, which are no part of what is measured.
+    // The session's shell must not read this user's start-up files, which are not part of the measurement.
     `SetEnv HOME=${directory}`,
     'MaxSessions 64',
     '',

@@ -1,4 +1,4 @@
-/** SWE-ReX: its server from PyPI, in a virtual environment of the user's cache directory. */
+/** Measures SWE-ReX: its server from PyPI, in a virtual environment in the user's cache directory. */
 import { join } from 'node:path';
 import { virtualEnvironment } from '../install.ts';
 import { freePort, launch } from '../launch.ts';

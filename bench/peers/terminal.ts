@@ -1,28 +1,28 @@
-/** A shell at a terminal behind a WebSocket, whatever its frames look like. */
+/** A shell at a terminal behind a WebSocket, independent of the frame format. */
 
 export interface TerminalProtocol {
-  /** Of a new shell, without the settings of an account. */
+  /** Returns the address of a new shell that ignores the account's settings. */
   newShell(): Promise<string>;
   readonly protocols: readonly string[];
-  /** Said first; null is nothing. */
+  /** The first message. Null sends none. */
   readonly hello: string | null;
   input(text: string): string | Uint8Array<ArrayBuffer>;
-  /** null for a frame that shows nothing. */
+  /** Returns null for a frame without output. */
   outputOf(frame: Uint8Array): Uint8Array | null;
 }
 
 export interface TerminalServer extends AsyncDisposable {
   readonly name: string;
   readonly terminal: TerminalProtocol;
-  /** Those that serve all terminals. */
+  /** The processes that serve all terminals. */
   readonly pids: readonly number[];
 }
 
-/** The text that is waited for is found in them: a prompt may follow it at once. */
+/** How much of the output's end is searched for the awaited text, because a prompt may follow the text. */
 const endBytes = 512;
 
 export class OpenTerminal implements Disposable {
-  /** Told of each piece of output. */
+  /** Called with each piece of output. */
   onOutput: (piece: Uint8Array) => void = () => undefined;
 
   private constructor(
@@ -51,12 +51,12 @@ export class OpenTerminal implements Disposable {
     this.socket.send(this.protocol.input(text));
   }
 
-  /** Resolves when anything is shown: the shell has begun. */
+  /** Resolves at the first output, when the shell has begun. */
   begins(): Promise<void> {
     return new Promise((resolve) => (this.onOutput = () => resolve()));
   }
 
-  /** Types, and resolves once this was shown; answers how many bytes were. */
+  /** Types, and resolves when the text is shown. Returns the number of bytes shown. */
   shows(text: string, typed: string): Promise<number> {
     const { promise, resolve } = Promise.withResolvers<number>();
     let bytes = 0;

@@ -1,8 +1,8 @@
-/** ttyd where it is on PATH: a shell at a terminal for each WebSocket. It takes part in the row of terminals alone. */
+/** Measures ttyd where it is on PATH: one shell per WebSocket, for the terminal rows only. */
 import { launch } from '../launch.ts';
 import type { TerminalServer } from './terminal.ts';
 
-/** The kind of a message is its first byte. */
+/** The first byte of a message is its kind. */
 const output = 0x30;
 
 export async function openTtyd(): Promise<TerminalServer | null> {

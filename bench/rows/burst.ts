@@ -1,4 +1,4 @@
-/** Commands that do nothing, 16 at once: how many end in a second. */
+/** Measures how many no-op commands end per second, 16 at once. */
 import { atLeast } from '../measurement.ts';
 import { inTurns, runSideBySide } from '../turns.ts';
 import type { Row } from './row.ts';

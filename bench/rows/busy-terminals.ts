@@ -1,9 +1,9 @@
-/** Terminals that all print at once: how long a key takes in one of them, and how fast they are together. */
+/** Measures terminals that all print at once: the delay of a key, and the joint throughput. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { atLeast, atMost } from '../measurement.ts';
-import { terminalsOf } from '../peers/sandboxd-terminals.ts';
+import { terminalsOf } from '../peers/boxkeep-terminals.ts';
 import { OpenTerminal, type TerminalServer } from '../peers/terminal.ts';
 import { openTtyd } from '../peers/ttyd.ts';
 import { inTurns } from '../turns.ts';
@@ -12,24 +12,24 @@ import type { Row } from './row.ts';
 
 const rounds = 2;
 const width = 50;
-/** Each prints a block, waits, and so on: together 8 MiB a second. */
+/** Each terminal repeatedly prints a block and waits. Together they print 8 MiB a second. */
 const blockBytes = 8192;
 const blocks = 40;
 const blockSeconds = 0.05;
 const keyEveryMs = 5;
 const floodBytes = 2_000_000;
 const limitMs = 60_000;
-/** Is in nothing that they print. */
+/** Occurs nowhere in the printed text. */
 const key = 'K';
 
 export const busyTerminals: Row = {
   name: 'busy-terminals',
-  async measure({ openSandboxd }) {
+  async measure({ openBoxkeep }) {
     const most = width * 2 * (rounds + 1);
-    await using sandboxd = await openSandboxd('--shell-backend', 'native', '--shell-max-sessions', String(most));
+    await using boxkeep = await openBoxkeep('--shell-backend', 'native', '--shell-max-sessions', String(most));
     await using ttyd = await openTtyd();
-    const servers = [terminalsOf(sandboxd), ...(ttyd ? [ttyd] : [])];
-    const directory = mkdtempSync(join(tmpdir(), 'sandboxd-bench-'));
+    const servers = [terminalsOf(boxkeep), ...(ttyd ? [ttyd] : [])];
+    const directory = mkdtempSync(join(tmpdir(), 'boxkeep-bench-'));
     const text = join(directory, 'text');
     writeFileSync(text, 'x'.repeat(floodBytes));
     let count = 0;
@@ -49,7 +49,7 @@ export const busyTerminals: Row = {
   },
 };
 
-/** Types into one of them until all have printed. */
+/** Types into one of the terminals until all have printed. */
 async function typeAmong(server: TerminalServer, start: string): Promise<number[]> {
   const makeBlock = `printf -v b "%*s" ${blockBytes - 1}; b=\${b// /x}`;
   const print = `for ((i = 0; i < ${blocks}; i++)); do echo "$b"; read -t ${blockSeconds} -u 9; done`;
@@ -73,7 +73,7 @@ async function flood(server: TerminalServer, text: string, start: string): Promi
   return (width * floodBytes) / 2 ** 20 / ((performance.now() - startedMs) / 1000);
 }
 
-/** Terminals that begin to print when a file is there. */
+/** Terminals that start to print when a file exists. */
 class Crowd implements Disposable {
   readonly #shells: OpenTerminal[] = [];
   readonly #all = Promise.withResolvers<void>();
@@ -90,7 +90,7 @@ class Crowd implements Disposable {
       const shell = await OpenTerminal.open(server.terminal);
       crowd.#shells.push(shell);
       await within(limitMs, `a shell of ${server.name}`, shell.begins());
-      // What is typed is shown in the first one alone.
+      // Only the first terminal echoes typed text.
       const line = `stty -opost ${index === 0 ? 'echo' : '-echo'}; ${script}`;
       await within(limitMs, `the script in ${server.name}`, shell.shows('READY\n', line));
     }
@@ -101,7 +101,7 @@ class Crowd implements Disposable {
     return this.#printing > 0;
   }
 
-  /** Resolves when each has shown all of its bytes; rejects when one shows more, or they take too long. */
+  /** Resolves when each terminal has shown all its bytes. Rejects when one shows more, or on timeout. */
   async run(bytesOfEach: number): Promise<void> {
     for (const shell of this.#shells) this.#count(shell, bytesOfEach);
     writeFileSync(this.start, '');
@@ -109,7 +109,7 @@ class Crowd implements Disposable {
       await within(limitMs, 'what all terminals print', this.#all.promise);
     } finally {
       this.#printing = 0;
-      this.#onKey(); // Whoever waits for a key waits no longer.
+      this.#onKey(); // Releases a caller that still waits for a key.
     }
   }
 

@@ -1,4 +1,4 @@
-/** A cell that prints a word, in a session that has run others: what each costs, and how many five sessions run. */
+/** Measures a cell that prints a word: its cost in a used session, and the throughput of five sessions. */
 import { atMost } from '../measurement.ts';
 import { openCodeServers } from '../peers/code-servers.ts';
 import { timeOf, type CodeServer, type CodeSession } from '../peers/code.ts';

@@ -1,4 +1,4 @@
-/** Idle sessions of code: what one adds in all, and what of that are its interpreter, its keeper and the bridge. */
+/** Measures the memory of idle code sessions: in total, and for interpreter, keeper and bridge. */
 import type { Measurement } from '../measurement.ts';
 import { openCodeServers } from '../peers/code-servers.ts';
 import type { CodeServer } from '../peers/code.ts';
@@ -6,7 +6,7 @@ import { childrenOf, parentOf, programOf, proportionalMib, treeOf } from '../pro
 import type { Row } from './row.ts';
 
 const idleSessions = 5;
-/** What was used in passing is given back in this time, or counts. */
+/** After this time temporary memory has been returned, or counts. */
 const restMs = 3000;
 
 export const codeMemory: Row = {
@@ -30,10 +30,10 @@ export const codeMemory: Row = {
   },
 };
 
-/** Proportional: of what several processes share, each has its part. */
+/** Proportional sizes: memory that several processes share is divided among them. */
 interface Sizes {
   readonly allMib: number;
-  /** One for each session. */
+  /** One entry for each session. */
   readonly interpretersMib: readonly number[];
   readonly keepersMib: readonly number[];
   readonly bridgeMib: readonly number[];
@@ -52,28 +52,28 @@ async function sizesOf(server: CodeServer): Promise<Sizes> {
     allMib: (after - before) / idleSessions,
     interpretersMib: pids.map((pid) => proportionalMib(treeOf(pid))),
     keepersMib: keepers.map((pid) => proportionalMib([pid])),
-    // One that nothing runs under is kept for what is started next.
+    // A bridge process without children is a spare for the next start.
     bridgeMib: bridge.filter((pid) => childrenOf(pid).length > 0).map((pid) => proportionalMib(treeOf(pid))),
   };
 }
 
-/** What the first session loads is no cost of another one. */
+/** Memory that the first session loads is not a cost of later sessions. */
 async function loadAll(server: CodeServer): Promise<void> {
   await using opened = new AsyncDisposableStack();
   await begin(server, opened);
 }
 
-/** A session with a cell behind it; answers the process of its interpreter. */
+/** Opens a session and runs a cell in it. Returns the pid of its interpreter. */
 async function begin({ language, ...server }: CodeServer, opened: AsyncDisposableStack): Promise<number> {
   const session = opened.use(await server.openSession());
   return Number(await session.run(language.printPid));
 }
 
 function isKeeper(pid: number): boolean {
-  return programOf(pid) === 'sandboxd-keeper';
+  return programOf(pid) === 'boxkeep-keeper';
 }
 
-/** With all that runs below them. */
+/** Includes all descendants. */
 async function restingMib(pids: readonly number[]): Promise<number> {
   await Bun.sleep(restMs);
   return proportionalMib([...new Set(pids.flatMap(treeOf))]);

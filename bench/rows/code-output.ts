@@ -1,4 +1,4 @@
-/** 2 MB of text printed line by line in one cell, which is as much as a cell of sandboxd may show. */
+/** Prints 2 MB of text line by line in one cell, the most that a cell of boxkeep may show. */
 import { openCodeServers } from '../peers/code-servers.ts';
 import { timeOf, type CodeServer, type CodeSession } from '../peers/code.ts';
 import { inTurns } from '../turns.ts';

@@ -1,4 +1,4 @@
-/** The first cell of a session: with nothing started before, with a spare interpreter, and five at once. */
+/** Measures the first cell of a session: cold, with a spare interpreter, and five at once. */
 import { atMost, type Samples } from '../measurement.ts';
 import { openCodeServers, type CodeServersOptions } from '../peers/code-servers.ts';
 import { timeOf, type CodeServer } from '../peers/code.ts';
@@ -9,7 +9,7 @@ import type { Field, Row } from './row.ts';
 const rounds = 5;
 const roundsTogether = 2;
 const together = 5;
-/** Of the gateway, which starts them with itself only: one for each turn. */
+/** Spare kernels of the gateway, one for each turn, because the gateway starts them only at its own start. */
 const gatewaySpare = rounds + 1;
 
 export const codeStart: Row = {
@@ -29,7 +29,7 @@ export const codeStart: Row = {
   },
 };
 
-/** Each finds the machine quiet: what the one before it has left to be started or ended is done. */
+/** Each measurement starts on a quiet machine, after the processes of the previous one have started or ended. */
 async function measureFirst(
   field: Field,
   options: CodeServersOptions,
@@ -44,7 +44,7 @@ async function measureFirst(
   });
 }
 
-/** From the request for the sessions to the last answer; they are closed behind that. */
+/** From the request for the sessions to the last answer. The sessions are closed afterwards. */
 async function firstCells({ language, ...server }: CodeServer, count: number): Promise<number[]> {
   await using opened = new AsyncDisposableStack();
   const startedMs = performance.now();

@@ -1,4 +1,4 @@
-/** A command that does nothing, over one kept connection: what each call costs. */
+/** Measures the cost of a no-op command over one kept connection. */
 import { atMost } from '../measurement.ts';
 import { inTurns, runInSequence } from '../turns.ts';
 import type { Row } from './row.ts';

@@ -1,4 +1,8 @@
-/** How long a written line is under way to who follows the output: a pipe is written to here and read by the command. */
+/**
+ * Measures how long a written line takes to reach a follower.
+ *
+ * The bench writes to a pipe that the command reads.
+ */
 import { closeSync, mkdtempSync, openSync, rmSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -21,10 +25,10 @@ export const firstByte: Row = {
 };
 
 async function delays(follow: (script: string) => AsyncIterable<number>): Promise<number[]> {
-  const directory = mkdtempSync(join(tmpdir(), 'sandboxd-bench-'));
+  const directory = mkdtempSync(join(tmpdir(), 'boxkeep-bench-'));
   const path = join(directory, 'pipe');
   must(['mkfifo', path]);
-  const pipe = openSync(path, 'r+'); // For both, so that opening waits for nobody.
+  const pipe = openSync(path, 'r+'); // Opened for reading and writing, so that opening does not block.
   const taken: number[] = [];
   let writtenMs = performance.now();
   const write = (): void => {
@@ -36,8 +40,8 @@ async function delays(follow: (script: string) => AsyncIterable<number>): Promis
     if (bytes !== line.length) throw new Error(`${bytes} bytes arrived in place of a line`);
     taken.push(performance.now() - writtenMs);
     if (taken.length <= linesInTurn) write();
-    else closeSync(pipe); // Which ends the command.
+    else closeSync(pipe); // Closing the pipe ends the command.
   }
   rmSync(directory, { recursive: true });
-  return taken.slice(1); // The first line waits for the start of the command.
+  return taken.slice(1); // The first line also waits for the start of the command.
 }

@@ -1,10 +1,10 @@
-/** 1000 follow a command that writes 1 MB/s, and one of them stalls: the others must not notice. */
+/** Measures 1000 followers of a command that writes 1 MB/s: a stalled follower must not delay the others. */
 import { closeSync, mkdtempSync, openSync, rmSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { must } from '../install.ts';
 import { atMost, budget, subject } from '../measurement.ts';
-import { startCommand } from '../peers/sandboxd.ts';
+import { startCommand } from '../peers/boxkeep.ts';
 import { forgetPeak, peakMib } from '../processes.ts';
 import { within } from '../within.ts';
 import type { Row } from './row.ts';
@@ -14,7 +14,7 @@ const blockBytes = 100_000;
 const blockMs = 100;
 const blocksInPhase = 10;
 const rounds = 2;
-/** Ends each block, and is nowhere else in what arrives. */
+/** Ends each block, and occurs nowhere else in the output. */
 const mark = '~';
 const text = `${'x'.repeat(blockBytes - 2)}${mark}\n`;
 const attachLimitMs = 20_000;
@@ -22,9 +22,9 @@ const phaseLimitMs = 60_000;
 
 export const followersRow: Row = {
   name: 'followers',
-  async measure({ openSandboxd }) {
-    await using server = await openSandboxd();
-    const directory = mkdtempSync(join(tmpdir(), 'sandboxd-bench-'));
+  async measure({ openBoxkeep }) {
+    await using server = await openBoxkeep();
+    const directory = mkdtempSync(join(tmpdir(), 'boxkeep-bench-'));
     const path = join(directory, 'pipe');
     must(['mkfifo', path]);
     const pipe = openSync(path, 'r+');
@@ -32,7 +32,7 @@ export const followersRow: Row = {
     forgetPeak(server.pids);
     const audience = await Audience.attach(server.url, id);
     const delays = { calm: [] as number[], stalled: [] as number[] };
-    await audience.hearPhase(pipe); // Warms up.
+    await audience.hearPhase(pipe); // Warm-up.
     for (let round = 0; round < rounds; round++) {
       delays.calm.push(...(await audience.hearPhase(pipe)));
       audience.stallOne();
@@ -63,7 +63,7 @@ interface Block {
   readonly delay: PromiseWithResolvers<number>;
 }
 
-/** Plain sockets, because what reads 1 GB/s here must take as little as it can from the server beside it. */
+/** Plain sockets: the client reads 1 GB/s and must leave as much processor time as possible to the server. */
 class Audience {
   readonly #sockets: Socket[] = [];
   readonly #blocks: Block[] = [];
@@ -96,7 +96,7 @@ class Audience {
     return audience;
   }
 
-  /** Writes some blocks at 1 MB/s and tells of each how long it took to reach all followers but one. */
+  /** Writes some blocks at 1 MB/s. Returns how long each block took to reach all followers but one. */
   async hearPhase(pipe: number): Promise<number[]> {
     const written: Block[] = [];
     for (let count = 0; count < blocksInPhase; count++) {

@@ -1,22 +1,22 @@
-/** 50 000 files searched through the daemon and by ripgrep itself, each match read by the client. */
+/** Measures a search of 50 000 files by the daemon and by ripgrep, with every match read by the client. */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { installPackage } from '../install.ts';
 import { atMost } from '../measurement.ts';
-import type { Sandboxd } from '../peers/sandboxd.ts';
+import type { Boxkeep } from '../peers/boxkeep.ts';
 import { inTurns } from '../turns.ts';
 import type { Row } from './row.ts';
 
 const rounds = 10;
 const directories = 500;
 const filesInEach = 100;
-/** One file of so many has a line that is looked for. */
+/** One file in this many has a matching line. */
 const onceIn = 250;
 const matchCount = (directories * filesInEach) / onceIn;
 const lines = `${'const answer = lookUp(question); // what everybody asks for\n'.repeat(50)}`;
 
-/** Searches once, and tells how many lines were found. */
+/** Searches once and returns the number of matching lines. */
 interface Searcher {
   readonly name: string;
   search(): Promise<number>;
@@ -24,15 +24,15 @@ interface Searcher {
 
 export const grep: Row = {
   name: 'grep',
-  async measure({ openSandboxd }) {
+  async measure({ openBoxkeep }) {
     installPackage({ program: '/usr/bin/rg', name: 'ripgrep' });
-    const tree = mkdtempSync(join(tmpdir(), 'sandboxd-bench-'));
+    const tree = mkdtempSync(join(tmpdir(), 'boxkeep-bench-'));
     plant(tree);
     try {
-      await using sandboxd = await openSandboxd();
+      await using boxkeep = await openBoxkeep();
       const searchers = [
-        throughDaemon(sandboxd, tree),
-        // The same search: a look at the size of each file is a fifth of the work.
+        throughDaemon(boxkeep, tree),
+        // Equal to the daemon's search, because checking the size of each file is a fifth of the work.
         byItself('rg', tree, ['--max-filesize=1M']),
         byItself('rg, any size', tree, []),
       ];
@@ -60,16 +60,16 @@ function plant(tree: string): void {
   }
 }
 
-function throughDaemon({ url }: Sandboxd, path: string): Searcher {
+function throughDaemon({ url }: Boxkeep, path: string): Searcher {
   return {
-    name: 'sandboxd',
+    name: 'boxkeep',
     async search() {
       const response = await fetch(`${url}/v2/fs/grep`, {
         method: 'POST',
         body: JSON.stringify({ path, pattern: 'needle' }),
       });
       const { data } = (await response.json()) as { data: { matches: unknown[]; engine: string } };
-      if (data.engine !== 'ripgrep') throw new Error(`sandboxd: ${data.engine} answered`);
+      if (data.engine !== 'ripgrep') throw new Error(`boxkeep: ${data.engine} answered`);
       return data.matches.length;
     },
   };

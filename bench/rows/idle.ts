@@ -1,11 +1,11 @@
-/** What a server holds resident that has served nothing but its first answer. */
+/** Measures the resident memory of a server that has served only its first answer. */
 import { budget, type Samples } from '../measurement.ts';
 import { residentMib } from '../processes.ts';
 import { inTurns } from '../turns.ts';
 import type { Row } from './row.ts';
 
 const rounds = 3;
-/** What a start leaves to be tidied up is given back in this time, or counts. */
+/** After this time temporary memory of the start has been returned, or counts. */
 const restMs = 1000;
 
 export const idle: Row = {

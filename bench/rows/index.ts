@@ -1,10 +1,13 @@
-/** All rows, in the order in which they run: what must find the servers unused comes first. */
+/** All rows in running order: rows that need unused servers come first. */
+import { accessibility } from './accessibility.ts';
+import { browser } from './browser.ts';
 import { burst } from './burst.ts';
 import { busyTerminals } from './busy-terminals.ts';
 import { codeCell } from './code-cell.ts';
 import { codeMemory } from './code-memory.ts';
 import { codeOutput } from './code-output.ts';
 import { codeStart } from './code-start.ts';
+import { desktop } from './desktop.ts';
 import { exec } from './exec.ts';
 import { firstByte } from './first-byte.ts';
 import { followersRow } from './followers.ts';
@@ -12,6 +15,7 @@ import { grep } from './grep.ts';
 import { idle } from './idle.ts';
 import { largeFile } from './large-file.ts';
 import { many } from './many.ts';
+import { mcp } from './mcp.ts';
 import { output } from './output.ts';
 import { readoption } from './readoption.ts';
 import type { Row } from './row.ts';
@@ -46,4 +50,8 @@ export const rows: readonly Row[] = [
   tree,
   largeFile,
   v1,
+  browser,
+  mcp,
+  desktop,
+  accessibility,
 ];

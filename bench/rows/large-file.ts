@@ -1,4 +1,4 @@
-/** A file of 4 GiB in and out: what the server grows by meanwhile, and that it is the same file. */
+/** Transfers a file of 4 GiB in and out: measures the server's growth and compares the content. */
 import { createHash, randomBytes } from 'node:crypto';
 import { closeSync, ftruncateSync, mkdtempSync, openSync, rmSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -12,12 +12,12 @@ const everyBytes = 64 * 2 ** 20;
 
 export const largeFile: Row = {
   name: 'large-file',
-  async measure({ openSandboxd }) {
-    const directory = mkdtempSync(join(tmpdir(), 'sandboxd-bench-'));
+  async measure({ openBoxkeep }) {
+    const directory = mkdtempSync(join(tmpdir(), 'boxkeep-bench-'));
     try {
-      await using sandboxd = await openSandboxd();
+      await using boxkeep = await openBoxkeep();
       const [source, target] = [join(directory, 'source'), join(directory, 'target')];
-      const { files, pids } = sandboxd;
+      const { files, pids } = boxkeep;
       if (!files) throw new Error('the daemon moves no files');
       writeSparse(source);
       const growth = async (work: () => Promise<void>) => {
@@ -33,8 +33,8 @@ export const largeFile: Row = {
       });
       if (arrived !== (await sha256Of(Bun.file(source).stream()))) throw new Error('the file came back as another one');
       return [
-        { title: 'growth while 4 GiB come in', unit: 'MiB', goals: [budget(32)], samples: { sandboxd: [incoming] } },
-        { title: 'growth while 4 GiB go out', unit: 'MiB', goals: [budget(32)], samples: { sandboxd: [outgoing] } },
+        { title: 'growth while 4 GiB come in', unit: 'MiB', goals: [budget(32)], samples: { boxkeep: [incoming] } },
+        { title: 'growth while 4 GiB go out', unit: 'MiB', goals: [budget(32)], samples: { boxkeep: [outgoing] } },
       ];
     } finally {
       rmSync(directory, { recursive: true });
@@ -42,7 +42,7 @@ export const largeFile: Row = {
   },
 };
 
-/** Random here and there, and nothing between. */
+/** Writes random blocks at intervals, with holes between them. */
 function writeSparse(path: string): void {
   const file = openSync(path, 'w');
   ftruncateSync(file, sizeBytes);

@@ -1,4 +1,8 @@
-/** Thousands of commands: what they leave. Whether memory goes on growing is seen in `npm run soak` alone. */
+/**
+ * Measures what thousands of commands leave behind.
+ *
+ * Only `npm run soak` shows whether memory keeps growing.
+ */
 import { budget } from '../measurement.ts';
 import type { Contestant } from '../peers/peer.ts';
 import { descriptorCount, residentMib } from '../processes.ts';
@@ -7,11 +11,11 @@ import { runSideBySide } from '../turns.ts';
 import type { Row } from './row.ts';
 
 const width = 16;
-/** As many ended commands are kept and more, so that what is kept no longer grows. */
+/** More than the number of ended commands that the server keeps, so that kept records no longer grow. */
 const warmUpRuns = 1000;
 const blocks = 5;
 const runsInBlock = 600;
-/** A server that takes longer for a block is not asked for this many commands. */
+/** A server that takes longer for a block is not measured. */
 const blockMs = 4000;
 
 export const many: Row = {
@@ -37,14 +41,14 @@ export const many: Row = {
         goals: [budget(100)],
         samples: after,
       },
-      // A heap that is collected goes up and down by more than this measures.
+      // The size of a garbage-collected heap varies by more than this measures.
       { title: 'growth for each 1000 of them', unit: 'MiB', goals: [], samples: slopes },
       { title: 'descriptors that they leave', unit: 'descriptors', goals: [budget(0)], samples: descriptors },
     ];
   },
 };
 
-/** Null for a server that is too slow for it. */
+/** Null for a server that is too slow. */
 async function sizesAfterBlocks(contestant: Contestant): Promise<number[] | null> {
   const sizes: number[] = [];
   while (sizes.length < blocks) {

@@ -1,4 +1,4 @@
-/** 64 MiB of text through the output stream: how fast, and how much the server grows meanwhile. */
+/** Measures 64 MiB of text through the output stream: the throughput and the server's growth. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -15,7 +15,7 @@ const line = `${'the quick brown fox jumps over the lazy dog '.repeat(3).trim().
 export const output: Row = {
   name: 'output',
   async measure({ contestants }) {
-    const directory = mkdtempSync(join(tmpdir(), 'sandboxd-bench-'));
+    const directory = mkdtempSync(join(tmpdir(), 'boxkeep-bench-'));
     const path = join(directory, 'text');
     writeFileSync(path, line.repeat((sizeMib * 2 ** 20) / line.length));
     const growth: Record<string, number[]> = {};

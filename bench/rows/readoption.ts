@@ -1,17 +1,17 @@
-/** The daemon is killed with 100 commands running: how long until the next one has them all again. */
+/** Measures how long the next daemon takes to readopt 100 running commands after a kill. */
 import { atMost, budget, subject } from '../measurement.ts';
-import { startCommand, type Sandboxd } from '../peers/sandboxd.ts';
+import { startCommand, type Boxkeep } from '../peers/boxkeep.ts';
 import type { Row } from './row.ts';
 
 const kills = 7;
 const commands = 100;
-/** A life that is shorter counts as a crash, and init then waits before it starts the next. */
+/** A shorter life counts as a crash, and init then waits before the next start. */
 const lifeMs = 1200;
 
 export const readoption: Row = {
   name: 'readoption',
-  async measure({ openSandboxd }) {
-    await using server = await openSandboxd();
+  async measure({ openBoxkeep }) {
+    await using server = await openBoxkeep();
     const started = await Promise.all(
       Array.from({ length: commands }, () =>
         startCommand(server.url, { command: 'sleep', args: ['600'], shell: 'none', mode: 'async' }),
@@ -45,7 +45,7 @@ export const readoption: Row = {
   },
 };
 
-async function runningIds({ url }: Sandboxd): Promise<Set<string>> {
+async function runningIds({ url }: Boxkeep): Promise<Set<string>> {
   const response = await fetch(`${url}/v2/commands?status=running`);
   const { data } = (await response.json()) as { data: { commands: { command_id: string }[] } };
   return new Set(data.commands.map(({ command_id: id }) => id));

@@ -1,19 +1,19 @@
-/** What a row is: a few measurements that are taken together, chosen by one name. */
+/** A row: a few measurements that are taken together and chosen by one name. */
 import type { Limit } from '../limit.ts';
 import type { Measurement } from '../measurement.ts';
 import type { Contestant, Peer } from '../peers/peer.ts';
-import type { Sandboxd } from '../peers/sandboxd.ts';
+import type { Boxkeep } from '../peers/boxkeep.ts';
 
 export interface Field {
-  /** All that take part, running; sandboxd first. */
+  /** All contestants, running, with boxkeep first. */
   readonly contestants: readonly Contestant[];
-  /** Those of them that the bench can start anew. */
+  /** The contestants that the bench can start again. */
   readonly starters: readonly Peer[];
-  /** A sandboxd of the row's own. */
-  openSandboxd(...flags: string[]): Promise<Sandboxd>;
-  /** The same, with variables beside those of the bench. */
-  openSandboxdIn(environment: Readonly<Record<string, string>>, ...flags: string[]): Promise<Sandboxd>;
-  /** For a server that the row starts itself; null where servers may have all. */
+  /** Opens a boxkeep for this row alone. */
+  openBoxkeep(...flags: string[]): Promise<Boxkeep>;
+  /** Like openBoxkeep, with additional environment variables. */
+  openBoxkeepIn(environment: Readonly<Record<string, string>>, ...flags: string[]): Promise<Boxkeep>;
+  /** The limit for a server that the row starts itself. Null for no limit. */
   limitFor(name: string): Limit | null;
 }
 

@@ -1,4 +1,4 @@
-/** From the start of the program to its first answer. */
+/** Measures the time from the start of the program to its first answer. */
 import { atMost } from '../measurement.ts';
 import { inTurns } from '../turns.ts';
 import type { Row } from './row.ts';

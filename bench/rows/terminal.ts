@@ -1,9 +1,9 @@
-/** A shell at a terminal over a WebSocket: how long a key takes to be shown, and how fast a large file is. */
+/** Measures a shell over a WebSocket: the delay of a key, and the throughput of a large file. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { atLeast, atMost } from '../measurement.ts';
-import { terminalsOf } from '../peers/sandboxd-terminals.ts';
+import { terminalsOf } from '../peers/boxkeep-terminals.ts';
 import { OpenTerminal, type TerminalServer } from '../peers/terminal.ts';
 import { openTtyd } from '../peers/ttyd.ts';
 import { inTurns } from '../turns.ts';
@@ -16,13 +16,13 @@ const line = 'the quick brown fox jumps over the lazy dog, and again, and once m
 
 export const terminal: Row = {
   name: 'terminal',
-  async measure({ openSandboxd }) {
-    await using sandboxd = await openSandboxd('--shell-backend', 'native');
-    await using inTmux = Bun.which('tmux') === null ? null : await openSandboxd('--shell-backend', 'tmux');
+  async measure({ openBoxkeep }) {
+    await using boxkeep = await openBoxkeep('--shell-backend', 'native');
+    await using inTmux = Bun.which('tmux') === null ? null : await openBoxkeep('--shell-backend', 'tmux');
     await using ttyd = await openTtyd();
     const tmux = inTmux ? [{ ...terminalsOf(inTmux), name: 'in tmux' }] : [];
-    const servers = [terminalsOf(sandboxd), ...tmux, ...(ttyd ? [ttyd] : [])];
-    const directory = mkdtempSync(join(tmpdir(), 'sandboxd-bench-'));
+    const servers = [terminalsOf(boxkeep), ...tmux, ...(ttyd ? [ttyd] : [])];
+    const directory = mkdtempSync(join(tmpdir(), 'boxkeep-bench-'));
     const path = join(directory, 'text');
     writeFileSync(path, line.repeat((sizeMb * 1e6) / line.length));
     const echo = await inTurns(servers, rounds, (server) => echoes(server));

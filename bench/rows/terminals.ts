@@ -1,40 +1,44 @@
-/** Many idle terminals: what each costs the server in memory. The shells are left out: they are the same everywhere. */
+/**
+ * Measures the memory that each idle terminal costs the server.
+ *
+ * The shells do not count, because they are the same everywhere.
+ */
 import { atMost, subject, type Measurement } from '../measurement.ts';
-import { newSession, plain, readScreen, socketUrl, terminalsOf } from '../peers/sandboxd-terminals.ts';
-import type { Sandboxd } from '../peers/sandboxd.ts';
+import { newSession, plain, readScreen, socketUrl, terminalsOf } from '../peers/boxkeep-terminals.ts';
+import type { Boxkeep } from '../peers/boxkeep.ts';
 import { OpenTerminal, type TerminalServer } from '../peers/terminal.ts';
 import { openTtyd } from '../peers/ttyd.ts';
 import { proportionalMib, residentMib } from '../processes.ts';
 import type { Row } from './row.ts';
 
 const idleTerminals = 200;
-/** What was used in passing is given back in this time, or counts. */
+/** After this time temporary memory has been returned, or counts. */
 const restMs = 3000;
 const sayReady = 'echo REA""DY\r';
 
 export const terminals: Row = {
   name: 'terminals',
-  async measure({ openSandboxd }) {
-    // A heap that has grown for something else has room for all of them.
-    const open = () => openSandboxd('--shell-backend', 'native', '--shell-max-sessions', String(idleTerminals + 1));
+  async measure({ openBoxkeep }) {
+    // A fresh server, because a heap that has grown before would have room for all terminals.
+    const open = () => openBoxkeep('--shell-backend', 'native', '--shell-max-sessions', String(idleTerminals + 1));
     await using alone = await open();
     const measured = await unattended(alone);
-    await using sandboxd = await open();
+    await using boxkeep = await open();
     await using ttyd = await openTtyd();
-    return [...measured, await attended(terminalsOf(sandboxd), ttyd)];
+    return [...measured, await attended(terminalsOf(boxkeep), ttyd)];
   },
 };
 
 const each = (beforeMib: number, afterMib: number): number[] => [((afterMib - beforeMib) * 1024) / idleTerminals];
 
-async function unattended(sandboxd: Sandboxd): Promise<Measurement[]> {
-  const { url, pids } = sandboxd;
-  await look(url, await newSession(url)); // What the first one has loaded is no cost of another one.
+async function unattended(boxkeep: Boxkeep): Promise<Measurement[]> {
+  const { url, pids } = boxkeep;
+  await look(url, await newSession(url)); // Memory that the first terminal loads is not a cost of later ones.
   const before = await restingMib(pids);
   const ids: string[] = [];
   for (let count = 0; count < idleTerminals; count++) ids.push(await newSession(url));
   const made = await restingMib(pids);
-  const keepers = sandboxd.keeperPids;
+  const keepers = boxkeep.keeperPids;
   const kept = [proportionalMib(keepers), residentMib(keepers)].map((mib) => (mib * 1024) / keepers.length);
   for (const id of ids) await look(url, id);
   const seen = await restingMib(pids);
@@ -55,14 +59,14 @@ async function unattended(sandboxd: Sandboxd): Promise<Measurement[]> {
   ];
 }
 
-/** Somebody was there once, typed, and read the screen. */
+/** A client attaches once, types, and reads the screen. */
 async function look(url: string, id: string): Promise<void> {
   using shell = await OpenTerminal.open({ ...plain, newShell: () => Promise.resolve(socketUrl(url, id)) });
   await shell.shows('READY', sayReady);
   await readScreen(url, id);
 }
 
-/** A ttyd has no terminal that nobody is at. */
+/** ttyd has no terminals without a client. */
 async function attended(ours: TerminalServer, ttyd: TerminalServer | null): Promise<Measurement> {
   const samples: Record<string, number[]> = {};
   for (const server of [ours, ...(ttyd ? [ttyd] : [])]) {
@@ -72,7 +76,7 @@ async function attended(ours: TerminalServer, ttyd: TerminalServer | null): Prom
     for (let count = 0; count < idleTerminals; count++) shells.use(await openReady(server));
     samples[server.name] = each(before, await restingMib(server.pids));
   }
-  return { title: 'one that somebody is at, in the server', unit: 'KiB', goals: [atMost(1, 'ttyd')], samples };
+  return { title: 'one with an attached client, in the server', unit: 'KiB', goals: [atMost(1, 'ttyd')], samples };
 }
 
 async function openReady(server: TerminalServer): Promise<OpenTerminal> {

@@ -1,4 +1,4 @@
-/** Files in and out: 256 MiB at once, and 1 MiB there and back. */
+/** Measures uploads and downloads: 256 MiB at once, and 1 MiB back and forth. */
 import { randomBytes } from 'node:crypto';
 import { closeSync, mkdirSync, mkdtempSync, openSync, rmSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -21,7 +21,7 @@ interface Moving {
 export const transfer: Row = {
   name: 'transfer',
   async measure({ contestants }) {
-    const directory = mkdtempSync(join(tmpdir(), 'sandboxd-bench-'));
+    const directory = mkdtempSync(join(tmpdir(), 'boxkeep-bench-'));
     mkdirSync(join(directory, 'bodies'));
     try {
       await using nginx = await openNginx(directory);

@@ -1,4 +1,4 @@
-/** What the 1.x routes cost beside their v2 forms: the same work, over one kept connection of one daemon. */
+/** Measures 1.x routes against their v2 forms, over one kept connection to one daemon. */
 import { randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -10,7 +10,7 @@ import type { Row } from './row.ts';
 const rounds = 20;
 const callsInTurn = 50;
 const turnMs = 1000;
-const mostTimes = 1.1;
+const maxTimes = 1.1;
 const sizeMib = 1;
 
 interface Call {
@@ -19,7 +19,7 @@ interface Call {
   readonly body?: Readonly<Record<string, unknown>> | FormData;
 }
 
-/** One piece of work in both forms. */
+/** One operation in both forms. */
 interface Work {
   readonly title: string;
   readonly v1: Call;
@@ -28,14 +28,14 @@ interface Work {
 
 export const v1: Row = {
   name: 'v1',
-  async measure({ openSandboxd }) {
-    await using sandboxd = await openSandboxd();
-    const directory = mkdtempSync(join(tmpdir(), 'sandboxd-bench-'));
+  async measure({ openBoxkeep }) {
+    await using boxkeep = await openBoxkeep();
+    const directory = mkdtempSync(join(tmpdir(), 'boxkeep-bench-'));
     try {
-      await make(sandboxd.url, { path: '/v2/commands/sessions', body: { id: 'bench' } });
+      await make(boxkeep.url, { path: '/v2/commands/sessions', body: { id: 'bench' } });
       const measurements: Measurement[] = [];
       for (const work of [...execs(), ...transfers(join(directory, 'file')), cell()])
-        measurements.push(await compare(sandboxd.url, work));
+        measurements.push(await compare(boxkeep.url, work));
       return measurements;
     } finally {
       rmSync(directory, { recursive: true });
@@ -49,7 +49,7 @@ async function compare(url: string, { title, v1: old, v2 }: Work): Promise<Measu
     { name: 'v2', call: v2 },
   ];
   const samples = await inTurns(forms, rounds, ({ call }) => makeInSequence(url, call));
-  return { title: `${title} over v1`, unit: 'ms', goals: [atMost(mostTimes, 'v2')], samples };
+  return { title: `${title} over v1`, unit: 'ms', goals: [atMost(maxTimes, 'v2')], samples };
 }
 
 function execs(): Work[] {

@@ -1,4 +1,4 @@
-/** How long a change of a file is under way to who waits for it: the debounce, and what is added to it. */
+/** Measures how long a file change takes to reach a waiting client, beyond the debounce. */
 import { appendFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -6,15 +6,15 @@ import { atMost, subject } from '../measurement.ts';
 import type { Row } from './row.ts';
 
 const writes = 100;
-/** The shortest that can be asked for, and what may be added to it. */
+/** The shortest debounce that a client can request, and the allowed delay beyond it. */
 const debounceMs = 50;
 const addedMs = 5;
 
 export const watch: Row = {
   name: 'watch',
-  async measure({ openSandboxd }) {
-    await using server = await openSandboxd();
-    const directory = mkdtempSync(join(tmpdir(), 'sandboxd-bench-'));
+  async measure({ openBoxkeep }) {
+    await using server = await openBoxkeep();
+    const directory = mkdtempSync(join(tmpdir(), 'boxkeep-bench-'));
     const took = await delays(server.url, directory);
     rmSync(directory, { recursive: true });
     return [
@@ -42,7 +42,7 @@ async function delays(url: string, directory: string): Promise<number[]> {
     if (events.length !== 1) throw new Error(`${url}: ${events.length} events of one write`);
     cursor = next;
   }
-  return took.slice(1); // The first one finds nothing warm.
+  return took.slice(1); // The first sample is a warm-up.
 }
 
 interface Answer {

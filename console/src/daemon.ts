@@ -1,67 +1,52 @@
-/** The daemon that served this page: its routes, with the key where one is set. */
+/** Calls the routes of the daemon that served this page, with the key where one is set. */
+import type { Answers, Failure, TerminalSession } from './answers.ts';
 import type { Key } from './key.ts';
 
-/** What the page reads of a terminal session (`spec/v2.json`, TerminalSession). */
-export interface TerminalRecord {
-  readonly session_id: string;
-  readonly status: 'ready' | 'running' | 'terminated';
-  readonly working_dir: string;
-  readonly user: string;
-  readonly title: string | null;
-  readonly current_command: string | null;
-  readonly exit_code: number | null;
-}
-
-/** What the daemon says it cannot do, in its own words. */
+/** An error response of the daemon, in its words. */
 export class Refusal extends Error {
   constructor(
     readonly status: number,
     message: string,
+    /** Without the sentences that name a route, because these help programs only. */
     readonly hint: string | null,
   ) {
     super(message);
   }
 }
 
-interface Envelope {
-  readonly success: boolean;
-  readonly message: string;
-  readonly data: unknown;
-  readonly hint: string | null;
-}
+const routeNamed = /\/v\d\/|\b(?:GET|HEAD|POST|PUT|PATCH|DELETE) \//;
 
 const protocol = 'svc.v2';
 
 export class DaemonClient {
-  /** The daemon may be behind a prefix of a gateway. */
+  /** The daemon may be behind a path prefix of a gateway. */
   readonly #base = new URL('.', location.href);
 
   constructor(private readonly key: Key) {}
 
   async version(): Promise<string> {
-    return ((await this.#ask('GET', 'health')) as { version: string }).version;
+    return (await this.#ask('GET /health')).version;
   }
 
-  async listTerminals(): Promise<TerminalRecord[]> {
-    const { sessions } = (await this.#ask('GET', 'v2/pty/sessions')) as { sessions: Record<string, TerminalRecord> };
-    return Object.values(sessions);
+  async listTerminals(): Promise<TerminalSession[]> {
+    return Object.values((await this.#ask('GET /v2/pty/sessions')).sessions);
   }
 
-  async createTerminal(): Promise<TerminalRecord> {
-    return (await this.#ask('POST', 'v2/pty/sessions', {})) as TerminalRecord;
+  createTerminal(): Promise<TerminalSession> {
+    return this.#ask('POST /v2/pty/sessions', { body: {} });
   }
 
-  async terminal(id: string): Promise<TerminalRecord> {
-    return (await this.#ask('GET', terminalPath(id))) as TerminalRecord;
+  terminal(id: string): Promise<TerminalSession> {
+    return this.#ask('GET /v2/pty/sessions/{id}', { id });
   }
 
   async closeTerminal(id: string): Promise<void> {
-    await this.#ask('DELETE', terminalPath(id));
+    await this.#ask('DELETE /v2/pty/sessions/{id}', { id });
   }
 
-  /** In the binary protocol: output comes as it is. */
+  /** Uses the binary protocol, in which output arrives as raw bytes. */
   attach(id: string, query: Readonly<Record<string, string>>): WebSocket {
-    const url = new URL(`${terminalPath(id)}/ws`, this.#base);
+    const url = this.#url('/v2/pty/sessions/{id}/ws', id);
     url.protocol = url.protocol === 'https:' ? 'wss:' : 'ws:';
     url.search = new URLSearchParams({ protocol: 'binary', ...query }).toString();
     const key = this.key.value;
@@ -70,23 +55,33 @@ export class DaemonClient {
     return socket;
   }
 
-  async #ask(method: string, path: string, body?: object): Promise<unknown> {
+  async #ask<Route extends keyof Answers>(
+    route: Route,
+    { id = '', body }: { readonly id?: string; readonly body?: object } = {},
+  ): Promise<Answers[Route]['data']> {
+    const [method = '', path = ''] = route.split(' ');
     const headers = new Headers();
     if (this.key.value !== null) headers.set('authorization', `Bearer ${this.key.value}`);
     if (body) headers.set('content-type', 'application/json');
-    const response = await fetch(new URL(path, this.#base), {
+    const response = await fetch(this.#url(path, id), {
       method,
       headers,
       ...(body ? { body: JSON.stringify(body) } : {}),
     });
-    const envelope = (await response.json()) as Envelope;
-    if (!response.ok) throw new Refusal(response.status, envelope.message, envelope.hint);
-    return envelope.data;
+    const answer = (await response.json()) as Answers[Route] | Failure;
+    if (response.ok) return answer.data as Answers[Route]['data'];
+    const { message, hint } = answer;
+    throw new Refusal(response.status, message, hint && forPerson(hint));
+  }
+
+  #url(path: string, id: string): URL {
+    return new URL(path.slice(1).replace('{id}', encodeURIComponent(id)), this.#base);
   }
 }
 
-function terminalPath(id: string): string {
-  return `v2/pty/sessions/${encodeURIComponent(id)}`;
+function forPerson(hint: string): string | null {
+  const sentences = hint.split(/(?<=\.) /).filter((sentence) => !routeNamed.test(sentence));
+  return sentences.length === 0 ? null : sentences.join(' ');
 }
 
 function base64Url(text: string): string {

@@ -1,4 +1,4 @@
-/** Elements of the page, made in one line. What they say is text, never markup. */
+/** Creates page elements in one line. Their content is text, never markup. */
 
 type Child = Node | string;
 

@@ -1,6 +1,8 @@
-/** The page at `/`: what this is, the terminals there are, and where to go on. */
-import type { DaemonClient, TerminalRecord } from './daemon.ts';
+/** The page at `/`: an introduction, the list of terminals, and links. */
+import type { TerminalSession } from './answers.ts';
+import type { DaemonClient } from './daemon.ts';
 import { element } from './elements.ts';
+import { isAgreed } from './question.ts';
 
 const refreshMs = 3000;
 const example = `curl -s ${new URL('v2/commands', new URL('.', location.href)).href} -d '{"command": "uname -a"}'`;
@@ -10,7 +12,10 @@ export class HomePage {
   readonly #problem = element('p', { class: 'wrong' });
   #refresh: ReturnType<typeof setInterval> | null = null;
   #isClosed = false;
-  /** What the table shows: it is drawn anew only for something else, so that nobody loses their place in it. */
+  /**
+   * The content of the table. The table is redrawn only when the content changes, so that a person keeps focus and
+   * selection.
+   */
   #shown = '';
 
   constructor(
@@ -22,12 +27,12 @@ export class HomePage {
     const version = await this.daemon.version();
     await this.#list();
     if (this.#isClosed) return;
-    document.title = 'sandboxd';
+    document.title = 'boxkeep';
     this.place.replaceChildren(
       element(
         'main',
         { class: 'home' },
-        element('header', {}, element('h1', {}, 'sandboxd'), element('span', { class: 'version' }, version)),
+        element('header', {}, element('h1', {}, 'boxkeep'), element('span', { class: 'version' }, version)),
         element('p', {}, 'This machine takes commands, files, terminals and code over HTTP.'),
         element('h2', {}, 'Terminals'),
         this.#table,
@@ -66,9 +71,9 @@ export class HomePage {
     );
   }
 
-  #row(terminal: TerminalRecord): HTMLElement {
+  #row(terminal: TerminalSession): HTMLElement {
     const { session_id: id, working_dir: directory, user, title } = terminal;
-    const close = () => void this.#try(() => this.#close(id));
+    const close = () => void this.#try(() => this.#close(terminal));
     const cells = [
       element('a', { href: `#/terminal/${encodeURIComponent(id)}` }, title ? `${id} (${title})` : id),
       whatItDoes(terminal),
@@ -84,12 +89,14 @@ export class HomePage {
     location.hash = `#/terminal/${encodeURIComponent(id)}`;
   }
 
-  async #close(id: string): Promise<void> {
+  async #close(terminal: TerminalSession): Promise<void> {
+    const { session_id: id } = terminal;
+    if (!(await isAgreed(`Close ${id}? ${closeWarning(terminal)}`, 'Close terminal'))) return;
     await this.daemon.closeTerminal(id);
     await this.#list();
   }
 
-  /** The page stays when the daemon is away for a moment, and says so. */
+  /** The page stays when the daemon is unreachable for a moment, and shows the problem. */
   async #try(action: () => Promise<void>): Promise<void> {
     try {
       await action();
@@ -105,7 +112,12 @@ function headings(): HTMLElement {
   return element('tr', {}, ...names.map((name) => element('th', {}, name)));
 }
 
-function whatItDoes({ status, current_command: command, exit_code: exitCode }: TerminalRecord): string {
+function closeWarning({ status, current_command: command }: TerminalSession): string {
+  if (status === 'terminated') return 'Its output will be gone.';
+  return command === null ? 'Its shell ends.' : `Its shell and “${command}” end.`;
+}
+
+function whatItDoes({ status, current_command: command, exit_code: exitCode }: TerminalSession): string {
   if (status === 'terminated') return exitCode === null ? 'ended' : `ended with ${exitCode}`;
   return command ?? (status === 'running' ? 'a command' : 'the shell');
 }

@@ -1,7 +1,7 @@
-/** Asks for the API key, which the daemon wants of whoever comes. */
+/** Asks a person for the API key that the daemon requires. */
 import { element } from './elements.ts';
 
-/** `isRefused`: the one that was given is not it. */
+/** `isRefused`: the daemon has refused the previous key. */
 export function askForKey(place: HTMLElement, isRefused: boolean, onKey: (key: string) => void): void {
   const input = element('input', { type: 'password', placeholder: 'API key', label: 'API key' });
   const form = element('form', {}, input, ' ', element('button', { type: 'submit' }, 'Go on'));
@@ -13,7 +13,7 @@ export function askForKey(place: HTMLElement, isRefused: boolean, onKey: (key: s
     element(
       'main',
       { class: 'home' },
-      element('h1', {}, 'sandboxd'),
+      element('h1', {}, 'boxkeep'),
       element('p', {}, 'This daemon has a key. This tab keeps it until it is closed.'),
       ...(isRefused ? [element('p', { class: 'wrong' }, 'That was not the key.')] : []),
       form,

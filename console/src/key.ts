@@ -1,6 +1,6 @@
-/** The API key of this tab: from the address or from a person, kept until the tab is closed. */
+/** The API key of this tab: taken from the address or from a person, and kept until the tab closes. */
 
-const name = 'sandboxd.key';
+const name = 'boxkeep.key';
 const parameter = 'api_key';
 
 export class Key {
@@ -16,11 +16,11 @@ export class Key {
       if (key === null) sessionStorage.removeItem(name);
       else sessionStorage.setItem(name, key);
     } catch {
-      // A browser may give a page within another one nothing to keep things in: it is asked for again after a reload.
+      // A browser may deny storage to a page inside a frame. The page then asks for the key again after a reload.
     }
   }
 
-  /** Takes it out of the address, which browsers remember and people copy. */
+  /** Removes the key from the address, which browsers remember and people copy. */
   takeFromAddress(): void {
     const address = new URL(location.href);
     const given = address.searchParams.get(parameter);
@@ -35,6 +35,6 @@ function readStored(): string | null {
   try {
     return sessionStorage.getItem(name);
   } catch {
-    return null; // As above.
+    return null; // As above: the browser denies storage.
   }
 }

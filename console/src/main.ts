@@ -1,4 +1,4 @@
-/** The console page: terminals at `/`, one of them at `/#/terminal/<id>`. */
+/** The console page: all terminals at `/`, one terminal at `/#/terminal/<id>`. */
 import { DaemonClient, Refusal } from './daemon.ts';
 import { element } from './elements.ts';
 import { HomePage } from './home-page.ts';
@@ -6,9 +6,9 @@ import { Key } from './key.ts';
 import { askForKey } from './key-form.ts';
 import { TerminalPage } from './terminal-page.ts';
 
-/** What is shown at an address. */
+/** The page for an address. */
 interface Page {
-  /** Resolves when it is shown; throws a `Refusal` when the daemon does not let it. */
+  /** Resolves when the page is shown. Throws a `Refusal` when the daemon refuses a request. */
   show(): Promise<void>;
   close(): void;
 }
@@ -28,20 +28,25 @@ async function open(): Promise<void> {
   const page = pageAt(location.hash);
   shown = page;
   try {
+    if (page === null) throw new Error('This address names no terminal.');
     await page.show();
   } catch (error) {
-    if (shown === page) tell(error);
+    if (shown === page) report(error);
   }
 }
 
-function pageAt(hash: string): Page {
-  const id = terminalAddress.exec(hash)?.[1];
-  return id === undefined
-    ? new HomePage(daemon, document.body)
-    : new TerminalPage(daemon, document.body, decodeURIComponent(id));
+/** Null for a terminal whose name cannot be decoded. */
+function pageAt(hash: string): Page | null {
+  const name = terminalAddress.exec(hash)?.[1];
+  if (name === undefined) return new HomePage(daemon, document.body);
+  try {
+    return new TerminalPage(daemon, document.body, decodeURIComponent(name));
+  } catch {
+    return null; // URIError: a stray percent sign.
+  }
 }
 
-function tell(error: unknown): void {
+function report(error: unknown): void {
   if (error instanceof Refusal && error.status === 401) {
     askForKey(document.body, key.value !== null, (given) => {
       key.value = given;
@@ -54,7 +59,7 @@ function tell(error: unknown): void {
     element(
       'main',
       { class: 'home' },
-      element('h1', {}, 'sandboxd'),
+      element('h1', {}, 'boxkeep'),
       element('p', { class: 'wrong' }, message),
       ...(error instanceof Refusal && error.hint ? [element('p', {}, error.hint)] : []),
       element('p', {}, element('a', { href: '#' }, 'All terminals')),

@@ -1,4 +1,4 @@
-/** The socket of a terminal, opened again when it breaks: what it shows comes once, in order, as fast as it is drawn. */
+/** The socket of a terminal: reconnects after a break, and delivers output once, in order, at drawing speed. */
 import { Refusal, type DaemonClient } from './daemon.ts';
 
 export interface Size {
@@ -6,18 +6,18 @@ export interface Size {
   readonly rows: number;
 }
 
-/** Where a terminal is shown. */
+/** The display of a terminal. */
 export interface Display {
   /** Calls `onShown` when the data is drawn. */
   write(data: string | Uint8Array, onShown: () => void): void;
-  /** What was shown until now is told anew. */
+  /** Clears the display, because all content is sent again. */
   restart(): void;
   resized(size: Size): void;
   titled(title: string): void;
-  told(state: string): void;
+  showState(state: string): void;
 }
 
-/** What the page uses of the messages of docs/protocols/terminal.md; everything else is left to other clients. */
+/** The messages of docs/protocols/terminal.md that the page uses. */
 type Message =
   | ({ readonly type: 'ready'; readonly offset: number } & Size)
   | ({ readonly type: 'resize' } & Size)
@@ -30,11 +30,11 @@ type Message =
 
 const endedCode = 4000;
 const firstRetryMs = 250;
-const mostRetryMs = 5000;
+const maxRetryMs = 5000;
 
 export class TerminalConnection {
   #socket: WebSocket | null = null;
-  /** The position in the output that comes next; null until the screen was restored once. */
+  /** The offset of the next output. Null until the screen has been restored once. */
   #offset: number | null = null;
   #retryMs = firstRetryMs;
   #retry: ReturnType<typeof setTimeout> | null = null;
@@ -47,12 +47,12 @@ export class TerminalConnection {
     private readonly display: Display,
   ) {}
 
-  /** With the screen as it is the first time, with what was missed from then on. */
+  /** The first connection restores the current screen. Later connections resume at the last offset. */
   open(): void {
     const from = this.#offset === null ? { restore: 'true' } : { offset: String(this.#offset) };
     const socket = this.daemon.attach(this.id, {
       ...from,
-      durable: 'false', // What others have not been shown is kept for them.
+      durable: 'false', // A durable socket would advance the position at which the terminal's other clients resume.
       cols: String(this.size.cols),
       rows: String(this.size.rows),
     });
@@ -71,7 +71,7 @@ export class TerminalConnection {
     if (this.#socket?.readyState === WebSocket.OPEN) this.#socket.send(new Uint8Array(bytes));
   }
 
-  /** Asks for the size; the daemon's word about it changes the display. */
+  /** Requests a new size. The daemon's confirmation changes the display. */
   resize(size: Size): void {
     if (size.cols === this.size.cols && size.rows === this.size.rows) return;
     this.size = size;
@@ -92,7 +92,7 @@ export class TerminalConnection {
       case 'ready':
         this.#retryMs = firstRetryMs;
         this.#offset = message.offset;
-        this.display.told('attached');
+        this.display.showState('attached');
         this.display.resized(message);
         break;
       case 'restore_output':
@@ -110,10 +110,10 @@ export class TerminalConnection {
         this.display.titled(message.title);
         break;
       case 'error':
-        this.display.told(message.data);
+        this.display.showState(message.data);
         break;
       case 'exit':
-        this.display.told(
+        this.display.showState(
           message.signal ? `ended by ${message.signal}` : `ended with ${message.exit_code ?? 'no code'}`,
         );
         break;
@@ -123,7 +123,7 @@ export class TerminalConnection {
     }
   }
 
-  /** Told back when it is drawn, so that the daemon sends no more than a megabyte ahead of that. */
+  /** Acknowledges output when it is drawn, so that the daemon sends at most a megabyte ahead. */
   #output(bytes: Uint8Array): void {
     const socket = this.#socket;
     const offset = (this.#offset ?? 0) + bytes.length;
@@ -140,9 +140,9 @@ export class TerminalConnection {
   #later(): void {
     this.#socket = null;
     if (this.#isClosed) return;
-    this.display.told('not connected; trying again');
+    this.display.showState('not connected; trying again');
     this.#retry = setTimeout(() => void this.#again(), this.#retryMs);
-    this.#retryMs = Math.min(2 * this.#retryMs, mostRetryMs);
+    this.#retryMs = Math.min(2 * this.#retryMs, maxRetryMs);
   }
 
   async #again(): Promise<void> {
@@ -150,8 +150,8 @@ export class TerminalConnection {
       await this.daemon.terminal(this.id);
     } catch (error) {
       if (this.#isClosed) return;
-      // The daemon answers, and what it says does not change by asking again.
-      if (error instanceof Refusal && error.status < 500) this.display.told(error.message);
+      // The daemon has answered, and a repeated request would get the same answer.
+      if (error instanceof Refusal && error.status < 500) this.display.showState(error.message);
       else this.#later();
       return;
     }

@@ -1,4 +1,4 @@
-/** One terminal in the whole window, at the size of the window. */
+/** Shows one terminal that fills the window. */
 import { FitAddon } from '@xterm/addon-fit';
 import { Unicode11Addon } from '@xterm/addon-unicode11';
 import { Terminal } from '@xterm/xterm';
@@ -11,10 +11,12 @@ export class TerminalPage {
   readonly #state = element('span', { class: 'state' }, 'connecting');
   readonly #screen = element('div', { class: 'screen' });
   readonly #terminal = new Terminal({
-    allowProposedApi: true, // For the widths of today's characters.
+    allowProposedApi: true, // Needed for current Unicode character widths.
     cursorBlink: true,
     fontFamily: 'ui-monospace, "DejaVu Sans Mono", Menlo, Consolas, monospace',
     fontSize: 14,
+    // At 1 the rows cut off the underscore of DejaVu Sans Mono. From 1.2 on, box drawings have gaps.
+    lineHeight: 1.1,
     scrollback: 10_000,
     theme: { background: '#14181f', foreground: '#d8dee8' },
   });
@@ -30,7 +32,7 @@ export class TerminalPage {
   ) {}
 
   async show(): Promise<void> {
-    // A socket that is refused does not tell a page why; this does.
+    // A refused socket does not report the reason to a page. This request does.
     await this.daemon.terminal(this.id);
     if (this.#isClosed) return;
     this.#nameIt(null);
@@ -58,18 +60,18 @@ export class TerminalPage {
       restart: () => terminal.reset(),
       resized: ({ cols, rows }) => terminal.resize(cols, rows),
       titled: (title) => this.#nameIt(title),
-      told: (state) => this.#state.replaceChildren(state),
+      showState: (state) => this.#state.replaceChildren(state),
     });
     this.#connection = connection;
     terminal.onData((typed) => connection.type(new TextEncoder().encode(typed)));
-    // Reports of some mice are bytes that are no text.
+    // Some mouse reports are bytes that are not valid text.
     terminal.onBinary((typed) => connection.type(Uint8Array.from(typed, (character) => character.charCodeAt(0))));
     this.#resized.observe(this.#screen);
     connection.open();
     terminal.focus();
   }
 
-  /** What fits into the window. */
+  /** The size that fits into the window. */
   #fitting(): Size {
     const { cols, rows } = this.#fit.proposeDimensions() ?? this.#terminal;
     return { cols, rows };
@@ -78,6 +80,6 @@ export class TerminalPage {
   #nameIt(title: string | null): void {
     const name = title ? `${this.id}: ${title}` : this.id;
     this.#name.replaceChildren(name);
-    document.title = `${name} - sandboxd`;
+    document.title = `${name} - boxkeep`;
   }
 }

@@ -1,4 +1,4 @@
-/** The planes of the surfaces: a route that lies below the prefix of another plane would never be found. */
+/** The planes of the surfaces: a route below the prefix of another plane would never be found. */
 import { expect, test } from 'bun:test';
 import { loadV1, v2Planes } from './api.ts';
 import type { Plane } from './http/planes.ts';
@@ -15,7 +15,7 @@ const surfaces: readonly (readonly [name: string, planes: () => Promise<readonly
 ];
 
 for (const [name, load] of surfaces) {
-  test(`${name}: each route is found in its own plane`, async () => {
+  test(`${name}: each route belongs to the first plane whose prefix matches`, async () => {
     const planes = await load();
     for (const plane of planes) {
       const routes = await plane.load();

@@ -1,28 +1,58 @@
 /** The routes of each surface and the documents that describe them. */
 import { describeApi } from './http/openapi.ts';
 import { loadAll, routesOf, type Plane } from './http/planes.ts';
-import type { Route } from './http/route.ts';
+import { bindRoutes, type BoundRoute, type RouteShape } from './http/route.ts';
+import type { ForwardDeps } from './http/forward.ts';
+import { browserPlane, type BrowserDeps } from './surfaces/browser/index.ts';
+import {
+  describeWorker,
+  desktopAliasesOfV1,
+  desktopAliasesOfV2,
+  desktopPlane,
+  workerRoutes,
+  type DescriptionDeps,
+  type DesktopDeps,
+} from './surfaces/desktop/index.ts';
+import type { ToolDescription } from './surfaces/mcp/describe.ts';
+import { mcpPlane, type McpDeps } from './surfaces/mcp/index.ts';
 import { rootRoutes } from './surfaces/root/index.ts';
 import type { V1Deps } from './surfaces/v1/app.ts';
-import { v2Planes } from './surfaces/v2/index.ts';
+import type { V2Deps } from './surfaces/v2/app.ts';
+import { v2Planes as ownPlanesOfV2 } from './surfaces/v2/index.ts';
+import { refusalOfV2 } from './surfaces/v2/refusal.ts';
 import { version } from './version.ts';
 
-export { rootRoutes, v2Planes };
+export { mcpPlane, rootRoutes };
+export type { McpDeps };
 
 export const surfaceNames = ['v1', 'v2'] as const;
 export type SurfaceName = (typeof surfaceNames)[number];
 
+/** What the handlers of both surfaces work on. */
+export type PlaneDeps = Omit<V1Deps & V2Deps, 'openApi'> & BrowserDeps & ForwardDeps;
+
+export const v2Planes: readonly Plane<V2Deps & BrowserDeps & ForwardDeps>[] = [
+  desktopPlane(refusalOfV2),
+  desktopAliasesOfV2(refusalOfV2),
+  browserPlane({ prefix: '/v2', suffix: '', refuse: refusalOfV2 }),
+  ...ownPlanesOfV2,
+];
+
 export interface V1Surface {
-  readonly planes: readonly Plane<V1Deps>[];
-  /** What to do instead of a route that this surface had once; null for any other path. */
+  readonly planes: readonly Plane<V1Deps & BrowserDeps & ForwardDeps>[];
+  /** The replacement for a route that this surface once had; null for any other path. */
   readonly removedHint: (method: string, path: string) => Promise<string | null>;
 }
 
-/** The v1 surface; where it is taken away, what answers all the same. */
+/** Loads the v1 surface, or the few v1 routes that remain where the surface is switched off. */
 export async function loadV1(isWhole: boolean): Promise<V1Surface> {
   if (!isWhole) return remainingV1;
-  const { v1Planes, removedHint } = await import('./surfaces/v1/index.ts');
-  return { planes: v1Planes, removedHint: async (method, path) => removedHint(method, path) };
+  const { v1Planes, refusalOfV1, removedHint } = await import('./surfaces/v1/index.ts');
+  const browser = browserPlane({ prefix: '/v1', suffix: '_v1', refuse: refusalOfV1 });
+  return {
+    planes: [desktopAliasesOfV1(refusalOfV1), browser, ...v1Planes],
+    removedHint: async (method, path) => removedHint(method, path),
+  };
 }
 
 const remainingPlanes: readonly Plane<V1Deps>[] = [
@@ -36,22 +66,46 @@ const remainingV1: V1Surface = {
       : null,
 };
 
-/** OpenAPI 3.1 of v1 with these planes, the unversioned routes included. */
-export async function describeV1(planes: readonly Plane<V1Deps>[]): Promise<object> {
+/** OpenAPI 3.1 of v1 with these planes and the unversioned routes. */
+export async function describeV1(planes: V1Surface['planes']): Promise<object> {
   const description = 'The surface of the 1.x system, kept for its clients.';
-  return describe('sandboxd v1', description, await loadAll(planes));
+  return describe('boxkeep v1', description, await loadAll(planes));
 }
 
-/** OpenAPI 3.1 of v2, the unversioned routes included. */
+const v2Description = [
+  'Commands, files, terminals, code, browser and desktop of one sandbox, over HTTP.',
+  'A body field of v2 that is not required may be null, which means that it is absent; the schemas leave that out.',
+].join(' ');
+
+/** OpenAPI 3.1 of v2 and the unversioned routes. */
 export async function describeV2(): Promise<object> {
-  const description = 'Commands, files, terminals, code, browser and desktop of one sandbox, over HTTP.';
-  return describe('sandboxd v2', description, await loadAll(v2Planes));
+  return describe('boxkeep v2', v2Description, await loadAll(v2Planes));
 }
 
-function describe<Deps>(title: string, description: string, routes: readonly Route<Deps>[]): object {
-  return describeApi({ title, version, description }, [...routes, ...rootRoutes]);
+/** OpenAPI 3.1 of every served route: v1 with these planes, v2 and the unversioned routes. */
+export async function describeAll(planes: V1Surface['planes']): Promise<object> {
+  const [v1, v2] = await Promise.all([loadAll(planes), loadAll(v2Planes)]);
+  return await describe('boxkeep', `Both surfaces. ${v2Description}`, [...v1, ...v2]);
+}
+
+async function describe(title: string, description: string, routes: readonly RouteShape[]): Promise<object> {
+  const unversioned = [...rootRoutes, ...(await mcpPlane.load())];
+  return describeApi({ title, version, description }, [...routes, ...unversioned]);
+}
+
+/** The built-in tools of `POST /mcp`, as `tools/list` sends them. */
+export async function describeTools(): Promise<readonly ToolDescription[]> {
+  return (await import('./surfaces/mcp/describe.ts')).describeTools();
 }
 
 export async function describeSurface(surface: SurfaceName): Promise<object> {
   return surface === 'v1' ? describeV1((await loadV1(true)).planes) : describeV2();
+}
+
+/** The routes that the computer-use worker serves to the daemon. */
+export async function loadWorkerRoutes(deps: DesktopDeps): Promise<readonly BoundRoute[]> {
+  const routes = await workerRoutes(refusalOfV2);
+  const title = 'boxkeep computer-use';
+  const openApi = async () => describeApi({ title, version, description: 'The desktop of one display.' }, routes);
+  return [...bindRoutes(routes, deps), ...bindRoutes<DescriptionDeps>([describeWorker], { openApi })];
 }

@@ -1,24 +1,22 @@
-/** Constructs the code plane. */
+/** Constructs the objects that run code. */
 import { randomBytes } from 'node:crypto';
 import { bridgeProgram, kernelProbe, nodeProgram, pythonProgram } from './assets/loaders.ts';
-import type { Config } from './config.ts';
-import { Bridges } from './core/code/bridges.ts';
-import { Backends, type Candidate } from './core/code/backends.ts';
-import { CodeInfo, type CodeInfoDeps } from './core/code/info.ts';
-import { LargeValues } from './core/code/large-values.ts';
+import type { Shared } from './compose-shared.ts';
+import { Bridges } from './core/code/backends/bridges.ts';
+import { Backends, type Candidate } from './core/code/backends/backends.ts';
+import { CodeInfo } from './core/code/info.ts';
+import { LargeValues } from './core/code/cells/large-values.ts';
 import type { Language } from './core/code/language.ts';
-import { JupyterBackend } from './core/code/jupyter-backend.ts';
-import { KernelBackend } from './core/code/kernel-backend.ts';
-import { Kernels } from './core/code/kernels.ts';
-import { ReplBackend, type ReplBackendDeps } from './core/code/repl-backend.ts';
-import type { RunningCell, SessionRecord } from './core/code/session.ts';
-import { CodeSessions } from './core/code/sessions.ts';
-import type { Scratch } from './core/code/single-runs.ts';
-import { SpareInterpreters } from './core/code/spare-interpreters.ts';
-import type { Tools } from './core/capabilities/tool-run.ts';
-import type { Accounts } from './core/identity/accounts.ts';
-import { imageEnvironment } from './core/identity/environment.ts';
-import type { Logger } from './kit/logger.ts';
+import { JupyterBackend } from './core/code/backends/jupyter.ts';
+import { KernelBackend } from './core/code/backends/kernel.ts';
+import { Kernels } from './core/code/backends/kernels.ts';
+import { ReplBackend, type ReplBackendDeps } from './core/code/backends/repl.ts';
+import type { RunningCell, SessionRecord } from './core/code/sessions/record.ts';
+import { CodeSessions } from './core/code/sessions/sessions.ts';
+import { SpareInterpreters } from './core/code/sessions/spare-interpreters.ts';
+import type { FilesContext } from './core/files/context.ts';
+import { ScratchDirectories } from './core/files/scratch.ts';
+import { askPython, type PythonAnswer } from './platform/ask-python.ts';
 import { freePorts } from './platform/free-ports.ts';
 import { JupyterServer } from './platform/jupyter-server.ts';
 import { KernelDirectories } from './platform/kernel-directories.ts';
@@ -26,44 +24,26 @@ import { fileStamp, modifiedNs } from './platform/machine.ts';
 import { isMemoryShort } from './platform/memory.ts';
 import { NoteFiles } from './platform/note-files.ts';
 import { findProgram } from './platform/programs.ts';
+import { processStates } from './platform/process-states.ts';
+import { RecordStore } from './platform/record-store.ts';
 import { ScriptDirectory } from './platform/script-directory.ts';
-import type { Spawn } from './platform/spawn.ts';
-import { StateFile } from './platform/state-file.ts';
-
-export interface CodeInputs {
-  readonly accounts: Accounts;
-  readonly config: Config;
-  /** Of the image, with what was taken from the daemon's own. */
-  readonly environment: Readonly<Record<string, string | undefined>>;
-  readonly logger: Logger;
-  readonly runtimeDirectory: string;
-  readonly scratch: Scratch;
-  readonly spawn: Spawn;
-  readonly tools: Tools;
-  readonly versions: CodeInfoDeps['versions'];
-}
 
 export interface Code {
   readonly sessions: CodeSessions;
   readonly info: CodeInfo;
 }
 
-export function composeCode({ accounts, config, logger, runtimeDirectory, spawn, ...inputs }: CodeInputs): Code {
-  const onFault = (what: string, error: unknown) => logger.error(what, { reason: String(error) });
+export function composeCode(shared: Shared, files: FilesContext): Code {
+  const { accounts, commandEnvironment: environment, config, onFault, ownership, runtimeDirectory, spawn } = shared;
   const repl = (language: Language): ReplBackend =>
-    new ReplBackend({
-      ...repls[language],
-      language,
-      ...{ accounts, findProgram, spawn, onFault },
-      environment: imageEnvironment(inputs.environment),
-    });
+    new ReplBackend({ ...repls[language], ...{ accounts, environment, findProgram, language, onFault, spawn } });
   const python = repl('python');
   const javascript = repl('javascript');
-  const kernels = composeKernels({ accounts, runtimeDirectory, spawn, onFault, ...inputs });
+  const kernels = composeKernels(shared);
   const jupyter =
     config.jupyterEndpoint === null
       ? []
-      : [new JupyterBackend({ server: new JupyterServer(config.jupyterEndpoint), now: Date.now })];
+      : [new JupyterBackend({ server: new JupyterServer(config.jupyterEndpoint), ownership, now: Date.now })];
   const backends = new Backends({
     candidates: {
       python: [...jupyter.map(serverCandidate), kernelCandidate(kernels), candidate(python)],
@@ -71,15 +51,42 @@ export function composeCode({ accounts, config, logger, runtimeDirectory, spawn,
     },
     pinned: config.codeBackend,
   });
-  const spare = new SpareInterpreters({
+  const limits = {
+    repl: { most: config.maxInterpreters, idleMs: config.interpreterIdleSeconds * 1000 },
+    kernel: { most: config.maxKernels, idleMs: config.kernelIdleSeconds * 1000 },
+  };
+  const ownerOf = (user: string | null) => accounts.unlessOwn(accounts.resolve(user));
+  const sessions = new CodeSessions({
+    largeValues: new LargeValues({ files: new ScriptDirectory(`${runtimeDirectory}/outputs-directory`), ownerOf }),
+    spare: composeSpare(shared, [python, javascript], kernels),
+    ...{ backends, accounts, kernels, limits, onFault, ownership, scratch: new ScratchDirectories(files) },
+    store: new RecordStore<SessionRecord>({
+      path: `${runtimeDirectory}/code-sessions.json`,
+      what: 'code sessions',
+      ...{ onFault, ownership },
+    }),
+    notes: new NoteFiles<RunningCell>(`${runtimeDirectory}/cells`, onFault),
+    isDying: processStates.isDying,
+    now: Date.now,
+  });
+  const find = (language: Language) => ({ python, javascript })[language].find();
+  return { sessions, info: new CodeInfo({ backends, limits, find, versions: () => shared.toolchains.look() }) };
+}
+
+function composeSpare(
+  { accounts, config, onFault }: Shared,
+  repls: readonly ReplBackend[],
+  kernels: KernelBackend,
+): SpareInterpreters {
+  return new SpareInterpreters({
     kinds: [
-      ...[python, javascript].map((backend) => ({
+      ...repls.map((backend) => ({
         backend,
         wanted: config.spareInterpreters,
         missing: async () => backend.missing(),
         stamp: () => stampOf(backend.find()),
       })),
-      // Their program is known to the probe of kernels alone.
+      // Only the kernel probe knows the Python program of a kernel, so kernels have no stamp here.
       { backend: kernels, wanted: config.spareKernels, missing: () => kernels.missing(null), stamp: () => null },
     ],
     record: (backend): SessionRecord => ({
@@ -100,48 +107,30 @@ export function composeCode({ accounts, config, logger, runtimeDirectory, spawn,
     isMemoryShort,
     onFault,
   });
-  const limits = {
-    repl: { most: config.maxInterpreters, idleMs: config.interpreterIdleSeconds * 1000 },
-    kernel: { most: config.maxKernels, idleMs: config.kernelIdleSeconds * 1000 },
-  };
-  const files = new ScriptDirectory(`${runtimeDirectory}/outputs-directory`);
-  const ownerOf = (user: string | null) => {
-    const account = accounts.resolve(user);
-    return accounts.isOwn(account) ? null : account;
-  };
-  const sessions = new CodeSessions({
-    largeValues: new LargeValues({ files, ownerOf }),
-    ...{ backends, spare, accounts, kernels, limits, onFault, scratch: inputs.scratch },
-    store: new StateFile<readonly SessionRecord[]>(`${runtimeDirectory}/code-sessions.json`, [], onFault),
-    notes: new NoteFiles<RunningCell>(`${runtimeDirectory}/cells`, onFault),
-    now: Date.now,
-  });
-  const find = (language: Language) => ({ python, javascript })[language].find();
-  return { sessions, info: new CodeInfo({ backends, limits, find, versions: inputs.versions }) };
 }
 
-/** Of the program at a path, with the path. */
+/** Runs the kernel probe for `boxkeep doctor`. */
+export function askForKernels(python: string): PythonAnswer | null {
+  return askPython(kernelProbe(python));
+}
+
 function stampOf(path: string | null): string | null {
   return path === null ? null : `${path} ${fileStamp(path)}`;
 }
 
-interface KernelInputs extends Pick<CodeInputs, 'accounts' | 'environment' | 'runtimeDirectory' | 'spawn' | 'tools'> {
-  readonly onFault: (what: string, error: unknown) => void;
-}
+/** Maximum bytes of the enclosing directory's path. The sockets of kernels inside may have paths of 100 bytes. */
+const maxDirectoryBytes = 80;
 
-/** Bytes of the directory around those of kernels, whose sockets may have paths of 100. */
-const mostDirectoryBytes = 80;
-
-function composeKernels({ accounts, runtimeDirectory, spawn, tools, onFault, ...inputs }: KernelInputs): KernelBackend {
-  const environment = imageEnvironment(inputs.environment);
+function composeKernels(shared: Shared): KernelBackend {
+  const { accounts, commandEnvironment: environment, onFault, runtimeDirectory, spawn, tools } = shared;
   const find = (program: string) => findProgram(program, environment['PATH'] ?? '');
-  const shared = { accounts, environment, onFault, spawn };
+  const deps = { accounts, environment, onFault, spawn };
   const note = `${runtimeDirectory}/kernels-directory`;
   return new KernelBackend({
-    ...shared,
+    ...deps,
     kernels: new Kernels({ tools, probe: kernelProbe, find, stampOf: fileStamp, modifiedNs, now: Date.now }),
-    bridges: new Bridges({ ...shared, program: bridgeProgram }),
-    directories: new KernelDirectories(note, 'connection.json', mostDirectoryBytes, onFault),
+    bridges: new Bridges({ ...deps, program: bridgeProgram }),
+    directories: new KernelDirectories(note, 'connection.json', maxDirectoryBytes, onFault),
     freePorts,
     randomKey: () => randomBytes(32).toString('hex'),
     now: Date.now,
@@ -180,7 +169,7 @@ function kernelCandidate(backend: KernelBackend): Candidate {
   };
 }
 
-/** What runs a language without a kernel is better known, and there all the same. */
+/** Only for code whose caller names a kernel: the plain interpreter of a language is always available. */
 function namedKernelCandidate(kernels: KernelBackend, language: Language): Candidate {
   const names = (user: string | null) => kernels.names(user, language);
   return {

@@ -1,17 +1,20 @@
-/** Every setting in one table: its variable, its flag, its type, its default and what it means. */
+/** All settings in one table: variable, flag, type, default and meaning. */
 import { z } from 'zod';
+import { keyRule, parseKey } from './kit/api-key.ts';
+import { readFlags, type Flags } from './kit/flags.ts';
 import { logLevels } from './kit/logger.ts';
+import { readServerEntries, type ServerEntry } from './kit/server-entries.ts';
 
 interface Setting<T> {
   readonly variable: string;
   readonly flag: string;
-  /** Made for a value that is given: most are not, and every schema takes time at the start. */
+  /** A function, because most settings are not given and building every schema would slow the start. */
   readonly schema: () => z.ZodType<T>;
   readonly fallback: T;
   /** One sentence for --help and the reference. */
   readonly sentence: string;
   readonly isSecret?: boolean;
-  /** The name that the 1.x system has for it. */
+  /** The name of the setting in the 1.x system. */
   readonly formerVariable?: string;
 }
 
@@ -20,6 +23,13 @@ function setting<T>(row: Setting<T>): Setting<T> {
 }
 
 const text = () => z.string().min(1);
+const key = () =>
+  z.string().transform((given, context) => {
+    const parsed = parseKey(given);
+    if (parsed !== null) return parsed;
+    context.addIssue({ code: 'custom', message: keyRule });
+    return z.NEVER;
+  });
 const list = () =>
   z.string().transform((value) =>
     value
@@ -27,6 +37,18 @@ const list = () =>
       .map((entry) => entry.trim())
       .filter(Boolean),
   );
+/** `null`, the origin of sandboxed frames, and `*` cannot be listed, because any page can have such an origin. */
+const origins = () => list().refine((entries) => entries.every(isOrigin), 'must be origins as https://app.example');
+const isOrigin = (entry: string) => /^https?:/.test(entry) && URL.parse(entry)?.origin === entry;
+const serverEntries = () =>
+  z.string().transform((given, context) => {
+    try {
+      return readServerEntries(given);
+    } catch (error) {
+      context.addIssue({ code: 'custom', message: (error as Error).message });
+      return z.NEVER;
+    }
+  });
 const wholeNumber = (least: number, most: number) => () =>
   z.string().regex(/^\d+$/, 'must be a whole number').transform(Number).pipe(z.number().min(least).max(most));
 
@@ -48,9 +70,10 @@ export const settings = {
   apiKey: setting<string | null>({
     variable: 'SVC_API_KEY',
     flag: 'api-key',
-    schema: text,
+    schema: key,
     fallback: null,
-    sentence: 'The key that every request must carry; SANDBOX_API_KEY is read too. Without it the daemon is open.',
+    sentence:
+      'The key that every request must carry: printable ASCII; one newline at its end is dropped. SANDBOX_API_KEY is read too. Without a key the daemon is open.',
     isSecret: true,
     formerVariable: 'SANDBOX_API_KEY',
   }),
@@ -60,12 +83,12 @@ export const settings = {
     schema: list,
     fallback: [],
     sentence:
-      'Names that Host and Origin may have beside loopback ones and IP addresses, with commas: name, *.suffix, or * for any name without a dot.',
+      'Host names that are served beside loopback names, IP addresses and the name of this machine, and whose pages may call, with commas: name, *.suffix, or * for any name without a dot but localhost. Where none is listed, any is served with a key, and pages call only from the address of the daemon.',
   }),
   corsOrigins: setting<readonly string[]>({
     variable: 'SVC_CORS_ORIGINS',
     flag: 'cors-origins',
-    schema: list,
+    schema: origins,
     fallback: [],
     sentence: 'Origins whose pages may call and read answers, with commas, as https://app.example; none by default.',
   }),
@@ -118,7 +141,7 @@ export const settings = {
     schema: () => z.string().regex(/^\//, 'must be an absolute path'),
     fallback: null,
     sentence:
-      'Private directory for commands and their logs: /var/lib/sandboxd/<port>, else /run, else the temp directory.',
+      'Private directory for commands and their logs: /var/lib/boxkeep/<port>, else /run, else the temp directory.',
   }),
   apiSurface: setting<'full' | 'v2'>({
     variable: 'SVC_API_SURFACE',
@@ -161,7 +184,8 @@ export const settings = {
     flag: 'shell-backend',
     schema: () => z.enum(['auto', 'native', 'tmux']),
     fallback: 'auto',
-    sentence: 'What holds the terminals: native or tmux; auto is tmux where that is on PATH, else native.',
+    sentence:
+      'What holds the terminals: native or tmux; auto is native. tmux can lose the last bytes of a session that prints and ends at once.',
   }),
   terminalIdleSeconds: setting<number>({
     variable: 'SVC_SHELL_SESSION_TIMEOUT_SECS',
@@ -191,7 +215,8 @@ export const settings = {
     flag: 'kernel-max-sessions',
     schema: wholeNumber(1, 1000),
     fallback: 5,
-    sentence: 'Most kernels; one more is refused with 429.',
+    sentence:
+      'Most kernels of sessions, and as many again of single runs; one more session is 429, one more run waits.',
   }),
   kernelIdleSeconds: setting<number>({
     variable: 'SVC_KERNEL_SESSION_TIMEOUT_SECS',
@@ -205,7 +230,8 @@ export const settings = {
     flag: 'code-max-sessions',
     schema: wholeNumber(1, 10_000),
     fallback: 20,
-    sentence: 'Most plain interpreters of code; one more is refused with 429.',
+    sentence:
+      'Most plain interpreters of sessions, and as many again of single runs; one more session is 429, one more run waits.',
   }),
   interpreterIdleSeconds: setting<number>({
     variable: 'SVC_CODE_SESSION_TIMEOUT_SECS',
@@ -229,6 +255,56 @@ export const settings = {
     fallback: 0,
     sentence: 'Plain interpreters of each language that are started before anybody asks.',
   }),
+  browserHost: setting<string>({
+    variable: 'BROWSER_REMOTE_DEBUGGING_HOST',
+    flag: 'browser-host',
+    schema: text,
+    fallback: '127.0.0.1',
+    sentence: 'Host of the DevTools protocol of the browser.',
+  }),
+  browserPort: setting<number>({
+    variable: 'BROWSER_REMOTE_DEBUGGING_PORT',
+    flag: 'browser-port',
+    schema: wholeNumber(1, 65535),
+    fallback: 9222,
+    sentence: 'Port of the DevTools protocol of the browser.',
+  }),
+  agentBrowserBin: setting<string | null>({
+    variable: 'SVC_AGENT_BROWSER_BIN',
+    flag: 'agent-browser-bin',
+    schema: () => z.string().regex(/^\//, 'must be an absolute path'),
+    fallback: null,
+    sentence: 'Path of an agent-browser CLI that takes over browser snapshots and the actions on their refs.',
+  }),
+  computerUseUrl: setting<string>({
+    variable: 'SVC_COMPUTER_USE_URL',
+    flag: 'computer-use-url',
+    schema: () => z.url({ protocol: /^https?$/ }).transform((url) => url.replace(/\/+$/, '')),
+    fallback: 'http://127.0.0.1:18100',
+    sentence: 'URL of the computer-use worker, which serves the desktop; boxkeep computer-use starts it.',
+  }),
+  browserIdleSeconds: setting<number>({
+    variable: 'SVC_BROWSER_IDLE_SECONDS',
+    flag: 'browser-idle-seconds',
+    schema: wholeNumber(1, 31_536_000),
+    fallback: 300,
+    sentence: 'How long the daemon stays connected to the browser without a call.',
+  }),
+  mcpServers: setting<readonly (readonly [name: string, entry: ServerEntry])[]>({
+    variable: 'EXTRA_MCP_SERVERS',
+    flag: 'mcp-servers',
+    schema: serverEntries,
+    fallback: [],
+    sentence:
+      'Other MCP servers of this machine, as JSON or a file with JSON: {"name": {"url": "http://127.0.0.1:8100/mcp", "prefix": "p"}}.',
+  }),
+  skillsPath: setting<string | null>({
+    variable: 'SVC_SKILLS_PATH',
+    flag: 'skills-path',
+    schema: () => z.string().regex(/^\//, 'must be an absolute path'),
+    fallback: null,
+    sentence: 'Directory of skill folders, each with a SKILL.md, that the MCP tool sandbox_load_skill reads.',
+  }),
 } as const;
 
 type Settings = typeof settings;
@@ -237,13 +313,15 @@ export type Config = { readonly [K in keyof Settings]: Settings[K] extends Setti
 export interface ConfigSources {
   readonly arguments: readonly string[];
   readonly environment: Readonly<Record<string, string | undefined>>;
-  /** Keys that the launcher took out of both. */
+  /** Keys that the launcher removed from the arguments and the environment. */
   readonly secrets: ReadonlyMap<string, string>;
 }
 
-/** Flags win over variables. Throws an Error with one clear line for a bad value or an unknown flag. */
+/** Reads the settings; flags win over variables. Throws an Error with one line for a bad value or an unknown flag. */
 export function readConfig(sources: ConfigSources): Config {
-  const flags = readFlags(sources.arguments);
+  const values = Object.values(settings).map(({ flag }) => flag);
+  const flags = readFlags(sources.arguments, { values }, unknownArgument);
+  if (flags.words[0] !== undefined) throw unknownArgument(flags.words[0]);
   const entries = Object.entries(settings).map(([name, row]) => {
     const given = rawValue(row, flags, sources);
     return [name, given === null ? row.fallback : parseValue(row, given)];
@@ -256,14 +334,16 @@ interface Given {
   readonly value: string;
 }
 
-function rawValue(row: Setting<unknown>, flags: ReadonlyMap<string, string>, sources: ConfigSources): Given | null {
+const unknownArgument = (argument: string) => new Error(`unknown argument ${argument}; boxkeep --help lists them`);
+
+function rawValue(row: Setting<unknown>, { given }: Flags, sources: ConfigSources): Given | null {
   const former = row.formerVariable === undefined ? [] : [row.formerVariable];
   const names = [row.variable, ...former];
   const candidates: Given[] = [
-    { source: `--${row.flag}`, value: flags.get(row.flag) ?? sources.secrets.get(`--${row.flag}`) ?? '' },
+    { source: `--${row.flag}`, value: given.get(row.flag)?.at(-1) ?? sources.secrets.get(`--${row.flag}`) ?? '' },
     ...names.map((name) => ({ source: name, value: sources.secrets.get(name) ?? sources.environment[name] ?? '' })),
   ];
-  // An empty variable is an unset one: compose files and images leave them so.
+  // An empty variable counts as unset: compose files and images leave unset variables empty.
   return candidates.find(({ value }) => value !== '') ?? null;
 }
 
@@ -274,26 +354,12 @@ function parseValue(row: Setting<unknown>, { source, value }: Given): unknown {
   throw new Error(`${source}: ${shown} is not valid: ${result.error.issues[0]?.message ?? 'bad value'}`);
 }
 
-function readFlags(args: readonly string[]): ReadonlyMap<string, string> {
-  const known = new Set(Object.values(settings).map((row) => row.flag));
-  const flags = new Map<string, string>();
-  for (let at = 0; at < args.length; at++) {
-    const match = /^--([a-z-]+)(?:=(.*))?$/s.exec(args[at] ?? '');
-    const name = match?.[1] ?? '';
-    if (!known.has(name)) throw new Error(`unknown argument ${args[at] ?? ''}; sandboxd --help lists them`);
-    const value = match?.[2] ?? args[++at];
-    if (value === undefined) throw new Error(`--${name} needs a value`);
-    flags.set(name, value);
-  }
-  return flags;
-}
-
 /** The table as data, for `--help`, `spec/config.json` and the reference. */
 export function describeSettings() {
   return Object.values(settings).map(({ variable, flag, fallback, sentence }) => ({
     variable,
     flag: `--${flag}`,
-    default: fallback === '' || Array.isArray(fallback) ? null : fallback,
+    default: fallback === '' || typeof fallback === 'object' ? null : fallback,
     sentence,
   }));
 }
@@ -308,16 +374,16 @@ export function settingsHelp(): string {
   return rows.map(([name = '', sentence = '']) => name.padEnd(width) + sentence).join('\n');
 }
 
-/** Variables of the 1.x server that have no effect any more, and what to do instead; a `*` stands for any ending. */
+/** Variables of the 1.x server that have no effect any more, with advice. A `*` matches any ending. */
 const goneVariables: Readonly<Record<string, string>> = {
-  SANDBOX_SHUTDOWN_HOOKS: 'Stop hooks are gone; the hooks of the images are RUN_HOOK_INIT and its like.',
+  SANDBOX_SHUTDOWN_HOOKS: 'Stop hooks are gone, and nothing replaces them in this version.',
   DISABLE_NODEJS_REPL: 'There are no Node REPL servers any more; JavaScript runs through the code routes.',
   'NODEJS_REPL_PORT*': 'There are no Node REPL servers any more; JavaScript runs through the code routes.',
   MCP_FILTER_SERVERS: 'List only the servers that are wanted in EXTRA_MCP_SERVERS.',
   TICKET_TTL_SECONDS: 'There are no tickets any more; send the API key.',
 };
 
-/** One line for each variable that is set and does nothing; told once, at the start. */
+/** One line for each variable that is set but has no effect; logged once, at the start. */
 export function settingWarnings(
   environment: Readonly<Record<string, string | undefined>>,
   hasKey: boolean,
@@ -330,6 +396,11 @@ export function settingWarnings(
   if (hasKey || !set.includes('JWT_PUBLIC_KEY')) return gone;
   const message = 'JWT_PUBLIC_KEY has no effect: the daemon is open to everyone. Set SVC_API_KEY to close it.';
   return [...gone, { variable: 'JWT_PUBLIC_KEY', message }];
+}
+
+/** Whether other machines can connect to a daemon that requires no key. */
+export function isOpenToOthers({ apiKey, host }: Config): boolean {
+  return apiKey === null && host !== '' && host !== 'localhost' && !/^(127\.|::1$)/.test(host);
 }
 
 function matchesName(name: string, pattern: string): boolean {

@@ -1,16 +1,18 @@
-/** The life of a daemon that has been composed: it opens its port, may hand over to another one, and closes. */
+/** The life cycle of a composed daemon: opens the port, may hand over to another daemon, and closes. */
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { settingWarnings, type Config } from './config.ts';
-import type { CodeSessions } from './core/code/sessions.ts';
+import { isOpenToOthers, settingWarnings, type Config } from './config.ts';
+import type { Browser } from './core/browser/browser.ts';
+import type { CodeSessions } from './core/code/sessions/sessions.ts';
 import type { Commands } from './core/commands/commands.ts';
-import type { Sessions } from './core/commands/sessions.ts';
-import type { Terminals } from './core/terminals/terminals.ts';
+import type { Tools } from './core/processes/tool.ts';
+import type { Terminals } from './core/terminals/session/terminals.ts';
 import type { Watchers } from './core/watch/watchers.ts';
 import { createApp, type AppDeps } from './http/app.ts';
 import { rehearse } from './http/rehearsal.ts';
 import { socketProtocol } from './http/socket.ts';
 import type { Logger } from './kit/logger.ts';
-import { Door } from './platform/door.ts';
+import type { Ownership } from './kit/ownership.ts';
+import { HandoverGate } from './platform/handover-gate.ts';
 import type { Boot } from './platform/init.ts';
 import { listen, listenBeside, type Listener } from './platform/listen.ts';
 import { keepPort, readPort } from './platform/runtime-directory.ts';
@@ -20,99 +22,110 @@ import type { Tracing } from './platform/tracing.ts';
 export interface DaemonDeps {
   readonly config: Config;
   readonly boot: Boot;
+  readonly ownership: Ownership;
   readonly runtimeDirectory: string;
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly logger: Logger;
   readonly app: AppDeps;
+  readonly browser: Browser;
   readonly code: CodeSessions;
   readonly commands: Commands;
-  readonly sessions: Sessions;
   readonly terminals: Terminals;
+  readonly tools: Tools;
   readonly watchers: Watchers;
   readonly spawn: KeeperSpawn;
   readonly tracing: Tracing | null;
-  /** Aborted when the streams are to end. */
+  /** Aborted to end all streams. */
   readonly closing: AbortController;
 }
 
-/** What open streams get to write their last line; init waits 2 s for the daemon. */
+/** Time for open streams to write their last line; init waits 2 s for the daemon. */
 const closeMs = 1000;
-/** What was asked of another machine in that time holds, also where nobody hears the answer. */
+/** Time for requests to another machine, which acts on them even after the daemon stops waiting. */
 const closeElsewhereMs = 500;
 
-/** Who listens on every address is reached at this one. */
+/** A daemon that listens on every address is reached at the loopback address. */
 const anyAddresses = new Map([
   ['0.0.0.0', '127.0.0.1'],
   ['::', '::1'],
 ]);
 
+const openMessage = 'no key is set, and anyone who can connect runs commands. Set SVC_API_KEY.';
+
 export class Daemon {
-  readonly #door = new Door();
+  readonly #gate = new HandoverGate();
   #listener: Listener | null = null;
 
   constructor(private readonly deps: DaemonDeps) {}
 
-  /** Does beforehand what does not touch what another daemon still owns. */
+  /** Prepares everything that does not touch resources of the daemon that still serves. */
   async warmUp(): Promise<void> {
     this.deps.spawn.foresee();
     await rehearse(this.deps.app);
   }
 
-  /** Takes up what is there, and listens; answers the URL. */
+  /** Recovers existing commands, terminals and code sessions, then listens. Returns the URL. */
   async open(): Promise<string> {
-    const { code, commands, spawn, terminals } = this.deps;
-    const recovered = commands.recover(await code.recover(terminals.recover(await spawn.recover())));
+    const { code, commands, spawn, terminals, tools } = this.deps;
+    const left = await spawn.recover();
+    tools.recover(left.tools);
+    terminals.recover(left.terminals);
+    await code.recover(left.code);
+    const recovered = commands.recover(left.commands);
     await this.deps.spawn.prepare();
     this.#tellStart(recovered);
     this.#listener = await this.#listen();
     return this.#url(this.#hostname);
   }
 
-  /** Holds what comes, finishes what is short, and lets every command go; answers for how many ms that was. */
+  /** Holds new requests, finishes short work and releases every command. Returns how many ms requests were held. */
   async handOver(): Promise<number> {
     await this.#listener?.share();
     const heldFrom = performance.now();
-    this.#door.hold();
-    const { code, commands, terminals } = this.deps;
+    this.#gate.hold();
+    const { code, commands, ownership, terminals } = this.deps;
+    ownership.startLeaving();
     await Promise.all([code.handOver(), commands.handOver(), terminals.handOver()]);
-    await this.deps.spawn.letGo();
+    await this.deps.spawn.release();
     return performance.now() - heldFrom;
   }
 
-  /** The other daemon has failed: takes everything up again. */
+  /** Resumes everything after the other daemon has failed. */
   async takeBack(): Promise<void> {
     this.#listener?.unshare();
-    await this.deps.spawn.takeBack();
+    await this.deps.spawn.reattach();
+    this.deps.ownership.takeBack();
     this.deps.commands.takeBack();
     this.deps.terminals.takeBack();
     this.deps.code.takeBack();
-    this.#door.open();
+    this.#gate.open();
   }
 
-  /** The other daemon serves: passes on to it what was held and what still comes, up to the last connection. */
+  /** Forwards held and later requests to the daemon that now serves, until the last connection has ended. */
   async leave(): Promise<void> {
     if (!this.#listener) return;
-    // The other one knows nothing of them: who follows one learns at once that it is to be made anew.
+    // The other daemon knows nothing of these watchers. A client that follows one learns at once that it must create a
+    // new one.
     this.deps.watchers[Symbol.dispose]();
-    this.deps.terminals.attaching.leave();
-    this.#door.passOn(this.#url(anyAddresses.get(this.#hostname) ?? this.#hostname));
+    this.deps.terminals.clients.leave();
+    this.#gate.forward(this.#url(anyAddresses.get(this.#hostname) ?? this.#hostname));
     await this.#listener.seeOff();
   }
 
-  /** Stops accepting, tells the streams, and waits a moment for them to end; then in reverse of the construction. */
+  /** Stops accepting, ends the streams, then closes the parts in reverse order of construction. */
   async close(): Promise<void> {
-    const { closing, code, tracing, commands, sessions, terminals, watchers, spawn } = this.deps;
+    const { browser, closing, code, tracing, commands, terminals, watchers, spawn } = this.deps;
     closing.abort();
     await this.#listener?.stop(closeMs);
     await code.endElsewhere(closeElsewhereMs);
-    await nextTurn(); // The last answers are logged a turn of the event loop behind them.
+    await nextTurn(); // The log lines of the last answers follow one turn of the event loop later.
     await tracing?.close();
     await code.settle();
     watchers[Symbol.dispose]();
     terminals[Symbol.dispose]();
+    browser[Symbol.dispose]();
     code[Symbol.dispose]();
     commands[Symbol.dispose]();
-    sessions[Symbol.dispose]();
     spawn[Symbol.dispose]();
   }
 
@@ -125,10 +138,10 @@ export class Daemon {
     return `http://${hostname.includes(':') ? `[${hostname}]` : hostname}:${this.#listener?.port}`;
   }
 
-  /** A daemon that is started again, or succeeds another one, is found where that was. */
+  /** A restarted daemon, or a successor, listens on the port of the daemon before it. */
   async #listen(): Promise<Listener> {
     const { app, boot, config, logger, runtimeDirectory } = this.deps;
-    const served = this.#door.through(createApp(app));
+    const served = this.#gate.guard(createApp(app));
     const port = config.port === 0 && boot.restarts > 0 ? readPort(runtimeDirectory) : config.port;
     const settings = { hostname: this.#hostname, port, idleSeconds: config.idleSeconds, socketProtocol };
     const listener = boot.isSuccessor ? await listenBeside(settings, served) : listen(settings, served);
@@ -149,5 +162,6 @@ export class Daemon {
     for (const { variable, message } of settingWarnings(environment, config.apiKey !== null)) {
       logger.warn(message, { variable });
     }
+    if (isOpenToOthers(config)) logger.warn(openMessage, { host: config.host });
   }
 }

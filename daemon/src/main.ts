@@ -1,12 +1,14 @@
-/** The program: flags and environment to settings, then the daemon, then an exit code. Nobody imports it. */
+/** The entry point: turns flags and environment into settings, runs a verb, and exits with its code. */
 import { writeSync } from 'node:fs';
 import { describeSurface, surfaceNames, type SurfaceName } from './api.ts';
 import { attach } from './cli/attach.ts';
 import { examine } from './cli/doctor.ts';
 import { asText, hasFailed } from './cli/finding.ts';
-import { httpVerbs, runnable, verbsHelp } from './cli/index.ts';
+import { httpVerbs, runnable } from './cli/index.ts';
+import { localPages } from './cli/local-pages.ts';
+import { isHelpAsked, listPages, pageText } from './cli/page.ts';
 import { upgrade } from './cli/upgrade.ts';
-import { composeDaemon } from './compose.ts';
+import { askForBrowser, askForKernels, askForWorker, askMcpServers, askSkills, composeDaemon } from './compose.ts';
 import type { Daemon } from './daemon.ts';
 import { readConfig, settingsHelp } from './config.ts';
 import { Logger } from './kit/logger.ts';
@@ -14,13 +16,15 @@ import { SystemAccounts } from './platform/accounts.ts';
 import { Init } from './platform/init.ts';
 import { localTerminal } from './platform/local-terminal.ts';
 import { logOutput } from './platform/log-output.ts';
-import { releaseStartPages } from './platform/program-pages.ts';
+import { releaseProgramPages } from './platform/program-pages.ts';
+import { startThreads } from './platform/threads.ts';
 import { findProgram } from './platform/programs.ts';
+import { releaseWhenQuiet } from './platform/quiet-memory.ts';
 import { describePlaces, openRuntimeDirectory } from './platform/runtime-directory.ts';
 import { requestUpgrade } from './platform/upgrade-request.ts';
 import { version } from './version.ts';
 
-/** By then whoever waited for the start has been answered: given back before, the pages would come back for that. */
+/** Release start-up pages only after the first answer; released earlier, they are faulted in again. */
 const startPagesMs = 300;
 const exitOk = 0;
 const exitFailed = 1;
@@ -34,14 +38,10 @@ const verbsWithPage = {
   attach: attach(localTerminal),
 };
 
-const help = `sandboxd ${version}: runs commands in this machine and serves them over HTTP
+const help = `boxkeep ${version}: runs commands in this machine and serves them over HTTP
 
-  sandboxd start [flags]             run the daemon
-  sandboxd doctor [--json] [flags]   look at this machine and say what start would miss
-  sandboxd version                   print the version
-  sandboxd print-openapi [v1|v2]     print the description of a surface (v2)
-${verbsHelp(verbsWithPage)}
-  sandboxd --help                    this page; behind another word, the page of that one
+${listPages([...Object.values(localPages), ...Object.values(verbsWithPage)])}
+  boxkeep --help                    this page; behind another word, the page of that one
 
 Flags of start, each with its variable; the flag wins:
 ${settingsHelp()}`;
@@ -49,6 +49,7 @@ ${settingsHelp()}`;
 const verbs: Readonly<Record<string, (args: readonly string[]) => Promise<number> | number>> = {
   start,
   doctor,
+  'computer-use': serveDesktop,
   version: () => print(version),
   'print-openapi': async ([surface = 'v2']) => {
     if (!isSurface(surface)) throw new Error(`no surface is named ${surface}; there are ${surfaceNames.join(' and ')}`);
@@ -62,12 +63,12 @@ const verbs: Readonly<Record<string, (args: readonly string[]) => Promise<number
 };
 
 async function start(args: readonly string[]): Promise<number> {
-  if (args.includes('--help')) return print(help);
   const init = Init.connect();
   const config = readConfig({ arguments: args, environment: process.env, secrets: init.boot.secrets });
   const logger = new Logger(config.logLevel, logOutput(process.stdout));
   const runtimeDirectory = openRuntimeDirectory(init, config.runtimeDir, config.port);
   const daemon = await composeDaemon({ config, boot: init.boot, runtimeDirectory, environment: process.env, logger });
+  await startThreads(); // Before the first request, which may start a process that leaves room for no thread.
   if (init.boot.isSuccessor) {
     await daemon.warmUp();
     init.standBy(version);
@@ -81,14 +82,15 @@ async function start(args: readonly string[]): Promise<number> {
     runtime_dir: runtimeDirectory,
     key: config.apiKey !== null,
   });
-  setTimeout(releaseStartPages, startPagesMs);
+  setTimeout(releaseProgramPages, startPagesMs);
+  releaseWhenQuiet();
   const reason = await Promise.race([firstSignal(), isOver]);
   logger.info('closing', { reason });
   await daemon.close();
   return exitOk;
 }
 
-/** Resolves when init knows that this daemon serves, with a promise of the day on which another one has its place. */
+/** Resolves when init knows that this daemon serves. `isOver` resolves when another daemon has taken over. */
 async function offerSuccession(init: Init, daemon: Daemon): Promise<{ readonly isOver: Promise<string> }> {
   const { promise, resolve, reject } = Promise.withResolvers<string>();
   await init.ready(version, {
@@ -99,6 +101,17 @@ async function offerSuccession(init: Init, daemon: Daemon): Promise<{ readonly i
   return { isOver: promise };
 }
 
+/** Loaded for this verb only. */
+async function serveDesktop(args: readonly string[]): Promise<number> {
+  const { openWorker } = await import('./compose-worker.ts');
+  const logger = new Logger('info', logOutput(process.stdout));
+  const worker = await openWorker({ arguments: args, environment: process.env, logger });
+  logger.info('serving', { url: worker.url, version, pid: process.pid, display: process.env['DISPLAY'] ?? null });
+  logger.info('closing', { reason: await firstSignal() });
+  await worker.close();
+  return exitOk;
+}
+
 async function doctor(args: readonly string[]): Promise<number> {
   const path = process.env['PATH'] ?? '';
   const accounts = new SystemAccounts();
@@ -107,6 +120,10 @@ async function doctor(args: readonly string[]): Promise<number> {
     environment: process.env,
     uid: process.getuid?.() ?? 0,
     find: (program) => findProgram(program, path),
+    askPython: askForKernels,
+    askBrowser: askForBrowser,
+    askWorker: askForWorker,
+    ...{ askMcpServers, askSkills },
     knowsAccount: (user) => /^\d+(:\d+)?$/.test(user) || accounts.byName(user) !== null,
     describePlaces,
   });
@@ -132,10 +149,11 @@ function print(text: string): number {
 async function run([verb = 'help', ...args]: readonly string[]): Promise<number> {
   try {
     const action = verbs[verb];
-    if (!action) throw new Error(`no command is named ${verb}; sandboxd --help lists them`);
-    return await action(args);
+    if (!action) throw new Error(`no command is named ${verb}; boxkeep --help lists them`);
+    const page = localPages[verb];
+    return page && isHelpAsked(args) ? print(pageText(page)) : await action(args);
   } catch (error) {
-    writeSync(standardError, `sandboxd: ${error instanceof Error ? error.message : String(error)}\n`);
+    writeSync(standardError, `boxkeep: ${error instanceof Error ? error.message : String(error)}\n`);
     return exitUsage;
   }
 }

@@ -1,5 +1,5 @@
 /** Commands from start to exit: output, codes, errors with their stage, accounts, limits. */
-import { expect, setDefaultTimeout, test } from 'bun:test';
+import { expect, test } from 'bun:test';
 import { chmodSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import {
@@ -11,13 +11,10 @@ import {
   signal,
   Stage,
   statFields,
-  testLimitMs,
   waitForLog,
   waitForOutput,
 } from './harness.ts';
 import { decodeStatus, encodeRequest, flag, scope, stage, type } from './keeper-client.ts';
-
-setDefaultTimeout(testLimitMs);
 
 const errno = {
   noEntry: 2,
@@ -37,7 +34,7 @@ function canLowerOomScore(): boolean {
   return ((BigInt(`0x${effective}`) >> 24n) & 1n) === 1n;
 }
 
-test('a command writes both logs, ends with its code, and the journal tells the same', async () => {
+test('a command writes both logs and ends with its exit code, and the journal records the same', async () => {
   await using here = await Stage.start();
   const { connection, directory, status, exited } = await here.shellToEnd('echo one; echo two >&2; exit 7');
 
@@ -72,7 +69,7 @@ test('a command writes both logs, ends with its code, and the journal tells the 
   expect(existsSync(join(directory, 'control'))).toBe(false);
 });
 
-test('the journal holds its room from the start', async () => {
+test('the journal reserves its space from the start', async () => {
   await using here = await Stage.start();
   const { directory } = await here.shellToEnd('true');
   const journal = statSync(join(directory, 'journal'));
@@ -87,13 +84,13 @@ test.each([
   ['kill -9 $$', -1, 9],
   ['kill -15 $$', -1, 15],
   ['kill -11 $$', -1, 11],
-])('%s is told as code %d, signal %d', async (script, exitCode, number) => {
+])('%s is reported as code %d, signal %d', async (script, exitCode, number) => {
   await using here = await Stage.start();
   const { exited } = await here.shellToEnd(script);
   expect(exited).toMatchObject({ exitCode, signal: number, cause: 0, oom: 0 });
 });
 
-test('merge puts both streams into one log in the order of writing', async () => {
+test('merge writes both streams to one log in write order', async () => {
   await using here = await Stage.start();
   const { directory, exited } = await here.shellToEnd('for i in 1 2 3; do echo o$i; echo e$i >&2; done', {
     flags: flag.merge,
@@ -103,20 +100,20 @@ test('merge puts both streams into one log in the order of writing', async () =>
   expect(existsSync(join(directory, 'err'))).toBe(false);
 });
 
-test('discard keeps no logs but counts', async () => {
+test('discard counts output but keeps no logs', async () => {
   await using here = await Stage.start();
   const { directory, exited } = await here.shellToEnd('echo gone', { flags: flag.discard });
   expect(exited).toMatchObject({ end: [5, 0], head: [5, 0], lost: [0, 0], exitCode: 0 });
   expect(existsSync(join(directory, 'out'))).toBe(false);
 });
 
-test('a stream that never says a word has no file', async () => {
+test('a stream without output has no file', async () => {
   await using here = await Stage.start();
   const { directory } = await here.shellToEnd('echo spoken');
   expect([existsSync(join(directory, 'out')), existsSync(join(directory, 'err'))]).toEqual([true, false]);
 });
 
-test('a deferred start is told by the end when that comes first, and by SPAWNED when it does not', async () => {
+test('a deferred start is reported by EXITED when the command ends first, and by SPAWNED otherwise', async () => {
   await using here = await Stage.start();
   const first = async (script: string) => {
     const connection = await here.connect();
@@ -129,13 +126,13 @@ test('a deferred start is told by the end when that comes first, and by SPAWNED 
   };
   // A short one may take longer than the 2 ms on a busy machine, but not always.
   const short = await Promise.all(Array.from({ length: 50 }, () => first('exit 3')));
-  const told = short.filter((frame) => frame.type === type.exited).map((frame) => decodeStatus(frame.payload));
-  expect(told.length).toBeGreaterThan(0);
-  for (const status of told) expect(status).toMatchObject({ exitCode: 3, pid: expect.any(Number) as number });
+  const records = short.filter((frame) => frame.type === type.exited).map((frame) => decodeStatus(frame.payload));
+  expect(records.length).toBeGreaterThan(0);
+  for (const status of records) expect(status).toMatchObject({ exitCode: 3, pid: expect.any(Number) as number });
   expect((await first('sleep 0.2')).type).toBe(type.spawned);
 });
 
-test('standard streams can be opened again, and nothing else is inherited', async () => {
+test('standard streams can be reopened, and no other descriptor is inherited', async () => {
   await using here = await Stage.start();
   const { directory } = await here.shellToEnd(
     'echo a > /dev/stdout; echo b > /dev/stderr; ls /proc/self/fd; cat; umask',
@@ -155,7 +152,7 @@ test('a child starts with every signal unblocked and at its default', async () =
   expect(status).toMatch(/SigIgn:\s+0{16}\n/);
 });
 
-test('a child leads a session of its own', async () => {
+test('a child leads its own session', async () => {
   await using here = await Stage.start();
   const running = await here.shell('echo up; sleep 600');
   await waitForOutput(running);
@@ -167,14 +164,14 @@ test('a child leads a session of its own', async () => {
 /* ---- errors ---- */
 
 test.each<[string, string[], string, number, number]>([
-  ['a program that is not there', ['/nowhere/program'], '', stage.exec, errno.noEntry],
-  ['a name that is not in PATH', ['no-such-program'], '', stage.exec, errno.noEntry],
+  ['a missing program', ['/nowhere/program'], '', stage.exec, errno.noEntry],
+  ['a name not in PATH', ['no-such-program'], '', stage.exec, errno.noEntry],
   ['an empty name', [''], '', stage.exec, errno.noEntry],
   ['a file that is not executable', ['/etc/passwd'], '', stage.exec, errno.noAccess],
-  ['a directory as program', ['/etc'], '', stage.exec, errno.noAccess],
+  ['a directory as the program', ['/etc'], '', stage.exec, errno.noAccess],
   ['an argument of 200 KB', ['/bin/true', 'x'.repeat(200_000)], '', stage.exec, errno.tooBig],
   ['a missing working directory', ['/bin/true'], '/nowhere', stage.cwd, errno.noEntry],
-  ['a file as working directory', ['/bin/true'], '/etc/passwd', stage.cwd, errno.notDirectory],
+  ['a file as the working directory', ['/bin/true'], '/etc/passwd', stage.cwd, errno.notDirectory],
 ])('%s is refused with stage and errno', async (_, argv, cwd, expectedStage, expectedErrno) => {
   await using here = await Stage.start();
   const failure = await here.failure({ argv, cwd });
@@ -184,7 +181,7 @@ test.each<[string, string[], string, number, number]>([
   expect(existsSync(join(failure.directory, 'control'))).toBe(false);
 });
 
-test('a script without an interpreter line is ENOEXEC', async () => {
+test('a script without an interpreter line fails with ENOEXEC', async () => {
   await using here = await Stage.start();
   const script = join(here.directory, 'script');
   writeFileSync(script, 'echo hello\n');
@@ -192,7 +189,7 @@ test('a script without an interpreter line is ENOEXEC', async () => {
   expect(await here.failure({ argv: [script] })).toMatchObject({ stage: stage.exec, errno: errno.notExecutable });
 });
 
-test('a directory that is not there is refused at its stage', async () => {
+test('a missing working directory is refused at its stage', async () => {
   await using here = await Stage.start();
   expect(await here.failure({ argv: ['/bin/true'], directory: '/nowhere/at/all' })).toMatchObject({
     stage: stage.directory,
@@ -200,7 +197,7 @@ test('a directory that is not there is refused at its stage', async () => {
   });
 });
 
-test('PATH is searched in order; what may not be run outweighs absence; an empty entry is the working directory', async () => {
+test('PATH is searched in order; a file that may not run outranks an absent one; an empty entry is the working directory', async () => {
   await using here = await Stage.start();
   const denied = join(here.directory, 'denied');
   mkdirSync(denied);
@@ -250,13 +247,13 @@ rootTest('the account gets its ids and all its supplementary groups', async () =
   ).toEqual(groups);
 });
 
-rootTest('no groups means none of ours', async () => {
+rootTest('without groups a command has none of the daemon’s groups', async () => {
   await using here = await Stage.start();
   const { directory } = await here.shellToEnd('id -G', account);
   expect(readLog({ directory })).toBe('61235\n');
 });
 
-rootTest('the search of PATH and the working directory are the account’s', async () => {
+rootTest('PATH and the working directory are resolved as the account', async () => {
   await using here = await Stage.start();
   const secret = join(here.directory, 'secret');
   mkdirSync(secret, { mode: 0o700 });
@@ -266,7 +263,7 @@ rootTest('the search of PATH and the working directory are the account’s', asy
   });
 });
 
-test('limits are set, and one that cannot be is told', async () => {
+test('limits are set, and a limit that cannot be set is reported', async () => {
   await using here = await Stage.start();
   const { directory } = await here.shellToEnd('ulimit -Sn; ulimit -Hn; ulimit -c', {
     rlimits: [
@@ -281,7 +278,7 @@ test('limits are set, and one that cannot be is told', async () => {
   });
 });
 
-test('the oom score is the one asked for, or the one sandboxd was started with', async () => {
+test('the OOM score is the requested one, or the one boxkeep started with', async () => {
   await using here = await Stage.start();
   const script = 'cat /proc/self/oom_score_adj';
   const asked = await here.shellToEnd(script, { oomScoreAdj: 500 });
@@ -306,7 +303,7 @@ test('a second request in the same directory is refused and leaves the live logs
   await signal({ ...running, connection: again }, 9, scope.tree);
 });
 
-test('a directory that somebody else has claimed never runs', async () => {
+test('a directory that another process claimed never runs a command', async () => {
   await using here = await Stage.start();
   const directory = here.newDirectory();
   writeFileSync(join(directory, 'journal'), '{"event":"never-started"}\n');

@@ -1,5 +1,5 @@
-/** The end of commands and of everything they started: signals, trees, graces, time-outs. */
-import { expect, setDefaultTimeout, test } from 'bun:test';
+/** The end of commands and of everything they started: signals, process trees, grace periods, timeouts. */
+import { expect, test } from 'bun:test';
 import { join } from 'node:path';
 import {
   isAlive,
@@ -12,7 +12,6 @@ import {
   Stage,
   statFields,
   terminate,
-  testLimitMs,
   tree,
   until,
   untilAsync,
@@ -20,25 +19,23 @@ import {
 } from './harness.ts';
 import { fields, flag, scope, type } from './keeper-client.ts';
 
-setDefaultTimeout(testLimitMs);
-
 const number = { hup: 1, int: 2, kill: 9, usr1: 10, term: 15, stop: 19, winch: 28 };
 
-async function pidsSaid(running: Running, count: number): Promise<number[]> {
+async function printedPids(running: Running, count: number): Promise<number[]> {
   const log = await waitForLog(running, new RegExp(`(?:\\d+\\n){${count}}`));
   return log.trim().split('\n').slice(0, count).map(Number);
 }
 
 test.each([
-  ['setsid', 'setsid sh -c "echo \\$\\$; exec sleep 600" & wait'],
-  ['nohup in the background', 'nohup sh -c "echo \\$\\$; exec sleep 600" 2>/dev/null & wait'],
+  ['a new session', 'setsid sh -c "echo \\$\\$; exec sleep 600" & wait'],
+  ['a nohup job in the background', 'nohup sh -c "echo \\$\\$; exec sleep 600" 2>/dev/null & wait'],
   ['a double fork', '(setsid sh -c "echo \\$\\$; exec sleep 600" &) ; sleep 600'],
   ['a stopped process', 'sh -c "echo \\$\\$; kill -STOP \\$\\$" & wait; sleep 600'],
-  ['one that ignores SIGTERM', 'trap "" TERM HUP INT; echo $$; while :; do sleep 600; done'],
+  ['a process that ignores SIGTERM', 'trap "" TERM HUP INT; echo $$; while :; do sleep 600; done'],
 ])('a kill reaches %s', async (_, script) => {
   await using here = await Stage.start();
   const running = await here.shell(script);
-  const [pid = 0] = await pidsSaid(running, 1);
+  const [pid = 0] = await printedPids(running, 1);
   here.watchPid(pid);
   terminate(running, 50);
   expect(await running.connection.status(type.exited)).toMatchObject({ exited: true, cause: 1, oom: 0 });
@@ -46,19 +43,19 @@ test.each([
   expect(isAlive(pid)).toBe(false);
 });
 
-test('a stopped process meets its SIGTERM before the grace is over', async () => {
+test('a stopped process receives SIGTERM before the grace period ends', async () => {
   await using here = await Stage.start();
   const running = await here.shell(
     'trap "echo asked; exit 9" TERM; echo $$; kill -STOP $$; while :; do sleep 0.01; done',
   );
-  const [pid = 0] = await pidsSaid(running, 1);
+  const [pid = 0] = await printedPids(running, 1);
   await until('it is stopped', () => statFields(pid)[0] === 'T');
   terminate(running, 60_000);
   expect(await running.connection.status(type.exited)).toMatchObject({ exitCode: 9, cause: 1 });
   expect(readLog(running)).toContain('asked');
 });
 
-test('sixty respawners are all ended, without a zombie', async () => {
+test('sixty respawning processes all end, without a zombie', async () => {
   await using here = await Stage.start();
   const respawner = 'trap "" TERM; while :; do sleep 0.004; setsid sleep 0.003; done';
   const running = await here.run({
@@ -83,7 +80,7 @@ test('a shell that keeps forking short-lived children ends', async () => {
   await running.connection.ended;
 });
 
-test('TERMINATE lets a command end by itself within the grace', async () => {
+test('TERMINATE lets a command exit by itself within the grace period', async () => {
   await using here = await Stage.start();
   const running = await here.shell('trap "echo bye; exit 3" TERM; echo up; while :; do sleep 0.01; done');
   await waitForLog(running, 'up');
@@ -92,7 +89,7 @@ test('TERMINATE lets a command end by itself within the grace', async () => {
   expect(readLog(running)).toBe('up\nbye\n');
 });
 
-test('a shorter grace replaces a longer one', async () => {
+test('a shorter grace period replaces a longer one', async () => {
   await using here = await Stage.start();
   const running = await here.shell('trap "" TERM; echo up; while :; do sleep 600; done');
   await waitForLog(running, 'up');
@@ -101,7 +98,7 @@ test('a shorter grace replaces a longer one', async () => {
   expect(await running.connection.status(type.exited)).toMatchObject({ signal: number.kill, cause: 1 });
 });
 
-test('the hard time-out ends the tree and is told as the cause', async () => {
+test('the hard timeout ends the tree and is reported as the cause', async () => {
   await using here = await Stage.start();
   const running = await here.shell('trap "echo asked" TERM; echo up; while :; do sleep 600 & wait; done', {
     hardTimeoutMs: 150,
@@ -112,7 +109,7 @@ test('the hard time-out ends the tree and is told as the cause', async () => {
   expect(readJournal(running).events[1]).toMatchObject({ cause: 2, signal: 9 });
 });
 
-test('the hard time-out works without any client, and not after the exit', async () => {
+test('the hard timeout works without any client, and not after the exit', async () => {
   await using here = await Stage.start();
   const running = await here.shell('echo up; sleep 600', { hardTimeoutMs: 200, graceMs: 100 });
   running.connection.close();
@@ -123,11 +120,11 @@ test('the hard time-out works without any client, and not after the exit', async
   await over.connection.next(type.exited);
   const slower = await here.shell('sleep 600', { hardTimeoutMs: 200, graceMs: 0 });
   await slower.connection.next(type.exited);
-  const [pid = 0] = await pidsSaid(over, 1);
+  const [pid = 0] = await printedPids(over, 1);
   expect(isAlive(pid)).toBe(true);
 });
 
-test('the first cause is the one that is told', async () => {
+test('the first cause is the one reported', async () => {
   await using here = await Stage.start();
   const running = await here.shell('trap "" TERM; echo up; while :; do sleep 600; done', {
     hardTimeoutMs: 200,
@@ -160,7 +157,7 @@ test('signals reach the leader, its group, or every descendant', async () => {
 test('a group signal stays inside the group', async () => {
   await using here = await Stage.start();
   const running = await here.shell('sleep 600 & setsid sh -c "echo \\$\\$; exec sleep 600" & wait');
-  const [stranger = 0] = await pidsSaid(running, 1);
+  const [stranger = 0] = await printedPids(running, 1);
   const { processes, errno } = await signal(running, number.kill, scope.group);
   expect([processes >= 2, errno]).toEqual([true, 0]);
   expect(await running.connection.status(type.exited)).toMatchObject({ signal: 9, cause: 1, oom: 0 });
@@ -168,11 +165,11 @@ test('a group signal stays inside the group', async () => {
   await untilAsync('only the stranger is left', async () => (await tree(running)).join() === String(stranger));
 });
 
-test('after the leader’s end its group is still reached, and the leader no more', async () => {
+test('after the leader’s exit signals still reach its group, and no longer the leader', async () => {
   await using here = await Stage.start();
   const running = await here.shell('sleep 600 & echo $!; exit 0');
   await running.connection.next(type.exited);
-  const [pid = 0] = await pidsSaid(running, 1);
+  const [pid = 0] = await printedPids(running, 1);
   expect(await signal(running, number.term, scope.leader)).toEqual({ processes: 0, errno: 3 });
   expect(await signal(running, number.term, scope.group)).toEqual({ processes: 1, errno: 0 });
   await running.connection.ended;
@@ -189,7 +186,7 @@ test('signals that do not exist are refused', async () => {
   expect(await running.connection.status(type.exited)).toMatchObject({ signal: 15, cause: 1 });
 });
 
-test('a signal that asks for no end is no cause of one', async () => {
+test('a signal that does not ask for an end is not a cause of one', async () => {
   await using here = await Stage.start();
   const running = await here.shell('trap : USR1; echo up; read line; exit 0', { flags: flag.stdin });
   await waitForLog(running, 'up');
@@ -202,23 +199,23 @@ test('a signal that asks for no end is no cause of one', async () => {
   expect(await dies.connection.status(type.exited)).toMatchObject({ cause: 1, signal: number.usr1 });
 });
 
-test('TREE leaves zombies out', async () => {
+test('TREE does not list zombies', async () => {
   await using here = await Stage.start();
-  // It ends once the shell is another program: the shell itself would reap it.
+  // The job ends once the shell has become another program: the shell itself would reap the job.
   const running = await here.shell(
     'sh -c "until grep -q sleep /proc/\\$PPID/comm; do :; done" & echo $!; exec sleep 600',
   );
-  const [zombie = 0] = await pidsSaid(running, 1);
+  const [zombie = 0] = await printedPids(running, 1);
   await until('it is a zombie', () => statFields(zombie)[0] === 'Z');
   expect(await tree(running)).toEqual([running.status.pid]);
 });
 
-test('a name made of brackets and newlines hides nobody', async () => {
+test('a process name of brackets and newlines hides no process', async () => {
   await using here = await Stage.start();
   const name = join(here.directory, 'a) Z 1 (b');
   await Bun.write(name, Bun.file('/bin/sleep'));
   const running = await here.shell(`chmod 755 '${name}'; '${name}' 600 & echo $!; wait`);
-  const [pid = 0] = await pidsSaid(running, 1);
+  const [pid = 0] = await printedPids(running, 1);
   await until('it has its name', () => readProc(pid, 'comm').startsWith('a)'));
   expect(await tree(running)).toContain(pid);
 });
@@ -232,7 +229,7 @@ test('SIGTERM to a keeper ends its command with cause 3', async () => {
   await running.connection.ended;
 });
 
-test('signals that a keeper does not heed do nothing', async () => {
+test('signals that a keeper ignores do nothing', async () => {
   await using here = await Stage.start();
   const running = await here.shell('read line; exit 0', { flags: flag.stdin });
   for (const name of ['SIGHUP', 'SIGINT', 'SIGQUIT', 'SIGUSR1', 'SIGPIPE', 'SIGALRM', 'SIGTSTP'] as const)

@@ -1,22 +1,20 @@
-/** Frames that fast-check makes up, for init and for keepers: no crash, no hang, no leak, and the next client is served. */
-import { expect, setDefaultTimeout, test } from 'bun:test';
+/** Random frames for init and for keepers: no crash, no hang, no leak, and the next client is served. */
+import { expect, test } from 'bun:test';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
-import { isAlive, isSanitized, readProc, signal, Stage, testLimitMs, until, type Running } from './harness.ts';
+import { isAlive, isSanitized, readProc, signal, Stage, until, type Running } from './harness.ts';
 import { encodeRequest, fields, flag, frame, scope, type, type Connection } from './keeper-client.ts';
 
-setDefaultTimeout(testLimitMs);
-
-/** A number of the environment repeats a run that failed; fast-check prints it. */
+/** A number in the environment repeats a failed run; fast-check prints the number. */
 const seed = Number(process.env.FUZZ_SEED ?? 20_261_121);
 const runs = (plain: number): { numRuns: number; seed: number; endOnFailure: boolean } => ({
   numRuns: isSanitized ? Math.ceil(plain / 2) : plain,
   seed,
-  endOnFailure: true, // A smaller example costs as many runs again; the seed and the path repeat this one.
+  endOnFailure: true, // Shrinking costs as many runs again; the seed and the path repeat this run.
 });
 
-/* ---- what is made up ---- */
+/* ---- generators ---- */
 
 const edges = [0, 1, 2, 7, 8, 0x7f, 0x80, 0xff, 0xffff, 0x7fffffff, 0x80000000, 0xffffffff];
 const number32 = fc.oneof(fc.constantFrom(...edges), fc.nat(0xffffffff));
@@ -26,7 +24,7 @@ const number64 = fc.oneof(
 );
 const bytes = fc.oneof(fc.uint8Array({ maxLength: 64 }), fc.uint8Array({ minLength: 1000, maxLength: 5000 }));
 
-/** Every frame that a running command takes and survives, well formed: SIGNAL asks for signals that kill nobody. */
+/** Every well-formed frame that a running command accepts and survives: SIGNAL uses signals that kill no process. */
 const sound = fc.oneof(
   fc.tuple(number64, bytes).map(([offset, text]) => frame(type.stdin, Buffer.concat([fields([64, offset]), text]))),
   number64.map((offset) => frame(type.eof, fields([64, offset]))),
@@ -47,7 +45,7 @@ const types = fc.oneof(
   fc.nat(0xffff),
 );
 
-/** A header that need not fit what follows it. */
+/** A header that may not fit the bytes after it. */
 const unsound = fc
   .record({
     length: fc.option(number32, { freq: 2 }),
@@ -62,11 +60,11 @@ const unsound = fc
 const frames = fc.array(fc.oneof({ arbitrary: sound, weight: 4 }, { arbitrary: unsound, weight: 1 }), {
   maxLength: 12,
 });
-/** Where the bytes are cut into writes, as shares of the whole, and where they stop. */
+/** The points at which the bytes are split into writes, as shares of the whole, and the point where they stop. */
 const cuts = fc.array(fc.double({ min: 0, max: 1, noNaN: true }), { maxLength: 4 });
 const stop = fc.oneof(fc.constant(1), fc.double({ min: 0, max: 1, noNaN: true }));
 
-/** Sends what is whole up to the stop, in several writes. */
+/** Sends the bytes up to the stop, in several writes. */
 async function sendCut(connection: Connection, whole: Buffer, at: readonly number[], upTo: number): Promise<void> {
   const end = Math.floor(whole.length * upTo);
   const places = [...at.map((share) => Math.floor(end * share)), end].toSorted((a, b) => a - b);
@@ -74,13 +72,13 @@ async function sendCut(connection: Connection, whole: Buffer, at: readonly numbe
   for (const place of places) {
     connection.sendBytes(whole.subarray(from, place));
     from = place;
-    await Bun.sleep(0); // Another write of the runtime, and mostly another read of the keeper.
+    await Bun.sleep(0); // Another write of the runtime, and usually another read of the keeper.
   }
 }
 
-/* ---- what has to hold ---- */
+/* ---- invariants ---- */
 
-/** A new client is told how the command stands, and is answered. */
+/** A new client receives the command's status, and its requests are answered. */
 async function expectAnswer(here: Stage, running: Running): Promise<Connection> {
   const connection = await here.open(join(running.directory, 'control'));
   expect(await connection.status(type.status)).toMatchObject({ spawned: true, exited: false, pid: running.status.pid });
@@ -89,7 +87,7 @@ async function expectAnswer(here: Stage, running: Running): Promise<Connection> 
   return connection;
 }
 
-/** After so many runs a process has all that it ever needs. */
+/** The number of runs after which a process has allocated everything it needs. */
 const settled = 100;
 
 function usageOf(pid: number): { descriptors: number; kib: number } {
@@ -101,9 +99,9 @@ test.each<[string, number]>([
   ['with pipes', flag.stdin],
   ['with one merged stream', flag.stdin | flag.merge],
   ['with a terminal', flag.terminal | flag.block],
-])('frames of any kind, in any order and cut anywhere, hurt no command %s', async (_, flags) => {
+])('frames of any kind, in any order and split anywhere, do not affect a command %s', async (_, flags) => {
   await using here = await Stage.start();
-  // The bytes for a terminal have ^C, ^\ and ^Z among them. It speaks first, and so has the log of what a terminal echoes.
+  // The bytes for a terminal include ^C, ^\ and ^Z. The command prints first, so the log of the terminal's echo exists.
   const running = await here.run({ argv: ['/bin/sh', '-c', 'trap "" INT QUIT TSTP; echo; exec sleep 600'], flags });
   await until('it sleeps', () => readProc(running.status.pid, 'comm') === 'sleep\n');
   const { keeper } = running.status;
@@ -123,7 +121,7 @@ test.each<[string, number]>([
 
   const last = await expectAnswer(here, running);
   expect(usageOf(keeper).descriptors).toBeLessThanOrEqual(early.descriptors);
-  // The sanitizer keeps what was freed, to see who still uses it.
+  // The sanitizer keeps freed memory, to detect later uses.
   if (!isSanitized) expect(usageOf(keeper).kib - early.kib).toBeLessThan(512);
   last.close();
   process.kill(keeper, 'SIGTERM');
@@ -134,7 +132,7 @@ test.each<[string, number]>([
 
 const text = fc.string({ maxLength: 20 }).filter((each) => !each.includes('\0'));
 
-/** A SPAWN with counts that may add up or not; what it names is never anything but /bin/true. */
+/** A SPAWN with counts that may be inconsistent; the named program is always /bin/true. */
 const request = fc.record({
   flags: fc.oneof(fc.nat(255), number32),
   counts: fc.record({
@@ -159,7 +157,7 @@ const request = fc.record({
   cut: fc.oneof(fc.constant(0), fc.integer({ min: -60, max: 60 })),
 });
 
-/** Positions of the counts in the header. */
+/** The positions of the counts in the header. */
 const countAt = { groups: 20, rlimits: 22, argc: 24, envc: 28 } as const;
 
 function encode(directory: string, made: typeof request extends fc.Arbitrary<infer T> ? T : never): Buffer {

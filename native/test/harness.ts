@@ -1,10 +1,11 @@
-/** What every test stands on: an init of its own in a directory of its own, and nothing left behind. */
+/** The base of every test: its own init in its own directory, and nothing left behind. */
 import { test } from 'bun:test';
 import { spawn, type ChildProcess } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { FairClock } from '../../test/harness/fair-clock.ts';
 import {
   Connection,
   decodeStatus,
@@ -19,17 +20,14 @@ import {
   type Status,
 } from './keeper-client.ts';
 
-/** Of a whole test. Every wait has a deadline of its own, which says more than a test that is cut off. */
-export const testLimitMs = 60_000;
-
 const folder = import.meta.dirname;
 
 /** The program under test. */
-export const program = process.env.SANDBOXD_NATIVE ?? join(folder, '..', 'build', 'sandboxd-native');
+export const program = process.env.BOXKEEP_NATIVE ?? join(folder, '..', 'build', 'boxkeep-native');
 export const isSanitized = program.includes('sanitize');
 export const isRoot = process.geteuid?.() === 0;
 
-/** A test of accounts, mounts or PID 1: without root it fails, and says in one line what to do. */
+/** A test of accounts, mounts or PID 1. Without root it fails with one line that says what to do. */
 export const rootTest: typeof test = isRoot ? test : refusingTest();
 
 function refusingTest(): typeof test {
@@ -43,8 +41,8 @@ function refusingTest(): typeof test {
 const bun = process.execPath;
 const daemonScript = join(folder, 'fixtures', 'daemon.ts');
 
-/** Tells the processes of one test from all others. */
-const markName = 'SANDBOXD_NATIVE_TEST';
+/** Distinguishes the processes of one test from all others. */
+const markName = 'BOXKEEP_NATIVE_TEST';
 
 export type DaemonLine = Record<string, unknown> & { event?: string; signal?: string };
 
@@ -52,17 +50,17 @@ export interface InitOptions {
   behaviour?: string;
   env?: Record<string, string>;
   arguments?: string[];
-  /** Another way to start the program, for example in a pid namespace. */
+  /** A command prefix that starts the program, for example in a pid namespace. */
   wrapper?: string[];
   directory?: string;
   cwd?: string;
 }
 
-/** Asks again and again, for what has no event of its own, up to a deadline. */
+/** Polls until a condition without an event holds, up to a deadline in fair time. */
 export async function untilAsync(what: string, isTrue: () => Promise<boolean>, deadlineMs = 15_000): Promise<void> {
-  const end = performance.now() + deadlineMs;
+  using clock = new FairClock();
   while (!(await isTrue())) {
-    if (performance.now() > end) throw new Error(`not within ${deadlineMs} ms: ${what}`);
+    if (clock.elapsedMs > deadlineMs) throw new Error(`not within ${deadlineMs} ms: ${what}`);
     await new Promise((resolve) => setTimeout(resolve, 2));
   }
 }
@@ -75,11 +73,11 @@ export function readProc(pid: number, file: string): string {
   try {
     return readFileSync(`/proc/${pid}/${file}`, 'utf8');
   } catch {
-    return ''; // it is gone, which is an answer
+    return ''; // the process is gone, which is an answer
   }
 }
 
-/** Fields of /proc/<pid>/stat from the state on. */
+/** The fields of /proc/<pid>/stat from the state on. */
 export function statFields(pid: number): string[] {
   return readProc(pid, 'stat')
     .replace(/^.*\) /s, '')
@@ -97,7 +95,7 @@ function allPids(): number[] {
     .map(Number);
 }
 
-/** init as a child of the test, with what its daemon says. */
+/** init as a child of the test, with the lines its daemon prints. */
 export class Init {
   readonly lines: DaemonLine[] = [];
   readonly exit: Promise<{ code: number | null; signal: string | null }>;
@@ -126,7 +124,7 @@ export class Init {
     });
   }
 
-  /** init's own pid, as seen from outside of any namespace. */
+  /** init's own pid, as seen from outside any namespace. */
   get pid(): number {
     if (this.child.pid === undefined) throw new Error('init did not start');
     if (!this.isWrapped) return this.child.pid;
@@ -171,7 +169,7 @@ export interface Running {
 
 /** A test's own directory, inits and processes. */
 export class Stage implements AsyncDisposable {
-  readonly directory = mkdtempSync(join(tmpdir(), 'sandboxd-native-'));
+  readonly directory = mkdtempSync(join(tmpdir(), 'boxkeep-native-'));
   readonly #mark = this.directory;
   readonly #inits: Init[] = [];
   readonly #connections: Connection[] = [];
@@ -192,7 +190,9 @@ export class Stage implements AsyncDisposable {
   }
 
   get env(): string[] {
-    return ['PATH=/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin', 'HOME=/', 'LANG=C', `${markName}=${this.#mark}`];
+    const path = 'PATH=/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin';
+    // An interactive shell without a history file leaves none behind.
+    return [path, 'HOME=/', 'HISTFILE=', 'LANG=C', `${markName}=${this.#mark}`];
   }
 
   launchInit(options: InitOptions = {}): Init {
@@ -280,7 +280,7 @@ export class Stage implements AsyncDisposable {
     return { ...running, exited: await running.connection.status(type.exited) };
   }
 
-  /** A pid that must be gone at the test's end. */
+  /** A pid that must be gone at the end of the test. */
   watchPid(pid: number): void {
     this.#pids.set(pid, statFields(pid)[19] ?? '');
   }
@@ -319,7 +319,7 @@ export class Stage implements AsyncDisposable {
     await within('end of init', init.exit, 12_000);
   }
 
-  /** Living processes that came from this test. */
+  /** The live processes that this test started. */
   survivors(): number[] {
     const marked = allPids().filter((pid) => readProc(pid, 'environ').includes(`${markName}=${this.#mark}`));
     const watched = [...this.#pids].filter(([pid, start]) => statFields(pid)[19] === start).map(([pid]) => pid);
@@ -331,7 +331,7 @@ export class Stage implements AsyncDisposable {
   }
 }
 
-/* ---- what tests say often ---- */
+/* ---- helpers that many tests use ---- */
 
 export function readLog(running: { directory: string }, name: 'out' | 'err' = 'out'): string {
   const path = join(running.directory, name);
@@ -357,7 +357,7 @@ export async function waitForLog(
   return readLog(running, name);
 }
 
-/** Arms one DATA past these offsets and waits for it. */
+/** Requests one DATA frame past these offsets and waits for it. */
 export async function waitForOutput({ connection }: Running, out = 0, err = 0): Promise<[number, number]> {
   connection.send(type.watch, fields([64, out], [64, err]));
   const { payload } = await connection.next(type.data);

@@ -1,5 +1,5 @@
 /** init: the daemon's life, shutdown, the lock, secrets, orphans. */
-import { expect, setDefaultTimeout, test } from 'bun:test';
+import { expect, test } from 'bun:test';
 import { spawnSync } from 'node:child_process';
 import { closeSync, existsSync, openSync, readdirSync, readFileSync, readlinkSync, readSync } from 'node:fs';
 import { join } from 'node:path';
@@ -17,47 +17,44 @@ import {
   signal,
   Stage,
   statFields,
-  testLimitMs,
   until,
   waitForLog,
 } from './harness.ts';
 import { flag, scope, type } from './keeper-client.ts';
-
-setDefaultTimeout(testLimitMs);
 
 async function daemonPid(init: Init): Promise<number> {
   const line = init.lines.findLast(({ event }) => event === 'boot') ?? (await init.line({ event: 'boot' }));
   return Number(line.pid);
 }
 
-/** For programs that are started without a stage: no report of what was not freed at the end. */
+/** For programs that start without a stage: no leak report at the end. */
 const quiet = { ASAN_OPTIONS: 'detect_leaks=0' };
 
 /* ---- the program's arguments ---- */
 
-test('without a daemon there is one line and exit code 2', () => {
+test('without a daemon, init prints one line and exits with code 2', () => {
   const { status, stderr } = spawnSync(program, ['start'], { encoding: 'utf8', env: quiet });
   expect(status).toBe(2);
-  expect(stderr).toMatch(/^sandboxd: no daemon: [^\n]+\n$/);
+  expect(stderr).toMatch(/^boxkeep: no daemon: [^\n]+\n$/);
 });
 
-test('a daemon that cannot be run is told in one line', () => {
+test('a daemon that cannot be executed is reported in one line', () => {
   const missing = spawnSync(program, ['--daemon=/nowhere/daemon', 'start'], { encoding: 'utf8', env: quiet });
   expect(missing).toMatchObject({
     status: 127,
-    stderr: 'sandboxd: cannot run the daemon /nowhere/daemon: No such file or directory\n',
+    stderr: 'boxkeep: cannot run the daemon /nowhere/daemon: No such file or directory\n',
   });
   const denied = spawnSync(program, ['--daemon=/etc/passwd', 'start'], { encoding: 'utf8', env: quiet });
   expect(denied).toMatchObject({
     status: 126,
-    stderr: 'sandboxd: cannot run the daemon /etc/passwd: Permission denied\n',
+    stderr: 'boxkeep: cannot run the daemon /etc/passwd: Permission denied\n',
   });
   expect(spawnSync(program, ['--daemon=/nowhere/daemon', 'version'], { encoding: 'utf8', env: quiet }).status).toBe(
     127,
   );
 });
 
-test('other sub-commands run the daemon with keys and without loader variables', () => {
+test('other subcommands run the daemon with keys and without loader variables', () => {
   const env = {
     ...quiet,
     PATH: '/usr/bin:/bin',
@@ -79,7 +76,7 @@ test('other sub-commands run the daemon with keys and without loader variables',
 
 /* ---- the daemon ---- */
 
-test('the daemon gets its arguments, its directory and BOOT; LISTEN may be repeated, for one directory', async () => {
+test('the daemon gets its arguments, its directory and BOOT; LISTEN may repeat, for one directory', async () => {
   await using here = await Stage.start({ arguments: ['--port', '8080'], cwd: '/usr' });
   const boot = here.init.lines.find(({ event }) => event === 'boot');
   expect(boot).toMatchObject({
@@ -99,7 +96,7 @@ test('the daemon gets its arguments, its directory and BOOT; LISTEN may be repea
   expect(readProc(pid, 'status')).toMatch(/SigBlk:\s+0{16}\n/);
 });
 
-test('nothing of the starter’s or init’s is open in the daemon, a keeper or a command', async () => {
+test('no descriptor of the starting process or of init is open in the daemon, a keeper or a command', async () => {
   await using here = await Stage.start({ wrapper: ['/bin/sh', '-c', 'exec 7</etc/passwd; "$@"', 'sh'] });
   const running = await here.shell('echo up; exec sleep 600');
   await waitForLog(running, 'up');
@@ -108,7 +105,7 @@ test('nothing of the starter’s or init’s is open in the daemon, a keeper or 
   expect(
     open(await daemonPid(here.init)).filter((target) => target.includes('passwd') || target.includes('lock')),
   ).toEqual([]);
-  // Without privilege nobody may look into init, which holds the keys.
+  // An unprivileged test cannot inspect init, which holds the keys.
   if (isRoot) expect(open(here.init.pid).filter((target) => target.includes('passwd'))).toEqual([]);
   const keeper = open(running.status.keeper);
   expect(keeper.filter((target) => target.includes('lock') || target.includes('passwd'))).toEqual([]);
@@ -116,13 +113,13 @@ test('nothing of the starter’s or init’s is open in the daemon, a keeper or 
   expect(readdirSync(`/proc/${running.status.pid}/fd`)).toEqual(['0', '1', '2']);
 });
 
-test('a daemon that ends before it is ready ends init with its code', async () => {
+test('a daemon that exits before it is ready ends init with its code', async () => {
   await using here = new Stage();
   const init = here.launchInit({ behaviour: 'exits-before-ready' });
   expect(await init.ended()).toEqual({ code: 23, signal: null });
 });
 
-test('a killed daemon is started again, told so, and keepers are untouched', async () => {
+test('a killed daemon is restarted and learns of the restart, and keepers keep running', async () => {
   await using here = await Stage.start();
   const running = await here.shell('read line; echo "$line"; exit 4', { flags: flag.stdin });
   process.kill(await daemonPid(here.init), 'SIGKILL');
@@ -135,17 +132,17 @@ test('a killed daemon is started again, told so, and keepers are untouched', asy
   expect(readLog(next)).toBe('served\n');
 });
 
-test('a daemon that dies again and again right after its start ends everything with code 70', async () => {
+test('a daemon that crashes repeatedly right after its start ends everything with code 70', async () => {
   await using here = new Stage();
   const init = here.launchInit({ behaviour: 'exits-after-ready' });
   expect(await init.ended()).toEqual({ code: 70, signal: null });
-  expect(init.stderr).toBe('sandboxd: the daemon died 10 times in a row within a second of its start: giving up\n');
+  expect(init.stderr).toBe('boxkeep: the daemon died 10 times in a row within a second of its start: giving up\n');
   expect(init.lines.filter(({ event }) => event === 'boot').map(({ restarts }) => restarts)).toEqual([
     0, 1, 2, 3, 4, 5, 6, 7, 8, 9,
   ]);
 });
 
-test('the daemon dies with init, keepers do not, and the next init can take the directory', async () => {
+test('the daemon dies with init, keepers survive, and the next init can take the directory', async () => {
   await using here = await Stage.start();
   const running = await here.shell('read line; exit 6', { flags: flag.stdin });
   const pid = await daemonPid(here.init);
@@ -159,7 +156,7 @@ test('the daemon dies with init, keepers do not, and the next init can take the 
   expect(await again.status(type.exited)).toMatchObject({ exitCode: 6 });
 });
 
-test('a second init on the same directory is refused by the lock', async () => {
+test('the lock refuses a second init on the same directory', async () => {
   await using here = await Stage.start();
   const second = here.launchInit({ directory: here.init.runtime });
   expect(await second.line({ event: 'listening' })).toMatchObject({ stage: 2, errno: 11 });
@@ -167,7 +164,7 @@ test('a second init on the same directory is refused by the lock', async () => {
   expect(exited.exitCode).toBe(0);
 });
 
-test('signals that init does not heed itself are the daemon’s', async () => {
+test('signals that init does not handle are forwarded to the daemon', async () => {
   await using here = await Stage.start();
   for (const name of ['SIGUSR1', 'SIGUSR2', 'SIGWINCH'] as const) {
     here.init.kill(name);
@@ -197,7 +194,7 @@ test('SIGTERM ends the daemon, then every command, within eight seconds', async 
   expect(existsSync(join(here.init.runtime, 'init.sock'))).toBe(false);
 });
 
-test('a daemon that ignores SIGTERM delays the end by two seconds only', async () => {
+test('a daemon that ignores SIGTERM delays the end by only two seconds', async () => {
   await using here = await Stage.start({ behaviour: 'ignores-term' });
   const start = performance.now();
   here.init.kill('SIGTERM');
@@ -205,7 +202,7 @@ test('a daemon that ignores SIGTERM delays the end by two seconds only', async (
   expect(performance.now() - start).toBeLessThan(4000);
 });
 
-test('a second signal kills at once and is exit code 1', async () => {
+test('a second signal kills at once and exits with code 1', async () => {
   await using here = await Stage.start({ behaviour: 'ignores-term' });
   const running = await here.shell('trap "" TERM; echo up; while :; do sleep 600; done');
   await waitForLog(running, 'up');
@@ -219,7 +216,7 @@ test('a second signal kills at once and is exit code 1', async () => {
   expect(isAlive(running.status.keeper)).toBe(false);
 });
 
-test('orphans of a killed keeper come to init and are reaped', async () => {
+test('orphans of a killed keeper become children of init and are reaped', async () => {
   await using here = await Stage.start();
   const running = await here.shell('sleep 0.05 & echo $!; exec sleep 600', { flags: flag.tied });
   const pid = Number((await waitForLog(running, /\d+\n/)).trim());
@@ -229,7 +226,7 @@ test('orphans of a killed keeper come to init and are reaped', async () => {
   );
 });
 
-rootTest('as PID 1 it reaps every orphan and its end ends all', async () => {
+rootTest('as PID 1 init reaps every orphan, and the exit of init ends all processes', async () => {
   await using here = await Stage.start({ wrapper: ['unshare', '-p', '-f', '--mount-proc'] });
   const { init } = here;
   expect(readProc(init.pid, 'status')).toMatch(/NSpid:\s+\d+\s+1\n/);
@@ -244,7 +241,7 @@ rootTest('as PID 1 it reaps every orphan and its end ends all', async () => {
       encoding: 'utf8',
     }).stdout.split('\n');
   await until('no zombie is left', () => !inside().some((line) => line.includes(') Z ')));
-  expect(inside().filter((line) => line.includes('sandboxd-'))).toHaveLength(2);
+  expect(inside().filter((line) => line.includes('boxkeep-'))).toHaveLength(2);
   init.kill('SIGTERM');
   expect(await init.ended()).toEqual({ code: 0, signal: null });
   expect(readJournal(running).events[1]).toMatchObject({ cause: 3 });
@@ -252,7 +249,7 @@ rootTest('as PID 1 it reaps every orphan and its end ends all', async () => {
 
 /* ---- secrets and loader variables ---- */
 
-test('keys are told in BOOT and shown nowhere', async () => {
+test('keys are passed in BOOT and appear nowhere else', async () => {
   const key = 'very-secret-key-0123456789';
   await using here = await Stage.start({
     env: { SVC_API_KEY: `${key}-a`, SANDBOX_API_KEY: `${key}-b`, SVC_JUPYTER_ENDPOINT: `${key}-e`, VISIBLE: 'yes' },
@@ -280,9 +277,9 @@ test('keys are told in BOOT and shown nowhere', async () => {
   await waitForLog(running, 'up');
   for (const pid of [here.init.pid, running.status.keeper, running.status.pid, await daemonPid(here.init)])
     for (const file of ['environ', 'cmdline']) expect(readProc(pid, file)).not.toContain(key);
-  expect(readProc(here.init.pid, 'cmdline').replaceAll('\0', '')).toBe('sandboxd: init');
-  expect(readProc(running.status.keeper, 'cmdline').replaceAll('\0', '')).toBe('sandboxd: keeper');
-  expect(readProc(running.status.keeper, 'comm')).toBe('sandboxd-keeper\n');
+  expect(readProc(here.init.pid, 'cmdline').replaceAll('\0', '')).toBe('boxkeep: init');
+  expect(readProc(running.status.keeper, 'cmdline').replaceAll('\0', '')).toBe('boxkeep: keeper');
+  expect(readProc(running.status.keeper, 'comm')).toBe('boxkeep-keeper\n');
   process.kill(await daemonPid(here.init), 'SIGKILL');
   await here.init.line({ event: 'ready' });
   expect(here.init.lines.filter(({ event }) => event === 'boot').at(-1)?.secrets).toEqual(boot?.secrets);
@@ -301,7 +298,7 @@ test.if(!isSanitized)('a keeper’s memory holds no key', async () => {
   const file = openSync(`/proc/${running.status.keeper}/mem`, 'r');
   for (const line of maps) {
     const [from = 0, to = 0] = (line.split(' ')[0] ?? '').split('-').map((part) => Number.parseInt(part, 16));
-    if (to - from > 64 << 20) continue; // the sanitizer's shadow
+    if (to - from > 64 << 20) continue; // the sanitizer's shadow memory
     const bytes = Buffer.alloc(to - from);
     const count = readSync(file, bytes, 0, bytes.length, from);
     expect(bytes.subarray(0, count).includes(key)).toBe(false);
@@ -310,7 +307,7 @@ test.if(!isSanitized)('a keeper’s memory holds no key', async () => {
   await signal(running, 9, scope.tree);
 });
 
-test('an option without its key stays for the daemon to complain about', async () => {
+test('an option without its key is left to the daemon to report', async () => {
   await using here = new Stage();
   const init = here.launchInit({ arguments: ['--api-key'] });
   const boot = await init.line({ event: 'boot' });
@@ -318,7 +315,7 @@ test('an option without its key stays for the daemon to complain about', async (
   expect(boot.arguments).toEqual(['start']);
 });
 
-test('loader variables are taken from the daemon and told in BOOT', async () => {
+test('loader variables are removed from the daemon’s environment and passed in BOOT', async () => {
   const taken = {
     LD_LIBRARY_PATH: '/nowhere',
     LD_BIND_NOW: '1',
@@ -355,7 +352,7 @@ test('an environment larger than a frame loses loader variables from BOOT, never
   expect(boot?.scrubbed).toHaveLength(2);
 });
 
-rootTest('another account is not served by init’s socket', async () => {
+rootTest('init’s socket refuses another account', async () => {
   await using here = await Stage.start();
   spawnSync('chmod', ['-R', '0777', here.directory]);
   const script = `
@@ -370,5 +367,5 @@ rootTest('another account is not served by init’s socket', async () => {
   );
   expect(stdout).toBe('closed\n');
   expect(statFields(here.init.pid)[0]).toBe('S');
-  expect(readFileSync(`/proc/${here.init.pid}/comm`, 'utf8')).toBe('sandboxd-init\n');
+  expect(readFileSync(`/proc/${here.init.pid}/comm`, 'utf8')).toBe('boxkeep-init\n');
 });

@@ -1,5 +1,6 @@
 /** A small independent client of init and keepers, for tests: frames, requests, records, journals. */
 import { connect, type Socket } from 'node:net';
+import { within as withinFairTime } from '../../test/harness/fair-clock.ts';
 
 export const type = {
   upgrade: 5,
@@ -187,18 +188,12 @@ export function decodeStatus(bytes: Buffer): Status {
   };
 }
 
-/** A promise that fails when its deadline passes first. */
+/** A promise that rejects when its deadline in fair time passes first. */
 export async function within<T>(what: string, promise: Promise<T>, deadlineMs = defaultDeadlineMs): Promise<T> {
-  const late = Promise.withResolvers<never>();
-  const timer = setTimeout(() => late.reject(new Error(`no ${what} within ${deadlineMs} ms`)), deadlineMs);
-  try {
-    return await Promise.race([promise, late.promise]);
-  } finally {
-    clearTimeout(timer);
-  }
+  return withinFairTime(what, promise, deadlineMs);
 }
 
-/** One connection, with every frame that came on it and was not asked for yet. */
+/** One connection, with every received frame that no test has taken yet. */
 export class Connection {
   readonly #frames: Frame[] = [];
   readonly #ended = Promise.withResolvers<void>();
@@ -240,7 +235,7 @@ export class Connection {
     this.socket.destroy();
   }
 
-  /** The next frame of one of these types; frames of other types before it are left for others. */
+  /** The next frame of one of these types; frames of other types before it stay for other calls. */
   async next(...types: number[]): Promise<Frame> {
     return within(`frame of type ${types.join(' or ')}`, this.#find(types));
   }
@@ -249,7 +244,7 @@ export class Connection {
     return decodeStatus((await this.next(...types)).payload);
   }
 
-  /** Whether a frame of this type has come and was not asked for. */
+  /** Whether a frame of this type has arrived and was not taken. */
   has(frameType: number): boolean {
     return this.#frames.some((each) => each.type === frameType);
   }
@@ -318,7 +313,7 @@ export interface Journal {
   events: JournalEvent[];
 }
 
-/** A journal's text taken apart. */
+/** A journal's text, parsed. */
 export function parseJournal(text: string): Journal {
   const lines = text
     .slice(1024)

@@ -1,5 +1,5 @@
-/** Output on its way into the logs: notice, order, retention, pauses, full disks, pipes that stay open. */
-import { expect, setDefaultTimeout, test } from 'bun:test';
+/** Output on its way into the logs: notification, order, retention, pauses, full disks, pipes that stay open. */
+import { expect, test } from 'bun:test';
 import { spawnSync } from 'node:child_process';
 import { closeSync, existsSync, mkdirSync, openSync, readFileSync, rmSync, statSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
@@ -14,14 +14,11 @@ import {
   sendStdin,
   Stage,
   terminate,
-  testLimitMs,
   until,
   waitForLog,
   waitForOutput,
 } from './harness.ts';
 import { fields, flag, stage, type, type Status } from './keeper-client.ts';
-
-setDefaultTimeout(testLimitMs);
 
 /** The order index as [stream, end] pairs. */
 function readOrder(running: { directory: string }): [number, number][] {
@@ -38,9 +35,9 @@ async function statusOf(here: Stage, running: Running): Promise<Status> {
   return connection.status(type.status);
 }
 
-/* ---- notice ---- */
+/* ---- notification ---- */
 
-test('WATCH is answered once, as soon as a stream goes past its offset', async () => {
+test('WATCH is answered once, as soon as a stream passes its offset', async () => {
   await using here = await Stage.start();
   const running = await here.run({ argv: ['/bin/cat'], flags: flag.stdin });
   running.connection.send(type.watch, fields([64, 3], [64, 0]));
@@ -57,7 +54,7 @@ test('WATCH is answered once, as soon as a stream goes past its offset', async (
   expect(running.connection.has(type.data)).toBe(false);
 });
 
-interface Told {
+interface Pushed {
   readonly end: number;
   readonly accepted: number;
   readonly written: number;
@@ -68,7 +65,7 @@ function follow(running: Running, from: number, most: number, times: number): vo
   running.connection.send(type.follow, fields([64, from], [64, 0], [32, most], [32, times]));
 }
 
-async function nextTold(running: Running): Promise<Told> {
+async function nextPushed(running: Running): Promise<Pushed> {
   const { payload } = await running.connection.next(type.output);
   const [end, , accepted, written] = [0, 8, 16, 24].map((at) => Number(payload.readBigUInt64LE(at))) as [
     number,
@@ -79,14 +76,14 @@ async function nextTold(running: Running): Promise<Told> {
   return { end, accepted, written, text: payload.subarray(32).toString() };
 }
 
-test('FOLLOW is told what little comes, with its bytes, as often as it asked for', async () => {
+test('FOLLOW sends small output with its bytes, up to the requested number of times', async () => {
   await using here = await Stage.start();
   const running = await here.run({ argv: ['/bin/cat'], flags: flag.stdin });
   follow(running, 0, 4096, 2);
   await sendStdin(running, 0, 'abc');
-  expect(await nextTold(running)).toEqual({ end: 3, accepted: 3, written: 3, text: 'abc' });
+  expect(await nextPushed(running)).toEqual({ end: 3, accepted: 3, written: 3, text: 'abc' });
   await sendStdin(running, 3, 'def');
-  expect(await nextTold(running)).toEqual({ end: 6, accepted: 6, written: 6, text: 'def' });
+  expect(await nextPushed(running)).toEqual({ end: 6, accepted: 6, written: 6, text: 'def' });
   await sendStdin(running, 6, 'ghi');
   await waitForLog(running, 'abcdefghi');
   endStdin(running, 9);
@@ -95,21 +92,21 @@ test('FOLLOW is told what little comes, with its bytes, as often as it asked for
   expect(running.connection.has(type.data)).toBe(false);
 });
 
-test('FOLLOW is told the end alone of what is more than it asked for, and then nothing until it asks', async () => {
+test('FOLLOW sends only the new end of larger output, then nothing until the next request', async () => {
   await using here = await Stage.start();
   const running = await here.run({ argv: ['/bin/cat'], flags: flag.stdin });
   await sendStdin(running, 0, 'abcdef');
   await waitForLog(running, 'abcdef');
   follow(running, 1, 4, 9);
-  expect(await nextTold(running)).toMatchObject({ end: 6, text: '' });
+  expect(await nextPushed(running)).toMatchObject({ end: 6, text: '' });
   await sendStdin(running, 6, 'ghi');
   await waitForLog(running, 'abcdefghi');
   expect(running.connection.has(type.output)).toBe(false);
   follow(running, 5, 4, 9);
-  expect(await nextTold(running)).toMatchObject({ end: 9, text: 'fghi' });
+  expect(await nextPushed(running)).toMatchObject({ end: 9, text: 'fghi' });
   const large = 'x'.repeat(600);
   await sendStdin(running, 9, large);
-  expect(await nextTold(running)).toMatchObject({ end: 609, text: '' });
+  expect(await nextPushed(running)).toMatchObject({ end: 609, text: '' });
   await sendStdin(running, 609, 'end');
   await waitForLog(running, 'end');
   endStdin(running, 612);
@@ -117,7 +114,7 @@ test('FOLLOW is told the end alone of what is more than it asked for, and then n
   expect(running.connection.has(type.output)).toBe(false);
 });
 
-test('FOLLOW is told no bytes of what the log has given up', async () => {
+test('FOLLOW sends no bytes that the log has dropped', async () => {
   await using here = await Stage.start();
   const running = await here.run({ argv: ['/bin/cat'], flags: flag.stdin, cap: 4096 });
   await sendStdin(running, 0, 'x'.repeat(4096));
@@ -125,19 +122,19 @@ test('FOLLOW is told no bytes of what the log has given up', async () => {
   await sendStdin(running, 4096, 'y');
   await waitForOutput(running, 4096);
   follow(running, 0, 2 ** 32 - 1, 1);
-  expect(await nextTold(running)).toMatchObject({ end: 4097, text: '' });
+  expect(await nextPushed(running)).toMatchObject({ end: 4097, text: '' });
   terminate(running, 0);
   await running.connection.next(type.exited);
 });
 
-test('EXITED comes when all that the leader wrote is in the log', async () => {
+test('EXITED arrives when all output of the leader is in the log', async () => {
   await using here = await Stage.start();
   const { exited, directory } = await here.shellToEnd('head -c 5000000 /dev/zero; echo err >&2');
   expect(exited.end).toEqual([5_000_000, 4]);
   expect(statSync(join(directory, 'out')).size).toBe(5_000_000);
 });
 
-test('a grandchild that holds the pipe delays CLOSED, not EXITED, and never meets SIGPIPE', async () => {
+test('a grandchild that holds the pipe delays CLOSED, not EXITED, and never receives SIGPIPE', async () => {
   await using here = await Stage.start();
   const fifo = join(here.directory, 'fifo');
   spawnSync('mkfifo', [fifo]);
@@ -155,7 +152,7 @@ test('a grandchild that holds the pipe delays CLOSED, not EXITED, and never meet
   expect(readJournal(running).events.map(({ event }) => event)).toEqual(['spawned', 'exited', 'closed']);
 });
 
-test('closed streams end a command no earlier than its exit', async () => {
+test('a command with closed streams ends no earlier than its exit', async () => {
   await using here = await Stage.start();
   const running = await here.shell('exec >&- 2>&-; read line; exit 4', { flags: flag.stdin });
   await until('both streams are closed', () => existsSync(join(running.directory, 'control')));
@@ -165,7 +162,7 @@ test('closed streams end a command no earlier than its exit', async () => {
 
 /* ---- order ---- */
 
-test('the order index tells the finished runs, and only when both streams have spoken', async () => {
+test('the order index reports finished runs, and only when both streams have output', async () => {
   await using here = await Stage.start();
   const running = await here.shell(
     'while read where text; do if [ $where = o ]; then echo $text; else echo $text >&2; fi; done',
@@ -201,7 +198,7 @@ test('the order index tells the finished runs, and only when both streams have s
 
 /* ---- retention ---- */
 
-test('past the cap the oldest bytes go, three quarters stay, and the header says so', async () => {
+test('past the cap the oldest bytes are dropped, three quarters stay, and the header reports the drop', async () => {
   await using here = await Stage.start();
   const cap = 256 * 1024;
   const { exited, directory } = await here.shellToEnd('seq 1 200000', { cap });
@@ -216,7 +213,7 @@ test('past the cap the oldest bytes go, three quarters stay, and the header says
   expect(statSync(join(directory, 'out')).blocks * 512).toBeLessThanOrEqual(cap + 64 * 1024);
 });
 
-test('CAP lowers what is kept at once, and holds for what comes', async () => {
+test('CAP lowers the retained size at once, and applies to later output', async () => {
   await using here = await Stage.start();
   const running = await here.shell('seq 1 200000; read line; seq 1 200000', {
     cap: 8 * 1024 * 1024,
@@ -246,7 +243,7 @@ test.each([1, 2, 3, 4, 5, 100, 4095, 4096, 5000, 9000])('a cap of %d bytes holds
 
 /* ---- pause, block, release ---- */
 
-test('PAUSE holds the command up and RESUME lets it go on', async () => {
+test('PAUSE blocks the command and RESUME lets the command continue', async () => {
   await using here = await Stage.start();
   const running = await here.run({ argv: ['/bin/cat'], flags: flag.stdin });
   running.connection.send(type.pause);
@@ -258,7 +255,7 @@ test('PAUSE holds the command up and RESUME lets it go on', async () => {
   await running.connection.next(type.exited);
 });
 
-test('a paused command’s exit is told with all that it wrote', async () => {
+test('the exit of a paused command is reported with all its output', async () => {
   await using here = await Stage.start();
   const running = await here.shell('read line; echo said while paused; exit 5', { flags: flag.stdin });
   running.connection.send(type.pause);
@@ -271,7 +268,7 @@ test('a paused command’s exit is told with all that it wrote', async () => {
   });
 });
 
-test('a blocking command waits at its cap for the reader, and only while there is one', async () => {
+test('a blocking command waits at its cap for the reader, and only while a reader is connected', async () => {
   await using here = await Stage.start();
   const cap = 64 * 1024;
   const running = await here.shell('head -c 400000 /dev/zero; exit 6', { flags: flag.block, cap });
@@ -290,7 +287,7 @@ test('a blocking command waits at its cap for the reader, and only while there i
   expect(readJournal(running).events[1]).toMatchObject({ exit_code: 6, end: [400_000, 0], lost: [0, 0] });
 });
 
-test('RELEASE drops what was kept and what comes, and the command goes on', async () => {
+test('RELEASE drops retained and later output, and the command continues', async () => {
   await using here = await Stage.start();
   const running = await here.shell('echo before; while read line; do echo "$line"; done; exit 8', {
     flags: flag.stdin,
@@ -312,7 +309,7 @@ test('RELEASE drops what was kept and what comes, and the command goes on', asyn
   await running.connection.ended;
 });
 
-test('RELEASE frees a command that was paused or held up', async () => {
+test('RELEASE frees a command that was paused or blocked', async () => {
   await using here = await Stage.start();
   const running = await here.shell('head -c 1000000 /dev/zero', { flags: flag.block, cap: 8192 });
   await waitForOutput(running, 8191);
@@ -322,7 +319,7 @@ test('RELEASE frees a command that was paused or held up', async () => {
 
 /* ---- full disks ---- */
 
-/** A small file system of its own, gone at the end. */
+/** A separate small file system, removed at the end. */
 function smallDisk(here: Stage, size: string): Disposable & { path: string } {
   const path = join(here.directory, 'disk');
   mkdirSync(path);
@@ -337,12 +334,12 @@ function newDirectoryOn(disk: { path: string }, name: string): string {
   return directory;
 }
 
-/** Fills what is left. */
+/** Fills the remaining space. */
 function fill(disk: { path: string }): void {
   spawnSync('dd', ['if=/dev/zero', `of=${join(disk.path, 'filler')}`, 'bs=4096']);
 }
 
-rootTest('on a full disk the command never waits, its code is kept, and what is missing is told', async () => {
+rootTest('on a full disk the command never waits, its exit code is kept, and lost output is reported', async () => {
   await using here = await Stage.start();
   using disk = smallDisk(here, '1m');
   const directory = newDirectoryOn(disk, 'command');
@@ -352,7 +349,7 @@ rootTest('on a full disk the command never waits, its code is kept, and what is 
   expect(readJournal({ directory }).events.map(({ event }) => event)).toEqual(['spawned', 'exited', 'closed']);
 });
 
-rootTest('when nothing can be given up, the bytes are counted as lost and recorded as a gap', async () => {
+rootTest('when no old output can be dropped, the bytes are counted as lost and recorded as a gap', async () => {
   await using here = await Stage.start();
   using disk = smallDisk(here, '1m');
   const directory = newDirectoryOn(disk, 'command');
@@ -373,7 +370,7 @@ rootTest('when nothing can be given up, the bytes are counted as lost and record
   expect(readFileSync(join(directory, 'out')).subarray(20_000).toString()).toBe('kept again');
 });
 
-rootTest('more than eight gaps become eight, and the bytes between the nearest are given up', async () => {
+rootTest('more than eight gaps become eight, and the bytes between the nearest gaps are dropped', async () => {
   await using here = await Stage.start();
   using disk = smallDisk(here, '1m');
   const directory = newDirectoryOn(disk, 'command');
@@ -384,7 +381,7 @@ rootTest('more than eight gaps become eight, and the bytes between the nearest a
     offset += text.length;
     await waitForOutput(running, offset - 1);
   };
-  // Each round keeps some bytes, then loses some; the log is on page boundaries so that a full disk is full.
+  // Each round keeps some bytes, then loses some; the log ends on page boundaries so that a full disk is really full.
   for (let round = 0; round < 10; round++) {
     await say(`${round}`.repeat(4096 * (round + 1)));
     fill(disk);
@@ -418,7 +415,7 @@ rootTest('a new command on a full disk is refused, and its directory can be clai
   expect(await running.connection.status(type.exited)).toMatchObject({ exitCode: 0 });
 });
 
-rootTest('a file system without holes and reserves works too', async () => {
+rootTest('a file system without holes and preallocation works too', async () => {
   await using here = await Stage.start();
   const path = join(here.directory, 'ramfs');
   mkdirSync(path);
@@ -434,7 +431,7 @@ rootTest('a file system without holes and reserves works too', async () => {
 
 /* ---- the keeper's end ---- */
 
-test('a killed keeper takes its tied leader along, and the journal tells no invented end', async () => {
+test('a killed keeper takes its tied leader along, and the journal records no invented end', async () => {
   await using here = await Stage.start();
   const running = await here.shell('echo up; sleep 600', {
     flags: flag.tied,
@@ -457,7 +454,7 @@ test('a leader that is not tied outlives its keeper', async () => {
   expect(isAlive(running.status.pid)).toBe(true);
 });
 
-test('output goes on while no client is there, and STATUS repairs what was missed', async () => {
+test('output continues while no client is connected, and STATUS reports what a client missed', async () => {
   await using here = await Stage.start();
   const running = await here.shell('read go; echo said alone; exit 12', { flags: flag.stdin });
   await sendStdin(running, 0, 'go');
@@ -471,7 +468,7 @@ test('output goes on while no client is there, and STATUS repairs what was misse
   expect(await replaced.status(type.exited)).toMatchObject({ exitCode: 12, end: [11, 0] });
 });
 
-test('a terminated pipe holder outside of the tree does not keep the keeper from telling the exit', async () => {
+test('a terminated pipe holder outside the tree does not stop the keeper from reporting the exit', async () => {
   await using here = await Stage.start();
   const running = await here.shell('echo up; sleep 600');
   await waitForLog(running, 'up');

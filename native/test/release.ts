@@ -1,4 +1,6 @@
-/** Releases for tests: the program under test with files that say how they are run, and places to unpack them into. */
+/**
+ * Releases for tests: the program under test with files that print how they are run, and directories to unpack into.
+ */
 import { spawnSync } from 'node:child_process';
 import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -9,13 +11,13 @@ import { isRoot, program } from './harness.ts';
 export const exitCode = 3;
 const otherUid = 61234;
 
-/** Stands for the C library's loader: says how it was run. */
+/** Replaces the C library's loader, and prints how it was run. */
 const loader = `#!/bin/sh\necho "$0 $*"\nexit ${exitCode}\n`;
 
-/** What the release of a test carries: a loader, and a daemon that is never run. */
+/** The payload of a test's release: a loader, and a daemon that never runs. */
 export function carried(daemon: Uint8Array = Buffer.from('a daemon')): CarriedFile[] {
   return [
-    { name: 'sandboxd-daemon', bytes: Buffer.from(loader) },
+    { name: 'boxkeep-daemon', bytes: Buffer.from(loader) },
     { name: 'daemon', bytes: daemon },
   ];
 }
@@ -35,30 +37,29 @@ export function environment(env: Record<string, string> = {}): Record<string, st
   return { PATH: '/usr/sbin:/usr/bin:/sbin:/bin', ASAN_OPTIONS: 'detect_leaks=0', ...env };
 }
 
-/** In a mount namespace in which the machine's own places are fresh, so that no test leaves anything there. */
+/** Runs in a mount namespace with fresh directories in place of the machine's, so that no test leaves files there. */
 export function isolated(prepare: string): string[] {
   const fresh =
     'for place in /var/lib /run; do mount -t tmpfs -o mode=755 tmpfs $place; done; mount -t tmpfs tmpfs /dev/shm';
   return ['unshare', '-m', '/bin/sh', '-c', `${fresh}; ${prepare}; "$@"`, 'sh'];
 }
 
-/** How the daemon of a release is run from a directory. */
+/** The command line with which the daemon of a release runs from a directory. */
 export function commandIn(directory: string, ...args: string[]): string {
-  const options = ['--inhibit-cache', '--library-path', directory, '--argv0', 'sandboxd'];
-  return `${[join(directory, 'sandboxd-daemon'), ...options, join(directory, 'daemon'), ...args].join(' ')}\n`;
+  const options = ['--inhibit-cache', '--library-path', directory, '--argv0', 'boxkeep'];
+  return `${[join(directory, 'boxkeep-daemon'), ...options, join(directory, 'daemon'), ...args].join(' ')}\n`;
 }
 
-/** The name of the directory of one version. */
-export const versionName = (payload: Uint8Array): string =>
-  `sandboxd-${digestOf(payload).toString('hex').slice(0, 16)}`;
+/** The directory name of one version. */
+export const versionName = (payload: Uint8Array): string => `boxkeep-${digestOf(payload).toString('hex').slice(0, 16)}`;
 
-/** A directory of a test, with a release in it and a place for an account without privilege. */
+/** A directory of a test, with a release and a directory for an unprivileged account. */
 export class ReleaseStage implements Disposable {
-  readonly directory = mkdtempSync(join(tmpdir(), 'sandboxd-release-'));
+  readonly directory = mkdtempSync(join(tmpdir(), 'boxkeep-release-'));
   readonly temporary = join(this.directory, 'tmp');
   readonly uid = isRoot ? otherUid : (process.getuid?.() ?? 0);
-  /** Where that account unpacks to. */
-  readonly place = join(this.temporary, `sandboxd-bin-${this.uid}`);
+  /** The directory that account unpacks to. */
+  readonly place = join(this.temporary, `boxkeep-bin-${this.uid}`);
   readonly env = { TMPDIR: this.temporary };
   readonly #account = isRoot ? ['setpriv', `--reuid=${otherUid}`, `--regid=${otherUid}`, '--clear-groups'] : [];
 
@@ -68,8 +69,8 @@ export class ReleaseStage implements Disposable {
     chmodSync(this.temporary, 0o1777);
   }
 
-  /** Writes a release, and answers its path and the directory that it unpacks into. */
-  make(files = carried(), payload = encodePayload(files), changes: Partial<Trailer> = {}, name = 'sandboxd') {
+  /** Writes a release, and returns its path and the directory that it unpacks into. */
+  make(files = carried(), payload = encodePayload(files), changes: Partial<Trailer> = {}, name = 'boxkeep') {
     const path = join(this.directory, name);
     writeFileSync(path, joinRelease(readFileSync(program), files, payload, changes));
     chmodSync(path, 0o755);
@@ -77,7 +78,7 @@ export class ReleaseStage implements Disposable {
     return { path, version, directory: join(this.place, version), bytes: readFileSync(path) };
   }
 
-  /** The command of the account without privilege. */
+  /** The command of the unprivileged account. */
   asAccount(...command: string[]): string[] {
     return [...this.#account, ...command];
   }

@@ -1,24 +1,12 @@
-/** stdin by offsets: repetition, gaps, the window, the end. */
-import { expect, setDefaultTimeout, test } from 'bun:test';
+/** stdin by offsets: repetitions, gaps, the window, the end. */
+import { expect, test } from 'bun:test';
 import { join } from 'node:path';
-import {
-  endStdin,
-  readLog,
-  sendStdin,
-  signal,
-  Stage,
-  stdinState,
-  waitForLog,
-  waitForOutput,
-  testLimitMs,
-} from './harness.ts';
+import { endStdin, readLog, sendStdin, signal, Stage, stdinState, waitForLog, waitForOutput } from './harness.ts';
 import { fields, flag, scope, type } from './keeper-client.ts';
-
-setDefaultTimeout(testLimitMs);
 
 const windowBytes = 256 * 1024;
 
-test('bytes arrive in order and the end ends', async () => {
+test('bytes arrive in order, and the end arrives after them', async () => {
   await using here = await Stage.start();
   const running = await here.run({ argv: ['/bin/cat'], flags: flag.stdin });
   expect(running.status).toMatchObject({ stdinOpen: true });
@@ -56,7 +44,7 @@ test('a repetition does nothing, an overlap adds its new part, a gap is ignored'
   expect(readLog(running)).toBe('abcdefgh');
 });
 
-test('an end asked for early waits for its bytes and takes none past it', async () => {
+test('an end requested early waits for its bytes and accepts none after it', async () => {
   await using here = await Stage.start();
   const running = await here.run({ argv: ['/bin/cat'], flags: flag.stdin });
   endStdin(running, 4);
@@ -66,7 +54,7 @@ test('an end asked for early waits for its bytes and takes none past it', async 
   expect(readLog(running)).toBe('abcd');
 });
 
-test('no more is accepted than the window, and its opening is told', async () => {
+test('the window limits the accepted bytes, and its opening is reported', async () => {
   await using here = await Stage.start();
   const held = await here.run({ argv: ['/bin/sleep', '600'], flags: flag.stdin });
   const chunk = Buffer.alloc(100_000, 'x');
@@ -96,7 +84,7 @@ test('a slow reader gets every byte once', async () => {
   expect(readLog(running).split(' ')[0]).toBe(new Bun.CryptoHasher('sha256').update(bytes).digest('hex'));
 });
 
-test('when nobody reads any more, what comes is taken and dropped', async () => {
+test('when no reader is left, further input is accepted and dropped', async () => {
   await using here = await Stage.start();
   const running = await here.shell('exec 0<&-; echo closed; sleep 600', { flags: flag.stdin });
   await waitForLog(running, 'closed');
@@ -107,7 +95,7 @@ test('when nobody reads any more, what comes is taken and dropped', async () => 
   await signal({ ...running, connection: again }, 9, scope.tree);
 });
 
-test('a new client learns where stdin stands and goes on', async () => {
+test('a new client learns the stdin offset and continues', async () => {
   await using here = await Stage.start();
   const running = await here.run({ argv: ['/bin/cat'], flags: flag.stdin });
   await sendStdin(running, 0, 'before ');
@@ -122,7 +110,7 @@ test('a new client learns where stdin stands and goes on', async () => {
   expect(readLog(running)).toBe('before after');
 });
 
-test('an empty frame only asks', async () => {
+test('an empty frame only queries the offset', async () => {
   await using here = await Stage.start();
   const running = await here.run({ argv: ['/bin/cat'], flags: flag.stdin });
   running.connection.send(type.stdin, fields([64, 0]));

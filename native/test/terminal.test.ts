@@ -1,5 +1,5 @@
-/** Terminals: size, job control, the end character, retention, hang-up. */
-import { expect, setDefaultTimeout, test } from 'bun:test';
+/** Terminals: size, job control, the end character, retention, hangup. */
+import { expect, test } from 'bun:test';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import {
@@ -15,16 +15,13 @@ import {
   until,
   waitForLog,
   type Running,
-  testLimitMs,
 } from './harness.ts';
 import { decodeStatus, fields, flag, scope, type } from './keeper-client.ts';
-
-setDefaultTimeout(testLimitMs);
 
 const terminal = { flags: flag.terminal };
 const account = { flags: flag.terminal | flag.account, uid: 61234, gid: 61234 };
 
-/** Types at a terminal, keeping count. */
+/** Types at a terminal, and counts the bytes. */
 function typist(running: Running): (text: string) => Promise<void> {
   let offset = 0;
   return async (text) => {
@@ -33,7 +30,7 @@ function typist(running: Running): (text: string) => Promise<void> {
   };
 }
 
-test('a command at a terminal has one, of the size asked for, as its controlling terminal', async () => {
+test('a command at a terminal has a controlling terminal of the requested size', async () => {
   await using here = await Stage.start();
   const { exited, directory, status } = await here.shellToEnd(
     'test -t 0 && test -t 1 && test -t 2 && stty size; tty; stty size < /dev/tty; echo err >&2',
@@ -52,7 +49,7 @@ test('a command at a terminal has one, of the size asked for, as its controlling
   expect(exited).toMatchObject({ exitCode: 0, closed: true });
 });
 
-test('a terminal belongs to the account and can be opened again', async () => {
+test('a terminal belongs to the account and can be reopened', async () => {
   await using here = await Stage.start();
   const { directory } = await here.shellToEnd(
     'echo again > /dev/tty; echo too > $(tty); stat -c %u $(tty)',
@@ -61,7 +58,7 @@ test('a terminal belongs to the account and can be opened again', async () => {
   expect(readLog({ directory })).toBe(`again\r\ntoo\r\n${isRoot ? 61234 : process.getuid?.()}\r\n`);
 });
 
-test('RESIZE changes the size and tells the command', async () => {
+test('RESIZE changes the size and notifies the command', async () => {
   await using here = await Stage.start();
   const running = await here.shell('trap "stty size" WINCH; echo up; while :; do sleep 0.01; done', terminal);
   await waitForLog(running, 'up');
@@ -71,7 +68,7 @@ test('RESIZE changes the size and tells the command', async () => {
   await running.connection.next(type.exited);
 });
 
-test('what is typed is answered with its echo, and soon where there is none', async () => {
+test('typed input is acknowledged with its echo, and soon where there is none', async () => {
   await using here = await Stage.start();
   const running = await here.shell('echo up; read line; stty -echo; echo quiet; read line', terminal);
   const { connection } = running;
@@ -110,7 +107,7 @@ test('^C ends the foreground job and not the shell, ^D ends the shell', async ()
   expect(await running.connection.status(type.exited)).toMatchObject({ exited: true, cause: 0 });
 });
 
-test('TERMINATE hangs a terminal up: a shell that is deaf to SIGTERM ends, and its stopped job with it', async () => {
+test('TERMINATE hangs a terminal up: a shell that ignores SIGTERM ends, and its stopped job with it', async () => {
   await using here = await Stage.start();
   const running = await here.run({
     ...terminal,
@@ -128,17 +125,17 @@ test('TERMINATE hangs a terminal up: a shell that is deaf to SIGTERM ends, and i
   await running.connection.ended;
 });
 
-test('who was not to notice the end of the terminal gets SIGTERM, and only those of its session SIGHUP', async () => {
+test('on TERMINATE session members receive SIGHUP, and every process that survives receives SIGTERM', async () => {
   await using here = await Stage.start();
-  const tells = 'trap "echo hup >>$0" HUP; trap "echo term >>$0; exit" TERM; echo up; while :; do sleep 0.01; done';
+  const script = 'trap "echo hup >>$0" HUP; trap "echo term >>$0; exit" TERM; echo up; while :; do sleep 0.01; done';
   const [inside, outside] = [join(here.directory, 'inside'), join(here.directory, 'outside')];
-  const start = (file: string, before: string) => `${before} sh -c '${tells}' ${file} &`;
+  const start = (file: string, before: string) => `${before} sh -c '${script}' ${file} &`;
   const running = await here.shell(`${start(inside, '')} ${start(outside, 'setsid')} wait`, terminal);
   await waitForLog(running, /up\r\nup\r\n/);
   terminate(running, 60_000);
   expect(await running.connection.status(type.exited)).toMatchObject({ signal: 1 });
   await running.connection.ended;
-  // The kernel tells of the end of the leader once more.
+  // The kernel sends SIGHUP once more at the end of the leader.
   expect(readFileSync(inside, 'utf8')).toMatch(/^(hup\n){1,2}term\n$/);
   expect(readFileSync(outside, 'utf8')).toBe('term\n');
 });
@@ -149,7 +146,7 @@ async function untilRuns(running: Running, name: string): Promise<void> {
   await until(`${name} runs`, () => children().some((pid) => readProc(pid, 'comm') === `${name}\n`));
 }
 
-test('an end is given once for its place, and again further on', async () => {
+test('an end of input is sent once per offset, and again further on', async () => {
   await using here = await Stage.start();
   const running = await here.shell('stty -echo; echo up; cat; echo first; cat; echo second', terminal);
   await waitForLog(running, 'up');
@@ -163,7 +160,7 @@ test('an end is given once for its place, and again further on', async () => {
   expect(readLog(running)).toBe('up\r\none\r\nfirst\r\ntwo\r\nsecond\r\n');
 });
 
-test('what is typed after an end that waits comes after it', async () => {
+test('input typed after a pending end arrives after that end', async () => {
   await using here = await Stage.start();
   const running = await here.shell('stty -echo; echo up; read go; cat; echo between; cat', terminal);
   await waitForLog(running, 'up');
@@ -191,7 +188,7 @@ test('a long paste into a raw terminal arrives whole', async () => {
   expect(readLog(running)).toContain(new Bun.CryptoHasher('sha256').update(bytes).digest('hex'));
 });
 
-test('all output of a terminal is there at its exit', async () => {
+test('all output of a terminal is in the log at its exit', async () => {
   await using here = await Stage.start();
   const { exited, directory } = await here.shellToEnd('stty -opost; seq 1 100000', terminal);
   const whole = Array.from({ length: 100_000 }, (_, index) => `${index + 1}\n`).join('');
@@ -207,7 +204,7 @@ test('a background job of a terminal does not delay its end', async () => {
   await running.connection.ended;
 });
 
-test('a blocking terminal holds its flood for the reader and loses nothing', async () => {
+test('a blocking terminal holds back a flood for the reader and loses nothing', async () => {
   await using here = await Stage.start();
   const cap = 128 * 1024;
   const running = await here.shell('stty -opost; exec seq 1 200000', { flags: flag.terminal | flag.block, cap });

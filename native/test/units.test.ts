@@ -1,18 +1,15 @@
-/** Parts of the program on their own, compiled with every check the compiler has. */
-import { expect, setDefaultTimeout, test } from 'bun:test';
+/** Single functions of the program, compiled with every check of the compiler. */
+import { expect, test } from 'bun:test';
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { testLimitMs } from './harness.ts';
-
-setDefaultTimeout(testLimitMs);
 
 const sources = join(import.meta.dirname, '..');
 const units = ['frame.c', 'io.c', 'journal.c', 'log.c', 'order.c', 'stdin.c'].map((name) => join(sources, name));
 
 test('indexes stay within their limits, headers within their bytes, fields within their frames', () => {
-  const directory = mkdtempSync(join(tmpdir(), 'sandboxd-units-'));
+  const directory = mkdtempSync(join(tmpdir(), 'boxkeep-units-'));
   try {
     const binary = join(directory, 'units');
     const flags = [

@@ -1,5 +1,5 @@
-/** The unpacked daemon: in the first place that will do, once, whole, and not longer than it is used. */
-import { expect, setDefaultTimeout, test } from 'bun:test';
+/** The unpacked daemon: in the first usable directory, once, whole, and only as long as it is in use. */
+import { expect, test } from 'bun:test';
 import { spawn, spawnSync } from 'node:child_process';
 import {
   chmodSync,
@@ -15,87 +15,85 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { rootTest, testLimitMs, until } from './harness.ts';
+import { rootTest, until } from './harness.ts';
 import { carried, commandIn, environment, exitCode, isolated, ReleaseStage, run } from './release.ts';
 
-setDefaultTimeout(testLimitMs);
-
-const carriedNames = ['daemon', 'sandboxd-daemon'];
+const carriedNames = ['boxkeep-daemon', 'daemon'];
 const randomBytes = (size: number): Buffer =>
   Buffer.concat(Array.from({ length: size / 65_536 }, () => crypto.getRandomValues(Buffer.alloc(65_536))));
 
-/* ---- places ---- */
+/* ---- directories ---- */
 
-rootTest('the daemon is unpacked into /var/lib and run with its arguments', () => {
+rootTest('the daemon is unpacked into /var/lib and runs with its arguments', () => {
   using stage = new ReleaseStage();
   const { path, version } = stage.make();
   const { status, stdout } = run([...isolated(':'), path, 'version', '--long']);
-  expect([status, stdout]).toEqual([3, commandIn(`/var/lib/sandboxd/bin/${version}`, 'version', '--long')]);
+  expect([status, stdout]).toEqual([3, commandIn(`/var/lib/boxkeep/bin/${version}`, 'version', '--long')]);
 });
 
-rootTest('start runs it below init', () => {
+rootTest('start runs the daemon below init', () => {
   using stage = new ReleaseStage();
   const { status, stdout } = run([...isolated(':'), stage.make().path, 'start', '--api-key', 'k', 'x']);
   expect([status, stdout]).toEqual([3, expect.stringMatching(/\/daemon start x\n$/)]);
 });
 
 rootTest.each([
-  ['mount -o remount,ro /var/lib', '/run/sandboxd/bin'],
-  ['mount -o remount,noexec /var/lib', '/run/sandboxd/bin'],
-  ['mount -o remount,noexec /var/lib; mount -o remount,noexec /run', 'TMPDIR/sandboxd-bin-0'],
+  ['mount -o remount,ro /var/lib', '/run/boxkeep/bin'],
+  ['mount -o remount,noexec /var/lib', '/run/boxkeep/bin'],
+  ['mount -o remount,noexec /var/lib; mount -o remount,noexec /run', 'TMPDIR/boxkeep-bin-0'],
   [
     'mount -o remount,noexec /var/lib; mount -o remount,noexec /run; mount -t tmpfs -o noexec tmpfs $TMPDIR',
-    '/dev/shm/sandboxd-bin-0',
+    '/dev/shm/boxkeep-bin-0',
   ],
-  ['mkdir -m 777 /var/lib/sandboxd', '/run/sandboxd/bin'],
-  ['mkdir -p /var/lib/sandboxd; mkdir -m 755 /var/lib/sandboxd/bin', '/run/sandboxd/bin'],
-  ['mkdir -p /var/lib/sandboxd /var/lib/elsewhere; ln -s ../elsewhere /var/lib/sandboxd/bin', '/run/sandboxd/bin'],
+  ['mkdir -m 777 /var/lib/boxkeep', '/run/boxkeep/bin'],
+  ['mkdir -p /var/lib/boxkeep; mkdir -m 755 /var/lib/boxkeep/bin', '/run/boxkeep/bin'],
+  ['mkdir -p /var/lib/boxkeep /var/lib/elsewhere; ln -s ../elsewhere /var/lib/boxkeep/bin', '/run/boxkeep/bin'],
   [
-    'mkdir -p /var/lib/sandboxd; mkdir -m 700 /var/lib/sandboxd/bin; chown 61234 /var/lib/sandboxd/bin',
-    '/run/sandboxd/bin',
+    'mkdir -p /var/lib/boxkeep; mkdir -m 700 /var/lib/boxkeep/bin; chown 61234 /var/lib/boxkeep/bin',
+    '/run/boxkeep/bin',
   ],
-  ['mount -t tmpfs -o size=64k tmpfs /var/lib', '/run/sandboxd/bin'],
-])('after %p the place is %s', (prepare: string, place: string) => {
+  ['mount -t tmpfs -o size=64k tmpfs /var/lib', '/run/boxkeep/bin'],
+])('after %p the daemon is unpacked to %s', (prepare: string, place: string) => {
   using stage = new ReleaseStage();
   const { path, version } = stage.make(carried(randomBytes(131_072)));
   const { stdout } = run([...isolated(prepare), path, 'x'], stage.env);
   expect(stdout).toBe(commandIn(`${place.replace('TMPDIR', stage.temporary)}/${version}`, 'x'));
 });
 
-rootTest('when no place will do, each is named with its reason', () => {
+rootTest('when no directory is usable, each is named with its reason', () => {
   using stage = new ReleaseStage();
   const prepare =
     'mount -o remount,noexec /var/lib; mount -o remount,ro /run; mount -t tmpfs -o size=64k tmpfs $TMPDIR; ' +
-    'mkdir -m 755 /dev/shm/sandboxd-bin-0';
+    'mkdir -m 755 /dev/shm/boxkeep-bin-0';
   const { status, stderr } = run([...isolated(prepare), stage.make(carried(randomBytes(131_072))).path], stage.env);
   expect([status, stderr]).toEqual([
     1,
-    'sandboxd: nowhere to unpack the daemon: /var/lib/sandboxd/bin (mounted noexec), ' +
-      '/run/sandboxd/bin (Read-only file system), ' +
-      `${stage.temporary}/sandboxd-bin-0 (No space left on device), ` +
-      '/dev/shm/sandboxd-bin-0 (not ours alone); set TMPDIR to a directory with room for it\n',
+    'boxkeep: nowhere to unpack the daemon: /var/lib/boxkeep/bin (mounted noexec), ' +
+      '/run/boxkeep/bin (Read-only file system), ' +
+      `${stage.temporary}/boxkeep-bin-0 (No space left on device), ` +
+      '/dev/shm/boxkeep-bin-0 (not ours alone); set TMPDIR to a directory with room for it\n',
   ]);
 });
 
-rootTest('a full disk is left as it was', () => {
+rootTest('a full disk is left unchanged', () => {
   using stage = new ReleaseStage();
   const { path } = stage.make(carried(randomBytes(131_072)));
   const full = 'mount -t tmpfs -o size=64k tmpfs /var/lib';
-  const look = ['sh', '-c', '"$0" x; find /var/lib/sandboxd', path];
-  expect(run([...isolated(full), ...look]).stdout).toEndWith('/var/lib/sandboxd\n/var/lib/sandboxd/bin\n');
+  const look = ['sh', '-c', '"$0" x; find /var/lib/boxkeep', path];
+  expect(run([...isolated(full), ...look]).stdout).toEndWith('/var/lib/boxkeep\n/var/lib/boxkeep/bin\n');
 });
 
-rootTest('a place that somebody else has prepared is not used', () => {
+rootTest('a directory that another account prepared is not used', () => {
   using stage = new ReleaseStage();
   const { path } = stage.make();
   mkdirSync(stage.place, { mode: 0o700 });
   const { status, stdout } = run([...isolated(':'), ...stage.asAccount(path, 'x')], stage.env);
-  expect([status, stdout]).toEqual([exitCode, expect.stringContaining('/dev/shm/sandboxd-bin-')]);
+  expect([status, stdout]).toEqual([exitCode, expect.stringContaining('/dev/shm/boxkeep-bin-')]);
 });
 
-/* ---- once, and whole ---- */
+/* ---- once and whole ---- */
 
-test('it is unpacked once, and found as it is by the next start', () => {
+test('the daemon is unpacked once, and the next start reuses the files', () => {
   using stage = new ReleaseStage();
   const { path, directory } = stage.make();
   expect(stage.run(path)).toMatchObject({ status: exitCode, stderr: '' });
@@ -110,19 +108,19 @@ test('it is unpacked once, and found as it is by the next start', () => {
 });
 
 test.each<[string, (daemon: string, directory: string) => void]>([
-  ['is gone', (daemon) => rmSync(daemon)],
-  ['was cut off', (daemon) => truncateSync(daemon, 3)],
-  ['is open to others', (daemon) => chmodSync(daemon, 0o777)],
-  ['cannot be run', (daemon) => chmodSync(daemon, 0o400)],
+  ['is missing', (daemon) => rmSync(daemon)],
+  ['is truncated', (daemon) => truncateSync(daemon, 3)],
+  ['is writable by others', (daemon) => chmodSync(daemon, 0o777)],
+  ['is not executable', (daemon) => chmodSync(daemon, 0o400)],
   [
-    'is a link',
+    'is a symbolic link',
     (daemon) => {
       rmSync(daemon);
       symlinkSync('/bin/false', daemon);
     },
   ],
-  ['is gone with its directory', (_, directory) => rmSync(directory, { recursive: true })],
-])('a daemon that %s is made again', (_, spoil) => {
+  ['is missing with its directory', (_, directory) => rmSync(directory, { recursive: true })],
+])('a daemon that %s is unpacked again', (_, spoil) => {
   using stage = new ReleaseStage();
   const { path, directory } = stage.make();
   stage.run(path);
@@ -133,7 +131,7 @@ test.each<[string, (daemon: string, directory: string) => void]>([
   expect(readFileSync(daemon, 'utf8')).toBe('a daemon');
 });
 
-test('many first starts at once all run a whole daemon, and leave nothing else', async () => {
+test('many concurrent first starts all run a whole daemon and leave no other files', async () => {
   using stage = new ReleaseStage();
   const { path, directory } = stage.make(carried(randomBytes(65_536 * 64)));
   const [first = '', ...rest] = stage.asAccount(path, 'x');
@@ -148,7 +146,7 @@ test('many first starts at once all run a whole daemon, and leave nothing else',
   expect(readdirSync(directory).toSorted()).toEqual(carriedNames);
 });
 
-test('what a killed start has left behind is taken for nothing, and removed', async () => {
+test('files left by a killed start are not used, and are removed', async () => {
   using stage = new ReleaseStage();
   const { path, directory } = stage.make(carried(randomBytes(65_536 * 512)));
   const [first = '', ...rest] = stage.asAccount(path, 'x');
@@ -165,7 +163,7 @@ test('what a killed start has left behind is taken for nothing, and removed', as
 
 /* ---- versions ---- */
 
-test('a new version removes an old one that nobody uses', () => {
+test('a new version removes an old one that is not in use', () => {
   using stage = new ReleaseStage();
   const older = stage.make(carried(Buffer.from('older')));
   stage.run(older.path);
@@ -174,9 +172,9 @@ test('a new version removes an old one that nobody uses', () => {
   expect(readdirSync(stage.place)).toEqual([newer.version]);
 });
 
-test('a new version leaves an old one that runs, and removes it when it has ended', async () => {
+test('a new version keeps an old one that runs, and removes it after it has ended', async () => {
   using stage = new ReleaseStage();
-  const waits = { name: 'sandboxd-daemon', bytes: Buffer.from('#!/bin/sh\necho up\nread line\n') };
+  const waits = { name: 'boxkeep-daemon', bytes: Buffer.from('#!/bin/sh\necho up\nread line\n') };
   const daemon = { name: 'daemon', bytes: Buffer.from('older') };
   const older = stage.make([waits, daemon], undefined, {}, 'older');
   const [first = '', ...rest] = stage.asAccount(older.path, 'start');
@@ -194,7 +192,7 @@ test('a new version leaves an old one that runs, and removes it when it has ende
   expect(readdirSync(stage.place)).toEqual([newest.version]);
 });
 
-test('only versions are removed from a place', () => {
+test('only versions are removed from a directory', () => {
   using stage = new ReleaseStage();
   const { path } = stage.make();
   stage.run(path);

@@ -1,5 +1,8 @@
-/** An upgrade as init goes through it: the daemons take turns, init becomes the new program, or nothing changes. */
-import { expect, setDefaultTimeout, test } from 'bun:test';
+/**
+ * The steps of an upgrade in init: the daemons take over from each other, init becomes the new program, or nothing
+ * changes.
+ */
+import { expect, test } from 'bun:test';
 import { spawnSync } from 'node:child_process';
 import { chmodSync, chownSync, copyFileSync, readdirSync, readlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -14,21 +17,18 @@ import {
   rootTest,
   sendStdin,
   Stage,
-  testLimitMs,
   until,
   waitForLog,
 } from './harness.ts';
 import { flag, type } from './keeper-client.ts';
 
-setDefaultTimeout(testLimitMs);
-
 interface Outcome {
-  /** From, to, and what was not done; null when the upgrade was called off. */
+  /** The old version, the new version, and the step that failed; null when the upgrade was abandoned. */
   readonly done: readonly [from: string, to: string, fault: string] | null;
   readonly reason: string;
 }
 
-/** Asks for an upgrade to a file; without a daemon of its own it takes the one that runs. */
+/** Requests an upgrade to a file; without its own daemon the file uses the running one. */
 async function upgrade(here: Stage, file = program, daemon: readonly string[] = []): Promise<Outcome> {
   const connection = await here.open(join(here.init.runtime, 'upgrade.sock'));
   connection.send(type.upgrade, Buffer.from(`${[file, ...daemon].join('\0')}\0`));
@@ -43,7 +43,7 @@ function daemonPids(init: Init): number[] {
   return init.lines.filter(({ event }) => event === 'boot').map(({ pid }) => Number(pid));
 }
 
-/** A copy of the program under test, so that init can be seen to become it. */
+/** A copy of the program under test, so that the test can see init become the copy. */
 function copyProgram(here: Stage, name: string): string {
   const path = join(here.directory, name);
   copyFileSync(program, path);
@@ -51,7 +51,7 @@ function copyProgram(here: Stage, name: string): string {
   return path;
 }
 
-test('the new daemon takes over, the old one leaves, init becomes the new program and keeps its pid', async () => {
+test('the new daemon takes over, the old one exits, and init becomes the new program with the same pid', async () => {
   await using here = await Stage.start();
   const { init } = here;
   const running = await here.shell('read line; echo "$line"; exit 4', { flags: flag.stdin });
@@ -60,7 +60,7 @@ test('the new daemon takes over, the old one leaves, init becomes the new progra
   expect((await upgrade(here, copy)).done).toEqual(['first', 'next', '']);
   expect(init.pid).toBe(before);
   if (isRoot) expect(readlinkSync(`/proc/${init.pid}/exe`)).toBe(copy);
-  expect(readProc(init.pid, 'cmdline').replaceAll('\0', '')).toBe('sandboxd: init');
+  expect(readProc(init.pid, 'cmdline').replaceAll('\0', '')).toBe('boxkeep: init');
   const order = init.lines.map(({ event }) => event).filter((event) => event !== 'listening');
   expect(order.slice(0, 5)).toEqual(['boot', 'ready', 'boot', 'handover', 'take']);
   expect(init.lines.filter(({ event }) => event === 'boot').at(-1)).toMatchObject({ isSuccessor: true });
@@ -72,11 +72,11 @@ test('the new daemon takes over, the old one leaves, init becomes the new progra
   expect(readLog(await here.shellToEnd('echo served'))).toBe('served\n');
 });
 
-test('one upgrade after another, and the end afterwards is in order', async () => {
+test('repeated upgrades work, and the shutdown after them is orderly', async () => {
   await using here = await Stage.start();
   for (let index = 0; index < 3; index++) expect((await upgrade(here)).done?.[1]).toBe('next');
   expect(daemonPids(here.init)).toHaveLength(4);
-  // Without privilege nobody may look into init; what it has just answered it is about to close.
+  // An unprivileged test cannot inspect init. init is about to close the connection that it just answered.
   const descriptors = (): number => (isRoot ? readdirSync(`/proc/${here.init.pid}/fd`).length : 0);
   const before = descriptors();
   expect((await upgrade(here)).done?.[1]).toBe('next');
@@ -88,7 +88,7 @@ test('one upgrade after another, and the end afterwards is in order', async () =
   expect(readJournal(running).events[1]).toMatchObject({ cause: 3, exit_code: 0 });
 });
 
-test('a daemon that dies after the upgrade is started again, by the new program, with the same keys', async () => {
+test('a daemon that dies after the upgrade is restarted by the new program, with the same keys', async () => {
   const key = 'a-key-that-goes-over-0123456789';
   await using here = await Stage.start({ env: { SVC_API_KEY: key, LD_BIND_NOW: '1' }, arguments: ['--port', '1'] });
   await upgrade(here);
@@ -105,7 +105,7 @@ test('a daemon that dies after the upgrade is started again, by the new program,
     for (const file of ['environ', 'cmdline']) expect(readProc(pid, file)).not.toContain(key);
 });
 
-test('orphans of before and after are reaped', async () => {
+test('orphans from before and after the upgrade are reaped', async () => {
   await using here = await Stage.start();
   const script = 'sleep 0.3 & echo $!; exec sleep 600';
   const before = await here.shell(script, { flags: flag.tied });
@@ -118,7 +118,7 @@ test('orphans of before and after are reaped', async () => {
   );
 });
 
-rootTest('as PID 1 init stays PID 1, and reaps', async () => {
+rootTest('as PID 1 init stays PID 1 and keeps reaping', async () => {
   await using here = await Stage.start({ wrapper: ['unshare', '-p', '-f', '--mount-proc'] });
   const { init } = here;
   expect((await upgrade(here)).done?.[1]).toBe('next');
@@ -134,7 +134,7 @@ rootTest('as PID 1 init stays PID 1, and reaps', async () => {
   expect(await init.ended()).toEqual({ code: 0, signal: null });
 });
 
-/* ---- what stays as it was ---- */
+/* ---- failed upgrades change nothing ---- */
 
 async function expectAsBefore(here: Stage): Promise<void> {
   expect(readLog(await here.shellToEnd('echo served'))).toBe('served\n');
@@ -142,12 +142,12 @@ async function expectAsBefore(here: Stage): Promise<void> {
   expect((await upgradeSocketAnswers(here)).reason).toContain('cannot be run');
 }
 
-/** The next request is listened to. */
+/** The upgrade socket accepts the next request. */
 function upgradeSocketAnswers(here: Stage): Promise<Outcome> {
-  return upgrade(here, '/nowhere/sandboxd');
+  return upgrade(here, '/nowhere/boxkeep');
 }
 
-test('a file that is no program, is not there, or can be written by others is refused', async () => {
+test('a file that is not a program, does not exist, or is writable by others is refused', async () => {
   await using here = await Stage.start();
   const text = join(here.directory, 'text');
   writeFileSync(text, 'no program');
@@ -161,7 +161,7 @@ test('a file that is no program, is not there, or can be written by others is re
   await expectAsBefore(here);
 });
 
-rootTest('a file of another account is refused, and so is a request of another account', async () => {
+rootTest('a file of another account and a request of another account are refused', async () => {
   await using here = await Stage.start();
   const foreign = copyProgram(here, 'foreign');
   chownSync(foreign, 61234, 61234);
@@ -178,28 +178,28 @@ rootTest('a file of another account is refused, and so is a request of another a
   await expectAsBefore(here);
 });
 
-test('a new daemon that ends before it stands by changes nothing', async () => {
+test('a new daemon that exits before it stands by changes nothing', async () => {
   await using here = await Stage.start({ behaviour: 'successor-dies-at-once' });
   expect((await upgrade(here)).reason).toContain('the new daemon ended with 5 before it served');
   expect(here.init.lines.some(({ event }) => event === 'handover')).toBe(false);
   await expectAsBefore(here);
 });
 
-test('a new daemon that ends while it takes over gives everything back', async () => {
+test('a new daemon that exits during the takeover gives everything back', async () => {
   await using here = await Stage.start({ behaviour: 'successor-dies-taking' });
   expect((await upgrade(here)).reason).toContain('the new daemon ended with 6 before it served');
   expect(await here.init.line({ event: 'go-on' })).toMatchObject({ pid: daemonPids(here.init)[0] });
   await expectAsBefore(here);
 });
 
-test('a daemon that never hands over serves on', async () => {
+test('a daemon that never hands over keeps serving', async () => {
   await using here = await Stage.start({ behaviour: 'never-hands' });
   expect((await upgrade(here)).reason).toBe('the daemon that serves did not hand over in time');
   await here.init.line({ event: 'go-on' });
   await expectAsBefore(here);
 });
 
-test('a daemon that dies while another one starts is succeeded by it', async () => {
+test('a daemon that dies while a new one starts is succeeded by the new one', async () => {
   await using here = await Stage.start();
   const [old = 0] = daemonPids(here.init);
   process.kill(old, 'SIGSTOP');
@@ -211,7 +211,7 @@ test('a daemon that dies while another one starts is succeeded by it', async () 
   expect(readLog(await here.shellToEnd('echo served'))).toBe('served\n');
 });
 
-test('a second request in the middle of an upgrade waits for its turn', async () => {
+test('a second upgrade request waits for the first upgrade', async () => {
   await using here = await Stage.start({ behaviour: 'successor-hangs' });
   const first = upgrade(here);
   await until('the new daemon starts', () => daemonPids(here.init).length === 2);
@@ -221,19 +221,19 @@ test('a second request in the middle of an upgrade waits for its turn', async ()
   expect((await second).reason).toContain('cannot be run');
 });
 
-test('SIGTERM in the middle of an upgrade ends both daemons and everything else', async () => {
+test('SIGTERM during an upgrade ends both daemons and everything else', async () => {
   await using here = await Stage.start({ behaviour: 'successor-hangs' });
   const asked = upgrade(here);
   await until('the new daemon starts', () => daemonPids(here.init).length === 2);
   const start = performance.now();
   here.init.kill('SIGTERM');
-  expect((await asked).reason).toBe('sandboxd was asked to end');
+  expect((await asked).reason).toBe('boxkeep was asked to end');
   expect(await here.init.ended()).toEqual({ code: 0, signal: null });
   expect(performance.now() - start).toBeLessThan(8000);
   for (const pid of daemonPids(here.init)) expect(isAlive(pid)).toBe(false);
 });
 
-test('a daemon that stays for its clients ends with sandboxd', async () => {
+test('a daemon that stays for its clients ends with boxkeep', async () => {
   await using here = await Stage.start({ behaviour: 'stays' });
   await upgrade(here);
   const [old = 0] = daemonPids(here.init);
@@ -244,7 +244,7 @@ test('a daemon that stays for its clients ends with sandboxd', async () => {
   expect(isAlive(old)).toBe(false);
 });
 
-test('of the daemons that stay, the oldest is asked to close when there are four', async () => {
+test('when four old daemons stay, the oldest is asked to close', async () => {
   await using here = await Stage.start({ behaviour: 'stays' });
   for (let index = 0; index < 4; index++) await upgrade(here);
   const pids = daemonPids(here.init);
@@ -252,12 +252,12 @@ test('of the daemons that stay, the oldest is asked to close when there are four
   expect(pids.slice(1).map(isAlive)).toEqual([true, true, true, true]);
 });
 
-test('resume and succeed are of no use to people', () => {
+test('resume and succeed refuse to run from a command line', () => {
   const options = { encoding: 'utf8', env: { ASAN_OPTIONS: 'detect_leaks=0' } } as const;
   const daemon = '--daemon=/bin/true';
   expect(spawnSync(program, [daemon, 'resume', '0'], options)).toMatchObject({ status: 1 });
   expect(spawnSync(program, [daemon, 'succeed', '99'], options)).toMatchObject({
     status: 2,
-    stderr: 'sandboxd: this program cannot take over from the sandboxd that runs; restart it\n',
+    stderr: 'boxkeep: this program cannot take over from the boxkeep that runs; restart it\n',
   });
 });

@@ -1,4 +1,4 @@
-/** What bad archives get: the exact status, message and hint of each, and nothing of them lands. */
+/** The exact status, message and hint for each bad archive, none of which is unpacked. */
 import { existsSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync, zstdCompressSync } from 'node:zlib';
@@ -8,10 +8,10 @@ import { notesOf, partsIn, put } from '../harness/trees.ts';
 
 const file = { name: 'a/file', content: 'x' };
 const link = (name: string, target: string) => ({ name, target, flag: '2' });
-const stay = 'Links have to be relative, and to stay in the archive.';
-const inside = 'Make the archive with names below the directory that is packed, as tar -C directory -c . does.';
-const without = 'Make the archive without it.';
-const whole = 'Send the whole of a tar archive, as tar -c writes it.';
+const stay = 'Links must be relative and stay inside the archive. links=keep keeps each link as it is.';
+const inside = 'Create the archive with names below the packed directory, as tar -C directory -c . does.';
+const without = 'Create the archive without this member.';
+const whole = 'Send a complete tar archive, as tar -c writes it.';
 
 interface Bad {
   readonly what: string;
@@ -23,6 +23,8 @@ interface Bad {
 }
 
 const zeros = Buffer.alloc(1024);
+const sameDirectory = member({ name: 'd/', flag: '5' });
+
 const bad: readonly Bad[] = [
   { what: '..', body: [file, { name: '../x' }], message: 'member "../x": "../x" leads out with ..', hint: inside },
   {
@@ -86,31 +88,31 @@ const bad: readonly Bad[] = [
   {
     what: 'a file below a link',
     body: [link('l', 'a'), { name: 'l/x' }],
-    message: 'member "l/x": is below "l", which is no directory',
+    message: 'member "l/x": is below "l", which is not a directory',
     hint: without,
   },
   {
     what: 'a file below a file',
     body: [file, { name: 'a/file/x' }],
-    message: 'member "a/file/x": is below "a/file", which is no directory',
+    message: 'member "a/file/x": is below "a/file", which is not a directory',
     hint: without,
   },
   {
     what: 'a directory that becomes a link',
     body: [file, link('a', 'b')],
     message: 'member "a": is there twice',
-    hint: 'Make the archive anew, with each name once.',
+    hint: 'Create the archive again, with each name once.',
   },
   {
     what: 'a name twice',
     body: [file, { name: './a//file' }],
     message: 'member "./a//file": is there twice',
-    hint: 'Make the archive anew, with each name once.',
+    hint: 'Create the archive again, with each name once.',
   },
   {
     what: 'a hard link to nothing',
     body: [{ name: 'h', flag: '1', target: 'absent' }],
-    message: 'member "h": is a hard link to "absent", which is no file before it',
+    message: 'member "h": is a hard link to "absent", which is not a file before it',
     hint: without,
   },
   {
@@ -122,7 +124,7 @@ const bad: readonly Bad[] = [
   {
     what: 'a hard link to a link',
     body: [link('l', 'x'), { name: 'h', flag: '1', target: 'l' }],
-    message: 'member "h": is a hard link to "l", which is no file before it',
+    message: 'member "h": is a hard link to "l", which is not a file before it',
     hint: without,
   },
   { what: 'a character device', body: [{ name: 'd', flag: '3' }], message: 'member "d": is a device', hint: without },
@@ -138,25 +140,25 @@ const bad: readonly Bad[] = [
     what: 'a sparse file',
     body: [{ name: 's', flag: 'S' }],
     message: 'member "s": is a sparse file',
-    hint: 'Make the archive without --sparse.',
+    hint: 'Create the archive without --sparse.',
   },
   {
     what: 'a sparse file of pax',
     body: Buffer.concat([pax({ 'GNU.sparse.major': '1' }), member({ name: 's' }), zeros]),
     message: 'member "s": is a sparse file',
-    hint: 'Make the archive without --sparse.',
+    hint: 'Create the archive without --sparse.',
   },
   {
     what: 'a set-user-id bit',
     body: [{ name: 's', mode: 0o4755 }],
     message: 'member "s": has a set-user-id or set-group-id bit',
-    hint: 'Take the bit away with chmod ug-s.',
+    hint: 'Remove the bit with chmod ug-s.',
   },
   {
     what: 'a set-group-id bit',
     body: [{ name: 's/', flag: '5', mode: 0o2755 }],
     message: 'member "s/": has a set-user-id or set-group-id bit',
-    hint: 'Take the bit away with chmod ug-s.',
+    hint: 'Remove the bit with chmod ug-s.',
   },
   {
     what: 'a file without a name',
@@ -167,7 +169,7 @@ const bad: readonly Bad[] = [
   {
     what: 'a directory with a content',
     body: [{ name: 'd', flag: '5', content: 'x' }],
-    message: 'member "d": has a content, and is no file',
+    message: 'member "d": has content and is not a file',
     hint: without,
   },
   {
@@ -184,7 +186,7 @@ const bad: readonly Bad[] = [
   },
   { what: 'no end', body: member(file), message: 'the archive ends in the middle', hint: whole },
   {
-    what: 'something behind the end',
+    what: 'bytes after the end',
     body: Buffer.concat([archive([file]), Buffer.from('more')]),
     message: 'there is something behind the end of the archive',
     hint: whole,
@@ -195,8 +197,7 @@ const bad: readonly Bad[] = [
     message: 'the archive is damaged',
     hint: whole,
   },
-  { what: 'no archive', body: Buffer.alloc(2000, 'text '), message: 'the body is no tar archive', hint: whole },
-  { what: 'nothing', body: Buffer.of(), message: 'the body is empty', hint: whole },
+  { what: 'no archive', body: Buffer.alloc(2000, 'text '), message: 'the body is not a tar archive', hint: whole },
   {
     what: 'a damaged pax header',
     body: Buffer.concat([member({ name: 'PaxHeader', flag: 'x', content: '99 path=x\n' }), member(file), zeros]),
@@ -206,7 +207,7 @@ const bad: readonly Bad[] = [
   {
     what: 'a cut gzip stream',
     body: gzipSync(archive([{ name: 'x', content: Buffer.alloc(100_000, 'abc') }])).subarray(0, 100),
-    message: 'the body is no whole gzip stream',
+    message: 'the body is not a whole gzip stream',
     hint: 'Send it as it is, or compressed with gzip or zstd, to the end.',
   },
   {
@@ -215,26 +216,28 @@ const bad: readonly Bad[] = [
       0,
       30_000,
     ),
-    message: 'the body is no whole zstd stream',
+    message: 'the body is not a whole zstd stream',
     hint: 'Send it as it is, or compressed with gzip or zstd, to the end.',
   },
   {
-    what: 'a coding that is not the one that is told',
+    what: 'a coding other than the declared one',
     body: archive([file]),
     headers: { 'content-encoding': 'gzip' },
-    message: 'the body is no whole gzip stream',
+    message: 'the body is not a whole gzip stream',
     hint: 'Send it as it is, or compressed with gzip or zstd, to the end.',
   },
   {
     what: 'an unknown coding',
     body: archive([file]),
     headers: { 'content-encoding': 'br' },
-    message: 'the content encoding "br" is not taken',
-    hint: 'Send it as it is, or compressed with gzip or zstd, to the end.',
+    status: 415,
+    message: 'a body with the content encoding "br" is not read here',
+    hint: 'Send it as it is, or compressed with gzip or zstd.',
   },
   {
     what: 'too many members',
-    body: gzipSync(archive(Array.from({ length: 100_001 }, (_, i) => ({ name: `f${i}` })))),
+    // Always the same directory, because a hundred thousand files take long to write and to remove.
+    body: gzipSync(Buffer.concat([...Array.from({ length: 100_001 }, () => sameDirectory), archive([])])),
     status: 413,
     message: 'the archive has more than 100000 members',
     hint: 'Send it in several archives.',
@@ -242,7 +245,7 @@ const bad: readonly Bad[] = [
 ];
 
 for (const place of ['nothing', 'a directory'] as const) {
-  test(`FILE-15 FERR-1 what a bad archive gets where there is ${place}, and nothing of it lands`, async ({
+  test(`FILE-15 FERR-1 a bad archive gets its exact answer where there is ${place}, and none of it is unpacked`, async ({
     sandbox,
   }) => {
     const out = join(sandbox.directory, place === 'nothing' ? 'not/there' : 'out');
@@ -255,7 +258,7 @@ for (const place of ['nothing', 'a directory'] as const) {
         message,
         hint,
       });
-      if (hint.includes('gzip')) continue; // It is no failure of a file, but of the body.
+      if (hint.includes('gzip')) continue; // The failure belongs to the body, not to a file.
       const [errno_name, error_type] = status === 413 ? ['EFBIG', 'too_large'] : ['EINVAL', 'bad_request'];
       expect(reply.body.data).toMatchObject({ errno_name, error_type, operation: 'tree', path: out, retryable: false });
     }
@@ -268,13 +271,13 @@ for (const place of ['nothing', 'a directory'] as const) {
   });
 }
 
-test('FILE-15 a destination that cannot take the tree is left as it is', async ({ sandbox }) => {
+test('FILE-15 a destination that cannot hold the tree stays unchanged', async ({ sandbox }) => {
   const out = join(sandbox.directory, 'out');
   mkdirSync(join(out, 'directory'), { recursive: true });
   writeFileSync(join(out, 'file'), 'mine');
   symlinkSync('/etc', join(out, 'link'));
   for (const [path, entries, status, message] of [
-    [join(out, 'file'), [file], 409, `${out}/file: is there, and is no directory`],
+    [join(out, 'file'), [file], 409, `${out}/file: exists and is not a directory`],
     [out, [{ name: 'new' }, { name: 'file/x' }], 409, `${out}/file: is a file, where the archive has a directory`],
     [out, [{ name: 'new' }, { name: 'link/x' }], 409, `${out}/link: is a link, where the archive has a directory`],
     [
@@ -294,12 +297,12 @@ test('FILE-15 a destination that cannot take the tree is left as it is', async (
   expect(existsSync('/etc/x')).toBe(false);
 });
 
-test('FILE-15 a bomb is stopped at 4 GiB, whatever its size was before', async ({ sandbox }) => {
+test('FILE-15 an archive bomb is stopped at 4 GiB, whatever its compressed size', async ({ sandbox }) => {
   const out = join(sandbox.directory, 'out');
-  const tellsSize = zstdCompressSync(member({ name: 'zeros', size: 5 * 1024 ** 3 }));
+  const sized = zstdCompressSync(member({ name: 'zeros', size: 5 * 1024 ** 3 }));
   const frame = zstdCompressSync(Buffer.alloc(64 * 1024 * 1024));
   const endsInNothing = [zstdCompressSync(archive([file])), ...Array.from({ length: 66 }, () => frame)];
-  for (const body of [tellsSize, Buffer.concat(endsInNothing)]) {
+  for (const body of [sized, Buffer.concat(endsInNothing)]) {
     expect(body.length).toBeLessThan(1_000_000);
     const { status, body: answer } = await put(sandbox, out, body);
     expect([status, answer.message]).toEqual([413, 'the archive has more than 4294967296 bytes']);

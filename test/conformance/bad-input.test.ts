@@ -1,4 +1,4 @@
-/** What bad input gets: the exact status, message and hint of each, and a daemon that is as it was before. */
+/** The exact status, message and hint for each bad input, which leaves the daemon unchanged. */
 import { readFileSync } from 'node:fs';
 import { exchange, statusOf } from '../harness/raw-http.ts';
 import { expect, test, type Sandbox } from '../harness/sandbox.ts';
@@ -58,14 +58,14 @@ const cases: readonly Case[] = [
     'value_error',
     'must not contain a NUL byte',
   ),
-  // It cannot be written as the key of a literal: there it would be the prototype.
+  // A literal cannot contain this key, because it would set the prototype.
   invalid(
     'a variable that no object can hold',
     run,
     '{"command": "a", "env": {"__proto__": "1"}}',
     'body.env.__proto__',
     'value_error',
-    'is no name',
+    'is not a name',
   ),
   invalid(
     'the same for a session',
@@ -73,7 +73,7 @@ const cases: readonly Case[] = [
     '{"env": {"A": "1", "__proto__": null}}',
     'body.env.__proto__',
     'value_error',
-    'is no name',
+    'is not a name',
   ),
   invalid(
     'a NUL in an argument',
@@ -125,7 +125,7 @@ const cases: readonly Case[] = [
     'must be at least 0',
   ),
   invalid(
-    'a limit that is no number',
+    'a limit that is not a number',
     run,
     { command: 'a', limits: { open_files: 'many' } },
     'body.limits.open_files',
@@ -181,7 +181,7 @@ const cases: readonly Case[] = [
     'must be at least 0',
   ),
   invalid(
-    'an offset that is no number',
+    'an offset that is not a number',
     'GET /v2/commands/ended?stderr_offset=x',
     undefined,
     'query.stderr_offset',
@@ -205,7 +205,7 @@ const cases: readonly Case[] = [
     'must be one of utf-8, base64',
   ),
   invalid(
-    'input that is no text',
+    'input that is not text',
     'POST /v2/commands/running/stdin',
     { input: 7 },
     'body.input',
@@ -252,7 +252,7 @@ const cases: readonly Case[] = [
     body: { command: 'a', cwd: '/etc/passwd' },
     status: 400,
     message: 'cwd /etc/passwd: not a directory',
-    hint: 'Create it first, or give another cwd.',
+    hint: 'Pass the path of a directory.',
   },
   {
     what: 'a directory that is not there',
@@ -260,7 +260,7 @@ const cases: readonly Case[] = [
     body: { command: 'a', cwd: '/no/such' },
     status: 400,
     message: 'cwd /no/such: no such file or directory',
-    hint: 'Create it first, or give another cwd.',
+    hint: 'Create it first, or pass another directory.',
   },
   {
     what: 'an unknown account',
@@ -268,7 +268,7 @@ const cases: readonly Case[] = [
     body: { command: 'a', user: 'nobody-of-that-name' },
     status: 400,
     message: 'no account is named "nobody-of-that-name"',
-    hint: 'Give a name from /etc/passwd, a uid, or uid:gid; or leave user out for the default account.',
+    hint: 'Pass a name from /etc/passwd, a uid, or uid:gid, or leave user out for the default account.',
   },
   {
     what: 'an account that no id can be',
@@ -276,7 +276,7 @@ const cases: readonly Case[] = [
     body: { command: 'a', user: '4294967295' },
     status: 400,
     message: 'no account is named "4294967295"',
-    hint: 'Give a name from /etc/passwd, a uid, or uid:gid; or leave user out for the default account.',
+    hint: 'Pass a name from /etc/passwd, a uid, or uid:gid, or leave user out for the default account.',
   },
   {
     what: 'an unknown session',
@@ -284,7 +284,7 @@ const cases: readonly Case[] = [
     body: { command: 'a', session: 'absent' },
     status: 404,
     message: 'no session has the id absent',
-    hint: 'POST /v2/commands/sessions creates one.',
+    hint: 'POST /v2/commands/sessions creates a session.',
   },
   {
     what: 'an unknown command',
@@ -292,7 +292,7 @@ const cases: readonly Case[] = [
     body: {},
     status: 404,
     message: 'no command has the id absent',
-    hint: 'Ended commands are kept for an hour, the newest 512 of them. POST /v2/commands starts one.',
+    hint: 'Finished commands are kept for an hour, and only the newest 512. POST /v2/commands starts a command.',
   },
   {
     what: 'stdin to an ended command',
@@ -328,7 +328,7 @@ const cases: readonly Case[] = [
   },
 ];
 
-/** What must not change: the account of the daemon, and what it keeps. */
+/** The state that must not change: the daemon's account and its retained data. */
 async function stateOf(sandbox: Sandbox) {
   const status = readFileSync(`/proc/${sandbox.daemonPid}/status`, 'utf8');
   return {
@@ -364,7 +364,7 @@ test('ERR-400 ERR-422 HTTP-413 bad input gets its exact answer, and changes noth
   expect(await stateOf(sandbox)).toEqual(before);
 });
 
-test('ERR-400 HTTP-BARE bytes that are no request, or no text, are refused', async ({ sandbox }) => {
+test('ERR-400 HTTP-BARE bytes that are not a request, or not text, are refused', async ({ sandbox }) => {
   const post = (body: Uint8Array) =>
     exchange(
       sandbox.url,
@@ -383,7 +383,7 @@ test('ERR-400 HTTP-BARE bytes that are no request, or no text, are refused', asy
   expect((await sandbox.request('GET /health')).status).toBe(200);
 });
 
-test('V2CMD-PAST V2CMD-E2BIG IDENT-1 what only looks bad is served', async ({ sandbox }) => {
+test('V2CMD-PAST V2CMD-E2BIG IDENT-1 input that only looks invalid is served', async ({ sandbox }) => {
   const { command_id: id } = await sandbox.run({ command: 'printf abc' });
 
   expect(await sandbox.ok(`GET /v2/commands/${id}?offset=9007199254740991`)).toMatchObject({ stdout: '', offset: 3 });

@@ -1,4 +1,4 @@
-/** The sub-commands that are clients: exec, ps, kill and logs, as a shell sees them. */
+/** The subcommands that are clients, exec, ps, kill and logs, as a shell sees them. */
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -17,7 +17,7 @@ function exec(sandbox: Sandbox, ...command: string[]): Promise<Ended> {
   return client(sandbox, ['exec', sandbox.url, '--', ...command]);
 }
 
-/** A script that says it is ready, then waits for a signal. */
+/** A script that prints that it is ready, then waits for a signal. */
 function waiting(trap: string): string[] {
   return ['sh', '-c', `${trap}; echo ready; while :; do sleep 0.05; done`];
 }
@@ -47,7 +47,7 @@ test('CLI-EXIT exec exits with the code of the command, and with 128 + n after s
   }
 });
 
-test('CLI-FAILED a command that cannot start is 127 or 126, as in a shell; one that may not is 125', async ({
+test('CLI-FAILED a command that cannot start exits with 127 or 126, as in a shell, and one that is not permitted with 125', async ({
   sandbox,
 }) => {
   const plain = join(sandbox.directory, 'plain');
@@ -55,17 +55,17 @@ test('CLI-FAILED a command that cannot start is 127 or 126, as in a shell; one t
 
   expect(await exec(sandbox, 'no-such-program')).toMatchObject({
     code: 127,
-    stderr: 'sandboxd: exec: cannot run no-such-program: no such file or directory\n',
+    stderr: 'boxkeep: exec: cannot run no-such-program: no such file or directory\n',
   });
   expect(await exec(sandbox, plain)).toMatchObject({
     code: 126,
-    stderr: `sandboxd: exec: cannot run ${plain}: permission denied\n`,
+    stderr: `boxkeep: exec: cannot run ${plain}: permission denied\n`,
   });
   const nowhere = await client(sandbox, ['exec', sandbox.url, '--cwd', '/nowhere', '--', 'true']);
-  expect(nowhere).toMatchObject({ code: 125, stderr: expect.stringMatching(/^sandboxd: exec: cwd \/nowhere.*\n$/) });
+  expect(nowhere).toMatchObject({ code: 125, stderr: expect.stringMatching(/^boxkeep: exec: cwd \/nowhere.*\n$/) });
 });
 
-test('CLI-STREAMS stdout and stderr come apart, each byte as it was', async ({ sandbox }) => {
+test('CLI-STREAMS stdout and stderr stay separate, byte for byte', async ({ sandbox }) => {
   const [out, err] = [randomBytes(300_000), randomBytes(200_000)];
   const [outPath, errPath] = [join(sandbox.directory, 'out'), join(sandbox.directory, 'err')];
   writeFileSync(outPath, out);
@@ -88,7 +88,7 @@ test('CLI-STREAMS stdout and stderr come apart, each byte as it was', async ({ s
   expect(readFileSync(streams).equals(err)).toBe(true);
 });
 
-test('CLI-FLAGS directory, account, environment, session, script and time limit', async ({ sandbox }) => {
+test('CLI-FLAGS flags set directory, account, environment, session, script and timeout', async ({ sandbox }) => {
   await sandbox.ok('POST /v2/commands/sessions', { id: 'build', env: { FROM: 'session' } });
   const flags = ['--cwd', '/usr', '--user', '1', '--env', 'A=1=2', '--env=B=', '--env', 'HERE', '--session', 'build'];
   const script = ['--shell', '--', 'pwd; id -u;', 'echo "$A,$B,$HERE,$FROM"'];
@@ -98,14 +98,14 @@ test('CLI-FLAGS directory, account, environment, session, script and time limit'
   expect(run.stdout.toString()).toBe('/usr\n1\n1=2,,there,session\n');
   expect(await client(sandbox, ['exec', sandbox.url, '--timeout', '0.2', '--', 'sleep', '1000'])).toMatchObject({
     code: 124,
-    stderr: 'sandboxd: exec: the command was ended by --timeout\n',
+    stderr: 'boxkeep: exec: the command was ended by --timeout\n',
   });
   expect((await exec(sandbox, 'printf', '[%s]', 'a b', '$HOME', '--api-key', '')).stdout.toString()).toBe(
     '[a b][$HOME][--api-key][]',
   );
 });
 
-test('CLI-STDIN standard input is passed on, with its end, and as it comes', async ({ sandbox }) => {
+test('CLI-STDIN standard input is streamed to the command, with its end', async ({ sandbox }) => {
   const bytes = randomBytes(mebibyte);
   const digest = new Client(sandbox, ['exec', sandbox.url, '--', 'sha256sum']);
   digest.process.stdin.end(bytes);
@@ -119,7 +119,7 @@ test('CLI-STDIN standard input is passed on, with its end, and as it comes', asy
   echo.process.stdin.end();
   expect(await echo.ended()).toEqual({ code: 0, stdout: Buffer.from('one\ntwo\n'), stderr: '' });
 
-  // A command that ends without reading ends the client, whatever is still to come.
+  // A command that exits without reading ends the client, whatever input is still to come.
   const open = new Client(sandbox, ['exec', sandbox.url, '--', 'sh', '-c', 'exit 4']);
   open.process.stdin.write(bytes);
   expect((await open.ended()).code).toBe(4);
@@ -128,7 +128,7 @@ test('CLI-STDIN standard input is passed on, with its end, and as it comes', asy
 });
 
 test(
-  'CLI-STDIN standard input is whole across deaths of the daemon',
+  'CLI-STDIN standard input stays whole across daemon crashes',
   async ({ sandbox }) => {
     const bytes = randomBytes(8 * mebibyte);
     const copy = new Client(sandbox, ['exec', sandbox.url, '--', 'cat']);
@@ -146,7 +146,9 @@ test(
   restarted,
 );
 
-test('CLI-SIGNALS Ctrl-C interrupts the tree, a second one kills it, and SIGTERM is passed on', async ({ sandbox }) => {
+test('CLI-SIGNALS Ctrl-C interrupts the tree, a second Ctrl-C kills it, and SIGTERM is forwarded', async ({
+  sandbox,
+}) => {
   const polite = new Client(sandbox, ['exec', sandbox.url, '--', ...waiting('trap "echo int; exit 9" INT')]);
   await polite.says('ready');
   polite.process.kill('SIGINT');
@@ -176,7 +178,7 @@ test('CLI-SIGNALS Ctrl-C interrupts the tree, a second one kills it, and SIGTERM
 });
 
 test(
-  'CLI-RECONNECT PROMISE-1 the daemon is killed three times in 20 MiB, and the digest and the code are exact',
+  'CLI-RECONNECT PROMISE-1 the daemon is killed three times during 20 MiB, and the digest and the code are exact',
   async ({ sandbox }) => {
     const script = 'for i in 1 2 3 4 5 6 7 8 9 10; do seq 1 320000; sleep 0.05; done; exit 3';
     const run = new Client(sandbox, ['exec', sandbox.url, '--', 'sh', '-c', script]);
@@ -194,9 +196,7 @@ test(
   restarted,
 );
 
-test('CLI-GONE a daemon that is stopped and stays away is waited for, then the client tells where to go on', async ({
-  sandbox,
-}) => {
+test('CLI-GONE the client waits for a stopped daemon, then reports where to resume', async ({ sandbox }) => {
   const args = ['exec', sandbox.url, '--reconnect', '0.5', '--', 'sh', '-c', 'echo hello; echo no >&2; sleep 1000'];
   const run = new Client(sandbox, args);
   await run.says('hello');
@@ -205,12 +205,12 @@ test('CLI-GONE a daemon that is stopped and stays away is waited for, then the c
   expect(await sandbox.stop()).toBe(0);
 
   const { code, stdout, stderr } = await run.ended();
-  const advice = `to go on: sandboxd logs ${sandbox.url} ${id} -f --offset 6 --stderr-offset 3`;
+  const advice = `to go on: boxkeep logs ${sandbox.url} ${id} -f --offset 6 --stderr-offset 3`;
   expect([code, stdout.toString()]).toEqual([125, 'hello\n']);
-  expect(stderr).toBe(`no\nsandboxd: exec: ${sandbox.url} was not reachable for 0.5 s; ${advice}\n`);
+  expect(stderr).toBe(`no\nboxkeep: exec: ${sandbox.url} was not reachable for 0.5 s; ${advice}\n`);
 });
 
-test('CLI-GONE CLI-SIGNALS who insists while the daemon is away gets the prompt back', async ({ sandbox }) => {
+test('CLI-GONE CLI-SIGNALS a second Ctrl-C while the daemon is away returns the prompt', async ({ sandbox }) => {
   const run = new Client(sandbox, ['exec', sandbox.url, '--', 'sh', '-c', 'echo hello; sleep 1000']);
   await run.says('hello');
   const id = await newestId(sandbox);
@@ -221,16 +221,16 @@ test('CLI-GONE CLI-SIGNALS who insists while the daemon is away gets the prompt 
 
   const { code, stderr } = await run.ended();
   const line = `SIGKILL could not be sent, and ${id} may run on: cannot reach ${sandbox.url}: connection refused`;
-  expect([code, stderr]).toEqual([130, `sandboxd: exec: ${line}\n`]);
+  expect([code, stderr]).toEqual([130, `boxkeep: exec: ${line}\n`]);
 });
 
-/** Two signals of a kind become one while the first is not taken. */
+/** Two equal signals become one while the first is pending. */
 function isSignalPending(pid: number): boolean {
   const status = readFileSync(`/proc/${pid}/status`, 'utf8');
   return /^(?:SigPnd|ShdPnd):\s*0*[1-9a-f]/m.test(status);
 }
 
-test('CLI-REFUSED a host that is not known or does not listen is one line, at once', async ({ sandbox }) => {
+test('CLI-REFUSED an unknown host, or one that does not listen, gives one line at once', async ({ sandbox }) => {
   const closed = createServer().listen(0, '127.0.0.1');
   await once(closed, 'listening');
   const { port } = closed.address() as AddressInfo;
@@ -247,11 +247,11 @@ test('CLI-REFUSED a host that is not known or does not listen is one line, at on
   for (const [address, line] of lines) {
     const { code, stderr } = await client(sandbox, ['exec', address, '--', 'true']);
     expect([code, stderr]).toEqual([125, expect.stringMatching(/^[^\n]*\n$/)]);
-    expect(stderr).toStartWith(`sandboxd: exec: ${line}`);
+    expect(stderr).toStartWith(`boxkeep: exec: ${line}`);
   }
 });
 
-test('CLI-USAGE RUN-VERBS what is asked wrongly is one line, and each verb has a page', async ({ sandbox }) => {
+test('CLI-USAGE RUN-VERBS a usage error is one line, and each verb has a help page', async ({ sandbox }) => {
   const wrong = [
     [['exec'], 'the address of a daemon is missing'],
     [['exec', sandbox.url], 'the command is missing; it stands behind --'],
@@ -266,11 +266,11 @@ test('CLI-USAGE RUN-VERBS what is asked wrongly is one line, and each verb has a
   ] as const;
   for (const [args, line] of wrong) {
     const { code, stdout, stderr } = await client(sandbox, args);
-    expect([code, stdout.length, stderr]).toEqual([125, 0, `sandboxd: ${args[0]}: ${line}\n`]);
+    expect([code, stdout.length, stderr]).toEqual([125, 0, `boxkeep: ${args[0]}: ${line}\n`]);
   }
   const all = (await client(sandbox, ['--help'])).stdout.toString();
   for (const verb of ['exec', 'ps', 'kill', 'logs']) {
-    expect(all).toContain(`sandboxd ${verb} <url>`);
+    expect(all).toContain(`boxkeep ${verb} <url>`);
     const page = await client(sandbox, [verb, '--help']);
     expect(page).toMatchObject({ code: 0, stderr: '' });
     expect(page.stdout.toString()).toContain('SVC_API_KEY');
@@ -278,7 +278,7 @@ test('CLI-USAGE RUN-VERBS what is asked wrongly is one line, and each verb has a
 });
 
 test(
-  'CLI-KEY PROMISE-9 AUTH-1 the key comes from the environment, and in the arguments it is refused',
+  'CLI-KEY PROMISE-9 AUTH-1 the key comes from the environment, and a key in the arguments is refused',
   async ({ sandbox }) => {
     for (const env of [
       { SVC_API_KEY: key },
@@ -303,30 +303,30 @@ test(
     ]) {
       const { code, stderr } = await client(sandbox, ['exec', ...args, '--', 'true'], { SVC_API_KEY: key });
       expect(code).toBe(125);
-      expect(stderr).toMatch(/^sandboxd: exec: a key in the arguments .* SVC_API_KEY\n$/);
+      expect(stderr).toMatch(/^boxkeep: exec: a key in the arguments .* SVC_API_KEY\n$/);
       expect(stderr.includes(key)).toBe(false);
     }
     const [none, wrong] = [
       await exec(sandbox, 'true'),
       await client(sandbox, ['ps', sandbox.url], { SVC_API_KEY: 'no' }),
     ];
-    expect(none).toMatchObject({ code: 125, stderr: `sandboxd: exec: ${sandbox.url} needs a key; set SVC_API_KEY\n` });
+    expect(none).toMatchObject({ code: 125, stderr: `boxkeep: exec: ${sandbox.url} needs a key; set SVC_API_KEY\n` });
     expect(wrong).toMatchObject({
       code: 125,
-      stderr: `sandboxd: ps: ${sandbox.url} does not accept the key in SVC_API_KEY\n`,
+      stderr: `boxkeep: ps: ${sandbox.url} does not accept the key in SVC_API_KEY\n`,
     });
   },
   { env: { SVC_API_KEY: key } },
 );
 
-/** Passes connections on, but cuts the first one as soon as an answer comes. */
+/** Forwards connections, but cuts the first one when an answer begins. */
 async function losesFirstAnswer(sandbox: Sandbox): Promise<{ url: string; close: () => void }> {
   const sockets: Socket[] = [];
   const server = createServer((near) => {
     const isFirst = sockets.length === 0;
     const far = connect(Number(new URL(sandbox.url).port), '127.0.0.1');
     sockets.push(near, far);
-    for (const socket of [near, far]) socket.on('error', () => null); // It is cut on purpose.
+    for (const socket of [near, far]) socket.on('error', () => null); // The proxy cuts the connection on purpose.
     near.pipe(far);
     if (isFirst) far.once('data', () => sockets.forEach((socket) => socket.destroy()));
     else far.pipe(near);
@@ -339,7 +339,7 @@ async function losesFirstAnswer(sandbox: Sandbox): Promise<{ url: string; close:
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, close };
 }
 
-test('CLI-ONCE PROMISE-3 a start whose answer is lost is asked for again, and runs once', async ({ sandbox }) => {
+test('CLI-ONCE PROMISE-3 a start whose answer is lost is requested again, and runs once', async ({ sandbox }) => {
   const marks = join(sandbox.directory, 'marks');
   const proxy = await losesFirstAnswer(sandbox);
 
@@ -370,9 +370,11 @@ test(
     expect(stdout.subarray(-18).toString()).toBe('12999999\n13000000\n');
   },
   { env: { SVC_STREAM_KEPT_MIB: '256', SVC_TOTAL_KEPT_MIB: '4096' } },
-); // More than is kept in memory by default.
+); // More than the default retention in memory.
 
-test('CLI-PIPE when nobody reads on the client ends quietly, and the command is hung up', async ({ sandbox }) => {
+test('CLI-PIPE when the reader of a pipe closes, the client exits quietly and the command receives a hangup', async ({
+  sandbox,
+}) => {
   const run = new Client(sandbox, ['exec', sandbox.url, '--', 'yes']);
   await run.says('y\n');
   run.process.stdout.destroy();
@@ -381,7 +383,7 @@ test('CLI-PIPE when nobody reads on the client ends quietly, and the command is 
   expect(await sandbox.ended(await newestId(sandbox))).toMatchObject({ status: 'killed', signal: 'SIGHUP' });
 });
 
-test('CLI-PS ps lists what runs, and everything with --all', async ({ sandbox }) => {
+test('CLI-PS ps lists running commands, and all commands with --all', async ({ sandbox }) => {
   await sandbox.run({ command: 'exit 3', command_id: 'over' });
   await sandbox.start({ command: 'sleep 1000 #\u001b[2J', command_id: 'runs' });
   const rows = async (...flags: string[]) =>
@@ -398,7 +400,7 @@ test('CLI-PS ps lists what runs, and everything with --all', async ({ sandbox })
   expect(records).toEqual((await sandbox.ok('GET /v2/commands?status=running'))['commands']);
 });
 
-test('CLI-KILL PROMISE-4 kill ends a tree, or names who lives on', async ({ sandbox }) => {
+test('CLI-KILL PROMISE-4 kill ends a tree, or names the survivors', async ({ sandbox }) => {
   const id = await sandbox.start({ command: 'trap "" TERM; trap "echo usr" USR1; echo ready; while :; do :; done' });
   const output = async () => (await sandbox.ok(`GET /v2/commands/${id}`))['stdout'];
   await until('it is ready', async () => (await output()) === 'ready\n');
@@ -407,22 +409,22 @@ test('CLI-KILL PROMISE-4 kill ends a tree, or names who lives on', async ({ sand
 
   expect(await kill()).toMatchObject({
     code: 1,
-    stderr: `sandboxd: kill: still living after SIGTERM: ${pid}; --signal KILL ends them\n`,
+    stderr: `boxkeep: kill: still living after SIGTERM: ${pid}; --signal KILL ends them\n`,
   });
   expect(await kill('--signal', 'usr1', '--no-tree')).toMatchObject({
     code: 0,
     stdout: Buffer.from(`sent SIGUSR1 to 1 process of ${id}\n`),
   });
-  await until('it was told', async () => (await output()) === 'ready\nusr\n');
+  await until('the output has arrived', async () => (await output()) === 'ready\nusr\n');
   expect(await kill('--signal', '9')).toMatchObject({ code: 0, stderr: '' });
   expect(await kill()).toMatchObject({ code: 0, stdout: Buffer.from(`${id} has ended\n`) });
   expect(await client(sandbox, ['kill', sandbox.url, 'absent'])).toMatchObject({
     code: 125,
-    stderr: expect.stringMatching(/^sandboxd: kill: no command has the id absent .*\n$/),
+    stderr: expect.stringMatching(/^boxkeep: kill: no command has the id absent .*\n$/),
   });
 });
 
-test('CLI-LOGS logs prints what is there, and goes on with -f', async ({ sandbox }) => {
+test('CLI-LOGS logs prints the retained output, and follows with -f', async ({ sandbox }) => {
   const id = await sandbox.start({ command: 'printf one; printf two >&2; read line; printf three; exit 8' });
   await until('both have come', async () => {
     const { stdout, stderr } = await sandbox.ok(`GET /v2/commands/${id}`);
@@ -445,7 +447,7 @@ test('CLI-LOGS logs prints what is there, and goes on with -f', async ({ sandbox
 });
 
 test(
-  'CLI-GAPS PROMISE-1 what is no longer kept is announced in one line',
+  'CLI-GAPS PROMISE-1 output that is no longer kept is announced in one line',
   async ({ sandbox }) => {
     const { command_id: id, offset } = await sandbox.run({ command: 'seq 1 800000', max_output_length: 10 });
     const { code, stdout, stderr } = await client(sandbox, ['logs', sandbox.url, id]);
@@ -453,7 +455,7 @@ test(
     expect(code).toBe(0);
     const missing = offset - stdout.length;
     expect(stderr).toBe(
-      `sandboxd: ${missing} bytes of stdout are missing here, 0 to ${missing}: they are no longer kept\n`,
+      `boxkeep: ${missing} bytes of stdout are missing here, 0 to ${missing}: they are no longer kept\n`,
     );
     expect(stdout.subarray(-14).toString()).toBe('799999\n800000\n');
   },

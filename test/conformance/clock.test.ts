@@ -1,4 +1,4 @@
-/** A wall clock that jumps: nothing that is waited for, kept or promised goes by it for longer than it has to. */
+/** A wall clock that jumps changes no wait, no retention and no promise. */
 import { jump, withClock } from '../harness/clock.ts';
 import { expect, test, type Sandbox } from '../harness/sandbox.ts';
 import { until } from '../harness/until.ts';
@@ -6,7 +6,7 @@ import { until } from '../harness/until.ts';
 const hour = 3600;
 const jumps = [-26 * hour, 26 * hour, -400 * 24 * hour, 0.25 * hour];
 
-/** What a request takes by the clock that never jumps, in milliseconds. */
+/** The duration of a request on the monotonic clock, in milliseconds. */
 async function timed<T>(work: Promise<T>): Promise<{ result: T; ms: number }> {
   const began = performance.now();
   return { result: await work, ms: performance.now() - began };
@@ -17,7 +17,7 @@ async function clockOf(sandbox: Sandbox): Promise<number> {
 }
 
 test(
-  'V2CMD-TIMEOUT V2CMD-HARD V2CMD-WAIT waits last as long as they should, wherever the clock jumps meanwhile',
+  'V2CMD-TIMEOUT V2CMD-HARD V2CMD-WAIT waits last as long as requested, whatever jumps the clock makes',
   async ({ sandbox }) => {
     const before = await clockOf(sandbox);
     const through = await sandbox.start({ command: 'echo here; read line; exit 8' });
@@ -51,12 +51,12 @@ test(
 );
 
 test(
-  'V2CMD-ID V2CMD-IDRESTART PROMISE-3 an id stays used across a jump of days, a restart and the end of its record',
+  'V2CMD-ID V2CMD-IDRESTART PROMISE-3 an id stays used across a clock jump of days, a restart and the end of its record',
   async ({ sandbox }) => {
     const body = { command: 'echo once', command_id: 'one' };
     await sandbox.run(body);
     jump(sandbox, 26 * hour);
-    // Its record is more than an hour old by this clock, and may go; that it ran is remembered.
+    // By this clock the record is more than an hour old, and may be evicted; the id stays used.
     for (const restart of [false, true]) {
       if (restart) {
         process.kill(sandbox.daemonPid, 'SIGKILL');

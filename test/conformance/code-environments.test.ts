@@ -1,4 +1,4 @@
-/** The rows of the specification about code, in each place that an image may be: from no interpreter to a server. */
+/** The specification's requirements for code, in each kind of image: from no interpreter to a Jupyter server. */
 import { afterAll, beforeAll } from 'bun:test';
 import { execute, executeLines, outputsOf, printedIn, run, sessionOf, valueOf } from '../harness/code-client.ts';
 import { barePython, imageWith, needNodes, needPython, nodes } from '../harness/interpreters.ts';
@@ -24,7 +24,7 @@ interface Dialect {
   readonly error: string;
   readonly keeps: string;
   readonly keptPlusOne: string;
-  readonly tellsIfKept: string;
+  readonly printsKept: string;
   readonly notKept: string;
   /** Prints `begun`, and waits for a minute. */
   readonly waits: string;
@@ -39,7 +39,7 @@ const python: Dialect = {
   error: 'ZeroDivisionError',
   keeps: 'kept = 41',
   keptPlusOne: 'kept + 1',
-  tellsIfKept: 'print("kept" in globals())',
+  printsKept: 'print("kept" in globals())',
   notKept: 'False\n',
   waits: 'import time\nprint("begun", flush=True)\ntime.sleep(60)',
   interruption: 'KeyboardInterrupt',
@@ -53,7 +53,7 @@ const javascript: Dialect = {
   error: 'TypeError',
   keeps: 'const kept = 41',
   keptPlusOne: 'kept + 1',
-  tellsIfKept: 'console.log(typeof kept)',
+  printsKept: 'console.log(typeof kept)',
   notKept: 'undefined\n',
   waits: 'console.log("begun");\nawait new Promise((done) => setTimeout(done, 60_000))',
   interruption: 'Interrupted',
@@ -62,21 +62,21 @@ const javascript: Dialect = {
 interface Place {
   readonly name: string;
   readonly options: SandboxOptions;
-  /** What runs each language, by its name; what is not here is not there. */
+  /** The name of the backend per language; a language without one is unavailable. */
   readonly backends: Partial<Record<Dialect['language'], string>>;
   readonly version?: string;
 }
 
 const places: readonly Place[] = [
   { name: 'with nothing installed', options: imageWith(() => []), backends: {} },
-  { name: 'with Python alone', options: imageWith((sandbox) => [barePython(sandbox)]), backends: { python: 'native' } },
+  { name: 'with only Python', options: imageWith((sandbox) => [barePython(sandbox)]), backends: { python: 'native' } },
   {
     name: 'with Python and ipykernel',
     options: imageWith(() => [`${withIpykernel}/bin`]),
     backends: { python: 'kernel' },
   },
   {
-    name: 'with a Jupyter server elsewhere',
+    name: 'with an external Jupyter server',
     options: imageWith(
       () => [],
       () => ({ SVC_JUPYTER_ENDPOINT: server.endpoint }),
@@ -91,15 +91,15 @@ const places: readonly Place[] = [
   })),
 ];
 
-/** What was tried, and what would help. */
+/** The message and the hint for a missing language. */
 const missing = {
   python: { message: /python3 and python are not on PATH/, hint: /Install python3/ },
   javascript: { message: /node and nodejs are not on PATH/, hint: /Install Node\.js/ },
 } as const;
 
-/** Processes of interpreters: beside the daemon and what keeps it, a sandbox has no other. */
+/** The interpreter processes; besides the daemon and its keepers, a sandbox has no others. */
 const interpreters = (sandbox: Sandbox) =>
-  sandbox.processes().filter(({ command }) => /<sandboxd>|sandboxd:node|ipykernel/.test(command));
+  sandbox.processes().filter(({ command }) => /<boxkeep>|boxkeep:node|ipykernel/.test(command));
 
 async function nothingIsLeft(sandbox: Sandbox): Promise<void> {
   await until('no interpreter is left', () => interpreters(sandbox).length === 0);
@@ -110,15 +110,15 @@ for (const place of places) {
   const { name, options, backends } = place;
 
   test(
-    `CODE-3 CODE-4 ${name}, what runs is told, and what does not, with what was looked for and how to get it`,
+    `CODE-3 CODE-4 ${name}: available languages are reported, and missing ones with what was searched and how to install them`,
     async ({ sandbox }) => {
       const { languages } = await sandbox.ok('GET /v2/code/info');
       for (const { language, alias } of [python, javascript]) {
         const backend = backends[language] ?? null;
-        const told = (languages as JsonObject)[language];
-        expect(told).toMatchObject({ available: backend !== null, backend });
+        const described = (languages as JsonObject)[language];
+        expect(described).toMatchObject({ available: backend !== null, backend });
         if (backend !== null) continue;
-        expect(JSON.stringify(told)).toMatch(missing[language].message);
+        expect(JSON.stringify(described)).toMatch(missing[language].message);
         const body = { language: alias, code: '1' };
         for (const [route, given] of [
           ['POST /v2/code/execute', body],
@@ -133,7 +133,7 @@ for (const place of places) {
       }
       expect(await sandbox.ok('GET /v2/code/sessions')).toEqual({ sessions: {} });
       expect((await sandbox.request('GET /v2/code/sessions/state')).status).toBe(404);
-      // What code cannot do, commands still can.
+      // Commands still work without an interpreter.
       expect(await sandbox.run({ command: 'echo here' })).toMatchObject({ stdout: 'here\n', exit_code: 0 });
     },
     options,
@@ -149,7 +149,7 @@ function languageTests({ name, options, version }: Place, dialect: Dialect, back
   const { language, alias } = dialect;
 
   test(
-    `CODE-1 ${name}, ${language} runs alone: its outputs, its value, its errors, whole and as lines`,
+    `CODE-1 ${name}: ${language} runs alone: outputs, value and errors, whole and as lines`,
     async ({ sandbox }) => {
       const whole = await run(sandbox, { language, code: `${dialect.keeps}\n${dialect.shows}` });
       const ended = { language, backend, session_id: null, status: 'ok', exit_code: 0, execution_count: 1 };
@@ -160,12 +160,12 @@ function languageTests({ name, options, version }: Place, dialect: Dialect, back
       });
       const lines = await executeLines(sandbox, { language: alias, code: dialect.shows });
       expect(lines[0]).toEqual({ type: 'start', session_id: null, language });
-      const told = lines.filter(({ type }) => type === 'output').map(({ output }) => output as JsonObject);
+      const outputs = lines.filter(({ type }) => type === 'output').map(({ output }) => output as JsonObject);
       const printed = (stream: string) =>
-        told.map((output) => (output['name'] === stream ? output['text'] : '')).join('');
-      expect([printed('stdout'), printed('stderr'), valueOf({ outputs: told })]).toEqual(['out\n', 'err\n', '42']);
+        outputs.map((output) => (output['name'] === stream ? output['text'] : '')).join('');
+      expect([printed('stdout'), printed('stderr'), valueOf({ outputs: outputs })]).toEqual(['out\n', 'err\n', '42']);
       expect(lines.at(-1)).toMatchObject({ type: 'end', status: 'ok', exit_code: 0, reason: 'ended' });
-      const failed = await execute(sandbox, { language, code: `${dialect.tellsIfKept}\n${dialect.fails}` });
+      const failed = await execute(sandbox, { language, code: `${dialect.printsKept}\n${dialect.fails}` });
       expect(failed).toMatchObject({ status: 200, body: { success: false, data: { status: 'error', exit_code: 1 } } });
       expect(failed.body.data['stdout']).toBe(dialect.notKept);
       expect(outputsOf(failed.body.data).at(-1)).toMatchObject({ output_type: 'error', ename: dialect.error });
@@ -178,7 +178,7 @@ function languageTests({ name, options, version }: Place, dialect: Dialect, back
   );
 
   test(
-    `CODE-2 CODE-4 ${name}, a session of ${language} keeps its state whatever ends a cell, is listed, restarted and deleted`,
+    `CODE-2 CODE-4 ${name}: a ${language} session keeps its state however a cell ends, and is listed, restarted and deleted`,
     async ({ sandbox }) => {
       const cell = (code: string, more = {}) => execute(sandbox, { language, session_id: 'state', code, ...more });
       await cell(dialect.keeps);
@@ -186,8 +186,9 @@ function languageTests({ name, options, version }: Place, dialect: Dialect, back
       expect(late.body).toMatchObject({ success: false, data: { status: 'timeout', stdout: 'begun\n', kernel: null } });
       const busy = cell(dialect.waits);
       await until('it has printed', async () => (await printedIn(sandbox, 'state')) === 'begun\n');
-      const told = async () => (await sandbox.ok('POST /v2/code/sessions/state/interrupt'))['interrupted'] === true;
-      await until('it is interrupted', told);
+      const interrupted = async () =>
+        (await sandbox.ok('POST /v2/code/sessions/state/interrupt'))['interrupted'] === true;
+      await until('it is interrupted', interrupted);
       const { data } = (await busy).body;
       expect(data).toMatchObject({ status: 'error', stdout: 'begun\n', kernel: null });
       expect(outputsOf(data).at(-1)).toMatchObject({ ename: dialect.interruption });
@@ -198,9 +199,9 @@ function languageTests({ name, options, version }: Place, dialect: Dialect, back
       expect(await sandbox.ok('GET /v2/code/sessions')).toMatchObject({ sessions: { state: record } });
       const read = await sessionOf(sandbox, 'state');
       expect(read).toMatchObject({ ...record, last_execution: { code: dialect.keptPlusOne, status: 'ok' } });
-      const anew = await sandbox.ok('POST /v2/code/sessions/state/restart');
-      expect(anew).toMatchObject({ session_id: 'state', execution_count: 0 });
-      expect((await cell(dialect.tellsIfKept)).body.data['stdout']).toBe(dialect.notKept);
+      const restarted = await sandbox.ok('POST /v2/code/sessions/state/restart');
+      expect(restarted).toMatchObject({ session_id: 'state', execution_count: 0 });
+      expect((await cell(dialect.printsKept)).body.data['stdout']).toBe(dialect.notKept);
       expect(await sandbox.ok('DELETE /v2/code/sessions/state')).toEqual({ session_id: 'state' });
       expect(await sandbox.ok('GET /v2/code/sessions')).toEqual({ sessions: {} });
       await nothingIsLeft(sandbox);

@@ -1,4 +1,4 @@
-/** What a client may rely on when its Python runs in kernels of a Jupyter server that somebody else runs. */
+/** The behavior of Python in kernels of an external Jupyter server. */
 import { afterAll, beforeAll } from 'bun:test';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -34,7 +34,7 @@ const state = (sandbox: Sandbox) => sessionOf(sandbox, 'state');
 const noKernels = (of = server) => until('no kernel is left', async () => (await of.kernels()).length === 0);
 const lastOf = async (sandbox: Sandbox) => (await state(sandbox))['last_execution'] as JsonObject;
 
-/** Prints ten numbers, waits until the gate is there, and prints ten more. */
+/** Prints ten numbers, waits until the gate exists, and prints ten more. */
 const gate = ({ directory }: Sandbox) => join(directory, 'gate');
 const counting = (sandbox: Sandbox) => `import os, time
 for n in range(20):
@@ -48,10 +48,11 @@ const isAtGate = (sandbox: Sandbox) =>
 const openGate = (sandbox: Sandbox) => writeFileSync(gate(sandbox), '');
 const bothRun = () =>
   until('both run', async () => (await server.kernels()).filter((one) => one.execution_state === 'busy').length === 2);
-const isIdle = (sandbox: Sandbox) => until('it is over', async () => (await state(sandbox))['state'] === 'idle');
+const isIdle = (sandbox: Sandbox) =>
+  until('the session is idle', async () => (await state(sandbox))['state'] === 'idle');
 
 test(
-  'CODE-1 CODE-3 a server whose token is another one is named, and what else there is runs the code',
+  'CODE-1 CODE-3 a server with another token is named, and the remaining backends run the code',
   async ({ sandbox }) => {
     const { languages } = await sandbox.ok('GET /v2/code/info');
     const [jupyter] = (languages as JsonObject)['python']['backends'];
@@ -66,7 +67,7 @@ test(
 );
 
 test(
-  'CODE-1 with no server and nothing else, a request is refused, and told where a server was looked for',
+  'CODE-1 without a server and any other backend a request is refused, with the places that were searched',
   async ({ sandbox }) => {
     const { status, body } = await alone(sandbox, '1');
     expect([status, body.message]).toEqual([
@@ -78,7 +79,7 @@ test(
 );
 
 test(
-  'CODE-2 a kernel that the server does not have is refused with those that it has, and one that cannot start is told',
+  'CODE-2 a kernel that the server lacks is refused with the list of available ones, and a kernel that cannot start is reported',
   async ({ sandbox }) => {
     const unknown = await alone(sandbox, '1', { kernel: 'none-of-that-name' });
     expect(unknown).toMatchObject({ status: 422, body: { errors: [{ location: 'body.kernel', type: 'enum' }] } });
@@ -100,7 +101,7 @@ test(
 );
 
 test(
-  'CODE-1 a cell runs where it should and with its variables, leaves with its code, and is refused where it cannot run',
+  'CODE-1 a cell runs in its directory with its variables, ends with its exit code, and is refused where it cannot run',
   async ({ sandbox }) => {
     const work = join(sandbox.directory, 'work');
     mkdirSync(work);
@@ -129,7 +130,7 @@ test(
 );
 
 test(
-  'CODE-1 what a kernel shows is shown: displays that change, pages, and messages with bytes behind them',
+  'CODE-1 outputs of a kernel are shown: updated displays, pager text, and messages with binary buffers',
   async ({ sandbox }) => {
     const updated = await cell(sandbox, 'h = display("first", display_id=True)\nh.update("second")');
     expect(outputsOf(updated)).toMatchObject([{ output_type: 'display_data', data: { 'text/plain': "'second'" } }]);
@@ -152,7 +153,7 @@ len`;
 );
 
 test(
-  'CODE-2 a kernel that dies is told, one that is left is not, and the session goes on with another',
+  'CODE-2 a kernel that dies is reported, exit() is not, and the session continues with a new kernel',
   async ({ sandbox }) => {
     await cell(sandbox, 'import os, signal\nkept = 1');
     const died = await cell(sandbox, 'os.kill(os.getpid(), signal.SIGKILL)');
@@ -171,7 +172,7 @@ test(
 );
 
 test(
-  'CODE-2 a session that is deleted in the middle of its cell is closed at the server, too',
+  'CODE-2 a session deleted during its cell is also closed on the server',
   async ({ sandbox }) => {
     const busy = cell(sandbox, counting(sandbox));
     await isAtGate(sandbox);
@@ -187,7 +188,7 @@ test(
 let isNamed = true;
 
 test(
-  'CODE-2 the end of the daemon ends its kernels at the server, and a daemon that knows no server starts all the same',
+  'CODE-2 the daemon ends its kernels on the server when it stops, and a daemon without a server still starts',
   async ({ sandbox }) => {
     await cell(sandbox, 'kept = 1');
     expect(await server.kernels()).toHaveLength(1);
@@ -205,7 +206,7 @@ test(
 const mortal = new JupyterServer(environment);
 
 test(
-  'CODE-2 a server that goes away in a cell is told, and so is every request until it is back',
+  'CODE-2 a server that disappears during a cell is reported, and so is every request until it is back',
   async ({ sandbox }) => {
     await using own = mortal;
     await own.launch();
@@ -235,7 +236,7 @@ test(
 const deaf = new JupyterServer(environment);
 
 test(
-  'CODE-2 a server that answers nothing any more holds up its own cells and nobody else',
+  'CODE-2 a server that no longer answers blocks only its own cells',
   async ({ sandbox }) => {
     await using own = deaf;
     await own.launch();
@@ -254,7 +255,7 @@ test(
 );
 
 test(
-  'CODE-2 a connection that is cut costs neither the kernel nor its state, and the end of a cell is told',
+  'CODE-2 a cut connection loses neither the kernel nor its state, and the end of the cell is reported',
   async ({ sandbox }) => {
     await cell(sandbox, 'kept = 1');
     const [before] = await server.kernels();
@@ -274,7 +275,7 @@ test(
 );
 
 test(
-  'CODE-2 PROMISE-1 a session, its state and the rest of its cell outlive the daemon; code that ran alone does not stay',
+  'CODE-2 PROMISE-1 a session, its state and the rest of its cell outlive the daemon; code that ran alone does not',
   async ({ sandbox }) => {
     await cell(sandbox, 'kept = 1');
     const cut = Promise.allSettled([cell(sandbox, counting(sandbox)), alone(sandbox, counting(sandbox))]);
@@ -294,7 +295,7 @@ test(
     const waits = cell(sandbox, 'print("begun")\ntime.sleep(60)');
     await until('it prints', async () => (await printedIn(sandbox, 'state')) === 'begun\n');
     process.kill(sandbox.daemonPid, 'SIGKILL');
-    await waits.catch(() => null); // Its connection has ended with the daemon.
+    await waits.catch(() => null); // Its connection ended with the daemon.
     await sandbox.served();
     expect(await sandbox.ok('POST /v2/code/sessions/state/interrupt')).toMatchObject({ interrupted: true });
     await isIdle(sandbox);
@@ -307,7 +308,7 @@ test(
 );
 
 test(
-  'CODE-2 PROMISE-1 an upgrade costs nobody a cell, and the session goes on in the same kernel',
+  'CODE-2 PROMISE-1 an upgrade loses no cell, and the session continues in the same kernel',
   async ({ sandbox }) => {
     await cell(sandbox, 'kept = 1');
     const [before] = await server.kernels();

@@ -1,11 +1,12 @@
-/** What code may do to its interpreter, on each backend: it costs its own session at most, and is always told. */
-import { rmSync } from 'node:fs';
+/** Code that harms its interpreter, on each backend: it costs at most its own session, and is always reported. */
+import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { backends, errorName, outputs, Session, value, type Backend } from '../harness/cells.ts';
+import { KeptConnection } from '../harness/kept-connection.ts';
 import { expect, test, type JsonObject } from '../harness/sandbox.ts';
 import { until } from '../harness/until.ts';
 
-/** What the same is on each backend. */
+/** The expected result on each backend. */
 type PerBackend<T> = Readonly<Record<Backend['name'], T>>;
 
 const both = <T>(python: T, node: T): PerBackend<T> => ({ native: python, kernel: python, node });
@@ -31,7 +32,7 @@ const noCode: Readonly<Record<string, Case>> = {
   },
   'half a surrogate pair': {
     code: both('x = "\ud800"\nlen(x)', '"\ud800".length'),
-    // A plain Python cannot compile it; a kernel is sent what stands for no character.
+    // A plain Python cannot compile the code; a kernel receives replacement characters.
     result: {
       native: { status: 'error', exit_code: 1, outputs: [{ ename: 'UnicodeEncodeError' }] },
       kernel: { ...ok, outputs: [{ data: { 'text/plain': '1' } }] },
@@ -40,7 +41,7 @@ const noCode: Readonly<Record<string, Case>> = {
   },
   'half a surrogate pair that is printed': {
     code: both('print(chr(0xd800) + "|")', 'console.log("\\ud800|")'),
-    // An ipykernel cannot send it, and says so on standard error.
+    // An ipykernel cannot send the text, and prints that to standard error.
     result: {
       native: { ...ok, stdout: expect.stringMatching(/^\ufffd+\|\n$/) },
       kernel: ok,
@@ -55,7 +56,7 @@ const noCode: Readonly<Record<string, Case>> = {
 
 for (const backend of backends) {
   test(
-    `CODE-20 ${backend.name}: what is no code is an error of its cell, and the session lives on`,
+    `CODE-20 ${backend.name}: invalid code is an error of its cell, and the session continues`,
     async ({ sandbox }) => {
       const session = new Session(sandbox, backend);
       await session.run('kept = 1');
@@ -69,7 +70,7 @@ for (const backend of backends) {
   );
 
   test(
-    `CODE-20 ${backend.name}: ten million characters of code run, and nothing of them is lost`,
+    `CODE-20 ${backend.name}: ten million characters of code run completely`,
     async ({ sandbox }) => {
       const session = new Session(sandbox, backend);
       const text = 'y'.repeat(10_000_000);
@@ -85,7 +86,7 @@ for (const backend of backends) {
   );
 }
 
-/** Ways to end an interpreter from inside, and what is told of each. */
+/** Ways to end an interpreter from inside, with the reported outcome of each. */
 const ends: Readonly<Record<string, Case>> = {
   'an exit code without a word': {
     code: both('import os\nos._exit(7)', 'process.reallyExit(7)'),
@@ -112,7 +113,7 @@ const ends: Readonly<Record<string, Case>> = {
 
 for (const backend of backends) {
   test(
-    `CODE-18 ${backend.name}: an interpreter that ends is told within a second, with how, and the next cell is clean`,
+    `CODE-18 ${backend.name}: the end of an interpreter is reported within a second, with its cause, and the next cell starts clean`,
     async ({ sandbox }) => {
       const session = new Session(sandbox, backend);
       for (const [what, { code, result }] of Object.entries(ends)) {
@@ -122,7 +123,7 @@ for (const backend of backends) {
         const tookMs = performance.now() - started;
         expect({ what, ...answer }).toMatchObject({ what, ...result[backend.name] });
         expect([what, errorName(answer)]).toEqual([what, 'KernelDied']);
-        // Writing down a crash is the system's affair, and takes it as long as it takes.
+        // The system writes the core dump, in its own time.
         if (what !== 'a crash') expect(tookMs).toBeLessThan(1000);
         const gone = await session.run(backend.language === 'python' ? '"kept" in globals()' : 'typeof kept');
         expect(gone).toMatchObject({ ...ok, execution_count: 1 });
@@ -133,7 +134,7 @@ for (const backend of backends) {
   );
 
   test(
-    `CODE-20 ${backend.name}: the exit of a program ends its cell, with its code, and not the session`,
+    `CODE-20 ${backend.name}: an exit call ends its cell with its code, and not the session`,
     async ({ sandbox }) => {
       const session = new Session(sandbox, backend);
       await session.run('kept = 1');
@@ -148,7 +149,7 @@ for (const backend of backends) {
   );
 }
 
-/** What takes the streams of an interpreter away. */
+/** Code that closes the streams of an interpreter. */
 const closings = {
   python: [
     'import os; os.close(1); os.close(2)',
@@ -170,20 +171,23 @@ const closings = {
 
 for (const backend of backends) {
   test(
-    `CODE-20 ${backend.name}: a cell that closes its streams takes them from no later one`,
+    `CODE-20 ${backend.name}: a cell that closes its streams does not close them for later cells`,
     async ({ sandbox }) => {
       const session = new Session(sandbox, backend);
       for (const code of closings[backend.language]) {
         expect([code, (await session.run(code))['kernel']]).toEqual([code, null]);
-        const printed = backend.language === 'python' ? 'print("still told")' : 'console.log("still told")';
-        expect({ what: code, ...(await session.run(printed)) }).toMatchObject({ what: code, stdout: 'still told\n' });
+        const printed = backend.language === 'python' ? 'print("still printed")' : 'console.log("still printed")';
+        expect({ what: code, ...(await session.run(printed)) }).toMatchObject({
+          what: code,
+          stdout: 'still printed\n',
+        });
       }
     },
     backend.options,
   );
 
   test(
-    `CODE-20 ${backend.name}: a question to nobody is an error at once, and no wait`,
+    `CODE-20 ${backend.name}: a request for input is an error at once, without a wait`,
     async ({ sandbox }) => {
       const session = new Session(sandbox, backend);
       const questions =
@@ -213,7 +217,7 @@ const loops = {
 
 for (const backend of backends) {
   test(
-    `CODE-7 CODE-20 ${backend.name}: a loop without end is interrupted, and one that does not listen is ended`,
+    `CODE-7 CODE-20 ${backend.name}: an endless loop is interrupted, and one that ignores the interrupt is killed`,
     async ({ sandbox }) => {
       const session = new Session(sandbox, backend);
       await session.run('kept = 1');
@@ -239,42 +243,49 @@ for (const backend of backends) {
 
 for (const backend of backends) {
   test(
-    `CODE-20 ${backend.name}: what is printed behind the end of a cell is told apart, with the next one`,
+    `CODE-20 ${backend.name}: output printed after the end of a cell is reported separately, with the next cell`,
     async ({ sandbox }) => {
       const session = new Session(sandbox, backend);
-      const file = join(sandbox.directory, 'printed');
+      const [go, file] = [join(sandbox.directory, 'go'), join(sandbox.directory, 'printed')];
       const isPython = backend.language === 'python';
       const late = isPython
-        ? `import threading\nthreading.Timer(0.2, lambda: (print("late", flush=True), open(${JSON.stringify(file)}, "w").close())).start()`
-        : `setTimeout(() => { console.log("late"); require("fs").writeFileSync(${JSON.stringify(file)}, ""); }, 200); 1`;
+        ? `import os, threading, time\ndef late():\n  while not os.path.exists(${JSON.stringify(go)}): time.sleep(0.01)\n` +
+          `  print("late", flush=True)\n  open(${JSON.stringify(file)}, "w").close()\nthreading.Thread(target=late).start()`
+        : `const poll = setInterval(() => { if (!require("fs").existsSync(${JSON.stringify(go)})) return; clearInterval(poll); ` +
+          `console.log("late"); require("fs").writeFileSync(${JSON.stringify(file)}, ""); }, 10); 1`;
       expect(await session.run(late)).toMatchObject({ stdout: '', late_outputs: [] });
+      writeFileSync(go, '');
       await until('it has printed', () => Bun.file(file).exists());
-      await until('it is told', async () => {
+      await until('the end is reported', async () => {
         const next = await session.run('1');
         expect(next['stdout']).toBe('');
         return outputs({ outputs: next['late_outputs'] ?? [] })[0]?.['text'] === 'late\n';
       });
-      rmSync(file);
+      for (const path of [go, file]) rmSync(path);
     },
     backend.options,
   );
 
   test(
-    `CODE-10 CODE-20 ${backend.name}: a session that is deleted while it is busy ends with all that it has started`,
+    `CODE-10 CODE-20 ${backend.name}: a session deleted while it is busy ends with all its processes`,
     async ({ sandbox }) => {
       const session = new Session(sandbox, backend);
       const isPython = backend.language === 'python';
       await session.run('1');
       const before = sandbox.processes().length;
+      using other = await KeptConnection.open(sandbox.url);
       const busy = session.run(
         isPython
           ? 'import subprocess, time\nsubprocess.Popen(["setsid", "sleep", "1000"])\nprint("busy", flush=True)\ntime.sleep(60)'
           : 'require("child_process").spawn("setsid", ["sleep", "1000"]); console.log("busy"); await new Promise(() => setTimeout(() => 0, 60000))',
       );
       await until('it is busy', async () => (await session.shown()) === 'busy\n');
-      const waiting = sandbox.request('POST /v2/code/execute', {
+      const usedAt = async () => (await sandbox.ok('GET /v2/code/sessions/state'))['last_used_at'];
+      const begunAt = await usedAt();
+      const waiting = other.request('POST /v2/code/execute', {
         ...{ language: backend.language, session_id: 'state', code: '1' },
       });
+      await until('the second cell waits', async () => (await usedAt()) !== begunAt);
       await until('a child runs', () => sandbox.processes().some(({ command }) => command === 'sleep 1000'));
       await session.delete();
       expect(await busy).toMatchObject({ status: 'error', outputs: [{ text: 'busy\n' }, { ename: 'SessionClosed' }] });

@@ -1,4 +1,4 @@
-/** Where the state of code ends: at the single run, at the session, at the account. */
+/** The boundaries of code state: the single run, the session, the account. */
 import { chmodSync, existsSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { backends, kernel, nativePython, node, runCell, Session, value, type Backend } from '../harness/cells.ts';
@@ -6,7 +6,7 @@ import { sharedPython } from '../harness/kernels.ts';
 import { expect, test, type Json, type JsonObject, type Sandbox } from '../harness/sandbox.ts';
 import { testAccount, withTestAccount } from '../harness/test-account.ts';
 
-/** Leaves a trace wherever an interpreter keeps state of its own. */
+/** Leaves a trace in every place where an interpreter keeps state. */
 const traces = {
   python: `import builtins, json, os, sys, textwrap, threading
 name = "trace"
@@ -33,7 +33,7 @@ require('os').setPriority(5);
 'left'`,
 } as const;
 
-/** What of that can be seen; all of it as it is in an interpreter that nobody has used. */
+/** The visible traces; the expected values are those of an unused interpreter. */
 const looks = {
   python: `import builtins, json, os, sys, textwrap
 (any(hasattr(one, "trace") for one in (builtins, json, sys)), "name" in globals(), textwrap.dedent("a"), "/trace" in sys.path,
@@ -44,11 +44,11 @@ const looks = {
 
 for (const backend of backends) {
   for (const [how, env] of [
-    ['started for it', {}],
-    ['waits for it', { SVC_CODE_PREWARM: '1', SVC_KERNEL_PREWARM: '1' }],
+    ['starts for that run', {}],
+    ['was started in advance', { SVC_CODE_PREWARM: '1', SVC_KERNEL_PREWARM: '1' }],
   ] as const) {
     test(
-      `CODE-19 ${backend.name}: nothing of a single run is seen by the next one, in an interpreter that ${how}`,
+      `CODE-19 ${backend.name}: a single run leaves nothing visible to the next one, in an interpreter that ${how}`,
       async ({ sandbox }) => {
         const look = looks[backend.language];
         const before = value(await runCell(sandbox, backend, look));
@@ -63,7 +63,7 @@ for (const backend of backends) {
   }
 
   test(
-    `CODE-19 ${backend.name}: sessions see nothing of each other, or of a single run`,
+    `CODE-19 ${backend.name}: sessions see neither each other nor a single run`,
     async ({ sandbox }) => {
       const [look, trace] = [looks[backend.language], traces[backend.language]];
       const before = value(await runCell(sandbox, backend, look, { session_id: 'two' }));
@@ -71,7 +71,7 @@ for (const backend of backends) {
       expect(value(await runCell(sandbox, backend, look, { session_id: 'two' }))).toBe(before);
       expect(value(await runCell(sandbox, backend, look, { session_id: 'three' }))).toBe(before);
       expect(value(await runCell(sandbox, backend, look))).toBe(before);
-      // A new one of the same name, and one that starts anew, are clean too.
+      // A new session with the same name and a restarted one are clean too.
       await sandbox.ok('DELETE /v2/code/sessions/one');
       expect(value(await runCell(sandbox, backend, look, { session_id: 'one' }))).toBe(before);
       await runCell(sandbox, backend, trace, { session_id: 'one' });
@@ -92,7 +92,7 @@ function withEnv(backend: Backend, more: Readonly<Record<string, string>>) {
 
 const { name: other, uid } = testAccount;
 
-/** What one account can find out about the interpreter of another one, from its pid. */
+/** Attempts of one account to inspect the interpreter of another one, given its pid. */
 const spy = (pid: Json, directory: string) => `import os, signal
 def attempt(what):
   try: return repr(what())[:200]
@@ -104,7 +104,7 @@ const refused = `['PermissionError', 'PermissionError', 'PermissionError', 'Perm
 
 for (const backend of [nativePython, node]) {
   test(
-    `CODE-19 ${backend.name}: a session is of one account, and another one neither runs code in it nor sees into it`,
+    `CODE-19 ${backend.name}: a session belongs to one account, and another account can neither run code in it nor read it`,
     async ({ sandbox }) => {
       const own = { session_id: 'mine', env: { SECRET: 'hush' } };
       const secret =
@@ -125,7 +125,7 @@ for (const backend of [nativePython, node]) {
 }
 
 test(
-  'CODE-19 a session of another account keeps that account, its home and its group, whoever asks',
+  'CODE-19 a session of another account keeps that account, its home and its group, whichever client uses it',
   async ({ sandbox }) => {
     const where = 'import os; (os.getuid(), os.getgid(), os.getcwd(), os.path.expanduser("~"))';
     const session = new Session(sandbox, nativePython);
@@ -133,7 +133,7 @@ test(
       `(${uid}, ${uid}, '${sandbox.directory}', '${sandbox.directory}')`,
     );
     await session.run('os.chdir("/")');
-    // Without a user it is that of the session, and so is its home.
+    // A cell without a user runs as the session's account, in that account's home.
     expect(value(await session.run(where, { cwd: '~' }))).toContain(`'${sandbox.directory}', '${sandbox.directory}'`);
     const group = await sandbox.request('POST /v2/code/execute', {
       ...{ language: 'python', code: where, session_id: 'state', user: `${uid}:0` },
@@ -145,7 +145,7 @@ test(
 );
 
 test(
-  'CODE-19 what is too large for an answer is a file of the account of its session alone',
+  'CODE-19 a result too large for an answer is a file that only the account of its session can read',
   async ({ sandbox }) => {
     const large = await runCell(sandbox, nativePython, '"a" * 1_500_000', { user: other, cwd: '/' });
     const text = String(value(large));
@@ -159,11 +159,11 @@ test(
 );
 
 test(
-  'CODE-19 the files of a kernel are of its account alone, and kernels of two accounts have a bridge each',
+  'CODE-19 only its own account can read the files of a kernel, and kernels of two accounts have separate bridges',
   async ({ sandbox }) => {
     await runCell(sandbox, kernel, 'secret = "hush"', { session_id: 'mine' });
     await runCell(sandbox, kernel, '1', { session_id: 'theirs', user: other, cwd: '/' });
-    const bridges = sandbox.processes().filter(({ command }) => command.includes("'<sandboxd>'"));
+    const bridges = sandbox.processes().filter(({ command }) => command.includes("'<boxkeep>'"));
     const owner = (of: number) => /^Uid:\t(\d+)/m.exec(readFileSync(`/proc/${of}/status`, 'utf8'))?.[1];
     expect(bridges.map(({ pid }) => owner(pid)).toSorted()).toEqual(['0', String(uid)]);
 
@@ -179,7 +179,7 @@ test(
       session_id: 'theirs',
     });
     expect(listed).toMatchObject({ status: 'error', outputs: [{ ename: 'PermissionError' }] });
-    // Nor does the command line of anybody have a key.
+    // No command line contains a key either.
     const key = (JSON.parse(readFileSync(join(directory ?? '', 'connection.json'), 'utf8')) as { key: string }).key;
     expect(sandbox.processes().filter(({ command }) => command.includes(key))).toEqual([]);
   },
@@ -187,7 +187,7 @@ test(
 );
 
 test(
-  'CODE-19 what a single run has done is in no history that the next one could read',
+  'CODE-19 a single run leaves nothing in any history that the next run can read',
   async ({ sandbox }) => {
     await runCell(sandbox, kernel, 'secret = "hush"');
     const files = existsSync(join(sandbox.directory, 'ipython'))
@@ -202,7 +202,7 @@ test(
 
 for (const backend of [nativePython, node]) {
   test(
-    `CODE-19 ${backend.name}: its program is in no file, and code that breaks the builtins breaks its own session alone`,
+    `CODE-19 ${backend.name}: the runner is not in any file, and code that breaks the builtins breaks only its own session`,
     async ({ sandbox }) => {
       const breaking = {
         python: 'import builtins\nfor name in set(vars(builtins)) - {"__import__"}: delattr(builtins, name)',
@@ -214,7 +214,7 @@ for (const backend of [nativePython, node]) {
       const { pid } = await sandbox.ok('GET /v2/code/sessions/whole');
       const open = readdirSync(`/proc/${pid}/fd`).map((name) => readlinkSync(`/proc/${pid}/fd/${name}`));
       expect(open.filter((path) => path.startsWith('/') && !path.startsWith('/dev/'))).toEqual([]);
-      // What becomes of the broken one is its own affair, but it is told in time.
+      // The broken session may fail, but must answer in time.
       const after = await runCell(sandbox, backend, '1', { session_id: 'broken', timeout: 2 });
       expect(['ok', 'error', 'timeout']).toContain(after['status']);
       await sandbox.ok('POST /v2/code/sessions/broken/restart');

@@ -1,7 +1,8 @@
-/** What a client may rely on from the interpreters themselves, through the daemon. */
+/** The behavior of the interpreters themselves, through the daemon. */
 import { chmodSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll } from 'bun:test';
+import { many } from '../harness/counts.ts';
 import { needPrograms } from '../harness/programs.ts';
 import { expect, test, type Json, type JsonObject, type Sandbox } from '../harness/sandbox.ts';
 import { until } from '../harness/until.ts';
@@ -26,7 +27,7 @@ function value({ outputs }: JsonObject): Json {
 }
 
 test(
-  'CODE-1 Python: values, awaits, children, errors with their lines, and what has no meaning here',
+  'CODE-1 Python supports values, await, child processes and errors with line numbers, and refuses unsupported fields',
   async ({ sandbox }) => {
     expect(value(await python(sandbox, 'import asyncio\nawait asyncio.sleep(0, "awaited")'))).toBe("'awaited'");
     const children = await python(
@@ -57,12 +58,12 @@ test(
     const html = await python(sandbox, 'class Table:\n  def _repr_html_(self): return "<b>1</b>"\nTable()');
     expect((html['outputs'] as JsonObject[])[0]?.['data']).toMatchObject({ 'text/html': '<b>1</b>' });
     expect(await python(sandbox, 'import sys\nsys.stdout.close()')).toMatchObject({ status: 'ok' });
-    expect(await python(sandbox, 'print("still told")')).toMatchObject({ stdout: 'still told\n' });
+    expect(await python(sandbox, 'print("still printed")')).toMatchObject({ stdout: 'still printed\n' });
   },
   native,
 );
 
-test('CODE-1 CODE-14 JavaScript: values, awaits, modules, errors, and the end of a process', async ({ sandbox }) => {
+test('CODE-1 CODE-14 JavaScript supports values, await, modules, errors and process.exit', async ({ sandbox }) => {
   expect(value(await node(sandbox, 'const kept = { a: [1, 2] }; kept'))).toBe('{ a: [ 1, 2 ] }');
   expect(value(await node(sandbox, 'await Promise.resolve(kept.a.length)'))).toBe('2');
   expect(value(await node(sandbox, 'const kept = 7; kept'))).toBe('7');
@@ -76,9 +77,9 @@ test('CODE-1 CODE-14 JavaScript: values, awaits, modules, errors, and the end of
   expect(await node(sandbox, 'null.x')).toMatchObject({ status: 'error', outputs: [{ ename: 'TypeError' }] });
   const rejected = await node(
     sandbox,
-    'Promise.reject(new Error("nobody listens")); await new Promise((done) => setTimeout(done, 50))',
+    'Promise.reject(new Error("unheard")); await new Promise((done) => setTimeout(done, 50))',
   );
-  expect(JSON.stringify(rejected['outputs'])).toContain('nobody listens');
+  expect(JSON.stringify(rejected['outputs'])).toContain('unheard');
   expect(await node(sandbox, 'process.exit(4)')).toMatchObject({ exit_code: 4 });
   expect(value(await node(sandbox, 'kept'))).toBe('7');
   const loop = node(sandbox, 'for (;;);');
@@ -89,7 +90,7 @@ test('CODE-1 CODE-14 JavaScript: values, awaits, modules, errors, and the end of
 });
 
 test(
-  'CODE-1 what a thread or a timer prints behind its cell is told with the next one, apart from its outputs',
+  'CODE-1 output of a thread or a timer after the end of its cell is reported with the next cell, apart from its outputs',
   async ({ sandbox }) => {
     const cells = [
       [
@@ -113,7 +114,7 @@ test(
 );
 
 test(
-  'CODE-1 CODE-12 cwd, env and account are those that are asked for',
+  'CODE-1 CODE-12 code runs with the requested cwd, env and account',
   async ({ sandbox }) => {
     const where = 'import os; (os.getcwd(), os.environ.get("GIVEN"), os.getuid())';
     const { uid } = testAccount;
@@ -137,7 +138,7 @@ test(
 );
 
 test(
-  'CODE-2 PROMISE-10 five hundred sessions opened and closed leave nothing behind',
+  'CODE-2 PROMISE-10 hundreds of sessions opened and closed leave nothing behind',
   async ({ sandbox }) => {
     const round = async (count: number) => {
       const ids = Array.from({ length: count }, (_, n) => `s${n}`);
@@ -151,7 +152,7 @@ test(
     };
     await round(10);
     const before = { descriptors: sandbox.descriptors().length, processes: sandbox.processes().length };
-    for (let rounds = 0; rounds < 25; rounds++) await round(20);
+    for (let rounds = 0; rounds < many(25); rounds++) await round(20);
     await until('no descriptor is left', () => sandbox.descriptors().length <= before.descriptors);
     await until('no process is left', () => sandbox.processes().length <= before.processes);
   },
@@ -160,10 +161,10 @@ test(
 
 const residentMib = (sandbox: Sandbox) =>
   Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${sandbox.daemonPid}/status`, 'utf8'))?.[1]) / 1024;
-const mostGrowthMib = 32;
+const maxGrowthMib = 32;
 
 test(
-  'CODE-19 PROMISE-10 five hundred single runs leave memory, descriptors, processes and files where they were',
+  'CODE-19 PROMISE-10 hundreds of single runs leave memory, descriptors, processes and files unchanged',
   async ({ sandbox }) => {
     const runs = async (count: number) => {
       for (let n = 0; n < count; n += 4) {
@@ -176,24 +177,24 @@ test(
       processes: sandbox.processes().length,
       files: readdirSync(sandbox.runtimeDirectory, { recursive: true }).length,
     });
-    await runs(100);
+    await runs(many(100));
     await until('spare ones are there', () => spare(sandbox).length === 4);
     const [before, memoryMib] = [look(), residentMib(sandbox)];
-    await runs(400);
+    await runs(many(400));
     await until('nothing is left', () => {
       const now = look();
       return now.descriptors <= before.descriptors && now.processes <= before.processes && now.files <= before.files;
     });
-    expect(residentMib(sandbox) - memoryMib).toBeLessThan(mostGrowthMib);
+    expect(residentMib(sandbox) - memoryMib).toBeLessThan(maxGrowthMib);
   },
   { env: { SVC_CODE_BACKEND: 'native', SVC_CODE_PREWARM: '4' }, timeoutMs: 240_000 },
 );
 
-/** Interpreters of Python that wait for their first cell, or run one. */
+/** The Python interpreters that wait for their first cell or run one. */
 const spare = (sandbox: Sandbox) => sandbox.processes().filter(({ command }) => / -u -c \(lambda/.test(command));
 
 test(
-  'CODE-16 spare interpreters make the first cell quick, are used once, and are made anew',
+  'CODE-16 spare interpreters make the first cell fast, are used once, and are replaced',
   async ({ sandbox }) => {
     const there = () => until('one is there', () => spare(sandbox).length === 1);
     await there();

@@ -1,4 +1,4 @@
-/** What JavaScript and TypeScript may rely on in each version of Node that an image may have. */
+/** The behavior of JavaScript and TypeScript in each Node version that an image may have. */
 import { execute, outputsOf, run, valueOf } from '../harness/code-client.ts';
 import { imageWith, needNodes, nodes } from '../harness/interpreters.ts';
 import { expect, test, type Sandbox } from '../harness/sandbox.ts';
@@ -30,7 +30,7 @@ for (const { major, directory } of nodes) {
   const image = imageWith(() => [directory]);
 
   test(
-    `CODE-1 in Node ${major}, code awaits at its top, and imports and requires modules of every kind`,
+    `CODE-1 in Node ${major}, top-level await works, and code imports and requires modules of every kind`,
     async ({ sandbox }) => {
       const inProject = cell(sandbox);
       const value = async (code: string) => valueOf(await inProject(code));
@@ -55,7 +55,7 @@ for (const { major, directory } of nodes) {
   );
 
   test(
-    `CODE-1 in Node ${major}, TypeScript ${major >= 22 ? 'runs as it is written' : 'is told to need a newer one'}`,
+    `CODE-1 in Node ${major}, TypeScript ${major >= 22 ? 'runs as written' : 'is refused with the version it needs'}`,
     async ({ sandbox }) => {
       const { body } = await execute(sandbox, { language: 'js', code: typed });
       if (major >= 22) {

@@ -1,7 +1,8 @@
-/** What a client may rely on when it keeps sessions of code. */
+/** The behavior of stateful code sessions. */
 import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { backends, Session, value } from '../harness/cells.ts';
+import { KeptConnection } from '../harness/kept-connection.ts';
 import { expect, test, type Json, type JsonObject, type Sandbox } from '../harness/sandbox.ts';
 import { until } from '../harness/until.ts';
 
@@ -12,7 +13,7 @@ async function run(sandbox: Sandbox, code: string, more: Record<string, Json> = 
 
 const session = (sandbox: Sandbox) => sandbox.ok('GET /v2/code/sessions/state');
 
-test('CODE-1 CODE-19 code runs alone, and what it leaves is gone with it', async ({ sandbox }) => {
+test('CODE-1 CODE-19 code runs alone, and its state and processes end with it', async ({ sandbox }) => {
   const first = await sandbox.ok('POST /v2/code/execute', { language: 'python3', code: 'kept = 6 * 7\nkept' });
   expect(first).toMatchObject({ language: 'python', session_id: null, status: 'ok', exit_code: 0, execution_count: 1 });
   expect(first['outputs']).toEqual([
@@ -27,7 +28,7 @@ test('CODE-1 CODE-19 code runs alone, and what it leaves is gone with it', async
   expect(await sandbox.ok('GET /v2/code/sessions')).toEqual({ sessions: {} });
 });
 
-test('CODE-4 CODE-5 CODE-12 a session is made by its first cell, keeps its state, and is listed, read and deleted', async ({
+test('CODE-4 CODE-5 CODE-12 the first cell creates a session, which keeps its state, and is listed, read and deleted', async ({
   sandbox,
 }) => {
   await run(sandbox, 'import os\nnumber = 1\nprint("seen")');
@@ -43,14 +44,19 @@ test('CODE-4 CODE-5 CODE-12 a session is made by its first cell, keeps its state
   expect((await sandbox.request('GET /v2/code/sessions/state')).status).toBe(404);
 });
 
-test('CODE-2 cells of one session run one after another, in the order of their arrival', async ({ sandbox }) => {
+test('CODE-2 cells of one session run one after another, each exactly once', async ({ sandbox }) => {
   await run(sandbox, 'import time\norder = []');
-  const cells = Array.from({ length: 8 }, (_, n) => run(sandbox, `time.sleep(0.02)\norder.append(${n})\norder`));
-  const shown = (await Promise.all(cells)).at(-1)?.['outputs'];
-  expect(shown).toMatchObject([{ data: { 'text/plain': '[0, 1, 2, 3, 4, 5, 6, 7]' } }]);
+  const cells = Array.from({ length: 8 }, (_, n) =>
+    run(sandbox, `begun = len(order)\ntime.sleep(0.02)\norder.append(${n})\n[begun, len(order), order[-1]]`),
+  );
+  const shown = (await Promise.all(cells)).map((cell) => JSON.parse(value(cell) as string) as number[]);
+  // Requests on several connections arrive in any order.
+  expect(shown.map(([, , n]) => n)).toEqual([0, 1, 2, 3, 4, 5, 6, 7]);
+  expect(shown.map(([begun]) => begun).toSorted()).toEqual([0, 1, 2, 3, 4, 5, 6, 7]);
+  for (const [begun = 0, ended] of shown) expect(ended).toBe(begun + 1);
 });
 
-test('CODE-18 an interpreter that dies is told at once, and the session goes on with a new one', async ({
+test('CODE-18 an interpreter that dies is reported at once, and the session continues with a new one', async ({
   sandbox,
 }) => {
   await run(sandbox, 'import os, signal\nkept = 1');
@@ -61,7 +67,7 @@ test('CODE-18 an interpreter that dies is told at once, and the session goes on 
     status: 'error',
     exit_code: null,
     stdout: 'last words\n',
-    kernel: { signal: 'SIGKILL', restarted: true },
+    kernel: { signal: 'SIGKILL', restarted: true, before_cell: false },
   });
   expect((died['outputs'] as JsonObject[]).at(-1)).toMatchObject({ output_type: 'error', ename: 'KernelDied' });
   expect(await run(sandbox, '"kept" in globals()')).toMatchObject({
@@ -80,7 +86,7 @@ test('CODE-18 an interpreter that dies is told at once, and the session goes on 
   expect(await run(sandbox, '"here"', { cwd: sandbox.directory })).toMatchObject({ status: 'ok' });
 });
 
-test('CODE-7 time that is over interrupts the code, and ends an interpreter that does not listen', async ({
+test('CODE-7 a timeout interrupts the code, and kills an interpreter that ignores the interrupt', async ({
   sandbox,
 }) => {
   await run(sandbox, 'import time, signal\nkept = 1');
@@ -95,7 +101,7 @@ test('CODE-7 time that is over interrupts the code, and ends an interpreter that
   expect(await run(sandbox, '"kept" in globals()')).toMatchObject({ outputs: [{ data: { 'text/plain': 'False' } }] });
 });
 
-test('CODE-10 CODE-12 a session is interrupted, restarted, and deleted while it is busy', async ({ sandbox }) => {
+test('CODE-10 CODE-12 a session can be interrupted, restarted and deleted while it is busy', async ({ sandbox }) => {
   await run(sandbox, 'import time\nkept = 1');
   const busy = async () => (await session(sandbox))['state'] === 'busy';
   const interrupted = run(sandbox, 'time.sleep(60)');
@@ -110,17 +116,20 @@ test('CODE-10 CODE-12 a session is interrupted, restarted, and deleted while it 
   expect(await sandbox.ok('POST /v2/code/sessions/state/restart')).toMatchObject({ execution_count: 0 });
   expect(await restarted).toMatchObject({ status: 'error', outputs: [{ ename: 'SessionRestarted' }] });
   expect(await run(sandbox, '"kept" in globals()')).toMatchObject({ outputs: [{ data: { 'text/plain': 'False' } }] });
+  using other = await KeptConnection.open(sandbox.url);
   const deleted = run(sandbox, 'import time; time.sleep(60)');
   await until('it runs', busy);
-  const waiting = sandbox.request('POST /v2/code/execute', { language: 'python', session_id: 'state', code: '1' });
-  await until('it waits', busy);
+  const usedAt = async () => (await session(sandbox))['last_used_at'];
+  const begunAt = await usedAt();
+  const waiting = other.request('POST /v2/code/execute', { language: 'python', session_id: 'state', code: '1' });
+  await until('the second cell waits', async () => (await usedAt()) !== begunAt);
   await sandbox.ok('DELETE /v2/code/sessions/state');
   expect(await deleted).toMatchObject({ status: 'error', outputs: [{ ename: 'SessionClosed' }] });
   expect((await waiting).status).toBe(404);
 });
 
 test(
-  'CODE-21 PROMISE-1 a session, its state and what its cell has shown outlive the daemon',
+  'CODE-21 PROMISE-1 a session, its state and the output of its cell outlive the daemon',
   async ({ sandbox }) => {
     await run(sandbox, 'import time\nkept = 1');
     const cut = sandbox.request('POST /v2/code/execute', {
@@ -132,13 +141,13 @@ test(
     process.kill(sandbox.daemonPid, 'SIGKILL');
     await cut.catch(() => null);
     await sandbox.served();
-    await until('it is over', async () => (await session(sandbox))['state'] === 'idle', 10_000);
+    await until('the session is idle', async () => (await session(sandbox))['state'] === 'idle', 10_000);
     const { last_execution: last } = await session(sandbox);
     expect(last).toMatchObject({ status: 'ok', execution_count: 2, partial: false });
     expect((last as JsonObject)['stdout']).toBe(Array.from({ length: 40 }, (_, n) => `${n}\n`).join(''));
     expect(await run(sandbox, 'kept')).toMatchObject({ outputs: [{ data: { 'text/plain': '2' } }] });
     const { pid } = await session(sandbox);
-    process.kill(sandbox.daemonPid, 'SIGSTOP'); // It sees nothing of this.
+    process.kill(sandbox.daemonPid, 'SIGSTOP'); // The stopped daemon sees nothing of this.
     process.kill(Number(pid), 'SIGKILL');
     process.kill(sandbox.daemonPid, 'SIGKILL');
     await sandbox.served();
@@ -152,14 +161,13 @@ test(
   { expectedWarnings: ['started again by init'] },
 );
 
-test('CODE-21 PROMISE-1 an upgrade costs nobody a cell: what runs and what waits is answered', async ({ sandbox }) => {
+test('CODE-21 PROMISE-1 an upgrade loses no cell: running and queued cells are answered', async ({ sandbox }) => {
   const slow = 'import time\nfor n in range(20): print(n); time.sleep(0.1)\n"over"';
   await sandbox.ok('POST /v2/code/sessions', { language: 'python', id: 'state' });
   const alone = sandbox.request('POST /v2/code/execute', { language: 'python', code: slow });
   const running = run(sandbox, `kept = 1\n${slow}`);
   await until('it prints', async () => JSON.stringify(await session(sandbox)).includes('2\\n'));
   const waiting = run(sandbox, 'kept + 1');
-  await until('it waits', async () => (await session(sandbox))['state'] === 'busy');
   const served = sandbox.served();
   expect(await sandbox.upgrade()).toMatchObject({ code: 0, stderr: '' });
   await served;
@@ -173,7 +181,38 @@ test('CODE-21 PROMISE-1 an upgrade costs nobody a cell: what runs and what waits
 for (const backend of backends) {
   const { language, name } = backend;
   test(
-    `CODE-21 ${language} (${name}): behind a full stop a session is there, and its next cell says that its state is gone`,
+    `CODE-18 ${language} (${name}): a cell after a crash between two cells runs in a new interpreter and has its own outcome`,
+    async ({ sandbox }) => {
+      const session = new Session(sandbox, backend);
+      const run = (code: string) =>
+        sandbox.request('POST /v2/code/execute', { language, session_id: 'state', code, timeout: 20 });
+      const cases = [
+        [
+          '1',
+          'The code has run in a new interpreter: the one before it had died',
+          { status: 'ok', execution_count: 1 },
+        ],
+        ['kept', 'The code ended with an error in a new interpreter: the one before it had died', { status: 'error' }],
+      ] as const;
+      for (let round = 0; round < 3; round++) {
+        for (const [code, message, data] of cases) {
+          await session.run('kept = 1');
+          process.kill(Number((await session.read())['pid']), 'SIGKILL');
+          const { body } = await run(code);
+          expect(body).toMatchObject({ message, hint: expect.stringContaining('state'), data });
+          expect(body.data['kernel']).toMatchObject({ signal: 'SIGKILL', restarted: true, before_cell: true });
+          expect((await run('2')).body.data).toMatchObject({ status: 'ok', kernel: null });
+        }
+      }
+    },
+    backend.options,
+  );
+}
+
+for (const backend of backends) {
+  const { language, name } = backend;
+  test(
+    `CODE-21 ${language} (${name}): a session survives a stop of the daemon, and its next cell reports that the state is lost`,
     async ({ sandbox }) => {
       const session = new Session(sandbox, backend);
       await session.run('kept = 1');

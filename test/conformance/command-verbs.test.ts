@@ -1,5 +1,6 @@
-/** Standard input, kill, lists, deletion and sessions: what a client does with a command that runs. */
+/** Standard input, kill, lists, deletion and sessions of running commands. */
 import { readFileSync } from 'node:fs';
+import { many } from '../harness/counts.ts';
 import { expect, fixture, test, type Sandbox } from '../harness/sandbox.ts';
 import { until } from '../harness/until.ts';
 
@@ -9,7 +10,7 @@ function write(sandbox: Sandbox, id: string, body: Record<string, unknown>) {
   return sandbox.request(`POST /v2/commands/${id}/stdin`, body);
 }
 
-/** Living processes of the sandbox whose title holds a text. */
+/** The live processes of the sandbox whose title contains a text. */
 function living(sandbox: Sandbox, text: string): number[] {
   return sandbox
     .processes()
@@ -17,7 +18,7 @@ function living(sandbox: Sandbox, text: string): number[] {
     .map(({ pid }) => pid);
 }
 
-test('CMD-6 V2CMD-INPUT stdin is written, and closed with eof', async ({ sandbox }) => {
+test('CMD-6 V2CMD-INPUT stdin accepts input, and eof closes it', async ({ sandbox }) => {
   const id = await sandbox.start({ command: 'cat; echo done' });
 
   expect((await write(sandbox, id, { input: 'héllo\n' })).body.data).toEqual({ accepted_bytes: 7, offset: 7 });
@@ -44,12 +45,12 @@ test('V2CMD-INPUTRETRY the offset makes a retry safe', async ({ sandbox }) => {
 });
 
 test(
-  'V2CMD-INPUTRETRY a megabyte passes through stdin, across the death of the daemon',
+  'V2CMD-INPUTRETRY a megabyte passes through stdin across a daemon crash',
   async ({ sandbox }) => {
     const id = await sandbox.start({ command: 'sleep 0.3; sha256sum' });
     const text = Array.from({ length: 100_000 }, (_, number) => `line ${number}`).join('\n');
     const half = Math.floor(text.length / 2);
-    // The command does not read yet: what its pipe and the keeper's window take is accepted, the rest waits.
+    // The command does not read yet: its pipe and the keeper's window accept their sizes, the rest waits.
     const first = await write(sandbox, id, { input: text.slice(0, half), offset: 0 });
     expect(first.body.data['accepted_bytes']).toBe(half);
     process.kill(sandbox.daemonPid, 'SIGKILL');
@@ -76,9 +77,7 @@ test('V2CMD-INPUTCLOSED writing to a closed or ended command is 409', async ({ s
   }
 });
 
-test('V2CMD-INPUTCLOSED a writer behind data that nobody will ever read is told so, and waits for nothing', async ({
-  sandbox,
-}) => {
+test('V2CMD-INPUTCLOSED input queued behind data that no process will read is refused at once', async ({ sandbox }) => {
   const writes = (id: string) => sandbox.request(`POST /v2/commands/${id}/stdin`, { input: 'more' });
   for (const data of ['x', 'x'.repeat(1024 * 1024)]) {
     const ended = await Promise.all(
@@ -109,7 +108,7 @@ test('CMD-7 V2CMD-KILL kill ends the whole tree: double forks, new sessions, sto
   expect(await sandbox.ended(id)).toMatchObject({ status: 'killed', signal: 'SIGKILL', exit_code: 137 });
 });
 
-test('V2CMD-SURVIVORS PROMISE-4 those who ignore the signal are named', async ({ sandbox }) => {
+test('V2CMD-SURVIVORS PROMISE-4 processes that ignore the signal are named', async ({ sandbox }) => {
   const id = await sandbox.start({ command: 'trap "" TERM; echo ready; while :; do sleep 0.05; done' });
   await until('it is ready', async () => (await sandbox.ok(`GET /v2/commands/${id}`))['stdout'] === 'ready\n');
   const pid = (await sandbox.ok(`GET /v2/commands/${id}`))['command']['pid'];
@@ -121,7 +120,7 @@ test('V2CMD-SURVIVORS PROMISE-4 those who ignore the signal are named', async ({
   expect(await sandbox.ok(`POST /v2/commands/${id}/kill`, {})).toEqual({});
 });
 
-test('V2CMD-KILLED a signal that a command survives is no kill; one that it exits after is', async ({ sandbox }) => {
+test('V2CMD-KILLED a signal that a command survives is not a kill; one that makes it exit is', async ({ sandbox }) => {
   const survivor = await sandbox.start({ command: 'trap "echo hup" USR1; echo ready; read line; exit 4' });
   await until('it is ready', async () => (await sandbox.ok(`GET /v2/commands/${survivor}`))['stdout'] === 'ready\n');
   await sandbox.ok(`POST /v2/commands/${survivor}/kill`, { signal: 'SIGUSR1', tree: false });
@@ -264,7 +263,7 @@ test('V2CMD-SESSIONCLOSE closing a session ends its commands, and no others', as
 });
 
 test(
-  'V2CMD-SURVIVE sessions and their environment survive the death of the daemon',
+  'V2CMD-SURVIVE sessions and their environment survive a daemon crash',
   async ({ sandbox }) => {
     const before = await sandbox.ok('POST /v2/commands/sessions', { id: 's', cwd: '/usr', env: { A: 'kept' } });
     process.kill(sandbox.daemonPid, 'SIGKILL');
@@ -277,7 +276,7 @@ test(
 );
 
 test(
-  'V2CMD-CAP ERR-429 LIM-4 PROMISE-10 one command more than allowed is 429, and one that ended makes room',
+  'V2CMD-CAP ERR-429 LIM-4 PROMISE-10 one command above the limit is 429, and a command that ends frees its slot',
   async ({ sandbox }) => {
     const ids = await Promise.all(Array.from({ length: 3 }, () => sandbox.start({ command: 'sleep 1000' })));
 
@@ -295,7 +294,7 @@ test(
 );
 
 test(
-  'V2CMD-SESSIONCAP one session more than allowed is 429',
+  'V2CMD-SESSIONCAP one session above the limit is 429',
   async ({ sandbox }) => {
     for (const id of ['a', 'b']) await sandbox.ok('POST /v2/commands/sessions', { id });
 
@@ -305,7 +304,7 @@ test(
   { env: { SVC_MAX_COMMAND_SESSIONS: '2' } },
 );
 
-test('V2CMD-WAIT a long poll answers on output, on the end, or when its time is over', async ({ sandbox }) => {
+test('V2CMD-WAIT a long poll answers on output, on the end of the command, or at its timeout', async ({ sandbox }) => {
   const id = await sandbox.start({ command: 'read a; echo $a; read b' });
   const timed = async (query: string) => {
     const startedMs = performance.now();
@@ -323,10 +322,8 @@ test('V2CMD-WAIT a long poll answers on output, on the end, or when its time is 
   expect(await end).toMatchObject({ stdout: '', command: { status: 'completed' } });
 });
 
-test('V2CMD-WAIT a first word that comes while somebody begins to wait for it is not slept through', async ({
-  sandbox,
-}) => {
-  // A command takes some milliseconds to its first word: the waits begin spread over these.
+test('V2CMD-WAIT a long poll does not miss output that arrives as the poll begins', async ({ sandbox }) => {
+  // A command takes some milliseconds to its first output: the waits start at different points of that time.
   const wait = async (n: number) => {
     const id = await sandbox.start({ command: 'echo word; read line' });
     await Bun.sleep((n % 40) / 10);
@@ -335,7 +332,7 @@ test('V2CMD-WAIT a first word that comes while somebody begins to wait for it is
     await sandbox.ok(`POST /v2/commands/${id}/stdin`, { eof: true });
     return { stdout, isPrompt: performance.now() - began < 2500 };
   };
-  for (let from = 0; from < 800; from += 8) {
+  for (let from = 0; from < many(800); from += 8) {
     const waits = await Promise.all(Array.from({ length: 8 }, (_, n) => wait(from + n)));
     expect(waits).toEqual(waits.map(() => ({ stdout: 'word\n', isPrompt: true })));
   }

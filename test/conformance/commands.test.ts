@@ -1,9 +1,9 @@
-/** What a client may rely on when it runs a command and reads its output. */
+/** The behavior of commands and of reading their output. */
 import { createHash } from 'node:crypto';
 import { until } from '../harness/until.ts';
 import { expect, fixture, test, type JsonObject, type Sandbox } from '../harness/sandbox.ts';
 
-test('CMD-1 CMD-11 FACT-1 V2CMD-SYNC V2CMD-RECORD V2CMD-STATUS a run answers its id, its exit code and both streams', async ({
+test('CMD-1 CMD-11 FACT-1 V2CMD-SYNC V2CMD-RECORD V2CMD-STATUS a run returns its id, its exit code and both streams', async ({
   sandbox,
 }) => {
   const result = await sandbox.run({ command: 'echo out; echo err >&2; exit 37' });
@@ -35,14 +35,16 @@ test('V2CMD-OUTPUT output holds both streams in the order they were read', async
   expect(result['stdout']).toBe('out 1\nout 2\nout 3\n');
 });
 
-test('V2CMD-MERGE merge makes one exact stream of both', async ({ sandbox }) => {
+test('V2CMD-MERGE merge gives one exact stream of both', async ({ sandbox }) => {
   const result = await sandbox.run({ command: 'for n in 1 2 3; do echo out $n; echo err $n >&2; done', merge: true });
 
   expect(result['stdout']).toBe('out 1\nerr 1\nout 2\nerr 2\nout 3\nerr 3\n');
   expect(result['stderr']).toBe('');
 });
 
-test('V2CMD-EXIT a death by signal is 128 + signal, and named', async ({ sandbox }) => {
+test('V2CMD-EXIT a command killed by a signal has exit code 128 + signal and the signal’s name', async ({
+  sandbox,
+}) => {
   expect(await sandbox.run({ command: 'kill -9 $$' })).toMatchObject({
     status: 'killed',
     exit_code: 137,
@@ -55,14 +57,14 @@ test('V2CMD-EXIT a death by signal is 128 + signal, and named', async ({ sandbox
   });
 });
 
-test('V2CMD-FAILED a program that cannot be executed is a failed command that says why', async ({ sandbox }) => {
+test('V2CMD-FAILED a program that cannot be executed is a failed command with the reason', async ({ sandbox }) => {
   const result = await sandbox.run({ command: '/no/such/program', shell: 'none' });
 
   expect(result).toMatchObject({ status: 'failed', exit_code: null, pid: null });
   expect(result['error']).toMatchObject({ stage: 'exec', errno: 2, errno_name: 'ENOENT' });
 });
 
-test('V2CMD-E2BIG an argument over the limit of the system is told as such', async ({ sandbox }) => {
+test('V2CMD-E2BIG an argument over the system limit is reported as such', async ({ sandbox }) => {
   const result = await sandbox.run({ command: '/bin/true', shell: 'none', args: ['x'.repeat(200_000)] });
 
   expect(result['error']).toMatchObject({ stage: 'exec', errno_name: 'E2BIG' });
@@ -74,14 +76,16 @@ test('CMD-2 shell none runs a program with exactly these arguments', async ({ sa
   expect(result['stdout']).toBe('[a b][$HOME][][é]');
 });
 
-test('V2CMD-SHELL bash and sh are the shells asked for', async ({ sandbox }) => {
+test('V2CMD-SHELL bash and sh run as requested', async ({ sandbox }) => {
   const which = 'echo "${BASH_VERSION:+bash}"';
   expect((await sandbox.run({ command: which, shell: 'bash' }))['stdout']).toBe('bash\n');
   expect((await sandbox.run({ command: which }))['stdout']).toBe('bash\n');
   expect((await sandbox.run({ command: 'echo $0', shell: 'sh' }))['stdout']).toMatch(/\bsh\n$/);
 });
 
-test('V2CMD-CWD the working directory is the workspace, a path, or relative to the workspace', async ({ sandbox }) => {
+test('V2CMD-CWD the working directory is the workspace, an absolute path, or relative to the workspace', async ({
+  sandbox,
+}) => {
   const home = (await sandbox.run({ command: 'echo ~' }))['stdout'];
   expect((await sandbox.run({ command: 'pwd' }))['stdout']).toBe(home);
   expect((await sandbox.run({ command: 'pwd', cwd: '/usr/lib' }))['stdout']).toBe('/usr/lib\n');
@@ -89,7 +93,7 @@ test('V2CMD-CWD the working directory is the workspace, a path, or relative to t
   expect(await sandbox.run({ command: 'pwd', cwd: '..' })).toMatchObject({ exit_code: 0 });
 });
 
-test('V2CMD-ENV env is added, null unsets, and the account is described', async ({ sandbox }) => {
+test('V2CMD-ENV env is added, null unsets, and the account’s variables are set', async ({ sandbox }) => {
   const result = await sandbox.run({
     command: 'echo "$A|${LANG-unset}|$HOME|$USER|$LOGNAME|$SHELL"; echo "$PATH"',
     env: { A: 'ä=b c', LANG: null },
@@ -101,7 +105,7 @@ test('V2CMD-ENV env is added, null unsets, and the account is described', async 
   expect(path?.split(':')).toEqual(expect.arrayContaining(['/usr/local/bin', '/usr/bin', '/bin', '/usr/sbin']));
 });
 
-test('V2CMD-STDIN a sync run without a word about stdin does not hang on it; data is written and closed', async ({
+test('V2CMD-STDIN a sync run without stdin does not hang on it; given data is written, then stdin is closed', async ({
   sandbox,
 }) => {
   expect(await sandbox.run({ command: 'cat; echo end' })).toMatchObject({ stdout: 'end\n' });
@@ -110,7 +114,7 @@ test('V2CMD-STDIN a sync run without a word about stdin does not hang on it; dat
   expect(await sandbox.run({ command: 'wc -c', stdin: { data_base64: large } })).toMatchObject({ stdout: '700000\n' });
 });
 
-test('V2CMD-ASYNC an async run answers at once; its output is read as it comes', async ({ sandbox }) => {
+test('V2CMD-ASYNC an async run answers at once, and its output is readable as it arrives', async ({ sandbox }) => {
   const started = await sandbox.ok('POST /v2/commands', {
     command: 'echo one; read line; echo "two $line"',
     mode: 'async',
@@ -129,7 +133,7 @@ test('V2CMD-TIMEOUT the timeout of a sync run ends the wait, not the command', a
   expect(record).toMatchObject({ status: 'completed', exit_code: 3 });
 });
 
-test('V2CMD-TIMEOUT what a running command has written is answered up to the last whole character', async ({
+test('V2CMD-TIMEOUT the output of a running command is returned up to the last whole character', async ({
   sandbox,
 }) => {
   const script = "printf 'a\\303' >&2; printf 'b\\342\\202'; read line; printf '\\254'; printf '\\251' >&2";
@@ -143,14 +147,14 @@ test('V2CMD-TIMEOUT what a running command has written is answered up to the las
   expect(rest).toMatchObject({ stdout: '€', stderr: 'é' });
 });
 
-test('V2CMD-HARD the hard time-out ends the whole tree', async ({ sandbox }) => {
+test('V2CMD-HARD the hard timeout ends the whole tree', async ({ sandbox }) => {
   const result = await sandbox.run({ command: 'setsid sleep 300 & sleep 300', hard_timeout: 0.3 });
 
   expect(result).toMatchObject({ status: 'timed_out', exit_code: 143, signal: 'SIGTERM' });
   await until('the tree is gone', () => !sandbox.processes().some(({ command }) => command === 'sleep 300'));
 });
 
-test('V2CMD-GRANDCHILD a background process that holds the pipes delays nothing, and is read later', async ({
+test('V2CMD-GRANDCHILD a background process that holds the pipes delays nothing, and its output is readable later', async ({
   sandbox,
 }) => {
   const startedMs = performance.now();
@@ -183,7 +187,7 @@ test('CMD-3 V2CMD-READ V2CMD-PAST V2CMD-LIMITBYTES output is readable by offset,
   expect(await sandbox.ok(`GET /v2/commands/${id}?offset=2`)).toMatchObject({ stdout: '\ufffdllo' });
 });
 
-test('V2CMD-UTF8 a character that is cut at the end is held back until it is whole', async ({ sandbox }) => {
+test('V2CMD-UTF8 a character cut at the end is held back until it is whole', async ({ sandbox }) => {
   const id = await sandbox.start({ command: fixture('prints-slowly') });
 
   const first = await sandbox.ok(`GET /v2/commands/${id}?wait=true`);
@@ -192,7 +196,7 @@ test('V2CMD-UTF8 a character that is cut at the end is held back until it is who
   expect(second['stdout']).toStartWith('é');
 });
 
-test('V2CMD-UTF8 a long text is cut between characters wherever its lines end, also after the command has', async ({
+test('V2CMD-UTF8 a long text is cut between characters wherever its lines end, also after the command ended', async ({
   sandbox,
 }) => {
   const text = '€'.repeat(100_000);
@@ -203,7 +207,7 @@ test('V2CMD-UTF8 a long text is cut between characters wherever its lines end, a
   expect(lines.map((line) => line['data'] as string).join('') === text).toBe(true);
 });
 
-test('V2CMD-MAX a long answer is cut in the middle, and says so', async ({ sandbox }) => {
+test('V2CMD-MAX a long answer is cut in the middle, with a note', async ({ sandbox }) => {
   const command = 'seq 1 20000';
   const cut = await sandbox.run({ command, max_output_length: 100 });
   expect(cut['truncated']).toBe(true);
@@ -245,9 +249,7 @@ test('V2CMD-BASE64 base64 carries every byte', async ({ sandbox }) => {
   });
 });
 
-test('V2CMD-RESUME a stream that is cut at any byte goes on from there without loss or repetition', async ({
-  sandbox,
-}) => {
+test('V2CMD-RESUME a stream cut at any byte resumes without loss or repetition', async ({ sandbox }) => {
   const { command_id: id } = await sandbox.run({ command: 'printf "añb€c𝄞d"; printf "xÿz" >&2' });
   const bytes = Buffer.from('añb€c𝄞d');
 
@@ -307,7 +309,7 @@ test(
   { expectedWarnings: ['started again by init'] },
 );
 
-/** Follows a stream to its end; each time so many bytes have come it kills the daemon and goes on from its offset. */
+/** Follows a stream to its end; after each given number of bytes it kills the daemon and resumes at its offset. */
 async function followThroughKills(sandbox: Sandbox, id: string, everyBytes: number) {
   const digest = createHash('sha256');
   let offset = 0;
@@ -329,3 +331,39 @@ async function followThroughKills(sandbox: Sandbox, id: string, everyBytes: numb
   }
   return { hash: digest.digest('hex'), exit, kills };
 }
+
+test('V2CMD-LIMITBYTES an answer with a small limit holds the characters that fit, and at least one', async ({
+  sandbox,
+}) => {
+  const { command_id: id } = await sandbox.run({ command: `printf 'aé😀\\377z'` });
+  const read = async (limit: number) => {
+    const texts: string[] = [];
+    for (let at = 0; at < 9;) {
+      const answer = await sandbox.ok(`GET /v2/commands/${id}?offset=${at}&limit_bytes=${limit}`);
+      texts.push(answer['stdout']);
+      expect(answer['offset']).toBeGreaterThan(at);
+      at = answer['offset'];
+    }
+    return texts;
+  };
+
+  expect(await read(1)).toEqual(['a', 'é', '😀', '\uFFFD', 'z']);
+  expect(await read(3)).toEqual(['aé', '😀', '\uFFFDz']);
+  expect(await read(100)).toEqual(['aé😀\uFFFDz']);
+});
+
+test('HTTP-OFFSET an offset may be as large as the largest exact number, and no larger', async ({ sandbox }) => {
+  const { command_id: id } = await sandbox.run({ command: 'echo x' });
+  const most = Number.MAX_SAFE_INTEGER;
+
+  expect(await sandbox.ok(`GET /v2/commands/${id}?offset=${most}&stderr_offset=${most}`)).toMatchObject({ offset: 2 });
+  const refused = await sandbox.request(`GET /v2/commands/${id}?offset=9007199254740992`);
+  expect([refused.status, refused.body.errors]).toEqual([
+    422,
+    [{ location: 'query.offset', message: `must be at most ${most}`, type: 'too_large' }],
+  ]);
+  const { paths } = (await (await sandbox.fetch('GET /v2/openapi.json')).json()) as JsonObject;
+  const parameters = paths['/v2/commands/{command_id}'].get.parameters as { name: string; schema: JsonObject }[];
+  for (const name of ['offset', 'stderr_offset'])
+    expect(parameters.find((parameter) => parameter.name === name)?.schema['maximum']).toBe(most);
+});

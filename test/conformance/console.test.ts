@@ -1,11 +1,11 @@
-/** The console page at `/` in Chromium: terminals for a person, behind a key, through breaks, and in other pages. */
+/** The console page at `/` in Chromium: terminals for a person, with a key, across disconnects, and in frames. */
 import { afterAll, beforeAll } from 'bun:test';
 import { TestBrowser } from '../harness/browser.ts';
 import { ConsolePage } from '../harness/console-page.ts';
 import { expect, test, type Sandbox, type SandboxOptions } from '../harness/sandbox.ts';
 import { withPlainShell } from '../harness/v1-shell.ts';
 
-const key = 'swordfish/+ä';
+const key = 'swordfish/+% &#';
 const foreignHost = 'elsewhere.example';
 let browser: TestBrowser;
 
@@ -14,7 +14,7 @@ beforeAll(async () => {
 });
 afterAll(() => browser[Symbol.asyncDispose]());
 
-/** A test of the page, in which no script may throw. */
+/** A test of the page in which no script may throw. */
 function consoleTest(
   name: string,
   body: (context: { sandbox: Sandbox; console: ConsolePage }) => Promise<void>,
@@ -34,28 +34,38 @@ function consoleTest(
 const terminalUrl = async (sandbox: Sandbox): Promise<string> =>
   (await sandbox.request('GET /v1/shell/terminal-url')).body.data as unknown as string;
 
-consoleTest('OPS-HOME the page at / opens a terminal, lists it and closes it', async ({ sandbox, console }) => {
-  const { page } = console;
-  await page.goto(sandbox.url);
-  await page.getByText('None yet.').waitFor();
-  await page.getByRole('button', { name: 'New terminal' }).click();
-  await console.untilState('attached');
-  await console.type('echo one-$((40 + 2)) zwölf 漢字 😀 end');
-  await console.untilScreen(/^one-42 zwölf 漢字 *😀 *end$/m);
+consoleTest(
+  'OPS-HOME the page at / opens a terminal, lists it, and closes it after a confirmation',
+  async ({ sandbox, console }) => {
+    const { page } = console;
+    await page.goto(sandbox.url);
+    await page.getByText('None yet.').waitFor();
+    await page.getByRole('button', { name: 'New terminal' }).click();
+    await console.untilState('attached');
+    await console.type('echo one-$((40 + 2)) zwölf 漢字 😀 end');
+    await console.untilScreen(/^one-42 zwölf 漢字 *😀 *end$/m);
 
-  const id = console.sessionId;
-  await page.getByRole('link', { name: 'All terminals' }).click();
-  await page.getByRole('link', { name: id }).waitFor();
-  expect(await page.getByRole('row').allInnerTexts()).toHaveLength(2);
-  await page.getByRole('button', { name: `Close ${id}` }).click();
-  await page.getByText('None yet.').waitFor();
-  expect(await sandbox.ok('GET /v2/pty/sessions')).toMatchObject({ sessions: {} });
-});
+    const id = console.sessionId;
+    await page.getByRole('link', { name: 'All terminals' }).click();
+    await page.getByRole('link', { name: id }).waitFor();
+    expect(await page.getByRole('row').allInnerTexts()).toHaveLength(2);
+    for (const answer of ['Cancel', 'Close terminal']) {
+      await page.getByRole('button', { name: `Close ${id}` }).click();
+      await page.getByText(`Close ${id}? Its shell ends.`).waitFor();
+      expect(Object.keys((await sandbox.ok('GET /v2/pty/sessions'))['sessions'] as object)).toEqual([id]);
+      await page.getByRole('dialog').getByRole('button', { name: answer }).click();
+      await page.getByRole('dialog').waitFor({ state: 'detached' });
+    }
+    await page.getByText('None yet.').waitFor();
+    expect(await sandbox.ok('GET /v2/pty/sessions')).toMatchObject({ sessions: {} });
+  },
+);
 
 consoleTest('V1SHELL-1 the page opens the terminal that terminal-url names', async ({ sandbox, console }) => {
   await console.page.goto(await terminalUrl(sandbox));
   await console.untilState('attached');
-  await console.type('export WHO=person');
+  await console.type('export WHO=person; echo re"a"dy');
+  await console.untilScreen(/^ready$/m);
   const ran = await sandbox.ok('POST /v1/shell/exec', { id: console.sessionId, command: 'echo "it was a $WHO"' });
   expect(ran['output']).toContain('it was a person');
   await console.untilScreen(/^it was a person$/m);
@@ -82,7 +92,7 @@ const throughDeath = async ({ sandbox, console }: { sandbox: Sandbox; console: C
   await console.page.goto(await terminalUrl(sandbox));
   await console.untilState('attached');
   await console.type('n=0; echo count-$n; while read line; do n=$((n + 1)); echo "$n: $line"; done');
-  await console.untilScreen(/^count-0$/m); // Enter before that would still be for the shell.
+  await console.untilScreen(/^count-0$/m); // An earlier Enter would still go to the shell.
   await console.type('before');
   await console.untilScreen(/^1: before$/m);
   process.kill(sandbox.daemonPid, 'SIGKILL');
@@ -94,27 +104,36 @@ const throughDeath = async ({ sandbox, console }: { sandbox: Sandbox; console: C
   expect((await console.screen()).match(/^1: before$/gm)).toHaveLength(1);
 };
 
-consoleTest('OPS-HOME a terminal lives through the death of the daemon', throughDeath, {
+consoleTest('OPS-HOME a terminal survives a daemon crash', throughDeath, {
   expectedWarnings: ['started again by init'],
 });
 
-consoleTest('OPS-HOME more output than a screen takes at once arrives to its end', async ({ sandbox, console }) => {
+consoleTest('OPS-HOME output larger than the screen buffer arrives completely', async ({ sandbox, console }) => {
   await console.page.goto(await terminalUrl(sandbox));
   await console.untilState('attached');
   await console.type('seq 1 500000; echo all-of-it');
   await console.untilScreen(/^499999\n500000\nall-of-it$/m);
 });
 
-consoleTest('OPS-HOME a terminal that ends says how', async ({ sandbox, console }) => {
+consoleTest('OPS-HOME a terminal that ends shows its exit status', async ({ sandbox, console }) => {
   await console.page.goto(await terminalUrl(sandbox));
   await console.untilState('attached');
   await console.type('exit 3');
   await console.untilState('ended with 3');
   await console.page.goto(`${sandbox.url}/#/terminal/nobody-here`);
   await console.page.getByText('nobody-here').waitFor();
+  expect(await console.page.locator('body').innerText()).not.toMatch(/\/v\d|GET|POST|DELETE/);
 });
 
-consoleTest('OPS-HOME what a program calls its terminal is text', async ({ sandbox, console }) => {
+consoleTest('OPS-HOME the URL of an unknown terminal shows an error', async ({ sandbox, console }) => {
+  const { page } = console;
+  await page.goto(`${sandbox.url}/#/terminal/%zz`);
+  await page.getByText('This address names no terminal.').waitFor();
+  await page.getByRole('link', { name: 'All terminals' }).click();
+  await page.getByText('None yet.').waitFor();
+});
+
+consoleTest('OPS-HOME the title of a terminal is rendered as text, never as markup', async ({ sandbox, console }) => {
   const { page } = console;
   await page.goto(await terminalUrl(sandbox));
   await console.untilState('attached');
@@ -125,7 +144,7 @@ consoleTest('OPS-HOME what a program calls its terminal is text', async ({ sandb
 });
 
 consoleTest(
-  'AUTH-2 the page asks for the key, takes it from its address, and keeps it out of there',
+  'AUTH-2 the page asks for the key, accepts it from the URL, and removes it from there',
   async ({ sandbox, console }) => {
     const { page } = console;
     const field = page.getByLabel('API key');
@@ -150,28 +169,38 @@ consoleTest(
   { env: { SVC_API_KEY: key } },
 );
 
-/** A page of another host, with the console of the sandbox in a frame. */
-async function openAround({ url }: Sandbox, { page }: ConsolePage, meanwhile: () => Promise<unknown>): Promise<void> {
+/** Opens a page on another port of the host, with the console of the sandbox in a frame. */
+async function openAround(
+  { url }: Sandbox,
+  { page }: ConsolePage,
+  host: string,
+  meanwhile: () => Promise<unknown>,
+): Promise<void> {
   const html = `<iframe src="${url}" width="800" height="400"></iframe>`;
   using server = Bun.serve({
     port: 0,
     hostname: '127.0.0.1',
     fetch: () => new Response(html, { headers: { 'content-type': 'text/html' } }),
   });
-  await Promise.all([meanwhile(), page.goto(`http://${foreignHost}:${server.port}/`)]);
+  await Promise.all([meanwhile(), page.goto(`http://${host}:${server.port}/`)]);
 }
 
 const buttonWithin = ({ page }: ConsolePage) =>
   page.frameLocator('iframe').getByRole('button', { name: 'New terminal' });
 
-consoleTest('AUTH-ORIGIN a page of another host shows no console within it', async ({ sandbox, console }) => {
-  const refused = (message: { text(): string }) => message.text().includes('frame-ancestors');
-  await openAround(sandbox, console, () => console.page.waitForEvent('console', refused));
-  expect(await buttonWithin(console).count()).toBe(0);
-});
+for (const [whose, host] of [
+  ['another host', foreignHost],
+  ['another loopback port', '127.0.0.1'],
+] as const) {
+  consoleTest(`AUTH-ORIGIN a page of ${whose} cannot show the console in a frame`, async ({ sandbox, console }) => {
+    const refused = (message: { text(): string }) => message.text().includes('frame-ancestors');
+    await openAround(sandbox, console, host, () => console.page.waitForEvent('console', refused));
+    expect(await buttonWithin(console).count()).toBe(0);
+  });
+}
 
 consoleTest(
-  'AUTH-ORIGIN a page of an allowed host may show the console within it',
-  ({ sandbox, console }) => openAround(sandbox, console, () => buttonWithin(console).waitFor()),
+  'AUTH-ORIGIN a page of an allowed host may show the console in a frame',
+  ({ sandbox, console }) => openAround(sandbox, console, foreignHost, () => buttonWithin(console).waitFor()),
   { args: ['--allowed-hosts', foreignHost] },
 );

@@ -1,6 +1,8 @@
-/** `sandboxd doctor` says what a daemon would miss on this machine, and changes nothing. */
-import { chmodSync, existsSync, mkdirSync } from 'node:fs';
+/** `boxkeep doctor` reports what a daemon would miss on this machine, and changes nothing. */
+import { chmodSync, existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { barePython, needPython } from '../harness/interpreters.ts';
+import { McpServerProcess } from '../harness/mcp-servers.ts';
 import { expect, launchCommand, test } from '../harness/sandbox.ts';
 
 interface Finding {
@@ -11,7 +13,7 @@ interface Finding {
 }
 
 const everyCheck = [
-  ...['settings', 'key', 'default user', 'runtime directory', 'port'],
+  ...['settings', 'key', 'default user', 'runtime directory', 'port', 'browser', 'desktop', 'mcp servers', 'skills'],
   ...['proc', 'accounts', 'shell', 'tmux', 'rg', 'python3', 'node', 'ffmpeg', 'ipykernel'],
 ];
 
@@ -29,7 +31,7 @@ function findings(args: readonly string[], env: Record<string, string> = {}) {
   return { exitCode, list, of: (check: string) => list.find((finding) => finding.check === check) };
 }
 
-test('OPS-DOCTOR RUN-VERBS doctor looks at everything, as JSON and for people, and exits 0', async ({ sandbox }) => {
+test('OPS-DOCTOR RUN-VERBS doctor checks everything, prints JSON or text, and exits 0', async ({ sandbox }) => {
   const directory = join(sandbox.directory, 'other');
   const args = ['--runtime-dir', directory, '--port', '0'];
   const { exitCode, list } = findings(args);
@@ -44,7 +46,7 @@ test('OPS-DOCTOR RUN-VERBS doctor looks at everything, as JSON and for people, a
   expect(existsSync(directory)).toBe(false);
 });
 
-test('OPS-DOCTOR doctor knows a daemon that runs, and a port that is taken by another', async ({ sandbox }) => {
+test('OPS-DOCTOR doctor recognizes a running daemon, and a port taken by another program', async ({ sandbox }) => {
   const { port } = new URL(sandbox.url);
 
   const own = findings(['--runtime-dir', sandbox.runtimeDirectory, '--port', port]);
@@ -70,7 +72,7 @@ test('OPS-DOCTOR doctor knows a daemon that runs, and a port that is taken by an
   expect((await sandbox.request('GET /health')).status).toBe(200);
 });
 
-test('OPS-DOCTOR what would stop a daemon fails, with what to do', async ({ sandbox }) => {
+test('OPS-DOCTOR a problem that would stop the daemon fails, with the action to take', async ({ sandbox }) => {
   const open = join(sandbox.directory, 'open');
   mkdirSync(open);
   chmodSync(open, 0o755);
@@ -103,7 +105,7 @@ test('OPS-DOCTOR what would stop a daemon fails, with what to do', async ({ sand
   }
 });
 
-test('OPS-DOCTOR what would only surprise is a warning', async ({ sandbox }) => {
+test('OPS-DOCTOR a problem that would not stop the daemon is a warning', async ({ sandbox }) => {
   const args = ['--port', '0', '--runtime-dir', join(sandbox.directory, 'other')];
 
   const open = findings([...args, '--host', '0.0.0.0'], { TICKET_TTL_SECONDS: '30' });
@@ -119,6 +121,109 @@ test('OPS-DOCTOR what would only surprise is a warning', async ({ sandbox }) => 
   const bare = findings(args, { PATH: sandbox.directory });
   expect(bare.exitCode).toBe(0);
   expect(bare.list.filter(({ status }) => status === 'warn').map(({ check }) => check)).toEqual([
+    ...['browser', 'desktop'],
     ...['shell', 'tmux', 'rg', 'python3', 'node', 'ffmpeg', 'ipykernel'],
   ]);
+});
+
+test('OPS-DOCTOR doctor finds ipykernel behind the shim of a version manager, and names the use of ffmpeg', async ({
+  sandbox,
+}) => {
+  const environment = needPython('code');
+  const args = ['--port', '0', '--runtime-dir', join(sandbox.directory, 'other')];
+  const shim = join(sandbox.directory, 'python3');
+  const withShim = (script: string) => {
+    writeFileSync(shim, `#!/bin/sh\n${script}\n`);
+    chmodSync(shim, 0o755);
+    return findings(args, { PATH: sandbox.directory }).of('ipykernel');
+  };
+
+  expect(withShim(`exec ${environment}/bin/python3 "$@"`)).toEqual({
+    check: 'ipykernel',
+    status: 'ok',
+    message: `7.4.0 is installed for ${environment}/bin/python3`,
+    advice: null,
+  });
+  const bare = join(barePython(sandbox), 'python3');
+  expect(withShim(`exec ${bare} "$@"`)).toMatchObject({ status: 'warn', message: `is not installed for ${bare}` });
+  expect(withShim('exit 127')).toMatchObject({ status: 'warn', message: `${shim} cannot be run` });
+  expect(findings(args, { PATH: sandbox.directory }).of('ffmpeg')).toMatchObject({
+    advice: 'Install it if it is wanted: only recordings of a desktop need it.',
+  });
+});
+
+test('BROWSER-20 OPS-DOCTOR doctor names the browser that answers, or the address where none does', async () => {
+  const browser = Bun.serve({
+    port: 0,
+    hostname: '127.0.0.1',
+    fetch: () =>
+      Response.json({ Browser: 'Chrome/1.2', 'User-Agent': 'x', webSocketDebuggerUrl: 'ws://x/devtools/browser/1' }),
+  });
+  const port = String(browser.port);
+  const found = await findingsLater('browser', ['--browser-port', port]);
+  expect(found).toMatchObject({ status: 'ok', message: `Chrome/1.2 answers at 127.0.0.1:${port}` });
+  await browser.stop(true);
+  expect(await findingsLater('browser', ['--browser-port', port])).toMatchObject({
+    status: 'warn',
+    message: `no browser answers at 127.0.0.1:${port}`,
+  });
+});
+
+test('DESK-WORKER OPS-DOCTOR doctor names the display of the worker that answers, or how to start one', async () => {
+  const screen_resolution = { width: 800, height: 600 };
+  const worker = Bun.serve({
+    port: 0,
+    hostname: '127.0.0.1',
+    fetch: () => Response.json({ data: { available: true, display: ':7', screen_resolution } }),
+  });
+  const args = ['--computer-use-url', `http://127.0.0.1:${worker.port}`];
+  expect(await findingsLater('desktop', args)).toMatchObject({
+    status: 'ok',
+    message: `a computer-use worker answers at ${args[1]}, for :7 (800x600)`,
+  });
+  await worker.stop(true);
+  expect(await findingsLater('desktop', args)).toMatchObject({
+    status: 'warn',
+    message: `no computer-use worker answers at ${args[1]}`,
+    advice: expect.stringContaining('Run boxkeep computer-use'),
+  });
+});
+
+/** One finding. Does not block this process, which serves what is found. */
+async function findingsLater(check: string, args: readonly string[]): Promise<Finding | undefined> {
+  const run = Bun.spawn([...launchCommand(), 'doctor', '--json', '--port', '0', ...args], {
+    env: { PATH: process.env['PATH'] ?? '', TMPDIR: process.env['TMPDIR'] ?? '/tmp' },
+    stdout: 'pipe',
+  });
+  const { findings: list } = JSON.parse(await run.stdout.text()) as { findings: Finding[] };
+  return list.find((finding) => finding.check === check);
+}
+
+test('OPS-DOCTOR MCP-6 doctor says which MCP servers are served, skipped or silent, and which skills cannot be loaded', async ({
+  sandbox,
+}) => {
+  await using plain = await McpServerProcess.start('plain', 'echo', 'sum');
+  await using sessions = await McpServerProcess.start('sessions');
+  const skills = join(sandbox.directory, 'skills');
+  mkdirSync(join(skills, 'broken'), { recursive: true });
+  const EXTRA_MCP_SERVERS = JSON.stringify({
+    plain: { url: plain.url, hidden: true },
+    sessions: { url: sessions.url },
+    gone: { url: 'http://127.0.0.1:9/mcp' },
+    remote: { url: 'https://example.com/mcp' },
+  });
+  const { exitCode, list, of } = findings(['--port', '0'], { EXTRA_MCP_SERVERS, SVC_SKILLS_PATH: skills });
+
+  expect(exitCode).toBe(0);
+  const servers = list.filter(({ check }) => check === 'mcp servers');
+  expect(servers.map(({ status, message }) => `${status} ${message}`)).toEqual([
+    expect.stringMatching(/^warn MCP servers are skipped: remote \(its url is not on loopback over http\)\. /),
+    'warn Fields of MCP servers have no effect: plain.hidden.',
+    `ok plain at ${plain.url} has 2 tools`,
+    `warn sessions at ${sessions.url} does not list its tools: it needs a session, and the hub serves only stateless servers`,
+    'warn gone at http://127.0.0.1:9/mcp does not list its tools: nothing listens there',
+  ]);
+  expect(of('skills')).toMatchObject({ status: 'warn', message: expect.stringContaining('broken (') });
+  const absent = findings(['--port', '0'], { SVC_SKILLS_PATH: join(skills, 'none') });
+  expect(absent.of('skills')).toMatchObject({ status: 'warn', message: expect.stringContaining('(ENOENT)') });
 });

@@ -1,4 +1,4 @@
-/** Files of any size out: whole, in part, compressed, under conditions, and while they change. */
+/** Downloads of files of any size: whole, in part, compressed, conditional, and while the file changes. */
 import { createHash, randomBytes } from 'node:crypto';
 import { appendFileSync, readFileSync, renameSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
@@ -25,7 +25,7 @@ async function get(
 }
 
 const sizes = [0, 1, 1024 * 1024, 1024 * 1024 + 1, 20_000_000];
-test('FILE-13 GET /v2/fs/download sends the raw bytes of files of every size, and HEAD what they are', async ({
+test('FILE-13 GET /v2/fs/download sends the raw bytes of files of every size, and HEAD their headers', async ({
   sandbox,
 }) => {
   for (const size of sizes) {
@@ -47,7 +47,7 @@ test('FILE-13 GET /v2/fs/download sends the raw bytes of files of every size, an
   }
 });
 
-test('FILE-13 a name of any script is told in Content-Disposition', async ({ sandbox }) => {
+test('FILE-13 Content-Disposition carries a name of any script', async ({ sandbox }) => {
   const path = join(sandbox.directory, 'naïve "file" 100% 日本.txt');
   writeFileSync(path, 'x');
   const { headers } = await get(sandbox, path);
@@ -75,16 +75,18 @@ const ranges: readonly (readonly [range: string, status: number, from: number, t
   ['bytes=0-1,x', 416, 0, 0],
 ];
 
-test('FILE-13 a range is a part, several are the whole, and one without a byte is 416', async ({ sandbox }) => {
+test('FILE-13 a range returns a part, several ranges return the whole file, and an empty range is 416', async ({
+  sandbox,
+}) => {
   const path = join(sandbox.directory, 'file');
   const content = randomBytes(100_000);
   writeFileSync(path, content);
   for (const [range, status, from, to] of ranges) {
     const reply = await get(sandbox, path, { range });
     expect([range, reply.status]).toEqual([range, status]);
-    const told = reply.headers.get('content-range');
+    const contentRange = reply.headers.get('content-range');
     if (status === 416) {
-      expect(told).toBe('bytes */100000');
+      expect(contentRange).toBe('bytes */100000');
       const { data, message, hint } = JSON.parse(reply.bytes.toString()) as EnvelopeBody;
       const facts = { error_type: 'bad_request', errno_name: 'EINVAL', operation: 'download', path, retryable: false };
       expect(data).toMatchObject({ ...facts, size: 100_000 });
@@ -92,13 +94,13 @@ test('FILE-13 a range is a part, several are the whole, and one without a byte i
       expect(hint).toBe('Ask for bytes=0-99999, for bytes=-N, the last N, or for the whole without Range.');
       continue;
     }
-    expect(told).toBe(status === 206 ? `bytes ${from}-${to - 1}/100000` : null);
+    expect(contentRange).toBe(status === 206 ? `bytes ${from}-${to - 1}/100000` : null);
     expect(reply.headers.get('content-length')).toBe(String(to - from));
     expect(reply.bytes.equals(content.subarray(from, to))).toBe(true);
   }
 });
 
-test('FILE-13 a large range begins and ends where it says', async ({ sandbox }) => {
+test('FILE-13 a large range has exact bounds', async ({ sandbox }) => {
   const path = join(sandbox.directory, 'file');
   const content = randomBytes(9_000_000);
   writeFileSync(path, content);
@@ -110,7 +112,7 @@ test('FILE-13 a large range begins and ends where it says', async ({ sandbox }) 
   }
 });
 
-test('FILE-13 conditions: a known file is 304, another one than is asked for 409, a part of another one the whole', async ({
+test('FILE-13 conditions: an unchanged file is 304, a failed precondition 409, a stale If-Range the whole file', async ({
   sandbox,
 }) => {
   const path = join(sandbox.directory, 'file.txt');
@@ -145,7 +147,7 @@ test('FILE-13 conditions: a known file is 304, another one than is asked for 409
   expect((await get(sandbox, path, { 'if-none-match': etag })).status).toBe(200);
 });
 
-test('FILE-13 text is compressed for who accepts it, under an etag of its own; a part and a small file are not', async ({
+test('FILE-13 text is compressed for clients that accept it, under its own etag; a range and a small file are not', async ({
   sandbox,
 }) => {
   for (const size of [5000, 5_000_000]) {
@@ -177,13 +179,13 @@ test('FILE-13 text is compressed for who accepts it, under an etag of its own; a
   expect((await get(sandbox, image, { 'accept-encoding': 'gzip' })).headers.get('content-encoding')).toBe(null);
 });
 
-/** A client that has read the first bytes and then reads no further until it is asked for all that comes. */
+/** A client that reads the first bytes, then nothing until the test requests the rest. */
 async function readSlowly(sandbox: Sandbox, target: string): Promise<{ rest(): Promise<Buffer> }> {
   const { hostname, port } = new URL(sandbox.url);
   const socket = connect({ port: Number(port), host: hostname });
   const pieces: Buffer[] = [];
   const ended = new Promise<void>((resolve) => socket.once('close', () => resolve()));
-  socket.on('error', () => undefined); // A connection that breaks off is what is looked for.
+  socket.on('error', () => undefined); // The test expects the connection to break.
   socket.write(`GET ${target} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n`);
   await new Promise<void>((resolve) => {
     socket.once('data', (piece: Buffer) => {
@@ -203,10 +205,10 @@ async function readSlowly(sandbox: Sandbox, target: string): Promise<{ rest(): P
 }
 
 const large = 64 * 1024 * 1024;
-/** The runtime looks every 4 seconds who is idle. */
+/** The runtime checks for idle connections every 4 seconds. */
 const longerThanIdleMs = 6000;
 
-test('FILE-13 what takes the place of a file that is being sent does not mix with it', async ({ sandbox }) => {
+test('FILE-13 a file that replaces the one being sent does not mix with it', async ({ sandbox }) => {
   const path = join(sandbox.directory, 'file');
   writeFileSync(path, Buffer.alloc(large, 'a'));
   const slow = await readSlowly(sandbox, `/v2/fs/download?${query(path)}`);
@@ -218,9 +220,7 @@ test('FILE-13 what takes the place of a file that is being sent does not mix wit
   expect(all.indexOf('b', start)).toBe(-1);
 });
 
-test('FILE-13 change_policy=abort breaks off when the file changes in the middle, and the log says so', async ({
-  sandbox,
-}) => {
+test('FILE-13 change_policy=abort stops the download when the file changes, with a log line', async ({ sandbox }) => {
   const path = join(sandbox.directory, 'file');
   writeFileSync(path, Buffer.alloc(large, 'a'));
   const slow = await readSlowly(sandbox, `/v2/fs/download?${query(path)}&change_policy=abort`);
@@ -229,13 +229,13 @@ test('FILE-13 change_policy=abort breaks off when the file changes in the middle
   expect(all.toString('latin1', all.length - 7)).not.toBe('\r\n0\r\n\r\n');
   expect(all.length).toBeLessThan(large);
   const line = () => sandbox.logLines().find((entry) => entry['broken_off'] !== undefined);
-  await until('the log tells', () => line() !== undefined);
+  await until('the log has the line', () => line() !== undefined);
   expect(line()).toMatchObject({ route: '/v2/fs/download', broken_off: `${path}: has changed while it was read` });
 });
 
 for (const policy of ['ignore', 'abort']) {
   test(
-    `FILE-13 a file that shrinks while it is sent breaks off (${policy})`,
+    `FILE-13 a download stops when its file shrinks (${policy})`,
     async ({ sandbox }) => {
       const path = join(sandbox.directory, 'file');
       writeFileSync(path, Buffer.alloc(large, 'a'));
@@ -250,7 +250,7 @@ for (const policy of ['ignore', 'abort']) {
 }
 
 test(
-  'FILE-13 a client that reads nothing for longer than an idle connection is kept gets the rest all the same',
+  'FILE-13 a client that pauses longer than the idle timeout still gets the rest',
   async ({ sandbox }) => {
     const path = join(sandbox.directory, 'file');
     writeFileSync(path, Buffer.alloc(large, 'a'));
@@ -262,7 +262,7 @@ test(
   { args: ['--idle-seconds', '1'] },
 );
 
-test('FILE-13 a client that goes in the middle of a download leaves nothing open', async ({ sandbox }) => {
+test('FILE-13 a client that disconnects during a download leaves nothing open', async ({ sandbox }) => {
   const path = join(sandbox.directory, 'file.txt');
   writeFileSync(path, Buffer.alloc(large, 'a'));
   for (const [policy, coding] of [
@@ -281,7 +281,7 @@ test('FILE-13 a client that goes in the middle of a download leaves nothing open
   await until('the file is closed', () => !sandbox.descriptors().includes(path));
 });
 
-test('FERR-1 what a bad download gets', async ({ sandbox }) => {
+test('FERR-1 bad download requests get their exact answers', async ({ sandbox }) => {
   const at = (name: string) => join(sandbox.directory, name);
   symlinkSync('nowhere', at('dangling'));
   symlinkSync('loop', at('loop'));
@@ -306,13 +306,13 @@ test('FERR-1 what a bad download gets', async ({ sandbox }) => {
   expect([wrong.status, wrong.body.errors?.[0]?.type]).toEqual([422, 'enum']);
 });
 
-test('FILE-13 files of the kernel that say they are empty are sent whole', async ({ sandbox }) => {
+test('FILE-13 kernel files of reported size zero are sent whole', async ({ sandbox }) => {
   const { bytes, headers } = await get(sandbox, '/proc/version');
   expect(bytes.toString()).toBe(readFileSync('/proc/version', 'utf8'));
   expect(headers.get('content-length')).toBe(String(bytes.length));
 });
 
-test('FILE-13 a file comes back as it was sent, by whatever way', async ({ sandbox }) => {
+test('FILE-13 a file returns unchanged, whichever route uploads and downloads it', async ({ sandbox }) => {
   const content = randomBytes(30_000_000);
   const path = join(sandbox.directory, 'round trip');
   await send(sandbox, content, 'application/octet-stream', `?${query(path)}`);

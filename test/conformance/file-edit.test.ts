@@ -1,4 +1,4 @@
-/** What a client may rely on when it edits a text file. */
+/** The behavior of edits of a text file. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { expect } from 'bun:test';
 import { test, type Sandbox } from '../harness/sandbox.ts';
@@ -11,7 +11,7 @@ function fileWith(sandbox: Sandbox, content: string | Uint8Array): string {
   return path;
 }
 
-test('FILE-3 a text is replaced where it is unique, and the answer shows the change', async ({ sandbox }) => {
+test('FILE-3 a unique text is replaced, and the answer shows the change', async ({ sandbox }) => {
   const path = fileWith(sandbox, text);
 
   const edited = await sandbox.ok('POST /v2/fs/edit', {
@@ -34,7 +34,9 @@ test('FILE-3 a text is replaced where it is unique, and the answer shows the cha
   expect(edited['etag']).toBe(etag);
 });
 
-test('FILE-3 one of several is chosen by replace_mode, and without new_str it is taken out', async ({ sandbox }) => {
+test('FILE-3 replace_mode selects one of several matches, and without new_str the text is removed', async ({
+  sandbox,
+}) => {
   const cases = [
     ['FIRST', 'one\n2\nthree\ntwo\nfive\n'],
     ['LAST', 'one\ntwo\nthree\n2\nfive\n'],
@@ -56,7 +58,7 @@ test('FILE-3 one of several is chosen by replace_mode, and without new_str it is
   expect(readFileSync(path, 'utf8')).toBe('one\ntwo\ntwo\nfive\n');
 });
 
-test('FILE-3 whole lines are inserted behind a line, at the top and at the end', async ({ sandbox }) => {
+test('FILE-3 whole lines are inserted after a line, at the top and at the end', async ({ sandbox }) => {
   const cases: [string, number, string, string][] = [
     ['a\nb\n', 0, 'x', 'x\na\nb\n'],
     ['a\nb\n', 1, 'x\ny', 'a\nx\ny\nb\n'],
@@ -72,7 +74,7 @@ test('FILE-3 whole lines are inserted behind a line, at the top and at the end',
   }
 });
 
-test('FILE-3 several edits are made in order, all of them or none', async ({ sandbox }) => {
+test('FILE-3 several edits apply in order, all of them or none', async ({ sandbox }) => {
   const path = fileWith(sandbox, text);
   const edits = [
     { old_str: 'one', new_str: 'ONE' },
@@ -91,9 +93,7 @@ test('FILE-3 several edits are made in order, all of them or none', async ({ san
   expect(readFileSync(path, 'utf8')).toBe(text);
 });
 
-test('FILE-3 edits are taken back one after another, and what others changed since is not lost', async ({
-  sandbox,
-}) => {
+test('FILE-3 edits are undone one after another, and later changes by others are not lost', async ({ sandbox }) => {
   const path = fileWith(sandbox, 'a');
   for (const [old_str, new_str] of [
     ['a', 'b'],
@@ -112,10 +112,12 @@ test('FILE-3 edits are taken back one after another, and what others changed sin
   expect(readFileSync(path, 'utf8')).toBe('a');
 
   const none = await sandbox.request('POST /v2/fs/edit', { path, command: 'undo_edit' });
-  expect([none.status, none.body.message]).toEqual([400, `${path}: there is no edit to take back`]);
+  expect([none.status, none.body.message]).toEqual([400, `${path}: there is no edit to undo`]);
 });
 
-test('FILE-3 a dry run answers what would be, and if_match guards against others', async ({ sandbox }) => {
+test('FILE-3 a dry run returns the result without writing, and if_match guards against other writers', async ({
+  sandbox,
+}) => {
   const path = fileWith(sandbox, text);
   const change = { path, command: 'str_replace', old_str: 'five', new_str: 'six' };
 
@@ -131,7 +133,7 @@ test('FILE-3 a dry run answers what would be, and if_match guards against others
   expect((await sandbox.request('POST /v2/fs/edit', { ...change, if_match: etag })).status).toBe(200);
 });
 
-test('FILE-3 fifty edits at once of one file all land', async ({ sandbox }) => {
+test('FILE-3 fifty concurrent edits of one file all apply', async ({ sandbox }) => {
   const names = Array.from({ length: 50 }, (_, i) => `<${i}>`);
   const path = fileWith(sandbox, names.join('\n'));
 
@@ -144,7 +146,7 @@ test('FILE-3 fifty edits at once of one file all land', async ({ sandbox }) => {
   expect(readFileSync(path, 'utf8')).toBe(names.map((name) => `${name}!`).join('\n'));
 });
 
-test('FILE-3 FERR-1 what cannot be edited says why and what to do', async ({ sandbox }) => {
+test('FILE-3 FERR-1 a failed edit names the reason and the next step', async ({ sandbox }) => {
   const path = fileWith(sandbox, text);
   const binary = `${sandbox.directory}/binary`;
   writeFileSync(binary, Buffer.from([0xff, 0xfe, 0x00]));

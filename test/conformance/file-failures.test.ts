@@ -1,11 +1,11 @@
-/** What file routes say of bad input: the exact status and message, the hint, and all eight fields. */
+/** The answers of file routes to bad input: the exact status and message, the hint, and all eight fields. */
 import { chmodSync, mkdirSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { inRoom } from '../harness/disks.ts';
 import { expect, test, type Sandbox } from '../harness/sandbox.ts';
 import { asTestAccount, testAccount } from '../harness/test-account.ts';
 
-/** Columns: route, what is asked for (`@` is the directory of the test), status, errno, error_type, exception_type. */
+/** Columns: route, path (`@` is the test's directory), status, errno, error_type, exception_type. */
 type Row = readonly [string, Readonly<Record<string, unknown>>, number, string, string, string];
 
 const words: Readonly<Record<string, string>> = {
@@ -21,11 +21,11 @@ const words: Readonly<Record<string, string>> = {
 };
 
 const hints: Readonly<Record<string, string>> = {
-  not_found: 'GET /v2/fs/list shows what a directory holds.',
-  permission_denied: 'The daemon itself may not do this; GET /v2/fs/stat tells owner and mode.',
-  invalid_target: 'GET /v2/fs/stat tells what is there.',
-  invalid_path: 'Give another path; GET /v2/fs/stat tells what is there.',
-  read_only_filesystem: 'Write to another file system; GET /v2/sandbox names the workspace.',
+  not_found: 'GET /v2/fs/list shows what a directory contains.',
+  permission_denied: 'The daemon does not have the permission. GET /v2/fs/stat shows the type, the owner and the mode.',
+  invalid_target: 'GET /v2/fs/stat shows the type, the owner and the mode.',
+  invalid_path: 'Pass another path. GET /v2/fs/stat shows the type, the owner and the mode.',
+  read_only_filesystem: 'Write to another file system. GET /v2/sandbox names the workspace.',
 };
 
 const errnos: Readonly<Record<string, number>> = {
@@ -125,21 +125,19 @@ async function check(sandbox: Sandbox, [route, input, status, errnoName, errorTy
       retryable: false,
     },
   });
-  // The path of the request, or of what stands in its way.
+  // The path of the request, or of the entry that causes the failure.
   const asked = `${input['path'] as string}`.replace('@', sandbox.directory).replace(/\/$/, '');
   expect(path).toStartWith(sandbox.directory);
   expect(asked.startsWith(path) || `${path}/`.startsWith(`${asked}/`)).toBe(true);
 }
 
-test('FERR-1 FERR-2 FERR-3 FERR-4 every failure of the system has its status and all eight fields', async ({
-  sandbox,
-}) => {
+test('FERR-1 FERR-2 FERR-3 FERR-4 every system failure has its status and all eight fields', async ({ sandbox }) => {
   plant(sandbox);
   for (const row of rows) await check(sandbox, row);
 });
 
 test(
-  'FERR-3 ERR-403 what the daemon may not do is 403',
+  'FERR-3 ERR-403 an operation that the daemon’s account may not perform is 403',
   async ({ sandbox }) => {
     const denied = [403, 'EACCES', 'permission_denied', 'PermissionError'] as const;
     for (const row of [
@@ -158,7 +156,7 @@ test(
       const { status, body } = await ask(sandbox, row[0], row[1]);
       expect([row[0], row[1]['path'], status]).toEqual([row[0], row[1]['path'], 403]);
       expect(body.data).toMatchObject({ errno_name: 'EACCES', exception_type: 'PermissionError', retryable: false });
-      // What stands in the way, and no name that only the daemon knows.
+      // The path of the entry that causes the failure, never an internal name of the daemon.
       expect(body.message).toBe(`${body.data['path']}: Permission denied`);
       expect(body.message).not.toContain('.svc-write');
     }
@@ -178,7 +176,7 @@ test(
 const readOnly =
   'mkdir -p disk/inner && echo kept > disk/file && mount --bind disk disk && mount -o remount,bind,ro disk';
 test(
-  'FERR-3 a read-only file system is told as such',
+  'FERR-3 a read-only file system is reported as such',
   async ({ sandbox }) => {
     const refused = [403, 'EROFS', 'read_only_filesystem', 'OSError'] as const;
     for (const row of [
@@ -203,7 +201,9 @@ test(
   },
 );
 
-test('FILE-1 what is no text, too much or no file is not read, and the hint says what to do', async ({ sandbox }) => {
+test('FILE-1 a binary file, a file too large and a directory are not read, and the hint gives the next step', async ({
+  sandbox,
+}) => {
   const at = (name: string) => join(sandbox.directory, name);
   writeFileSync(at('latin1'), Buffer.from('caf\u00e9', 'latin1'));
   writeFileSync(at('huge'), '');
@@ -215,7 +215,7 @@ test('FILE-1 what is no text, too much or no file is not read, and the hint says
     status: 422,
     body: {
       message: `${at('latin1')}: is not UTF-8 text`,
-      hint: 'GET /v2/fs/download gives the bytes as they are.',
+      hint: 'GET /v2/fs/download streams the bytes of a file of any size.',
       errors: [{ location: 'query.path', type: 'value_error' }],
       data: { errno_name: 'EILSEQ', error_type: 'decode_error', exception_type: 'UnicodeDecodeError' },
     },
@@ -225,7 +225,7 @@ test('FILE-1 what is no text, too much or no file is not read, and the hint says
     status: 413,
     body: {
       message: `${at('huge')}: has 16777217 bytes; at most 16777216 are read at once`,
-      hint: 'GET /v2/fs/download streams a file of any size.',
+      hint: 'Read some lines with start_line and end_line. GET /v2/fs/download streams the bytes of a file of any size.',
       data: { errno_name: 'EFBIG', error_type: 'too_large' },
     },
   });
@@ -239,7 +239,7 @@ test('FILE-1 what is no text, too much or no file is not read, and the hint says
         status: 400,
         body: {
           message: `${path}: is ${kind}, not a regular file`,
-          hint: 'POST /v2/commands runs what reads or writes pipes and devices.',
+          hint: 'Read or write pipes and devices with a command. POST /v2/commands starts a command.',
           data: { errno_name: 'EINVAL', error_type: 'invalid_target' },
         },
       });
@@ -247,7 +247,7 @@ test('FILE-1 what is no text, too much or no file is not read, and the hint says
   }
 });
 
-test('FILE-16 bodies and queries that are not valid name each field', async ({ sandbox }) => {
+test('FILE-16 an invalid body or query names each field', async ({ sandbox }) => {
   const cases: readonly [string, Readonly<Record<string, unknown>>, string, string][] = [
     ['GET read', {}, 'query.path', 'missing'],
     ['GET read', { path: '' }, 'query.path', 'too_short'],
@@ -299,7 +299,7 @@ test(
         status: 507,
         body: {
           message: `${join(sandbox.directory, 'disk/file')}: No space left on device`,
-          hint: 'Free some space and send it again; what was there before is still whole.',
+          hint: 'Free some space and try again. The earlier content is intact.',
           data: { errno_name: 'ENOSPC', error_type: 'no_space_left', exception_type: 'OSError', operation: 'write' },
         },
       });
@@ -312,7 +312,7 @@ test(
 );
 
 test(
-  'IDENT-3 a daemon that is not root cannot give what it creates to another account',
+  'IDENT-3 a daemon that is not root cannot give created files to another account',
   async ({ sandbox }) => {
     const answer = await sandbox.request('POST /v2/fs/write?user=0', {
       path: join(sandbox.directory, 'a'),

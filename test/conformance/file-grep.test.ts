@@ -1,4 +1,4 @@
-/** What a client may rely on when it searches contents, whichever engine answers. */
+/** The behavior of content searches, with both engines. */
 import { chmodSync, closeSync, ftruncateSync, mkdirSync, openSync, writeFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll } from 'bun:test';
@@ -11,7 +11,7 @@ import { cpuTicks, until } from '../harness/until.ts';
 
 beforeAll(() => provideRipgrep());
 
-/** The directories in which a program is looked for, whatever PATH says. */
+/** The directories in which the daemon searches programs, whatever PATH says. */
 const hideRipgrep =
   'for d in /usr/local/sbin /usr/local/bin /usr/sbin /usr/bin /sbin /bin; do ' +
   'if [ -e $d/rg ]; then mount --bind /dev/null $d/rg || exit; fi; done; exec "$@"';
@@ -20,14 +20,14 @@ const withoutRipgrep: SandboxOptions = {
   env: { PATH: '/usr/bin:/bin' },
 };
 
-/** Where no ripgrep can be, the built-in engine answers both times. */
+/** Without ripgrep the built-in engine answers both times. */
 const hasRipgrep = rootKind === 'machine' || rootKind === 'pid1';
 const engines: Readonly<Record<string, SandboxOptions>> = {
   [hasRipgrep ? 'ripgrep' : 'built-in']: {},
   'built-in': withoutRipgrep,
 };
 
-/** The same test with each of them. */
+/** Runs the same test with each engine. */
 function engineTest(title: string, body: (sandbox: Sandbox, engine: string) => Promise<void>): void {
   for (const [engine, options] of Object.entries(engines)) {
     test(`${title}, by ${engine}`, ({ sandbox }) => body(sandbox, engine), options);
@@ -83,7 +83,7 @@ const expectedHits = [
   'repo/keep.log:1:foo',
 ];
 
-engineTest('V2FS-GREP FILE-7 lines of a tree are found in its order', async (sandbox, engine) => {
+engineTest('V2FS-GREP FILE-7 matching lines of a tree are found in the order of the tree', async (sandbox, engine) => {
   const root = plantTree(join(sandbox.directory, 'corpus'), corpus);
   const pipe = await sandbox.run({ command: 'mkfifo', args: [join(root, 'pipe')], shell: 'none' });
   expect(pipe['exit_code']).toBe(0);
@@ -109,7 +109,7 @@ engineTest('V2FS-GREP FILE-7 lines of a tree are found in its order', async (san
   });
 });
 
-engineTest('V2FS-GREP every field does what it says', async (sandbox) => {
+engineTest('V2FS-GREP every field works as documented', async (sandbox) => {
   const root = plantTree(join(sandbox.directory, 'corpus'), corpus);
   const found = async (pattern: string, more = {}) => hits(root, await grep(sandbox, root, pattern, more));
 
@@ -149,20 +149,23 @@ engineTest('V2FS-GREP every field does what it says', async (sandbox) => {
   ]);
 });
 
-engineTest('V2FS-GREP one file is searched whatever the filters say, and is told by its own path', async (sandbox) => {
-  const root = plantTree(join(sandbox.directory, 'corpus'), { ...corpus, 'odd [x]*.txt ': 'foo\n' });
+engineTest(
+  'V2FS-GREP a single file is searched whatever the filters say, and is reported under its own path',
+  async (sandbox) => {
+    const root = plantTree(join(sandbox.directory, 'corpus'), { ...corpus, 'odd [x]*.txt ': 'foo\n' });
 
-  const named = async (name: string, more = {}) => hits(root, await grep(sandbox, join(root, name), 'foo', more));
+    const named = async (name: string, more = {}) => hits(root, await grep(sandbox, join(root, name), 'foo', more));
 
-  expect(await named('.hidden', { type: 'py' })).toEqual(['.hidden:1:foo hidden']);
-  expect(await named('repo/a.log', { exclude: '*.log' })).toEqual(['repo/a.log:1:foo']);
-  expect(await named('link')).toEqual(['link:2:foo two', 'link:4:foo foo']);
-  expect(await named('odd [x]*.txt ')).toEqual(['odd [x]*.txt :1:foo']);
-  expect(await named('binary.bin')).toEqual([]);
-  expect(await named('round')).toHaveLength(11);
-});
+    expect(await named('.hidden', { type: 'py' })).toEqual(['.hidden:1:foo hidden']);
+    expect(await named('repo/a.log', { exclude: '*.log' })).toEqual(['repo/a.log:1:foo']);
+    expect(await named('link')).toEqual(['link:2:foo two', 'link:4:foo foo']);
+    expect(await named('odd [x]*.txt ')).toEqual(['odd [x]*.txt :1:foo']);
+    expect(await named('binary.bin')).toEqual([]);
+    expect(await named('round')).toHaveLength(11);
+  },
+);
 
-engineTest('V2FS-GREP offset and max_results go through all matches in one order', async (sandbox) => {
+engineTest('V2FS-GREP offset and max_results page through all matches in one order', async (sandbox) => {
   const root = join(sandbox.directory, 'many');
   const names = Array.from({ length: 40 }, (_, index) => `d${index % 7}/f${index}`);
   plantTree(root, Object.fromEntries(names.map((name) => [name, 'foo\nbar\nfoo\n'])));
@@ -212,7 +215,7 @@ engineTest('V2FS-GREP a huge line is cut around the match, and a flood of matche
   );
 });
 
-engineTest('V2FS-GREP names that are not UTF-8 are told as paths that are taken back', async (sandbox) => {
+engineTest('V2FS-GREP names that are not UTF-8 are reported as paths that requests accept', async (sandbox) => {
   const root = join(sandbox.directory, 'names');
   mkdirSync(Buffer.concat([Buffer.from(`${root}/`), Buffer.from([0xe9])]), { recursive: true });
   writeFileSync(Buffer.concat([Buffer.from(`${root}/`), Buffer.from([0xe9]), Buffer.from('/f')]), 'foo\n');
@@ -232,82 +235,93 @@ interface Refusal {
   readonly facts?: readonly [errnoName: string, errorType: string];
 }
 
-engineTest('V2FS-GREPREFUSED bad input is refused, with what is wrong and what to do', async (sandbox) => {
-  const root = plantTree(join(sandbox.directory, 'corpus'), { 'a.txt': 'foo\n', 'large.txt': 'x'.repeat(2 ** 20 + 1) });
-  const bad = (pattern: string, message: RegExp): Refusal => ({
-    body: { pattern },
-    status: 400,
-    message,
-    facts: ['EINVAL', 'bad_request'],
-  });
-  const refusals: Refusal[] = [
-    bad('foo(', /does not compile[^]*unclosed group/),
-    bad('[a', /does not compile[^]*unclosed character class/),
-    bad('*a', /does not compile[^]*repetition operator missing expression/),
-    bad('(?=a)', /does not compile[^]*look-around/),
-    bad('(a)\\1', /does not compile[^]*backreferences/),
-    bad('a\nb', /"\\n" is not allowed/),
-    bad('a\\nb', /"?\\n"?'? is not allowed/),
-    {
-      body: { pattern: 'a', type: 'none' },
+engineTest(
+  'V2FS-GREPREFUSED bad input is refused in one line, the same with ripgrep and without it',
+  async (sandbox) => {
+    const root = plantTree(join(sandbox.directory, 'corpus'), {
+      'a.txt': 'foo\n',
+      'large.txt': 'x'.repeat(2 ** 20 + 1),
+    });
+    const bad = (pattern: string, message: RegExp): Refusal => ({
+      body: { pattern },
       status: 400,
-      message: /unrecognized file type: none/,
+      message,
       facts: ['EINVAL', 'bad_request'],
-    },
-    { body: { pattern: 'a', include: '[a' }, status: 400, message: /\[a/, facts: ['EINVAL', 'bad_request'] },
-    {
-      body: { pattern: 'a', path: join(root, 'none') },
-      status: 404,
-      message: /No such file/,
-      facts: ['ENOENT', 'not_found'],
-    },
-    {
-      body: { pattern: 'a', path: '/dev/null' },
-      status: 400,
-      message: /No such device/,
-      facts: ['ENXIO', 'invalid_target'],
-    },
-    {
-      body: { pattern: 'a', path: join(root, 'large.txt') },
-      status: 413,
-      message: /File too large/,
-      facts: ['EFBIG', 'too_large'],
-    },
-    {
-      body: { pattern: 'a', include: '../x' },
-      status: 400,
-      message: /"..\/x" leads out of path/,
-      facts: ['EINVAL', 'bad_request'],
-    },
-    {
-      body: { pattern: 'a', max_file_size: '1G' },
-      status: 400,
-      message: /more than 512M/,
-      facts: ['EINVAL', 'bad_request'],
-    },
-    {
-      body: { pattern: 'a', exclude: ['!x'] },
-      status: 400,
-      message: /"!x" is no glob/,
-      facts: ['EINVAL', 'bad_request'],
-    },
-    { body: { pattern: '' }, status: 422, message: /at least 1/ },
-    { body: { pattern: 'a', max_file_size: '1T' }, status: 422, message: /max_file_size/ },
-    { body: { pattern: 'a', max_results: 10_001 }, status: 422, message: /at most 10000/ },
-    { body: { pattern: 'a', context_before: -1 }, status: 422, message: /at least 0/ },
-  ];
-  for (const { body, status, message, facts } of refusals) {
-    const reply = await sandbox.request('POST /v2/fs/grep', { path: root, ...body });
-    expect([body, reply.status, reply.body.message]).toEqual([body, status, expect.stringMatching(message)]);
-    expect([body, (reply.body.hint ?? '').length > 0]).toEqual([body, true]);
-    if (!facts) continue;
-    expect(reply.body.data).toMatchObject({ errno_name: facts[0], error_type: facts[1], operation: 'grep' });
-    expect(Object.keys(reply.body.data)).toHaveLength(8);
-  }
-});
+    });
+    const refusals: Refusal[] = [
+      bad('foo(', /^the pattern does not compile: unclosed group, at character 5$/),
+      bad('[a', /^the pattern does not compile: unclosed character class, at character 3$/),
+      bad('*a', /^the pattern does not compile: repetition operator missing expression, at character 1$/),
+      bad('(?=a)', /^the pattern does not compile: look-around, including [^\n]* is not supported, at character 1$/),
+      bad('(a)\\1', /^the pattern does not compile: backreferences are not supported, at character 4$/),
+      bad('a\nb', /^the pattern does not compile: the literal "\\n" is not allowed in a regex$/),
+      bad('a\\nb', /^the pattern does not compile: the literal "\\n" is not allowed in a regex$/),
+      {
+        body: { pattern: 'a', type: 'none' },
+        status: 400,
+        message: /^unrecognized file type: none$/,
+        facts: ['EINVAL', 'bad_request'],
+      },
+      {
+        body: { pattern: 'a', include: '[a' },
+        status: 400,
+        message: /^"\[a" is not a glob: it has a \[ without a \]$/,
+        facts: ['EINVAL', 'bad_request'],
+      },
+      {
+        body: { pattern: 'a', path: join(root, 'none') },
+        status: 404,
+        message: /No such file/,
+        facts: ['ENOENT', 'not_found'],
+      },
+      {
+        body: { pattern: 'a', path: '/dev/null' },
+        status: 400,
+        message: /No such device/,
+        facts: ['ENXIO', 'invalid_target'],
+      },
+      {
+        body: { pattern: 'a', path: join(root, 'large.txt') },
+        status: 413,
+        message: /File too large/,
+        facts: ['EFBIG', 'too_large'],
+      },
+      {
+        body: { pattern: 'a', include: '../x' },
+        status: 400,
+        message: /"..\/x" leads out of path/,
+        facts: ['EINVAL', 'bad_request'],
+      },
+      {
+        body: { pattern: 'a', max_file_size: '1G' },
+        status: 400,
+        message: /more than 512M/,
+        facts: ['EINVAL', 'bad_request'],
+      },
+      {
+        body: { pattern: 'a', exclude: ['!x'] },
+        status: 400,
+        message: /"!x" is not a glob/,
+        facts: ['EINVAL', 'bad_request'],
+      },
+      { body: { pattern: '' }, status: 422, message: /at least 1/ },
+      { body: { pattern: 'a', max_file_size: '1T' }, status: 422, message: /max_file_size/ },
+      { body: { pattern: 'a', max_results: 10_001 }, status: 422, message: /at most 10000/ },
+      { body: { pattern: 'a', context_before: -1 }, status: 422, message: /at least 0/ },
+    ];
+    for (const { body, status, message, facts } of refusals) {
+      const reply = await sandbox.request('POST /v2/fs/grep', { path: root, ...body });
+      expect([body, reply.status, reply.body.message]).toEqual([body, status, expect.stringMatching(message)]);
+      expect([body, (reply.body.hint ?? '').length > 0]).toEqual([body, true]);
+      if (!facts) continue;
+      expect(reply.body.data).toMatchObject({ errno_name: facts[0], error_type: facts[1], operation: 'grep' });
+      expect(Object.keys(reply.body.data)).toHaveLength(8);
+    }
+  },
+);
 
 test(
-  'V2FS-GREPEXPLODE a pattern that explodes is refused in time, and nobody else waits for it',
+  'V2FS-GREPEXPLODE a pattern with catastrophic backtracking is refused in time, and other requests do not wait',
   async ({ sandbox }) => {
     const root = plantTree(join(sandbox.directory, 'explode'), { 'a.txt': `${'a'.repeat(40)}b\n` });
 
@@ -325,7 +339,7 @@ test(
 );
 
 test(
-  'V2FS-SKIPPED grep leaves out what cannot be read below, and fails at what cannot be read itself',
+  'V2FS-SKIPPED grep skips unreadable entries below the root, and fails on an unreadable root',
   async ({ sandbox }) => {
     const root = plantTree(join(sandbox.directory, 'closed'), { 'a/x': 'foo\n', 'b/y': 'foo\n', 'c/z': 'foo\n' });
     chmodSync(join(root, 'b'), 0);
@@ -343,7 +357,7 @@ test(
   asTestAccount(),
 );
 
-/** A program that tells that it was run. */
+/** A program that leaves a witness file when it runs. */
 function plantRipgrep(sandbox: Sandbox, directory: string, mode: number): string {
   const witness = join(sandbox.directory, 'witness');
   mkdirSync(directory, { recursive: true });
@@ -353,7 +367,7 @@ function plantRipgrep(sandbox: Sandbox, directory: string, mode: number): string
 }
 
 test(
-  'V2FS-GREPTRUST a ripgrep that others than root can have planted is never run as root',
+  'V2FS-GREPTRUST a root daemon never runs a ripgrep that another account could have planted',
   async ({ sandbox }) => {
     const witness = plantRipgrep(sandbox, join(sandbox.directory, 'bin'), 0o777);
     const root = plantTree(join(sandbox.directory, 'corpus'), { a: 'foo\n' });
@@ -373,18 +387,19 @@ test(
   { ...withoutRipgrep, env: (sandbox) => ({ PATH: `${join(sandbox.directory, 'bin')}:/usr/bin:/bin` }) },
 );
 
-engineTest('V2FS-ABORT whoever goes away ends the search', async (sandbox) => {
+engineTest('V2FS-ABORT a client that disconnects ends the search', async (sandbox) => {
   const root = plantTree(join(sandbox.directory, 'corpus'), {});
   const text = `${'a'.repeat(150)}\n`.repeat(50_000);
   for (let at = 0; at < 40; at++) writeFileSync(join(root, `f${at}`), text);
   const before = cpuTicks(sandbox);
   const leaving = new AbortController();
   const body = { path: root, pattern: '[a-z]+[a-y]+b', max_file_size: '100M' };
-  const answer = sandbox.fetch('POST /v2/fs/grep', body, { signal: leaving.signal }).catch(() => null); // It is left.
+  // The test aborts this request.
+  const answer = sandbox.fetch('POST /v2/fs/grep', body, { signal: leaving.signal }).catch(() => null);
   await until('it is being searched', () => sandbox.keepers().length > 0 || cpuTicks(sandbox) > before + 10);
   leaving.abort();
   await answer;
 
   const logged = () => sandbox.logLines().some((line) => line['route'] === '/v2/fs/grep');
-  await until('it is over', () => logged() && sandbox.keepers().length === 0);
+  await until('the search has ended', () => logged() && sandbox.keepers().length === 0);
 });

@@ -1,4 +1,4 @@
-/** What a client may rely on when it looks for files: by directory, and by name. */
+/** The behavior of listing directories and finding files by name. */
 import { chmodSync, mkdirSync, unlinkSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test, type JsonObject, type Sandbox } from '../harness/sandbox.ts';
@@ -33,7 +33,7 @@ function list(sandbox: Sandbox, path: string, values: Readonly<Record<string, un
   return sandbox.ok(`GET /v2/fs/list?${query({ path, ...values })}`);
 }
 
-/** The paths of an answer below a directory, in its order. */
+/** The paths of an answer below a directory, in order. */
 function below(root: string, answer: JsonObject): string[] {
   return (answer['files'] as (string | { path: string })[])
     .map((file) => (typeof file === 'string' ? file : file.path))
@@ -44,7 +44,7 @@ async function found(sandbox: Sandbox, root: string, pattern: string, values = {
   return below(root, await sandbox.ok(`GET /v2/fs/search?${query({ path: root, pattern, ...values })}`));
 }
 
-test('FILE-5 V2FS-LIST a directory is listed with all that is told of an entry', async ({ sandbox }) => {
+test('FILE-5 V2FS-LIST a directory is listed with every field of its entries', async ({ sandbox }) => {
   const root = plantProject(sandbox);
   utimesSync(join(root, 'README.md'), 1_700_000_000, 1_700_000_000.25);
 
@@ -86,7 +86,7 @@ test('FILE-5 V2FS-LIST a directory is listed with all that is told of an entry',
   expect(answer['files'][2]).toMatchObject({ name: 'a', extension: '', is_directory: true });
 });
 
-test('V2FS-LISTTREE a tree is listed in its order, to a depth, with hidden names or without', async ({ sandbox }) => {
+test('V2FS-LISTTREE a tree is listed in order, to a depth, with hidden names or without', async ({ sandbox }) => {
   const root = plantProject(sandbox);
   const visible = ['README.md', 'a', 'a/c.tar.gz', 'a-b', 'dangling', 'empty', 'round', 'src', 'src/deep'];
   const ends = ['src/main.ts', 'to-file', 'to-src'];
@@ -103,7 +103,7 @@ test('V2FS-LISTTREE a tree is listed in its order, to a depth, with hidden names
   expect(whole['files'][2]).toMatchObject({ name: 'c.tar.gz', extension: '.gz' });
 });
 
-test('V2FS-LINKS a link is what it points at, and nothing below it is listed', async ({ sandbox }) => {
+test('V2FS-LINKS a link is listed with the type of its target, and nothing below it is listed', async ({ sandbox }) => {
   const root = plantProject(sandbox);
 
   const { files } = await list(sandbox, root, { recursive: true });
@@ -118,7 +118,9 @@ test('V2FS-LINKS a link is what it points at, and nothing below it is listed', a
   expect((await list(sandbox, join(root, 'to-src')))['total_count']).toBe(2);
 });
 
-test('V2FS-LISTPAGES each order goes on from the cursor, whatever has come or gone meanwhile', async ({ sandbox }) => {
+test('V2FS-LISTPAGES each order resumes from the cursor, whatever entries appear or disappear meanwhile', async ({
+  sandbox,
+}) => {
   const root = join(sandbox.directory, 'pages');
   const sizes = [5, 3, 3, 9, 1, 7, 3];
   plantTree(root, Object.fromEntries(sizes.map((size, index) => [`d${index % 2}/f${index}`, 'x'.repeat(size)])));
@@ -163,7 +165,7 @@ test('V2FS-LISTPAGES each order goes on from the cursor, whatever has come or go
   ]);
 });
 
-test('V2FS-LISTIGNORE what .gitignore files name is left out, nested ones and negations included', async ({
+test('V2FS-LISTIGNORE entries that .gitignore files exclude are skipped, nested files and negations included', async ({
   sandbox,
 }) => {
   const root = plantTree(join(sandbox.directory, 'ignored'), {
@@ -200,7 +202,7 @@ test('V2FS-LISTIGNORE what .gitignore files name is left out, nested ones and ne
   expect(search).toEqual(['keep.log', 'sub/b.log']);
 });
 
-test('FILE-6 V2FS-SEARCH a glob is about the path with a /, and about the name without', async ({ sandbox }) => {
+test('FILE-6 V2FS-SEARCH a glob with a / matches the path, and one without matches the name', async ({ sandbox }) => {
   const root = plantProject(sandbox);
   const expected: Readonly<Record<string, readonly string[]>> = {
     '*.ts': ['src/deep/er/util.ts', 'src/main.ts'],
@@ -239,7 +241,7 @@ test('FILE-6 V2FS-SEARCH a glob is about the path with a /, and about the name w
   });
 });
 
-test('V2FS-NAMES names that are not UTF-8 are listed and found, and their paths are taken back', async ({
+test('V2FS-NAMES names that are not UTF-8 are listed and found, and requests accept their paths', async ({
   sandbox,
 }) => {
   const root = join(sandbox.directory, 'names');
@@ -263,7 +265,7 @@ test('V2FS-NAMES names that are not UTF-8 are listed and found, and their paths 
 });
 
 test(
-  'V2FS-SKIPPED FERR-1 ERR-403 what cannot be read below is skipped and told, above it is the failure',
+  'V2FS-SKIPPED FERR-1 ERR-403 unreadable entries below the root are skipped and reported, and an unreadable root fails',
   async ({ sandbox }) => {
     const root = plantTree(join(sandbox.directory, 'closed'), { 'a/x': '', 'b/y': '', 'b/c/z': '' });
     chmodSync(join(root, 'b'), 0);
@@ -306,7 +308,7 @@ interface Refusal {
   readonly facts?: readonly [errnoName: string, errorType: string];
 }
 
-test('V2FS-REFUSED bad input is refused with all that a client needs to mend it', async ({ sandbox }) => {
+test('V2FS-REFUSED bad input is refused with everything a client needs to correct the request', async ({ sandbox }) => {
   const root = plantProject(sandbox);
   const { next_cursor: cursor } = await list(sandbox, root, { limit: 1 });
   const place = (name: string) => `path=${join(root, name)}`;
@@ -347,11 +349,11 @@ test('V2FS-REFUSED bad input is refused with all that a client needs to mend it'
       '/etc/*': 'is an absolute path, not a glob below one',
       'a//b': 'has an empty name or a . between two /',
       'src/': 'has an empty name or a . between two /',
-      '[a': 'is no glob: it has a [ without a ]',
-      '{a,b': 'is no glob: it has a { without a }',
-      'a}': 'is no glob: it has a } without a {',
-      'a\\': 'is no glob: it ends with a backslash',
-      [`${'{a,b}'.repeat(11)}`]: 'is no glob: it has more than 1024 alternatives',
+      '[a': 'is not a glob: it has a [ without a ]',
+      '{a,b': 'is not a glob: it has a { without a }',
+      'a}': 'is not a glob: it has a } without a {',
+      'a\\': 'is not a glob: it ends with a backslash',
+      [`${'{a,b}'.repeat(11)}`]: 'is not a glob: it has more than 1024 alternatives',
     }).map(([pattern, message]): Refusal => ({
       route: `search?${query({ path: root, pattern })}`,
       status: 400,

@@ -1,4 +1,4 @@
-/** What a client may rely on when a walk is long: it is counted honestly, holds up nobody, and ends with its client. */
+/** The behavior of long walks: exact counts, no delay for other requests, and an end with the client. */
 import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { availableParallelism, loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -12,9 +12,9 @@ function query(values: Readonly<Record<string, unknown>>): string {
   return new URLSearchParams(texts).toString();
 }
 
-/** In memory where there is such a place: a hundred thousand files take a disk long to make. */
+/** In memory if possible, because a disk takes long to create a hundred thousand files. */
 const memory = existsSync('/dev/shm') ? '/dev/shm' : tmpdir();
-const large = join(mkdtempSync(join(memory, 'sandboxd-large-')), 'tree');
+const large = join(mkdtempSync(join(memory, 'boxkeep-large-')), 'tree');
 afterAll(() => rmSync(large.slice(0, -'/tree'.length), { recursive: true, force: true }));
 
 /** 50 000 files in one directory and 50 000 in a thousand. */
@@ -32,7 +32,7 @@ function plantLargeTree(): string {
 
 const largeCount = 101_002;
 
-test('V2FS-CALM a hundred thousand entries are counted and cut honestly, and nobody else waits', async ({
+test('V2FS-CALM a hundred thousand entries are counted exactly and truncated with a note, and other requests do not wait', async ({
   sandbox,
 }) => {
   const root = plantLargeTree();
@@ -45,7 +45,7 @@ test('V2FS-CALM a hundred thousand entries are counted and cut honestly, and nob
     const late: number[] = [];
     for (let attempt = 0; attempt < 4 && !late.some((ms) => ms < 20); attempt++) {
       const answer = sandbox.ok(`GET /v2/fs/${route}`);
-      // On a crowded machine everything takes longer, whoever is to blame.
+      // On a busy machine everything takes longer, whatever the cause.
       late.push((await healthP99(sandbox, answer)) / Math.max(1, (loadavg()[0] ?? 0) / availableParallelism()));
       const count = route.startsWith('list') ? largeCount : 100_000;
       expect(await answer).toMatchObject({ truncated: true, total_count: count });
@@ -55,7 +55,7 @@ test('V2FS-CALM a hundred thousand entries are counted and cut honestly, and nob
   }
 });
 
-/** Of /health, asked again and again until the work is done. */
+/** The 99th percentile of /health, polled until the work is done. */
 async function healthP99(sandbox: Sandbox, work: Promise<unknown>): Promise<number> {
   let isDone = false;
   const ended = work.finally(() => (isDone = true));
@@ -66,13 +66,14 @@ async function healthP99(sandbox: Sandbox, work: Promise<unknown>): Promise<numb
   return took.sort((a, b) => a - b)[Math.floor(took.length * 0.99)] ?? 0;
 }
 
-test('V2FS-ABORT whoever goes away ends the walk', async ({ sandbox }) => {
+test('V2FS-ABORT a client that disconnects ends the walk', async ({ sandbox }) => {
   const route = `/v2/fs/list?${query({ path: large, recursive: true, sort: 'size' })}`;
   const logged = () => sandbox.logLines().filter((line) => line['route'] === '/v2/fs/list');
   await sandbox.ok(`GET ${route}`);
   const before = cpuTicks(sandbox);
   const leaving = new AbortController();
-  const answer = sandbox.fetch(`GET ${route}`, undefined, { signal: leaving.signal }).catch(() => null); // It is left.
+  // The test aborts this request.
+  const answer = sandbox.fetch(`GET ${route}`, undefined, { signal: leaving.signal }).catch(() => null);
   await until('the second walk is on its way', () => cpuTicks(sandbox) > before + 5);
   leaving.abort();
   await answer;

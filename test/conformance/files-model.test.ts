@@ -1,4 +1,4 @@
-/** A thousand random operations through the daemon end in the tree that plain calls of the system make. */
+/** A thousand random operations through the daemon give the same tree as plain system calls. */
 import {
   appendFileSync,
   cpSync,
@@ -24,11 +24,11 @@ type Verb = 'write' | 'append' | 'mkdir' | 'copy' | 'move' | 'delete' | 'link';
 
 interface Operation {
   readonly verb: Verb;
-  /** Below the root of the tree, as the others are. */
+  /** Relative to the root of the tree, as the other paths are. */
   readonly path: string;
   readonly destination: string;
   readonly text: string;
-  /** parents, overwrite or recursive. */
+  /** The value of parents, overwrite or recursive. */
   readonly flag: boolean;
 }
 
@@ -67,7 +67,7 @@ function operationFrom(random: (n: number) => number): Operation {
 
 const lstat = (path: string) => lstatSync(path, { throwIfNoEntry: false });
 
-/** What a path leads to when its last part may be a link, also to what is not there. Throws ELOOP. */
+/** The target of a path whose last part may be a link, also of a dangling one. Throws ELOOP. */
 function settle(path: string): string {
   for (let at = path, links = 0; ; links++) {
     if (!lstat(at)?.isSymbolicLink()) return at;
@@ -83,7 +83,7 @@ function isInside(path: string, directory: string): boolean {
   return `${realpathSync(at)}/`.startsWith(`${realpathSync(directory)}/`);
 }
 
-/** Makes room for a source at a destination, or throws. */
+/** Removes the destination if a source may replace it, else throws. */
 function clear(source: string, destination: string, overwrite: boolean): void {
   const [from, to] = [lstatSync(source), lstat(destination)];
   if (!to) return;
@@ -93,7 +93,7 @@ function clear(source: string, destination: string, overwrite: boolean): void {
   rmSync(destination, { recursive: true });
 }
 
-/** The model: what each verb says it does, by plain calls. */
+/** The model: the documented effect of each verb, by plain calls. */
 const model: Readonly<Record<Verb, (root: string, operation: Operation) => void>> = {
   write(root, { path, text }) {
     const at = makeParents(join(root, path));
@@ -176,12 +176,12 @@ function succeeds(work: () => void): boolean {
     work();
     return true;
   } catch {
-    return false; // The model refuses; the daemon has to as well.
+    return false; // The model refuses, so the daemon must refuse too.
   }
 }
 
 for (const seed of [1, 20_261_121]) {
-  test(`FILE-2 FILE-8 FILE-9 FILE-10 FILE-11 1000 random operations end as plain calls do (seed ${seed})`, async ({
+  test(`FILE-2 FILE-8 FILE-9 FILE-10 FILE-11 1000 random operations end as plain system calls do (seed ${seed})`, async ({
     sandbox,
   }) => {
     const [real, expected] = [join(sandbox.directory, 'real'), join(sandbox.directory, 'model')];
@@ -191,23 +191,23 @@ for (const seed of [1, 20_261_121]) {
     for (let n = 0; n < 1000; n++) {
       const operation = operationFrom(random);
       const { verb } = operation;
-      const wasMade = succeeds(() => model[verb](expected, operation));
-      let isMade: boolean;
+      const isExpected = succeeds(() => model[verb](expected, operation));
+      let isDone: boolean;
       if (verb === 'link') {
-        isMade = succeeds(() => model.link(real, operation));
+        isDone = succeeds(() => model.link(real, operation));
       } else {
         const [route, body] = bodyOf[verb](real, operation);
         const answer = await sandbox.request(`POST /v2/fs/${route}`, body);
         expect(answer.status).toBeLessThan(500);
-        isMade = answer.status === 200;
+        isDone = answer.status === 200;
       }
       const step = `${n}: ${JSON.stringify(operation)}`;
-      expect([step, isMade]).toEqual([step, wasMade]);
+      expect([step, isDone]).toEqual([step, isExpected]);
       expect([step, ...treeOf(real)]).toEqual([step, ...treeOf(expected)]);
-      const outcome = `${verb} ${isMade}`;
+      const outcome = `${verb} ${isDone}`;
       done.set(outcome, (done.get(outcome) ?? 0) + 1);
     }
-    // Each verb has been done, and has been refused.
+    // Each verb has succeeded and has been refused.
     for (const verb of ['write', 'append', 'mkdir', 'copy', 'move', 'delete']) {
       expect(Math.min(done.get(`${verb} true`) ?? 0, done.get(`${verb} false`) ?? 0)).toBeGreaterThan(3);
     }

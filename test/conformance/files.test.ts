@@ -1,4 +1,4 @@
-/** Reading, writing and telling of single files, and making directories. */
+/** Reading, writing and describing single files, and creating directories. */
 import {
   chmodSync,
   chownSync,
@@ -28,7 +28,7 @@ const stat = (sandbox: Sandbox, query: Query) => sandbox.ok(`GET /v2/fs/stat?${n
 const digest = (bytes: string | Uint8Array) => createHash('sha256').update(bytes).digest('hex');
 const hidden = (directory: string): string[] => readdirSync(directory).filter((name) => name.startsWith('.svc-write-'));
 
-test('FILE-1 a file is read as text, whole or some of its lines', async ({ sandbox }) => {
+test('FILE-1 a file is read as text, whole or as a line range', async ({ sandbox }) => {
   const path = join(sandbox.directory, 'lines');
   writeFileSync(path, 'one\r\ntwo\nthr\u00e9e');
   const whole = await read(sandbox, { path });
@@ -55,13 +55,15 @@ test('FILE-1 a file is read as text, whole or some of its lines', async ({ sandb
   expect(await read(sandbox, { path })).toMatchObject({ content: '\ufeffmark' });
 });
 
-test('FILE-1 FACT-2 any file of the machine, also those of the kernel that say they are empty', async ({ sandbox }) => {
+test('FILE-1 FACT-2 any file of the machine is readable, also kernel files of reported size zero', async ({
+  sandbox,
+}) => {
   expect((await read(sandbox, { path: '/proc/self/comm' }))['size']).toBeGreaterThan(0);
   const { pid } = (await sandbox.ok('GET /v2/sandbox')) as { pid: number };
   expect(await read(sandbox, { path: `/proc/${pid}/limits` })).toMatchObject({ line_count: 17 });
 });
 
-test('FILE-2 FILE-16 what is written is there, with its size and digest, and the parents are made', async ({
+test('FILE-2 FILE-16 a write stores the content, reports size and digest, and creates the parents', async ({
   sandbox,
 }) => {
   const path = join(sandbox.directory, 'new/parents/file');
@@ -83,7 +85,7 @@ test('FILE-2 FILE-16 what is written is there, with its size and digest, and the
   expect(hidden(join(sandbox.directory, 'new/parents'))).toEqual([]);
 });
 
-test('FILE-2 V2FS-ENCODING text with newlines around it, base64 and raw bytes', async ({ sandbox }) => {
+test('FILE-2 V2FS-ENCODING a write takes text with newlines around it, base64 and raw bytes', async ({ sandbox }) => {
   const path = join(sandbox.directory, 'file');
   const written = async (body: object) => {
     await write(sandbox, { path, ...body });
@@ -96,7 +98,7 @@ test('FILE-2 V2FS-ENCODING text with newlines around it, base64 and raw bytes', 
   expect(await written({ content: '' })).toEqual([]);
 });
 
-test('FILE-2 V2FS-IFMATCH if_match writes only what its sender has seen, and of many such writers one wins', async ({
+test('FILE-2 V2FS-IFMATCH if_match writes only over the version the client read, and of many such writers one wins', async ({
   sandbox,
 }) => {
   const path = join(sandbox.directory, 'file');
@@ -115,7 +117,7 @@ test('FILE-2 V2FS-IFMATCH if_match writes only what its sender has seen, and of 
     body: {
       message: `${path}: has changed since it had ${etag}`,
       data: { etag: (await read(sandbox, { path }))['etag'] },
-      hint: 'Read it again, and send the change with the etag of that.',
+      hint: 'Read the file again, and send the change with the new etag.',
     },
   });
   writeFileSync(path, 'changed elsewhere');
@@ -126,7 +128,7 @@ test('FILE-2 V2FS-IFMATCH if_match writes only what its sender has seen, and of 
   expect(existsSync(absent.path)).toBe(false);
 });
 
-test('FILE-2 200 appends at once lose nothing, whatever link they go through', async ({ sandbox }) => {
+test('FILE-2 200 concurrent appends lose nothing, whatever link they go through', async ({ sandbox }) => {
   const path = join(sandbox.directory, 'log');
   symlinkSync('log', join(sandbox.directory, 'link'));
   const lines = Array.from({ length: 200 }, (_, n) => `line ${n}\n`);
@@ -138,7 +140,7 @@ test('FILE-2 200 appends at once lose nothing, whatever link they go through', a
   expect(readFileSync(path, 'utf8').match(/.*\n/g)?.toSorted()).toEqual(lines.toSorted());
 });
 
-test('FILE-2 V2FS-CARRIED mode, owner, attributes and access lists of what is replaced stay', async ({ sandbox }) => {
+test('FILE-2 V2FS-CARRIED a replaced file keeps its mode, owner, attributes and access lists', async ({ sandbox }) => {
   const path = join(sandbox.directory, 'file');
   await write(sandbox, { path, content: 'x', mode: '0640' });
   expect(statSync(path).mode & 0o7777).toBe(0o640);
@@ -158,7 +160,7 @@ test('FILE-2 V2FS-CARRIED mode, owner, attributes and access lists of what is re
   expect(statSync(path).mode & 0o7777).toBe(0o600);
 });
 
-test('FILE-2 V2FS-THROUGH a write goes through links, also through chains and to what is not there yet', async ({
+test('FILE-2 V2FS-THROUGH a write follows links, also chains of links and links to missing files', async ({
   sandbox,
 }) => {
   const at = (name: string) => join(sandbox.directory, name);
@@ -175,7 +177,7 @@ test('FILE-2 V2FS-THROUGH a write goes through links, also through chains and to
   expect(readFileSync(at('elsewhere/new'), 'utf8')).toBe('made');
 });
 
-test('FILE-2 another name of a replaced file keeps the old content', async ({ sandbox }) => {
+test('FILE-2 another hard link of a replaced file keeps the old content', async ({ sandbox }) => {
   const at = (name: string) => join(sandbox.directory, name);
   writeFileSync(at('a'), 'old');
   linkSync(at('a'), at('b'));
@@ -185,7 +187,7 @@ test('FILE-2 another name of a replaced file keeps the old content', async ({ sa
 
 const bindHosts = 'echo old > hosts && echo "" > mounted && mount --bind hosts mounted && exec "$@"';
 test(
-  'FILE-2 a file that something is mounted on is written in place',
+  'FILE-2 a file that is a mount point is written in place',
   async ({ sandbox }) => {
     const path = join(sandbox.directory, 'mounted');
     await write(sandbox, { path, content: 'a longer content\n' });
@@ -199,7 +201,7 @@ test(
 );
 
 test(
-  'FILE-2 a file that may be written in a directory that may not is written in place',
+  'FILE-2 a writable file in a read-only directory is written in place',
   async ({ sandbox }) => {
     const path = join(sandbox.directory, 'closed/file');
     await write(sandbox, { path, content: 'new' });
@@ -215,7 +217,7 @@ test(
   }),
 );
 
-test('FILE-2 settings of the kernel are written to themselves', async ({ sandbox }) => {
+test('FILE-2 kernel settings are written in place', async ({ sandbox }) => {
   const id = await sandbox.start({ command: 'sleep 100' });
   const { pid } = (await sandbox.ok(`GET /v2/commands/${id}`))['command'] as { pid: number };
   await write(sandbox, { path: `/proc/${pid}/oom_score_adj`, content: '500\n' });
@@ -223,15 +225,15 @@ test('FILE-2 settings of the kernel are written to themselves', async ({ sandbox
   await sandbox.ok(`POST /v2/commands/${id}/kill`, { signal: 'SIGKILL' });
 });
 
-test('FILE-4 stat tells of what a path leads to, and of the link where that is asked for', async ({ sandbox }) => {
+test('FILE-4 stat describes the target of a path, or the link itself on request', async ({ sandbox }) => {
   const at = (name: string) => join(sandbox.directory, name);
   writeFileSync(at('page.html'), 'content');
   chmodSync(at('page.html'), 0o640);
   symlinkSync('page.html', at('link'));
   const { ino, mode, mtime } = statSync(at('page.html'));
 
-  const told = await stat(sandbox, { path: at('link') });
-  expect(told).toMatchObject({
+  const described = await stat(sandbox, { path: at('link') });
+  expect(described).toMatchObject({
     path: at('link'),
     size: 7,
     permissions: '640',
@@ -254,7 +256,7 @@ test('FILE-4 stat tells of what a path leads to, and of the link where that is a
   expect(await stat(sandbox, { path: '/' })).toMatchObject({ path: '/', is_directory: true, mime: null });
 });
 
-test('FILE-8 mkdir makes one directory, or all that are missing', async ({ sandbox }) => {
+test('FILE-8 mkdir creates one directory, or all missing ones', async ({ sandbox }) => {
   const at = (name: string) => join(sandbox.directory, name);
   expect(await sandbox.ok('POST /v2/fs/mkdir', { path: at('a') })).toEqual({ path: at('a'), created: true });
   const again = await sandbox.request('POST /v2/fs/mkdir', { path: at('a') });
@@ -262,7 +264,7 @@ test('FILE-8 mkdir makes one directory, or all that are missing', async ({ sandb
     status: 409,
     body: {
       message: `${at('a')}: File exists`,
-      hint: 'With parents: true a directory that is there is welcome.',
+      hint: 'Set parents to true to accept an existing directory.',
       data: { error_type: 'already_exists', exception_type: 'FileExistsError', operation: 'mkdir' },
     },
   });
@@ -280,7 +282,7 @@ test('FILE-8 mkdir makes one directory, or all that are missing', async ({ sandb
 });
 
 test(
-  'IDENT-3 IDENT-4 the account owns what is created, parents included, and nothing that was there',
+  'IDENT-3 IDENT-4 the account owns created files, parents included, and existing files keep their owner',
   async ({ sandbox }) => {
     const at = (name: string) => join(sandbox.directory, name);
     const query = `?user=${testAccount.name}`;
@@ -316,7 +318,7 @@ test(
   withTestAccount({ env: { SVC_DEFAULT_USER: 'root' } }),
 );
 
-test('V2FS-TRICK a link of another account leads a root daemon only to what that account could change itself', async ({
+test('V2FS-TRICK a link of another account leads a root daemon only to files that this account could change itself', async ({
   sandbox,
 }) => {
   const at = (name: string) => join(sandbox.directory, name);
@@ -347,7 +349,7 @@ test('V2FS-TRICK a link of another account leads a root daemon only to what that
     status: 403,
     body: {
       message: `${at('home/way/file')}: a link of uid ${testAccount.uid} leads there, and that account may not change it`,
-      hint: 'Give the path itself, without that link.',
+      hint: 'Pass the path of the target, without that link.',
       data: { errno_name: 'EACCES', error_type: 'permission_denied', path: at('home/way/file') },
     },
   });
@@ -368,7 +370,7 @@ test('V2FS-TRICK a link of another account leads a root daemon only to what that
   expect(readFileSync(at('ours/secret'), 'utf8')).toBe('old');
 });
 
-test('FILE-16 names that are no UTF-8 are percent-encoded in a query, and a file URL in a body', async ({
+test('FILE-16 names that are not UTF-8 are percent-encoded in a query, and in a file URL in a body', async ({
   sandbox,
 }) => {
   const url = `file://${sandbox.directory}/caf%E9`;
@@ -386,7 +388,7 @@ test('FILE-16 names that are no UTF-8 are percent-encoded in a query, and a file
   expect(readdirSync(sandbox.directory).toSorted()).toEqual(['runtime', 'tmp']);
 });
 
-test('FILE-16 relative paths begin at the workspace, and ~ is a home', async ({ sandbox }) => {
+test('FILE-16 relative paths start at the workspace, and ~ is a home directory', async ({ sandbox }) => {
   const home = (await sandbox.run({ command: 'echo ~; pwd' }))['stdout'] as string;
   const [expected] = home.split('\n');
   expect(await stat(sandbox, { path: '~' })).toMatchObject({ path: expected, is_directory: true });

@@ -1,4 +1,4 @@
-/** Clients that mean harm: slow ones by the hundred, names that are not ours in every spelling, and every route without a key. */
+/** Hostile clients: hundreds of slow ones, foreign host names in every spelling, and every route without a key. */
 import { connect } from 'node:net';
 import { StalledClients } from '../harness/stalled.ts';
 import { exchange, rawRequest, statusOf } from '../harness/raw-http.ts';
@@ -11,14 +11,14 @@ async function works(sandbox: Sandbox): Promise<void> {
   expect(await sandbox.run({ command: 'echo on; exit 4' })).toMatchObject({ stdout: 'on\n', exit_code: 4 });
 }
 
-/** Sends a beginning, then one byte after the other for as long as somebody listens; answers how long that was. */
+/** Sends a beginning, then byte by byte until the server disconnects; returns the duration. */
 function trickle(url: string, beginning: string, byte: string, everyMs: number): Promise<number> {
   const { hostname, port } = new URL(url);
   const began = performance.now();
   return new Promise((resolve) => {
     const socket = connect(Number(port), hostname, () => socket.write(beginning));
     const timer = setInterval(() => void socket.write(byte), everyMs);
-    socket.on('error', () => null); // Being hung up on is the end that is waited for.
+    socket.on('error', () => null); // The test expects the disconnect.
     socket.resume();
     socket.on('close', () => {
       clearInterval(timer);
@@ -28,7 +28,7 @@ function trickle(url: string, beginning: string, byte: string, everyMs: number):
 }
 
 test(
-  'HTTP-STALL clients that stall in a head, or send it one byte at a time, are hung up on and take nothing from others',
+  'HTTP-STALL clients that stall in a head, or send it byte by byte, are disconnected and do not affect other clients',
   async ({ sandbox }) => {
     const before = sandbox.descriptors().length;
     const post = 'POST /v2/commands HTTP/1.1\r\nHost: localhost\r\nContent-Length: 10000\r\n';
@@ -43,7 +43,7 @@ test(
     ];
     await works(sandbox);
 
-    // The runtime looks every four seconds.
+    // The runtime checks for idle connections every four seconds.
     for (const ms of await Promise.all(slow)) expect(ms).toBeLessThan(20_000);
     await until('all of them are gone', () => sandbox.descriptors().length <= before, 15_000);
     await works(sandbox);
@@ -51,7 +51,7 @@ test(
   { env: { SVC_IDLE_SECONDS: '1', SVC_BODY_STALL_SECONDS: '1' } },
 );
 
-test('AUTH-HOST every spelling of a host is judged by the name or address that it is', async ({ sandbox }) => {
+test('AUTH-HOST every spelling of a host is judged by the name or address it denotes', async ({ sandbox }) => {
   const ask = async (target: string, headers: readonly string[]) =>
     statusOf(await exchange(sandbox.url, rawRequest(target, headers)));
   const hosts: readonly [string, number][] = [
@@ -65,7 +65,7 @@ test('AUTH-HOST every spelling of a host is judged by the name or address that i
     ['localhost.evil.example', 403],
     ['127.0.0.1.evil.example', 403],
     ['localhost..', 403],
-    // A resolver may take these for an address, and a browser has made them one before it asks.
+    // A resolver may take these for an address, and a browser converts them to one before the request.
     ['2130706433', 403],
     ['0x7f000001', 403],
     ['127.1', 403],
@@ -92,7 +92,7 @@ test('AUTH-HOST every spelling of a host is judged by the name or address that i
     expect([target, await ask(target, ['Host: localhost'])]).toEqual([target, 400]);
 });
 
-test('HTTP-BARE heads that are too large, too many or not HTTP are refused, and the next one is served', async ({
+test('HTTP-BARE oversized heads, too many headers and bytes that are not HTTP are refused, and the next request is served', async ({
   sandbox,
 }) => {
   const many = Array.from({ length: 100 }, (_, n) => `X-${n}: ${'x'.repeat(1000)}`);

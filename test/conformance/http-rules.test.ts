@@ -1,9 +1,12 @@
-/** What the daemon refuses before a route is asked, what it logs, and how many streams it keeps. */
-import { exchange, rawRequest, statusOf } from '../harness/raw-http.ts';
+/** Requests that the daemon refuses before routing, the request log, and the limit of open streams. */
+import { hostname } from 'node:os';
+import { exchange, headOf, rawRequest, statusOf, upgradeRequest } from '../harness/raw-http.ts';
 import { expect, test } from '../harness/sandbox.ts';
 import { until } from '../harness/until.ts';
 
 const key = 'canary-key-of-http-rules';
+/** The time that a shell may take to start on a busy machine. */
+const shellWithinMs = 30_000;
 
 test(
   'AUTH-HOST a Host that is neither loopback, an address nor allowed is 403',
@@ -46,7 +49,7 @@ test(
   { env: { SVC_ALLOWED_HOSTS: '*, *.svc, named.example' } },
 );
 
-test('AUTH-HOST without a setting only loopback names and addresses are served, and the answer says what to do', async ({
+test('AUTH-HOST by default only loopback names, addresses and the machine’s host name are served, and the refusal names the setting', async ({
   sandbox,
 }) => {
   const answer = await exchange(sandbox.url, rawRequest('/health', ['Host: box']));
@@ -56,30 +59,126 @@ test('AUTH-HOST without a setting only loopback names and addresses are served, 
     success: false,
     message: 'the host box is not served here',
     data: null,
-    hint: 'Use an IP address or localhost, or list the name in SVC_ALLOWED_HOSTS.',
+    hint: 'Use an IP address, localhost or the host name of this machine, or list the name in SVC_ALLOWED_HOSTS.',
   });
+  expect(statusOf(await exchange(sandbox.url, rawRequest('/health', [`Host: ${hostname()}:18091`])))).toBe(200);
+});
+
+// oven-sh/bun#33002: the runtime drops the authority of an absolute request target before the daemon sees the request.
+test('AUTH-TARGET the authority of an absolute request target is never used: only Host is checked', async ({
+  sandbox,
+}) => {
+  const { host } = new URL(sandbox.url);
+  const ask = (authority: string, name: string, ...headers: readonly string[]) => {
+    const request = rawRequest(`http://${authority}/v1/shell/terminal-url`, [`Host: ${name}`, ...headers]);
+    return exchange(sandbox.url, request, shellWithinMs);
+  };
+
+  const served = await ask('evil.example', host);
+  expect([statusOf(served), served.includes('evil.example')]).toEqual([200, false]);
+  expect(served).toContain(`http://${host}/#/terminal/`);
+  expect(statusOf(await ask('localhost', 'evil.example'))).toBe(403);
+  expect(statusOf(await ask('evil.example', host, 'Origin: http://evil.example'))).toBe(403);
+  expect(statusOf(await ask('evil.example', host, `Origin: http://${host}`))).toBe(200);
 });
 
 test(
-  'AUTH-ORIGIN an Origin of elsewhere is 403, whatever it asks',
+  'AUTH-HOST with a key any Host is served, where no names are listed',
   async ({ sandbox }) => {
-    const ask = async (origin: string) =>
-      (await sandbox.fetch('POST /v2/commands', { command: 'true' }, { headers: { origin } })).status;
+    for (const host of ['box:18091', 'sandbox.example', 'localhost']) {
+      const request = rawRequest('/v2/commands/x', [`Host: ${host}`, `X-Api-Key: ${key}`]);
+      expect([host, statusOf(await exchange(sandbox.url, request))]).toEqual([host, 404]);
+    }
+    const foreign = ['Host: box:18091', `X-Api-Key: ${key}`, 'Origin: http://evil.example'];
+    expect(statusOf(await exchange(sandbox.url, rawRequest('/v2/commands/x', foreign)))).toBe(403);
+  },
+  { env: { SVC_API_KEY: key } },
+);
 
-    for (const origin of ['http://localhost:3000', 'http://127.0.0.1', 'http://[::1]:5', 'https://app.example'])
-      expect([origin, await ask(origin)]).toEqual([origin, 200]);
+test(
+  'AUTH-HOST with a key and a list of names, other names are 403',
+  async ({ sandbox }) => {
+    const ask = async (host: string) => {
+      const request = rawRequest('/v2/commands/x', [`Host: ${host}`, `X-Api-Key: ${key}`]);
+      return statusOf(await exchange(sandbox.url, request));
+    };
+    expect([await ask('named.example'), await ask(hostname()), await ask('box')]).toEqual([404, 404, 403]);
+  },
+  { env: { SVC_API_KEY: key, SVC_ALLOWED_HOSTS: 'named.example' } },
+);
+
+const openMessage = 'no key is set, and anyone who can connect runs commands. Set SVC_API_KEY.';
+
+test(
+  'AUTH-OPEN a daemon without a key on a public address logs one warning at the start',
+  async ({ sandbox }) => {
+    const warnings = () => sandbox.logLines().filter(({ level }) => level === 'warn');
+    expect(warnings()).toMatchObject([{ message: openMessage, host: '0.0.0.0' }]);
+  },
+  { args: ['--host', '0.0.0.0'], expectedWarnings: [openMessage] },
+);
+
+test(
+  'AUTH-ORIGIN an Origin that is neither that of the request nor listed is 403, for HTTP and WebSockets',
+  async ({ sandbox }) => {
+    const { host, port } = new URL(sandbox.url);
+    const ask = async (origin: string) => {
+      const headers = { origin, 'content-type': 'text/plain', 'x-forwarded-host': URL.parse(origin)?.host ?? 'x' };
+      const posted = await sandbox.fetch('POST /v2/commands', { command: 'true' }, { headers });
+      const upgraded = await headOf(sandbox.url, upgradeRequest('/v2/pty/ws', [`Host: ${host}`, `Origin: ${origin}`]));
+      return [origin, posted.status, statusOf(upgraded)];
+    };
+
+    for (const origin of [`http://${host}`, 'https://app.example', 'http://dev.example:3000', 'http://10.9.9.9:3000'])
+      expect(await ask(origin)).toEqual([origin, 200, 101]);
     for (const origin of [
+      'http://203.0.113.9',
+      `http://203.0.113.9:${port}`,
+      'http://127.0.0.1',
+      'http://127.0.0.1:3000',
+      `http://localhost:${port}`,
+      'http://[::1]:5',
       'http://evil.example',
       'null',
       'file://',
       'https://app.example.evil',
       'http://app.example',
-      'http://localhost.evil.example',
     ]) {
-      expect([origin, await ask(origin)]).toEqual([origin, 403]);
+      expect(await ask(origin)).toEqual([origin, 403, 403]);
     }
   },
-  { env: { SVC_CORS_ORIGINS: 'https://app.example' } },
+  { env: { SVC_CORS_ORIGINS: 'https://app.example', SVC_ALLOWED_HOSTS: '*, dev.example, 10.9.9.9' } },
+);
+
+test(
+  'AUTH-WS AUTH-8 svc.v2 is the only subprotocol ever selected, and the key alone is 400',
+  async ({ sandbox }) => {
+    const own = `svc.key.${Buffer.from(key).toString('base64url')}`;
+    const ask = async (protocols: string | null, query: string) => {
+      const lines = protocols === null ? [] : [`Sec-WebSocket-Protocol: ${protocols}`];
+      const head = await headOf(sandbox.url, upgradeRequest(`/v2/pty/ws${query}`, ['Host: localhost', ...lines]));
+      return [protocols, query, statusOf(head), /^sec-websocket-protocol: *(.*?)\r$/im.exec(head)?.[1] ?? null];
+    };
+    const withKey = `?api_key=${key}`;
+
+    const cases: [string | null, string, number, string | null][] = [
+      [`svc.v2, ${own}`, '', 101, 'svc.v2'],
+      [`${own},svc.v2`, '', 101, 'svc.v2'],
+      [`chat, ${own} , svc.v2`, '', 101, 'svc.v2'],
+      [null, withKey, 101, null],
+      ['svc.v2', withKey, 101, 'svc.v2'],
+      ['chat', withKey, 101, null],
+      ['chat, svc.v1', withKey, 101, null],
+      [own, '', 400, null],
+      [`chat, ${own}`, '', 400, null],
+      [own, withKey, 400, null],
+      [`svc.v2, svc.key.${Buffer.from('wrong').toString('base64url')}`, '', 401, null],
+      ['svc.v2', '', 401, null],
+      [null, '?api_key=wrong', 401, null],
+    ];
+    for (const expected of cases) expect(await ask(expected[0], expected[1])).toEqual(expected);
+  },
+  { env: { SVC_API_KEY: key } },
 );
 
 test('AUTH-DOUBLE a doubled Host is 400', async ({ sandbox }) => {
@@ -92,7 +191,7 @@ test('AUTH-DOUBLE a doubled Host is 400', async ({ sandbox }) => {
 });
 
 test(
-  'HTTP-CORS a listed origin gets CORS, its preflight without a key; nobody else does',
+  'HTTP-CORS a listed origin gets CORS headers, and its preflight needs no key; other origins get none',
   async ({ sandbox }) => {
     const origin = 'https://app.example';
     const ask = { origin, 'access-control-request-method': 'POST', 'access-control-request-headers': 'x-api-key' };
@@ -109,10 +208,10 @@ test(
     expect(answer.headers.get('access-control-allow-origin')).toBe(origin);
     expect(answer.headers.get('vary')).toBe('origin');
     expect((await sandbox.fetch('POST /v2/commands', { command: 'true' }, { headers: { origin } })).status).toBe(401);
-    const local = { ...ask, origin: 'http://localhost' };
+    const local = { ...ask, origin: new URL(sandbox.url).origin };
     expect((await sandbox.fetch('OPTIONS /v2/commands', undefined, { headers: local })).status).toBe(401);
     expect(
-      (await sandbox.fetch('GET /health', undefined, { headers: { origin: 'http://localhost' } })).headers.get(
+      (await sandbox.fetch('GET /health', undefined, { headers: { origin: local.origin } })).headers.get(
         'access-control-allow-origin',
       ),
     ).toBeNull();
@@ -136,20 +235,39 @@ test('HTTP-413 a body over 32 MiB is 413 in the envelope, announced or not', asy
   await streamed.arrayBuffer();
 });
 
+test('HTTP-STRUCTURE a body with too many values or levels is 413, and at most a hundred mistakes are listed', async ({
+  sandbox,
+}) => {
+  const refused = async (body: string) => {
+    const { status, body: answer } = await sandbox.request('POST /v2/commands', body);
+    return [status, answer.message];
+  };
+  const names = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, n) => [`N${n}`, 1]));
+  expect(await refused(JSON.stringify({ command: 'true', env: names(10_000) }))).toEqual([
+    413,
+    'the body has more than 10000 values',
+  ]);
+  expect(await refused(`{"a":${'['.repeat(101)}`)).toEqual([413, 'the body is nested deeper than 100']);
+
+  const mistaken = await sandbox.request('POST /v2/commands', { command: 'true', env: names(5000) });
+  expect([mistaken.status, mistaken.body.errors?.length]).toEqual([422, 100]);
+});
+
 test(
-  'HTTP-STALL a body that stops arriving is given up',
+  'HTTP-STALL a body that stops arriving is 400 after a timeout',
   async ({ sandbox }) => {
     const head = 'POST /v2/commands HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n';
     const short = await exchange(sandbox.url, `${head}Content-Length: 100\r\n\r\n{"command":`, 10_000);
     expect(statusOf(short)).toBe(400);
     expect(short).toContain('the body has stalled for 1 s');
+    expect(short).toContain('Send the whole body without a pause; nothing has been started.');
     const long = await exchange(sandbox.url, `${head}Content-Length: 1000000\r\n\r\n{"command":`, 10_000);
     expect(statusOf(long)).toBe(400);
   },
   { env: { SVC_BODY_STALL_SECONDS: '1' } },
 );
 
-test('HTTP-STALL a client that goes while it sends is no bug of the daemon', async ({ sandbox }) => {
+test('HTTP-STALL a client that disconnects while sending is logged as a request, not as a bug', async ({ sandbox }) => {
   const head = 'POST /v2/commands HTTP/1.1\r\nHost: localhost\r\nX-Request-Id: gone\r\n';
   await exchange(sandbox.url, `${head}Content-Length: 1000000\r\n\r\n{"command":"${'x'.repeat(1000)}`, 100);
   const lines = () => sandbox.logLines().filter((line) => line['request_id'] === 'gone');
@@ -181,7 +299,7 @@ test(
       [`GET /v2/commands/${id}?wait=true ${kept}\r\n`, '"completed"'],
     ];
 
-    // The runtime looks every four seconds; nobody but the daemon closes here, and an earlier end has no answer.
+    // The runtime checks every four seconds; only the daemon closes here, and an earlier close carries no answer.
     const closed = requests.map(async ([request, answer]) => {
       const before = performance.now();
       const text = await exchange(sandbox.url, request, 15_000);
@@ -193,7 +311,7 @@ test(
 );
 
 test(
-  'HTTP-STREAMS one stream more than allowed is 429, and one that ended makes room',
+  'HTTP-STREAMS one stream above the limit is 429, and a stream that ends frees its slot',
   async ({ sandbox }) => {
     const id = await sandbox.start({ command: 'echo here; sleep 1000' });
     const held = sandbox.lines(`/v2/commands/${id}?stream=true`);
@@ -202,7 +320,7 @@ test(
     await second.next();
 
     const refused = await sandbox.request(`GET /v2/commands/${id}?stream=true`);
-    expect(refused).toMatchObject({ status: 429, body: { message: '2 streams are open, which is the most' } });
+    expect(refused).toMatchObject({ status: 429, body: { message: '2 streams are open, which is the limit' } });
     await held.return(undefined);
     await until('its place is free', async () => {
       const third = await sandbox.fetch(`GET /v2/commands/${id}?stream=true`);
@@ -215,7 +333,7 @@ test(
 );
 
 test(
-  'HTTP-STREAMS a HEAD of a stream answers headers, and takes no place',
+  'HTTP-STREAMS a HEAD of a stream returns headers, and takes no slot',
   async ({ sandbox }) => {
     const id = await sandbox.start({ command: 'echo here; sleep 1000' });
     for (let times = 0; times < 3; times++) {
@@ -231,7 +349,7 @@ test(
 );
 
 test(
-  'HTTP-LOG HTTP-REDACT one line is logged for each request, and a key in none',
+  'HTTP-LOG HTTP-REDACT each request is logged in one line, and no line contains a key',
   async ({ sandbox }) => {
     const headers = { 'x-api-key': key };
     await sandbox.request('POST /v2/commands', { command: 'true' }, { ...headers, 'x-request-id': 'r-1' });
@@ -268,7 +386,7 @@ test(
   { env: { SVC_API_KEY: key } },
 );
 
-test('AUTH-BIND without a key the daemon binds the loopback address, with one every address', async ({ sandbox }) => {
+test('AUTH-BIND without a key the daemon binds the loopback address, with a key every address', async ({ sandbox }) => {
   expect(new URL(sandbox.url).hostname).toBe('127.0.0.1');
 });
 
@@ -280,12 +398,14 @@ test(
   { env: { SVC_API_KEY: key } },
 );
 
-test('HTTP-405 HTTP-401 HTTP-503 HTTP-HINT the statuses come with what a client needs next', async ({ sandbox }) => {
+test('HTTP-405 HTTP-401 HTTP-503 HTTP-HINT each status carries what a client needs for its next call', async ({
+  sandbox,
+}) => {
   const patched = await sandbox.request('PATCH /v2/commands', {});
   expect([patched.status, patched.headers.get('allow')]).toEqual([405, 'GET, HEAD, POST']);
   const running = await sandbox.request('POST /v2/commands', { command: 'sleep 1000', mode: 'async' });
   expect(running.body.hint).toBe(
-    `GET /v2/commands/${running.body.data['command_id']}?wait=true reads on; add stream=true to follow it.`,
+    `GET /v2/commands/${running.body.data['command_id']}?wait=true&offset=0&stderr_offset=0 reads on; add stream=true to follow it.`,
   );
   const windows = await sandbox.request('POST /v2/commands', { command: 'dir', shell: 'cmd' });
   expect(windows).toMatchObject({ status: 503, body: { message: 'no cmd on PATH', hint: expect.any(String) } });

@@ -25,7 +25,7 @@ test('ENV-1 ENV-2 ENV-3 ENV-4 HTTP-NOSTORE every answer is the envelope', async 
   expect(good.headers.get('cache-control')).toBe('no-store');
 });
 
-test('HTTP-NOSTORE no answer may be kept, whatever it is', async ({ sandbox }) => {
+test('HTTP-NOSTORE no answer may be cached', async ({ sandbox }) => {
   const paths = [
     ...publicRoutes,
     '/v2/commands',
@@ -46,7 +46,7 @@ test('ERR-404 an unknown route and an unknown object are 404', async ({ sandbox 
   expect((await sandbox.request('GET /v2/commands/absent')).status).toBe(404);
 });
 
-test('ERR-405 a wrong method names the right ones', async ({ sandbox }) => {
+test('ERR-405 a wrong method is answered with the right ones', async ({ sandbox }) => {
   const reply = await sandbox.request('PUT /v2/commands/absent', {});
 
   expect(reply.status).toBe(405);
@@ -54,7 +54,27 @@ test('ERR-405 a wrong method names the right ones', async ({ sandbox }) => {
   expect(reply.body.success).toBe(false);
 });
 
-test('ERR-400 a body that is no JSON object says so', async ({ sandbox }) => {
+test('HTTP-SLASH a path with an extra slash is 404, with the path that is served', async ({ sandbox }) => {
+  for (const [route, path] of [
+    ['GET /v2/commands/', '/v2/commands'],
+    ['POST /v2//fs/write', '/v2/fs/write'],
+    ['GET /v1/ping//', '/v1/ping'],
+  ] as const) {
+    expect(await sandbox.request(route, route.startsWith('POST') ? {} : undefined)).toMatchObject({
+      status: 404,
+      body: { hint: `Did you mean ${path}, without the extra slash?` },
+    });
+  }
+  expect((await sandbox.request('GET /v2/nothing/')).body.hint).toBe('GET /v2/openapi.json lists every route.');
+});
+
+test('HTTP-HEAD a HEAD creates nothing: a GET that would create something refuses it', async ({ sandbox }) => {
+  const head = await sandbox.fetch('HEAD /v1/shell/terminal-url');
+  expect([head.status, head.headers.get('allow')]).toEqual([405, 'GET']);
+  expect((await sandbox.ok('GET /v2/pty/sessions'))['sessions']).toEqual({});
+});
+
+test('ERR-400 a body that is not a JSON object is 400', async ({ sandbox }) => {
   for (const body of ['{', '[]', '7', 'null', '"x"', '{"command": "a" "b"}']) {
     const reply = await sandbox.request('POST /v2/commands', body);
     expect([body, reply.status]).toEqual([body, 400]);
@@ -64,7 +84,9 @@ test('ERR-400 a body that is no JSON object says so', async ({ sandbox }) => {
   expect(invalid.status).toBe(400);
 });
 
-test('ERR-422 HTTP-422 HTTP-TYPES HTTP-IDS each field that is wrong is named, with its kind', async ({ sandbox }) => {
+test('ERR-422 HTTP-422 HTTP-TYPES HTTP-IDS each invalid field is named, with its kind of error', async ({
+  sandbox,
+}) => {
   const cases: [Record<string, unknown>, string, string][] = [
     [{}, 'body.command', 'missing'],
     [{ command: 7 }, 'body.command', 'string_type'],
@@ -99,7 +121,7 @@ test('ERR-422 HTTP-422 HTTP-TYPES HTTP-IDS each field that is wrong is named, wi
   ]);
 });
 
-test('V2-1 unknown fields are ignored, also those with the name of what every object has', async ({ sandbox }) => {
+test('V2-1 unknown fields are ignored, also those named like properties that every object has', async ({ sandbox }) => {
   expect(await sandbox.run({ command: 'echo ok', colour: 'blue' })).toMatchObject({ stdout: 'ok\n' });
   for (const name of ['constructor', 'toString', '__proto__', 'hasOwnProperty']) {
     const listed = await sandbox.request(`GET /v2/commands?${name}=1`);
@@ -114,7 +136,9 @@ test('V2-1 unknown fields are ignored, also those with the name of what every ob
   }
 });
 
-test('HTTP-BADARG V2CMD-ARGS V2CMD-FREED what no schema can see is 400, with what to do', async ({ sandbox }) => {
+test('HTTP-BADARG V2CMD-ARGS V2CMD-FREED an error that no schema can detect is 400, with the next step', async ({
+  sandbox,
+}) => {
   const cases: [Record<string, unknown>, RegExp][] = [
     [{ command: 'a', args: ['b'] }, /args is only for shell "none"/],
     [{ command: 'a', cwd: '/no/such/directory' }, /cwd \/no\/such\/directory: no such file or directory/],
@@ -130,7 +154,7 @@ test('HTTP-BADARG V2CMD-ARGS V2CMD-FREED what no schema can see is 400, with wha
   expect(await sandbox.run({ command: 'echo free', command_id: 'again' })).toMatchObject({ replayed: false });
 });
 
-test('ERR-503 a shell that is not here is 503 and says what to do', async ({ sandbox }) => {
+test('ERR-503 a shell that is not installed is 503, with the next step', async ({ sandbox }) => {
   const reply = await sandbox.request('POST /v2/commands', { command: 'a', shell: 'powershell' });
 
   expect(reply).toMatchObject({
@@ -139,7 +163,7 @@ test('ERR-503 a shell that is not here is 503 and says what to do', async ({ san
   });
 });
 
-test('HTTP-ID the request id is echoed, taken from a trace, or minted', async ({ sandbox }) => {
+test('HTTP-ID the request id is echoed, taken from a trace, or generated', async ({ sandbox }) => {
   const given = await sandbox.request('GET /health', undefined, { 'x-request-id': 'abc-1' });
   expect(given.headers.get('x-request-id')).toBe('abc-1');
   const traced = await sandbox.request('GET /health', undefined, {
@@ -150,7 +174,7 @@ test('HTTP-ID the request id is echoed, taken from a trace, or minted', async ({
   expect(minted.headers.get('x-request-id')).toMatch(/^req_/);
 });
 
-test('OPS-HEALTH health answers both habits of probe', async ({ sandbox }) => {
+test('OPS-HEALTH health answers both kinds of probe', async ({ sandbox }) => {
   const { status, body } = await sandbox.request('GET /health');
 
   expect(status).toBe(200);
@@ -159,7 +183,12 @@ test('OPS-HEALTH health answers both habits of probe', async ({ sandbox }) => {
     status: 'healthy',
     data: { status: 'healthy', uptime_s: expect.any(Number) },
   });
-  expect((await sandbox.request('GET /v1/ping')).body.data as unknown).toBe('pong');
+});
+
+test('V1OPS-PONG a ping is answered with pong, as message and as data', async ({ sandbox }) => {
+  expect((await sandbox.request('GET /v1/ping')).body as unknown).toEqual({
+    ...{ success: true, message: 'pong', data: 'pong', hint: null },
+  });
 });
 
 test('VER-1 VER-2 VER-OPENAPI HTTP-OPENAPI each surface describes itself', async ({ sandbox }) => {
@@ -174,7 +203,39 @@ test('VER-1 VER-2 VER-OPENAPI HTTP-OPENAPI each surface describes itself', async
   );
 });
 
-test('HTTP-OPENAPI what every operation may answer is told of every operation', async ({ sandbox }) => {
+function pick(from: Json, like: Json): Json {
+  return Object.fromEntries(Object.keys(like).map((name) => [name, from[name]]));
+}
+
+test(
+  'VER-ALL GET /openapi.json describes both surfaces, to a client that has the key',
+  async ({ sandbox }) => {
+    const read = async (path: string, headers = {}) =>
+      (await sandbox.fetch(`GET ${path}`, undefined, { headers })).json();
+    expect((await sandbox.request('GET /openapi.json')).status).toBe(401);
+
+    const all = (await read('/openapi.json', { 'x-api-key': key })) as Json;
+    for (const surface of ['/v1', '/v2']) {
+      const { paths, components } = (await read(`${surface}/openapi.json`)) as Json;
+      const found = { paths: pick(all.paths, paths), schemas: pick(all.components.schemas, components.schemas) };
+      expect(Bun.deepEquals(found, { paths, schemas: components.schemas })).toBe(true);
+    }
+    expect(all.openapi).toBe('3.1.0');
+  },
+  withKey,
+);
+
+test(
+  'VER-ALL without the v1 surface, the description has no v1 routes',
+  async ({ sandbox }) => {
+    const { paths } = (await (await sandbox.fetch('GET /openapi.json')).json()) as Json;
+    const ofV1 = Object.keys(paths).filter((path) => path.startsWith('/v1/'));
+    expect(ofV1.toSorted()).toEqual(['/v1/capabilities', '/v1/openapi.json', '/v1/ping']);
+  },
+  { env: { SVC_API_SURFACE: 'v2' } },
+);
+
+test('HTTP-OPENAPI the description of every operation has the statuses common to all', async ({ sandbox }) => {
   for (const surface of ['/v1', '/v2']) {
     const { paths } = (await (await sandbox.fetch(`GET ${surface}/openapi.json`)).json()) as Json;
     for (const [path, operations] of Object.entries<Json>(paths)) {
@@ -191,7 +252,7 @@ test('HTTP-OPENAPI what every operation may answer is told of every operation', 
 });
 
 test(
-  'HTTP-OPENAPI a status that an operation answers is one that its description has',
+  'HTTP-OPENAPI every status that an operation returns is in its description',
   async ({ sandbox }) => {
     const id = await sandbox.start({ command: 'sleep 1000', command_id: 'running' });
     const held = sandbox.lines(`/v2/commands/${id}?stream=true`);
@@ -217,7 +278,7 @@ test(
 );
 
 test(
-  'HTTP-OPENAPI so are those that come of a default account that does not exist',
+  'HTTP-OPENAPI the statuses of an unknown default account are in the description',
   ({ sandbox }) =>
     expectDeclared(sandbox, [
       ['POST /v2/commands', '', { command: 'true' }, 503],
@@ -230,7 +291,7 @@ test(
   { env: { SVC_DEFAULT_USER: 'no-such-account' } },
 );
 
-/** Each request gets its status, and the description of its operation has it; the id in a path is `running`. */
+/** Each request gets its status, which the description of its operation contains; the id in a path is `running`. */
 async function expectDeclared(sandbox: Sandbox, cases: readonly [string, string, unknown, number][]): Promise<void> {
   const documents = await Promise.all(
     ['/v1', '/v2'].map(async (surface) => (await sandbox.fetch(`GET ${surface}/openapi.json`)).json() as Promise<Json>),
@@ -245,9 +306,7 @@ async function expectDeclared(sandbox: Sandbox, cases: readonly [string, string,
   }
 }
 
-test('EVT-4 whatever happens, nothing is sent to anybody who has not asked: the daemon opens no connection', async ({
-  sandbox,
-}) => {
+test('EVT-4 the daemon never opens an outgoing connection', async ({ sandbox }) => {
   const outward = () => tcpSockets(sandbox.daemonPid).filter((port) => port !== Number(new URL(sandbox.url).port));
   const seen = new Set<number>();
   let isOver = false;
@@ -278,7 +337,7 @@ function tcpSockets(pid: number): number[] {
       try {
         return /^socket:\[(\d+)\]$/.exec(readlinkSync(`/proc/${pid}/fd/${name}`))?.[1];
       } catch {
-        return undefined; // It was closed while we looked.
+        return undefined; // The descriptor was closed during the read.
       }
     }),
   );
@@ -293,7 +352,7 @@ test('OPS-HOME the root is a page', async ({ sandbox }) => {
   const response = await sandbox.fetch('GET /');
 
   expect(response.headers.get('content-type')).toStartWith('text/html');
-  expect(await response.text()).toContain('sandboxd');
+  expect(await response.text()).toContain('boxkeep');
 });
 
 test(
@@ -331,7 +390,7 @@ test(
 );
 
 test(
-  'AUTH-3 the key is carried in any of three ways',
+  'AUTH-3 the key is accepted in any of three forms',
   async ({ sandbox }) => {
     const run = (query: string, headers: Record<string, string>) =>
       sandbox.request(`POST /v2/commands${query}`, { command: 'true' }, headers);
@@ -365,7 +424,7 @@ test(
 );
 
 test(
-  'AUTH-INTERNAL the gateway is told whether a key is right',
+  'AUTH-INTERNAL the gateway learns whether a key is right',
   async ({ sandbox }) => {
     const ask = async (headers: Record<string, string>) =>
       (await sandbox.fetch('GET /internal/auth', undefined, { headers })).status;
@@ -388,7 +447,7 @@ test(
 );
 
 test(
-  'HTTP-500 what no error covers is 500 with the request id, logged with its stack, which is never told',
+  'HTTP-500 an unexpected error is 500 with the request id, and its stack appears only in the log',
   async ({ sandbox }) => {
     rmSync(join(sandbox.runtimeDirectory, 'commands'), { recursive: true });
     const reply = await sandbox.request('POST /v2/commands', { command: 'true' }, { 'x-request-id': 'the-bug' });
@@ -427,7 +486,7 @@ test(
     await sandbox.start({ command: 'sleep 1000' });
 
     expect((await sandbox.request('POST /v2/commands', { command: 'true' })).body.message).toBe(
-      '2 commands are running, which is the most',
+      '2 commands are running, which is the limit',
     );
   },
   { args: ['--max-commands=2'], env: { SVC_MAX_COMMANDS: '1' } },

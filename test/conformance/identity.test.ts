@@ -1,4 +1,4 @@
-/** As whom commands run, and what they must never learn or make the daemon do. */
+/** The accounts that commands run as, and what commands must never learn or make the daemon do. */
 import { chmodSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { asTestAccount, testAccount, withTestAccount } from '../harness/test-account.ts';
@@ -40,7 +40,7 @@ test(
 );
 
 test(
-  'V2CMD-WORKSPACE an account to which the workspace is closed starts in its home, or at the root',
+  'V2CMD-WORKSPACE an account that cannot enter the workspace starts in its home, or at the root',
   async ({ sandbox }) => {
     expect((await sandbox.run({ command: 'pwd', user: name }))['stdout']).toMatch(/^\//);
     expect((await sandbox.run({ command: 'pwd', user: '4711' }))['exit_code']).toBe(0);
@@ -48,7 +48,7 @@ test(
   withTestAccount({ prepare: openTo }),
 );
 
-test('V2CMD-STDOUT an account can open its own standard output again', async ({ sandbox }) => {
+test('V2CMD-STDOUT an account can reopen its own standard output', async ({ sandbox }) => {
   const result = await sandbox.run({
     command: 'echo out > /dev/stdout; echo err > /dev/stderr',
     user: String(uid),
@@ -59,7 +59,7 @@ test('V2CMD-STDOUT an account can open its own standard output again', async ({ 
 });
 
 test(
-  'V2CMD-NONROOT a daemon that is not root runs commands as itself, and says that it cannot switch',
+  'V2CMD-NONROOT a daemon that is not root runs commands as itself, and refuses to switch accounts with a reason',
   async ({ sandbox }) => {
     expect((await sandbox.run({ command: 'id -u' }))['stdout']).toBe(`${uid}\n`);
     expect((await sandbox.run({ command: 'id -u', user: String(uid) }))['stdout']).toBe(`${uid}\n`);
@@ -88,14 +88,14 @@ test(
 );
 
 test(
-  'V2CMD-LOADER variables that steer a loader never run code as root, and are given to commands',
+  'V2CMD-LOADER variables that steer a loader never run code as root, and are passed to commands',
   async ({ sandbox }) => {
     const given = await sandbox.run({ command: 'echo "$BUN_OPTIONS|$NODE_OPTIONS|$LD_PRELOAD|$(id -u)"' });
 
     expect(given['stdout']).toBe(
       `--preload=${sandbox.directory}/evil.mjs|--import=${sandbox.directory}/evil.mjs|${sandbox.directory}/evil.so|${uid}\n`,
     );
-    // The library ran in the commands of its account, and only there; the scripts ran nowhere.
+    // The library ran only in the commands of its account; the scripts never ran.
     const ranAs = new Set(readFileSync(join(sandbox.directory, 'ran-as'), 'utf8').trim().split('\n'));
     expect([...ranAs]).toEqual([String(uid)]);
   },
@@ -128,7 +128,7 @@ function hostileVariables({ directory }: Sandbox): Record<string, string> {
   };
 }
 
-/** A library, a script and files of the runtime that tell as whom they were run. */
+/** A library, a script and runtime files that record the account they run as. */
 function plantHostileFiles(sandbox: Sandbox): void {
   const { directory } = sandbox;
   openTo(sandbox);
@@ -146,7 +146,7 @@ function plantHostileFiles(sandbox: Sandbox): void {
   const script = `require('node:fs').appendFileSync('${mark}', 'script ' + process.getuid() + '\\n');`;
   writeFileSync(join(directory, 'evil.mjs'), script.replace("require('node:fs')", "(await import('node:fs'))"));
   writeFileSync(join(directory, 'evil.cjs'), script);
-  // What a runtime would pick up from the directory it is started in.
+  // Files that a runtime would load from its working directory.
   writeFileSync(join(directory, 'bunfig.toml'), `preload = ["${join(directory, 'evil.cjs')}"]\n`);
   writeFileSync(join(directory, '.env'), `SVC_PORT=1\nBUN_OPTIONS=--preload=${join(directory, 'evil.cjs')}\n`);
 }

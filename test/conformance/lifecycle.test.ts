@@ -1,8 +1,8 @@
-/** How the program starts, stops, dies and comes back. */
-import { mkdirSync, writeFileSync } from 'node:fs';
+/** The start, stop, crash and restart of the program. */
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test as programTest } from 'bun:test';
-import { expect, launchCommand, Sandbox, test } from '../harness/sandbox.ts';
+import { expect, launchCommand, Sandbox, test, type JsonObject } from '../harness/sandbox.ts';
 import { until } from '../harness/until.ts';
 
 const restarted = { expectedWarnings: ['started again by init'] };
@@ -18,24 +18,36 @@ function program(args: readonly string[], env: Record<string, string> = {}) {
 programTest('RUN-VERBS version, help and print-openapi answer without a daemon', () => {
   expect(program(['version']).stdout).toMatch(/^\d+\.\d+\.\d+/);
   expect(program(['--help']).stdout).toContain('--api-key / SVC_API_KEY');
-  expect(program([]).stdout).toContain('sandboxd start');
+  expect(program([]).stdout).toContain('boxkeep start');
   const document = JSON.parse(program(['print-openapi', 'v2']).stdout) as { openapi: string };
   expect(document.openapi).toBe('3.1.0');
   expect(program(['dance'])).toMatchObject({
     exitCode: 2,
-    stderr: 'sandboxd: no command is named dance; sandboxd --help lists them\n',
+    stderr: 'boxkeep: no command is named dance; boxkeep --help lists them\n',
   });
+});
+
+programTest('CLI-USAGE --help after every subcommand prints its page', () => {
+  const words = [...program(['--help']).stdout.matchAll(/^ {2}boxkeep ([a-z-]+) /gm)].map(([, word = '']) => word);
+  expect(words).toEqual(expect.arrayContaining(['start', 'doctor', 'version', 'print-openapi', 'upgrade', 'attach']));
+  for (const word of words.filter((each) => !each.startsWith('-'))) {
+    const page = program([word, '--help']);
+    expect(page).toMatchObject({ exitCode: 0, stderr: '' });
+    expect(page.stdout).toStartWith(`boxkeep ${word}`);
+  }
+  expect(program(['version', '-h']).stdout).toStartWith('boxkeep version: ');
+  expect(program(['start', '--help']).stdout).toContain('--api-key / SVC_API_KEY');
 });
 
 programTest('RUN-BADVALUE a bad value stops the start with one clear line', () => {
   expect(program(['start', '--port', 'many'])).toEqual({
     exitCode: 2,
     stdout: '',
-    stderr: 'sandboxd: --port: "many" is not valid: must be a whole number\n',
+    stderr: 'boxkeep: --port: "many" is not valid: must be a whole number\n',
   });
   expect(program(['start'], { SVC_LOG_LEVEL: 'loud' })).toMatchObject({
     exitCode: 2,
-    stderr: expect.stringMatching(/^sandboxd: SVC_LOG_LEVEL: "loud" is not valid.*\n$/),
+    stderr: expect.stringMatching(/^boxkeep: SVC_LOG_LEVEL: "loud" is not valid.*\n$/),
   });
   expect(program(['start', '--workspace', '/x'])).toMatchObject({
     exitCode: 2,
@@ -43,7 +55,28 @@ programTest('RUN-BADVALUE a bad value stops the start with one clear line', () =
   });
 });
 
-test('RUN-STOP SIGTERM ends every command, those that ignore it too, and exits 0 within 8 s', async ({ sandbox }) => {
+programTest('AUTH-KEYRULE a key that no header can carry stops the start, and is not shown', () => {
+  for (const [args, env, source] of [
+    [[], { SVC_API_KEY: ' canary' }, 'SVC_API_KEY'],
+    [[], { SANDBOX_API_KEY: 'canary\n\n' }, 'SANDBOX_API_KEY'],
+    [['--api-key', 'canarié'], {}, '--api-key'],
+  ] as const) {
+    const stderr = `boxkeep: ${source}: the given value is not valid: a key is printable ASCII without blanks at its ends\n`;
+    expect(program(['start', ...args], env)).toEqual({ exitCode: 2, stdout: '', stderr });
+  }
+});
+
+test(
+  'AUTH-KEYRULE one newline at the end of a key, which secret files have, is not part of the key',
+  async ({ sandbox }) => {
+    const ask = async (key: string) =>
+      (await sandbox.request('GET /v2/commands/x', undefined, { 'x-api-key': key })).status;
+    expect([await ask('sword fish'), await ask('swordfish')]).toEqual([404, 401]);
+  },
+  { env: { SVC_API_KEY: 'sword fish\n' } },
+);
+
+test('RUN-STOP SIGTERM ends every command, also those that ignore it, and exits 0 within 8 s', async ({ sandbox }) => {
   await sandbox.start({ command: 'trap "" TERM; while :; do sleep 1; done' });
   await sandbox.start({ command: 'setsid sh -c "trap \\"\\" TERM HUP; sleep 1000 & wait" & wait' });
   await until('both run', () => sandbox.processes().length >= 5);
@@ -54,7 +87,21 @@ test('RUN-STOP SIGTERM ends every command, those that ignore it too, and exits 0
   expect(sandbox.processes()).toEqual([]);
 });
 
-test('V2CMD-TERM a stream is told that the daemon closes', async ({ sandbox }) => {
+test('V2CMD-TERM a call that waits for the end of a command is answered that the daemon is stopping', async ({
+  sandbox,
+}) => {
+  const v2 = sandbox.request('POST /v2/commands', { command: 'echo here; sleep 1000' });
+  const v1 = sandbox.request('POST /v1/bash/exec', { command: 'echo here; sleep 1001' });
+  await until('both run', () => sandbox.processes().filter(({ command }) => command.startsWith('sleep')).length === 2);
+  sandbox.signal('SIGTERM');
+
+  const message = expect.stringMatching(/the daemon is stopping and did not wait for the end$/);
+  expect(await v2).toMatchObject({ status: 200, body: { message, data: { status: 'running', stdout: 'here\n' } } });
+  expect(await v1).toMatchObject({ status: 200, body: { message, data: { status: 'running' } } });
+  expect(await sandbox.exited()).toBe(0);
+});
+
+test('V2CMD-TERM a stream ends with a line that the daemon closes', async ({ sandbox }) => {
   const id = await sandbox.start({ command: 'echo here; sleep 1000' });
   const lines = [];
   for await (const line of sandbox.lines(`/v2/commands/${id}?stream=true`)) {
@@ -67,7 +114,7 @@ test('V2CMD-TERM a stream is told that the daemon closes', async ({ sandbox }) =
 });
 
 test(
-  'RUN-RESTART a daemon that dies is back with everything it had',
+  'RUN-RESTART a daemon that crashes returns with everything it had',
   async ({ sandbox }) => {
     const ended = await sandbox.run({ command: 'echo before; exit 6', command_id: 'ended' });
     const running = await sandbox.start({ command: 'echo one; read line; echo two; exit 7' });
@@ -106,11 +153,75 @@ test('V2CMD-LOST a command whose keeper was killed is lost, and no exit code is 
   );
 });
 
+test('PROMISE-1 output after the end of a command is kept when its keeper is killed', async ({ sandbox }) => {
+  // No reader asked for the second of two late lines: the keeper writes the line without a message to the daemon.
+  const waiting = 'for go in 1 2; do while [ ! -e $go ]; do sleep 0.02; done; echo late $go; done';
+  const command = `echo early; (${waiting}; sleep 1000) &`;
+  const { command_id: id } = await sandbox.run({ command, cwd: sandbox.directory });
+  const commands = join(sandbox.runtimeDirectory, 'commands');
+  const [directory = ''] = readdirSync(commands);
+  for (const go of [1, 2]) {
+    writeFileSync(join(sandbox.directory, String(go)), '');
+    const written = () => readFileSync(join(commands, directory, 'out'), 'utf8').endsWith(`late ${go}\n`);
+    await until('the keeper has written it', written);
+  }
+  for (const pid of sandbox.keepers()) process.kill(pid, 'SIGKILL');
+  await until('the keeper is gone', () => sandbox.keepers().length === 0);
+  await until('the daemon has noticed', async () => {
+    const [record] = (await sandbox.ok('GET /v2/commands'))['commands'] as JsonObject[];
+    return record?.['streams_open'] === false;
+  });
+  expect(await sandbox.ok(`GET /v2/commands/${id}`)).toMatchObject({ stdout: 'early\nlate 1\nlate 2\n' });
+  for (const { pid, command } of sandbox.processes()) if (command === 'sleep 1000') process.kill(pid, 'SIGKILL');
+});
+
+test('V2CMD-LOST V2CMD-KILL a lost command ends after it started, and kill reaches the processes that it left', async ({
+  sandbox,
+}) => {
+  const left = () => sandbox.processes().filter(({ command }) => /^sleep 100[34]$/.test(command));
+  const start = async () => {
+    const id = await sandbox.start({ command: '(trap "" TERM; sleep 1003) & sleep 1004 & echo kept; wait' });
+    await until('its processes run', () => left().length === 2);
+    for (const pid of sandbox.keepers()) process.kill(pid, 'SIGKILL');
+    const { status, started_at: startedAt, ended_at: endedAt } = await sandbox.ended(id);
+    expect([status, Date.parse(endedAt) >= Date.parse(startedAt)]).toEqual(['lost', true]);
+    return id;
+  };
+  const killed = await start();
+  const [ignoring] = left().filter(({ command }) => command.endsWith('3'));
+  const { signalled, survivors } = await sandbox.ok(`POST /v2/commands/${killed}/kill`, {});
+  expect(signalled).toBeGreaterThanOrEqual(2);
+  expect(survivors).toContain(ignoring?.pid);
+  const ended = await sandbox.ok(`POST /v2/commands/${killed}/kill`, { signal: 'SIGKILL' });
+  expect(ended).toMatchObject({ survivors: [] });
+  expect(left()).toEqual([]);
+  expect((await sandbox.request(`POST /v2/commands/${killed}/kill`, {})).body.message).toBe('The command has ended');
+
+  const deleted = await start();
+  await sandbox.ok(`DELETE /v2/commands/${deleted}`);
+  await until('nothing of it is left', () => left().length === 0);
+});
+
+test('TERM-5 closing a terminal session whose keeper was killed ends the processes that the shell left', async ({
+  sandbox,
+}) => {
+  const left = () => sandbox.processes().filter(({ command }) => command === 'sleep 1005');
+  await sandbox.ok('POST /v2/pty/sessions', { id: 'lost' });
+  await sandbox.ok('POST /v2/pty/sessions/lost/exec', { command: '(trap "" HUP TERM; sleep 1005) &' });
+  await until('its process runs', () => left().length === 1);
+  for (const pid of sandbox.keepers()) process.kill(pid, 'SIGKILL');
+  const status = async () => (await sandbox.ok('GET /v2/pty/sessions/lost'))['status'];
+  await until('the session has ended', async () => (await status()) === 'terminated');
+  expect(left()).toHaveLength(1);
+  await sandbox.ok('DELETE /v2/pty/sessions/lost');
+  await until('nothing of it is left', () => left().length === 0);
+});
+
 test('RUN-STARTS a second daemon on the same runtime directory refuses to start', async ({ sandbox }) => {
   const second = program(['start', '--port', '0', '--runtime-dir', sandbox.runtimeDirectory]);
 
   expect(second).toMatchObject({ exitCode: 2, stdout: '' });
-  expect(second.stderr).toMatch(/^sandboxd: another sandboxd runs on .*; stop it, or choose another --runtime-dir\n$/);
+  expect(second.stderr).toMatch(/^boxkeep: another boxkeep runs on .*; stop it, or choose another --runtime-dir\n$/);
   expect(await sandbox.run({ command: 'echo still here' })).toMatchObject({ stdout: 'still here\n' });
 });
 
@@ -118,7 +229,7 @@ test('RUN-PORT a taken port stops the start with one clear line', async ({ sandb
   const port = new URL(sandbox.url).port;
   const second = program(['start', '--port', port, '--runtime-dir', join(sandbox.directory, 'other')]);
 
-  expect(second).toMatchObject({ exitCode: 2, stderr: `sandboxd: cannot listen on 127.0.0.1:${port}: EADDRINUSE\n` });
+  expect(second).toMatchObject({ exitCode: 2, stderr: `boxkeep: cannot listen on 127.0.0.1:${port}: EADDRINUSE\n` });
 });
 
 programTest('RUN-DIR a runtime directory that others can open is refused', () => {
@@ -137,7 +248,7 @@ programTest('RUN-DIR a runtime directory that others can open is refused', () =>
   }
 });
 
-/** A record without what only an answer with output has. */
+/** A record without the fields that only an answer with output has. */
 function recordOf(result: Record<string, unknown>): Record<string, unknown> {
   const {
     stdout: _stdout,

@@ -1,4 +1,4 @@
-/** What a command meets when the machine has no more: disk, processes, time. */
+/** Commands at the limits of the machine: disk, processes, time. */
 import { chownSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { fillDisk, freeDisk, onSmallDisk } from '../harness/full-disk.ts';
@@ -7,7 +7,7 @@ import { StalledClients } from '../harness/stalled.ts';
 import { expect, test } from '../harness/sandbox.ts';
 
 test(
-  'V2CMD-NOSPACE HTTP-507 on a full disk a new command is 507, a running one goes on and keeps its exit code',
+  'V2CMD-NOSPACE HTTP-507 on a full disk a new command is 507, a running one continues and keeps its exit code',
   async ({ sandbox }) => {
     const running = await sandbox.start({ command: 'read line; head -c 3000000 /dev/zero | tr "\\0" x; exit 9' });
     fillDisk(sandbox);
@@ -41,14 +41,14 @@ const fewProcesses = asTestAccount({
 });
 
 test(
-  'V2CMD-NOPROCESS HTTP-429 without a process to be had a command is 429, and the daemon lives on',
+  'V2CMD-NOPROCESS HTTP-429 at the process limit a new command is 429, and the daemon keeps running',
   async ({ sandbox }) => {
     const replies = await Promise.all(
       Array.from({ length: 40 }, () =>
         sandbox.request('POST /v2/commands', { command: 'sleep', shell: 'none', args: ['1000'], mode: 'async' }),
       ),
     );
-    // How many find room is the machine's affair; none is answered otherwise.
+    // The number that succeeds depends on the machine; every other answer is 429.
     const statuses = new Set(replies.map(({ status }) => status));
     expect([...statuses, 200].filter((status) => status !== 200)).toEqual([429]);
     const refused = replies.find(({ status }) => status === 429);
@@ -65,7 +65,7 @@ test(
 );
 
 test(
-  'V2CMD-NOPROCESS without a descriptor to be had requests are refused, commands go on, and it ends with its cause',
+  'V2CMD-NOPROCESS at the descriptor limit requests are refused, commands continue, and service returns when descriptors are free',
   async ({ sandbox }) => {
     const ids: string[] = [];
     const refused: number[] = [];

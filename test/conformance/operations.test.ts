@@ -1,6 +1,7 @@
-/** What a sandbox tells of itself: who and where it is, what it can do, what is installed, how it fares. */
+/** The sandbox's report about itself: identity, directories, capabilities, packages, metrics. */
 import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { clockFile, jump, withClock } from '../harness/clock.ts';
 import { hasProgram } from '../harness/root.ts';
 import { expect, test, type JsonObject, type Sandbox } from '../harness/sandbox.ts';
 import { testAccount, withTestAccount } from '../harness/test-account.ts';
@@ -10,7 +11,7 @@ const key = 'canary-key-7d31f0c2aa';
 const statuses = ['ready', 'degraded', 'absent'];
 const domains = ['files', 'exec', 'code_interpreter', 'browser', 'computer', 'mcp'];
 
-/** What is told once every probe has answered: a Python of a version manager takes its time. */
+/** The report after every probe has answered; the Python of a version manager takes long. */
 async function capabilities(sandbox: Sandbox, query = ''): Promise<JsonObject> {
   let report: JsonObject = {};
   await until('every probe has answered', async () => {
@@ -20,7 +21,7 @@ async function capabilities(sandbox: Sandbox, query = ''): Promise<JsonObject> {
   return report;
 }
 
-test('OPS-1 the sandbox tells who it is, where it works and what it can do', async ({ sandbox }) => {
+test('OPS-1 the sandbox reports its identity, its directories and its capabilities', async ({ sandbox }) => {
   const report = await capabilities(sandbox);
   const info = await sandbox.ok('GET /v2/sandbox');
   const port = Number(new URL(sandbox.url).port);
@@ -31,7 +32,7 @@ test('OPS-1 the sandbox tells who it is, where it works and what it can do', asy
   ]);
   expect(info).toMatchObject({
     version: (await sandbox.ok('GET /health'))['version'],
-    pid: sandbox.toldPid,
+    pid: sandbox.loggedPid,
     hostname: readFileSync('/proc/sys/kernel/hostname', 'utf8').trim(),
     kernel: readFileSync('/proc/sys/kernel/osrelease', 'utf8').trim(),
     uid: process.getuid?.(),
@@ -64,7 +65,7 @@ test(
 );
 
 test(
-  'RUN-STARTS a default account that does not exist is told, and keeps the sandbox from nothing else',
+  'RUN-STARTS an unknown default account is reported, and everything else works',
   async ({ sandbox }) => {
     expect(await sandbox.ok('GET /v2/sandbox')).toMatchObject({ default_user: 'nobody-here' });
     expect((await sandbox.request('GET /v1/sandbox')).status).toBe(200);
@@ -76,7 +77,7 @@ test(
   { args: ['--default-user', 'nobody-here'] },
 );
 
-test('OPS-2 every domain says how it stands, and what is missing where it does not work', async ({ sandbox }) => {
+test('OPS-2 every domain reports its status, and what is missing where it does not work', async ({ sandbox }) => {
   const report = await capabilities(sandbox);
 
   expect(Object.keys(report)).toEqual(domains);
@@ -89,7 +90,7 @@ test('OPS-2 every domain says how it stands, and what is missing where it does n
 });
 
 test(
-  'OPS-2 FACT-3 tools are looked for on PATH when they are asked for, an answer is reused for a moment',
+  'OPS-2 FACT-3 tools are searched on PATH on request, and an answer is cached briefly',
   async ({ sandbox }) => {
     const programs = { rg: 'files.ripgrep', node: 'code_interpreter.node', python3: 'code_interpreter.python' };
     const look = async (query = '') => sandbox.ok(`GET /v1/capabilities${query}`);
@@ -109,7 +110,7 @@ test(
 );
 
 test(
-  'OPS-2 a Python that takes long to answer is told as there at once, and what runs on it when it has answered',
+  'OPS-2 a slow Python is reported as present at once, and its packages once it has answered',
   async ({ sandbox }) => {
     const gate = join(sandbox.directory, 'gate');
     plantProgram(sandbox, 'python3', `until [ -e ${gate} ]; do sleep 0.02; done`);
@@ -127,11 +128,31 @@ test(
   { env: withOwnPrograms },
 );
 
-test('OPS-3 V1OPS-2 Python packages, as text, as JSON and as 1.x lists them', async ({ sandbox }) => {
+test(
+  'OPS-2 a Python that is slow at every probe is described by its previous probe, however old',
+  async ({ sandbox }) => {
+    const gate = join(sandbox.directory, 'gate');
+    plantProgram(sandbox, 'python3', `until [ -e ${gate} ]; do sleep 0.02; done; exit 1`);
+    const path = join(sandbox.directory, 'bin', 'python3');
+    expect(await sandbox.ok('GET /v1/capabilities')).toMatchObject({ code_interpreter: { backend: null } });
+    writeFileSync(gate, '');
+    await capabilities(sandbox);
+
+    rmSync(gate);
+    jump(sandbox, 3600);
+    expect(await sandbox.ok('GET /v1/capabilities')).toMatchObject({
+      code_interpreter: { status: 'ready', backend: 'native', python: path, warnings: [] },
+    });
+    writeFileSync(gate, '');
+  },
+  { ...withClock(), env: (sandbox) => ({ ...withOwnPrograms(sandbox), BOXKEEP_TEST_CLOCK: clockFile(sandbox) }) },
+);
+
+test('OPS-3 V1OPS-2 Python packages are listed as text, as JSON and in the 1.x form', async ({ sandbox }) => {
   await expectPackages(sandbox, { lang: 'python', v1: 'python', names: pipNames() });
 });
 
-test('OPS-4 V1OPS-3 Node.js packages, as text, as JSON and as 1.x lists them', async ({ sandbox }) => {
+test('OPS-4 V1OPS-3 Node.js packages are listed as text, as JSON and in the 1.x form', async ({ sandbox }) => {
   await expectPackages(sandbox, { lang: 'nodejs', v1: 'nodejs', names: hasProgram('npm') ? ['npm'] : null });
   const alias = await sandbox.request('GET /v2/sandbox/packages?lang=node');
   expect(alias.body).toEqual((await sandbox.request('GET /v2/sandbox/packages?lang=nodejs')).body);
@@ -140,7 +161,7 @@ test('OPS-4 V1OPS-3 Node.js packages, as text, as JSON and as 1.x lists them', a
 interface ExpectedPackages {
   readonly lang: string;
   readonly v1: string;
-  /** Some that must be among them; null where the language is not on this machine. */
+  /** Some names that the list must contain; null where the machine lacks the language. */
   readonly names: readonly string[] | null;
 }
 
@@ -159,15 +180,16 @@ async function expectPackages(sandbox: Sandbox, { lang, v1, names }: ExpectedPac
   expect((await sandbox.ok('GET /v2/commands'))['commands']).toEqual([]);
 }
 
-/** What pip itself says; nothing where there is Python without pip, null where there is no Python. */
+/** The list of pip itself; empty for a Python without pip, null without Python. */
 function pipNames(): string[] | null {
   if (!hasProgram('python3')) return null;
-  const pip = Bun.spawnSync(['python3', '-I', '-m', 'pip', 'list', '--format=json', '--disable-pip-version-check']);
+  const list = ['python3', '-I', '-m', 'pip', 'list', '--format=json', '--disable-pip-version-check'];
+  const pip = Bun.spawnSync(list, { env: { PATH: process.env['PATH'] } });
   return pip.success ? (JSON.parse(pip.stdout.toString()) as { name: string }[]).map(({ name }) => name) : [];
 }
 
 test(
-  'OPS-TOOLS what the default account planted is listed, and none of its code runs as root',
+  'OPS-TOOLS packages planted by the default account are listed, and none of their code runs as root',
   async ({ sandbox }) => {
     for (const [lang, program, planted] of [
       ['python', 'python3', { name: 'planted', version: '1.2.3' }],
@@ -185,17 +207,17 @@ test(
 );
 
 test(
-  'OPS-TOOLS a tool runs as the default account with its groups, at the root, without the key and what steers a loader',
+  'OPS-TOOLS a tool runs as the default account with its groups, at the root, without the key and loader variables',
   async ({ sandbox }) => {
     const headers = { 'x-api-key': key };
     await sandbox.request('GET /v2/sandbox/packages?lang=python', undefined, headers);
-    const told = readFileSync(join(sandbox.directory, 'told'), 'utf8').split('\n');
+    const recorded = readFileSync(join(sandbox.directory, 'told'), 'utf8').split('\n');
 
-    expect(told.slice(0, 3)).toEqual([String(testAccount.uid), testAccount.groups.join(' '), '/']);
-    expect(told).toContain(`HOME=${sandbox.directory}`);
-    const names = told.slice(3).map((line) => line.split('=')[0] ?? '');
+    expect(recorded.slice(0, 3)).toEqual([String(testAccount.uid), testAccount.groups.join(' '), '/']);
+    expect(recorded).toContain(`HOME=${sandbox.directory}`);
+    const names = recorded.slice(3).map((line) => line.split('=')[0] ?? '');
     expect(names.filter((name) => /^(SVC_API_KEY|LD_.*|NODE_OPTIONS|OTEL_.*HEADERS)$/.test(name))).toEqual([]);
-    expect(told.join('\n')).not.toContain(key);
+    expect(recorded.join('\n')).not.toContain(key);
   },
   withTestAccount({
     args: ['--default-user', testAccount.name],
@@ -207,17 +229,17 @@ test(
       OTEL_EXPORTER_OTLP_HEADERS: `authorization=${key}`,
     }),
     prepare: (sandbox) => {
-      const told = join(sandbox.directory, 'told');
-      plantProgram(sandbox, 'python3', `{ id -u; id -G; pwd; env; } > ${told}; echo '[]'`);
-      writeFileSync(told, '');
-      chmodSync(told, 0o666);
+      const record = join(sandbox.directory, 'told');
+      plantProgram(sandbox, 'python3', `{ id -u; id -G; pwd; env; } > ${record}; echo '[]'`);
+      writeFileSync(record, '');
+      chmodSync(record, 0o666);
       chmodSync(sandbox.directory, 0o755);
     },
   }),
 );
 
 test(
-  'OPS-TOOLS a root daemon lists packages without running what the directories of Python have planted',
+  'OPS-TOOLS a root daemon lists packages without running code planted in Python’s directories',
   async ({ sandbox }) => {
     const { status } = await sandbox.request('GET /v2/sandbox/packages?lang=python');
 
@@ -228,7 +250,7 @@ test(
 );
 
 test(
-  'V1OPS-2 V1OPS-3 ERR-503 an interpreter that cannot be run is 503 and says how to get one',
+  'V1OPS-2 V1OPS-3 ERR-503 an interpreter that cannot run is 503 with the way to install one',
   async ({ sandbox }) => {
     for (const [route, program] of [
       ['/v1/sandbox/packages/python', 'python3'],
@@ -245,16 +267,16 @@ test(
     }
   },
   {
-    // No file on PATH can be executed: where the system has one, something else lies over it.
+    // No file on PATH is executable: a file is mounted over each program of the system.
     launcher: ['unshare', '--mount', 'sh', '-c', hidePrograms(['python3', 'npm']), 'sh'],
     env: { PATH: '/usr/bin:/bin' },
   },
 );
 
 test(
-  'OPS-TOOLS a tool of the daemon is no command, and ends with a daemon that dies',
+  'OPS-TOOLS a tool run is not a command, and ends with a daemon that dies',
   async ({ sandbox }) => {
-    const list = sandbox.fetch('GET /v2/sandbox/packages?lang=python').catch(() => null); // Its daemon is killed.
+    const list = sandbox.fetch('GET /v2/sandbox/packages?lang=python').catch(() => null); // The test kills the daemon.
     const sleeping = () => sandbox.processes().filter(({ command }) => command.startsWith('sleep 987'));
     await until('the tool runs', () => sleeping().length === 1);
 
@@ -273,7 +295,7 @@ test(
   },
 );
 
-test('V1OPS-1 the 1.x layout: a text, and the fields beside it', async ({ sandbox }) => {
+test('V1OPS-1 the 1.x layout is a text with the fields beside it', async ({ sandbox }) => {
   const { body } = await sandbox.request('GET /v1/sandbox');
   const fields = body as unknown as JsonObject;
   const { system, runtime, utils } = fields['detail'] as JsonObject;
@@ -305,7 +327,7 @@ test('V1OPS-1 the 1.x layout: a text, and the fields beside it', async ({ sandbo
 });
 
 test(
-  'V1OPS-1 versions of interpreters are asked for once, and a slow one delays nobody',
+  'V1OPS-1 interpreter versions are queried once, and a slow interpreter delays no request',
   async ({ sandbox }) => {
     const python = async () => {
       const { body } = await sandbox.request('GET /v1/sandbox');
@@ -332,13 +354,13 @@ test(
 test('V1OPS-4 ping is answered with pong', async ({ sandbox }) => {
   expect((await sandbox.request('GET /v1/ping')).body).toEqual({
     success: true,
-    message: 'Operation successful',
+    message: 'pong',
     data: 'pong' as never,
     hint: null,
   });
 });
 
-test('OPS-METRICS requests, commands and gauges are told for Prometheus', async ({ sandbox }) => {
+test('OPS-METRICS requests, commands and gauges are exported for Prometheus', async ({ sandbox }) => {
   await sandbox.run({ command: 'head -c 100000 /dev/zero' });
   await sandbox.run({ command: '/no/such/program', shell: 'none' });
   const running = await sandbox.start({ command: 'exec cat' });
@@ -359,15 +381,15 @@ test('OPS-METRICS requests, commands and gauges are told for Prometheus', async 
     'command_exec_total{status="completed"}': 1,
     'command_exec_total{status="failed"}': 1,
     command_exec_duration_seconds_count: 2,
-    sandboxd_commands_running: 1,
-    sandboxd_commands_kept: 3,
-    sandboxd_command_sessions: 0,
-    sandboxd_open_streams: 1,
-    sandboxd_zombie_processes: 0,
+    boxkeep_commands_running: 1,
+    boxkeep_commands_kept: 3,
+    boxkeep_command_sessions: 0,
+    boxkeep_open_streams: 1,
+    boxkeep_zombie_processes: 0,
   });
-  expect(metrics['sandboxd_retained_log_bytes']).toBeGreaterThanOrEqual(100_000);
+  expect(metrics['boxkeep_retained_log_bytes']).toBeGreaterThanOrEqual(100_000);
   for (const name of [
-    'sandboxd_event_loop_lag_seconds',
+    'boxkeep_event_loop_lag_seconds',
     'process_resident_memory_bytes',
     'process_cpu_seconds_total',
     'process_open_fds',
@@ -376,11 +398,11 @@ test('OPS-METRICS requests, commands and gauges are told for Prometheus', async 
     expect([name, (metrics[name] ?? 0) > 0]).toEqual([name, true]);
   }
   closing.abort();
-  await stream.next().catch(() => null); // The abort that was just asked for.
+  await stream.next().catch(() => null); // The abort that the test requested.
 });
 
 test(
-  'OPS-METRICS AUTH-5 the metrics need the key, and do not have it',
+  'OPS-METRICS AUTH-5 the metrics need the key, and do not contain it',
   async ({ sandbox }) => {
     expect((await sandbox.request(`GET /metrics`)).status).toBe(401);
     await sandbox.request(`GET /v2/nothing?api_key=${key}`);
@@ -391,7 +413,7 @@ test(
   { env: { SVC_API_KEY: key } },
 );
 
-test('ERR-422 ERR-404 ERR-405 bad input is answered with what is wrong and what to do', async ({ sandbox }) => {
+test('ERR-422 ERR-404 ERR-405 bad input is answered with the problem and the next step', async ({ sandbox }) => {
   const languages = 'must be one of python, nodejs, node';
   const seeErrors = 'See errors for each field that has to change.';
   const list = (surface: string) => `GET /${surface}/openapi.json lists every route.`;
@@ -404,7 +426,7 @@ test('ERR-422 ERR-404 ERR-405 bad input is answered with what is wrong and what 
     ['GET /v2/sandbox/packages?lang=node&format=xml', 422, 'query.format: must be one of text, json', seeErrors],
     ['GET /v1/capabilities?refresh=maybe', 422, 'query.refresh: must be true or false', seeErrors],
     ['GET /v1/sandbox/packages/ruby', 404, 'no route GET /v1/sandbox/packages/ruby', list('v1')],
-    ['GET /v2/sandbox/', 404, 'no route GET /v2/sandbox/', list('v2')],
+    ['GET /v2/sandbox/', 404, 'no route GET /v2/sandbox/', 'Did you mean /v2/sandbox, without the extra slash?'],
     ['POST /v2/sandbox', 405, 'POST is not served on /v2/sandbox', 'Use GET or HEAD.'],
     ['DELETE /v1/sandbox', 405, 'DELETE is not served on /v1/sandbox', 'Use GET or HEAD.'],
     ['POST /metrics', 405, 'POST is not served on /metrics', 'Use GET or HEAD.'],
@@ -416,12 +438,12 @@ test('ERR-422 ERR-404 ERR-405 bad input is answered with what is wrong and what 
   }
 });
 
-/** A PATH in which the programs of the test come first. */
+/** A PATH in which the test's programs come first. */
 function withOwnPrograms({ directory }: Sandbox): Record<string, string> {
   return { PATH: `${join(directory, 'bin')}:${process.env['PATH'] ?? ''}` };
 }
 
-/** In the only directory that every account is sure to reach. */
+/** In the only directory that every account can surely reach. */
 function hasSystemProgram(name: string): boolean {
   return hasProgram(name) && existsSync(join('/usr/bin', name));
 }
@@ -432,7 +454,7 @@ function plantProgram({ directory }: Sandbox, name: string, script: string): voi
   chmodSync(join(directory, 'bin', name), 0o755);
 }
 
-/** Lies over every such program of the directories that commands always have. */
+/** Mounts a file over every such program in the standard directories. */
 function hidePrograms(names: readonly string[]): string {
   const directories = ['/usr/local/sbin', '/usr/local/bin', '/usr/sbin', '/usr/bin', '/sbin', '/bin'];
   const found = directories.flatMap((directory) => names.map((name) => join(directory, name))).filter(existsSync);
@@ -440,13 +462,13 @@ function hidePrograms(names: readonly string[]): string {
   return [...hide, 'exec "$@"'].join('\n');
 }
 
-/** Variables of an image that would have Python run code of the account at each start. */
+/** Variables of an image that would make Python run the account's code at each start. */
 function plantedVariables({ directory }: Sandbox): Record<string, string> {
-  // The first interpreter on the PATH of the tests may be closed to the account; the system's is not.
+  // Other accounts may not be able to reach the first interpreter on the tests' PATH; the system's is reachable.
   return { PATH: '/usr/bin:/bin', PYTHONPATH: join(directory, 'modules'), PYTHONSTARTUP: join(directory, 'start.py') };
 }
 
-/** Packages in the home of the account, and code in every place from which an interpreter would take it. */
+/** Packages in the account's home, and code in every place from which an interpreter would load it. */
 function plantPackages({ directory }: Sandbox): void {
   const mark = join(directory, 'ran-as');
   const script = `import os\nopen(${JSON.stringify(mark)}, "a").write(str(os.getuid()) + "\\n")\n`;

@@ -1,10 +1,10 @@
-/** What 1.x had and this daemon has not: routes answer 404 with what to do instead, variables are warned about. */
+/** Features of 1.x that were removed: routes answer 404 with a replacement, variables give a warning. */
 import { expect, launchCommand, test, type Sandbox } from '../harness/sandbox.ts';
 import { clientRoutes } from '../harness/v1-clients.ts';
 
 const key = 'canary-key-0b6e4d11f3';
 
-/** Specification, Removed routes; each family is walked together with the rows of its 1.x clients. */
+/** Specification, Removed routes; each family is tested together with the rows of its 1.x clients. */
 const families: Readonly<Record<string, readonly string[]>> = {
   skills: ['GET /v1/skills', 'POST /v1/skills/register', 'GET /v1/skills/a/content', 'GET /v1/sandbox/hooks'],
   util: ['POST /v1/util/convert_to_markdown'],
@@ -21,29 +21,26 @@ const families: Readonly<Record<string, readonly string[]>> = {
   nodejs: ['PATCH /v1/nodejs/sessions/s1'],
 };
 
-/** What each removed route is told instead, by what it begins with. */
+/** The replacement in the hint of each removed route, by prefix. */
 const replacements: Readonly<Record<string, string>> = {
-  '/v1/skills': 'SVC_SKILLS_PATH',
-  '/v1/sandbox/hooks': 'RUN_HOOK_INIT',
+  '/v1/skills': 'sandbox_load_skill of POST /mcp',
+  '/v1/sandbox/hooks': 'POST /v1/bash/exec',
   '/v1/sandbox/observe/': 'GET /metrics',
-  '/v1/util/': 'Run a converter as a command',
-  '/v1/browser/page/': 'GET /v1/browser/info',
-  '/v1/browser/captcha/': 'GET /v1/browser/info',
-  '/v1/browser/state/': 'GET /v1/browser/info',
-  '/v1/browser/network/': 'GET /v1/browser/info',
-  '/v1/browser/restart': 'the supervisor of the image',
-  '/v1/browser/proxy.pac': 'PROXY_SERVER',
-  '/v1/proxy/': 'PROXY_SERVER and PROXY_MAP',
-  '/v1/mcp/': 'POST /mcp',
+  '/v1/util/': 'POST /v1/bash/exec',
+  '/v1/browser/': 'run a browser with --remote-debugging-port as a command',
+  '/v1/browser/proxy.pac': 'HTTP_PROXY and HTTPS_PROXY in its env',
+  '/v1/proxy/': 'HTTP_PROXY and HTTPS_PROXY in its env',
+  '/v1/mcp/': 'POST /mcp lists and calls the tools',
   '/v1/nodejs/sessions/': 'Delete the session and create one',
   '/tickets': 'Send the API key',
   '/auth': 'Send the API key',
 };
 
 function replacementOf(route: string): string {
-  const found = Object.entries(replacements).filter(([prefix]) => route.includes(` ${prefix}`));
-  expect([route, found.length]).toEqual([route, 1]);
-  return found[0]?.[1] ?? '';
+  const found = Object.keys(replacements).filter((prefix) => route.includes(` ${prefix}`));
+  expect([route, found.length]).not.toEqual([route, 0]);
+  const longest = found.toSorted((a, b) => b.length - a.length)[0] ?? '';
+  return replacements[longest] ?? '';
 }
 
 async function expectGone(sandbox: Sandbox, route: string, headers: Record<string, string> = {}): Promise<void> {
@@ -64,6 +61,19 @@ test('VER-4 ERR-404 every call of the 1.x clients to a removed route is 404 with
   for (const { route } of rows) await expectGone(sandbox, route);
 });
 
+test('VER-4 every route that a hint names is served', async ({ sandbox }) => {
+  const gone = clientRoutes().filter((row) => row.class === 'removed-404');
+  const routes = [...gone.map(({ route }) => route), ...Object.values(families).flat()];
+  const hints = await Promise.all(routes.map(async (route) => (await sandbox.request(route)).body.hint ?? ''));
+  const named = new Set(hints.flatMap((hint) => hint.match(/\b(?:GET|POST|PUT|DELETE) \/\S*[a-z]/g) ?? []));
+
+  expect(named.size).toBeGreaterThan(2);
+  for (const route of named) {
+    const { status } = await sandbox.fetch(route, route.startsWith('GET') ? undefined : {});
+    expect([route, [404, 405, 501, 503].includes(status)]).toEqual([route, false]);
+  }
+});
+
 test('GONE-1 GONE-2 GONE-3 GONE-6 GONE-7 GONE-8 GONE-9 GONE-10 GONE-11 removed families are 404', async ({
   sandbox,
 }) => {
@@ -71,7 +81,7 @@ test('GONE-1 GONE-2 GONE-3 GONE-6 GONE-7 GONE-8 GONE-9 GONE-10 GONE-11 removed f
 });
 
 test(
-  'GONE-10 AUTH-6 a removed route is 401 first where a key is set',
+  'GONE-10 AUTH-6 with a key set, a removed route is 401 before it is 404',
   async ({ sandbox }) => {
     for (const route of Object.values(families).flat()) {
       const reply = await sandbox.request(route, route.startsWith('GET') ? undefined : {});
@@ -83,7 +93,7 @@ test(
 );
 
 test(
-  'RUN-SURFACE the v1 surface can be taken away, but for ping, capabilities and its description',
+  'RUN-SURFACE the v1 surface can be disabled, except ping, capabilities and its description',
   async ({ sandbox }) => {
     for (const path of ['/v1/ping', '/v1/capabilities', '/v1/openapi.json', '/v2/sandbox', '/health']) {
       expect([path, (await sandbox.fetch(`GET ${path}`)).status]).toEqual([path, 200]);
@@ -117,12 +127,12 @@ const goneWarnings = [
   'MCP_FILTER_SERVERS has no effect. List only the servers that are wanted in EXTRA_MCP_SERVERS.',
   `NODEJS_REPL_PORT has no effect. ${noReplServers}`,
   `NODEJS_REPL_PORT_22 has no effect. ${noReplServers}`,
-  'SANDBOX_SHUTDOWN_HOOKS has no effect. Stop hooks are gone; the hooks of the images are RUN_HOOK_INIT and its like.',
+  'SANDBOX_SHUTDOWN_HOOKS has no effect. Stop hooks are gone, and nothing replaces them in this version.',
   'TICKET_TTL_SECONDS has no effect. There are no tickets any more; send the API key.',
 ];
 
 test(
-  'RUN-GONE GONE-4 variables that do nothing any more are warned about once, also across a restart',
+  'RUN-GONE GONE-4 variables without effect give one warning, also across a restart',
   async ({ sandbox }) => {
     const warnings = () => sandbox.logLines().filter(({ level, variable }) => level === 'warn' && variable);
     expect(warnings().map(({ message }) => message as string)).toEqual(goneWarnings);
@@ -138,7 +148,7 @@ test(
 const openWarning = 'JWT_PUBLIC_KEY has no effect: the daemon is open to everyone. Set SVC_API_KEY to close it.';
 
 test(
-  'AUTH-7 RUN-GONE with only a JWT key the daemon is open and says so once; tickets and JWTs are nothing',
+  'AUTH-7 RUN-GONE with only a JWT key the daemon is open and logs that once; tickets and JWTs are ignored',
   async ({ sandbox }) => {
     const warned = sandbox.logLines().filter(({ message }) => message === openWarning);
     expect(warned).toHaveLength(1);
@@ -149,7 +159,7 @@ test(
 );
 
 test(
-  'AUTH-7 beside a key the JWT key is nothing, and neither a JWT nor a ticket is the key',
+  'AUTH-7 beside a key the JWT key is ignored, and neither a JWT nor a ticket is accepted as the key',
   async ({ sandbox }) => {
     expect((await sandbox.request('GET /v2/sandbox', undefined, { authorization: 'Bearer a.b.c' })).status).toBe(401);
     expect((await sandbox.request(`GET /v2/sandbox?ticket=${key}`)).status).toBe(401);
@@ -166,7 +176,7 @@ test(
     const run = Bun.spawnSync([...launchCommand(), 'start', '--workspace', '/tmp'], { env: {} });
     expect([run.exitCode, run.stderr.toString()]).toEqual([
       2,
-      'sandboxd: unknown argument --workspace; sandboxd --help lists them\n',
+      'boxkeep: unknown argument --workspace; boxkeep --help lists them\n',
     ]);
   },
   { env: { WORKSPACE: '/tmp' } },

@@ -1,9 +1,9 @@
-/** What the daemon does when things around it break: stopped keepers, full disks, readers and writers in a race. */
-import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+/** The daemon under faults around it: stopped keepers, full disks, races of readers and writers. */
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fillDisk, insideRuntime, onSmallDisk } from '../harness/full-disk.ts';
 import { asTestAccount, testAccount } from '../harness/test-account.ts';
-import { expect, test, type Sandbox } from '../harness/sandbox.ts';
+import { expect, test, type JsonObject, type Sandbox } from '../harness/sandbox.ts';
 import { until } from '../harness/until.ts';
 
 const restarted = { expectedWarnings: ['started again by init'] };
@@ -13,7 +13,15 @@ async function spoken(sandbox: Sandbox, id: string, text: string): Promise<void>
   await until(`${id} has spoken`, async () => (await sandbox.ok(`GET /v2/commands/${id}`))['stdout'] === text);
 }
 
-test('V2CMD-INPUT writers in a race each get their bytes in, whole', async ({ sandbox }) => {
+/** Changes the note of every process, as the daemon of another version would have written it. */
+function changeNotes(sandbox: Sandbox, change: (note: JsonObject) => object): void {
+  const commands = join(sandbox.runtimeDirectory, 'commands');
+  for (const path of readdirSync(commands).map((name) => join(commands, name, 'meta.json'))) {
+    writeFileSync(path, JSON.stringify(change(JSON.parse(readFileSync(path, 'utf8')) as JsonObject)));
+  }
+}
+
+test('V2CMD-INPUT concurrent writers each write their bytes whole', async ({ sandbox }) => {
   const id = await sandbox.start({ command: 'cat' });
   const inputs = ['A', 'B', 'C', 'D', 'E'].map((letter) => letter.repeat(1000));
   await Promise.all(inputs.map((input) => sandbox.ok(`POST /v2/commands/${id}/stdin`, { input })));
@@ -24,7 +32,7 @@ test('V2CMD-INPUT writers in a race each get their bytes in, whole', async ({ sa
   expect((stdout as string).match(/(.)\1{999}/g)?.toSorted()).toEqual(inputs);
 });
 
-test('V2CMD-SURVIVE a keeper that is made ahead waits for each command, and none is lost when somebody kills it', async ({
+test('V2CMD-SURVIVE a spare keeper waits for each command, and no command is lost when the spare is killed', async ({
   sandbox,
 }) => {
   for (let round = 0; round < 10; round++) {
@@ -35,7 +43,7 @@ test('V2CMD-SURVIVE a keeper that is made ahead waits for each command, and none
 });
 
 test(
-  'V2CMD-STDIN V2CMD-SURVIVE the data of a run reaches the command although the daemon dies meanwhile',
+  'V2CMD-STDIN V2CMD-SURVIVE the stdin data of a run reaches the command although the daemon crashes meanwhile',
   async ({ sandbox }) => {
     const data = 'x'.repeat(mebibyte);
     const id = await sandbox.start({
@@ -55,7 +63,7 @@ test(
 );
 
 test(
-  'RUN-RESTART a keeper that was stopped keeps nobody waiting after a restart',
+  'RUN-RESTART a stopped keeper delays no request after a restart',
   async ({ sandbox }) => {
     const id = await sandbox.start({ command: 'echo here; read line; exit 4' });
     await spoken(sandbox, id, 'here\n');
@@ -80,7 +88,50 @@ test(
 );
 
 test(
-  'RUN-RESTART a disk without room does not keep the daemon from coming back',
+  'RUN-RESTART processes whose notes name no plane, as those of an earlier version, are recovered',
+  async ({ sandbox }) => {
+    const id = await sandbox.start({ command: 'echo here; read line; exit 4' });
+    await spoken(sandbox, id, 'here\n');
+    await sandbox.ok('POST /v2/pty/sessions', { id: 'shell' });
+    await sandbox.ok('POST /v2/pty/sessions/shell/exec', { command: 'kept=shell' });
+    const code = { language: 'python', session_id: 'code' };
+    await sandbox.ok('POST /v2/code/execute', { ...code, code: 'kept = "code"' });
+    changeNotes(sandbox, (note) => ({ ...note, plane: undefined })); // JSON leaves the field out.
+    process.kill(sandbox.daemonPid, 'SIGKILL');
+    await sandbox.served();
+
+    await sandbox.ok(`POST /v2/commands/${id}/stdin`, { input: '\n' });
+    expect(await sandbox.ended(id)).toMatchObject({ status: 'completed', exit_code: 4 });
+    const inShell = await sandbox.ok('POST /v2/pty/sessions/shell/exec', { command: 'echo $kept' });
+    expect(inShell['output']).toBe('shell\n');
+    expect(await sandbox.ok('POST /v2/code/execute', { ...code, code: 'print(kept)' })).toMatchObject({
+      stdout: 'code\n',
+    });
+  },
+  restarted,
+);
+
+test(
+  'RUN-RESTART a process of a plane that this version does not have is left alone',
+  async ({ sandbox }) => {
+    const id = await sandbox.start({ command: 'echo here; read line; exit 4' });
+    await spoken(sandbox, id, 'here\n');
+    changeNotes(sandbox, (note) => ({ ...note, plane: 'later' }));
+    process.kill(sandbox.daemonPid, 'SIGKILL');
+    await sandbox.served();
+    expect((await sandbox.request(`GET /v2/commands/${id}`)).status).toBe(404);
+    changeNotes(sandbox, (note) => ({ ...note, plane: 'commands' }));
+    process.kill(sandbox.daemonPid, 'SIGKILL');
+    await sandbox.served();
+
+    await sandbox.ok(`POST /v2/commands/${id}/stdin`, { input: '\n' });
+    expect(await sandbox.ended(id)).toMatchObject({ status: 'completed', exit_code: 4 });
+  },
+  { expectedWarnings: [...restarted.expectedWarnings, 'the runtime directory'] },
+);
+
+test(
+  'RUN-RESTART a full disk does not stop the daemon from restarting',
   async ({ sandbox }) => {
     const running = await sandbox.start({ command: 'echo here; read line; exit 9' });
     await spoken(sandbox, running, 'here\n');
@@ -101,14 +152,12 @@ test(
   onSmallDisk({ expectedWarnings: ['started again by init', 'no room to note the port'] }),
 );
 
-test('V2CMD-SESSIONS a session with an account that is not there is refused, and leaves nothing', async ({
-  sandbox,
-}) => {
+test('V2CMD-SESSIONS a session with an unknown account is refused, and leaves nothing', async ({ sandbox }) => {
   expect((await sandbox.request('POST /v2/commands/sessions', { id: 's', user: 'no-such-account' })).status).toBe(400);
   expect((await sandbox.ok('GET /v2/commands/sessions'))['sessions']).toEqual([]);
 });
 
-test('V2CMD-SESSIONENV a command that could not start leaves nothing in its session, and a session has a bound', async ({
+test('V2CMD-SESSIONENV a command that could not start leaves nothing in its session, and the size of a session is limited', async ({
   sandbox,
 }) => {
   await sandbox.ok('POST /v2/commands/sessions', { id: 's' });
@@ -128,7 +177,7 @@ test('V2CMD-SESSIONENV a command that could not start leaves nothing in its sess
 });
 
 test(
-  'V2CMD-RETIRE ids that cannot be written down keep their records, and start nothing twice',
+  'V2CMD-RETIRE ids that cannot be saved keep their records, and start nothing twice',
   async ({ sandbox }) => {
     mkdirSync(join(sandbox.runtimeDirectory, 'used-ids.ndjson'));
     for (let batch = 0; batch < 11; batch++) {
@@ -145,7 +194,7 @@ test(
 );
 
 test(
-  'V2CMD-LOST a large command that is lost takes no other record with it',
+  'V2CMD-LOST a large lost command evicts no other record',
   async ({ sandbox }) => {
     const small = await sandbox.run({ command: 'echo small' });
     const large = await sandbox.start({ command: 'head -c 30000000 /dev/zero; echo done >&2; sleep 1000' });
@@ -162,7 +211,9 @@ test(
   { env: { SVC_STREAM_KEPT_MIB: '2', SVC_TOTAL_KEPT_MIB: '16' } },
 );
 
-test('V2CMD-LASTLINE a reader with a backlog is told that the daemon closes, at a whole line', async ({ sandbox }) => {
+test('V2CMD-LASTLINE a reader with a backlog receives the closing notice of the daemon at a whole line', async ({
+  sandbox,
+}) => {
   const { command_id: id } = await sandbox.run({
     command: 'head -c 60000000 /dev/zero | tr "\\0" x',
     max_output_length: 1,
@@ -171,14 +222,16 @@ test('V2CMD-LASTLINE a reader with a backlog is told that the daemon closes, at 
   for await (const line of sandbox.lines(`/v2/commands/${id}?stream=true`)) {
     if (lines.length === 2) sandbox.signal('SIGTERM');
     if (lines.length < 4 || line['type'] !== 'stdout') lines.push(line);
-    await Bun.sleep(1); // A slow reader: the backlog outlives the signal.
+    await Bun.sleep(1); // With a slow reader the backlog outlives the signal.
   }
 
   expect(lines.at(-1)).toMatchObject({ type: 'closing', offset: expect.any(Number) });
   expect(await sandbox.exited()).toBe(0);
 });
 
-test('V2CMD-GAPLINE a follower of a command that is deleted is told what it could not read', async ({ sandbox }) => {
+test('V2CMD-GAPLINE a follower of a deleted command receives a gap for the output it could not read', async ({
+  sandbox,
+}) => {
   const { command_id: id } = await sandbox.run({
     command: 'head -c 40000000 /dev/zero; echo ERR >&2',
     max_output_length: 1,
@@ -189,12 +242,12 @@ test('V2CMD-GAPLINE a follower of a command that is deleted is told what it coul
     else if (line['offset'] === 0) await sandbox.ok(`DELETE /v2/commands/${id}`);
   }
 
-  const told = lines.map(({ type, stream }) => (type === 'gap' ? `gap ${String(stream)}` : type));
-  expect(told.at(-1)).toBe('exit');
-  expect(told.some((type) => type === 'stderr' || type === 'gap stderr')).toBe(true);
+  const types = lines.map(({ type, stream }) => (type === 'gap' ? `gap ${String(stream)}` : type));
+  expect(types.at(-1)).toBe('exit');
+  expect(types.some((type) => type === 'stderr' || type === 'gap stderr')).toBe(true);
 });
 
-test('V2CMD-HARD a time-out that the keeper cannot count is refused', async ({ sandbox }) => {
+test('V2CMD-HARD a timeout that the keeper cannot represent is refused', async ({ sandbox }) => {
   const reply = await sandbox.request('POST /v2/commands', { command: 'true', hard_timeout: 5_000_000 });
 
   expect(reply.body.errors).toEqual([
@@ -202,7 +255,7 @@ test('V2CMD-HARD a time-out that the keeper cannot count is refused', async ({ s
   ]);
 });
 
-test('V2CMD-WAIT an offset past the end waits for what comes after the end', async ({ sandbox }) => {
+test('V2CMD-WAIT an offset past the end waits for output after the end', async ({ sandbox }) => {
   const id = await sandbox.start({ command: 'read line; echo new; read line' });
   const waiting = sandbox.ok(`GET /v2/commands/${id}?wait=true&wait_timeout=20&offset=1000`);
   await sandbox.ok(`POST /v2/commands/${id}/stdin`, { input: '\n' });
@@ -222,7 +275,24 @@ test(
 );
 
 test(
-  'RUN-STARTS a state file that is not whole is put aside, and the daemon starts',
+  'RUN-UPGRADE sessions from the bare list of an earlier version are kept',
+  async ({ sandbox }) => {
+    const { sessions } = await sandbox.ok('GET /v2/commands/sessions');
+    expect(sessions).toMatchObject([{ session_id: 'kept', working_dir: '/' }]);
+    expect(await sandbox.run({ command: 'echo $COLOR', session_id: 'kept' })).toMatchObject({ stdout: 'blue\n' });
+  },
+  {
+    prepare: (sandbox) => {
+      mkdirSync(sandbox.runtimeDirectory, { mode: 0o700 });
+      const times = { createdMs: Date.now(), lastUsedMs: Date.now(), commandCount: 0 };
+      const session = { id: 'kept', cwd: '/', env: { COLOR: 'blue' }, user: null, account: 'root', ...times };
+      writeFileSync(join(sandbox.runtimeDirectory, 'sessions.json'), JSON.stringify([session]));
+    },
+  },
+);
+
+test(
+  'RUN-STARTS a damaged state file is set aside, and the daemon starts',
   async ({ sandbox }) => {
     expect((await sandbox.ok('GET /v2/commands/sessions'))['sessions']).toEqual([]);
     expect(readdirSync(sandbox.runtimeDirectory)).toContain('sessions.json.bad');

@@ -1,17 +1,17 @@
-/** What nobody can mean is told so with a reason, and costs a terminal session and those who are at it nothing. */
+/** Meaningless input is refused with a reason, and affects neither a terminal session nor its clients. */
 import { exchange, statusOf } from '../harness/raw-http.ts';
 import { expect, test, type EnvelopeBody, type Sandbox } from '../harness/sandbox.ts';
 import { TerminalClient } from '../harness/terminal-client.ts';
 import { BareSocket, frameOf, opcodes } from '../harness/terminal-fuzz-socket.ts';
 import { until } from '../harness/until.ts';
 
-/** A session with somebody at it, to whom nothing may happen. */
+/** A session with an attached client, which must stay unaffected. */
 async function watched(sandbox: Sandbox): Promise<TerminalClient> {
   await sandbox.ok('POST /v2/pty/sessions', { id: 'main', env: { HOME: sandbox.directory } });
   return await TerminalClient.attach(sandbox, 'main');
 }
 
-/** They were told nothing, and everything is as it was. */
+/** The client received no error, and the session is unchanged. */
 async function unharmed(sandbox: Sandbox, client: TerminalClient): Promise<void> {
   client.type('stty size; echo un""harmed\r');
   await client.sees('unharmed\r\n');
@@ -23,7 +23,7 @@ async function unharmed(sandbox: Sandbox, client: TerminalClient): Promise<void>
 
 const main = '/v2/pty/sessions/main';
 const requests: readonly (readonly [route: string, body: unknown, status: number, what: string])[] = [
-  ...([0, -1, 10_000, 1.5, '80', null] as const).flatMap((size) => [
+  ...([0, -1, 10_000, 1.5, '80', []] as const).flatMap((size) => [
     ['POST /v2/pty/sessions', { cols: size }, 422, 'body.cols'] as const,
     [`PATCH ${main}`, { rows: size }, 422, 'body.rows'] as const,
   ]),
@@ -54,14 +54,12 @@ const requests: readonly (readonly [route: string, body: unknown, status: number
   ['GET /v2/pty/sessions/nobody/recording', undefined, 404, 'nobody'],
 ];
 
-test('TERM-1 TERM-4 TERM-7 TERM-8 requests that nobody can mean are refused with a reason and a hint', async ({
-  sandbox,
-}) => {
+test('TERM-1 TERM-4 TERM-7 TERM-8 meaningless requests are refused with a reason and a hint', async ({ sandbox }) => {
   const client = await watched(sandbox);
   for (const [route, body, status, what] of requests) {
     const reply = await sandbox.request(route, body);
-    const told = [route, JSON.stringify(body), reply.status, reply.body.message, reply.body.hint];
-    expect(told).toEqual([route, JSON.stringify(body), status, expect.stringContaining(what), expect.any(String)]);
+    const answer = [route, JSON.stringify(body), reply.status, reply.body.message, reply.body.hint];
+    expect(answer).toEqual([route, JSON.stringify(body), status, expect.stringContaining(what), expect.any(String)]);
   }
   await unharmed(sandbox, client);
 });
@@ -74,11 +72,11 @@ async function refusal(sandbox: Sandbox, path: string): Promise<{ status: number
   return { status: statusOf(answer), body: JSON.parse(answer.split('\r\n\r\n')[1] ?? 'null') as EnvelopeBody };
 }
 
-test('TERM-10 a socket that nobody can mean is refused before it is one, with the field and a hint', async ({
+test('TERM-10 a meaningless socket request is refused before the upgrade, with the field and a hint', async ({
   sandbox,
 }) => {
   const client = await watched(sandbox);
-  const queries = ['cols=0', 'cols=-1', 'rows=10000', 'durable=yes', 'durable=', 'restore=1.5', 'replay_bytes=0'];
+  const queries = ['cols=0', 'cols=-1', 'rows=10000', 'durable=yes', 'durable=', 'restore=1.5', 'replay_bytes=x'];
   for (const query of [...queries, 'offset=-1', 'offset=1e99', 'mode=x', 'protocol=xml']) {
     const { status, body } = await refusal(sandbox, `${main}/ws?${query}`);
     const field = `query.${query.split('=')[0]}`;
@@ -95,9 +93,7 @@ test('TERM-10 a socket that nobody can mean is refused before it is one, with th
   await unharmed(sandbox, client);
 });
 
-test('TERM-11 durable without a session is a shell that lives as long as its socket all the same', async ({
-  sandbox,
-}) => {
+test('TERM-11 durable without a session is still a shell that lives as long as its socket', async ({ sandbox }) => {
   const client = await TerminalClient.open(sandbox, '/v2/pty/ws?durable=true&restore=true&env={"HOME":"/"}');
   expect(client.ready).toMatchObject({ resumed: false, offset: 0 });
   client.type('echo h""ere\r');
@@ -111,9 +107,9 @@ test('TERM-11 durable without a session is a shell that lives as long as its soc
 
 const head = (first: number, length: number) => Buffer.from([first, 0x80 | length, 0, 0, 0, 0]);
 const three = Buffer.from('abc');
-/** What is no frame, and the code of WebSocket for it. */
+/** Invalid frames, with the WebSocket close code for each. */
 const brokenFrames: Readonly<Record<string, readonly [bytes: Uint8Array, code: number]>> = {
-  'text that is no UTF-8': [frameOf(opcodes.text, Buffer.from([0x61, 0xff])), 1007],
+  'text that is not UTF-8': [frameOf(opcodes.text, Buffer.from([0x61, 0xff])), 1007],
   'an unknown kind': [Buffer.concat([head(0x83, 3), three]), 1002],
   'reserved bits': [Buffer.concat([head(0xf1, 3), three]), 1002],
   'no mask': [Buffer.from([0x81, 0x03, ...three]), 1002],
@@ -123,7 +119,7 @@ const brokenFrames: Readonly<Record<string, readonly [bytes: Uint8Array, code: n
   'a length beyond the limit': [Buffer.from([0x82, 0xff, 0, 0, 0, 0, 0x01, 0x10, 0x00, 0x00, 0, 0, 0, 0]), 1009],
 };
 
-test('TERM-10 what is no frame ends its own socket alone, with the reason, and types nothing', async ({ sandbox }) => {
+test('TERM-10 an invalid frame ends only its own socket, with the reason, and types nothing', async ({ sandbox }) => {
   const client = await watched(sandbox);
   const typed = async () => {
     const another = await TerminalClient.attach(sandbox, 'main', 'mode=ro');
@@ -144,14 +140,14 @@ test('TERM-10 what is no frame ends its own socket alone, with the reason, and t
   await unharmed(sandbox, client);
 });
 
-test('TERM-7 TERM-10 input to a session that has ended is refused by request, and goes nowhere by socket', async ({
+test('TERM-7 TERM-10 input to a session that has ended is refused by request, and dropped by socket', async ({
   sandbox,
 }) => {
   await sandbox.ok('POST /v2/pty/sessions', { id: 'main', env: { HOME: sandbox.directory } });
   const client = await TerminalClient.attach(sandbox, 'main');
   client.type('exit 3\r');
   client.type('never read\r');
-  expect(await client.hears('exit')).toMatchObject({ exit_code: 3 });
+  expect(await client.receives('exit')).toMatchObject({ exit_code: 3 });
   expect((await client.closed).code).toBe(4000);
   for (const [verb, body] of Object.entries({ input: { input: 'x' }, exec: { command: 'true' }, signal: {} })) {
     const reply = await sandbox.request(`POST ${main}/${verb}`, body);
@@ -168,14 +164,14 @@ test('TERM-7 TERM-10 input to a session that has ended is refused by request, an
   expect(await sandbox.ok(`GET ${main}`)).toMatchObject({ status: 'terminated', cols: 80, exit_code: 3 });
 });
 
-test('TERM-10 PROMISE-6 clients that never read and clients that vanish cost nobody else a byte', async ({
+test('TERM-10 PROMISE-6 clients that never read and clients that vanish cost no other client a byte', async ({
   sandbox,
 }) => {
   const client = await watched(sandbox);
   const others: BareSocket[] = [];
   for (let n = 0; n < 20; n++) {
     const path = `${main}/ws?mode=ro&durable=false&protocol=${n % 2 ? 'binary' : 'json'}`;
-    // Every second one goes at the first thing that it is shown.
+    // Every second client drops its connection at the first output.
     const shown = (opcode: number) => void (n % 2 === 1 && opcode === opcodes.binary && others[n]?.drop());
     others.push(await BareSocket.open(sandbox.url, path, shown));
   }
@@ -188,17 +184,25 @@ test('TERM-10 PROMISE-6 clients that never read and clients that vanish cost nob
   await unharmed(sandbox, client);
 });
 
-test('TERM-10 PROMISE-10 a thousand connects and drops, one after the other, leave nothing', async ({ sandbox }) => {
+test('TERM-10 PROMISE-10 a thousand connects and disconnects, one after the other, leave nothing behind', async ({
+  sandbox,
+}) => {
   const client = await watched(sandbox);
   const connect = async (n: number) => {
     const socket = await BareSocket.open(sandbox.url, `${main}/ws?offset=0`, () => undefined);
     if (n % 3 === 0) socket.sendBytes(frameOf(opcodes.text, '{"type":"ping"}').subarray(0, n % 15));
     await socket.drop();
   };
-  await connect(0); // The first look at the end of the output opens a log that stays open while somebody is attached.
-  const before = sandbox.descriptors().length;
+  const onlyClient = async () => (await sandbox.ok(`GET ${main}`))['attached'] === 1;
+  // The first read at the end of the output opens a log that stays open while a client is attached.
+  for (let n = 0; n < 10; n++) await connect(n);
+  await until('they have gone', onlyClient);
+  const before = sandbox.descriptors();
   for (let n = 0; n < 1000; n++) await connect(n);
-  await until('they have gone', async () => (await sandbox.ok(`GET ${main}`))['attached'] === 1);
-  await until('no descriptor is left', () => sandbox.descriptors().length <= before);
+  await until('they have gone', onlyClient);
+  const hasClosed = () => sandbox.descriptors().length <= before.length;
+  await until('no descriptor is left', hasClosed).catch((error: unknown) => {
+    throw new Error(`${String(error)}: ${JSON.stringify({ before, after: sandbox.descriptors() })}`);
+  });
   await unharmed(sandbox, client);
 });

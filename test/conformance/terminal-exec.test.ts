@@ -1,4 +1,4 @@
-/** What a client may rely on when it runs commands in the shell of a terminal session. */
+/** The behavior of commands in the shell of a terminal session. */
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { hasKeys } from '../harness/foreground.ts';
@@ -7,7 +7,7 @@ import { expect, test, type JsonObject, type Sandbox } from '../harness/sandbox.
 import { shellNames, withShellAccounts, type ShellName } from '../harness/shell-accounts.ts';
 import { until } from '../harness/until.ts';
 
-/** Where any will do. */
+/** For tests that work with any shell. */
 const anyShell = hasProgram('bash') ? 'bash' : 'ash';
 
 class Shell {
@@ -17,7 +17,7 @@ class Shell {
   ) {}
 
   static async open(sandbox: Sandbox, name: ShellName = anyShell): Promise<Shell> {
-    const session = await sandbox.ok('POST /v2/pty/sessions', { user: `sbx-${name}` });
+    const session = await sandbox.ok('POST /v2/pty/sessions', { user: `sbx-${name}`, cwd: '~' });
     return new Shell(sandbox, session['id'] as string);
   }
 
@@ -30,7 +30,7 @@ class Shell {
   }
 
   /** Status, exit code and output of a command. */
-  async told(command: string, more: Record<string, unknown> = {}): Promise<unknown[]> {
+  async outcome(command: string, more: Record<string, unknown> = {}): Promise<unknown[]> {
     const { status, exit_code, output } = await this.exec(command, more);
     return [status, exit_code, output];
   }
@@ -48,37 +48,37 @@ class Shell {
   }
 }
 
-/** Each has its own name, so that a root without the shell can be excepted. */
+/** Each test has its own title, so that a root without the shell can skip it. */
 const titles: Readonly<Record<ShellName, readonly [string, string, string]>> = {
   bash: [
-    'TERM-6 bash runs commands in one shell: output, exit code and state are those of a shell',
-    'TERM-6 bash survives what is no command, and its own end',
-    'TERM-6 TERM-8 bash tells of a command that was interrupted, and of one that was stopped in time',
+    'TERM-6 bash runs commands in one shell and reports output, exit code and state',
+    'TERM-6 bash continues after a syntax error, and is replaced after its exit',
+    'TERM-6 TERM-8 bash reports an interrupted command, and one stopped by its timeout',
   ],
   dash: [
-    'TERM-6 dash runs commands in one shell: output, exit code and state are those of a shell',
-    'TERM-6 dash survives what is no command, and its own end',
-    'TERM-6 TERM-8 dash tells of a command that was interrupted, and of one that was stopped in time',
+    'TERM-6 dash runs commands in one shell and reports output, exit code and state',
+    'TERM-6 dash continues after a syntax error, and is replaced after its exit',
+    'TERM-6 TERM-8 dash reports an interrupted command, and one stopped by its timeout',
   ],
   zsh: [
-    'TERM-6 zsh runs commands in one shell: output, exit code and state are those of a shell',
-    'TERM-6 zsh survives what is no command, and its own end',
-    'TERM-6 TERM-8 zsh tells of a command that was interrupted, and of one that was stopped in time',
+    'TERM-6 zsh runs commands in one shell and reports output, exit code and state',
+    'TERM-6 zsh continues after a syntax error, and is replaced after its exit',
+    'TERM-6 TERM-8 zsh reports an interrupted command, and one stopped by its timeout',
   ],
   fish: [
-    'TERM-6 fish runs commands in one shell: output, exit code and state are those of a shell',
-    'TERM-6 fish survives what is no command, and its own end',
-    'TERM-6 TERM-8 fish tells of a command that was interrupted, and of one that was stopped in time',
+    'TERM-6 fish runs commands in one shell and reports output, exit code and state',
+    'TERM-6 fish continues after a syntax error, and is replaced after its exit',
+    'TERM-6 TERM-8 fish reports an interrupted command, and one stopped by its timeout',
   ],
   ash: [
-    'TERM-6 ash runs commands in one shell: output, exit code and state are those of a shell',
-    'TERM-6 ash survives what is no command, and its own end',
-    'TERM-6 TERM-8 ash tells of a command that was interrupted, and of one that was stopped in time',
+    'TERM-6 ash runs commands in one shell and reports output, exit code and state',
+    'TERM-6 ash continues after a syntax error, and is replaced after its exit',
+    'TERM-6 TERM-8 ash reports an interrupted command, and one stopped by its timeout',
   ],
 };
 
 for (const name of shellNames) {
-  const [runs, survives, tells] = titles[name];
+  const [runs, survives, reports] = titles[name];
   const status = name === 'fish' ? '$status' : '$?';
   const exported = name === 'fish' ? 'set -gx FOO bar' : 'export FOO=bar';
 
@@ -95,19 +95,19 @@ for (const name of shellNames) {
         exit_code: 0,
         truncated: false,
       });
-      expect(await shell.told('false')).toEqual(['completed', 1, '']);
-      expect(await shell.told(`echo ${status}`)).toEqual(['completed', 0, '1\n']);
-      expect(await shell.told('printf nothing-behind')).toEqual(['completed', 0, 'nothing-behind']);
-      expect(await shell.told('sh -c "echo out; echo err >&2; exit 7"')).toEqual(['completed', 7, 'out\nerr\n']);
+      expect(await shell.outcome('false')).toEqual(['completed', 1, '']);
+      expect(await shell.outcome(`echo ${status}`)).toEqual(['completed', 0, '1\n']);
+      expect(await shell.outcome('printf nothing-behind')).toEqual(['completed', 0, 'nothing-behind']);
+      expect(await shell.outcome('sh -c "echo out; echo err >&2; exit 7"')).toEqual(['completed', 7, 'out\nerr\n']);
       await shell.exec(`mkdir new && cd new\n${exported}\nalias greet='echo hey'`);
       expect((await shell.record())['working_dir']).toBe(join(sandbox.directory, name, 'new'));
-      expect(await shell.told('pwd; echo $FOO; greet')).toEqual([
+      expect(await shell.outcome('pwd; echo $FOO; greet')).toEqual([
         'completed',
         0,
         `${join(sandbox.directory, name, 'new')}\nbar\nhey\n`,
       ]);
-      expect(await shell.told('id -un')).toEqual(['completed', 0, `sbx-${name}\n`]);
-      expect(await shell.told('stty -a | grep -o "rows [0-9]*"; tty >/dev/null && echo tty')).toEqual([
+      expect(await shell.outcome('id -un')).toEqual(['completed', 0, `sbx-${name}\n`]);
+      expect(await shell.outcome('stty -a | grep -o "rows [0-9]*"; tty >/dev/null && echo tty')).toEqual([
         'completed',
         0,
         'rows 24\ntty\n',
@@ -125,18 +125,18 @@ for (const name of shellNames) {
         expect([wrong, how]).toEqual([wrong, 'completed']);
         expect(exit_code).toBeGreaterThan(0);
       }
-      expect(await shell.told('echo right')).toEqual(['completed', 0, 'right\n']);
+      expect(await shell.outcome('echo right')).toEqual(['completed', 0, 'right\n']);
 
       const { pid } = await shell.record();
-      expect(await shell.told('exit 5')).toMatchObject(['completed', 5, expect.any(String)]);
-      expect(await shell.told('echo anew')).toEqual(['completed', 0, 'anew\n']);
+      expect(await shell.outcome('exit 5')).toMatchObject(['completed', 5, expect.any(String)]);
+      expect(await shell.outcome('echo anew')).toEqual(['completed', 0, 'anew\n']);
       expect((await shell.record())['pid']).not.toBe(pid);
       const killed = await shell.exec(name === 'fish' ? 'kill -9 $fish_pid' : 'kill -9 $$');
       expect([killed['status'], killed['exit_code']]).toEqual(['terminated', null]);
-      expect(await shell.told('echo anew')).toEqual(['completed', 0, 'anew\n']);
+      expect(await shell.outcome('echo anew')).toEqual(['completed', 0, 'anew\n']);
       if (name !== 'fish') {
-        expect(await shell.told('set -e; false')).toMatchObject(['completed', 1, expect.any(String)]);
-        expect(await shell.told('echo anew')).toEqual(['completed', 0, 'anew\n']);
+        expect(await shell.outcome('set -e; false')).toMatchObject(['completed', 1, expect.any(String)]);
+        expect(await shell.outcome('echo anew')).toEqual(['completed', 0, 'anew\n']);
       }
       expect(output(sandbox)).toContain('[the shell ended with exit code 5; this is a new one]');
     },
@@ -144,7 +144,7 @@ for (const name of shellNames) {
   );
 
   test(
-    tells,
+    reports,
     async ({ sandbox }) => {
       const shell = await Shell.open(sandbox, name);
       const interrupted = shell.exec('sleep 30');
@@ -162,56 +162,56 @@ for (const name of shellNames) {
         status: 'hard_timeout',
         output: expect.stringContaining('deaf\n'),
       });
-      await until('nobody sleeps', () => sleepers(sandbox) === 0);
-      expect(await shell.told('echo here')).toEqual(['completed', 0, 'here\n']);
+      await until('no sleep is left', () => sleepers(sandbox) === 0);
+      expect(await shell.outcome('echo here')).toEqual(['completed', 0, 'here\n']);
     },
     withShellAccounts(),
   );
 }
 
 test(
-  'TERM-6 a shell that becomes another one, or loses its prompt, is known again',
+  'TERM-6 a shell that is replaced by another one, or loses its prompt, is recognized again',
   async ({ sandbox }) => {
     const shell = await Shell.open(sandbox, 'bash');
-    expect(await shell.told("PS1='$ ' PROMPT_COMMAND=")).toEqual(['completed', 0, '']);
-    expect(await shell.told('unset PS1 PROMPT_COMMAND; echo bare')).toEqual(['completed', 0, 'bare\n']);
+    expect(await shell.outcome("PS1='$ ' PROMPT_COMMAND=")).toEqual(['completed', 0, '']);
+    expect(await shell.outcome('unset PS1 PROMPT_COMMAND; echo bare')).toEqual(['completed', 0, 'bare\n']);
     const interrupted = shell.exec('unset PROMPT_COMMAND; sleep 30');
     await until('it sleeps', () => sleepers(sandbox) > 0);
     await shell.type('\x03');
     expect(await interrupted).toMatchObject({ status: 'completed', exit_code: null });
     for (const next of ['zsh -f', 'fish --no-config', 'dash', 'bash --norc']) {
       expect(await shell.exec(`exec ${next}`)).toMatchObject({ status: 'completed', exit_code: null });
-      expect(await shell.told(`echo ${next}`)).toEqual(['completed', 0, `${next}\n`]);
+      expect(await shell.outcome(`echo ${next}`)).toEqual(['completed', 0, `${next}\n`]);
     }
-    expect(await shell.told('exec echo last')).toEqual(['completed', 0, 'last\n']);
-    expect(await shell.told('echo anew')).toEqual(['completed', 0, 'anew\n']);
+    expect(await shell.outcome('exec echo last')).toEqual(['completed', 0, 'last\n']);
+    expect(await shell.outcome('echo anew')).toEqual(['completed', 0, 'anew\n']);
   },
   withShellAccounts(),
 );
 
 test(
-  'TERM-6 a shell that ends between two commands is replaced, and no command is lost with it',
+  'TERM-6 a shell that exits between two commands is replaced, and no command is lost with it',
   async ({ sandbox }) => {
     const shell = await Shell.open(sandbox, 'bash');
     for (const command of ["PROMPT_COMMAND='exit 3'", "PS1='$(kill -9 $$)'"]) {
-      expect(await shell.told(command)).toEqual(['completed', 0, '']);
-      expect(await shell.told('echo anew')).toEqual(['completed', 0, 'anew\n']);
+      expect(await shell.outcome(command)).toEqual(['completed', 0, '']);
+      expect(await shell.outcome('echo anew')).toEqual(['completed', 0, 'anew\n']);
     }
-    // It ends when it is given the next one.
+    // This shell exits when it receives the next command.
     await shell.exec(`trap '[[ $BASH_COMMAND == .* ]] && exit 6' DEBUG`);
     const { pid } = await shell.record();
-    expect(await shell.told('echo $$ anew')).toEqual(['completed', 0, expect.stringMatching(/^\d+ anew\n$/)]);
+    expect(await shell.outcome('echo $$ anew')).toEqual(['completed', 0, expect.stringMatching(/^\d+ anew\n$/)]);
     expect((await shell.record())['pid']).not.toBe(pid);
     expect(output(sandbox)).toContain('[the shell ended with exit code 6; this is a new one]');
-    // Whatever it is started with.
+    // And also when its start-up files make it exit.
     writeFileSync(join(sandbox.directory, 'bash', '.bashrc'), `trap '[[ $BASH_COMMAND == .* ]] && exit 7' DEBUG\n`);
-    await shell.told('exit');
+    await shell.outcome('exit');
     expect(await shell.refusal('echo never')).toBe(503);
   },
   withShellAccounts(),
 );
 
-/** What may be done to a shell that then still runs commands. */
+/** Changes after which a shell still runs commands. */
 const changedWays: readonly (readonly [ShellName, string])[] = [
   ['bash', 'readonly PROMPT_COMMAND=:'],
   ['bash', 'readonly PS1'],
@@ -225,7 +225,7 @@ const changedWays: readonly (readonly [ShellName, string])[] = [
 ];
 
 test(
-  'TERM-6 a shell whose ways were changed still runs commands, and tells their codes',
+  'TERM-6 a shell with changed options still runs commands and reports their codes',
   async ({ sandbox }) => {
     const runs = async ([name, change]: readonly [ShellName, string]) => {
       const shell = await Shell.open(sandbox, name);
@@ -239,27 +239,27 @@ test(
 );
 
 test(
-  'TERM-6 who does not want to wait is not refused for a prompt that is still to come',
+  'TERM-6 a caller that does not want to wait is not refused for a prompt that is still to come',
   async ({ sandbox }) => {
     const shell = await Shell.open(sandbox, 'bash');
     await shell.exec("PROMPT_COMMAND='sleep 0.2'");
     for (let n = 0; n < 5; n++) {
-      expect(await shell.told(`echo ${n}`, { on_busy: 'fail' })).toEqual(['completed', 0, `${n}\n`]);
+      expect(await shell.outcome(`echo ${n}`, { on_busy: 'fail' })).toEqual(['completed', 0, `${n}\n`]);
     }
   },
   withShellAccounts(),
 );
 
 test(
-  'TERM-6 the three time-outs each do what their names say',
+  'TERM-6 the three timeouts work as their names say',
   async ({ sandbox }) => {
     const shell = await Shell.open(sandbox);
-    expect(await shell.told('true')).toEqual(['completed', 0, '']);
-    expect(await shell.told('echo begun; sleep 3; echo done', { timeout: 1 })).toEqual(['running', null, 'begun\n']);
+    expect(await shell.outcome('true')).toEqual(['completed', 0, '']);
+    expect(await shell.outcome('echo begun; sleep 3; echo done', { timeout: 1 })).toEqual(['running', null, 'begun\n']);
     expect((await shell.record())['status']).toBe('running');
-    expect(await shell.told('echo next')).toEqual(['completed', 0, 'next\n']);
+    expect(await shell.outcome('echo next')).toEqual(['completed', 0, 'next\n']);
 
-    expect(await shell.told('echo quiet; sleep 1', { no_change_timeout: 0.3 })).toEqual([
+    expect(await shell.outcome('echo quiet; sleep 1', { no_change_timeout: 0.3 })).toEqual([
       'no_change_timeout',
       null,
       'quiet\n',
@@ -278,21 +278,29 @@ test(
     expect(await shell.exec('sleep 30; true', { async: true })).toMatchObject({ status: 'running', exit_code: null });
     expect(await shell.refusal('true', { timeout: 0.2 })).toBe(409);
     await sandbox.ok(`POST /v2/pty/sessions/${shell.id}/signal`, { signal: 'SIGINT' });
-    expect(await shell.told('echo after')).toEqual(['completed', 0, 'after\n']);
+    expect(await shell.outcome('echo after')).toEqual(['completed', 0, 'after\n']);
     expect(await shell.exec('while :; do :; done', { hard_timeout: 0.1 })).toMatchObject({ status: 'hard_timeout' });
-    expect(await shell.told('echo still')).toEqual(['completed', 0, 'still\n']);
+    expect(await shell.outcome('echo still')).toEqual(['completed', 0, 'still\n']);
   },
   withShellAccounts(),
 );
 
 test(
-  'TERM-6 commands of several callers run one after another, and a busy session says so',
+  'TERM-6 commands of several callers run one after another, and a busy session is reported as busy',
   async ({ sandbox }) => {
     const shell = await Shell.open(sandbox);
     await shell.exec('n=0');
     const numbers = Array.from({ length: 8 }, (_, index) => index + 1);
-    const answers = await Promise.all(numbers.map((number) => shell.exec(`n=$((n+1)); sleep 0.05; echo ${number} $n`)));
-    expect(answers.map(({ output }) => output)).toEqual(numbers.map((number) => `${number} ${number}\n`));
+    const answers = await Promise.all(
+      numbers.map((number) => shell.exec(`echo ${number}; n=$((n+1)); sleep 0.05; echo $n`)),
+    );
+    // Requests on several connections arrive in any order.
+    const lines = answers.map(({ output }) => (output as string).split('\n').map(Number));
+    expect(lines.map(([number]) => number)).toEqual(numbers);
+    expect(lines.map(([, turn]) => turn).toSorted()).toEqual(numbers);
+    // Here each one has arrived before the next one is sent.
+    for (const number of numbers) await shell.exec(`order="$order ${number}"; sleep 0.02`, { async: true });
+    expect(await shell.outcome('echo $order')).toEqual(['completed', 0, `${numbers.join(' ')}\n`]);
 
     const waiting = shell.exec('cat');
     await shell.until('it runs', ({ current_command }) => current_command === 'cat');
@@ -301,22 +309,22 @@ test(
     await shell.type('typed\r\x04');
     expect(await waiting).toMatchObject({ status: 'completed', exit_code: 0, output: 'typed\ntyped\n' });
 
-    // A person's program has the foreground.
+    // A person's program is in the foreground.
     await shell.type('cat\r');
     await shell.until('it runs', ({ current_command }) => current_command === 'cat');
     expect(await shell.refusal('true', { on_busy: 'fail' })).toBe(409);
     const next = shell.exec('echo mine');
     await shell.type('\x04');
     expect(await next).toMatchObject({ status: 'completed', output: 'mine\n' });
-    // What is half typed is given up.
+    // A half-typed line is discarded.
     await shell.type('echo "half of a');
-    expect(await shell.told('echo whole')).toEqual(['completed', 0, 'whole\n']);
+    expect(await shell.outcome('echo whole')).toEqual(['completed', 0, 'whole\n']);
   },
   withShellAccounts(),
 );
 
 test(
-  'TERM-6 a full-screen program runs on until somebody ends it',
+  'TERM-6 a full-screen program keeps running until a client ends it',
   async ({ sandbox }) => {
     const shell = await Shell.open(sandbox, 'bash');
     for (const [command, keys] of [
@@ -326,19 +334,19 @@ test(
       expect(await shell.exec(command, { timeout: 1 })).toMatchObject({ status: 'running', exit_code: null });
       await shell.type(keys);
       await shell.until('it has ended', ({ current_command }) => current_command === null);
-      expect(await shell.told('echo back')).toEqual(['completed', 0, 'back\n']);
+      expect(await shell.outcome('echo back')).toEqual(['completed', 0, 'back\n']);
     }
   },
   withShellAccounts(),
 );
 
 test(
-  'TERM-6 a shell that waits for what it has started is not taken for one that waits for a line',
+  'TERM-6 a shell that waits for a child process is not mistaken for one that waits for input',
   async ({ sandbox }) => {
     const waits = async (name: ShellName) => {
       const shell = await Shell.open(sandbox, name);
-      expect(await shell.told('x=$(sleep 2; echo inner); echo $x')).toEqual(['completed', 0, 'inner\n']);
-      expect(await shell.told('sleep 2 & wait; echo waited')).toMatchObject([
+      expect(await shell.outcome('x=$(sleep 2; echo inner); echo $x')).toEqual(['completed', 0, 'inner\n']);
+      expect(await shell.outcome('sleep 2 & wait; echo waited')).toMatchObject([
         'completed',
         0,
         expect.stringContaining('waited'),
@@ -355,7 +363,7 @@ test(
 );
 
 test(
-  'TERM-6 output of any kind and size is told, and cut where it says so',
+  'TERM-6 output of any kind and size is returned, and marked where it is cut',
   async ({ sandbox }) => {
     const shell = await Shell.open(sandbox);
     const long = await shell.exec('yes 0123456789 | head -c 100000');
@@ -370,24 +378,26 @@ test(
       exit_code: 3,
     });
     await shell.exec('stty sane');
-    expect(await shell.told(`printf '\\033[31mred\\033[0m \\033]0;title\\007plain\\r\\n'`)).toEqual([
+    expect(await shell.outcome(`printf '\\033[31mred\\033[0m \\033]0;title\\007plain\\r\\n'`)).toEqual([
       'completed',
       0,
       'red plain\r\n',
     ]);
-    expect(await shell.told(`printf '\\033]7717;D;0123456789abcdef0123456789abcdef;9\\007'; echo on`)).toMatchObject([
+    expect(await shell.outcome(`printf '\\033]7717;D;0123456789abcdef0123456789abcdef;9\\007'; echo on`)).toMatchObject(
+      ['completed', 0, 'on\n'],
+    );
+    expect(await shell.outcome('(sleep 0.3; echo late) & echo early')).toMatchObject([
       'completed',
       0,
-      'on\n',
+      expect.any(String),
     ]);
-    expect(await shell.told('(sleep 0.3; echo late) & echo early')).toMatchObject(['completed', 0, expect.any(String)]);
-    expect(await shell.told('wait; echo done')).toMatchObject(['completed', 0, expect.stringContaining('done\n')]);
+    expect(await shell.outcome('wait; echo done')).toMatchObject(['completed', 0, expect.stringContaining('done\n')]);
   },
   withShellAccounts(),
 );
 
 test(
-  'TERM-6 a hundred megabytes of output end where they end',
+  'TERM-6 a hundred megabytes of output end at the exact offset',
   async ({ sandbox }) => {
     const shell = await Shell.open(sandbox);
     const line = `yes ${'0123456789'.repeat(100)}`;
@@ -402,26 +412,26 @@ test(
 );
 
 test(
-  'TERM-6 a command may be long, have many lines, and is read by nobody else',
+  'TERM-6 a command may be long and have many lines, and other accounts cannot read it',
   async ({ sandbox }) => {
     const shell = await Shell.open(sandbox, 'dash');
     const heredoc = `cat <<'END'\nit's "quoted" $HOME \\ \`x\`\nEND\ncat <<END\n$((1+1))\nEND`;
-    expect(await shell.told(heredoc)).toEqual(['completed', 0, `it's "quoted" $HOME \\ \`x\`\n2\n`]);
+    expect(await shell.outcome(heredoc)).toEqual(['completed', 0, `it's "quoted" $HOME \\ \`x\`\n2\n`]);
     const long = `x='${'long '.repeat(200_000)}'; echo \${#x}`;
-    expect(await shell.told(long)).toEqual(['completed', 0, '1000000\n']);
+    expect(await shell.outcome(long)).toEqual(['completed', 0, '1000000\n']);
     expect(await shell.refusal('echo \0')).toBe(422);
     expect(await shell.refusal('')).toBe(422);
 
     const scripts = join(sandbox.directory, 'tmp');
     const [place = ''] = readdirSync(scripts);
     expect(readdirSync(join(scripts, place))).toEqual([]);
-    expect(await shell.told(`stat -c %a ${scripts}/.sbx-*`)).toEqual(['completed', 0, '711\n']);
+    expect(await shell.outcome(`stat -c %a ${scripts}/.boxkeep-*`)).toEqual(['completed', 0, '711\n']);
   },
   withShellAccounts(),
 );
 
 test(
-  'TERM-6 a command goes on while the daemon dies and comes back',
+  'TERM-6 a command continues while the daemon crashes and restarts',
   async ({ sandbox }) => {
     const shell = await Shell.open(sandbox);
     const go = join(sandbox.directory, 'go');
@@ -441,7 +451,7 @@ test(
 );
 
 test(
-  'TERM-6 commands go on through an upgrade: who waits for one, or for a turn, is answered',
+  'TERM-6 commands continue through an upgrade: a caller that waits for one, or in the queue, is answered',
   async ({ sandbox }) => {
     const shell = await Shell.open(sandbox);
     for (const round of ['first', 'second']) {
@@ -465,14 +475,14 @@ test(
 );
 
 test(
-  'TERM-6 upgrades under load begin every command exactly once',
+  'TERM-6 upgrades under load start every command exactly once',
   async ({ sandbox }) => {
     const shells = await Promise.all([1, 2, 3, 4].map(() => Shell.open(sandbox)));
     let isOver = false;
     const counts = shells.map(async (shell) => {
       let count = 0;
       for (; !isOver; count++)
-        expect(await shell.told(`n=$((n+1)); echo $n`)).toEqual(['completed', 0, `${count + 1}\n`]);
+        expect(await shell.outcome(`n=$((n+1)); echo $n`)).toEqual(['completed', 0, `${count + 1}\n`]);
       return count;
     });
     for (let upgrades = 0; upgrades < 3; upgrades++) {
@@ -487,26 +497,27 @@ test(
 );
 
 test(
-  'TERM-6 a command that was written down and never typed is over when the next daemon looks',
+  'TERM-6 a command that was recorded and never typed has ended after a restart',
   async ({ sandbox }) => {
     const shell = await Shell.open(sandbox);
     await shell.exec('true');
-    await sandbox.ok(`GET /v2/pty/sessions/${shell.id}/screen?wait_stable_ms=300`); // It is at its prompt.
+    await sandbox.ok(`GET /v2/pty/sessions/${shell.id}/screen?wait_stable_ms=300`); // The shell is at its prompt.
     const { pid } = await shell.record();
-    process.kill(Number(pid), 'SIGSTOP'); // It takes no line while the daemon dies; tmux would have it go on.
+    // The shell reads no line while the daemon dies; under tmux the line would stay typed.
+    process.kill(Number(pid), 'SIGSTOP');
     const lost = shell.exec('echo lost').catch(() => null);
     await shell.until('it is written down', ({ current_command }) => current_command === 'echo lost');
     process.kill(sandbox.daemonPid, 'SIGKILL');
     await Promise.all([lost, sandbox.served()]);
     process.kill(Number(pid), 'SIGCONT');
-    expect(await shell.told('echo next')).toEqual(['completed', 0, 'next\n']);
+    expect(await shell.outcome('echo next')).toEqual(['completed', 0, 'next\n']);
     expect(output(sandbox)).not.toContain('lost\r\n');
   },
   withShellAccounts({ expectedWarnings: ['started again by init'], env: { SVC_SHELL_BACKEND: 'native' } }),
 );
 
 test(
-  'TERM-6 sessions that are not there, or have ended, run nothing',
+  'TERM-6 unknown and ended sessions run nothing',
   async ({ sandbox }) => {
     expect((await sandbox.request('POST /v2/pty/sessions/none/exec', { command: 'true' })).status).toBe(404);
     const shell = await Shell.open(sandbox);
@@ -519,7 +530,7 @@ test(
   withShellAccounts(),
 );
 
-/** What all sessions have shown, as it is kept. */
+/** The retained output of all sessions. */
 function output(sandbox: Sandbox): string {
   const find = (path: string): string[] =>
     readdirSync(path, { withFileTypes: true }).flatMap((entry) => {

@@ -4,19 +4,20 @@
  */
 import { beforeAll } from 'bun:test';
 import { readdirSync, readFileSync } from 'node:fs';
+import { many } from '../harness/counts.ts';
 import { expect, test, type Sandbox } from '../harness/sandbox.ts';
 import { ensureTmux, terminalBackends } from '../harness/terminal-backends.ts';
 import { fuzzTerminals } from '../harness/terminal-fuzz.ts';
 import { until } from '../harness/until.ts';
 
 const seed = Number(process.env['TERMINAL_FUZZ_SEED'] ?? 20_261_122);
-const steps = Number(process.env['TERMINAL_FUZZ_STEPS'] ?? 10_000);
-/** tmux is slower, and does the same with most of them. */
+const steps = Number(process.env['TERMINAL_FUZZ_STEPS'] ?? many(10_000));
+/** tmux is slower, and does the same in most steps. */
 const shareOf = { native: 1, tmux: 0.1 } as const;
 const stepsPerDeath = 1000;
-/** Of the steps: with deaths, to warm up, and to compare with. */
+/** Shares of the steps: with crashes, for warm-up, and for comparison. */
 const laps = [0.6, 0.2, 0.2] as const;
-/** Memory is given back some time after it was used. */
+/** Memory is released some time after its use. */
 const backWithinMs = 20_000;
 const moreMib = 32;
 
@@ -24,7 +25,7 @@ beforeAll(() => {
   if (terminalBackends.includes('tmux')) ensureTmux();
 });
 
-/** What sessions have made and must not leave. Directories for the next ones are kept ready. */
+/** Traces that sessions must not leave. Spare directories are kept. */
 function traces(sandbox: Sandbox): Record<string, number> {
   const files = readdirSync(sandbox.runtimeDirectory, { recursive: true }) as string[];
   return {

@@ -1,4 +1,4 @@
-/** What a client may rely on when it downloads the recording of a terminal session. */
+/** The behavior of downloads of a terminal session's recording. */
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -14,7 +14,7 @@ interface Recorded {
   readonly output: string;
 }
 
-/** Reads a recording by the rules of its format, and fails where it does not keep to them. */
+/** Reads a recording by the rules of its format, and throws when one is broken. */
 async function recording(sandbox: Sandbox, id: string): Promise<Recorded> {
   const response = await sandbox.fetch(`GET /v2/pty/sessions/${id}/recording`);
   expect([response.status, response.headers.get('content-type')]).toEqual([200, 'application/x-asciicast']);
@@ -33,7 +33,7 @@ async function recording(sandbox: Sandbox, id: string): Promise<Recorded> {
   return { header, events, output: events.map(([, kind, value]) => (kind === 'o' ? value : '')).join('') };
 }
 
-/** Away from what the account that runs the tests has its shells do. */
+/** Without the start-up files of the account that runs the tests. */
 async function create(sandbox: Sandbox, session: Record<string, unknown>): Promise<void> {
   await sandbox.ok('POST /v2/pty/sessions', { ...session, env: { HOME: '/nonexistent' } });
 }
@@ -44,7 +44,7 @@ async function run(sandbox: Sandbox, input: string, until: string): Promise<void
   expect(shown['matched']).toBe(true);
 }
 
-test('TERM-9 a recording is an asciicast of what was shown, with its sizes and its times', async ({ sandbox }) => {
+test('TERM-9 a recording is an asciicast of the output, with its sizes and times', async ({ sandbox }) => {
   await create(sandbox, { id: 'cast', cols: 70, rows: 20 });
   await run(sandbox, 'PS1="> "; echo f"ir"st 日本 👩', '^first');
   await sandbox.ok('PATCH /v2/pty/sessions/cast', { cols: 90, rows: 30 });
@@ -61,7 +61,7 @@ test('TERM-9 a recording is an asciicast of what was shown, with its sizes and i
   expect(secondsOf('first 日本')).toBeLessThan(events[resized]?.[0] ?? 0);
 });
 
-test('TERM-9 a recording has every character of a long output, and none in two', async ({ sandbox }) => {
+test('TERM-9 a recording has every character of a long output, and splits none', async ({ sandbox }) => {
   await create(sandbox, { id: 'cast', cols: 80, rows: 24 });
   await run(sandbox, 'stty -echo; PS1=; echo re"ad"y', '^ready');
   const line = '日本👩é─x';
@@ -73,7 +73,7 @@ test('TERM-9 a recording has every character of a long output, and none in two',
   expect(digest(shown)).toBe(digest(`${line}\r\n`.repeat(60_000)));
 });
 
-test('TERM-9 a recording plays in asciinema, and ends in the screen of its session', async ({ sandbox }) => {
+test('TERM-9 a recording plays in asciinema, and ends with the screen of its session', async ({ sandbox }) => {
   needPrograms('asciinema', 'tmux');
   await create(sandbox, { id: 'cast', cols: 70, rows: 20 });
   const coloured = String.raw`\033[38;2;10;200;30mgreen\033[m 日本 👩 é\n`;
@@ -102,7 +102,7 @@ test('TERM-9 a recording plays in asciinema, and ends in the screen of its sessi
   expect(player.text).toContain('there');
 });
 
-test('TERM-9 what is shown again is bounded: a look at 20 MB of output is quick and shows its end', async ({
+test('TERM-9 replayed output is bounded: a screen of 20 MB of output is fast and shows the end', async ({
   sandbox,
 }) => {
   await create(sandbox, { id: 'cast', cols: 80, rows: 24 });

@@ -1,4 +1,4 @@
-/** WebSockets at terminals under stress: connections that break, clients that stall, daemons that die. */
+/** WebSockets of terminals under stress: connections that break, clients that stall, daemons that crash. */
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -37,13 +37,13 @@ function digest(bytes: Uint8Array): string {
   return createHash('sha256').update(bytes).digest('hex');
 }
 
-/** Of a shell without the settings of an account, which may take long. */
+/** A session whose shell has no settings of an account, which may take long. */
 async function session(sandbox: Sandbox, fields: object = {}): Promise<string> {
   const body = { env: { HOME: sandbox.directory }, ...fields };
   return (await sandbox.ok('POST /v2/pty/sessions', body))['session_id'] as string;
 }
 
-/** Types a line that prints a file as it is, between two marks. */
+/** Types a line that prints a file unchanged, between two marks. */
 async function print(sandbox: Sandbox, id: string, bytes: Uint8Array): Promise<void> {
   const path = join(sandbox.directory, 'printed');
   writeFileSync(path, bytes);
@@ -55,7 +55,7 @@ function between(stream: Buffer): Buffer {
   return stream.subarray(stream.indexOf(begin) + begin.length, stream.indexOf(end));
 }
 
-/** It ends with a whole character. */
+/** Whether the bytes end with a whole character. */
 function endsWhole(bytes: Buffer | undefined): boolean {
   const decoder = new TextDecoder();
   decoder.decode(bytes ?? Buffer.alloc(0), { stream: true });
@@ -66,7 +66,7 @@ function lastOf(client: TerminalClient): string {
   return client.bytes.subarray(-100).toString('latin1');
 }
 
-/** Reads to the end mark over connections that break anywhere. */
+/** Reads to the end mark across connections that break anywhere. */
 async function readBroken(
   sandbox: Sandbox,
   id: string,
@@ -77,7 +77,7 @@ async function readBroken(
   let offset = 0;
   let tail = '';
   for (let connections = 1; ; connections++) {
-    // In the text protocol, a character that was begun elsewhere shows as one that is none.
+    // In the text protocol, a character that began on another connection is replaced.
     const protocol = next(2) === 0 && endsWhole(pieces.at(-1)) ? 'json' : 'binary';
     const mode = next(3) === 0 ? 'ro' : 'rw';
     const query = `offset=${offset}&protocol=${protocol}&mode=${mode}`;
@@ -107,7 +107,7 @@ test('TERM-10 PROMISE-1 connections that break at any byte lose and repeat nothi
 });
 
 test(
-  'TERM-10 PROMISE-1 the death of the daemon in the middle loses and repeats nothing',
+  'TERM-10 PROMISE-1 a daemon crash in the middle loses and repeats nothing',
   async ({ sandbox }) => {
     const id = await session(sandbox);
     const printed = manyTongues(3 * mebibyte, 8);
@@ -139,7 +139,7 @@ async function attachedTo(sandbox: Sandbox, id: string): Promise<number> {
   return (await sandbox.ok(`GET /v2/pty/sessions/${id}`))['attached'] as number;
 }
 
-test('TERM-10 PROMISE-6 a viewer that stalls is dropped with its place, and nobody waits for it', async ({
+test('TERM-10 PROMISE-6 a viewer that stalls is dropped with its offset, and other viewers do not wait', async ({
   sandbox,
 }) => {
   const id = await session(sandbox);
@@ -150,8 +150,9 @@ test('TERM-10 PROMISE-6 a viewer that stalls is dropped with its place, and nobo
   const printed = manyTongues(24 * mebibyte, 9);
   await print(sandbox, id, printed);
   await until('it is dropped', async () => (await attachedTo(sandbox, id)) === 1);
-  const told = await stalled.wake(); // Soon: a connection that takes nothing at all is not kept for its last words.
-  expect(told.slice(-200)).toMatch(/too slow: go on with offset=\d+$/);
+  // A connection that takes no data at all would be closed without the message, so this is soon.
+  const received = await stalled.wake();
+  expect(received.slice(-200)).toMatch(/too slow: go on with offset=\d+$/);
   await client.sees(end);
   expect(digest(between(client.bytes))).toBe(digest(printed));
   await client.close();
@@ -160,11 +161,11 @@ test('TERM-10 PROMISE-6 a viewer that stalls is dropped with its place, and nobo
 let vanishing: VanishingClients;
 
 test(
-  'TERM-10 clients that vanish without a word are dropped, and nobody misses anything',
+  'TERM-10 clients that vanish silently are dropped, and other clients miss nothing',
   async ({ sandbox }) => {
     const id = await session(sandbox);
     const reader = await TerminalClient.attach(sandbox, id, 'mode=ro&protocol=binary');
-    // The first looks open logs that stay open while somebody is attached.
+    // The first reads open logs that stay open while a client is attached.
     await (await TerminalClient.attach(sandbox, id, 'restore=true')).close();
     await until('it has gone', async () => (await attachedTo(sandbox, id)) === 1);
     const before = sandbox.descriptors().length;
@@ -187,13 +188,12 @@ test(
       vanishing = new VanishingClients();
     },
     env: () => ({ SVC_HOST: vanishing.address }),
+    expectedWarnings: ['no key is set, and anyone who can connect runs commands. Set SVC_API_KEY.'],
     afterwards: () => vanishing[Symbol.asyncDispose](),
   },
 );
 
-test('TERM-10 a writer that stalls holds the program up, gets everything, and cannot do so for ever', async ({
-  sandbox,
-}) => {
+test('TERM-10 PROMISE-6 a writer that stalls blocks the program for at most one second', async ({ sandbox }) => {
   const id = await session(sandbox);
   await using stalled = new StalledClients(sandbox.url);
   await stalled.open(1, stalledAt(sandbox, id, 'protocol=binary&durable=false'));
@@ -203,22 +203,24 @@ test('TERM-10 a writer that stalls holds the program up, gets everything, and ca
   const record = () => sandbox.ok(`GET /v2/pty/sessions/${id}`);
   await until('the program runs', async () => (await record())['status'] === 'running');
   const reader = await TerminalClient.attach(sandbox, id, 'mode=ro&protocol=binary&offset=0');
-  let shown = -1;
-  await until('nothing comes any more', async () => {
-    const before = shown;
-    shown = reader.shownBytes;
-    await Bun.sleep(300);
-    return shown > mebibyte && shown === before;
+  const isDropped = until('the stalled socket is dropped', async () => (await attachedTo(sandbox, id)) === 1);
+  const received = isDropped.then(() => stalled.wake()); // The daemon closes the connection after 10 s.
+  let [shown, movedMs, longestMs] = [0, performance.now(), 0];
+  await until('the program has ended', () => {
+    if (reader.shownBytes > shown) {
+      [shown, movedMs] = [reader.shownBytes, performance.now()];
+    }
+    longestMs = Math.max(longestMs, performance.now() - movedMs);
+    return reader.bytes.subarray(-1000).includes(end);
   });
-  expect(shown).toBeLessThan(printed.length);
-  expect((await record())['status']).toBe('running');
-  // It is let go after a while, and the program goes on.
-  await reader.sees(end);
+  // One second, plus the delay of a busy machine.
+  expect(longestMs).toBeLessThan(3000);
+  expect((await received).slice(-200)).toMatch(/too slow: go on with offset=\d+$/);
   expect(digest(between(reader.bytes))).toBe(digest(printed));
   await reader.close();
 });
 
-test('TERM-10 who says what has arrived is sent no more than that, and goes on there', async ({ sandbox }) => {
+test('TERM-10 a client that acknowledges offsets is sent only its window, and resumes there', async ({ sandbox }) => {
   const id = await session(sandbox);
   const client = await TerminalClient.attach(sandbox, id, 'protocol=binary');
   client.send({ type: 'ack', offset: 0 });
@@ -235,14 +237,14 @@ test('TERM-10 who says what has arrived is sent no more than that, and goes on t
   expect(digest(between(client.bytes))).toBe(digest(printed));
   client.send({ type: 'ack', data: { offset: 1234 } });
   client.send({ type: 'ping', timestamp: 1 });
-  await client.hears('pong');
+  await client.receives('pong');
   await client.close();
   const next = await TerminalClient.attach(sandbox, id);
   expect(next.ready?.['offset']).toBeGreaterThan(mebibyte);
   await next.close();
 });
 
-/** A program that reads nothing until a file is there, and then so many bytes into another one. */
+/** A program that reads nothing until a file exists, then copies a number of bytes into another file. */
 async function readsLate(sandbox: Sandbox, id: string, count: number): Promise<{ go: string; read: string }> {
   const [go, read] = [join(sandbox.directory, 'go'), join(sandbox.directory, 'read')];
   const line = `stty raw -echo; printf '<REA''DY>'; until [ -e ${go} ]; do sleep 0.05; done; head -c ${count} >${read}`;
@@ -250,7 +252,7 @@ async function readsLate(sandbox: Sandbox, id: string, count: number): Promise<{
   return { go, read };
 }
 
-test('TERM-10 TERM-7 what several type comes in the order it came in, also while a program does not read', async ({
+test('TERM-10 TERM-7 input of several clients arrives in order, also while a program does not read', async ({
   sandbox,
 }) => {
   const id = await session(sandbox);
@@ -270,16 +272,18 @@ test('TERM-10 TERM-7 what several type comes in the order it came in, also while
   await Promise.all(writers.map((writer) => writer.close()));
 });
 
-test('TERM-10 who comes behind a connection that broke is told all that it had brought', async ({ sandbox }) => {
+test('TERM-10 a client that reconnects after a broken connection learns how much input had arrived', async ({
+  sandbox,
+}) => {
   const id = await session(sandbox);
   const { read } = await readsLate(sandbox, id, 1);
   const path = `/v2/pty/sessions/${id}/ws?protocol=binary`;
   const open = async (): Promise<{ socket: BareSocket; taken: number }> => {
-    const told = Promise.withResolvers<number>();
+    const ready = Promise.withResolvers<number>();
     const socket = await BareSocket.open(sandbox.url, path, (opcode, payload) => {
-      if (opcode === opcodes.text) told.resolve((JSON.parse(payload.toString()) as JsonObject)['input_offset'] ?? 0);
+      if (opcode === opcodes.text) ready.resolve((JSON.parse(payload.toString()) as JsonObject)['input_offset'] ?? 0);
     });
-    return { socket, taken: await told.promise };
+    return { socket, taken: await ready.promise };
   };
   let { socket, taken } = await open();
   for (let round = 1; round <= 200; round++) {
@@ -294,11 +298,11 @@ test('TERM-10 who comes behind a connection that broke is told all that it had b
   await socket.drop();
 });
 
-test('TERM-10 a thousand connects and drops leave nothing behind', async ({ sandbox }) => {
+test('TERM-10 a thousand connects and disconnects leave nothing behind', async ({ sandbox }) => {
   const id = await session(sandbox);
   const client = await TerminalClient.attach(sandbox, id);
   await until('the shell waits', () => /[$#] $/.test(lastOf(client)), 30_000);
-  // The first looks open logs that stay open while somebody is attached.
+  // The first reads open logs that stay open while a client is attached.
   await (await TerminalClient.attach(sandbox, id, 'restore=true')).close();
   await until('it has gone', async () => (await attachedTo(sandbox, id)) === 1);
   const before = { descriptors: sandbox.descriptors().length, processes: sandbox.processes().length };

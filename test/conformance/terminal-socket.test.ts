@@ -1,25 +1,24 @@
-/** WebSockets at terminals: what is shown arrives exactly, whoever comes and goes, and nobody costs another anything. */
+/** WebSockets of terminals: output arrives exactly, whichever clients connect and disconnect. */
 import { createHash } from 'node:crypto';
 import { exchange, statusOf } from '../harness/raw-http.ts';
 import { hasKeys } from '../harness/foreground.ts';
 import { expect, test, type EnvelopeBody, type JsonObject, type Sandbox } from '../harness/sandbox.ts';
-import { terminalBackends } from '../harness/terminal-backends.ts';
 import { TerminalClient } from '../harness/terminal-client.ts';
 import { until } from '../harness/until.ts';
 
-/** Of a shell without the settings of an account, which may take long. */
+/** A session whose shell has no settings of an account, which may take long. */
 async function session(sandbox: Sandbox, fields: object = {}): Promise<string> {
   const body = { env: { HOME: sandbox.directory }, ...fields };
   return (await sandbox.ok('POST /v2/pty/sessions', body))['session_id'] as string;
 }
 
-test('TERM-10 a socket is told what it is attached to, types, sees, resizes, and hears of the end', async ({
+test('TERM-10 EVT-3 a socket reports its session, accepts input and resizes, shows output, and reports the end', async ({
   sandbox,
 }) => {
   const id = await session(sandbox, { id: 'first' });
   const client = await TerminalClient.attach(sandbox, id, 'cols=100&rows=30');
   expect(client.ready).toEqual({
-    ...{ type: 'ready', session_id: id, transport: 'json', backend: terminalBackends.at(-1), resumed: false },
+    ...{ type: 'ready', session_id: id, transport: 'json', backend: 'native', resumed: false },
     ...{ offset: 0, input_offset: 0, cols: 100, rows: 30 },
   });
   expect(await sandbox.ok(`GET /v2/pty/sessions/${id}`)).toMatchObject({ attached: 1, cols: 100, rows: 30 });
@@ -32,12 +31,12 @@ test('TERM-10 a socket is told what it is attached to, types, sees, resizes, and
   await client.sees('ä😀');
   expect(client.offset).toBe(client.shownBytes);
   client.type('exit 7\r');
-  expect(await client.hears('exit')).toMatchObject({ exit_code: 7, signal: null, offset: client.offset });
+  expect(await client.receives('exit')).toMatchObject({ exit_code: 7, signal: null, offset: client.offset });
   expect(await client.closed).toEqual({ code: 4000, reason: 'ended' });
   expect(await sandbox.ok(`GET /v2/pty/sessions/${id}`)).toMatchObject({ attached: 0, status: 'terminated' });
 });
 
-test('TERM-10 what is shown while nobody is there comes next, and from any offset on', async ({ sandbox }) => {
+test('TERM-10 output printed without a client is sent to the next one, from any offset', async ({ sandbox }) => {
   const id = await session(sandbox);
   const first = await TerminalClient.attach(sandbox, id);
   first.type('echo o""ne\r');
@@ -61,7 +60,7 @@ test('TERM-10 what is shown while nobody is there comes next, and from any offse
   await Promise.all([second.close(), fresh.close()]);
 });
 
-test('TERM-11 a shell of its own lives as long as its socket', async ({ sandbox }) => {
+test('TERM-11 a socket’s own shell lives as long as its socket', async ({ sandbox }) => {
   const client = await TerminalClient.open(
     sandbox,
     `/v2/pty/ws?cwd=/&cols=70&rows=10&env=${encodeURIComponent('{"HOME":"/","A":"b c"}')}`,
@@ -69,7 +68,7 @@ test('TERM-11 a shell of its own lives as long as its socket', async ({ sandbox 
   client.type('pwd; echo "<$A>"; stty size; sleep 1000 & echo pid $!\r');
   await client.sees('10 70');
   expect(client.text).toContain('<b c>');
-  await until('it is told', () => /pid \d+/.test(client.text));
+  await until('the pid is printed', () => /pid \d+/.test(client.text));
   expect(client.text).toContain('/\r\n');
   await client.close();
   await until('no session is left', async () => {
@@ -90,23 +89,23 @@ function handshake(sandbox: Sandbox, path: string, lines: readonly string[] = []
   ].join('\r\n');
 }
 
-/** How a request for a WebSocket is answered where none comes to be. */
+/** The answer to a WebSocket request that is refused. */
 async function refusal(sandbox: Sandbox, path: string, lines: readonly string[] = []) {
   const answer = await exchange(sandbox.url, handshake(sandbox, path, lines), 500);
   return { status: statusOf(answer), body: JSON.parse(answer.split('\r\n\r\n')[1] ?? 'null') as EnvelopeBody };
 }
 
 test(
-  'TERM-10 what is wrong is told before there is a socket',
+  'TERM-10 errors are answered before the upgrade to a socket',
   async ({ sandbox }) => {
     const key = { 'x-api-key': 'secret' };
-    const { session_id: id } = await sandbox.ok('POST /v2/pty/sessions', { env: { HOME: '/' } }, key);
+    const { session_id: id } = await sandbox.ok('POST /v2/pty/sessions', { env: { HOME: sandbox.directory } }, key);
     const path = `/v2/pty/sessions/${id}/ws`;
     expect((await refusal(sandbox, '/v2/pty/sessions/nobody/ws')).status).toBe(401);
     expect((await refusal(sandbox, '/v2/pty/ws')).status).toBe(401);
     const asked = (query: string) => refusal(sandbox, query, ['x-api-key: secret']);
     expect((await asked('/v2/pty/sessions/nobody/ws')).status).toBe(404);
-    for (const query of ['protocol=xml', 'cols=0', 'rows=10000', 'offset=-1', 'mode=w', 'replay_bytes=1', 'durable=2'])
+    for (const query of ['protocol=xml', 'cols=0', 'rows=10000', 'offset=-1', 'mode=w', 'replay_bytes=x', 'durable=2'])
       expect([query, (await asked(`${path}?${query}`)).status]).toEqual([query, 422]);
     for (const env of ['x', '[]', '3', '{"A":1}', '{"A=":"b"}'])
       expect([env, (await asked(`/v2/pty/ws?env=${encodeURIComponent(env)}`)).status]).toEqual([env, 422]);
@@ -125,11 +124,11 @@ test(
 );
 
 test(
-  'TERM-10 the key comes by header, query or subprotocol',
+  'TERM-10 AUTH-8 AUTH-WS the key is accepted in a header, the query or a subprotocol',
   async ({ sandbox }) => {
     const { session_id: id } = await sandbox.ok(
       'POST /v2/pty/sessions',
-      { env: { HOME: '/' } },
+      { env: { HOME: sandbox.directory } },
       { 'x-api-key': 'secret' },
     );
     const encoded = `svc.key.${Buffer.from('secret').toString('base64url')}`;
@@ -146,7 +145,9 @@ test(
   { args: ['--api-key', 'secret'] },
 );
 
-test('TERM-10 text that is no message is typed, and what no message can mean is answered', async ({ sandbox }) => {
+test('TERM-10 text that is not a message is typed, and an invalid message is answered with an error', async ({
+  sandbox,
+}) => {
   const id = await session(sandbox);
   const client = await TerminalClient.attach(sandbox, id);
   for (const text of ['ec', 'ho ', '1', '{', '}', ' [3]', ' "x"', ' nu', 'll\r']) client.send(text);
@@ -166,11 +167,11 @@ test('TERM-10 text that is no message is typed, and what no message can mean is 
   ];
   for (const [n, [message, what, code]] of wrong.entries()) {
     client.send(message);
-    const told = await client.hears('error', n + 1);
-    expect(told).toMatchObject({ code, data: expect.stringContaining(what), hint: expect.any(String) });
+    const error = await client.receives('error', n + 1);
+    expect(error).toMatchObject({ code, data: expect.stringContaining(what), hint: expect.any(String) });
   }
   client.send({ type: 'ping', timestamp: 17 });
-  expect(await client.hears('pong')).toEqual({ type: 'pong', timestamp: 17, data: { timestamp: 17 } });
+  expect(await client.receives('pong')).toEqual({ type: 'pong', timestamp: 17, data: { timestamp: 17 } });
   client.send({ type: 'pong' });
   client.type('sleep 100\r');
   await until('it runs', () => hasKeys(sandbox, 'sleep 100'));
@@ -180,7 +181,7 @@ test('TERM-10 text that is no message is typed, and what no message can mean is 
   await client.close();
 });
 
-test('TERM-10 much that is typed at once arrives whole, and a frame beyond the limit ends its own socket alone', async ({
+test('TERM-10 a large input arrives whole, and a frame beyond the limit ends only its own socket', async ({
   sandbox,
 }) => {
   const id = await session(sandbox);
@@ -200,22 +201,22 @@ test('TERM-10 much that is typed at once arrives whole, and a frame beyond the l
   await other.close();
 });
 
-test('TERM-10 a socket that only reads is told so, and changes nothing', async ({ sandbox }) => {
+test('TERM-10 a read-only socket gets an error for each write, and changes nothing', async ({ sandbox }) => {
   const id = await session(sandbox);
   const client = await TerminalClient.attach(sandbox, id, 'mode=ro&cols=10&rows=5');
   expect(client.ready).toMatchObject({ cols: 80, rows: 24 });
   const messages = ['text', Buffer.from('bytes'), { type: 'input', data: 'x' }, { type: 'resize', cols: 9, rows: 9 }];
   for (const message of [...messages, { type: 'signal', signal: 'SIGKILL' }]) client.send(message);
-  await client.hears('error', 5);
+  await client.receives('error', 5);
   expect(new Set(client.of('error').map(({ code }) => code as string))).toEqual(new Set(['forbidden']));
   await sandbox.ok(`POST /v2/pty/sessions/${id}/input`, { input: 'stty size', press_enter: true });
   await client.sees('24 80');
   await sandbox.ok(`PATCH /v2/pty/sessions/${id}`, { cols: 33, rows: 22 });
-  expect(await client.hears('resize')).toEqual({ type: 'resize', cols: 33, rows: 22 });
+  expect(await client.receives('resize')).toEqual({ type: 'resize', cols: 33, rows: 22 });
   await client.close();
 });
 
-test('TERM-10 characters come whole, bytes that are none show as such, and titles are told', async ({ sandbox }) => {
+test('TERM-10 characters arrive whole, invalid bytes are replaced, and titles are reported', async ({ sandbox }) => {
   const id = await session(sandbox);
   const client = await TerminalClient.attach(sandbox, id);
   const raw = await TerminalClient.attach(sandbox, id, 'protocol=binary');
@@ -223,16 +224,16 @@ test('TERM-10 characters come whole, bytes that are none show as such, and title
     String.raw`printf '<\360\237'; sleep 0.3; printf '\230\200|\377|\303|\360\200>\033]2;a t\303\244tle\007'` + '\r',
   );
   await client.sees('<😀|\uFFFD|\uFFFD|\uFFFD\uFFFD>');
-  expect(await client.hears('title')).toEqual({ type: 'title', title: 'a tätle', data: 'a tätle' });
+  expect(await client.receives('title')).toEqual({ type: 'title', title: 'a tätle', data: 'a tätle' });
   await until('the bytes are there', () =>
     raw.bytes.includes(Buffer.from('<f09f9880 7cff7cc37cf080 3e'.replaceAll(/[< ]/g, ''), 'hex')),
   );
-  await raw.hears('title');
+  await raw.receives('title');
   expect((await sandbox.ok(`GET /v2/pty/sessions/${id}`))['title']).toBe('a tätle');
   await Promise.all([client.close(), raw.close()]);
 });
 
-test('TERM-10 a restored screen comes first, what follows it is live, and no byte is missing between', async ({
+test('TERM-10 a restored screen arrives first, then live output, and no byte is missing between', async ({
   sandbox,
 }) => {
   const id = await session(sandbox, { cols: 60, rows: 10 });
@@ -240,7 +241,7 @@ test('TERM-10 a restored screen comes first, what follows it is live, and no byt
   first.type(String.raw`for n in $(seq 100); do echo line $n; done; printf 'a \033[1mbo''ld\033[m'` + '\r');
   await first.sees('\x1b[1mbold\x1b[m');
   const second = await TerminalClient.attach(sandbox, id, 'restore=true');
-  const restored = await second.hears('restore_output');
+  const restored = await second.receives('restore_output');
   expect(restored['data']).toContain('line 1\r\n');
   expect(restored['data']).toContain('line 100\r\n');
   expect(restored['data']).toMatch(/\u001b\[[\d;]*1mbold/);
@@ -260,16 +261,16 @@ test('TERM-10 a restored screen comes first, what follows it is live, and no byt
   await Promise.all([first, second, third].map((client) => client.close()));
 });
 
-test('TERM-10 a session that is closed or killed tells its end to everybody, also to who comes later', async ({
+test('TERM-10 the end of a closed or killed session is sent to all clients, also to later ones', async ({
   sandbox,
 }) => {
   const id = await session(sandbox, { id: 'killed' });
   const client = await TerminalClient.attach(sandbox, id);
   client.type('kill -KILL $$\r');
-  expect(await client.hears('exit')).toMatchObject({ exit_code: null, signal: 'SIGKILL' });
+  expect(await client.receives('exit')).toMatchObject({ exit_code: null, signal: 'SIGKILL' });
   expect((await client.closed).code).toBe(4000);
   const late = await TerminalClient.attach(sandbox, id, 'offset=0');
-  expect(await late.hears('exit')).toMatchObject({ signal: 'SIGKILL', offset: client.offset });
+  expect(await late.receives('exit')).toMatchObject({ signal: 'SIGKILL', offset: client.offset });
   expect(late.text).toBe(client.text);
   expect((await late.closed).code).toBe(4000);
 
@@ -279,13 +280,13 @@ test('TERM-10 a session that is closed or killed tells its end to everybody, als
     TerminalClient.attach(sandbox, other, 'mode=ro&protocol=binary'),
   ]);
   await sandbox.ok(`DELETE /v2/pty/sessions/${other}`);
-  await Promise.all([writer, viewer].map((one) => one.hears('exit')));
+  await Promise.all([writer, viewer].map((one) => one.receives('exit')));
   expect(await Promise.all([writer.closed, viewer.closed])).toMatchObject([{ code: 4000 }, { code: 4000 }]);
   expect((await refusal(sandbox, `/v2/pty/sessions/${other}/ws`)).status).toBe(404);
 });
 
 test(
-  'TERM-11 TERM-12 a shell or a socket that there is no room for is refused before the upgrade',
+  'TERM-11 TERM-12 a shell or a socket above the limit is refused before the upgrade',
   async ({ sandbox }) => {
     const shell = await TerminalClient.open(sandbox, '/v2/pty/ws');
     expect(await refusal(sandbox, '/v2/pty/ws')).toMatchObject({
@@ -306,7 +307,21 @@ test(
   { env: { SVC_SHELL_MAX_SESSIONS: '1', SVC_MAX_STREAMS: '2' } },
 );
 
-test('TERM-10 a daemon that goes says where to go on', async ({ sandbox }) => {
+test('TERM-15 replay_bytes below or above its bounds counts as the nearest bound', async ({ sandbox }) => {
+  const id = await session(sandbox);
+  const client = await TerminalClient.attach(sandbox, id);
+  client.type(`seq 1900; echo la""st\r`);
+  await client.sees('last\r\n');
+  await client.close();
+  for (const bytes of ['-1', '0', '1', '1000000000000']) {
+    const other = await TerminalClient.attach(sandbox, id, `restore=true&replay_bytes=${bytes}`);
+    const { data } = await other.receives('restore_output');
+    expect([bytes, (data as string).includes('\r\n1500\r\n')]).toEqual([bytes, true]);
+    await other.close();
+  }
+});
+
+test('TERM-10 a daemon that stops reports the offset at which to resume', async ({ sandbox }) => {
   const id = await session(sandbox);
   const client = await TerminalClient.attach(sandbox, id);
   client.type('echo la""st\r');
@@ -316,7 +331,9 @@ test('TERM-10 a daemon that goes says where to go on', async ({ sandbox }) => {
   expect([code, reason]).toEqual([1001, `the daemon is going: go on with offset=${client.offset}`]);
 });
 
-test('TERM-10 TERM-11 an upgrade sends everybody to the next daemon, where they go on exactly', async ({ sandbox }) => {
+test('TERM-10 TERM-11 an upgrade moves every client to the next daemon, where each resumes at its exact offset', async ({
+  sandbox,
+}) => {
   const id = await session(sandbox);
   const [client, shell] = await Promise.all([
     TerminalClient.attach(sandbox, id),
@@ -331,8 +348,8 @@ test('TERM-10 TERM-11 an upgrade sends everybody to the next daemon, where they 
   expect([code, reason]).toEqual([1001, `the daemon is going: go on with offset=${client.offset}`]);
   const next = await TerminalClient.attach(sandbox, id, `offset=${client.offset}`);
   await next.sees('tick 200\r\n');
-  const told = [...(client.text + next.text).matchAll(/tick (\d+)\r\n/g)].map(([, n]) => Number(n));
-  expect(told).toEqual(Array.from({ length: 200 }, (_, n) => n + 1));
+  const ticks = [...(client.text + next.text).matchAll(/tick (\d+)\r\n/g)].map(([, n]) => Number(n));
+  expect(ticks).toEqual(Array.from({ length: 200 }, (_, n) => n + 1));
   expect((await shell.closed).code).toBe(1001);
   const { sessions } = await sandbox.ok('GET /v2/pty/sessions');
   expect(Object.keys(sessions as object)).toEqual([id]);
@@ -340,11 +357,11 @@ test('TERM-10 TERM-11 an upgrade sends everybody to the next daemon, where they 
 });
 
 test(
-  'TERM-10 what is no longer kept is announced',
+  'TERM-10 output that is no longer kept is announced',
   async ({ sandbox }) => {
     const id = await session(sandbox);
     await sandbox.ok(`POST /v2/pty/sessions/${id}/input`, { input: 'seq 300000; echo do""ne', press_enter: true });
-    await until('it is over', async () => {
+    await until('old output is dropped', async () => {
       const late = await TerminalClient.attach(sandbox, id, 'durable=false&mode=ro');
       await late.close();
       return (late.ready?.['offset'] as number) > 2_288_895; // What seq prints, with its line ends.
@@ -352,7 +369,7 @@ test(
     for (const protocol of ['json', 'binary']) {
       const client = await TerminalClient.attach(sandbox, id, `offset=7&protocol=${protocol}`);
       await client.sees('done\r\n');
-      const { from, to } = await client.hears('gap');
+      const { from, to } = await client.receives('gap');
       expect(from).toBe(7);
       expect(client.offset).toBe(to + client.shownBytes);
       await client.close();
@@ -361,7 +378,7 @@ test(
   { env: { SVC_STREAM_KEPT_MIB: '1' } },
 );
 
-test('TERM-10 whoever is silent is asked whether they are there', async ({ sandbox }) => {
+test('TERM-10 a silent client is pinged', async ({ sandbox }) => {
   const client = await TerminalClient.attach(sandbox, await session(sandbox));
   await until('a ping', () => client.of('ping').length > 0, 40_000);
   const { timestamp, data } = client.of('ping')[0] as JsonObject;

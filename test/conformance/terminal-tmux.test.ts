@@ -1,27 +1,28 @@
-/** What another program between a shell and its daemon must not change: pace, order, memory, and what is counted. */
+/** Invariants with tmux between a shell and its daemon: pace, order, memory, and byte counts. */
 import { beforeAll } from 'bun:test';
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
+import { many } from '../harness/counts.ts';
 import { expect, test, type Sandbox } from '../harness/sandbox.ts';
 import { ensureTmux, terminalBackends } from '../harness/terminal-backends.ts';
 import { TerminalClient } from '../harness/terminal-client.ts';
 import { cpuTicks, until } from '../harness/until.ts';
 
 const mebibyte = 1024 * 1024;
-/** Two hundred megabytes go through a terminal in some ten seconds; a machine that other tests keep busy takes longer. */
+/** Two hundred megabytes pass a terminal in some ten seconds of fair time. */
 const floodMs = 90_000;
 
 beforeAll(() => {
   if (terminalBackends.includes('tmux')) ensureTmux();
 });
 
-/** Of a shell without the settings of an account, which may take long. */
+/** A session whose shell has no settings of an account, which may take long. */
 async function session(sandbox: Sandbox, fields: object = {}): Promise<string> {
   const body = { env: { HOME: sandbox.directory }, ...fields };
   return (await sandbox.ok('POST /v2/pty/sessions', body))['session_id'] as string;
 }
 
-/** Bytes in memory of all that a session needs beside its shell. */
+/** The resident bytes of all processes that a session needs beside its shell. */
 function sessionMemory(sandbox: Sandbox): number {
   const isOurs = ({ command }: { command: string }) => /^(\S*\/)?(tmux|cat|bash|sh)( |$)/.test(command);
   const pids = sandbox
@@ -35,7 +36,7 @@ function residentBytes(pid: number): number {
   try {
     return Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'latin1'))?.[1] ?? 0) * 1024;
   } catch {
-    return 0; // It has ended while we looked.
+    return 0; // The process ended during the read.
   }
 }
 
@@ -45,16 +46,16 @@ function growth(sandbox: Sandbox): { readonly look: () => number } {
   return { look: () => (most = Math.max(most, sessionMemory(sandbox) - before)) };
 }
 
-/** It has not worked for a third of a second. */
+/** The program has used no processor time for a tenth of a second. */
 async function isIdle(sandbox: Sandbox, program: string): Promise<boolean> {
   const pid = sandbox.processes().find(({ command }) => command.startsWith(program))?.pid;
   if (pid === undefined) return false;
   const before = cpuTicks({ daemonPid: pid });
-  await Bun.sleep(333);
+  await Bun.sleep(100);
   return cpuTicks({ daemonPid: pid }) === before;
 }
 
-/** The same lines again and again, for a shell that has neither echo nor changes of what is printed. */
+/** The same lines repeatedly, for a shell without echo and output processing. */
 function printed(bytes: number): { readonly line: string; readonly digest: string; readonly count: number } {
   const line = 'All the lines of this text are the same, but for nothing at all; тест 漢字 0123456789 abcdefghijklm\n';
   const count = Math.ceil(bytes / Buffer.byteLength(line));
@@ -71,12 +72,12 @@ for (const backend of terminalBackends) {
   const args = ['--shell-backend', backend];
 
   test(
-    `TERM-10 PROMISE-6 a writer that pauses holds the program up in little memory, and gets every byte (${backend})`,
+    `TERM-10 PROMISE-6 a writer that pauses blocks the program in little memory, and gets every byte (${backend})`,
     async ({ sandbox }) => {
       const id = await session(sandbox);
       const client = await TerminalClient.attach(sandbox, id, 'protocol=binary');
       client.send({ type: 'ack', offset: 0 });
-      const { line, digest, count } = printed(200 * mebibyte);
+      const { line, digest, count } = printed(many(200) * mebibyte);
       const memory = growth(sandbox);
       client.type(`${line}\n`);
       await until('it is held up', () => client.shownBytes > mebibyte);
@@ -101,7 +102,7 @@ for (const backend of terminalBackends) {
   );
 
   test(
-    `TERM-4 TERM-7 a line that is typed right behind a new size sees that size (${backend})`,
+    `TERM-4 TERM-7 a line typed right after a resize sees the new size (${backend})`,
     async ({ sandbox }) => {
       const id = await session(sandbox);
       const client = await TerminalClient.attach(sandbox, id);
@@ -121,7 +122,7 @@ for (const backend of terminalBackends) {
   );
 
   test(
-    `TERM-10 PROMISE-6 what nobody reads is typed up to a bound, in little memory, and the rest is told (${backend})`,
+    `TERM-10 PROMISE-6 input that no program reads is typed up to a limit, in little memory, and the rest is reported (${backend})`,
     async ({ sandbox }) => {
       const id = await session(sandbox);
       const client = await TerminalClient.attach(sandbox, id);
@@ -130,7 +131,7 @@ for (const backend of terminalBackends) {
       const before = client.ready?.['input_offset'] as number;
       const memory = growth(sandbox);
       client.send(Buffer.alloc(8 * mebibyte, 'x'));
-      await until('the rest is left out', () => (memory.look(), client.of('error').length > 0), 40_000);
+      await until('the rest is refused', () => (memory.look(), client.of('error').length > 0), 40_000);
       expect(client.of('error')[0]).toMatchObject({ code: 'terminal_busy' });
       expect(memory.look()).toBeLessThan(8 * mebibyte);
       const again = await TerminalClient.attach(sandbox, id);
@@ -142,7 +143,7 @@ for (const backend of terminalBackends) {
   );
 
   test(
-    `TERM-10 PROMISE-1 how much was typed is known to the byte after the death of the daemon (${backend})`,
+    `TERM-10 PROMISE-1 the amount of typed input is known to the byte after a daemon crash (${backend})`,
     async ({ sandbox }) => {
       const id = await session(sandbox);
       let typed = 0;
@@ -164,7 +165,7 @@ for (const backend of terminalBackends) {
 }
 
 test(
-  'TERM-10 PROMISE-6 a program waits for a keeper that is slower than it, in bounded memory, and goes on with it',
+  'TERM-10 PROMISE-6 a program waits for a slower keeper, in bounded memory, and continues with it',
   async ({ sandbox }) => {
     const id = await session(sandbox);
     const memory = growth(sandbox);

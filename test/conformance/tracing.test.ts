@@ -1,4 +1,4 @@
-/** Requests are told to an OpenTelemetry collector where one is configured. */
+/** Requests are reported to an OpenTelemetry collector when one is configured. */
 import { afterAll } from 'bun:test';
 import { Collector } from '../harness/otlp.ts';
 import { expect, test } from '../harness/sandbox.ts';
@@ -8,7 +8,7 @@ const collector = new Collector();
 afterAll(() => collector[Symbol.dispose]());
 
 test(
-  'OPS-TRACES a span for each request: the route, the status, and the parent that the client names',
+  'OPS-TRACES each request has a span: the route, the status, and the parent that the client names',
   async ({ sandbox }) => {
     const headers = { 'x-api-key': key };
     const traceId = '0af7651916cd43dd8448eb211c80319c';
@@ -36,14 +36,14 @@ test(
         'http.request.method': 'POST',
         'http.route': '/v2/commands',
         'http.response.status_code': 200,
-        'sandboxd.request_id': traceId,
+        'boxkeep.request_id': traceId,
       },
     });
     expect(spans[1]).toMatchObject({ parentSpanId: '', attributes: { 'http.response.status_code': 200 } });
     expect(spans[2]?.attributes).toMatchObject({ 'http.response.status_code': 404 });
     expect(Object.keys(spans[2]?.attributes ?? {})).not.toContain('http.route');
     for (const { milliseconds } of spans) expect(milliseconds).toBeGreaterThan(0);
-    expect(collector.resource).toMatchObject({ 'service.name': 'sandboxd', 'deployment.environment.name': 'test' });
+    expect(collector.resource).toMatchObject({ 'service.name': 'boxkeep', 'deployment.environment.name': 'test' });
     expect(collector.requests.map(({ path }) => path)).toContain('/v1/traces');
     expect(collector.requests[0]?.headers.get('x-tenant')).toBe('a b');
     for (const { body } of collector.requests) expect(Buffer.from(body).includes(key)).toBe(false);
@@ -59,7 +59,7 @@ test(
 );
 
 test(
-  'OPS-TRACES RUN-STOP a collector that is not there costs no request and no time at the end',
+  'OPS-TRACES RUN-STOP an unreachable collector costs no request and no time at the end',
   async ({ sandbox }) => {
     expect((await sandbox.request('GET /health')).status).toBe(200);
     const started = performance.now();

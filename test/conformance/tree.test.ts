@@ -1,4 +1,4 @@
-/** Trees in and out as tar archives: what they carry, what is refused, and that nothing lands by half. */
+/** Trees as tar archives in both directions: their content, refusals, and no partial results. */
 import {
   chmodSync,
   chownSync,
@@ -55,7 +55,7 @@ function makeTree(top: string): void {
   utimesSync(join(top, 'empty'), 900_000_000, 900_000_000);
 }
 
-test('FILE-14 GET /v2/fs/tree sends what GNU tar unpacks to the same tree', async ({ sandbox }) => {
+test('FILE-14 GET /v2/fs/tree sends an archive that GNU tar unpacks to the same tree', async ({ sandbox }) => {
   const [top, out] = [join(sandbox.directory, 'top'), join(sandbox.directory, 'out')];
   makeTree(top);
   mkdirSync(out);
@@ -63,7 +63,7 @@ test('FILE-14 GET /v2/fs/tree sends what GNU tar unpacks to the same tree', asyn
   expect(listing(out)).toEqual(listing(top));
 });
 
-test('FILE-15 PUT /v2/fs/tree makes the tree that GNU tar has packed, in each of its formats', async ({ sandbox }) => {
+test('FILE-15 PUT /v2/fs/tree creates the tree that GNU tar packed, in each of its formats', async ({ sandbox }) => {
   const top = join(sandbox.directory, 'top');
   makeTree(top);
   for (const format of ['gnu', 'posix']) {
@@ -78,7 +78,7 @@ test('FILE-15 PUT /v2/fs/tree makes the tree that GNU tar has packed, in each of
   expect([partsIn(join(sandbox.directory, 'below')), notesOf(sandbox)]).toEqual([[], []]);
 });
 
-test('FILE-14 FILE-15 a tree goes out and comes back the same, in each format', async ({ sandbox }) => {
+test('FILE-14 FILE-15 a tree round-trips unchanged, in each format', async ({ sandbox }) => {
   const top = join(sandbox.directory, 'top');
   makeTree(top);
   const plain = await get(sandbox, top);
@@ -101,7 +101,7 @@ test('FILE-14 FILE-15 a tree goes out and comes back the same, in each format', 
   }
 });
 
-test('FILE-14 what is excluded, and what has no content, is left out; one file is an archive of itself', async ({
+test('FILE-14 excluded entries and entries without content are skipped; a single file is an archive of itself', async ({
   sandbox,
 }) => {
   const top = join(sandbox.directory, 'top');
@@ -132,7 +132,7 @@ test('FILE-14 what is excluded, and what has no content, is left out; one file i
 });
 
 test(
-  'IDENT-3 all that is unpacked belongs to the account that is named, whoever owned it before',
+  'IDENT-3 all unpacked files belong to the named account, whatever owner the archive names',
   async ({ sandbox }) => {
     const { uid, gid, name } = testAccount;
     const entries = [
@@ -150,7 +150,7 @@ test(
   withTestAccount(),
 );
 
-test('FILE-15 into a directory that is there the archive is merged: other files stay, equal names are replaced', async ({
+test('FILE-15 an archive is merged into an existing directory: other files stay, equal names are replaced', async ({
   sandbox,
 }) => {
   const out = join(sandbox.directory, 'out');
@@ -183,7 +183,7 @@ test('FILE-15 into a directory that is there the archive is merged: other files 
 
 const file = { name: 'a/file', content: 'x' };
 
-test('FERR-1 what a bad GET /v2/fs/tree gets', async ({ sandbox }) => {
+test('FERR-1 bad GET /v2/fs/tree requests get their exact answers', async ({ sandbox }) => {
   for (const [path, status, errno] of [
     [join(sandbox.directory, 'absent'), 404, 'ENOENT'],
     ['/dev/null', 400, 'EINVAL'],
@@ -193,16 +193,16 @@ test('FERR-1 what a bad GET /v2/fs/tree gets', async ({ sandbox }) => {
     expect([path, got, body.data['errno_name'], body.data['operation']]).toEqual([path, status, errno, 'tree']);
   }
   const glob = await sandbox.request(`GET /v2/fs/tree?path=/tmp&exclude=${encodeURIComponent('[a')}`);
-  expect([glob.status, glob.body.message]).toEqual([400, 'exclude "[a" is no glob: it has a [ without a ]']);
+  expect([glob.status, glob.body.message]).toEqual([400, 'exclude "[a" is not a glob: it has a [ without a ]']);
   const format = await sandbox.request('GET /v2/fs/tree?path=/tmp&format=zip');
   expect([format.status, format.body.errors?.[0]?.type]).toEqual([422, 'enum']);
 });
 
-test('PROMISE-5 a client that goes in the middle of an archive leaves nothing', async ({ sandbox }) => {
+test('PROMISE-5 a client that disconnects during an archive leaves nothing', async ({ sandbox }) => {
   const out = join(sandbox.directory, 'out');
   const { hostname, port } = new URL(sandbox.url);
   const socket = connect(Number(port), hostname);
-  socket.on('error', () => undefined); // It may be closed on us while we write.
+  socket.on('error', () => undefined); // The daemon may close the connection during the write.
   socket.write(`PUT /v2/fs/tree?${query(out)} HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000000\r\n\r\n`);
   socket.write(archive([file, { name: 'more', content: Buffer.alloc(300_000) }]).subarray(0, 200_000));
   await until('the tree is being made', () => partsIn(sandbox.directory).length === 1);
@@ -213,11 +213,11 @@ test('PROMISE-5 a client that goes in the middle of an archive leaves nothing', 
 });
 
 test(
-  'PROMISE-5 a tree that a dead daemon was making is cleared by the next one',
+  'PROMISE-5 a tree that a crashed daemon left half-made is removed by the next one',
   async ({ sandbox }) => {
     const { hostname, port } = new URL(sandbox.url);
     const socket = connect(Number(port), hostname);
-    socket.on('error', () => undefined); // The daemon dies.
+    socket.on('error', () => undefined); // The daemon crashes.
     const target = `/v2/fs/tree?${query(join(sandbox.directory, 'out'))}`;
     socket.write(`PUT ${target} HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000000\r\n\r\n`);
     socket.write(archive([file, { name: 'more', content: Buffer.alloc(300_000) }]).subarray(0, 200_000));
@@ -231,7 +231,7 @@ test(
 );
 
 test(
-  'PROMISE-5 an archive that fills the disk answers 507, and what was there is whole',
+  'PROMISE-5 an archive that fills the disk answers 507, and existing files are whole',
   async ({ sandbox }) => {
     const out = join(sandbox.runtimeDirectory, 'out');
     mkdirSync(insideRuntime(sandbox, 'out'));
@@ -251,9 +251,7 @@ test(
   onSmallDisk(),
 );
 
-test('FILE-14 a file that changes its size while it is sent has the size that its header tells', async ({
-  sandbox,
-}) => {
+test('FILE-14 a file that changes its size during the transfer has the size of its header', async ({ sandbox }) => {
   const top = join(sandbox.directory, 'top');
   mkdirSync(top);
   writeFileSync(join(top, 'a'), Buffer.alloc(64 * 1024 * 1024, 'a'));
@@ -263,9 +261,9 @@ test('FILE-14 a file that changes its size while it is sent has the size that it
   const pieces = [(await reader.read()).value ?? new Uint8Array()];
   writeFileSync(join(top, 'a'), 'short');
   for (let next = await reader.read(); !next.done; next = await reader.read()) pieces.push(next.value);
-  const told = tar(['-tvf', '-'], Buffer.concat(pieces)).toString();
-  expect(told).toContain(' 67108864 ');
-  expect(told).toContain('./b');
+  const packed = tar(['-tvf', '-'], Buffer.concat(pieces)).toString();
+  expect(packed).toContain(' 67108864 ');
+  expect(packed).toContain('./b');
 });
 
 const segment = fc.oneof(
@@ -283,7 +281,7 @@ const node = fc.record({
   seconds: fc.integer({ min: 0, max: 4_000_000_000 }),
 });
 
-test('FILE-14 FILE-15 random trees go out and come back unchanged', async ({ sandbox }) => {
+test('FILE-14 FILE-15 random trees round-trip unchanged', async ({ sandbox }) => {
   let run = 0;
   await fc.assert(
     fc.asyncProperty(fc.array(node, { maxLength: 20 }), async (nodes) => {
@@ -307,7 +305,7 @@ interface Planted {
   readonly seconds: number;
 }
 
-/** Where a name is taken by something else, there is nothing to plant. */
+/** A name that is already taken is skipped. */
 function plant(top: string, path: readonly (string | Uint8Array)[], { kind, content, mode, seconds }: Planted): void {
   let at = Buffer.from(top);
   for (const [i, name] of path.entries()) {
@@ -324,9 +322,7 @@ function plant(top: string, path: readonly (string | Uint8Array)[], { kind, cont
   chmodSync(at, mode);
 }
 
-test('FILE-15 an archive that has been changed anywhere is refused or taken whole, and never lands by half', async ({
-  sandbox,
-}) => {
+test('FILE-15 a corrupted archive is refused or accepted whole, and never unpacked by half', async ({ sandbox }) => {
   const entries: Entry[] = [
     { name: 'd/', flag: '5', mode: 0o755 },
     { name: 'd/one', content: 'x'.repeat(700) },
@@ -359,7 +355,7 @@ test('FILE-15 an archive that has been changed anywhere is refused or taken whol
 });
 
 test(
-  'PROMISE-5 V2FS-TRICK a link of an account leads root nowhere on the way to what is missing, not even for a moment',
+  'PROMISE-5 V2FS-TRICK an account’s link never leads root elsewhere on the way to a missing directory, not even for a moment',
   async ({ sandbox }) => {
     const [home, roots] = [join(sandbox.directory, 'home'), join(sandbox.directory, 'roots')];
     for (const path of [home, roots]) mkdirSync(path);
@@ -382,7 +378,7 @@ async function endProcess(child: Bun.Subprocess): Promise<void> {
   await child.exited;
 }
 
-/** An account that puts a link to a directory of root's in the place of each directory it finds, and back again. */
+/** An account that repeatedly replaces each directory it finds by a link to a directory of root, and back. */
 const swap = `
 cd "$1" || exit
 while :; do

@@ -1,4 +1,4 @@
-/** What clients notice of an upgrade: that it is over, by the version, and nothing else. */
+/** An upgrade as clients see it: only the version changes. */
 import { test as programTest } from 'bun:test';
 import { createHash, randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
@@ -14,16 +14,16 @@ const followers = 20;
 const lines = 3000;
 const inputBytes = 2 * 1024 * 1024;
 const inputPieceBytes = 8192;
-/** Of a client between two requests: the machine of the test is busy then, and not overrun. */
+/** The pause of a client between two requests, so that the machine is busy but not overloaded. */
 const pauseMs = 40;
-/** Of each client, before the first upgrade: what a request takes on this machine now. */
+/** The number of requests of each client before the first upgrade, which measure this machine. */
 const requestsBefore = 5;
 /**
  * For a small machine; the promise of 100 ms is about the time that requests are held. On one on which other things run
  * too, a request may take so many times what the slowest one took before.
  */
-const mostMs = 2000;
-const mostTimes = 5;
+const maxMs = 2000;
+const maxFactor = 5;
 
 interface Load {
   isOver: boolean;
@@ -32,7 +32,7 @@ interface Load {
   readonly failures: string[];
 }
 
-/** Makes one request after the other until the load is over; every failure is kept. */
+/** Makes one request after the other until the load is over, and keeps every failure. */
 async function repeat(load: Load, what: string, everyMs: number, once: () => Promise<number>): Promise<void> {
   while (!load.isOver) {
     try {
@@ -55,7 +55,7 @@ async function runsCommands(sandbox: Sandbox, load: Load, index: number): Promis
   });
 }
 
-async function comesAnew(sandbox: Sandbox, load: Load, everyMs = pauseMs): Promise<void> {
+async function reconnects(sandbox: Sandbox, load: Load, everyMs = pauseMs): Promise<void> {
   await repeat(load, 'a new connection', everyMs, async () => {
     const start = performance.now();
     const response = await sandbox.fetch('GET /v2/commands/sessions');
@@ -100,7 +100,7 @@ function digest(bytes: string | Uint8Array): string {
   return createHash('sha256').update(bytes).digest('hex');
 }
 
-/** Several in a row, with what clients saw of them. */
+/** Runs several upgrades in a row, and collects what the clients saw. */
 async function upgradeUnderLoad(sandbox: Sandbox, load: Load): Promise<void> {
   const heldMs: number[] = [];
   for (let index = 0; index < upgrades; index++) {
@@ -115,7 +115,7 @@ async function upgradeUnderLoad(sandbox: Sandbox, load: Load): Promise<void> {
   );
 }
 
-test('RUN-UPGRADE under load no request fails, nothing is lost and nobody waits for long', async ({ sandbox }) => {
+test('RUN-UPGRADE under load no request fails, nothing is lost and no request waits for long', async ({ sandbox }) => {
   const load: Load = { isOver: false, slowestMs: 0, requests: 0, failures: [] };
   const init = sandbox.initPid;
   const script = `i=0; while [ $i -lt ${lines} ]; do echo "line $i"; i=$((i+1)); sleep 0.002; done; exit 5`;
@@ -128,9 +128,9 @@ test('RUN-UPGRADE under load no request fails, nothing is lost and nobody waits 
   const written = writes(sandbox, reading, input);
   const clients = [
     ...Array.from({ length: keptClients }, (_, index) => runsCommands(sandbox, load, index)),
-    ...Array.from({ length: newClients }, () => comesAnew(sandbox, load)),
+    ...Array.from({ length: newClients }, () => reconnects(sandbox, load)),
   ];
-  written.catch(() => null); // It is awaited below, and what goes wrong before is told first.
+  written.catch(() => null); // Awaited below; an earlier failure is reported first.
   await until('every client has an answer', () => load.requests >= requestsBefore * clients.length);
   const usualMs = load.slowestMs;
   await upgradeUnderLoad(sandbox, load);
@@ -138,7 +138,7 @@ test('RUN-UPGRADE under load no request fails, nothing is lost and nobody waits 
   await Promise.all(clients);
 
   expect(load.failures).toEqual([]);
-  expect(load.slowestMs).toBeLessThan(Math.max(mostMs, mostTimes * usualMs));
+  expect(load.slowestMs).toBeLessThan(Math.max(maxMs, maxFactor * usualMs));
   const printed = Array.from({ length: lines }, (_, index) => `line ${index}\n`).join('');
   expect(new Set(await Promise.all(followed))).toEqual(new Set([`exit 5 ${digest(printed)}`]));
   expect(await waited).toMatchObject({ stdout: 'waited\n', exit_code: 9 });
@@ -148,7 +148,7 @@ test('RUN-UPGRADE under load no request fails, nothing is lost and nobody waits 
   expect(sandbox.initPid).toBe(init);
 });
 
-test('RUN-UPGRADE the new version answers, the old process is gone, and the port is as closed as before', async ({
+test('RUN-UPGRADE the new version answers, the old process is gone, and the port is never closed', async ({
   sandbox,
 }) => {
   const old = sandbox.daemonPid;
@@ -161,7 +161,7 @@ test('RUN-UPGRADE the new version answers, the old process is gone, and the port
   await served;
 
   expect(outcome).toMatchObject({ code: 0, stderr: '' });
-  expect(outcome.stdout).toStartWith(`sandboxd ${before} is now ${nextVersion}, after `);
+  expect(outcome.stdout).toStartWith(`boxkeep ${before} is now ${nextVersion}, after `);
   expect((await sandbox.ok('GET /v2/sandbox'))['version']).toBe(nextVersion);
   await sandbox.ok(`POST /v2/commands/${id}/stdin`, { input: 'read\n', eof: true });
   await sandbox.ended(id);
@@ -170,21 +170,23 @@ test('RUN-UPGRADE the new version answers, the old process is gone, and the port
   expect(() => Bun.serve({ hostname: '127.0.0.1', port: Number(new URL(sandbox.url).port), fetch: echo })).toThrow();
 });
 
-test('RUN-UPGRADE a daemon that cannot take over is told in one line, and the old one serves on', async ({
+test('RUN-UPGRADE a daemon that cannot take over is reported in one line, and the old one keeps serving', async ({
   sandbox,
 }) => {
   const old = sandbox.daemonPid;
   const refused = await sandbox.upgrade(undefined, ['--file', '/bin/false']);
   expect([refused.code, refused.stdout]).toEqual([1, '']);
-  // Where it is an applet of busybox it does not know itself by the name it is run under, says so, and ends with 127.
-  expect(refused.stderr).toMatch(/^sandboxd: upgrade: the new daemon ended with (1|127) before it served[^\n]*\n$/);
+  // A busybox applet does not know the name it runs under, prints that, and exits with 127.
+  expect(refused.stderr).toMatch(/^boxkeep: upgrade: the new daemon ended with (1|127) before it served[^\n]*\n$/);
   expect(await sandbox.run({ command: 'echo still' })).toMatchObject({ stdout: 'still\n' });
   expect(sandbox.daemonPid).toBe(old);
-  expect(sandbox.stderr).toEndWith(`sandboxd: the upgrade was called off: ${refused.stderr.slice(19)}`);
+  expect(sandbox.stderr).toEndWith(
+    `boxkeep: the upgrade was called off: ${refused.stderr.slice('boxkeep: upgrade: '.length)}`,
+  );
   sandbox.stderr = '';
 });
 
-test('RUN-UPGRADE a new daemon that ends in the middle of taking over gives everything back', async ({ sandbox }) => {
+test('RUN-UPGRADE a new daemon that exits during the takeover gives everything back', async ({ sandbox }) => {
   const load: Load = { isOver: false, slowestMs: 0, requests: 0, failures: [] };
   const broken = await nextProgram(sandbox, 'broken', (main) =>
     main.replace('init.standBy(version);', 'init.standBy(version); process.exit(9);'),
@@ -214,7 +216,7 @@ test('RUN-UPGRADE a new daemon that ends in the middle of taking over gives ever
 
 test('RUN-UPGRADE a full queue of new connections loses none of them', async ({ sandbox }) => {
   const load: Load = { isOver: false, slowestMs: 0, requests: 0, failures: [] };
-  const clients = Array.from({ length: 64 }, () => comesAnew(sandbox, load, 0));
+  const clients = Array.from({ length: 64 }, () => reconnects(sandbox, load, 0));
   const served = sandbox.served();
   expect((await sandbox.upgrade()).code).toBe(0);
   await served;
@@ -232,17 +234,17 @@ async function upgradesAndRuns({ sandbox }: { sandbox: Sandbox }): Promise<void>
   expect(await sandbox.run({ command: 'exit 4' })).toMatchObject({ exit_code: 4 });
 }
 
-test('RUN-UPGRADE as PID 1, which init stays', upgradesAndRuns, {
+test('RUN-UPGRADE an upgrade as PID 1 keeps init as PID 1', upgradesAndRuns, {
   launcher: ['unshare', '--pid', '--fork', '--mount-proc', '--kill-child'],
 });
 
-programTest('RUN-UPGRADE where no daemon runs, that is said in one line', () => {
+programTest('RUN-UPGRADE without a running daemon, an upgrade fails with one line', () => {
   const { exitCode, stderr } = Bun.spawnSync([...clientCommand(), 'upgrade', '--runtime-dir', '/nowhere'], {
     env: { PATH: process.env['PATH'] },
   });
   expect(exitCode).toBe(1);
   expect(stderr.toString()).toBe(
-    'sandboxd: upgrade: no sandboxd that can be upgraded runs here (looked in /nowhere); give its --runtime-dir\n',
+    'boxkeep: upgrade: no boxkeep that can be upgraded runs here (looked in /nowhere); give its --runtime-dir\n',
   );
 });
 

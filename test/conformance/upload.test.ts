@@ -1,4 +1,4 @@
-/** Files of any size in: forms and plain bodies, what is wrong with them, and what is left when they end too soon. */
+/** Uploads of files of any size: forms and plain bodies, invalid ones, and the state after a broken upload. */
 import { createHash, randomBytes } from 'node:crypto';
 import {
   chmodSync,
@@ -32,8 +32,8 @@ function notesOf(sandbox: Sandbox): string[] {
   return existsSync(notes) ? readdirSync(notes) : [];
 }
 
-for (const place of ['before', 'behind'] as const) {
-  test(`FILE-12 POST /v2/fs/upload takes a form whose path comes ${place} the file`, async ({ sandbox }) => {
+for (const place of ['before', 'after'] as const) {
+  test(`FILE-12 POST /v2/fs/upload accepts a form whose path comes ${place} the file`, async ({ sandbox }) => {
     const content = randomBytes(3_000_000);
     const path = join(sandbox.directory, 'made/on the way/ünï.bin');
     const parts = [
@@ -47,11 +47,11 @@ for (const place of ['before', 'behind'] as const) {
     expect(readFileSync(path).equals(content)).toBe(true);
     expect(statSync(path).mode & 0o777).toBe(0o666 & ~process.umask());
     expect(notesOf(sandbox)).toEqual([]);
-    rmSync(join(sandbox.directory, 'tmp/uploads-0'), { recursive: true, force: true });
+    rmSync(join(sandbox.directory, 'tmp/other.bin'), { force: true });
   });
 }
 
-test('FILE-12 a directory takes the file under its own name, and a path with a slash at its end means one', async ({
+test('FILE-12 a directory receives the file under its own name, and a path with a trailing slash means a directory', async ({
   sandbox,
 }) => {
   const there = join(sandbox.directory, 'there');
@@ -70,8 +70,10 @@ test('FILE-12 a directory takes the file under its own name, and a path with a s
   }
 });
 
-test('FILE-12 without a path it goes to the upload directory, and never through a link there', async ({ sandbox }) => {
-  const uploads = join(sandbox.directory, `tmp/uploads-${process.getuid?.()}`);
+test('FILE-12 without a path the file goes to the temporary directory, and never through a link there', async ({
+  sandbox,
+}) => {
+  const uploads = join(sandbox.directory, 'tmp');
   const first = await sendForm(sandbox, [{ name: 'file', content: 'one', fileName: 'name.txt' }]);
   expect(first.body.data['file_path']).toBe(join(uploads, 'name.txt'));
   const second = await sendForm(sandbox, [{ name: 'file', content: 'two', fileName: 'name.txt' }]);
@@ -87,10 +89,48 @@ test('FILE-12 without a path it goes to the upload directory, and never through 
     `${uploads}/link: is a link`,
   ]);
   expect(readFileSync(victim, 'utf8')).toBe('mine');
-  rmSync(uploads, { recursive: true });
+  for (const name of ['name.txt', 'link']) rmSync(join(uploads, name));
 });
 
-test('FILE-12 a body that is no form goes to ?path=, through a link to its target, and keeps the mode', async ({
+test('FILE-12 a part without a file name is a file, before and after its path', async ({ sandbox }) => {
+  const parts = [
+    { name: 'path', content: join(sandbox.directory, 'from-a-reader') },
+    { name: 'file', content: 'read' },
+    { name: 'other', content: 'field' },
+  ];
+  for (const ordered of [parts, parts.toReversed()]) {
+    expect((await sendForm(sandbox, ordered)).body.data).toMatchObject({ file_size: 4, success: true });
+    expect(readFileSync(join(sandbox.directory, 'from-a-reader'), 'utf8')).toBe('read');
+    rmSync(join(sandbox.directory, 'from-a-reader'));
+  }
+  const unnamed = await sendForm(sandbox, [{ name: 'file', content: 'read' }]);
+  expect(unnamed.body.data['path']).toBe(join(sandbox.directory, 'tmp/upload'));
+  rmSync(join(sandbox.directory, 'tmp/upload'));
+});
+
+test('HTTP-415 a compressed body is refused with the name of its coding, and nothing is written or run', async ({
+  sandbox,
+}) => {
+  const path = join(sandbox.directory, 'encoded');
+  const routes = ['POST /v2/commands', `POST /v2/fs/upload?${query(path)}`, 'POST /v1/bash/exec'];
+  for (const route of routes) {
+    for (const coding of ['gzip', 'br', 'zstd, gzip']) {
+      const body = Bun.gzipSync(Buffer.from('{"command":"true"}'));
+      const answer = await sandbox.fetch(route, undefined, { body, headers: { 'content-encoding': coding } });
+      expect([answer.status, answer.headers.get('accept-encoding')]).toEqual([415, 'identity']);
+      expect(await answer.json()).toMatchObject({
+        message: `a body with the content encoding "${coding}" is not read here`,
+        hint: 'Send the body as it is, without Content-Encoding.',
+      });
+    }
+    const plain = { body: '{"command":"true"}', headers: { 'content-encoding': 'Identity' } };
+    expect((await sandbox.fetch(route, undefined, plain)).status).toBe(200);
+  }
+  expect((await sandbox.ok('GET /v2/commands'))['commands']).toHaveLength(2);
+  expect(readFileSync(path, 'utf8')).toBe('{"command":"true"}');
+});
+
+test('FILE-12 a body that is not a form goes to ?path=, through a link to its target, and keeps the mode', async ({
   sandbox,
 }) => {
   const path = join(sandbox.directory, 'tool');
@@ -105,7 +145,7 @@ test('FILE-12 a body that is no form goes to ?path=, through a link to its targe
 });
 
 test(
-  'IDENT-3 what an upload creates belongs to the account that is named, its directories too',
+  'IDENT-3 uploaded files belong to the named account, created directories too',
   async ({ sandbox }) => {
     const { uid, gid, name } = testAccount;
     const path = join(sandbox.directory, 'new/file');
@@ -116,7 +156,7 @@ test(
 );
 
 test(
-  'FERR-4 an upload that is refused names the path that was asked for',
+  'FERR-4 a refused upload names the requested path',
   async ({ sandbox }) => {
     const path = join(sandbox.directory, 'closed/new/file');
     for (const to of [path, join(path, '../../file'), `${path}/`]) {
@@ -163,7 +203,7 @@ const bad: readonly Bad[] = [
     what: 'an empty body that calls itself a form',
     body: () => Buffer.of(),
     status: 400,
-    message: /^the body is no form: /,
+    message: /^the body is not a form: /,
     hint: formHint,
   },
   {
@@ -171,7 +211,7 @@ const bad: readonly Bad[] = [
     body: (directory) => form([pathTo(directory), file]),
     type: 'multipart/form-data',
     status: 400,
-    message: 'the body is no form: Multipart: Boundary not found',
+    message: 'the body is not a form: Multipart: Boundary not found',
     hint: formHint,
   },
   {
@@ -186,7 +226,7 @@ const bad: readonly Bad[] = [
     what: 'a file by another name',
     body: (directory) => form([pathTo(directory), { ...file, name: 'files' }]),
     status: 422,
-    message: 'body.files: is no part of this form; the file is called file',
+    message: 'body.files: is not a part of this form; the file is called file',
     hint: seeErrors,
     errors: ['body.files value_error'],
   },
@@ -194,14 +234,14 @@ const bad: readonly Bad[] = [
     what: 'a form that is cut in the middle of the file',
     body: (directory) => form([pathTo(directory), { ...file, content: 'x'.repeat(500_000) }], '').subarray(0, -3),
     status: 400,
-    message: 'the body is no form: the form ends in the middle of a part',
+    message: 'the body is not a form: the form ends in the middle of a part',
     hint: formHint,
   },
   {
     what: 'a small form that comes at once and is cut in the middle of the file',
     body: (directory) => form([pathTo(directory), file], '').subarray(0, -2),
     status: 400,
-    message: 'the body is no form: the form ends in the middle of a part',
+    message: 'the body is not a form: the form ends in the middle of a part',
     hint: formHint,
   },
   {
@@ -209,7 +249,7 @@ const bad: readonly Bad[] = [
     body: (directory) =>
       form([pathTo(directory), ...Array.from({ length: 80 }, (_, i) => ({ name: `f${i}`, content: '' })), file]),
     status: 400,
-    message: 'the body is no form: the form has more than 64 fields',
+    message: 'the body is not a form: the form has more than 64 fields',
     hint: formHint,
   },
   {
@@ -229,11 +269,11 @@ const bad: readonly Bad[] = [
     errors: ['body.path value_error'],
   },
   {
-    what: 'a body that is no form, without a path',
+    what: 'a body that is not a form, without a path',
     body: () => Buffer.from('x'),
     type: 'application/octet-stream',
     status: 400,
-    message: 'a body that is no form says nothing of its place',
+    message: 'a body that is not a form names no destination',
     hint: 'Give ?path=, or send multipart/form-data with a part called file and a field called path.',
   },
   {
@@ -243,7 +283,7 @@ const bad: readonly Bad[] = [
     query: '/tmp/',
     status: 400,
     message: '/tmp: is a directory, and the file came without a name',
-    hint: 'Give the path of the file itself.',
+    hint: 'Pass the path of the file itself.',
     facts: { error_type: 'invalid_target', errno_name: 'EISDIR', operation: 'upload', path: '/tmp', retryable: false },
   },
   {
@@ -253,7 +293,7 @@ const bad: readonly Bad[] = [
     query: '/dev/null',
     status: 400,
     message: '/dev/null: is a device, not a regular file',
-    hint: 'POST /v2/commands runs what reads or writes pipes and devices.',
+    hint: 'Read or write pipes and devices with a command. POST /v2/commands starts a command.',
     facts: { error_type: 'invalid_target', errno_name: 'EINVAL', operation: 'upload' },
   },
   {
@@ -263,7 +303,7 @@ const bad: readonly Bad[] = [
     query: `/tmp/${'n'.repeat(256)}`,
     status: 400,
     message: /: File name too long$/,
-    hint: 'Give another path; GET /v2/fs/stat tells what is there.',
+    hint: 'Pass another path. GET /v2/fs/stat shows the type, the owner and the mode.',
     facts: { error_type: 'invalid_path', errno_name: 'ENAMETOOLONG', exception_type: 'NotADirectoryError' },
   },
   {
@@ -273,27 +313,35 @@ const bad: readonly Bad[] = [
     query: '/etc/passwd/below',
     status: 400,
     message: '/etc/passwd: Not a directory',
-    hint: 'Give another path; GET /v2/fs/stat tells what is there.',
+    hint: 'Pass another path. GET /v2/fs/stat shows the type, the owner and the mode.',
     facts: { error_type: 'invalid_path', errno_name: 'ENOTDIR', errno: 20, operation: 'upload' },
+  },
+  {
+    what: 'an empty path',
+    body: () => form([{ name: 'path', content: '' }, file]),
+    status: 422,
+    message: 'body.path: must have at least 1 characters or entries',
+    hint: seeErrors,
+    errors: ['body.path too_short'],
   },
 ];
 
-test('FERR-1 what a bad upload gets, with nothing left behind', async ({ sandbox }) => {
+test('FERR-1 bad uploads get their exact answers, with nothing left behind', async ({ sandbox }) => {
   for (const { what, body, type = formType, query: path, status, message, hint, errors, facts } of bad) {
     const reply = await send(sandbox, body(sandbox.directory), type, path === undefined ? '' : `?${query(path)}`);
-    const told = { what, status: reply.status, message: reply.body.message, hint: reply.body.hint };
+    const answer = { what, status: reply.status, message: reply.body.message, hint: reply.body.hint };
     const wanted = typeof message === 'string' ? message : expect.stringMatching(message);
-    expect(told).toEqual({ what, status, message: wanted, hint });
+    expect(answer).toEqual({ what, status, message: wanted, hint });
     expect(reply.body.errors?.map(({ location, type: kind }) => `${location} ${kind}`)).toEqual(errors as string[]);
     if (facts) expect(reply.body.data).toMatchObject(facts);
     expect([partsIn(sandbox.directory), notesOf(sandbox)]).toEqual([[], []]);
     expect(existsSync(join(sandbox.directory, 'not'))).toBe(false);
-    rmSync(join(sandbox.directory, 'tmp/uploads-0'), { recursive: true, force: true });
+    rmSync(join(sandbox.directory, 'tmp/x'), { force: true });
   }
 });
 
-for (const kind of ['a body of a told length', 'a body in chunks', 'a form'] as const) {
-  test(`PROMISE-5 a client that goes in the middle of ${kind} leaves the old file and nothing else`, async ({
+for (const kind of ['a body of known length', 'a body in chunks', 'a form'] as const) {
+  test(`PROMISE-5 a client that disconnects during ${kind} leaves the old file and nothing else`, async ({
     sandbox,
   }) => {
     const path = join(sandbox.directory, 'kept');
@@ -305,7 +353,7 @@ for (const kind of ['a body of a told length', 'a body in chunks', 'a form'] as 
     const chunk = kind === 'a body in chunks' ? `${content.length.toString(16)}\r\n` : '';
     const { hostname, port } = new URL(sandbox.url);
     const socket = connect(Number(port), hostname);
-    socket.on('error', () => undefined); // It may be closed on us while we write.
+    socket.on('error', () => undefined); // The daemon may close the connection during the write.
     socket.write(`${start}${type}${length}\r\n\r\n${chunk}`);
     socket.write(content);
     await until('the part is being written', () => partsIn(sandbox.directory).length === 1);
@@ -316,7 +364,7 @@ for (const kind of ['a body of a told length', 'a body in chunks', 'a form'] as 
 }
 
 test(
-  'HTTP-STALL an upload that stalls is given up, and nothing of it stays',
+  'HTTP-STALL an upload that stalls is refused after a timeout, and nothing of it stays',
   async ({ sandbox }) => {
     const path = join(sandbox.directory, 'stalled');
     const request = `POST /v2/fs/upload?${query(path)} HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n\r\nabc`;
@@ -351,7 +399,7 @@ test(
       const { status, body } = await upload();
       expect([status, body.data['error_type'], body.data['errno_name']]).toEqual([507, 'no_space_left', 'ENOSPC']);
       expect(body.data).toMatchObject({ operation: 'upload', errno: 28, exception_type: 'OSError', retryable: false });
-      expect(body.hint).toBe('Free some space and send it again; what was there before is still whole.');
+      expect(body.hint).toBe('Free some space and try again. The earlier content is intact.');
       expect(readFileSync(insideRuntime(sandbox, 'target'), 'utf8')).toBe('the old content');
       expect(partsIn(insideRuntime(sandbox))).toEqual([]);
     }
@@ -359,7 +407,6 @@ test(
     expect((await send(sandbox, Buffer.from('y'), 'text/plain', `?${query(path)}`)).status).toBe(507);
     freeDisk(sandbox);
     expect((await send(sandbox, Buffer.from('y'), 'text/plain', `?${query(path)}`)).status).toBe(200);
-    rmSync(join(sandbox.directory, 'tmp/uploads-0'), { recursive: true });
   },
   onSmallDisk(),
 );

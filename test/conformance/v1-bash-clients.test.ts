@@ -1,4 +1,4 @@
-/** The 1.x client libraries at work: their requests as they are on the wire, and that none of them runs a command twice. */
+/** The 1.x client libraries: their requests on the wire, none of which runs a command twice. */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test, type Json, type JsonObject, type Sandbox } from '../harness/sandbox.ts';
@@ -28,7 +28,7 @@ test('V1BASH-1 V1BASH-5 VER-3 the requests of every client library are understoo
 });
 
 test(
-  'V1BASH-1 VER-3 a client that tries again runs its command once, or never',
+  'V1BASH-1 VER-3 a client that retries runs its command once, or never',
   async ({ sandbox }) => {
     const log = join(sandbox.directory, 'log');
     const body = { session_id: 's', command: `echo ran >> ${log}` };
@@ -47,7 +47,7 @@ test(
   { args: ['--max-commands', '1'] },
 );
 
-/** Says that it has begun, and ends when it is let go. */
+/** A command that reports its start, and ends when the test releases it. */
 function waiting(sandbox: Sandbox): { command: string; begun: () => Promise<void>; letGo: () => void } {
   const [log, gate] = [join(sandbox.directory, 'log'), join(sandbox.directory, 'gate')];
   return {
@@ -83,7 +83,7 @@ test('V1BASH-1 VER-3 a command that has run is answered with 200, also when its 
   expect(readFileSync(join(sandbox.directory, 'log'), 'utf8')).toBe('ran\n');
 });
 
-test('V1BASH-1 V1BASH-3 RUN-UPGRADE an upgrade is not noticed: what waits is answered, nothing runs or is written twice', async ({
+test('V1BASH-1 V1BASH-3 RUN-UPGRADE an upgrade is invisible: waiting calls are answered, nothing runs or is written twice', async ({
   sandbox,
 }) => {
   const { command, begun, letGo } = waiting(sandbox);

@@ -1,4 +1,4 @@
-/** Sessions of the 1.x commands: ids as clients choose them, snapshots, closing, capacity, and input that is wrong. */
+/** Sessions of 1.x commands: ids that clients choose, snapshots, closing, capacity, and invalid input. */
 import { chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test, type Json, type JsonObject, type Sandbox } from '../harness/sandbox.ts';
@@ -39,7 +39,7 @@ test('V1BASH-5 V1BASH-6 a session is created, listed with every field, and found
   expect(Date.parse(again['last_used_at'])).toBeGreaterThanOrEqual(Date.parse(created['created_at']));
 });
 
-test('V1BASH-1 V1BASH-7 any text is the id of a session, on every route', async ({ sandbox }) => {
+test('V1BASH-1 V1BASH-7 any text is a valid session id, on every route', async ({ sandbox }) => {
   for (const id of ['a/b c?d#e%2F', 'sessions', '..x', 'ключ 🙂', '__proto__', 'x'.repeat(256)]) {
     const body = { session_id: id };
     expect(await exec(sandbox, { ...body, command: 'cat', async_mode: true })).toMatchObject(body);
@@ -56,7 +56,7 @@ test('V1BASH-1 V1BASH-7 any text is the id of a session, on every route', async 
   }
 });
 
-test('V1BASH-7 closing a session kills what runs in it, and its output can still be read', async ({ sandbox }) => {
+test('V1BASH-7 closing a session kills its processes, and its output stays readable', async ({ sandbox }) => {
   const waiting = exec(sandbox, { session_id: 's', command: 'echo begun; sleep 1000', timeout: 30 });
   await exec(sandbox, { session_id: 's', command: 'setsid sleep 1001 & sleep 1002', async_mode: true });
   await until('both run', async () => (await sessions(sandbox))['s']?.command_count === 2);
@@ -75,6 +75,23 @@ test('V1BASH-7 closing a session kills what runs in it, and its output can still
   expect((await sessions(sandbox))['s']).toMatchObject({ status: 'ready', command_count: 1 });
   const { sessions: listed } = await sandbox.ok('GET /v2/commands/sessions');
   expect(listed.map((session: Json) => session.session_id)).toEqual(['s']);
+});
+
+test('V1BASH-9 a session with a missing exec_dir starts in the workspace, and the answer reports that', async ({
+  sandbox,
+}) => {
+  const body = { session_id: 's', exec_dir: join(sandbox.directory, 'missing') };
+  const { stdout: workspace } = await exec(sandbox, { command: 'pwd' });
+  const created = await sandbox.request('POST /v1/bash/sessions/create', body);
+  expect([created.status, created.body.success, created.body.message]).toEqual([
+    200,
+    true,
+    `exec_dir ${body.exec_dir} cannot be entered; the session starts in ${workspace.trim()}`,
+  ]);
+  expect(created.body.data).toMatchObject({ session_id: 's', working_dir: workspace.trim() });
+  expect(await exec(sandbox, { session_id: 's', command: 'pwd' })).toMatchObject({ stdout: workspace });
+  const again = await sandbox.request('POST /v1/bash/sessions/create', body);
+  expect(again.body.message).toBe('Operation successful');
 });
 
 test(
@@ -97,7 +114,9 @@ test(
   restarted,
 );
 
-test('V1BASH-2 V1BASH-3 V1BASH-4 V1BASH-7 what is not there is 404, and says what to do', async ({ sandbox }) => {
+test('V1BASH-2 V1BASH-3 V1BASH-4 V1BASH-7 an unknown session or command is 404, with the next step', async ({
+  sandbox,
+}) => {
   const { session_id: other, command_id: id } = await exec(sandbox, { session_id: 'other', command: 'true' });
   const unknown: [string, Record<string, unknown>][] = [
     ['POST /v1/bash/output', { session_id: 'none' }],
@@ -120,7 +139,7 @@ test('V1BASH-2 V1BASH-3 V1BASH-4 V1BASH-7 what is not there is 404, and says wha
   expect((await sandbox.request('POST /v1/bash/write', { session_id: 'empty', input: 'x' })).status).toBe(404);
 });
 
-test('V1BASH-1 ERR-422 what is no value for a field is 422, and nothing is started', async ({ sandbox }) => {
+test('V1BASH-1 ERR-422 an invalid field value is 422, and nothing starts', async ({ sandbox }) => {
   const command = `touch ${join(sandbox.directory, 'started')}`;
   const wrong: [string, Record<string, unknown>, string, string][] = [
     ['exec', {}, 'body.command', 'missing'],
@@ -154,7 +173,7 @@ test('V1BASH-1 ERR-422 what is no value for a field is 422, and nothing is start
 });
 
 test(
-  'V1BASH-1 sessions that nobody asked for make room, those with a name or a running command stay',
+  'V1BASH-1 implicit sessions are evicted for new ones; named sessions and running commands stay',
   async ({ sandbox }) => {
     const first = await exec(sandbox, { command: 'true', exec_dir: '/usr' });
     const busy = await exec(sandbox, { command: 'sleep 1000', async_mode: true });
@@ -165,7 +184,7 @@ test(
     expect(Object.keys(await sessions(sandbox)).toSorted()).toEqual(
       [busy['session_id'], 'named', ...last.slice(-2)].toSorted(),
     );
-    // One that has gone is created again by its id, and the output of its commands is not lost.
+    // A lost session is created again by its id, and the output of its commands is kept.
     expect(await sandbox.ok('POST /v1/bash/output', { session_id: first['session_id'] })).toMatchObject({
       command: { command_id: first['command_id'], status: 'completed' },
     });
@@ -179,8 +198,19 @@ test(
   { args: ['--max-command-sessions', '4'] },
 );
 
+test('V1BASH-8 three hundred commands without a session never get 429, in a row and two hundred at once', async ({
+  sandbox,
+}) => {
+  for (let n = 0; n < 300; n++) await exec(sandbox, { command: 'true' });
+  const outputs = await Promise.all(
+    Array.from({ length: 200 }, async (_, n) => (await exec(sandbox, { command: `echo ${n}` }))['stdout'] as string),
+  );
+  expect(outputs).toEqual(outputs.map((_, n) => `${n}\n`));
+  expect(Object.keys(await sessions(sandbox))).toHaveLength(256);
+});
+
 test(
-  'V1BASH-1 an account that has no home it can enter runs commands at the root',
+  'V1BASH-1 an account without a home that it can enter runs commands at the root',
   async ({ sandbox }) => {
     expect(await exec(sandbox, { session_id: 'it', command: 'pwd' })).toMatchObject({ stdout: '/\n', exit_code: 0 });
     expect(await exec(sandbox, { command: 'pwd' })).toMatchObject({ stdout: '/\n', exit_code: 0 });

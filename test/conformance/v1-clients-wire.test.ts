@@ -1,4 +1,4 @@
-/** The requests of the 1.x clients as they stand on the wire: three languages, and what each makes of an answer. */
+/** The requests of the 1.x clients on the wire, in three languages, and how each reads the answers. */
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { dialects, leftOut, sendAs, type Dialect, type WireReply } from '../harness/client-wire.ts';
@@ -15,7 +15,7 @@ function expectEnvelope(what: unknown, { status, headers, body }: WireReply, exp
   expect([what, body.success]).toEqual([what, expected === 200]);
 }
 
-/** Calls whose arguments may all be left out, and what they answer where nothing is there but the daemon. */
+/** Calls whose arguments are all optional, with their answers from a daemon without other programs. */
 const withoutArguments: Readonly<Record<string, readonly number[]>> = {
   'POST /v1/bash/sessions/create': [200],
   'POST /v1/shell/sessions/create': [200],
@@ -27,7 +27,7 @@ const withoutArguments: Readonly<Record<string, readonly number[]>> = {
 };
 
 test(
-  'HTTP-EMPTY VER-3 a call without arguments is one, whatever each client makes of nothing',
+  'HTTP-EMPTY VER-3 a call without arguments works, however each client encodes an empty body',
   async ({ sandbox }) => {
     for (const [route, statuses] of Object.entries(withoutArguments)) {
       const answers = await Promise.all(
@@ -52,7 +52,7 @@ test('HTTP-EMPTY V1WATCH-2 a watcher is polled without arguments', async ({ sand
   await sendAs('python', sandbox, `DELETE /v1/file/watch/${id}`);
 });
 
-test('V1BASH-7 V1CODE-4 VER-3 what has no body has no content type either', async ({ sandbox }) => {
+test('V1BASH-7 V1CODE-4 VER-3 a request without a body needs no content type', async ({ sandbox }) => {
   for (const dialect of dialects) {
     const created = await sendAs(dialect, sandbox, 'POST /v1/bash/sessions/create', { body: leftOut(dialect) });
     const id = created.body.data['session_id'] as string;
@@ -77,7 +77,7 @@ const bad: readonly (readonly [string, string, string, string])[] = [
   ['POST /v1/display/record', '{"action": "pause"}', 'body.action', 'enum'],
 ];
 
-test('ERR-422 VER-3 each client reads what is wrong with a body from errors', async ({ sandbox }) => {
+test('ERR-422 VER-3 each client reads the invalid fields of a body from errors', async ({ sandbox }) => {
   for (const [route, body, location, type] of bad) {
     for (const dialect of dialects) {
       const reply = await sendAs(dialect, sandbox, route, { body });
@@ -92,7 +92,7 @@ test('ERR-422 VER-3 each client reads what is wrong with a body from errors', as
 });
 
 test(
-  'ERR-401 ERR-404 ERR-405 ERR-503 VER-3 failures have the envelope, which every client hands on',
+  'ERR-401 ERR-404 ERR-405 ERR-503 VER-3 failures have the envelope, which every client passes on',
   async ({ sandbox }) => {
     const cases: readonly (readonly [string, string | undefined, number])[] = [
       ['GET /v1/bash/sessions', undefined, 401],
@@ -104,7 +104,7 @@ test(
       ['DELETE /v1/browser/tabs/0', undefined, 404],
       ['GET /v1/browser/cookies?urls=https%3A%2F%2Fa.example%2Chttps%3A%2F%2Fb.example', undefined, 503],
       ['GET /v1/browser/network/requests', undefined, 503],
-      // Of the Go client alone: a page of the image, which the gateway has where there is one.
+      // Only in the Go client: a page of the image, which the gateway serves where one runs.
       ['GET /terminal', undefined, 404],
     ];
     for (const [route, body, status] of cases) {
@@ -117,13 +117,13 @@ test(
   { env: { SVC_API_KEY: key } },
 );
 
-/** JavaScript asks three times in all, Go twice, on 408, 429 and every 5xx. */
-function isAskedAgain(status: number): boolean {
+/** The JavaScript client makes three attempts in all, the Go client two, on 408, 429 and every 5xx. */
+function isRetried(status: number): boolean {
   return status === 408 || status === 429 || status >= 500;
 }
 
 test(
-  'ERR-429 V1BASH-1 who is refused for want of room may ask again: nothing was started',
+  'ERR-429 V1BASH-1 a client refused at a limit may retry: nothing was started',
   async ({ sandbox }) => {
     const run = (dialect: Dialect, command: string, more: object = {}) =>
       sendAs(dialect, sandbox, 'POST /v1/bash/exec', { body: JSON.stringify({ command, ...more }) });
@@ -147,7 +147,7 @@ test(
 );
 
 test(
-  'V1BASH-1 V1SHELL-4 VER-3 nothing that was started is answered so that a client asks again',
+  'V1BASH-1 V1SHELL-4 VER-3 a started command is never answered with a status that clients retry',
   async ({ sandbox }) => {
     const runs = join(sandbox.directory, 'runs');
     const append = `echo ran >> ${runs}; `;
@@ -164,7 +164,7 @@ test(
       for (const route of ['POST /v1/bash/exec', 'POST /v1/shell/exec']) {
         const body = JSON.stringify({ command: append + ending, ...more });
         const reply = await sendAs('javascript', sandbox, route, { body });
-        expect([route, ending, reply.status, isAskedAgain(reply.status)]).toEqual([route, ending, 200, false]);
+        expect([route, ending, reply.status, isRetried(reply.status)]).toEqual([route, ending, 200, false]);
         started += 1;
       }
     }
@@ -173,7 +173,7 @@ test(
   withPlainAccount(),
 );
 
-test('V1FILE-15 VER-3 uploads of each client arrive: the file first, its path behind it or not at all', async ({
+test('V1FILE-15 VER-3 uploads of each client arrive: the file first, its path after it or absent', async ({
   sandbox,
 }) => {
   const unnamed = { python: 'upload', javascript: 'blob', go: 'file' } as const;
@@ -202,7 +202,7 @@ test('V1FILE-15 VER-3 uploads of each client arrive: the file first, its path be
   }
 });
 
-test('V1WATCH-2 VER-3 a cursor is called since by the older clients, and cursor by the newer', async ({ sandbox }) => {
+test('V1WATCH-2 VER-3 older clients send the cursor as since, newer ones as cursor', async ({ sandbox }) => {
   const body = JSON.stringify({ path: sandbox.directory, exclude: ['runtime', 'tmp'], debounce: 50 });
   const created = await sendAs('python', sandbox, 'POST /v1/file/watch', { body });
   const id = created.body.data['watcher_id'] as string;
@@ -223,7 +223,7 @@ test('V1WATCH-2 VER-3 a cursor is called since by the older clients, and cursor 
   await sendAs('python', sandbox, `DELETE /v1/file/watch/${id}`);
 });
 
-test('V1WATCH-3 VER-3 the stream of events is Server-Sent Events for whoever accepts anything', async ({ sandbox }) => {
+test('V1WATCH-3 VER-3 the event stream is Server-Sent Events for clients that accept anything', async ({ sandbox }) => {
   const body = JSON.stringify({ path: sandbox.directory, exclude: ['runtime', 'tmp'] });
   const created = await sendAs('go', sandbox, 'POST /v1/file/watch', { body });
   const id = created.body.data['watcher_id'] as string;
@@ -243,7 +243,9 @@ async function download(sandbox: Sandbox, dialect: Dialect, path: string): Promi
   return sendAs(dialect, sandbox, `GET /v1/file/download?path=${encodeURIComponent(path)}`);
 }
 
-test('V1FILE-16 VER-3 a download without a change policy is bytes, and its failure a status', async ({ sandbox }) => {
+test('V1FILE-16 VER-3 a download without a change policy returns bytes, and a failure its status', async ({
+  sandbox,
+}) => {
   const path = join(sandbox.directory, 'some file.txt');
   await sandbox.run({ command: `printf 'one\\ntwo\\n' > '${path}'` });
   for (const dialect of dialects) {

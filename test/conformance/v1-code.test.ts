@@ -1,4 +1,4 @@
-/** What a 1.x client may rely on when it runs code of any language. */
+/** The behavior of 1.x code runs in any language. */
 import { chmodSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll } from 'bun:test';
@@ -17,7 +17,7 @@ function execute(sandbox: Sandbox, body: object): Promise<JsonObject> {
 }
 
 test(
-  'V1CODE-1 the guide’s programs of both languages run, and tell what they have printed',
+  'V1CODE-1 the guide’s programs of both languages run, and return their output',
   async ({ sandbox }) => {
     const python = { language: 'python', code: 'print(sum([1, 2, 3]))' };
     expect(await execute(sandbox, python)).toEqual({
@@ -45,7 +45,7 @@ test(
 );
 
 test(
-  'V1CODE-1 what is printed is the first output, in one piece, however it came',
+  'V1CODE-1 printed output is the first output, in one piece, however it arrived',
   async ({ sandbox }) => {
     const code = 'import sys\nfor n in range(3):\n  print(n)\n  print("no", file=sys.stderr)\n  display(n)\n40 + 2';
     const { outputs } = await execute(sandbox, { language: 'python', code });
@@ -62,7 +62,7 @@ test(
 );
 
 test(
-  'V1CODE-1 code that fails or is too slow is a request that was handled: its status tells',
+  'V1CODE-1 code that fails or is too slow is a handled request, with the failure in its status',
   async ({ sandbox }) => {
     const failed = await execute(sandbox, { language: 'python', code: 'print("before")\n1 / 0' });
     expect(failed).toMatchObject({ status: 'error', exit_code: 1, stdout: 'before\n' });
@@ -84,14 +84,14 @@ test(
 );
 
 test(
-  'V1CODE-1 stateful keeps variables in a session of its own or of a name, apart for each language',
+  'V1CODE-1 stateful keeps variables in a session of its own or a named one, separately for each language',
   async ({ sandbox }) => {
     const first = await execute(sandbox, { language: 'python', code: 'kept = 1', stateful: true });
     expect(first['session_id']).toEqual(expect.any(String));
     const again = { language: 'python', code: 'kept + 1', stateful: true, session_id: first['session_id'] };
     expect(await execute(sandbox, again)).toMatchObject({ outputs: [{ data: { 'text/plain': '2' } }] });
 
-    // The same name is one session in each language, and any text is a name.
+    // The same name is a separate session in each language, and any text is a name.
     for (const name of ['chat', 'user 42/ü', 'javascript.x', '__proto__']) {
       await execute(sandbox, { language: 'python', code: 'x = "of python"', session_id: name });
       await execute(sandbox, { language: 'javascript', code: 'const x = "of javascript"', session_id: name });
@@ -102,7 +102,7 @@ test(
       const read = { language: 'javascript', code: 'console.log(x)', session_id: name };
       expect(await execute(sandbox, read)).toMatchObject({ session_id: name, stdout: 'of javascript\n' });
     }
-    // The first of a name is called so everywhere.
+    // The first session with a name has that name on every route.
     const { sessions } = await sandbox.ok('GET /v2/code/sessions');
     expect(sessions).toMatchObject({ chat: { language: 'python' }, 'javascript.chat': { language: 'javascript' } });
     const made = { language: 'javascript', session_id: 'shared', code: 'const y = 1' };
@@ -118,7 +118,34 @@ test(
 );
 
 test(
-  'V1CODE-1 code runs where it is told to; a place that is not there is told as an error of the code',
+  'V1CODE-1 CODE-12 a session with any 1.x name is listed by v2, and deleted under the id of that list',
+  async ({ sandbox }) => {
+    for (const id of ['chat', 'sessions', 'user 42/ü', 'ü'.repeat(64), 'x'.repeat(128)])
+      for (const language of ['python', 'javascript']) await execute(sandbox, { language, code: '1', session_id: id });
+    const { sessions } = await sandbox.ok('GET /v2/code/sessions');
+    expect(Object.keys(sessions)).toHaveLength(10);
+    for (const id of Object.keys(sessions)) {
+      expect(await sandbox.ok(`GET /v2/code/sessions/${id}`)).toMatchObject({ session_id: id });
+      expect(await sandbox.ok(`DELETE /v2/code/sessions/${id}`)).toEqual({ session_id: id });
+    }
+    expect(await sandbox.ok('GET /v2/code/sessions')).toEqual({ sessions: {} });
+  },
+  native,
+);
+
+test(
+  'V1CODE-1 the value of the last expression is an output, and is not printed',
+  async ({ sandbox }) => {
+    expect(await execute(sandbox, { language: 'python', code: '2**10' })).toMatchObject({
+      stdout: '',
+      outputs: [{ output_type: 'execute_result', data: { 'text/plain': '1024' } }],
+    });
+  },
+  native,
+);
+
+test(
+  'V1CODE-1 code runs in the requested directory, and a missing directory is an error of the code',
   async ({ sandbox }) => {
     const place = join(sandbox.directory, 'place');
     mkdirSync(place);
@@ -134,9 +161,10 @@ test(
         expect(reply.body.data['outputs']).toMatchObject([{ output_type: 'error', ename: 'DirectoryError' }]);
       }
     }
-    const own = 'class DirectoryError(Exception): pass\nraise DirectoryError("of the code")';
+    const own = `class DirectoryError(Exception): pass\nraise DirectoryError("working directory ${place}: of the code")`;
     const thrown = await sandbox.request('POST /v1/code/execute', { language: 'python', code: own, cwd: place });
     expect(thrown).toMatchObject({ status: 200, body: { success: true, data: { status: 'error' } } });
+    expect(thrown.body.message).toBe('The code ended with an error');
     const impossible = await sandbox.request('POST /v1/code/execute', { language: 'python', code: '1', cwd: 'a\0b' });
     expect(impossible.status).toBe(400);
   },
@@ -144,7 +172,7 @@ test(
 );
 
 test(
-  'V1CODE-1 what a 1.x client may leave out may be null or unknown, and what is wrong is named',
+  'V1CODE-1 optional fields may be null or unknown, and an invalid field is named',
   async ({ sandbox }) => {
     const nothing = { timeout: null, cwd: null, session_id: null, unheard_of: 1 };
     expect(await execute(sandbox, { language: 'python', code: '', ...nothing })).toMatchObject({
@@ -190,7 +218,7 @@ test(
 );
 
 test(
-  'V1CODE-1 a language that is not there is 503, before anything is begun',
+  'V1CODE-1 a language that is not installed is 503, before anything starts',
   async ({ sandbox }) => {
     const reply = await sandbox.request('POST /v1/code/execute', { language: 'javascript', code: '1' });
     expect([reply.status, reply.body.hint]).toEqual([503, expect.stringContaining('Install Node.js')]);
@@ -204,7 +232,7 @@ test(
 );
 
 test(
-  'V1CODE-1 a session whose cell runs has its next one wait, and one that nobody uses is closed in time',
+  'V1CODE-1 a busy session queues its next cell, and an unused one is closed in time',
   async ({ sandbox }) => {
     const slow = execute(sandbox, { language: 'python', code: 'import time\ntime.sleep(0.3)\nx = 1', session_id: 's' });
     await until(
@@ -224,7 +252,7 @@ test(
 );
 
 test(
-  'V1CODE-1 an account that has no home it can enter runs code at the root',
+  'V1CODE-1 an account without a home that it can enter runs code at the root',
   async ({ sandbox }) => {
     for (const [language, code] of [
       ['python', 'import os; print(os.getcwd())'],

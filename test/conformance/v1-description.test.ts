@@ -1,4 +1,4 @@
-/** What v1 serves is what the 1.x clients were made from: its description against theirs, field by field. */
+/** The description of v1 against the one that the 1.x clients were generated from, field by field. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test as plainTest } from 'bun:test';
@@ -8,9 +8,10 @@ import { clientRoutes } from '../harness/v1-clients.ts';
 import { agreedDifferences } from '../harness/v1-differences.ts';
 import type { Schema } from '../harness/schema-differences.ts';
 
-/** Served here, and not in their document: the specification has them, and names their bodies. */
+/** Routes of v1 that are absent from the 1.x document; the specification names them and their bodies. */
 const beside: readonly string[] = [
   'GET /v1/capabilities',
+  'GET /v1/jupyter/sessions/{session_id}',
   'GET /v1/openapi.json',
   'GET /v1/ping',
   'GET /v1/shell/ws',
@@ -36,7 +37,9 @@ test('VER-2 VER-3 every operation of the 1.x clients is described, and nothing e
   expect(ofClients.map(({ name }) => name).filter((name) => !served.includes(name))).toEqual([]);
 });
 
-test('VER-2 VER-3 the fields of every operation are those that the 1.x clients were made from', async ({ sandbox }) => {
+test('VER-2 VER-3 the fields of every operation are those that the 1.x clients were generated from', async ({
+  sandbox,
+}) => {
   const ours = await described(sandbox);
   const served = operationNames(ours);
   const shared = operationNames(contract).filter((name) => served.includes(name));
@@ -53,7 +56,7 @@ const object = (properties: Record<string, Schema>, required: string[] = []): Sc
   required,
 });
 
-/** What is asked for: theirs, ours, and the difference that is told. */
+/** Request schemas: 1.x, ours, and the reported difference. */
 const asked: readonly (readonly [Schema, Schema, readonly string[]])[] = [
   [object({ a: { anyOf: [text, nothing] } }), object({ a: { type: ['string', 'null'], default: null } }), []],
   [{ oneOf: [{ const: 'x' }, { const: 'y' }] }, { type: 'string', enum: ['y', 'x'] }, []],
@@ -83,7 +86,7 @@ const asked: readonly (readonly [Schema, Schema, readonly string[]])[] = [
   ],
 ];
 
-/** What is answered: less than what is expected will do, and every field is always there. */
+/** Response schemas: ours may be narrower than expected, and every field is always present. */
 const answered: readonly (readonly [Schema, Schema, readonly string[]])[] = [
   [{}, text, []],
   [{ anyOf: [text, nothing] }, text, []],
@@ -105,19 +108,19 @@ function documentOf(place: 'body' | 'answer', schema: Schema): ApiDocument {
   return { paths: { '/x': { post } }, components: { schemas: { Named: text } } };
 }
 
-plainTest('VER-2 each kind of difference between two descriptions is seen, and told once', () => {
+plainTest('VER-2 each kind of difference between two descriptions is reported once', () => {
   for (const [place, cases] of Object.entries({ body: asked, answer: answered }) as [
     'body' | 'answer',
     typeof asked,
   ][]) {
     for (const [theirs, ours, lines] of cases) {
-      const told = operationDifferences('POST /x', documentOf(place, theirs), documentOf(place, ours));
-      expect([theirs, ours, told]).toEqual([theirs, ours, lines.map((line) => `POST /x ${line}`)]);
+      const reported = operationDifferences('POST /x', documentOf(place, theirs), documentOf(place, ours));
+      expect([theirs, ours, reported]).toEqual([theirs, ours, lines.map((line) => `POST /x ${line}`)]);
     }
   }
 });
 
-plainTest('VER-2 parameters and statuses that differ are seen', () => {
+plainTest('VER-2 differing parameters and statuses are reported', () => {
   const parameter = { name: 'a', in: 'query', schema: text };
   const theirs: ApiDocument = {
     paths: { '/x': { get: { parameters: [parameter], responses: { 200: {}, 409: {} } } } },

@@ -1,14 +1,20 @@
-/** The editor of 1.x, as the tools of agents use it: what it shows, what it changes, and why it does not. */
+/** The editor of 1.x as agent tools use it: its views, its changes, and its refusals. */
 import { existsSync, mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test, type JsonObject, type Sandbox } from '../harness/sandbox.ts';
-import { failed, post } from '../harness/v1-files.ts';
+import { post } from '../harness/v1-files.ts';
 
 const edit = (sandbox: Sandbox, body: object): Promise<JsonObject> => post(sandbox, 'str_replace_editor', body);
 
-/** The message of a refusal; it is in both places. */
+/**
+ * The message of a refusal, which the answer contains twice. Refusals of the editor are 400, those of the file system
+ * 200.
+ */
 async function refusal(sandbox: Sandbox, body: object): Promise<string> {
-  const data = await failed(sandbox, 'str_replace_editor', body);
+  const { status, body: answer } = await sandbox.request('POST /v1/file/str_replace_editor', body);
+  const { success, message, data } = answer;
+  expect([success, data['message']]).toEqual([false, message]);
+  expect([message, status]).toEqual([message, data['errno_name'] === 'EINVAL' ? 400 : 200]);
   expect(data['operation']).toBe('str_replace_editor');
   expect(Object.keys(data).toSorted()).toEqual(
     ['path', 'operation', 'message', 'error_type', 'retryable', 'errno', 'errno_name', 'exception_type'].toSorted(),
@@ -40,7 +46,7 @@ test('V1FILE-3 view shows a file with its lines numbered, as cat -n does', async
   });
 });
 
-test('V1FILE-3 view_range is from one line to another, both shown, and -1 is the end', async ({ sandbox }) => {
+test('V1FILE-3 view_range includes both its lines, and -1 is the end', async ({ sandbox }) => {
   const path = fileWith(sandbox, Array.from({ length: 12 }, (_, i) => `line ${i + 1}\n`).join(''));
   const view = async (view_range: readonly number[] | null) =>
     (await edit(sandbox, { command: 'view', path, view_range }))['output'] as string;
@@ -65,7 +71,7 @@ test('V1FILE-3 view_range is from one line to another, both shown, and -1 is the
   }
 });
 
-test('V1FILE-3 what is too long to be read is clipped at 16000 characters', async ({ sandbox }) => {
+test('V1FILE-3 output too long to read is clipped at 16000 characters', async ({ sandbox }) => {
   const path = fileWith(sandbox, '😀'.repeat(16_001));
   const { output } = await edit(sandbox, { command: 'view', path });
   expect(output).toContain(`     1\t${'😀'.repeat(16_000)}<response clipped>`);
@@ -73,9 +79,7 @@ test('V1FILE-3 what is too long to be read is clipped at 16000 characters', asyn
   expect((await edit(sandbox, { command: 'view', path: whole }))['output']).not.toContain('clipped');
 });
 
-test('V1FILE-3 the lines around an edit are shown as they stand in the file, and cut when they are long', async ({
-  sandbox,
-}) => {
+test('V1FILE-3 the lines around an edit are shown as in the file, and cut when they are long', async ({ sandbox }) => {
   const line = 'fetch("GET /v2/fs/read")';
   const path = fileWith(sandbox, `${line}\nold\n`);
   const replaced = { command: 'str_replace', path, old_str: 'old' };
@@ -101,7 +105,7 @@ test('V1FILE-3 view shows a directory two levels deep, without hidden names', as
   expect((await edit(sandbox, { command: 'view', path: empty }))['output']).toEndWith(`hidden items:\n${empty}/\n`);
 });
 
-test('V1FILE-3 ranges of directories and office files are not served, with 400 and why', async ({ sandbox }) => {
+test('V1FILE-3 ranges of directories and office files are refused with 400 and a reason', async ({ sandbox }) => {
   const text = fileWith(sandbox, 'x');
   const book = fileWith(sandbox, 'x', 'book.XLSX');
   for (const [body, message] of [
@@ -120,7 +124,7 @@ test('V1FILE-3 ranges of directories and office files are not served, with 400 a
   expect((await edit(sandbox, { command: 'view', path: text, ...left }))['output']).toContain('     1\tx\n');
 });
 
-test('V1FILE-3 create makes a file and what leads to it, and never replaces one', async ({ sandbox }) => {
+test('V1FILE-3 create makes a file and its parents, and never replaces a file', async ({ sandbox }) => {
   const path = join(sandbox.directory, 'fresh/tree/file.py');
   expect(await edit(sandbox, { command: 'create', path, file_text: 'x = 1\n' })).toEqual({
     ...nothing,
@@ -140,7 +144,7 @@ test('V1FILE-3 create makes a file and what leads to it, and never replaces one'
   });
 });
 
-test('V1FILE-3 of many that create one file at a time, one does', async ({ sandbox }) => {
+test('V1FILE-3 of many concurrent creates of one file, one succeeds', async ({ sandbox }) => {
   const path = join(sandbox.directory, 'contested');
   const texts = Array.from({ length: 20 }, (_, i) => `text ${i}`);
   const answers = await Promise.all(
@@ -154,7 +158,7 @@ test('V1FILE-3 of many that create one file at a time, one does', async ({ sandb
 
 const text = 'one\ntwo\nthree\ntwo\nfive\nsix\nseven\neight\nnine\nten\n';
 
-test('V1FILE-3 str_replace changes a text that is unique, and shows four lines around it', async ({ sandbox }) => {
+test('V1FILE-3 str_replace changes a unique text, and shows four lines around it', async ({ sandbox }) => {
   const path = fileWith(sandbox, text);
   const changed = text.replace('six', () => '$& 6');
   expect(await edit(sandbox, { command: 'str_replace', path, old_str: 'six', new_str: '$& 6' })).toEqual({
@@ -174,7 +178,7 @@ test('V1FILE-3 str_replace changes a text that is unique, and shows four lines a
   expect(readFileSync(path, 'utf8')).toBe(text.replace('six\n', ''));
 });
 
-test('V1FILE-3 replace_mode chooses among several', async ({ sandbox }) => {
+test('V1FILE-3 replace_mode selects among several matches', async ({ sandbox }) => {
   for (const [replace_mode, expected] of [
     ['ALL', 'one\n2\nthree\n2\nfive'],
     ['FIRST', 'one\n2\nthree\ntwo\nfive'],
@@ -186,7 +190,7 @@ test('V1FILE-3 replace_mode chooses among several', async ({ sandbox }) => {
   }
 });
 
-test('V1FILE-3 insert puts whole lines behind a line, at the top and at the end', async ({ sandbox }) => {
+test('V1FILE-3 insert puts whole lines after a line, at the top and at the end', async ({ sandbox }) => {
   for (const [content, insert_line, new_str, expected] of [
     ['a\nb\n', 0, 'x', 'x\na\nb\n'],
     ['a\nb\n', 1, 'x\ny', 'a\nx\ny\nb\n'],
@@ -202,7 +206,7 @@ test('V1FILE-3 insert puts whole lines behind a line, at the top and at the end'
   }
 });
 
-test('V1FILE-3 undo_edit takes edits back, one after another, and the creation of a file last', async ({ sandbox }) => {
+test('V1FILE-3 undo_edit undoes edits, one after another, and the creation of a file last', async ({ sandbox }) => {
   const path = join(sandbox.directory, 'new/file');
   await edit(sandbox, { command: 'create', path, file_text: 'a\n' });
   await edit(sandbox, { command: 'str_replace', path, old_str: 'a', new_str: 'b' });
@@ -233,7 +237,7 @@ test('V1FILE-3 undo_edit takes edits back, one after another, and the creation o
   );
 });
 
-test('V1FILE-3 an edit is taken back whatever others wrote since, and a file that others filled is kept', async ({
+test('V1FILE-3 an edit is undone whatever others wrote since, and a created file that others filled is kept', async ({
   sandbox,
 }) => {
   const path = fileWith(sandbox, 'a');
@@ -254,12 +258,12 @@ test('V1FILE-3 an edit is taken back whatever others wrote since, and a file tha
     `invalid_target: ${created}: has changed since it was created`,
   );
   expect(readFileSync(created, 'utf8')).toBe('theirs');
-  // v2 has no creation to take back.
+  // v2 has no undo of a creation.
   const other = await sandbox.request('POST /v2/fs/edit', { path: created, command: 'undo_edit' });
-  expect([other.status, other.body.message]).toEqual([400, `${created}: there is no edit to take back`]);
+  expect([other.status, other.body.message]).toEqual([400, `${created}: there is no edit to undo`]);
 });
 
-test('V1FILE-3 the last twenty edits of a file are remembered', async ({ sandbox }) => {
+test('V1FILE-3 the last twenty edits of a file are kept', async ({ sandbox }) => {
   const path = fileWith(sandbox, '0');
   for (let i = 0; i < 21; i++) {
     await edit(sandbox, { command: 'str_replace', path, old_str: `${i}`, new_str: `${i + 1}` });
@@ -339,9 +343,7 @@ test('V1FILE-3 refusals are 200, with the words that clients look for', async ({
   }
 });
 
-test('V1FILE-3 what is no text, or what the system does not allow, is told as on the other routes', async ({
-  sandbox,
-}) => {
+test('V1FILE-3 binary files and system errors are reported as on the other routes', async ({ sandbox }) => {
   const path = fileWith(sandbox, Buffer.of(0xff, 0xfe));
   for (const body of [
     { command: 'view', path },
@@ -356,7 +358,7 @@ test('V1FILE-3 what is no text, or what the system does not allow, is told as on
   expect(await refusal(sandbox, { command: 'view', path: '' })).toBe('invalid_path: no file can be called ""');
 });
 
-test('V1FILE-3 a message repeats no more of a long text than tells it', async ({ sandbox }) => {
+test('V1FILE-3 a message quotes a long text only up to a limit', async ({ sandbox }) => {
   const path = fileWith(sandbox, 'x');
   const message = await refusal(sandbox, { command: 'str_replace', path, old_str: 'y'.repeat(100_000), new_str: '' });
   expect(message.length).toBeLessThan(1500);

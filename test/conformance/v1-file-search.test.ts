@@ -1,11 +1,11 @@
-/** The 1.x routes that look for files and for text: search, find, glob, grep and list. */
+/** The 1.x routes that search files and text: search, find, glob, grep and list. */
 import { chmodSync, mkdirSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, test, type JsonObject, type Sandbox } from '../harness/sandbox.ts';
 import { asTestAccount } from '../harness/test-account.ts';
 import { attempt, failed, post } from '../harness/v1-files.ts';
 
-/** Files by their path, below a directory that is made for them. */
+/** Files by path, below a directory that is created for them. */
 function plant(sandbox: Sandbox, files: Readonly<Record<string, string>>): string {
   const root = join(sandbox.directory, 'tree');
   for (const [name, content] of Object.entries(files)) {
@@ -31,7 +31,7 @@ const names = (data: JsonObject, root: string): string[] =>
     (typeof file === 'string' ? file : file.path).slice(root.length + 1),
   );
 
-test('V1FILE-10 search answers whole lines and their numbers, counted from 0', async ({ sandbox }) => {
+test('V1FILE-10 search returns whole lines and their numbers, counted from 0', async ({ sandbox }) => {
   const file = join(sandbox.directory, 'text');
   const long = `needle${'x'.repeat(5000)}`;
   writeFileSync(file, `first\r\nneedle 1\r\n\n${long}\nNeedle\nthe last needle`);
@@ -45,13 +45,13 @@ test('V1FILE-10 search answers whole lines and their numbers, counted from 0', a
   expect(await search('(?i)needle$')).toMatchObject({ matches: ['Needle', 'the last needle'], line_numbers: [4, 5] });
   expect(await search('needle \\d')).toMatchObject({ matches: ['needle 1'] });
   expect(await search('absent')).toEqual({ file, matches: [], line_numbers: [] });
-  // As Python has them.
+  // As in Python.
   expect(await search('needle(?! \\d)')).toMatchObject({ line_numbers: [3, 5] });
   expect(await search('(?<=last )needle\\Z')).toMatchObject({ line_numbers: [5] });
   expect(await search('(?P<word>fir)st')).toMatchObject({ matches: ['first'] });
 });
 
-test('V1FILE-10 a pattern that is none is a failure that says why, and one that explodes is given up', async ({
+test('V1FILE-10 an invalid pattern is a failure with the reason, and catastrophic backtracking is stopped', async ({
   sandbox,
 }) => {
   const file = join(sandbox.directory, 'text');
@@ -69,41 +69,43 @@ test('V1FILE-10 a pattern that is none is a failure that says why, and one that 
   }
 });
 
-test('V1FILE-10 only the first of very many lines are answered, and the hint says so', async ({ sandbox }) => {
+test('V1FILE-10 only the first of very many lines are returned, and the hint says so', async ({ sandbox }) => {
   const file = join(sandbox.directory, 'text');
   writeFileSync(file, 'x\n'.repeat(100_001));
   const { data, hint } = await attempt(sandbox, 'search', { file, regex: 'x' });
   expect(data['matches']).toHaveLength(100_000);
   expect((data['line_numbers'] as number[]).at(-1)).toBe(99_999);
-  expect(hint).toBe('These are the first 100000 lines; POST /v1/file/grep goes on with offset.');
+  expect(hint).toBe('These are the first 100000 lines; POST /v1/file/grep returns more with offset.');
 });
 
-test('V1FILE-10 a file that is larger than a text is left to grep', async ({ sandbox }) => {
+test('V1FILE-10 a file too large for search is refused with a hint to grep', async ({ sandbox }) => {
   const file = join(sandbox.directory, 'large');
   writeFileSync(file, `needle\n${'x'.repeat(16 * 1024 * 1024)}`);
   const { success, data, hint } = await attempt(sandbox, 'search', { file, regex: 'needle' });
   expect([success, data['errno_name'], data['error_type']]).toEqual([false, 'EFBIG', 'io_error']);
-  expect(hint).toBe('Search it with grep, and a larger max_file_size.');
+  expect(hint).toBe('POST /v1/file/grep with a larger max_file_size searches it.');
   const found = await post(sandbox, 'grep', { path: file, pattern: 'needle', max_file_size: '32M' });
   expect(found).toMatchObject({ match_count: 1, matches: [{ line_content: 'needle' }] });
 });
 
-test('V1FILE-7 find goes through the whole tree, and answers full paths, sorted', async ({ sandbox }) => {
+test('V1FILE-7 find descends only with **, and returns full paths, sorted', async ({ sandbox }) => {
   const root = plant(sandbox, project);
   const find = async (glob: string) => names(await post(sandbox, 'find', { path: root, glob }), root);
   const python = ['a.py', 'node_modules/e.py', 'src/c.py', 'src/deep/d.py'];
-  expect(await find('*.py')).toEqual(python);
+  expect(await find('*.py')).toEqual(['a.py']);
   expect(await find('**/*.py')).toEqual(python);
-  expect(await find('d.py')).toEqual(['src/deep/d.py']);
+  expect(await find('d.py')).toEqual([]);
+  expect(await find('**/d.py')).toEqual(['src/deep/d.py']);
   expect(await find('src/*.py')).toEqual(['src/c.py']);
-  expect(await find('*.{txt,js}')).toEqual(['b.txt', 'src/deep/d.min.js']);
-  expect(await find('.*')).toEqual(['src/.g.py']);
-  expect(await find('deep')).toEqual([]); // A directory is no file.
+  expect(await find('src/**/*.py')).toEqual(['src/c.py', 'src/deep/d.py']);
+  expect(await find('**/*.{txt,js}')).toEqual(['b.txt', 'src/deep/d.min.js']);
+  expect(await find('src/.*')).toEqual(['src/.g.py']);
+  expect(await find('deep')).toEqual([]); // A directory is not a file.
   expect(await find('absent')).toEqual([]);
   expect(await post(sandbox, 'find', { path: root, glob: 'a.py' })).toEqual({ path: root, files: [`${root}/a.py`] });
 });
 
-test('V1FILE-7 V1FILE-8 what is no glob is told', async ({ sandbox }) => {
+test('V1FILE-7 V1FILE-8 an invalid glob is reported', async ({ sandbox }) => {
   const root = plant(sandbox, project);
   for (const [glob, why] of [
     ['', 'has an empty name'],
@@ -120,10 +122,12 @@ test('V1FILE-7 V1FILE-8 what is no glob is told', async ({ sandbox }) => {
       expect(data['message']).toContain(why);
     }
   }
-  expect((await failed(sandbox, 'glob', { path: root, pattern: '*', exclude: ['{'] }))['message']).toContain('no glob');
+  expect((await failed(sandbox, 'glob', { path: root, pattern: '*', exclude: ['{'] }))['message']).toContain(
+    'is not a glob',
+  );
 });
 
-test('V1FILE-7 V1FILE-6 only the first of very many files are answered, and the hint says so', async ({ sandbox }) => {
+test('V1FILE-7 V1FILE-6 only the first of very many files are returned, and the hint says so', async ({ sandbox }) => {
   const root = join(sandbox.directory, 'many');
   mkdirSync(root);
   for (let i = 0; i < 10_001; i++) writeFileSync(join(root, `f${String(i).padStart(5, '0')}`), '');
@@ -134,7 +138,7 @@ test('V1FILE-7 V1FILE-6 only the first of very many files are answered, and the 
   expect([(listed.data['files'] as string[]).length, listed.hint]).toEqual([10_001, null]);
 });
 
-test('V1FILE-8 glob answers size and time, in the order that is asked for', async ({ sandbox }) => {
+test('V1FILE-8 glob returns size and time, in the requested order', async ({ sandbox }) => {
   const root = plant(sandbox, { 'b.txt': '22', 'a.txt': '333', 'deep/c.txt': '1', '.dot.txt': '4444' });
   utimesSync(join(root, 'a.txt'), 1_700_000_000, 1_700_000_000.5);
   const glob = (body: object) => post(sandbox, 'glob', { path: root, pattern: '**/*.txt', ...body });
@@ -166,7 +170,7 @@ test('V1FILE-8 glob answers size and time, in the order that is asked for', asyn
   expect(await order({ ...nulls, sort_by: null, sort_desc: null })).toEqual(['a.txt', 'b.txt', 'deep/c.txt']);
 });
 
-test('V1FILE-8 ** is any depth and * is one, hidden names are asked for, and what is excluded is not entered', async ({
+test('V1FILE-8 ** is any depth and * is one, hidden names are optional, and excluded directories are not entered', async ({
   sandbox,
 }) => {
   const root = plant(sandbox, project);
@@ -191,7 +195,7 @@ test('V1FILE-8 ** is any depth and * is one, hidden names are asked for, and wha
   expect(await glob({ pattern: '.hidden/*' })).toEqual(['.hidden/f.py']);
 });
 
-test('V1FILE-9 grep answers matches with their lines around, as ripgrep finds them', async ({ sandbox }) => {
+test('V1FILE-9 grep returns matches with the lines around them, as ripgrep finds them', async ({ sandbox }) => {
   const root = plant(sandbox, project);
   const grep = (body: object) => post(sandbox, 'grep', { path: root, pattern: 'NEXT', ...body });
   const found = async (body: object) =>
@@ -230,7 +234,7 @@ test('V1FILE-9 grep answers matches with their lines around, as ripgrep finds th
   expect(one).toMatchObject({ path: `${root}/src/c.py`, match_count: 1 });
 });
 
-test('V1FILE-9 bad input to grep: what a schema sees is 422, a pattern or a type that is none a failure', async ({
+test('V1FILE-9 bad input to grep: a schema violation is 422, an invalid pattern or type a failure', async ({
   sandbox,
 }) => {
   const root = plant(sandbox, project);
@@ -261,7 +265,9 @@ test('V1FILE-9 bad input to grep: what a schema sees is 422, a pattern or a type
   expect(await post(sandbox, 'grep', { path: root, pattern: '\0', include: ['\0'] })).toMatchObject({ match_count: 0 });
 });
 
-test('V1FILE-6 list tells of each entry what is asked for, and counts files and directories', async ({ sandbox }) => {
+test('V1FILE-6 list returns the requested fields of each entry, and counts files and directories', async ({
+  sandbox,
+}) => {
   const root = plant(sandbox, { 'b.txt': '22', 'a.md': '333', noext: '', '.dot': '1', 'sub/c.py': '1' });
   chmodSync(join(root, 'b.txt'), 0o640);
   utimesSync(join(root, 'b.txt'), 1_700_000_000, 1_700_000_000);
@@ -269,11 +275,11 @@ test('V1FILE-6 list tells of each entry what is asked for, and counts files and 
   const plain = await list({});
   expect(plain).toMatchObject({ path: root, total_count: 5, directory_count: 1, file_count: 4 });
   expect(names(plain, root)).toEqual(['.dot', 'a.md', 'b.txt', 'noext', 'sub']);
-  const told = { name: 'b.txt', path: `${root}/b.txt`, is_directory: false, extension: '.txt' };
+  const entry = { name: 'b.txt', path: `${root}/b.txt`, is_directory: false, extension: '.txt' };
   const modified_time = '2023-11-14T22:13:20.000+00:00';
-  expect((plain['files'] as object[])[2]).toEqual({ ...told, size: 2, modified_time, permissions: null });
+  expect((plain['files'] as object[])[2]).toEqual({ ...entry, size: 2, modified_time, permissions: null });
   const more = await list({ include_permissions: true, include_size: false });
-  expect((more['files'] as object[])[2]).toEqual({ ...told, size: null, modified_time, permissions: '640' });
+  expect((more['files'] as object[])[2]).toEqual({ ...entry, size: null, modified_time, permissions: '640' });
   expect((plain['files'] as { extension: string }[]).map(({ extension }) => extension)).toEqual([
     '',
     '.md',
@@ -299,7 +305,7 @@ test('V1FILE-6 list tells of each entry what is asked for, and counts files and 
   ]);
 });
 
-test('V1FILE-6 list orders by name, size, time or type, and by name for anything else', async ({ sandbox }) => {
+test('V1FILE-6 list sorts by name, size, time or type, and by name for anything else', async ({ sandbox }) => {
   const root = plant(sandbox, { 'b.txt': '22', 'a.md': '333', 'c.md': '', 'z/f': '' });
   utimesSync(join(root, 'b.txt'), 1, 1);
   const order = async (body: object) => names(await post(sandbox, 'list', { path: root, ...body }), root);
@@ -314,14 +320,14 @@ test('V1FILE-6 list orders by name, size, time or type, and by name for anything
 });
 
 test(
-  'V1FILE-6 V1FILE-7 V1FILE-8 a directory that cannot be read is left out, and the hint names it',
+  'V1FILE-6 V1FILE-7 V1FILE-8 an unreadable directory is skipped, and the hint names it',
   async ({ sandbox }) => {
     const root = plant(sandbox, { 'a.py': '', 'closed/b.py': '' });
     chmodSync(join(root, 'closed'), 0o700);
     const hint = `${root}/closed could not be read (EACCES).`;
     for (const [verb, body] of [
       ['list', { recursive: true, file_types: ['.py'] }],
-      ['find', { glob: '*.py' }],
+      ['find', { glob: '**/*.py' }],
       ['glob', { pattern: '**/*.py' }],
     ] as const) {
       const answer = await attempt(sandbox, verb, { path: root, ...body });
@@ -331,3 +337,24 @@ test(
   },
   asTestAccount(),
 );
+
+test('V1FILE-7 V1FILE-8 V1FILE-10 hints name fields that the route has, and failures carry empty lists', async ({
+  sandbox,
+}) => {
+  const root = plant(sandbox, project);
+  const rows: readonly (readonly [string, object, RegExp, object])[] = [
+    ['find', { glob: 'a//b' }, /^Write the glob as src\/\*\*\/\*\.ts\. POST \/v1\/file\/glob /, { files: [] }],
+    ['find', { glob: '/a' }, /as path, and the rest as the glob/, { files: [] }],
+    ['find', { glob: '../a' }, /without \.\. in the glob/, { files: [] }],
+    ['glob', { pattern: 'a//b' }, /files_only: false finds directories too/, { files: [] }],
+    ['grep', { pattern: '(' }, /fixed_strings searches for the text as it is/, { matches: [] }],
+    ['search', { path: join(root, 'a.py'), regex: '(' }, /a backslash makes a special character literal/, {}],
+    ['search', { path: join(root, 'a.py'), regex: 'a\nb' }, /a backslash/, {}],
+  ];
+  for (const [verb, body, hint, lists] of rows) {
+    const answer = await attempt(sandbox, verb, { path: root, ...body });
+    expect([body, answer.success, answer.hint]).toEqual([body, false, expect.stringMatching(hint)]);
+    expect(answer.data).toMatchObject(lists);
+    expect(answer.message).not.toContain('multiline');
+  }
+});

@@ -1,4 +1,4 @@
-/** The 1.x routes that take and send whole files: forms as the clients make them, and bytes. */
+/** The 1.x routes that receive and send whole files: forms as the clients build them, and bytes. */
 import { createHash, randomBytes } from 'node:crypto';
 import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -9,7 +9,7 @@ import { pathPart, uploadBody, uploadForm, uploadsOf } from '../harness/v1-files
 
 const digest = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest('hex');
 
-test('V1FILE-15 a file is uploaded to its path, whichever part comes first, and arrives byte by byte', async ({
+test('V1FILE-15 a file is uploaded to its path, whichever part comes first, and arrives byte for byte', async ({
   sandbox,
 }) => {
   const content = randomBytes(20_000_000);
@@ -27,7 +27,7 @@ test('V1FILE-15 a file is uploaded to its path, whichever part comes first, and 
   rmSync(uploadsOf(sandbox), { recursive: true });
 });
 
-test('V1FILE-15 without a path it goes to the upload directory, under the name that its client gave it', async ({
+test('V1FILE-15 without a path the file goes to the upload directory, under the name that its client gave', async ({
   sandbox,
 }) => {
   const uploads = uploadsOf(sandbox);
@@ -46,7 +46,7 @@ test('V1FILE-15 without a path it goes to the upload directory, under the name t
   rmSync(uploads, { recursive: true });
 });
 
-test('V1FILE-15 what is no form with one file is refused, and leaves nothing', async ({ sandbox }) => {
+test('V1FILE-15 a request that is not a form with one file is refused, and leaves nothing', async ({ sandbox }) => {
   const path = join(sandbox.directory, 'never');
   const file = { name: 'file', content: 'x', fileName: 'x' };
   const missing = [{ location: 'body.file', message: 'is required', type: 'missing' }];
@@ -76,7 +76,7 @@ test('V1FILE-15 what is no form with one file is refused, and leaves nothing', a
   rmSync(uploadsOf(sandbox), { recursive: true });
 });
 
-test('V1FILE-16 a file is sent as bytes, whole or in part, and never coded', async ({ sandbox }) => {
+test('V1FILE-16 a file is sent as bytes, whole or in part, and never encoded', async ({ sandbox }) => {
   const path = join(sandbox.directory, 'big.txt');
   const content = Buffer.from('line of text\n'.repeat(1_000_000));
   writeFileSync(path, content);
@@ -99,7 +99,7 @@ test('V1FILE-16 a file is sent as bytes, whole or in part, and never coded', asy
   expect(digest(await pinned.bytes())).toBe(digest(content));
 });
 
-test('V1FILE-16 a download fails with the codes of HTTP, and with all eight fields', async ({ sandbox }) => {
+test('V1FILE-16 a download fails with HTTP status codes, and with all eight fields', async ({ sandbox }) => {
   const path = join(sandbox.directory, 'absent');
   const message = `Failed to download file: [Errno 2] No such file or directory: '${path}'`;
   expect(await sandbox.request(`GET /v1/file/download?path=${path}`)).toMatchObject({
@@ -128,7 +128,7 @@ test('V1FILE-16 a download fails with the codes of HTTP, and with all eight fiel
   expect([stale.status, stale.body.data['operation']]).toEqual([409, 'download']);
 });
 
-test('V1FILE-16 change_policy abort does not send a file that changes on the way to its end', async ({ sandbox }) => {
+test('V1FILE-16 change_policy abort stops the transfer of a file that changes', async ({ sandbox }) => {
   const path = join(sandbox.directory, 'changing');
   writeFileSync(path, Buffer.alloc(64_000_000, 'a'));
   const answer = await sandbox.fetch(`GET /v1/file/download?path=${path}&change_policy=abort`);
@@ -145,7 +145,7 @@ test('V1FILE-16 change_policy abort does not send a file that changes on the way
   expect(received).toBeLessThan(64_000_000);
 });
 
-test('V1FILE-15 a form with a Content-Length and no more is read to its end', async ({ sandbox }) => {
+test('V1FILE-15 a form with only a Content-Length is read to its end', async ({ sandbox }) => {
   const path = join(sandbox.directory, 'raw');
   const body = form([{ name: 'file', content: 'by hand', fileName: 'x' }, pathPart(path)]);
   const head = [

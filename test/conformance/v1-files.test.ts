@@ -1,4 +1,4 @@
-/** The 1.x routes of single files: what their clients send, what they get, and how a failure is told. */
+/** The 1.x routes of single files: requests, answers, and failures. */
 import {
   chmodSync,
   chownSync,
@@ -17,10 +17,11 @@ import { expect, test } from '../harness/sandbox.ts';
 import { asTestAccount, testAccount, withTestAccount } from '../harness/test-account.ts';
 import { attempt, failed, pathPart, post, uploadForm, uploadsOf } from '../harness/v1-files.ts';
 
-test('V1FILE-1 a file is read whole, or from one line to another, counted from 0', async ({ sandbox }) => {
+test('V1FILE-1 a file is read whole, or as a line range, counted from 0', async ({ sandbox }) => {
   const file = join(sandbox.directory, 'lines');
   writeFileSync(file, 'one\r\ntwo\nthrée');
   expect(await post(sandbox, 'read', { file })).toEqual({ content: 'one\r\ntwo\nthrée', file, line_count: 3 });
+  expect(await post(sandbox, 'read', { file, start_line: 0, end_line: 2 })).toMatchObject({ line_count: 2 });
 
   const lines = async (body: object) => (await post(sandbox, 'read', { file, ...body }))['content'] as string;
   expect(await lines({ start_line: 1 })).toBe('two\nthrée');
@@ -35,7 +36,7 @@ test('V1FILE-1 a file is read whole, or from one line to another, counted from 0
   expect(await post(sandbox, 'read', { file })).toEqual({ content: '', file, line_count: 0 });
 });
 
-test('V1FILE-2 what is written is there, its parents too, in each encoding and with newlines around text', async ({
+test('V1FILE-2 a write creates the file and its parents, in each encoding and with newlines around text', async ({
   sandbox,
 }) => {
   const file = join(sandbox.directory, 'fresh/tree/file');
@@ -49,13 +50,13 @@ test('V1FILE-2 what is written is there, its parents too, in each encoding and w
   expect(await written({ content: 'a', leading_newline: true, trailing_newline: true })).toEqual([3, 10, 97, 10]);
   expect(await written({ content: 'AP8K', encoding: 'base64' })).toEqual([3, 0, 255, 10]);
   expect(await written({ content: '\u0000ÿ\u0080', encoding: 'raw' })).toEqual([3, 0, 255, 128]);
-  // Newlines are for text: beside bytes they mean nothing.
+  // Newlines apply to text; with bytes they are ignored.
   expect(await written({ content: 'AP8K', encoding: 'base64', trailing_newline: true })).toEqual([3, 0, 255, 10]);
   expect(await written({ content: '', encoding: null, append: null, leading_newline: null })).toEqual([0]);
   expect(readdirSync(join(sandbox.directory, 'fresh/tree'))).toEqual(['file']);
 });
 
-test('V1FILE-4 each occurrence is replaced and counted, and none is no failure', async ({ sandbox }) => {
+test('V1FILE-4 each occurrence is replaced and counted, and no match is not a failure', async ({ sandbox }) => {
   const file = join(sandbox.directory, 'text');
   writeFileSync(file, 'one two one\n');
   expect(await post(sandbox, 'replace', { file, old_str: 'one', new_str: '$&1' })).toEqual({ file, replaced_count: 2 });
@@ -69,7 +70,7 @@ test('V1FILE-4 each occurrence is replaced and counted, and none is no failure',
   expect(readFileSync(file, 'utf8')).toBe('bba');
 });
 
-test('V1FILE-4 a text that would outgrow the memory is refused, and the file is as it was', async ({ sandbox }) => {
+test('V1FILE-4 a text that would exceed the memory is refused, and the file stays unchanged', async ({ sandbox }) => {
   const file = join(sandbox.directory, 'text');
   writeFileSync(file, 'a'.repeat(1_000_000));
   const data = await failed(sandbox, 'replace', { file, old_str: 'a', new_str: 'b'.repeat(10_000) });
@@ -91,21 +92,22 @@ test('V1FILE-5 V1FILE-11 V1FILE-12 V1FILE-13 V1FILE-14 stat, mkdir, copy, move a
     ['delete', { path: at('new'), recursive: true }],
   ] as const;
   writeFileSync(at('file'), 'x');
+  const counts = { is_directory: false, files_copied: 1, bytes_copied: 1 };
   const answers = [];
   for (const [verb, body] of bodies) answers.push(await post(sandbox, verb, body));
   expect(answers.slice(1)).toEqual([
     { path: at('new/directory'), created: true },
-    { path: at('file'), source: at('file'), destination: at('copied'), skipped: [] },
-    { path: at('file'), source: at('file'), destination: at('copied'), skipped: [] },
+    { path: at('file'), source: at('file'), destination: at('copied'), skipped: [], ...counts },
+    { path: at('file'), source: at('file'), destination: at('copied'), skipped: [], ...counts },
     { path: at('copied'), source: at('copied'), destination: at('moved') },
-    { path: at('moved'), deleted: true },
-    { path: at('new'), deleted: true },
+    { path: at('moved'), deleted: true, is_directory: false },
+    { path: at('new'), deleted: true, is_directory: true },
   ]);
   expect(answers[0]).toEqual(await sandbox.ok(`GET /v2/fs/stat?path=${at('file')}`));
   expect(readdirSync(sandbox.directory).toSorted()).toEqual(['file', 'runtime', 'tmp']);
 });
 
-test('V1FILE-17 file and path are one field on every route, and the one that 1.x has counts', async ({ sandbox }) => {
+test('V1FILE-17 file and path are one field on every route, and the 1.x name wins', async ({ sandbox }) => {
   const at = (name: string) => join(sandbox.directory, name);
   const plant = () => {
     mkdirSync(at('tree'), { recursive: true });
@@ -151,9 +153,7 @@ test('V1FILE-17 file and path are one field on every route, and the one that 1.x
   ]);
 });
 
-test('V1FILE-1 V1FILE-17 a body that is empty, or has what nobody knows, is read as 1.x read it', async ({
-  sandbox,
-}) => {
+test('V1FILE-1 V1FILE-17 an empty body and unknown fields are read as 1.x read them', async ({ sandbox }) => {
   const file = join(sandbox.directory, 'file');
   writeFileSync(file, 'x');
   const empty = await sandbox.fetch('POST /v1/file/read', undefined, {
@@ -181,9 +181,7 @@ const isDirectory = ['EISDIR', 21, 'invalid_target', 'IsADirectoryError', 'Is a 
 const notDirectory = ['ENOTDIR', 20, 'invalid_path', 'NotADirectoryError', 'Not a directory'] as const;
 const exists = ['EEXIST', 17, 'already_exists', 'FileExistsError', 'File exists'] as const;
 
-test('V1FILE-1 V1FILE-2 every failure of the system is 200 and success false, with all eight fields', async ({
-  sandbox,
-}) => {
+test('V1FILE-1 V1FILE-2 every system failure is 200 and success false, with all eight fields', async ({ sandbox }) => {
   const at = (name: string) => join(sandbox.directory, name);
   writeFileSync(at('file'), 'x');
   mkdirSync(at('directory'));
@@ -221,6 +219,8 @@ test('V1FILE-1 V1FILE-2 every failure of the system is 200 and success false, wi
         message,
         hint: expect.any(String),
         data: {
+          ...(verb === 'find' || verb === 'glob' ? { files: [] } : {}),
+          ...(verb === 'grep' ? { matches: [] } : {}),
           path,
           operation: verb,
           message,
@@ -236,9 +236,7 @@ test('V1FILE-1 V1FILE-2 every failure of the system is 200 and success false, wi
   }
 });
 
-test('V1FILE-1 V1FILE-2 what the file is not, or no file can be called, is told in the same way', async ({
-  sandbox,
-}) => {
+test('V1FILE-1 V1FILE-2 a wrong file type and an impossible name are reported in the same way', async ({ sandbox }) => {
   const file = join(sandbox.directory, 'file');
   writeFileSync(file, Buffer.of(0xff, 0xfe, 0x41));
   for (const [verb, body, errorType, exceptionType, message] of [
@@ -268,7 +266,7 @@ test('V1FILE-1 V1FILE-2 what the file is not, or no file can be called, is told 
   }
 });
 
-test('V1FILE-2 content that is not in its encoding is a malformed request, and nothing is written', async ({
+test('V1FILE-2 content that does not match its encoding is a malformed request, and nothing is written', async ({
   sandbox,
 }) => {
   const file = join(sandbox.directory, 'file');
@@ -284,7 +282,7 @@ test('V1FILE-2 content that is not in its encoding is a malformed request, and n
 });
 
 test(
-  'V1FILE-1 V1FILE-2 V1FILE-17 without the right to do it: permission_denied, and sudo needs root',
+  'V1FILE-1 V1FILE-2 V1FILE-17 missing permission is permission_denied, and sudo needs root',
   async ({ sandbox }) => {
     const at = (name: string) => join(sandbox.directory, name);
     writeFileSync(at('secret'), 'x');
@@ -323,7 +321,7 @@ test(
 );
 
 test(
-  'V1FILE-17 IDENT-3 what is created belongs to the default account, and with sudo to root',
+  'V1FILE-17 IDENT-3 created files belong to the default account, and with sudo to root',
   async ({ sandbox }) => {
     const at = (name: string) => join(sandbox.directory, name);
     const owners = (...names: string[]) => names.map((name) => [statSync(at(name)).uid, statSync(at(name)).gid]);
@@ -335,7 +333,7 @@ test(
     await post(sandbox, 'write', { file: at('new/file'), content: 'needle' });
     await post(sandbox, 'write', { file: at('roots/file'), content: 'needle', sudo: true });
     expect(owners('new', 'new/file', 'roots', 'roots/file')).toEqual([theirs, theirs, roots, roots]);
-    // What is there keeps its owner.
+    // Existing files keep their owner.
     await post(sandbox, 'replace', { file: at('new/file'), old_str: 'needle', new_str: 'x', sudo: true });
     expect(await post(sandbox, 'read', { file: at('new/file'), sudo: true })).toMatchObject({ content: 'x' });
     expect(await post(sandbox, 'search', { file: at('new/file'), regex: 'x', sudo: true })).toMatchObject({
@@ -358,7 +356,7 @@ test(
 const readOnly = 'mkdir disk && mount --bind disk disk && mount -o remount,bind,ro disk && exec "$@"';
 
 test(
-  'V1FILE-2 a file system that takes no writes: read_only_filesystem',
+  'V1FILE-2 a read-only file system is read_only_filesystem',
   async ({ sandbox }) => {
     const data = await failed(sandbox, 'write', { file: join(sandbox.directory, 'disk/file'), content: 'x' });
     expect(data).toMatchObject({ error_type: 'read_only_filesystem', errno_name: 'EROFS', exception_type: 'OSError' });
@@ -368,7 +366,7 @@ test(
 );
 
 test(
-  'V1FILE-2 V1FILE-15 a full disk: no_space_left, and what was there is still whole',
+  'V1FILE-2 V1FILE-15 a full disk is no_space_left, and existing files stay whole',
   async ({ sandbox }) => {
     const file = join(sandbox.directory, 'disk/file');
     await post(sandbox, 'write', { file, content: 'old content' });
@@ -384,7 +382,9 @@ test(
   inRoom(1),
 );
 
-test('V1FILE-1 V1FILE-6 V1FILE-14 names with newlines, and names that are no text, are names', async ({ sandbox }) => {
+test('V1FILE-1 V1FILE-6 V1FILE-14 names with newlines and names that are not text are valid names', async ({
+  sandbox,
+}) => {
   const directory = join(sandbox.directory, 'names');
   for (const name of ['two\nlines', ' spaces ', '-dash', 'quote\'"', 'ünï', '日本']) {
     const file = join(directory, name);
@@ -404,18 +404,22 @@ test('V1FILE-1 V1FILE-6 V1FILE-14 names with newlines, and names that are no tex
   expect(await post(sandbox, 'delete', { path: odd?.path })).toMatchObject({ deleted: true });
 });
 
-test('V1FILE-1 what is larger than a text can be read by download alone', async ({ sandbox }) => {
+test('V1FILE-1 a file larger than an answer is refused, with lines and download as the ways to read it', async ({
+  sandbox,
+}) => {
   const file = join(sandbox.directory, 'large');
   writeFileSync(file, Buffer.alloc(16 * 1024 * 1024 + 1, 'x'));
   const data = await failed(sandbox, 'read', { file });
   expect(data).toMatchObject({ error_type: 'io_error', errno_name: 'EFBIG' });
   const { hint } = await attempt(sandbox, 'read', { file });
-  expect(hint).toBe('GET /v1/file/download streams a file of any size.');
+  expect(hint).toBe(
+    'Read some lines with start_line and end_line. GET /v1/file/download streams the bytes of a file of any size.',
+  );
   writeFileSync(file, Buffer.alloc(16 * 1024 * 1024, 'x'));
   expect((await post(sandbox, 'read', { file }))['content']).toHaveLength(16 * 1024 * 1024);
 });
 
-test('V1FILE-1 V1FILE-2 V1FILE-3 V1FILE-6 V1FILE-7 V1FILE-16 the life of a file, as the back ends of agents lead it', async ({
+test('V1FILE-1 V1FILE-2 V1FILE-3 V1FILE-6 V1FILE-7 V1FILE-16 the file calls of agent back ends work in sequence, from create to delete', async ({
   sandbox,
 }) => {
   const directory = join(sandbox.directory, 'agent');
@@ -426,8 +430,8 @@ test('V1FILE-1 V1FILE-2 V1FILE-3 V1FILE-6 V1FILE-7 V1FILE-16 the life of a file,
     path: directory,
     files: [file],
   });
-  const told = await sandbox.ok('POST /v1/bash/exec', { command: 'cat notes.md | wc -l', exec_dir: directory });
-  expect(told).toMatchObject({ status: 'completed', exit_code: 0, stdout: '4\n' });
+  const count = await sandbox.ok('POST /v1/bash/exec', { command: 'cat notes.md | wc -l', exec_dir: directory });
+  expect(count).toMatchObject({ status: 'completed', exit_code: 0, stdout: '4\n' });
   const listed = await post(sandbox, 'list', { path: directory });
   expect(listed).toMatchObject({ total_count: 1, file_count: 1, directory_count: 0, files: [{ path: file }] });
   const { content } = await post(sandbox, 'read', { file });
@@ -436,8 +440,10 @@ test('V1FILE-1 V1FILE-2 V1FILE-3 V1FILE-6 V1FILE-7 V1FILE-16 the life of a file,
   expect((found['matches'] as { line_number: number }[]).map((match) => match.line_number)).toEqual([3, 4]);
 
   const edit = { command: 'str_replace', path: file, old_str: 'NEXT', new_str: 'DONE' };
-  const refused = await failed(sandbox, 'str_replace_editor', { ...edit, replace_mode: null });
-  expect(refused['message']).toContain('multiple occurrences');
+  const refused = await sandbox.request('POST /v1/file/str_replace_editor', { ...edit, replace_mode: null });
+  expect([refused.status, refused.body.success]).toEqual([400, false]);
+  expect(refused.body.message).toContain('multiple occurrences');
+  expect(refused.body.data['message']).toBe(refused.body.message);
   const edited = await post(sandbox, 'str_replace_editor', { ...edit, replace_mode: 'ALL' });
   expect((edited['old_content'] as string).split('NEXT')).toHaveLength(3);
   const bytes = await sandbox.fetch(`GET /v1/file/download?path=${file}`);

@@ -1,4 +1,4 @@
-/** What a 1.x client may rely on when it runs Python in a Jupyter kernel. */
+/** The behavior of Python in a Jupyter kernel for 1.x clients. */
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { withoutInterpreters } from '../harness/hidden-interpreters.ts';
@@ -38,17 +38,26 @@ test(
     expect(sessions).toEqual({
       analysis: { kernel_name: 'python3', last_used: expect.any(Number), age_seconds: expect.any(Number) },
     });
+    expect(await sandbox.ok('GET /v1/jupyter/sessions/analysis')).toEqual({
+      ...sessions.analysis,
+      session_id: 'analysis',
+      age_seconds: expect.any(Number),
+    });
     expect(Math.abs(sessions.analysis.last_used - Date.now() / 1000)).toBeLessThan(60);
     const gone = await sandbox.request('DELETE /v1/jupyter/sessions/analysis');
     expect(gone).toMatchObject({ status: 200, body: { success: true, data: null } });
     const unknown = await sandbox.request('DELETE /v1/jupyter/sessions/analysis');
     expect(unknown).toMatchObject({ status: 200, body: { success: false, data: null } });
+    expect(await sandbox.request('GET /v1/jupyter/sessions/analysis')).toMatchObject({
+      status: 404,
+      body: { message: 'no session has the id analysis', hint: expect.stringContaining('GET /v1/jupyter/sessions') },
+    });
   },
   withKernels(),
 );
 
 test(
-  'V1CODE-3 the example’s sequence with a kernel by name runs, by default or by the version of Python',
+  'V1CODE-3 the example’s sequence runs with the default kernel and with one named by Python version',
   async ({ sandbox }) => {
     const created = await sandbox.ok('POST /v1/jupyter/sessions/create', { kernel_name: 'python3' });
     const { session_id: id } = created;
@@ -82,7 +91,7 @@ test(
 );
 
 test(
-  'V1CODE-3 errors, time that is over and a directory that is not there are told in the outputs',
+  'V1CODE-3 errors, timeouts and a missing directory are reported in the outputs',
   async ({ sandbox }) => {
     const failed = await execute(sandbox, 'print("before")\n1 / 0', { session_id: 's' });
     expect(failed).toMatchObject({ status: 'error', outputs: [{ text: 'before\n' }, { ename: 'ZeroDivisionError' }] });
@@ -110,7 +119,7 @@ test(
 );
 
 test(
-  'V1CODE-3 sessions are created without arguments, found again by name, and ended all at once',
+  'V1CODE-3 sessions are created without arguments, found by name, and all ended in one call',
   async ({ sandbox }) => {
     const first = await emptyBody(sandbox, 'POST /v1/jupyter/sessions/create');
     const named = { session_id: 'thread/ü 1', kernel_name: null, cwd: '/' };
@@ -121,7 +130,7 @@ test(
     expect(await execute(sandbox, 'import os; os.getcwd()', { session_id: 'thread/ü 1' })).toMatchObject({
       outputs: [{ data: { 'text/plain': "'/'" } }],
     });
-    // The same kernels are those of Python in the route for all languages.
+    // The route for all languages uses the same kernels for Python.
     await sandbox.ok('POST /v1/code/execute', { language: 'python', code: 'y = 1', session_id: 'shared' });
     expect(await execute(sandbox, 'y', { session_id: 'shared' })).toMatchObject({ status: 'ok', execution_count: 2 });
     expect(await sandbox.ok('POST /v1/code/execute', { language: 'python', code: 'y' })).toMatchObject({
@@ -138,15 +147,15 @@ test(
 );
 
 test(
-  'V1CODE-3 kernels are kernels whatever is pinned, as many as may be, and end when nobody uses them',
+  'V1CODE-3 kernels are used whatever is pinned, up to their limit, and end when idle',
   async ({ sandbox }) => {
     await execute(sandbox, 'get_ipython()', { session_id: 's' });
     const plain = await sandbox.ok('POST /v1/code/execute', { language: 'python', code: '1' });
     expect(plain['exit_code']).toBe(0);
-    const more = await sandbox.request('POST /v1/jupyter/execute', { code: '1' });
+    const more = await sandbox.request('POST /v1/jupyter/sessions/create', {});
     expect([more.status, more.headers.get('retry-after')]).toEqual([429, '1']);
-    const other = await sandbox.request('GET /v1/jupyter/sessions/s');
-    expect(other.status).toBe(405);
+    const other = await sandbox.request('PATCH /v1/jupyter/sessions/s', {});
+    expect([other.status, other.headers.get('allow')]).toEqual([405, 'DELETE, GET, HEAD']);
     for (const verb of ['interrupt', 'restart']) {
       expect((await sandbox.request(`POST /v1/jupyter/sessions/s/${verb}`, {})).status).toBe(404);
     }
@@ -159,7 +168,7 @@ test(
 );
 
 test(
-  'V1CODE-3 a kernel that was started before anybody asks runs the first cell, by its name too',
+  'V1CODE-3 a kernel started in advance runs the first cell at once, also when named',
   async ({ sandbox }) => {
     const kernels = () => sandbox.processes().filter(({ command }) => command.includes('-m ipykernel_launcher -f'));
     await until('a kernel waits', () => kernels().length === 1);
@@ -172,7 +181,7 @@ test(
 );
 
 test(
-  'V1CODE-5 without ipykernel every route is 501, before anything is done',
+  'V1CODE-5 without ipykernel every route is 501, before anything starts',
   async ({ sandbox }) => {
     for (const [route, body] of [
       ['POST /v1/jupyter/execute', { code: 'open("/tmp/never", "w")' }],
@@ -187,7 +196,7 @@ test(
       expect([route, reply.status, reply.body.success]).toEqual([route, 501, false]);
       expect([reply.body.message, reply.body.hint]).toEqual([
         expect.stringContaining('kernel'),
-        expect.stringMatching(/pip install ipykernel\. POST \/v1\/code\/execute runs Python without it\.$/),
+        expect.stringMatching(/pip install ipykernel\. POST \/v1\/code\/execute runs Python without a kernel\.$/),
       ]);
     }
     expect(await sandbox.ok('GET /v2/code/sessions')).toEqual({ sessions: {} });
@@ -196,7 +205,7 @@ test(
 );
 
 test(
-  'V1CODE-3 the input of a 1.x client is checked in its own words',
+  'V1CODE-3 invalid input of a 1.x client is reported in v1 terms',
   async ({ sandbox }) => {
     const wrong = await sandbox.request('POST /v1/jupyter/execute', { timeout: 301, session_id: 1 });
     expect([wrong.status, wrong.body.errors?.map(({ location, type }) => `${location} ${type}`)]).toEqual([

@@ -1,4 +1,4 @@
-/** What a 1.x client may rely on when it runs JavaScript. */
+/** The behavior of JavaScript for 1.x clients. */
 import { existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll } from 'bun:test';
@@ -17,7 +17,7 @@ function execute(sandbox: Sandbox, code: string, more: object = {}): Promise<Jso
 /** As the Python client sends a call without arguments. */
 const emptyBody = (sandbox: Sandbox, route: string) => sandbox.ok(route, '', { 'content-type': 'application/json' });
 
-test('V1CODE-4 a program runs alone, and every field of its answer is there', async ({ sandbox }) => {
+test('V1CODE-4 a program runs alone, and every field of its answer is set', async ({ sandbox }) => {
   const code = 'console.log(process.version); console.log(JSON.stringify({ ok: true }));';
   const answer = await execute(sandbox, code);
   const text = `${(await sandbox.ok('GET /v1/nodejs/info'))['node_version']}\n{"ok":true}\n`;
@@ -33,7 +33,7 @@ test('V1CODE-4 a program runs alone, and every field of its answer is there', as
   });
 });
 
-test('V1CODE-4 a program has a directory of its own with its files in it, which goes with it', async ({ sandbox }) => {
+test('V1CODE-4 a program has its own directory with its files, which is removed with it', async ({ sandbox }) => {
   const code = `
     const fs = require('fs');
     console.log(process.cwd());
@@ -55,7 +55,7 @@ test('V1CODE-4 a program has a directory of its own with its files in it, which 
 });
 
 test(
-  'V1CODE-4 the directory of a program belongs to the default account alone',
+  'V1CODE-4 only the default account can enter the directory of a program',
   async ({ sandbox }) => {
     const code =
       'const s = require("fs").statSync("."); console.log((s.mode & 0o777).toString(8), s.uid === process.getuid())';
@@ -68,7 +68,7 @@ test(
   asTestAccount(),
 );
 
-test('V1CODE-4 files of code that runs elsewhere are put there, and stay', async ({ sandbox }) => {
+test('V1CODE-4 files of code that runs elsewhere are written there, and stay', async ({ sandbox }) => {
   const place = join(sandbox.directory, 'place');
   mkdirSync(place);
   const read = 'console.log(require("fs").readFileSync("a.txt", "utf8"))';
@@ -87,7 +87,7 @@ test('V1CODE-4 files of code that runs elsewhere are put there, and stay', async
   );
 });
 
-test('V1CODE-4 a program runs to the end of what it has put off, as node does', async ({ sandbox }) => {
+test('V1CODE-4 a program runs until its timers and handles are done, as with node', async ({ sandbox }) => {
   const code = `
     setTimeout(() => console.log('timer'), 50);
     require('child_process').exec('echo child', (_, out) => process.stdout.write(out));
@@ -108,7 +108,7 @@ test('V1CODE-4 a program runs to the end of what it has put off, as node does', 
   expect(failed).toMatchObject({ status: 'error', exit_code: 1, outputs: [{ evalue: 'at once' }] });
 });
 
-/** A program that notes where it runs, and prints when it has waited. */
+/** A program that records its directory, and prints after its wait. */
 function slowProgram(sandbox: Sandbox, waitMs: number) {
   const note = join(sandbox.directory, 'note');
   const path = JSON.stringify(note);
@@ -118,7 +118,7 @@ function slowProgram(sandbox: Sandbox, waitMs: number) {
 }
 
 test(
-  'V1CODE-4 a program outlives the death of the daemon, and its directory does not',
+  'V1CODE-4 a program survives a daemon crash, and its directory does not',
   async ({ sandbox }) => {
     const { answer, directory, runs } = slowProgram(sandbox, 500);
     await runs();
@@ -131,7 +131,7 @@ test(
   { expectedWarnings: ['started again by init'] },
 );
 
-test('V1CODE-4 a program answers over an upgrade of the daemon', async ({ sandbox }) => {
+test('V1CODE-4 a program is answered across an upgrade of the daemon', async ({ sandbox }) => {
   const { answer, directory, runs } = slowProgram(sandbox, 2000);
   await runs();
   expect((await sandbox.upgrade()).code).toBe(0);
@@ -148,7 +148,7 @@ test('V1CODE-4 a daemon that stops ends its programs, and leaves nothing of them
   expect(existsSync(directory())).toBe(false);
 });
 
-test('V1CODE-4 the guide’s session keeps its state, with a session_id alone', async ({ sandbox }) => {
+test('V1CODE-4 the guide’s session keeps its state, with only a session_id', async ({ sandbox }) => {
   await execute(sandbox, 'globalThis.count = 1', { session_id: 'js-repl' });
   const more = await execute(sandbox, 'globalThis.count += 1; console.log(globalThis.count)', {
     session_id: 'js-repl',
@@ -163,9 +163,16 @@ test('V1CODE-4 the guide’s session keeps its state, with a session_id alone', 
   });
   expect(sessions['js-repl'].created_at).toBeGreaterThan(1.6e12);
   expect(await sandbox.ok('DELETE /v1/nodejs/sessions/js-repl')).toEqual({ deleted: true });
-  const again = await sandbox.request('DELETE /v1/nodejs/sessions/js-repl');
-  expect(again).toMatchObject({ status: 200, body: { success: false, data: { deleted: false } } });
-  expect((await sandbox.request('GET /v1/nodejs/sessions/js-repl')).status).toBe(404);
+  for (const method of ['DELETE', 'GET']) {
+    expect(await sandbox.request(`${method} /v1/nodejs/sessions/js-repl`)).toMatchObject({
+      status: 404,
+      body: {
+        success: false,
+        message: 'no session of Node.js has the id js-repl',
+        hint: expect.stringContaining('POST'),
+      },
+    });
+  }
 });
 
 test('V1CODE-4 a session is created with its limits, found again, inspected while it runs, and closed', async ({
@@ -198,14 +205,14 @@ test('V1CODE-4 a session is created with its limits, found again, inspected whil
   ]);
 });
 
-test('V1CODE-4 a session whose Node.js dies says so, and goes on with a new one', async ({ sandbox }) => {
+test('V1CODE-4 a session whose Node.js dies reports that, and continues with a new one', async ({ sandbox }) => {
   const died = await execute(sandbox, 'console.log("last"); process.kill(process.pid, "SIGKILL")', { session_id: 's' });
   expect(died).toMatchObject({ status: 'error', exit_code: 137, stdout: 'last\n', session_id: 's' });
   expect((died['outputs'] as JsonObject[]).at(-1)).toMatchObject({ output_type: 'error', ename: 'KernelDied' });
   expect(await execute(sandbox, '1', { session_id: 's' })).toMatchObject({ status: 'ok', execution_count: 1 });
 });
 
-test('V1CODE-4 what a session may not be is refused', async ({ sandbox }) => {
+test('V1CODE-4 an invalid session is refused', async ({ sandbox }) => {
   const refused = async (body: object) => {
     const reply = await sandbox.request('POST /v1/nodejs/sessions', body);
     return [reply.status, reply.body.errors?.map(({ location, type }) => `${location} ${type}`)];
@@ -218,7 +225,7 @@ test('V1CODE-4 what a session may not be is refused', async ({ sandbox }) => {
   expect([patch.status, patch.body.hint]).toEqual([404, expect.stringContaining('gone')]);
 });
 
-test('V1CODE-6 stdin and whatever else 1.x had in the body are ignored', async ({ sandbox }) => {
+test('V1CODE-6 stdin and other unused 1.x fields of the body are ignored', async ({ sandbox }) => {
   const more = { stdin: 'typed', version: 'node20', files: null, stateful: null, session_id: null, cwd: null };
   const code = 'console.log(JSON.stringify(require("fs").readFileSync(0, "utf8")))';
   expect(await execute(sandbox, code, { ...more, timeout: null })).toMatchObject({ status: 'ok', stdout: '""\n' });
@@ -240,7 +247,7 @@ test('V1CODE-4 Node.js is described with its version and its packages', async ({
 });
 
 test(
-  'V1CODE-4 without Node.js its description says so, and nothing runs',
+  'V1CODE-4 without Node.js the description says so, and nothing runs',
   async ({ sandbox }) => {
     expect(await sandbox.ok('GET /v1/nodejs/info')).toMatchObject({
       ...{ node_version: '', npm_version: '', error: 'no node on PATH', current_version: null, available_versions: [] },

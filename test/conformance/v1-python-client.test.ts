@@ -1,8 +1,10 @@
-/** The last Python client of 1.x, every method of it, against a daemon that it was not made for. */
+/** Every method of the last 1.x Python client against this daemon. */
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { afterAll, beforeAll } from 'bun:test';
 import { environment as kernels } from '../harness/bridge.ts';
 import { needPython } from '../harness/interpreters.ts';
+import { Chromium } from '../harness/chromium.ts';
 import { expect, repositoryRoot, test, type Sandbox } from '../harness/sandbox.ts';
 import { testAccount, withPlainAccount } from '../harness/test-account.ts';
 
@@ -26,11 +28,11 @@ async function drive(sandbox: Sandbox, mode: 'sync' | 'async', group?: string): 
     ],
     { cwd: folder, env: { PYTHONDONTWRITEBYTECODE: '1' }, stdout: 'pipe', stderr: 'pipe' },
   );
-  const [told, complaints] = await Promise.all([driver.stdout.text(), driver.stderr.text()]);
-  // Uploads without a path stay where they went.
+  const [output, complaints] = await Promise.all([driver.stdout.text(), driver.stderr.text()]);
+  // Uploads without a path stay in the upload directory.
   rmSync(join(sandbox.directory, `tmp/uploads-${testAccount.uid}`), { recursive: true, force: true });
-  if ((await driver.exited) !== 0) throw new Error(`${told}${complaints}`);
-  const calls = told
+  if ((await driver.exited) !== 0) throw new Error(`${output}${complaints}`);
+  const calls = output
     .trim()
     .split('\n')
     .map((line) => JSON.parse(line) as DrivenCall);
@@ -39,7 +41,7 @@ async function drive(sandbox: Sandbox, mode: 'sync' | 'async', group?: string): 
   return calls;
 }
 
-/** Calls and methods; a method is called more than once where it has more than one answer. */
+/** Calls and methods; a method with several answers is called several times. */
 function countsOf(calls: readonly DrivenCall[]): { readonly methods: number; readonly parsed: number } {
   return {
     methods: new Set(calls.map(({ call }) => call.split(' ')[0])).size,
@@ -49,26 +51,26 @@ function countsOf(calls: readonly DrivenCall[]): { readonly methods: number; rea
 
 for (const mode of ['sync', 'async'] as const) {
   test(
-    `VER-3 VER-4 V1CODE-5 ERR-501 every method of the ${mode} Python client works as it did, or is refused as announced`,
+    `VER-3 VER-4 V1CODE-5 ERR-501 every method of the ${mode} Python client works as before, or is refused as announced`,
     async ({ sandbox }) => {
       const { methods, parsed } = countsOf(await drive(sandbox, mode));
       expect(methods).toBeGreaterThan(125);
       expect(parsed).toBeGreaterThan(60);
     },
-    // No ipykernel is in these.
+    // These images have no ipykernel.
     withPlainAccount({ env: { PATH: '/usr/local/bin:/usr/bin:/bin' }, timeoutMs: 120_000 }),
   );
 }
 
 test(
-  'V1CODE-3 VER-3 kernels answer the Python client where there is an ipykernel',
+  'V1CODE-3 VER-3 kernels answer the Python client when ipykernel is installed',
   async ({ sandbox }) => {
     for (const mode of ['sync', 'async'] as const) {
       expect([mode, countsOf(await drive(sandbox, mode, 'jupyter'))]).toEqual([mode, { methods: 6, parsed: 6 }]);
     }
   },
   {
-    // What a kernel keeps for its account is kept in the directory of the test.
+    // The files that a kernel keeps for its account are in the test's directory.
     env: ({ directory }) => ({
       PATH: `${kernels}/bin:${process.env['PATH'] ?? ''}`,
       IPYTHONDIR: join(directory, 'ipython'),
@@ -76,4 +78,25 @@ test(
     }),
     timeoutMs: 120_000,
   },
+);
+
+let chromium: Chromium;
+
+beforeAll(async () => {
+  chromium = await Chromium.start();
+});
+
+afterAll(async () => {
+  await chromium[Symbol.asyncDispose]();
+});
+
+test(
+  'BROWSER-15 VER-3 a browser answers the Python client: tabs, cookies, requests and pictures',
+  async ({ sandbox }) => {
+    for (const mode of ['sync', 'async'] as const) {
+      const { parsed } = countsOf(await drive(sandbox, mode, 'browser'));
+      expect([mode, parsed]).toEqual([mode, 11]);
+    }
+  },
+  { env: () => ({ ...chromium.environment, SVC_BROWSER_IDLE_SECONDS: '1' }), timeoutMs: 120_000 },
 );

@@ -1,4 +1,4 @@
-/** Whatever v1 refuses, it says what to do next with routes and fields that v1 has. */
+/** Every refusal of v1 names the next step with routes and fields of v1. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test, type EnvelopeBody, type Sandbox } from '../harness/sandbox.ts';
@@ -9,8 +9,8 @@ const { paths } = JSON.parse(readFileSync(join(import.meta.dir, '..', '..', 'spe
   paths: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
 };
 
-/** Each route that a hint names is one of v1, and nothing is told that only v2 has. */
-function expectOwnWords(where: string, { message, hint }: Pick<EnvelopeBody, 'message' | 'hint'>): void {
+/** Each route in a hint belongs to v1, and no message names a v2-only route. */
+function expectOwnRoutes(where: string, { message, hint }: Pick<EnvelopeBody, 'message' | 'hint'>): void {
   const foreign = /\/v2\b|on_busy|if_match|\bstdin "pipe"/;
   expect([where, message, hint]).toEqual([
     where,
@@ -28,7 +28,7 @@ async function expectRefusals(sandbox: Sandbox, refusals: readonly Refusal[]): P
   for (const [route, body, hint] of refusals) {
     const { body: answer } = await sandbox.request(route, body);
     expect([route, body, answer.success, answer.hint]).toEqual([route, body, false, expect.stringContaining(hint)]);
-    expectOwnWords(route, answer);
+    expectOwnRoutes(route, answer);
   }
 }
 
@@ -61,7 +61,7 @@ test(
       ['POST /v1/file/watch/none/poll', {}, 'POST /v1/file/watch'],
       ['GET /v1/file/watch/none/events', undefined, 'POST /v1/file/watch'],
       ['DELETE /v1/file/watch/none', undefined, 'POST /v1/file/watch'],
-      ['POST /v1/bash/exec', { command: 'true', exec_dir: '/nowhere' }, 'another exec_dir'],
+      ['POST /v1/bash/exec', { command: 'true', exec_dir: '/nowhere' }, 'Create it first'],
       ['POST /v1/bash/output', { session_id: 'none' }, 'POST /v1/bash/sessions/create'],
       ['POST /v1/bash/output', { session_id: 'it', command_id: 'none' }, 'POST /v1/bash/exec'],
       ['POST /v1/bash/write', { session_id: 'none', input: '' }, 'POST /v1/bash/exec'],
@@ -78,7 +78,7 @@ test(
 );
 
 test(
-  'VER-3 ERR-429 what is full over v1 names routes of v1',
+  'VER-3 ERR-429 a capacity error over v1 names routes of v1',
   async ({ sandbox }) => {
     await sandbox.ok('POST /v1/bash/exec', { session_id: 'it', command: 'sleep 1000', async_mode: true });
     await sandbox.ok('POST /v1/shell/exec', { id: 'my session', command: 'sleep 1000', async_mode: true });
@@ -93,7 +93,7 @@ test(
       ['POST /v1/bash/exec', { session_id: 'it', command: 'true' }, 'SVC_MAX_COMMANDS'],
       ['POST /v1/bash/sessions/create', {}, 'Close one'],
       ['POST /v1/shell/exec', { command: 'true' }, 'DELETE /v1/shell/sessions/{session_id}'],
-      ['POST /v1/shell/exec', { id: 'my session', command: 'true', timeout: 0.1 }, 'end it (kill)'],
+      ['POST /v1/shell/exec', { id: 'my session', command: 'true', timeout: 0.1 }, 'POST /v1/shell/kill ends it'],
       ['POST /v1/nodejs/sessions', {}, 'DELETE /v1/nodejs/sessions/{session_id}'],
       ['POST /v1/file/watch', { path: '/', recursive: false }, 'DELETE /v1/file/watch/{watcher_id}'],
     ]);
@@ -101,7 +101,9 @@ test(
     const [, refused] = await Array.fromAsync(sseMessages(sandbox, '/v1/shell/exec', { post: busy }));
     expect(refused?.data).toMatchObject({
       message: expect.stringMatching(/^session my session runs "sleep 1000"/),
-      hint: 'Wait for it (wait), type into it (write), end it (kill), or use another session.',
+      hint:
+        'Wait longer, or use another session. POST /v1/shell/wait waits for the running command, ' +
+        'POST /v1/shell/write types into it, and POST /v1/shell/kill ends it.',
     });
   },
   withPlainShell({

@@ -1,4 +1,4 @@
-/** The 1.x web terminal: what the public guide says over its WebSocket, and who else may be at the same shell. */
+/** The 1.x web terminal: the public guide's WebSocket, and several clients at one shell. */
 import { expect, test, type Sandbox } from '../harness/sandbox.ts';
 import { exchange, statusOf } from '../harness/raw-http.ts';
 import { ShellClient } from '../harness/shell-client.ts';
@@ -9,13 +9,13 @@ import { ShellRoutes, withPlainShell } from '../harness/v1-shell.ts';
 const key = 'canary-key-of-a-web-terminal';
 
 test(
-  'V1SHELL-8 a web terminal is told its session, types, sees, resizes and comes back',
+  'V1SHELL-8 a web terminal receives its session, types, shows output, resizes and reconnects',
   async ({ sandbox }) => {
     const first = await ShellClient.open(sandbox);
     expect(first.frames.map(({ type }) => type)).toEqual(['session_id', 'ready', 'ping']);
     expect(first.frames[0]).toEqual({ type: 'session_id', data: expect.stringMatching(/./) });
     expect(first.frames[1]).toEqual({ type: 'ready', data: expect.any(String) });
-    const { timestamp, data } = await first.hears('ping');
+    const { timestamp, data } = await first.receives('ping');
     expect(Math.abs(Date.now() - (timestamp as number))).toBeLessThan(60_000);
     expect(data).toBe(timestamp);
     first.resize(100, 30);
@@ -37,7 +37,7 @@ test(
 );
 
 test(
-  'V1SHELL-8 older frames are understood: fields beside the type, pongs of both forms, pings',
+  'V1SHELL-8 older frames are understood: fields beside the type, both forms of pong, pings',
   async ({ sandbox }) => {
     const client = await ShellClient.open(sandbox, 'session_id=');
     client.send({ type: 'resize', cols: 90, rows: 20 });
@@ -48,7 +48,7 @@ test(
     client.send({ type: 'ping', data: 8 });
     client.type('stty size\n');
     await client.sees('20 90');
-    expect(await client.hears('pong', 2)).toEqual({ type: 'pong', timestamp: 8, data: 8 });
+    expect(await client.receives('pong', 2)).toEqual({ type: 'pong', timestamp: 8, data: 8 });
     expect(client.of('pong')[0]).toEqual({ type: 'pong', timestamp: 7, data: 7 });
     expect(client.of('error')).toEqual([]);
     await client.close();
@@ -57,7 +57,7 @@ test(
 );
 
 test(
-  'V1SHELL-8 V1SHELL-4 a socket and exec share one shell, made by whoever comes first',
+  'V1SHELL-8 V1SHELL-4 a socket and exec share one shell, whichever comes first',
   async ({ sandbox }) => {
     const shell = new ShellRoutes(sandbox);
     const client = await ShellClient.open(sandbox, 'session_id=shared%20one');
@@ -88,7 +88,7 @@ test(
 );
 
 test(
-  'V1SHELL-8 a shell that ends closes its sockets, and another one is there for who comes back',
+  'V1SHELL-8 a shell that exits closes its sockets, and a client that reconnects gets a new one',
   async ({ sandbox }) => {
     const client = await ShellClient.open(sandbox, 'session_id=it');
     client.type('echo last words; exit\n');
@@ -105,7 +105,7 @@ test(
 );
 
 test(
-  'V1SHELL-8 two who type are both heard, each frame in one piece, and both see everything',
+  'V1SHELL-8 input of two clients arrives with each frame in one piece, and both see all output',
   async ({ sandbox }) => {
     const one = await ShellClient.open(sandbox, 'session_id=it');
     const two = await ShellClient.open(sandbox, 'session_id=it');
@@ -128,7 +128,7 @@ test(
 );
 
 test(
-  'V1SHELL-8 who comes back sees the screen as it is, and what comes next, once',
+  'V1SHELL-8 a client that reconnects gets the current screen, then later output, once',
   async ({ sandbox }) => {
     const shell = new ShellRoutes(sandbox);
     await shell.exec(`for n in $(seq 100); do echo "line $n"; done; printf '\\033[2J\\033[3;5Hhere\\033[7;1H'`, {
@@ -146,7 +146,7 @@ test(
 );
 
 test(
-  'V1SHELL-8 all of much output arrives, in order, at a client that is slow to read',
+  'V1SHELL-8 a large output arrives whole and in order at a slow client',
   async ({ sandbox }) => {
     const client = await ShellClient.open(sandbox, 'session_id=it');
     client.type(`seq 200000; echo al''l\n`);
@@ -161,7 +161,7 @@ test(
 );
 
 test(
-  'V1SHELL-8 the key stands in the URL, and nothing begins without it',
+  'V1SHELL-8 the key is in the URL, and nothing starts without it',
   async ({ sandbox }) => {
     for (const query of ['session_id=it', 'session_id=it&api_key=wrong']) {
       expect(await statusOfUpgrade(sandbox, query)).toBe(401);
@@ -178,7 +178,7 @@ test(
 );
 
 test(
-  'V1SHELL-8 what is no web terminal is answered before anything begins',
+  'V1SHELL-8 a request that is not a web terminal is answered before anything starts',
   async ({ sandbox }) => {
     const shell = new ShellRoutes(sandbox);
     expect((await sandbox.request('GET /v1/shell/ws?session_id=it')).status).toBe(426);
@@ -203,12 +203,12 @@ const hostileFrames: readonly (string | Uint8Array)[] = [
 ];
 
 test(
-  'V1SHELL-8 frames that nobody can mean are told as errors, and nothing comes of them',
+  'V1SHELL-8 meaningless frames are answered with errors, and have no effect',
   async ({ sandbox }) => {
     const watcher = await ShellClient.open(sandbox, 'session_id=it');
     const client = await ShellClient.open(sandbox, 'session_id=it');
     for (const frame of hostileFrames) client.send(frame);
-    await client.hears('error', hostileFrames.length);
+    await client.receives('error', hostileFrames.length);
     for (const { type, data } of client.of('error')) {
       expect(type).toBe('error');
       expect((data as string).length).toBeLessThan(1000);
@@ -223,7 +223,7 @@ test(
 );
 
 test(
-  'V1SHELL-8 clients that break off in every way leave the shell as it was',
+  'V1SHELL-8 clients that disconnect in any way leave the shell unchanged',
   async ({ sandbox }) => {
     const path = '/v1/shell/ws?session_id=it';
     const watcher = await ShellClient.open(sandbox, 'session_id=it');
@@ -248,7 +248,7 @@ test(
   withPlainShell(),
 );
 
-/** Of a request that a WebSocket client would send. */
+/** The status of a WebSocket upgrade request, as a client sends it. */
 async function statusOfUpgrade({ url }: Sandbox, query: string): Promise<number> {
   const lines = [
     ...[`GET /v1/shell/ws?${query} HTTP/1.1`, `Host: ${new URL(url).host}`, 'Connection: Upgrade'],

@@ -1,5 +1,5 @@
-/** The 1.x shells: sessions, who finds them, and where their commands run, as the public guides have them. */
-import { mkdirSync, symlinkSync } from 'node:fs';
+/** The 1.x shells: sessions, their names, and the directories of their commands, as in the public guides. */
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test, type JsonObject } from '../harness/sandbox.ts';
 import { shellNames } from '../harness/shell-accounts.ts';
@@ -9,7 +9,7 @@ import { homeOf, ShellRoutes, withPlainShell } from '../harness/v1-shell.ts';
 const notFound = { success: false, message: 'Session not found', data: null };
 
 test(
-  'V1SHELL-4 exec opens a session, whose directory and variables are there for the next command',
+  'V1SHELL-4 V1SHELL-11 exec opens a session, which keeps its directory and variables for the next command',
   async ({ sandbox }) => {
     const shell = new ShellRoutes(sandbox);
     const first = await shell.answer('exec', { command: 'echo hello' });
@@ -35,7 +35,9 @@ test(
       output: 'out\nerr\n',
       exit_code: 7,
     });
-    const { console: records } = await shell.exec('echo $GREETING', { id });
+    const last = await shell.exec('echo $GREETING', { id });
+    expect(last['console']).toMatchObject([{ command: 'echo $GREETING', output: 'hey\n' }]);
+    const { console: records } = await shell.ask('view', { id });
     expect((records as JsonObject[]).map(({ command, output }) => [command, output])).toEqual([
       ['echo hello', 'hello\n'],
       ['mkdir -p d; cd d; export GREETING=hey; false', ''],
@@ -102,7 +104,7 @@ test(
 );
 
 test(
-  'V1SHELL-1 a session is called what its client likes, and nobody else is found by that name',
+  'V1SHELL-1 a session has the name its client chose, and that name finds no other session',
   async ({ sandbox }) => {
     const shell = new ShellRoutes(sandbox);
     const names = ['user@host: a/b', '../../etc', 'ünï-日本', 'v1.abc', 'sessions', '__proto__', 'a\nb', '.'];
@@ -122,7 +124,7 @@ test(
   withPlainShell(),
 );
 
-test('V1SHELL-3 V1SHELL-5 V1SHELL-6 V1SHELL-7 a session that is not there is told so, and not made', async ({
+test('V1SHELL-3 V1SHELL-5 V1SHELL-6 V1SHELL-7 an unknown session is an error, and is not created', async ({
   sandbox,
 }) => {
   const shell = new ShellRoutes(sandbox);
@@ -135,7 +137,7 @@ test('V1SHELL-3 V1SHELL-5 V1SHELL-6 V1SHELL-7 a session that is not there is tol
 });
 
 test(
-  'V1SHELL-4 thirteen sessions work at once, and none makes room for another',
+  'V1SHELL-4 thirteen sessions work at once, and none is evicted for another',
   async ({ sandbox }) => {
     const shell = new ShellRoutes(sandbox);
     const ids = Array.from({ length: 13 }, (_, n) => `agent-${n}`);
@@ -150,7 +152,7 @@ test(
 );
 
 test(
-  'V1SHELL-1 one session too many is refused, and no other one is closed for it',
+  'V1SHELL-1 one session above the limit is refused, and no other session is closed for it',
   async ({ sandbox }) => {
     const shell = new ShellRoutes(sandbox);
     for (const id of ['a', 'b']) await shell.exec(`export ME=${id}`, { id });
@@ -167,7 +169,7 @@ test(
 );
 
 test(
-  'V1SHELL-1 a session that nobody has used for long is closed, whatever its name is',
+  'V1SHELL-1 a session unused for long is closed, whatever its name',
   async ({ sandbox }) => {
     const shell = new ShellRoutes(sandbox);
     await shell.ask('sessions/create', { id: 'named' });
@@ -179,13 +181,13 @@ test(
   withPlainShell({ env: { SVC_SHELL_SESSION_TIMEOUT_SECS: '2' } }),
 );
 
-/** Each has its own name, so that a root without the shell can be excepted. */
+/** Each test has its own title, so that a root without the shell can skip it. */
 const directoryTitles: Readonly<Record<(typeof shellNames)[number], string>> = {
-  bash: 'V1SHELL-4 bash goes where a command is to run, with or without the links in its path',
-  dash: 'V1SHELL-4 dash goes where a command is to run, with or without the links in its path',
-  zsh: 'V1SHELL-4 zsh goes where a command is to run, with or without the links in its path',
-  fish: 'V1SHELL-4 fish goes where a command is to run, with or without the links in its path',
-  ash: 'V1SHELL-4 ash goes where a command is to run, with or without the links in its path',
+  bash: 'V1SHELL-4 bash runs a command in its directory, with links resolved or kept',
+  dash: 'V1SHELL-4 dash runs a command in its directory, with links resolved or kept',
+  zsh: 'V1SHELL-4 zsh runs a command in its directory, with links resolved or kept',
+  fish: 'V1SHELL-4 fish runs a command in its directory, with links resolved or kept',
+  ash: 'V1SHELL-4 ash runs a command in its directory, with links resolved or kept',
 };
 
 for (const name of shellNames) {
@@ -205,7 +207,7 @@ for (const name of shellNames) {
         output: `${real}\n`,
       });
 
-      // Where it cannot be, the command runs where the session is, unless it is not to.
+      // Without the directory the command runs in the session's directory, unless strict is set.
       const missing = { exec_dir: join(sandbox.directory, 'missing') };
       expect(await shell.exec('pwd', { id: 'it', ...missing })).toMatchObject({ output: `${real}\n` });
       expect(await shell.exec('pwd', { id: 'new', ...missing })).toMatchObject({
@@ -231,14 +233,34 @@ for (const name of shellNames) {
       expect(await shell.output('l', 'pwd')).toBe(`${link}\n`);
       expect(await shell.ask('sessions/create', { id: 'p', exec_dir: link })).toMatchObject({ working_dir: real });
       expect(await shell.output('p', 'pwd')).toBe(`${real}\n`);
-      expect(await shell.answer('sessions/create', { id: 'm', ...missing })).toMatchObject({ status: 400 });
     },
     withPlainShell({}, name),
   );
 }
 
 test(
-  'V1SHELL-1 a terminal URL is that of a new session, where the client reaches the daemon',
+  'V1SHELL-10 a session whose exec_dir cannot be entered starts at home, and the answer reports that',
+  async ({ sandbox }) => {
+    const shell = new ShellRoutes(sandbox);
+    const home = homeOf(sandbox);
+    for (const [id, exec_dir] of [
+      ['missing', join(sandbox.directory, 'missing')],
+      ['file', '/etc/passwd'],
+    ] as const) {
+      const created = await shell.answer('sessions/create', { id, exec_dir, preserve_symlinks: true });
+      expect(created).toMatchObject({ status: 200, body: { success: true, data: { working_dir: home } } });
+      expect(created.body.message).toBe(`exec_dir ${exec_dir} cannot be entered; the session starts in ${home}`);
+      expect(await shell.output(id, 'pwd')).toBe(`${home}\n`);
+      // An existing session keeps its directory.
+      const again = await shell.answer('sessions/create', { id, exec_dir });
+      expect(again.body.message).toBe('Operation successful');
+    }
+  },
+  withPlainShell(),
+);
+
+test(
+  'V1SHELL-1 a terminal URL names a new session, at the address by which the client reaches the daemon',
   async ({ sandbox }) => {
     const shell = new ShellRoutes(sandbox);
     const get = async (headers: Record<string, string>) =>
@@ -273,7 +295,6 @@ const badRequests: readonly (readonly [verb: string, body: unknown, status: numb
   ['exec', [], 400, 'JSON object'],
   ['exec', 'no JSON', 400, 'not JSON'],
   ['sessions/create', { id: null }, 422, 'body.id'],
-  ['sessions/create', { exec_dir: '/etc/passwd' }, 400, '/etc/passwd'],
   ['sessions/update', { no_change_timeout: 1 }, 422, 'body.id'],
   ['sessions/update', { id: 'main', no_change_timeout: -1 }, 422, 'body.no_change_timeout'],
   ['view', {}, 422, 'body.id'],
@@ -285,7 +306,7 @@ const badRequests: readonly (readonly [verb: string, body: unknown, status: numb
 ];
 
 test(
-  'V1SHELL-1 V1SHELL-4 V1SHELL-5 requests that nobody can mean are refused with a reason, and cost a session nothing',
+  'V1SHELL-1 V1SHELL-4 V1SHELL-5 meaningless requests are refused with a reason, and affect no session',
   async ({ sandbox }) => {
     const shell = new ShellRoutes(sandbox);
     await shell.exec('export ME=main', { id: 'main' });
@@ -304,19 +325,18 @@ test(
 );
 
 test(
-  'V1SHELL-4 what runs outlives the daemon, and its session goes on in the next one',
+  'V1SHELL-4 running commands outlive the daemon, and their session continues in the next one',
   async ({ sandbox }) => {
     const shell = new ShellRoutes(sandbox);
     await shell.exec('export ME=it', { id: 'user@host' });
-    await shell.exec('sleep 2; echo done', { id: 'user@host', async_mode: true });
+    const command = 'until [ -e go ]; do sleep 0.05; done; echo done';
+    await shell.exec(command, { id: 'user@host', async_mode: true });
     const isRunning = async () => (await shell.ask('view', { id: 'user@host' }))['status'] === 'running';
     await until('it runs', isRunning);
     process.kill(sandbox.daemonPid, 'SIGKILL');
     await sandbox.served();
-    expect(await shell.ask('view', { id: 'user@host' })).toMatchObject({
-      status: 'running',
-      command: 'sleep 2; echo done',
-    });
+    expect(await shell.ask('view', { id: 'user@host' })).toMatchObject({ status: 'running', command });
+    writeFileSync(join(homeOf(sandbox), 'go'), '');
     expect(await shell.ask('wait', { id: 'user@host' })).toEqual({ status: 'completed' });
     expect(await shell.ask('view', { id: 'user@host' })).toMatchObject({
       exit_code: 0,

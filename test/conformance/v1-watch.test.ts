@@ -1,4 +1,4 @@
-/** What a 1.x client may rely on when it watches files. */
+/** The behavior of file watchers for 1.x clients. */
 import { appendFileSync, chmodSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test, type JsonObject, type Sandbox } from '../harness/sandbox.ts';
@@ -11,7 +11,7 @@ function tree(sandbox: Sandbox): string {
   return root;
 }
 
-/** The answer of a success, whose fields stand in `data` and beside it. */
+/** The answer of a success, whose fields are in `data` and beside it. */
 async function both(
   sandbox: Sandbox,
   route: string,
@@ -32,7 +32,9 @@ const watch = (sandbox: Sandbox, path: string, more: object = {}) =>
 const wait = (sandbox: Sandbox, path: string, more: object = {}) =>
   sandbox.request('POST /v1/file/watch/wait', { path, timeout: 20, ...more });
 
-test('V1WATCH-1 V1WATCH-2 V1WATCH-4 the guide’s create, poll, poll again and delete', async ({ sandbox }) => {
+test('V1WATCH-1 V1WATCH-2 V1WATCH-4 the guide’s sequence works: create, poll, poll again and delete', async ({
+  sandbox,
+}) => {
   const root = tree(sandbox);
   const created = await both(sandbox, 'POST /v1/file/watch', {
     path: root,
@@ -70,13 +72,13 @@ test('V1WATCH-1 V1WATCH-2 V1WATCH-4 the guide’s create, poll, poll again and d
   expect((await sandbox.request(`POST /v1/file/watch/${id}/poll`, {})).status).toBe(404);
 });
 
-test('V1WATCH-2 a poll takes the older name of its cursor, and no body at all', async ({ sandbox }) => {
+test('V1WATCH-2 a poll accepts the older name of its cursor, and an absent body', async ({ sandbox }) => {
   const root = tree(sandbox);
   const { watcher_id: id } = await watch(sandbox, root);
   const poll = `POST /v1/file/watch/${id}/poll`;
   for (const name of ['a', 'b']) {
     writeFileSync(join(root, name), '');
-    await until(`${name} is told`, async () =>
+    await until(`${name} is reported`, async () =>
       ((await both(sandbox, poll, {}))['events'] as JsonObject[]).some((event) => event['relative_path'] === name),
     );
   }
@@ -91,7 +93,7 @@ test('V1WATCH-2 a poll takes the older name of its cursor, and no body at all', 
   ]);
 });
 
-test('V1WATCH-1 a watcher has the defaults of 1.x, is listed, and is shared by equal requests', async ({ sandbox }) => {
+test('V1WATCH-1 a watcher has the 1.x defaults, is listed, and is shared by equal requests', async ({ sandbox }) => {
   const root = tree(sandbox);
   const first = await both(sandbox, 'POST /v1/file/watch', { path: root });
   expect(first).toMatchObject({
@@ -107,7 +109,7 @@ test('V1WATCH-1 a watcher has the defaults of 1.x, is listed, and is shared by e
   expect(await both(sandbox, 'GET /v1/file/watch')).toEqual({ watchers: [] });
 });
 
-test('V1WATCH-1 what cannot be watched is an HTTP error, and what is asked wrongly is named', async ({ sandbox }) => {
+test('V1WATCH-1 an unwatchable path is an HTTP error, and an invalid field is named', async ({ sandbox }) => {
   const missing = await sandbox.request('POST /v1/file/watch', { path: '/no/such' });
   expect(missing).toMatchObject({ status: 404, body: { success: false, data: { error_type: 'not_found', errno: 2 } } });
   const wrong = async (route: string, body: object) => {
@@ -127,7 +129,7 @@ test('V1WATCH-1 what cannot be watched is an HTTP error, and what is asked wrong
   ]);
 });
 
-test('V1WATCH-2 waiting for one file answers when it comes, at once where it is there', async ({ sandbox }) => {
+test('V1WATCH-2 waiting for one file answers when it appears, or at once when it exists', async ({ sandbox }) => {
   const root = tree(sandbox);
   const file = join(root, 'result.json');
   const others = ['*', '[a]', 'result.json.tmp'].map((name) => join(root, name));
@@ -151,7 +153,7 @@ test('V1WATCH-2 waiting for one file answers when it comes, at once where it is 
   expect(await both(sandbox, 'GET /v1/file/watch')).toEqual({ watchers: [] });
 });
 
-test('V1WATCH-2 waiting knows each kind of event, and that a file may come by another name', async ({ sandbox }) => {
+test('V1WATCH-2 waiting supports each kind of event, and a file that appears by rename', async ({ sandbox }) => {
   const root = tree(sandbox);
   const file = join(root, 'result.json');
   const other = join(root, 'other');
@@ -175,7 +177,7 @@ test('V1WATCH-2 waiting knows each kind of event, and that a file may come by an
   expect(await during(['remove'], () => rmSync(file, { recursive: true }))).toEqual(['remove', file]);
 });
 
-test('V1WATCH-2 waiting in vain, or in a directory that is not there or goes, is told', async ({ sandbox }) => {
+test('V1WATCH-2 a wait that times out, or whose directory is missing or removed, is reported', async ({ sandbox }) => {
   const root = tree(sandbox);
   const vain = await wait(sandbox, join(root, 'never'), { timeout: 1 });
   expect([vain.status, vain.body.message]).toEqual([503, 'timed out waiting for file event']);
@@ -190,7 +192,7 @@ test('V1WATCH-2 waiting in vain, or in a directory that is not there or goes, is
   expect(await both(sandbox, 'GET /v1/file/watch')).toEqual({ watchers: [] });
 });
 
-test('V1WATCH-3 events are streamed as they come, and anew from the last one that was seen', async ({ sandbox }) => {
+test('V1WATCH-3 events are streamed as they occur, and resume after the last event seen', async ({ sandbox }) => {
   const root = tree(sandbox);
   const { watcher_id: id } = await watch(sandbox, root);
   const path = `/v1/file/watch/${id}/events`;
@@ -209,7 +211,7 @@ test('V1WATCH-3 events are streamed as they come, and anew from the last one tha
   };
   const following = read(3);
   writeFileSync(join(root, 'a'), '');
-  await until('a is told', async () => (await sandbox.ok(`POST /v1/file/watch/${id}/poll`, {}))['cursor'] === 1);
+  await until('a is reported', async () => (await sandbox.ok(`POST /v1/file/watch/${id}/poll`, {}))['cursor'] === 1);
   writeFileSync(join(root, 'b'), '');
   expect(await following).toMatchObject([
     { event: 'watch_started', data: { watcher_id: id, path: root } },
@@ -224,7 +226,9 @@ test('V1WATCH-3 events are streamed as they come, and anew from the last one tha
   ]);
 });
 
-test('V1WATCH-3 V1WATCH-4 a stream ends with its watcher, and says nothing that 1.x had not', async ({ sandbox }) => {
+test('V1WATCH-3 V1WATCH-4 a stream ends with its watcher, and sends nothing that 1.x did not have', async ({
+  sandbox,
+}) => {
   const root = tree(sandbox);
   const { watcher_id: id } = await watch(sandbox, root);
   const messages = Array.fromAsync(sseMessages(sandbox, `/v1/file/watch/${id}/events`));

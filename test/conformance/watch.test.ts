@@ -1,4 +1,4 @@
-/** What a client may rely on when it watches files. */
+/** The behavior of file watchers. */
 import {
   appendFileSync,
   chmodSync,
@@ -24,22 +24,20 @@ function tree(sandbox: Sandbox, name = 'tree'): string {
   return root;
 }
 
-/** How many watches of inotify the daemon holds, in its one instance. */
+/** The number of inotify watches in the daemon's one instance. */
 function watchesOf(sandbox: Sandbox): number {
   const directory = `/proc/${sandbox.daemonPid}/fdinfo`;
   const counts = readdirSync(directory).map((name) => {
     try {
       return readFileSync(join(directory, name), 'utf8').match(/^inotify wd:/gm)?.length ?? 0;
     } catch {
-      return 0; // It was closed while we looked.
+      return 0; // The descriptor was closed during the read.
     }
   });
-  return Math.max(...counts); // The runtime reads from a copy of the descriptor.
+  return Math.max(...counts); // The runtime reads from a duplicate of the descriptor.
 }
 
-test('WATCH-1 WATCH-2 EVT-1 V2WATCH-RECORD V2WATCH-EVENT a watcher tells what happens to files', async ({
-  sandbox,
-}) => {
+test('WATCH-1 WATCH-2 EVT-1 V2WATCH-RECORD V2WATCH-EVENT a watcher reports file changes', async ({ sandbox }) => {
   const root = tree(sandbox);
   writeFileSync(join(root, 'old'), 'x');
   const watching = await Watching.start(sandbox, root);
@@ -55,7 +53,7 @@ test('WATCH-1 WATCH-2 EVT-1 V2WATCH-RECORD V2WATCH-EVENT a watcher tells what ha
   rmSync(join(root, 'newer'));
   await watching.until('a remove', () => watching.events.length >= 5);
 
-  expect(watching.told).toEqual(['create new', 'write old', 'chmod new', 'rename new newer', 'remove newer']);
+  expect(watching.eventNames).toEqual(['create new', 'write old', 'chmod new', 'rename new newer', 'remove newer']);
   expect(watching.record).toEqual({
     watcher_id: expect.stringMatching(/^watch_/),
     path: root,
@@ -65,6 +63,8 @@ test('WATCH-1 WATCH-2 EVT-1 V2WATCH-RECORD V2WATCH-EVENT a watcher tells what ha
     exclude: ['.git', 'node_modules', '__pycache__', '.venv', '*.pyc', '*.pyo', '.DS_Store', '*.swp', '*.swo'],
     include_patterns: [],
     debounce: 50,
+    event_count: 0,
+    latest_seq: 0,
     created_at: expect.stringMatching(/Z$/),
     status: 'active',
     subscribers: 1,
@@ -89,17 +89,17 @@ test('WATCH-1 WATCH-2 EVT-1 V2WATCH-RECORD V2WATCH-EVENT a watcher tells what ha
   expect(watching.events[4]).toMatchObject({ mtime: null, size: null, inode: null });
 });
 
-test('V2WATCH-DEFAULT without a word, a watcher is recursive, excludes what 1.x does, and merges for 300 ms', async ({
+test('V2WATCH-DEFAULT by default a watcher is recursive, excludes the paths 1.x did, and merges for 300 ms', async ({
   sandbox,
 }) => {
   const record = await sandbox.ok('POST /v2/watch', { path: tree(sandbox) });
   expect(record).toMatchObject({ recursive: true, debounce: 300, include_patterns: [] });
   expect(record['exclude']).toContain('node_modules');
-  expect(await (await sandbox.fetch('GET /metrics')).text()).toContain('sandboxd_watchers 1');
+  expect(await (await sandbox.fetch('GET /metrics')).text()).toContain('boxkeep_watchers 1');
   expect((await sandbox.ok('GET /v2/sandbox'))['limits']['watchers']).toBe(128);
 });
 
-test('WATCH-4 V2WATCH-REUSE the same request is the same watcher, which ends with its last subscriber', async ({
+test('WATCH-4 V2WATCH-REUSE equal requests share a watcher, which ends with its last subscriber', async ({
   sandbox,
 }) => {
   const root = tree(sandbox);
@@ -126,7 +126,7 @@ test('WATCH-4 V2WATCH-REUSE the same request is the same watcher, which ends wit
   await until('no watch is left', () => watchesOf(sandbox) === 0);
 });
 
-test('V2WATCH-POLL a poll takes nothing away, goes on from its cursor, and waits for several readers at once', async ({
+test('V2WATCH-POLL a poll removes nothing, resumes at its cursor, and serves several waiting readers', async ({
   sandbox,
 }) => {
   const root = tree(sandbox);
@@ -148,23 +148,25 @@ test('V2WATCH-POLL a poll takes nothing away, goes on from its cursor, and waits
   expect(await poll('cursor=99')).toMatchObject({ events: [], cursor: 3 });
 });
 
-test('V2WATCH-DEBOUNCE within the window, changes that a client would not tell apart are one', async ({ sandbox }) => {
+test('V2WATCH-DEBOUNCE changes within the debounce window that clients cannot tell apart are merged', async ({
+  sandbox,
+}) => {
   const root = tree(sandbox);
   writeFileSync(join(root, 'old'), 'x');
   writeFileSync(join(root, 'going'), 'x');
   const watching = await Watching.start(sandbox, root, { debounce: 1000 });
 
-  writeFileSync(join(root, 'new'), '1'); // A create stays one when it is written to.
+  writeFileSync(join(root, 'new'), '1'); // A create followed by writes is one create.
   appendFileSync(join(root, 'new'), '2');
   chmodSync(join(root, 'new'), 0o600);
-  appendFileSync(join(root, 'old'), '3'); // Writes are one; a chmod is told beside them.
+  appendFileSync(join(root, 'old'), '3'); // Several writes are one; a chmod is a separate event.
   appendFileSync(join(root, 'old'), '4');
   chmodSync(join(root, 'old'), 0o600);
-  writeFileSync(join(root, 'short'), ''); // A file that came and went is nothing.
+  writeFileSync(join(root, 'short'), ''); // A file that is created and removed gives no event.
   rmSync(join(root, 'short'));
-  appendFileSync(join(root, 'going'), '5'); // A remove ends what was before.
+  appendFileSync(join(root, 'going'), '5'); // A remove replaces the earlier events.
   rmSync(join(root, 'going'));
-  mkdirSync(join(root, 'directory')); // Of a directory both are told.
+  mkdirSync(join(root, 'directory')); // For a directory both events are reported.
   rmSync(join(root, 'directory'), { recursive: true });
   writeFileSync(join(root, 'end'), '');
 
@@ -178,7 +180,7 @@ test('V2WATCH-DEBOUNCE within the window, changes that a client would not tell a
   ]);
 });
 
-test('V2WATCH-RENAME a move inside is one rename, and a moved directory is followed under its new path', async ({
+test('V2WATCH-RENAME a move inside the tree is one rename, and a moved directory is followed under its new path', async ({
   sandbox,
 }) => {
   const root = tree(sandbox);
@@ -191,11 +193,13 @@ test('V2WATCH-RENAME a move inside is one rename, and a moved directory is follo
   writeFileSync(join(root, 'b/c/deep/er/file'), '');
   await watching.upTo('b/c/deep/er/file');
 
-  expect(watching.told).toEqual(['rename a b/c', 'create b/c/deep/er/file']);
+  expect(watching.eventNames).toEqual(['rename a b/c', 'create b/c/deep/er/file']);
   expect(watching.events[0]).toMatchObject({ is_dir: true, old_path: join(root, 'a'), path: join(root, 'b/c') });
 });
 
-test('V2WATCH-BORDER what moves in is told with all that is in it, what moves out is removed', async ({ sandbox }) => {
+test('V2WATCH-BORDER a tree moved in is reported with its content, a tree moved out as removed', async ({
+  sandbox,
+}) => {
   const root = tree(sandbox);
   const outside = tree(sandbox, 'outside');
   mkdirSync(join(outside, 'in/deep'), { recursive: true });
@@ -233,10 +237,10 @@ test('V2WATCH-STORM a thousand renames are a thousand events', async ({ sandbox 
     expected.push(`rename f${i} d${i}/f`, `rename d${i} e${i}`);
   }
   await watching.until('all of them', () => watching.events.length >= 1000);
-  expect(watching.told).toEqual(expected);
+  expect(watching.eventNames).toEqual(expected);
 });
 
-test('V2WATCH-BURST directories that fill at once are told in full, and nothing twice, to two watchers', async ({
+test('V2WATCH-BURST directories that fill at once are reported in full, without duplicates, to two watchers', async ({
   sandbox,
 }) => {
   const root = tree(sandbox);
@@ -258,11 +262,13 @@ test('V2WATCH-BURST directories that fill at once are told in full, and nothing 
   }
 });
 
-test('V2WATCH-EXCLUDE what is excluded is not told, and such directories are not even watched', async ({ sandbox }) => {
+test('V2WATCH-EXCLUDE excluded paths are not reported, and excluded directories are not even watched', async ({
+  sandbox,
+}) => {
   const root = tree(sandbox);
   for (let i = 0; i < 50; i += 1) mkdirSync(join(root, `node_modules/p${i}`), { recursive: true });
   const watching = await Watching.start(sandbox, root);
-  expect(watchesOf(sandbox)).toBe(2); // The root, and the place that the root may go from.
+  expect(watchesOf(sandbox)).toBe(2); // The root, and its parent, from which the root may be moved.
   const own = await Watching.start(sandbox, root, { exclude: ['*.log', 'build/out'] });
 
   writeFileSync(join(root, 'node_modules/p1/x'), '');
@@ -270,8 +276,8 @@ test('V2WATCH-EXCLUDE what is excluded is not told, and such directories are not
   writeFileSync(join(root, 'a.log'), '');
   mkdirSync(join(root, 'build/out'), { recursive: true });
   writeFileSync(join(root, 'build/out/x'), '');
-  renameSync(join(root, 'a.pyc'), join(root, 'a.txt')); // From an excluded name: it comes.
-  renameSync(join(root, 'a.txt'), join(root, 'b.pyc')); // To one: it goes.
+  renameSync(join(root, 'a.pyc'), join(root, 'a.txt')); // From an excluded name, so it is a create.
+  renameSync(join(root, 'a.txt'), join(root, 'b.pyc')); // To an excluded name, so it is a remove.
   mkdirSync(join(root, '.git/objects'), { recursive: true });
   writeFileSync(join(root, 'end'), '');
 
@@ -280,7 +286,7 @@ test('V2WATCH-EXCLUDE what is excluded is not told, and such directories are not
     'create build',
     'create build/out',
     'create build/out/x',
-    'remove a.txt', // Its create was of a file that moved in, over another one for all that is known.
+    'remove a.txt', // The file moved in and may have replaced another one, so its remove is reported.
   ]);
   expect(await own.upTo('end')).toEqual([
     'create node_modules/p1/x',
@@ -293,7 +299,7 @@ test('V2WATCH-EXCLUDE what is excluded is not told, and such directories are not
   ]);
 });
 
-test('V2WATCH-INCLUDE with include patterns only what matches is told', async ({ sandbox }) => {
+test('V2WATCH-INCLUDE with include patterns only matching paths are reported', async ({ sandbox }) => {
   const root = tree(sandbox);
   mkdirSync(join(root, 'src'));
   const watching = await Watching.start(sandbox, root, { include_patterns: ['*.{ts,js}', 'docs/**', 'end'] });
@@ -302,8 +308,8 @@ test('V2WATCH-INCLUDE with include patterns only what matches is told', async ({
   writeFileSync(join(root, 'src/a.py'), '');
   mkdirSync(join(root, 'docs'));
   writeFileSync(join(root, 'docs/page'), '');
-  renameSync(join(root, 'src/a.py'), join(root, 'src/b.js')); // It comes into what is told.
-  renameSync(join(root, 'src'), join(root, 'lib')); // And this takes what is told along.
+  renameSync(join(root, 'src/a.py'), join(root, 'src/b.js')); // The new name is included, so it is a create.
+  renameSync(join(root, 'src'), join(root, 'lib')); // And this moves the included file along.
   writeFileSync(join(root, 'end'), '');
 
   expect(await watching.upTo('end')).toEqual([
@@ -315,7 +321,7 @@ test('V2WATCH-INCLUDE with include patterns only what matches is told', async ({
   ]);
 });
 
-test('V2WATCH-FLAT without recursion only the directory itself is looked into', async ({ sandbox }) => {
+test('V2WATCH-FLAT without recursion only the directory itself is watched', async ({ sandbox }) => {
   const root = tree(sandbox);
   mkdirSync(join(root, 'a'));
   const watching = await Watching.start(sandbox, root, { recursive: false });
@@ -328,16 +334,17 @@ test('V2WATCH-FLAT without recursion only the directory itself is looked into', 
   expect(await watching.upTo('end')).toEqual(['create b', 'rename a z']);
 });
 
-test('V2WATCH-GONE the end of the root is the last event, and whoever waits is let go', async ({ sandbox }) => {
+test('V2WATCH-GONE the end of the root is the last event, and waiting calls return', async ({ sandbox }) => {
   const root = tree(sandbox);
   writeFileSync(join(root, 'file'), '');
   const watching = await Watching.start(sandbox, root);
-  const stays = await sandbox.start({ command: 'sleep 60', cwd: root }); // A directory somebody works in goes too.
+  // The working directory of a process is removed too.
+  const stays = await sandbox.start({ command: 'sleep 60', cwd: root });
 
   rmSync(root, { recursive: true });
   mkdirSync(root);
   await watching.until('the root has gone', () => watching.status === 'gone');
-  expect(watching.told).toEqual(['remove file', 'remove .']);
+  expect(watching.eventNames).toEqual(['remove file', 'remove .']);
   expect(watching.events.at(-1)).toMatchObject({ path: root, is_dir: true });
   writeFileSync(join(root, 'of another one'), '');
   expect(await watching.poll(60)).toEqual([]);
@@ -345,9 +352,9 @@ test('V2WATCH-GONE the end of the root is the last event, and whoever waits is l
 
   const next = await Watching.start(sandbox, root);
   expect(next.record).toMatchObject({ reused: false, status: 'active' });
-  renameSync(root, `${root}-moved`); // Which is no longer there either.
+  renameSync(root, `${root}-moved`); // After the move the root does not exist either.
   await next.until('the root has gone', () => next.status === 'gone');
-  expect(next.told).toEqual(['remove .']);
+  expect(next.eventNames).toEqual(['remove .']);
   await watching.stop();
   await next.stop();
   expect((await sandbox.ok('GET /v2/watch'))['watchers']).toEqual([]);
@@ -378,7 +385,7 @@ test('V2WATCH-FILE a single file can be watched, and is followed when a save rep
   ]);
 });
 
-test('V2WATCH-LINKS links are entries and not followed, but for the root', async ({ sandbox }) => {
+test('V2WATCH-LINKS links are entries and not followed, except the root', async ({ sandbox }) => {
   const root = tree(sandbox);
   const outside = tree(sandbox, 'outside');
   mkdirSync(join(root, 'real'));
@@ -395,7 +402,7 @@ test('V2WATCH-LINKS links are entries and not followed, but for the root', async
   expect(watching.events[0]).toMatchObject({ path: join(sandbox.directory, 'way/another'), is_dir: false });
 });
 
-test('V2WATCH-NAMES any name is told: with a line break, in any script, and percent-encoded where it is not UTF-8', async ({
+test('V2WATCH-NAMES any name is reported: with a line break, in any script, and percent-encoded if not UTF-8', async ({
   sandbox,
 }) => {
   const root = tree(sandbox);
@@ -417,7 +424,7 @@ test('V2WATCH-NAMES any name is told: with a line break, in any script, and perc
   expect(inside.events[0]?.path).toBe(`file://${root}/a%FF/more`);
 });
 
-test('WATCH-3 V2WATCH-SSE a stream begins with watch_started and tells each event with its id', async ({ sandbox }) => {
+test('WATCH-3 V2WATCH-SSE a stream begins with watch_started and sends each event with its id', async ({ sandbox }) => {
   const root = tree(sandbox);
   const watching = await Watching.start(sandbox, root);
   writeFileSync(join(root, 'a'), '');
@@ -441,7 +448,7 @@ test('WATCH-3 V2WATCH-SSE a stream begins with watch_started and tells each even
   expect((await stream.next()).done).toBe(true);
 });
 
-test('V2WATCH-RESUME Last-Event-ID goes on behind that event; one of another watcher is told as an overflow', async ({
+test('V2WATCH-RESUME Last-Event-ID resumes after that event; an id of another watcher is an overflow', async ({
   sandbox,
 }) => {
   const root = tree(sandbox);
@@ -466,7 +473,7 @@ test('V2WATCH-RESUME Last-Event-ID goes on behind that event; one of another wat
   expect((await read()).at(-1)).toMatchObject({ data: { reason: 'gone', cursor: 7 } });
 });
 
-test('V2WATCH-HEARTBEAT a quiet stream has a comment every 15 s, and ends when the daemon goes', async ({
+test('V2WATCH-HEARTBEAT a quiet stream has a comment every 15 s, and ends when the daemon stops', async ({
   sandbox,
 }) => {
   const watching = await Watching.start(sandbox, tree(sandbox));
@@ -482,7 +489,7 @@ test('V2WATCH-HEARTBEAT a quiet stream has a comment every 15 s, and ends when t
 });
 
 test(
-  'V2WATCH-DAEMON watchers end with the daemon: afterwards they are not found, and are made anew',
+  'V2WATCH-DAEMON watchers end with the daemon: afterwards they are not found, and can be created again',
   async ({ sandbox }) => {
     const root = tree(sandbox);
     const watching = await Watching.start(sandbox, root);
@@ -497,9 +504,7 @@ test(
   { expectedWarnings: ['started again by init'] },
 );
 
-test('V2WATCH-UPGRADE an upgrade ends a stream, and what is asked of the watcher afterwards is 404', async ({
-  sandbox,
-}) => {
+test('V2WATCH-UPGRADE an upgrade ends a stream, and later requests for the watcher are 404', async ({ sandbox }) => {
   const watching = await Watching.start(sandbox, tree(sandbox));
   const stream = sseMessages(sandbox, `/v2/watch/${watching.id}/events`);
   await stream.next();
@@ -510,7 +515,7 @@ test('V2WATCH-UPGRADE an upgrade ends a stream, and what is asked of the watcher
   expect((await sandbox.request(`GET /v2/watch/${watching.id}/poll`)).status).toBe(404);
 });
 
-test('V2WATCH-RING of more than 10 000 events the newest are kept, and who asks for others is told of an overflow', async ({
+test('V2WATCH-RING the newest 10 000 events are kept, and a reader of older ones gets an overflow', async ({
   sandbox,
 }) => {
   const root = tree(sandbox);
@@ -535,7 +540,7 @@ test('V2WATCH-RING of more than 10 000 events the newest are kept, and who asks 
   await stream.return(undefined);
 });
 
-test('V2WATCH-OVERFLOW what the kernel had to drop is told as an overflow, and everything after it is told', async ({
+test('V2WATCH-OVERFLOW events that the kernel dropped are reported as an overflow, and later events follow', async ({
   sandbox,
 }) => {
   const root = tree(sandbox);
@@ -563,7 +568,7 @@ test('WATCH-5 V2WATCH-CAP there are at most 128 watchers; one more is 429', asyn
   expect(refused).toMatchObject({ status: 429, body: { success: false, data: null } });
   expect(refused.headers.get('retry-after')).toBe('1');
 
-  // The limit is one of ours: all of them use one instance of inotify.
+  // This limit is the daemon's own: all watchers share one inotify instance.
   for (const i of all.keys()) writeFileSync(join(roots[i] ?? '', 'file'), '');
   for (const watching of all) await watching.upTo('file');
   expect(all.every(({ record }) => record['backend'] === 'inotify')).toBe(true);
@@ -621,7 +626,7 @@ const invalid: readonly (readonly [object, string, string])[] = [
   [{ path: '/', debounce: 49 }, 'body.debounce', 'too_small'],
   [{ path: '/', debounce: 5001 }, 'body.debounce', 'too_large'],
   [{ path: '/', debounce: 60.5 }, 'body.debounce', 'int_type'],
-  [{ path: '/', debounce: null }, 'body.debounce', 'int_type'],
+  [{ path: '/', debounce: [] }, 'body.debounce', 'int_type'],
   [{ path: '/', exclude: '*.log' }, 'body.exclude', 'array_type'],
   [{ path: '/', exclude: [''] }, 'body.exclude.0', 'too_short'],
   [{ path: '/', exclude: ['a/../../b'] }, 'body.exclude.0', 'value_error'],
@@ -629,7 +634,7 @@ const invalid: readonly (readonly [object, string, string])[] = [
   [{ path: '/', include_patterns: Array.from({ length: 257 }, () => 'a') }, 'body.include_patterns', 'too_long'],
 ];
 
-test('V2WATCH-INVALID requests that cannot be meant are 422 with their place and kind', async ({ sandbox }) => {
+test('V2WATCH-INVALID invalid requests are 422 with the field and the kind of error', async ({ sandbox }) => {
   for (const [body, location, type] of invalid) {
     const reply = await sandbox.request('POST /v2/watch', body);
     expect({ body, status: reply.status, errors: reply.body.errors }).toMatchObject({
@@ -660,14 +665,14 @@ test('V2WATCH-INVALID requests that cannot be meant are 422 with their place and
   }
 });
 
-/** Limits of inotify count in each user namespace for itself. */
+/** The inotify limits count per user namespace. */
 const limited = (limit: string) => ({
   launcher: ['unshare', '--user', '--map-root-user', 'sh', '-c', `echo ${limit} && exec "$@"`, 'sh'],
   expectedWarnings: ['inotify cannot be had'],
 });
 
 test(
-  'V2WATCH-POLLING without inotify a watcher looks again and again, and says so',
+  'V2WATCH-POLLING without inotify a watcher polls, and reports that',
   async ({ sandbox }) => {
     const root = tree(sandbox);
     mkdirSync(join(root, 'node_modules'));
@@ -684,9 +689,9 @@ test(
     writeFileSync(join(root, 'other'), 'z');
     renameSync(join(root, 'other'), join(root, 'replaced'));
     writeFileSync(join(root, 'end'), '');
-    const told = await watching.upTo('end');
+    const events = await watching.upTo('end');
     await watching.until('all of it', () => watching.events.length >= 7);
-    expect([...told, ...watching.told].filter((line, i, all) => all.indexOf(line) === i).toSorted()).toEqual([
+    expect([...events, ...watching.eventNames].filter((line, i, all) => all.indexOf(line) === i).toSorted()).toEqual([
       'create end',
       'create new',
       'create new/deep',
@@ -697,13 +702,13 @@ test(
     ]);
     rmSync(root, { recursive: true });
     await watching.until('the root has gone', () => watching.status === 'gone');
-    expect(watching.told.at(-1)).toBe('remove .');
+    expect(watching.eventNames.at(-1)).toBe('remove .');
   },
   limited('0 > /proc/sys/user/max_inotify_instances'),
 );
 
 test(
-  'V2WATCH-EXHAUSTED a watcher that runs out of watches goes on by polling, with an overflow',
+  'V2WATCH-EXHAUSTED a watcher that runs out of inotify watches continues by polling, with an overflow',
   async ({ sandbox }) => {
     const root = tree(sandbox);
     const watching = await Watching.start(sandbox, root);
@@ -720,7 +725,7 @@ test(
 );
 
 test(
-  'V2WATCH-UNREADABLE directories that the daemon may not read keep nobody from the rest',
+  'V2WATCH-UNREADABLE unreadable directories do not affect the others',
   async ({ sandbox }) => {
     const root = join(sandbox.directory, 'tree');
     mkdirSync(join(root, 'closed/deep'), { recursive: true });

@@ -1,9 +1,9 @@
-/** Tar archives written by hand, so that they can be hostile. */
+/** Writes tar archives by hand, so that they can be hostile. */
 
 export interface Entry {
   readonly name: string | Buffer;
   readonly content?: string | Uint8Array;
-  /** The character of the kind: `0` is a file, `1` a hard link, `2` a link, `5` a directory. */
+  /** The type flag: `0` is a file, `1` a hard link, `2` a symbolic link, `5` a directory. */
   readonly flag?: string;
   readonly target?: string;
   readonly mode?: number;
@@ -12,7 +12,7 @@ export interface Entry {
 
 const block = 512;
 
-/** The archive with its end. */
+/** The members, followed by the end of the archive. */
 export function archive(entries: readonly Entry[]): Buffer {
   return Buffer.concat([...entries.map(member), Buffer.alloc(2 * block)]);
 }

@@ -1,4 +1,4 @@
-/** Extended attributes of files, for which the runtime has no function. */
+/** Reads and writes extended attributes of files, for which the runtime has no function. */
 import { dlopen, ptr } from 'bun:ffi';
 
 const { symbols: libc } = dlopen('libc.so.6', {
@@ -14,24 +14,24 @@ export function setAttribute(path: string, name: string, value: Buffer): void {
   }
 }
 
-/** null where there is none. */
+/** Null where the attribute does not exist. */
 export function attributeOf(path: string, name: string): Buffer | null {
   const value = Buffer.alloc(1024);
   const length = Number(libc.getxattr(ptr(text(path)), ptr(text(name)), ptr(value), value.length));
   return length < 0 ? null : value.subarray(0, length);
 }
 
-/** The attribute that is an access list (acl(5)) in which one more account has permissions. */
+/** The attribute that holds an access list (acl(5)). The list gives permissions to one more account. */
 export const accessList = 'system.posix_acl_access';
 
 export function accessListFor(uid: number, mode: number, permissions: number): Buffer {
-  const nobody = 0xffff_ffff;
+  const undefinedId = 0xffff_ffff;
   const entries = [
-    [0x01, mode >> 6, nobody],
+    [0x01, mode >> 6, undefinedId],
     [0x02, permissions, uid],
-    [0x04, (mode >> 3) & 7, nobody],
-    [0x10, permissions | ((mode >> 3) & 7), nobody],
-    [0x20, mode & 7, nobody],
+    [0x04, (mode >> 3) & 7, undefinedId],
+    [0x10, permissions | ((mode >> 3) & 7), undefinedId],
+    [0x20, mode & 7, undefinedId],
   ] as const;
   const value = Buffer.alloc(4 + entries.length * 8);
   value.writeUInt32LE(2, 0); // The version of the format.

@@ -1,14 +1,15 @@
-/** The bridge and Jupyter kernels as processes of a test: requests go in as lines, events come out as lines. */
+/** Runs the bridge and Jupyter kernels as processes of a test, with requests and events as lines. */
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fairTimeout } from './fair-clock.ts';
 import { needPython } from './interpreters.ts';
 import { until } from './until.ts';
 
 export const repositoryRoot = join(import.meta.dirname, '../..');
-/** As the daemon starts it: a loader of one line, and the program on standard input in front of the requests. */
+/** Starts the bridge like the daemon: a loader of one line, then the program on standard input before the requests. */
 const loader =
-  "(lambda i:exec(compile(i.read(int(i.readline())),'<sandboxd>','exec'),{'__name__':'sandboxd','requests':i}))" +
+  "(lambda i:exec(compile(i.read(int(i.readline())),'<boxkeep>','exec'),{'__name__':'boxkeep','requests':i}))" +
   "(open(__import__('os').dup(0),'rb'))";
 const program = Buffer.concat(
   ['main', 'messages', 'cells', 'ipython', 'kernel'].flatMap((part) => {
@@ -41,13 +42,13 @@ export interface Connection {
   readonly [port: `${string}_port`]: number;
 }
 
-/** Everything that was started, ended in the reverse order with the test. */
+/** All started processes. They end with the test, in the reverse order. */
 export class Stage implements AsyncDisposable {
-  readonly directory = mkdtempSync(join(tmpdir(), 'sandboxd-bridge-'));
+  readonly directory = mkdtempSync(join(tmpdir(), 'boxkeep-bridge-'));
   readonly #processes: Bun.Subprocess[] = [];
   #count = 0;
 
-  /** A kernel with its own sockets; `argv` is what a kernelspec has. */
+  /** A kernel with its own sockets. `argv` is the one of a kernelspec. */
   kernel(argv: readonly string[] = ipykernel): Kernel {
     const name = `kernel-${++this.#count}`;
     const connection = ipcConnection(join(this.directory, name));
@@ -75,12 +76,12 @@ export class Stage implements AsyncDisposable {
     return bridge;
   }
 
-  /** Resolves when a kernel has written its connection file, which it does in one go. */
+  /** Resolves when a kernel has written its connection file, which it does in one write. */
   async written(file: string): Promise<void> {
     await until(`${file} is written`, () => existsSync(file) && readFileSync(file).length > 0);
   }
 
-  /** What a kernel keeps for its account, history among it, is kept in the directory of the test. */
+  /** Directs the files that a kernel keeps for its account, such as the history, to the test's directory. */
   get env(): Record<string, string> {
     return {
       PATH: `${environment}/bin:/usr/bin:/bin`,
@@ -112,12 +113,12 @@ export function ipcConnection(ip: string): Connection {
   };
 }
 
-/** Each cell of a test has an id of its own, whichever bridge it is asked of. */
+/** The cells of a test have distinct ids, across all bridges. */
 let cells = 0;
 
 export class Bridge {
   readonly child: Bun.Subprocess<'pipe', 'pipe', 'pipe'>;
-  /** All that was said so far. */
+  /** All events so far. */
   readonly events: Event[] = [];
   readonly #wake = new Set<() => void>();
 
@@ -140,7 +141,7 @@ export class Bridge {
     return await this.until('opened', (event) => event.event === 'opened' && event.kernel === kernel.name);
   }
 
-  /** Asks for a cell and says its id. */
+  /** Requests the execution of a cell and returns its id. */
   execute(kernel: Kernel, code: string, more: object = {}): string {
     const cell = `cell-${++cells}`;
     this.send({ op: 'execute', kernel: kernel.name, cell, code, cwd: null, env: null, ...more });
@@ -164,32 +165,35 @@ export class Bridge {
     return await this.until(name, ({ event }) => event === name);
   }
 
-  /** The first event of that kind, said already or not. */
+  /** The first matching event, past or future. */
   async until(what: string, isIt: (event: Event) => boolean): Promise<Event> {
-    const deadline = performance.now() + waitMs;
+    let isLate = false;
+    const onLate = () => {
+      isLate = true;
+      this.#tell();
+    };
+    using _timeout = fairTimeout(onLate, waitMs);
     for (;;) {
       const found = this.events.find(isIt);
       if (found) return found;
-      if (!(await this.#more(deadline - performance.now())))
-        throw new Error(`${what} was not told; told was ${this.#told()}`);
+      if (isLate) throw new Error(`${what} did not arrive; received: ${this.#received()}`);
+      await this.#more();
     }
   }
 
-  #told(): string {
+  #received(): string {
     return JSON.stringify(this.events.slice(-10)).slice(0, 2000);
   }
 
-  async #more(withinMs: number): Promise<boolean> {
-    const { promise, resolve } = Promise.withResolvers<boolean>();
-    const timer = setTimeout(() => resolve(false), Math.max(0, withinMs));
-    const wake = () => resolve(true);
-    this.#wake.add(wake);
-    try {
-      return await promise;
-    } finally {
-      clearTimeout(timer);
-      this.#wake.delete(wake);
-    }
+  async #more(): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#wake.add(resolve);
+    await promise;
+    this.#wake.delete(resolve);
+  }
+
+  #tell(): void {
+    for (const wake of this.#wake) wake();
   }
 
   async #read(): Promise<void> {
@@ -199,7 +203,7 @@ export class Bridge {
       const lines = (rest + decoder.decode(chunk, { stream: true })).split('\n');
       rest = lines.pop() ?? '';
       this.events.push(...lines.map((line) => JSON.parse(line) as Event));
-      for (const wake of this.#wake) wake();
+      this.#tell();
     }
   }
 }

@@ -1,10 +1,10 @@
-/** Cells through the daemon on each backend, for tests that ask the same of all of them. */
+/** Runs cells through the daemon on each backend, for tests that all backends share. */
 import { withKernels } from './kernels.ts';
 import { needPrograms } from './programs.ts';
 import type { Json, JsonObject, Sandbox, SandboxOptions } from './sandbox.ts';
 
 export interface Backend {
-  /** As answers have it. */
+  /** The name that answers contain. */
   readonly name: 'native' | 'node' | 'kernel';
   readonly language: 'python' | 'javascript';
   readonly options: SandboxOptions;
@@ -28,14 +28,14 @@ needPrograms('python3', 'node');
 /** The session in which `run` and `Session` run cells. */
 const id = 'state';
 
-/** Cells of one session. */
+/** Runs the cells of one session. */
 export class Session {
   constructor(
     readonly sandbox: Sandbox,
     readonly backend: Backend,
   ) {}
 
-  /** The result of a cell, whatever became of it. */
+  /** The result of a cell, successful or not. */
   async run(code: string, more: Record<string, Json> = {}): Promise<JsonObject> {
     return await runCell(this.sandbox, this.backend, code, { session_id: id, ...more });
   }
@@ -44,12 +44,12 @@ export class Session {
     return this.sandbox.ok(`GET /v2/code/sessions/${id}`);
   }
 
-  /** What its last cell has printed so far. */
+  /** The output of the last cell so far. */
   async shown(): Promise<Json> {
     return ((await this.read())['last_execution'] as JsonObject | null)?.['stdout'] ?? null;
   }
 
-  /** One of its verbs. */
+  /** Calls a verb of the session. */
   ask(verb: 'interrupt' | 'restart'): Promise<JsonObject> {
     return this.sandbox.ok(`POST /v2/code/sessions/${id}/${verb}`);
   }
@@ -59,7 +59,7 @@ export class Session {
   }
 }
 
-/** Alone, where `more` names no session. */
+/** Runs a cell outside of sessions, unless `more` names one. */
 export async function runCell(
   sandbox: Sandbox,
   { language }: Backend,
@@ -73,13 +73,13 @@ export async function runCell(
 
 export const outputs = (result: JsonObject): JsonObject[] => result['outputs'] as JsonObject[];
 
-/** The value of the last expression, as text; null where there is none. */
+/** The value of the last expression as text. Null where there is none. */
 export function value(result: JsonObject): Json {
   const shown = outputs(result).findLast(({ output_type: type }) => type === 'execute_result');
   return (shown?.['data'] as JsonObject | undefined)?.['text/plain'] ?? null;
 }
 
-/** The name of the error that it has ended with; null without one. */
+/** The name of the error that ended the cell. Null without one. */
 export function errorName(result: JsonObject): Json {
   return outputs(result).findLast(({ output_type: type }) => type === 'error')?.['ename'] ?? null;
 }

@@ -1,4 +1,4 @@
-/** The program under test as a client, as a shell starts it: its streams, its signals and its exit code. */
+/** Runs the program under test as a client, as a shell does: with streams, signals and an exit code. */
 import { spawn, type ChildProcessWithoutNullStreams } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
@@ -11,7 +11,7 @@ export interface Ended {
   readonly stderr: string;
 }
 
-/** One run of the program as a client, with nothing at its standard input unless it is written to. */
+/** One run of the program as a client. Its standard input is empty unless a test writes to it. */
 export class Client {
   readonly process: ChildProcessWithoutNullStreams;
   readonly #stdout: Buffer[] = [];
@@ -22,10 +22,10 @@ export class Client {
   constructor(sandbox: Sandbox, args: readonly string[], env: Readonly<Record<string, string>> = {}) {
     const [program = '', ...before] = clientCommand();
     this.process = spawn(program, [...before, ...args], {
-      // The mark makes the harness look for a client that is left behind, as it does for commands.
-      env: { PATH: process.env['PATH'], TMPDIR: join(sandbox.directory, 'tmp'), SANDBOXD_TEST_ID: sandbox.id, ...env },
+      // With this mark, the harness also looks for clients that are left behind, as it does for commands.
+      env: { PATH: process.env['PATH'], TMPDIR: join(sandbox.directory, 'tmp'), BOXKEEP_TEST_ID: sandbox.id, ...env },
     });
-    this.process.stdin.on('error', () => null); // The command need not read.
+    this.process.stdin.on('error', () => null); // The command may close its input without reading.
     this.process.stdout.on('data', (bytes: Buffer) => {
       this.#stdout.push(bytes);
       this.stdoutBytes += bytes.length;

@@ -1,4 +1,4 @@
-/** The 1.x clients as bytes on a socket: the headers of each, and what it sends where an argument is left out. */
+/** The 1.x clients as bytes on a socket: their headers, and their bodies for omitted arguments. */
 import { exchange } from './raw-http.ts';
 import type { EnvelopeBody, Sandbox } from './sandbox.ts';
 
@@ -31,20 +31,22 @@ export interface WireReply {
   readonly status: number;
   readonly headers: Headers;
   readonly text: string;
-  /** Of an answer that is JSON. */
+  /** The body of a JSON answer. */
   readonly body: EnvelopeBody;
 }
 
 export interface WireRequest {
   readonly body?: string | Uint8Array;
-  /** JSON otherwise. */
+  /** The default is JSON. */
   readonly type?: string;
   readonly key?: string;
-  /** Until the connection is given up, for an answer that does not end. */
+  /** How long to keep the connection, for an answer that does not end. */
   readonly withinMs?: number;
 }
 
-/** No `body` is no body at all, without a type; an empty one has a type and a length of zero. */
+/**
+ * Without `body`, the request has no body and no content type. With an empty body, it has a type and a length of zero.
+ */
 export async function sendAs(
   dialect: Dialect,
   sandbox: Sandbox,
@@ -64,7 +66,7 @@ export async function sendAs(
   return readReply(await exchange(sandbox.url, Buffer.concat([head, payload ?? Buffer.alloc(0)]), withinMs));
 }
 
-/** What is sent where every argument of a call is left out. */
+/** The body of a call without arguments. */
 export function leftOut(dialect: Dialect): string {
   return dialect === 'python' ? '' : '{}';
 }

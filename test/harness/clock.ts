@@ -1,7 +1,9 @@
 /**
- * A wall clock that can jump, for one daemon and what it runs. The time of the machine is everybody's, a time namespace
- * leaves the wall clock alone, and init takes LD_PRELOAD away: so a file in a mount namespace of its own names what the
- * loader puts in front. Only programs with a loader follow it: keepers tell the time of the machine.
+ * A wall clock that can jump, for one daemon and its commands.
+ *
+ * The machine's clock is shared, a time namespace does not affect the wall clock, and init removes LD_PRELOAD.
+ * Therefore /etc/ld.so.preload in a separate mount namespace names the library. Only programs with a loader use this
+ * clock: keepers, which are static, use the machine's.
  */
 import { spawnSync } from 'node:child_process';
 import { closeSync, constants, openSync, writeSync } from 'node:fs';
@@ -15,7 +17,7 @@ export function withClock(options: SandboxOptions = {}): SandboxOptions {
   return {
     ...options,
     launcher: ['unshare', '--mount', 'sh', '-c', mount, 'sh'],
-    env: (sandbox) => ({ SANDBOXD_TEST_CLOCK: clockFile(sandbox) }),
+    env: (sandbox) => ({ BOXKEEP_TEST_CLOCK: clockFile(sandbox) }),
     prepare(sandbox) {
       jump(sandbox, 0);
       const library = join(sandbox.directory, 'clock.so');
@@ -26,16 +28,17 @@ export function withClock(options: SandboxOptions = {}): SandboxOptions {
   };
 }
 
-/** From now on the clock says so many seconds more than the machine's. */
+/** Sets the clock this many seconds ahead of the machine's. */
 export function jump(sandbox: Sandbox, seconds: number): void {
   const bytes = Buffer.alloc(8);
   bytes.writeBigInt64LE(BigInt(seconds));
-  // In place: whoever has mapped the file sees it at once.
+  // Written in place, so that processes that have mapped the file see the change at once.
   const file = openSync(clockFile(sandbox), constants.O_RDWR | constants.O_CREAT, 0o644);
   writeSync(file, bytes);
   closeSync(file);
 }
 
-function clockFile(sandbox: Sandbox): string {
+/** The file that `BOXKEEP_TEST_CLOCK` names. */
+export function clockFile(sandbox: Sandbox): string {
   return join(sandbox.directory, 'clock');
 }

@@ -33,9 +33,9 @@ export function valueOf(result: JsonObject): Json {
 export const sessionOf = (sandbox: Sandbox, id: string): Promise<JsonObject> =>
   sandbox.ok(`GET /v2/code/sessions/${id}`);
 
-/** What its last cell has printed so far, also before there is such a session. */
+/** What the cell that runs in the session has printed so far; '' while none runs, also before there is such a session. */
 export async function printedIn(sandbox: Sandbox, id: string): Promise<Json> {
   const { body } = await sandbox.request(`GET /v2/code/sessions/${id}`);
   const last = body.data?.['last_execution'] as JsonObject | null;
-  return last?.['stdout'] ?? '';
+  return body.data?.['state'] === 'busy' ? (last?.['stdout'] ?? '') : '';
 }

@@ -1,6 +1,8 @@
 /**
- * A sandbox that may be wrecked: process and mount namespaces of its own, limits as a container has them, one small
- * disk, and an account that exists nowhere else.
+ * A sandbox for destructive tests, confined like a container.
+ *
+ * It has its own process and mount namespaces, a container's limits, one small disk, and an account that exists
+ * nowhere else.
  */
 import { chmodSync } from 'node:fs';
 import { join } from 'node:path';
@@ -9,16 +11,16 @@ import type { Sandbox, SandboxOptions } from './sandbox.ts';
 import { testAccount, withTestAccount } from './test-account.ts';
 
 export interface Confinement extends GroupLimits {
-  /** Of the disk that holds the home of the account and the runtime directory. */
+  /** The size of the disk with the account's home and the runtime directory. */
   readonly diskMib?: number;
 }
 
 const defaults = { memoryBytes: 1024 * 1024 * 1024, processes: 256, diskMib: 64 } as const;
 
-/** The account's processes are counted a second time, so that a group that does not hold harms nobody either. */
-const mostProcesses = 512;
+/** A second limit on the account's processes, so that a failing control group harms no other process. */
+const maxProcesses = 512;
 
-/** Options for a daemon that is root inside, and runs what it is asked to as `testAccount`. */
+/** Options for a daemon that is root in its namespaces and runs commands as `testAccount`. */
 export function confined(confinement: Confinement = {}, options: SandboxOptions = {}): SandboxOptions {
   const { diskMib, ...limits } = { ...defaults, ...confinement };
   const { name, uid, gid } = testAccount;
@@ -32,7 +34,7 @@ export function confined(confinement: Confinement = {}, options: SandboxOptions 
     env: { SVC_DEFAULT_USER: name },
     launcher: [
       ...['unshare', '--pid', '--fork', '--mount', '--mount-proc', '--kill-child'],
-      ...['prlimit', `--nproc=${mostProcesses}`, 'sh', '-c', disk, 'sh'],
+      ...['prlimit', `--nproc=${maxProcesses}`, 'sh', '-c', disk, 'sh'],
       ...(account.launcher ?? []),
     ],
     prepare(sandbox) {
@@ -42,7 +44,7 @@ export function confined(confinement: Confinement = {}, options: SandboxOptions 
   });
 }
 
-/** Where the account can write. */
+/** The directory in which the account can write. */
 export function homeOf(sandbox: Sandbox): string {
   return join(sandbox.directory, 'disk/home');
 }

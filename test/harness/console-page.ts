@@ -1,14 +1,14 @@
-/** The console page in a real browser, as a person uses it. */
+/** Drives the console page in a real browser, as a person does. */
 import type { Page } from 'playwright-core';
 import { until } from './until.ts';
 
 export class ConsolePage {
   constructor(readonly page: Page) {}
 
-  /** What the terminal shows, without the spaces at the ends of its lines. */
+  /** The content of the terminal, without trailing spaces. */
   async screen(): Promise<string> {
     const rows = await this.page.locator('.xterm-rows > div').allTextContents();
-    // The emulator draws an empty cell as a space that does not break.
+    // The emulator draws an empty cell as a no-break space.
     return rows
       .map((row) => row.replaceAll('\u00A0', ' ').trimEnd())
       .join('\n')
@@ -27,13 +27,13 @@ export class ConsolePage {
     await this.page.locator('.state', { hasText: state }).waitFor();
   }
 
-  /** Types with the keyboard, Enter at the end. */
+  /** Types a line on the keyboard and presses Enter. */
   async type(line: string): Promise<void> {
     await this.page.keyboard.type(line);
     await this.page.keyboard.press('Enter');
   }
 
-  /** Of the session that the address names. */
+  /** The id of the session in the address. */
   get sessionId(): string {
     return decodeURIComponent(/#\/terminal\/(.+)$/.exec(this.page.url())?.[1] ?? '');
   }

@@ -1,4 +1,4 @@
-/** A control group around a whole sandbox, as a container has one: made for one test, and taken away behind it. */
+/** Puts a whole sandbox into a control group, like a container, for the duration of one test. */
 import { existsSync, mkdirSync, rmdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Sandbox, SandboxOptions } from './sandbox.ts';
@@ -12,7 +12,7 @@ export interface GroupLimits {
 const root = '/sys/fs/cgroup';
 const hasOneTree = existsSync(join(root, 'cgroup.controllers'));
 
-/** Where each limit is written, in the one tree of version 2 or the many of version 1. */
+/** The file of each limit, in the single tree of version 2 or in the separate trees of version 1. */
 const controls = {
   memoryBytes: {
     tree: hasOneTree ? root : join(root, 'memory'),
@@ -21,9 +21,15 @@ const controls = {
   processes: { tree: hasOneTree ? root : join(root, 'pids'), file: 'pids.max' },
 } as const;
 
-/** The file that tells how many bytes a sandbox in such a group has, files that the system keeps for it included. */
+/** The file with the memory use of a sandbox in such a group, in bytes, including cached files. */
 export function memoryUse(sandbox: Sandbox): string {
   return join(controls.memoryBytes.tree, sandbox.id, hasOneTree ? 'memory.current' : 'memory.usage_in_bytes');
+}
+
+/** Changes the limit on processes of such a group. Below their number, no process and no thread can be started. */
+export function limitProcesses({ id }: Sandbox, count: number): void {
+  const { tree, file } = controls.processes;
+  writeFileSync(join(tree, id, file), String(count));
 }
 
 /** Options for a daemon that shares these limits with everything it starts. */
@@ -32,7 +38,7 @@ export function inControlGroup(limits: GroupLimits, options: SandboxOptions = {}
     return { ...controls[name as keyof GroupLimits], value: String(value) };
   });
   const trees = [...new Set(rows.map(({ tree }) => tree))];
-  const enter = `for tree in ${trees.join(' ')}; do echo $$ > "$tree/$SANDBOXD_TEST_ID/cgroup.procs" || exit; done; exec "$@"`;
+  const enter = `for tree in ${trees.join(' ')}; do echo $$ > "$tree/$BOXKEEP_TEST_ID/cgroup.procs" || exit; done; exec "$@"`;
   return {
     ...options,
     launcher: ['sh', '-c', enter, 'sh', ...(options.launcher ?? [])],
@@ -58,7 +64,7 @@ function limit(directory: string, file: string, value: string): void {
   }
 }
 
-/** A group can go once its last process is reaped, and nothing tells of that. */
+/** A group can be removed after its last process is reaped, and there is no event for that. */
 async function remove(directory: string): Promise<void> {
   await until(`${directory} is empty`, () => {
     try {

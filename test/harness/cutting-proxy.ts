@@ -1,9 +1,9 @@
-/** A proxy in front of a server, whose connections a test can cut while both ends live on. */
+/** A proxy in front of a server. A test can cut its connections while both ends keep running. */
 import { connect, createServer, type Socket } from 'node:net';
 
 export interface CuttingProxy extends AsyncDisposable {
   readonly port: number;
-  /** Ends every connection there is; new ones are taken. */
+  /** Ends every current connection. New ones are accepted. */
   cut(): void;
 }
 
@@ -17,7 +17,7 @@ export async function proxyTo(port: number): Promise<CuttingProxy> {
     ] as const) {
       sockets.add(one);
       one.pipe(another);
-      one.on('error', () => another.destroy()); // The other end has gone: so does this one.
+      one.on('error', () => another.destroy()); // One end has gone, so the other end is closed too.
       one.on('close', () => {
         sockets.delete(one);
         another.destroy();

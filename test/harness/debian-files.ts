@@ -1,4 +1,4 @@
-/** Static programs and C libraries for the roots of tests, out of Debian's packages; fetched once for a clone. */
+/** Provides static programs and C libraries for test roots from Debian packages, fetched once per clone. */
 import { dirname, join } from 'node:path';
 import { unpackDebian } from '../../tools/release/debian.mjs';
 
@@ -6,7 +6,7 @@ const repositoryRoot = dirname(dirname(import.meta.dirname));
 
 const architectures: Readonly<Record<string, 'amd64' | 'arm64'>> = { x64: 'amd64', arm64: 'arm64' };
 
-/** A folder with `bin/busybox`, `bin/bash-static`, `bin/dash`, musl and glibc in it. */
+/** A folder with `bin/busybox`, `bin/bash-static`, `bin/dash`, musl and glibc. */
 export function debianFiles(): string {
   const architecture = architectures[process.arch];
   if (!architecture) throw new Error(`no root can be made for ${process.arch}`);

@@ -1,5 +1,5 @@
-/** Compares two OpenAPI documents field by field, whichever way each of them writes a schema. */
-import { schemaDifferences, told, type Comparison, type Schema } from './schema-differences.ts';
+/** Compares two OpenAPI documents field by field, independent of how each writes its schemas. */
+import { schemaDifferences, differenceOf, type Comparison, type Schema } from './schema-differences.ts';
 
 type Content = Readonly<Record<string, { readonly schema?: Schema }>>;
 
@@ -21,7 +21,7 @@ export interface ApiDocument {
   readonly components: { readonly schemas: Readonly<Record<string, Schema>> };
 }
 
-/** `POST /v1/bash/exec` for each operation. */
+/** The operations, each in the form `POST /v1/bash/exec`. */
 export function operationNames(document: ApiDocument): string[] {
   return Object.entries(document.paths).flatMap(([path, methods]) =>
     Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`),
@@ -69,7 +69,7 @@ function bodyDifferences(
 ): string[] {
   const isRequired = (body: Operation['requestBody']): string => (body?.required ? 'required' : 'optional');
   return [
-    ...told('body', isRequired(theirs), isRequired(ours)),
+    ...differenceOf('body', isRequired(theirs), isRequired(ours)),
     ...contentDifferences(theirs?.content ?? {}, ours?.content ?? {}, 'body', comparison),
   ];
 }
@@ -89,7 +89,7 @@ function responseDifferences(
 function contentDifferences(theirs: Content, ours: Content, place: string, comparison: Comparison): string[] {
   const types = Object.keys(theirs).filter((type) => type in ours);
   return [
-    ...told(place, Object.keys(theirs).toSorted().join(', '), Object.keys(ours).toSorted().join(', ')),
+    ...differenceOf(place, Object.keys(theirs).toSorted().join(', '), Object.keys(ours).toSorted().join(', ')),
     ...types.flatMap((type) =>
       schemaDifferences(theirs[type]?.schema ?? {}, ours[type]?.schema ?? {}, place, comparison),
     ),

@@ -1,4 +1,4 @@
-/** A process of its own that follows many streams at once: `followers.ts <url> <streams of each> <command id>…`. */
+/** A separate process that follows many streams at once: `followers.ts <url> <streams of each> <command id>…`. */
 import { createHash } from 'node:crypto';
 
 export interface Followed {
@@ -6,10 +6,10 @@ export interface Followed {
   readonly exitCode: number | null;
 }
 
-/** Follows each command so many times, to its end. */
+/** Follows each command `streamsEach` times, to its end. */
 export function followMany(url: string, streamsEach: number, ids: readonly string[]): Promise<Followed[][]> {
   const follower = Bun.spawn([process.execPath, import.meta.path, url, String(streamsEach), ...ids], {
-    // The runtime keeps more than 256 requests waiting otherwise.
+    // By default the runtime queues requests beyond 256.
     env: { ...process.env, BUN_CONFIG_MAX_HTTP_REQUESTS: '4096' },
     stdout: 'pipe',
     stderr: 'inherit',

@@ -1,10 +1,12 @@
-/** Whose keys are those of a terminal, as the system tells. */
+/** Finds out which process group receives the keys of a terminal. */
 import { readFileSync } from 'node:fs';
 import type { Sandbox } from './sandbox.ts';
 
 /**
- * Whether what is typed, and a signal, reaches a program with this command line. Before it has become that program it is
- * still a shell, which may swallow both; and tmux has processes of the same names, which no key reaches.
+ * Whether keys and signals reach a program with this command line.
+ *
+ * Before the shell has executed the program, the shell may swallow both. tmux has processes with the same names, and
+ * no key reaches them.
  */
 export function hasKeys(sandbox: Sandbox, wanted: string): boolean {
   const found = sandbox.processes().filter(({ command }) => command === wanted);

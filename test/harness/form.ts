@@ -1,4 +1,4 @@
-/** Uploads as a client sends them: forms of several parts, written by hand so that they can be wrong. */
+/** Builds multipart uploads by hand, so that they can be malformed. */
 import type { EnvelopeBody, Reply, Sandbox } from './sandbox.ts';
 
 export interface Part {

@@ -1,23 +1,27 @@
-/** A runtime directory of one megabyte, and what leaves no room in it. */
+/** A runtime directory of one megabyte, and a function that fills it. */
 import { closeSync, openSync, rmSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Sandbox, SandboxOptions } from './sandbox.ts';
 
 const mount = 'mkdir -p ./runtime && mount -t tmpfs -o size=1m,mode=700 tmpfs ./runtime && exec "$@"';
 
-/** Options for a daemon whose runtime directory is a small file system of its own. */
+/** Options for a daemon whose runtime directory is a separate, small file system. */
 export function onSmallDisk(options: SandboxOptions = {}): SandboxOptions {
   return { ...options, launcher: ['unshare', '--mount', 'sh', '-c', mount, 'sh'] };
 }
 
-/** The runtime directory as the daemon sees it: in a mount namespace that is not ours. */
+/** A path in the runtime directory as the daemon sees it, because the daemon has a separate mount namespace. */
 export function insideRuntime(sandbox: Sandbox, path = ''): string {
   return join(`/proc/${sandbox.daemonPid}/root${sandbox.runtimeDirectory}`, path);
 }
 
-/** Takes all the room there is. */
 export function fillDisk(sandbox: Sandbox): void {
-  const file = openSync(insideRuntime(sandbox, 'filler'), 'w');
+  fillFileSystem(insideRuntime(sandbox, 'filler'));
+}
+
+/** Takes all the space of the file system with a file at the path. */
+export function fillFileSystem(path: string): void {
+  const file = openSync(path, 'w');
   try {
     for (;;) writeSync(file, Buffer.alloc(4096));
   } catch (error) {

@@ -1,4 +1,4 @@
-/** Interpreters of the machine, hidden from one daemon: in a mount namespace of its own it finds none. */
+/** Hides the machine's interpreters from one daemon by a separate mount namespace. */
 
 const hide =
   'for f in /usr/bin/python3* /usr/bin/node*; do [ -L "$f" ] || mount --bind /dev/null "$f"; done; exec "$@"';

@@ -1,5 +1,6 @@
-/** An interpreter of code as a process at two pipes, as the daemon has it at the other end of a keeper. */
+/** Runs a code interpreter as a process with two pipes, as the daemon does through a keeper. */
 import { spawn, type ChildProcess } from 'node:child_process';
+import { fairTimeout } from './fair-clock.ts';
 
 export interface InterpreterEvent {
   readonly event: string;
@@ -32,9 +33,16 @@ export interface Ran {
   readonly exitCode: number | undefined;
   readonly stdout: string;
   readonly stderr: string;
-  /** The text of the result; undefined when there is none. */
+  /** The text of the result. Undefined when there is none. */
   readonly result: unknown;
   readonly error: { readonly ename: string; readonly evalue: string; readonly traceback: string } | undefined;
+}
+
+interface CellOptions {
+  readonly cwd?: string;
+  readonly env?: Record<string, string | null>;
+  /** A signal was sent since the previous cell. */
+  readonly interrupted?: boolean;
 }
 
 const deadlineMs = 20_000;
@@ -42,7 +50,7 @@ const againMs = 200;
 
 export class Interpreter implements AsyncDisposable {
   readonly events: InterpreterEvent[] = [];
-  /** What it wrote that is no event; a protocol that is not broken leaves it empty. */
+  /** Lines that are not events. A correct interpreter writes none. */
   readonly strayLines: string[] = [];
   stray = '';
   readonly exited: Promise<number | string>;
@@ -57,14 +65,14 @@ export class Interpreter implements AsyncDisposable {
     const [file = '', ...args] = program.argv;
     const env = { ...process.env, ...options.env };
     this.#process = spawn(file, args, { cwd: options.cwd ?? '/', env, stdio: ['pipe', 'pipe', 'pipe'] });
-    this.#process.stdin?.on('error', () => this.#tell()); // It has ended; what waits for it says so.
+    this.#process.stdin?.on('error', () => this.#notify()); // The process has ended, and the waiting call reports it.
     this.#process.stdin?.write(program.input);
     this.#process.stderr?.on('data', (bytes: Buffer) => (this.stray += bytes.toString()));
     this.#readLines();
     this.exited = new Promise((resolve) =>
       this.#process.once('close', (code, signal) => {
         resolve(code ?? signal ?? 'lost');
-        this.#tell();
+        this.#notify();
       }),
     );
   }
@@ -77,11 +85,12 @@ export class Interpreter implements AsyncDisposable {
     return await this.event(({ event }) => event === 'ready');
   }
 
-  /** Asks for a cell, and answers its id. */
-  send(code: string, more: { readonly cwd?: string; readonly env?: Record<string, string | null> } = {}): string {
+  /** Requests the execution of a cell and returns its id. */
+  send(code: string, more: CellOptions = {}): string {
     this.#cells += 1;
     const cell = `c${this.#cells}`;
-    this.line({ op: 'execute', cell, code, cwd: more.cwd ?? null, env: more.env ?? null });
+    const { cwd = null, env = null, interrupted = false } = more;
+    this.line({ op: 'execute', cell, code, cwd, env, interrupted });
     return cell;
   }
 
@@ -94,20 +103,17 @@ export class Interpreter implements AsyncDisposable {
   }
 
   /** Runs a cell to its end. */
-  async run(
-    code: string,
-    more: { readonly cwd?: string; readonly env?: Record<string, string | null> } = {},
-  ): Promise<Ran> {
+  async run(code: string, more: CellOptions = {}): Promise<Ran> {
     return await this.end(this.send(code, more));
   }
 
   async end(cell: string): Promise<Ran> {
     await this.event((event) => event.event === 'end' && event.cell === cell);
-    return this.told(cell);
+    return this.summary(cell);
   }
 
-  /** What has come of a cell so far. */
-  told(cell: string): Ran {
+  /** The events of a cell so far, summarized. */
+  summary(cell: string): Ran {
     const events = this.events.filter((event) => event.cell === cell);
     const outputs = events.flatMap(({ output }) => (output ? [output] : []));
     const text = (name: string): string => outputs.map((output) => (output.name === name ? output.text : '')).join('');
@@ -128,35 +134,39 @@ export class Interpreter implements AsyncDisposable {
     };
   }
 
-  /** The first event of that kind, which may have come already. */
+  /** The first matching event, past or future. */
   async event(isIt: (event: InterpreterEvent) => boolean): Promise<InterpreterEvent> {
-    const deadline = performance.now() + deadlineMs;
+    let isLate = false;
+    const onLate = () => {
+      isLate = true;
+      this.#notify();
+    };
+    using _timeout = fairTimeout(onLate, deadlineMs);
     for (let seen = 0; ;) {
       for (; seen < this.events.length; seen += 1) {
         const event = this.events[seen];
         if (event && isIt(event)) return event;
       }
-      const left = deadline - performance.now();
       const hasEnded = this.#process.exitCode !== null || this.#process.signalCode !== null;
-      if (left <= 0 || hasEnded) {
+      if (isLate || hasEnded) {
         const last = this.events.slice(-5).map((event) => JSON.stringify(event).slice(0, 300));
         throw new Error(`${hasEnded ? 'it has ended' : 'no such event'}; the last: ${last.join('\n')}\n${this.stray}`);
       }
-      await this.#change(left);
+      await this.#change();
     }
   }
 
-  /** Until what a cell has told is like that. */
+  /** Waits until the events of a cell satisfy a condition. */
   async until(cell: string, isSo: (ran: Ran) => boolean): Promise<Ran> {
-    await this.event(() => isSo(this.told(cell)));
-    return this.told(cell);
+    await this.event(() => isSo(this.summary(cell)));
+    return this.summary(cell);
   }
 
   interrupt(): void {
     this.#process.kill('SIGINT');
   }
 
-  /** Node can miss a signal that arrives while code ceases to compute and begins to wait. */
+  /** Node can miss a signal that arrives between computing and waiting, so the signal is repeated. */
   async interruptUntilEnd(cell: string): Promise<void> {
     this.interrupt();
     const again = setInterval(() => this.interrupt(), againMs);
@@ -167,7 +177,7 @@ export class Interpreter implements AsyncDisposable {
     }
   }
 
-  /** No more requests. */
+  /** Closes the interpreter's input, so that it gets no more requests. */
   finish(): void {
     this.#process.stdin?.end();
   }
@@ -187,7 +197,7 @@ export class Interpreter implements AsyncDisposable {
         start = end + 1;
       }
       if (start < bytes.length) rest.push(bytes.subarray(start));
-      this.#tell();
+      this.#notify();
     });
   }
 
@@ -195,23 +205,18 @@ export class Interpreter implements AsyncDisposable {
     try {
       this.events.push(JSON.parse(line) as InterpreterEvent);
     } catch {
-      this.strayLines.push(line); // A test looks at these: there may be none.
+      this.strayLines.push(line); // Tests assert that there are none of these.
     }
   }
 
-  #tell(): void {
+  #notify(): void {
     for (const wake of this.#waiting) wake();
   }
 
-  async #change(withinMs: number): Promise<void> {
-    await new Promise<void>((resolve) => {
-      const timer = setTimeout(() => wake(), withinMs);
-      const wake = (): void => {
-        clearTimeout(timer);
-        this.#waiting.delete(wake);
-        resolve();
-      };
-      this.#waiting.add(wake);
-    });
+  async #change(): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#waiting.add(resolve);
+    await promise;
+    this.#waiting.delete(resolve);
   }
 }

@@ -1,4 +1,4 @@
-/** The interpreters that an image may have, alone, beside a few tools. */
+/** Selects the interpreters that a daemon can find: images with only some interpreters and a few tools. */
 import { spawnSync } from 'node:child_process';
 import { copyFileSync, existsSync, lstatSync, mkdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
@@ -6,7 +6,7 @@ import { repositoryRoot, type Sandbox, type SandboxOptions } from './sandbox.ts'
 
 const pinned = JSON.parse(readFileSync(join(repositoryRoot, 'test/code/nodes.json'), 'utf8')) as Record<string, string>;
 
-/** Of each the directory of its program, made before the first test, because a download takes longer than one may. */
+/** The directory of each Node, made before the first test, because a download takes longer than a test may. */
 export const nodes = Object.entries(pinned).map(([major, version]) => ({
   major: Number(major),
   version,
@@ -17,10 +17,22 @@ export function needNodes(): void {
   make('tools/nodes.mjs');
 }
 
-/** The Python environment of a folder of test/, with what its requirements name. */
+/** The program of a Node that `needNodes` has installed. */
+export function nodeOf(major: number): string {
+  return join(nodes.find((node) => node.major === major)?.directory ?? '', 'node');
+}
+
+/** The Python environment of a folder of test/, with the packages of its requirements file. */
 export function needPython(folder: string): string {
   make('tools/python.mjs', folder);
   return join(repositoryRoot, `node_modules/.cache/python-${folder.replaceAll('/', '-')}`);
+}
+
+/** The clients of test/clients/mcp, and the Node that runs them. Returns the directory with the packages. */
+export function needMcpClients(): string {
+  needNodes();
+  make('tools/mcp-clients.mjs');
+  return join(repositoryRoot, 'node_modules/.cache/mcp-clients');
 }
 
 function make(...command: readonly string[]): void {
@@ -32,15 +44,15 @@ function make(...command: readonly string[]): void {
   if (exitCode !== 0) throw new Error(`these tests need what ${command.join(' ')} makes`);
 }
 
-/** Where programs are looked for on any PATH. */
+/** The standard program directories, which are on most PATHs. */
 const standardDirectories = ['/usr/local/sbin', '/usr/local/bin', '/usr/sbin', '/sbin', '/bin', '/usr/bin'];
-/** In a mount namespace of its own the daemon has these few tools there, and nothing else that the machine has. */
+/** In the daemon's separate mount namespace, these directories contain only these tools. */
 const tools = ['sh', 'env', 'cat', 'ls', 'sleep', 'mount'];
 const hideOthers = `for place in ${standardDirectories.join(' ')}; do
   [ -L "$place" ] || [ ! -d "$place" ] || mount --bind ./bin "$place" || exit
 done; exec "$@"`;
 
-/** Options for a daemon in an image that has a few tools, and what these directories have. */
+/** Options for a daemon in an image with a few tools and the programs of these directories. */
 export function imageWith(
   directories: (sandbox: Sandbox) => readonly string[],
   env: (sandbox: Sandbox) => Record<string, string> = () => ({}),
@@ -57,7 +69,7 @@ export function imageWith(
       for (const directory of all) keepBase(join(directory, 'python3'), join(sandbox.directory, 'bin'));
       return {
         PATH: [...all, '/usr/bin'].join(':'),
-        // What a kernel keeps for its account is kept in the directory of the test.
+        // Directs the files that a kernel keeps for its account to the test's directory.
         IPYTHONDIR: join(sandbox.directory, 'ipython'),
         JUPYTER_DATA_DIR: join(sandbox.directory, 'jupyter'),
         ...env(sandbox),
@@ -66,7 +78,10 @@ export function imageWith(
   };
 }
 
-/** The Python of an environment is a link to another one, over several perhaps, which may lie where all is hidden. */
+/**
+ * The Python of an environment is a link, maybe over several steps, to another Python. That Python may be in a hidden
+ * directory, so it is copied.
+ */
 function keepBase(python: string, bin: string): void {
   if (!existsSync(python)) return;
   for (let path = python; lstatSync(path).isSymbolicLink();) {
@@ -75,7 +90,7 @@ function keepBase(python: string, bin: string): void {
   }
 }
 
-/** A Python without any package, whatever that of this machine has. */
+/** A Python without packages, independent of the machine's Python. */
 export function barePython(sandbox: Sandbox): string {
   const place = join(sandbox.directory, 'python');
   const made = spawnSync('python3', ['-m', 'venv', '--without-pip', place], { encoding: 'utf8' });

@@ -1,8 +1,9 @@
-/** A Jupyter server as somebody else runs it: it has a token, kernels of its own, and may go away and come back. */
+/** Runs an external Jupyter server with a token and its own kernels, which a test can stop and restart. */
 import { randomUUID } from 'node:crypto';
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { freePort } from './free-port.ts';
 import { until } from './until.ts';
 
 export interface ServerKernel {
@@ -12,12 +13,14 @@ export interface ServerKernel {
   readonly connections: number;
 }
 
-const markerVariable = 'SANDBOXD_TEST_JUPYTER';
+const markerVariable = 'BOXKEEP_TEST_JUPYTER';
+/** The server imports for seconds, and for longer on a busy machine. */
+const startWithinMs = 50_000;
 
 export class JupyterServer implements AsyncDisposable {
   readonly token = randomUUID();
-  readonly directory = mkdtempSync(join(tmpdir(), 'sandboxd-jupyter-'));
-  /** The same one each time that it comes back. */
+  readonly directory = mkdtempSync(join(tmpdir(), 'boxkeep-jupyter-'));
+  /** The port stays the same after a restart. */
   readonly port = freePort();
   #process: Bun.Subprocess | null = null;
 
@@ -29,7 +32,7 @@ export class JupyterServer implements AsyncDisposable {
     return `http://127.0.0.1:${this.port}`;
   }
 
-  /** For SVC_JUPYTER_ENDPOINT. */
+  /** The value for SVC_JUPYTER_ENDPOINT. */
   get endpoint(): string {
     return `${this.address}/?token=${this.token}`;
   }
@@ -42,16 +45,20 @@ export class JupyterServer implements AsyncDisposable {
       { cwd: join(this.directory, 'work'), env: this.#env(), stdin: 'ignore', stdout: 'ignore', stderr: 'pipe' },
     );
     const stderr = new Response(this.#process.stderr as ReadableStream).text();
-    await until('the Jupyter server answers', async () => {
-      if (this.#process?.exitCode !== null) throw new Error(`the Jupyter server has ended: ${await stderr}`);
-      return await this.#answers();
-    });
+    await until(
+      'the Jupyter server answers',
+      async () => {
+        if (this.#process?.exitCode !== null) throw new Error(`the Jupyter server has ended: ${await stderr}`);
+        return await this.#answers();
+      },
+      startWithinMs,
+    );
   }
 
-  /** Asked again where it fails: one of them may have gone while the server looked at it. */
+  /** Repeats a failed request: the server fails when a kernel ends while it lists them. */
   async kernels(): Promise<ServerKernel[]> {
     let kernels: ServerKernel[] | null = null;
-    await until('the server tells its kernels', async () => {
+    await until('the server lists its kernels', async () => {
       const response = await this.#fetch('/api/kernels');
       if (response.ok) kernels = (await response.json()) as ServerKernel[];
       return response.ok;
@@ -59,7 +66,7 @@ export class JupyterServer implements AsyncDisposable {
     return kernels ?? [];
   }
 
-  /** Writes a kernelspec that it finds from now on. */
+  /** Writes a kernelspec, which the server finds from now on. */
   addKernel(name: string, spec: object): void {
     const place = join(this.directory, 'data/kernels', name);
     mkdirSync(place, { recursive: true });
@@ -70,14 +77,14 @@ export class JupyterServer implements AsyncDisposable {
     this.#process?.kill(signal);
   }
 
-  /** Until it has gone, with its kernels. */
+  /** Resolves when the server and its kernels have ended. */
   async end(signal: 'SIGTERM' | 'SIGKILL'): Promise<void> {
     this.signal(signal);
     await this.#process?.exited;
     await until('its kernels have gone', () => this.processes().length === 0);
   }
 
-  /** It and its kernels. */
+  /** The processes of the server and its kernels. */
   processes(): number[] {
     const mark = `${markerVariable}=${this.token}`;
     return readdirSync('/proc')
@@ -110,7 +117,7 @@ export class JupyterServer implements AsyncDisposable {
     try {
       return (await this.#fetch('/api/kernelspecs')).ok;
     } catch {
-      return false; // It does not listen yet.
+      return false; // The server does not listen yet.
     }
   }
 
@@ -119,18 +126,11 @@ export class JupyterServer implements AsyncDisposable {
   }
 }
 
-function freePort(): number {
-  const listener = Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { data: () => undefined } });
-  const { port } = listener;
-  listener.stop(true);
-  return port;
-}
-
 function environmentOf(pid: string): string {
   try {
     return readFileSync(`/proc/${pid}/environ`, 'utf8');
   } catch {
-    return ''; // It ended while we looked.
+    return ''; // The process ended during the read.
   }
 }
 
@@ -138,6 +138,6 @@ function endNow(pid: number): void {
   try {
     process.kill(pid, 'SIGKILL');
   } catch {
-    // It ended by itself meanwhile.
+    // The process has ended meanwhile.
   }
 }

@@ -1,4 +1,4 @@
-/** One kept-alive connection, as a client library holds it, but with nothing tried again in secret. */
+/** One kept-alive connection like a client library's, but without hidden retries. */
 import { connect, type Socket } from 'node:net';
 
 export interface KeptReply {
@@ -15,7 +15,14 @@ export class KeptConnection implements Disposable {
 
   constructor(private readonly url: string) {}
 
-  /** Rejects when the connection breaks before the answer is whole. */
+  /** Opens the connection, so that its next request needs no handshake. */
+  static async open(url: string): Promise<KeptConnection> {
+    const connection = new KeptConnection(url);
+    await connection.request('GET /v1/ping');
+    return connection;
+  }
+
+  /** Rejects when the connection breaks before the answer is complete. */
   async request(route: string, body?: unknown): Promise<KeptReply> {
     const [method = 'GET', path = '/'] = route.split(' ');
     const payload = body === undefined ? '' : JSON.stringify(body);

@@ -1,11 +1,11 @@
-/** Daemons that find kernels: an ipykernel of the environment of test/code, for the own account or for all. */
-import { chmodSync, mkdirSync, readdirSync, realpathSync, symlinkSync, writeFileSync } from 'node:fs';
+/** Options for daemons that find kernels: the ipykernel of test/code, for one account or for all. */
+import { chmodSync, chownSync, mkdirSync, readdirSync, realpathSync, symlinkSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { environment } from './bridge.ts';
 import type { SandboxOptions } from './sandbox.ts';
-import { withTestAccount } from './test-account.ts';
+import { testAccount, withTestAccount } from './test-account.ts';
 
-/** What a kernel keeps for its account is kept in the directory of the test. */
+/** Directs the files that a kernel keeps for its account to the test's directory. */
 export const withKernels = (more: Record<string, string> = {}): SandboxOptions => ({
   env: (sandbox) => ({
     PATH: `${environment}/bin:/usr/bin:/bin`,
@@ -16,9 +16,9 @@ export const withKernels = (more: Record<string, string> = {}): SandboxOptions =
   }),
 });
 
-/** The Python of these tests may lie where no other account can reach it: this daemon sees it in a place for all. */
+/** Other accounts may not be able to reach the Python of these tests, so this daemon sees it in a shared place. */
 const shareEnvironment = `mount --bind ./passwd /etc/passwd && mount --bind ./group /etc/group &&
-mount --bind "$SANDBOXD_TEST_BASE" base && mount --bind "$SANDBOXD_TEST_PACKAGES" "shared/lib/$SANDBOXD_TEST_PYTHON/site-packages" &&
+mount --bind "$BOXKEEP_TEST_BASE" base && mount --bind "$BOXKEEP_TEST_PACKAGES" "shared/lib/$BOXKEEP_TEST_PYTHON/site-packages" &&
 exec "$@"`;
 
 export function sharedPython(): SandboxOptions {
@@ -30,6 +30,9 @@ export function sharedPython(): SandboxOptions {
       const packages = join(directory, 'shared/lib', version, 'site-packages');
       for (const path of [join(directory, 'base'), packages, join(directory, 'shared/bin')])
         mkdirSync(path, { recursive: true });
+      const ownDirectory = join(directory, 'ipython');
+      mkdirSync(ownDirectory);
+      chownSync(ownDirectory, testAccount.uid, testAccount.gid);
       writeFileSync(join(directory, 'shared/pyvenv.cfg'), `home = ${directory}/base/bin\n`);
       symlinkSync(`${directory}/base/bin/${basename(executable)}`, join(directory, 'shared/bin/python3'));
     },
@@ -39,9 +42,11 @@ export function sharedPython(): SandboxOptions {
     launcher: ['unshare', '--mount', 'sh', '-c', shareEnvironment, 'sh'],
     env: (sandbox) => ({
       PATH: `${sandbox.directory}/shared/bin:/usr/bin:/bin`,
-      SANDBOXD_TEST_BASE: dirname(dirname(executable)),
-      SANDBOXD_TEST_PACKAGES: join(environment, 'lib', version, 'site-packages'),
-      SANDBOXD_TEST_PYTHON: version,
+      // Otherwise IPython makes a new directory in /tmp at each start for an account that cannot write to its home.
+      IPYTHONDIR: join(sandbox.directory, 'ipython'),
+      BOXKEEP_TEST_BASE: dirname(dirname(executable)),
+      BOXKEEP_TEST_PACKAGES: join(environment, 'lib', version, 'site-packages'),
+      BOXKEEP_TEST_PYTHON: version,
       SVC_CODE_BACKEND: 'kernel',
     }),
   };

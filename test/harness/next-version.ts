@@ -1,28 +1,31 @@
-/** The program under test as its next version: the same sources with another number, run or built as the first one was. */
+/** Provides the program under test with a higher version number, run or built in the same way. */
 import { createHash } from 'node:crypto';
 import { cpSync, mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { makeOnce } from '../../tools/make-once.mjs';
-import { program, repositoryRoot, type Sandbox } from './sandbox.ts';
+import { program, repositoryRoot, sourceProgram, type Sandbox } from './sandbox.ts';
 
 export const nextVersion = '99.0.0-next';
 
-/** The command line of a program whose version is `nextVersion`; `edit` may spoil it, and `name` tells it from others. */
+/**
+ * The command line of a program whose version is `nextVersion`. `edit` may break it, and `name` identifies the
+ * variant.
+ */
 export async function nextProgram(
   sandbox: Sandbox,
   name = 'next',
   edit: (main: string) => string = (main) => main,
 ): Promise<string[]> {
-  if (process.env['SANDBOXD_TARGET'] === 'binary') return built(name, edit);
+  if (process.env['BOXKEEP_TARGET'] === 'binary') return built(name, edit);
   const root = join(sandbox.directory, name);
   copySources(root, edit);
-  return program(root);
+  return sourceProgram(root);
 }
 
-/** Built once for each build of the program under test: the bare roots take what was built for this machine. */
+/** Built once for each build of the program under test. The bare roots use this machine's build. */
 async function built(name: string, edit: (main: string) => string): Promise<string[]> {
   const root = join(repositoryRoot, 'dist/.versions', name);
-  const { size, mtimeMs } = statSync(join(repositoryRoot, 'dist/sandboxd'));
+  const { size, mtimeMs } = statSync(join(repositoryRoot, 'dist/boxkeep'));
   const word = createHash('sha256')
     .update(`${size} ${mtimeMs} ${edit(mainSource())}`)
     .digest('hex');
@@ -36,7 +39,7 @@ async function built(name: string, edit: (main: string) => string): Promise<stri
 
 const mainSource = () => readFileSync(join(repositoryRoot, 'daemon/src/main.ts'), 'utf8');
 
-/** What another process builds at this moment has a name that ends in its number. */
+/** Files that another process is building have a name that ends in its pid. */
 const isFinished = (path: string) => !/\/(?:build|dist)\/.*\.\d+$/.test(path);
 
 function copySources(root: string, edit: (main: string) => string): void {

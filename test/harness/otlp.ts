@@ -1,11 +1,11 @@
-/** A collector as small as can be: takes OTLP over HTTP with protobuf bodies, and keeps the spans. */
+/** A minimal collector: accepts OTLP over HTTP with protobuf bodies, and keeps the spans. */
 import type { Server } from 'bun';
 
 export interface Span {
   readonly traceId: string;
   readonly parentSpanId: string;
   readonly name: string;
-  /** 2 is a server. */
+  /** 2 means server. */
   readonly kind: number;
   readonly attributes: Readonly<Record<string, string | number>>;
   readonly milliseconds: number;
@@ -38,7 +38,7 @@ export class Collector implements Disposable {
     void this.#server.stop(true);
   }
 
-  /** ExportTraceServiceRequest, ResourceSpans, ScopeSpans, Span: the numbers are those of the .proto files. */
+  /** ExportTraceServiceRequest, ResourceSpans, ScopeSpans, Span. The field numbers are those of the .proto files. */
   #take(body: Uint8Array): void {
     for (const resourceSpans of messages(body, 1)) {
       for (const resource of messages(resourceSpans, 1)) Object.assign(this.resource, attributes(resource, 1));
@@ -84,7 +84,7 @@ function messages(bytes: Uint8Array, number: number): Uint8Array[] {
   return fields(bytes).flatMap((field) => (field.number === number && field.bytes ? [field.bytes] : []));
 }
 
-/** The fields of one message: varints, 64 and 32 bit numbers, and bytes with a length. */
+/** The fields of one message: varints, 64-bit and 32-bit numbers, and length-prefixed bytes. */
 function fields(bytes: Uint8Array): Field[] {
   const view = Buffer.from(bytes);
   const found: Field[] = [];

@@ -1,12 +1,19 @@
-/** Looks at what a process keeps in memory of its own, as its kernel shows it to whoever may debug it. */
+/** Measures the memory of a process, and searches its private memory as the kernel shows it to a debugger. */
 import { closeSync, openSync, readFileSync, readSync } from 'node:fs';
 
 const pageBytes = 4096;
 const entryBytes = 8;
-/** Of an entry of the page map: the page is in memory, or was moved out of it. */
+/** Bits of a page map entry: the page is in memory, or is swapped out. */
 const thereBits = 0xc0;
 
-/** Those of the words that stand somewhere in memory that belongs to no file. */
+/** The resident memory of a process, and the part of that memory which is not a copy of a file. */
+export function memoryOf(pid: number): Readonly<Record<'residentMib' | 'anonymousMib', number>> {
+  const status = readFileSync(`/proc/${pid}/status`, 'utf8');
+  const mibOf = (name: string) => Math.round(Number(new RegExp(`${name}:\\s+(\\d+)`).exec(status)?.[1]) / 1024);
+  return { residentMib: mibOf('VmRSS'), anonymousMib: mibOf('RssAnon') };
+}
+
+/** Returns the words that occur in the process's anonymous memory. */
 export function wordsInMemory(pid: number, words: readonly string[]): Set<string> {
   const wanted = words.map((word) => [word, Buffer.from(word)] as const);
   const found = new Set<string>();
@@ -39,7 +46,7 @@ interface Range {
   readonly to: number;
 }
 
-/** Lines of the map without a path are anonymous, and so is the heap of the C library. */
+/** Lines of the map without a path are anonymous, as is the heap of the C library. */
 function ownRanges(pid: number): Range[] {
   const lines = readFileSync(`/proc/${pid}/maps`, 'utf8').matchAll(
     /^([\da-f]+)-([\da-f]+) rw\S+ \S+ \S+ 0\s*(?:\[heap\])?$/gm,
@@ -50,7 +57,7 @@ function ownRanges(pid: number): Range[] {
   }));
 }
 
-/** A range may be a thousand times what is ever used of it. */
+/** A range may be a thousand times as large as the part in use. */
 function* writtenRuns(pages: number, from: number, to: number): Generator<Range> {
   const entries = Buffer.alloc(((to - from) / pageBytes) * entryBytes);
   readSync(pages, entries, 0, entries.length, (from / pageBytes) * entryBytes);

@@ -1,26 +1,51 @@
-/** HTTP as bytes on a socket, for requests that no client library would send. */
+/** Sends HTTP as bytes on a socket, for requests that no client library would send. */
 import { connect } from 'node:net';
+import { fairTimeout } from './fair-clock.ts';
 
-/** Sends the bytes and answers everything that comes back until the other side closes, or the time is over. */
+/** Sends the bytes and returns all received text until the other side closes or the time is over. */
 export function exchange(url: string, bytes: string | Uint8Array, withinMs = 5000): Promise<string> {
   const { hostname, port } = new URL(url);
   return new Promise((resolve, reject) => {
     let answer = '';
     const socket = connect(Number(port), hostname, () => socket.write(bytes));
-    const timer = setTimeout(() => socket.destroy(), withinMs);
+    const timeout = fairTimeout(() => socket.destroy(), withinMs);
     socket.setEncoding('utf8');
     socket.on('data', (text: string) => {
       answer += text;
     });
-    socket.on('error', reject);
+    // A server that refuses a body answers and closes before it has read the whole body.
+    socket.on('error', (error) => answer === '' && reject(error));
     socket.on('close', () => {
-      clearTimeout(timer);
+      timeout[Symbol.dispose]();
       resolve(answer);
     });
   });
 }
 
-/** A request without a body; `headers` are lines. */
+/** Sends the bytes and returns the head of the answer, for answers that keep the connection open. */
+export function headOf(url: string, bytes: string): Promise<string> {
+  const { hostname, port } = new URL(url);
+  return new Promise((resolve, reject) => {
+    let answer = '';
+    const socket = connect(Number(port), hostname, () => socket.write(bytes));
+    socket.setEncoding('latin1');
+    socket.on('data', (text: string) => {
+      answer += text;
+      if (answer.includes('\r\n\r\n')) socket.destroy();
+    });
+    socket.on('error', reject);
+    socket.on('close', () => resolve(answer));
+  });
+}
+
+/** A WebSocket upgrade request. `headers` are lines. */
+export function upgradeRequest(target: string, headers: readonly string[]): string {
+  const upgrade = ['Connection: Upgrade', 'Upgrade: websocket', 'Sec-WebSocket-Version: 13'];
+  const lines = [...headers, ...upgrade, 'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ=='];
+  return [`GET ${target} HTTP/1.1`, ...lines, '', ''].join('\r\n');
+}
+
+/** A request without a body. `headers` are lines. */
 export function rawRequest(target: string, headers: readonly string[]): string {
   return [`GET ${target} HTTP/1.1`, ...headers, 'Connection: close', '', ''].join('\r\n');
 }

@@ -1,16 +1,16 @@
-/** The terminal that screens are held against: tmux, in a server of its own, which is ended with the object. */
+/** The reference for screens: tmux in a separate server, which ends with the object. */
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { until } from './until.ts';
 
 export interface ReferenceScreen {
   readonly lines: string[];
-  /** The same with the colours, as tmux writes them. */
+  /** The lines with colours, as tmux writes them. */
   readonly styled: readonly string[];
   readonly cursor: { readonly x: number; readonly y: number; readonly visible: boolean };
 }
 
-/** The program that shows what is written into a named pipe, byte for byte. */
+/** The program that shows the bytes written to a named pipe unchanged. */
 export function feeder(pipe: string): string {
   return `stty raw -echo; printf '\\033]2;ready\\007'; exec cat <>${pipe}`;
 }
@@ -61,7 +61,7 @@ export class ReferenceTerminal implements Disposable {
     this.#tmux('send-keys', '-l', keys);
   }
 
-  /** What it was sent before the title is on its screen then. */
+  /** Resolves at a title. Everything sent before the title is then on the screen. */
   async titled(title: string): Promise<void> {
     await until(`tmux is at ${title}`, () => this.#ask('#{pane_title}') === title);
   }

@@ -1,4 +1,4 @@
-/** Where the program under test lives: on this machine as it is, or in the kind of place that SANDBOXD_ROOT names. */
+/** Places the program under test: on this machine, or in the root that BOXKEEP_ROOT names. */
 import { spawnSync } from 'node:child_process';
 import {
   chmodSync,
@@ -17,7 +17,7 @@ import { debianFiles } from './debian-files.ts';
 
 const repositoryRoot = dirname(dirname(import.meta.dirname));
 
-/** `musl` has musl, busybox and bash; `busybox` has nothing but busybox; `pid1` is this machine, in a PID namespace. */
+/** `musl` has musl, busybox and bash. `busybox` has only busybox. `pid1` is this machine with a PID namespace. */
 const kinds = ['machine', 'musl', 'busybox', 'pid1'] as const;
 export type RootKind = (typeof kinds)[number];
 
@@ -28,7 +28,7 @@ export interface Ids {
   readonly gid: number;
 }
 
-/** The command that puts the program behind it into its place, as an account without other groups. */
+/** The prefix that runs a command in the root, as an account without supplementary groups. */
 export function enter(account: Ids | null): string[] {
   const privileges = account
     ? [tool('setpriv'), `--reuid=${account.uid}`, `--regid=${account.gid}`, '--clear-groups']
@@ -39,20 +39,20 @@ export function enter(account: Ids | null): string[] {
   return [tool('unshare'), '--mount', tool('sh'), '-c', enterRoot(), 'sh', makeRoot(rootKind), ...ids];
 }
 
-/** Whether the place under test has a program. */
+/** Whether the root under test has a program. */
 export function hasProgram(name: string): boolean {
   if (rootKind === 'machine' || rootKind === 'pid1') return Bun.which(name) !== null;
   return existsSync(join(makeRoot(rootKind), 'bin', name));
 }
 
-/** A test may give the program a PATH on which no tool of ours is. */
-function tool(name: string): string {
+/** The absolute path of a tool, because a test may set a PATH without these tools. */
+export function tool(name: string): string {
   const path = Bun.which(name);
   if (path === null) throw new Error(`needs ${name}`);
   return path;
 }
 
-/** Paths agree inside and outside: what a test writes is where the daemon looks for it, and the other way round. */
+/** Paths are the same inside and outside, so that the test and the daemon find each other's files. */
 const shared = ['/proc', '/sys', '/dev', ...new Set([tmpdir(), '/tmp', repositoryRoot])];
 const sharedFiles = ['/etc/passwd', '/etc/group'];
 const enterRoot = (): string => `root=$1; shift
@@ -60,7 +60,7 @@ for place in ${[...shared, ...sharedFiles].join(' ')}; do ${tool('mount')} --rbi
 ids=; case $1 in --userspec=*) ids="$1 $2"; shift 2;; esac
 exec ${tool('chroot')} $ids "$root" /bin/sh -c 'cd "$0" && exec "$@"' "$PWD" "$@"`;
 
-/** Made once for a clone; where two processes make it at once, by the first that is done. */
+/** Made once for a clone. When two processes make it at the same time, the first to finish wins. */
 function makeRoot(kind: 'musl' | 'busybox'): string {
   const made = join(repositoryRoot, 'dist/.roots', kind);
   if (existsSync(made)) return made;
@@ -95,8 +95,8 @@ function addMusl(root: string): void {
 }
 
 function readKind(): RootKind {
-  const name = process.env['SANDBOXD_ROOT'] ?? 'machine';
+  const name = process.env['BOXKEEP_ROOT'] ?? 'machine';
   const kind = kinds.find((known) => known === name);
-  if (!kind) throw new Error(`SANDBOXD_ROOT is one of ${kinds.join(', ')}`);
+  if (!kind) throw new Error(`BOXKEEP_ROOT is one of ${kinds.join(', ')}`);
   return kind;
 }

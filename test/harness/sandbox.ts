@@ -1,19 +1,22 @@
-/** One daemon of its own for each test, reached over a socket, and checked for leaks when the test is over. */
+/** Starts a separate daemon for each test, sends it requests, and checks it for leaks after the test. */
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { randomUUID } from 'node:crypto';
 import { expect, test as bunTest } from 'bun:test';
 import type { Subprocess } from 'bun';
+import { compiledDaemon } from '../../tools/repository.mjs';
 import { exceptionHere } from './exceptions.ts';
+import { fairTimeout, hangMs, within } from './fair-clock.ts';
+import { Home } from './home.ts';
 import { enter, rootKind, type Ids } from './root.ts';
 import { until } from './until.ts';
 
 export { expect } from 'bun:test';
 
 export const repositoryRoot = dirname(dirname(import.meta.dirname));
-const markerVariable = 'SANDBOXD_TEST_ID';
-const testTimeoutMs = 60_000;
+const markerVariable = 'BOXKEEP_TEST_ID';
+const testLimitMs = 60_000;
 const stopDeadlineMs = 9000;
 
 type Environment = Readonly<Record<string, string>>;
@@ -23,17 +26,17 @@ export interface SandboxOptions {
   readonly env?: Environment | ((sandbox: Sandbox) => Environment);
   /** Log messages of level warn or error that the test provokes. */
   readonly expectedWarnings?: readonly string[];
-  /** Run the launcher through another program, for example `unshare`. */
+  /** Runs the launcher through another program, for example `unshare`. */
   readonly launcher?: readonly string[];
-  /** Run it as this account, without other groups. */
+  /** Runs the launcher as this account, without supplementary groups. */
   readonly account?: Ids;
-  /** Where the program under test is found; the repository otherwise. */
+  /** The directory of the program under test. The default is the repository. */
   readonly root?: (sandbox: Sandbox) => string;
-  /** Of a test that takes longer than a minute. */
+  /** For a test that takes longer than a minute of fair time. */
   readonly timeoutMs?: number;
-  /** Called when the directories exist, before the daemon starts. */
+  /** Called after the directories are made and before the daemon starts. */
   readonly prepare?: (sandbox: Sandbox) => void;
-  /** Called when everything of it is gone, whatever became of the test. */
+  /** Called after everything is removed, whether the test passed or failed. */
   readonly afterwards?: (sandbox: Sandbox) => Promise<void>;
 }
 
@@ -63,48 +66,59 @@ export interface JsonObject {
 // oxlint-disable-next-line typescript/no-explicit-any -- a test reads answers as a client without types does
 export type Json = any;
 
-/** The command line of the program under test, in the root that is asked for. */
+/** The command line of the program under test, inside the selected root. */
 export function launchCommand(): string[] {
   return [...enter(null), ...program()];
 }
 
-/** The same for a client, whose signals have to reach it: it is not put behind a namespace of processes. */
+/** The command line of a client. A client runs outside of the PID namespace, so that signals reach it. */
 export function clientCommand(): string[] {
   return rootKind === 'pid1' ? program() : launchCommand();
 }
 
-/** The sources, or the built file. */
+/** The built binary, or the native program with a daemon from the sources, which `npm test` compiles once. */
 export function program(root = repositoryRoot): string[] {
-  if (process.env['SANDBOXD_TARGET'] === 'binary') return [join(root, 'dist/sandboxd')];
+  if (process.env['BOXKEEP_TARGET'] === 'binary') return [join(root, 'dist/boxkeep')];
+  if (process.env['BOXKEEP_TARGET'] === 'compiled') return withDaemon(root, [join(root, compiledDaemon)]);
+  return sourceProgram(root);
+}
+
+/** The native program with a daemon that runs from the sources of a copy of the repository. */
+export function sourceProgram(root: string): string[] {
   const bun = join(root, 'node_modules/.bin/bun');
-  const native = process.env['SANDBOXD_NATIVE'] ?? join(root, 'native/build/sandboxd-native');
-  // Nothing is read from the directory the daemon is started in, as in the built file.
-  const daemon = [bun, '--no-env-file', '--config=/dev/null', join(root, 'daemon/src/main.ts')];
+  // As in the built binary, no configuration is read from the working directory.
+  return withDaemon(root, [bun, '--no-env-file', '--config=/dev/null', join(root, 'daemon/src/main.ts')]);
+}
+
+function withDaemon(root: string, daemon: readonly string[]): string[] {
+  const native = process.env['BOXKEEP_NATIVE'] ?? join(root, 'native/build/boxkeep-native');
   return [native, ...daemon.map((argument) => `--daemon=${argument}`)];
 }
 
-/** A program under test/fixtures, by its name. */
+/** The path of a program in test/fixtures. */
 export function fixture(name: string): string {
   return join(repositoryRoot, 'test/fixtures', name);
 }
 
 export class Sandbox {
   readonly id = randomUUID();
-  /** Removed at the end; world-readable, so that other accounts can work in it. */
+  /** Removed at the end. World-readable, so that other accounts can work in it. */
   readonly directory: string;
   readonly runtimeDirectory: string;
-  /** Everything the daemon and its launcher wrote. */
+  /** Everything that the daemon and its launcher wrote. */
   stdout = '';
   stderr = '';
   url = '';
+  readonly home: Home;
   #process: Subprocess<'ignore', 'pipe', 'pipe'> | null = null;
   #served = 0;
   #idleDescriptors = 0;
 
   constructor(readonly options: SandboxOptions = {}) {
-    this.directory = mkdtempSync(join(tmpdir(), 'sandboxd-test-'));
+    this.directory = mkdtempSync(join(tmpdir(), 'boxkeep-test-'));
     this.runtimeDirectory = join(this.directory, 'runtime');
     mkdirSync(join(this.directory, 'tmp'));
+    this.home = new Home(this.directory);
   }
 
   static async start(options: SandboxOptions = {}): Promise<Sandbox> {
@@ -114,7 +128,7 @@ export class Sandbox {
       await sandbox.launch();
       return sandbox;
     } catch (error) {
-      // One that came up too late would stay for ever.
+      // A daemon that starts after the failure must not stay.
       sandbox.dispose();
       await options.afterwards?.(sandbox);
       throw error;
@@ -124,10 +138,10 @@ export class Sandbox {
   async launch(): Promise<void> {
     const { args = [], env = {}, launcher = [], account = null } = this.options;
     const given = typeof env === 'function' ? env(this) : env;
-    const before = [...launcher, ...enter(account)];
+    const before = [...this.home.launcher, ...launcher, ...enter(account)];
     const [inside, outside] = split(Object.entries(given), ([name]) => before.length > 0 && name.startsWith('LD_'));
     const flags = ['start', '--port', '0', '--runtime-dir', this.runtimeDirectory, ...args];
-    const command = [...before, ...setBehind(inside), ...program(this.options.root?.(this))];
+    const command = [...before, ...setAfter(inside), ...program(this.options.root?.(this))];
     this.#process = Bun.spawn([...command, ...flags], {
       stdin: 'ignore',
       stdout: 'pipe',
@@ -136,6 +150,7 @@ export class Sandbox {
       env: {
         PATH: process.env['PATH'],
         TMPDIR: join(this.directory, 'tmp'),
+        HISTFILE: '', // Shells whose home is shared must not leave a history there.
         [markerVariable]: this.id,
         ...Object.fromEntries(outside),
       },
@@ -145,7 +160,7 @@ export class Sandbox {
     await this.served();
   }
 
-  /** Resolves when the daemon has said once more that it serves; after the first time, a restart. */
+  /** Resolves when the daemon reports once more that it serves. After the first time, that is a restart. */
   async served(): Promise<void> {
     const wanted = ++this.#served;
     const lines = () => this.logLines().filter((line) => line['message'] === 'serving');
@@ -156,7 +171,7 @@ export class Sandbox {
     this.#idleDescriptors = this.#foreignDescriptors().length;
   }
 
-  /** Runs `sandboxd upgrade`, of the program under test or of another one, to its end. */
+  /** Runs `boxkeep upgrade` of the program under test or of another program, to its end. */
   async upgrade(command = clientCommand(), args: readonly string[] = []): Promise<Upgrade> {
     const flags = ['upgrade', '--runtime-dir', this.runtimeDirectory, ...args];
     const client = Bun.spawn([...command, ...flags], {
@@ -170,7 +185,7 @@ export class Sandbox {
     return { code: await client.exited, stdout, stderr };
   }
 
-  /** The pid of init. One in a PID namespace is the child of what has made that. */
+  /** The pid of init. In a PID namespace, init is a child of the process that made the namespace. */
   get initPid(): number {
     let pid = this.#process?.pid ?? 0;
     while (readProcess(String(pid), 'comm') === 'unshare\n') pid = childrenOf(pid)[0] ?? 0;
@@ -181,18 +196,18 @@ export class Sandbox {
     return this.initPid !== this.#process?.pid;
   }
 
-  /** The pid of the daemon process, as its newest log line tells. */
-  get toldPid(): number {
+  /** The pid of the daemon process, from its newest log line. */
+  get loggedPid(): number {
     const served = this.logLines().filter((line) => line['message'] === 'serving');
     return served.at(-1)?.['pid'] as number;
   }
 
-  /** The same process, as it is numbered here. */
+  /** The pid of the same process outside its PID namespace. */
   get daemonPid(): number {
-    return this.#pidHere(this.toldPid);
+    return this.#pidHere(this.loggedPid);
   }
 
-  /** A PID namespace has numbers of its own: finds the child of init that is called so there. */
+  /** A PID namespace has its own numbers, so this finds the child of init with the given inner pid. */
   #pidHere(pid: number): number {
     if (!this.#isForked) return pid;
     const isMeant = (child: number) =>
@@ -210,7 +225,7 @@ export class Sandbox {
   async fetch(route: string, body?: unknown, init: RequestInit = {}): Promise<Response> {
     const [method = 'GET', path = '/'] = route.split(' ');
     const payload = body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) };
-    // No connection is kept: an idle one would count as a leaked descriptor.
+    // Connections are not kept alive: an idle one would count as a leaked descriptor.
     return fetch(`${this.url}${path}`, { method, keepalive: false, redirect: 'manual', ...payload, ...init });
   }
 
@@ -219,7 +234,7 @@ export class Sandbox {
     return { status: response.status, headers: response.headers, body: (await response.json()) as EnvelopeBody };
   }
 
-  /** The `data` of an answer that must be a success. */
+  /** The `data` of an answer. Throws unless the answer is a success. */
   async ok(route: string, body?: unknown, headers: Record<string, string> = {}): Promise<JsonObject> {
     const reply = await this.request(route, body, headers);
     if (reply.status !== 200) throw new Error(`${route}: ${reply.status} ${JSON.stringify(reply.body)}`);
@@ -232,12 +247,12 @@ export class Sandbox {
     return this.ok('POST /v2/commands', body);
   }
 
-  /** Starts a command and answers at once. */
+  /** Starts a command and returns its id at once. */
   async start(body: Record<string, unknown>): Promise<string> {
     return (await this.ok('POST /v2/commands', { ...body, mode: 'async' }))['command_id'] as string;
   }
 
-  /** The record of a command once it has ended. */
+  /** The record of a command after its end. */
   async ended(commandId: string): Promise<JsonObject> {
     const read = () =>
       this.ok(`GET /v2/commands/${commandId}?wait=true&wait_timeout=5&offset=${Number.MAX_SAFE_INTEGER}`);
@@ -246,7 +261,7 @@ export class Sandbox {
     return record;
   }
 
-  /** The lines of an NDJSON stream as they come. */
+  /** The lines of an NDJSON stream as they arrive. */
   async *lines(path: string, signal?: AbortSignal): AsyncGenerator<JsonObject> {
     const response = await this.fetch(`GET ${path}`, undefined, {
       headers: { accept: 'application/x-ndjson' },
@@ -264,12 +279,15 @@ export class Sandbox {
     expect(rest).toBe('');
   }
 
-  /** Every line of a stream, to its end. */
+  /** Every line of a stream, up to its end. */
   async allLines(commandId: string, query = ''): Promise<JsonObject[]> {
     return Array.fromAsync(this.lines(`/v2/commands/${commandId}?stream=true${query}`));
   }
 
-  /** Living processes that descend from this sandbox, wherever they went: they carry its mark, as its launcher does. */
+  /**
+   * The living processes of this sandbox, wherever they moved. Their environment carries the sandbox's mark, as the
+   * launcher's does.
+   */
   processes(): { pid: number; command: string }[] {
     const mark = `${markerVariable}=${this.id}`;
     return readdirSync('/proc')
@@ -279,17 +297,20 @@ export class Sandbox {
       .filter(({ pid }) => !this.#isForked || pid !== this.#process?.pid);
   }
 
-  /** Pids of the living keepers that have a command: their titles are their own, so they are known by their parent. */
-  keepers(title = 'sandboxd: keeper'): number[] {
+  /**
+   * Pids of the living keepers that have a command. Keepers overwrite their environment, so they are found by title
+   * and parent.
+   */
+  keepers(title = 'boxkeep: keeper'): number[] {
     return readdirSync('/proc')
       .filter((name) => /^\d+$/.test(name) && readProcess(name, 'cmdline').startsWith(title))
       .filter((name) => readProcess(name, 'stat').split(') ').at(-1)?.split(' ')[1] === String(this.initPid))
       .map(Number);
   }
 
-  /** The keeper that waits for the next command. */
+  /** The keepers that wait for the next command. */
   spareKeepers(): number[] {
-    return this.keepers('sandboxd: spare keeper');
+    return this.keepers('boxkeep: spare keeper');
   }
 
   /** Open descriptors of the daemon process. */
@@ -299,7 +320,7 @@ export class Sandbox {
       try {
         return readlinkSync(`${directory}/${name}`);
       } catch {
-        return 'closed'; // It went while we looked.
+        return 'closed'; // The descriptor was closed during the read.
       }
     });
   }
@@ -313,16 +334,14 @@ export class Sandbox {
     return this.#process?.exited ?? Promise.resolve(0);
   }
 
-  /** SIGTERM, as a supervisor sends it; answers the exit code. */
+  /** Sends SIGTERM, as a supervisor does, and returns the exit code. */
   async stop(): Promise<number> {
     this.signal('SIGTERM');
-    const timer = setTimeout(() => this.signal('SIGKILL'), stopDeadlineMs);
-    const code = await this.exited();
-    clearTimeout(timer);
-    return code;
+    using _timeout = fairTimeout(() => this.signal('SIGKILL'), stopDeadlineMs);
+    return await this.exited();
   }
 
-  /** What a finished test must not leave: warnings, processes, descriptors, files. */
+  /** Checks that a finished test leaves no warnings, processes, descriptors or files. */
   async close(): Promise<void> {
     try {
       if (this.#process?.exitCode === null) {
@@ -338,22 +357,24 @@ export class Sandbox {
       );
       expect(this.#unexpectedWarnings()).toEqual([]);
       expect(this.stderr).toBe('');
-      // The built file unpacks itself there when nothing else is its own; that is kept for the next start.
-      expect(readdirSync(join(this.directory, 'tmp')).filter((name) => !name.startsWith('sandboxd-bin-'))).toEqual([]);
+      // If no other place is available, the built binary unpacks itself here, and the files are kept for the next
+      // start.
+      expect(readdirSync(join(this.directory, 'tmp')).filter((name) => !name.startsWith('boxkeep-bin-'))).toEqual([]);
     } finally {
       this.dispose();
       await this.options.afterwards?.(this);
     }
   }
 
-  /** Without a look back: a failed test must leave nothing either. */
+  /** Removes everything without checks, because a failed test must leave nothing either. */
   dispose(): void {
     for (const pid of [...this.keepers(), ...this.processes().map((process) => process.pid)]) end(pid);
     this.signal('SIGKILL');
     rmSync(this.directory, { recursive: true, force: true });
+    this.home[Symbol.dispose]();
   }
 
-  /** Running commands hold a connection each; everything else a test opened must be closed again. */
+  /** Each running command holds a connection. Everything else that a test opened must be closed again. */
   async #expectNoDescriptors(): Promise<void> {
     const isClosed = () => this.#foreignDescriptors().length <= this.#idleDescriptors + this.keepers().length;
     await until('the daemon has closed what the test opened', isClosed).catch((error: unknown) => {
@@ -363,7 +384,7 @@ export class Sandbox {
     });
   }
 
-  /** Sockets and files of the runtime directory: what requests and commands make the daemon open. */
+  /** Sockets and files of the runtime directory, which requests and commands make the daemon open. */
   #foreignDescriptors(): string[] {
     return this.descriptors().filter(
       (target) => target.startsWith('socket:') || target.startsWith(this.runtimeDirectory),
@@ -385,7 +406,7 @@ export class Sandbox {
   }
 }
 
-/** A test with a daemon of its own. */
+/** A test with its own daemon. */
 export function test(
   name: string,
   body: (context: { sandbox: Sandbox }) => Promise<void>,
@@ -393,7 +414,7 @@ export function test(
 ): void {
   const exception = exceptionHere(name);
   if (exception !== null) {
-    bunTest.skip(`${name} (not in the root under test: ${exception})`, () => undefined);
+    bunTest.skip(`${name} (skipped in this root: ${exception})`, () => undefined);
     return;
   }
   bunTest(
@@ -401,20 +422,20 @@ export function test(
     async () => {
       const sandbox = await Sandbox.start(options);
       try {
-        await body({ sandbox });
+        await within('the end of the test', body({ sandbox }), options.timeoutMs ?? testLimitMs);
       } catch (error) {
         console.error(sandbox.stdout, sandbox.stderr);
-        await sandbox.close().catch(() => null); // The failure of the test is the one to be told.
+        await sandbox.close().catch(() => null); // The test's own failure is the one to report.
         throw error;
       }
       await sandbox.close();
     },
-    options.timeoutMs ?? testTimeoutMs,
+    hangMs,
   );
 }
 
-/** A launcher has a loader too: what steers one is set behind it. */
-function setBehind(variables: readonly [string, string][]): string[] {
+/** A launcher is dynamically linked too, so variables that affect the loader are set after it. */
+function setAfter(variables: readonly [string, string][]): string[] {
   return variables.length === 0 ? [] : ['env', ...variables.map(([name, value]) => `${name}=${value}`)];
 }
 
@@ -430,14 +451,14 @@ function end(pid: number): void {
   try {
     process.kill(pid, 'SIGKILL');
   } catch {
-    // It ended by itself meanwhile.
+    // The process has ended meanwhile.
   }
 }
 
-function readProcess(pid: string, file: string): string {
+export function readProcess(pid: string, file: string): string {
   try {
     return readFileSync(`/proc/${pid}/${file}`, 'utf8');
   } catch {
-    return ''; // It ended while we looked.
+    return ''; // The process ended during the read.
   }
 }

@@ -1,4 +1,4 @@
-/** Compares two schemas of OpenAPI documents, and tells each difference by the place where it is. */
+/** Compares two schemas of OpenAPI documents, and reports each difference with its location. */
 
 export interface Schema {
   readonly $ref?: string;
@@ -14,12 +14,12 @@ export interface Schema {
   readonly additionalProperties?: Schema | boolean;
 }
 
-/** Where the schemas stand that others name. */
+/** The document part that holds referenced schemas. */
 export interface SchemaSource {
   readonly components: { readonly schemas: Readonly<Record<string, Schema>> };
 }
 
-/** What is asked for has to be the same; what is answered has to be among what the reader expects. */
+/** Request schemas have to be equal. A response schema may be narrower than the expected one. */
 type Direction = 'request' | 'response';
 
 export interface Comparison {
@@ -28,7 +28,7 @@ export interface Comparison {
   readonly direction: Direction;
 }
 
-/** A schema without its detours: one entry for each type that a value may have. */
+/** A schema with references and alternatives resolved: one entry for each type that a value may have. */
 type Variant = Schema & { readonly type: string };
 
 export function schemaDifferences(theirs: Schema, ours: Schema, place: string, comparison: Comparison): string[] {
@@ -62,12 +62,12 @@ function variantsOf(schema: Schema, document: SchemaSource): Variant[] {
   }));
 }
 
-/** Some only tell which fields are needed together, beside the fields themselves. */
+/** Some alternatives only list which fields are required together. */
 function isAlternative(schema: Schema): boolean {
   return Object.keys(schema).join() !== 'required';
 }
 
-/** Whole numbers that are listed are integers, whatever they are called. */
+/** Enumerated whole numbers count as integers, whatever type the schema declares. */
 function exactType(type: string, values: readonly unknown[] | undefined): string {
   return type === 'number' && values?.every(Number.isInteger) === true ? 'integer' : type;
 }
@@ -84,15 +84,15 @@ function typeDifferences(
 ): string[] {
   const [theirs, ours] = [typesOf(wanted), typesOf(given)];
   const isAmong = ours.every((type) => theirs.includes(type) || (type === 'integer' && theirs.includes('number')));
-  return direction === 'response' && isAmong ? [] : told(place, theirs.join('|'), ours.join('|'));
+  return direction === 'response' && isAmong ? [] : differenceOf(place, theirs.join('|'), ours.join('|'));
 }
 
-/** Null says nothing that absence would not: both documents leave such a default out as they like. */
+/** A null default means the same as no default, and the documents differ in writing it. */
 function defaultDifferences(theirs: Schema, ours: Schema, place: string, direction: Direction): string[] {
   if (direction === 'response') return [];
-  const tell = ({ default: value }: Schema): string =>
+  const describe = ({ default: value }: Schema): string =>
     (value ?? null) === null ? 'no default' : `default ${JSON.stringify(value)}`;
-  return told(place, tell(theirs), tell(ours));
+  return differenceOf(place, describe(theirs), describe(ours));
 }
 
 const bounds = [
@@ -117,11 +117,12 @@ function scalarDifferences(
   if (!theirs?.length || !ours?.length) return [];
   const [expected, found] = [enumOf(theirs), enumOf(ours)];
   const isAmong = expected === null || found?.every((value) => expected.includes(value));
-  const enums = direction === 'response' && isAmong ? [] : told(place, tellEnum(expected), tellEnum(found));
+  const enums =
+    direction === 'response' && isAmong ? [] : differenceOf(place, describeEnum(expected), describeEnum(found));
   return direction === 'response' ? enums : [...enums, ...boundDifferences(theirs, ours, place, bounds)];
 }
 
-/** Every value that is allowed, null when they are not listed. */
+/** All allowed values. Null when they are not enumerated. */
 function enumOf(variants: readonly Variant[]): string[] | null {
   const lists = variants.map(({ enum: values }) => values);
   return lists.includes(undefined)
@@ -129,7 +130,7 @@ function enumOf(variants: readonly Variant[]): string[] | null {
     : lists.flatMap((values) => (values ?? []).map((value) => JSON.stringify(value)));
 }
 
-function tellEnum(values: readonly string[] | null): string {
+function describeEnum(values: readonly string[] | null): string {
   return values === null ? 'any value' : `one of ${values.toSorted().join(', ')}`;
 }
 
@@ -144,10 +145,10 @@ function boundDifferences(
     const said = values.filter((value) => value !== undefined && !isBoundOfEveryInteger(value));
     return said.length === 0 ? `no ${name}` : `${name} ${said.map((value) => JSON.stringify(value)).join(', ')}`;
   };
-  return names.flatMap((name) => told(place, read(theirs, name), read(ours, name)));
+  return names.flatMap((name) => differenceOf(place, read(theirs, name), read(ours, name)));
 }
 
-/** The schema library writes down what a number can hold at all. */
+/** The schema library writes the safe-integer range as bounds. */
 function isBoundOfEveryInteger(value: unknown): boolean {
   return typeof value === 'number' && Math.abs(value) === Number.MAX_SAFE_INTEGER;
 }
@@ -167,7 +168,7 @@ function listDifferences(
   ];
 }
 
-/** Several objects are held against each other in pairs, those that are most alike first. */
+/** Several objects are compared in pairs, most similar first. */
 function objectDifferences(
   wanted: readonly Variant[],
   given: readonly Variant[],
@@ -212,7 +213,7 @@ function valuesOf({ additionalProperties: values }: Variant): Schema {
   return typeof values === 'object' ? values : {};
 }
 
-/** An answer has every field: whoever generated a client from the document may rely on them. */
+/** A client generated from the document may rely on every field of an answer. */
 function requiredDifferences(
   name: string,
   theirs: Variant,
@@ -220,10 +221,10 @@ function requiredDifferences(
   place: string,
   direction: Direction,
 ): string[] {
-  const tell = ({ required = [] }: Variant): string => (required.includes(name) ? 'required' : 'optional');
-  return told(place, direction === 'response' ? 'required' : tell(theirs), tell(ours));
+  const describe = ({ required = [] }: Variant): string => (required.includes(name) ? 'required' : 'optional');
+  return differenceOf(place, direction === 'response' ? 'required' : describe(theirs), describe(ours));
 }
 
-export function told(place: string, theirs: string, ours: string): string[] {
+export function differenceOf(place: string, theirs: string, ours: string): string[] {
   return theirs === ours ? [] : [`${place}: ${theirs || 'nothing'}, here ${ours || 'nothing'}`];
 }

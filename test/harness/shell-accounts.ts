@@ -1,4 +1,4 @@
-/** Accounts that differ in their login shells: for each shell one, with a home of its own. */
+/** Provides one account for each login shell, each with a separate home. */
 import { appendFileSync, chmodSync, chownSync, copyFileSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { debianFiles } from './debian-files.ts';
@@ -12,7 +12,7 @@ export const shellNames = Object.keys(uids) as ShellName[];
 
 const mountAccounts = 'mount --bind ./passwd /etc/passwd && exec "$@"';
 
-/** Options for a daemon that knows an account for each shell, called after it. */
+/** Options for a daemon with an account for each shell, named after it. */
 export function withShellAccounts(options: SandboxOptions = {}): SandboxOptions {
   return {
     ...options,
@@ -25,23 +25,23 @@ export function withShellAccounts(options: SandboxOptions = {}): SandboxOptions 
   };
 }
 
-/** Programs that the tests of them run, beside the shells. */
+/** Programs that tests run in these shells. */
 const programs = ['vim', 'less'];
 
-/** Those that this machine lacks; the shell of busybox is brought along. */
+/** Installs missing shells and programs. The ash shell comes with the harness. */
 function installShells(): void {
   const wanted = [...shellNames.filter((name) => name !== 'ash'), ...programs];
   if (rootKind === 'machine' || rootKind === 'pid1') needPrograms(...wanted);
 }
 
-function writeAccounts({ directory }: Sandbox): void {
+function writeAccounts({ directory, home: { accounts } }: Sandbox): void {
   chmodSync(directory, 0o755);
-  copyFileSync('/etc/passwd', join(directory, 'passwd'));
+  copyFileSync(accounts, join(directory, 'passwd'));
   for (const name of shellNames) {
     const home = join(directory, name);
     mkdirSync(home);
     chownSync(home, uids[name], uids[name]);
-    // A zsh that finds none of its files asks questions first.
+    // A zsh without start-up files begins with a dialog.
     if (name === 'zsh') writeFileSync(join(home, '.zshrc'), '');
     const line = `\nsbx-${name}:x:${uids[name]}:${uids[name]}::${home}:${shellPath(name, directory)}`;
     appendFileSync(join(directory, 'passwd'), line);
@@ -49,7 +49,7 @@ function writeAccounts({ directory }: Sandbox): void {
   appendFileSync(join(directory, 'passwd'), '\n');
 }
 
-/** Where it is for the daemon under test. */
+/** The path of the shell for the daemon under test. */
 function shellPath(name: ShellName, directory: string): string {
   if (rootKind === 'musl' || rootKind === 'busybox') return `/bin/${name}`;
   if (name !== 'ash') return Bun.which(name) ?? '';

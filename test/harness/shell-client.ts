@@ -1,17 +1,17 @@
-/** A 1.x web terminal: a client at `/v1/shell/ws`, that keeps what it was sent and answers pings as it was told to. */
+/** A 1.x web terminal at `/v1/shell/ws`: keeps the received frames and answers pings in a chosen form. */
 import type { JsonObject, Sandbox } from './sandbox.ts';
 import type { Closed } from './terminal-client.ts';
 import { until } from './until.ts';
 
-/** Where it puts the time of a pong: clients differ. */
+/** The position of the time in a pong, which differs between clients. */
 export type PongForm = 'data' | 'top';
 
 const seenWithinMs = 30_000;
 
 export class ShellClient {
-  /** Every frame that is no output, as it came. */
+  /** Every frame other than output, unchanged. */
   readonly frames: JsonObject[] = [];
-  /** All that was shown. */
+  /** All received output. */
   text = '';
   readonly closed: Promise<Closed>;
   isClosed = false;
@@ -29,10 +29,10 @@ export class ShellClient {
       };
     });
     this.#socket.onmessage = ({ data }) => this.#take(JSON.parse(data as string) as JsonObject);
-    this.#socket.onerror = () => null; // The close tells.
+    this.#socket.onerror = () => null; // The close event reports the error.
   }
 
-  /** Resolves when it is ready. */
+  /** Resolves when the shell is ready. */
   static async open(sandbox: Sandbox, query = '', pongForm: PongForm = 'data'): Promise<ShellClient> {
     const client = new ShellClient(`${sandbox.url.replace('http', 'ws')}/v1/shell/ws?${query}`, pongForm);
     await until('the shell is ready', () => client.of('ready').length > 0 || client.isClosed);
@@ -69,7 +69,7 @@ export class ShellClient {
     );
   }
 
-  async hears(type: string, count = 1): Promise<JsonObject> {
+  async receives(type: string, count = 1): Promise<JsonObject> {
     await until(`${count} ${type}`, () => this.of(type).length >= count);
     return this.of(type)[count - 1]!;
   }
@@ -85,7 +85,7 @@ export class ShellClient {
       return;
     }
     this.frames.push(frame);
-    // The one form reads `timestamp`, the other one `data`, where older servers had it.
+    // One form reads `timestamp`, the other reads `data`, which older servers used.
     if (frame['type'] !== 'ping') return;
     const timestamp = (frame['timestamp'] ?? frame['data']) as number;
     this.send(this.pongForm === 'data' ? { type: 'pong', data: { timestamp } } : { type: 'pong', timestamp });

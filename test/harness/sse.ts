@@ -1,4 +1,4 @@
-/** Reads a stream of Server-Sent Events, as a client of the standard does. */
+/** Reads a stream of Server-Sent Events like a standard client. */
 import { expect, type JsonObject, type Sandbox } from './sandbox.ts';
 
 export interface SseMessage {
@@ -7,7 +7,7 @@ export interface SseMessage {
   readonly data: JsonObject;
 }
 
-/** Messages as they come; a comment is a message named `:` with its text. */
+/** Yields messages as they arrive. A comment is a message named `:` with its text. */
 export async function* sseMessages(
   sandbox: Sandbox,
   path: string,

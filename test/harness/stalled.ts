@@ -1,8 +1,8 @@
-/** Clients that stall: they ask, or begin to, and then neither read nor write any more. */
+/** Clients that stall: they send a request or part of one, and then neither read nor write. */
 import { connect, type Socket } from 'node:net';
 import { once } from 'node:events';
 
-/** Of a chunked answer. */
+/** The end of a chunked answer. */
 const lastChunk = '\r\n0\r\n\r\n';
 const keptCharacters = 4096;
 
@@ -11,26 +11,29 @@ export class StalledClients implements AsyncDisposable {
 
   constructor(private readonly url: string) {}
 
-  /** Sends these bytes on each of so many connections and reads nothing of what comes back. */
+  /** Sends these bytes on each of `count` connections, and reads no answers. */
   async open(count: number, bytes: string): Promise<void> {
     const { hostname, port } = new URL(this.url);
     for (let n = 0; n < count; n++) {
       const socket = connect(Number(port), hostname);
       this.#sockets.push(socket);
-      socket.on('error', () => null); // The daemon may hang up on it; that is its right.
+      socket.on('error', () => null); // The daemon may close the connection.
       socket.pause();
       await once(socket, 'connect');
       socket.write(bytes);
     }
   }
 
-  /** The first of them reads on; answers the end of all that it is sent, until the other side closes or has ended. */
-  async wake(mostCharacters = keptCharacters): Promise<string> {
+  /**
+   * Resumes reading on the first connection. Returns the end of the received text when the answer or the connection
+   * ends.
+   */
+  async wake(maxCharacters = keptCharacters): Promise<string> {
     const [socket] = this.#sockets;
-    if (!socket) throw new Error('nobody is stalled');
+    if (!socket) throw new Error('no connection is stalled');
     let text = '';
     for await (const chunk of socket) {
-      text = (text + String(chunk)).slice(-mostCharacters);
+      text = (text + String(chunk)).slice(-maxCharacters);
       if (text.endsWith(lastChunk)) break;
     }
     return text;

@@ -1,4 +1,4 @@
-/** What terminals can be held by in the root under test. */
+/** The terminal backends that are available in the root under test. */
 import { needPrograms } from './programs.ts';
 import { rootKind } from './root.ts';
 
@@ -6,7 +6,7 @@ import { rootKind } from './root.ts';
 export const terminalBackends: readonly ('native' | 'tmux')[] =
   rootKind === 'machine' || rootKind === 'pid1' ? ['native', 'tmux'] : ['native'];
 
-/** Where it is. */
+/** Returns the path of tmux. */
 export function ensureTmux(): string {
   needPrograms('tmux');
   return Bun.which('tmux') ?? '';

@@ -1,4 +1,4 @@
-/** A client at the WebSocket of a terminal, that keeps what it was shown. */
+/** A client at the WebSocket of a terminal that keeps the received output. */
 import type { JsonObject, Sandbox } from './sandbox.ts';
 import { until } from './until.ts';
 
@@ -7,29 +7,29 @@ export interface Closed {
   readonly reason: string;
 }
 
-/** A shell may have to read the settings of its account first. */
+/** A shell may have to read its account's settings first. */
 const seenWithinMs = 30_000;
 const firstRoomBytes = 64 * 1024;
 
 export interface ClientOptions {
   readonly headers?: Readonly<Record<string, string>>;
   readonly protocols?: readonly string[];
-  /** Drops the connection once it has taken so much output. */
+  /** Drops the connection after this much output. */
   readonly wantedBytes?: number;
 }
 
 export class TerminalClient {
-  /** Every message that is no output. */
+  /** Every message other than output. */
   readonly messages: JsonObject[] = [];
-  /** All that was shown, byte by byte, and room for more: a look at it copies nothing, however often it is taken. */
+  /** All received output, with spare capacity, so that reading it repeatedly copies nothing. */
   #shown = Buffer.alloc(firstRoomBytes);
   #shownBytes = 0;
-  /** Where the next byte of output is. */
+  /** The offset of the next output byte. */
   offset = 0;
   readonly closed: Promise<Closed>;
   isClosed = false;
   readonly #socket: WebSocket;
-  /** Output that is still taken; of the piece that has more, the first part. */
+  /** How much more output is accepted. From a longer piece, only the first part is kept. */
   #wantedBytes = Number.POSITIVE_INFINITY;
 
   private constructor(url: string, options: ClientOptions) {
@@ -43,10 +43,10 @@ export class TerminalClient {
       };
     });
     this.#socket.onmessage = ({ data }) => this.#take(data as string | Uint8Array);
-    this.#socket.onerror = () => null; // The close tells.
+    this.#socket.onerror = () => null; // The close event reports the error.
   }
 
-  /** Resolves when it is ready. */
+  /** Resolves when the terminal is ready. */
   static async open(sandbox: Sandbox, path: string, options: ClientOptions = {}): Promise<TerminalClient> {
     const client = new TerminalClient(`${sandbox.url.replace('http', 'ws')}${path}`, options);
     await until('the terminal is ready', () => client.messages.length > 0 || client.isClosed);
@@ -95,7 +95,7 @@ export class TerminalClient {
     let from = 0;
     const isShown = () => {
       const found = this.bytes.includes(text, from);
-      from = Math.max(0, this.#shownBytes - Buffer.byteLength(text)); // The beginning of it may be there.
+      from = Math.max(0, this.#shownBytes - Buffer.byteLength(text)); // The text may begin in these bytes.
       return found;
     };
     await until(`${JSON.stringify(text)} is shown`, isShown, withinMs).catch((error: unknown) => {
@@ -104,7 +104,7 @@ export class TerminalClient {
     });
   }
 
-  async hears(type: string, count = 1): Promise<JsonObject> {
+  async receives(type: string, count = 1): Promise<JsonObject> {
     await until(`${count} ${type}`, () => this.of(type).length >= count).catch((error: unknown) => {
       throw new Error(`${String(error)}; heard: ${JSON.stringify(this.messages)}`);
     });
@@ -116,7 +116,7 @@ export class TerminalClient {
     return this.closed;
   }
 
-  /** Without a word. */
+  /** Drops the connection without a close frame. */
   async drop(): Promise<void> {
     this.#socket.terminate();
     await this.closed;

@@ -1,4 +1,4 @@
-/** What each step of a fuzz of terminals does, and what has to come of it at once. */
+/** Executes the steps of a terminal fuzz and checks their immediate effects. */
 import { bytesOf, Mismatch, type Flavour } from './terminal-fuzz-bytes.ts';
 import type { FuzzedDaemon } from './terminal-fuzz-daemon.ts';
 import type { FuzzedSession } from './terminal-fuzz-session.ts';
@@ -11,7 +11,7 @@ import { until } from './until.ts';
 
 type Wish = Extract<PlainStep, { kind: 'attach' }>['wish'];
 
-/** Everything before this step has happened when it is taken. */
+/** All previous steps of the session are complete when a step is taken. */
 export async function takePlain(daemon: FuzzedDaemon, session: FuzzedSession, step: PlainStep) {
   const viewer = 'index' in step ? session.viewers[step.index % Math.max(1, session.viewers.length)] : undefined;
   switch (step.kind) {
@@ -61,7 +61,7 @@ function wishOf({ back, ...wish }: Wish, end: number) {
   return { ...wish, offset: back === null ? null : Math.max(0, end - back) };
 }
 
-/** Text is whole characters: it is sent as text. */
+/** Text consists of whole characters, because it is sent as text. */
 function typable(flavour: Flavour, count: number, seed: number): Buffer {
   const bytes = bytesOf(flavour, count, seed);
   return flavour === 'text' ? Buffer.from(bytes.toString().replaceAll('\uFFFD', '')) : bytes;
@@ -76,7 +76,7 @@ async function resize(daemon: FuzzedDaemon, session: FuzzedSession, step: Extrac
 
 const head = (opcode: number, length: number) => Buffer.from([opcode, 0x80 | length, 0, 0, 0, 0]);
 
-/** What is no frame, or no message; of each, whether the socket lives on and hears what was wrong. */
+/** Invalid frames and messages, and whether the socket stays open and reports each. */
 const wrongs: readonly (readonly [what: Uint8Array, isAnswered: boolean])[] = [
   [frameOf(opcodes.text, '{"type":"nothing"}'), true],
   [frameOf(opcodes.text, '{"type":"resize","cols":0}'), true],
@@ -94,7 +94,7 @@ const wrongs: readonly (readonly [what: Uint8Array, isAnswered: boolean])[] = [
   [frameOf(opcodes.close, Buffer.from([0x03, 0xed])), false],
 ];
 
-/** It costs the one who sends it, and nobody else. */
+/** A malformed frame affects only its sender. */
 async function malformed(daemon: FuzzedDaemon, session: FuzzedSession, index: number): Promise<void> {
   const [bytes, isAnswered] = wrongs[index % wrongs.length] ?? wrongs[0]!;
   await daemon.through(async () => {
@@ -141,7 +141,7 @@ async function look(daemon: FuzzedDaemon, path: string, index: number): Promise<
   await daemon.ask(`GET ${[`${path}/screen`, path, '/v2/pty/sessions'][index % 3]}`, 200);
 }
 
-/** All that was shown so far; only its last character may be cut. */
+/** Compares the recording with all output so far. Only its last character may be incomplete. */
 async function compareRecording(daemon: FuzzedDaemon, session: FuzzedSession): Promise<void> {
   const recording = await daemon.through(async () =>
     (await daemon.sandbox.fetch(`GET ${session.path}/recording`)).text(),

@@ -1,8 +1,8 @@
-/** What a fuzzed session has shown, or was typed into it: the model that everything is held against. */
+/** The model of a fuzzed session: the bytes of its output or input, which all clients are checked against. */
 import fc from 'fast-check';
 import { mixes, sequences } from './terminal-sequences.ts';
 
-/** Somebody was given what they should not have been. */
+/** A client received something other than the model predicts. */
 export class Mismatch extends Error {}
 
 export class ByteRecord {
@@ -25,15 +25,15 @@ export class ByteRecord {
   }
 }
 
-/** The kinds of bytes that programs print, and those that they should not. */
+/** The kinds of bytes that programs print, valid and invalid. */
 export const flavours = ['noise', 'text', 'sequences', 'lines', 'broken'] as const;
-/** Nothing that a terminal answers: tmux does, as they should. */
+/** Without sequences that a terminal answers, because tmux answers them correctly. */
 export const quietFlavours = ['noise without escapes', 'text', 'sequences', 'lines'] as const;
 export type Flavour = (typeof flavours)[number] | (typeof quietFlavours)[number];
 
 const words = ['plain ', 'zwölf ', 'смысл ', '漢字 ', '😀🎉 ', '\uFEFF', '\n', '\t', '\x1b[31mred\x1b[m '];
 const proper = [...Object.values(sequences), ...fc.sample(mixes, { seed: 3, numRuns: 40 })];
-/** Cut characters, and sequences without an end, too long, or of no meaning. Nothing that asks the terminal. */
+/** Truncated characters, and sequences that are unterminated, too long or meaningless. None queries the terminal. */
 const broken = [
   ...['\xff', '\xc3', '\xf0\x9f', '\x80\x80', '\xed\xa0\x80', '\xc0\xaf', '\xf4\x90\x80\x80', '\x00', '\x7f'],
   ...['\x1b[', '\x1b]2;', '\x1bP1;2', '\x1b[999999999999;', '\x1b]0;a title\x07', '\x18', '\x1b[?1049h', '\x1b[?2026h'],
@@ -58,7 +58,7 @@ const broken = [
 
 const escape = 0x1b;
 
-/** The same for the same seed. */
+/** Deterministic: the same seed gives the same bytes. */
 export function bytesOf(flavour: Flavour, count: number, seed: number): Buffer {
   const next = numbers(seed);
   if (flavour === 'noise') return noise(count, next);
@@ -67,7 +67,7 @@ export function bytesOf(flavour: Flavour, count: number, seed: number): Buffer {
   const parts: Buffer[] = [];
   for (let length = 0; length < count; length += parts.at(-1)?.length ?? 0) parts.push(part(flavour, next));
   const all = Buffer.concat(parts);
-  // Cut, the beginning of a sequence would make a question of what follows.
+  // Only broken bytes are cut: in other flavours a truncated sequence could form a query with the following bytes.
   return flavour === 'broken' ? all.subarray(0, count) : all;
 }
 
@@ -91,7 +91,7 @@ function noise(count: number, next: () => number): Buffer {
   return bytes.subarray(0, count);
 }
 
-/** Numbers of 32 bits. */
+/** A generator of 32-bit numbers. */
 export function numbers(seed: number): () => number {
   let state = (seed ^ 0x9e3779b9) >>> 0 || 1;
   return () => {

@@ -1,11 +1,11 @@
-/** The daemon under a fuzz: it is killed now and then, and what somebody asked of it meanwhile is asked again. */
+/** The daemon of a fuzz: it is killed now and then, and interrupted requests are repeated. */
 import { Mismatch } from './terminal-fuzz-bytes.ts';
 import type { JsonObject, Sandbox } from './sandbox.ts';
 import { until } from './until.ts';
 
 export class FuzzedDaemon {
   deaths = 0;
-  /** What was found; the first one ends everything. */
+  /** The problems found. The first one ends the fuzz. */
   readonly problems: string[] = [];
   #serving: Promise<void> = Promise.resolve();
   #isDying = false;
@@ -21,10 +21,10 @@ export class FuzzedDaemon {
     this.problems.push(problem instanceof Error ? (problem.stack ?? problem.message) : String(problem));
   }
 
-  /** kill -9; resolves when it serves again. */
+  /** Sends SIGKILL. Resolves when the daemon serves again. */
   async kill(): Promise<void> {
     this.#isDying = true;
-    await until('nobody needs quiet', () => this.#quiet === 0, 30_000);
+    await until('no client needs quiet', () => this.#quiet === 0, 30_000);
     this.deaths += 1;
     process.kill(this.sandbox.daemonPid, 'SIGKILL');
     this.#serving = this.sandbox.served();
@@ -32,7 +32,7 @@ export class FuzzedDaemon {
     this.#isDying = false;
   }
 
-  /** Answers null when the daemon has died meanwhile: whether it was done, nobody knows. */
+  /** Returns null when the daemon has died meanwhile: the work may or may not have been done. */
   async through<T>(work: () => Promise<T>): Promise<T | null> {
     await this.#serving;
     const { deaths } = this;
@@ -45,7 +45,7 @@ export class FuzzedDaemon {
     }
   }
 
-  /** The daemon lives until it is done. */
+  /** Keeps the daemon alive until the work is done. */
   async quiet<T>(work: () => Promise<T>): Promise<T> {
     await until('the daemon is not about to die', () => !this.#isDying, 30_000);
     this.#quiet += 1;
@@ -56,7 +56,7 @@ export class FuzzedDaemon {
     }
   }
 
-  /** Until it is answered; only for what may be asked twice. */
+  /** Repeats a request until it is answered. Only for idempotent requests. */
   async ask(route: string, status: number, body?: unknown): Promise<JsonObject> {
     for (;;) {
       const reply = await this.through(() => this.sandbox.request(route, body));

@@ -1,4 +1,4 @@
-/** The screen of a fuzzed session against that of a reference terminal, whatever the session has shown before. */
+/** Compares the screen of a fuzzed session with a reference terminal, whatever the session has shown before. */
 import { spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -11,9 +11,9 @@ import type { JsonObject } from './sandbox.ts';
 import { mixes } from './terminal-sequences.ts';
 import { until } from './until.ts';
 
-/** Those of the mixes. */
+/** The size that the mixes are made for. */
 const size = { cols: 40, rows: 12 };
-/** Ends what was begun, and takes back all that was switched on. */
+/** Ends an unfinished sequence and resets all modes. */
 const reset = '\x18\x1b\\\x1bc\x1b[3J';
 
 export async function compareScreen(daemon: FuzzedDaemon, session: FuzzedSession, seed: number): Promise<void> {

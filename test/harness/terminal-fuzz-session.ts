@@ -1,4 +1,4 @@
-/** A fuzzed session that shows exactly what it is given, and writes down exactly what is typed into it. */
+/** A fuzzed session that outputs exactly the given bytes and records exactly the typed bytes. */
 import { closeSync, openSync } from 'node:fs';
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
@@ -9,7 +9,7 @@ import { Viewer, type AttachWish } from './terminal-fuzz-viewer.ts';
 import { until } from './until.ts';
 
 const settledWithinMs = 20_000;
-const mostViewers = 4;
+const maxViewers = 4;
 const typing: AttachWish = {
   protocol: 'binary',
   mode: 'rw',
@@ -19,22 +19,22 @@ const typing: AttachWish = {
   acks: false,
 };
 
-/** In raw mode a terminal changes nothing on the way; what reads and what writes are one job. */
+/** In raw mode a terminal passes bytes unchanged. The reader and the writer are one job. */
 const program = (pipe: string, typed: string) =>
   `exec sh -c 'stty raw -echo; cat <>${pipe} & printf "<REA""DY>"; exec cat >${typed}'`;
 
 interface Ends {
   readonly typist: Typist;
-  /** Copies into the pipe from which the program shows. */
+  /** Copies into the pipe whose content the program outputs. */
   readonly writer: Bun.Subprocess<'pipe', number, 'ignore'>;
-  /** What the session showed before the program took over. */
+  /** The output of the session before the program started. */
   readonly shown: Uint8Array;
 }
 
 export class FuzzedSession {
   readonly shown = { bytes: new ByteRecord(), isLearned: false };
   viewers: Viewer[] = [];
-  /** The furthest that a durable viewer was shown. */
+  /** The furthest offset that any durable viewer has received. */
   durableEnd = 0;
   isEnded = false;
 
@@ -74,7 +74,7 @@ export class FuzzedSession {
     return this.ends.typist;
   }
 
-  /** The program shows these bytes behind all others. */
+  /** Appends bytes to the program's output. */
   emit(bytes: Uint8Array): void {
     this.shown.bytes.append(bytes);
     void this.ends.writer.stdin.write(bytes);
@@ -83,7 +83,7 @@ export class FuzzedSession {
 
   async attach(wish: AttachWish): Promise<void> {
     this.#forgetGone();
-    if (this.viewers.length >= mostViewers) await this.leave(this.viewers[0], 'close');
+    if (this.viewers.length >= maxViewers) await this.leave(this.viewers[0], 'close');
     const isBehind = this.viewers.every((viewer) => !viewer.wish.durable);
     const received = this.durableReceived;
     const { deaths } = this.daemon;
@@ -91,17 +91,17 @@ export class FuzzedSession {
     if (viewer === null) return;
     this.viewers.push(viewer);
     const from = viewer.ready?.['offset'] as number;
-    // What was emitted may not have been shown yet: then it begins earlier.
+    // If emitted bytes are not output yet, the viewer begins earlier.
     if (wish.offset !== null && from > wish.offset) throw new Mismatch(`began at ${from}, and not at ${wish.offset}`);
     const isContinued = wish.durable && wish.offset === null && !wish.restore;
-    // What is shown while it attaches may have gone to another durable one.
+    // Output that arrives while this viewer attaches may have gone to another durable viewer.
     const known = isBehind && deaths === this.daemon.deaths ? received : this.durableReceived;
     if (isContinued && from > known) {
-      throw new Mismatch(`a durable viewer begins at ${from}, and nobody was shown what is behind ${known}`);
+      throw new Mismatch(`a durable viewer begins at ${from}, and no viewer was shown output past ${known}`);
     }
   }
 
-  /** Ends only when we, the session or the daemon do. */
+  /** The connection may end only when the viewer, the session or the daemon ends. */
   async connect(wish: AttachWish): Promise<Viewer> {
     const { deaths } = this.daemon;
     const viewer = await Viewer.attach(this.daemon.url, this.id, this.shown, wish, this.onProblem);
@@ -112,7 +112,7 @@ export class FuzzedSession {
     return viewer;
   }
 
-  /** One of them, in some way. */
+  /** Disconnects one viewer in the given way. */
   async leave(viewer: Viewer | undefined, how: 'close' | 'acknowledge' | 'drop'): Promise<void> {
     if (!viewer) return;
     if (how === 'drop') await viewer.drop();
@@ -123,16 +123,16 @@ export class FuzzedSession {
     this.#forgetGone();
   }
 
-  /** How far any durable viewer was ever shown it. */
+  /** The furthest offset that any durable viewer has received, updated from the current viewers. */
   get durableReceived(): number {
     for (const { wish, at } of this.viewers) if (wish.durable) this.durableEnd = Math.max(this.durableEnd, at);
     return this.durableEnd;
   }
 
-  /** Everybody was shown everything, and everything that was typed has been read. */
+  /** Checks that every viewer has received everything, and that the program has read all input. */
   async settle(): Promise<void> {
     await this.typist.finish();
-    this.emit(Buffer.from('.')); // The beginning of a character would be waited for.
+    this.emit(Buffer.from('.')); // Completes an unfinished character, which the daemon would otherwise hold back.
     this.#forgetGone();
     await this.attach({ ...typing, mode: 'ro', durable: true });
     const end = this.shown.bytes.length;
@@ -149,12 +149,12 @@ export class FuzzedSession {
     await this.#continue(end);
   }
 
-  /** Who has said what has arrived, goes on exactly there. */
+  /** A durable viewer that has acknowledged everything resumes exactly there. */
   async #continue(end: number): Promise<void> {
     const { deaths } = this.daemon;
     const open = this.viewers.filter((viewer) => viewer.isOpen);
     for (const viewer of open) await this.leave(viewer, 'acknowledge');
-    // Where the daemon died as the durable one attached, nobody has said anything.
+    // If the daemon died while the durable viewer attached, no durable viewer has acknowledged.
     if (!open.some(({ at, wish }) => wish.durable && at === end)) return;
     const next = await this.daemon.through(() => this.connect({ ...typing, mode: 'ro', durable: true }));
     const from = next?.ready?.['offset'] as number | undefined;
@@ -163,7 +163,7 @@ export class FuzzedSession {
     throw new Mismatch(`${end} was acknowledged, and the next durable viewer began at ${from}`);
   }
 
-  /** Every viewer hears of the end. */
+  /** Every viewer is notified of the end. */
   async close(): Promise<void> {
     this.isEnded = true;
     const { deaths } = this.daemon;
@@ -177,7 +177,7 @@ export class FuzzedSession {
     if (strangers.length > 0) throw new Mismatch(`${this.id} was closed: ${JSON.stringify(strangers[0]?.end)}`);
   }
 
-  /** Its end may have come, and the answer not. */
+  /** The session may have been deleted although the answer was lost. */
   async #delete(): Promise<void> {
     for (let isAgain = false; ; isAgain = true) {
       const reply = await this.daemon.through(() => this.daemon.sandbox.request(`DELETE ${this.path}`));
@@ -193,7 +193,7 @@ export class FuzzedSession {
   }
 }
 
-/** Shows what was shown before the program took over. */
+/** Reads the output from before the program started. */
 async function startedAt(daemon: FuzzedDaemon, id: string): Promise<{ shown: Buffer; taken: number }> {
   const learned = { bytes: new ByteRecord(), isLearned: true };
   const problems: Mismatch[] = [];

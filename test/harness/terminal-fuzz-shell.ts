@@ -1,4 +1,4 @@
-/** A fuzzed session at its prompt: commands are run in it, and each has an effect in the shell that can be counted. */
+/** A fuzzed session at its prompt: runs commands whose effects in the shell can be counted. */
 import { ByteRecord, Mismatch } from './terminal-fuzz-bytes.ts';
 import type { FuzzedDaemon } from './terminal-fuzz-daemon.ts';
 import type { JsonObject } from './sandbox.ts';
@@ -18,7 +18,7 @@ interface Expected {
 export class FuzzedShell {
   readonly shown = { bytes: new ByteRecord(), isLearned: true };
   #viewer: Viewer | null = null;
-  /** What the shell has counted to; null when a command was asked for and its answer lost. */
+  /** The value of the shell's counter. Null after a request whose answer was lost. */
   #count: number | null = 0;
   #least = 0;
   #most = 0;
@@ -57,7 +57,7 @@ export class FuzzedShell {
     this.#compare(answer, expected);
   }
 
-  /** Somebody looks on, in one way or another; what they are shown is what all others were. */
+  /** Attaches a viewer, whose output must equal that of all other viewers. */
   async watch(wish: AttachWish): Promise<void> {
     await this.#viewer?.drop();
     const onProblem = (problem: Mismatch) => this.daemon.note(new Mismatch(`${this.id}: ${problem.message}`));
@@ -82,7 +82,7 @@ export class FuzzedShell {
     }
   }
 
-  /** A place that nobody knows cannot be joined to what is known. */
+  /** Output at an unknown offset cannot be joined with the known output. */
   #known(wish: AttachWish): AttachWish {
     return { ...wish, offset: wish.offset ?? this.shown.bytes.length, restore: false };
   }
@@ -111,8 +111,8 @@ export class FuzzedShell {
       (exitCode === -1 ? answer['exit_code'] !== 0 : answer['exit_code'] === exitCode) &&
       (output === null || answer['output'] === output);
     if (isSame) return;
-    const told = JSON.stringify(answer).slice(0, 2000);
-    throw new Mismatch(`${this.id}: ${JSON.stringify({ output: output?.slice(0, 200), exitCode, status })}: ${told}`);
+    const text = JSON.stringify(answer).slice(0, 2000);
+    throw new Mismatch(`${this.id}: ${JSON.stringify({ output: output?.slice(0, 200), exitCode, status })}: ${text}`);
   }
 
   #expected(kind: CommandKind, count: number, number: number): Expected {

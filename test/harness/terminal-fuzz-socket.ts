@@ -1,11 +1,11 @@
-/** A WebSocket by hand, for what no client library does: half a frame, frames of a wrong form, no reading for a while. */
+/** A handwritten WebSocket for what client libraries cannot do: partial and malformed frames, paused reading. */
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 
 export const opcodes = { text: 1, binary: 2, close: 8, ping: 9, pong: 10 } as const;
 
 export interface SocketEnd {
-  /** How the other side has closed it; null where the connection just ended. */
+  /** The close code of the other side. Null where the connection ended without one. */
   readonly code: number | null;
   readonly reason: string;
 }
@@ -15,7 +15,7 @@ const masked = 0x80;
 const lengthIn16Bits = 126;
 const lengthIn64Bits = 127;
 
-/** The mask is all zeros, so that the payload stays as it is. */
+/** The mask is all zeros, so the payload stays unchanged. */
 export function frameOf(opcode: number, payload: string | Uint8Array): Buffer {
   const bytes = Buffer.from(payload);
   const { length } = bytes;
@@ -33,7 +33,7 @@ export function frameOf(opcode: number, payload: string | Uint8Array): Buffer {
 }
 
 export class BareSocket {
-  /** Resolves once the connection has ended, whoever ended it. */
+  /** Resolves when the connection has ended, from either side. */
   readonly ended: Promise<SocketEnd>;
   isOpen = true;
   #code: number | null = null;
@@ -54,11 +54,11 @@ export class BareSocket {
     });
   }
 
-  /** Resolves when the other side has agreed; rejects with its answer when it has not. */
+  /** Resolves when the server has accepted the upgrade. Rejects with the answer otherwise. */
   static async open(url: string, path: string, onFrame: (opcode: number, payload: Buffer) => void) {
     const { hostname, port, host } = new URL(url);
     const socket = connect(Number(port), hostname);
-    socket.on('error', () => null); // The close tells.
+    socket.on('error', () => null); // The close event reports the error.
     const bare = new BareSocket(socket, onFrame);
     const lines = [`GET ${path} HTTP/1.1`, `Host: ${host}`, 'Connection: Upgrade', 'Upgrade: websocket'];
     lines.push('Sec-WebSocket-Version: 13', 'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==', '', '');
@@ -100,14 +100,14 @@ export class BareSocket {
     this.socket.resume();
   }
 
-  /** Asks for the end, and reads what comes before it. */
+  /** Sends a close frame and reads until the connection ends. */
   async close(): Promise<SocketEnd> {
     this.resume();
     this.send(opcodes.close, Buffer.from([0x03, 0xe8]));
     return await this.ended;
   }
 
-  /** Without a word, and with all that is on its way. */
+  /** Resets the connection without a close frame, discarding data in flight. */
   async drop(): Promise<SocketEnd> {
     if (this.isOpen) this.socket.resetAndDestroy();
     return await this.ended;
@@ -140,7 +140,7 @@ export class BareSocket {
   }
 }
 
-/** `end`: how many bytes have to be there for all of it, as far as that can be told. A server masks nothing. */
+/** `end`: how many bytes the whole frame needs, as far as known. A server does not mask. */
 function readFrame(bytes: Buffer): { opcode: number; payload: Buffer | null; end: number } {
   const opcode = (bytes[0] ?? 0) & 0x0f;
   if (bytes.length < 2) return { opcode, payload: null, end: 2 };

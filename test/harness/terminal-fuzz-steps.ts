@@ -1,4 +1,4 @@
-/** The steps of a fuzz of terminals, drawn from a seed. */
+/** Generates the steps of a terminal fuzz from a seed. */
 import fc from 'fast-check';
 import { flavours, quietFlavours, type Flavour } from './terminal-fuzz-bytes.ts';
 import { commandKinds } from './terminal-fuzz-shell.ts';
@@ -6,7 +6,7 @@ import { commandKinds } from './terminal-fuzz-shell.ts';
 const seed = fc.integer({ min: 1, max: 0x7fffffff });
 const index = fc.integer({ min: 0, max: 99 });
 
-/** Mostly little, as people and programs write; at times a flood. */
+/** Mostly small, as people and programs write. Occasionally a flood. */
 const emittedBytes = fc.oneof(
   { weight: 60, arbitrary: fc.integer({ min: 1, max: 300 }) },
   { weight: 30, arbitrary: fc.integer({ min: 300, max: 6000 }) },
@@ -25,7 +25,7 @@ const wish = fc.record({
   durable: fc.boolean(),
   restore: fc.nat(5).map((n) => n === 0),
   acks: fc.nat(2).map((n) => n === 0),
-  /** So many bytes before the end; null is without an offset. */
+  /** How many bytes before the end to start. Null means without an offset. */
   back: fc.oneof(
     { weight: 5, arbitrary: fc.constant(null) },
     { weight: 4, arbitrary: fc.integer({ min: 0, max: 40_000 }) },
@@ -33,7 +33,7 @@ const wish = fc.record({
   ),
 });
 
-/** Of a session that shows what it is given, and writes down what is typed. */
+/** The steps of a session that outputs given bytes and records typed bytes. */
 const plainStep = (shown: readonly Flavour[]) =>
   fc.oneof(
     {
@@ -81,7 +81,7 @@ const plainStep = (shown: readonly Flavour[]) =>
     { weight: 1, arbitrary: fc.record({ kind: fc.constant('signal'), index }) },
   );
 
-/** Of a session at its prompt. */
+/** The steps of a session at its prompt. */
 const command = fc.oneof(
   {
     weight: 9,

@@ -1,6 +1,7 @@
 /**
- * The one who types into a fuzzed session: every byte once and in its order, whatever becomes of the connection and of
- * the daemon, by what the session tells to have taken.
+ * Types into a fuzzed session: every byte once and in order, across broken connections and daemon deaths.
+ *
+ * The typist relies on the number of bytes that the session reports as taken.
  */
 import { existsSync, readFileSync } from 'node:fs';
 import { ByteRecord, Mismatch } from './terminal-fuzz-bytes.ts';
@@ -14,22 +15,24 @@ export type Carrier = 'binary' | 'json' | 'text' | 'http';
 interface TypedSession {
   readonly path: string;
   readonly backend: 'native' | 'tmux';
-  /** The file in which the program writes down what it reads. */
+  /** The file to which the program writes its input. */
   readonly typed: string;
-  /** What the session had taken before. */
+  /** How many input bytes the session had taken before. */
   readonly taken: number;
 }
 
 const arrivedWithinMs = 20_000;
 
 export class Typist {
-  /** All that is to have been typed. */
+  /** All bytes that should be typed. */
   readonly typed = new ByteRecord();
   viewer: Viewer | null = null;
   #sent = 0;
   #confirmed = 0;
   #deaths = 0;
-  /** The session does not count: nothing may be on its way when the daemon dies or the connection breaks. */
+  /**
+   * This session does not count its input, so nothing may be in flight when the daemon dies or the connection breaks.
+   */
   #isCareful: boolean;
 
   constructor(
@@ -41,7 +44,7 @@ export class Typist {
     this.#deaths = daemon.deaths;
   }
 
-  /** Answers when it is on its way, or has arrived. */
+  /** Resolves when the bytes have been sent. For a careful session, resolves when they have arrived. */
   async type(bytes: Uint8Array, carrier: Carrier): Promise<void> {
     this.typed.append(bytes);
     if (this.#isCareful) {
@@ -55,7 +58,7 @@ export class Typist {
     await this.daemon.through(() => this.#send(carrier));
   }
 
-  /** The connection ends with half a frame on its way. */
+  /** Breaks the connection with half a frame in flight. */
   async breakOff(bytes: Uint8Array): Promise<void> {
     if (!this.viewer?.isOpen) return;
     if (this.#isCareful && !(await this.#isSettled())) return;
@@ -69,7 +72,7 @@ export class Typist {
     await this.viewer.drop();
   }
 
-  /** Resolves when all of it is on its way. */
+  /** Resolves when the daemon has received all bytes. */
   async finish(): Promise<void> {
     while (this.#confirmed < this.typed.length) {
       await this.daemon.through(async () => {
@@ -79,7 +82,7 @@ export class Typist {
     }
   }
 
-  /** Resolves when the program has read all of it, and nothing else. */
+  /** Resolves when the program has read exactly all bytes. */
   async arrived(): Promise<void> {
     const { length } = this.typed;
     await until('all that was typed is read', () => this.#read().length >= length, arrivedWithinMs).catch(() => {
@@ -113,7 +116,7 @@ export class Typist {
     } else viewer.sendBytes(frameOf(opcodes.binary, bytes));
   }
 
-  /** Behind what has come by the socket. */
+  /** Sends input over HTTP, after the input of the socket has been taken. */
   async #post(input: string): Promise<void> {
     if (!(await this.#isSettled())) return;
     this.#sent = this.typed.length;
@@ -131,7 +134,7 @@ export class Typist {
     return true;
   }
 
-  /** A new connection begins with what the session has taken. */
+  /** After a reconnect, typing resumes at the number of bytes that the session has taken. */
   async #attached(): Promise<Viewer> {
     if (this.viewer?.isOpen) return this.viewer;
     const { deaths } = this.daemon;

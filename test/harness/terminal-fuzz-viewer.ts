@@ -1,4 +1,4 @@
-/** Somebody attached to a fuzzed session, who holds every frame against what the session has shown. */
+/** A client of a fuzzed session that checks every frame against the session's output. */
 import { BareSocket, opcodes, type SocketEnd } from './terminal-fuzz-socket.ts';
 import { Mismatch, type ByteRecord } from './terminal-fuzz-bytes.ts';
 import type { JsonObject } from './sandbox.ts';
@@ -10,11 +10,11 @@ export interface AttachWish {
   readonly durable: boolean;
   readonly offset: number | null;
   readonly restore: boolean;
-  /** They say what has arrived. */
+  /** Whether the viewer acknowledges output. */
   readonly acks: boolean;
 }
 
-/** What a session has shown: told beforehand, or learned from whoever is shown it first. */
+/** The output of a session: known in advance, or learned from the first viewer that receives it. */
 export interface Shown {
   readonly bytes: ByteRecord;
   readonly isLearned: boolean;
@@ -23,7 +23,7 @@ export interface Shown {
 const acknowledgeBytes = 64 * 1024;
 const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
 
-/** As text: bytes that are none show as such. */
+/** Decodes output as text. Invalid bytes become replacement characters. */
 export function decodeShown(bytes: Uint8Array): string {
   return decoder.decode(bytes);
 }
@@ -31,14 +31,14 @@ export function decodeShown(bytes: Uint8Array): string {
 export class Viewer {
   ready: JsonObject | null = null;
   exit: JsonObject | null = null;
-  /** Where the next byte of output is. */
+  /** The offset of the next output byte. */
   at = 0;
-  /** What it has answered last to a ping of ours. */
+  /** The number of our last ping that was answered. */
   answered = 0;
   readonly errors: JsonObject[] = [];
   end: SocketEnd | null = null;
   ended: Promise<SocketEnd> = Promise.resolve({ code: null, reason: '' });
-  /** We have ended it. */
+  /** This side has ended the connection. */
   isLeft = false;
   #socket: BareSocket | null = null;
   #acked = 0;
@@ -50,7 +50,7 @@ export class Viewer {
     private readonly onProblem: (problem: Mismatch) => void,
   ) {}
 
-  /** Resolves once it is ready. */
+  /** Resolves when the terminal is ready. */
   static async attach(
     url: string,
     id: string,
@@ -81,12 +81,12 @@ export class Viewer {
     this.#socket?.send(opcodes.text, JSON.stringify(message));
   }
 
-  /** As it is, whatever its form. */
+  /** Sends bytes unchanged, valid or not. */
   sendBytes(bytes: Uint8Array): void {
     this.#socket?.sendBytes(bytes);
   }
 
-  /** Resolves when all that was sent before has been received, or when nobody can tell any more. */
+  /** Resolves with true when everything sent before has been received, and with false when the connection has ended. */
   async settled(): Promise<boolean> {
     const asked = this.answered + 1;
     this.send({ type: 'ping', timestamp: asked });
@@ -109,7 +109,7 @@ export class Viewer {
     await this.#socket?.drop();
   }
 
-  /** Reads nothing for a while. */
+  /** Stops reading for a while. */
   async stall(ms: number): Promise<void> {
     this.#socket?.pause();
     await Bun.sleep(ms);
@@ -152,7 +152,7 @@ export class Viewer {
         break;
       case 'relay_resumed':
         if (this.#restored !== this.at || message['offset'] !== this.at) {
-          throw new Mismatch(`restored up to ${this.#restored}, and goes on at ${message['offset']} of ${this.at}`);
+          throw new Mismatch(`restored up to ${this.#restored}, and continues at ${message['offset']} of ${this.at}`);
         }
         break;
     }

@@ -1,4 +1,5 @@
-/** A fuzz of terminals: several sessions at once, random steps in each, and a daemon that is killed now and then. */
+/** Fuzzes terminals: random steps in several sessions at once, with a daemon that is killed now and then. */
+import { within } from './fair-clock.ts';
 import { takeCommand, takePlain } from './terminal-fuzz-actions.ts';
 import { numbers } from './terminal-fuzz-bytes.ts';
 import { FuzzedDaemon } from './terminal-fuzz-daemon.ts';
@@ -18,17 +19,17 @@ export interface Fuzz {
 
 const plainSessions = 4;
 const shells = 2;
-/** Of the steps, the part that is taken by shells: theirs last longer. */
+/** The share of steps that run in shells, where a step takes longer. */
 const commandShare = 0.05;
-/** So often a session is closed, and another one takes its place. */
+/** After this many steps a session is closed and a new one takes its place. */
 const stepsOfSession = 600;
-/** Of the seed for each lane. */
+/** Multiplies the seed, so that each lane gets a distinct seed. */
 const lanes = 100;
-const toldSteps = 12;
+const reportedSteps = 12;
 const nextStepWithinMs = 60_000;
 const stepWithinMs = 45_000;
 
-/** What is done one after the other, in one session at a time. */
+/** A sequence of steps, in one session at a time. */
 interface Lane {
   readonly number: number;
   readonly steps: number;
@@ -36,7 +37,7 @@ interface Lane {
   readonly taken: { count: number };
 }
 
-/** Throws with what was found first, and with what leads there. */
+/** Throws the first problem with the steps that led to it. */
 export async function fuzzTerminals(sandbox: Sandbox, fuzz: Fuzz): Promise<void> {
   const daemon = new FuzzedDaemon(sandbox);
   const commands = Math.ceil((fuzz.steps * commandShare) / shells);
@@ -83,7 +84,7 @@ async function shellLane(daemon: FuzzedDaemon, lane: Lane): Promise<void> {
   await shell.close();
 }
 
-/** What one lane finds ends the others. */
+/** A problem in one lane ends the others. */
 async function takeAll<Step>(
   daemon: FuzzedDaemon,
   { number, taken }: Lane,
@@ -93,9 +94,9 @@ async function takeAll<Step>(
   for (const [n, step] of steps.entries()) {
     if (daemon.problems.length > 0) return;
     try {
-      await within(take(step, n));
+      await within(`step ${n}`, take(step, n), stepWithinMs);
     } catch (error) {
-      const before = steps.slice(Math.max(0, n - toldSteps), n + 1).map((one) => JSON.stringify(one));
+      const before = steps.slice(Math.max(0, n - reportedSteps), n + 1).map((one) => JSON.stringify(one));
       const what = error instanceof Error ? error.stack : String(error);
       throw new Error(`lane ${number}, step ${n}: ${what}\n${before.join('\n')}`, { cause: error });
     }
@@ -103,16 +104,7 @@ async function takeAll<Step>(
   }
 }
 
-async function within(work: Promise<void>): Promise<void> {
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`not done within ${stepWithinMs} ms`)), stepWithinMs);
-  });
-  await Promise.race([work, late]);
-  clearTimeout(timer);
-}
-
-/** At places of the whole that the seed tells. */
+/** Kills the daemon at points of the run that the seed determines. */
 async function dieNowAndThen(daemon: FuzzedDaemon, { seed, steps, deaths }: Fuzz, taken: { count: number }) {
   const next = numbers(seed);
   const places = Array.from({ length: deaths }, () => steps * 0.02 + (next() % (steps * 0.9)));

@@ -1,4 +1,4 @@
-/** What terminals are shown in tests: each sequence alone, and mixes of them that nobody thinks of. */
+/** Terminal output for tests: single sequences, and random mixes of them. */
 import fc from 'fast-check';
 
 /** For a screen of 40 columns and 12 rows. */
@@ -27,7 +27,7 @@ export const sequences: Readonly<Record<string, string>> = {
   'moves past every edge': '\x1b[99A\x1b[99Da\x1b[99B\x1b[99Cb\x1b[5G\x1b[3dc\x1b[2Ed\x1b[Fe',
 };
 
-/** The same in the words of the standard, where tmux 3.3 does something else; the rows that it has to end in. */
+/** Sequences where tmux 3.3 deviates from the standard, with the rows that the standard requires. */
 export const beyondTmux: Readonly<Record<string, readonly [bytes: string, ...lines: string[]]>> = {
   'half of a wide character is none': ['日本語\x1b[1;2HX\x1b[2;1H日本語\x1b[2;4HY', ' X本語', '日 Y語'],
   'a backspace in the last column': [`${'x'.repeat(40)}\bY`, `${'x'.repeat(38)}Yx`],
@@ -39,16 +39,17 @@ const number = fc.integer({ min: 1, max: 42 });
 const csi = (finals: string) =>
   fc.tuple(number, fc.constantFrom(...finals.split(''))).map(([count, final]) => `\x1b[${count}${final}`);
 
-/** Those that every terminal takes alike. */
+/** Sequences that every terminal handles alike. */
 export const mixes = fc
   .array(
     fc.oneof(
       { weight: 8, arbitrary: fc.constantFrom('word ', 'e\u0301', 'ab', '#'.repeat(7), '│─┐', '\r\n', '\n', '\r') },
       { weight: 4, arbitrary: csi('ABCDEFGd') },
       { weight: 2, arbitrary: csi('XP').map((erased) => `\x1b[30G${erased}`) },
-      // More than there is room for leaves rests in tmux.
+      // Inserting more characters than fit leaves remnants in tmux.
       { weight: 1, arbitrary: fc.constantFrom('\x1b[9G\x1b[@', '\x1b[9G\x1b[3@') },
-      // Outside of a region nothing is to happen, and the cursor goes to the first column: tmux knows neither.
+      // Resets the scroll region first and ends with a return. By the standard, the sequence has no effect outside of
+      // the region and moves the cursor to the first column. tmux does neither.
       { weight: 1, arbitrary: csi('LM').map((lines) => `\x1b[r\x1b[5H${lines}\r`) },
       {
         weight: 2,

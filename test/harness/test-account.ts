@@ -1,9 +1,9 @@
-/** An account that exists for one daemon alone: its mount namespace has files of its own for accounts and groups. */
+/** An account that exists for one daemon only, through account and group files in its mount namespace. */
 import { appendFileSync, chownSync, copyFileSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { repositoryRoot, type Sandbox, type SandboxOptions } from './sandbox.ts';
 
-/** Processes are counted by account: test files that run at the same time have one each. */
+/** Process limits count by account, so test files that run at the same time use different accounts. */
 const uid = 61_234 + 10 * (Number(process.env['JEST_WORKER_ID'] ?? 1) - 1);
 
 export const testAccount = { name: 'sbx-tester', uid, gid: uid, groups: [uid, uid + 1, uid + 2] } as const;
@@ -23,7 +23,7 @@ export function withTestAccount(options: SandboxOptions = {}): SandboxOptions {
   };
 }
 
-/** Options for a daemon that runs everything as `testAccount`, whose shells find no files of a person to read first. */
+/** Options for a daemon that runs everything as `testAccount`, whose shells have no start-up files to read. */
 export function withPlainAccount(options: SandboxOptions = {}): SandboxOptions {
   return withTestAccount({
     ...options,
@@ -35,9 +35,9 @@ export function withPlainAccount(options: SandboxOptions = {}): SandboxOptions {
   });
 }
 
-/** The folders a daemon runs from, shown at a place that the account can reach: a clone may lie where it cannot. */
+/** Mounts the daemon's folders where the account can reach them, because the clone may be unreachable. */
 const mountRepository = `for part in console daemon node_modules native dist; do
-  mkdir -p "repository/$part" && mount --bind "$SANDBOXD_TEST_ROOT/$part" "repository/$part" || exit
+  mkdir -p "repository/$part" && mount --bind "$BOXKEEP_TEST_ROOT/$part" "repository/$part" || exit
 done; exec "$@"`;
 
 /** Options for a daemon that is not root. */
@@ -46,7 +46,7 @@ export function asTestAccount(options: SandboxOptions = {}): SandboxOptions {
     ...options,
     launcher: ['unshare', '--mount', 'sh', '-c', mountRepository, 'sh'],
     account: testAccount,
-    env: { SANDBOXD_TEST_ROOT: repositoryRoot },
+    env: { BOXKEEP_TEST_ROOT: repositoryRoot },
     root: (sandbox) => join(sandbox.directory, 'repository'),
     prepare: (sandbox) => {
       assertRoot();
@@ -59,9 +59,9 @@ export function asTestAccount(options: SandboxOptions = {}): SandboxOptions {
   };
 }
 
-function writeAccounts({ directory }: Sandbox): void {
+function writeAccounts({ directory, home }: Sandbox): void {
   const { name, uid, gid, groups } = testAccount;
-  copyFileSync('/etc/passwd', join(directory, 'passwd'));
+  copyFileSync(home.accounts, join(directory, 'passwd'));
   copyFileSync('/etc/group', join(directory, 'group'));
   appendFileSync(join(directory, 'passwd'), `${name}:x:${uid}:${gid}::${directory}:/bin/sh\n`);
   for (const id of groups)

@@ -1,10 +1,10 @@
-/** A tmux server of its own for a test: real terminals of a fixed size, whose screens can be read cell by cell. */
+/** A separate tmux server for a test: real terminals of fixed size whose screens can be read cell by cell. */
 import { spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { until } from './until.ts';
 
-/** Nothing but the program is on the screen, and what it has left there stays to be read. */
+/** The screen shows only the program, and its last output stays readable. */
 const settings = ['status off', 'escape-time 0', 'remain-on-exit on', 'history-limit 20000'];
 
 export interface PaneOptions {
@@ -15,14 +15,14 @@ export interface PaneOptions {
   readonly rows?: number;
 }
 
-/** Named keys of tmux, as `Enter` and `C-c`, or text as it is. */
+/** Named keys of tmux, such as `Enter` and `C-c`, or literal text. */
 export type Keys = { readonly key: string } | string;
 
 export class Tmux implements AsyncDisposable {
   readonly #socket: string;
   #count = 0;
 
-  /** The server and all that it runs ends with the directory's test. */
+  /** The server and all its programs end when the object is disposed of. */
   constructor(private readonly directory: string) {
     this.#socket = join(directory, 'tmux.socket');
     writeFileSync(this.#config, `${settings.map((setting) => `set-option -g ${setting}`).join('\n')}\n`);
@@ -32,11 +32,11 @@ export class Tmux implements AsyncDisposable {
     return join(this.directory, 'tmux.conf');
   }
 
-  /** A terminal of this size, with nothing but the program at it. */
+  /** A terminal of this size that runs only the program. */
   pane({ command, cwd, env = {}, cols = 80, rows = 24 }: PaneOptions): Pane {
     const name = `pane${this.#count++}`;
     const variables = Object.entries(env).map(([key, value]) => `${key}=${value}`);
-    // The program gets the environment that is given, and no variable of tmux.
+    // The program gets exactly the given environment, without tmux's variables.
     const path = [`PATH=${process.env['PATH']}`, `TMPDIR=${join(this.directory, 'tmp')}`];
     const clean = ['env', '-i', ...path, ...variables, ...command];
     this.run('new-session', '-d', '-s', name, '-x', `${cols}`, '-y', `${rows}`, '-c', cwd, clean.map(quote).join(' '));
@@ -87,12 +87,12 @@ export class Pane {
     return this.tmux.run('capture-pane', '-p', '-t', this.name);
   }
 
-  /** With what was scrolled out at the top. */
+  /** Includes the lines that have scrolled off the top. */
   get history(): string {
     return this.tmux.run('capture-pane', '-p', '-J', '-S', '-', '-t', this.name);
   }
 
-  /** Where the cursor is, how it looks, and what the program has switched on. */
+  /** The position and style of the cursor, and the modes that the program has set. */
   get state(): string {
     const fields = ['cursor_x', 'cursor_y', 'cursor_flag', 'alternate_on', 'insert_flag', 'keypad_cursor_flag'];
     fields.push('keypad_flag', 'wrap_flag', 'mouse_any_flag', 'mouse_sgr_flag', 'scroll_region_upper');
@@ -101,12 +101,12 @@ export class Pane {
     return this.tmux.run('display-message', '-p', '-t', this.name, format).trim();
   }
 
-  /** Of the program, once it has ended; null before. */
+  /** The program's exit code. Null while it runs. */
   get exitCode(): number | null {
     const format = '#{pid} #{pane_dead} #{pane_dead_status}';
     const [server, isDead, status] = this.tmux.run('display-message', '-p', '-t', this.name, format).trim().split(' ');
     if (isDead !== '1') return null;
-    // Its output ends before tmux knows how it has ended, and tmux 3.3 misses a SIGCHLD now and then.
+    // The output ends before tmux knows the exit status, and tmux 3.3 sometimes misses SIGCHLD.
     if (status === undefined) process.kill(Number(server), 'SIGCHLD');
     return status === undefined ? null : Number(status);
   }
@@ -122,7 +122,7 @@ export class Pane {
     });
   }
 
-  /** The last line is so: the shell waits. */
+  /** Resolves when the last line matches, which means that the shell waits. */
   async ends(pattern: RegExp): Promise<void> {
     await until(`the last line is ${String(pattern)}`, () => pattern.test(this.text.trimEnd()));
   }
@@ -142,6 +142,6 @@ function isAlive(pid: number): boolean {
     process.kill(pid, 0);
     return true;
   } catch {
-    return false; // It is gone, or was never there.
+    return false; // The process has ended or never existed.
   }
 }

@@ -1,4 +1,4 @@
-/** Files for a test, written from a table: text, bytes, a directory for null, or a link for `{ to }`. */
+/** Writes files for a test from a table: text, bytes, null for a directory, `{ to }` for a link. */
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 

@@ -1,4 +1,4 @@
-/** Trees sent and taken as archives, and looked at as bytes. */
+/** Uploads and downloads trees as archives, and lists them byte for byte. */
 import { existsSync, lstatSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, type EnvelopeBody, type Reply, type Sandbox } from './sandbox.ts';
@@ -25,7 +25,7 @@ export async function get(sandbox: Sandbox, path: string, more = ''): Promise<Bu
   return Buffer.from(await response.arrayBuffer());
 }
 
-/** Everything below a directory that an archive carries, names as bytes in hexadecimal. */
+/** Everything below a directory that an archive carries, with names in hexadecimal. */
 export function listing(directory: string | Buffer): Record<string, unknown> {
   const found: Record<string, unknown> = {};
   const walk = (at: Buffer, name: string): void => {
@@ -43,7 +43,7 @@ export function listing(directory: string | Buffer): Record<string, unknown> {
   return found;
 }
 
-/** All there is to know of what an account must not change; the change times tell of each touch. */
+/** All metadata and content that an account must not change. The change times reveal every modification. */
 export function touchesOf(path: string): string[] {
   const { uid, gid, mode, size, mtimeNs, ctimeNs, nlink } = lstatSync(path, { bigint: true });
   const line = [path, uid, gid, mode.toString(8), size, nlink, mtimeNs, ctimeNs].join(' ');

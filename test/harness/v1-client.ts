@@ -1,12 +1,12 @@
-/** The 1.x client libraries on the wire: what each of them sends, and when it sends it again. */
+/** The 1.x client libraries on the wire: their requests and their retries. */
 import type { EnvelopeBody, Reply, Sandbox } from './sandbox.ts';
 
 export interface V1Client {
   readonly name: string;
   readonly headers: Readonly<Record<string, string>>;
-  /** Of a call whose arguments are all left out. */
+  /** The body of a call without arguments. */
   readonly emptyBody: string;
-  /** How often a request is made in all while the answer is 408, 429 or 5xx. */
+  /** The maximum number of attempts while the answer is 408, 429 or 5xx. */
   readonly attempts: number;
 }
 
@@ -39,11 +39,11 @@ export const python: V1Client = {
 export const v1Clients = [javascript, go, python] as const;
 
 export interface V1Reply extends Reply<EnvelopeBody> {
-  /** How many requests it took. */
+  /** The number of requests that were sent. */
   readonly requests: number;
 }
 
-/** `body` null is a call that has none. */
+/** Null as `body` sends no body. */
 export async function call(
   sandbox: Sandbox,
   client: V1Client,

@@ -1,14 +1,14 @@
-/** The routes that the three 1.x clients call, as the tables of the specification list them. */
+/** The routes that the three 1.x clients call, from the tables of the specification. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { repositoryRoot } from './sandbox.ts';
 
 export interface ClientRoute {
-  /** With `x1` for each parameter: `GET /v1/skills/x1/content`. */
+  /** The route with `x1` for each parameter: `GET /v1/skills/x1/content`. */
   readonly route: string;
-  /** With the parameters' names. */
+  /** The route with the parameters' names. */
   readonly name: string;
-  /** `served`, `removed-404` and the like. */
+  /** `served`, `removed-404` and similar. */
   readonly class: string;
 }
 

@@ -1,10 +1,10 @@
-/** The 1.x file routes as their clients call them: JSON bodies, and forms with a Content-Length. */
+/** Calls the 1.x file routes as their clients do: with JSON bodies, and forms with a Content-Length. */
 import { join } from 'node:path';
 import { expect } from 'bun:test';
 import { form, formType, type Part } from './form.ts';
 import type { EnvelopeBody, JsonObject, Sandbox } from './sandbox.ts';
 
-/** The answer of a JSON route, which is 200 whatever became of the file. */
+/** The answer of a JSON route, which has status 200 even for a failure. */
 export async function attempt(sandbox: Sandbox, verb: string, body: object): Promise<EnvelopeBody> {
   const reply = await sandbox.request(`POST /v1/file/${verb}`, body, { 'content-type': 'application/json' });
   if (reply.status !== 200) throw new Error(`${verb}: ${reply.status} ${JSON.stringify(reply.body)}`);
@@ -32,7 +32,7 @@ export async function uploadForm(sandbox: Sandbox, parts: readonly Part[]): Prom
   return uploadBody(sandbox, form(parts), formType);
 }
 
-/** As bytes with their length. */
+/** Sends the body as bytes with a Content-Length. */
 export async function uploadBody(sandbox: Sandbox, body: Uint8Array, type: string): Promise<UploadAnswer> {
   const response = await sandbox.fetch('POST /v1/file/upload', undefined, {
     body: body as Uint8Array<ArrayBuffer>,
@@ -43,7 +43,7 @@ export async function uploadBody(sandbox: Sandbox, body: Uint8Array, type: strin
 
 export const pathPart = (path: string): Part => ({ name: 'path', content: path });
 
-/** Where a file waits whose path comes behind it; that directory stays. */
+/** The directory of uploads whose path follows the content. The directory itself stays. */
 export function uploadsOf(sandbox: Sandbox, uid = process.getuid?.() ?? 0): string {
   return join(sandbox.directory, `tmp/uploads-${uid}`);
 }

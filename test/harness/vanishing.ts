@@ -1,15 +1,15 @@
-/** Clients behind a network of their own that is cut: nothing they send arrives any more, no end of a connection either. */
+/** Clients in a separate network that a test can cut, so that neither data nor connection ends arrive. */
 import { spawnSync } from 'node:child_process';
 import { randomInt } from 'node:crypto';
 import { readlinkSync } from 'node:fs';
 import type { Subprocess } from 'bun';
 import { until } from './until.ts';
 
-/** Sends the request that it is given, and reads whatever comes. */
+/** Sends the given request and reads all answers. */
 const client = 'exec 3<>"/dev/tcp/$0/$1"; printf "%s" "$2" >&3; exec cat <&3 >/dev/null';
 
 export class VanishingClients implements AsyncDisposable {
-  /** Of this machine, as the clients see it. */
+  /** The address of this machine in the clients' network. */
   readonly address: string;
   readonly #link: string;
   readonly #there: string;
@@ -39,7 +39,7 @@ export class VanishingClients implements AsyncDisposable {
     this.#clients.push(Bun.spawn(inside, options));
   }
 
-  /** From now on. */
+  /** Cuts the network from now on. */
   vanish(): void {
     run(...this.#inside('ip', 'route', 'add', 'blackhole', this.address));
   }
@@ -48,7 +48,7 @@ export class VanishingClients implements AsyncDisposable {
     const all = [...this.#clients, this.#holder];
     for (const each of all) each.kill('SIGKILL');
     await Promise.all(all.map(({ exited }) => exited));
-    spawnSync('ip', ['link', 'del', this.#link]); // It may have gone with the network of its other end.
+    spawnSync('ip', ['link', 'del', this.#link]); // The link may already be gone with the network of its other end.
   }
 
   async #join(): Promise<void> {
@@ -69,7 +69,7 @@ function run(program = '', ...args: string[]): void {
   if (status !== 0) throw new Error(`${program} ${args.join(' ')}: ${stderr}`);
 }
 
-/** The address so many further on. */
+/** The address `count` after the given one. */
 function after(address: string, count: number): string {
   const [a, b, c, d] = address.split('.');
   return [a, b, c, Number(d) + count].join('.');

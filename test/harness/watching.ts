@@ -1,4 +1,4 @@
-/** Reads the events of a watcher, and keeps the set of paths that they tell of. */
+/** Reads the events of a watcher and maintains the set of paths that they describe. */
 import { until } from './until.ts';
 import type { JsonObject, Sandbox } from './sandbox.ts';
 
@@ -11,10 +11,10 @@ export interface WatchEvent extends JsonObject {
   readonly is_dir: boolean;
 }
 
-/** What a test waits for at most. */
+/** The maximum wait of a test. */
 const deadlineMs = 20_000;
 
-/** A watcher that was made, and how far its events have been read. */
+/** A new watcher, and the position up to which its events have been read. */
 export class Watching {
   readonly events: WatchEvent[] = [];
   hasOverflowed = false;
@@ -36,8 +36,8 @@ export class Watching {
     return this.record['watcher_id'] as string;
   }
 
-  /** As `type name`, and `rename old name`: in the order in which they were told. */
-  get told(): string[] {
+  /** The events in order, as `type name` or `rename old name`. */
+  get eventNames(): string[] {
     return this.events.map((event) => {
       const old = event.old_path === null ? '' : `${event.old_path.slice(this.#prefix)} `;
       return `${event.type} ${old}${event.relative_path}`;
@@ -48,7 +48,7 @@ export class Watching {
     return (this.record['path'] as string).length + 1;
   }
 
-  /** One poll; answers what is new. */
+  /** Polls once and returns the new events. */
   async poll(timeoutSeconds = 5): Promise<WatchEvent[]> {
     const page = await this.sandbox.ok(
       `GET /v2/watch/${this.id}/poll?cursor=${this.cursor}&limit=1000&timeout=${timeoutSeconds}`,
@@ -61,7 +61,7 @@ export class Watching {
     return events;
   }
 
-  /** Polls until what has been told is as it should be. */
+  /** Polls until the events satisfy a condition. */
   async until(what: string, isSo: () => boolean): Promise<void> {
     await until(
       what,
@@ -71,16 +71,16 @@ export class Watching {
       },
       deadlineMs,
     ).catch((error: unknown) => {
-      throw new Error(`${String(error)}; told: ${JSON.stringify(this.told.slice(-50), null, 1)}`);
+      throw new Error(`${String(error)}; received: ${JSON.stringify(this.eventNames.slice(-50), null, 1)}`);
     });
   }
 
-  /** Reads on up to an event of this path; so that everything before it has been told. */
+  /** Reads up to an event of this path, so that all earlier events have been read. */
   async upTo(relativePath: string): Promise<string[]> {
     await this.until(`an event of ${relativePath}`, () =>
       this.events.some((event) => event.relative_path === relativePath),
     );
-    return this.told.filter((line) => !line.endsWith(` ${relativePath}`));
+    return this.eventNames.filter((line) => !line.endsWith(` ${relativePath}`));
   }
 
   stop(): Promise<JsonObject> {
@@ -88,7 +88,7 @@ export class Watching {
   }
 }
 
-/** What a client holds that knew `paths` and was told of these events. */
+/** Applies the events to `paths` and returns the paths that a client then knows. */
 export function apply(paths: Iterable<string>, events: readonly WatchEvent[], root: string): Set<string> {
   const known = new Set(paths);
   const below = (path: string) => [...known].filter((other) => other === path || other.startsWith(`${path}/`));

@@ -1,8 +1,8 @@
-/** Promise 1, with bytes, pieces, cuts and offsets that nobody chose: what is read is always the plain byte string. */
+/** Promise 1 with random bytes, pieces, cuts and offsets: a reader always gets the plain byte string. */
 import fc from 'fast-check';
 import { expect, test, type JsonObject, type Sandbox } from '../harness/sandbox.ts';
 
-/** Text of one to four bytes a character, and bytes that are none, so that every cut can hurt. */
+/** Text of one to four bytes per character, and invalid bytes, so that every cut can do damage. */
 const output = fc
   .array(
     fc.oneof(
@@ -24,7 +24,9 @@ interface Reading {
   readonly text: string;
 }
 
-/** Reads a stream from an offset to its end, going away after every few lines and coming back where the last one ended. */
+/**
+ * Reads a stream from an offset to its end, disconnecting after every few lines and resuming where the last one ended.
+ */
 async function readAll(
   sandbox: Sandbox,
   id: string,
@@ -47,8 +49,8 @@ async function readAll(
   }
 }
 
-function takeLine(line: JsonObject, bytes: Buffer[], tell: (text: string) => void): number {
-  if (typeof line['data'] === 'string') tell(line['data']);
+function takeLine(line: JsonObject, bytes: Buffer[], report: (text: string) => void): number {
+  if (typeof line['data'] === 'string') report(line['data']);
   else bytes.push(Buffer.from(line['data_base64'] as string, 'base64'));
   return line['next'] as number;
 }
@@ -60,7 +62,7 @@ function expectRead({ bytes, text }: Reading, written: Buffer, encoding: string)
 
 const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
 
-test('PROMISE-1 V2CMD-UTF8 V2CMD-RESUME any output in any pieces, read from any offset with any cuts, is what was written', async ({
+test('PROMISE-1 V2CMD-UTF8 V2CMD-RESUME any output in any pieces, read from any offset with any cuts, is complete', async ({
   sandbox,
 }) => {
   await fc.assert(
@@ -92,7 +94,7 @@ test('PROMISE-1 V2CMD-UTF8 V2CMD-RESUME any output in any pieces, read from any 
   );
 });
 
-test('PROMISE-1 any output, read in answers of any size from any offset, is what was written', async ({ sandbox }) => {
+test('PROMISE-1 any output, read in answers of any size from any offset, is complete', async ({ sandbox }) => {
   await fc.assert(
     fc.asyncProperty(output, share, fc.integer({ min: 1, max: 70_000 }), async (whole, start, limitBytes) => {
       const stdin = { data_base64: whole.toString('base64') };

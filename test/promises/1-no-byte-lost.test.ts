@@ -13,7 +13,7 @@ interface Followed {
   readonly offset: number;
 }
 
-/** Follows stdout to its end through any number of lost connections, the way a client should. */
+/** Follows stdout to its end across any number of lost connections, as a client should. */
 async function follow(sandbox: Sandbox, id: string): Promise<Followed> {
   const digest = createHash('sha256');
   let offset = 0;
@@ -28,7 +28,7 @@ async function follow(sandbox: Sandbox, id: string): Promise<Followed> {
       }
     } catch (error) {
       if (error instanceof RangeError) throw error;
-      await Bun.sleep(2); // The connection broke with the daemon; it is back in a moment.
+      await Bun.sleep(2); // The connection broke with the daemon, which restarts in a moment.
     }
   }
 }
@@ -50,7 +50,7 @@ test('PROMISE-1 a recorded session cut at every byte is whole', async ({ sandbox
 });
 
 test(
-  'PROMISE-1 V2CMD-SURVIVE 100 commands and 20 streams: the daemon is killed five times, and nothing is lost',
+  'PROMISE-1 V2CMD-SURVIVE 100 commands and 20 streams lose nothing when the daemon is killed five times',
   async ({ sandbox }) => {
     const quick = await Promise.all(
       Array.from({ length: 10 }, (_, n) => sandbox.run({ command: `echo ${n}; exit ${n}` })),
@@ -93,7 +93,7 @@ test(
 );
 
 test(
-  'PROMISE-1 V2CMD-GAPS V2CMD-GAPLINE V2CMD-RETAIN what is no longer kept is announced, and the rest is whole',
+  'PROMISE-1 V2CMD-GAPS V2CMD-GAPLINE V2CMD-RETAIN output that is no longer kept is announced, and the rest is whole',
   async ({ sandbox }) => {
     const { command_id: id, offset: end } = await sandbox.run({
       command: 'seq 1 800000; seq 1 9 >&2',
@@ -119,13 +119,13 @@ test(
 );
 
 test(
-  'PROMISE-1 a reader that is overtaken by eviction is told what it missed',
+  'PROMISE-1 a reader overtaken by eviction gets a gap with the missed range',
   async ({ sandbox }) => {
     const id = await sandbox.start({ command: 'seq 1 100; read line; seq 1 4000000' });
     await using stalled = new StalledClients(sandbox.url);
     await stalled.open(1, `GET /v2/commands/${id}?stream=true HTTP/1.1\r\nHost: localhost\r\n\r\n`);
     await until('it follows', async () => {
-      return (await (await sandbox.fetch('GET /metrics')).text()).includes('sandboxd_open_streams 1');
+      return (await (await sandbox.fetch('GET /metrics')).text()).includes('boxkeep_open_streams 1');
     });
     // Some 30 MB: more than the sockets hold.
     await sandbox.ok(`POST /v2/commands/${id}/stdin`, { input: '\n' });

@@ -1,4 +1,4 @@
-/** Promise 10 where there is much of everything: many commands with many followers, and thousands of commands in a row. */
+/** Promise 10 with large numbers: many commands with many followers, and thousands of commands in a row. */
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -14,7 +14,7 @@ const commands = 200;
 const followersEach = 5;
 const growthMib = 256;
 
-test('PROMISE-10 two hundred commands at once, a thousand followers in all: each is told everything, in bounded memory', async ({
+test('PROMISE-10 two hundred commands with a thousand followers each deliver everything, in bounded memory', async ({
   sandbox,
 }) => {
   const ids = await Promise.all(
@@ -28,7 +28,7 @@ test('PROMISE-10 two hundred commands at once, a thousand followers in all: each
     'a thousand streams are open',
     async () => {
       const metrics = await (await sandbox.fetch('GET /metrics')).text();
-      return metrics.includes(`\nsandboxd_open_streams ${commands * followersEach}\n`);
+      return metrics.includes(`\nboxkeep_open_streams ${commands * followersEach}\n`);
     },
     30_000,
   );
@@ -42,9 +42,7 @@ test('PROMISE-10 two hundred commands at once, a thousand followers in all: each
   expect(rssMib(sandbox) - before).toBeLessThan(growthMib);
 });
 
-test('PROMISE-10 thousands of commands leave descriptors, processes and directories where they were', async ({
-  sandbox,
-}) => {
+test('PROMISE-10 thousands of commands leave descriptors, processes and directories unchanged', async ({ sandbox }) => {
   const left = () => ({
     descriptors: sandbox.descriptors().length,
     processes: sandbox.processes().length + sandbox.keepers().length,
@@ -58,7 +56,7 @@ test('PROMISE-10 thousands of commands leave descriptors, processes and director
     }
   };
   await batch(0);
-  // Older records are taken away a moment after the answer that they made room for.
+  // Older records are evicted a moment after the answer.
   await until('the newest 512 are kept', () => left().directories <= 512);
   const before = left();
   await batch(1250);

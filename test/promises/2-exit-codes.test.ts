@@ -5,7 +5,7 @@ import { until } from '../harness/until.ts';
 
 const restarted = { expectedWarnings: ['started again by init'] };
 
-test('PROMISE-2 two hundred times 37 under load, each from its own command', async ({ sandbox }) => {
+test('PROMISE-2 two hundred commands under load each return their own exit code 37', async ({ sandbox }) => {
   const busy = await Promise.all(Array.from({ length: 4 }, () => sandbox.start({ command: 'while :; do :; done' })));
   const results = await Promise.all(
     Array.from({ length: 200 }, (_, n) => sandbox.run({ command: `echo ${n}; exit 37` })),
@@ -17,7 +17,7 @@ test('PROMISE-2 two hundred times 37 under load, each from its own command', asy
   await Promise.all(busy.map((id) => sandbox.ok(`DELETE /v2/commands/${id}`)));
 });
 
-test('PROMISE-2 every code from 0 to 255, and every deadly signal', async ({ sandbox }) => {
+test('PROMISE-2 every code from 0 to 255 and every deadly signal is reported exactly', async ({ sandbox }) => {
   const codes = await Promise.all(Array.from({ length: 256 }, (_, code) => sandbox.run({ command: `exit ${code}` })));
   expect(codes.map((result) => [result['status'], result['exit_code']])).toEqual(
     codes.map((_, code) => ['completed', code]),
@@ -33,7 +33,7 @@ test('PROMISE-2 every code from 0 to 255, and every deadly signal', async ({ san
     ['SIGPIPE', 13],
     ['SIGTERM', 15],
   ] as const) {
-    // Some shells ignore SIGQUIT; what they become does not.
+    // Some shells ignore SIGQUIT; the program that replaces them does not.
     const command = `ulimit -c 0; while kill -${number} $$; do sleep 0.01; done & exec sleep 60`;
     expect(await sandbox.run({ command, shell: 'sh' })).toMatchObject({
       status: 'killed',
@@ -44,7 +44,7 @@ test('PROMISE-2 every code from 0 to 255, and every deadly signal', async ({ san
 });
 
 test(
-  'PROMISE-2 a code that nobody knows is null: the keeper was killed, the daemon too',
+  'PROMISE-2 an unknown exit code is null: the keeper was killed, and the daemon too',
   async ({ sandbox }) => {
     const id = await sandbox.start({ command: 'echo kept; sleep 1000' });
     await until('it has spoken', async () => (await sandbox.ok(`GET /v2/commands/${id}`))['stdout'] === 'kept\n');
@@ -68,7 +68,7 @@ test(
         if (line['type'] === 'stdout') process.kill(sandbox.daemonPid, 'SIGKILL');
       }
     })();
-    await reading.catch(() => null); // Whether the break is an error is the client library's word.
+    await reading.catch(() => null); // The client library decides whether the break is an error.
     await sandbox.served();
 
     expect(seen).toEqual(['start', 'stdout']);
@@ -77,7 +77,7 @@ test(
 );
 
 test(
-  'V2CMD-OOM a command that the system kills for its memory is told as such',
+  'V2CMD-OOM a command that the system kills for its memory is reported as such',
   async ({ sandbox }) => {
     const result = await sandbox.run({ command: 'exec tail /dev/zero', limits: {} });
 

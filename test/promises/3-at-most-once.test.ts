@@ -1,6 +1,6 @@
 /** Promise 3: a command starts at most once per command_id. */
-import { readFileSync } from 'node:fs';
-import { exchange } from '../harness/raw-http.ts';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { connect } from 'node:net';
 import { expect, test, type Sandbox } from '../harness/sandbox.ts';
 import { until } from '../harness/until.ts';
 
@@ -14,7 +14,7 @@ function marking(sandbox: Sandbox) {
   };
 }
 
-test('PROMISE-3 V2CMD-ID a hundred identical posts at once start one command', async ({ sandbox }) => {
+test('PROMISE-3 V2CMD-ID a hundred identical concurrent posts start one command', async ({ sandbox }) => {
   const { body, marks } = marking(sandbox);
   const replies = await Promise.all(Array.from({ length: 100 }, () => sandbox.run(body)));
 
@@ -23,19 +23,19 @@ test('PROMISE-3 V2CMD-ID a hundred identical posts at once start one command', a
   expect(marks()).toBe('x\n');
 });
 
-test('PROMISE-3 a retry after a dropped answer answers the same command', async ({ sandbox }) => {
+test('PROMISE-3 a retry after a dropped answer returns the same command', async ({ sandbox }) => {
   const { body, marks } = marking(sandbox);
+  const gate = `${sandbox.directory}/gate`;
+  body.command = `${body.command.split(';')[0]}; until [ -e ${gate} ]; do sleep 0.01; done; echo done`;
   const text = JSON.stringify(body);
-  // The client goes before the answer can come.
-  await exchange(
-    sandbox.url,
-    `POST /v2/commands HTTP/1.1\r\nHost: localhost\r\nContent-Length: ${text.length}\r\n\r\n${text}`,
-    1,
-  );
+  const client = connect(Number(new URL(sandbox.url).port), '127.0.0.1');
+  client.write(`POST /v2/commands HTTP/1.1\r\nHost: localhost\r\nContent-Length: ${text.length}\r\n\r\n${text}`);
   await until(
     'the first request has begun',
     async () => (await sandbox.ok('GET /v2/commands'))['commands'].length === 1,
   );
+  client.destroy(); // The answer cannot have arrived: the command waits for the gate.
+  writeFileSync(gate, '');
   const retry = await sandbox.run(body);
 
   expect(retry).toMatchObject({ replayed: true, stdout: 'done\n', exit_code: 0 });
@@ -43,18 +43,18 @@ test('PROMISE-3 a retry after a dropped answer answers the same command', async 
 });
 
 test(
-  'PROMISE-3 posts and kills of the daemon in a race start one command',
+  'PROMISE-3 posts that race with daemon kills start one command',
   async ({ sandbox }) => {
     const { body, marks } = marking(sandbox);
     for (let round = 0; round < 5; round++) {
       const posts = Array.from({ length: 8 }, () => sandbox.request('POST /v2/commands', body).catch(() => null));
-      await Bun.sleep(round); // The kill meets the start at another point each time.
+      await Bun.sleep(round); // Each time the kill hits another point of the start.
       process.kill(sandbox.daemonPid, 'SIGKILL');
       await Promise.all([...posts, sandbox.served()]);
     }
 
     expect(await sandbox.run(body)).toMatchObject({ stdout: 'done\n' });
-    // Whatever the kills have met, this one meets a command that has run.
+    // At this kill the command has surely run.
     process.kill(sandbox.daemonPid, 'SIGKILL');
     await sandbox.served();
     expect(await sandbox.run(body)).toMatchObject({ stdout: 'done\n', replayed: true });

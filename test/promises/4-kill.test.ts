@@ -9,7 +9,7 @@ function sleepers(sandbox: Sandbox): number[] {
     .map(({ pid }) => pid);
 }
 
-test('PROMISE-4 double forks, new sessions and stopped processes are gone with SIGKILL', async ({ sandbox }) => {
+test('PROMISE-4 SIGKILL ends double forks, new sessions and stopped processes', async ({ sandbox }) => {
   const id = await sandbox.start({ command: fixture('forks-everywhere') });
   await until('all five run', () => sleepers(sandbox).length === 5);
 
@@ -17,7 +17,7 @@ test('PROMISE-4 double forks, new sessions and stopped processes are gone with S
   expect(sleepers(sandbox)).toEqual([]);
 });
 
-test('PROMISE-4 a tree that starts again faster than it dies is gone too', async ({ sandbox }) => {
+test('PROMISE-4 a tree that respawns faster than it dies ends too', async ({ sandbox }) => {
   const id = await sandbox.start({ command: fixture('respawns') });
   await until('it breeds', () => sleepers(sandbox).length >= 10);
 
@@ -27,8 +27,8 @@ test('PROMISE-4 a tree that starts again faster than it dies is gone too', async
   expect(await sandbox.ended(id)).toMatchObject({ status: 'killed' });
 });
 
-test('PROMISE-4 a signal reaches every generation of a tree, and whoever lives on is named', async ({ sandbox }) => {
-  // What is ignored stays ignored in all that is started.
+test('PROMISE-4 a signal reaches every generation of a tree, and survivors are named', async ({ sandbox }) => {
+  // Child processes inherit ignored signals.
   const nested = `trap "" TERM; sh -c 'sh -c "sleep 1000; :"; :'; :`;
   const id = await sandbox.start({ command: nested, shell: 'bash' });
   await until('the last generation runs', () => sandbox.processes().some(({ command }) => command === 'sleep 1000'));
@@ -41,8 +41,8 @@ test('PROMISE-4 a signal reaches every generation of a tree, and whoever lives o
   expect(await sandbox.ended(id)).toMatchObject({ status: 'killed' });
 });
 
-test('PROMISE-4 what an ended command has left in the background is reached as well', async ({ sandbox }) => {
-  // It ends once the sleeper has let go of its streams, and is what it is called.
+test('PROMISE-4 background processes of an ended command are reached too', async ({ sandbox }) => {
+  // The command ends once the sleeper has closed its streams and has its own name.
   const isAsleep = "tr '\\0' ' ' </proc/$!/cmdline | grep -q '^sleep 1000'";
   const command = `setsid sleep 1000 >/dev/null 2>&1 < /dev/null & until ${isAsleep}; do :; done; exit 3`;
   const result = await sandbox.run({ command });
@@ -69,7 +69,7 @@ test('PROMISE-4 a bystander with the same name is never hit', async ({ sandbox }
   await bystander.exited;
 });
 
-test('PROMISE-4 those who ignore SIGTERM are named, and gone after the hard time-out', async ({ sandbox }) => {
+test('PROMISE-4 processes that ignore SIGTERM are named, and end at the hard timeout', async ({ sandbox }) => {
   const id = await sandbox.start({ command: 'trap "" TERM; echo ready; sleep 1000; sleep 1000', hard_timeout: 1 });
   await until('it is ready', async () => (await sandbox.ok(`GET /v2/commands/${id}`))['stdout'] === 'ready\n');
   const { survivors } = await sandbox.ok(`POST /v2/commands/${id}/kill`, {});

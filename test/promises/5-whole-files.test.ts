@@ -1,4 +1,6 @@
-/** Promise 5: success on a write means that those bytes are there, whole: the old file or the new one, never a mixture. */
+/**
+ * Promise 5: success on a write means that the bytes are there, whole: the old file or the new one, never a mixture.
+ */
 import { spawnSync } from 'node:child_process';
 import { chmodSync, chownSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -8,25 +10,25 @@ import { testAccount } from '../harness/test-account.ts';
 import { notesOf, touchesOf } from '../harness/trees.ts';
 import { until } from '../harness/until.ts';
 
-/** Of every twentieth version: large enough that a kill finds it half written. */
+/** For every twentieth version: large enough that a kill hits a half-written file. */
 const isLarge = (n: number): boolean => n > 0 && n % 20 === 0;
 
-/** A file that is all of one version. */
+/** A file that consists of one version. */
 function version(n: number): string {
   return `version ${String(n).padStart(6, '0')}\n`.repeat(isLarge(n) ? 200_000 : 4000);
 }
 
-/** Which version a file holds. Throws when it is not whole. */
+/** The version that a file holds. Throws when the file is not whole. */
 function wholeVersion(content: string): number {
   const n = Number(/^version (\d{6})\n/.exec(content)?.[1]);
-  if (content !== version(n)) throw new Error(`${content.length} bytes are no version: ${content.slice(0, 40)}`);
+  if (content !== version(n)) throw new Error(`${content.length} bytes are not a version: ${content.slice(0, 40)}`);
   return n;
 }
 
-/** Reads the file without a pause until it is stopped; every look has to find a whole version, none older than before. */
+/** Reads the file continuously until it is stopped; every read must find a whole version, none older than before. */
 function watchFile(path: string) {
   let isOver = false;
-  const looking = (async () => {
+  const polling = (async () => {
     let looks = 0;
     for (let last = 0; !isOver; looks++) {
       const now = wholeVersion(readFileSync(path, 'utf8'));
@@ -36,10 +38,10 @@ function watchFile(path: string) {
     }
     return looks;
   })();
-  looking.catch(() => null); // It is told when the watch is ended.
+  polling.catch(() => null); // Reported when the watch ends.
   return async () => {
     isOver = true;
-    expect(await looking).toBeGreaterThan(10);
+    expect(await polling).toBeGreaterThan(10);
   };
 }
 
@@ -54,7 +56,7 @@ function randomFrom(seed: number): () => number {
 
 const parts = (directory: string): string[] => readdirSync(directory).filter((name) => name.startsWith('.svc-write-'));
 
-/** Until a write has begun there, or has been answered before that was seen. */
+/** Resolves when a write has begun there, or was answered before the test saw it. */
 async function nextPart(directory: string, writing: Promise<unknown>): Promise<void> {
   let isAnswered = false;
   void writing.then(() => (isAnswered = true));
@@ -62,7 +64,7 @@ async function nextPart(directory: string, writing: Promise<unknown>): Promise<v
 }
 
 test(
-  'PROMISE-5 a daemon that is killed at random points of 500 writes leaves no half file, and what is stale is cleared',
+  'PROMISE-5 a daemon killed at random points of 500 writes leaves no partial file, and stale parts are removed',
   async ({ sandbox }) => {
     const directory = join(sandbox.directory, 'files');
     const path = join(directory, 'file');
@@ -70,10 +72,10 @@ test(
     writeFileSync(path, version(0));
     const random = randomFrom(5);
     const endWatch = watchFile(path);
-    let [told, deaths, leftBehind] = [0, 0, 0];
+    let [answered, deaths, staleParts] = [0, 0, 0];
     let servedAt = performance.now();
-    // On a busy machine a look comes too late for many a write: then more are made.
-    const isEnough = () => leftBehind > 2 || deaths >= 100;
+    // On a busy machine the test misses many writes, so it makes more.
+    const isEnough = () => staleParts > 2 || deaths >= 100;
     for (let n = 1; n <= 500 || !isEnough(); n++) {
       const isKilled = isLarge(n);
       // init gives up on a daemon that dies ten times in a row within a second of its start.
@@ -81,20 +83,20 @@ test(
       await until('the daemon is a second old', isOld);
       const writing = sandbox.request('POST /v2/fs/write', { path, content: version(n) }).catch(() => null);
       if (isKilled) {
-        // Anywhere in the write, and every other time while it is half done.
+        // At any point of the write, and every other time while it is half done.
         if (deaths % 2 === 0) await Bun.sleep(random() * 12);
         else await nextPart(directory, writing);
         process.kill(sandbox.daemonPid, 'SIGKILL');
         deaths++;
       }
-      const answer = await writing; // Without an answer it may have happened or not.
+      const answer = await writing; // Without an answer the write may have happened or not.
       if (answer) {
         expect(answer.status).toBe(200);
-        told = n;
+        answered = n;
       }
-      expect(wholeVersion(readFileSync(path, 'utf8'))).toBeGreaterThanOrEqual(told);
+      expect(wholeVersion(readFileSync(path, 'utf8'))).toBeGreaterThanOrEqual(answered);
       if (!isKilled) continue;
-      leftBehind += parts(directory).length;
+      staleParts += parts(directory).length;
       await sandbox.served();
       servedAt = performance.now();
       await until(
@@ -105,13 +107,13 @@ test(
     await endWatch();
 
     expect(deaths).toBeGreaterThanOrEqual(25);
-    expect(leftBehind).toBeGreaterThan(2); // Some of the deaths were in the middle of a write.
+    expect(staleParts).toBeGreaterThan(2); // Some of the kills hit a write.
   },
   { expectedWarnings: ['started again by init'], timeoutMs: 180_000 },
 );
 
 test(
-  'PROMISE-5 a tree that was being copied or deleted when the daemon died is cleared too',
+  'PROMISE-5 a tree that was being copied or deleted when the daemon died is removed too',
   async ({ sandbox }) => {
     const at = (name: string) => join(sandbox.directory, 'files', name);
     for (let n = 0; n < 4000; n++) {
@@ -158,7 +160,7 @@ test(
   inRoom(1),
 );
 
-test('PROMISE-5 a daemon without descriptors refuses what it cannot do, and no file is half written', async ({
+test('PROMISE-5 a daemon without free descriptors refuses requests, and no file is half written', async ({
   sandbox,
 }) => {
   const path = (n: number) => join(sandbox.directory, `file-${n}`);
@@ -182,7 +184,7 @@ test('PROMISE-5 a daemon without descriptors refuses what it cannot do, and no f
 
 const secretBytes = 60_000;
 
-/** What a root daemon is asked to do in a directory of the account, over and over. */
+/** The requests to a root daemon in a directory of the account, in a loop. */
 function requestsOf(home: string, n: number): [string, object][] {
   const at = (name: string) => join(home, name);
   return [
@@ -206,7 +208,7 @@ function requestsOf(home: string, n: number): [string, object][] {
 }
 
 test(
-  'PROMISE-5 V2FS-TRICK an account that swaps directories for links never gets the root daemon to touch or tell what is elsewhere',
+  'PROMISE-5 V2FS-TRICK an account that swaps directories for links never makes the root daemon touch or show files elsewhere',
   async ({ sandbox }) => {
     const home = join(sandbox.directory, 'home');
     const user = `${testAccount.uid}:${testAccount.gid}`;
@@ -230,7 +232,7 @@ test(
         const key = `${request[0]} ${status}`;
         statuses.set(key, (statuses.get(key) ?? 0) + 1);
         if (status === 500) expect(body.data).toMatchObject({ retryable: true });
-        // What is appended to is the file of the account: nobody else's is as large.
+        // The appended file belongs to the account: no other file is as large.
         if (request[0] === 'write' && status === 200) expect(body.data['size']).toBeLessThan(secretBytes);
       }
     }
@@ -238,9 +240,9 @@ test(
     await sandbox.ended(hostile);
 
     expect(touchesOf(outside)).toEqual(before);
-    const told = await sandbox.run({ command: 'grep -rl secret home; true', cwd: sandbox.directory });
-    expect(told).toMatchObject({ stdout: '' });
-    // Each verb has worked, and has been led astray.
+    const found = await sandbox.run({ command: 'grep -rl secret home; true', cwd: sandbox.directory });
+    expect(found).toMatchObject({ stdout: '' });
+    // Each verb has succeeded, and has been misdirected.
     for (const verb of ['write', 'mkdir', 'copy', 'move', 'delete']) {
       expect([verb, statuses.get(`${verb} 200`) ?? 0]).not.toEqual([verb, 0]);
     }

@@ -7,11 +7,11 @@ import { until } from '../harness/until.ts';
 
 const crowd = 50;
 const http = 'HTTP/1.1\r\nHost: localhost\r\n';
-/** Who waits for a stalled client waits for ever: everything below that is the machine's own slowness. */
+/** A request that waits for a stalled client never returns: any time below this is the machine's own. */
 const answerMs = 5000;
 const growthMib = 192;
 
-/** What the talking commands write: some 30 MB, more than the sockets of a stalled reader hold. */
+/** The output of the talking commands: some 30 MB, more than the sockets of a stalled reader hold. */
 const last = 4_000_000;
 const spoken = (() => {
   const digest = createHash('sha256');
@@ -28,11 +28,11 @@ function rssMib(sandbox: Sandbox): number {
 async function openStreams(sandbox: Sandbox, count: number): Promise<void> {
   await until(`${count} streams are open`, async () => {
     const metrics = await (await sandbox.fetch('GET /metrics')).text();
-    return metrics.includes(`\nsandboxd_open_streams ${count}\n`);
+    return metrics.includes(`\nboxkeep_open_streams ${count}\n`);
   });
 }
 
-/** Short commands one after the other, each answered as if nobody else were there. */
+/** Short commands one after the other, each answered as if no other client existed. */
 async function worksOn(sandbox: Sandbox, commands: number): Promise<void> {
   for (let n = 0; n < commands; n++) {
     const before = performance.now();
@@ -41,7 +41,7 @@ async function worksOn(sandbox: Sandbox, commands: number): Promise<void> {
   }
 }
 
-/** A reader at full speed: what it was told in the end, and the digest of all that it read. */
+/** A reader at full speed: its last line, and the digest of everything it read. */
 async function follow(sandbox: Sandbox, id: string): Promise<{ digest: string; exit: JsonObject | undefined }> {
   const digest = createHash('sha256');
   let exit: JsonObject | undefined;
@@ -70,13 +70,13 @@ test('PROMISE-6 readers that stall delay neither the command, nor another reader
   expect(rssMib(sandbox) - before).toBeLessThan(growthMib);
   await openStreams(sandbox, crowd);
 
-  // One of them wakes up: it has missed nothing.
+  // One of them resumes: it has missed nothing.
   const woken = await stalled.wake();
   expect(woken.endsWith('}\n\r\n0\r\n\r\n')).toBe(true);
   expect(woken).toContain(`"type":"exit","status":"completed","exit_code":6`);
 });
 
-test('PROMISE-6 uploads that stall delay nobody, whatever they have announced', async ({ sandbox }) => {
+test('PROMISE-6 uploads that stall delay no other request, whatever size they announced', async ({ sandbox }) => {
   const id = await sandbox.start({ command: 'cat' });
   await using stalled = new StalledClients(sandbox.url);
   for (const route of ['/v2/commands', `/v2/commands/${id}/stdin`, '/v2/commands/sessions']) {
@@ -91,9 +91,7 @@ test('PROMISE-6 uploads that stall delay nobody, whatever they have announced', 
   expect((await sandbox.ok(`GET /v2/commands/${id}`))['stdout']).toBe('mine');
 });
 
-test('PROMISE-6 a command that does not read what it is sent delays nobody but its own writers', async ({
-  sandbox,
-}) => {
+test('PROMISE-6 a command that does not read its input delays only its own writers', async ({ sandbox }) => {
   const deaf = await sandbox.start({ command: 'sleep 1000' });
   const input = 'x'.repeat(1024 * 1024);
   const writers = Array.from({ length: 8 }, () => sandbox.request(`POST /v2/commands/${deaf}/stdin`, { input }));
@@ -105,7 +103,7 @@ test('PROMISE-6 a command that does not read what it is sent delays nobody but i
   expect(performance.now() - began).toBeLessThan(answerMs);
   await worksOn(sandbox, 50);
   await sandbox.ok(`POST /v2/commands/${deaf}/kill`, { signal: 'SIGKILL' });
-  // What comes when nobody reads any more is taken and thrown away; once the end is known here, it is refused.
+  // Input after the reader's end is accepted and dropped; once the daemon knows the end, input is refused.
   for (const { status } of await Promise.all(writers)) expect([200, 409]).toContain(status);
   await sandbox.ended(deaf);
   expect((await sandbox.request(`POST /v2/commands/${deaf}/stdin`, { input })).status).toBe(409);

@@ -1,18 +1,24 @@
-/** Promise 7: the daemon survives its users, answers meanwhile, and tells the truth about what they did to each other. */
+/** Promise 7: the daemon survives its users, answers meanwhile, and reports correctly how they affected each other. */
+import { readdirSync, readFileSync } from 'node:fs';
 import { confined, homeOf } from '../harness/confined.ts';
+import { limitProcesses } from '../harness/control-group.ts';
 import { expect, test, type Sandbox } from '../harness/sandbox.ts';
 import { asTestAccount } from '../harness/test-account.ts';
 import { until } from '../harness/until.ts';
 
 const mebibyte = 1024 * 1024;
-/** Of one look at the health of the daemon: without memory the system reads its program from the disk again and again. */
+
+const threadNames = (pid: number) =>
+  readdirSync(`/proc/${pid}/task`).map((thread) => readFileSync(`/proc/${pid}/task/${thread}/comm`, 'utf8'));
+
+/** The limit of one health check: without memory the system reads the program from the disk again and again. */
 const answerMs = 15_000;
 
-/** Looks at the health of the daemon without a pause until it is stopped; the answer counts the looks. */
+/** Checks the health of the daemon continuously until it is stopped; the result counts the checks. */
 function watchHealth(sandbox: Sandbox) {
   const daemon = sandbox.daemonPid;
   let isOver = false;
-  const looking = (async () => {
+  const polling = (async () => {
     let looks = 0;
     for (; !isOver; looks++) {
       const answer = await fetch(`${sandbox.url}/health`, { keepalive: false, signal: AbortSignal.timeout(answerMs) });
@@ -21,15 +27,15 @@ function watchHealth(sandbox: Sandbox) {
     }
     return looks;
   })();
-  looking.catch(() => null); // It is told when the watch is ended.
+  polling.catch(() => null); // Reported when the watch ends.
   return async () => {
     isOver = true;
-    expect(await looking).toBeGreaterThan(0);
-    expect(sandbox.daemonPid).toBe(daemon); // It was not started again either.
+    expect(await polling).toBeGreaterThan(0);
+    expect(sandbox.daemonPid).toBe(daemon); // The daemon was not restarted either.
   };
 }
 
-/** Commands that should end as they would without anybody else. */
+/** Commands that should end as they would alone. */
 async function bystanders(sandbox: Sandbox): Promise<() => Promise<void>> {
   const codes = [0, 1, 7, 37];
   const ids = await Promise.all(codes.map((code) => sandbox.start({ command: `read line; exit ${code}` })));
@@ -51,14 +57,14 @@ async function started(sandbox: Sandbox, id: string): Promise<void> {
 }
 
 test(
-  'PROMISE-7 a memory hog is killed and told as such, and nobody else is',
+  'PROMISE-7 a memory hog is killed and reported as such, and no other process is killed',
   async ({ sandbox }) => {
     const endBystanders = await bystanders(sandbox);
     const endWatch = watchHealth(sandbox);
     const hog = await sandbox.run({ command: 'exec tail /dev/zero' });
     expect(hog).toMatchObject({ status: 'killed', signal: 'SIGKILL', exit_code: 137, oom_killed: true });
 
-    // Each is smaller than the daemon: whoever kills by size alone would kill that.
+    // Each is smaller than the daemon: a killer that judges by size alone would kill the daemon.
     const small = 'for n in $(seq 60); do head -c 8000000 /dev/zero | tail -n 1 | sleep 3 & done; wait; exit 4';
     expect(await sandbox.run({ command: small })).toMatchObject({ status: 'completed', exit_code: 4 });
     await endWatch();
@@ -69,7 +75,7 @@ test(
 );
 
 test(
-  'PROMISE-7 a fork bomb takes every process there is, and the daemon answers until it is ended',
+  'PROMISE-7 a fork bomb takes every free process, and the daemon answers until the bomb is ended',
   async ({ sandbox }) => {
     const endBystanders = await bystanders(sandbox);
     const endWatch = watchHealth(sandbox);
@@ -77,14 +83,14 @@ test(
     const bomb = await sandbox.start({ command: 'echo lit; b() { b | b & b; }; b 2>/dev/null', shell: 'bash' });
     await until('there is no process left', async () => {
       const reply = await sandbox.request('POST /v2/commands', { command: 'true', timeout: 1 });
-      // Whoever finds room for a moment runs; nobody is told anything but that or the truth.
+      // A command that gets a slot runs; every answer reports its true state.
       if (reply.status === 200)
         expect(['completed', 'running', 'failed', 'killed']).toContain(reply.body.data['status']);
       else expect(reply.status).toBe(429);
       return reply.status === 429;
     });
 
-    // A machine that is busy with it may need a second round, and is told so.
+    // A busy machine may need a second round, which kill reports.
     await until(
       'it is put out',
       async () => {
@@ -94,7 +100,7 @@ test(
       },
       30_000,
     );
-    // Who found room meanwhile may just be ending.
+    // A command that got a slot meanwhile may still be ending.
     await until('nothing of it is left', () => sandbox.processes().length <= before);
     await endWatch();
     await endBystanders();
@@ -104,7 +110,29 @@ test(
 );
 
 test(
-  'PROMISE-7 a full disk refuses new commands alone; what runs goes on, and can make room again',
+  'PROMISE-7 a daemon that was idle serves while no process and no thread can be started',
+  async ({ sandbox }) => {
+    const daemon = sandbox.daemonPid;
+    // The runtime would end idle threads of its compiler and collector, and abort when it cannot start them again.
+    const names = threadNames(daemon).join('');
+    expect(names).toContain('HTTP Client');
+    expect(names).not.toMatch(/JIT|Heap|Collector/);
+    limitProcesses(sandbox, 1);
+    // So many requests get the code of their routes compiled.
+    for (let n = 0; n < 300; n++) {
+      await sandbox.ok('GET /v2/commands');
+      await sandbox.ok('GET /v2/fs/list?path=/');
+      await sandbox.ok('GET /v2/sandbox');
+    }
+    expect(sandbox.daemonPid).toBe(daemon);
+    limitProcesses(sandbox, 100);
+    await servesAsBefore(sandbox);
+  },
+  confined({ processes: 100 }),
+);
+
+test(
+  'PROMISE-7 a full disk refuses only new commands; running ones continue, and can free space',
   async ({ sandbox }) => {
     const home = homeOf(sandbox);
     const shell = await sandbox.start({ command: 'echo ready; while read line; do eval "$line"; done', cwd: home });
@@ -112,7 +140,7 @@ test(
     await started(sandbox, shell);
     const endWatch = watchHealth(sandbox);
     const filled = await sandbox.run({ command: 'cat /dev/zero > filler', cwd: home });
-    // What it says of that has no room either: it is counted, and not told as if nothing had been said.
+    // The error message has no room either: it is counted as lost output.
     expect(filled).toMatchObject({
       status: 'completed',
       exit_code: 1,
@@ -134,7 +162,7 @@ test(
 );
 
 test(
-  'PROMISE-7 kill -9 -1 by the default account ends its own commands, each told as killed, and nothing of the daemon',
+  'PROMISE-7 kill -9 -1 by the default account ends its own commands, each reported as killed, and spares the daemon',
   async ({ sandbox }) => {
     const victims = await Promise.all([
       sandbox.start({ command: 'echo here; sleep 1000' }),
@@ -162,11 +190,12 @@ test(
 const asPid1 = asTestAccount({ expectedWarnings: ['started again by init'] });
 
 test(
-  'PROMISE-7 kill -9 -1 by the account of the daemon itself: it is back at once, and invents no exit code',
+  'PROMISE-7 after kill -9 -1 by the daemon’s own account the daemon is back at once, and invents no exit code',
   async ({ sandbox }) => {
     const id = await sandbox.start({ command: 'echo here; read line', cwd: '/' });
     await started(sandbox, id);
-    await sandbox.request('POST /v2/commands', { command: 'kill -9 -1', cwd: '/' }).catch(() => null); // No answer came.
+    // No answer arrived.
+    await sandbox.request('POST /v2/commands', { command: 'kill -9 -1', cwd: '/' }).catch(() => null);
     await sandbox.served();
 
     expect(await sandbox.ended(id)).toMatchObject({ status: 'lost', exit_code: null, oom_killed: null });

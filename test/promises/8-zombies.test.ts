@@ -1,4 +1,4 @@
-/** Promise 8: no zombie outlives a second, as PID 1 and not. */
+/** Promise 8: no zombie outlives a second, whether or not the daemon is PID 1. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { expect, test, type Sandbox } from '../harness/sandbox.ts';
 import { until } from '../harness/until.ts';
@@ -6,7 +6,7 @@ import { until } from '../harness/until.ts';
 const orphans = 'for n in 1 2 3 4 5 6 7 8 9 10; do (setsid sleep 0.0$n &); (true &); done; exit 0';
 const longestMs = 1000;
 
-/** Dead processes that nobody has reaped, among the descendants of init. */
+/** The unreaped dead processes among the descendants of init. */
 function zombies(sandbox: Sandbox): string[] {
   const stats = readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))
@@ -24,7 +24,7 @@ function readStat(pid: string) {
     const [state = '', parent] = line.slice(line.lastIndexOf(')') + 2).split(' ');
     return { pid: Number(pid), state, parent: Number(parent), line };
   } catch {
-    return null; // It ended while we looked.
+    return null; // The process ended during the read.
   }
 }
 
@@ -33,7 +33,7 @@ async function leavesNone({ sandbox }: { sandbox: Sandbox }): Promise<void> {
     await Promise.all(Array.from({ length: 10 }, () => sandbox.run({ command: orphans })));
     await until('every zombie is reaped', () => zombies(sandbox).length === 0, longestMs);
   }
-  // Those whose command goes on fall to its keeper, all others to init.
+  // Orphans of a running command go to its keeper, all others to init.
   const running = await sandbox.start({ command: `(${orphans}); echo left; read line` });
   await until('they were left', async () => (await sandbox.ok(`GET /v2/commands/${running}`))['stdout'] === 'left\n');
   await until('every zombie is reaped', () => zombies(sandbox).length === 0, longestMs);
@@ -47,7 +47,7 @@ test('PROMISE-8 orphans are reaped when the daemon is an ordinary process', leav
 test(
   'PROMISE-8 orphans are reaped when the daemon is PID 1',
   async ({ sandbox }) => {
-    expect((await sandbox.run({ command: 'cat /proc/1/comm' }))['stdout']).toBe('sandboxd-init\n');
+    expect((await sandbox.run({ command: 'cat /proc/1/comm' }))['stdout']).toBe('boxkeep-init\n');
     await leavesNone({ sandbox });
   },
   { launcher: ['unshare', '--pid', '--fork', '--mount-proc', '--kill-child'] },

@@ -1,4 +1,4 @@
-/** What the built files hold: a static program for its architecture, and everything that its daemon needs. */
+/** The content of the built files: a static program for its architecture, and everything that its daemon needs. */
 import { expect, test } from 'bun:test';
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
@@ -9,7 +9,7 @@ import { repositoryRoot } from '../harness/sandbox.ts';
 const trailerBytes = 64;
 const rowBytes = 32;
 
-/** Reads a release by the description in native/README.md, and by nothing that has made it. */
+/** Reads a release by the description in native/README.md, independent of the code that builds it. */
 function readRelease(name: string): { program: Buffer; files: Map<string, Buffer> } {
   const release = readFileSync(join(repositoryRoot, 'dist', name));
   const trailer = release.subarray(-trailerBytes);
@@ -34,16 +34,16 @@ function readRows(payload: Buffer): { name: string; size: number }[] {
 }
 
 test.each([
-  ['sandboxd', process.arch as 'x64' | 'arm64'],
-  ['sandboxd-arm64', 'arm64' as const],
-])('dist/%s is static, for %s, and carries all that its daemon loads', (name, machine) => {
+  ['boxkeep', process.arch as 'x64' | 'arm64'],
+  ['boxkeep-arm64', 'arm64' as const],
+])('dist/%s is static, for %s, and contains everything its daemon loads', (name, machine) => {
   const { program, files } = readRelease(name);
   expect(readElf(program)).toEqual({ machine, interpreter: null, needed: [] });
   const elves = new Map([...files].map(([file, bytes]) => [file, readElf(bytes)]));
   expect([...elves.values()].map((elf) => elf.machine)).toEqual(Array.from({ length: files.size }, () => machine));
   const daemon = elves.get('daemon');
   expect(daemon?.interpreter).toMatch(/\/ld-linux-[\w-]+\.so\.\d$/);
-  expect(elves.get('sandboxd-daemon')).toMatchObject({ interpreter: null, needed: [] });
+  expect(elves.get('boxkeep-daemon')).toMatchObject({ interpreter: null, needed: [] });
   const loader = daemon?.interpreter?.split('/').at(-1);
   const needed = [...elves.values()].flatMap((elf) => elf.needed);
   expect(needed).toContain('libc.so.6');

@@ -1,4 +1,4 @@
-/** Roots as bare as an image can be, and the built program started in them as PID 1. */
+/** Minimal root file systems, in which the built program runs as PID 1. */
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
 import { chmodSync, copyFileSync, cpSync, linkSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -15,20 +15,20 @@ export interface Outcome {
 
 const endsWithinMs = 8000;
 
-/** What is mounted before the root is entered; the shell that does it stands in the root, as seen from outside. */
+/** Mounts before chroot; the shell that mounts has the root as its working directory. */
 const enter = 'cd "$1" && shift && eval "$1" && shift && exec chroot "$@"';
 const withProc = 'mount -t proc proc proc';
 
 export interface RootOptions {
-  /** Shell commands that mount what the root is to have beside /proc. */
+  /** Shell commands that mount the root's file systems besides /proc. */
   readonly mounts?: string;
   readonly proc?: boolean;
-  /** uid and gid; root otherwise. */
+  /** The uid and gid; root by default. */
   readonly account?: number;
 }
 
 export class Root implements Disposable {
-  readonly directory = mkdtempSync(join(tmpdir(), 'sandboxd-root-'));
+  readonly directory = mkdtempSync(join(tmpdir(), 'boxkeep-root-'));
   readonly #options: RootOptions;
 
   constructor(options: RootOptions = {}) {
@@ -36,7 +36,7 @@ export class Root implements Disposable {
     this.#options = options;
     chmodSync(this.directory, 0o755);
     mkdirSync(join(this.directory, 'proc'));
-    copyFileSync(join(repositoryRoot, 'dist/sandboxd'), join(this.directory, 'sandboxd'));
+    copyFileSync(join(repositoryRoot, 'dist/boxkeep'), join(this.directory, 'boxkeep'));
   }
 
   /** Makes a directory in the root. */
@@ -46,14 +46,14 @@ export class Root implements Disposable {
     return this;
   }
 
-  /** Copies a file of a Debian package into the root, where it is in the package or elsewhere. */
+  /** Copies a file of a Debian package into the root, at the same or another path. */
   copy(from: string, to = from): this {
     this.add(dirname(to));
     cpSync(join(debianFiles(), from), join(this.directory, to), { dereference: true });
     return this;
   }
 
-  /** busybox and all of its names. */
+  /** Installs busybox under all of its names. */
   addBusybox(): this {
     this.copy('bin/busybox');
     const busybox = join(this.directory, 'bin/busybox');
@@ -62,7 +62,7 @@ export class Root implements Disposable {
     return this;
   }
 
-  /** The program in the root, in PID and mount namespaces of its own. */
+  /** The program in the root, in separate PID and mount namespaces. */
   command(...args: string[]): string[] {
     const { mounts = ':', proc = true, account } = this.#options;
     const ids = account === undefined ? [] : [`--userspec=${account}:${account}`, '--groups='];
@@ -81,7 +81,7 @@ export class Root implements Disposable {
   }
 
   async start(...flags: string[]): Promise<Daemon> {
-    const daemon = new Daemon(this.#spawn(['/sandboxd', 'start', '--port', '0', ...flags]));
+    const daemon = new Daemon(this.#spawn(['/boxkeep', 'start', '--port', '0', ...flags]));
     await daemon.served();
     return daemon;
   }
@@ -128,14 +128,14 @@ export class Daemon implements AsyncDisposable {
   }
 
   get daemonPid(): number {
-    return childrenOf(this.initPid).find((pid) => nameOf(pid) === 'sandboxd-daemon') ?? 0;
+    return childrenOf(this.initPid).find((pid) => nameOf(pid) === 'boxkeep-daemon') ?? 0;
   }
 
-  /** Every process of the namespace by its name, but a keeper that waits for the next command; a zombie is one. */
+  /** Every process of the namespace by name, except a keeper that waits for the next command; zombies count. */
   processes(): string[] {
     const all = [this.initPid];
     for (const pid of all) all.push(...childrenOf(pid));
-    return all.map(nameOf).filter((name) => name !== 'sandboxd-spare');
+    return all.map(nameOf).filter((name) => name !== 'boxkeep-spare');
   }
 
   /** The files that the daemon runs from, with their paths from outside. */
@@ -158,7 +158,7 @@ export class Daemon implements AsyncDisposable {
     return (await this.post('/v2/commands', { command, args, shell: 'none' })).data;
   }
 
-  /** Sends a signal to PID 1 as a supervisor does, and tells the exit code and how long the end took. */
+  /** Sends a signal to PID 1 as a supervisor does, and returns the exit code and the duration. */
   async end(signal: NodeJS.Signals): Promise<{ code: number | null; isInTime: boolean }> {
     const started = performance.now();
     process.kill(this.initPid, signal);
@@ -182,6 +182,6 @@ function readProcess(pid: number, file: string): string {
   try {
     return readFileSync(`/proc/${pid}/${file}`, 'utf8');
   } catch {
-    return ''; // It ended while we looked.
+    return ''; // The process ended during the read.
   }
 }

@@ -1,18 +1,16 @@
-/** The one file runs in any image: in each of these roots, as PID 1, without anything of the machine's own. */
-import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
+/** The one file runs in any image: in each of these roots, as PID 1, without any file of the machine. */
+import { afterAll, describe, expect, test } from 'bun:test';
 import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { until } from '../harness/until.ts';
 import { Root } from './root.ts';
 
-setDefaultTimeout(60_000);
-
 interface Kind {
   readonly make: () => Root;
-  /** Where the program unpacks itself, and where the daemon keeps its commands. */
+  /** The directory that the program unpacks itself into, and the one where the daemon keeps its commands. */
   readonly unpacksInto: string;
   readonly keepsIn: string;
-  /** A script that leaves an orphan to end by itself; null where there is no shell. */
+  /** A script that leaves an orphan, which ends by itself; null without a shell. */
   readonly orphans: string | null;
 }
 
@@ -21,9 +19,9 @@ const glibcLoader = process.arch === 'arm64' ? 'lib/ld-linux-aarch64.so.1' : 'li
 const muslLoader = `lib/ld-musl-${process.arch === 'arm64' ? 'aarch64' : 'x86_64'}.so.1`;
 const readOnly = 'mount --bind . . && cd . && mount -o remount,bind,ro "$PWD" && cd "$PWD"';
 const nullDevice = 'mkdir -p dev && touch dev/null && mount --bind /dev/null dev/null';
-/** A shell sets /dev/null before a job in the background, and not every root has one; this one forks by itself. */
+/** A shell opens /dev/null for a background job, and not every root has one; this program forks by itself. */
 const timeoutForks = 'timeout 5 sh -c "exit 3"';
-const inVar = { unpacksInto: '/var/lib/sandboxd/bin', keepsIn: '/var/lib/sandboxd/', orphans: timeoutForks };
+const inVar = { unpacksInto: '/var/lib/boxkeep/bin', keepsIn: '/var/lib/boxkeep/', orphans: timeoutForks };
 
 const kinds: Readonly<Record<string, Kind>> = {
   'a root with glibc and no libstdc++': {
@@ -36,28 +34,28 @@ const kinds: Readonly<Record<string, Kind>> = {
         .copy('bin/dash', 'bin/sh'),
   },
   'a root with musl and no glibc': { ...inVar, make: () => new Root().addBusybox().copy(muslLoader) },
-  'a root with busybox alone': { ...inVar, make: () => new Root().addBusybox() },
-  'a root with nothing but the program and /proc': { ...inVar, make: () => new Root(), orphans: null },
+  'a root with only busybox': { ...inVar, make: () => new Root().addBusybox() },
+  'a root with only the program and /proc': { ...inVar, make: () => new Root(), orphans: null },
   'a read-only root with a writable /run': {
     make: () => new Root({ mounts: `${readOnly} && mount -t tmpfs tmpfs run` }).addBusybox().add('run'),
-    unpacksInto: '/run/sandboxd/bin',
-    keepsIn: '/run/sandboxd/',
+    unpacksInto: '/run/boxkeep/bin',
+    keepsIn: '/run/boxkeep/',
     orphans: timeoutForks,
   },
-  'a read-only root with a /tmp that is noexec': {
+  'a read-only root with a noexec /tmp': {
     make: () =>
       new Root({ mounts: `${readOnly} && mount -t tmpfs -o noexec tmpfs tmp && mount -t tmpfs tmpfs dev/shm` })
         .addBusybox()
         .add('tmp')
         .add('dev/shm'),
-    unpacksInto: '/dev/shm/sandboxd-bin-0',
-    keepsIn: '/tmp/sandboxd-0-',
+    unpacksInto: '/dev/shm/boxkeep-bin-0',
+    keepsIn: '/tmp/boxkeep-0-',
     orphans: timeoutForks,
   },
-  'a root whose program runs without privilege': {
+  'a root whose program runs unprivileged': {
     make: () => new Root({ account: 61234 }).addBusybox().add('tmp', 0o1777),
-    unpacksInto: '/tmp/sandboxd-bin-61234',
-    keepsIn: '/tmp/sandboxd-61234-',
+    unpacksInto: '/tmp/boxkeep-bin-61234',
+    keepsIn: '/tmp/boxkeep-61234-',
     orphans: timeoutForks,
   },
 };
@@ -66,33 +64,33 @@ describe.each(Object.entries(kinds))('%s', (_, { make, unpacksInto, keepsIn, orp
   const root = make();
   afterAll(() => root[Symbol.dispose]());
 
-  test('IMG-30 many first starts at once all work', async () => {
-    const outcomes = await Promise.all(Array.from({ length: 8 }, () => root.run('/sandboxd', 'version')));
+  test('IMG-30 many concurrent first starts all work', async () => {
+    const outcomes = await Promise.all(Array.from({ length: 8 }, () => root.run('/boxkeep', 'version')));
     expect(outcomes).toEqual(
       Array.from({ length: 8 }, () => ({ code: 0, stdout: expect.stringMatching(/^\d+\.\d+\.\d+/), stderr: '' })),
     );
   });
 
-  test('IMG-30 the daemon runs from its own files, and from nothing of the image', async () => {
+  test('IMG-30 the daemon runs from its own files, and uses none of the image', async () => {
     await using daemon = await root.start();
     const files = daemon.mappedFiles();
     expect(files).toContainEqual(expect.stringMatching(/\/libc\.so\.6$/));
-    expect(files.filter((path) => !path.includes(`${unpacksInto}/sandboxd-`))).toEqual([]);
+    expect(files.filter((path) => !path.includes(`${unpacksInto}/boxkeep-`))).toEqual([]);
     const response = await fetch(`${daemon.url}/v2/sandbox`, { keepalive: false });
     const { data } = (await response.json()) as { data: { pid: number; runtime_dir: string } };
     expect(data.runtime_dir).toStartWith(keepsIn);
-    expect(daemon.processes()).toEqual(['sandboxd-init', 'sandboxd-daemon']);
+    expect(daemon.processes()).toEqual(['boxkeep-init', 'boxkeep-daemon']);
     expect(daemon.stderr).toBe('');
   });
 
-  test('a program runs without a shell, and its exit code comes back', async () => {
+  test('a program runs without a shell, and its exit code is returned', async () => {
     await using daemon = await root.start();
-    expect(await daemon.run('/sandboxd', 'version')).toMatchObject({
+    expect(await daemon.run('/boxkeep', 'version')).toMatchObject({
       status: 'completed',
       exit_code: 0,
       stdout: expect.stringMatching(/^\d+\.\d+\.\d+/),
     });
-    expect(await daemon.run('/sandboxd', 'dance')).toMatchObject({ status: 'completed', exit_code: 2 });
+    expect(await daemon.run('/boxkeep', 'dance')).toMatchObject({ status: 'completed', exit_code: 2 });
     expect(await daemon.run('/not/there')).toMatchObject({
       status: 'failed',
       error: { errno_name: 'ENOENT' },
@@ -101,7 +99,7 @@ describe.each(Object.entries(kinds))('%s', (_, { make, unpacksInto, keepsIn, orp
   });
 
   test(
-    orphans ? 'a shell command runs, and leaves no zombie' : 'a shell command is refused, and says why',
+    orphans ? 'a shell command runs, and leaves no zombie' : 'a shell command is refused with the reason',
     async () => {
       await using daemon = await root.start();
       const reply = await daemon.post('/v2/commands', { command: `${orphans}; echo out; echo err >&2; exit 7` });
@@ -124,18 +122,18 @@ describe.each(Object.entries(kinds))('%s', (_, { make, unpacksInto, keepsIn, orp
     expect(await daemon.end('SIGTERM')).toEqual({ code: 0, isInTime: true });
   });
 
-  test.each(['SIGINT', 'SIGHUP'] as const)('so does %s', async (signal) => {
+  test.each(['SIGINT', 'SIGHUP'] as const)('%s to PID 1 ends everything in time, with exit code 0', async (signal) => {
     await using daemon = await root.start();
     expect(await daemon.end(signal)).toEqual({ code: 0, isInTime: true });
   });
 
-  test('other signals are the daemon’s, and do no harm', async () => {
+  test('other signals are forwarded to the daemon, and do no harm', async () => {
     await using daemon = await root.start();
     process.kill(daemon.initPid, 'SIGWINCH');
-    expect(await daemon.run('/sandboxd', 'version')).toMatchObject({ exit_code: 0 });
+    expect(await daemon.run('/boxkeep', 'version')).toMatchObject({ exit_code: 0 });
   });
 
-  test('the daemon that was killed comes back', async () => {
+  test('a killed daemon is restarted', async () => {
     await using daemon = await root.start();
     const before = daemon.daemonPid;
     process.kill(before, 'SIGKILL');
@@ -149,46 +147,46 @@ describe.each(Object.entries(kinds))('%s', (_, { make, unpacksInto, keepsIn, orp
   });
 });
 
-describe('what cannot work says why in one line', () => {
-  test('no /proc', async () => {
+describe('an impossible start gives one line with the reason', () => {
+  test('without /proc, each verb names the missing mount', async () => {
     using root = new Root({ proc: false });
     for (const verb of ['start', 'version', 'doctor']) {
-      expect(await root.run('/sandboxd', verb)).toEqual({
+      expect(await root.run('/boxkeep', verb)).toEqual({
         code: 1,
         stdout: '',
-        stderr: 'sandboxd: cannot open /proc/self/exe (No such file or directory): mount /proc first\n',
+        stderr: 'boxkeep: cannot open /proc/self/exe (No such file or directory): mount /proc first\n',
       });
     }
   });
 
-  test('no place to unpack to', async () => {
+  test('without a writable directory, start names each place that was tried', async () => {
     using root = new Root({ mounts: readOnly });
-    expect(await root.run('/sandboxd', 'start')).toEqual({
+    expect(await root.run('/boxkeep', 'start')).toEqual({
       code: 1,
       stdout: '',
       stderr:
-        'sandboxd: nowhere to unpack the daemon: /var/lib/sandboxd/bin (Read-only file system), ' +
-        '/run/sandboxd/bin (Read-only file system), /tmp/sandboxd-bin-0 (No such file or directory), ' +
-        '/dev/shm/sandboxd-bin-0 (No such file or directory); set TMPDIR to a directory with room for it\n',
+        'boxkeep: nowhere to unpack the daemon: /var/lib/boxkeep/bin (Read-only file system), ' +
+        '/run/boxkeep/bin (Read-only file system), /tmp/boxkeep-bin-0 (No such file or directory), ' +
+        '/dev/shm/boxkeep-bin-0 (No such file or directory); set TMPDIR to a directory with room for it\n',
     });
   });
 
-  test('no room, and nothing is left behind', async () => {
+  test('on a full file system the start fails, and nothing is left behind', async () => {
     using root = new Root({ mounts: `${readOnly} && mount -t tmpfs -o size=20m tmpfs run` }).add('run');
-    expect(await root.run('/sandboxd', 'version')).toMatchObject({
+    expect(await root.run('/boxkeep', 'version')).toMatchObject({
       code: 1,
-      stderr: expect.stringContaining('/run/sandboxd/bin (No space left on device)'),
+      stderr: expect.stringContaining('/run/boxkeep/bin (No space left on device)'),
     });
   });
 });
 
-test('a start finds the files of the one before it', async () => {
+test('a start reuses the files of the previous one', async () => {
   using root = new Root();
-  const place = join(root.directory, 'var/lib/sandboxd/bin');
-  await root.run('/sandboxd', 'version');
+  const place = join(root.directory, 'var/lib/boxkeep/bin');
+  await root.run('/boxkeep', 'version');
   const [version = ''] = readdirSync(place);
   const files = () => readdirSync(join(place, version)).map((name) => statSync(join(place, version, name)).ino);
   const before = files();
-  await root.run('/sandboxd', 'version');
+  await root.run('/boxkeep', 'version');
   expect(files()).toEqual(before);
 });

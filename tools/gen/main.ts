@@ -1,19 +1,22 @@
-/** Emits what is generated and committed: spec/*.json and docs/reference. With --check it only compares. */
+/** Writes the generated files that are committed: spec/*.json, docs/reference and the types of the console. With --check it only compares. */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { describeSurface, surfaceNames } from '../../daemon/src/api.ts';
+import { describeSurface, describeTools, surfaceNames } from '../../daemon/src/api.ts';
 import { describeSettings } from '../../daemon/src/config.ts';
+import { typesOfAnswers } from './answer-types.ts';
 import { referenceOfRoutes, referenceOfSettings } from './reference.ts';
 
 const root = dirname(dirname(import.meta.dirname));
 const isCheck = process.argv.includes('--check');
 
 const files = new Map<string, string>([['spec/config.json', asJson(describeSettings())]]);
+files.set('spec/mcp-tools.json', asJson(await describeTools()));
 files.set('docs/reference/settings.md', referenceOfSettings(describeSettings()));
 for (const surface of surfaceNames) {
   const document = await describeSurface(surface);
   files.set(`spec/${surface}.json`, asJson(document));
   files.set(`docs/reference/${surface}.md`, referenceOfRoutes(document));
+  if (surface === 'v2') files.set('console/src/answers.ts', typesOfAnswers(document));
 }
 
 const stale = [...files].filter(([path, content]) => current(path) !== content).map(([path]) => path);

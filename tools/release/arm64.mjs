@@ -1,4 +1,4 @@
-/** What a build for arm64 needs on a machine that is not one: a compiler, two libraries, a glibc and the runtime. */
+/** Prepares an arm64 cross build: a compiler, two libraries, a glibc and the runtime. */
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
@@ -13,7 +13,7 @@ const musl = 'lib/aarch64-linux-musl';
 
 /**
  * @returns {{arch: string, runtime: string, glibcRoot: string, cross: import('../../native/build.mjs').Cross}}
- * `glibcRoot` holds the libraries that the release carries; `runtime` is bun for that machine.
+ * `glibcRoot` holds the libraries that the release carries; `runtime` is bun for arm64.
  */
 export function prepareArm64() {
   provideCrossCompiler();
@@ -34,7 +34,7 @@ export function prepareArm64() {
   return { arch: 'arm64', runtime: fetchRuntime(), glibcRoot: root, cross };
 }
 
-/** musl's own specs turn a gcc into a musl-gcc; they name places of an installed package. */
+/** musl's own specs turn a gcc into a musl-gcc. The specs contain paths of an installed package, which are replaced. */
 function writeSpecs(root) {
   const specs = readFileSync(join(root, 'usr', musl, 'musl-gcc.specs'), 'utf8');
   const path = join(folder, 'musl-gcc.specs');
@@ -47,7 +47,7 @@ function writeSpecs(root) {
   return path;
 }
 
-/** The package of the other machine is in the lockfile, and npm leaves it out on this one. */
+/** The lockfile lists the arm64 package, but npm does not install it on this machine. */
 function fetchRuntime() {
   const { version, integrity } = JSON.parse(readFileSync(join(repositoryRoot, 'package-lock.json'), 'utf8')).packages[
     `node_modules/${runtimePackage}`

@@ -1,4 +1,4 @@
-/** Debian packages of any architecture, unpacked into a folder: nothing is installed, and apt's own state stays as it is. */
+/** Unpacks Debian packages of any architecture into a folder, without installing them or changing apt's state. */
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -35,7 +35,7 @@ export function unpackDebian({ architecture, packages, folder }) {
   return root;
 }
 
-/** With lists and caches of its own, so that the machine need not know the architecture. */
+/** Uses separate lists and caches, so that the machine need not have the architecture enabled. */
 function download(folder, architecture, packages) {
   const options = {
     'APT::Architecture': architecture,

@@ -1,8 +1,8 @@
-/** Reads what an ELF file of 64 bits says of itself: its machine, its loader and the libraries that it needs. */
+/** Reads the machine, the loader and the needed libraries from a 64-bit ELF file. */
 
 export interface Elf {
   readonly machine: 'x64' | 'arm64' | 'other';
-  /** The loader it names; null for a static program and for a library. */
+  /** The loader that the file names. Null for a static program and for a library. */
   readonly interpreter: string | null;
   readonly needed: readonly string[];
 }
@@ -67,7 +67,7 @@ function readDynamic(file: Buffer, { offset, fileBytes }: Segment): { tag: numbe
   }));
 }
 
-/** Where in the file the byte is that is loaded to an address. */
+/** The file offset of the byte that is loaded at an address. */
 function offsetOf(address: number, segments: readonly Segment[]): number {
   const segment = segments.find(
     ({ type, address: start, fileBytes }) =>

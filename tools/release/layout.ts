@@ -1,4 +1,4 @@
-/** Lays out a release: the native program, the files it carries compressed behind it, and the trailer (native/README.md). */
+/** Builds a release file: the native program, the compressed files, and the trailer (native/README.md). */
 import { createHash } from 'node:crypto';
 import { constants, zstdCompressSync } from 'node:zlib';
 
@@ -17,16 +17,16 @@ export interface Trailer {
 
 export const nameBytes = 24;
 const magic = 'SVCPAYL2';
-/** Level 12 takes twice as long for one part in eighty, level 19 thirty times as long for one in ten. */
+/** Level 12 takes twice the time to save one part in eighty, level 19 thirty times the time to save one in ten. */
 const compressionLevel = 9;
-/** The window is what unpacking costs in memory. */
+/** Unpacking needs this much memory. */
 const windowLog = 22;
 
 export function layOutRelease(program: Uint8Array, files: readonly CarriedFile[]): Buffer {
   return joinRelease(program, files, encodePayload(files));
 }
 
-/** With a payload and numbers that may be wrong, for those who want to see a damaged release refused. */
+/** Accepts a damaged payload and wrong numbers, for tests that a damaged release is refused. */
 export function joinRelease(
   program: Uint8Array,
   files: readonly CarriedFile[],
@@ -47,7 +47,7 @@ export function encodePayload(files: readonly CarriedFile[]): Buffer {
   return Buffer.concat([encodeTable(files), compress(Buffer.concat(files.map(({ bytes }) => bytes)))]);
 }
 
-/** The number of files; then of each its size and its name, padded with zeroes. */
+/** The number of files. Then the size and the name of each file, padded with zeroes. */
 export function encodeTable(files: readonly CarriedFile[]): Buffer {
   const count = Buffer.alloc(8);
   count.writeBigUInt64LE(BigInt(files.length));
@@ -60,7 +60,7 @@ export function encodeTable(files: readonly CarriedFile[]): Buffer {
   return Buffer.concat([count, ...rows]);
 }
 
-/** With a checksum of the content inside, which is compared while it is unpacked. */
+/** Includes a checksum of the content, which is verified while unpacking. */
 export function compress(content: Uint8Array): Buffer {
   return zstdCompressSync(content, {
     params: {

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { readElf, type Elf } from './elf.ts';
 import { layOutRelease, type CarriedFile } from './layout.ts';
 
-/** What the native program runs, and the name under which processes of the daemon are listed. */
-const loaderName = 'sandboxd-daemon';
+/** The program that the native program runs, and the process name of the daemon. */
+const loaderName = 'boxkeep-daemon';
 const daemonName = 'daemon';
 
 const triplets: Readonly<Record<Elf['machine'], string>> = {

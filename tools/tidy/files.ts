@@ -1,19 +1,19 @@
-/** The files of the repository as the tidy rules see them: everything that is written by hand or committed. */
+/** Lists the repository's files for the tidy rules: all files that are handwritten or committed. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { repositoryRoot } from '../repository.mjs';
 
 export interface SourceFile {
-  /** From the root of the repository, with slashes. */
+  /** Relative to the root of the repository, with slashes. */
   readonly path: string;
   readonly text: string;
 }
 
-/** What is made, not written. Mirrors .gitignore. */
+/** Generated directories. Mirrors .gitignore. */
 const made = new Set(['node_modules', '.git', 'dist', 'coverage']);
 const madePaths = [/^native\/build$/, /^examples\/[^/]+\/build$/];
 
-/** Pictures, archives and the like: no rule reads them. */
+/** Pictures, archives and similar files: documents may name them, and no rule reads them. */
 const binary = /\.(png|jpg|jpeg|gif|ico|gz|tar|zst|zip|woff2?|wasm|so|o|a)$/;
 
 export function repositoryFiles(folder = ''): SourceFile[] {
@@ -21,7 +21,7 @@ export function repositoryFiles(folder = ''): SourceFile[] {
     const path = folder === '' ? entry.name : `${folder}/${entry.name}`;
     if (made.has(entry.name) || madePaths.some((pattern) => pattern.test(path))) return [];
     if (entry.isDirectory()) return repositoryFiles(path);
-    if (!entry.isFile() || binary.test(path)) return [];
-    return [{ path, text: readFileSync(join(repositoryRoot, path), 'utf8') }];
+    if (!entry.isFile()) return [];
+    return [{ path, text: binary.test(path) ? '' : readFileSync(join(repositoryRoot, path), 'utf8') }];
   });
 }

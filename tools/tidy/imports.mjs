@@ -1,4 +1,4 @@
-/** Runs the import rules of .dependency-cruiser.cjs and refuses to trust a run that saw too few files. */
+/** Runs the import rules of .dependency-cruiser.cjs, and fails if the checker saw too few files. */
 import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
@@ -9,7 +9,7 @@ const sources = 'daemon/src';
 const roots = [sources, 'console/src', 'test', 'bench'];
 
 /**
- * Counted by walking, without the checker, so that a blind checker is noticed.
+ * Lists the files without the checker, so that a checker that misses files is noticed.
  * @returns {string[]}
  */
 export function typescriptFiles(root, folder = sources) {
@@ -24,7 +24,7 @@ export function typescriptFiles(root, folder = sources) {
 }
 
 /**
- * The checker's own report on one tree.
+ * The checker's report on one tree.
  * @returns {{modules: {source: string}[], summary: {violations: {rule: {name: string}, from: string, to: string}[]}}}
  */
 export function cruise(root) {
@@ -50,7 +50,7 @@ export function cruise(root) {
 }
 
 /**
- * One line per broken rule, and one when the report covers fewer files than there are.
+ * One line per broken rule, and one line when the report covers fewer files than exist.
  * @param {ReturnType<typeof cruise>} report
  * @param {string[]} expected
  */

@@ -1,4 +1,4 @@
-/** The repository keeps its own rules, and each rule finds what it is there to find. */
+/** The repository obeys its own rules, and each rule reports its violations. */
 import { expect, test } from 'bun:test';
 import { repositoryFiles } from './files.ts';
 import * as rules from './rules.ts';
@@ -7,7 +7,7 @@ const files = repositoryFiles();
 const manifest = (version: string, dependencies = {}): string => JSON.stringify({ version, dependencies });
 const requirement = { text: 'x', plane: 'http', status: 'covered' };
 
-/** Each rule with a small repository that breaks it, and how its complaints begin. */
+/** Each rule with a small repository that breaks the rule, and the start of its reports. */
 const cases = {
   opensWithSentence: {
     planted: {
@@ -43,14 +43,51 @@ const cases = {
     planted: { 'daemon/src/core/a.ts': 'import.meta.dirname\n', 'daemon/src/platform/a.ts': 'import.meta.dirname\n' },
     says: ['daemon/src/core/a.ts:1:'],
   },
+  coreKnowsNoWire: {
+    planted: {
+      'daemon/src/core/a/a.ts': "const hint = 'see /v2/watch';\nconst facts = { errno_name: code };\n",
+      'daemon/src/core/ops/packages.ts': 'const env = { npm_config_offline: true };\n',
+      'daemon/src/kit/a.ts': "const hint = 'POST /watch starts a watcher';\n  readonly home_dir?: string;\n",
+      'daemon/src/kit/b.ts':
+        "const code = isLate ? 'timed_out' : 'hard_timeout';\nconst by = { errnoName: some_name };\n",
+      'daemon/src/http/a.ts': "const route = 'GET /v2/watch';\nconst data = { home_dir: home };\n",
+    },
+    says: [
+      'daemon/src/core/a/a.ts:1: names a version',
+      'daemon/src/kit/a.ts:1: names a route',
+      'daemon/src/core/a/a.ts:2: has a key',
+      'daemon/src/kit/a.ts:2: has a key',
+    ],
+  },
   versionOnce: {
     planted: {
       'daemon/package.json': manifest('9.8.7'),
       'package-lock.json': JSON.stringify({ packages: { daemon: { version: '9.8.6' } } }),
-      'README.md': 'sandboxd 9.8.7\n',
+      'README.md': 'boxkeep 9.8.7\n',
       'CHANGELOG.md': '## 9.8.7\n',
     },
     says: ['README.md:', 'package-lock.json:'],
+  },
+  oldNameIsGone: {
+    planted: {
+      'a.md': `run ${'sandbox' + 'd'} start\n`,
+      [`bench/${'sandbox' + 'd'}.ts`]: 'a sandbox daemon\n',
+      'b.h': `#ifndef ${'SANDBOX' + 'D'}_B_H\n`,
+      'c.ts': 'interface SandboxDetail {}\n',
+    },
+    says: ['a.md:1:', `bench/${'sandbox' + 'd'}.ts:`, 'b.h:1:'],
+  },
+  classNamesAreUnique: {
+    planted: {
+      'daemon/src/kit/a.ts': 'export class Clock {}\nclass Other {}\n',
+      'daemon/src/core/b.ts': 'class Clock {}\n',
+      'test/harness/c.ts': 'export class Clock {}\n',
+    },
+    says: ['daemon/src/core/b.ts:'],
+  },
+  limitsAreCalledMax: {
+    planted: { 'a.ts': `const ${'mos' + 't'}Bytes = 1;\n`, 'b.ts': 'const maxBytes = 1; // at most Bytes\n' },
+    says: ['a.ts:1:'],
   },
   dependenciesHaveReasons: {
     planted: {
@@ -111,17 +148,17 @@ const cases = {
 for (const [name, { planted, says }] of Object.entries(cases)) {
   const rule = rules[name as keyof typeof cases];
 
-  test(`${name}: the repository keeps it`, () => {
+  test(`${name}: the repository obeys the rule`, () => {
     expect(rule(files)).toEqual([]);
   });
 
-  test(`${name}: what breaks it is named, and nothing else`, () => {
+  test(`${name}: violations are named, and nothing else`, () => {
     const problems = rule(Object.entries(planted).map(([path, text]) => ({ path, text })));
     expect(problems.map((line) => says.find((start) => line.startsWith(start)) ?? line)).toEqual(says);
   });
 }
 
-test('the repository is seen whole', () => {
+test('every file of the repository is checked', () => {
   const paths = files.map(({ path }) => path);
   expect(paths).toEqual(
     expect.arrayContaining(['package.json', 'daemon/src/main.ts', 'tools/tidy/rules.ts', '.oxlintrc.json']),

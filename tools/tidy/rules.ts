@@ -1,15 +1,15 @@
-/** The rules of the repository as functions: files in, one line for each problem out. */
+/** The rules of the repository as functions from files to problems, one line per problem. */
 import type { SourceFile } from './files.ts';
 
 export type Rule = (files: readonly SourceFile[]) => string[];
 
 const isSource = ({ path }: SourceFile): boolean => /\.(ts|mts|mjs|cjs|c|h)$/.test(path);
 const isShipped = ({ path }: SourceFile): boolean => path.startsWith('daemon/src/') && !path.endsWith('.test.ts');
-/** The specification is kept as it was given; the lockfile is npm's. */
+/** The specification is kept unchanged, and the lockfile belongs to npm. */
 const isOurs = ({ path }: SourceFile): boolean => !path.startsWith('test/contract/') && path !== 'package-lock.json';
 const isDocument = ({ path }: SourceFile): boolean => path.endsWith('.md') && !path.startsWith('docs/reference/');
 
-/** Each line of a file that matches, as `path:line: what`. */
+/** Each matching line of a file, as `path:line: what`. */
 function lines(files: readonly SourceFile[], pattern: RegExp, what: string): string[] {
   return files.flatMap(({ path, text }) =>
     text.split('\n').flatMap((line, index) => (pattern.test(line) ? [`${path}:${index + 1}: ${what}`] : [])),
@@ -22,7 +22,7 @@ export const opensWithSentence: Rule = (files) =>
     .filter(({ text }) => !/[.!?:]$/.test(firstSentence(text)) || firstSentence(text).split(' ').length < 3)
     .map(({ path }) => `${path}: does not open with a sentence that says what it is for`);
 
-/** The first paragraph of the comment that opens a file, without its marks. */
+/** The first paragraph of the comment that opens a file, without comment markers. */
 function firstSentence(text: string): string {
   const body = text.replace(/^#!.*\n/, '');
   const comment = /^\/\*\*?([\s\S]*?)\*\//.exec(body)?.[1] ?? /^(?:\/\/.*\n)+/.exec(body)?.[0] ?? '';
@@ -37,7 +37,7 @@ export const noUnfinishedWork: Rule = (files) =>
     'work that is left open',
   );
 
-/** Somebody's machine: where it keeps its files, and from where it takes its packages. */
+/** Places of one machine: its folders, and the registry from which it installs packages. */
 export const noForeignPlace: Rule = (files) => {
   const folder = ['', 'work'].join('/');
   const foreignPath = new RegExp(String.raw`\.\.\/shar${'ed'}\b|(?<![\w.}])${folder}(?=[/\s"'\x60),;]|$)`);
@@ -57,13 +57,41 @@ export const noSilentCatch: Rule = (files) =>
     .filter(({ text }) => /\bcatch\s*(?:\([^)]*\)\s*)?\{\s*\}|\.catch\(\s*\(\w*\)\s*=>\s*\{\s*\}\s*\)/.test(text))
     .map(({ path }) => `${path}: a catch without a word why`);
 
-/** The linter covers `Bun`; this covers what is no identifier. */
+/** The linter covers `Bun`. This rule covers expressions that are not identifiers. */
 export const runtimeInOnePlace: Rule = (files) =>
   lines(
     files.filter(isShipped).filter(({ path }) => !/^daemon\/src\/(platform\/|main\.ts$)/.test(path)),
     /\bimport\.meta\.(?:dir|dirname|file|filename|path|url|require)\b/,
     'files are found through platform/ only',
   );
+
+/** Files that read or write a format of Jupyter, ripgrep or npm, whose keys have underscores. */
+const foreignFormats = [
+  'core/code/backends/jupyter-messages.ts',
+  'core/code/backends/kernel.ts',
+  'core/code/backends/kernels.ts',
+  'core/code/backends/note.ts',
+  'core/code/cells/cell.ts',
+  'core/code/cells/large-values.ts',
+  'core/code/cells/notebook.ts',
+  'core/code/cells/outputs.ts',
+  'core/files/search/grep/ripgrep-report.ts',
+  'core/ops/packages.ts',
+].map((path) => `daemon/src/${path}`);
+
+/** Surfaces name routes and wire keys; core and kit do not. */
+export const coreKnowsNoWire: Rule = (files) => {
+  const inner = files.filter(isShipped).filter(({ path }) => /^daemon\/src\/(?:core|kit)\//.test(path));
+  return [
+    ...lines(inner, /\/v[12]\b/, 'names a version of the HTTP interface'),
+    ...lines(inner, /\b(?:GET|HEAD|POST|PUT|PATCH|DELETE) \//, 'names a route'),
+    ...lines(
+      inner.filter(({ path }) => !foreignFormats.includes(path)),
+      /(?:^|[{,(;]|\breadonly )\s*['"]?[a-z][a-z\d]*(?:_[a-z\d]+)+['"]?\??:(?=\s|$)/,
+      'has a key in snake_case',
+    ),
+  ];
+};
 
 export const versionOnce: Rule = (files) => {
   const version = (parse(files, 'daemon/package.json') as { version: string }).version;
@@ -78,6 +106,39 @@ export const versionOnce: Rule = (files) => {
     ...(locked === version ? [] : [`package-lock.json: has version ${locked}; npm install brings it in line`]),
   ];
 };
+
+/** The project had another name before, which only the changelog may mention. */
+export const oldNameIsGone: Rule = (files) => {
+  const oldName = new RegExp(`[sS]andbox${'d'}|SANDBOX${'D'}`);
+  return files
+    .filter(({ path }) => !path.startsWith('test/contract/') && path !== 'CHANGELOG.md')
+    .flatMap((file) => [
+      ...(oldName.test(file.path) ? [`${file.path}: has the old name in its path`] : []),
+      ...lines([file], oldName, 'the old name of the project'),
+    ]);
+};
+
+/** A class has one name in the daemon, and a name has one class. */
+export const classNamesAreUnique: Rule = (files) => {
+  const seen = new Map<string, string>();
+  return files
+    .filter(({ path }) => path.startsWith('daemon/src/') && path.endsWith('.ts'))
+    .flatMap(({ path, text }) =>
+      [...text.matchAll(/^(?:export )?(?:abstract )?class (\w+)/gm)].flatMap(([, name = '']) => {
+        const other = seen.get(name);
+        seen.set(name, path);
+        return other === undefined ? [] : [`${path}: has a class ${name}, as ${other} has`];
+      }),
+    );
+};
+
+/** Limits are called `max…`. */
+export const limitsAreCalledMax: Rule = (files) =>
+  lines(
+    files.filter(({ path }) => /\.(?:ts|mjs|cjs|c|h|py)$/.test(path)),
+    new RegExp(`\\b${'mos' + 't'}[A-Z][A-Za-z]*\\b`),
+    'a limit that is not called max…',
+  );
 
 export const dependenciesHaveReasons: Rule = (files) => {
   const named = ['package.json', 'console/package.json', 'daemon/package.json'].flatMap((path) => {
@@ -99,7 +160,7 @@ export const dependenciesHaveReasons: Rule = (files) => {
       .map(([name, range]) => `${name}: ${range} is not one exact version`),
     ...[...reasons]
       .filter((name) => !names.has(name ?? ''))
-      .map((name) => `docs/dependencies.md: ${name} is no dependency`),
+      .map((name) => `docs/dependencies.md: ${name} is not a dependency`),
   ];
 };
 
@@ -110,7 +171,7 @@ export const lockfileNamesNoHost: Rule = (files) =>
     'an address',
   );
 
-/** npm leaves out what it cannot find for another platform, and then `npm ci` refuses the lockfile everywhere. */
+/** npm omits packages for another platform that it cannot find, and then `npm ci` refuses the lockfile everywhere. */
 export const lockfileIsWhole: Rule = (files) => {
   const { packages = {} } = parse(files, 'package-lock.json') as {
     packages?: Record<string, { optionalDependencies?: object }>;
@@ -131,7 +192,7 @@ export const changelogIsKept: Rule = (files) => {
   return /^## Unreleased$/m.test(changelog.text) ? [] : ['CHANGELOG.md: has no "## Unreleased"'];
 };
 
-/** Where a path in a document may start. */
+/** The folders that a path in a document may be relative to. */
 const bases = ['', 'daemon/src/', 'native/'];
 
 export const documentsNamePathsThatExist: Rule = (files) => {
@@ -160,7 +221,9 @@ function folders(path: string): string[] {
   return parts.map((_, index) => parts.slice(0, index + 1).join('/'));
 }
 
-/** What stands in backticks and has the form of a path; of a pattern (`core/<plane>/x.ts`) only the fixed beginning. */
+/**
+ * The texts in backticks that have the form of a path. For a pattern (`core/<plane>/x.ts`), only the fixed beginning.
+ */
 function pathsIn(text: string): string[] {
   const inline = [...text.replaceAll(/^```[\s\S]*?^```/gm, '').matchAll(/`([^`\s]+)`/g)].map((match) => match[1] ?? '');
   return inline
@@ -220,7 +283,7 @@ export const requirementsAreTested: Rule = (files) => {
       .map(({ id }) => `${id}: is covered, but no test quotes it`),
     ...quoted
       .filter(({ id }) => !ids.includes(id))
-      .map(({ id, path }) => `${path}: quotes ${id}, which is no requirement`),
+      .map(({ id, path }) => `${path}: quotes ${id}, which is not a requirement`),
     ...ids.filter((id, index) => ids.indexOf(id) !== index).map((id) => `${id}: exists twice`),
     ...requirements
       .filter(({ plane, status }) => !planes.includes(plane) || !['covered', 'pending'].includes(status))
@@ -228,10 +291,12 @@ export const requirementsAreTested: Rule = (files) => {
   ];
 };
 
-/** Ids stand at the beginning of a test's title: `test('CMD-1 a run answers…`, several with spaces between. */
+/** The ids at the beginning of a test's title: `test('CMD-1 a run answers…`. Several ids are separated by spaces. */
 export function quotedIds({ path, text }: SourceFile): { path: string; id: string }[] {
   const titles = [
-    ...text.matchAll(/\b(?:t|programT|engineT)est(?:\.\w+)*(?:\([^()]*\))?\(\s*(['"`])((?:\\.|(?!\1)[\s\S])*)\1/g),
+    ...text.matchAll(
+      /\b(?:t|programT|engineT|clientT)est(?:\.\w+)*(?:\([^()]*\))?\(\s*(['"`])((?:\\.|(?!\1)[\s\S])*)\1/g,
+    ),
   ].map((match) => match[2] ?? '');
   return titles.flatMap((title) => {
     const leading = /^(?:[A-Z][A-Z0-9]*(?:-[A-Z0-9]+)+[ ,]+)+/.exec(title)?.[0] ?? '';

@@ -1,4 +1,4 @@
-/** Prints the ten largest files and functions that are written by hand: something to look at, not a limit. */
+/** Prints the ten largest handwritten files and functions, for information and not as a limit. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import typescript from 'typescript';
@@ -18,7 +18,7 @@ function sources(folder = '') {
 
 const lineCount = (text) => text.split('\n').length - (text.endsWith('\n') ? 1 : 0);
 
-/** Functions with a body; the callback of a test belongs to its title, so tests are left out. */
+/** Functions with a body. Test files are skipped, because a test's callback belongs to its title. */
 function functionsOf(path, text) {
   if (path.endsWith('.test.ts')) return [];
   if (/\.[ch]$/.test(path)) return cFunctions(path, text);
@@ -37,7 +37,7 @@ function functionsOf(path, text) {
   return found;
 }
 
-/** A C function here begins at the first column and ends with a brace there. */
+/** A C function in this repository begins in the first column and ends with a brace there. */
 function cFunctions(path, text) {
   const found = [];
   let first = 0;

@@ -1,4 +1,4 @@
-/** The bridge beside kernels that die, hang or lie, and a bridge that follows one that has died. */
+/** The bridge beside kernels that die, hang or send wrong messages, and a bridge that replaces a dead one. */
 import { afterAll, expect, test } from 'bun:test';
 import { existsSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -29,31 +29,31 @@ async function endsNow(bridge: Bridge): Promise<void> {
   await bridge.child.exited;
 }
 
-/** Says that it runs, waits until it may go on, and says that it has. */
-function waiting(): { code: string; isRunning: string; mayGoOn: string } {
-  const [isRunning, mayGoOn] = ['is-running', 'may-go-on'].map((name) => join(stage.directory, name)) as [
+/** A cell that reports that it runs, waits for permission to continue, and reports that it has continued. */
+function waiting(): { code: string; isRunning: string; mayContinue: string } {
+  const [isRunning, mayContinue] = ['is-running', 'may-go-on'].map((name) => join(stage.directory, name)) as [
     string,
     string,
   ];
-  for (const file of [isRunning, mayGoOn]) rmSync(file, { force: true });
+  for (const file of [isRunning, mayContinue]) rmSync(file, { force: true });
   const code =
     `import os, time\nopen(${JSON.stringify(isRunning)}, "w").close()\n` +
-    `while not os.path.exists(${JSON.stringify(mayGoOn)}): time.sleep(0.01)\nx = 5\nprint("gone on")`;
-  return { code, isRunning, mayGoOn };
+    `while not os.path.exists(${JSON.stringify(mayContinue)}): time.sleep(0.01)\nx = 5\nprint("gone on")`;
+  return { code, isRunning, mayContinue };
 }
 
-test('a kernel that does not answer has failed within the time that was given', async () => {
+test('a kernel that does not answer fails within its timeout', async () => {
   const bridge = await stage.bridge();
-  const connection = ipcConnection(join(stage.directory, 'nobody'));
-  bridge.send({ op: 'open', kernel: 'nobody', connection, timeout_ms: 200 });
-  bridge.send({ op: 'execute', kernel: 'nobody', cell: 'never', code: '1', cwd: null, env: null });
+  const connection = ipcConnection(join(stage.directory, 'unknown'));
+  bridge.send({ op: 'open', kernel: 'unknown', connection, timeout_ms: 200 });
+  bridge.send({ op: 'execute', kernel: 'unknown', cell: 'never', code: '1', cwd: null, env: null });
 
   const failed = await bridge.event('failed');
-  expect(failed).toMatchObject({ kernel: 'nobody', message: 'the kernel has not answered within 200 ms' });
+  expect(failed).toMatchObject({ kernel: 'unknown', message: 'the kernel has not answered within 200 ms' });
   expect(bridge.events.filter(({ cell }) => cell)).toEqual([]);
 });
 
-test('a kernel with another key has failed', async () => {
+test('a kernel with another key fails to open', async () => {
   const kernel = stage.kernel();
   const bridge = await opened(kernel);
   const connection = { ...kernel.connection, key: 'another' };
@@ -61,7 +61,7 @@ test('a kernel with another key has failed', async () => {
   expect((await bridge.event('failed')).kernel).toBe('locked');
 });
 
-test('a connection that cannot be made is told, and others are made', async () => {
+test('a connection that cannot be made is reported, and later ones still work', async () => {
   const bridge = await stage.bridge();
   bridge.send({ op: 'open', kernel: 'a', connection: ipcConnection(join(stage.directory, 'x'.repeat(120))) });
   expect((await bridge.event('failed'))['message']).toStartWith('the kernel cannot be connected to: ');
@@ -73,13 +73,13 @@ test('a connection that cannot be made is told, and others are made', async () =
   expect((await bridge.run(kernel, '')).end['status']).toBe('ok');
 });
 
-test('a cell for a kernel that is not open is told as a failure', async () => {
+test('a cell for a kernel that is not open is reported as failed', async () => {
   const bridge = await stage.bridge();
   bridge.send({ op: 'execute', kernel: 'gone', cell: 'c', code: '1', cwd: null, env: null });
   expect(await bridge.event('failed')).toMatchObject({ kernel: 'gone', message: 'no kernel of this name is open' });
 });
 
-test('requests that are none are passed over', async () => {
+test('lines that are not requests are ignored', async () => {
   const bridge = await stage.bridge();
   bridge.write('{"op":\n[]\n"text"\n{"op":"from later"}\n{"op":"open"}\n{"op":"close","kernel":"unknown"}\n\n');
   const kernel = strange();
@@ -88,7 +88,7 @@ test('requests that are none are passed over', async () => {
   expect((await bridge.run(kernel, '')).end['status']).toBe('ok');
 });
 
-test('a kernel that is killed in a cell is closed, and followed by another under its name', async () => {
+test('a kernel killed during a cell is closed, and another kernel can take its name', async () => {
   const kernel = stage.kernel();
   const bridge = await opened(kernel);
   const { code, isRunning } = waiting();
@@ -107,35 +107,35 @@ test('a kernel that is killed in a cell is closed, and followed by another under
   expect(bridge.events.filter(({ cell }) => cell === lost)).toEqual([]);
 });
 
-test('a bridge that follows hears the end of the cell that runs, and its outputs from then on', async () => {
+test('a bridge that reattaches reports the end of the running cell and its outputs from then on', async () => {
   const kernel = stage.kernel();
   const first = await opened(kernel);
-  const { code, isRunning, mayGoOn } = waiting();
+  const { code, isRunning, mayContinue } = waiting();
   const cell = first.execute(kernel, code);
   await until('the cell runs', () => existsSync(isRunning));
   await endsNow(first);
 
   const second = await stage.bridge();
   await second.open(kernel, { running: cell, timeout_ms: 1 });
-  const behind = second.execute(kernel, 'x');
-  writeFileSync(mayGoOn, '');
+  const later = second.execute(kernel, 'x');
+  writeFileSync(mayContinue, '');
   const { end, stdout } = await second.ended(cell);
   expect(end).toMatchObject({ status: 'ok', exit_code: 0, execution_count: 1, is_partial: true });
   expect(stdout).toBe('gone on\n');
-  const next = await second.ended(behind);
+  const next = await second.ended(later);
   expect(next.outputs).toMatchObject([{ data: { 'text/plain': '5' } }]);
   expect(next.end).not.toHaveProperty('is_partial');
 });
 
-test('a bridge that follows tells also the end of a cell that has ended before it came', async () => {
+test('a bridge that reattaches also reports the end of a cell that ended before it attached', async () => {
   const kernel = stage.kernel();
   const first = await opened(kernel);
-  const { code, isRunning, mayGoOn } = waiting();
+  const { code, isRunning, mayContinue } = waiting();
   const cell = first.execute(kernel, code);
   await until('the cell runs', () => existsSync(isRunning));
   await endsNow(first);
-  writeFileSync(mayGoOn, '');
-  // Somebody else's cell is run behind it.
+  writeFileSync(mayContinue, '');
+  // A cell of another client runs after it.
   const stranger = { ...kernel, name: 'stranger' };
   await (await opened(stranger)).run(stranger, '1');
 
@@ -147,7 +147,7 @@ test('a bridge that follows tells also the end of a cell that has ended before i
   expect((await second.run(kernel, 'x')).outputs).toMatchObject([{ data: { 'text/plain': '5' } }]);
 });
 
-test('a bridge that follows goes on with a kernel that has no cell', async () => {
+test('a bridge can reattach to a kernel that runs no cell', async () => {
   const kernel = stage.kernel();
   const first = await opened(kernel);
   await first.run(kernel, 'y = 7');
@@ -155,7 +155,7 @@ test('a bridge that follows goes on with a kernel that has no cell', async () =>
   expect((await (await opened(kernel)).run(kernel, 'y')).outputs).toMatchObject([{ data: { 'text/plain': '7' } }]);
 });
 
-test('a cell ends although one of the two signs of its end is lost', async () => {
+test('a cell ends although one of the two messages that end it is lost', async () => {
   const kernel = strange();
   const bridge = await opened(kernel);
   const quiet = await bridge.run(kernel, 'lose the busy and the idle');
@@ -165,7 +165,7 @@ test('a cell ends although one of the two signs of its end is lost', async () =>
   expect(dumb.outputs).toMatchObject([{ ename: 'EndUnknown' }]);
 });
 
-test('what is no message, or signed with another key, is passed over', async () => {
+test('malformed messages and messages signed with another key are ignored', async () => {
   const kernel = strange();
   const bridge = await opened(kernel);
   const { end, said } = await bridge.run(kernel, 'speak nonsense');
@@ -173,13 +173,13 @@ test('what is no message, or signed with another key, is passed over', async () 
   expect(said.map(({ event }) => event)).toEqual(['begin']);
 });
 
-test('a kernel that asks all the same hears the end of input', async () => {
+test('a kernel that asks for input although input is disabled reads the end of input', async () => {
   const kernel = strange();
   const bridge = await opened(kernel);
   expect((await bridge.run(kernel, 'ask')).stdout).toBe(String.raw`'\x04'`);
 });
 
-test('an error that is in the reply alone is an output', async () => {
+test('an error that only the reply contains is an output', async () => {
   const kernel = strange();
   const bridge = await opened(kernel);
   const { outputs, end } = await bridge.run(kernel, 'say nothing of the error');
@@ -187,7 +187,7 @@ test('an error that is in the reply alone is an output', async () => {
   expect(end).toMatchObject({ status: 'error', exit_code: 1 });
 });
 
-test('a kernel that answers on its shell channel only is opened', async () => {
+test('a kernel that answers only on its shell channel opens', async () => {
   const kernel = strange('deaf');
   expect((await (await opened(kernel)).run(kernel, '')).end['status']).toBe('ok');
 });

@@ -1,4 +1,4 @@
-/** The bridge speaks with real kernels, for many cells and several kernels. */
+/** The bridge runs cells in real kernels, many cells and several kernels at once. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -19,7 +19,7 @@ const isOutput =
   ({ output }: Event): boolean =>
     JSON.stringify(output ?? '').includes(text);
 
-test('a kernel that answers is opened, with its language and version', async () => {
+test('a kernel that answers is open, with its language and version', async () => {
   const opened = await bridge.open(kernel);
 
   expect(opened).toMatchObject({ event: 'opened', kernel: kernel.name, language: 'python' });
@@ -27,7 +27,7 @@ test('a kernel that answers is opened, with its language and version', async () 
   expect(opened['banner']).toContain('IPython');
 });
 
-test('a value, a print, a display and an exception are outputs with their own keys only', async () => {
+test('a value, a print, a display and an exception are outputs with only their own keys', async () => {
   const { outputs, end } = await bridge.run(kernel, 'print("a")\ndisplay(1)\n6 * 7');
   expect(outputs).toEqual([
     { output_type: 'stream', name: 'stdout', text: 'a\n' },
@@ -47,7 +47,7 @@ test('a value, a print, a display and an exception are outputs with their own ke
   expect(failed.outputs).toMatchObject([{ ename: 'ZeroDivisionError', evalue: 'division by zero' }]);
 });
 
-test('a display can be updated, and outputs cleared', async () => {
+test('a display can be updated, and outputs can be cleared', async () => {
   const { said } = await bridge.run(
     kernel,
     'from IPython.display import clear_output\nd = display("a", display_id="d")\nd.update("b")\nclear_output(wait=True)',
@@ -61,7 +61,7 @@ test('a display can be updated, and outputs cleared', async () => {
   expect(said[2]).toMatchObject({ data: { 'text/plain': "'b'" }, metadata: {} });
 });
 
-test('a figure of matplotlib is a picture, a frame of pandas a table', async () => {
+test('a matplotlib figure is an image, a pandas frame is a table', async () => {
   const { outputs } = await bridge.run(
     kernel,
     'import pandas\nimport matplotlib.pyplot as plt\nplt.plot([1, 2])\nplt.show()\npandas.DataFrame({"a": [1]})',
@@ -69,16 +69,16 @@ test('a figure of matplotlib is a picture, a frame of pandas a table', async () 
   const [figure, table] = outputs.filter(({ data }) => data);
   expect(Buffer.from(String(figure?.data?.['image/png']), 'base64').subarray(1, 4).toString()).toBe('PNG');
   expect(table?.data?.['text/html']).toContain('<table');
-}, 60_000);
+});
 
-test('everything that a cell has printed comes before its end, whole', async () => {
+test('all output of a cell arrives whole before the end of the cell', async () => {
   for (let round = 0; round < 20; round++) {
     const { stdout } = await bridge.run(kernel, 'for i in range(2000): print(i)');
     expect(stdout).toBe(Array.from({ length: 2000 }, (_, index) => `${index}\n`).join(''));
   }
 });
 
-test('what child processes and libraries have printed comes before the end too', async () => {
+test('output of child processes and libraries also arrives before the end of the cell', async () => {
   for (let round = 0; round < 50; round++) {
     const { stdout } = await bridge.run(
       kernel,
@@ -88,13 +88,13 @@ test('what child processes and libraries have printed comes before the end too',
   }
 });
 
-test('a long text comes in pieces that are no longer than a line may be', async () => {
+test('a long text arrives in pieces that fit the line limit', async () => {
   const { outputs, stdout } = await bridge.run(kernel, 'print("äöü" * 700_000, end="")');
   expect(stdout).toBe('äöü'.repeat(700_000));
   expect(Math.max(...outputs.map(({ text = '' }) => text.length))).toBeLessThanOrEqual(256 * 1024);
 });
 
-test('what is printed behind the end of a cell is an output of that cell', async () => {
+test('output printed after the end of a cell belongs to that cell', async () => {
   const go = join(stage.directory, 'may-go-on');
   const wait = `while not os.path.exists(${JSON.stringify(go)}): `;
   const thread = await bridge.run(
@@ -106,7 +106,7 @@ test('what is printed behind the end of a cell is an output of that cell', async
   writeFileSync(go, '');
   expect((await bridge.until('the late output', isOutput('from a thread'))).cell).toBe(thread.end.cell);
 
-  // A task prints while the next cell waits for it.
+  // A task prints while the next cell waits for the task.
   const task = await bridge.run(
     kernel,
     'import asyncio\nasync def later(): print("from a task", flush=True)\ntask = asyncio.create_task(later())',
@@ -116,7 +116,7 @@ test('what is printed behind the end of a cell is an output of that cell', async
   expect(next.stdout).toBe('next\n');
 });
 
-test('cells run in the order they were asked for, also behind one that fails', async () => {
+test('cells run in request order, also after a cell that fails', async () => {
   const asked = ['1 / 0', 'x = 1', 'x + 1'].map((code) => bridge.execute(kernel, code));
   const [failed, , last] = await Promise.all(asked.map(async (cell) => await bridge.ended(cell)));
 
@@ -128,18 +128,16 @@ test('cells run in the order they were asked for, also behind one that fails', a
   ]);
 });
 
-test('input has nobody to ask, and says so', async () => {
+test('reading input raises an error that says input is not available', async () => {
   for (const code of ['input("name? ")', 'import getpass; getpass.getpass()']) {
     const { outputs, end } = await bridge.run(kernel, code);
     expect(end).toMatchObject({ status: 'error', exit_code: 1 });
-    expect(outputs).toMatchObject([
-      { evalue: 'input() and getpass() have nobody to ask: a cell has no standard input' },
-    ]);
+    expect(outputs).toMatchObject([{ evalue: 'input() and getpass() cannot ask: a cell has no standard input' }]);
     expect(outputs[0]?.traceback?.at(-1)).toContain('a cell has no standard input');
   }
 });
 
-test('the exit code is what sys.exit was given', async () => {
+test('the exit code is the argument of sys.exit', async () => {
   const ends = [];
   for (const code of ['', '0', 'None', '3', '-1', '"why"']) {
     const { end, outputs } = await bridge.run(kernel, `import sys; sys.exit(${code})`);
@@ -155,15 +153,15 @@ test('the exit code is what sys.exit was given', async () => {
   ]);
 });
 
-test('help is shown, though a kernel has it outside of its outputs', async () => {
+test('help text is shown, although a kernel reports it outside its outputs', async () => {
   const { outputs } = await bridge.run(kernel, 'len?');
   expect(outputs[0]?.data?.['text/plain']).toContain('number of items');
 });
 
-test('directory and environment change before the cell, and nothing else shows it', async () => {
+test('directory and environment change before the cell, without any other visible effect', async () => {
   const before = await bridge.run(kernel, 'len(dir()), len(In)');
-  const env = { SANDBOXD_A: `it's "é"`, SANDBOXD_B: '' };
-  const set = await bridge.run(kernel, 'import os; os.getcwd(), os.environ["SANDBOXD_A"], os.environ["SANDBOXD_B"]', {
+  const env = { BOXKEEP_A: `it's "é"`, BOXKEEP_B: '' };
+  const set = await bridge.run(kernel, 'import os; os.getcwd(), os.environ["BOXKEEP_A"], os.environ["BOXKEEP_B"]', {
     cwd: stage.directory,
     env,
   });
@@ -171,35 +169,38 @@ test('directory and environment change before the cell, and nothing else shows i
   expect(set.outputs[0]?.data?.['text/plain']).toContain('é');
   expect(set.end['execution_count']).toBe(Number(before.end['execution_count']) + 1);
 
-  const unset = await bridge.run(kernel, '"SANDBOXD_A" in os.environ, os.getcwd()', { env: { SANDBOXD_A: null } });
+  const unset = await bridge.run(kernel, '"BOXKEEP_A" in os.environ, os.getcwd()', { env: { BOXKEEP_A: null } });
   expect(unset.outputs[0]?.data?.['text/plain']).toBe(`(False, '${stage.directory}')`);
   const after = await bridge.run(kernel, 'len(dir()), len(In)');
   const numbers = (text: unknown) => [...String(text).matchAll(/\d+/g)].map(Number);
   const [names = 0, cells = 0] = numbers(before.outputs[0]?.data?.['text/plain']);
-  // What IPython itself keeps of three cells with a value: `_i7`, `_7` of each.
+  // IPython's own references to three cells with a value: `_i7`, `_7` of each.
   expect(numbers(after.outputs[0]?.data?.['text/plain'])).toEqual([names + 6, cells + 3]);
 });
 
-test('a cell does not run where its directory cannot be entered', async () => {
+test('a cell does not run when its directory cannot be entered', async () => {
   const { outputs, end } = await bridge.run(kernel, 'ran = True', { cwd: '/not/there' });
   expect(outputs).toMatchObject([
     { ename: 'DirectoryError', evalue: 'working directory /not/there: No such file or directory' },
   ]);
-  expect(end).toMatchObject({ status: 'error', exit_code: 1, execution_count: null });
+  expect(end).toMatchObject({
+    ...{ status: 'error', exit_code: 1, execution_count: null },
+    cwd_error: 'No such file or directory',
+  });
   expect((await bridge.run(kernel, '"ran" in dir()')).outputs).toMatchObject([{ data: { 'text/plain': 'False' } }]);
 });
 
-test('a message interrupts the cell, and those behind it run', async () => {
+test('an interrupt message interrupts the running cell, and the queued cells run', async () => {
   const cell = bridge.execute(kernel, 'import time\nprint("on", flush=True)\nwhile True: time.sleep(0.01)');
-  const behind = bridge.execute(kernel, '"behind"');
+  const next = bridge.execute(kernel, '"behind"');
   await bridge.until('the first output', (event) => event.event === 'output' && event.cell === cell);
   bridge.send({ op: 'interrupt', kernel: kernel.name });
 
   expect((await bridge.ended(cell)).outputs.at(-1)?.ename).toBe('KeyboardInterrupt');
-  expect((await bridge.ended(behind)).end['status']).toBe('ok');
+  expect((await bridge.ended(next)).end['status']).toBe('ok');
 });
 
-test('kernels run at the same time', async () => {
+test('kernels run in parallel', async () => {
   const other = stage.kernel();
   await bridge.open(other);
   const meet = (mine: string, theirs: string) =>
@@ -211,7 +212,7 @@ test('kernels run at the same time', async () => {
   for (const cell of both) expect((await bridge.ended(cell)).outputs[0]?.data?.['text/plain']).toBe("'met'");
 });
 
-test('exit() is told with the end of its cell, and no cell begins behind it', async () => {
+test('exit() is reported with the end of its cell, and no later cell starts', async () => {
   const leaving = stage.kernel();
   await bridge.open(leaving);
   const last = bridge.execute(leaving, 'exit()');
@@ -223,7 +224,7 @@ test('exit() is told with the end of its cell, and no cell begins behind it', as
   expect(bridge.events.filter(({ cell }) => cell === never)).toEqual([]);
 });
 
-test('a kernel that is asked to ends itself', async () => {
+test('a kernel exits on a shutdown request', async () => {
   const leaving = stage.kernel();
   await bridge.open(leaving);
   bridge.send({ op: 'shutdown', kernel: leaving.name });
@@ -243,7 +244,7 @@ test('a kernel of another language runs cells, and refuses directory and environ
   expect((await bridge.run(bash, 'echo $x')).stdout).toBe('1\n');
 });
 
-test('a kernel may listen at ports that it has chosen itself', async () => {
+test('a kernel may listen on ports that it chose itself', async () => {
   const file = join(stage.directory, 'chosen-by-the-kernel.json');
   const chosen = stage.kernel([python, '-m', 'ipykernel_launcher', '-f', file]);
   await stage.written(file);
@@ -251,15 +252,15 @@ test('a kernel may listen at ports that it has chosen itself', async () => {
   expect((await bridge.run(chosen, '6 * 7')).outputs).toMatchObject([{ data: { 'text/plain': '42' } }]);
 });
 
-test('the bridge ends with its requests', async () => {
+test('the bridge exits at the end of its input', async () => {
   const brief = await stage.bridge();
   await brief.child.stdin.end();
   expect(await brief.child.exited).toBe(0);
 });
 
-test('code can write where it likes, and says nothing to the daemon by it', async () => {
-  const told = bridge.events.length;
+test('code cannot forge an event to the daemon by writing to stdout', async () => {
+  const countBefore = bridge.events.length;
   const { stdout } = await bridge.run(kernel, `import subprocess; subprocess.run(['echo', '{"event":"ready"}'])`);
   expect(stdout).toBe('{"event":"ready"}\n');
-  expect(bridge.events.slice(told).map(({ event }) => event)).not.toContain('ready');
+  expect(bridge.events.slice(countBefore).map(({ event }) => event)).not.toContain('ready');
 });

@@ -1,5 +1,5 @@
 /** The console page, as `console/build.mjs` makes it. */
 import page from '../../../console/dist/console.html' with { type: 'file' };
 
-/** Where it can be read: most daemons are never looked at, so that it is no text in memory. */
+/** The path of the page. The page is not kept in memory, because most daemons are never looked at. */
 export const consoleFile = page as unknown as string; // The compiler sees a bundle where the runtime has a path.

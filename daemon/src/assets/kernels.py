@@ -1,31 +1,31 @@
-"""Says in one line of JSON what this interpreter and the image have for kernels of Jupyter, and imports none of it.
+"""Prints one line of JSON about the Jupyter kernels of this interpreter and the image, and imports none of them.
 
-docs/protocols/interpreter.md says what the keys mean. It runs on Python 3.8 and newer, with the standard library alone
-and little of that, because it runs before the first kernel can start.
+docs/protocols/interpreter.md describes the keys. Runs on Python 3.8 and newer, and imports little of the standard
+library, because it runs before the first kernel can start.
 """
 
 import json
 import os
 import sys
 
-# Each of them stands in this directory as a package, and beside it as a directory that has the version in its name.
+# Each is in this directory as a package, and beside it as a directory with the version in its name.
 PACKAGES = ('ipykernel', 'jupyter_client', 'zmq')
 DISTRIBUTIONS = {'zmq': 'pyzmq'}
-# Without its database of history on disk, which is the account's, and a pause before each reply, a cell takes half the
-# time; what has run in this kernel is in `%history` all the same.
+# Without the history database of the account, and without a pause before each reply, a cell takes half the time.
+# `%history` still shows the cells of this kernel.
 IPYKERNEL_ARGUMENTS = ['--HistoryManager.enabled=False', '--IPythonKernel._execute_sleep=0']
 INTERPRETER_NAMES = {'python', 'python%d' % sys.version_info[0], 'python%d.%d' % sys.version_info[:2]}
 
 
 def user_site():
-    """Where an account installs for itself; -I hides it from this process, and not from its kernels."""
+    """The account's own packages; -I hides them from this process, but not from its kernels."""
     import site
 
     return None if sys.prefix != sys.base_prefix else site.getusersitepackages()
 
 
 def package_directories():
-    """The directories that packages are in, also those that are not there yet."""
+    """The directories of packages, including those that do not exist yet."""
     paths = [path for path in sys.path if path.endswith('-packages')]
     own = user_site()
     return paths if own is None or own in paths else paths + [own]
@@ -42,7 +42,7 @@ def find_packages(directories):
 
 
 def version_of(distribution, directory):
-    """From the name of `<distribution>-<version>.dist-info`: importlib.metadata takes longer than all else here."""
+    """Reads `<distribution>-<version>.dist-info`, because importlib.metadata is slower than everything else here."""
     for name in os.listdir(directory):
         stem, extension = os.path.splitext(name)
         words = stem.split('-')
@@ -52,7 +52,7 @@ def version_of(distribution, directory):
 
 
 def kernel_directories():
-    """Where kernelspecs are looked for, first found first: the order of Jupyter's own search path."""
+    """The directories of kernelspecs, in the order of Jupyter's own search path."""
     home = os.path.expanduser('~')
     user = os.environ.get('JUPYTER_DATA_DIR') or os.path.join(
         os.environ.get('XDG_DATA_HOME') or os.path.join(home, '.local', 'share'), 'jupyter'
@@ -60,7 +60,7 @@ def kernel_directories():
     data = [path for path in os.environ.get('JUPYTER_PATH', '').split(os.pathsep) if path]
     image = ['/usr/local/share/jupyter', '/usr/share/jupyter']
     own = [path for path in [os.path.join(sys.prefix, 'share', 'jupyter')] if path not in image]
-    # The programs of a virtual environment want what is in it before what the account has.
+    # Programs of a virtual environment prefer its kernels to those of the account.
     data += own + [user] if sys.prefix != sys.base_prefix else [user] + own
     data += image
     paths = [os.path.join(path, 'kernels') for path in data] + [os.path.join(home, '.ipython', 'kernels')]
@@ -85,7 +85,7 @@ def names_in(directory):
     try:
         return sorted(os.listdir(directory))
     except OSError:
-        return []  # Most places of the search path are not there, and the rest is nobody's business but their owner's.
+        return []  # Most directories of the search path do not exist, and an unreadable one offers no kernels.
 
 
 def read_kernel(file):
@@ -101,7 +101,7 @@ def read_kernel(file):
 def describe(directory, argv, spec):
     is_python_module = argv[0].rsplit('/', 1)[-1].startswith('python') and '-m' in argv
     if argv[0] in INTERPRETER_NAMES:
-        # Jupyter means the interpreter that it runs on itself, whatever PATH has.
+        # Jupyter replaces this word by its own interpreter, whatever PATH has.
         argv[0] = sys.executable
     if is_python_module and argv[argv.index('-m') + 1] in ('ipykernel', 'ipykernel_launcher'):
         argv = argv + IPYKERNEL_ARGUMENTS
@@ -113,13 +113,13 @@ def describe(directory, argv, spec):
         'language': str(spec.get('language', '')).lower(),
         'interrupt_mode': spec.get('interrupt_mode') or 'signal',
         'env': spec.get('env') or {},
-        # Kernels that are a Python module stand on ipykernel, which has sockets in the file system; others may not.
+        # A kernel that is a Python module is based on ipykernel, which supports sockets in the file system.
         'transport': 'ipc' if is_python_module else 'tcp',
     }
 
 
 def own_kernel():
-    """Jupyter starts an ipykernel of its own interpreter also where no kernelspec names it."""
+    """Jupyter offers an ipykernel of its own interpreter even without a kernelspec."""
     argv = [sys.executable, '-m', 'ipykernel_launcher', '-f', '{connection_file}']
     spec = {'display_name': 'Python 3 (ipykernel)', 'language': 'python'}
     return dict(describe(None, argv, spec), name='python3')
@@ -135,7 +135,7 @@ def find_program(name):
 
 
 def fingerprint(paths):
-    """When each was changed last, as text, because it is more than a number of JavaScript holds; null: not there."""
+    """Modification times as text, because JavaScript numbers cannot hold them; null for a missing path."""
     changed = {}
     for path in paths:
         try:
@@ -147,7 +147,7 @@ def fingerprint(paths):
 
 def main():
     packages, places = package_directories(), kernel_directories()
-    # Before anything is looked at: what is installed meanwhile then shows as a change.
+    # Taken first, so that a later installation shows as a change.
     before = fingerprint(packages + places)
     found = find_packages(packages)
     kernels, files = find_kernels(places, 'ipykernel' in found)

@@ -1,4 +1,4 @@
-/** The probe finds what Jupyter itself finds, and tells when it has to be asked again. */
+/** The probe finds the kernels that Jupyter finds, and its fingerprint shows when to probe again. */
 import { afterAll, beforeEach, expect, test } from 'bun:test';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -6,7 +6,7 @@ import { dirname, join } from 'node:path';
 import { python, repositoryRoot } from '../../../test/harness/bridge.ts';
 
 const probe = readFileSync(join(repositoryRoot, 'daemon/src/assets/kernels.py'), 'utf8');
-const directory = mkdtempSync(join(tmpdir(), 'sandboxd-kernels-'));
+const directory = mkdtempSync(join(tmpdir(), 'boxkeep-kernels-'));
 const home = join(directory, 'home');
 beforeEach(() => {
   rmSync(home, { recursive: true, force: true });
@@ -36,7 +36,7 @@ interface Found {
   readonly fingerprint: Record<string, string | null>;
 }
 
-/** What a program says with the home directory of the test. */
+/** The output of a program that runs with the test's home directory. */
 function output(argv: readonly string[], variables: Record<string, string> = {}): string {
   const env = { PATH: '/usr/bin:/bin', HOME: home, ...variables };
   const { stdout, stderr, exitCode } = Bun.spawnSync([...argv], { env, cwd: '/' });
@@ -57,7 +57,7 @@ function write(path: string, spec: object | string): string {
 const named = ({ kernels }: Found, name: string): KernelSpec | undefined =>
   kernels.find((kernel) => kernel.name === name);
 
-test('an interpreter with ipykernel has it, its version, and its kernel', () => {
+test('an interpreter with ipykernel reports ipykernel, its version and its kernel', () => {
   const found = find();
   const [version, ...versions] = output([
     python,
@@ -81,7 +81,7 @@ test('an interpreter with ipykernel has it, its version, and its kernel', () => 
   });
 });
 
-test('an interpreter without ipykernel says so, and has no kernel of its own', () => {
+test('an interpreter without ipykernel reports that it has none and has no kernel of its own', () => {
   const plain = output([python, '-c', 'import sys; print(sys._base_executable)']).trim();
   const bare = join(directory, 'bare');
   output([plain, '-m', 'venv', '--without-pip', bare]);
@@ -90,7 +90,7 @@ test('an interpreter without ipykernel says so, and has no kernel of its own', (
   expect(found.kernels.filter(({ directory }) => directory?.startsWith(bare) ?? true)).toEqual([]);
 });
 
-test('an ipykernel that no kernelspec names is a kernel too', () => {
+test('an ipykernel without a kernelspec is a kernel too', () => {
   const plain = output([python, '-c', 'import sys; print(sys._base_executable)']).trim();
   const unnamed = join(directory, 'unnamed');
   output([plain, '-m', 'venv', '--without-pip', unnamed]);
@@ -102,7 +102,7 @@ test('an ipykernel that no kernelspec names is a kernel too', () => {
   expect(own).toMatchObject({ name: 'python3', directory: null });
 });
 
-test('the kernels are those that Jupyter lists, whichever of several places they are in', () => {
+test('the kernels are those that Jupyter lists, from all its data directories', () => {
   write('.local/share/jupyter/kernels/mine', { argv: ['mine', '{connection_file}'], display_name: 'Mine' });
   write('.local/share/jupyter/kernels/Twice', { argv: ['second'], display_name: 'Second' });
   write('named/kernels/twice', { argv: ['first'], display_name: 'First' });
@@ -115,7 +115,7 @@ test('the kernels are those that Jupyter lists, whichever of several places they
     kernelspecs: Record<string, { resource_dir: string }>;
   };
   const places = Object.entries(listed.kernelspecs).map(([name, { resource_dir: directory }]) => ({ name, directory }));
-  // Jupyter lists one that it cannot read too, by its directory.
+  // Jupyter also lists a kernelspec that it cannot read, by its directory.
   const readable = places.filter(({ name }) => name !== 'empty');
   const byName = (a: { name: string }, b: { name: string }) => a.name.localeCompare(b.name);
   expect(found.kernels.map(({ name, directory }) => ({ name, directory: directory ?? '' })).sort(byName)).toEqual(
@@ -124,7 +124,7 @@ test('the kernels are those that Jupyter lists, whichever of several places they
   expect(named(found, 'twice')?.display_name).toBe('First');
 });
 
-test('a kernelspec is told with all that starting and interrupting its kernel takes', () => {
+test('a kernelspec is reported with everything needed to start and interrupt its kernel', () => {
   const file = write('.local/share/jupyter/kernels/r', {
     argv: ['/bin/sh', '{resource_dir}/start', '{connection_file}'],
     display_name: 'R',
@@ -148,7 +148,7 @@ test('a kernelspec is told with all that starting and interrupting its kernel ta
   expect(named(found, 'gone')).toMatchObject({ program: null, interrupt_mode: 'signal', env: {} });
 });
 
-test('what is no kernelspec is passed over', () => {
+test('files that are not kernelspecs are ignored', () => {
   const folder = '.local/share/jupyter/kernels';
   const broken = ['', '{', '[]', '{}', '{"argv": []}', '{"argv": 5}', '"text"'];
   broken.forEach((text, index) => write(`${folder}/broken-${index}`, text));
@@ -156,7 +156,7 @@ test('what is no kernelspec is passed over', () => {
   expect(find().kernels.map(({ name }) => name)).toEqual(['python3']);
 });
 
-test('the times of what was looked at change when something is installed, and only then', () => {
+test('the fingerprint changes only when something is installed', () => {
   const changed = ({ fingerprint }: Found): string[] =>
     Object.entries(fingerprint).flatMap(([path, time]) => (timeOf(path) === time ? [] : [path]));
   const timeOf = (path: string): string | null =>

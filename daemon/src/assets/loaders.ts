@@ -1,7 +1,4 @@
-/**
- * The programs that run code: what to start, and what they read first. Each is a loader of one line, its argument, and
- * parts that it reads from standard input, so that nothing of it is in a file that an account could change.
- */
+/** Names the programs that run code. Each reads its parts from standard input, where no account can change them. */
 import acorn from '../../../node_modules/acorn/dist/acorn.js' with { type: 'text' };
 import bridgeCells from './bridge/cells.py' with { type: 'text' };
 import bridgeIpython from './bridge/ipython.py' with { type: 'text' };
@@ -35,7 +32,7 @@ export interface InterpreterProgram {
 
 /** Leaves no name behind in `__main__`, which is where cells run. */
 const pythonLoader =
-  "(lambda i:exec(compile(i.read(int(i.readline())),'<sandboxd>','exec'),{'__name__':'sandboxd','requests':i}))" +
+  "(lambda i:exec(compile(i.read(int(i.readline())),'<boxkeep>','exec'),{'__name__':'boxkeep','requests':i}))" +
   "(open(__import__('os').dup(0),'rb'))";
 
 /** Gives the first part what reads the next ones, and the two ends of the protocol. Each part is a module of CommonJS. */
@@ -43,7 +40,7 @@ const nodeLoader = (requests: number, events: number): string =>
   "{const f=require('fs'),v=require('vm'),p=()=>{let n='';for(const b=Buffer.alloc(1);" +
   `f.readSync(${requests},b)&&b[0]!==10;)n+=b;const t=Buffer.alloc(+n);` +
   `for(let i=0;i<t.length;)i+=f.readSync(${requests},t,i,t.length-i);const m={exports:{}};` +
-  "v.compileFunction(t.toString(),['require','module','exports','part'],{filename:'sandboxd:node'})" +
+  "v.compileFunction(t.toString(),['require','module','exports','part'],{filename:'boxkeep:node'})" +
   `(require,m,m.exports,p);return m.exports};p.ends=[${requests},${events}];p()}`;
 
 /** Moves the two ends of the protocol out of the way, which Node cannot do itself, and becomes what it is given. */
@@ -76,7 +73,7 @@ export function bridgeProgram(python: string): InterpreterProgram {
   return { argv: [python, '-I', '-c', pythonLoader], input: framed(bridgeParts) };
 }
 
-/** Tells which kernels there are, for the account that it runs as. */
+/** Lists the kernels of the account that runs the program. */
 export function kernelProbe(python: string): readonly string[] {
   return [python, '-I', '-c', kernels];
 }

@@ -1,4 +1,4 @@
-/** What cells of JavaScript may rely on, with the Node of this machine and those that NODE_BINARIES names. */
+/** The behavior of JavaScript cells, with the machine's Node and those that NODE_BINARIES names. */
 import { describe, expect, test } from 'bun:test';
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
@@ -8,7 +8,7 @@ import { Interpreter } from '../../../test/harness/interpreter.ts';
 import { findProgram } from '../platform/programs.ts';
 import { nodeProgram } from './loaders.ts';
 
-/** Paths with colons between them, as in PATH. */
+/** Paths separated by colons, as in PATH. */
 function nodes(): string[] {
   const own = findProgram('node', process.env['PATH'] ?? '');
   const others = process.env['NODE_BINARIES']?.split(':') ?? [];
@@ -73,7 +73,7 @@ describe.each(nodes())('%s', (node) => {
     ).toEqual({ 'text/html': '<b>' });
   });
 
-  test('what a cell declares is there for the next ones, which may declare it again as anything', async () => {
+  test('declarations of a cell are visible in later cells, which may redeclare them as anything', async () => {
     await using session = await start(node);
     await session.run(
       'const a = 1, { b, ...c } = { b: 2, d: 3 }; let [e = 4] = []; var f = 5; class G { g() { return g() } } function g() { return 7 }',
@@ -87,19 +87,19 @@ describe.each(nodes())('%s', (node) => {
     expect((await session.run('[i, j, k, typeof l, m, n, o]')).result).toBe(
       "[ 3, undefined, 2, 'undefined', 9, 1, undefined ]",
     );
-    // Functions see later values, are there before their line, and can stand between lines without semicolons.
+    // Functions see later values, are hoisted, and can stand between lines without semicolons.
     expect(
       (await session.run('const r = h(3)\nfunction h(n) { return n ? n * h(n - 1) : 1 }\n[r].map((x) => x + 1)'))
         .result,
     ).toBe('[ 7 ]');
     expect((await session.run('const fetch = 5; [fetch, typeof globalThis.fetch]')).result).toBe("[ 5, 'function' ]");
     expect((await session.run('let p; let p')).error?.ename).toBe('SyntaxError');
-    // One that fails has declared, and can be written again.
+    // A cell that fails has declared its names, and later cells can declare them again.
     expect((await session.run('const q = nowhere.x')).error?.ename).toBe('ReferenceError');
     expect((await session.run('const q = 4; q')).result).toBe('4');
   });
 
-  test('code awaits at its top, and a promise at its end is waited for', async () => {
+  test('top-level await works, and a promise as the last expression is awaited', async () => {
     await using session = await start(node);
     expect((await session.run('const v = await new Promise((r) => setTimeout(r, 1, 5)); v + 1')).result).toBe('6');
     expect((await session.run('for await (const w of [Promise.resolve(8)]) var z = w\nz')).result).toBe('8');
@@ -114,7 +114,7 @@ describe.each(nodes())('%s', (node) => {
     });
   });
 
-  test('modules of every kind are found from the working directory, wherever it is', async () => {
+  test('modules of every kind resolve from the working directory, wherever it is', async () => {
     using folder = project();
     await using session = await start(node);
     const imported = await session.run(
@@ -150,7 +150,7 @@ describe.each(nodes())('%s', (node) => {
     expect((await session.run('process.chdir("/"); require("both")')).error?.evalue).toContain('both');
   });
 
-  test('errors have the lines of the code and nothing of ours', async () => {
+  test('errors show the lines of the code and no internal frames', async () => {
     await using session = await start(node);
     expect((await session.run('function f() {\n  throw new TypeError("deep")\n}\nf()')).error).toEqual({
       ename: 'TypeError',
@@ -179,7 +179,7 @@ describe.each(nodes())('%s', (node) => {
     expect((await session.run('1')).status).toBe('ok');
   });
 
-  test('what nobody catches ends the cell that it belongs to, or is told behind it; the session lives on', async () => {
+  test('an uncaught error ends the cell that caused it, or is reported after it; the session continues', async () => {
     await using session = await start(node);
     expect(await session.run('Promise.reject(new Error("lost")); 3')).toMatchObject({
       status: 'error',
@@ -203,7 +203,7 @@ describe.each(nodes())('%s', (node) => {
     ).toBe('mine own\n');
   });
 
-  test('all that prints comes in order, and for the cell that it belongs to', async () => {
+  test('all output arrives in order and with the cell that printed it', async () => {
     await using session = await start(node);
     const ran = await session.run(
       'const cp = require("child_process"), fs = require("fs");\nconsole.log(1); console.error("e"); process.stdout.write("2\\n"); cp.execSync("echo 3; echo f >&2", { stdio: "inherit" });\nconsole.log(4); cp.spawnSync("echo", ["5"], { stdio: ["ignore", "inherit", "pipe"] }); cp.execFileSync("echo", ["6"], { stdio: [0, 1, 2] });\nfs.writeSync(1, "7\\n"); fs.writeFileSync("/dev/stdout", "8\\n"); process.stdout.write(Buffer.from([0xe2, 0x82])); process.stdout.write(Buffer.from([0xac, 10]));\nawait new Promise((r) => cp.spawn("echo", ["9"], { stdio: "inherit" }).on("close", r)); console.table([{ a: 1 }])',
@@ -229,12 +229,12 @@ describe.each(nodes())('%s', (node) => {
         )
       ).stdout,
     ).toBe('here\n');
-    expect(session.told(first).stdout).toBe('then\nchild\n');
+    expect(session.summary(first).stdout).toBe('then\nchild\n');
     expect((await session.run('cp.execSync("ls /proc/self/fd | wc -l").toString().trim()')).result).toBe("'4'");
     expect(session.strayLines).toEqual([]);
   });
 
-  test('process.exit ends the cell with its code, and the session lives on', async () => {
+  test('process.exit ends the cell with its code, and the session continues', async () => {
     await using session = await start(node);
     expect(await session.run('let a = 1; process.exit(3); a = 2')).toMatchObject({
       exitCode: 3,
@@ -249,7 +249,7 @@ describe.each(nodes())('%s', (node) => {
     expect((await session.run('a')).result).toBe('1');
   });
 
-  test('nobody answers who reads the input, and says so', async () => {
+  test('reading stdin fails with an error that says input is not available', async () => {
     await using session = await start(node);
     expect(
       (await session.run('process.stdin.on("data", () => {}); await new Promise(() => {})')).error?.evalue,
@@ -267,7 +267,7 @@ describe.each(nodes())('%s', (node) => {
     );
   });
 
-  test('an interrupt ends what computes, waits or prints, and nothing between cells', async () => {
+  test('an interrupt ends code that computes, waits or prints, and does nothing between cells', async () => {
     await using session = await start(node);
     session.interrupt();
     expect((await session.run('1')).result).toBe('1');
@@ -285,7 +285,16 @@ describe.each(nodes())('%s', (node) => {
     expect(session.strayLines).toEqual([]);
   });
 
-  test('code that replaces what it stands on breaks nothing for the next cell', async () => {
+  test('a signal that arrives as the code ends does not interrupt the next cell', async () => {
+    await using session = await start(node);
+    for (let round = 0; round < 50; round++) {
+      await session.run('process.kill(process.pid, "SIGINT")');
+      const next = await session.run('for (let i = 0; i < 200_000; i++); 1', { interrupted: true });
+      expect(next).toMatchObject({ status: 'ok', result: '1' });
+    }
+  });
+
+  test('code that replaces globals the runner uses does not break the next cell', async () => {
     await using session = await start(node);
     for (const code of [
       'process.stdout.end("x"); process.stdout.destroy()',
@@ -300,7 +309,7 @@ describe.each(nodes())('%s', (node) => {
     expect(session.strayLines).toEqual([]);
   });
 
-  test('TypeScript runs where Node strips its types; elsewhere that is said', async () => {
+  test('TypeScript runs where Node strips its types; other versions report that they cannot', async () => {
     await using session = await start(node);
     const ran = await session.run(
       'interface P { a: number }\nconst p: P = { a: 1 };\nfunction f<T>(x: T): T { return x }\nf<number>(p.a) as number',
@@ -315,7 +324,7 @@ describe.each(nodes())('%s', (node) => {
     }
   });
 
-  test('the directory and the variables of a request are there before its code; a wrong one is told', async () => {
+  test('the directory and the variables of a request apply before its code; an invalid one is reported', async () => {
     await using session = await start(node);
     expect(
       (
@@ -333,7 +342,7 @@ describe.each(nodes())('%s', (node) => {
     expect((await session.run('1', { env: { 'a=b': 'c' } })).error?.ename).toBe('EnvironmentVariableError');
   });
 
-  test('cells run one after another, each behind the end of the one before', async () => {
+  test('cells run one after another, each after the end of the previous one', async () => {
     await using session = await start(node);
     const cells = [1, 2, 3].map((n) =>
       session.send(`await new Promise((r) => setTimeout(r, ${9 - n})); console.log(${n})`),
@@ -345,22 +354,22 @@ describe.each(nodes())('%s', (node) => {
     ).toEqual(['ready ', 'begin c1', 'end c1', 'begin c2', 'end c2', 'begin c3', 'end c3']);
   });
 
-  test('a cell of ten megabytes runs, and a result of as many is shown', async () => {
+  test('a cell of ten megabytes runs, and a result of the same size is shown', async () => {
     await using session = await start(node);
     expect((await session.run(`const x = "${'y'.repeat(10_000_000)}"; x.length`)).result).toBe('10000000');
     expect((await session.run('x')).result).toHaveLength(10_000_002);
   });
 
-  test('at the end of the requests it ends when nothing is left to do', async () => {
+  test('at the end of its input the process exits once no timer or handle is left', async () => {
     await using session = await start(node);
     const cell = session.send('setTimeout(() => console.log("timer"), 30); 1');
     session.finish();
     expect(await session.exited).toBe(0);
-    expect(session.told(cell)).toMatchObject({ status: 'ok', stdout: 'timer\n' });
+    expect(session.summary(cell)).toMatchObject({ status: 'ok', stdout: 'timer\n' });
     expect(session.stray).toBe('');
   });
 
-  test('a program ends when nothing is left to do, at its first error, or where it exits', async () => {
+  test('a program ends when no timer or handle is left, at its first error, or at its exit call', async () => {
     const run = async (code: string) => {
       await using session = await start(node);
       session.line({ op: 'execute', cell: 'p', code, cwd: null, env: null, program: true });
@@ -380,13 +389,13 @@ describe.each(nodes())('%s', (node) => {
     expect(await run('await new Promise(() => 0)')).toEqual([1, '', 'Stalled']);
   });
 
-  test('requests of another kind, and half ones, are passed over', async () => {
+  test('unknown and incomplete requests are ignored', async () => {
     await using session = await start(node);
     for (const broken of ['', '{"op": "execute", "cell": "y", "co', '7', 'null']) session.text(`${broken}\n`);
     expect((await session.run('1 + 1')).result).toBe('2');
   });
 
-  test('it runs without a shell, too', async () => {
+  test('child processes run although no shell is configured', async () => {
     await using session = await start(node, '/', null);
     expect(
       (await session.run('require("child_process").execSync("echo a; cat", { stdio: "inherit" }); console.log("b")'))

@@ -1,4 +1,4 @@
-/** What cells of Python may rely on, with several of the Pythons that this machine has. */
+/** The behavior of Python cells, with several of the Pythons that the machine has. */
 import { describe, expect, test } from 'bun:test';
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readdirSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
@@ -8,7 +8,7 @@ import { Interpreter } from '../../../test/harness/interpreter.ts';
 import { findProgram } from '../platform/programs.ts';
 import { pythonProgram } from './loaders.ts';
 
-/** The system's, the oldest and the newest of others, and those that PYTHON_BINARIES names, as PATH does directories. */
+/** The system's Python, the oldest and the newest of the others, and those in PYTHON_BINARIES, in the form of PATH. */
 function pythons(): string[] {
   const folder = join(homedir(), '.pyenv/versions');
   const versions = existsSync(folder) ? readdirSync(folder) : [];
@@ -32,14 +32,14 @@ function has(python: string, module: string): boolean {
 }
 
 describe.each(pythons())('%s', (python) => {
-  test('it says that it is ready, once, and in which version', async () => {
+  test('the ready event is sent once, with the version', async () => {
     await using session = await start(python);
     expect(session.events).toEqual([
       { event: 'ready', language: 'python', version: expect.stringMatching(/^3\.\d+/), pid: session.pid },
     ]);
   });
 
-  test('a cell prints, shows its last expression, and ends; the next one has its variables', async () => {
+  test('a cell prints, shows its last expression, and ends; the next cell sees its variables', async () => {
     await using session = await start(python);
     const { events } = await session.run('x = 20\nprint("hello")\nx + 1');
     expect(events).toEqual([
@@ -60,7 +60,7 @@ describe.each(pythons())('%s', (python) => {
     expect(await session.run('')).toMatchObject({ status: 'ok', stdout: '' });
   });
 
-  test('code is that of a program: its module, its arguments, its path', async () => {
+  test('code runs as a program does: as module __main__, with its argv and its sys.path', async () => {
     await using session = await start(python);
     const seen = await session.run(
       'import sys\n[__name__, sys.modules["__main__"].__dict__ is globals(), sys.path[0], sys.argv, [n for n in dir() if n[0] != "_"]]',
@@ -68,7 +68,7 @@ describe.each(pythons())('%s', (python) => {
     expect(seen.result).toBe("['__main__', True, '', [''], ['sys']]");
   });
 
-  test('code awaits at its top, in one loop for the session, and asyncio.run works beside it', async () => {
+  test('top-level await runs in one event loop per session, and asyncio.run works beside it', async () => {
     await using session = await start(python);
     expect((await session.run('import asyncio\nawait asyncio.sleep(0.001)\nawait asyncio.sleep(0, "a")')).result).toBe(
       "'a'",
@@ -81,7 +81,7 @@ describe.each(pythons())('%s', (python) => {
     expect((await session.run('first is (await which()), first is asyncio.get_event_loop()')).result).toBe(
       '(True, True)',
     );
-    // Tasks go on between cells, and print for the cell that started them.
+    // Tasks continue between cells, and print for the cell that started them.
     const cell = session.send(
       'async def later():\n  await asyncio.sleep(0.02)\n  print("later")\ntask = asyncio.ensure_future(later())\nawait asyncio.sleep(0)',
     );
@@ -90,7 +90,7 @@ describe.each(pythons())('%s', (python) => {
     });
   });
 
-  test('an error has its lines and nothing of ours, also through the loop and in a chain', async () => {
+  test('an error shows the lines of the code and no internal frames, also inside the loop and in a chain', async () => {
     await using session = await start(python);
     const failed = await session.run('def f(x):\n    return 1 / x\n\nf(0)');
     expect(failed).toMatchObject({
@@ -112,13 +112,13 @@ describe.each(pythons())('%s', (python) => {
     );
     expect(chained.error?.traceback).toContain('The above exception was the direct cause');
     expect(chained.error?.traceback).toContain('    await g()');
-    expect(chained.error?.traceback).not.toMatch(/sandboxd|asyncio/);
+    expect(chained.error?.traceback).not.toMatch(/boxkeep|asyncio/);
     expect((await session.run('import inspect; inspect.getsource(f)')).result).toBe(
       String.raw`'def f(x):\n    return 1 / x\n'`,
     );
   });
 
-  test('errors of syntax have their place; nothing has run then', async () => {
+  test('a syntax error has its position, and none of the code runs', async () => {
     await using session = await start(python);
     const wrong = await session.run('print("ran")\nx = = 2');
     expect(wrong).toMatchObject({ stdout: '', error: { ename: 'SyntaxError' } });
@@ -131,7 +131,7 @@ describe.each(pythons())('%s', (python) => {
     expect((await session.run('def f(x: nowhere): pass\nf.__annotations__')).result).toBe("{'x': 'nowhere'}");
   });
 
-  test('what children and C code print comes in its order', async () => {
+  test('output of child processes and C code arrives in order', async () => {
     await using session = await start(python);
     const ran = await session.run(
       'import os, subprocess, ctypes\nprint("1")\nos.system("echo 2")\nprint("3")\nsubprocess.run(["sh", "-c", "echo 4; echo e >&2"])\nprint("5")\nctypes.CDLL(None).puts(b"6")\nos.write(1, b"7\\n")\n1',
@@ -139,36 +139,36 @@ describe.each(pythons())('%s', (python) => {
     expect(ran).toMatchObject({ stderr: 'e\n', result: '1' });
     expect(ran.stdout.split('\n').filter((line) => line !== '6')).toEqual(['1', '2', '3', '4', '5', '7', '']);
     expect(ran.stdout).toContain('6\n');
-    // More than a pipe holds, of which nobody reads meanwhile but us.
+    // More output than a pipe holds, which only the runner reads.
     expect((await session.run('_ = os.system("head -c 3000000 /dev/zero | tr \'\\\\0\' x")')).stdout.length).toBe(
       3_000_000,
     );
-    // Bytes that are no text, in two writes.
+    // Bytes that are not text, in two writes.
     const odd = await session.run('os.write(1, b"\\xe2\\x82"); os.write(1, b"\\xac \\xff"); print("\\ud800", end="")');
     expect(odd.stdout.replaceAll(/\ufffd+/g, '?')).toBe('€ ?');
   });
 
-  test('what is printed is sent when a line ends, when it is flushed, and at the end', async () => {
+  test('output is sent at the end of a line, on a flush, and at the end of the cell', async () => {
     await using session = await start(python);
     const cell = session.send(
       'import sys, os\nprint("a", end="", flush=True)\nprint("b")\nsys.stdout.write("c")\nsys.stderr.write("d\\n")\nos._exit(7)',
     );
     expect(await session.exited).toBe(7);
-    expect(session.told(cell)).toMatchObject({ stdout: 'ab\n', stderr: 'd\n', status: undefined });
+    expect(session.summary(cell)).toMatchObject({ stdout: 'ab\n', stderr: 'd\n', status: undefined });
     await using second = await start(python);
     expect((await second.run('import sys; sys.stdout.buffer.write(b"c"); _ = sys.stdout.write("d")')).stdout).toBe(
       'cd',
     );
   });
 
-  test('threads and children that print behind the end print for their cell', async () => {
+  test('threads and child processes that print after the end of a cell print for that cell', async () => {
     await using session = await start(python);
     const first = session.send(
       'import threading\ngo = threading.Event()\nthread = threading.Thread(target=lambda: (go.wait(), print("thread")))\nthread.start()',
     );
     await session.end(first);
     expect(await session.run('go.set(); thread.join(); print("main")')).toMatchObject({ stdout: 'main\n' });
-    expect(session.told(first).stdout).toBe('thread\n');
+    expect(session.summary(first).stdout).toBe('thread\n');
 
     const third = session.send(
       'import subprocess\nchild = subprocess.Popen("read line; echo child", shell=True, stdin=subprocess.PIPE)',
@@ -177,14 +177,14 @@ describe.each(pythons())('%s', (python) => {
     expect((await session.run('_ = child.communicate(b"x\\n"); print("main")')).stdout).toBe('main\n');
     await session.until(third, ({ stdout }) => stdout === 'child\n');
 
-    // A worker of a pool works for the cell that runs.
+    // A worker of a pool prints for the running cell.
     await session.run(
       'from concurrent.futures import ThreadPoolExecutor\npool = ThreadPoolExecutor(1)\npool.submit(print, "a").result()',
     );
     expect((await session.run('pool.submit(print, "b").result()')).stdout).toBe('b\n');
   });
 
-  test('processes that are forked print, end and never speak for the session', async () => {
+  test('forked processes print and exit, and never send events for the session', async () => {
     await using session = await start(python);
     const forked = await session.run(
       'import os\npid = os.fork()\nif pid:\n    print(os.waitpid(pid, 0)[1])\nelse:\n    print("child")\n    1/0',
@@ -212,7 +212,7 @@ describe.each(pythons())('%s', (python) => {
     expect(session.strayLines).toEqual([]);
   });
 
-  test('nobody answers who asks for input, and says so', async () => {
+  test('input() fails with an error that says input is not available', async () => {
     await using session = await start(python);
     for (const code of [
       'input("name? ")',
@@ -229,7 +229,7 @@ describe.each(pythons())('%s', (python) => {
     expect((await session.run('import io; sys.stdin = io.StringIO("Ann\\n"); input()')).result).toBe("'Ann'");
   });
 
-  test('sys.exit ends the cell with its code, and the session lives on', async () => {
+  test('sys.exit ends the cell with its code, and the session continues', async () => {
     await using session = await start(python);
     expect(await session.run('import sys\nx = 1\nsys.exit(3)')).toMatchObject({
       status: 'error',
@@ -243,7 +243,7 @@ describe.each(pythons())('%s', (python) => {
     expect((await session.run('x')).result).toBe('1');
   });
 
-  test('an interrupt ends what runs, waits or computes, and nothing between cells', async () => {
+  test('an interrupt ends code that runs, waits or computes, and does nothing between cells', async () => {
     await using session = await start(python);
     session.interrupt();
     for (const code of [
@@ -263,7 +263,7 @@ describe.each(pythons())('%s', (python) => {
         exitCode: 1,
         error: { ename: 'KeyboardInterrupt' },
       });
-      expect(session.told(cell).error?.traceback).not.toContain('sandboxd');
+      expect(session.summary(cell).error?.traceback).not.toContain('boxkeep');
       session.interrupt();
     }
     expect((await session.run('1 + 1')).result).toBe('2');
@@ -271,7 +271,7 @@ describe.each(pythons())('%s', (python) => {
     expect(session.stray).toBe('');
   });
 
-  test('signal handlers of the code that raise while it prints break no line', async () => {
+  test('a signal handler that raises during a print does not break an event line', async () => {
     await using session = await start(python);
     const ran = await session.run(
       'import signal\ndef on(*_): raise TimeoutError\nsignal.signal(signal.SIGALRM, on)\nfor n in range(200):\n  try:\n    signal.setitimer(signal.ITIMER_REAL, 0.002)\n    while True: print("x" * 9000)\n  except TimeoutError: pass',
@@ -280,7 +280,7 @@ describe.each(pythons())('%s', (python) => {
     expect(session.strayLines).toEqual([]);
   });
 
-  test('code that closes, replaces or deletes what it stands on breaks nothing for the next cell', async () => {
+  test('code that closes, replaces or deletes objects the runner uses does not break the next cell', async () => {
     await using session = await start(python);
     for (const code of [
       'import sys; sys.stdout.close()',
@@ -298,7 +298,7 @@ describe.each(pythons())('%s', (python) => {
     expect((await session.run('os.system("echo b") and None')).stdout).toBe('b\n');
   });
 
-  test('values say what they look like', async () => {
+  test('values have a text representation', async () => {
     await using session = await start(python);
     const shown = await session.run(
       'class A:\n  def _repr_html_(self): return "<b>a</b>"\n  def _repr_png_(self): return b"\\x89PNG"\n  def _repr_json_(self): return {"a": [1]}\n  def _repr_svg_(self): raise ValueError("no")\n  def _repr_latex_(self): return None\n  def _repr_mimebundle_(self, include=None, exclude=None): return {"text/x": "y"}, {"text/x": {"m": 1}}\n  def __repr__(self): return "A!"\nA()',
@@ -323,7 +323,7 @@ describe.each(pythons())('%s', (python) => {
   });
 
   test.skipIf(!has(python, 'matplotlib'))(
-    'figures of matplotlib are shown by show() and at the end, and closed',
+    'matplotlib figures are shown by show() and at the end of the cell, then closed',
     async () => {
       await using session = await start(python);
       const ran = await session.run(
@@ -339,7 +339,7 @@ describe.each(pythons())('%s', (python) => {
     },
   );
 
-  test('displays come in order, can be changed, and be taken away', async () => {
+  test('displays arrive in order, and can be updated and cleared', async () => {
     await using session = await start(python);
     const ran = await session.run(
       'print("a", end="")\nh = display(1, display_id=True)\nh.update(2)\ndisplay({"text/plain": "raw"}, raw=True)\nclear_output(wait=True)\nprint("b")',
@@ -365,7 +365,7 @@ describe.each(pythons())('%s', (python) => {
     expect(html.events[1]?.output?.data).toMatchObject({ 'text/html': '<i>x</i>' });
   });
 
-  test('the directory and the variables of a request are there before its code; a wrong one is told', async () => {
+  test('the directory and the variables of a request apply before its code; an invalid one is reported', async () => {
     await using session = await start(python, { GONE: 'yes' });
     const folder = realpathSync(mkdtempSync(join(tmpdir(), 'interpreter-')));
     writeFileSync(join(folder, 'mine.py'), 'value = 7');
@@ -389,7 +389,7 @@ describe.each(pythons())('%s', (python) => {
     }
   });
 
-  test('warnings, logging and deep recursion look as in a program', async () => {
+  test('warnings, logging and deep recursion print as in a program', async () => {
     await using session = await start(python);
     for (const _ of [1, 2]) {
       expect((await session.run('import warnings; warnings.warn("old", DeprecationWarning)')).stderr).toMatch(
@@ -407,18 +407,18 @@ describe.each(pythons())('%s', (python) => {
     expect((await session.run(`x = "${'y'.repeat(10_000_000)}"\nlen(x)`)).result).toBe('10000000');
   });
 
-  test('at the end of the requests it ends as a program does', async () => {
+  test('at the end of its input the process exits as a program does', async () => {
     await using session = await start(python);
     const cell = session.send(
       'import atexit, threading\natexit.register(print, "exit")\nthreading.Thread(target=lambda: print("thread")).start()',
     );
     session.finish();
     expect(await session.exited).toBe(0);
-    expect(session.told(cell)).toMatchObject({ status: 'ok', stdout: 'thread\nexit\n' });
+    expect(session.summary(cell)).toMatchObject({ status: 'ok', stdout: 'thread\nexit\n' });
     expect(session.stray).toBe('');
   });
 
-  test('requests of another kind, half ones and keys that nobody knows are passed over', async () => {
+  test('unknown requests, incomplete requests and unknown keys are ignored', async () => {
     await using session = await start(python);
     for (const broken of ['', '{"op": "execute", "cell": "y", "co', '7', 'null']) session.text(`${broken}\n`);
     session.line({ op: 'nothing' });

@@ -1,8 +1,8 @@
-/** What a person may type for a daemon, and what it is made into. */
+/** Addresses of a daemon as a person may type them, and the URLs they become. */
 import { expect, test } from 'bun:test';
 import { readAddress } from './address.ts';
 
-test('an address is a URL, a host with a port, or a host alone, with the port of the daemon', () => {
+test('an address is a URL, a host with a port, or a host alone with the default port', () => {
   const made = {
     'http://box:8080': 'http://box:8080',
     'http://box/': 'http://box',
@@ -18,7 +18,7 @@ test('an address is a URL, a host with a port, or a host alone, with the port of
   for (const [given, address] of Object.entries(made)) expect([given, readAddress(given)]).toEqual([given, address]);
 });
 
-test('an address with a key, a query or another scheme is refused, and not repeated', () => {
+test('an address with a key, a query or another scheme is refused, and the error does not repeat it', () => {
   const secret = 'hunter2';
   for (const given of [`http://me:${secret}@box`, `${secret}@box:1`, `box?api_key=${secret}`, `box?x=${secret}`]) {
     expect(() => readAddress(given)).toThrow(/SVC_API_KEY|has no \?/);

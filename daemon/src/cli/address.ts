@@ -1,11 +1,12 @@
-/** Where a daemon is: what a person types for it, made into the beginning of every URL. */
+/** Parses the address of a daemon, as typed by a person, into the base of every URL. */
 import { keyInArguments } from './arguments.ts';
 import { ClientFailure } from './failure.ts';
 import { settings } from '../config.ts';
 
 /**
- * `http://host:port`, `https://host/prefix`, `host:port` or `host`; without a scheme it is http, and then the port is
- * the daemon's own. The result has no slash at its end. Throws a ClientFailure that does not repeat what was given.
+ * Accepts `http://host:port`, `https://host/prefix`, `host:port` or `host`. Without a scheme the address is http, and
+ * without a port too it uses the daemon's default port. The result has no trailing slash. Throws a ClientFailure that
+ * does not repeat the input.
  */
 export function readAddress(text: string): string {
   const isBare = !/^[a-z][a-z0-9+.-]*:\/\//i.test(text);

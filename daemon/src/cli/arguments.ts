@@ -1,16 +1,12 @@
-/** Reads the arguments of a sub-command: flags and words in any order, and what stands behind `--`. */
+/** Parses the arguments of a sub-command: flags and words in any order, and the rest after `--`. */
+import { readFlags, type FlagTable } from '../kit/flags.ts';
 import { ClientFailure } from './failure.ts';
 
-export interface ArgumentTable {
-  /** Flags with a value, by their name without dashes. */
-  readonly values?: readonly string[];
-  /** Flags without one; `f` is `-f`. */
-  readonly switches?: readonly string[];
-  /** Names of the words that must be there, for messages. */
+export interface ArgumentTable extends FlagTable {
+  /** Names of the required words, for messages. */
   readonly words: readonly string[];
-  /** How many more there may be. */
   readonly optionalWords?: number;
-  /** What must stand behind `--`; null where nothing may. */
+  /** Name of the required rest after `--`; null when no rest is allowed. */
   readonly rest?: string | null;
 }
 
@@ -25,7 +21,7 @@ export class Arguments {
     return this.given.has(flag);
   }
 
-  /** The last one wins. */
+  /** The last value of the flag. */
   value(flag: string): string | null {
     return this.given.get(flag)?.at(-1) ?? null;
   }
@@ -44,28 +40,13 @@ export class Arguments {
   }
 }
 
-/** Messages name flags and never show their values: one may be a secret. Throws a ClientFailure. */
+/** Throws an Error with one clear line. */
 export function readArguments(args: readonly string[], table: ArgumentTable): Arguments {
   const end = args.indexOf('--');
   const before = end === -1 ? args : args.slice(0, end);
   const rest = end === -1 ? [] : args.slice(end + 1);
   if (before.some(isKey)) throw keyInArguments();
-  const words: string[] = [];
-  const given = new Map<string, string[]>();
-  for (let at = 0; at < before.length; at++) {
-    const word = before[at] ?? '';
-    if (!word.startsWith('-')) {
-      words.push(word);
-      continue;
-    }
-    const [, name = '', joined] = /^--?([^=]*)(?:=(.*))?$/s.exec(word) ?? [];
-    const isSwitch = table.switches?.includes(name) ?? false;
-    if (!isSwitch && !table.values?.includes(name)) throw new ClientFailure(`unknown flag ${word.split('=')[0] ?? ''}`);
-    if (isSwitch && joined !== undefined) throw new ClientFailure(`--${name} takes no value`);
-    const value = isSwitch ? '' : (joined ?? before[++at]);
-    if (value === undefined) throw new ClientFailure(`--${name} needs a value`);
-    given.set(name, [...(given.get(name) ?? []), value]);
-  }
+  const { words, given } = readFlags(before, table, (flag) => new ClientFailure(`unknown flag ${flag}`));
   checkWords(words, rest, table);
   return new Arguments(words, rest, given);
 }

@@ -1,8 +1,8 @@
-/** Shows a session for as long as it lives, through any number of lost connections, without loss or repetition. */
+/** Shows a session until it ends, across lost connections, without loss or repetition. */
 import type { Frame } from './attach-frames.ts';
 import type { TypedInput } from './attach-input.ts';
 import { note, type LocalTerminal } from './attach-local.ts';
-import { TerminalSocket } from './attach-socket.ts';
+import { AttachSocket } from './attach-socket.ts';
 import { Backoff } from './backoff.ts';
 import { answerWithinMs, type Client } from './client.ts';
 import { ClientFailure, Refusal, Unreachable } from './failure.ts';
@@ -14,7 +14,7 @@ export interface AttachOptions {
   readonly local: LocalTerminal;
   readonly input: TypedInput;
   readonly isReadOnly: boolean;
-  /** Where in the output to begin; null is with what the screen shows now. */
+  /** The offset in the output to start from; null starts with the current screen. */
   readonly offset: number | null;
   readonly reconnectMs: number;
   readonly signal: AbortSignal;
@@ -25,24 +25,24 @@ export interface SessionEnd {
   readonly signal: string | null;
 }
 
-/** An absence that is longer is told to whoever waits. */
+/** A longer outage is reported to the user. */
 const noticeMs = 3000;
 const sessionEnded = 4000;
 const tooSlow = 4003;
-/** The daemon is there and cannot serve a socket now. */
+/** The daemon answers but cannot serve a socket now. */
 const transientStatuses: readonly number[] = [429, 503];
 
-export class Following {
+export class FollowedSession {
   readonly #path: string;
-  /** Where the output goes on; null before anything was shown. */
+  /** The offset where the output continues; null before any output was shown. */
   #offset: number | null;
   #end: SessionEnd | null = null;
   #wasOpen = false;
-  /** The screen is not what the session has shown: it has to be painted anew. */
+  /** True when the local screen differs from the session's output and must be repainted. */
   #isSpoilt = false;
   #sinceMs: number | null = null;
   readonly #backoff = new Backoff();
-  #socket: TerminalSocket | null = null;
+  #socket: AttachSocket | null = null;
 
   constructor(
     private readonly client: Client,
@@ -73,10 +73,10 @@ export class Following {
     if (size && !this.options.isReadOnly) this.#socket?.resize(size.cols, size.rows);
   }
 
-  /** One connection, from its beginning to its end. */
+  /** Runs one connection from start to end. */
   async #connect(): Promise<void> {
     const { input, isReadOnly, signal } = this.options;
-    using socket = await TerminalSocket.open(this.client, `${this.#path}/ws?${this.#query().toString()}`, signal);
+    using socket = await AttachSocket.open(this.client, `${this.#path}/ws?${this.#query().toString()}`, signal);
     using over = new Deadline(null, signal);
     this.#socket = socket;
     const typing: Promise<void>[] = [];
@@ -89,7 +89,7 @@ export class Following {
       this.#socket = null;
     }
     if (socket.closeCode === sessionEnded) this.#end ??= await this.#record();
-    if (socket.closeCode === tooSlow) this.#sinceMs = null; // It is there, and sends the rest at once.
+    if (socket.closeCode === tooSlow) this.#sinceMs = null; // The daemon is reachable and sends the rest at once.
   }
 
   #query(): URLSearchParams {
@@ -102,10 +102,10 @@ export class Following {
     return query;
   }
 
-  async #take(socket: TerminalSocket, frame: Frame): Promise<void> {
+  async #take(socket: AttachSocket, frame: Frame): Promise<void> {
     const { local, input } = this.options;
     if (frame.kind === 'ready') return await this.#begin(socket, frame.offset, frame.inputOffset);
-    this.#isSpoilt = false; // What paints the screen anew comes first.
+    this.#isSpoilt = false; // The frame that repaints the screen comes first.
     switch (frame.kind) {
       case 'gap':
         this.#offset = frame.to;
@@ -125,13 +125,13 @@ export class Following {
         return;
       case 'error':
         input.doubt();
-        return await this.#tell(`${this.id}: ${frame.message}`);
+        return await this.#report(`${this.id}: ${frame.message}`);
       default:
         return;
     }
   }
 
-  async #begin(socket: TerminalSocket, offset: number, inputOffset: number | null): Promise<void> {
+  async #begin(socket: AttachSocket, offset: number, inputOffset: number | null): Promise<void> {
     const missing = this.#offset !== null && !this.#isSpoilt ? offset - this.#offset : 0;
     this.#offset = offset;
     this.#wasOpen = true;
@@ -140,19 +140,19 @@ export class Following {
     const lost = this.options.input.resume(inputOffset);
     if (missing > 0) await this.#miss(socket, missing);
     if (lost > 0)
-      await this.#tell(`the connection broke as ${lost} bytes were typed; whether they arrived is not known`);
+      await this.#report(`the connection broke as ${lost} bytes were typed; whether they arrived is not known`);
     this.resize();
   }
 
-  /** A screen is not made of what is left: the next connection paints it. */
-  async #miss(socket: TerminalSocket, bytes: number): Promise<void> {
+  /** Reports missing output. The rest cannot produce the screen, so the next connection repaints it. */
+  async #miss(socket: AttachSocket, bytes: number): Promise<void> {
     if (!this.options.local.isOutput)
-      return await this.#tell(`${bytes} bytes of output are missing here: they are no longer kept`);
+      return await this.#report(`${bytes} bytes of output are missing here: they are no longer kept`);
     this.#isSpoilt = true;
     socket[Symbol.dispose]();
   }
 
-  /** Why there is no connection: the daemon may be away, or say no. */
+  /** Finds out why no connection opens: the daemon may be away, or refuse. */
   async #explain(failure: Unreachable): Promise<void> {
     try {
       await this.#record();
@@ -184,14 +184,14 @@ export class Following {
       );
     }
     if (goneMs >= noticeMs && !this.#isSpoilt) {
-      await this.#tell(`${this.client.address} is not reachable; what is typed is kept`);
+      await this.#report(`${this.client.address} is not reachable; what is typed is kept`);
     }
     await this.#backoff.wait(signal);
     signal.throwIfAborted();
   }
 
-  /** Over the screen, which the next connection then paints anew; beside the output where that goes elsewhere. */
-  async #tell(text: string): Promise<void> {
+  /** Shows a message over the screen, which the next connection repaints, or on standard error without a terminal. */
+  async #report(text: string): Promise<void> {
     const { local } = this.options;
     if (!local.isOutput) return await note(oneLine(text));
     await local.overlay(oneLine(text));

@@ -1,25 +1,25 @@
-/** What the daemon sends over the WebSocket of a terminal session, read with care. */
+/** Parses the messages that the daemon sends over the WebSocket of a terminal session. */
 import { number, numberOrNull, record, text, textOrNull } from './wire.ts';
 
 export type Frame =
   | { readonly kind: 'output'; readonly bytes: Uint8Array }
   | {
       readonly kind: 'ready';
-      /** Where in the output of the session what follows begins. */
+      /** The offset in the session's output where the following output starts. */
       readonly offset: number;
-      /** How much has ever been typed into the session; null where the daemon does not tell. */
+      /** Bytes ever typed into the session; null where the daemon does not report the count. */
       readonly inputOffset: number | null;
     }
-  /** Output that is no longer kept. */
+  /** Output that is no longer retained. */
   | { readonly kind: 'gap'; readonly from: number; readonly to: number }
   | { readonly kind: 'restore'; readonly bytes: Uint8Array }
   | { readonly kind: 'exit'; readonly exitCode: number | null; readonly signal: string | null }
   | { readonly kind: 'error'; readonly message: string }
   | { readonly kind: 'ping' | 'pong'; readonly timestamp: number }
-  /** Of no use here, or of a kind that a newer daemon knows. */
+  /** A frame that this client does not use, or a type of a newer daemon. */
   | { readonly kind: 'unknown' };
 
-/** Throws for what is no frame of the protocol. */
+/** Throws for a message that is not a frame of the protocol. */
 export function readFrame(message: string | Uint8Array): Frame {
   if (typeof message !== 'string') return { kind: 'output', bytes: message };
   const frame = record(JSON.parse(message));

@@ -1,42 +1,42 @@
 /**
- * What was typed and is on its way: kept while there is no connection, and never sent twice. Where a daemon tells how
- * much was typed into the session, what a broken connection has swallowed is known to the byte and sent again; where it
- * does not, what was not answered for is left out and told.
+ * Buffers typed input: keeps it during a disconnect and never sends it twice.
+ * When the daemon reports how many bytes were typed into the session, the client knows exactly which bytes a broken
+ * connection lost, and sends them again. Otherwise unanswered bytes are not sent again, and their number is reported.
  */
-import type { TerminalSocket } from './attach-socket.ts';
+import type { AttachSocket } from './attach-socket.ts';
 import { Notifier } from '../kit/notifier.ts';
 
-/** What waits for a connection; then no more is read from the keyboard. */
-const mostWaitingBytes = 64 * 1024;
-/** What may be on its way without an answer. */
+/** Bytes that may wait for a connection; beyond that, the keyboard is not read. */
+const maxWaitingBytes = 64 * 1024;
+/** Bytes that may be sent without an answer. */
 const windowBytes = 128 * 1024;
 const pieceBytes = 16 * 1024;
 
 export class TypedInput {
-  /** Positions count all that was ever typed here. */
+  /** Positions count all bytes typed since the start. */
   #typed = 0;
   #sent = 0;
   #answered = 0;
-  /** What may have to be sent again, and what was not sent yet; it begins at `#keptFrom`. */
+  /** Bytes that may have to be sent again, then bytes not sent yet. The first one has the position `#keptFrom`. */
   #kept: Buffer = Buffer.alloc(0);
   #keptFrom = 0;
-  /** Our position, and what the session had taken from everybody, at the beginning of the connection. */
+  /** The client's position at the start of the connection, and the bytes that the session had from all clients. */
   #base: { readonly position: number; readonly taken: number } | null = null;
   readonly #changes = new Notifier();
 
-  /** Bytes that no connection has carried. */
+  /** Bytes that were never sent. */
   get waitingBytes(): number {
     return this.#typed - this.#sent;
   }
 
-  /** Everything was sent and received. */
+  /** True when everything was sent and received. */
   get isAnswered(): boolean {
     return this.#answered === this.#typed;
   }
 
-  /** Resolves when the bytes are kept; later than at once when too many wait. */
+  /** Resolves when the bytes are buffered; waits while too many bytes are unsent. */
   async add(bytes: Uint8Array, signal: AbortSignal): Promise<void> {
-    while (this.waitingBytes > mostWaitingBytes && !signal.aborted) await this.#changes.wait(signal);
+    while (this.waitingBytes > maxWaitingBytes && !signal.aborted) await this.#changes.wait(signal);
     this.#kept = Buffer.concat([this.#kept, bytes]);
     this.#typed += bytes.length;
     this.#changes.notify();
@@ -47,23 +47,24 @@ export class TypedInput {
     while (!this.isAnswered && !signal.aborted) await this.#changes.wait(signal);
   }
 
-  /** All that was sent up to here has been received. */
+  /** Records that everything sent up to this position has been received. */
   confirm(position: number): void {
     if (!(position > this.#answered)) return;
     this.#answered = Math.min(position, this.#sent);
     this.#changes.notify();
   }
 
-  /** Some of it may have been left out, by a session that does not read: nothing is to be sent again on that account. */
+  /** The session may have dropped input that its program does not read, so counts no longer allow a resend. */
   doubt(): void {
     this.#base = null;
   }
 
-  /** A new connection; answers how many bytes may be lost, because nobody knows whether they arrived. */
+  /** Prepares for a new connection. Returns how many bytes may be lost because their arrival is unknown. */
   resume(taken: number | null): number {
     const unanswered = this.#sent - this.#answered;
     const arrived = taken === null || !this.#base ? null : this.#base.position + taken - this.#base.taken;
-    // More than we have sent: somebody else has typed too, and whose bytes are missing cannot be told.
+    // A count above what this client sent means that another client has typed too. The missing bytes then cannot be
+    // identified.
     const isKnown = arrived !== null && arrived >= this.#keptFrom && arrived <= this.#sent;
     if (isKnown) this.#sent = arrived;
     this.#answered = this.#sent;
@@ -73,8 +74,8 @@ export class TypedInput {
     return isKnown ? 0 : unanswered;
   }
 
-  /** Sends what is typed for as long as the connection is open. */
-  async pump(socket: TerminalSocket, signal: AbortSignal): Promise<void> {
+  /** Sends typed bytes while the connection is open. */
+  async pump(socket: AttachSocket, signal: AbortSignal): Promise<void> {
     while (socket.isOpen && !signal.aborted) {
       await socket.writable(signal);
       const isHeld = this.#sent - this.#answered >= windowBytes;
@@ -92,7 +93,7 @@ export class TypedInput {
     }
   }
 
-  /** A daemon may die with what it has received: the last of it is kept for a while. */
+  /** Drops old bytes. The latest ones stay for a while, because a daemon may die with bytes that it has received. */
   #forget(): void {
     const from = Math.max(this.#keptFrom, Math.min(this.#answered, this.#sent - windowBytes));
     this.#kept = this.#kept.subarray(from - this.#keptFrom);

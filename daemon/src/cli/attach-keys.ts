@@ -1,23 +1,23 @@
-/** Finds the keys that detach among what is typed, and passes everything else on. */
+/** Detects the detach keys in typed input and passes everything else through. */
 import { ClientFailure } from './failure.ts';
 
 export const defaultDetachKeys = 'ctrl-\\,d';
 const noKeys = 'none';
-const mostKeys = 8;
+const maxKeys = 8;
 
-/** `ctrl-\,d`, `ctrl-]`, `~,.`: keys that are typed one after the other. Empty for `none`. */
+/** Parses keys to be typed in sequence: `ctrl-\,d`, `ctrl-]`, `~,.`. Empty for `none`. */
 export function readKeys(text: string): Uint8Array {
   if (text === noKeys) return new Uint8Array();
   const keys = text.split(',').map(keyByte);
-  if (keys.length > mostKeys || keys.includes(null)) {
+  if (keys.length > maxKeys || keys.includes(null)) {
     throw new ClientFailure(
-      `--detach-key takes keys as ctrl-] or ctrl-\\,d, at most ${mostKeys} with commas between them, or ${noKeys}`,
+      `--detach-key takes keys as ctrl-] or ctrl-\\,d, at most ${maxKeys} with commas between them, or ${noKeys}`,
     );
   }
   return Uint8Array.from(keys as number[]);
 }
 
-/** For people: `Ctrl-\ d`. */
+/** The keys as people write them: `Ctrl-\ d`. */
 export function describeKeys(keys: Uint8Array): string {
   const names = [...keys].map((byte) =>
     byte < 0x20 ? `Ctrl-${String.fromCharCode(byte + 0x40)}` : String.fromCharCode(byte),
@@ -32,17 +32,17 @@ function keyByte(name: string): number | null {
 }
 
 export class DetachKeys {
-  /** How many of the keys were typed last. */
+  /** How many of the detach keys were typed in sequence so far. */
   #matched = 0;
 
   constructor(private readonly keys: Uint8Array) {}
 
-  /** Whether bytes are held back because the next key decides what they are. */
+  /** Whether bytes are held back because the next key decides whether they detach. */
   get isHolding(): boolean {
     return this.#matched > 0;
   }
 
-  /** What is to be passed on, and whether the keys are complete; what is typed behind them is nobody's. */
+  /** The bytes to pass on, and whether the detach keys are complete; bytes typed after them are dropped. */
   take(typed: Uint8Array): { readonly bytes: Uint8Array; readonly isDetached: boolean } {
     if (this.keys.length === 0) return { bytes: typed, isDetached: false };
     const passed: number[] = [];
@@ -53,14 +53,14 @@ export class DetachKeys {
     return { bytes: Uint8Array.from(passed), isDetached: false };
   }
 
-  /** Gives up waiting for the next key. */
+  /** Stops waiting for the next key and returns the held keys. */
   release(): Uint8Array {
     const held = this.keys.slice(0, this.#matched);
     this.#matched = 0;
     return held;
   }
 
-  /** What was held and does not fit any more is passed on; its end may be the beginning of the keys once more. */
+  /** Passes on held bytes that no longer fit. Their end may be the start of a new match. */
   #advance(byte: number, passed: number[]): void {
     const held = [...this.keys.subarray(0, this.#matched), byte];
     let from = 0;

@@ -1,4 +1,4 @@
-/** The terminal of whoever attaches: raw for the time of it, and put back as it was in every way out. */
+/** The local terminal of `boxkeep attach`: raw during the session, and restored on every way out. */
 import { TerminalModes } from './attach-modes.ts';
 import { standardError, standardInput, standardOutput, writeAll } from './standard-streams.ts';
 
@@ -7,21 +7,21 @@ export interface Size {
   readonly rows: number;
 }
 
-/** What the system can do with the terminal of a process. */
+/** The operations of the system on the terminal of a process. */
 export interface SystemTerminal {
   isTerminal(descriptor: number): boolean;
   size(descriptor: number): Size | null;
-  /** Answers what puts it back. */
+  /** Returns a function that restores the terminal. */
   makeRaw(descriptor: number): () => void;
 }
 
-/** Of the terminal at which the session is shown or typed into; null where it is none. */
+/** The size of the terminal that shows the session or reads the input; null without a terminal. */
 export function sizeOf(system: SystemTerminal): Size | null {
   const at = [standardOutput, standardInput].find((descriptor) => system.isTerminal(descriptor));
   return at === undefined ? null : system.size(at);
 }
 
-/** A terminal that takes nothing more is not waited for on the way out. */
+/** At exit, a blocked terminal is not waited for any longer than this. */
 const lastWriteMs = 500;
 
 export class LocalTerminal implements AsyncDisposable {
@@ -33,7 +33,7 @@ export class LocalTerminal implements AsyncDisposable {
   #onResize: (() => void) | null = null;
   readonly #handlers: [NodeJS.Signals, () => void][] = [
     ['SIGWINCH', () => this.#onResize?.()],
-    // A shell has taken the terminal while we were stopped.
+    // A shell used the terminal while this process was stopped.
     ['SIGCONT', () => this.#resumed()],
   ];
 
@@ -53,22 +53,22 @@ export class LocalTerminal implements AsyncDisposable {
     if (this.isInput) this.#putBack = this.system.makeRaw(standardInput);
   }
 
-  /** Resolves when it is written. */
+  /** Resolves when the bytes are written. */
   async show(bytes: Uint8Array): Promise<void> {
     if (this.isOutput) this.#modes.watch(bytes);
     const written = writeAll(standardOutput, bytes);
-    this.#writing = written.catch(() => null); // Told to whoever shows.
+    this.#writing = written.catch(() => null); // The caller of `show` gets the error.
     await written;
   }
 
-  /** Makes room for a whole screen; what was there is scrolled up, and so is kept. */
+  /** Makes room for a whole screen by scrolling up the old content, which stays in the scrollback. */
   async clear(): Promise<void> {
     const rows = this.size?.rows;
     if (!this.isOutput || rows === undefined) return;
     await this.show(Buffer.concat([this.#modes.undo(), Buffer.from(`\u001b[${rows};1H${'\n'.repeat(rows)}\u001b[H`)]));
   }
 
-  /** One line over the last one of the screen. */
+  /** Writes one line over the last row of the screen. */
   async overlay(text: string): Promise<void> {
     const size = this.size;
     if (!size) return;
@@ -98,7 +98,7 @@ export class LocalTerminal implements AsyncDisposable {
   }
 }
 
-/** A line beside the session; the terminal is as it was. */
+/** Writes a message to standard error, outside the session; does not touch the modes of the terminal. */
 export async function note(text: string): Promise<void> {
-  await writeAll(standardError, Buffer.from(`[${text}]\n`)).catch(() => null); // Nobody listens.
+  await writeAll(standardError, Buffer.from(`[${text}]\n`)).catch(() => null); // No reader is left.
 }

@@ -1,11 +1,8 @@
-/**
- * Remembers what programs have switched on at the local terminal, so that it can be switched off again: who leaves an
- * editor by detaching gets a terminal without its mouse, its alternate screen and its keys.
- */
+/** Tracks the modes that programs switch on at the local terminal, so that detaching can switch them off. */
 
-/** Private modes that are on from the beginning; all others are off. */
+/** Private modes that are on by default; all others are off. */
 const onAtFirst: ReadonlySet<number> = new Set([7, 25]);
-/** Those that are put back. Others, as the width of 132 columns, change more than they undo. */
+/** Modes to restore. Restoring others, such as the 132-column mode, would cause more changes than it reverts. */
 const undone: readonly number[] = [
   1, 5, 6, 7, 9, 12, 25, 45, 66, 1000, 1001, 1002, 1003, 1004, 1005, 1006, 1007, 1015, 1016, 2004, 2026, 2031,
 ];
@@ -19,7 +16,7 @@ export class TerminalModes {
   #isAlternate = 0;
   #rest = '';
 
-  /** Sequences may be cut anywhere. */
+  /** Watches output for sequences, which may be split at any byte. */
   watch(bytes: Uint8Array): void {
     if (this.#rest === '' && bytes.indexOf(escape) === -1) return;
     const text = this.#rest + Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('latin1');
@@ -33,7 +30,7 @@ export class TerminalModes {
     }
   }
 
-  /** What puts the terminal back; empty where nothing has to be. It is as new from then on. */
+  /** Returns the bytes that restore the terminal, empty when nothing was changed, and resets the tracking. */
   undo(): Buffer {
     const modes = [...this.#changed].filter(([mode, isOn]) => undone.includes(mode) && isOn !== onAtFirst.has(mode));
     const others = [...this.#undo.values()].join('');
@@ -76,7 +73,7 @@ export class TerminalModes {
     else this.#undo.set('style', '\u001b[0m');
   }
 
-  /** Setting the region moves the cursor, which is kept. */
+  /** Setting the scroll region moves the cursor, so the sequence saves and restores it. */
   #region(parameters: string): void {
     if (parameters === '') this.#undo.delete('region');
     else this.#undo.set('region', '\u001b7\u001b[r\u001b8');

@@ -1,4 +1,4 @@
-/** Finds the session to attach to, or makes it: the id is ours, so that a request whose answer was lost is repeated. */
+/** Finds or creates the session to attach to. The client chooses the id, so it can repeat a lost request. */
 import { randomBytes } from 'node:crypto';
 import type { Arguments } from './arguments.ts';
 import type { Size } from './attach-local.ts';
@@ -9,12 +9,12 @@ import { Deadline } from '../kit/deadline.ts';
 import { variable } from './variable.ts';
 import { text, type JsonRecord } from './wire.ts';
 
-/** A daemon that died over the request is back by then. */
+/** Within this time, a daemon that died during the request is back. */
 const withinMs = 10_000;
 
 export interface Found {
   readonly id: string;
-  /** It was made now, or its shell was. */
+  /** True when the session, or its shell, was just created. */
   readonly isNew: boolean;
 }
 
@@ -34,7 +34,7 @@ export async function findSession(
   const optional: [string, unknown][] = [
     ['cwd', given.value('cwd')],
     ['user', given.value('user')],
-    // One without a name is nobody's, once nobody has looked at it for long.
+    // A session without a name expires when no client has used it for a long time.
     ['retention', name === null ? 'expiring' : null],
   ];
   const id = name ?? `attach-${randomBytes(4).toString('hex')}`;
@@ -44,7 +44,7 @@ export async function findSession(
   return { id, isNew: true };
 }
 
-/** null where there is no such session. */
+/** null when no such session exists. */
 async function statusOf(client: Client, id: string): Promise<string | null> {
   using deadline = new Deadline(answerWithinMs);
   try {

@@ -1,22 +1,22 @@
-/** One connection to a terminal session: its frames in their order, and the end of it when nothing is heard any more. */
+/** One connection to a terminal session: its frames in order, closed when the daemon falls silent. */
 import { readFrame, type Frame } from './attach-frames.ts';
 import type { Client } from './client.ts';
 import { Unreachable } from './failure.ts';
 import { Notifier } from '../kit/notifier.ts';
 
 const openWithinMs = 15_000;
-/** The daemon is heard of every 30 s. */
+/** The daemon sends something at least every 30 s, so a longer silence means a dead connection. */
 const silenceMs = 45_000;
-/** Who has typed is answered at once by a connection that lives. */
+/** A live connection answers typed input at once. */
 const answerWithinMs = 15_000;
-/** A daemon sends this much ahead of what was acknowledged; more than twice of it is not kept. */
-const mostQueuedBytes = 4 * 1024 * 1024;
-/** What is told to have been written at the latest: so often that a quick reader is never waited for. */
+/** Limit on output queued for the local reader, well above the 1 MiB that a daemon sends ahead of acknowledgements. */
+const maxQueuedBytes = 4 * 1024 * 1024;
+/** Output is acknowledged at least this often, so that the daemon never waits for a fast reader. */
 const acknowledgeBytes = 64 * 1024;
-const mostUnsentBytes = 256 * 1024;
+const maxUnsentBytes = 256 * 1024;
 
-export class TerminalSocket implements Disposable {
-  /** How the other side closed it; null while it is open, and where it broke. */
+export class AttachSocket implements Disposable {
+  /** The close code of the other side; null while the connection is open, and after it broke. */
   closeCode: number | null = null;
   #queue: Frame[] = [];
   #queuedBytes = 0;
@@ -33,8 +33,8 @@ export class TerminalSocket implements Disposable {
     this.#listen();
   }
 
-  /** Throws Unreachable, whatever it was: a runtime tells no status of an answer that opens nothing. */
-  static async open(client: Client, path: string, signal: AbortSignal): Promise<TerminalSocket> {
+  /** Throws Unreachable for every failure, because the runtime does not report the status of a failed upgrade. */
+  static async open(client: Client, path: string, signal: AbortSignal): Promise<AttachSocket> {
     signal.throwIfAborted();
     const socket = client.socket(path);
     const { promise, resolve, reject } = Promise.withResolvers<void>();
@@ -44,8 +44,8 @@ export class TerminalSocket implements Disposable {
     socket.addEventListener('close', fail, { once: true });
     signal.addEventListener('abort', fail, { once: true });
     const timer = setTimeout(fail, openWithinMs);
-    // Made before it is open, so that no frame can come before somebody listens.
-    const made = new TerminalSocket(socket);
+    // Constructed before the socket opens, so that no frame arrives without a listener.
+    const made = new AttachSocket(socket);
     try {
       await promise;
       return made;
@@ -58,7 +58,7 @@ export class TerminalSocket implements Disposable {
     }
   }
 
-  /** Until it is closed and everything that came before has been taken. */
+  /** Yields frames until the connection is closed and all received frames have been consumed. */
   async *frames(signal: AbortSignal): AsyncGenerator<Frame> {
     for (;;) {
       signal.throwIfAborted();
@@ -77,12 +77,12 @@ export class TerminalSocket implements Disposable {
     return !this.#isClosed;
   }
 
-  /** Lost where the connection is; whoever has to know asks for an answer behind it. */
+  /** Sends typed bytes. They are lost if the connection breaks; `ask` confirms their arrival. */
   type(bytes: Uint8Array): void {
     this.#send(bytes);
   }
 
-  /** Answered by a pong with the same number, once all that was sent before has been received. */
+  /** Sends a ping. The pong carries the same number and arrives once everything sent before has been received. */
   ask(position: number): void {
     this.#unanswered ??= setTimeout(() => this.#break(), answerWithinMs);
     this.#control({ type: 'ping', timestamp: position });
@@ -92,7 +92,7 @@ export class TerminalSocket implements Disposable {
     this.#control({ type: 'resize', cols, rows });
   }
 
-  /** Output up to here was written. */
+  /** Acknowledges that output up to this offset was written. */
   acknowledge(offset: number): void {
     const isDue = offset - this.#acknowledged >= acknowledgeBytes || this.#queue.length === 0;
     if (!isDue || offset === this.#acknowledged) return;
@@ -100,10 +100,10 @@ export class TerminalSocket implements Disposable {
     this.#control({ type: 'ack', offset });
   }
 
-  /** Resolves when more can be sent without being held here. */
+  /** Resolves when the send buffer has room again. */
   async writable(signal: AbortSignal): Promise<void> {
-    while (this.isOpen && this.socket.bufferedAmount > mostUnsentBytes && !signal.aborted) {
-      await this.#changes.wait(AbortSignal.any([signal, AbortSignal.timeout(10)])); // No event tells of it.
+    while (this.isOpen && this.socket.bufferedAmount > maxUnsentBytes && !signal.aborted) {
+      await this.#changes.wait(AbortSignal.any([signal, AbortSignal.timeout(10)])); // The runtime has no event.
     }
   }
 
@@ -126,19 +126,20 @@ export class TerminalSocket implements Disposable {
     if (frame.kind === 'output') this.#queuedBytes += frame.bytes.length;
     this.#queue.push(frame);
     this.#changes.notify();
-    // Our own reader is slow, and the other side does not wait for it: what is not taken now comes again.
-    if (this.#queuedBytes > mostQueuedBytes) this.#break();
+    // The local reader is too slow, and the daemon does not wait for it. The dropped output comes again after a
+    // reconnect.
+    if (this.#queuedBytes > maxQueuedBytes) this.#break();
   }
 
   #read(message: string | Uint8Array): Frame {
     try {
       return readFrame(message);
     } catch {
-      return { kind: 'error', message: 'what answers speaks no protocol of a terminal' }; // Told by who reads it.
+      return { kind: 'error', message: 'what answers speaks no protocol of a terminal' }; // Its reader shows it.
     }
   }
 
-  /** A connection on which nothing comes is dead, whatever the system thinks of it. */
+  /** Restarts the silence timer: a connection without any message is dead, even if the system still holds it open. */
   #listen(): void {
     clearTimeout(this.#silence);
     this.#silence = setTimeout(() => this.#break(), silenceMs);

@@ -1,7 +1,7 @@
-/** `sandboxd attach`: a terminal session of the sandbox at the terminal that this was started at. */
+/** `boxkeep attach`: connects the local terminal to a terminal session of the sandbox. */
 import { constants } from 'node:os';
 import { readArguments, type Arguments } from './arguments.ts';
-import { Following } from './attach-follow.ts';
+import { FollowedSession } from './attach-follow.ts';
 import { TypedInput } from './attach-input.ts';
 import { defaultDetachKeys, describeKeys, DetachKeys, readKeys } from './attach-keys.ts';
 import { LocalTerminal, note, sizeOf, type SystemTerminal } from './attach-local.ts';
@@ -21,20 +21,21 @@ const details = `  --detach-key KEYS    what leaves the session as it is: ctrl-\
   --offset BYTES       begin there in the output, and not with the screen as it is now
   --reconnect SECONDS  how long a daemon that is away is waited for; 3600
 
-Without a session one is made, which is closed when nobody has used it for an hour. One that is named and not there is
+Without a session one is made, which is closed after an hour without use. One that is named and not there is
 made, and stays. Every key goes to the session, Ctrl-C and Ctrl-Z too, but for those that detach. When the connection
-breaks, attach comes back by itself: output goes on at the byte where it was, and what was typed meanwhile is sent then.
+breaks, attach comes back by itself: output resumes at the same byte, and input typed meanwhile is sent then.
 
-Where standard input is no terminal it is typed as it is, and its end detaches; /dev/null, and an input that is closed
-from the beginning, look on without typing. sandboxd exec is made for scripts: it waits for the end of what it runs.
+Where standard input is not a terminal it is typed as it is, and its end detaches: with /dev/null, or with an input that
+is closed from the beginning, attach ends at once. --read-only reads no such input and shows the session until it ends.
+boxkeep exec is made for scripts: it waits for the end of what it runs.
 The key comes from SVC_API_KEY, never from the arguments.
 
-Exit code: 0 when detached; that of the shell when it has ended, 128 + n after signal n; 125 when sandboxd itself failed,
-129, 130 and 143 when it was told to give up, which detaches too.`;
+Exit code: 0 when detached; that of the shell when it has ended, 128 + n after signal n; 125 when boxkeep itself failed,
+129, 130 and 143 when a signal ended it, which detaches too.`;
 
 const defaultReconnectSeconds = 3600;
 const pieceBytes = 16 * 1024;
-/** Somebody who meant the key alone, and not the one before it in the keys that detach, waits so long for it. */
+/** How long the first of the detach keys is held back before it goes to the session as an ordinary key. */
 const nextKeyMs = 1500;
 
 export function attach(system: SystemTerminal): Verb {
@@ -86,9 +87,9 @@ interface Wanted {
 type Ending =
   | { readonly kind: 'ended'; readonly exitCode: number | null; readonly signal: string | null }
   | { readonly kind: 'detached' }
-  | { readonly kind: 'told'; readonly signal: NodeJS.Signals };
+  | { readonly kind: 'signalled'; readonly signal: NodeJS.Signals };
 
-/** Everything between the first byte and the last; the terminal is as it was when this resolves. */
+/** Runs the session from the first byte to the last; the local terminal is restored when this resolves. */
 async function attend(system: SystemTerminal, client: Client, wanted: Wanted): Promise<number> {
   const input = new TypedInput();
   const ending = await atTerminal(system, client, wanted, input);
@@ -105,16 +106,18 @@ async function atTerminal(
   await using local = new LocalTerminal(system);
   const over = new AbortController();
   const options = { local, input, isReadOnly: given.has('read-only'), offset, reconnectMs, signal: over.signal };
-  const following = new Following(client, id, options);
-  local.enter(() => following.resize());
-  const shown = following.toTheEnd().then((end): Ending => ({ kind: 'ended', ...end }));
+  const followed = new FollowedSession(client, id, options);
+  local.enter(() => followed.resize());
+  const shown = followed.toTheEnd().then((end): Ending => ({ kind: 'ended', ...end }));
   const typed = passTyped({ local, input, keys, isReadOnly: options.isReadOnly, signal: over.signal });
-  const told = signals.next(over.signal).then((signal): Ending => ({ kind: 'told', signal: signal ?? 'SIGTERM' }));
+  const signalled = signals
+    .next(over.signal)
+    .then((signal): Ending => ({ kind: 'signalled', signal: signal ?? 'SIGTERM' }));
   try {
-    return await Promise.race([shown, typed, told]);
+    return await Promise.race([shown, typed, signalled]);
   } finally {
     over.abort();
-    for (const task of [shown, typed, told]) task.catch(() => null); // What ended first is told.
+    for (const task of [shown, typed, signalled]) task.catch(() => null); // The race reports only the first outcome.
   }
 }
 
@@ -126,10 +129,11 @@ interface Typing {
   readonly signal: AbortSignal;
 }
 
-/** Resolves when whoever types detaches; never where nobody can. */
+/** Resolves when the user detaches or the input ends; never resolves when the input is not read. */
 async function passTyped({ local, input, keys, isReadOnly, signal }: Typing): Promise<Ending> {
   const forever = new Promise<Ending>(() => undefined);
-  if (!canHaveInput() || (isReadOnly && !local.isInput)) return await forever;
+  if (isReadOnly && !local.isInput) return await forever;
+  if (!canHaveInput()) return { kind: 'detached' };
   const detach = new DetachKeys(local.isInput ? keys : new Uint8Array());
   const pass = async (bytes: Uint8Array) => {
     if (!isReadOnly && bytes.length > 0) await input.add(bytes, signal);
@@ -144,7 +148,7 @@ async function passTyped({ local, input, keys, isReadOnly, signal }: Typing): Pr
     if (isDetached) return { kind: 'detached' };
     if (detach.isHolding) releasing = setTimeout(() => void pass(detach.release()), nextKeyMs);
   }
-  if (local.isInput) return { kind: 'told', signal: 'SIGHUP' }; // The terminal has gone.
+  if (local.isInput) return { kind: 'signalled', signal: 'SIGHUP' }; // The terminal has gone.
   await input.answered(signal);
   return { kind: 'detached' };
 }
@@ -157,7 +161,7 @@ async function farewell(ending: Ending, { address }: Client, id: string, unsentB
     return exitClientFailed;
   }
   const unsent = unsentBytes === 0 ? '' : `; ${unsentBytes} bytes that were typed were not sent`;
-  await note(`detached from ${id}; sandboxd attach ${address} ${id} returns${unsent}`);
+  await note(`detached from ${id}; boxkeep attach ${address} ${id} returns${unsent}`);
   if (ending.kind === 'detached') return 0;
   throw new GivenUp(`${ending.signal} came`, 128 + constants.signals[ending.signal]);
 }

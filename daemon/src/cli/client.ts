@@ -1,15 +1,16 @@
-/** Talks to a daemon over HTTP, with the key of the environment; tells a refusal from a daemon that is not there. */
+/** HTTP client of a daemon, with the key from the environment; distinguishes a refusal from an unreachable daemon. */
+import { keyRule, parseKey } from '../kit/api-key.ts';
 import { readAddress } from './address.ts';
 import { ClientFailure, Refusal, Unreachable } from './failure.ts';
 import { isRecord, record, type JsonRecord } from './wire.ts';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** For what a daemon answers at once. */
+/** Timeout for requests that a daemon answers at once. */
 export const answerWithinMs = 30_000;
-/** Errors of a connection that was never made: nothing can have arrived. */
+/** Errors of a connection that never opened, so the request cannot have arrived. */
 const neverSent = /refused|FailedToOpenSocket|ENOTFOUND|EAI_AGAIN|CERT|SELF_SIGNED|VERIFY|TLS|UNREACH/i;
-/** What a proxy says when the daemon behind it is away. */
+/** Statuses of a proxy whose daemon is away. */
 const awayStatuses: readonly number[] = [502, 504];
 
 export class Client {
@@ -21,7 +22,7 @@ export class Client {
     this.#key = readKey(environment);
   }
 
-  /** The `data` of the answer. Throws a Refusal, or Unreachable. */
+  /** Returns the `data` of the answer. Throws a Refusal or Unreachable. */
   async call(method: string, path: string, body: JsonRecord | null, signal: AbortSignal): Promise<JsonRecord> {
     const response = await this.#fetch(method, path, body, signal);
     const envelope = await this.#envelope(response, signal);
@@ -29,7 +30,7 @@ export class Client {
     return record(envelope['data']);
   }
 
-  /** The pieces of a stream as they come; the next is asked for when the last was dealt with. */
+  /** Yields the pieces of a stream; the next piece is read after the caller has processed the last. */
   async *stream(path: string, signal: AbortSignal): AsyncGenerator<Uint8Array> {
     const response = await this.#fetch('GET', path, null, signal);
     if (!response.ok) throw this.#refusal(response.status, await this.#envelope(response, signal));
@@ -41,7 +42,7 @@ export class Client {
     }
   }
 
-  /** A connection that is being made; the key goes with it in a header. Whether it opens, its events tell. */
+  /** Starts a WebSocket connection with the key in a header. Events report whether it opens. */
   socket(path: string): WebSocket {
     const headers = this.#key === null ? {} : { authorization: `Bearer ${this.#key}` };
     return new WebSocket(`${this.address.replace(/^http/, 'ws')}${path}`, { headers });
@@ -53,7 +54,7 @@ export class Client {
       ...(body === null ? {} : { 'content-type': 'application/json' }),
     };
     try {
-      // A redirect is not followed: the key is for this daemon alone.
+      // Redirects are not followed, because the key is only for this daemon.
       const init: RequestInit = { method, headers, signal, redirect: 'manual' };
       const response = await fetch(
         `${this.address}${path}`,
@@ -87,7 +88,7 @@ export class Client {
   }
 
   #isNone(status = 200): Refusal {
-    return new Refusal(status, `what answers at ${this.address} is no sandboxd (status ${status})`);
+    return new Refusal(status, `what answers at ${this.address} is not boxkeep (status ${status})`);
   }
 
   #unreachable(error: unknown): Unreachable {
@@ -104,11 +105,12 @@ function describe(reason: string): string {
   return reason;
 }
 
-/** SVC_API_KEY wins; an empty variable is an unset one. */
+/** SVC_API_KEY wins; an empty variable counts as unset. */
 function readKey(environment: Environment): string | null {
-  const key = [environment['SVC_API_KEY'], environment['SANDBOX_API_KEY']].find(Boolean);
-  if (key === undefined) return null;
-  // Checked here, because the runtime would repeat the key in its message.
-  if (/[^\u0020-\u007e]/.test(key)) throw new ClientFailure('SVC_API_KEY has characters that no header can carry');
+  const given = [environment['SVC_API_KEY'], environment['SANDBOX_API_KEY']].find(Boolean);
+  if (given === undefined) return null;
+  // Checked here, because the runtime would repeat an invalid key in its error message.
+  const key = parseKey(given);
+  if (key === null) throw new ClientFailure(`SVC_API_KEY is not valid: ${keyRule}`);
   return key;
 }

@@ -1,16 +1,21 @@
-/** `sandboxd doctor`: looks at the machine before a daemon is started on it, and says what to do about what it finds. */
+/** `boxkeep doctor`: examines the machine before a daemon starts, and gives advice on each finding. */
 import { existsSync, readFileSync } from 'node:fs';
 import { connect, createServer } from 'node:net';
-import { readConfig, settingWarnings, type Config } from '../config.ts';
+import { isOpenToOthers, readConfig, settingWarnings, type Config } from '../config.ts';
 import { fail, ok, warn, type Finding } from './finding.ts';
 import { examineMachine, type MachineView } from './machine-check.ts';
+import { examineMcp, type McpView } from './mcp-check.ts';
 
-export interface DoctorDeps extends MachineView {
+export interface DoctorDeps extends MachineView, McpView {
   readonly arguments: readonly string[];
   readonly uid: number;
-  /** Whether the machine knows the account: a name or a uid. */
+  /** Whether the machine has the account, given as a name or a uid. */
   readonly knowsAccount: (user: string) => boolean;
-  /** The places that a daemon would try, and what stands against each; nothing is made. */
+  /** The version of the browser that answers at an address; null when none answers within the time. */
+  readonly askBrowser: (host: string, port: number, withinMs: number) => Promise<string | null>;
+  /** The display of the worker at a URL; null when none answers within the time. */
+  readonly askWorker: (url: string, withinMs: number) => Promise<string | null>;
+  /** The candidates for the runtime directory, with the obstacle to each; nothing is created. */
   readonly describePlaces: (wanted: string | null, port: number) => readonly RuntimePlace[];
 }
 
@@ -21,7 +26,7 @@ export interface RuntimePlace {
 
 const connectMs = 1000;
 
-/** Looks at everything, and changes nothing. */
+/** Runs all checks and changes nothing. */
 export async function examine(deps: DoctorDeps): Promise<Finding[]> {
   const read = readSettings(deps);
   if ('finding' in read) return [read.finding, ...examineMachine(deps)];
@@ -36,6 +41,9 @@ export async function examine(deps: DoctorDeps): Promise<Finding[]> {
     examineDefaultUser(deps, config),
     place.finding,
     await examinePort(config, place.path),
+    await examineBrowser(deps, config),
+    await examineDesktop(deps, config),
+    ...(await examineMcp(deps, config)),
     ...examineMachine(deps),
   ];
 }
@@ -49,13 +57,26 @@ function readSettings({ arguments: args, environment }: DoctorDeps): { config: C
   }
 }
 
-function examineKey({ apiKey, host }: Config): Finding {
-  if (apiKey !== null) return ok('key', 'a key is set, and every request must carry it');
-  if (host === '' || host === 'localhost' || /^(127\.|::1$)/.test(host)) {
-    return ok('key', 'no key is set, and the daemon listens on loopback only');
-  }
+function examineKey(config: Config): Finding {
+  if (config.apiKey !== null) return ok('key', 'a key is set, and every request must carry it');
+  if (!isOpenToOthers(config)) return ok('key', 'no key is set, and the daemon listens on loopback only');
   const advice = 'Set SVC_API_KEY: without it anyone who can connect runs commands.';
-  return warn('key', `no key is set, and the daemon listens on ${host}`, advice);
+  return warn('key', `no key is set, and the daemon listens on ${config.host}`, advice);
+}
+
+async function examineBrowser({ askBrowser }: DoctorDeps, config: Config): Promise<Finding> {
+  const address = `${config.browserHost}:${config.browserPort}`;
+  const version = await askBrowser(config.browserHost, config.browserPort, connectMs);
+  if (version !== null) return ok('browser', `${version} answers at ${address}`);
+  const advice = 'Start one with --remote-debugging-port if the browser routes are wanted.';
+  return warn('browser', `no browser answers at ${address}`, advice);
+}
+
+async function examineDesktop({ askWorker }: DoctorDeps, { computerUseUrl: url }: Config): Promise<Finding> {
+  const display = await askWorker(url, connectMs);
+  if (display !== null) return ok('desktop', `a computer-use worker answers at ${url}, for ${display}`);
+  const advice = 'Run boxkeep computer-use beside an X11 display if the desktop routes are wanted.';
+  return warn('desktop', `no computer-use worker answers at ${url}`, advice);
 }
 
 function examineDefaultUser({ knowsAccount, uid }: DoctorDeps, { defaultUser }: Config): Finding {
@@ -79,7 +100,7 @@ function choosePlace({ describePlaces }: DoctorDeps, config: Config): { finding:
   return { finding: fail(check, refusals, 'Give a directory of the daemon’s own with --runtime-dir.'), path: null };
 }
 
-/** A port that is taken is right where it is our own daemon that took it. */
+/** Checks the port. An occupied port is fine when a daemon of this machine serves it. */
 async function examinePort(config: Config, directory: string | null): Promise<Finding> {
   const running = directory === null ? null : await findDaemon(directory);
   if (running !== null) return ok('port', `${running} is served by a daemon that runs here, and its init answers`);
@@ -88,7 +109,7 @@ async function examinePort(config: Config, directory: string | null): Promise<Fi
   return fail('port', `${config.port} cannot be had: ${reason}`, 'Stop what listens there, or choose another --port.');
 }
 
-/** The port of the daemon that owns the directory; null when none does. */
+/** The port of the daemon that owns the directory; null when no daemon does. */
 async function findDaemon(directory: string): Promise<string | null> {
   const socket = `${directory}/init.sock`;
   if (!existsSync(socket) || !existsSync(`${directory}/port`)) return null;
@@ -108,7 +129,7 @@ function accepts(path: string): Promise<boolean> {
   });
 }
 
-/** null when the address can be had. */
+/** null when the address is free. */
 function bindFailure(host: string, port: number): Promise<string | null> {
   return new Promise((resolve) => {
     const server = createServer();

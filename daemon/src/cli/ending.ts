@@ -1,4 +1,4 @@
-/** How a command ended, as an exit code of ours. */
+/** Maps the end of a command to the exit code of this process. */
 import { exitClientFailed } from './failure.ts';
 import type { Output } from './follow.ts';
 import { say } from './standard-streams.ts';
@@ -15,7 +15,7 @@ export async function exitCodeOf(exit: Extract<Output, { kind: 'exit' }>, id: st
   }
   if (exit.exitCode !== null) return exit.exitCode;
   if (exit.status === 'failed') return exitNotRunnable;
-  await say(`exec: the keeper of ${id} was killed; nobody knows the exit code`);
+  await say(`exec: the keeper of ${id} was killed; its exit code is unknown`);
   return exitClientFailed;
 }
 

@@ -1,4 +1,4 @@
-/** `sandboxd exec`: a command in the sandbox as if it ran here, with its streams, its signals and its exit code. */
+/** `boxkeep exec`: runs a command in the sandbox as if it ran here, with streams, signals and exit code. */
 import { readArguments, type Arguments } from './arguments.ts';
 import { Client, type Environment } from './client.ts';
 import { exitCodeOf, tellFailedStart } from './ending.ts';
@@ -9,7 +9,7 @@ import { relaySignals, sendSignal } from './relay.ts';
 import { CaughtSignals } from './signals.ts';
 import { canHaveInput } from './standard-streams.ts';
 import { startCommand } from './start.ts';
-import { tell } from './tell.ts';
+import { writeOutput } from './write-output.ts';
 import { variable } from './variable.ts';
 import type { Verb } from './verb.ts';
 import type { CommandView, JsonRecord, Offsets } from './wire.ts';
@@ -30,8 +30,8 @@ The key comes from SVC_API_KEY, never from the arguments.
 Ctrl-C interrupts the command, a second one within two seconds kills it.
 
 Exit code: that of the command, 128 + n after signal n; 124 when --timeout ended it; 126 when it could not be run and
-127 when it was not found; 125 when sandboxd itself failed, 141 when nobody read on, 129, 130 and 143 when it was told
-to give up.`,
+127 when it was not found; 125 when boxkeep itself failed, 141 when the reader of its output has gone, 129, 130 and 143
+when a signal ended it.`,
 
   async run(args, environment) {
     const given = readArguments(args, {
@@ -73,23 +73,23 @@ interface Attended {
   readonly hasInput: boolean;
 }
 
-/** Everything that goes on between the start of a command and its end. */
+/** Relays signals and streams between the start of a command and its end. */
 async function attend(client: Client, { id }: CommandView, options: Attended): Promise<number> {
   const over = new AbortController();
   const offsets: Offsets = { stdout: 0, stderr: 0 };
   const aside = [relaySignals(client, id, options.signals, over)];
   if (options.hasInput) aside.push(passInput(client, id, over.signal));
-  // What goes on aside ends the whole only by failing.
+  // The background tasks end the whole run only when they fail.
   for (const task of aside) task.catch((error: unknown) => over.abort(error));
   try {
     for await (const output of follow(client, id, { offsets, reconnectMs: options.reconnectMs, signal: over.signal })) {
-      await tell(output);
+      await writeOutput(output);
       if (output.kind === 'exit') return await exitCodeOf(output, id);
     }
     throw new Error('output ends with an exit');
   } catch (error) {
-    // As when the terminal of a remote shell goes: what nobody reads is not written for ever.
-    if (error instanceof ReaderGone) await sendSignal(client, id, 'SIGHUP').catch(() => null); // Nobody would hear of it.
+    // Like the loss of a remote shell's terminal: the command must not write forever without a reader.
+    if (error instanceof ReaderGone) await sendSignal(client, id, 'SIGHUP').catch(() => null); // No reader is left.
     throw error;
   } finally {
     over.abort();

@@ -1,6 +1,6 @@
-/** The failures of the client itself, each with one line for people and an exit code for programs. */
+/** The failures of the client itself, with one line for people and an exit code for programs. */
 
-/** Like `env`, `timeout` and `docker run`: the client failed, whatever became of the command. */
+/** The same code as `env`, `timeout` and `docker run`: the client failed, independent of the command. */
 export const exitClientFailed = 125;
 
 /** Ends a sub-command with one line on standard error. */
@@ -9,7 +9,7 @@ export class ClientFailure extends Error {
   readonly exitCode: number = exitClientFailed;
 }
 
-/** The daemon answered, and the answer is no. */
+/** The daemon answered with a refusal. */
 export class Refusal extends ClientFailure {
   override readonly name = 'Refusal';
 
@@ -21,27 +21,27 @@ export class Refusal extends ClientFailure {
   }
 }
 
-/** No answer: the daemon, or the way to it, is not there. Trying again may help. */
+/** No answer: the daemon or the network path is down. A retry may help. */
 export class Unreachable extends ClientFailure {
   override readonly name = 'Unreachable';
 
   constructor(
     message: string,
-    /** True where the request may have arrived before the connection broke. */
+    /** True when the request may have arrived before the connection broke. */
     readonly isMaybeSent: boolean,
   ) {
     super(message);
   }
 }
 
-/** Whoever reads our output has gone; there is nobody to tell. */
+/** The reader of this process's output has gone, so no message is printed. */
 export class ReaderGone extends ClientFailure {
   override readonly name = 'ReaderGone';
-  /** As a shell tells of a program that wrote into a closed pipe. */
+  /** The code that a shell reports for a program that wrote into a closed pipe. */
   override readonly exitCode = 141;
 }
 
-/** Whoever started us does not want to wait any longer, and said so by a signal. */
+/** The user or the parent process sent a signal to stop waiting. */
 export class GivenUp extends ClientFailure {
   override readonly name = 'GivenUp';
 

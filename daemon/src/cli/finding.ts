@@ -1,10 +1,10 @@
-/** What a check found: how it stands, in a sentence, and what to do about it. */
+/** The result of a check: its status, a sentence, and advice. */
 
 export interface Finding {
   readonly check: string;
   readonly status: 'ok' | 'warn' | 'fail';
   readonly message: string;
-  /** One sentence; null when there is nothing to do. */
+  /** One sentence; null when no action is needed. */
   readonly advice: string | null;
 }
 
@@ -20,7 +20,7 @@ export function fail(check: string, message: string, advice: string): Finding {
   return { check, status: 'fail', message, advice };
 }
 
-/** For people: one line for each, and the advice below it. */
+/** Formats findings for people: one line each, with the advice below. */
 export function asText(findings: readonly Finding[]): string {
   return findings
     .map(({ check, status, message, advice }) => {
@@ -30,7 +30,7 @@ export function asText(findings: readonly Finding[]): string {
     .join('\n');
 }
 
-/** A daemon would not start here, or would not run commands. */
+/** True when a daemon would not start here, or would not run commands. */
 export function hasFailed(findings: readonly Finding[]): boolean {
   return findings.some(({ status }) => status === 'fail');
 }

@@ -1,4 +1,4 @@
-/** Follows the output of a command to its end, through any number of lost connections, without loss or repetition. */
+/** Follows the output of a command to its end, across lost connections, without loss or repetition. */
 import type { Arguments } from './arguments.ts';
 import { Backoff } from './backoff.ts';
 import type { Client } from './client.ts';
@@ -8,30 +8,30 @@ import { say } from './standard-streams.ts';
 import { readLine, type Line, type Offsets } from './wire.ts';
 
 export interface FollowOptions {
-  /** Where to begin; moved on as output is handed over. */
+  /** The offsets to start from; they advance as output is yielded. */
   readonly offsets: Offsets;
-  /** How long the daemon may be away before it is given up. */
+  /** How long the daemon may be away before the client gives up. */
   readonly reconnectMs: number;
   readonly signal: AbortSignal;
 }
 
 export type Output = Extract<Line, { kind: 'bytes' | 'gap' | 'exit' }>;
 
-/** How long a daemon may be away where nobody says otherwise. */
+/** How long a daemon may be away when the user sets no limit. */
 const defaultReconnectSeconds = 60;
-/** The daemon is heard of every 15 s; a connection that is silent for so long is dead. */
+/** The daemon sends a line at least every 15 s, so a connection that is silent for this long is dead. */
 const silenceMs = 40_000;
-/** An absence that is longer is told to whoever waits. */
+/** A longer outage is reported to the user. */
 const noticeMs = 3000;
-/** The daemon is there and cannot serve a stream now: too many are open, or it is about to go. */
+/** The daemon answers but cannot serve a stream now: too many are open, or it is shutting down. */
 const transientStatuses: readonly number[] = [429, 503];
 
-/** The value of --reconnect. */
+/** The value of --reconnect in ms. */
 export function reconnectTime(given: Arguments): number {
   return (given.number('reconnect', 0) ?? defaultReconnectSeconds) * 1000;
 }
 
-/** Ends behind `exit`. Throws a ClientFailure that tells from where to go on. */
+/** Ends after `exit`. Throws a ClientFailure that reports the offsets to resume from. */
 export async function* follow(client: Client, id: string, options: FollowOptions): AsyncGenerator<Output> {
   const outage = new Outage(client, id, options);
   for (;;) {
@@ -43,7 +43,7 @@ export async function* follow(client: Client, id: string, options: FollowOptions
           if (output.kind === 'exit') return;
         }
       }
-      // Without a last line, or with `closing`: the daemon has gone or is going.
+      // The stream ended without a last line, or with `closing`: the daemon has gone or is shutting down.
     } catch (error) {
       options.signal.throwIfAborted();
       if (!isTransient(error)) throw withPosition(error, client, id, options.offsets);
@@ -52,7 +52,7 @@ export async function* follow(client: Client, id: string, options: FollowOptions
   }
 }
 
-/** The absence of a daemon: waited out, told of, and given up in the end. */
+/** Tracks an outage of the daemon: waits, reports it to the user, and finally gives up. */
 class Outage {
   #sinceMs: number | null = null;
   #isTold = false;
@@ -103,7 +103,7 @@ async function* connection(client: Client, id: string, { offsets, signal }: Foll
   }
 }
 
-/** The time that we take ourselves between two pieces does not count: a slow reader is no dead connection. */
+/** Closes a silent connection. Time that the client spends on a piece is not silence. */
 async function* endWhenSilent(pieces: AsyncGenerator<Uint8Array>, close: () => void): AsyncGenerator<Uint8Array> {
   for (;;) {
     const timer = setTimeout(close, silenceMs);
@@ -113,7 +113,7 @@ async function* endWhenSilent(pieces: AsyncGenerator<Uint8Array>, close: () => v
   }
 }
 
-/** What a line brings beyond what was handed over: nothing twice, and what is missing is told. */
+/** Yields only new output from a line: never the same bytes twice, and a gap where bytes are missing. */
 function* inOrder(line: Line, offsets: Offsets): Generator<Output> {
   if (line.kind === 'exit') yield line;
   if (line.kind === 'gap' && line.to > offsets[line.stream]) {
@@ -140,6 +140,6 @@ function withPosition(error: unknown, client: Client, id: string, offsets: Offse
   const advice =
     error instanceof Refusal && error.status === 404
       ? 'what it wrote and how it ended is not kept; a daemon that was stopped ends its commands'
-      : `to go on: sandboxd logs ${client.address} ${id} -f ${position}`;
+      : `to go on: boxkeep logs ${client.address} ${id} -f ${position}`;
   return new ClientFailure(`${error.message}; ${advice}`);
 }

@@ -1,4 +1,4 @@
-/** Passes our standard input on to a command: by offset, so that nothing is written twice, and no faster than it reads. */
+/** Passes local standard input to a command, by offset to avoid duplicates, at the speed of the command. */
 import { Backoff } from './backoff.ts';
 import type { Client } from './client.ts';
 import { Refusal, Unreachable } from './failure.ts';
@@ -6,10 +6,10 @@ import { readInput } from './standard-streams.ts';
 import { number } from './wire.ts';
 
 const pieceBytes = 256 * 1024;
-/** Too many requests, or away for a moment. */
+/** Too many requests, or temporarily unavailable. */
 const transientStatuses: readonly number[] = [429, 503];
 
-/** Ends at the end of the input, when the command takes no more, or when `over` is aborted. */
+/** Ends at the end of the input, when the command accepts no more, or when `over` is aborted. */
 export async function passInput(client: Client, id: string, over: AbortSignal): Promise<void> {
   const sink = new Sink(client, id, over);
   while (!over.aborted && !sink.isClosed) {
@@ -23,7 +23,7 @@ export async function passInput(client: Client, id: string, over: AbortSignal): 
 }
 
 class Sink {
-  /** The command has ended, or has no standard input any more. */
+  /** True when the command has ended or its standard input is closed. */
   isClosed = false;
   #offset = 0;
   readonly #backoff = new Backoff();
@@ -34,7 +34,7 @@ class Sink {
     private readonly over: AbortSignal,
   ) {}
 
-  /** A command that does not read takes only a part; the rest is sent again, for as long as it runs. */
+  /** Writes bytes. A command that does not read accepts only a part; the rest is sent again while it runs. */
   async write(bytes: Uint8Array): Promise<void> {
     const end = this.#offset + bytes.length;
     while (this.#offset < end && !this.isClosed && !this.over.aborted) {
@@ -49,7 +49,7 @@ class Sink {
     while (!isTold && !this.isClosed && !this.over.aborted) isTold = await this.#send({ eof: true });
   }
 
-  /** False when it has to be said again. */
+  /** False when the request has to be repeated. */
   async #send(body: { input_base64: string } | { eof: true }): Promise<boolean> {
     try {
       const path = `/v2/commands/${encodeURIComponent(this.id)}/stdin`;
@@ -60,7 +60,7 @@ class Sink {
     } catch (error) {
       if (this.over.aborted) return false;
       if (error instanceof Refusal && !transientStatuses.includes(error.status)) {
-        // 404, 409: nothing more is taken. Anything else has to be known.
+        // 404 and 409 mean that no more input is accepted. Any other status is an error.
         if (error.status !== 404 && error.status !== 409) throw error;
         this.isClosed = true;
         return false;

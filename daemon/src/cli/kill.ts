@@ -1,4 +1,4 @@
-/** `sandboxd kill`: a signal to a command, and the names of those who live on. */
+/** `boxkeep kill`: sends a signal to a command, and reports the processes that survive it. */
 import { constants } from 'node:os';
 import { readArguments } from './arguments.ts';
 import { Client } from './client.ts';
@@ -22,16 +22,16 @@ The key comes from SVC_API_KEY, never from the arguments.`,
     const given = readArguments(args, { values: ['signal'], switches: ['no-tree'], words });
     const [address = '', id = ''] = given.words;
     const signal = signalName(given.value('signal') ?? 'TERM');
-    const told = await sendSignal(new Client(address, environment), id, signal, !given.has('no-tree'));
-    if (told === null) {
+    const sent = await sendSignal(new Client(address, environment), id, signal, !given.has('no-tree'));
+    if (sent === null) {
       await print(`${id} has ended`);
       return 0;
     }
-    if (told.survivors.length > 0 && endingSignals.includes(signal)) {
-      await say(`kill: still living after ${signal}: ${told.survivors.join(', ')}; --signal KILL ends them`);
+    if (sent.survivors.length > 0 && endingSignals.includes(signal)) {
+      await say(`kill: still living after ${signal}: ${sent.survivors.join(', ')}; --signal KILL ends them`);
       return exitSurvivors;
     }
-    await print(`sent ${signal} to ${told.signalled} process${told.signalled === 1 ? '' : 'es'} of ${id}`);
+    await print(`sent ${signal} to ${sent.signalled} process${sent.signalled === 1 ? '' : 'es'} of ${id}`);
     return 0;
   },
 };
@@ -39,7 +39,7 @@ The key comes from SVC_API_KEY, never from the arguments.`,
 const exitSurvivors = 1;
 const endingSignals: readonly string[] = ['SIGTERM', 'SIGINT', 'SIGHUP', 'SIGQUIT', 'SIGKILL', 'SIGABRT'];
 
-/** `TERM`, `sigterm` or `15`. */
+/** Accepts `TERM`, `sigterm` or `15`. */
 function signalName(text: string): string {
   const upper = text.toUpperCase();
   const known = Object.entries(constants.signals);

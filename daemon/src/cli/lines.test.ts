@@ -1,4 +1,4 @@
-/** Lines come whole, however the connection cuts them. */
+/** Lines arrive whole, however the connection splits them. */
 import { expect, test } from 'bun:test';
 import { jsonLines } from './lines.ts';
 
@@ -8,12 +8,12 @@ async function* pieces(bytes: Uint8Array, size: number): AsyncGenerator<Uint8Arr
   for (let at = 0; at < bytes.length; at += size) yield await Promise.resolve(bytes.subarray(at, at + size));
 }
 
-test('a stream that is cut anywhere is the same lines', async () => {
+test('a stream split anywhere gives the same lines', async () => {
   for (let size = 1; size <= whole.length; size++) {
     expect(await Array.fromAsync(jsonLines(pieces(whole, size)))).toEqual([{ text: 'héllo' }, [1, 2], 'end']);
   }
 });
 
-test('what follows the last newline is no line', async () => {
+test('text after the last newline is not a line', async () => {
   expect(await Array.fromAsync(jsonLines(pieces(whole.subarray(0, -1), 7)))).toEqual([{ text: 'héllo' }, [1, 2]]);
 });

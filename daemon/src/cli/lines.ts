@@ -1,8 +1,8 @@
-/** Cuts a stream of bytes into NDJSON values, without ever holding more than one line. */
+/** Cuts a stream of bytes into NDJSON values, and buffers at most one line. */
 
 const newline = 10;
 
-/** What follows the last newline is no line: the connection broke in the middle of it. */
+/** Text after the last newline is dropped: the connection broke in the middle of a line. */
 export async function* jsonLines(pieces: AsyncIterable<Uint8Array>): AsyncGenerator<unknown> {
   let parts: Uint8Array[] = [];
   for await (const piece of pieces) {

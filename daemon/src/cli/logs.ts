@@ -1,11 +1,11 @@
-/** `sandboxd logs`: what a command has written, and with -f what it goes on to write. */
+/** `boxkeep logs`: prints the output of a command, and with -f follows new output. */
 import { readArguments, type Arguments } from './arguments.ts';
 import { answerWithinMs, Client } from './client.ts';
 import { ClientFailure } from './failure.ts';
 import { exitCodeOf } from './ending.ts';
 import { follow, reconnectTime } from './follow.ts';
 import { Deadline } from '../kit/deadline.ts';
-import { tell } from './tell.ts';
+import { writeOutput } from './write-output.ts';
 import type { Verb } from './verb.ts';
 import { number, streamNames, type Offsets, type StreamName } from './wire.ts';
 
@@ -40,7 +40,7 @@ The key comes from SVC_API_KEY, never from the arguments.`,
     const options = { offsets, reconnectMs: reconnectTime(given), signal: new AbortController().signal };
     for await (const output of follow(client, id, options)) {
       if (output.kind === 'exit') return given.has('exit-code') ? await exitCodeOf(output, id) : 0;
-      if (wanted.includes(output.stream)) await tell(output);
+      if (wanted.includes(output.stream)) await writeOutput(output);
       seen[output.stream] = output.kind === 'gap' ? output.to : output.offset + output.bytes.length;
       if (isReached()) return 0;
     }
@@ -54,7 +54,6 @@ function wantedStreams(given: Arguments): readonly StreamName[] {
   return streamNames.filter((stream) => (stream === 'stdout' ? !isErr : !isOut));
 }
 
-/** How much each stream holds now. */
 async function currentEnds(client: Client, id: string): Promise<Offsets> {
   using deadline = new Deadline(answerWithinMs);
   const past = Number.MAX_SAFE_INTEGER;
@@ -63,7 +62,7 @@ async function currentEnds(client: Client, id: string): Promise<Offsets> {
   return { stdout: number(read['offset']), stderr: number(read['stderr_offset']) };
 }
 
-/** Of a stream that is not wanted, nothing that is there already has to be sent. */
+/** The offsets to start from. A stream that is not wanted starts at its current end, so that old output is not sent. */
 function firstOffsets(given: Arguments, wanted: readonly StreamName[], ends: Offsets): Offsets {
   const first = (stream: StreamName, flag: string) =>
     wanted.includes(stream) ? Math.min(given.number(flag, 0) ?? 0, ends[stream]) : ends[stream];

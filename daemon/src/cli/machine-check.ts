@@ -1,20 +1,23 @@
-/** Checks of the machine itself: what the daemon reads, and the programs that its planes look for. */
-import { accessSync, constants, existsSync, readdirSync, realpathSync } from 'node:fs';
-import { dirname } from 'node:path';
+/** Checks the machine: the files that the daemon reads, and the programs that its planes use. */
+import { accessSync, constants } from 'node:fs';
 import { fail, ok, warn, type Finding } from './finding.ts';
 
 export interface MachineView {
   readonly environment: Readonly<Record<string, string | undefined>>;
   /** The first executable of that name on PATH. */
   readonly find: (program: string) => string | null;
+  /** The interpreter's own report; null when it cannot run. */
+  readonly askPython: (
+    path: string,
+  ) => { readonly executable: string; readonly packages: Readonly<Record<string, string>> } | null;
 }
 
 const purposes = {
-  tmux: 'terminals use it where it is there, and work without it',
+  tmux: 'terminals use it with SVC_SHELL_BACKEND=tmux, and work without it',
   rg: 'searches use it where it is there, and work without it, slower',
   python3: 'Python code and the list of its packages need it',
   node: 'JavaScript code and the list of its packages need it',
-  ffmpeg: 'recordings need it',
+  ffmpeg: 'only recordings of a desktop need it',
 } as const;
 
 export function examineMachine(view: MachineView): Finding[] {
@@ -42,21 +45,17 @@ function examineTool({ find }: MachineView, program: string, purpose: string): F
   return path === null ? warn(program, 'is not on PATH', `Install it if it is wanted: ${purpose}.`) : ok(program, path);
 }
 
-/** Nothing is run: the package is looked for where the interpreter keeps packages. */
-function examineIpykernel({ find, environment }: MachineView): Finding {
+/** Asks Python itself for its packages, because `python3` may be the shim of a version manager. */
+function examineIpykernel({ askPython, find }: MachineView): Finding {
+  const check = 'ipykernel';
   const advice = 'Install it if kernels are wanted: python3 -m pip install ipykernel.';
-  const python = find('python3');
-  if (python === null) return warn('ipykernel', 'there is no Python', advice);
-  const own = `${environment['HOME'] ?? '/root'}/.local`;
-  const folders = [dirname(dirname(realpathSync(python))), '/usr', '/usr/local', own].flatMap(packageFolders);
-  const found = folders.find((folder) => isReadable(`${folder}/ipykernel`));
-  return found === undefined ? warn('ipykernel', `was not found beside ${python}`, advice) : ok('ipykernel', found);
-}
-
-function packageFolders(prefix: string): string[] {
-  if (!existsSync(`${prefix}/lib`)) return [];
-  const versions = readdirSync(`${prefix}/lib`).filter((name) => name.startsWith('python3'));
-  return versions.flatMap((name) => ['site-packages', 'dist-packages'].map((kind) => `${prefix}/lib/${name}/${kind}`));
+  const path = find('python3');
+  if (path === null) return warn(check, 'there is no Python', advice);
+  const python = askPython(path);
+  if (python === null) return warn(check, `${path} cannot be run`, 'Run it by hand to see what it lacks.');
+  const version = python.packages[check];
+  if (version === undefined) return warn(check, `is not installed for ${python.executable}`, advice);
+  return ok(check, `${version} is installed for ${python.executable}`);
 }
 
 function isReadable(path: string): boolean {
@@ -64,6 +63,6 @@ function isReadable(path: string): boolean {
     accessSync(path, constants.R_OK);
     return true;
   } catch {
-    return false; // Absent or closed to us: the same answer.
+    return false; // Absent and unreadable count the same.
   }
 }

@@ -1,4 +1,4 @@
-/** `sandboxd ps`: the commands of a sandbox, for people as a table and for programs as JSON. */
+/** `boxkeep ps`: lists the commands of a sandbox, as a table for people or as JSON for programs. */
 import { readArguments } from './arguments.ts';
 import { answerWithinMs, Client } from './client.ts';
 import { Deadline } from '../kit/deadline.ts';
@@ -10,7 +10,7 @@ export const ps: Verb = {
   usage: 'ps <url>',
   summary: 'list the commands that run there',
   details: `  --all   those that have ended too
-  --json  the records as the daemon tells them
+  --json  the records as the daemon sends them
 
 The key comes from SVC_API_KEY, never from the arguments.`,
 
@@ -44,7 +44,7 @@ const units = [
   ['m', 60],
 ] as const;
 
-/** Since its start, by the clock of this machine. */
+/** Time since the start, by the clock of this machine. */
 function age(startedAt: string | null): string {
   if (startedAt === null) return '-';
   const seconds = Math.max(0, Math.round((Date.now() - Date.parse(startedAt)) / 1000));

@@ -1,4 +1,4 @@
-/** Hands the signals that we get on to the command. */
+/** Relays the signals that this process receives to the command. */
 import { Backoff } from './backoff.ts';
 import type { Client } from './client.ts';
 import { GivenUp, Refusal, Unreachable } from './failure.ts';
@@ -11,7 +11,7 @@ const exitHungUp = 129;
 const exitInterrupted = 130;
 const exitTerminated = 143;
 
-/** Ends when `over` is aborted. Throws when somebody insists and the daemon cannot be told. */
+/** Ends when `over` is aborted. Throws when an urgent signal cannot be delivered. */
 export async function relaySignals(
   client: Client,
   id: string,
@@ -28,11 +28,11 @@ export async function relaySignals(
 
 interface Ends {
   readonly over: AbortSignal;
-  /** Somebody insists: what follows in the queue is stronger. */
+  /** The user insists: a stronger signal follows in the queue. */
   readonly givenUp: AbortSignal;
 }
 
-/** Who sends these does not want to wait; a daemon that died by itself is back before the time is over. */
+/** The sender of these signals does not want to wait. A daemon that died by itself is back within that time. */
 const urgent: ReadonlyMap<Relayed, number> = new Map([
   ['SIGKILL', exitInterrupted],
   ['SIGTERM', exitTerminated],
@@ -49,9 +49,9 @@ async function deliver(client: Client, id: string, signal: Relayed, { over, give
       await sendSignal(client, id, signal);
       return;
     } catch (error) {
-      if (error instanceof Refusal) return; // The command is over; following it tells how.
+      if (error instanceof Refusal) return; // The command has ended; `follow` reports how.
       if (!(error instanceof Unreachable)) throw error;
-      if (!exitCode && error.isMaybeSent) return; // Sent again, it could be one interrupt too many.
+      if (!exitCode && error.isMaybeSent) return; // Sending it again could deliver a second interrupt.
       if (exitCode && retry.passed && !over.aborted) {
         throw new GivenUp(`${signal} could not be sent, and ${id} may run on: ${error.message}`, exitCode);
       }
@@ -61,7 +61,7 @@ async function deliver(client: Client, id: string, signal: Relayed, { over, give
   }
 }
 
-/** Processes that live a moment later; null when the command is over. */
+/** Returns the number of signalled processes and those still alive a moment later; null when the command has ended. */
 export async function sendSignal(
   client: Client,
   id: string,
@@ -70,7 +70,7 @@ export async function sendSignal(
 ): Promise<{ signalled: number; survivors: readonly number[] } | null> {
   using deadline = new Deadline(answerWithinMs);
   const path = `/v2/commands/${encodeURIComponent(id)}/kill`;
-  const told: JsonRecord = await client.call('POST', path, { signal, tree: isTree }, deadline.signal);
-  if (told['signalled'] === undefined) return null;
-  return { signalled: number(told['signalled']), survivors: list(told['survivors']).map(number) };
+  const answer: JsonRecord = await client.call('POST', path, { signal, tree: isTree }, deadline.signal);
+  if (answer['signalled'] === undefined) return null;
+  return { signalled: number(answer['signalled']), survivors: list(answer['survivors']).map(number) };
 }

@@ -1,10 +1,10 @@
-/** The signals that a person or a supervisor sends to us and means for the command. */
+/** Catches the signals that a person or a supervisor sends to this process but means for the command. */
 import { readFileSync } from 'node:fs';
 import { constants } from 'node:os';
 import { Notifier } from '../kit/notifier.ts';
 
 const relayed = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT'] as const;
-/** Two interrupts within this time are meant seriously. */
+/** A second interrupt within this time kills the command. */
 const insistsWithinMs = 2000;
 
 export type Relayed = (typeof relayed)[number] | 'SIGKILL';
@@ -18,19 +18,19 @@ export class CaughtSignals implements Disposable {
 
   constructor() {
     for (const name of relayed) {
-      if (isIgnored(name)) continue; // nohup, and background jobs of a script: whoever started us wants it so.
+      if (isIgnored(name)) continue; // nohup, or a background job of a script: its parent wants the signal ignored.
       const handler = () => this.#take(name);
       process.on(name, handler);
       this.#handlers.push({ name, handler });
     }
   }
 
-  /** Fires at the second interrupt, for whatever can be given up then. */
+  /** Aborts at the second interrupt, SIGTERM or SIGHUP, for work that can be given up then. */
   get givenUp(): AbortSignal {
     return this.#givenUp.signal;
   }
 
-  /** The next one in the order of their arrival; null when the wait was aborted. */
+  /** The next signal in order of arrival; null when the wait was aborted. */
   async next(signal: AbortSignal): Promise<Relayed | null> {
     while (this.#waiting.length === 0 && !signal.aborted) await this.#arrived.wait(signal);
     return signal.aborted ? null : (this.#waiting.shift() ?? null);
@@ -55,6 +55,6 @@ function isIgnored(name: NodeJS.Signals): boolean {
     const mask = /^SigIgn:\s*([0-9a-f]+)/m.exec(readFileSync('/proc/self/status', 'utf8'))?.[1] ?? '0';
     return ((BigInt(`0x${mask}`) >> BigInt(constants.signals[name] - 1)) & 1n) === 1n;
   } catch {
-    return false; // Without /proc nobody tells.
+    return false; // Not known without /proc.
   }
 }

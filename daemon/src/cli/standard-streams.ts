@@ -1,4 +1,4 @@
-/** Reads and writes the descriptors 0, 1 and 2: exact, one piece at a time, and no faster than the other side. */
+/** Reads and writes descriptors 0, 1 and 2 exactly, one piece at a time, with backpressure. */
 import { fstatSync, read, write } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import { ClientFailure, ReaderGone } from './failure.ts';
@@ -7,12 +7,12 @@ export const standardInput = 0;
 export const standardOutput = 1;
 export const standardError = 2;
 
-/** Somebody who shares the descriptor may have made it non-blocking; then it has to be looked at again. */
+/** Polling interval for a descriptor that another process sharing it has made non-blocking. */
 const lookAgainMs = 5;
-/** Major 1, minor 3, on every Linux. */
+/** The device number of /dev/null: major 1, minor 3 on every Linux. */
 const nullDevice = 0x103;
 
-/** Resolves when the system has taken every byte. Throws ReaderGone when nobody will read them. */
+/** Resolves when the system has accepted every byte. Throws ReaderGone when the reader has gone. */
 export async function writeAll(descriptor: number, bytes: Uint8Array): Promise<void> {
   let at = 0;
   while (at < bytes.length) {
@@ -25,7 +25,7 @@ export async function writeAll(descriptor: number, bytes: Uint8Array): Promise<v
   }
 }
 
-/** The next bytes of standard input, as they come; null at its end. */
+/** Returns the next available bytes of standard input; null at its end. */
 export async function readInput(limitBytes: number): Promise<Uint8Array | null> {
   for (;;) {
     const buffer = Buffer.allocUnsafe(limitBytes);
@@ -37,22 +37,22 @@ export async function readInput(limitBytes: number): Promise<Uint8Array | null> 
   }
 }
 
-/** False where it is known that nothing will come: closed, or /dev/null. */
+/** False when no input can come: the descriptor is closed, or it is /dev/null. */
 export function canHaveInput(): boolean {
   try {
     const status = fstatSync(standardInput);
     return !(status.isCharacterDevice() && status.rdev === nullDevice);
   } catch {
-    return false; // It is not open.
+    return false; // The descriptor is not open.
   }
 }
 
-/** One line for people. What a daemon said may be in it, so nothing in it may move the cursor. */
+/** Prints one line for people. It may quote a daemon, so control characters are removed. */
 export async function say(text: string): Promise<void> {
   try {
-    await writeAll(standardError, Buffer.from(`sandboxd: ${oneLine(text)}\n`));
+    await writeAll(standardError, Buffer.from(`boxkeep: ${oneLine(text)}\n`));
   } catch {
-    // Nobody listens; the exit code still tells.
+    // No reader is left; the exit code still reports the outcome.
   }
 }
 
@@ -60,7 +60,7 @@ export async function print(text: string): Promise<void> {
   await writeAll(standardOutput, Buffer.from(`${text}\n`));
 }
 
-/** Control characters as spaces: a title or an error message is never a command to the terminal. */
+/** Replaces control characters by spaces, so that a title or an error message cannot control the terminal. */
 export function oneLine(text: string): string {
   return text.replaceAll(/[\u0000-\u001f\u007f-\u009f]+/g, ' ').trim();
 }

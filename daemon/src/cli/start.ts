@@ -1,4 +1,4 @@
-/** Starts a command exactly once: the id is ours, so that a request whose answer was lost can be repeated. */
+/** Starts a command exactly once. The client chooses the id, so it can repeat a request with a lost answer. */
 import { Backoff } from './backoff.ts';
 import type { Client } from './client.ts';
 import { ClientFailure, GivenUp, Unreachable } from './failure.ts';
@@ -7,12 +7,12 @@ import { mintId } from '../kit/ids.ts';
 import type { CaughtSignals } from './signals.ts';
 import { readCommand, type CommandView, type JsonRecord } from './wire.ts';
 
-/** A daemon that died over the request is back by then. */
+/** Within this time, a daemon that died during the request is back. */
 const withinMs = 10_000;
 
 export async function startCommand(client: Client, body: JsonRecord, signals: CaughtSignals): Promise<CommandView> {
   const id = mintId('cmd');
-  // The answer may come after the end; the output in it is not wanted.
+  // The answer may arrive after the end of the command; its output is not needed.
   const request = { ...body, command_id: id, mode: 'async', max_output_length: 1 };
   using deadline = new Deadline(withinMs, signals.givenUp);
   const backoff = new Backoff();
@@ -21,8 +21,7 @@ export async function startCommand(client: Client, body: JsonRecord, signals: Ca
     try {
       return readCommand(await client.call('POST', '/v2/commands', request, deadline.signal));
     } catch (error) {
-      if (signals.givenUp.aborted)
-        throw new GivenUp(`given up before the daemon had answered; sandboxd ps tells of ${id}`);
+      if (signals.givenUp.aborted) throw new GivenUp(`given up before the daemon had answered; boxkeep ps shows ${id}`);
       if (!(error instanceof Unreachable)) throw error;
       isMaybeStarted ||= error.isMaybeSent;
       if (!isMaybeStarted) throw error;

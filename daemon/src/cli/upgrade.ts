@@ -1,4 +1,4 @@
-/** `sandboxd upgrade`: has the daemon that runs here succeeded by the one of this file. */
+/** `boxkeep upgrade`: replaces the running daemon on this machine by the daemon of this file. */
 import { readConfig } from '../config.ts';
 import type { UpgradeOutcome, UpgradeRequest } from '../kit/upgrade.ts';
 import { readArguments } from './arguments.ts';
@@ -8,23 +8,23 @@ import { print } from './standard-streams.ts';
 import type { Verb } from './verb.ts';
 
 export interface UpgradeDeps {
-  /** The directories in which a daemon may run, the likeliest first. */
+  /** The directories in which a daemon may run, the most likely first. */
   readonly places: (wanted: string | null, port: number) => readonly { readonly path: string }[];
-  /** Null when no daemon runs there. Rejects with one clear line when it goes on as it was. */
+  /** Null when no daemon runs there. Rejects with one clear line when the old daemon continues. */
   readonly request: (directory: string, request: UpgradeRequest) => Promise<UpgradeOutcome | null>;
 }
 
 const details = `Run it from the new file: the daemon inside takes over from the one that runs on this machine, and init
 itself becomes the new program. Requests wait for some milliseconds and none fails; commands, sessions and
-output go on. When the new daemon cannot take over, the old one serves on, and the reason is told.
+output go on. When the new daemon cannot take over, the old one serves on, and upgrade prints the reason.
 
   --runtime-dir DIR   the runtime directory of the daemon that runs (SVC_RUNTIME_DIR); the usual places otherwise
   --port PORT         its port, by which the usual places are named (SVC_PORT)
 
-The file has to belong to root or to the account of sandboxd, and must not be writable by others.
+The file has to belong to root or to the account of boxkeep, and must not be writable by others.
 Exit code 0 when the new daemon serves, 1 when the old one does.`;
 
-/** The old daemon goes on, or there is none. */
+/** The old daemon continues, or no daemon runs. */
 class UpgradeFailure extends ClientFailure {
   override readonly exitCode = 1;
 }
@@ -39,7 +39,7 @@ export function upgrade(deps: UpgradeDeps): Verb {
 }
 
 async function run(deps: UpgradeDeps, args: readonly string[], environment: Environment): Promise<number> {
-  // The launcher adds the last two: which file it is, and from source which daemon.
+  // The launcher adds the last two: the path of this file, and the daemon's command line when run from source.
   const given = readArguments(args, { values: ['runtime-dir', 'port', 'file', 'daemon'], words: [] });
   const request = { file: given.value('file') ?? '', daemon: given.all('daemon') };
   const places = findPlaces(deps, given.value('runtime-dir'), given.value('port'), environment);
@@ -50,7 +50,7 @@ async function run(deps: UpgradeDeps, args: readonly string[], environment: Envi
     return 0;
   }
   const looked = places.map(({ path }) => path).join(', ');
-  throw new UpgradeFailure(`no sandboxd that can be upgraded runs here (looked in ${looked}); give its --runtime-dir`);
+  throw new UpgradeFailure(`no boxkeep that can be upgraded runs here (looked in ${looked}); give its --runtime-dir`);
 }
 
 function findPlaces(deps: UpgradeDeps, directory: string | null, port: string | null, environment: Environment) {
@@ -75,7 +75,7 @@ async function ask(deps: UpgradeDeps, path: string, request: UpgradeRequest): Pr
 }
 
 function describe({ from, to, totalMs, heldMs, fault }: UpgradeOutcome): string {
-  const line = `sandboxd ${from} is now ${to}, after ${totalMs} ms; requests waited ${heldMs} ms at most`;
+  const line = `boxkeep ${from} is now ${to}, after ${totalMs} ms; requests waited ${heldMs} ms at most`;
   return fault === null ? line : `${line}\nNot everything was done: ${fault}`;
 }
 

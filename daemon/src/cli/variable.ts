@@ -1,8 +1,8 @@
-/** The value of --env: a variable for what runs in the sandbox. */
+/** Parses the value of --env: a variable for the command in the sandbox. */
 import type { Environment } from './client.ts';
 import { ClientFailure } from './failure.ts';
 
-/** `NAME=VALUE`, or `NAME` for the one from here. */
+/** `NAME=VALUE`, or `NAME` to take the value of the local variable. */
 export function variable(text: string, environment: Environment): [string, string] {
   const [name = ''] = text.split('=', 1);
   if (name.length < text.length) return [name, text.slice(name.length + 1)];

@@ -1,12 +1,8 @@
-/** What a sub-command is: a line in the list of `--help`, a page of its own, and what it does. */
+/** The interface of a sub-command: its help page and its action. */
 import type { Environment } from './client.ts';
+import type { Page } from './page.ts';
 
-export interface Verb {
-  /** What stands behind `sandboxd`. */
-  readonly usage: string;
-  /** For the list, in a few words. */
-  readonly summary: string;
-  readonly details: string;
-  /** Answers the exit code. Throws a ClientFailure. */
+export interface Verb extends Page {
+  /** Returns the exit code. Throws a ClientFailure. */
   run(args: readonly string[], environment: Environment): Promise<number>;
 }

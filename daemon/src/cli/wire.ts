@@ -1,4 +1,4 @@
-/** What the daemon sends, read with care: another version, or something that is no sandboxd, may be at the address. */
+/** Validates data from the daemon, because the address may lead to another version or another program. */
 
 export type JsonRecord = Readonly<Record<string, unknown>>;
 
@@ -9,13 +9,13 @@ export type Offsets = Record<StreamName, number>;
 export interface CommandView {
   readonly id: string;
   readonly status: string;
-  /** null while it runs, and where nobody knows. */
+  /** null while the command runs, and when the exit code is unknown. */
   readonly exitCode: number | null;
   readonly signal: string | null;
   readonly command: string;
   readonly user: string;
   readonly startedAt: string | null;
-  /** Why it could not start. */
+  /** Why the command could not start. */
   readonly startError: { readonly errnoName: string; readonly message: string } | null;
 }
 
@@ -24,10 +24,10 @@ export type Line =
   | { readonly kind: 'gap'; readonly stream: StreamName; readonly from: number; readonly to: number }
   | { readonly kind: 'exit'; readonly status: string; readonly exitCode: number | null }
   | { readonly kind: 'start' | 'heartbeat' | 'closing' }
-  /** Of a kind that a newer daemon knows. */
+  /** A line type of a newer daemon. */
   | { readonly kind: 'unknown' };
 
-/** Throws a TypeError for what is no line of the protocol. */
+/** Throws a TypeError for a value that is not a line of the protocol. */
 export function readLine(value: unknown): Line {
   const line = record(value);
   switch (line['type']) {

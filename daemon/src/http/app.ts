@@ -1,6 +1,6 @@
-/** The program as a function from request to response: guard, key, routing, errors, one log line. */
+/** The HTTP application, a function from request to response: guard, key, routing, errors and the log line. */
 import { CoreError } from '../kit/errors.ts';
-import { HandedOver } from '../kit/handed-over.ts';
+import { RepeatElsewhere } from '../kit/handed-over.ts';
 import { mintId } from '../kit/ids.ts';
 import type { Logger } from '../kit/logger.ts';
 import { keyParameter, publicPaths, type ApiKey } from './auth.ts';
@@ -17,10 +17,12 @@ import type { OpenStreams } from './open-streams.ts';
 export interface AppDeps extends Routing {
   readonly apiKey: ApiKey;
   readonly guard: GuardSettings;
+  /** Stricter rules of a service, with its own hints; throws to refuse. */
+  readonly guardFirst?: (request: Request, url: URL) => void;
   readonly body: BodyLimits;
   readonly streams: OpenStreams;
   readonly logger: Logger;
-  /** Told of every request once its answer is complete, a stream's end included. */
+  /** Called for every request once its answer is complete, including the end of a stream. */
   readonly onResponse?: (facts: ResponseFacts) => void;
 }
 
@@ -30,65 +32,69 @@ export interface ResponseFacts {
   /** The template of the route, or `unmatched`. */
   readonly route: string;
   readonly status: number;
-  /** Since 1970. */
+  /** Milliseconds since 1970. */
   readonly startedMs: number;
   readonly ms: number;
-  /** The header of that name, as it came. */
+  /** The value of the `traceparent` header, unchecked. */
   readonly traceparent: string | null;
+  /** The MCP tool that the request called, and how the call ended. */
+  readonly tool: Pick<RequestNote, 'tool' | 'tool_outcome'>;
 }
 
-/** The limit on how long a connection may stay silent; it outlives a request, and so does its lifting. */
+/** The limit on how long a connection may be silent. The limit and its lifting outlast a single request. */
 export interface IdleLimit {
   lift(): void;
   restore(): void;
-  /** False when the answer is complete, or the client has gone. */
+  /** False when the answer is complete or the client has gone. */
   isOpen(): boolean;
+  /** Bytes that the system still has to send on the connection. */
+  unsentBytes(): number;
 }
 
 export type App = (request: Request, idleLimit: IdleLimit) => Promise<Response | SocketUpgrade>;
 
-/** What becomes known of a request on its way. */
-interface Passage extends Match {
+/** The state of one request while it is served. */
+interface RequestTracker extends Match {
   readonly idleLimit: IdleLimit;
   readonly requestId: string;
-  /** null when the Host header makes no URL. */
+  /** null when the Host header does not form a URL. */
   readonly url: URL | null;
   readonly startedMs: number;
   readonly note: RequestNote;
-  /** Set while a stream goes on: the log line waits for its end. */
+  /** Set while a stream is open: the log line waits for its end. */
   isStreaming: boolean;
   status: number;
 }
 
-/** What an id that a client sends may look like; anything else is replaced. */
+/** The accepted form of a client's request id; any other id is replaced. */
 const requestIdPattern = /^[A-Za-z0-9._-]{1,128}$/;
-/** The route of a request that matched none. */
+/** The route name of a request that matched no route. */
 export const unmatchedRoute = 'unmatched';
 const switchingProtocols = 101;
 
 export function createApp(deps: AppDeps): App {
   const router = createRouter(deps);
   return async (request, idleLimit) => {
-    const passage = begin(request, idleLimit);
-    const response = await answer(deps, router, request, passage);
-    const result = passage.upgrade ?? response;
-    passage.status = result instanceof Response ? result.status : switchingProtocols;
+    const tracker = begin(request, idleLimit);
+    const response = await answer(deps, router, request, tracker);
+    const result = tracker.upgrade ?? response;
+    tracker.status = result instanceof Response ? result.status : switchingProtocols;
     if (result instanceof Response) {
-      result.headers.set('x-request-id', passage.requestId);
-      // What the daemon tells is true now, and not for longer; a route that knows better says so.
+      result.headers.set('x-request-id', tracker.requestId);
+      // Answers describe the current state and must not be cached, unless the route sets its own policy.
       if (!result.headers.has('cache-control')) result.headers.set('cache-control', 'no-store');
       for (const [name, value] of corsHeaders(deps.guard, request.headers)) result.headers.set(name, value);
     }
-    if (!passage.isStreaming) finish(deps, request, passage, bytesOf(response));
+    if (!tracker.isStreaming) finish(deps, request, tracker, bytesOf(response));
     return result;
   };
 }
 
-function begin(request: Request, idleLimit: IdleLimit): Passage {
+function begin(request: Request, idleLimit: IdleLimit): RequestTracker {
   return {
     idleLimit,
     requestId: requestIdOf(request.headers),
-    url: URL.parse(request.url),
+    url: URL.parse(absoluteUrl(request)),
     startedMs: performance.now(),
     note: {},
     route: unmatchedRoute,
@@ -98,70 +104,78 @@ function begin(request: Request, idleLimit: IdleLimit): Passage {
   };
 }
 
-/** Everything that is thrown becomes an answer here. */
+/** Serves the request and turns every thrown error except RepeatElsewhere into an answer. */
 async function answer(
   deps: AppDeps,
   router: ReturnType<typeof createRouter>,
   request: Request,
-  passage: Passage,
+  tracker: RequestTracker,
 ): Promise<Response> {
   const { headers } = request;
-  const { url } = passage;
+  const { url } = tracker;
   const onFault = (error: unknown) => {
-    const { requestId, route } = passage;
+    const { requestId, route } = tracker;
     deps.logger.error('a bug', { request_id: requestId, route, stack: stackOf(error) });
   };
   try {
     if (!url)
-      throw new CoreError('malformed_request', 'the Host header is no host', { hint: 'Send a valid Host header.' });
+      throw new CoreError('malformed_request', 'the Host header is not a host', { hint: 'Send a valid Host header.' });
+    deps.guardFirst?.(request, url);
     guardRequest(deps.guard, headers, url);
     const early = preflight(deps.guard, request);
     if (early) return early;
     assertProtocol(headers);
     const isAuthorized = deps.apiKey.authorizes(headers, url);
     if (!isAuthorized && !publicPaths.has(url.pathname)) throw unauthorized();
-    // A command may take as long as it takes; what may stall, the body, has a limit of its own.
-    passage.idleLimit.lift();
+    // A command may run for any time. The body, which may stall, has its own timeout.
+    tracker.idleLimit.lift();
     const context: RequestContext = {
-      requestId: passage.requestId,
+      requestId: tracker.requestId,
       headers,
       signal: request.signal,
       isAuthorized,
+      keyInUrl: url.searchParams.get(keyParameter),
       body: deps.body,
-      note: passage.note,
-      idleLimit: passage.idleLimit,
+      note: tracker.note,
+      idleLimit: tracker.idleLimit,
       openStream() {
         const end = deps.streams.open();
-        passage.isStreaming = true;
+        tracker.isStreaming = true;
         return {
           onFault(error) {
-            // The system, and not the daemon: the client sees the stream break off.
-            if (error instanceof CoreError) passage.note.broken_off = error.message;
+            // A failure of the system, not a bug in the daemon; the client sees the stream break off.
+            if (error instanceof CoreError) tracker.note.broken_off = error.message;
             else onFault(error);
           },
           onEnd(bytes) {
             end();
-            finish(deps, request, passage, bytes);
+            finish(deps, request, tracker, bytes);
           },
         };
       },
     };
-    return await router(withoutKey(request, url), { context, match: passage, onFault });
+    return await router(asRouted(request, url), { context, match: tracker, onFault });
   } catch (error) {
     if (error instanceof CoreError) return failure(error);
-    if (error instanceof HandedOver) throw error; // The request is made again elsewhere, and answered there.
+    if (error instanceof RepeatElsewhere) throw error;
     onFault(error);
-    return bug(passage.requestId);
+    return bug(tracker.requestId);
   }
 }
 
-/** A route, and what it hands on or logs, never sees a key in a URL. */
-function withoutKey(request: Request, url: URL): Request {
-  if (!url.searchParams.has(keyParameter)) return request;
-  return new Request(withoutParameter(request.url, keyParameter), request);
+/** The absolute URL. The runtime refuses HTTP/1.1 without Host; HTTP/1.0 needs no Host and then has only a path. */
+function absoluteUrl({ url, headers }: Request): string {
+  return url.startsWith('/') && !headers.has('host') ? `http://localhost${url}` : url;
 }
 
-/** A client that offers only its key would be given it back as the selected protocol. */
+/** The request that a route sees: with an absolute URL and without a key in the URL. */
+function asRouted(request: Request, url: URL): Request {
+  const absolute = absoluteUrl(request);
+  const address = url.searchParams.has(keyParameter) ? withoutParameter(absolute, keyParameter) : absolute;
+  return address === request.url ? request : new Request(address, request);
+}
+
+/** Refuses a client that offers only its key: the server would have to echo the key as the protocol. */
 function assertProtocol(headers: Headers): void {
   if (!isUpgrade(headers)) return;
   const { offersProtocol, keys } = offeredProtocols(headers);
@@ -171,21 +185,21 @@ function assertProtocol(headers: Headers): void {
   });
 }
 
-function finish(deps: AppDeps, request: Request, passage: Passage, bytes: number | null): void {
-  passage.idleLimit.restore();
-  const { requestId, route, status, startedMs, note } = passage;
+function finish(deps: AppDeps, request: Request, tracker: RequestTracker, bytes: number | null): void {
+  tracker.idleLimit.restore();
+  const { requestId, route, status, startedMs, note } = tracker;
   const { method, headers } = request;
   const ms = Math.round((performance.now() - startedMs) * 100) / 100;
   const startedAtMs = performance.timeOrigin + startedMs;
   const traceparent = headers.get('traceparent');
-  deps.onResponse?.({ requestId, method, route, status, startedMs: startedAtMs, ms, traceparent });
-  // The answer does not wait for its line in the log.
+  deps.onResponse?.({ requestId, method, route, status, startedMs: startedAtMs, ms, traceparent, tool: note });
+  // Logged later, so that the answer does not wait for the log.
   setImmediate(() => {
     deps.logger.info('request', { request_id: requestId, method, route, status, ms, bytes, ...note });
   });
 }
 
-/** null where the length of a body is known only when it has been written. */
+/** null where the length is known only after the body has been written. */
 function bytesOf(response: Response): number | null {
   const length = response.headers.get('content-length');
   return length === null ? null : Number(length);

@@ -1,10 +1,10 @@
-/** The key: compared by digest, so that neither its length nor its beginning is told by time. */
+/** The key is compared by digest, so that timing reveals neither its length nor its beginning. */
 import { expect, test } from 'bun:test';
 import { ApiKey } from './auth.ts';
 
 const url = new URL('http://localhost/v2/commands');
 
-test('AUTH-CONSTANT keys are compared whole, whatever their length and beginning', () => {
+test('AUTH-CONSTANT keys are compared in constant time, whatever their length and beginning', () => {
   const key = new ApiKey('secret-key');
   const tryKey = (candidate: string) => key.authorizes(new Headers({ 'x-api-key': candidate }), url);
 
@@ -14,11 +14,11 @@ test('AUTH-CONSTANT keys are compared whole, whatever their length and beginning
   }
 });
 
-test('without a key everything is authorized, whatever it carries', () => {
+test('without a key every request is authorized, whatever it carries', () => {
   expect(new ApiKey(null).authorizes(new Headers({ 'x-api-key': 'anything' }), url)).toBe(true);
 });
 
-test('the gateway’s header counts on its own sub-request alone', () => {
+test('the gateway’s header counts only on its own sub-request', () => {
   const key = new ApiKey('k');
   const headers = new Headers({ 'x-svc-api-key': 'k' });
 

@@ -1,8 +1,8 @@
-/** The API key: who must carry it, how it can be carried, and how it is compared. */
+/** The API key: which requests need it, how they carry it, and how it is compared. */
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { isUpgrade, offeredProtocols } from './socket.ts';
 
-/** Answered without a key (specification, Authentication 5). Everything else is closed by default. */
+/** Paths that are served without a key (specification, Authentication 5). All others require one. */
 export const publicPaths: ReadonlySet<string> = new Set([
   '/',
   '/health',
@@ -12,7 +12,7 @@ export const publicPaths: ReadonlySet<string> = new Set([
   '/internal/auth',
 ]);
 
-/** The gateway of the images carries the key in a header of its own, on its sub-request alone. */
+/** The gateway of the images carries the key in its own header, only on its sub-request. */
 const gatewayPath = '/internal/auth';
 const gatewayHeader = 'x-svc-api-key';
 export const keyParameter = 'api_key';
@@ -20,17 +20,17 @@ export const keyParameter = 'api_key';
 export class ApiKey {
   readonly #digest: Buffer | null;
 
-  /** null: no key is set, and every request is authorized. */
+  /** With null no key is set, and every request is authorized. */
   constructor(key: string | null) {
     this.#digest = key === null ? null : digest(key);
   }
 
-  /** True when the request carries the key, and carries no other beside it. */
+  /** True when the request carries the key and no different key beside it. */
   authorizes(headers: Headers, url: URL): boolean {
     const expected = this.#digest;
     if (expected === null) return true;
     const carried = carriedKeys(headers, url);
-    // Digests have one length, so that the time tells nothing about the key, not even its length.
+    // Digests all have the same length, so timing reveals nothing about the key, not even its length.
     const matches = carried.map((key) => timingSafeEqual(digest(key), expected));
     return matches.length > 0 && matches.every(Boolean);
   }

@@ -1,130 +1,109 @@
-/** Reads a JSON body whole, up to a limit, and says clearly what is wrong with it. */
+/** Reads a whole JSON body, up to a limit, with clear errors. */
 import { CoreError } from '../kit/errors.ts';
-
-/** 32 MiB (contract, house rules). */
-export const maxJsonBodyBytes = 32 * 1024 * 1024;
-
-/** Of all bodies together that are on their way. */
-export const maxArrivingBytes = 128 * 1024 * 1024;
-
-const utf8 = new TextDecoder('utf-8', { fatal: true });
+import type { BodyReservation, BodyBudget } from './body-budget.ts';
+import { malformed, parseJsonBody } from './json-body.ts';
 
 export interface BodyLimits {
-  readonly maxBytes: number;
-  /** Shared by all bodies that are arriving. */
-  readonly room: BodyRoom;
-  /** How long nothing may arrive before the request is given up. */
+  /** The memory for all bodies whose requests are not handled yet. */
+  readonly room: BodyBudget;
+  /** How long a body may stall before the request is refused. */
   readonly stallMs: number;
 }
 
-/** The memory for bodies that are arriving: a client may send one for as long as it likes. */
-export class BodyRoom {
-  #takenBytes = 0;
-
-  constructor(private readonly mostBytes: number) {}
-
-  /** Throws `capacity_reached`. */
-  take(bytes: number): void {
-    if (this.#takenBytes + bytes > this.mostBytes) {
-      throw new CoreError(
-        'capacity_reached',
-        `the bodies that are arriving have ${this.mostBytes} bytes, which is the most`,
-        {
-          hint: 'Send it again when others have arrived, or in smaller parts.',
-        },
-      );
-    }
-    this.#takenBytes += bytes;
-  }
-
-  giveBack(bytes: number): void {
-    this.#takenBytes -= bytes;
-  }
-}
-
-/** The object in the body; an empty body is an empty object, as 1.x clients send it. */
-export async function readJsonObject(request: Request, limits: BodyLimits): Promise<Record<string, unknown>> {
-  const text = decode(await readWhole(request, limits));
-  if (text.trim() === '') return {};
-  const value = parse(text);
+/** Returns the object in the body; an empty body counts as an empty object, because 1.x clients send it. */
+export async function readJsonObject(
+  request: Request,
+  limits: BodyLimits,
+  reservation: BodyReservation,
+): Promise<Record<string, unknown>> {
+  const bytes = await readWhole(request, limits, reservation);
+  const value = bytes.length > smallBytes ? await parseLarge(bytes, limits) : await parseJsonBody(bytes);
+  if (value === undefined) return {};
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     throw malformed('the body is not a JSON object');
   }
   return value as Record<string, unknown>;
 }
 
-/** A client that goes while it sends makes the reading fail, in words of the runtime's own. */
-async function readWhole(request: Request, limits: BodyLimits): Promise<Uint8Array> {
+/** Parses large bodies one at a time, because decoding a long string cannot be interrupted. */
+async function parseLarge(bytes: Bytes, { room }: BodyLimits): Promise<unknown> {
+  const value = await room.inTurn(() => parseJsonBody(bytes));
+  // The parsed value is a copy, and the garbage collector would free the bytes much later.
+  bytes.buffer.transfer(0);
+  return value;
+}
+
+type Bytes = Uint8Array<ArrayBuffer>;
+
+/** Reads the body. If the client disconnects, the runtime's own error becomes `malformed_request`. */
+async function readWhole(request: Request, limits: BodyLimits, reservation: BodyReservation): Promise<Bytes> {
   try {
-    return await readBytes(request, limits);
+    return await readBytes(request, limits, reservation);
   } catch (error) {
     if (!request.signal.aborted) throw error;
     throw malformed('the client has gone before its body was whole');
   }
 }
 
-/** Small bodies have arrived with their headers: reading them whole spares a stream. */
+/** Bodies up to this size usually arrive together with their headers. */
 const smallBytes = 64 * 1024;
 
-async function readBytes(request: Request, limits: BodyLimits): Promise<Uint8Array> {
+async function readBytes(request: Request, limits: BodyLimits, reservation: BodyReservation): Promise<Bytes> {
+  const { maxBytes } = limits.room;
   const announced = request.headers.get('content-length');
-  if (Number(announced ?? 0) > limits.maxBytes) throw tooLarge(limits.maxBytes);
-  if (announced !== null && Number(announced) <= smallBytes) return within(request.bytes(), limits.stallMs);
-  return request.body ? readPieces(request.body.getReader(), limits) : new Uint8Array();
+  if (Number(announced ?? 0) > maxBytes) throw tooLarge(maxBytes);
+  if (announced !== null) reservation.announced(Number(announced));
+  // Reading a small body in one piece avoids a stream.
+  if (announced !== null && Number(announced) <= smallBytes) {
+    return within(request.bytes() as Promise<Bytes>, limits.stallMs);
+  }
+  if (!request.body) return new Uint8Array();
+  const expected = announced === null ? smallBytes : Number(announced);
+  return readPieces(request.body.getReader(), { ...limits, expected }, reservation);
 }
 
-type BodyReader = Pick<ReadableStreamDefaultReader<Uint8Array>, 'read'>;
+type BodyReader = Pick<ReadableStreamDefaultReader<Uint8Array>, 'read' | 'cancel'>;
 
-async function readPieces(reader: BodyReader, { maxBytes, stallMs, room }: BodyLimits): Promise<Uint8Array> {
-  const pieces: Uint8Array[] = [];
+/** Reads into a buffer of the announced length, whose pages take memory only as the body arrives. */
+async function readPieces(
+  reader: BodyReader,
+  { room: { maxBytes }, stallMs, expected }: BodyLimits & { readonly expected: number },
+  reservation: BodyReservation,
+): Promise<Bytes> {
+  let bytes = new Uint8Array(expected);
   let length = 0;
   try {
     for (;;) {
       const { done, value } = await within(reader.read(), stallMs);
-      if (done) return Buffer.concat(pieces);
-      if (length + value.length > maxBytes) throw tooLarge(maxBytes);
-      room.take(value.length);
-      length += value.length;
-      pieces.push(value);
+      if (done) return bytes.subarray(0, length);
+      const end = length + value.length;
+      if (end > maxBytes) throw tooLarge(maxBytes);
+      reservation.piece(value.length);
+      if (end > bytes.length) {
+        bytes = new Uint8Array(bytes.buffer.transfer(Math.min(maxBytes, Math.max(end, bytes.length * 2))));
+      }
+      bytes.set(value, length);
+      length = end;
     }
-  } finally {
-    room.giveBack(length);
+  } catch (error) {
+    // The answer does not wait for the rest of a refused body.
+    void reader.cancel().catch(() => null);
+    throw error;
   }
 }
 
-/** Rejects with `malformed_request` when nothing has come in time. */
+/** Rejects with `malformed_request` when nothing arrives in time. */
 export async function within<T>(arriving: Promise<T>, stallMs: number, hint?: string): Promise<T> {
   let timer: ReturnType<typeof setTimeout> | undefined;
+  const next = hint ?? 'Send the whole body without a pause; nothing has been started.';
   const stalled = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(malformed(`the body has stalled for ${stallMs / 1000} s`, hint)), stallMs);
+    timer = setTimeout(() => reject(malformed(`the body has stalled for ${stallMs / 1000} s`, next)), stallMs);
   });
   try {
     return await Promise.race([arriving, stalled]);
   } finally {
     clearTimeout(timer);
   }
-}
-
-function decode(bytes: Uint8Array): string {
-  try {
-    return utf8.decode(bytes);
-  } catch (error) {
-    if (error instanceof TypeError) throw malformed('the body is not UTF-8');
-    throw error;
-  }
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch (error) {
-    if (error instanceof SyntaxError) throw malformed(`the body is not JSON: ${error.message}`);
-    throw error;
-  }
-}
-
-function malformed(message: string, hint = 'Send one JSON object in UTF-8.'): CoreError {
-  return new CoreError('malformed_request', message, { hint });
 }
 
 function tooLarge(limit: number): CoreError {

@@ -1,13 +1,13 @@
-/** Conditional requests (RFC 9110, section 13), for what has an entity tag and a time of its last change. */
+/** Evaluates conditional requests (RFC 9110, section 13) against an entity tag and a modification time. */
 
 export interface State {
-  /** Strong, with its quotes. */
+  /** A strong entity tag, including its quotes. */
   readonly etag: string;
-  /** Since 1970. */
+  /** Milliseconds since 1970. */
   readonly modifiedMs: number;
 }
 
-/** A cache that asks has what there is: 304. */
+/** True when the client's cached copy is current, so that the answer is 304. */
 export function isKnown(headers: Headers, state: State): boolean {
   const tags = headers.get('if-none-match');
   if (tags !== null) return names(tags, state.etag, true);
@@ -15,7 +15,7 @@ export function isKnown(headers: Headers, state: State): boolean {
   return since !== null && wholeSeconds(state.modifiedMs) <= since;
 }
 
-/** False where the caller names a state that is not the one there is. */
+/** False when the caller's condition names a different state. */
 export function meetsCondition(headers: Headers, state: State): boolean {
   const tags = headers.get('if-match');
   if (tags !== null) return names(tags, state.etag, false);
@@ -23,7 +23,7 @@ export function meetsCondition(headers: Headers, state: State): boolean {
   return since === null || wholeSeconds(state.modifiedMs) <= since;
 }
 
-/** Whether a part is wanted of what there is now: else the whole is sent. */
+/** Whether a requested range applies to the current state; otherwise the whole is sent. */
 export function wantsPartOf(headers: Headers, state: State): boolean {
   const condition = headers.get('if-range');
   if (condition === null) return true;
@@ -32,12 +32,12 @@ export function wantsPartOf(headers: Headers, state: State): boolean {
     : timeOf(condition) === wholeSeconds(state.modifiedMs);
 }
 
-/** An entity tag of the same state in another coding: `"x"` and `"x-gzip"`. */
+/** The entity tag of the same state in another coding: `"x"` becomes `"x-gzip"`. */
 export function codedTag(etag: string, coding: string): string {
   return `${etag.slice(0, -1)}-${coding}"`;
 }
 
-/** Weakly, a coded form counts as the same: the state is the same. */
+/** Whether a list of entity tags contains this one. The compressed form of the same state counts as a match. */
 function names(list: string, etag: string, isWeak: boolean): boolean {
   if (list.trim() === '*') return true;
   const tags = [...list.matchAll(/(W\/)?("[^"]*")/g)].filter(([, weak]) => isWeak || weak === undefined);
@@ -53,7 +53,7 @@ function timeOf(text: string | null): number | null {
   return Number.isNaN(time) ? null : time;
 }
 
-/** A date of HTTP has no more. */
+/** HTTP dates have whole seconds only. */
 function wholeSeconds(ms: number): number {
   return Math.floor(ms / 1000) * 1000;
 }

@@ -1,4 +1,4 @@
-/** Compresses what a client accepts compressed (RFC 9110, section 12.5.3), and opens what it sends so. */
+/** Compresses answers as the client accepts (RFC 9110, section 12.5.3), and decompresses request bodies. */
 import { pipeline, Readable } from 'node:stream';
 import { promisify } from 'node:util';
 import { createGunzip, createGzip, createZstdCompress, createZstdDecompress, gzip, zstdCompress } from 'node:zlib';
@@ -6,9 +6,9 @@ import { CoreError } from '../kit/errors.ts';
 
 export type Coding = 'gzip' | 'zstd';
 
-/** Of one trip to the thread that compresses. */
+/** Bytes per round trip to the compressing thread. */
 const chunkSize = 256 * 1024;
-/** What is smaller gains nothing. */
+/** Smaller bodies gain nothing from compression. */
 export const leastBytes = 1024;
 const compressible =
   /^(text\/|image\/svg|application\/([\w.-]+\+)?(json|xml|javascript|wasm|x-sh|sql|yaml|toml|x-tar)\b)/;
@@ -17,7 +17,7 @@ export function isCompressible(mediaType: string): boolean {
   return compressible.test(mediaType);
 }
 
-/** null where the client accepts none. Of equals, zstd is the faster one. */
+/** The coding with the highest weight, zstd before gzip at equal weights; null when the client accepts none. */
 export function acceptedCoding(header: string | null): Coding | null {
   const weights = new Map(
     (header ?? '').split(',').map((entry) => {
@@ -42,7 +42,7 @@ export async function encodeWhole(bytes: Uint8Array, coding: Coding): Promise<Bu
 
 export async function* encodePieces(pieces: AsyncIterable<Uint8Array>, coding: Coding): AsyncGenerator<Uint8Array> {
   const encoder = coding === 'gzip' ? createGzip({ chunkSize }) : createZstdCompress({ chunkSize });
-  // A failure of either reaches the reader of the encoder.
+  // A failure of either stream reaches the reader of the encoder.
   const encoded = pipeline(Readable.from(pieces, { objectMode: false }), encoder, () => undefined);
   for await (const piece of encoded) yield piece as Uint8Array;
 }
@@ -53,16 +53,36 @@ const magic: Readonly<Record<Coding, Buffer>> = {
 };
 const names: Readonly<Record<string, Coding | null>> = { gzip: 'gzip', 'x-gzip': 'gzip', zstd: 'zstd', identity: null };
 
-/** What was compressed by its header, or by itself, as its first bytes tell. Throws `malformed_request`. */
+/**
+ * Decompresses a body by its Content-Encoding header, or by its first bytes when the header names no coding. Throws
+ * `malformed_request` and `unsupported_coding`.
+ */
 export async function* decodedPieces(
   pieces: AsyncIterable<Uint8Array>,
   contentEncoding: string | null,
 ): AsyncGenerator<Uint8Array> {
-  const told = names[(contentEncoding ?? 'identity').trim().toLowerCase()];
-  if (told === undefined) throw malformed(`the content encoding ${JSON.stringify(contentEncoding)} is not taken`);
+  const declared = names[codingName(contentEncoding)];
+  if (declared === undefined)
+    throw unsupported(contentEncoding, 'gzip, zstd', 'Send it as it is, or compressed with gzip or zstd.');
   const { first, all } = await peek(pieces);
-  const coding = told ?? codingOf(first);
+  const coding = declared ?? codingOf(first);
   yield* coding === null ? all : inflate(all, coding);
+}
+
+function codingName(contentEncoding: string | null): string {
+  return (contentEncoding ?? 'identity').trim().toLowerCase();
+}
+
+/** For routes that read the body unchanged. Throws `unsupported_coding`. */
+export function assertNotEncoded(headers: Headers): void {
+  const contentEncoding = headers.get('content-encoding');
+  if (codingName(contentEncoding) === 'identity') return;
+  throw unsupported(contentEncoding, 'identity', 'Send the body as it is, without Content-Encoding.');
+}
+
+function unsupported(contentEncoding: string | null, accepted: string, hint: string): CoreError {
+  const message = `a body with the content encoding ${JSON.stringify(contentEncoding)} is not read here`;
+  return new CoreError('unsupported_coding', message, { hint, facts: { accepted } });
 }
 
 function codingOf(first: Uint8Array): Coding | null {
@@ -70,7 +90,7 @@ function codingOf(first: Uint8Array): Coding | null {
   return starts('gzip') ? 'gzip' : starts('zstd') ? 'zstd' : null;
 }
 
-/** At least four bytes, where there are so many, and all pieces with them. */
+/** The first four bytes or more, if the body has that many, and all pieces including those. */
 async function peek(
   pieces: AsyncIterable<Uint8Array>,
 ): Promise<{ readonly first: Buffer; readonly all: AsyncIterable<Uint8Array> }> {
@@ -104,8 +124,9 @@ async function* inflate(pieces: AsyncIterable<Uint8Array>, coding: Coding): Asyn
   } catch (error) {
     if (cause instanceof CoreError || error instanceof CoreError) throw cause ?? error;
   }
-  // That of zstd says nothing about a stream that ends too soon; what is in it has an end of its own.
-  throw malformed(`the body is no whole ${coding} stream`);
+  // The zstd decoder does not report a truncated stream. Once output has begun, the content inside reveals the
+  // truncation, because it has an end marker of its own.
+  throw malformed(`the body is not a whole ${coding} stream`);
 }
 
 function malformed(message: string): CoreError {

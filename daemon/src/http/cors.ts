@@ -1,4 +1,4 @@
-/** Answers browsers that ask whether a page of another origin may call; only listed origins may. */
+/** Answers CORS preflights and adds CORS headers; only listed origins may call. */
 import type { GuardSettings } from './guard.ts';
 
 const allowedMethods = 'GET, HEAD, POST, PUT, PATCH, DELETE';
@@ -6,7 +6,7 @@ const exposedHeaders = 'x-request-id, etag, content-disposition, retry-after';
 const preflightSeconds = 600;
 const noContent = 204;
 
-/** The answer to a preflight of a listed origin, without a key: browsers send none. Null for any other request. */
+/** Answers a preflight of a listed origin without a key, because browsers send none. Null for any other request. */
 export function preflight(settings: GuardSettings, request: Request): Response | null {
   if (request.method !== 'OPTIONS' || !request.headers.has('access-control-request-method')) return null;
   if (!isListed(settings, request.headers)) return null;
@@ -21,7 +21,7 @@ export function preflight(settings: GuardSettings, request: Request): Response |
   });
 }
 
-/** What lets a page of a listed origin read the answer. */
+/** The headers that let a page of a listed origin read the answer. */
 export function corsHeaders(settings: GuardSettings, headers: Headers): readonly (readonly [string, string])[] {
   const origin = headers.get('origin');
   if (origin === null || !isListed(settings, headers)) return [];

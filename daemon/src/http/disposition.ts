@@ -1,6 +1,6 @@
-/** The Content-Disposition of a file that is sent (RFC 6266), with a name of any script (RFC 8187). */
+/** The Content-Disposition header of a file (RFC 6266), with names in any script (RFC 8187). */
 
-/** For programs that know no other form: ASCII without what would end the quotes. */
+/** The ASCII name for clients without RFC 8187, without characters that would end the quotes. */
 function plain(name: string): string {
   return name.replaceAll(/[^\x20-\x7e]/g, '_').replaceAll(/["\\%]/g, '_');
 }

@@ -1,4 +1,5 @@
-/** The envelope of every JSON answer, and the one table from error codes to statuses. */
+/** The envelope of every JSON answer, and the table from error codes to statuses. */
+import type { EncodedText } from '../kit/encoded-text.ts';
 import type { CoreError, ErrorCode } from '../kit/errors.ts';
 
 /** Exhaustive, without a fallback: a new code does not compile until it has a status here. */
@@ -14,6 +15,8 @@ export const statusOf: Readonly<Record<ErrorCode, number>> = {
   command_id_reused: 409,
   stdin_closed: 409,
   body_too_large: 413,
+  unsupported_coding: 415,
+  unsupported_media_type: 415,
   invalid_input: 422,
   upgrade_required: 426,
   capacity_reached: 429,
@@ -39,9 +42,12 @@ export const statusOf: Readonly<Record<ErrorCode, number>> = {
   session_busy: 409,
   kernel_unknown: 422,
   tab_not_found: 404,
+  ref_stale: 409,
+  page_timeout: 504,
+  navigation_failed: 502,
 };
 
-/** Of what is thrown and is in no table. */
+/** The status for thrown errors that are not a CoreError. */
 export const bugStatus = 500;
 
 /** Seconds after which a refused client may try again. */
@@ -61,7 +67,7 @@ export interface ValidationError {
   readonly type: string;
 }
 
-/** Input that is found to be invalid while it is read, as a body in parts is. */
+/** Input that turns out to be invalid while it is read, such as a multipart body. */
 export class InvalidInput extends Error {
   override readonly name = 'InvalidInput';
 
@@ -70,22 +76,33 @@ export class InvalidInput extends Error {
   }
 }
 
-export function success(
-  data: unknown,
-  { message, hint, isFailure }: { readonly message: string; readonly hint: string | null; readonly isFailure: boolean },
-  top: object = {},
-): Response {
-  const envelope: Envelope = { success: !isFailure, message, data, hint };
-  return json({ ...top, ...envelope }, 200);
+interface SuccessDetails {
+  readonly message: string;
+  readonly hint: string | null;
+  readonly isFailure: boolean;
+  /** A long text of the data, which holds the placeholder of the text. */
+  readonly text?: EncodedText;
+}
+
+export function success(data: unknown, { message, hint, isFailure, text }: SuccessDetails, top: object = {}): Response {
+  const envelope: Envelope = { success: !isFailure, message: oneLine(message), data, hint };
+  const body = { ...top, ...envelope };
+  return text ? respond(Buffer.concat(text.jsonOf(body)), 200) : json(body, 200);
 }
 
 export function failure(error: CoreError): Response {
-  const envelope: Envelope = { success: false, message: error.message, data: error.facts, hint: error.hint };
+  const message = oneLine(error.message);
+  const envelope: Envelope = { success: false, message, data: error.facts, hint: error.hint };
   const issue = validationError(error);
   return json({ ...envelope, ...(issue && { errors: [issue] }) }, statusOf[error.code], headersOf(error));
 }
 
-/** What no schema can see may be a failed validation too (contract, Errors); null for what is none. */
+/** Joins the lines of a message: it may quote client input that has several lines. */
+function oneLine(text: string): string {
+  return text.replaceAll(/\s*[\n\r\u2028\u2029]\s*/g, ' ');
+}
+
+/** Some failures that no schema can detect also count as failed validation (contract, Errors). Null for all others. */
 function validationError({ code, facts, message }: CoreError): ValidationError | null {
   if (code === 'kernel_unknown') return { location: 'body.kernel', message, type: 'enum' };
   if (code !== 'file_not_text') return null;
@@ -97,14 +114,14 @@ export function validationFailure(errors: readonly ValidationError[]): Response 
   const first = errors[0];
   const envelope: Envelope = {
     success: false,
-    message: first ? `${first.location}: ${first.message}` : 'the request is not valid',
+    message: first ? oneLine(`${first.location}: ${first.message}`) : 'the request is not valid',
     data: null,
     hint: 'See errors for each field that has to change.',
   };
   return json({ ...envelope, errors }, statusOf.invalid_input);
 }
 
-/** Something that is not in the closed set was thrown: the client gets an id, the log gets the stack. */
+/** Answers an error outside the closed set: the client gets the request id, the log gets the stack. */
 export function bug(requestId: string): Response {
   const envelope: Envelope = {
     success: false,
@@ -118,6 +135,7 @@ export function bug(requestId: string): Response {
 function headersOf(error: CoreError): Record<string, string> {
   if (error.code === 'unauthorized') return { 'www-authenticate': 'Bearer' };
   if (error.code === 'capacity_reached') return { 'retry-after': String(retryAfterSeconds) };
+  if (error.code === 'unsupported_coding') return { 'accept-encoding': String(error.facts?.['accepted']) };
   if (error.code === 'upgrade_required') return { upgrade: 'websocket' };
   if (error.code === 'range_not_satisfiable') return { 'content-range': `bytes */${String(error.facts?.['size'])}` };
   const allow = error.code === 'method_not_allowed' ? error.facts?.['allow'] : undefined;
@@ -125,8 +143,11 @@ function headersOf(error: CoreError): Record<string, string> {
 }
 
 function json(body: object, status: number, headers: Record<string, string> = {}): Response {
-  const text = Buffer.from(JSON.stringify(body));
-  const length = String(text.length); // Told here too, so that the log line of the request knows it.
+  return respond(Buffer.from(JSON.stringify(body)), status, headers);
+}
+
+function respond(text: Buffer<ArrayBuffer>, status: number, headers: Record<string, string> = {}): Response {
+  const length = String(text.length); // Set explicitly, so that the log line of the request can report the length.
   return new Response(text, {
     status,
     headers: { 'content-type': 'application/json', 'content-length': length, ...headers },

@@ -1,4 +1,4 @@
-/** Reads the form that brings one file: a part called `file`, and fields before or behind it. */
+/** Reads a form with one file: a part called `file`, and fields before or after it. */
 import { InvalidInput } from './envelope.ts';
 import { formParts } from './multipart.ts';
 
@@ -8,19 +8,19 @@ export interface FileTaker {
   takeField(name: string, value: string): void;
 }
 
-/** Throws `InvalidInput` where there is no file, a second one, or one by another name. */
+/** Throws `InvalidInput` when the file is missing, repeated or under another name. */
 export async function takeFileForm(
   content: AsyncIterable<Uint8Array>,
   contentType: string,
   taker: FileTaker,
 ): Promise<void> {
   let hasFile = false;
-  for await (const part of formParts(content, contentType)) {
+  for await (const part of formParts(content, contentType, 'file')) {
     if (part.kind === 'field') {
       taker.takeField(part.name, part.value);
     } else if (part.name !== 'file') {
       const name = part.name.slice(0, 100);
-      throw invalidPart(name, 'is no part of this form; the file is called file', 'value_error');
+      throw invalidPart(name, 'is not a part of this form; the file is called file', 'value_error');
     } else if (hasFile) {
       throw invalidPart('file', 'is there twice', 'value_error');
     } else {

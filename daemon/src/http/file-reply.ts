@@ -1,4 +1,4 @@
-/** Answers with a file: whole or in part, as it is or coded, or with nothing where the client has it. */
+/** Answers with a file: whole, a range, compressed, or 304 when the client already has it. */
 import { FileFailure } from '../kit/file-failure.ts';
 import { showName, showPath } from '../kit/path-text.ts';
 import { codedTag, isKnown, meetsCondition, wantsPartOf, type State } from './conditions.ts';
@@ -14,24 +14,24 @@ import { attachment } from './disposition.ts';
 import { rangeOf, type ByteRange } from './ranges.ts';
 import { RawReply, type RawBody } from './raw.ts';
 
-/** What a file that is sent has to know and do. Whoever answers with it disposes of it. */
+/** A file to send. The code that answers with the file disposes of it. */
 export interface SentFile extends State {
   [Symbol.asyncDispose](): Promise<void>;
   readonly path: string;
   readonly name: string;
   readonly size: number;
-  /** The largest range that `read` takes. */
+  /** The largest range that `read` accepts. */
   readonly wholeBytes: number;
-  /** Whether a range can be sent by the runtime itself. */
+  /** Whether the runtime itself can send a range of the file. */
   readonly canBeSliced: boolean;
   slice(from: number, to: number): Blob;
   read(from: number, to: number): Promise<Uint8Array<ArrayBuffer>>;
   pieces(from: number, to: number): AsyncIterable<Uint8Array>;
-  /** Throws where it is not the state that the caller knows. */
+  /** Throws when `isKnown` is false, because the file is not in the state that the caller named. */
   assertKnown(isKnown: boolean): void;
 }
 
-/** `mime` is what it is sent as. Disposes of the file when it has been sent, or cannot be. */
+/** Builds the answer with the media type `mime`. The file is disposed of when it has been sent, or cannot be sent. */
 export async function fileReply(found: SentFile, mime: string, asked: Headers): Promise<RawReply> {
   try {
     return await replyWith(found, mime, asked);
@@ -51,10 +51,10 @@ async function replyWith(found: SentFile, mime: string, asked: Headers): Promise
   if (range === 'unsatisfiable') throw unsatisfiable(found, asked.get('range') ?? '');
   if (coding) return new RawReply(await codedBody(found, coding), headers, 200, release);
   const { from, to } = range === 'whole' ? { from: 0, to: found.size } : range;
-  const told = { ...headers, 'content-length': String(to - from) };
+  const withLength = { ...headers, 'content-length': String(to - from) };
   const body = await bodyOf(found, { from, to });
-  if (range === 'whole') return new RawReply(body, told, 200, release);
-  return new RawReply(body, { ...told, 'content-range': `bytes ${from}-${to - 1}/${found.size}` }, 206, release);
+  if (range === 'whole') return new RawReply(body, withLength, 200, release);
+  return new RawReply(body, { ...withLength, 'content-range': `bytes ${from}-${to - 1}/${found.size}` }, 206, release);
 }
 
 function codingFor({ size }: SentFile, mime: string, asked: Headers): Coding | null {
@@ -68,9 +68,9 @@ function headersOf(found: SentFile, mime: string, coding: Coding | null): Record
     'last-modified': new Date(found.modifiedMs).toUTCString(),
     etag: coding ? codedTag(found.etag, coding) : found.etag,
     'accept-ranges': 'bytes',
-    // A cache may keep it, and has to ask each time.
+    // A cache may store the file but must revalidate it each time.
     'cache-control': 'private, no-cache',
-    // What a page of the sandbox says about itself is not to run as ours.
+    // The media type of a page from the sandbox must not make a browser run the page as the daemon's own.
     'x-content-type-options': 'nosniff',
     ...(isCompressible(mime) ? { vary: 'Accept-Encoding' } : {}),
     ...(coding ? { 'content-encoding': coding } : {}),
@@ -97,6 +97,6 @@ function unsatisfiable({ path, size }: SentFile, range: string): FileFailure {
     code: 'range_not_satisfiable',
     message: `${showPath(path)}: has ${size} bytes, and none of them is in the range ${JSON.stringify(range)}`,
     hint: `Ask for bytes=0-${Math.max(0, size - 1)}, for bytes=-N, the last N, or for the whole without Range.`,
-    more: { size },
+    facts: { size },
   });
 }

@@ -1,4 +1,4 @@
-/** Reads a form of several parts as it comes: one part after another, each file as fast as it is taken. */
+/** Reads a multipart form as a stream: one part after another, each file at the speed of its reader. */
 import { once } from 'node:events';
 import type { Readable } from 'node:stream';
 import type { BusboyInstance } from '@fastify/busboy';
@@ -7,7 +7,7 @@ import { InvalidInput } from './envelope.ts';
 
 export type FormPart =
   | { readonly kind: 'field'; readonly name: string; readonly value: string }
-  /** To be taken whole before the next part is asked for. */
+  /** The caller reads all pieces before it asks for the next part. */
   | {
       readonly kind: 'file';
       readonly name: string;
@@ -15,19 +15,26 @@ export type FormPart =
       readonly pieces: AsyncIterable<Uint8Array>;
     };
 
-const mostFields = 64;
-const mostFiles = 8;
-const mostFieldBytes = 64 * 1024;
-const mostNameBytes = 1024;
-const mostHeaders = 32;
+const maxFields = 64;
+const maxFiles = 8;
+const maxFieldBytes = 64 * 1024;
+const maxNameBytes = 1024;
+const maxHeaders = 32;
 
 export function isForm(contentType: string | null): boolean {
   return /^multipart\/form-data\s*(;|$)/i.test(contentType ?? '');
 }
 
-/** Throws `malformed_request` for what is no form, `InvalidInput` for a field that is too long. */
-export async function* formParts(body: AsyncIterable<Uint8Array>, contentType: string): AsyncGenerator<FormPart> {
-  const form = await openForm(contentType);
+/**
+ * Yields the parts of a form. A part called `fileName` counts as a file even without a file name.
+ * Throws `malformed_request` for a body that is not a form, and `InvalidInput` for a field that is too long.
+ */
+export async function* formParts(
+  body: AsyncIterable<Uint8Array>,
+  contentType: string,
+  fileName: string,
+): AsyncGenerator<FormPart> {
+  const form = await openForm(contentType, fileName);
   const over = new AbortController();
   const parts = collectParts(form);
   const sending = send(body, form, over.signal).catch((error: unknown) => fail(form, error as Error));
@@ -40,24 +47,26 @@ export async function* formParts(body: AsyncIterable<Uint8Array>, contentType: s
   }
 }
 
-/** Ends the parser, and the file that is being taken: the parser itself would have it wait for ever. */
+/** Ends the parser and the file being read. The parser alone would leave the file waiting forever. */
 function fail(form: BusboyInstance, error: Error): void {
   form.emit('failed', error);
   form.destroy(error);
 }
 
-/** The parser is loaded with the first form: a start takes no time for it. */
-async function openForm(contentType: string): Promise<BusboyInstance> {
+/** Loads the parser with the first form, to keep the start fast. */
+async function openForm(contentType: string, file: string): Promise<BusboyInstance> {
   const { Busboy } = await import('@fastify/busboy');
   try {
     return new Busboy({
       headers: { 'content-type': contentType },
+      isPartAFile: (name, type, fileName) =>
+        name === file || fileName !== undefined || type === 'application/octet-stream',
       limits: {
-        fields: mostFields,
-        files: mostFiles,
-        fieldSize: mostFieldBytes,
-        fieldNameSize: mostNameBytes,
-        headerPairs: mostHeaders,
+        fields: maxFields,
+        files: maxFiles,
+        fieldSize: maxFieldBytes,
+        fieldNameSize: maxNameBytes,
+        headerPairs: maxHeaders,
       },
     });
   } catch (error) {
@@ -65,7 +74,7 @@ async function openForm(contentType: string): Promise<BusboyInstance> {
   }
 }
 
-/** What the parser tells, in its order; it waits by itself for a file that is not taken. */
+/** Collects the events of the parser in order. The parser itself applies backpressure while a file is not read. */
 function collectParts(form: BusboyInstance): ReadableStream<FormPart> {
   return new ReadableStream<FormPart>({
     start(parts) {
@@ -82,12 +91,13 @@ function collectParts(form: BusboyInstance): ReadableStream<FormPart> {
       });
       form.on('file', (name, pieces, fileName) => {
         form.once('failed', (error: Error) => pieces.destroy(error));
-        // It may fail before anybody reads it: then it has to hold the failure, which nobody else would hear.
+        // The file may fail before it has a reader. It then has to store the failure, because no other listener
+        // receives it.
         pieces.on('error', (error) => pieces.destroy(error));
-        if (!hasEnded) parts.enqueue({ kind: 'file', name, fileName, pieces: filePieces(pieces) });
+        if (!hasEnded) parts.enqueue({ kind: 'file', name, fileName: fileName ?? '', pieces: filePieces(pieces) });
       });
-      form.on('fieldsLimit', () => end(malformed(`the form has more than ${mostFields} fields`)));
-      form.on('filesLimit', () => end(malformed(`the form has more than ${mostFiles} files`)));
+      form.on('fieldsLimit', () => end(malformed(`the form has more than ${maxFields} fields`)));
+      form.on('filesLimit', () => end(malformed(`the form has more than ${maxFiles} files`)));
       form.on('error', (error) => end(knownOf(error)));
       form.on('finish', () => end(null));
     },
@@ -118,7 +128,7 @@ async function drained(form: BusboyInstance, signal: AbortSignal): Promise<void>
   }
 }
 
-/** What the parser says is about the body; our own failures pass through it. */
+/** Errors of the parser concern the body; the daemon's own failures pass through the parser unchanged. */
 function knownOf(error: unknown): Error {
   if (error instanceof CoreError) return error;
   const reason = error instanceof Error ? error.message : String(error);
@@ -127,11 +137,11 @@ function knownOf(error: unknown): Error {
 
 function tooLong(name: string): InvalidInput['errors'][number] {
   const location = `body.${name.slice(0, 100)}`;
-  return { location, message: `must have at most ${mostFieldBytes} bytes`, type: 'too_long' };
+  return { location, message: `must have at most ${maxFieldBytes} bytes`, type: 'too_long' };
 }
 
 function malformed(reason: string): CoreError {
-  return new CoreError('malformed_request', `the body is no form: ${reason}`, {
+  return new CoreError('malformed_request', `the body is not a form: ${reason}`, {
     hint: 'Send multipart/form-data with a boundary, a part called file, and a field called path.',
   });
 }

@@ -4,21 +4,21 @@ import { streamBody, streamHeaders, type StreamEvents } from './stream-body.ts';
 
 export class NdjsonStream<Line> {
   /**
-   * `lines` is given the signal that fires when the client has gone. A line may come as the bytes that go over the
-   * wire; they have to hold until the next one is asked for.
+   * The signal passed to `lines` fires when the client has gone. A line may be the bytes to send; they must stay valid
+   * until the next line is requested.
    */
   constructor(readonly lines: (signal: AbortSignal) => AsyncIterable<Line | Uint8Array>) {}
 }
 
-/** Without `events` the headers alone, and nothing of the stream is asked for. */
+/** Without `events`, sends only the headers and does not start the stream. */
 export function ndjsonResponse(stream: NdjsonStream<unknown>, events: StreamEvents | null): Response {
   const body = events && streamBody((signal) => asPieces(stream.lines(signal)), events);
   return new Response(body, { headers: { 'content-type': 'application/x-ndjson', ...streamHeaders } });
 }
 
 /**
- * Writes the line of an object with one more member, a text that is UTF-8 already, and tells the length. There has
- * to be room for six bytes for each of the text, and for the rest.
+ * Writes the line of an object with one more member, whose text is already UTF-8, and returns the length.
+ * The buffer needs room for six bytes per byte of the text, and for the rest of the line.
  */
 export function writeTextLine(into: Buffer, members: object, name: string, text: Uint8Array): number {
   const head = JSON.stringify({ ...members, [name]: '' });

@@ -1,4 +1,4 @@
-/** Counts the streams that are open, and refuses one too many. */
+/** Counts open streams and refuses new ones beyond the limit. */
 import { CoreError } from '../kit/errors.ts';
 
 export class OpenStreams {
@@ -10,10 +10,10 @@ export class OpenStreams {
     return this.#open;
   }
 
-  /** Takes a place; the result gives it back. Throws `capacity_reached`. */
+  /** Counts one more stream; the returned function ends it. Throws `capacity_reached`. */
   open(): () => void {
     if (this.#open >= this.most) {
-      throw new CoreError('capacity_reached', `${this.most} streams are open, which is the most`, {
+      throw new CoreError('capacity_reached', `${this.most} streams are open, which is the limit`, {
         hint: 'Close one, or read by offset with wait=true.',
       });
     }

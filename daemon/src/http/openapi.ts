@@ -1,4 +1,5 @@
-/** Describes routes as OpenAPI 3.1, from the same objects that serve them. */
+/** Describes routes as OpenAPI 3.1, from the objects that serve them. */
+import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import { bugStatus, statusOf } from './envelope.ts';
 import { publicPaths } from './auth.ts';
@@ -47,7 +48,7 @@ const sharedSchemas = {
   },
 };
 
-/** The document of some routes; `schemas` collects what they name. */
+/** Builds the document for some routes; `schemas` collects the named schemas. */
 export function describeApi(info: ApiInfo, routes: readonly RouteShape[]): Json {
   const schemas: Json = { ...sharedSchemas };
   const paths: Record<string, Json> = {};
@@ -90,7 +91,7 @@ function describeRoute(route: RouteShape, schemas: Json): Json {
 }
 
 function describeBody(body: z.ZodType, schemas: Json): Json {
-  // An empty body is an empty object.
+  // An empty body counts as an empty object.
   const required = !body.safeParse({}).success;
   return { required, content: { 'application/json': { schema: schemaOf(body, 'input', schemas) } } };
 }
@@ -116,20 +117,22 @@ function describeResponses(route: RouteShape, schemas: Json): Json {
   const isPublic = publicPaths.has(route.path);
   const codes = new Set([
     ...route.errors,
-    // Host and Origin are looked at before anything else.
+    // Every request has its Host and Origin checked first.
     ...(['malformed_request', 'forbidden'] as const),
     ...(isPublic ? [] : (['unauthorized'] as const)),
     ...(route.socket ? (['upgrade_required'] as const) : []),
+    ...(route.body || route.content ? (['unsupported_coding'] as const) : []),
     ...(route.body ? (['body_too_large', 'capacity_reached'] as const) : []),
   ]);
   for (const code of codes) (failures[statusOf[code]] ??= []).push(code);
   const responses: Json = route.socket
     ? { 101: { description: 'The connection becomes a WebSocket' } }
     : { 200: describeSuccess(route, schemas) };
-  for (const [status, description] of Object.entries(route.raw?.also ?? {})) responses[status] = { description };
   for (const [status, names] of Object.entries(failures)) {
     responses[status] = failureResponse(names.join(', '), 'Failure');
   }
+  // A route may answer in its own form where others answer a failure.
+  for (const [status, description] of Object.entries(route.raw?.also ?? {})) responses[status] = { description };
   responses[bugStatus] = failureResponse('a bug in the daemon; data.request_id names it in the log', 'Failure');
   if (hasInputs) responses[statusOf.invalid_input] = failureResponse('invalid_input', 'ValidationFailure');
   return responses;
@@ -157,18 +160,24 @@ function envelopeOf(data: z.ZodType, top: z.ZodObject | undefined, schemas: Json
   };
 }
 
-/** The JSON Schema of one schema; those with an id move into the document's components. */
+/** The JSON Schema of one schema; schemas with an id move into the document's components. */
 function schemaOf(schema: z.ZodType, io: 'input' | 'output', schemas: Json): Json {
   const described = z.toJSONSchema(schema, { io, unrepresentable: 'any' }) as Json;
   const { $schema: _dialect, $defs, ...rest } = described;
   for (const [name, definition] of Object.entries(($defs as Json | undefined) ?? {}))
-    schemas[name] = moveReferences(definition);
+    nameSchema(schemas, name, moveReferences(definition));
   const moved = moveReferences(rest) as Json;
   const id = moved['id'];
   if (typeof id !== 'string') return moved;
   const { id: _id, ...named } = moved;
-  schemas[id] = named;
+  nameSchema(schemas, id, named);
   return { $ref: `#/components/schemas/${id}` };
+}
+
+/** Adds a named schema. One document holds both surfaces, so a name must stand for one schema. */
+function nameSchema(schemas: Json, name: string, schema: unknown): void {
+  if (name in schemas && !isDeepStrictEqual(schemas[name], schema)) throw new Error(`two schemas are called ${name}`);
+  schemas[name] = schema;
 }
 
 function moveReferences(value: unknown): unknown {

@@ -1,6 +1,6 @@
-/** Where clients reach the daemon, as their requests tell: through a proxy, what that says (contract, Browser). */
+/** The origin under which clients reach the daemon, from request headers, behind proxies too (contract, Browser). */
 
-/** What a URL begins with, without a slash at the end. */
+/** The start of a URL, without a final slash. */
 export function publicOrigin(headers: Headers): string {
   const scheme = first(headers, 'x-forwarded-proto', /^https?$/i)?.toLowerCase() ?? 'http';
   const host = first(headers, 'x-forwarded-host', hostPattern) ?? headers.get('host') ?? 'localhost';
@@ -10,7 +10,7 @@ export function publicOrigin(headers: Headers): string {
 
 const hostPattern = /^(?:[\w.-]+|\[[\da-f:.]+\])(?::\d{1,5})?$/i;
 
-/** Every proxy on the way adds its own behind a comma; null where the first one is none. */
+/** The first entry, because every proxy appends its own after a comma; null when that entry is not valid. */
 function first(headers: Headers, name: string, pattern: RegExp): string | null {
   const value = headers.get(name)?.split(',')[0]?.trim() ?? '';
   return pattern.test(value) ? value : null;

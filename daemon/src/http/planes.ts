@@ -1,22 +1,21 @@
-/** Routes that are loaded when somebody asks for one of them. */
+/** Loads routes when the first request for one of them arrives. */
 import { bindRoutes, type BoundRoute, type Route } from './route.ts';
 
 /**
- * Routes below prefixes that are those of no later plane. They are loaded with the first request for one of them:
- * the schemas of all routes take tens of milliseconds and several megabytes.
+ * Routes below prefixes that no later plane shares. They are loaded at the first request for one of them, because the
+ * schemas of all routes take tens of milliseconds and several megabytes.
  */
 export interface Plane<Deps> {
   readonly prefixes: readonly string[];
   readonly load: () => Promise<readonly Route<Deps>[]>;
 }
 
-/** A plane together with what its routes work on. */
 export interface BoundPlane {
   readonly prefixes: readonly string[];
   readonly load: () => Promise<readonly BoundRoute[]>;
 }
 
-/** Of modules that export nothing but routes. */
+/** The routes of modules that export nothing else. */
 export async function routesOf<Deps>(
   ...modules: readonly Promise<Readonly<Record<string, Route<Deps>>>>[]
 ): Promise<readonly Route<Deps>[]> {

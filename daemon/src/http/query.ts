@@ -1,12 +1,12 @@
-/** The query of a URL, in which a value may be a path: bytes that are not UTF-8 are kept (`kit/path-text.ts`). */
+/** Parses the query of a URL. A value may be a path, so bytes that are not UTF-8 survive (`kit/path-text.ts`). */
 import { percentDecode } from '../kit/path-text.ts';
 
-/** The last one counts where a name is repeated. */
+/** When a name is repeated, the last value counts. */
 export function queryOf(url: string): Record<string, string> {
   return Object.fromEntries(pieces(url).map((piece) => [nameOf(piece), decode(valueOf(piece))]));
 }
 
-/** The same URL without this parameter, every other one as it is written. */
+/** The same URL without this parameter; all other parameters stay as written. */
 export function withoutParameter(url: string, name: string): string {
   const rest = pieces(url).filter((piece) => nameOf(piece) !== name);
   const [path = ''] = url.split('?', 1);

@@ -1,4 +1,4 @@
-/** The Range header (RFC 9110, section 14): one range of bytes, or the whole. */
+/** Parses the Range header (RFC 9110, section 14): one range of bytes, or the whole. */
 
 export interface ByteRange {
   readonly from: number;
@@ -7,8 +7,8 @@ export interface ByteRange {
 }
 
 /**
- * `whole` where nothing is asked for that can be given in part: no header, another unit, or several ranges, which
- * RFC 9110 lets a server answer with the whole. `unsatisfiable` where no byte of the file is asked for.
+ * `whole` when the header is absent, uses another unit, or lists several ranges, which RFC 9110 lets a server answer
+ * with the whole. `unsatisfiable` when the range contains no byte of the file.
  */
 export function rangeOf(header: string | null, size: number): ByteRange | 'whole' | 'unsatisfiable' {
   const [, list] = /^\s*bytes\s*=(.*)$/i.exec(header ?? '') ?? [];

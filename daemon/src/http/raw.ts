@@ -6,9 +6,9 @@ import { streamBody, type StreamEvents } from './stream-body.ts';
 export type RawBody =
   | { readonly kind: 'none' }
   | { readonly kind: 'bytes'; readonly bytes: Uint8Array<ArrayBuffer> }
-  /** Sent by the runtime itself, from the file. */
+  /** The runtime itself sends the file. */
   | { readonly kind: 'file'; readonly file: Blob }
-  /** `pieces` is given the signal that fires when the client has gone. */
+  /** The signal passed to `pieces` fires when the client has gone. */
   | { readonly kind: 'pieces'; readonly pieces: (signal: AbortSignal) => AsyncIterable<Uint8Array> };
 
 export class RawReply {
@@ -16,7 +16,7 @@ export class RawReply {
     readonly body: RawBody,
     readonly headers: Readonly<Record<string, string>>,
     readonly status = 200,
-    /** Gives back what the body is made from: it has been sent, or nobody wants it. */
+    /** Releases the source of the body, after it has been sent or when it is not needed. */
     readonly release: () => Promise<void> = () => Promise.resolve(),
   ) {}
 }
@@ -34,7 +34,7 @@ export async function rawResponse(reply: RawReply, request: Request, context: Re
   return new Response(body.file, { status, headers });
 }
 
-/** Throws `capacity_reached`. */
+/** Opens the stream of a reply, and releases the reply at its end. Throws `capacity_reached`. */
 async function openStream({ release }: RawReply, context: RequestContext): Promise<StreamEvents> {
   try {
     const events = context.openStream();
@@ -51,9 +51,25 @@ async function openStream({ release }: RawReply, context: RequestContext): Promi
   }
 }
 
+const takenLookMs = 20;
+const takenWithinMs = 10_000;
+
+/**
+ * Resolves when everything so far has been sent to the client; called before a stream fails.
+ * A failed stream makes the runtime reset the connection, and the system then drops unsent bytes.
+ */
+export async function untilTaken({ idleLimit, signal }: RequestContext): Promise<void> {
+  const deadline = performance.now() + takenWithinMs;
+  // Two checks, because the runtime may pass on more buffered bytes in between.
+  for (let idle = 0; idle < 2 && !signal.aborted && performance.now() < deadline;) {
+    await delay(takenLookMs);
+    idle = idleLimit.unsentBytes() === 0 ? idle + 1 : 0;
+  }
+}
+
 const lookMs = 100;
 
-/** The runtime brings the idle limit back when it sends a file, and a slow client is no idle one. */
+/** Waits until a file is sent. The idle limit is lifted meanwhile, because a slow client is not an idle one. */
 async function untilSent({ idleLimit, signal }: RequestContext, bytes: number, events: StreamEvents): Promise<void> {
   do {
     await delay(lookMs);

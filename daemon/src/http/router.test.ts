@@ -1,4 +1,4 @@
-/** Planes are loaded once, by the first request below their prefix, and answer as if they had always been there. */
+/** Planes are loaded once, by the first request below their prefix, without a visible difference. */
 import { expect, test } from 'bun:test';
 import { CoreError } from '../kit/errors.ts';
 import type { BoundRoute, RequestContext } from './route.ts';
@@ -7,10 +7,11 @@ import { createRouter, type Match } from './router.ts';
 const route = (method: BoundRoute['method'], path: string): BoundRoute => ({
   method,
   path,
+  hasEffect: path.endsWith('/make'),
   respond: async (_request, params) => Response.json({ path, params }),
 });
 
-/** A router with a root and two planes, what it has loaded so far, and one request to it. */
+/** A router with a root and two planes, the list of loaded planes, and a function to send one request. */
 function serve() {
   const loaded: string[] = [];
   const plane = (name: string, routes: readonly BoundRoute[]) => ({
@@ -21,7 +22,7 @@ function serve() {
     },
   });
   const router = createRouter({
-    routes: [route('GET', '/health')],
+    routes: [route('GET', '/health'), route('GET', '/make')],
     planes: [
       plane('a/special', [route('GET', '/a/special/{id}')]),
       plane('a', [route('GET', '/a/{id}'), route('DELETE', '/a/{id}'), route('GET', '/a/all')]),
@@ -45,14 +46,14 @@ function serve() {
   return { loaded, match, ask, refusal };
 }
 
-test('nothing is loaded for what lies elsewhere', async () => {
+test('a request outside of a plane does not load the plane', async () => {
   const { ask, refusal, loaded } = serve();
   expect(await (await ask('GET', '/health')).json()).toEqual({ path: '/health', params: {} });
   expect(await refusal('GET', '/a')).toMatchObject({ code: 'route_not_found' });
   expect(loaded).toEqual([]);
 });
 
-test('two first requests at once load a plane once', async () => {
+test('two concurrent first requests load a plane once', async () => {
   const { ask, loaded, match } = serve();
   const answers = await Promise.all([ask('GET', '/a/1'), ask('GET', '/a/all'), ask('HEAD', '/a/1')]);
   expect(answers.map(({ status }) => status)).toEqual([200, 200, 200]);
@@ -61,14 +62,28 @@ test('two first requests at once load a plane once', async () => {
   expect([match.route, loaded]).toEqual(['/a/{id}', ['a']]);
 });
 
-test('the first plane with a prefix of the path has it, whatever way the path is written', async () => {
+test('the first plane with a prefix of the path serves the path, however it is written', async () => {
   const { ask, loaded } = serve();
   const answer = await ask('GET', '/%61/special/7');
   expect(await answer.json()).toEqual({ path: '/a/special/{id}', params: { id: '7' } });
   expect(loaded).toEqual(['a/special']);
 });
 
-test('a plane knows its paths, its methods and what was once there', async () => {
+test('a GET that creates something refuses a HEAD, and an extra slash is named', async () => {
+  const { ask, refusal } = serve();
+  expect((await ask('GET', '/make')).status).toBe(200);
+  expect(await refusal('HEAD', '/make')).toMatchObject({ code: 'method_not_allowed', facts: { allow: ['GET'] } });
+  for (const path of ['/a/1/', '//a/1', '/a//1', '/a//1//']) {
+    expect([path, await refusal('GET', path)]).toMatchObject([
+      path,
+      { code: 'route_not_found', hint: 'Did you mean /a/1, without the extra slash?' },
+    ]);
+  }
+  for (const path of ['/nothing/', '/a//b//c'])
+    expect([path, await refusal('GET', path)]).toMatchObject([path, { hint: 'GET / lists every route.' }]);
+});
+
+test('a plane knows its paths, its methods and its removed paths', async () => {
   const { refusal } = serve();
   expect(await refusal('POST', '/a/1')).toMatchObject({
     code: 'method_not_allowed',

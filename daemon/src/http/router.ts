@@ -1,4 +1,4 @@
-/** Which route a request is for. Those of a plane are loaded with the first request for one of them. */
+/** Finds the route of a request, and loads the routes of a plane at its first request. */
 import { Hono } from 'hono';
 import { getPath } from 'hono/utils/url';
 import { CoreError } from '../kit/errors.ts';
@@ -8,21 +8,19 @@ import type { BoundRoute, RequestContext } from './route.ts';
 import { guardHandler, SocketUpgrade } from './socket.ts';
 
 export interface Routing {
-  /** They are there from the start. */
+  /** Routes that are loaded from the start. */
   readonly routes: readonly BoundRoute[];
-  /** Of those whose prefix a path has, the first is asked. */
+  /** Planes loaded on demand; the first plane with a matching prefix serves the path. */
   readonly planes?: readonly BoundPlane[];
-  /** What to do instead of a route that was once served; null for any other path. */
+  /** The replacement for a route that was once served; null for any other path. */
   readonly removedHint?: RemovedHint;
-  /** Documents that list the routes below their own folder; the last one is for every other path. */
+  /** Paths of the documents that list the routes below their own folder; the last one also covers every other path. */
   readonly descriptions?: readonly string[];
 }
 
 type RemovedHint = (method: string, path: string) => Promise<string | null>;
 
-/** What a request is found to be for. */
 export interface Match {
-  /** The template of the route. */
   route: string;
   upgrade: SocketUpgrade | null;
 }
@@ -35,37 +33,47 @@ interface Bindings {
 
 type Router = Hono<{ Bindings: Bindings }>;
 
-/** Answers a request by its route; throws what that throws, and `route_not_found` or `method_not_allowed`. */
+/** Answers through a route. Throws its errors, and `route_not_found` or `method_not_allowed`. */
 export function createRouter({ routes, planes = [], removedHint = async () => null, descriptions = [] }: Routing) {
-  const refusals = { removedHint, descriptions };
+  const routerOf = async (path: string): Promise<Router> => {
+    const plane = lazy.find(({ prefixes }) => prefixes.some((prefix) => path.startsWith(prefix)));
+    return (await plane?.router()) ?? root;
+  };
+  const isServed = async (path: string) => (await routerOf(path)).router.match('GET', path)[0].length > 0;
+  const refusals: Refusals = {
+    hintFor: async (method, path) => (await removedHint(method, path)) ?? (await sameWithoutSlashes(path, isServed)),
+    removedHint,
+    descriptions,
+  };
   const root = mount(routes, refusals);
   const lazy = planes.map(({ prefixes, load }) => ({
     prefixes,
     router: once(async () => mount(await load(), refusals)),
   }));
   return async (request: Request, bindings: Bindings): Promise<Response> => {
-    const path = getPath(request);
-    const plane = lazy.find(({ prefixes }) => prefixes.some((prefix) => path.startsWith(prefix)));
-    return ((await plane?.router()) ?? root).fetch(request, bindings);
+    return (await routerOf(getPath(request))).fetch(request, bindings);
   };
 }
 
-function mount(
-  routes: readonly BoundRoute[],
-  { removedHint, descriptions }: Required<Pick<Routing, 'removedHint' | 'descriptions'>>,
-): Router {
+interface Refusals extends Required<Pick<Routing, 'removedHint' | 'descriptions'>> {
+  /** The hint for a path without a route. */
+  readonly hintFor: RemovedHint;
+}
+
+function mount(routes: readonly BoundRoute[], { removedHint, hintFor, descriptions }: Refusals): Router {
   const router: Router = new Hono();
   router.onError((error) => {
     throw error;
   });
-  // In the order of the paths, where a literal segment comes before a parameter: the first match wins.
+  // Sorted by path, so that a literal segment comes before a parameter: the first match wins.
   for (const [path, served] of [...byPath(routes)].toSorted(([a], [b]) => (a < b ? -1 : 1))) {
     for (const route of served) {
       router.on(route.method, honoPath(path), async (c) => {
         c.env.match.route = path;
+        if (c.req.method === 'HEAD' && route.hasEffect) throw methodNotAllowed('HEAD', path, served);
         const result = await route.respond(c.req.raw, c.req.param(), c.env.context);
         if (result instanceof Response) {
-          // The router drops the body of a HEAD as it is, and what that reads from would stay open.
+          // The router drops the body of a HEAD without closing its source, so the source would stay open.
           if (c.req.method === 'HEAD') await result.body?.cancel();
           return result;
         }
@@ -80,7 +88,7 @@ function mount(
     });
   }
   router.notFound(async (c) => {
-    const hint = (await removedHint(c.req.method, c.req.path)) ?? whatIsServed(c.req.path, descriptions);
+    const hint = (await hintFor(c.req.method, c.req.path)) ?? whatIsServed(c.req.path, descriptions);
     throw routeNotFound(c.req, hint);
   });
   return router;
@@ -88,6 +96,12 @@ function mount(
 
 function routeNotFound({ method, path }: { method: string; path: string }, hint: string): CoreError {
   return new CoreError('route_not_found', `no route ${method} ${path}`, { hint });
+}
+
+/** A hint when the path is served without its extra slashes; null otherwise. */
+async function sameWithoutSlashes(path: string, isServed: (path: string) => Promise<boolean>): Promise<string | null> {
+  const plain = path.replaceAll(/\/{2,}/g, '/').replace(/(?<=.)\/$/, '');
+  return plain !== path && (await isServed(plain)) ? `Did you mean ${plain}, without the extra slash?` : null;
 }
 
 function whatIsServed(path: string, descriptions: readonly string[]): string {
@@ -102,7 +116,9 @@ function byPath(routes: readonly BoundRoute[]): Map<string, BoundRoute[]> {
 }
 
 function methodNotAllowed(method: string, path: string, served: readonly BoundRoute[]): CoreError {
-  const allow = served.flatMap((route) => (route.method === 'GET' ? ['GET', 'HEAD'] : [route.method]));
+  const allow = served.flatMap((route) =>
+    route.method === 'GET' && !route.hasEffect ? ['GET', 'HEAD'] : [route.method],
+  );
   return new CoreError('method_not_allowed', `${method} is not served on ${path}`, {
     hint: `Use ${allow.join(' or ')}.`,
     facts: { allow },

@@ -1,38 +1,69 @@
-/** A WebSocket as routes see it: small, neutral to the runtime, and honest about what the client has not read. */
+/** The WebSocket interface for routes: small, independent of the runtime, with exact counts of unread bytes. */
 
 export interface Socket {
-  /** False when the socket has closed, and nothing was sent. */
+  /** False when the socket has closed and the message was not sent. */
   send(message: string | Uint8Array): boolean;
-  /** Bytes that the client has not taken yet. */
+  /** Bytes that the client has not received yet. */
   readonly bufferedBytes: number;
-  /** Resolves when the client has taken everything, when the socket closes, or when the signal aborts. */
+  /** Resolves when the client has received everything, the socket closes, or the signal aborts. */
   drained(signal?: AbortSignal): Promise<void>;
-  /** Every client answers it by itself, behind all that it was sent before, with the same text: at most 125 bytes. */
+  /** Sends a ping of at most 125 bytes. The client echoes it after it has received all earlier messages. */
   ping(text: string): void;
-  /** A client that does not take it within a while is cut off. */
+  /** Closes the socket. A client that does not answer the close in time is disconnected. */
   close(code: number, reason: string): void;
 }
 
-/** What one of them throws is a bug: it is logged, and the socket is closed with 1011. */
+/** The callbacks of a socket. An exception in one is a bug: it is logged, and the socket closes with 1011. */
 export interface SocketHandler {
   /** May close the socket; `close` is then called before this returns. */
   open(socket: Socket): void;
-  /** The bytes hold for this call. */
+  /** A byte message is valid only during this call. */
   message(socket: Socket, message: string | Uint8Array): void;
-  /** A ping was answered. */
+  /** The client answered a ping. */
   pong?(socket: Socket, text: string): void;
-  /** Called once, whoever closed it. */
+  /** Called once, no matter which side closed the socket. */
   close(socket: Socket, code: number, reason: string): void;
-  /** Called in place of all others when there came to be no socket. */
+  /** Called instead of all others when no socket was opened. */
   refused?(): void;
 }
 
-/** What a route answers to take the connection over. Errors are answered before, as HTTP. */
+/** What begins when a socket opens. */
+export interface SocketSession {
+  readonly sentBytes: number;
+  start(): void;
+  message(message: string | Uint8Array): void;
+  pong(text: string): void;
+  /** `isBroken` means that the connection ended without a close. */
+  close(isBroken: boolean): void;
+}
+
+/** `onEnd` is called once with the number of sent bytes, also when no socket was opened. */
+export function sessionHandler(
+  sessionOf: (socket: Socket) => SocketSession,
+  onEnd: (sentBytes: number) => void,
+): SocketHandler {
+  let session: SocketSession | null = null;
+  return {
+    open(socket) {
+      session = sessionOf(socket);
+      session.start();
+    },
+    message: (_socket, message) => session?.message(message),
+    pong: (_socket, text) => session?.pong(text),
+    close(_socket, code) {
+      session?.close(code === abnormalClosure);
+      onEnd(session?.sentBytes ?? 0);
+    },
+    refused: () => onEnd(0),
+  };
+}
+
+/** A route's answer that turns the connection into a WebSocket. Errors are answered before that, as HTTP. */
 export class SocketUpgrade {
   constructor(readonly handler: SocketHandler) {}
 }
 
-/** An error that reached the runtime would end the daemon, so that each is told to `onFault` here. */
+/** Catches errors and reports them to `onFault`; an error that reached the runtime would end the daemon. */
 export function guardHandler(handler: SocketHandler, onFault: (error: unknown) => void): SocketHandler {
   const guard = (socket: Socket, call: () => void) => {
     try {
@@ -58,9 +89,9 @@ export function guardHandler(handler: SocketHandler, onFault: (error: unknown) =
 }
 
 /** RFC 6455, 7.4.1. */
-const internalError = 1011;
+const [internalError, abnormalClosure] = [1011, 1006];
 
-/** The one subprotocol that is ever selected. */
+/** The only subprotocol that the server selects. */
 export const socketProtocol = 'svc.v2';
 const keyProtocol = 'svc.key.';
 
@@ -68,13 +99,13 @@ export function isUpgrade(headers: Headers): boolean {
   return headers.get('upgrade')?.toLowerCase() === 'websocket';
 }
 
-/** Complete, so that the runtime can take it over (RFC 6455, 4.2.1). */
+/** Whether the upgrade request is complete, so that the runtime accepts it (RFC 6455, 4.2.1). */
 export function isWholeUpgrade({ method, headers }: Request): boolean {
   const key = headers.get('sec-websocket-key') ?? '';
   return method === 'GET' && isUpgrade(headers) && /^[\w+/]{22}==$/.test(key);
 }
 
-/** What a client offers: `svc.v2`, and the key as `svc.key.<base64url>` where it cannot set headers. */
+/** The client's offers: `svc.v2`, and `svc.key.<base64url>` from a client that cannot set headers. */
 export function offeredProtocols(headers: Headers): {
   readonly offersProtocol: boolean;
   readonly keys: readonly string[];

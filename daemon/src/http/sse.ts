@@ -3,27 +3,27 @@ import { streamBody, streamHeaders, type StreamEvents } from './stream-body.ts';
 
 export type SseEvent =
   | { readonly event: string; readonly id?: string; readonly data: unknown }
-  /** Keeps the connection alive; clients never see it. */
+  /** Keeps the connection alive; client code never sees a comment. */
   | { readonly comment: string };
 
 export class SseStream {
-  /** `events` is given the signal that fires when the client has gone. */
+  /** The signal passed to `events` fires when the client has gone. */
   constructor(readonly events: (signal: AbortSignal) => AsyncIterable<SseEvent>) {}
 }
 
-/** Where a client goes on that has followed a stream before. */
+/** Where a reconnecting client resumes. */
 export interface ResumePoint {
   readonly seq: number;
-  /** It has followed another stream: what it has seen of this one is not known. */
+  /** True when the client followed another stream, so its position in this one is unknown. */
   readonly isForeign: boolean;
 }
 
-/** Of an event of a stream, with a number that grows. */
+/** The id of an event: the stream and an increasing number. */
 export function eventId(stream: string, seq: number): string {
   return `${stream}:${seq}`;
 }
 
-/** Null where the client begins. */
+/** Reads Last-Event-ID; null when the client starts anew. */
 export function resumePoint(headers: Headers, stream: string): ResumePoint | null {
   const last = headers.get('last-event-id');
   if (!last) return null;
@@ -31,7 +31,7 @@ export function resumePoint(headers: Headers, stream: string): ResumePoint | nul
   return id === stream ? { seq: Number(seq), isForeign: false } : { seq: 0, isForeign: true };
 }
 
-/** Without `events` the headers alone, and nothing of the stream is asked for. */
+/** Without `events`, sends only the headers and does not start the stream. */
 export function sseResponse(stream: SseStream, events: StreamEvents | null): Response {
   const body = events && streamBody((signal) => asText(stream.events(signal)), events);
   return new Response(body, { headers: { 'content-type': 'text/event-stream', ...streamHeaders } });
@@ -41,14 +41,14 @@ async function* asText(events: AsyncIterable<SseEvent>): AsyncGenerator<string> 
   for await (const event of events) yield encodeSse(event);
 }
 
-/** JSON has no raw line breaks, so that the data is always one line. */
+/** JSON contains no raw line breaks, so the data is always one line. */
 export function encodeSse(event: SseEvent): string {
   if ('comment' in event) return `: ${oneLine(event.comment)}\n\n`;
   const id = event.id === undefined ? '' : `id: ${oneLine(event.id)}\n`;
   return `${id}event: ${oneLine(event.event)}\ndata: ${JSON.stringify(event.data)}\n\n`;
 }
 
-/** A line break would begin another field. */
+/** Replaces line breaks, which would start another field. */
 function oneLine(text: string): string {
   return text.replaceAll(/[\r\n\0]/g, ' ');
 }

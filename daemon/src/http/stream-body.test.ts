@@ -1,4 +1,4 @@
-/** Streams over a real connection whose producer has one buffer for all of its pieces. */
+/** Streams over a real connection, from a producer that reuses one buffer for all pieces. */
 import { expect, test } from 'bun:test';
 import { once } from 'node:events';
 import { connect } from 'node:net';
@@ -8,7 +8,7 @@ import { streamBody } from './stream-body.ts';
 const pieces = 300;
 const largest = 96 * 1024;
 
-/** Large and small ones in turns; what is in one says which it is. */
+/** Large and small pieces in turns; the content of each identifies it. */
 function contentOf(index: number): Buffer {
   return Buffer.alloc(index % 7 === 0 ? 50 : largest, index % 251);
 }
@@ -35,7 +35,7 @@ function serve() {
   return { port: listener.port, ended, [Symbol.asyncDispose]: () => listener.stop(0) };
 }
 
-test('a piece may be written over once the next one is asked for, however fast its readers are', async () => {
+test('a buffer may be reused once the next piece is requested, also with fast readers', async () => {
   await using server = serve();
   const get = async () => Buffer.from(await (await fetch(`http://127.0.0.1:${server.port}`)).arrayBuffer());
   const bodies = await Promise.all(Array.from({ length: 8 }, get));
@@ -43,12 +43,12 @@ test('a piece may be written over once the next one is asked for, however fast i
   expect(server.ended).toEqual(Array(8).fill(whole.length));
 });
 
-test('a reader that stalls in the middle and then goes on is sent the same', async () => {
+test('a reader that stalls halfway and resumes receives the same bytes', async () => {
   await using server = serve();
   const stalled = connect(server.port, '127.0.0.1').pause();
   await once(stalled, 'connect');
   stalled.write('GET / HTTP/1.0\r\nHost: localhost\r\n\r\n');
-  await once(stalled, 'readable'); // What the sockets hold is there, and nobody takes it.
+  await once(stalled, 'readable'); // The socket buffers are full, and the client does not read.
   expect(Buffer.from(await (await fetch(`http://127.0.0.1:${server.port}`)).arrayBuffer()).equals(whole)).toBe(true);
   expect(server.ended).toEqual([whole.length]);
 

@@ -1,19 +1,19 @@
-/** A response that is written piece by piece: asked for as the client reads, ended when it goes. */
+/** Streams a response body piece by piece, as fast as the client reads. */
 
 export interface StreamEvents {
-  /** Something that is no failure of the client was thrown in the middle. */
+  /** An error, not caused by the client, was thrown in the middle of the stream. */
   onFault(error: unknown): void;
-  /** The last byte was handed over, or the client has gone; null is a number that nobody knows. */
+  /** The last byte was handed to the runtime, or the client has gone; null when the number of bytes is unknown. */
   onEnd(bytes: number | null): void;
 }
 
-/** Nothing waits in the response: what the runtime could not send it has copied before it asks again. */
+/** No piece is buffered here: the runtime copies what it could not send before it asks for the next piece. */
 const piecesAhead = 0;
 const encoder = new TextEncoder();
 
 /**
- * `pieces` is given the signal that fires when the client has gone. The memory of a piece may be used again once the
- * next one is asked for.
+ * The signal passed to `pieces` fires when the client has gone. A producer may reuse the memory of a piece once the
+ * next piece is requested.
  */
 export function streamBody(
   pieces: (signal: AbortSignal) => AsyncIterable<string | Uint8Array>,
@@ -32,7 +32,7 @@ export function streamBody(
       async pull(controller) {
         try {
           const { done, value } = await iterator.next();
-          if (reader.signal.aborted) return; // Nobody is there to be told.
+          if (reader.signal.aborted) return; // The client has gone.
           if (done) {
             end();
             controller.close();
@@ -42,7 +42,7 @@ export function streamBody(
           bytes += piece.length;
           controller.enqueue(piece);
         } catch (error) {
-          // The headers are out: a stream that breaks off without its last line is an error by contract.
+          // The headers are already sent. By contract, a stream without its last line is an error.
           events.onFault(error);
           end();
           controller.error(error);
@@ -61,5 +61,5 @@ export function streamBody(
   );
 }
 
-/** What keeps a stream live through caches and proxies. */
+/** Headers that keep caches and proxies from delaying a stream. */
 export const streamHeaders = { 'cache-control': 'no-store', 'x-accel-buffering': 'no' } as const;

@@ -1,8 +1,11 @@
-/** Checks inputs against schemas, and tells what is wrong in the words of the contract, not of the library. */
+/** Validates inputs against schemas, and reports errors in the terms of the contract, not of the library. */
 import type { z } from 'zod';
 import type { ValidationError } from './envelope.ts';
 
 export type InputPlace = 'body' | 'query' | 'path';
+
+/** Maximum number of errors per request; more than these are usually repetitions of one mistake. */
+const maxIssues = 100;
 
 export type Validated<T> = { readonly value: T } | { readonly errors: readonly ValidationError[] };
 
@@ -11,23 +14,47 @@ export function validate<S extends z.ZodType>(schema: S, input: unknown, place: 
   const dropped = droppedNames(schema, input, place);
   if (result.success && dropped.length === 0) return { value: result.data };
   const context = { schema, input, place };
-  const issues = result.error?.issues ?? [];
-  return { errors: [...issues.flatMap((issue) => describeIssue(issue, context)), ...dropped] };
+  const issues = result.error?.issues.slice(0, maxIssues) ?? [];
+  return { errors: [...issues.flatMap((issue) => describeIssue(issue, context)), ...dropped].slice(0, maxIssues) };
 }
 
-/** The library drops `__proto__` without a word, where it is a name that the caller has chosen too. */
+/** Removes fields whose null means absent; keeps null where the schema accepts it. */
+export function withoutNulls(schema: SchemaNode | undefined, input: unknown): unknown {
+  return hasNull(input) ? removeNulls(schema, input) : input;
+}
+
+function hasNull(input: unknown): boolean {
+  if (typeof input !== 'object') return false;
+  return input === null || Object.values(input).some(hasNull);
+}
+
+function removeNulls(schema: SchemaNode | undefined, input: unknown): unknown {
+  const { shape, element } = base(schema)?._zod.def ?? {};
+  if (Array.isArray(input)) return element ? input.map((entry) => removeNulls(element, entry)) : input;
+  if (!shape || typeof input !== 'object' || input === null) return input;
+  const kept = Object.entries(input).filter(([name, value]) => value !== null || !isAbsence(ownValue(shape, name)));
+  return Object.fromEntries(kept.map(([name, value]) => [name, removeNulls(ownValue(shape, name), value)]));
+}
+
+/** Whether the field is optional and null is not a valid value. */
+function isAbsence(field: SchemaNode | undefined): boolean {
+  const takes = (value: unknown) => (field as z.ZodType | undefined)?.safeParse(value).success === true;
+  return takes(undefined) && !takes(null);
+}
+
+/** Reports `__proto__` in records, whose names the caller chooses: the library would drop the field silently. */
 function droppedNames(schema: z.ZodType, input: unknown, place: InputPlace): ValidationError[] {
   const { shape = {} } = (schema as unknown as SchemaNode)._zod.def;
   return Object.entries(Object(input) as object)
     .filter(([name, value]) => baseType(ownValue(shape, name)) === 'record' && hasOwnProto(value))
-    .map(([name]) => ({ location: `${place}.${name}.__proto__`, message: 'is no name', type: 'value_error' }));
+    .map(([name]) => ({ location: `${place}.${name}.__proto__`, message: 'is not a name', type: 'value_error' }));
 }
 
 function hasOwnProto(value: unknown): boolean {
   return Object.hasOwn(Object(value) as object, '__proto__');
 }
 
-/** Query and path values arrive as text: those of number and boolean fields are read as such where they can be. */
+/** Converts query and path texts to numbers and booleans where the schema expects them and the text allows it. */
 export function readText(schema: z.ZodObject, texts: Readonly<Record<string, string>>): Record<string, unknown> {
   return Object.fromEntries(
     Object.entries(texts).map(([name, text]) => [name, readValue(baseType(ownValue(schema.shape, name)), text)]),
@@ -36,13 +63,13 @@ export function readText(schema: z.ZodObject, texts: Readonly<Record<string, str
 
 function readValue(type: string | null, text: string): unknown {
   if (type === 'number' && /^[+-]?\d+(\.\d+)?(e[+-]?\d+)?$/i.test(text)) return Number(text);
-  if (type === 'boolean' && (text === 'true' || text === '1')) return true;
-  if (type === 'boolean' && (text === 'false' || text === '0')) return false;
+  if (type === 'boolean' && /^(true|1)$/i.test(text)) return true;
+  if (type === 'boolean' && /^(false|0)$/i.test(text)) return false;
   return text;
 }
 
-/** What the library tells of a schema, as far as it is asked here. */
-interface SchemaNode {
+/** The parts of a library schema that this module reads. */
+export interface SchemaNode {
   readonly isInt?: boolean;
   readonly _zod: {
     readonly def: {
@@ -55,7 +82,7 @@ interface SchemaNode {
   };
 }
 
-/** The schema below `optional`, `default` and `nullable`. */
+/** The schema inside `optional`, `default` and `nullable`. */
 function base(schema: SchemaNode | undefined): SchemaNode | undefined {
   const inner = schema?._zod.def.innerType;
   return inner === undefined ? schema : base(inner);
@@ -86,13 +113,14 @@ interface IssueContext {
 
 function describeIssue(issue: Issue, context: IssueContext): ValidationError[] {
   if (issue.code === 'invalid_union') {
-    // The alternative that came closest is the one that its caller meant.
-    const closest = issue.errors.toSorted((a, b) => depth(b) - depth(a))[0] ?? [];
+    // Reports on the alternative that matched deepest, which is the one the caller most likely meant.
+    const closest =
+      issue.errors.toSorted((a, b) => closeness(b, issue, context) - closeness(a, issue, context))[0] ?? [];
     if (closest.length > 0) {
       return closest.flatMap((inner) => describeIssue(under(inner, issue.path), context));
     }
   }
-  // What is wrong with a name is said by the schema of the names.
+  // The schema of the names describes the error in a name.
   if (issue.code === 'invalid_key') {
     return issue.issues.flatMap((inner) => describeIssue({ ...inner, path: issue.path }, context));
   }
@@ -103,6 +131,17 @@ function describeIssue(issue: Issue, context: IssueContext): ValidationError[] {
 
 function depth(issues: readonly Issue[]): number {
   return Math.max(0, ...issues.map((issue) => issue.path.length));
+}
+
+/** An alternative whose naming field is absent, such as `type`, is not meant. */
+function closeness(alternative: readonly Issue[], { path }: Issue, { input }: IssueContext): number {
+  const names = alternative.flatMap((issue) => (isUnknownKind(issue) ? [[...path, ...issue.path]] : []));
+  return names.some((name) => valueAt(input, name) === undefined) ? 0 : depth(alternative);
+}
+
+/** The field that tells the alternatives apart has a value that none of them has. */
+function isUnknownKind(issue: Issue): boolean {
+  return issue.code === 'invalid_union' && issue.errors.length === 0;
 }
 
 function under(issue: Issue, path: readonly PropertyKey[]): Issue {
@@ -119,13 +158,16 @@ const typeOfExpected: Readonly<Record<string, string>> = {
   record: 'object_type',
 };
 
-/** The one table from the library's codes to the contract's `errors[].type`. */
+/** Maps the codes of the library to `errors[].type` of the contract. */
 function typeOf(issue: Issue, { schema, input }: IssueContext): string {
   switch (issue.code) {
     case 'invalid_type':
       if (valueAt(input, issue.path) === undefined) return 'missing';
       if (issue.expected === 'number' && isWholeNumber(schema, issue.path)) return 'int_type';
       return typeOfExpected[issue.expected] ?? 'value_error';
+    case 'invalid_union':
+      if (!isUnknownKind(issue)) return 'value_error';
+      return valueAt(input, issue.path) === undefined ? 'missing' : 'enum';
     case 'invalid_value':
       return valueAt(input, issue.path) === undefined ? 'missing' : 'enum';
     case 'too_small':
@@ -159,10 +201,14 @@ function messageOf(issue: Issue, type: string): string {
       return 'must be a list';
     case 'object_type':
       return 'must be an object';
-    case 'enum':
-      return `must be one of ${(issue as { values?: readonly unknown[] }).values?.map(String).join(', ') ?? ''}`;
-    case 'too_small':
-      return `must be at least ${String((issue as { minimum?: unknown }).minimum)}`;
+    case 'enum': {
+      const { values, options } = issue as { values?: readonly unknown[]; options?: readonly unknown[] };
+      return `must be one of ${(values ?? options ?? []).map(String).join(', ')}`;
+    }
+    case 'too_small': {
+      const { inclusive = true, minimum } = issue as { inclusive?: boolean; minimum?: unknown };
+      return `must be ${inclusive ? 'at least' : 'more than'} ${String(minimum)}`;
+    }
     case 'too_large':
       return `must be at most ${String((issue as { maximum?: unknown }).maximum)}`;
     case 'too_short':
@@ -180,7 +226,7 @@ function valueAt(input: unknown, path: readonly PropertyKey[]): unknown {
   return path.reduce<unknown>((value, key) => ownValue(Object(value) as object, key), input);
 }
 
-/** Names come from a client: those that every object inherits, such as `constructor`, are no fields. */
+/** Names come from clients, so inherited properties such as `constructor` do not count as fields. */
 function ownValue<T>(fields: Readonly<Record<PropertyKey, T>> | object, name: PropertyKey): T | undefined {
   return Object.hasOwn(fields, name) ? (fields as Readonly<Record<PropertyKey, T>>)[name] : undefined;
 }

@@ -1,4 +1,4 @@
-/** The read side of a stream: offsets are absolute, and what is gone is said. */
+/** The read side of a stream: offsets are absolute, and gaps are reported. */
 import { expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { ByteLog, joinRanges, type Range } from './byte-log.ts';
@@ -14,7 +14,7 @@ function logOf(content: Uint8Array, holes: readonly Range[] = []): ByteLog {
   });
 }
 
-/** Everything from an offset on, the way a follower reads it. */
+/** Reads everything from an offset on, as a follower does. */
 function readAll(log: ByteLog, from: number, limit: number) {
   const bytes: number[] = [];
   const gaps: Range[] = [];
@@ -27,23 +27,23 @@ function readAll(log: ByteLog, from: number, limit: number) {
   return { bytes, gaps, end: at };
 }
 
-test('a read past the end answers nothing', () => {
+test('a read past the end returns nothing', () => {
   expect(logOf(Buffer.from('abc')).read(3, 10)).toBeNull();
   expect(logOf(Buffer.from('abc')).read(99, 10)).toBeNull();
 });
 
-test('a read inside a hole answers the rest of the hole', () => {
+test('a read inside a hole returns the rest of the hole', () => {
   const log = logOf(Buffer.from('abcdef'), [{ from: 0, to: 4 }]);
 
   expect(log.read(1, 10)).toEqual({ kind: 'gap', from: 1, to: 4 });
   expect(log.read(4, 10)).toEqual({ kind: 'bytes', offset: 4, bytes: Buffer.from('ef') });
 });
 
-test('bytes that become a hole while they are read are not handed on', () => {
+test('bytes that become a hole during a read are not returned', () => {
   let holes: Range[] = [];
   const log = new ByteLog({
     readAt: (_offset, into) => {
-      holes = [{ from: 0, to: 8 }]; // The keeper evicts between the two looks.
+      holes = [{ from: 0, to: 8 }]; // The keeper evicts between the two reads.
       return into.length;
     },
     holes: () => holes,
@@ -72,7 +72,7 @@ test('from any offset, with any holes and any limit: every byte once, or inside 
   );
 });
 
-test('ranges that touch are one', () => {
+test('adjacent ranges are merged', () => {
   expect(
     joinRanges([
       { from: 5, to: 9 },

@@ -1,4 +1,4 @@
-/** The read side of one output stream: absolute offsets in, bytes or an announced gap out. */
+/** The read side of one output stream: returns bytes at an absolute offset, or reports a gap. */
 
 /** A half-open range of stream offsets. */
 export interface Range {
@@ -11,26 +11,26 @@ export type Piece =
   | { readonly kind: 'gap'; readonly from: number; readonly to: number };
 
 export interface LogSource {
-  /** Reads what is stored at an offset; 0 at the end. */
+  /** Reads stored bytes at an offset; returns 0 at the end. */
   readAt(offset: number, into: Uint8Array): number;
-  /** What is no longer kept, in order, without overlaps. Asked after the bytes were read. */
+  /** Ranges that are no longer retained, in order, without overlaps. Called after the bytes were read. */
   holes(): readonly Range[];
 }
 
 export class ByteLog {
   constructor(private readonly source: LogSource) {}
 
-  /** The same as `readInto`, with memory of its own. */
+  /** Like `readInto`, with a buffer of its own. */
   read(offset: number, limit: number): Piece | null {
     return this.readInto(Buffer.allocUnsafe(limit), offset);
   }
 
   /**
-   * The piece that starts at `offset`, at most as much of it as `buffer` holds; null when there is nothing past it.
-   * Its bytes are those of the buffer.
+   * The piece that starts at `offset`, limited by the size of `buffer`; null when nothing lies past the offset. The
+   * returned bytes are a view of the buffer.
    *
-   * Bytes are read before the holes are: a range is declared a hole before its bytes go, so what a
-   * later look at the holes does not name was still whole when it was read.
+   * The bytes are read before the holes. The writer declares a range as a hole before it discards the bytes. Bytes
+   * outside the holes of a later look were therefore intact when they were read.
    */
   readInto(buffer: Uint8Array, offset: number): Piece | null {
     const count = this.source.readAt(offset, buffer);
@@ -41,7 +41,7 @@ export class ByteLog {
   }
 }
 
-/** Sorted, and joined where they touch. */
+/** Sorts ranges and joins those that touch. */
 export function joinRanges(ranges: readonly Range[]): Range[] {
   const joined: Range[] = [];
   for (const range of ranges.filter(({ from, to }) => to > from).toSorted((a, b) => a.from - b.from)) {

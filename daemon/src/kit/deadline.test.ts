@@ -1,9 +1,9 @@
-/** A deadline ends a wait, and lets everything go when it is disposed of. */
+/** A deadline ends a wait, and releases all listeners when it is disposed of. */
 import { expect, test } from 'bun:test';
 import { Deadline } from './deadline.ts';
 import { Notifier } from './notifier.ts';
 
-test('it passes when its parent does', () => {
+test('a deadline passes when its parent does', () => {
   const parent = new AbortController();
   using deadline = new Deadline(null, parent.signal);
   expect(deadline.passed).toBe(false);
@@ -13,7 +13,7 @@ test('it passes when its parent does', () => {
   expect(late.passed).toBe(true);
 });
 
-test('it passes by itself', async () => {
+test('a deadline passes by itself', async () => {
   using deadline = new Deadline(1);
   await new Notifier().wait(deadline.signal);
   expect(deadline.passed).toBe(true);

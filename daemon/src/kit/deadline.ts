@@ -1,6 +1,6 @@
-/** A bound on a wait: an abort signal that fires after some time, or when another one does. */
+/** Bounds a wait: an abort signal that fires after a time or with another signal. */
 
-/** One for all: to make one, with the place in the code where it was made, is most of what an abort costs. */
+/** One shared exception: creating one with its stack trace is most of the cost of an abort. */
 const over = new DOMException('The wait is over', 'AbortError');
 
 export class Deadline implements Disposable {
@@ -9,14 +9,14 @@ export class Deadline implements Disposable {
   readonly #parents: readonly AbortSignal[];
   readonly #abort = () => this.#controller.abort(over);
 
-  /** `afterMs` null waits for the parents alone. */
+  /** With `afterMs` null, only the parents end the wait. */
   constructor(afterMs: number | null, ...parents: readonly AbortSignal[]) {
     this.#parents = parents;
     for (const parent of parents) {
       if (parent.aborted) this.#abort();
       else parent.addEventListener('abort', this.#abort, { once: true });
     }
-    // A timer of more than 2^31 ms fires at once in JavaScript; such a wait is as good as none.
+    // JavaScript fires a timer of more than 2^31 ms at once, so such a wait has no timer.
     if (afterMs !== null && afterMs < 2 ** 31) this.#timer = setTimeout(this.#abort, Math.max(0, afterMs));
   }
 
@@ -28,7 +28,7 @@ export class Deadline implements Disposable {
     return this.#controller.signal.aborted;
   }
 
-  /** Ends the wait, so that whoever still listens to the signal is let go. */
+  /** Ends the wait, and so releases every remaining listener of the signal. */
   [Symbol.dispose](): void {
     clearTimeout(this.#timer);
     for (const parent of this.#parents) parent.removeEventListener('abort', this.#abort);

@@ -1,4 +1,4 @@
-/** The closed set of failures that core may raise; `http/envelope.ts` gives each its status. */
+/** The closed set of failures that core may raise; `http/envelope.ts` maps each to a status. */
 
 export const errorCodes = [
   'malformed_request',
@@ -13,6 +13,8 @@ export const errorCodes = [
   'stdin_closed',
   'upgrade_required',
   'body_too_large',
+  'unsupported_coding',
+  'unsupported_media_type',
   'invalid_input',
   'capacity_reached',
   'not_implemented',
@@ -37,21 +39,77 @@ export const errorCodes = [
   'session_busy',
   'kernel_unknown',
   'tab_not_found',
+  'ref_stale',
+  'page_timeout',
+  'navigation_failed',
 ] as const;
 
 export type ErrorCode = (typeof errorCodes)[number];
 
-export interface ErrorDetails {
-  /** What to do next, in one sentence. */
-  readonly hint?: string;
-  /** Facts that a program can read. */
-  readonly facts?: Readonly<Record<string, unknown>>;
+/** The operations of core that an error may suggest as the next call, each with the arguments that the error knows. */
+interface NextArguments {
+  readonly 'sandbox.read': object;
+  readonly 'capabilities.read': object;
+  readonly 'commands.start': object;
+  readonly 'commands.startWithInput': object;
+  readonly 'commands.startWithoutShell': object;
+  readonly 'commands.read': { readonly id: string };
+  readonly 'commandSessions.create': object;
+  readonly 'commandSessions.close': object;
+  readonly 'files.list': object;
+  readonly 'files.stat': object;
+  readonly 'files.read': object;
+  readonly 'files.download': object;
+  readonly 'files.findDirectories': object;
+  readonly 'files.grepLiterally': object;
+  readonly 'files.grepAcrossLines': object;
+  readonly 'files.grepLargeFile': object;
+  readonly 'watch.start': object;
+  readonly 'watch.stop': object;
+  readonly 'terminals.start': object;
+  readonly 'terminals.close': object;
+  readonly 'terminals.look': { readonly id: string };
+  readonly 'terminals.type': { readonly id: string };
+  readonly 'terminals.interrupt': { readonly id: string };
+  readonly 'code.start': object;
+  readonly 'code.close': object;
+  readonly 'code.interrupt': { readonly id: string };
+  readonly 'code.runWithoutKernel': object;
+  readonly 'browser.listTabs': object;
+  readonly 'browser.openTab': object;
+  readonly 'browser.navigate': object;
+  readonly 'browser.snapshot': object;
+  readonly 'browser.evaluate': object;
+  readonly 'browser.sendCommand': object;
+  readonly 'desktop.record': object;
 }
 
-/** A failure that the caller caused or can act on. Anything else that is thrown is a bug. */
+type NextOperation = keyof NextArguments;
+
+export type NextStep<O extends NextOperation = NextOperation> = {
+  [K in O]: { readonly operation: K } & NextArguments[K];
+}[O];
+
+/** How a surface calls each operation, as a sentence for the hint. A new operation does not compile without its call. */
+export type NextCalls = { readonly [O in NextOperation]: string | ((step: NextStep<O>) => string) };
+
+export interface ErrorDetails {
+  /** What the caller can change, in one sentence without a route. */
+  readonly hint?: string | null;
+  /** The next call; the surface appends it to the hint. */
+  readonly next?: NextStep | null;
+  /** The argument that the message is about; the surface puts its own name of the argument before the message. */
+  readonly argument?: 'cwd';
+  /** Facts that a program can read. */
+  readonly facts?: Readonly<Record<string, unknown>> | null;
+}
+
+/** A failure that the caller caused or can act on. Any other thrown error is a bug. */
 export class CoreError extends Error {
   override readonly name = 'CoreError';
   readonly hint: string | null;
+  readonly next: NextStep | null;
+  readonly argument: 'cwd' | null;
   readonly facts: Readonly<Record<string, unknown>> | null;
 
   constructor(
@@ -61,6 +119,13 @@ export class CoreError extends Error {
   ) {
     super(message);
     this.hint = details.hint ?? null;
+    this.next = details.next ?? null;
+    this.argument = details.argument ?? null;
     this.facts = details.facts ?? null;
   }
+}
+
+/** The failure of the work itself; `await using` hides it when the disposal after it fails too. */
+export function firstFailure(error: unknown): unknown {
+  return error instanceof SuppressedError ? firstFailure(error.suppressed) : error;
 }

@@ -1,9 +1,9 @@
-/** Failures of file operations, with the eight fields that the specification gives each of them. */
+/** Failures of file operations, with the facts that each surface reports. */
 import { constants } from 'node:os';
-import { CoreError, type ErrorCode } from './errors.ts';
+import { CoreError, firstFailure, type ErrorCode, type NextStep } from './errors.ts';
 import { showPath } from './path-text.ts';
 
-/** The word of the route (contract, Errors). */
+/** The operation name of the route (contract, Errors). */
 export type FileOperation =
   | 'read'
   | 'write'
@@ -23,106 +23,57 @@ export type FileOperation =
 
 interface Kind {
   readonly code: ErrorCode;
-  readonly errorType: string;
-  /** The class that the Python server of 1.x raises. */
-  readonly exceptionType: string;
-  readonly hint: string;
+  readonly hint?: string;
+  readonly next?: NextStep;
 }
 
 const kinds = {
-  not_found: {
-    code: 'file_not_found',
-    errorType: 'not_found',
-    exceptionType: 'FileNotFoundError',
-    hint: 'GET /v2/fs/list shows what a directory holds.',
-  },
-  permission_denied: {
+  notFound: { code: 'file_not_found', next: { operation: 'files.list' } },
+  permissionDenied: {
     code: 'file_permission_denied',
-    errorType: 'permission_denied',
-    exceptionType: 'PermissionError',
-    hint: 'The daemon itself may not do this; GET /v2/fs/stat tells owner and mode.',
+    hint: 'The daemon does not have the permission.',
+    next: { operation: 'files.stat' },
   },
-  already_exists: {
-    code: 'file_exists',
-    errorType: 'already_exists',
-    exceptionType: 'FileExistsError',
-    hint: 'Choose another path, or remove what is there.',
-  },
-  invalid_target: {
-    code: 'file_invalid_target',
-    errorType: 'invalid_target',
-    exceptionType: 'IsADirectoryError',
-    hint: 'GET /v2/fs/stat tells what is there.',
-  },
-  invalid_path: {
-    code: 'file_invalid_path',
-    errorType: 'invalid_path',
-    exceptionType: 'NotADirectoryError',
-    hint: 'Give another path; GET /v2/fs/stat tells what is there.',
-  },
-  bad_request: {
-    code: 'file_bad_request',
-    errorType: 'bad_request',
-    exceptionType: 'OSError',
-    hint: 'GET /v2/fs/stat tells what is there.',
-  },
-  read_only_filesystem: {
+  alreadyExists: { code: 'file_exists', hint: 'Choose another path, or remove the existing entry.' },
+  invalidTarget: { code: 'file_invalid_target', next: { operation: 'files.stat' } },
+  invalidPath: { code: 'file_invalid_path', hint: 'Pass another path.', next: { operation: 'files.stat' } },
+  badRequest: { code: 'file_bad_request', next: { operation: 'files.stat' } },
+  readOnlyFilesystem: {
     code: 'file_read_only',
-    errorType: 'read_only_filesystem',
-    exceptionType: 'OSError',
-    hint: 'Write to another file system; GET /v2/sandbox names the workspace.',
+    hint: 'Write to another file system.',
+    next: { operation: 'sandbox.read' },
   },
-  no_space_left: {
-    code: 'no_space_left',
-    errorType: 'no_space_left',
-    exceptionType: 'OSError',
-    hint: 'Free some space and send it again; what was there before is still whole.',
-  },
-  decode_error: {
-    code: 'file_not_text',
-    errorType: 'decode_error',
-    exceptionType: 'UnicodeDecodeError',
-    hint: 'GET /v2/fs/download gives the bytes as they are.',
-  },
-  too_large: {
-    code: 'file_too_large',
-    errorType: 'too_large',
-    exceptionType: 'OSError',
-    hint: 'GET /v2/fs/download streams a file of any size.',
-  },
-  io_error: {
-    code: 'file_io_error',
-    errorType: 'io_error',
-    exceptionType: 'OSError',
-    hint: 'The system could not do this; where retryable is true, try it again.',
-  },
+  noSpaceLeft: { code: 'no_space_left', hint: 'Free some space and try again. The earlier content is intact.' },
+  decodeError: { code: 'file_not_text', next: { operation: 'files.download' } },
+  tooLarge: { code: 'file_too_large', next: { operation: 'files.download' } },
+  ioError: { code: 'file_io_error', hint: 'The system could not do this. Try again if retryable is true.' },
 } as const satisfies Readonly<Record<string, Kind>>;
 
-export type FileErrorType = keyof typeof kinds;
+export type FileErrorKind = keyof typeof kinds;
 
-const typeOfErrno: Readonly<Record<string, FileErrorType>> = {
-  ENOENT: 'not_found',
-  EACCES: 'permission_denied',
-  EPERM: 'permission_denied',
-  EEXIST: 'already_exists',
-  EISDIR: 'invalid_target',
-  ENOTEMPTY: 'invalid_target',
-  ENXIO: 'invalid_target',
-  ENODEV: 'invalid_target',
-  ENOTDIR: 'invalid_path',
-  ELOOP: 'invalid_path',
-  ENAMETOOLONG: 'invalid_path',
-  EINVAL: 'bad_request',
-  EROFS: 'read_only_filesystem',
-  ENOSPC: 'no_space_left',
-  EDQUOT: 'no_space_left',
-  EILSEQ: 'decode_error',
-  EFBIG: 'too_large',
+const kindOfErrno: Readonly<Record<string, FileErrorKind>> = {
+  ENOENT: 'notFound',
+  EACCES: 'permissionDenied',
+  EPERM: 'permissionDenied',
+  EEXIST: 'alreadyExists',
+  EISDIR: 'invalidTarget',
+  ENOTEMPTY: 'invalidTarget',
+  ENXIO: 'invalidTarget',
+  ENODEV: 'invalidTarget',
+  ENOTDIR: 'invalidPath',
+  ELOOP: 'invalidPath',
+  ENAMETOOLONG: 'invalidPath',
+  EINVAL: 'badRequest',
+  EROFS: 'readOnlyFilesystem',
+  ENOSPC: 'noSpaceLeft',
+  EDQUOT: 'noSpaceLeft',
+  EILSEQ: 'decodeError',
+  EFBIG: 'tooLarge',
 };
 
 const retryableErrnos = new Set(['EAGAIN', 'EBUSY', 'EINTR', 'EMFILE', 'ENFILE', 'ENOMEM', 'ETXTBSY']);
 
-/** strerror(3) in the words of glibc, for the errnos that have a type of their own. */
+/** The strerror(3) texts of glibc, for the errnos that have a failure type or occur often. */
 const words: Readonly<Record<string, string>> = {
   ENOENT: 'No such file or directory',
   EACCES: 'Permission denied',
@@ -150,68 +101,65 @@ const words: Readonly<Record<string, string>> = {
 
 export interface FileFailureFacts {
   readonly operation: FileOperation;
-  /** The path involved, absolute. */
+  /** The absolute path of the file. */
   readonly path: string;
-  /** `ENOENT`. */
+  /** The symbolic name, such as `ENOENT`. */
   readonly errnoName: string;
-  /** When the errno alone does not say what kind of failure it is. */
-  readonly errorType?: FileErrorType;
-  /** When the kind of failure does not say how it is answered. */
+  /** Set when the errno alone does not determine the kind of failure. */
+  readonly kind?: FileErrorKind;
+  /** Set when the kind of failure does not determine the error code. */
   readonly code?: ErrorCode;
-  /** Facts beside the fields of the specification. */
-  readonly more?: Readonly<Record<string, unknown>>;
-  /** What is wrong, where the words of the system say too little. */
+  /** Facts beside the fields of the class. */
+  readonly facts?: Readonly<Record<string, unknown>> | null;
+  /** A message for cases where the text of the system says too little. */
   readonly message?: string;
-  readonly hint?: string;
-  /** What says more to a program than the message does. */
+  /** Replaces the hint and the next call of the kind. */
+  readonly hint?: string | null;
+  readonly next?: NextStep | null;
+  /** An error with more detail for programs than the message has. */
   readonly cause?: Error;
 }
 
-/** What the file system, or the shape of a file, does not allow. Its facts are the fields of the specification. */
+/** A failure of the file system, or a file of the wrong kind. */
 export class FileFailure extends CoreError {
   readonly operation: FileOperation;
-  /** As clients see it. */
+  /** The path in the form that clients see. */
   readonly path: string;
+  readonly errno: number;
   readonly errnoName: string;
-  /** strerror(3), where that says it all; null where the message says more. */
+  readonly kind: FileErrorKind;
+  readonly isRetryable: boolean;
+  /** The strerror(3) text when it is the whole message; null when the message says more. */
   readonly systemWords: string | null;
 
   constructor(given: FileFailureFacts) {
-    const { operation, path, errnoName, errorType, message, hint } = given;
-    const type = errorType ?? typeOfErrno[errnoName] ?? 'io_error';
-    const kind: Kind = kinds[type];
+    const { operation, path, errnoName, message, hint = null, next = null, facts = null } = given;
+    const kind = given.kind ?? kindOfErrno[errnoName] ?? 'ioError';
     const shown = showPath(path);
     const systemWords = words[errnoName] ?? errnoName;
-    const text = message ?? `${shown}: ${systemWords}`;
-    super(given.code ?? kind.code, text, {
-      hint: hint ?? kind.hint,
-      facts: {
-        errno: (constants.errno as Readonly<Record<string, number>>)[errnoName] ?? 0,
-        errno_name: errnoName,
-        error_type: kind.errorType,
-        exception_type: errnoName === 'ENOTEMPTY' ? 'OSError' : kind.exceptionType,
-        message: text,
-        operation,
-        path: shown,
-        retryable: retryableErrnos.has(errnoName),
-        ...given.more,
-      },
+    const { code, ...advice }: Kind = kinds[kind];
+    super(given.code ?? code, message ?? `${shown}: ${systemWords}`, {
+      ...((hint ?? next) ? { hint, next } : advice),
+      facts,
     });
     this.operation = operation;
     this.path = shown;
+    this.errno = (constants.errno as Readonly<Record<string, number>>)[errnoName] ?? 0;
     this.errnoName = errnoName;
+    this.kind = kind;
+    this.isRetryable = retryableErrnos.has(errnoName);
     this.systemWords = message === undefined ? systemWords : null;
     if (given.cause) this.cause = given.cause;
   }
 }
 
-/** The errno of a failure of the system (`ENOENT`); null for anything else that was thrown. */
+/** The errno name of a system error (`ENOENT`); null for any other thrown value. */
 export function errnoOf(error: unknown): string | null {
   const code = error instanceof Error ? (error as NodeJS.ErrnoException).code : undefined;
   return code !== undefined && Object.hasOwn(constants.errno, code) ? code : null;
 }
 
-/** Does `work`; what the system refuses becomes a `FileFailure` that names the operation and the path. */
+/** Runs `work`, and turns a system error into a `FileFailure` with the operation and the path. */
 export async function asFileOperation<T>(
   operation: FileOperation,
   path: string,
@@ -220,16 +168,20 @@ export async function asFileOperation<T>(
   try {
     return await work();
   } catch (error) {
-    throw fileFailureOf(error, operation, path);
+    throw fileFailureOf(firstFailure(error), operation, path);
   }
 }
 
-/** A failure of the system as one of this operation; anything else as it is. */
+/** Turns a system error into a `FileFailure` of this operation; returns any other error unchanged. */
 export function fileFailureOf(error: unknown, operation: FileOperation, path: string): unknown {
   const errnoName = errnoOf(error);
   if (errnoName === null) return error;
   const { path: inner } = error as { readonly path?: unknown };
-  // A path through a descriptor means nothing outside the daemon.
-  const told = typeof inner === 'string' && inner.startsWith('/') && !inner.startsWith('/proc/self/fd/') ? inner : path;
-  return new FileFailure({ operation, path: told, errnoName });
+  const isKnown = typeof inner === 'string' && inner.startsWith('/') && !isOwnPath(inner);
+  return new FileFailure({ operation, path: isKnown ? inner : path, errnoName });
+}
+
+/** Whether a path goes through a descriptor or a staging file, and so means nothing outside the daemon. */
+function isOwnPath(path: string): boolean {
+  return path.startsWith('/proc/self/fd/') || /\/\.svc-write-[0-9a-f]{16}\.part(?:\/|$)/.test(path);
 }

@@ -1,11 +1,11 @@
-/** The matcher says what a plain definition of globs says, and no pattern makes it slow. */
+/** The matcher agrees with a plain definition of globs, and no pattern makes it slow. */
 import { expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { expandBraces, Glob, GlobError } from './glob.ts';
 
 const options = { hasBraces: true, matchesHidden: true };
 
-/** The definition, as slow as it is short. */
+/** The definition of a match, short but slow. */
 function matchesByDefinition(pattern: readonly string[], names: readonly string[]): boolean {
   const [first, ...others] = pattern;
   if (first === undefined) return names.length === 0;
@@ -55,7 +55,7 @@ test('a path matches when the definition says so', () => {
   );
 });
 
-test('a directory is left out only when nothing below it can match', () => {
+test('a directory is skipped only when nothing below it can match', () => {
   fc.assert(
     fc.property(pattern, names, (segments, path) => {
       const glob = new Glob(segments.join('/'), { ...options, matchesHidden: false });
@@ -72,7 +72,7 @@ test('a directory is left out only when nothing below it can match', () => {
   );
 });
 
-test('a leading dot is matched by a dot alone', () => {
+test('only a literal dot matches a leading dot', () => {
   const matches = (text: string, path: string) =>
     new Glob(text, { ...options, matchesHidden: false }).matches(path.split('/'));
   for (const [text, path] of [
@@ -94,7 +94,7 @@ test('a leading dot is matched by a dot alone', () => {
   }
 });
 
-test('braces are alternatives, nested ones too, and not within a class or behind a backslash', () => {
+test('braces are alternatives, also nested, but not inside a class or after a backslash', () => {
   expect(expandBraces('a{b,c{d,e}}f')).toEqual(['abf', 'acdf', 'acef']);
   expect(expandBraces('{a,}b')).toEqual(['ab', 'b']);
   expect(expandBraces('[{,}]\\{a')).toEqual(['[{,}]\\{a']);

@@ -1,18 +1,19 @@
 /**
- * Globs over the segments of a path: `*`, `?`, `[a-z]`, `[!a]`, `**` as a whole segment, and `{a,b}` where asked for.
+ * Globs over path segments: `*`, `?`, `[a-z]`, `[!a]`, `**` as a whole segment, and optionally `{a,b}`.
  *
- * Ours, because it has two properties at once that libraries do not: a match takes at most the length of the name
- * times that of the pattern, whoever wrote the pattern, and a walk learns from it which directories cannot match.
+ * The project has its own matcher for two properties that libraries do not combine. A match takes at most the length of
+ * the name times that of the pattern, for any pattern. A directory walk learns which directories cannot contain
+ * matches.
  */
 
 export interface GlobOptions {
-  /** `{a,b}` are alternatives; gitignore files of git know none. */
+  /** Expands `{a,b}` into alternatives; the gitignore format has no such syntax. */
   readonly hasBraces: boolean;
-  /** Wildcards match names that begin with a dot, as in gitignore files. */
+  /** Lets wildcards match names that begin with a dot, as in gitignore files. */
   readonly matchesHidden: boolean;
 }
 
-/** Why a text is no glob. */
+/** Describes why a text is not a valid glob. */
 export class GlobError extends Error {}
 
 type Token =
@@ -23,7 +24,7 @@ type Token =
 
 type Segment = readonly Token[] | 'any';
 
-/** How far names have come: positions in the segments of each alternative. Empty: nothing below can match. */
+/** The progress of a match: positions in the segments of each alternative. Empty when nothing below can match. */
 export type GlobState = readonly number[];
 
 export interface GlobStep {
@@ -31,9 +32,9 @@ export interface GlobStep {
   readonly next: GlobState;
 }
 
-/** More alternatives than anybody writes by hand. */
+/** Far more alternatives than a hand-written pattern has. */
 const maxAlternatives = 1024;
-/** Positions are counted through all alternatives. */
+/** Positions of all alternatives share one number range; each alternative occupies one stride. */
 const stride = 4096;
 
 export class Glob {
@@ -49,7 +50,7 @@ export class Glob {
     this.start = this.#settle(this.#alternatives.map((_, index) => index * stride));
   }
 
-  /** One more name on the way down. */
+  /** Advances the match by one more name, one level down. */
   step(state: GlobState, name: string): GlobStep {
     const next: number[] = [];
     let isMatch = false;
@@ -79,7 +80,7 @@ export class Glob {
     return isMatch;
   }
 
-  /** `**` may also stand for no name at all. */
+  /** Adds the positions after `**`, because `**` also matches no name at all. */
   #settle(positions: readonly number[]): GlobState {
     const settled = new Set<number>();
     for (let position of positions) {
@@ -91,7 +92,7 @@ export class Glob {
   }
 }
 
-/** One text for each choice, with nested braces; `{}` outside of a class and without a backslash. */
+/** Returns one pattern for each choice. Braces may be nested; braces in a class or after a backslash are literal. */
 export function expandBraces(pattern: string): string[] {
   const open = findBrace(pattern);
   if (open === null) return [pattern];
@@ -129,7 +130,7 @@ function findBrace(pattern: string): Brace | null {
   return null;
 }
 
-/** Where a class that opens at `from` closes; null when it does not. A `]` that comes first is a member. */
+/** The index where a class that opens at `from` closes; null when it does not close. A leading `]` is a member. */
 function classEnd(pattern: string, from: number): number | null {
   let at = from + 1;
   if (pattern[at] === '!' || pattern[at] === '^') at++;
@@ -250,7 +251,7 @@ function startsWithDot(tokens: readonly Token[]): boolean {
   return first?.kind === 'literal' && first.code === 0x2e;
 }
 
-/** Only the last `*` is ever tried anew, so that no pattern makes this slow. */
+/** Backtracks only to the last `*`, so that no pattern takes exponential time. */
 function matchSegment(tokens: readonly Token[], name: string): boolean {
   let [at, token] = [0, 0];
   let star: { readonly token: number; at: number } | null = null;

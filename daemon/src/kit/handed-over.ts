@@ -1,20 +1,29 @@
-/** Thrown where another daemon has taken over what a request is about: it is to be made there, as a whole. */
+/** Thrown when another daemon has taken over the target of a request. The other daemon must receive the whole request. */
 
-type Changes = Readonly<Record<string, unknown>>;
+/** What this daemon has done already. The repeated request must not do the same again. */
+export interface HandedOverFacts {
+  /** The position of the first byte of the request in the standard input of the command. */
+  readonly inputOffset?: number;
+  /** The terminal session of the request, which this daemon may have created for the request. */
+  readonly terminalId?: string;
+}
 
 export class HandedOver extends Error {
   override readonly name = 'HandedOver';
 
-  constructor(
-    /** What the request has to say in its body, beside what it said, so that nothing is done twice. */
-    readonly changes: Changes = {},
-    /** The whole body of the request to be made; null for one without. */
-    readonly body: Changes | null = null,
-  ) {
+  constructor(readonly facts: HandedOverFacts = {}) {
     super('another daemon has taken over');
   }
+}
 
-  withBody(body: Changes): HandedOver {
-    return new HandedOver({}, { ...body, ...this.changes });
+/** Thrown by a route for a request that must be repeated at the other daemon. */
+export class RepeatElsewhere extends Error {
+  override readonly name = 'RepeatElsewhere';
+
+  constructor(
+    /** The whole body of the repeated request as JSON; null for a request without a JSON body. */
+    readonly body: string | null,
+  ) {
+    super('the other daemon must receive the request');
   }
 }

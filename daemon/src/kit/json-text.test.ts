@@ -1,4 +1,4 @@
-/** Bytes as the text of a JSON string: the same as the runtime makes of the decoded text. */
+/** Bytes as the text of a JSON string: the same output as the runtime gives for the decoded text. */
 import { expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { longestEscape, writeJsonText } from './json-text.ts';
@@ -13,7 +13,7 @@ function written(text: Uint8Array): string {
   return `"${into.toString('utf8', before, end)}"`;
 }
 
-test('every byte of ASCII stands as it does in JSON, wherever it is', () => {
+test('every ASCII character is written as JSON.stringify writes it, at any position', () => {
   for (let code = 0; code < 128; code++) {
     for (const around of ['', 'a', 'ab', 'abc', 'abcd', '"', '\n\n\n', '\ud83d\ude00']) {
       const text = `${around}${String.fromCharCode(code)}${around}#!^`;
@@ -22,7 +22,7 @@ test('every byte of ASCII stands as it does in JSON, wherever it is', () => {
   }
 });
 
-test('any bytes at any alignment give what JSON.stringify makes of the decoded text', () => {
+test('any bytes at any alignment are written as JSON.stringify writes the decoded text', () => {
   const part = fc.oneof(
     fc.string({ unit: 'binary' }).map((text) => Buffer.from(text)),
     fc.uint8Array().map((bytes) => Buffer.from(bytes)),
@@ -38,7 +38,7 @@ test('any bytes at any alignment give what JSON.stringify makes of the decoded t
   );
 });
 
-test('text of nothing but escapes and bytes that are no text fit into the room that is asked for', () => {
+test('text of only escapes or only invalid bytes fits into the reserved buffer', () => {
   for (const byte of [0, 0x1b, 0x22, 0x80, 0xff]) {
     const text = Buffer.alloc(10_001, byte);
     expect(written(text)).toBe(JSON.stringify(decodeUtf8(text)));

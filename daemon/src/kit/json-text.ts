@@ -1,31 +1,32 @@
-/** UTF-8 as the text of a JSON string, from bytes to bytes: no string of the runtime is made on the way. */
+/** Escapes UTF-8 bytes into a JSON string, from buffer to buffer, without creating a JavaScript string. */
 import { isUtf8 } from 'node:buffer';
 import { decodeUtf8 } from './text.ts';
 
-/** What one byte may become. */
+/** Maximum number of bytes that one byte may become. */
 export const longestEscape = 6;
-/** The letter behind the backslash, of each byte that has one; 0 of all others. */
+/** The letter after the backslash, for each byte that has a short escape; 0 for all others. */
 const letters = new Uint8Array(256);
 for (const [code, letter] of Object.entries({ 8: 'b', 9: 't', 10: 'n', 12: 'f', 13: 'r', 34: '"', 92: '\\' }))
   letters[Number(code)] = letter.charCodeAt(0);
 const hexDigits = Buffer.from('0123456789abcdef');
-/** Of a byte without a letter, but for its two digits. */
+/** The escape of a byte without a letter, except its last two digits. */
 const numbered = Buffer.from('\\u00');
 const backslash = 0x5c;
 const space = 0x20;
 
 /**
- * Writes to `into` from `at` on what stands for the text in a JSON string, and tells where that ends. What is no
- * UTF-8 shows as U+FFFD. There has to be room for `longestEscape` times the text.
+ * Writes the text, escaped for a JSON string, into `into` at `at`, and returns the end offset.
+ * Bytes that are not UTF-8 become U+FFFD. The caller provides room for `longestEscape` times the text.
  */
 export function writeJsonText(into: Buffer, at: number, text: Uint8Array): number {
   return writeEscaped(into, at, isUtf8(text) ? text : Buffer.from(decodeUtf8(text)));
 }
 
 /**
- * Looks at four bytes at once, and copies them before it knows how many are right. The high bit of a byte of `found`
- * says that it is to be escaped: with its second bit turned, a quote and all below the space are the lowest 33 values.
- * A subtraction borrows from the byte above only where one below is found, so that the lowest one found is right.
+ * Checks four bytes at once, and copies all four before it knows how many need no escape.
+ * A high bit in a byte of `found` marks a byte to escape. With bit 1 inverted, the quote and all bytes below the space
+ * are the lowest 33 values. A subtraction borrows from the byte above only when the byte below was marked. The lowest
+ * mark is therefore always correct.
  */
 function writeEscaped(into: Buffer, at: number, text: Uint8Array): number {
   const from = new DataView(text.buffer, text.byteOffset, text.length);

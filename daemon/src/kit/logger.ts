@@ -1,4 +1,4 @@
-/** Writes one JSON object a line, so that a log is read by programs as easily as by people. */
+/** Writes one JSON object per line, so that programs and people can both read the log. */
 
 import { redact } from './redact.ts';
 

@@ -1,9 +1,9 @@
-/** Wakes everyone who waits for a change; nothing is queued, so a slow waiter costs nothing. */
+/** Wakes all waiters at a change; queues nothing, so a slow waiter costs nothing. */
 
 export class Notifier {
   #waiters = new Set<() => void>();
 
-  /** Resolves at the next `notify`, or when the signal aborts; the caller looks at the state again. */
+  /** Resolves at the next `notify`, or when the signal aborts. The caller then checks the state again. */
   wait(signal?: AbortSignal): Promise<void> {
     if (signal?.aborted) return Promise.resolve();
     return new Promise((resolve) => {

@@ -1,4 +1,4 @@
-/** Makes a value when it is first wanted, and gives the same one ever after. */
+/** Creates a value at its first use and returns the same value from then on. */
 
 export function once<T>(make: () => T): () => T {
   let made: { readonly value: T } | null = null;

@@ -1,4 +1,4 @@
-/** Every name that a file system can hold goes through text and comes back as the same bytes. */
+/** Every name that a file system can hold survives the conversion to text and back. */
 import { expect, test } from 'bun:test';
 import fc from 'fast-check';
 import {
@@ -12,7 +12,7 @@ import {
   systemPath,
 } from './path-text.ts';
 
-test('any bytes come back as they were', () => {
+test('any bytes round-trip', () => {
   fc.assert(
     fc.property(fc.uint8Array({ maxLength: 64 }), (bytes) => {
       expect(new Uint8Array(encodePath(decodePath(bytes)))).toEqual(bytes);
@@ -20,7 +20,7 @@ test('any bytes come back as they were', () => {
   );
 });
 
-test('any path that is shown is read as itself', () => {
+test('any path that is shown is read back as itself', () => {
   fc.assert(
     fc.property(fc.uint8Array({ maxLength: 64 }), (bytes) => {
       const path = `/${decodePath(bytes)}`;
@@ -30,7 +30,7 @@ test('any path that is shown is read as itself', () => {
   );
 });
 
-test('text in UTF-8 stays text, and other bytes are shown', () => {
+test('text in UTF-8 stays text, and other bytes are escaped', () => {
   expect(systemPath('/tmp/naïve 😀')).toBe('/tmp/naïve 😀');
   expect(systemPath('/tmp/\udcff')).toEqual(Buffer.from([...Buffer.from('/tmp/'), 0xff]));
   expect(decodePath(Buffer.from([0x61, 0xe2, 0x82, 0x62, 0xff]))).toBe('a\udce2\udc82b\udcff');
@@ -39,13 +39,13 @@ test('text in UTF-8 stays text, and other bytes are shown', () => {
   expect(showName('a\udcff😀')).toBe('a\ufffd😀');
 });
 
-test('percent escapes are bytes, and what is no escape stays', () => {
+test('percent escapes are bytes, and invalid escapes stay', () => {
   expect(percentDecode('/a%20b%C3%A9%FF%zz%')).toBe('/a bé\udcff%zz%');
   expect(readPath('/tmp/100%25')).toBe('/tmp/100%25');
   expect(readPath('file:///tmp/100%25')).toBe('/tmp/100%');
 });
 
-test('what no file can be called', () => {
+test('impossible file names are refused', () => {
   expect(isPath('a\0b')).toBe(false);
   expect(isPath('a\ud83d')).toBe(false);
   expect(isPath('a\udcff😀')).toBe(true);

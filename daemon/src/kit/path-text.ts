@@ -1,29 +1,29 @@
 /**
- * Paths are bytes on Linux and text in a request. Inside the daemon a path is a string in which each byte that is not
- * UTF-8 is one lone surrogate, U+DC80 to U+DCFF for the bytes 0x80 to 0xFF (as in Python's PEP 383), so that every
- * name of a file system can be held, joined and compared as text.
+ * Converts between paths as bytes, as Linux has them, and paths as text, as requests have them.
+ * Inside the daemon a path is a string. Each byte that is not UTF-8 becomes one lone surrogate: U+DC80 to U+DCFF for
+ * the bytes 0x80 to 0xFF, as in Python's PEP 383. Every file name can thus be stored, joined and compared as text.
  */
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
-const strayPattern = /[\ud800-\udfff]/u; // With the u flag a pair is one character, so only lone ones match.
+const strayPattern = /[\ud800-\udfff]/u; // With the u flag a pair is one character, so only lone surrogates match.
 const strayBytePattern = /[\udc80-\udcff]/u;
 const otherStrayPattern = /[\ud800-\udc7f\udd00-\udfff]/u;
 
-/** A name or path from the system. */
+/** Decodes a name or path that the system returned. */
 export function decodePath(bytes: Uint8Array): string {
   try {
     return utf8.decode(bytes);
   } catch {
-    return decodeStrayBytes(bytes); // Not all of it is UTF-8.
+    return decodeStrayBytes(bytes); // Some bytes are not UTF-8.
   }
 }
 
-/** For the system: text, or bytes where the path is not UTF-8. */
+/** Prepares a path for a system call: text, or bytes when the path is not UTF-8. */
 export function systemPath(path: string): string | Buffer {
   return strayPattern.test(path) ? encodePath(path) : path;
 }
 
-/** The bytes of a path. A surrogate that stands for no byte becomes U+FFFD, as everywhere; see `isPath`. */
+/** The bytes of a path. A surrogate that stands for no byte becomes U+FFFD; see `isPath`. */
 export function encodePath(path: string): Buffer {
   if (!strayPattern.test(path)) return Buffer.from(path);
   const parts: Buffer[] = [];
@@ -33,27 +33,27 @@ export function encodePath(path: string): Buffer {
   return Buffer.concat(parts);
 }
 
-/** False for what no file can be called: a NUL byte, or a surrogate that stands for no byte. */
+/** False for text that cannot name a file: it contains NUL, or a surrogate that stands for no byte. */
 export function isPath(text: string): boolean {
   return !text.includes('\0') && !otherStrayPattern.test(text);
 }
 
-/** As clients see a path: itself, or where it is not UTF-8 a file URL, which every route takes as a path too. */
+/** The path for clients: unchanged, or a file URL when it is not UTF-8, which every route also accepts. */
 export function showPath(path: string): string {
   return strayPattern.test(path) ? `file://${percentEncode(encodePath(path))}` : path;
 }
 
-/** As people see a name: U+FFFD for each byte that is not UTF-8. */
+/** A name in the form for people: U+FFFD for each byte that is not UTF-8. */
 export function showName(name: string): string {
   return name.replaceAll(/[\ud800-\udfff]/gu, '\ufffd');
 }
 
-/** A path as a client gives it: a path, or `file:///` and a percent-encoded one. */
+/** Reads a path from a client: a plain path, or a percent-encoded one after `file://`. */
 export function readPath(text: string): string {
   return text.startsWith('file:///') ? percentDecode(text.slice('file://'.length)) : text;
 }
 
-/** `%FF` is one byte; what is no escape stays. */
+/** Decodes `%FF` to one byte; text that is not a valid escape stays unchanged. */
 export function percentDecode(text: string): string {
   if (!text.includes('%')) return text;
   const parts = text.split(/((?:%[\da-f]{2})+)/i);
@@ -81,7 +81,7 @@ function decodeStrayBytes(bytes: Uint8Array): string {
   return text;
 }
 
-/** The length of the UTF-8 sequence that begins here; 0 where none does. */
+/** The length of the UTF-8 sequence at this offset; 0 when none starts here. */
 function wholeSequence(bytes: Uint8Array, at: number): number {
   const lead = bytes[at] ?? 0;
   if (lead < 0x80) return 1;
@@ -89,6 +89,6 @@ function wholeSequence(bytes: Uint8Array, at: number): number {
   try {
     return utf8.decode(bytes.subarray(at, at + length)).length > 0 && at + length <= bytes.length ? length : 0;
   } catch {
-    return 0; // Not UTF-8: the byte stands for itself.
+    return 0; // Not UTF-8, so the caller keeps the byte as a surrogate.
   }
 }

@@ -1,4 +1,4 @@
-/** Secrets are told apart in a log, and never told. */
+/** Secrets can be distinguished in a log, but are never shown. */
 import { expect, test } from 'bun:test';
 import { redact } from './redact.ts';
 

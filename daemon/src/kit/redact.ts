@@ -1,4 +1,4 @@
-/** Takes secrets out of what is logged: their length and a short hash are enough to tell one from another. */
+/** Replaces secrets in log fields by their length and a short hash, which suffice to distinguish them. */
 import { createHash } from 'node:crypto';
 
 const secretName = /(?:key|token|secret|passw|authorization|cookie|credential)/i;

@@ -1,7 +1,7 @@
-/** Names of signals by their numbers. */
+/** Maps signal numbers to names. */
 import { constants } from 'node:os';
 
-/** Some numbers have two names, and the usual one comes first: 6 is SIGABRT before it is SIGIOT. */
+/** Some numbers have two names. The usual name comes first in the table: SIGABRT before SIGIOT for 6. */
 const names = new Map(
   Object.entries(constants.signals)
     .toReversed()

@@ -1,13 +1,13 @@
-/** Gives the event loop its turn in work that takes long. */
+/** Divides long work into time slices, so that the event loop can run other work. */
 
-/** Work in one piece, in ms; an answer to somebody else waits no longer for it. */
+/** Length of a slice in ms, which is also the longest delay for other requests. */
 const sliceMs = 2;
 
-/** Of one piece of work: all that it does shares the same slices. */
-export class Slices {
+/** One time slice per operation, shared by everything the operation does. */
+export class TimeSlices {
   #startedMs = performance.now();
 
-  /** True when it is somebody else's turn: `if (slices.isOver) await slices.pause()`. */
+  /** True when other work should run: `if (slices.isOver) await slices.pause()`. */
   get isOver(): boolean {
     return performance.now() - this.#startedMs >= sliceMs;
   }
@@ -17,7 +17,7 @@ export class Slices {
     this.#startedMs = performance.now();
   }
 
-  /** Null while there is time left in this slice; else a promise of the next one. */
+  /** Null while time is left in this slice; otherwise a promise of the next slice. */
   next(): Promise<void> | null {
     return this.isOver ? this.pause() : null;
   }

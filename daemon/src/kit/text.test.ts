@@ -1,9 +1,9 @@
-/** Bytes to text: nothing is cut through the middle of a character. */
+/** Bytes to text: no character is cut in the middle. */
 import { expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { countCharacters, decodeUtf8, takeCharacters, wholeUtf8Length } from './text.ts';
 
-test('any cut of valid UTF-8 leaves whole characters, and at most three bytes behind', () => {
+test('any cut of valid UTF-8 leaves whole characters and at most three pending bytes', () => {
   fc.assert(
     fc.property(
       fc.string({ unit: 'binary' }).filter((text) => text.isWellFormed()),
@@ -18,7 +18,7 @@ test('any cut of valid UTF-8 leaves whole characters, and at most three bytes be
   );
 });
 
-test('what can never become a character is not held back', () => {
+test('bytes that can never become a character are not held back', () => {
   for (const bytes of [[0xff], [0x80], [0x80, 0x80, 0x80, 0x80], [0x61, 0xc0], [0xf5]]) {
     expect([bytes, wholeUtf8Length(Buffer.from(bytes))]).toEqual([bytes, bytes.length]);
   }

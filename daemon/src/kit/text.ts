@@ -1,17 +1,17 @@
-/** Bytes to text for people: whole UTF-8 sequences, and a cut in the middle that says how much is missing. */
+/** Turns bytes into text for people: whole UTF-8 sequences, and markers where output was cut. */
 
-/** How many leading bytes form whole UTF-8 sequences; what is left is the start of one more. */
+/** The number of leading bytes that form whole UTF-8 sequences; the remaining bytes start another sequence. */
 export function wholeUtf8Length(bytes: Uint8Array): number {
   const end = bytes.length;
   for (let back = 1; back <= 3 && back <= end; back++) {
     const byte = bytes[end - back] ?? 0;
-    if ((byte & 0xc0) === 0x80) continue; // A continuation byte: its lead is further back.
+    if ((byte & 0xc0) === 0x80) continue; // A continuation byte; its lead byte is further back.
     return sequenceLength(byte) > back ? end - back : end;
   }
   return end;
 }
 
-/** The length that a lead byte announces; 1 for ASCII and for what can lead nothing. */
+/** The length that a lead byte announces; 1 for ASCII and for bytes that cannot lead a sequence. */
 function sequenceLength(lead: number): number {
   if (lead >= 0xf0 && lead <= 0xf4) return 4;
   if (lead >= 0xe0 && lead < 0xf0) return 3;
@@ -19,14 +19,14 @@ function sequenceLength(lead: number): number {
   return 1;
 }
 
-/** Not UTF-8 shows as U+FFFD. A byte order mark is content, not decoration. */
+/** Shows bytes that are not UTF-8 as U+FFFD. A byte order mark stays, because it is content. */
 const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
 
 export function decodeUtf8(bytes: Uint8Array): string {
   return decoder.decode(bytes);
 }
 
-/** Characters are Unicode code points, as in the 1.x answers. */
+/** Counts characters as Unicode code points, like the 1.x answers. */
 export function countCharacters(text: string): number {
   let count = text.length;
   for (let i = 0; i < text.length - 1; i++) {
@@ -35,10 +35,9 @@ export function countCharacters(text: string): number {
   return count;
 }
 
-/** The first or the last `count` characters of a text. */
 export function takeCharacters(text: string, count: number, from: 'start' | 'end'): string {
   if (text.length <= count) return text;
-  // A code point takes at most two units, so twice the count is enough to look at.
+  // A code point takes at most two units, so a window of twice the count suffices.
   const window = from === 'start' ? text.slice(0, count * 2 + 1) : text.slice(-(count * 2 + 1));
   const characters = Array.from(window);
   return (
@@ -46,15 +45,24 @@ export function takeCharacters(text: string, count: number, from: 'start' | 'end
   ).join('');
 }
 
-/** What stands where output was left out of an answer. */
+/** Limit for the script or code in a record. A daemon keeps hundreds of records, and a script may have 32 MiB. */
+const maxRecordedCharacters = 16 * 1024;
+
+/** A script or code as its record keeps the text: a copy, because a slice would hold the whole text in memory. */
+export function recordedText(text: string): string {
+  if (text.length <= maxRecordedCharacters) return text;
+  return `${takeCharacters(text, maxRecordedCharacters, 'start')}…`;
+}
+
+/** The marker in an answer where output was left out. */
 export function cutMarker(omittedBytes: number): string {
   return `\n… [${omittedBytes} bytes left out; read them by offset] …\n`;
 }
 
-function isHighSurrogate(unit: number): boolean {
+export function isHighSurrogate(unit: number): boolean {
   return unit >= 0xd800 && unit < 0xdc00;
 }
 
-function isLowSurrogate(unit: number): boolean {
+export function isLowSurrogate(unit: number): boolean {
   return unit >= 0xdc00 && unit < 0xe000;
 }

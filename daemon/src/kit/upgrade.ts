@@ -1,9 +1,9 @@
-/** What an upgrade is asked for, and what becomes of it. */
+/** The request for an upgrade, and its outcome. */
 
 export interface UpgradeRequest {
-  /** The program that is to take over, absolute. */
+  /** Absolute path of the program that takes over. */
   readonly file: string;
-  /** Its daemon, where that is not inside; empty otherwise. */
+  /** The command line of its daemon when the daemon is not part of the file; empty otherwise. */
   readonly daemon: readonly string[];
 }
 
@@ -11,8 +11,8 @@ export interface UpgradeOutcome {
   readonly from: string;
   readonly to: string;
   readonly totalMs: number;
-  /** How long requests may have waited for the new daemon. */
+  /** The longest time that requests may have waited for the new daemon. */
   readonly heldMs: number;
-  /** What was not done; null when everything was. */
+  /** The step that was not completed; null when all were. */
   readonly fault: string | null;
 }

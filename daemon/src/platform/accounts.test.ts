@@ -1,11 +1,11 @@
-/** Accounts are read from the files of the machine, as they are at the moment of the question. */
+/** Accounts are read from the files of the machine, in their version at the time of the call. */
 import { expect, test } from 'bun:test';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { SystemAccounts } from './accounts.ts';
 
-test('names, ids and groups; a change of the file is seen', () => {
+test('accounts have their names, ids and groups, and a change of the files is seen', () => {
   const etc = mkdtempSync(join(tmpdir(), 'accounts-'));
   try {
     writeFileSync(
@@ -29,7 +29,7 @@ test('names, ids and groups; a change of the file is seen', () => {
   }
 });
 
-test('a machine without the files has no names', () => {
+test('a machine without the account files has no names', () => {
   const accounts = new SystemAccounts('/no/such/directory');
 
   expect(accounts.byName('root')).toBeNull();

@@ -1,4 +1,4 @@
-/** Reads the machine's accounts and groups from `/etc/passwd` and `/etc/group`, as they are now. */
+/** Reads the machine's accounts and groups from `/etc/passwd` and `/etc/group`, always in their current version. */
 import { readFileSync, statSync } from 'node:fs';
 
 export interface PasswdEntry {
@@ -12,7 +12,7 @@ export interface PasswdEntry {
 export interface AccountDatabase {
   byName(name: string): PasswdEntry | null;
   byUid(uid: number): PasswdEntry | null;
-  /** The supplementary groups of an account, its own group first. */
+  /** The groups of an account, its primary group first. */
   groupsOf(name: string | null, gid: number): number[];
   groupName(gid: number): string | null;
 }
@@ -50,7 +50,7 @@ interface GroupEntry {
   readonly members: readonly string[];
 }
 
-/** Parsed once for each version of the file: looked at on every request, read when it has changed. */
+/** A file that is checked on every request and parsed again only after it has changed. */
 class ParsedFile<Entry> {
   #version = '';
   #entries: readonly Entry[] = [];

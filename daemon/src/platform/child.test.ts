@@ -1,15 +1,16 @@
-/** What a daemon does with what a keeper tells, in the order and the company in which it may come. */
+/** How a daemon handles the frames of a keeper, in any order and combination. */
 import { expect, test } from 'bun:test';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Ownership } from '../kit/ownership.ts';
 import { Child } from './child.ts';
 import { CommandDirectory } from './command-directory.ts';
 import { encodeFrame, FrameReader, fromKeeper, readUint64, statusFlag, toKeeper, uint64s } from './keeper-protocol.ts';
 
 const statusBytes = 128;
 
-/** Running, with room for nothing: 100 bytes were taken, and the command has read none of them. */
+/** A running command with a full stdin buffer: 100 bytes were accepted, and the command has read none of them. */
 function fullStatus(): Buffer {
   const status = Buffer.alloc(statusBytes);
   status.writeUInt16LE(2, 0);
@@ -21,8 +22,8 @@ function fullStatus(): Buffer {
 
 const taken = (accepted: number, written: number) => encodeFrame(fromKeeper.stdin, uint64s(accepted, written));
 
-test('input that finds no room is written when there is some, although both are told at once', async () => {
-  const directory = mkdtempSync(join(tmpdir(), 'sandboxd-child-'));
+test('refused input is written as soon as there is room, although refusal and room arrive together', async () => {
+  const directory = mkdtempSync(join(tmpdir(), 'boxkeep-child-'));
   const asked: number[] = [];
   const control = join(directory, 'control');
   const keeper = Bun.listen<FrameReader>({
@@ -32,7 +33,7 @@ test('input that finds no room is written when there is some, although both are 
         socket.data = new FrameReader((type, payload) => {
           if (type !== toKeeper.stdin) return;
           asked.push(readUint64(payload, 0));
-          // The command reads all there is in the moment after the refusal, and nothing more happens then.
+          // The command reads everything right after the refusal, and nothing happens after that.
           socket.write(asked.length === 1 ? Buffer.concat([taken(100, 0), taken(100, 100)]) : taken(103, 100));
         });
         socket.write(fullStatus());
@@ -41,13 +42,39 @@ test('input that finds no room is written when there is some, although both are 
     },
   });
   try {
-    const child = new Child(new CommandDirectory(directory), control, new Set());
+    const child = new Child(new CommandDirectory(directory), control, new Set(), new Ownership());
     await child.attach();
-    await child.changed(); // The status has come.
+    await child.changed(); // The status has arrived.
 
     expect(await child.writeStdin(100, Buffer.from('abc'))).toBe(103);
     expect(asked).toEqual([100, 100]);
-    child.letGo();
+    child.release();
+  } finally {
+    keeper.stop(true);
+    rmSync(directory, { recursive: true });
+  }
+});
+
+test('a read returns all of the output when the log has more than the keeper pushed', async () => {
+  const directory = mkdtempSync(join(tmpdir(), 'boxkeep-child-'));
+  const control = join(directory, 'control');
+  const pushed = encodeFrame(fromKeeper.output, Buffer.concat([uint64s(6, 0, 0, 0), Buffer.from('pushed')]));
+  const keeper = Bun.listen({ unix: control, socket: { open: (socket) => void socket.write(pushed), data() {} } });
+  try {
+    const ownership = new Ownership();
+    const child = new Child(new CommandDirectory(directory), control, new Set(), ownership);
+    await child.attach();
+    while (child.ends[0] === 0) await child.changed();
+    const read = (offset: number) => {
+      const piece = child.readInto(Buffer.alloc(100), offset);
+      return piece?.kind === 'bytes' ? Buffer.from(piece.bytes).toString() : piece;
+    };
+    expect(read(2)).toBe('shed');
+    writeFileSync(join(directory, 'out'), 'pushed and stored');
+    ownership.finishLeaving();
+    child.release();
+    child.refresh();
+    expect(read(2)).toBe('shed and stored');
   } finally {
     keeper.stop(true);
     rmSync(directory, { recursive: true });

@@ -1,4 +1,4 @@
-/** The files of one command (docs/protocols/keeper.md): the daemon's note, the keeper's logs and its journal. */
+/** Reads and writes the files of one command: the daemon's note, the keeper's logs and its journal. */
 import {
   closeSync,
   existsSync,
@@ -11,6 +11,7 @@ import {
   statSync,
   writeFileSync,
 } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
 import { ByteLog, joinRanges, type LogSource, type Range } from '../kit/byte-log.ts';
 import type { SpareDirectories } from './spare-directories.ts';
 import { endCauses, failureStages, type EndCause, type FailureStage } from './keeper-protocol.ts';
@@ -22,7 +23,7 @@ const headerBytes = 1024;
 const headerAttempts = 100;
 const fileOf = { stdout: 'out', stderr: 'err' } as const;
 
-/** How a command stands in its journal, for a daemon that was not there. */
+/** The state of a command according to its journal, for a daemon that was not running at the time. */
 export interface JournalEnd {
   readonly pid: number;
   readonly end: readonly [number, number];
@@ -30,9 +31,9 @@ export interface JournalEnd {
   readonly exit: JournalExit | null;
   readonly failure: { readonly stage: FailureStage; readonly errno: number } | null;
   readonly startedMs: number;
-  /** True while the keeper has claimed the command and told nothing of it. */
+  /** True while the keeper has claimed the command and written no event. */
   readonly isSilent: boolean;
-  /** True when nobody holds its output any more. */
+  /** True when no process holds its output pipes any more. */
   readonly isClosed: boolean;
 }
 
@@ -47,7 +48,7 @@ export interface JournalExit {
 /** A run of bytes of one stream, in the order of their arrival. */
 export interface ArrivalRun {
   readonly stream: StreamName;
-  /** Where in its stream the run ends. */
+  /** The end of the run as an offset in its stream. */
   readonly end: number;
 }
 
@@ -57,35 +58,41 @@ export class CommandDirectory {
 
   constructor(
     readonly path: string,
-    /** null for what an earlier daemon has made: those who stayed with that one may still read the files. */
+    /** null for a directory of an earlier daemon: clients of that daemon may still read the files. */
     private readonly spares: SpareDirectories | null = null,
   ) {}
 
-  /** `input` is kept until all of it is in standard input, beyond the life of this daemon. */
-  static create(path: string, spares: SpareDirectories, note: string, input: Uint8Array | null): CommandDirectory {
+  /** `input` is kept until all of it is written to standard input, beyond the life of this daemon. */
+  static async create(
+    path: string,
+    spares: SpareDirectories,
+    note: string,
+    input: Uint8Array | null,
+  ): Promise<CommandDirectory> {
     if (!spares.take(path)) mkdirSync(path, { mode: 0o700 });
     const directory = new CommandDirectory(path, spares);
     try {
-      if (input) writeFileSync(`${path}/input`, input, { mode: 0o600 });
+      // The input may be large, and a disk slow. Without a note, no other daemon serves the command.
+      if (input) await writeFile(`${path}/input`, input, { mode: 0o600 });
       writeFileSync(`${path}/meta.json`, note, { mode: 0o600 });
     } catch (error) {
-      directory.remove(); // A full disk must not fill up with directories of commands that never were.
+      directory.remove(); // A full disk must not fill up with directories of commands that never started.
       throw error;
     }
     return directory;
   }
 
-  /** The daemon's own note, as it was given to `create`; null when the start was cut off before it was whole. */
+  /** The daemon's own note, as given to `create`; null when the start was interrupted before the note was complete. */
   note(): string | null {
     return readIfPresent(`${this.path}/meta.json`);
   }
 
-  /** How much there was to be written to standard input; null when nothing is left of it. */
+  /** The size of the input for standard input; null when no input is left. */
   inputBytes(): number | null {
     return statSync(`${this.path}/input`, { throwIfNoEntry: false })?.size ?? null;
   }
 
-  /** A part of it: a command may never read it, and memory is everybody's. */
+  /** Reads a part of the input. A command may never read it, so the daemon does not hold all of it in memory. */
   inputPart(offset: number, limit: number): Uint8Array {
     const buffer = Buffer.allocUnsafe(limit);
     const descriptor = openSync(`${this.path}/input`, 'r');
@@ -100,17 +107,20 @@ export class CommandDirectory {
     rmSync(`${this.path}/input`, { force: true });
   }
 
-  /** False once its keeper has left; one that was killed leaves its socket behind. */
+  /** False once the keeper has exited. A keeper that was killed leaves its socket behind. */
   hasKeeper(): boolean {
     return existsSync(`${this.path}/control`);
   }
 
-  /** When the keeper last wrote to the journal, for what it did not live to tell. */
+  /** When the keeper last wrote to the journal or to a log; stands in for an end that the keeper could not record. */
   lastWriteMs(): number {
-    return statSync(`${this.path}/journal`, { throwIfNoEntry: false })?.mtimeMs ?? Date.now();
+    const written = ['journal', 'out', 'err'].map(
+      (name) => statSync(`${this.path}/${name}`, { throwIfNoEntry: false })?.mtimeMs ?? 0,
+    );
+    return Math.max(...written) || Date.now();
   }
 
-  /** Where the kept output of each stream starts now. */
+  /** Where the retained output of each stream starts now. */
   heads(): [number, number] {
     return [this.#holes('stdout')[0], this.#holes('stderr')[0]].map((hole) => (hole?.from === 0 ? hole.to : 0)) as [
       number,
@@ -118,7 +128,7 @@ export class CommandDirectory {
     ];
   }
 
-  /** True when the journal is ours: no keeper has started, and none ever will in this directory. */
+  /** True when this daemon claimed the journal: no keeper has started in this directory, and none ever will. */
   claim(): boolean {
     try {
       writeFileSync(`${this.path}/journal`, '{"event":"never-started"}\n', { flag: 'wx', mode: 0o600 });
@@ -129,7 +139,7 @@ export class CommandDirectory {
     }
   }
 
-  /** Keeps the log files open between two reads; closed with the last user. */
+  /** Keeps the log files open between reads; the last user closes them. */
   use(): Disposable {
     this.#users += 1;
     return {
@@ -150,12 +160,12 @@ export class CommandDirectory {
     return new ByteLog(source);
   }
 
-  /** Where the streams end by the size of their logs: what is left to say when the keeper was lost. */
+  /** The ends of the streams by the sizes of their logs, for a command whose keeper was lost. */
   storedEnds(): [number, number] {
     return [this.#size('out'), this.#size('err')];
   }
 
-  /** The runs from entry `from` on; fewer than asked for at the end of the index. */
+  /** The runs from entry `from` on; fewer than requested at the end of the index. */
   arrivals(from: number, limit: number): ArrivalRun[] {
     const bytes = Buffer.alloc(limit * 8);
     const count = this.#readAt('order', from * 8, bytes) >> 3;
@@ -168,12 +178,12 @@ export class CommandDirectory {
   journal(): JournalEnd | null {
     const text = readIfPresent(`${this.path}/journal`);
     if (text === null) return null;
-    // The events tell the heads as they were then; the header has them as they are.
+    // The events contain the heads as they were at the time; the header contains the current ones.
     const [out = 0, err = 0] = parseHeader(text.slice(0, headerBytes))?.head ?? [];
     return { ...readJournal(text.slice(headerBytes)), head: [out, err] };
   }
 
-  /** Removes it, or lets another command have its files when nobody reads them and no keeper is left to write them. */
+  /** Removes the directory, or keeps its files for another command when nothing reads or writes them. */
   retire(): void {
     if (this.#users > 0 || this.hasKeeper() || !this.spares?.keep(this.path)) this.remove();
   }
@@ -206,7 +216,7 @@ export class CommandDirectory {
       this.#descriptors.set(file, descriptor);
       return descriptor;
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null; // Nothing was written to it yet.
+      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null; // The keeper has not written to it yet.
       throw error;
     }
   }
@@ -234,14 +244,14 @@ interface Header {
   readonly gaps: readonly (readonly Range[])[];
 }
 
-/** Null while the keeper is in the middle of rewriting it: its two ends then carry different numbers. */
+/** Null while the keeper is rewriting the header: its two sequence numbers then differ. */
 function parseHeader(line: string): Header | null {
   try {
     const header = JSON.parse(line) as { seq: number; seq2: number; head: number[]; gaps: [number, number][][] };
     if (header.seq !== header.seq2) return null;
     return { head: header.head, gaps: header.gaps.map((gaps) => gaps.map(([from, to]) => ({ from, to }))) };
   } catch {
-    return null; // Half of one version and half of another is not JSON; the caller looks again.
+    return null; // Half of the old header and half of the new one is not JSON; the caller reads again.
   }
 }
 
@@ -289,7 +299,7 @@ function parseLine(line: string): JournalLine[] {
   try {
     return [JSON.parse(line) as JournalLine];
   } catch {
-    return []; // Cut off by a loss of power; what the other lines tell still holds.
+    return []; // A loss of power cut the line off; the other lines are still valid.
   }
 }
 

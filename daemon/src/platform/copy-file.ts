@@ -1,13 +1,13 @@
-/** Copies what a file holds, and what belongs to it, from one descriptor to another. */
+/** Copies the content and the properties of a file from one descriptor to another. */
 import { promises as fs, type BigIntStats } from 'node:fs';
 import { copyAttributes, nextExtent, setTimes } from './system-calls.ts';
 
 type FileHandle = fs.FileHandle;
 
-const blockBytes = 512n; // Of st_blocks, stat(2)
+const blockBytes = 512n; // The unit of st_blocks, stat(2)
 const pieceBytes = 256 * 1024;
 
-/** All that a regular file with this stat holds, in the place of what the other one holds. Holes stay holes. */
+/** Replaces the content of the target with the content of a regular file of this size. Holes stay holes. */
 export async function copyContent(
   source: FileHandle,
   target: FileHandle,
@@ -17,11 +17,11 @@ export async function copyContent(
     await copyExtents(source, target, Number(size));
     return;
   }
-  // Shared where the file system can, else moved inside the kernel.
+  // Shares the blocks where the file system supports that, otherwise copies inside the kernel.
   await fs.copyFile(inode(source), inode(target), fs.constants.COPYFILE_FICLONE);
 }
 
-/** Extended attributes, and the times in this stat. */
+/** Copies the extended attributes, and sets the times in `times`. */
 export function copyProperties(source: FileHandle, target: FileHandle, times: BigIntStats): void {
   copyAttributes(source.fd, target.fd);
   setTimes(target.fd, times);
@@ -36,7 +36,7 @@ async function copyExtents(source: FileHandle, target: FileHandle, size: number)
     if (!extent) return;
     for (let at = extent.from; at < extent.to;) {
       const { bytesRead } = await source.read(buffer, 0, Math.min(pieceBytes, extent.to - at), at);
-      if (bytesRead === 0) return; // It has become shorter.
+      if (bytesRead === 0) return; // The source has become shorter.
       await writeAt(target, buffer.subarray(0, bytesRead), at);
       at += bytesRead;
     }
@@ -51,7 +51,7 @@ async function writeAt(file: FileHandle, bytes: Uint8Array, position: number): P
   }
 }
 
-/** The file itself, whatever has its name now (proc(5)). */
+/** A path to the open file itself, independent of its name (proc(5)). */
 function inode(file: FileHandle): string {
   return `/proc/self/fd/${file.fd}`;
 }

@@ -1,9 +1,10 @@
 /**
- * A directory that is held open, and what is done in it by name. Whatever an account does meanwhile to the path that
- * led here, by renaming or by planting links, the work stays in this directory.
+ * An open directory and the file operations on the names in it.
+ * The operations stay in this directory, even if an account renames parts of the path or plants symbolic links
+ * meanwhile.
  *
- * Node has no openat(2) and its kin, and Linux has an equal: a path below `/proc/self/fd/<n>` begins at the directory
- * of that descriptor (proc(5)). Every call is the runtime's own, and blocks no thread but one of its pool.
+ * Node has no openat(2) and its relatives. Linux offers an equivalent: a path below `/proc/self/fd/<n>` starts at the
+ * directory of that descriptor (proc(5)). All calls are the runtime's own and block only a thread of its pool.
  */
 import {
   closeSync,
@@ -31,84 +32,84 @@ import {
 type FileHandle = fs.FileHandle;
 
 const { O_CREAT, O_DIRECTORY, O_EXCL, O_NOFOLLOW, O_NONBLOCK, O_NOCTTY, O_RDONLY, O_WRONLY } = constants;
-/** Holds a place without the right to read it (open(2)); Node has no name for it. */
+/** Opens a directory without read permission on it (open(2)); Node has no name for this flag. */
 const O_PATH = 0o10000000;
 const procMagic = 0x9fa0; // statfs(2)
 
 export class Directory implements AsyncDisposable {
   private constructor(
-    /** The path that led here, for messages. */
+    /** The path that was opened, for messages. */
     readonly path: string,
     private readonly handle: FileHandle,
   ) {}
 
-  /** Links on the way and at the end are followed. */
+  /** Follows symbolic links, also in the last component. */
   static async open(path: string): Promise<Directory> {
     return new Directory(path, await fs.open(systemPath(path), O_PATH | O_DIRECTORY));
   }
 
-  /** A directory in this one; a link by that name is refused with ENOTDIR. */
+  /** Opens a directory in this one; refuses a symbolic link with ENOTDIR. */
   openDirectory(name: string): Promise<Directory> {
     return this.#do(name, async (at) => {
       return new Directory(this.#pathOf(name), await fs.open(at, O_PATH | O_DIRECTORY | O_NOFOLLOW));
     });
   }
 
-  /** The directory above, wherever that is now. */
+  /** Opens the parent directory, wherever this directory is now. */
   openParent(): Promise<Directory> {
     const above = this.path.slice(0, this.path.lastIndexOf('/')) || '/';
     return this.#do('..', async (at) => new Directory(above, await fs.open(at, O_PATH | O_DIRECTORY)));
   }
 
-  /** What a link in this one leads to, wherever that is. */
+  /** Opens the directory that a symbolic link in this one points to, wherever that is. */
   follow(name: string): Promise<Directory> {
     return this.#do(name, async (at) => new Directory(this.#pathOf(name), await fs.open(at, O_PATH | O_DIRECTORY)));
   }
 
-  /** Whether it is a part of proc(5). */
+  /** Whether this directory is on procfs (proc(5)). */
   isOfProcesses(): Promise<boolean> {
     return this.#do('.', async (at) => (await fs.statfs(at)).type === procMagic);
   }
 
-  /** Where it is now, without a link on the way. */
+  /** The current path of this directory, without symbolic links. */
   async realPath(): Promise<string> {
     return decodePath(await fs.readlink(`/proc/self/fd/${this.handle.fd}`, 'buffer'));
   }
 
-  /** What is mounted on the entry of this name, or below it. */
+  /** The mount points at the entry of this name or below it. */
   async mountsBelow(name: string): Promise<string[]> {
     const own = await this.realPath();
     const path = own === '/' ? `/${name}` : `${own}/${name}`;
     return (await mountPoints()).filter((point) => point === path || point.startsWith(`${path}/`));
   }
 
-  /** Makes a directory and opens it; EEXIST where the name is taken. */
+  /** Makes a directory and opens it; EEXIST when the name exists. */
   async makeDirectory(name: string, mode = 0o777): Promise<Directory> {
     await this.#do(name, (at) => fs.mkdir(at, mode));
     return this.openDirectory(name);
   }
 
-  /** To read; a link by that name is refused with ELOOP, and a pipe waits for nobody. */
+  /** Opens a file to read. Refuses a symbolic link with ELOOP, and does not block on a pipe. */
   openToRead(name: string): Promise<FileHandle> {
     return this.#do(name, (at) => fs.open(at, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY));
   }
 
-  /** To write what is there; a link by that name is refused with ELOOP. */
+  /** Opens an existing file to write; refuses a symbolic link with ELOOP. */
   openToWrite(name: string): Promise<FileHandle> {
     return this.#do(name, (at) => fs.open(at, O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY));
   }
 
-  /** A new file; EEXIST where the name is taken, by a link as well. */
+  /** Creates a file; EEXIST when the name exists, also as a symbolic link. */
   createFile(name: string, mode: number): Promise<FileHandle> {
     return this.#do(name, (at) => fs.open(at, O_CREAT | O_EXCL | O_NOFOLLOW | O_WRONLY, mode));
   }
 
-  /** Of the name itself: a link is told as a link. */
+  /** The attributes of the name itself; a symbolic link is not followed. */
   stat(name: string): Promise<BigIntStats> {
     return this.#do(name, (at) => fs.lstat(at, { bigint: true }));
   }
 
-  /** The same, and null where there is nothing by that name. */
+  /** Like `stat`, but null when the name does not exist. */
   async find(name: string): Promise<BigIntStats | null> {
     try {
       return await this.stat(name);
@@ -118,7 +119,7 @@ export class Directory implements AsyncDisposable {
     }
   }
 
-  /** Of this directory. */
+  /** The attributes of this directory. */
   own(): Promise<BigIntStats> {
     return this.handle.stat({ bigint: true });
   }
@@ -131,41 +132,41 @@ export class Directory implements AsyncDisposable {
     return this.#do(name, (at) => fs.symlink(systemPath(target), at));
   }
 
-  /** Names, in the order of the file system. */
+  /** The names, in the order of the file system. */
   names(): Promise<string[]> {
     return this.#do('.', async (at) => {
       const names = await fs.readdir(at);
-      // Bytes take four times as long, and say more only where some are not UTF-8.
+      // Reading names as bytes takes four times as long, and is needed only when some are not UTF-8.
       if (!names.some((name) => name.includes('\ufffd'))) return names;
       return (await fs.readdir(at, { encoding: 'buffer' })).map((name) => decodePath(name));
     });
   }
 
   /**
-   * What follows with `Now` in its name blocks the daemon for one call of the system each, which costs a tenth of a
-   * trip to a thread: for work on thousands of names, in slices.
+   * Methods that end in `Now` block the daemon for one system call each. Such a call costs a tenth of a round trip to a
+   * thread. They are meant for work on thousands of names, in time slices.
    */
   readLinkNow(name: string): string {
     return this.#now(name, (at) => decodePath(readlinkSync(at, 'buffer')));
   }
 
-  /** Of this directory. */
+  /** The attributes of this directory. */
   ownNow(): BigIntStats {
     return fstatSync(this.handle.fd, { bigint: true });
   }
 
-  /** Of the name itself; null where there is nothing by that name. */
+  /** The attributes of the name itself; null when the name does not exist. */
   findNow(name: string): BigIntStats | null {
     return this.#now(name, (at) => lstatSync(at, { bigint: true, throwIfNoEntry: false }) ?? null);
   }
 
-  /** A regular file and its state; null for anything else, a link included, and for one that is larger. */
-  readNow(name: string, mostBytes: number): { readonly stat: BigIntStats; readonly bytes: Buffer } | null {
+  /** Reads a regular file and its attributes. Null for anything else, and for a file over the limit. */
+  readNow(name: string, maxBytes: number): { readonly stat: BigIntStats; readonly bytes: Buffer } | null {
     return this.#now(name, (at) => {
       const file = openSync(at, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
       try {
         const stat = fstatSync(file, { bigint: true });
-        if (!stat.isFile() || stat.size > mostBytes) return null;
+        if (!stat.isFile() || stat.size > maxBytes) return null;
         const buffer = Buffer.allocUnsafe(Number(stat.size));
         let length = 0;
         for (let read = 1; read > 0 && length < buffer.length; length += read) {
@@ -178,22 +179,17 @@ export class Directory implements AsyncDisposable {
     });
   }
 
-  /** In place of what has that name, in one step. */
+  /** Renames over an existing name, atomically. */
   replaceNow(name: string, target: Directory, targetName: string): void {
     this.#now(name, (at) => renameSync(at, target.#at(targetName)));
   }
 
-  /** A directory and all that is in it, which nobody else may be working in. */
-  removeTree(name: string): Promise<void> {
-    return this.#do(name, (at) => fs.rm(at, { recursive: true, force: true }));
-  }
-
-  /** A path that leads here for as long as this is open. */
+  /** A path to this directory that is valid while the directory is open. */
   get heldPath(): string {
     return `/proc/self/fd/${this.handle.fd}`;
   }
 
-  /** The names of which the file system says by itself that they are regular files: those that are text, where it can. */
+  /** The names that the file system itself reports as regular files, decoded as text where possible. */
   fileNames(): Promise<Set<string>> {
     return this.#do('.', async (at) => {
       const entries = await fs.readdir(at, { withFileTypes: true });
@@ -201,22 +197,22 @@ export class Directory implements AsyncDisposable {
     });
   }
 
-  /** Anything but a directory. */
+  /** Removes anything but a directory. */
   removeFile(name: string): Promise<void> {
     return this.#do(name, (at) => fs.unlink(at));
   }
 
-  /** An empty one; ENOTEMPTY otherwise. */
+  /** Removes an empty directory; ENOTEMPTY otherwise. */
   removeDirectory(name: string): Promise<void> {
     return this.#do(name, (at) => fs.rmdir(at));
   }
 
-  /** In place of what has that name, in one step. */
+  /** Renames over an existing name, atomically. */
   replace(name: string, target: Directory, targetName: string): Promise<void> {
     return this.#do(name, (at) => fs.rename(at, target.#at(targetName)));
   }
 
-  /** EEXIST where the name is taken; in one step, where the file system can. */
+  /** Renames to a free name; EEXIST when the name exists. Atomic where the file system supports that. */
   rename(name: string, target: Directory, targetName: string): Promise<void> {
     return target.#do(targetName, async () => {
       try {
@@ -229,26 +225,25 @@ export class Directory implements AsyncDisposable {
     });
   }
 
-  /** The two names change places, in one step. */
+  /** Swaps the two names, atomically. */
   async exchange(name: string, target: Directory, targetName: string): Promise<void> {
     await target.#do(targetName, () =>
       exchange({ from: this.handle.fd, name }, { to: target.handle.fd, name: targetName }),
     );
   }
 
-  /** Of the name itself, be it a link. */
+  /** Changes the owner of the name itself, also of a symbolic link. */
   async changeOwner(name: string, uid: number, gid: number): Promise<void> {
     await this.#do(name, (at) => fs.lchown(at, uid, gid));
   }
 
-  /** Of this directory itself. */
   async changeOwn({ uid, gid, mode }: { uid?: number; gid?: number; mode?: number }): Promise<void> {
     await using opened = await this.#opened();
     if (uid !== undefined && gid !== undefined) await opened.chown(uid, gid);
     if (mode !== undefined) await opened.chmod(mode);
   }
 
-  /** Gives this directory the extended attributes of another one, and these times. */
+  /** Copies the extended attributes of another directory to this one, and sets these times. */
   async resemble(source: Directory, times: Times): Promise<void> {
     await using opened = await this.#opened();
     await using from = await source.#opened();
@@ -256,12 +251,12 @@ export class Directory implements AsyncDisposable {
     setTimes(opened.fd, times);
   }
 
-  /** Of the name itself, be it a link. */
+  /** Sets the times of the name itself, also of a symbolic link. */
   async setTimes(name: string, times: Times): Promise<void> {
     await this.#do(name, () => setLinkTimes(this.handle.fd, name, times));
   }
 
-  /** Gives a file the extended attributes of the one by this name; of one that may not be read there are none to give. */
+  /** Copies the extended attributes of a file to `target`. Does nothing when the daemon may not read the file. */
   async copyAttributes(name: string, target: FileHandle): Promise<void> {
     try {
       await using source = await this.openToRead(name);
@@ -271,14 +266,15 @@ export class Directory implements AsyncDisposable {
     }
   }
 
-  /** Puts the names of this directory on the disk. */
+  /** Writes the entries of this directory to the disk. */
   sync(): Promise<void> {
     return this.change(async () => undefined);
   }
 
   /**
-   * Changes names of this directory, and puts them on the disk. The descriptor for that is taken first: what has been
-   * changed is not told as failed for want of one. A directory that may be entered and not read is left to the system.
+   * Changes names in this directory and writes them to the disk.
+   * The descriptor for the sync is opened first. Otherwise a change that took place could be reported as failed because
+   * no descriptor was free. A directory that may be entered but not read is not synced.
    */
   async change<T>(work: () => Promise<T>): Promise<T> {
     await using opened = await this.#readable();
@@ -333,7 +329,7 @@ export class Directory implements AsyncDisposable {
     }
   }
 
-  /** A failure names the path as the world knows it. */
+  /** Puts the path that callers know into an error. */
   #named(error: unknown, name: string): unknown {
     if (error instanceof Error && 'code' in error) Object.assign(error, { path: this.#pathOf(name) });
     return error;

@@ -1,7 +1,7 @@
-/** Rows of the emulator as what a terminal has to be given to show them. Each line ends as it began: without a style. */
+/** Renders emulator rows as the bytes that make a terminal show them. Each line begins and ends without a style. */
 import type { IBuffer, IBufferCell, IBufferLine } from '@xterm/headless';
 
-/** How a cell looks, as the emulator packs it. */
+/** The look of a cell, as the emulator packs it. */
 export interface Attributes {
   readonly fg: number;
   readonly bg: number;
@@ -11,7 +11,7 @@ export interface Attributes {
 const mode = 0x3_00_00_00;
 const palette16 = 0x1_00_00_00;
 const palette256 = 0x2_00_00_00;
-/** Bits of `fg` and of `bg` beside the colours, and the number that sets each. */
+/** Bits of `fg` and `bg` beside the colours, and the SGR number that sets each. */
 const fgFlags = [
   [0x4_00_00_00, 7],
   [0x8_00_00_00, 1],
@@ -26,10 +26,10 @@ const bgFlags = [
   [0x40_00_00_00, 53],
 ] as const;
 const hasExtended = 0x10_00_00_00;
-/** What the emulator makes of a colour that was taken back. */
+/** The emulator's value for an underline colour that was reset. */
 const noUnderlineColor = 0x3_ff_ff_ff;
 
-/** Sets this look, whatever was set before. */
+/** Sets this style, independent of the style before. */
 export function styleSequence({ fg, bg, extended }: Attributes): string {
   const codes: (number | string)[] = [0, ...color(withoutRests(fg), 30), ...color(withoutRests(bg), 40)];
   for (const [bit, code] of fgFlags) if (fg & bit) codes.push(code);
@@ -72,26 +72,26 @@ function isSameStyle(a: Attributes, b: Attributes): boolean {
 const underlineOf = ({ bg, extended }: Attributes) =>
   bg & hasExtended ? `${extended.underlineStyle}:${extended.underlineColor}` : '';
 
-/** Of a terminal that was reset, and of the end of each line here. */
+/** The style of a reset terminal, and of the end of each line here. */
 const plain: Attributes = { fg: 0, bg: 0, extended: { underlineStyle: 0, underlineColor: -1 } };
 
-/** The public cell is the emulator's own, which also knows how a line below is drawn. */
+/** The public cell type hides fields of the emulator's own cell, such as the underline style. */
 export function attributesOf(cell: IBufferCell): Attributes {
   return cell as unknown as Attributes;
 }
 
-/** A cell that was erased keeps nothing else. */
+/** An erased cell keeps only its background. */
 function backgroundOf(cell: IBufferCell): Attributes {
   return { ...plain, bg: attributesOf(cell).bg & (mode | 0xff_ff_ff) };
 }
 
-/** Of a palette, the emulator leaves bits of a colour before it. */
+/** With palette colours, the emulator leaves bits of an earlier colour in place. */
 function withoutRests(packed: number): number {
   const isPalette = (packed & mode) === palette16 || (packed & mode) === palette256;
   return isPalette ? packed & ~0xff_ff_00 : packed;
 }
 
-/** The rows from `first` up to `end`, which belong together: all but the first go on where the one before is full. */
+/** Renders the rows from `first` up to `end` as one line: every row but the first continues a full row. */
 export function lineText(buffer: IBuffer, first: number, end: number): string {
   const writer = new LineWriter(buffer);
   for (let y = first; y < end; y++) {
@@ -104,7 +104,7 @@ export function lineText(buffer: IBuffer, first: number, end: number): string {
 class LineWriter {
   #text = '';
   #style: Attributes = plain;
-  /** How the last cell of the row before looks, where it was filled to get to this one. */
+  /** The style of the last cell in the previous row, when a blank was typed there only to wrap into this row. */
   #filled: Attributes | null = null;
   readonly #cell: IBufferCell;
   readonly #other: IBufferCell;
@@ -142,19 +142,19 @@ class LineWriter {
     return this.#text;
   }
 
-  /** Blank cells are erased, not typed over. */
+  /** Blank cells are erased, not overwritten with spaces. */
   #skip(blanks: number): void {
     if (blanks > 0) this.#text += `${this.#style.bg === 0 ? '' : `\x1b[${blanks}X`}\x1b[${blanks}C`;
   }
 
-  /** Only a character in the last cell makes the next one wrap; it is taken back from there. */
+  /** Only a character in the last cell makes the next character wrap. The blank that is typed here is erased later. */
   #fill(blanks: number): void {
     this.#skip(blanks - 1);
     this.#text += ' ';
     this.#filled = this.#style;
   }
 
-  /** The first character goes to the next row by itself; answers the column behind it. */
+  /** Writes the first character, which wraps into this row by itself. Returns the column after it. */
   #wrapInto(row: IBufferLine): number {
     const cell = row.getCell(0, this.#cell);
     if (!cell) return 0;
@@ -164,7 +164,7 @@ class LineWriter {
     this.#setStyle(style);
     this.#text += cell.getChars() || ' ';
     if (isBlank) this.#text += '\r\x1b[X\x1b[C';
-    // A row that scrolls in has the background of what made it scroll.
+    // A row that scrolls in takes the background of the character that caused the scroll.
     if (style.bg !== 0) {
       this.#setStyle(plain);
       this.#text += '\x1b[K';
@@ -177,7 +177,7 @@ class LineWriter {
     return width;
   }
 
-  /** Behind it there is nothing to be written. A row that goes on is written to its end. */
+  /** The column after the last content. A row that wraps is written up to its end. */
   #contentEnd(row: IBufferLine, next: IBufferLine | null): number {
     let end = row.length;
     if (next) {
@@ -199,7 +199,7 @@ class LineWriter {
   }
 }
 
-/** A cell is used again for the next one that is looked at. */
+/** Copies the style, because the emulator reuses the cell object. */
 function copyOf({ fg, bg, extended: { underlineStyle, underlineColor: lineColor } }: Attributes): Attributes {
   return { fg, bg, extended: { underlineStyle, underlineColor: lineColor } };
 }

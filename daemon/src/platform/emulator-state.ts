@@ -1,8 +1,8 @@
-/** The state of the emulator beside its rows, as what a terminal has to be given: cursor, modes, margins, tab stops. */
+/** Renders the emulator's state beside its rows as terminal input: cursor, modes, margins and tab stops. */
 import type { Terminal } from '@xterm/headless';
 import { attributesOf, styleSequence, type Attributes } from './emulator-rows.ts';
 
-/** The parts that its own interface does not tell. A test holds them against the pinned version. */
+/** Internal parts that the emulator's public API does not expose. A test checks them against the pinned version. */
 export interface EmulatorCore {
   readonly buffer: CoreBuffer;
   readonly buffers: { readonly normal: CoreBuffer; readonly alt: CoreBuffer };
@@ -25,7 +25,7 @@ export interface EmulatorCore {
   readonly _charsetService: { readonly glevel: number; readonly _charsets: readonly Charset[] };
 }
 
-/** Those that work through a count. */
+/** The methods that loop over a count. */
 export type CountedMethod =
   | 'insertLines'
   | 'deleteLines'
@@ -43,14 +43,14 @@ interface CoreBuffer {
   readonly y: number;
   readonly savedX: number;
   savedY: number;
-  /** Set by us: the row of the saved cursor on the screen. */
+  /** Set by this project: the screen row of the saved cursor. */
   savedRow?: number;
   readonly savedCurAttrData: Attributes;
   readonly savedCharset: Charset;
   readonly scrollTop: number;
   readonly scrollBottom: number;
   readonly tabs: Readonly<Record<number, boolean>>;
-  /** What a smaller size leaves to be done. */
+  /** Work that the emulator postpones after it was made smaller. */
   readonly _memoryCleanupQueue: { flush(): void; readonly _tasks: readonly unknown[] };
 }
 
@@ -63,7 +63,7 @@ const mouseModes = { x10: '9', vt200: '1000', drag: '1002', any: '1003', none: '
 const mouseEncodings: Readonly<Record<string, string>> = { SGR: '\x1b[?1006h', SGR_PIXELS: '\x1b[?1016h' };
 const cursorStyles: Readonly<Record<string, number>> = { block: 2, underline: 4, bar: 6 };
 
-/** Of the screen that is shown; written once its rows are. Where the cursor goes comes before what changes typing. */
+/** Written after the rows. Cursor positions come before the modes that change how input is interpreted. */
 export function stateText(terminal: Terminal, title: string | null): string {
   const core = coreOf(terminal);
   return [
@@ -76,7 +76,7 @@ export function stateText(terminal: Terminal, title: string | null): string {
   ].join('');
 }
 
-/** Of the screen behind the one that is shown: where its cursor goes when it comes back. */
+/** State of the hidden screen: where its cursor goes when that screen returns. */
 export function hiddenStateText(terminal: Terminal): string {
   const { normal } = coreOf(terminal).buffers;
   return `${place(normal.savedX, savedRow(normal))}${styleSequence(normal.savedCurAttrData)}`;
@@ -98,7 +98,7 @@ function savedCursor(buffer: CoreBuffer): string {
   return `${place(savedX, savedRow(buffer))}${styleSequence(style)}${save}`;
 }
 
-/** Where the next character goes to the next row, the one before it is written again. */
+/** When the next character would wrap, the last character of the row is written again. */
 function cursor(terminal: Terminal, { buffer, _inputHandler }: EmulatorCore): string {
   const { originMode } = terminal.modes;
   const y = originMode ? buffer.y - buffer.scrollTop : buffer.y;
@@ -108,7 +108,7 @@ function cursor(terminal: Terminal, { buffer, _inputHandler }: EmulatorCore): st
   return `${origin}${pastTheEnd(terminal, buffer.ybase + buffer.y, y)}${style}`;
 }
 
-/** The last character of the row is written again; what is blank there was erased as a whole row. */
+/** Writes the last character of the row again. A row that is completely blank is then erased. */
 function pastTheEnd({ cols, buffer: { active } }: Terminal, rowIndex: number, y: number): string {
   const row = active.getLine(rowIndex);
   const isWide = row?.getCell(cols - 1)?.getWidth() === 0;
@@ -117,7 +117,7 @@ function pastTheEnd({ cols, buffer: { active } }: Terminal, rowIndex: number, y:
   return last.getChars() === '' && row?.translateToString(true) === '' ? `${written}\x1b[2K` : written;
 }
 
-/** Of the character sets, line drawing is the one that is still met. */
+/** Line drawing is the only character set that programs still use. */
 const isGraphics = (charset: Charset) => charset?.['q'] === '─';
 
 function charsets({ _charsetService: { glevel, _charsets } }: EmulatorCore): string {
@@ -148,7 +148,7 @@ function modes(terminal: Terminal, { coreService, coreMouseService }: EmulatorCo
 
 const savedRow = (buffer: CoreBuffer) => buffer.savedRow ?? 0;
 
-/** Columns and rows from 0, as the emulator counts. */
+/** Columns and rows start at 0, as in the emulator. */
 function place(x: number, y: number): string {
   return `\x1b[${y + 1};${x + 1}H`;
 }

@@ -1,9 +1,9 @@
-/** How many columns a character takes, as the programs of a Unix system count them: each code point by itself. */
+/** Counts the columns of a character as Unix programs do: each code point by itself. */
 import type { IUnicodeVersionProvider, Terminal } from '@xterm/headless';
 
 type Width = 0 | 1 | 2;
 
-/** The emulator's own table is that of Unicode 6, for which an emoji is narrow; that of the runtime is today's. */
+/** Replaces the emulator's table of Unicode 6, in which an emoji is narrow, with the current table of the runtime. */
 export function registerWidths(terminal: Terminal): void {
   terminal.unicode.register(new CodePointWidths());
   terminal.unicode.activeVersion = 'code points';
@@ -11,12 +11,12 @@ export function registerWidths(terminal: Terminal): void {
 
 const blockSize = 256;
 const unknown = 3;
-/** Marks that take a column of their own, which the runtime does not count. */
+/** Marks that take a column of their own, which the runtime counts as zero columns. */
 const spacingMark = /^(?:\p{Mc}|[\u00AD\u0600-\u0605\u06DD\u070F\u0890\u0891\u08E2])$/v;
 
 class CodePointWidths implements IUnicodeVersionProvider {
   readonly version = 'code points';
-  /** What was looked up, by the first code point of a block. */
+  /** Cached widths, by the first code point of a block. */
   readonly #blocks = new Map<number, Uint8Array>();
 
   wcwidth(codePoint: number): Width {
@@ -28,7 +28,10 @@ class CodePointWidths implements IUnicodeVersionProvider {
     return known === unknown ? (block[codePoint - first] = measure(codePoint)) : (known as Width);
   }
 
-  /** A mark joins the character before it: the emulator packs its width and that into one number. */
+  /**
+   * Joins a zero-width mark to the character before it. The emulator packs the width and the joined flag into one
+   * number.
+   */
   charProperties(codePoint: number, preceding: number): number {
     const own = this.wcwidth(codePoint);
     const before = (preceding >> 1) & 3;

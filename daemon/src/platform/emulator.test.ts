@@ -1,8 +1,8 @@
-/** The emulator: what it shows, and that what it serializes is its whole state. */
+/** The emulator shows the right screen, and its serialization is its whole state. */
 import fc from 'fast-check';
 import { expect, test } from 'bun:test';
 import headless from '@xterm/headless';
-import { cleanUp } from './emulator-mends.ts';
+import { cleanUp } from './emulator-fixes.ts';
 import { coreOf } from './emulator-state.ts';
 import { openEmulator, type Emulator } from './emulator.ts';
 
@@ -15,7 +15,7 @@ async function emulated(...writes: string[]): Promise<Emulator> {
   return emulator;
 }
 
-/** Known-good sequences, with numbers that fit the small screen and some that do not. */
+/** Valid sequences, with numbers that fit the small screen and some that do not. */
 const number = fc.integer({ min: 0, max: 24 });
 const csi = (finals: string) =>
   fc.tuple(number, number, fc.constantFrom(...finals.split(''))).map(([a, b, final]) => `\x1b[${a};${b}${final}`);
@@ -79,12 +79,12 @@ const piece = fc.oneof(
   { weight: 1, arbitrary: fc.constantFrom('\x1b]0;a title\x07', '\x1b]2;another\x1b\\') },
 );
 
-test('what it erases up to the last cell of the screen, it erases', async () => {
+test('an erase up to the last cell of the screen erases that cell', async () => {
   using emulator = await emulated('\x1b[?1049hfull\x1b[6;20Hx\x1b[1Jy');
   expect((await emulator.read()).lines).toEqual(['', '', '', '', '', 'y']);
 });
 
-test('a count without measure takes no time', async () => {
+test('a huge repeat count takes no time', async () => {
   using emulator = await emulated('text');
   const startedMs = performance.now();
   for (const final of '@ABCDEFGHIJKLMPSTXZ`abcdefghilmnrsu'.split(''))
@@ -92,7 +92,7 @@ test('a count without measure takes no time', async () => {
   expect(performance.now() - startedMs).toBeLessThan(1000);
 });
 
-test('noise of any kind and sizes of any kind leave an emulator that goes on', async () => {
+test('no input and no size breaks the emulator', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(fc.uint8Array({ maxLength: 200 }), { maxLength: 10 }),
@@ -113,25 +113,25 @@ test('noise of any kind and sizes of any kind leave an emulator that goes on', a
   );
 });
 
-test('in origin mode the cursor moves from where it is', async () => {
+test('in origin mode the cursor moves relative to its position', async () => {
   using emulator = await emulated('\x1b[3;5r\x1b[?6hone\x1b[6Gtwo\x1b[B\x1b[3Dsix\x1b[Atop');
   expect((await emulator.read()).lines.slice(2, 4)).toEqual(['one  twotop', '     six']);
 });
 
-test('a line drawing set that was chosen is chosen in what is serialized', async () => {
+test('a selected line drawing set is selected in the serialized state', async () => {
   using original = await emulated('\x1b)0\x0eq\x1b7');
   using restored = await emulated(await original.serialize(everything), 'x\x0fx\x1b8q');
   expect((await restored.read()).lines[0]).toBe('──x');
 });
 
-test('a character is as wide as programs take it to be', async () => {
+test('a character is as wide as programs expect', async () => {
   const wide = ['日', '👩', '🦀', '🚀', '한'];
   const narrow = ['a', 'é', '─', '\u00ad', '\u0903', 'ﬁ'];
   using emulator = await emulated([...wide, ...narrow].join('') + 'e\u0301\u200b');
   expect((await emulator.read()).cursor.x).toBe(wide.length * 2 + narrow.length + 1);
 });
 
-test('what is serialized brings another emulator to the same state, and both go on alike', async () => {
+test('a serialized emulator restores the same state, and both continue alike', async () => {
   const pieces = fc.array(piece, { minLength: 1, maxLength: 40 }).map((all) => all.join(''));
   await fc.assert(
     fc.asyncProperty(pieces, pieces, async (before, after) => {
@@ -144,9 +144,9 @@ test('what is serialized brings another emulator to the same state, and both go 
     }),
     { seed: 7, numRuns: 1000, interruptAfterTimeLimit: 20_000, markInterruptAsFailure: false },
   );
-}, 60_000);
+});
 
-test('a smaller size leaves nothing to a timer, which would complain on the console of a busy daemon', () => {
+test('a smaller size leaves no cleanup to a timer, which would print warnings in a busy daemon', () => {
   const terminal = new headless.Terminal({ cols: 200, rows: 10, scrollback: 1000, allowProposedApi: true });
   const { buffers, _inputHandler } = coreOf(terminal);
   _inputHandler.parse(Buffer.from('a line\r\n'.repeat(500)));

@@ -1,8 +1,8 @@
-/** A terminal emulator without a window: what a terminal is sent in, its screen out. Loaded with the first look at one. */
+/** A headless terminal emulator: terminal output goes in, the screen comes out. */
 import { setImmediate as turn } from 'node:timers/promises';
 import type { IBuffer, Terminal } from '@xterm/headless';
 import { lineText } from './emulator-rows.ts';
-import { cleanUp, mend } from './emulator-mends.ts';
+import { cleanUp, fixEmulator } from './emulator-fixes.ts';
 import { coreOf, hiddenStateText, stateText } from './emulator-state.ts';
 import { registerWidths } from './emulator-widths.ts';
 
@@ -13,84 +13,101 @@ export interface EmulatorSize {
 
 export interface EmulatedScreen extends EmulatorSize {
   readonly cursor: { readonly x: number; readonly y: number; readonly isVisible: boolean };
-  /** The rows of the screen, without blanks at their ends. */
+  /** The rows of the screen, without trailing blanks. */
   readonly lines: readonly string[];
-  /** Scrollback and screen; what goes on in the next row for want of room is one line. */
+  /** Scrollback and screen as text. Rows that wrapped are joined into one line. */
   readonly text: string;
   readonly isAltScreen: boolean;
-  /** null before a program has set one. */
+  /** null until a program sets a title. */
   readonly title: string | null;
   readonly scrollbackLines: number;
+  /** True when the scrollback was full and dropped rows. */
+  readonly hasLostRows: boolean;
 }
 
 export interface SerializeLimits {
   readonly scrollbackRows: number;
-  /** The oldest rows of scrollback are left out first; the screen is always whole. */
+  /** The oldest scrollback rows are left out first; the screen is always complete. */
   readonly maxBytes: number;
 }
 
-/** One caller at a time: while it is read, nothing may be written. */
+/** One caller at a time: nothing may be written during a read. */
 export interface Emulator extends Disposable {
   write(bytes: Uint8Array): void;
   resize(size: EmulatorSize): void;
   read(): Promise<EmulatedScreen>;
-  /** What brings a terminal of the same size that was reset to this state. */
+  /** The bytes that bring a freshly reset terminal of the same size into this state. */
   serialize(limits: SerializeLimits): Promise<string>;
   readonly title: string | null;
 }
 
-export type OpenEmulator = (size: EmulatorSize) => Promise<Emulator>;
+/** `keepsText` keeps rows that leave the scrollback in `text`, which takes more time than dropping them. */
+export type OpenEmulator = (size: EmulatorSize, options?: { readonly keepsText: boolean }) => Promise<Emulator>;
 
-/** Scrollback is bounded in cells, which are what takes memory: twelve bytes each. */
+/** Scrollback is bounded in cells, because cells take the memory: twelve bytes each. */
 const scrollbackCells = 160_000;
-const mostScrollbackRows = 5000;
-/** Rows that are turned into text before others have their turn. */
+const maxScrollbackRows = 5000;
+const maxHistoryCharacters = 8 * 1024 * 1024;
+/** Rows converted to text before the event loop runs other work. */
 const rowsAtOnce = 256;
 const longestTitle = 1024;
 
-/** What it would answer a program goes nowhere. See `Screens`. */
-export const openEmulator: OpenEmulator = async ({ cols, rows }) => {
+/** Replies of the emulator to programs are dropped. See `Screens`. */
+export const openEmulator: OpenEmulator = async ({ cols, rows }, { keepsText } = { keepsText: false }) => {
   const { default: headless } = await import('@xterm/headless');
   const options = { cols, rows, scrollback: scrollbackRows(cols) };
   const terminal = new headless.Terminal({ ...options, allowProposedApi: true, logLevel: 'off' });
   registerWidths(terminal);
-  mend(terminal);
+  fixEmulator(terminal);
   let title: string | null = null;
+  const history = keepsText ? new History(terminal) : null;
+  let hasLostRows = false;
+  const noteLoss = () => {
+    hasLostRows ||= history === null && terminal.buffer.normal.baseY >= (terminal.options.scrollback ?? 0);
+  };
   terminal.onTitleChange((text) => (title = text.slice(0, longestTitle)));
   return {
     get title() {
       return title;
     },
-    write: (bytes) => parse(terminal, bytes),
+    write(bytes) {
+      if (history) history.write(bytes);
+      else parse(terminal, bytes);
+      noteLoss();
+    },
     resize(size) {
+      noteLoss();
       terminal.options.scrollback = scrollbackRows(size.cols);
       terminal.resize(size.cols, size.rows);
       cleanUp(terminal);
     },
-    read: async () => ({ ...(await readScreen(terminal)), title }),
+    read: async () => ({ ...(await readScreen(terminal, history?.rows ?? [])), title, hasLostRows }),
     serialize: (limits) => serialize(terminal, title, limits),
     [Symbol.dispose]: () => terminal.dispose(),
   };
 };
 
-/** Not through the queue of the emulator: what fails in there, fails where nobody can catch it. */
+/** Bypasses the emulator's write queue: an exception in that queue cannot be caught. */
 function parse(terminal: Terminal, bytes: Uint8Array): void {
   const { _inputHandler } = coreOf(terminal);
   try {
     _inputHandler.parse(bytes);
   } catch {
-    _inputHandler._parser.reset(); // A mistake of the emulator: the rest of these bytes is missing on the screen.
+    _inputHandler._parser.reset(); // A bug in the emulator; the rest of these bytes does not reach the screen.
   }
 }
 
 function scrollbackRows(cols: number): number {
-  return Math.min(mostScrollbackRows, Math.floor(scrollbackCells / cols));
+  return Math.min(maxScrollbackRows, Math.floor(scrollbackCells / cols));
 }
 
-async function readScreen(terminal: Terminal): Promise<Omit<EmulatedScreen, 'title'>> {
+async function readScreen(
+  terminal: Terminal,
+  above: readonly string[],
+): Promise<Omit<EmulatedScreen, 'title' | 'hasLostRows'>> {
   const { cols, rows, buffer } = terminal;
   const { active, normal } = buffer;
-  const text = new TextRows();
+  const text = new TextRows([...above], normal);
   await text.add(normal, 0, normal.baseY);
   await text.add(active, active.baseY, active.baseY + rows);
   const lines = Array.from({ length: rows }, (_, y) => active.getLine(active.baseY + y)?.translateToString(true) ?? '');
@@ -109,28 +126,77 @@ async function readScreen(terminal: Terminal): Promise<Omit<EmulatedScreen, 'tit
   };
 }
 
-/** Rows as the lines that a program wrote. */
+/** Saves scrollback rows as text before the emulator drops them. */
+class History {
+  #rows: string[] = [];
+  #characters = 0;
+
+  constructor(private readonly terminal: Terminal) {
+    // Text that a program erases is not kept either.
+    terminal.parser.registerCsiHandler({ final: 'J' }, ([part]) => part === 3 && this.#clear());
+    terminal.parser.registerEscHandler({ final: 'c' }, () => this.#clear());
+  }
+
+  get rows(): readonly string[] {
+    return this.#rows;
+  }
+
+  /** One byte scrolls at most one row, so no row is dropped between two checks. */
+  write(bytes: Uint8Array): void {
+    const rowsAhead = Math.max(1, Math.floor((this.terminal.options.scrollback ?? 0) / 2));
+    for (let at = 0; at < bytes.length; at += rowsAhead) {
+      parse(this.terminal, bytes.subarray(at, at + rowsAhead));
+      if (this.terminal.buffer.normal.baseY > rowsAhead) this.#take();
+    }
+  }
+
+  #take(): void {
+    const { active, normal } = this.terminal.buffer;
+    if (active.type !== 'normal') return; // The alternate screen has no scrollback.
+    const text = new TextRows(this.#rows, normal);
+    for (let y = 0; y < normal.baseY; y++) this.#characters += text.addRow(normal, y);
+    coreOf(this.terminal)._inputHandler.eraseInDisplay({ params: [3] });
+    while (this.#characters > maxHistoryCharacters) this.#characters -= this.#rows.shift()?.length ?? 0;
+  }
+
+  #clear(): false {
+    this.#rows = [];
+    this.#characters = 0;
+    return false;
+  }
+}
+
+/** Joins rows into the lines that a program wrote. */
 class TextRows {
-  readonly #lines: string[] = [];
-  #before: IBuffer | null = null;
+  constructor(
+    private readonly lines: string[],
+    /** The buffer that the last of these lines came from. */
+    private before: IBuffer,
+  ) {}
 
   async add(buffer: IBuffer, first: number, end: number): Promise<void> {
     for (let y = first; y < end; y++) {
       if (y % rowsAtOnce === 0) await turn();
-      const row = buffer.getLine(y);
-      if (!row) continue;
-      const text = row.translateToString(!buffer.getLine(y + 1)?.isWrapped);
-      const isContinued = row.isWrapped && this.#lines.length > 0 && (y > first || this.#before === buffer);
-      if (isContinued) this.#lines[this.#lines.length - 1] += text;
-      else this.#lines.push(text);
+      this.addRow(buffer, y);
     }
-    this.#before = buffer;
   }
 
-  /** Rows below the last one that was written are no lines. */
+  /** Returns the number of characters added. */
+  addRow(buffer: IBuffer, y: number): number {
+    const row = buffer.getLine(y);
+    if (!row) return 0;
+    const text = row.translateToString(!buffer.getLine(y + 1)?.isWrapped);
+    const isContinued = row.isWrapped && this.lines.length > 0 && this.before === buffer;
+    if (isContinued) this.lines[this.lines.length - 1] += text;
+    else this.lines.push(text);
+    this.before = buffer;
+    return text.length;
+  }
+
+  /** All lines, without the unwritten rows at the bottom. */
   get whole(): string {
-    const last = this.#lines.findLastIndex((line) => line !== '');
-    return this.#lines.slice(0, last + 1).join('\n');
+    const last = this.lines.findLastIndex((line) => line !== '');
+    return this.lines.slice(0, last + 1).join('\n');
   }
 }
 
@@ -146,7 +212,7 @@ async function serialize(terminal: Terminal, title: string | null, limits: Seria
   return `${await rowsText(terminal, normal, { ...limits, maxBytes: room })}${rest}`;
 }
 
-/** From the last line upwards, as far as there is room. */
+/** Renders from the last line upwards until the byte limit is reached. */
 async function rowsText({ rows }: Terminal, buffer: IBuffer, limits: SerializeLimits): Promise<string> {
   const lines: string[] = [];
   const oldest = Math.max(0, buffer.baseY - limits.scrollbackRows);

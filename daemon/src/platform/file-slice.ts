@@ -1,6 +1,6 @@
-/** A range of an open file as a body that the runtime sends by itself. */
+/** A range of an open file, as a body that the runtime sends by itself. */
 
-/** The runtime opens the file once more when it begins to send: until then the descriptor has to be held. */
+/** The runtime opens the file again when it starts to send, so the descriptor must stay open until then. */
 export function fileSlice(descriptor: number, from: number, to: number): Blob {
   return Bun.file(`/proc/self/fd/${descriptor}`).slice(from, to);
 }

@@ -1,11 +1,11 @@
-/** Ports that are free at the moment, for a program that has to be told which ones to take. */
+/** Finds free ports for a program that needs its port numbers in advance. */
 import { createServer, type AddressInfo, type Server } from 'node:net';
 
-/** At 127.0.0.1. Rejects with the system's error. */
+/** Ports of 127.0.0.1. Rejects with the system's error. */
 export async function freePorts(count: number): Promise<readonly number[]> {
   const servers = await Promise.all(Array.from({ length: count }, listenAnywhere));
   const ports = servers.map((server) => (server.address() as AddressInfo).port);
-  // All are held until the last one is known, so that no two are the same.
+  // All ports stay open until the last one is known, so that no two are equal.
   await Promise.all(servers.map(close));
   return ports;
 }

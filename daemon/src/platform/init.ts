@@ -1,4 +1,4 @@
-/** The daemon's side of descriptor 3: what init hands over at the start, and what it is asked to do. */
+/** The daemon's end of the channel to init on descriptor 3: the boot data, requests and succession. */
 import { fstatSync, readSync, writeSync } from 'node:fs';
 import { getSystemErrorName } from 'node:util';
 import type { Socket, SocketHandler, UnixSocketOptions } from 'bun';
@@ -14,19 +14,24 @@ import {
 } from './keeper-protocol.ts';
 
 const initDescriptor = 3;
-/** The first version of init that can be upgraded, and that says so in BOOT. */
+/** The first version of init that supports upgrades and reports its version in BOOT. */
 const oldestInit = 2;
 const bootHeaderBytes = 16;
+/**
+ * Init sets options with this prefix for the runtime of the daemon (`add_runtime_options` in native/daemon.c), which has
+ * read them; commands must not inherit them.
+ */
+const runtimeOption = 'BUN_JSC_';
 const listenStages = ['ready', 'directory', 'lock', 'socket'] as const;
 
 export interface Boot {
-  /** How often init has started the daemon again; 0 at the first start. */
+  /** How many times init has restarted the daemon; 0 at the first start. */
   readonly restarts: number;
-  /** True while another daemon serves, which this one is to succeed. */
+  /** True while another daemon serves that this daemon is to succeed. */
   readonly isSuccessor: boolean;
   /** Keys that init took out of the environment and the arguments, such as `SVC_API_KEY` and `--api-key`. */
   readonly secrets: ReadonlyMap<string, string>;
-  /** Variables kept from the daemon itself, given back to commands: `LD_PRELOAD`, `NODE_OPTIONS` and their like. */
+  /** Withheld from the daemon and passed to commands: `LD_PRELOAD`, `NODE_OPTIONS` and similar. */
   readonly scrubbed: ReadonlyMap<string, string>;
 }
 
@@ -36,35 +41,41 @@ export interface ListenFailure {
   readonly errorName: string;
 }
 
-/** What init asks of a daemon that serves. */
+/** Requests of init to a serving daemon. */
 export interface SuccessionEvents {
-  /** Another one stands by. Resolves when nothing that it needs is kept any more, with the ms that requests have waited. */
+  /**
+   * Another daemon stands by. Resolves with the ms that requests have waited, when this daemon holds nothing that the
+   * other needs.
+   */
   onHandover(): Promise<number>;
-  /** The other one serves. */
+  /** The other daemon serves. */
   onSucceeded(): void;
-  /** The other one has failed, and is gone. */
+  /** The other daemon has failed and exited. */
   onGoOn(): Promise<void>;
 }
 
-/** Speaks synchronously up to READY, for init answers at once; from then on it listens. */
+/** Synchronous up to READY, because init answers at once; asynchronous from then on. */
 export class Init {
   #socket: Socket<undefined> | null = null;
 
   private constructor(readonly boot: Boot) {}
 
-  /** Throws an Error with one clear line when the daemon was not started by init. */
+  /** Throws an Error with one clear line when init did not start the daemon. */
   static connect(): Init {
     if (!isSocket(initDescriptor)) {
       throw new Error(
-        'sandboxd start is run by its native launcher (npm start, or the sandboxd file); do not run it directly',
+        'boxkeep start is run by its native launcher (npm start, or the boxkeep file); do not run it directly',
       );
     }
     const frame = readFrame();
     if (frame.type !== initFrame.boot) throw new Error(`init opened with frame ${frame.type}, not with BOOT`);
+    for (const name of Object.keys(process.env)) {
+      if (name.startsWith(runtimeOption)) delete process.env[name];
+    }
     return new Init(decodeBoot(frame.payload));
   }
 
-  /** Asks init to own the runtime directory and to accept connections in it. Null when it does. */
+  /** Asks init to own the runtime directory and to accept connections in it. Null on success. */
   listen(runtimeDirectory: string): ListenFailure | null {
     writeFrame(encodeFrame(initFrame.listen, Buffer.from(runtimeDirectory)));
     const frame = readFrame();
@@ -74,22 +85,22 @@ export class Init {
     return { stage, errorName: getSystemErrorName(-frame.payload.readUInt32LE(4)) };
   }
 
-  /** Says that this daemon could serve, and comes back when the other one has let everything go. */
+  /** Reports that this daemon can serve, and blocks until the other daemon has released its resources. */
   standBy(version: string): void {
     writeFrame(encodeFrame(initFrame.standby, Buffer.from(version)));
     const frame = readFrame();
     if (frame.type !== initFrame.take) throw new Error(`init answered STANDBY with frame ${frame.type}`);
   }
 
-  /** Says that the daemon serves; from now on init starts it again when it dies, and may ask for a handover. */
+  /** Reports that the daemon serves. From now on init restarts it when it dies, and may request a handover. */
   async ready(version: string, events: SuccessionEvents): Promise<void> {
     writeFrame(encodeFrame(initFrame.ready, Buffer.from(version)));
     const frames = new FrameReader((type) => void this.#obey(type, events));
     const socket: SocketHandler<undefined> = {
-      // Its end is no news: this daemon ends with init, by the system's doing.
+      // The end of the socket needs no handling: when init dies, the system ends this daemon.
       data: (_socket, bytes) => frames.push(bytes),
     };
-    // The runtime takes a descriptor too, which its types do not tell.
+    // The runtime also accepts a descriptor, which its types do not declare.
     const options: { fd: number; socket: SocketHandler<undefined> } = { fd: initDescriptor, socket };
     this.#socket = await Bun.connect(options as unknown as UnixSocketOptions<undefined>);
   }
@@ -132,14 +143,14 @@ function isSocket(descriptor: number): boolean {
   try {
     return fstatSync(descriptor).isSocket();
   } catch {
-    return false; // EBADF: nothing was handed over.
+    return false; // EBADF: the descriptor is not open.
   }
 }
 
 function readFrame(): { type: number; payload: Buffer } {
   const header = readExactly(frameHeaderBytes);
   const length = header.readUInt32LE(0);
-  // BOOT carries a part of the environment, which the kernel bounds at some megabytes.
+  // BOOT carries a part of the environment, which the kernel limits to some megabytes.
   if (length > 64 * maxFrameBytes) throw new Error(`init sent a frame of ${length} bytes`);
   return { type: header.readUInt16LE(4), payload: readExactly(length) };
 }

@@ -1,4 +1,4 @@
-/** inotify(7), which the runtime offers only without its cookies: one instance, its events in the order of the kernel. */
+/** inotify(7) with move cookies, which the runtime does not expose: one instance, events in kernel order. */
 import { dlopen, ptr, read, type Pointer } from 'bun:ffi';
 import { closeSync } from 'node:fs';
 import { decodePath } from '../kit/path-text.ts';
@@ -13,23 +13,23 @@ const nonBlocking = 0o4000;
 const headerBytes = 16;
 
 export interface InotifyEvent {
-  /** The watch; -1 for an overflow of the kernel's queue. */
+  /** The watch descriptor; -1 when the kernel's queue overflowed. */
   readonly watch: number;
   readonly mask: number;
-  /** The same for both ends of a move; 0 otherwise. */
+  /** Equal for both ends of a move; 0 otherwise. */
   readonly cookie: number;
-  /** The name in the watched directory; empty when the event is about what is watched itself. */
+  /** The name in the watched directory; empty when the event concerns the watched file itself. */
   readonly name: string;
 }
 
-/** What core is given: see `Inotify`. */
+/** The interface that core uses; see `Inotify`. */
 export interface EventQueue extends Disposable {
   watch(path: string, mask: number): number;
   unwatch(watch: number): void;
   fence(): number;
 }
 
-/** Opens one instance; `onEvents` gets them in batches, `onFault` what ends the reading before `dispose`. */
+/** Opens one instance. `onEvents` receives batches, `onFault` an error that ends the reading before `dispose`. */
 export type OpenEventQueue = (
   onEvents: (events: readonly InotifyEvent[]) => void,
   onFault: (error: unknown) => void,
@@ -48,11 +48,11 @@ function openLibc() {
   }).symbols;
 }
 
-/** What it throws has the `code` of its errno, as the errors of `node:fs` have. */
+/** Errors carry the `code` of their errno, like the errors of `node:fs`. */
 export class Inotify implements EventQueue {
   readonly #libc: Libc;
   readonly #descriptor: number;
-  /** A pipe that nobody uses: a watch of it comes and goes to mark a place in the queue. */
+  /** An unused pipe. Adding and removing a watch on it marks a position in the event queue. */
   readonly #fenceDescriptor: number;
   readonly #reader: ReadableStreamDefaultReader<Uint8Array>;
 
@@ -66,19 +66,19 @@ export class Inotify implements EventQueue {
     void this.#readAll(onEvents).catch(onFault);
   }
 
-  /** Bits add up where the same file is watched already, and the number is the same. Throws ENOSPC at the limit of the system. */
+  /** Adds the bits to the watch of a file that is watched already. Throws ENOSPC at the system's limit. */
   watch(path: string, mask: number): number {
     const text = Buffer.from(`${path}\0`);
     const watch = this.#libc.inotify_add_watch(this.#descriptor, ptr(text), mask | maskAdd | exclUnlink);
     return this.#checked('inotify_add_watch', watch);
   }
 
-  /** The kernel may have ended it before: then this does nothing. */
+  /** Does nothing when the kernel has already removed the watch. */
   unwatch(watch: number): void {
     this.#libc.inotify_rm_watch(this.#descriptor, watch);
   }
 
-  /** Puts a mark behind all that has happened so far: an `ignored` event of the watch that it answers. */
+  /** Marks the end of all events so far. The mark is an `ignored` event of the returned watch. */
   fence(): number {
     const watch = this.watch(`/proc/self/fd/${this.#fenceDescriptor}`, attrib);
     this.unwatch(watch);
@@ -86,7 +86,7 @@ export class Inotify implements EventQueue {
   }
 
   [Symbol.dispose](): void {
-    // The reader holds on to the descriptor until the read that is under way is over.
+    // The reader holds the descriptor until the pending read has ended.
     void this.#reader.cancel().finally(() => {
       closeSync(this.#descriptor);
       closeSync(this.#fenceDescriptor);
@@ -114,7 +114,7 @@ export class Inotify implements EventQueue {
   }
 }
 
-/** A read never cuts an event in two. */
+/** Splits a buffer into events; a read never ends inside an event. */
 export function parseEvents(bytes: Uint8Array): InotifyEvent[] {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const events: InotifyEvent[] = [];

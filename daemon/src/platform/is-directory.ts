@@ -5,6 +5,6 @@ export function isDirectory(path: string): boolean {
   try {
     return statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
   } catch {
-    return false; // The way to it is barred, or no path is like that.
+    return false; // The daemon may not search a parent directory, or the path is not valid.
   }
 }

@@ -1,14 +1,14 @@
-/** A Jupyter server somewhere: its kernels over HTTP, and the messages of each over a WebSocket. */
+/** Client of a Jupyter server: its kernels over HTTP, and the messages of each kernel over a WebSocket. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Notifier } from '../kit/notifier.ts';
 
-/** The messages of one kernel; the server keeps what comes while nobody is connected. */
+/** The messages of one kernel; the server buffers messages while no client is connected. */
 export interface KernelSocket {
   readonly isOpen: boolean;
-  /** It is over, or never came to be. */
+  /** True once the connection has closed, or when it could not be opened. */
   readonly isClosed: boolean;
   send(message: string): void;
-  /** Resolves when it has opened or closed, or the signal aborts. */
+  /** Resolves when the socket has opened or closed, or when the signal aborts. */
   changed(signal?: AbortSignal): Promise<void>;
   close(): void;
 }
@@ -19,14 +19,14 @@ export interface ServerKernel {
 }
 
 export interface ServerLook {
-  /** Why nothing can be had of it, in one sentence; null where it answers. */
+  /** Why the server cannot be used, in one sentence; null when it answers. */
   readonly problem: string | null;
-  /** Those of Python first, of these the default one. */
+  /** Python kernels first, with the default kernel at the front of them. */
   readonly kernels: readonly ServerKernel[];
 }
 
-/** What the server has said instead of doing it. */
-class Refusal extends Error {
+/** The server answered with an error status. */
+class JupyterRefusal extends Error {
   constructor(
     readonly status: number,
     message: string,
@@ -35,19 +35,19 @@ class Refusal extends Error {
   }
 }
 
-/** Other errors, of a server that does not answer, are thrown on. */
-function asRefusal(error: unknown): Refusal {
-  if (error instanceof Refusal) return error;
+/** Rethrows other errors, such as those of a server that does not answer. */
+function asRefusal(error: unknown): JupyterRefusal {
+  if (error instanceof JupyterRefusal) return error;
   throw error;
 }
 
 const requestMs = 10_000;
 const againMs = 200;
 const interruptMs = 2000;
-/** Who is not there refuses at once; one that is busy must not be taken for one that is away. */
+/** An absent server refuses the connection at once, so this is long enough for a busy server to count as present. */
 const reachMs = 2000;
 const reachedForMs = 5000;
-/** It may be back the next moment. */
+/** The server may be back within moments. */
 const awayForMs = 1000;
 
 export class JupyterServer {
@@ -63,12 +63,12 @@ export class JupyterServer {
     this.#headers = authorization === null ? {} : { authorization };
   }
 
-  /** Its address, without the key. */
+  /** The address of the server, without its key. */
   get address(): string {
     return this.#base;
   }
 
-  /** Its kernels, as they were within the last 5 s. */
+  /** The kernels of the server, at most 5 s old. */
   async look(): Promise<ServerLook> {
     if (this.#reached && performance.now() < this.#reached.untilMs) return await this.#reached.look;
     const look = this.#look();
@@ -77,7 +77,7 @@ export class JupyterServer {
     return await look;
   }
 
-  /** Starts a kernel, the default one where none is named, and answers its id. Rejects with what the server has said. */
+  /** Starts the named kernel, or the default one, and returns its id. Rejects with the server's error. */
   async start(name: string | null): Promise<string> {
     const body = JSON.stringify(name === null ? {} : { name });
     const started = (await (await this.#ask('POST', '/api/kernels', { body })).json()) as { id?: string };
@@ -85,11 +85,10 @@ export class JupyterServer {
     return started.id;
   }
 
-  /** False when there is none of that id. */
   async has(id: string): Promise<boolean> {
     return await this.#ask('GET', `/api/kernels/${id}`).then(
       () => true,
-      () => false, // Whatever the reason, it is no kernel to go on with.
+      () => false, // Whatever the reason, this kernel cannot be used any more.
     );
   }
 
@@ -97,12 +96,12 @@ export class JupyterServer {
     await this.#ask('POST', `/api/kernels/${id}/interrupt`, { withinMs: interruptMs });
   }
 
-  /** Resolves when it has ended, or is not there. What was asked holds, also when it takes longer than this. */
+  /** Resolves when the kernel has ended or does not exist. The server completes the request even after `withinMs`. */
   async end(id: string, withinMs: number): Promise<void> {
     for (const giveUpMs = performance.now() + withinMs; ;) {
       const leftMs = Math.max(1, giveUpMs - performance.now());
       const refusal = await this.#ask('DELETE', `/api/kernels/${id}`, { withinMs: leftMs }).then(() => null, asRefusal);
-      // A server cannot end a kernel that it starts again at that moment.
+      // A server cannot end a kernel while it restarts that kernel.
       if (refusal === null || refusal.status < 500 || leftMs < againMs) return;
       await sleep(againMs);
     }
@@ -133,7 +132,7 @@ export class JupyterServer {
       const response = await this.#ask('GET', '/api/kernelspecs', { withinMs: reachMs });
       return { problem: null, kernels: inOrder((await response.json()) as Kernelspecs) };
     } catch (error) {
-      const isKeyWrong = error instanceof Refusal && (error.status === 401 || error.status === 403);
+      const isKeyWrong = error instanceof JupyterRefusal && (error.status === 401 || error.status === 403);
       const problem = isKeyWrong
         ? `the Jupyter server at ${this.address} does not take the token of SVC_JUPYTER_ENDPOINT (${error.status})`
         : `no Jupyter server answers at ${this.address}`;
@@ -145,17 +144,17 @@ export class JupyterServer {
     const response = await fetch(`${this.#base}${path}`, {
       method,
       headers: this.#headers,
-      keepalive: false, // Nothing is asked often enough for a connection to be kept.
+      keepalive: false, // Requests are too rare to keep a connection open.
       signal: AbortSignal.timeout(withinMs),
       ...(body !== '' && { body }),
     });
     if (response.ok) return response;
     const said = (await response.text()).slice(0, 300);
-    throw new Refusal(response.status, `${this.address}${path} answers ${response.status}: ${said}`);
+    throw new JupyterRefusal(response.status, `${this.address}${path} answers ${response.status}: ${said}`);
   }
 }
 
-/** The key that an address carries, as a token or as a name with a password. */
+/** The key in the address, as a token or as a user name with a password. */
 function authorizationIn({ searchParams, username, password }: URL): string | null {
   const token = searchParams.get('token');
   if (token !== null) return `token ${token}`;
@@ -163,12 +162,12 @@ function authorizationIn({ searchParams, username, password }: URL): string | nu
   return `Basic ${Buffer.from(`${decoded(username)}:${decoded(password)}`).toString('base64')}`;
 }
 
-/** Without a failure for a percent sign that stands for itself. */
+/** Decodes percent escapes; a lone percent sign stays as it is and does not fail. */
 function decoded(text: string): string {
   return new URLSearchParams(`text=${text.replaceAll('+', '%2B')}`).get('text') ?? '';
 }
 
-/** What `/api/kernelspecs` answers. */
+/** The body of `GET /api/kernelspecs`. */
 interface Kernelspecs {
   readonly default: string;
   readonly kernelspecs: Readonly<Record<string, { readonly spec?: { readonly language?: string } }>>;
@@ -180,7 +179,7 @@ function inOrder({ default: usual, kernelspecs }: Kernelspecs): readonly ServerK
   return all.toSorted((a, b) => rank(a) - rank(b));
 }
 
-/** A message with buffers of bytes comes as one: their number, where each begins, and the JSON as the first of them. */
+/** Byte buffers arrive in one frame: their number, their offsets, and the JSON as the first buffer. */
 function textOf(data: string | ArrayBuffer): string {
   if (typeof data === 'string') return data;
   const view = new DataView(data);

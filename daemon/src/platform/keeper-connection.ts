@@ -1,10 +1,10 @@
-/** One connection to a keeper over a unix socket: whole frames out, whole frames in. */
+/** One connection to a keeper over a Unix socket: sends and receives whole frames. */
 import type { Socket } from 'bun';
 import { FrameReader } from './keeper-protocol.ts';
 
 export interface KeeperEvents {
   onFrame(type: number, payload: Buffer): void;
-  /** The keeper has gone, or has dropped us because we did not read. */
+  /** The keeper has exited, or has dropped this connection because the daemon did not read. */
   onClose(): void;
 }
 
@@ -16,7 +16,7 @@ export class KeeperConnection {
 
   private constructor() {}
 
-  /** Rejects with the system's error when nobody listens there. */
+  /** Rejects with the system's error when no process listens there. */
   static async open(path: string): Promise<KeeperConnection> {
     const connection = new KeeperConnection();
     const frames = new FrameReader((type, payload) => connection.#events?.onFrame(type, payload));
@@ -46,7 +46,7 @@ export class KeeperConnection {
     return this.#socket !== null;
   }
 
-  /** Who is told from now on; called before the event loop goes on, so that nothing is missed. */
+  /** Sets the receiver of events. The caller calls it before the event loop continues, so that no event is missed. */
   tell(events: KeeperEvents): void {
     this.#events = events;
   }
@@ -56,7 +56,7 @@ export class KeeperConnection {
     if (this.#unsent.length === 1) this.#flush();
   }
 
-  /** `onClose` is not called for it. */
+  /** Closes the connection without a call of `onClose`. */
   close(): void {
     this.#hasClosed = true;
     this.#socket?.end();
@@ -68,7 +68,7 @@ export class KeeperConnection {
       const written = Math.max(0, this.#socket.write(frame));
       if (written < frame.length) {
         this.#unsent[0] = frame.subarray(written);
-        return; // `drain` goes on.
+        return; // The `drain` callback sends the rest.
       }
       this.#unsent.shift();
     }

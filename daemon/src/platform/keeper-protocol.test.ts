@@ -1,4 +1,4 @@
-/** The daemon and the native program hold the same numbers: two languages, one protocol. */
+/** The daemon and the native program use the same protocol numbers, in two languages. */
 import { expect, test } from 'bun:test';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -22,7 +22,7 @@ import {
 
 const header = readFileSync(join(import.meta.dirname, '../../../native/protocol.h'), 'utf8');
 
-/** The value of an enumerator or of a macro; products such as `(8u * 1024u)` are worked out. */
+/** The value of an enumerator or a macro; products such as `(8u * 1024u)` are evaluated. */
 function native(name: string): number {
   const text = new RegExp(`\\b${name}\\b\\s*=?\\s*\\(?([\\du *]+)`).exec(header)?.[1];
   if (text === undefined) throw new Error(`native/protocol.h has no ${name}`);
@@ -43,13 +43,13 @@ function expectSame(
   }
 }
 
-test('frames have the same types', () => {
+test('frame types are the same in both programs', () => {
   expectSame('FRAME', initFrame);
   expectSame('FRAME', toKeeper);
   expectSame('FRAME', fromKeeper, { stdin: 'STDIN_STATE', tree: 'TREE_STATE' });
 });
 
-test('flags, scopes, stages and causes are the same', () => {
+test('flags, scopes, stages and causes are the same in both programs', () => {
   expectSame('SPAWN', spawnFlag);
   expectSame('STATUS', statusFlag);
   expectSame('SCOPE', signalScope);
@@ -57,7 +57,7 @@ test('flags, scopes, stages and causes are the same', () => {
   expectSame('CAUSE', Object.fromEntries(endCauses.map((cause, index) => [cause, index])), { timeout: 'HARD_TIMEOUT' });
 });
 
-test('sizes and the version are the same', () => {
+test('sizes and the version are the same in both programs', () => {
   expect(native('PROTOCOL_VERSION')).toBe(protocolVersion);
   expect(native('FRAME_HEADER_BYTES')).toBe(frameHeaderBytes);
   expect(native('FRAME_LIMIT_BYTES')).toBe(maxFrameBytes);

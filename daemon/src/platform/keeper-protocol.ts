@@ -1,4 +1,4 @@
-/** The frames between the daemon, init and the keepers (docs/protocols/keeper.md), encoded and decoded. */
+/** Encodes and decodes the frames between the daemon, init and the keepers (docs/protocols/keeper.md). */
 import { endianness } from 'node:os';
 
 export const protocolVersion = 3;
@@ -50,10 +50,10 @@ export const fromKeeper = {
   output: 41,
 } as const;
 
-/** The first version of a keeper that knows the frame; every one that is not here is as old as the protocol. */
+/** The keeper version that introduced a frame; a frame that is not listed exists since version 1. */
 const sinceVersion: Readonly<Partial<Record<number, number>>> = { [toKeeper.cap]: 2, [toKeeper.follow]: 3 };
 
-/** A keeper may be older than the daemon, and ends the connection over a frame that it does not know. */
+/** A keeper may be older than the daemon, and closes the connection on a frame that it does not know. */
 export function knowsFrame(keeperVersion: number, type: number): boolean {
   return keeperVersion >= (sinceVersion[type] ?? 1);
 }
@@ -71,7 +71,7 @@ export const spawnFlag = {
 export const statusFlag = { spawned: 1, exited: 2, closed: 4, stdinOpen: 8, paused: 16 } as const;
 export const signalScope = { leader: 0, group: 1, tree: 2 } as const;
 
-/** The step of a start that failed, in the order of their numbers on the wire (1 is the first). */
+/** The step of a start that failed, in the order of the numbers on the wire (the first is 1). */
 export const failureStages = [
   'protocol',
   'claim',
@@ -91,7 +91,7 @@ export const failureStages = [
 ] as const;
 export type FailureStage = (typeof failureStages)[number];
 
-/** What first asked for the end of a command. */
+/** The first reason why a command was asked to end. */
 export const endCauses = ['none', 'signal', 'timeout', 'shutdown'] as const;
 export type EndCause = (typeof endCauses)[number];
 
@@ -100,9 +100,9 @@ export const maxFrameBytes = 256 * 1024;
 export const maxSpawnBytes = 8 * 1024 * 1024;
 export const statusBytes = 144;
 export const outputHeaderBytes = 32;
-/** What comes along with the news of it, at most. */
+/** Largest piece of output that an OUTPUT frame carries. */
 export const maxOutputBytes = 4096;
-/** A keeper tells more by itself after so little. */
+/** Up to this size, a piece of output does not end the keeper's reports. */
 export const littleOutputBytes = 512;
 const leaveOomScore = -(2 ** 31);
 const spawnHeaderBytes = 48;
@@ -121,25 +121,25 @@ export interface SpawnFrame {
   readonly uid: number;
   readonly gid: number;
   readonly groups: readonly number[];
-  /** null leaves the score as the keeper has it. */
+  /** null keeps the score of the keeper. */
   readonly oomScoreAdj: number | null;
   readonly rows: number;
   readonly cols: number;
   readonly limits: readonly ResourceLimit[];
-  /** Bytes kept of each stream. */
+  /** Bytes retained of each stream. */
   readonly capBytes: number;
-  /** 0 is none. */
+  /** 0 means no timeout. */
   readonly hardTimeoutMs: number;
   readonly graceMs: number;
   readonly directory: string;
-  /** Empty leaves the keeper's. */
+  /** Empty keeps the working directory of the keeper. */
   readonly cwd: string;
   readonly argv: readonly string[];
-  /** `NAME=value` each. */
+  /** Entries of the form `NAME=value`. */
   readonly env: readonly string[];
 }
 
-/** What a keeper knows of its command; sent whole, so that one of them repairs every event missed. */
+/** The full state of a command. One STATUS frame makes up for all events that the daemon missed. */
 export interface KeeperStatus {
   readonly version: number;
   readonly flags: number;
@@ -148,7 +148,7 @@ export interface KeeperStatus {
   readonly exitCode: number;
   readonly signal: number;
   readonly cause: EndCause;
-  /** null where it cannot be known. */
+  /** null where the system cannot report it. */
   readonly oomKilled: boolean | null;
   readonly end: readonly [number, number];
   readonly head: readonly [number, number];
@@ -180,8 +180,11 @@ export function encodeFrame(type: number, ...parts: readonly Uint8Array[]): Buff
   return frame;
 }
 
-/** Null when the request is too large for a frame; nothing was sent then. */
+/** Null when the request is too large for a frame, so that nothing can be sent. */
 export function encodeSpawn(request: SpawnFrame): Buffer | null {
+  const texts = [request.directory, request.cwd, ...request.argv, ...request.env];
+  // A text has at least as many bytes as code units. Counted first, because encoding a large text takes long.
+  if (texts.reduce((sum, text) => sum + text.length, 0) > maxSpawnBytes) return null;
   const numbers = Buffer.alloc(spawnHeaderBytes + request.groups.length * 4 + request.limits.length * 24);
   let at = numbers.writeUInt32LE(request.flags, 0);
   at = numbers.writeUInt32LE(request.uid, at);
@@ -203,7 +206,7 @@ export function encodeSpawn(request: SpawnFrame): Buffer | null {
     at = numbers.writeBigUInt64LE(limit.soft, at);
     at = numbers.writeBigUInt64LE(limit.hard, at);
   }
-  const strings = Buffer.from(`${[request.directory, request.cwd, ...request.argv, ...request.env].join('\0')}\0`);
+  const strings = Buffer.from(`${texts.join('\0')}\0`);
   if (numbers.length + strings.length > maxSpawnBytes) return null;
   return encodeFrame(toKeeper.spawn, numbers, strings);
 }
@@ -212,8 +215,8 @@ export function encodeWatch(out: number, err: number): Buffer {
   return encodeFrame(toKeeper.watch, uint64s(out, err));
 }
 
-export function encodeFollow(out: number, err: number, mostBytes: number, times: number): Buffer {
-  return encodeFrame(toKeeper.follow, uint64s(out, err), uint32s(mostBytes, times));
+export function encodeFollow(out: number, err: number, maxBytes: number, times: number): Buffer {
+  return encodeFrame(toKeeper.follow, uint64s(out, err), uint32s(maxBytes, times));
 }
 
 export function encodeStdin(offset: number, bytes: Uint8Array): Buffer {
@@ -266,7 +269,7 @@ export function decodeStatus(payload: Buffer): KeeperStatus {
   };
 }
 
-/** Offsets stay far below 2^53: a stream of a gigabyte a second reaches it after a hundred days. */
+/** Offsets stay far below 2^53: a stream of 1 GB/s takes a hundred days to reach that. */
 export function readUint64(bytes: Buffer, at: number): number {
   return bytes.readUInt32LE(at) + bytes.readUInt32LE(at + 4) * 2 ** 32;
 }
@@ -283,13 +286,13 @@ export function uint64s(...values: readonly number[]): Buffer {
   return bytes;
 }
 
-/** Cuts a byte stream into frames; holds at most one unfinished frame. */
+/** Cuts a byte stream into frames; buffers at most one unfinished frame. */
 export class FrameReader {
   #rest: Buffer = Buffer.alloc(0);
 
   constructor(private readonly onFrame: (type: number, payload: Buffer) => void) {}
 
-  /** Throws when a length is over the limit: the other side does not speak this protocol. */
+  /** Throws when a length is over the limit, because the peer then does not speak this protocol. */
   push(bytes: Uint8Array): void {
     // Copied: the runtime reuses its receive buffer once this call returns.
     let buffer = this.#rest.length > 0 ? Buffer.concat([this.#rest, bytes]) : Buffer.from(bytes);

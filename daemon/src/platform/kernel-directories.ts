@@ -1,6 +1,7 @@
 /**
- * Directories for kernels, each for one account alone and with one file that it finds there. They stand in a directory
- * of ours that lets others pass and lists nothing, so that nobody can put a link in the place of one.
+ * Makes directories for kernels. Each belongs to one account and holds one file for the kernel.
+ * They stand in a directory of the daemon that other accounts can traverse but not list or change. No account can
+ * therefore replace one with a symbolic link.
  */
 import { randomBytes } from 'node:crypto';
 import {
@@ -28,15 +29,15 @@ export class KernelDirectories {
   #path: string | null = null;
 
   constructor(
-    /** Where the name of the directory around them is kept for the next daemon. */
+    /** The file that keeps the name of the enclosing directory for the next daemon. */
     private readonly notePath: string,
     private readonly fileName: string,
-    /** Bytes of a path, because those of sockets are short. */
-    private readonly mostBytes: number,
+    /** Maximum length of a path in bytes, because socket paths are short. */
+    private readonly maxBytes: number,
     private readonly onFault: (what: string, error: unknown) => void,
   ) {}
 
-  /** Takes over those of an earlier daemon, without the ones that are not to be kept. */
+  /** Takes over the directories of an earlier daemon, and removes those that are not in `kept`. */
   recover(kept: ReadonlySet<string>): void {
     if (!existsSync(this.notePath)) return;
     const path = readFileSync(this.notePath, 'utf8');
@@ -45,12 +46,12 @@ export class KernelDirectories {
     for (const one of readdirSync(path).map((name) => `${path}/${name}`)) if (!kept.has(one)) this.remove(one);
   }
 
-  /** Makes one with its file, whose text knows its path. Throws the system's error. */
+  /** Makes a directory with its file, whose text is computed from the path. Throws the system's error. */
   make(owner: Owner | null, text: (path: string) => string): string {
     const path = `${this.#open()}/${randomBytes(4).toString('hex')}`;
     mkdirSync(path, { mode: 0o700 });
     try {
-      // Before it belongs to the account: what that puts there can be in nobody's way.
+      // Written before the directory belongs to the account, so that nothing the account puts there can interfere.
       writeOwned(`${path}/${this.fileName}`, text(path), owner);
       if (owner) chownSync(path, owner.uid, owner.gid);
       return path;
@@ -60,10 +61,10 @@ export class KernelDirectories {
     }
   }
 
-  /** With its files. */
+  /** Removes a directory with its files. */
   remove(path: string): void {
     try {
-      // From now on nobody changes what is in it while it is looked at.
+      // From now on the account cannot change the content during the removal.
       if (process.getuid?.() === 0) chownSync(path, 0, 0);
       for (const entry of readdirSync(path, { withFileTypes: true })) {
         if (!entry.isDirectory()) unlinkSync(`${path}/${entry.name}`);
@@ -74,7 +75,7 @@ export class KernelDirectories {
     }
   }
 
-  /** With everything in it. */
+  /** Removes the enclosing directory with its content. */
   close(): void {
     const path = this.#path;
     if (path === null || !existsSync(path)) return;
@@ -90,13 +91,13 @@ export class KernelDirectories {
 
   #open(): string {
     if (this.#path !== null && existsSync(this.#path)) return this.#path;
-    this.#path = makePassable(this.mostBytes);
+    this.#path = makePassable(this.maxBytes);
     writeFileSync(this.notePath, this.#path, { mode: 0o600 });
     return this.#path;
   }
 }
 
-/** Its account may write it again, as ipykernel does. */
+/** The account may rewrite the file, as ipykernel does. */
 function writeOwned(path: string, text: string, owner: Owner | null): void {
   const fd = openSync(path, 'wx', 0o600);
   try {

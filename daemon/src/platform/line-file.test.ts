@@ -1,4 +1,4 @@
-/** The file that grows line by line, and what may befall it. */
+/** The file that grows line by line, and the damage that it survives. */
 import { appendFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -13,13 +13,13 @@ const unexpected = (_path: string, error: unknown): void => {
 const open = (onFault = unexpected) => new LineFile<number>(path, onFault);
 
 beforeEach(() => {
-  directory = mkdtempSync(join(tmpdir(), 'sandboxd-lines-'));
+  directory = mkdtempSync(join(tmpdir(), 'boxkeep-lines-'));
   path = join(directory, 'lines');
 });
 
 afterEach(() => rmSync(directory, { recursive: true }));
 
-test('what was added is there in its order, until it is replaced', () => {
+test('appended lines are read in order until they are replaced', () => {
   expect(open().load()).toEqual([]);
   open().append([1, 2]);
   open().append([3]);
@@ -29,7 +29,7 @@ test('what was added is there in its order, until it is replaced', () => {
   expect(open().load()).toEqual([3, 4]);
 });
 
-test('a line that was cut off was not added, and costs no other one', () => {
+test('a truncated line is dropped, and no other line is lost', () => {
   open().append([1]);
   appendFileSync(path, '23');
   expect(open().load()).toEqual([1]);
@@ -37,7 +37,7 @@ test('a line that was cut off was not added, and costs no other one', () => {
   expect(open().load()).toEqual([1, 4]);
 });
 
-test('a file that holds something else is told of and put aside', () => {
+test('a file with other content is reported and set aside', () => {
   writeFileSync(path, 'no JSON\n');
   const faults: string[] = [];
   expect(open((faulty) => void faults.push(faulty)).load()).toEqual([]);
@@ -47,7 +47,7 @@ test('a file that holds something else is told of and put aside', () => {
   expect(open().load()).toEqual([1]);
 });
 
-test('what finds no room leaves the file as it was', () => {
+test('a line that does not fit leaves the file unchanged', () => {
   const before = 'x'.repeat(500);
   const module = join(import.meta.dir, 'line-file.ts');
   const script = `
@@ -55,7 +55,7 @@ test('what finds no room leaves the file as it was', () => {
     const file = new LineFile(${JSON.stringify(path)}, () => {});
     file.append(['${before}']);
     try { file.append(['${before}']) } catch (error) { console.log(error.code) }`;
-  // A limit of 512 bytes on the size of a file takes the first few of the second line, then none.
+  // The limit of 512 bytes on the file size admits the start of the second line, then no further bytes.
   const limited = ['sh', '-c', 'trap "" XFSZ; ulimit -f 1; exec "$0" --eval "$1"', process.execPath, script];
   const { stdout, stderr } = Bun.spawnSync(limited);
 

@@ -1,4 +1,4 @@
-/** A file of the daemon's own that grows line by line: each value is there whole, or it is not there. */
+/** A file of the daemon that grows line by line; each value is stored completely or not at all. */
 import {
   closeSync,
   existsSync,
@@ -15,11 +15,11 @@ import {
 export class LineFile<T> {
   constructor(
     private readonly path: string,
-    /** Told when the file holds what was never added to it; it is put aside as `.bad`, and the daemon goes on without it. */
+    /** A file with content that `append` never wrote is set aside as `.bad`. */
     private readonly onFault: (path: string, error: unknown) => void,
   ) {}
 
-  /** What was added, in that order; nothing when nothing, or nothing readable, was kept. */
+  /** The stored values in order; empty when nothing, or nothing readable, was stored. */
   load(): readonly T[] {
     if (!existsSync(this.path)) return [];
     try {
@@ -31,7 +31,7 @@ export class LineFile<T> {
     }
   }
 
-  /** Throws the system's error when they cannot be kept; the file is as before then. */
+  /** Throws the system's error when the values cannot be stored; the file then stays as it was. */
   append(values: readonly T[]): void {
     const descriptor = openSync(this.path, 'a', 0o600);
     try {
@@ -41,7 +41,7 @@ export class LineFile<T> {
     }
   }
 
-  /** Keeps these and nothing else. Throws the system's error when they cannot be kept; the file is as before then. */
+  /** Replaces the content. Throws the system's error when it cannot be stored; the file then stays as it was. */
   replace(values: readonly T[]): void {
     const next = `${this.path}.next`;
     const descriptor = openSync(next, 'w', 0o600);
@@ -54,7 +54,7 @@ export class LineFile<T> {
     renameSync(next, this.path);
   }
 
-  /** A line that a loss of power cut off was not added, and the next one must not go on in it. */
+  /** Cuts off a last line that a loss of power interrupted, so that the next line does not continue it. */
   #wholeLines(): string {
     const bytes = readFileSync(this.path);
     const wholeBytes = bytes.lastIndexOf('\n') + 1;
@@ -63,7 +63,7 @@ export class LineFile<T> {
   }
 }
 
-/** A full disk may take the first half of it: that half goes again. */
+/** Removes a partial write again: a full disk may accept only the first half. */
 function appendWhole(descriptor: number, text: string): void {
   const { size } = fstatSync(descriptor);
   try {

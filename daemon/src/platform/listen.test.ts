@@ -1,10 +1,10 @@
-/** Streams and sockets over a real port: back-pressure reaches the producer, and an end is told once. */
+/** Streams and sockets over a real port: backpressure reaches the producer, and an end is reported once. */
 import { expect, test } from 'bun:test';
 import { connect } from 'node:net';
 import { z } from 'zod';
 import { createApp } from '../http/app.ts';
 import { ApiKey } from '../http/auth.ts';
-import { BodyRoom } from '../http/body.ts';
+import { BodyBudget } from '../http/body-budget.ts';
 import { OpenStreams } from '../http/open-streams.ts';
 import { bindRoutes, routesFor, type Route } from '../http/route.ts';
 import { SocketUpgrade, type Socket, type SocketHandler } from '../http/socket.ts';
@@ -15,15 +15,16 @@ import { listen } from './listen.ts';
 const megabyte = 1024 * 1024;
 const route = routesFor<object>();
 
-/** Serves some routes on a port of their own. */
+/** Serves some routes on a free port. */
 function serve(routes: readonly Route<object>[], apiKey: string | null = null) {
   const streams = new OpenStreams(8);
   const log: string[] = [];
+  const memory = { limitBytes: 64 * megabyte, freeBytes: () => 64 * megabyte, collect: () => undefined };
   const app = createApp({
     routes: bindRoutes(routes, {}),
     apiKey: new ApiKey(apiKey),
-    guard: { allowedHosts: [], corsOrigins: [] },
-    body: { maxBytes: megabyte, room: new BodyRoom(4 * megabyte), stallMs: 1000 },
+    guard: { allowedHosts: [], corsOrigins: [], hasKey: false, ownName: 'box' },
+    body: { room: new BodyBudget(memory), stallMs: 1000 },
     streams,
     logger: new Logger('info', (line) => log.push(line)),
   });
@@ -61,14 +62,14 @@ function socketRoute(handler: SocketHandler) {
   });
 }
 
-/** Resolves once a condition holds; the runtime tells of no change, so it is looked at. */
+/** Resolves once a condition holds. The runtime reports no change, so the function polls. */
 async function until(isSo: () => boolean): Promise<void> {
   for (const deadline = performance.now() + 5000; !isSo(); await Bun.sleep(5)) {
     if (performance.now() > deadline) throw new Error('not within 5 s');
   }
 }
 
-test('events are framed, ids and comments included, and the stream ends', async () => {
+test('events are framed, with ids and comments, and the stream ends', async () => {
   await using server = serve([
     sseRoute(async function* () {
       yield { event: 'watch_started', data: { a: 'line\nbreak' } };
@@ -85,7 +86,7 @@ test('events are framed, ids and comments included, and the stream ends', async 
   expect(server.streams.count).toBe(0);
 });
 
-test('a client that does not read stops the producer, and its going ends it', async () => {
+test('a client that does not read stops the producer, and its disconnect ends the producer', async () => {
   let produced = 0;
   let hasEnded = false;
   await using server = serve([
@@ -113,7 +114,7 @@ test('a client that does not read stops the producer, and its going ends it', as
   await until(() => hasEnded && server.streams.count === 0);
 });
 
-test('PROMISE-6 a reader of events and a socket that stall delay no other reader of either', async () => {
+test('PROMISE-6 an event reader and a socket that stall do not delay any other reader', async () => {
   const events = 2000;
   const burst = 'z'.repeat(megabyte);
   await using server = serve([
@@ -156,7 +157,7 @@ test('PROMISE-6 a reader of events and a socket that stall delay no other reader
   for (const socket of stalled) socket.destroy();
 });
 
-test('a HEAD has the headers of the answer, and begins or holds nothing', async () => {
+test('a HEAD has the headers of the GET, and starts nothing', async () => {
   let begun = 0;
   let cancelled = 0;
   const file = new ReadableStream({
@@ -186,7 +187,7 @@ test('a HEAD has the headers of the answer, and begins or holds nothing', async 
   expect([fileHead.status, fileHead.headers.get('content-type'), cancelled]).toEqual([200, 'text/plain', 1]);
 });
 
-test('a socket tells how much the client has not taken, and when it has', async () => {
+test('a socket reports how many bytes the client has not taken, and when the backlog is gone', async () => {
   let socket: Socket | null = null;
   let drained = 0;
   await using server = serve([
@@ -217,7 +218,7 @@ test('a socket tells how much the client has not taken, and when it has', async 
   await until(() => socket === null);
 });
 
-test('text and bytes pass both ways, a close is told once, and svc.v2 is the protocol selected', async () => {
+test('text and bytes pass both ways, a close is reported once, and svc.v2 is the selected protocol', async () => {
   const closes: number[] = [];
   await using server = serve([
     socketRoute({
@@ -247,7 +248,7 @@ test('text and bytes pass both ways, a close is told once, and svc.v2 is the pro
   expect(closes).toEqual([4000]);
 });
 
-/** What a client sees of a socket that sends these messages once it is open. */
+/** The events that a client sees from a socket, after it sends these messages once the socket is open. */
 async function visit(url: string, messages: readonly string[] = []) {
   const client = new WebSocket(`${url.replace('http', 'ws')}/socket`);
   const seen: unknown[] = [];
@@ -259,7 +260,7 @@ async function visit(url: string, messages: readonly string[] = []) {
   return { seen, code, reason };
 }
 
-test('a socket may be closed as it opens: what was sent arrives, and the end is told once', async () => {
+test('a socket may close as it opens: sent messages arrive, and the close is reported once', async () => {
   const calls: unknown[] = [];
   await using server = serve([
     socketRoute({
@@ -295,7 +296,7 @@ test('no message reaches a socket that its handler has closed', async () => {
   expect(messages).toEqual(['a']);
 });
 
-test('what the handler of a socket throws is logged and closes that socket alone', async () => {
+test('an error in a socket handler is logged and closes only that socket', async () => {
   const closes: number[] = [];
   for (const place of ['open', 'message', 'close']) {
     const fail = (here: string) => {
@@ -327,7 +328,7 @@ test('what the handler of a socket throws is logged and closes that socket alone
   expect(closes).toEqual([1011, 1011, 4000]);
 });
 
-test('a key in the URL is taken out of it, and the rest of the request is whole', async () => {
+test('a key in the URL is removed, and the rest of the request stays', async () => {
   let hasGone = false;
   await using server = serve(
     [
@@ -412,13 +413,13 @@ test('the key can be offered as a subprotocol, beside svc.v2 and never alone', a
   expect(server.log.join('').includes('secret')).toBe(false);
 });
 
-test('a plain request to a socket route is told to upgrade', async () => {
+test('a plain request to a socket route is answered with 426', async () => {
   await using server = serve([socketRoute({ open() {}, message() {}, close() {} })]);
 
   expect((await fetch(`${server.url}/socket`)).status).toBe(426);
 });
 
-test('a socket may be silent for longer than a connection may be idle', async () => {
+test('a socket may be silent for longer than the idle timeout of a connection', async () => {
   await using server = serve([
     socketRoute({ open() {}, message: (socket, message) => socket.send(message), close() {} }),
   ]);
@@ -433,4 +434,4 @@ test('a socket may be silent for longer than a connection may be idle', async ()
 
   expect(await answer).toBe('still here');
   client.close();
-}, 20_000);
+});

@@ -1,9 +1,10 @@
-/** Opens the HTTP port: hands Web requests to the program, and WebSockets to their handlers. */
+/** Opens the HTTP port: passes Web requests to the program and WebSockets to their handlers. */
 import type { Server, ServerWebSocket } from 'bun';
 import { Notifier } from '../kit/notifier.ts';
 import { SharedPort } from './shared-port.ts';
+import { unsentBytes } from './unsent-bytes.ts';
 
-/** A WebSocket without a trace of the runtime. */
+/** A WebSocket without types of the runtime. */
 export interface ServerSocket {
   send(message: string | Uint8Array): boolean;
   readonly bufferedBytes: number;
@@ -20,17 +21,19 @@ export interface ServerSocketHandler {
   refused?(): void;
 }
 
-/** What the program answers to take a connection over. */
+/** The program's answer when it takes over the connection. */
 export interface Upgrade {
   readonly handler: ServerSocketHandler;
 }
 
-/** The idle limit of a connection: what is lifted for one request stays so until it is restored. */
+/** The idle limit of a connection. A lifted limit stays lifted until it is restored. */
 export interface IdleLimit {
   lift(): void;
   restore(): void;
-  /** False when the answer is complete, or the client has gone: the runtime tells of neither. */
+  /** False when the answer is complete or the client has gone; the runtime reports neither. */
   isOpen(): boolean;
+  /** Bytes that the system still has to send on the connection. */
+  unsentBytes(): number;
 }
 
 export type Fetch = (request: Request, idleLimit: IdleLimit) => Promise<Response | Upgrade>;
@@ -38,7 +41,7 @@ export type Fetch = (request: Request, idleLimit: IdleLimit) => Promise<Response
 export interface ListenSettings {
   readonly hostname: string;
   readonly port: number;
-  /** Of a connection without an open request: 1 to 255. The runtime looks every 4 s. */
+  /** For a connection without an open request: 1 to 255. The runtime checks every 4 s. */
   readonly idleSeconds: number;
   /** The subprotocol that is selected when a client offers it. */
   readonly socketProtocol: string;
@@ -46,20 +49,20 @@ export interface ListenSettings {
 
 export interface Listener {
   readonly port: number;
-  /** Refuses new connections, lets open requests end for so long, then drops what is left. */
+  /** Refuses new connections, waits up to `withinMs` for open requests, then drops the rest. */
   stop(withinMs: number): Promise<void>;
-  /** Lets another daemon listen on the port too; what it cannot share it gives up. */
+  /** Lets another daemon listen on the port too. A port that cannot be shared is released. */
   share(): Promise<void>;
-  /** Takes that back. */
+  /** Ends the sharing. */
   unshare(): void;
-  /** The other daemon gets every new connection: resolves when the last one of this daemon is over. */
+  /** Resolves when the last connection of this daemon has ended; new ones go to the other daemon. */
   seeOff(): Promise<void>;
 }
 
-/** Far above every body that a route takes, so that refusing one is the program's, in its envelope. */
+/** Far above every body that a route accepts, so that the program refuses large bodies itself, in its envelope. */
 const maxBodyBytes = 2 ** 40;
 const maxSocketMessageBytes = 16 * 1024 * 1024;
-/** A producer that does not look at `bufferedBytes` is stopped here. */
+/** The connection of a producer that ignores `bufferedBytes` is closed at this size. */
 const maxSocketBufferBytes = 64 * 1024 * 1024;
 const pendingLookMs = 5;
 const aloneWithinMs = 3000;
@@ -67,17 +70,17 @@ const aloneLookMs = 50;
 /** For a client that was about to connect: its last packet may come from far away. */
 const lastArrivalMs = 1000;
 const leavingLookMs = 100;
-/** For a client to take the end of what it was sent. */
+/** For a client to receive the end of what was sent to it. */
 const closeWithinMs = 10_000;
 const bindRetryMs = 2;
 const bindWithinMs = 3000;
 
-/** Throws an Error with one clear line when the port cannot be had. */
+/** Throws an Error with one clear line when the port cannot be opened. */
 export function listen(settings: ListenSettings, fetch: Fetch): Listener {
   return listenerOf(bind(settings, fetch, false), settings.port);
 }
 
-/** The same on a port that another daemon shares; from then on every new connection comes here. */
+/** Like `listen`, on a port that another daemon shares. From then on this daemon receives every new connection. */
 export async function listenBeside(settings: ListenSettings, fetch: Fetch): Promise<Listener> {
   const listener = listenerOf(await bindBeside(settings, fetch), settings.port);
   SharedPort.find(listener.port)?.takeConnections();
@@ -100,7 +103,7 @@ function listenerOf(server: Server<Connection>, wantedPort: number): Listener {
   };
 }
 
-/** Where nothing can be shared, the other daemon gives the port up: a moment later it is free. */
+/** If the port cannot be shared, the other daemon releases it, so the port is free a moment later. */
 async function bindBeside(settings: ListenSettings, fetch: Fetch): Promise<Server<Connection>> {
   const deadline = performance.now() + bindWithinMs;
   for (;;) {
@@ -113,13 +116,13 @@ async function bindBeside(settings: ListenSettings, fetch: Fetch): Promise<Serve
   }
 }
 
-/** Two share a port, not three: the filter of a newcomer counts on its place. */
+/** Waits for an earlier daemon to leave: the filter of a new daemon assumes exactly two listeners. */
 async function alone(shared: SharedPort | null): Promise<void> {
   const deadline = performance.now() + aloneWithinMs;
   while (shared && shared.listeners() > 1 && performance.now() < deadline) await Bun.sleep(aloneLookMs);
 }
 
-/** Its connections are those of clients that have not come back since: each is told to close with its next answer. */
+/** Remaining connections belong to clients that have not sent a request since. Each is closed with its next answer. */
 async function seeOff(server: Server<Connection>, shared: SharedPort | null): Promise<void> {
   await Bun.sleep(lastArrivalMs);
   while (shared && shared.waiting() > 0) await Bun.sleep(pendingLookMs);
@@ -128,7 +131,7 @@ async function seeOff(server: Server<Connection>, shared: SharedPort | null): Pr
   while (isBusy()) await Bun.sleep(leavingLookMs);
 }
 
-/** The runtime tells of no request that ends, so that its count has to be looked at. */
+/** The runtime does not report the end of a request, so this function polls the count. */
 async function stop(server: Server<Connection>, withinMs: number): Promise<void> {
   const deadline = performance.now() + withinMs;
   void server.stop(false);
@@ -152,12 +155,15 @@ function bind(settings: ListenSettings, fetch: Fetch, reusePort: boolean): Serve
           lift: () => server.timeout(request, 0),
           restore: () => server.timeout(request, idleSeconds),
           isOpen: () => server.requestIP(request) !== null,
+          unsentBytes: () => unsentBytes(server.port ?? port, server.requestIP(request)?.port ?? 0),
         });
         if (result instanceof Response) return result;
         const isOffered = (request.headers.get('sec-websocket-protocol') ?? '').split(/, */).includes(socketProtocol);
-        const headers = isOffered ? { 'sec-websocket-protocol': socketProtocol } : undefined;
+        // Without this header the runtime selects the first protocol that the client offers; an empty value selects
+        // none.
+        const headers = { 'sec-websocket-protocol': isOffered ? socketProtocol : '' };
         const data = new Connection(result.handler);
-        if (server.upgrade(request, { data, ...(headers ? { headers } : {}) })) return undefined;
+        if (server.upgrade(request, { data, headers })) return undefined;
         result.handler.refused?.();
         return new Response('this route is a WebSocket', { status: 426, headers: { upgrade: 'websocket' } });
       },
@@ -165,7 +171,7 @@ function bind(settings: ListenSettings, fetch: Fetch, reusePort: boolean): Serve
         maxPayloadLength: maxSocketMessageBytes,
         backpressureLimit: maxSocketBufferBytes,
         closeOnBackpressureLimit: true,
-        idleTimeout: 0, // Handlers ping, and end what does not answer.
+        idleTimeout: 0, // Handlers send pings and close connections that do not answer.
         open: (socket) => socket.data.open(socket),
         message: (socket, message) => socket.data.message(message),
         pong: (socket, payload) => socket.data.pong(payload.toString()),
@@ -192,7 +198,7 @@ class Connection implements ServerSocket {
   }
 
   send(message: string | Uint8Array): boolean {
-    // -1 is "queued", 0 is "not sent".
+    // -1 means queued, 0 means not sent.
     return this.#socket !== null && this.#socket.send(message) !== 0;
   }
 
@@ -210,7 +216,7 @@ class Connection implements ServerSocket {
   }
 
   message(message: string | Buffer): void {
-    if (!this.#socket) return; // It came while the socket was being closed.
+    if (!this.#socket) return; // The message arrived while the socket was being closed.
     this.handler.message(this, message);
   }
 
@@ -222,7 +228,7 @@ class Connection implements ServerSocket {
     this.#drains.notify();
   }
 
-  /** Called by the handler with two arguments, and by the runtime when the other side has gone. */
+  /** Called by the handler, and by the runtime when the peer has gone. */
   close(code: number, reason: string): void {
     const socket = this.#socket;
     clearTimeout(this.#ending);
@@ -233,7 +239,7 @@ class Connection implements ServerSocket {
     this.handler.close(this, code, reason);
   }
 
-  /** Whoever reads nothing any more would hold the connection for ever. */
+  /** A client that stops reading would otherwise hold the connection forever. */
   #end(socket: ServerWebSocket<Connection>, code: number, reason: string): void {
     socket.close(code, reason);
     this.#ending = setTimeout(() => socket.terminate(), closeWithinMs);

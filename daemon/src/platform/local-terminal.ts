@@ -1,11 +1,11 @@
-/** The terminal that this very process was started at: made raw, put back, and asked for its size. */
+/** The terminal of this process: makes it raw, restores it and reads its size. */
 import { dlopen, ptr } from 'bun:ffi';
 import { isatty } from 'node:tty';
 import { once } from '../kit/once.ts';
 
-/** More than a termios(3) has on any architecture. */
+/** Larger than a termios(3) on any architecture. */
 const settingsBytes = 256;
-const atOnce = 0; // TCSANOW, tcsetattr(3): output that nobody reads is not waited for
+const atOnce = 0; // TCSANOW, tcsetattr(3): does not wait for output that no program reads
 const askSize = 0x5413; // TIOCGWINSZ, ioctl_tty(2)
 
 const library = once(() => {
@@ -21,7 +21,7 @@ const library = once(() => {
 export const localTerminal = {
   isTerminal: (descriptor: number): boolean => isatty(descriptor),
 
-  /** null where it has none. */
+  /** null when the terminal has no size. */
   size(descriptor: number): { readonly cols: number; readonly rows: number } | null {
     const size = new Uint16Array(4);
     if (library().ioctl(descriptor, askSize, ptr(size)) !== 0) return null;
@@ -30,8 +30,9 @@ export const localTerminal = {
   },
 
   /**
-   * Every byte comes and goes as it is. The runtime's own raw mode is none: it goes on to make CR LF of each LF that is
-   * written, which moves the cursor of full-screen programs. Answers what puts the terminal back as it was.
+   * Makes every byte pass unchanged, and returns a function that restores the terminal.
+   * The runtime's own raw mode does not suffice: it still turns each written LF into CR LF, which moves the cursor of
+   * full-screen programs.
    */
   makeRaw(descriptor: number): () => void {
     const [before, raw] = [Buffer.alloc(settingsBytes), Buffer.alloc(settingsBytes)];

@@ -1,31 +1,31 @@
-/** What becomes of the log when nobody reads it. */
+/** The fate of log lines when no process reads the log. */
 import { Writable } from 'node:stream';
 import { expect, test } from 'bun:test';
 import { logOutput } from './log-output.ts';
 
 const line = `${'x'.repeat(1023)}\n`;
 
-test('a reader that stalls is owed a mebibyte, and told of what was dropped beyond it', () => {
-  const heard: string[] = [];
-  let goOn = () => {};
+test('a stalled reader has a backlog of one mebibyte, and learns how much was dropped beyond it', () => {
+  const received: string[] = [];
+  let resume = () => {};
   const stream = new Writable({
     decodeStrings: false,
     write(chunk: string, _encoding, done) {
-      heard.push(chunk);
-      goOn = done;
+      received.push(chunk);
+      resume = done;
     },
   });
   const write = logOutput(stream);
   for (let n = 0; n < 2000; n++) write(line);
-  while (stream.writableLength > 0) goOn();
-  expect(heard.length).toBe(1025);
+  while (stream.writableLength > 0) resume();
+  expect(received.length).toBe(1025);
   write('again\n');
-  while (stream.writableLength > 0) goOn();
-  expect(JSON.parse(heard.at(-2) ?? '')).toMatchObject({ level: 'warn', lines: 975 });
-  expect(heard.at(-1)).toBe('again\n');
+  while (stream.writableLength > 0) resume();
+  expect(JSON.parse(received.at(-2) ?? '')).toMatchObject({ level: 'warn', lines: 975 });
+  expect(received.at(-1)).toBe('again\n');
 });
 
-test('a reader that has gone ends the log, and nothing else', async () => {
+test('a reader that disconnects ends only the log', async () => {
   const stream = new Writable({
     write(_chunk, _encoding, done) {
       done(new Error('EPIPE'));

@@ -1,14 +1,14 @@
-/** Where log lines go: a reader that stalls costs lines past a bound, and one that has gone costs nothing else. */
+/** Writes log lines without blocking: a stalled reader costs lines past a bound, a closed reader costs nothing. */
 import type { Writable } from 'node:stream';
 
-/** Lines that wait for the reader; past it they are counted and dropped. */
+/** Bytes that may wait for the reader; further lines are counted and dropped. */
 const maxWaitingBytes = 1024 * 1024;
 
 export function logOutput(stream: Writable): (line: string) => void {
   let isGone = false;
   let dropped = 0;
   stream.on('error', () => {
-    isGone = true; // Nobody reads the log any more; the daemon serves all the same.
+    isGone = true; // No process reads the log any more; the daemon serves all the same.
   });
   return (line) => {
     if (isGone) return;
@@ -23,6 +23,6 @@ export function logOutput(stream: Writable): (line: string) => void {
 }
 
 function droppedLine(lines: number): string {
-  const message = 'log lines were dropped, because nobody read them';
+  const message = 'log lines were dropped, because no reader kept up';
   return `${JSON.stringify({ at: new Date().toISOString(), level: 'warn', message, lines })}\n`;
 }

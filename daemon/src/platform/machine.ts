@@ -1,4 +1,4 @@
-/** Facts of the machine, read from where the system tells them, at the moment they are asked for. */
+/** Reads facts about the machine from the system at the moment of the request. */
 import { readFileSync, readlinkSync, statSync } from 'node:fs';
 import { hostname, machine, release, type as systemName } from 'node:os';
 
@@ -12,7 +12,7 @@ export interface Machine {
   /** `x86_64`, `aarch64`. */
   readonly arch: string;
   readonly timezone: string;
-  /** TCP ports that something listens on in this network namespace, in order. */
+  /** TCP ports with a listener in this network namespace, in ascending order. */
   readonly listeningPorts: readonly number[];
 }
 
@@ -31,18 +31,18 @@ export function readMachine(environment: Readonly<Record<string, string | undefi
   };
 }
 
-/** Changes when the file does: what was learned of a program holds while its stamp stays. Null when it is gone. */
+/** Changes when the file changes, so facts about a program stay valid with the stamp. Null without the file. */
 export function fileStamp(path: string): string | null {
   const status = statSync(path, { throwIfNoEntry: false, bigint: true });
   return status ? `${status.dev} ${status.ino} ${status.size} ${status.mtimeNs}` : null;
 }
 
-/** When it was changed last, in nanoseconds as text; null when it is not there, or not ours to look at. */
+/** The modification time in nanoseconds, as text; null when the file is missing or the daemon may not access it. */
 export function modifiedNs(path: string): string | null {
   try {
     return statSync(path, { throwIfNoEntry: false, bigint: true })?.mtimeNs.toString() ?? null;
   } catch {
-    return null; // A directory above it lets this account not pass.
+    return null; // The daemon may not search a parent directory.
   }
 }
 
@@ -50,7 +50,7 @@ function zoneOfLocaltime(): string | null {
   try {
     return /\/zoneinfo\/(.+)$/.exec(readlinkSync('/etc/localtime'))?.[1] ?? null;
   } catch {
-    return null; // Absent, or a copy that has lost its name.
+    return null; // Absent, or a copy instead of a symbolic link, which does not carry the name.
   }
 }
 
@@ -67,6 +67,6 @@ function readText(path: string): string {
   try {
     return readFileSync(path, 'utf8');
   } catch {
-    return ''; // Not on this system; the caller says so in its own words.
+    return ''; // Not on this system; the caller falls back to another value.
   }
 }

@@ -1,6 +1,6 @@
-/** The media type that the extension of a name stands for. */
+/** Maps the extension of a file name to a media type. */
 
-/** `application/octet-stream` for what is not known. */
+/** `application/octet-stream` for an unknown extension. */
 export function mimeOf(path: string): string {
   return Bun.file(path).type;
 }

@@ -1,9 +1,9 @@
-/** Nothing is lost although the library is loaded late, and labels stay few. */
+/** No sample is lost although the library is loaded late, and labels stay few. */
 import { expect, test } from 'bun:test';
 import { Metrics } from './metrics.ts';
 import { zombies } from './process-gauges.ts';
 
-test('what happened before the first scrape is counted, and what comes after', async () => {
+test('events before the first scrape and after it are counted', async () => {
   const metrics = new Metrics([{ name: 'rooms', help: 'Rooms.', read: async () => 3 }]);
   const request = { method: 'GET', route: '/health', status: 200, ms: 20 };
   metrics.observeRequest(request);
@@ -21,14 +21,14 @@ test('what happened before the first scrape is counted, and what comes after', a
   expect(text).toContain('rooms 3');
 });
 
-test('a method that nobody knows is no label of its own', async () => {
+test('an unknown method gets no label of its own', async () => {
   const metrics = new Metrics([]);
   for (const method of ['BREW', 'WHEN']) metrics.observeRequest({ method, route: 'unmatched', status: 404, ms: 1 });
 
   expect((await metrics.render()).text).toContain('{method="other",route="unmatched",status="404"} 2');
 });
 
-test('a value that only grows is a counter, told anew each time', async () => {
+test('a monotonic value is a counter, read at each scrape', async () => {
   let seconds = 1;
   const metrics = new Metrics([{ name: 'work_seconds_total', help: 'Work.', read: () => seconds }]);
 
@@ -38,7 +38,7 @@ test('a value that only grows is a counter, told anew each time', async () => {
 });
 
 test('a child that ended and was not reaped is counted', async () => {
-  // The shell leaves a child behind when it becomes another program, which waits for nobody.
+  // The shell starts a child, then becomes another program, which does not reap it.
   const parent = Bun.spawn(['sh', '-c', 'true & exec cat'], { stdin: 'pipe' });
   const deadline = performance.now() + 5000;
   while (zombies([parent.pid]) === 0 && performance.now() < deadline) await Bun.sleep(5);

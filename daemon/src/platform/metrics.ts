@@ -1,9 +1,9 @@
-/** Counts requests and commands, and renders them with the gauges for Prometheus. */
+/** Counts requests, commands and calls of tools, and renders them with the gauges for Prometheus. */
 import type { Counter, Histogram, Registry } from 'prom-client';
 
 export interface RequestSample {
   readonly method: string;
-  /** The template of the route; one label for all that match none. */
+  /** The template of the route; one common label for requests that match no route. */
   readonly route: string;
   readonly status: number;
   readonly ms: number;
@@ -14,7 +14,14 @@ export interface CommandSample {
   readonly seconds: number;
 }
 
-/** A value that is looked up when somebody asks; a counter when its name ends in `_total`. */
+export interface ToolSample {
+  /** The name of a built-in tool; one common label for the tools of other servers. */
+  readonly tool: string;
+  readonly outcome: string;
+  readonly ms: number;
+}
+
+/** A value that is read when a client scrapes the metrics; a counter when its name ends in `_total`. */
 export interface GaugeSource {
   readonly name: string;
   readonly help: string;
@@ -26,15 +33,15 @@ export interface Exposition {
   readonly text: string;
 }
 
-type Sample = { readonly request: RequestSample } | { readonly command: CommandSample };
+type Sample = { readonly request: RequestSample } | { readonly command: CommandSample } | { readonly tool: ToolSample };
 
-/** Samples that wait for the library; past them it is loaded although nobody has scraped yet. */
+/** Samples buffered before the library is loaded. At this number it is loaded even without a scrape. */
 const waitingSamples = 4096;
 const requestSeconds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
 const commandSeconds = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 1800, 3600];
 const knownMethods = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
 
-/** The library costs six megabytes: it is loaded with the first scrape, and what happened before is told to it then. */
+/** Loads the library, six megabytes, at the first scrape. Earlier samples are recorded then. */
 export class Metrics {
   #waiting: Sample[] = [];
   #instruments: Instruments | null = null;
@@ -43,12 +50,16 @@ export class Metrics {
   constructor(private readonly gauges: readonly GaugeSource[]) {}
 
   observeRequest({ method, route, status, ms }: RequestSample): void {
-    // Whatever else a client writes there is not ours to remember.
+    // Arbitrary method names would add labels without bound.
     this.#take({ request: { method: knownMethods.has(method) ? method : 'other', route, status, ms } });
   }
 
   observeCommand(command: CommandSample): void {
     this.#take({ command });
+  }
+
+  observeTool(tool: ToolSample): void {
+    this.#take({ tool });
   }
 
   async render(): Promise<Exposition> {
@@ -77,6 +88,8 @@ interface Instruments {
   readonly requestSeconds: Histogram<'method' | 'route'>;
   readonly commands: Counter<'status'>;
   readonly commandSeconds: Histogram;
+  readonly tools: Counter<'tool' | 'outcome'>;
+  readonly toolSeconds: Histogram<'tool'>;
 }
 
 function record(instruments: Instruments, sample: Sample): void {
@@ -84,6 +97,10 @@ function record(instruments: Instruments, sample: Sample): void {
     const { method, route, status, ms } = sample.request;
     instruments.requests.inc({ method, route, status });
     instruments.requestSeconds.observe({ method, route }, ms / 1000);
+  } else if ('tool' in sample) {
+    const { tool, outcome, ms } = sample.tool;
+    instruments.tools.inc({ tool, outcome });
+    instruments.toolSeconds.observe({ tool }, ms / 1000);
   } else {
     instruments.commands.inc({ status: sample.command.status });
     instruments.commandSeconds.observe(sample.command.seconds);
@@ -146,6 +163,19 @@ async function makeInstruments(gauges: readonly GaugeSource[]): Promise<Instrume
     commandSeconds: new Histogram({
       name: 'command_exec_duration_seconds',
       help: 'Time from the start of a command to its end.',
+      buckets: commandSeconds,
+      registers,
+    }),
+    tools: new Counter({
+      name: 'mcp_tool_calls_total',
+      help: 'Calls of MCP tools, by how they ended.',
+      labelNames: ['tool', 'outcome'],
+      registers,
+    }),
+    toolSeconds: new Histogram({
+      name: 'mcp_tool_duration_seconds',
+      help: 'Time until the answer of an MCP tool was complete.',
+      labelNames: ['tool'],
       buckets: commandSeconds,
       registers,
     }),

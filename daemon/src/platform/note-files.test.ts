@@ -1,4 +1,4 @@
-/** Small values in files that are written over: the last one is read, and nothing of those before it. */
+/** Small values in files that are overwritten: only the last value is read, with no remains of earlier ones. */
 import { expect, test } from 'bun:test';
 import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { NoteFiles } from './note-files.ts';
 
 function makeNotes() {
-  const directory = mkdtempSync(join(tmpdir(), 'sandboxd-notes-'));
+  const directory = mkdtempSync(join(tmpdir(), 'boxkeep-notes-'));
   const faults: unknown[] = [];
   const notes = new NoteFiles<{ readonly text: string }>(join(directory, 'notes'), (_, error) => faults.push(error));
   return {
@@ -17,7 +17,7 @@ function makeNotes() {
   };
 }
 
-test('the value that was saved last is read, whatever the sizes of those before it', () => {
+test('the last saved value is read, whatever the sizes of the earlier ones', () => {
   using made = makeNotes();
   const { notes, path } = made;
   expect(notes.load('key')).toBeNull();
@@ -30,7 +30,7 @@ test('the value that was saved last is read, whatever the sizes of those before 
   expect(made.faults).toEqual([]);
 });
 
-test('a value that was cleared or removed is gone, its text too, and another one can follow', () => {
+test('a cleared or removed value is gone, with its text, and another value can follow', () => {
   using made = makeNotes();
   const { notes, path } = made;
   for (const text of ['secret', 'secret'.repeat(1000)]) {
@@ -48,7 +48,7 @@ test('a value that was cleared or removed is gone, its text too, and another one
   expect(made.faults).toEqual([]);
 });
 
-test('a value that was cut off is none, and is told of', () => {
+test('a truncated value reads as none, and is reported', () => {
   using made = makeNotes();
   made.notes.save('key', { text: 'whole' });
   writeFileSync(made.path, '{"text": "who');

@@ -1,12 +1,12 @@
 /**
- * Small values, a file each, that have to outlive the daemon and not the machine: nothing waits for a disk. A file is
- * written over where it is: to make a new one for each value is to wait for the journal of the file system, again and
- * again, while somebody else writes.
+ * Small values, one file each, that outlive the daemon but not a crash of the machine, so nothing is synced.
+ * Files are overwritten in place. A new file for each value would wait for the journal of the file system whenever
+ * other processes write.
  */
 import { closeSync, fstatSync, mkdirSync, openSync, readFileSync, rmSync, writeSync } from 'node:fs';
 
-/** A file that is larger is made anew. */
-const mostKeptBytes = 4096;
+/** A larger file is replaced, not overwritten. */
+const maxKeptBytes = 4096;
 const blank = 0x20;
 const newline = 0x0a;
 
@@ -16,7 +16,7 @@ export class NoteFiles<T> {
     private readonly onFault: (path: string, error: unknown) => void,
   ) {}
 
-  /** Null when there is none, or none that can be read. The key is a file name. */
+  /** Null when no value, or no readable value, exists. The key is a file name. */
   load(key: string): T | null {
     try {
       const text = readFileSync(this.#path(key), 'utf8');
@@ -27,15 +27,19 @@ export class NoteFiles<T> {
     }
   }
 
-  /** Throws the system's error; no value can be read then. */
+  /** Throws the system's error; then no value can be read. */
   save(key: string, value: T): void {
-    const bytes = Buffer.from(JSON.stringify(value));
-    if (!this.#writeOver(key, bytes)) this.#make(key, bytes);
+    this.saveJson(key, [Buffer.from(JSON.stringify(value))]);
   }
 
-  /** There is no value any more, and there is soon to be another one. */
+  /** As `save`, for the pieces of a value that is already encoded. */
+  saveJson(key: string, pieces: readonly Uint8Array[]): void {
+    if (!this.#writeOver(key, pieces)) this.#make(key, pieces);
+  }
+
+  /** Removes the value but keeps the file, because another value follows soon. */
   clear(key: string): void {
-    if (!this.#writeOver(key, Buffer.alloc(0))) this.remove(key);
+    if (!this.#writeOver(key, [])) this.remove(key);
   }
 
   remove(key: string): void {
@@ -46,13 +50,14 @@ export class NoteFiles<T> {
     return `${this.directory}/${key}`;
   }
 
-  /** Blanks take the place of what is left of the old value. False where a file has to be made. */
-  #writeOver(key: string, bytes: Uint8Array): boolean {
+  /** Fills the rest of the old value with blanks. False when a new file is needed. */
+  #writeOver(key: string, pieces: readonly Uint8Array[]): boolean {
     const descriptor = openIfPresent(this.#path(key));
     if (descriptor === null) return false;
     try {
       const { size } = fstatSync(descriptor);
-      if (size > mostKeptBytes) return false;
+      if (size > maxKeptBytes || lengthOf(pieces) > maxKeptBytes) return false;
+      const bytes = Buffer.concat(pieces);
       const whole = Buffer.alloc(Math.max(size, bytes.length + 1), blank);
       whole.set(bytes);
       whole[whole.length - 1] = newline;
@@ -63,12 +68,12 @@ export class NoteFiles<T> {
     }
   }
 
-  #make(key: string, bytes: Uint8Array): void {
+  #make(key: string, pieces: readonly Uint8Array[]): void {
     mkdirSync(this.directory, { recursive: true, mode: 0o700 });
     this.remove(key);
     const descriptor = openSync(this.#path(key), 'wx', 0o600);
     try {
-      writeWhole(descriptor, bytes);
+      for (const piece of pieces) writeWhole(descriptor, piece);
     } finally {
       closeSync(descriptor);
     }
@@ -84,7 +89,11 @@ function openIfPresent(path: string): number | null {
   }
 }
 
-/** A file system takes all that it has room for at once. */
+/** Writes behind what was written last until all bytes are written; a full file system may accept only a part of them. */
 function writeWhole(descriptor: number, bytes: Uint8Array): void {
-  for (let at = 0; at < bytes.length;) at += writeSync(descriptor, bytes, at, bytes.length - at, at);
+  for (let at = 0; at < bytes.length;) at += writeSync(descriptor, bytes, at, bytes.length - at);
+}
+
+function lengthOf(pieces: readonly Uint8Array[]): number {
+  return pieces.reduce((sum, { length }) => sum + length, 0);
 }

@@ -1,14 +1,15 @@
-/** A daemon understands a keeper that is older than itself: one that was there before an upgrade. */
+/** A daemon works with a keeper that is older than itself, from before an upgrade. */
 import { afterAll, expect, test } from 'bun:test';
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Ownership } from '../kit/ownership.ts';
 import { knowsFrame, toKeeper } from './keeper-protocol.ts';
 import { KeeperSpawn, type SpawnRequest } from './spawn.ts';
 
 const native = join(import.meta.dirname, '../../../native');
-const directory = mkdtempSync(join(tmpdir(), 'sandboxd-older-keeper-'));
+const directory = mkdtempSync(join(tmpdir(), 'boxkeep-older-keeper-'));
 const inits: Bun.Subprocess[] = [];
 afterAll(async () => {
   for (const init of inits) init.kill('SIGTERM');
@@ -16,7 +17,7 @@ afterAll(async () => {
   rmSync(directory, { recursive: true, force: true });
 });
 
-/** init and keepers as version 1 of the protocol had them: the frame CAP is none of theirs. */
+/** Builds init and the keeper with version 1 of the protocol, which has no CAP frame. */
 function buildOlder(): string {
   const built = spawnSync('node', [join(native, 'build.mjs'), '--keeper-version=1'], { encoding: 'utf8' });
   if (built.status !== 0) throw new Error(built.stderr);
@@ -35,7 +36,8 @@ async function startInit(runtime: string) {
 }
 
 const request: SpawnRequest = {
-  note: '{}',
+  plane: 'commands',
+  note: {},
   input: null,
   argv: ['/bin/sh', '-c', 'echo first; read line; echo "$line"; exit 7'],
   env: { PATH: '/usr/bin:/bin' },
@@ -50,16 +52,16 @@ const request: SpawnRequest = {
   limits: [],
 };
 
-test('every frame but CAP and FOLLOW is as old as the protocol', () => {
+test('every frame except CAP and FOLLOW is as old as the protocol', () => {
   const unknown = Object.values(toKeeper).filter((type) => !knowsFrame(1, type));
   expect(unknown).toEqual([toKeeper.cap, toKeeper.follow]);
 });
 
-test('a keeper of version 1 is not sent what it does not know, and serves on', async () => {
+test('a keeper of version 1 receives no frames that it does not know, and keeps working', async () => {
   const runtime = join(directory, 'runtime');
   const init = await startInit(runtime);
   const faults: string[] = [];
-  using spawn = new KeeperSpawn(runtime, (name) => faults.push(name));
+  using spawn = new KeeperSpawn(runtime, new Ownership(), (name) => faults.push(name));
   const child = await spawn.start(request);
   child.cap(512);
   expect(await child.signal(0, 'leader')).toEqual({ processes: 1, errno: 0 });

@@ -1,8 +1,8 @@
-/** Gauges of the daemon's own process, of its children and of what it keeps on disk. */
+/** Gauges of the daemon's own process, its children and its data on disk. */
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import type { GaugeSource } from './metrics.ts';
 
-/** The names that Prometheus clients agree on, then ours. */
+/** The names that Prometheus clients share, then the daemon's own. */
 export function processGauges(runtimeDirectory: string): GaugeSource[] {
   return [
     { name: 'process_resident_memory_bytes', help: 'Resident memory.', read: () => process.memoryUsage.rss() },
@@ -13,14 +13,14 @@ export function processGauges(runtimeDirectory: string): GaugeSource[] {
       help: 'When the process started, in seconds since 1970.',
       read: () => Date.now() / 1000 - process.uptime(),
     },
-    { name: 'sandboxd_event_loop_lag_seconds', help: 'How late the event loop is now.', read: eventLoopLag },
+    { name: 'boxkeep_event_loop_lag_seconds', help: 'How late the event loop is now.', read: eventLoopLag },
     {
-      name: 'sandboxd_zombie_processes',
+      name: 'boxkeep_zombie_processes',
       help: 'Children of init and of the daemon that ended and were not reaped.',
       read: () => zombies([process.ppid, process.pid]),
     },
     {
-      name: 'sandboxd_retained_log_bytes',
+      name: 'boxkeep_retained_log_bytes',
       help: 'What the output of commands takes on disk.',
       read: () => diskBytes(`${runtimeDirectory}/commands`),
     },
@@ -37,7 +37,7 @@ function eventLoopLag(): Promise<number> {
   return new Promise((resolve) => setImmediate(() => resolve((performance.now() - asked) / 1000)));
 }
 
-/** Children of each thread, as the kernel lists them; zombies stay in the list until they are reaped. */
+/** Counts zombies among the children of each thread; a zombie stays listed until it is reaped. */
 export function zombies(parents: readonly number[]): number {
   const children = parents.flatMap((pid) =>
     list(`/proc/${pid}/task`).flatMap((thread) => read(`/proc/${pid}/task/${thread}/children`).split(' ')),
@@ -45,12 +45,12 @@ export function zombies(parents: readonly number[]): number {
   return children.filter((pid) => pid.trim() !== '' && / Z /.test(afterName(read(`/proc/${pid.trim()}/stat`)))).length;
 }
 
-/** What follows the name of a process, which may hold anything, a parenthesis too. */
+/** The text after the process name, which may contain any character, including a parenthesis. */
 function afterName(stat: string): string {
   return stat.slice(stat.lastIndexOf(')') + 1);
 }
 
-/** Blocks, not lengths: the head of a long log is a hole. */
+/** Counts blocks, not lengths, because the head of a long log is a hole. */
 function diskBytes(directory: string): number {
   const sizes = list(directory).flatMap((name) =>
     ['out', 'err', 'order'].map((file) => statSync(`${directory}/${name}/${file}`, { throwIfNoEntry: false })),
@@ -62,7 +62,7 @@ function list(directory: string): string[] {
   try {
     return readdirSync(directory);
   } catch {
-    return []; // It went while we looked.
+    return []; // The directory was removed meanwhile.
   }
 }
 
@@ -70,6 +70,6 @@ function read(path: string): string {
   try {
     return readFileSync(path, 'utf8');
   } catch {
-    return ''; // It went while we looked.
+    return ''; // The process ended meanwhile.
   }
 }

@@ -1,21 +1,26 @@
-/** What proc(5) tells of processes that the daemon has not started itself. */
+/** Reads from proc(5) the state of processes that the daemon did not start itself. */
 import { readFileSync } from 'node:fs';
 
 export interface ProcessStates {
-  /** Who has not taken notice yet that this process has ended; null while it lives, and once it is gone. */
+  /** The parent that has not reaped this ended process yet; null while the process lives, and once it is gone. */
   readonly unawareParent: (pid: number) => number | null;
-  /** Tells it, once more, that a child of it has ended. */
+  /** Sends SIGCHLD to the parent again. */
   readonly remind: (parent: number) => void;
-  /** null where it cannot be known. */
+  /** The session, setsid(2), that a process belongs to; null once the process is gone. */
+  readonly session: (pid: number) => number | null;
+  /** True when the process has ended or was killed, even if its parent has not reaped it yet. */
+  readonly isDying: (pid: number) => boolean;
+  /** null where the size is unknown. */
   readonly residentBytes: (pid: number) => number | null;
 }
 
 const pageBytes = 4096;
+/** SIGKILL is bit 8 of the hexadecimal mask, which is the lowest bit of the third digit from the end. */
+const pendingKill = /^(?:Sig|Shd)Pnd:\s+[0-9a-f]*[13579bdf][0-9a-f]{2}$/m;
 
 export const processStates: ProcessStates = {
   unawareParent(pid) {
-    const stat = readProc(pid, 'stat');
-    const [state, parent] = stat?.slice(stat.lastIndexOf(')') + 2).split(' ') ?? [];
+    const [state, parent] = statFields(pid) ?? [];
     return state === 'Z' ? Number(parent) : null;
   },
 
@@ -23,8 +28,18 @@ export const processStates: ProcessStates = {
     try {
       process.kill(parent, 'SIGCHLD');
     } catch {
-      // It has ended meanwhile, or belongs to an account that this one may not signal.
+      // The parent has ended, or belongs to an account that the daemon may not signal.
     }
+  },
+
+  session(pid) {
+    const session = statFields(pid)?.[3];
+    return session === undefined ? null : Number(session);
+  },
+
+  isDying(pid) {
+    const status = readProc(pid, 'status');
+    return status === null || /^State:\s+[ZX]/m.test(status) || pendingKill.test(status);
   },
 
   residentBytes(pid) {
@@ -33,10 +48,16 @@ export const processStates: ProcessStates = {
   },
 };
 
+/** The fields of /proc/<pid>/stat after the program name, which may contain any character; null once gone. */
+export function statFields(pid: number): string[] | null {
+  const stat = readProc(pid, 'stat');
+  return stat?.slice(stat.lastIndexOf(')') + 2).split(' ') ?? null;
+}
+
 function readProc(pid: number, file: string): string | null {
   try {
     return readFileSync(`/proc/${pid}/${file}`, 'latin1');
   } catch {
-    return null; // It has ended meanwhile.
+    return null; // The process has ended.
   }
 }

@@ -1,11 +1,11 @@
-/** A program is trusted only where nobody else can have put it, or lead to another one. */
+/** A program is trusted only where no other account can have installed, replaced or redirected it. */
 import { afterAll, expect, test } from 'bun:test';
 import { chmodSync, chownSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { findProgram, findTrustedProgram } from './programs.ts';
 
-/** Not below /tmp, which everybody may write to. */
-const home = mkdtempSync('/var/lib/sandboxd-test-');
+/** Not below /tmp, which is writable for all accounts. */
+const home = mkdtempSync('/var/lib/boxkeep-test-');
 afterAll(() => rmSync(home, { recursive: true, force: true }));
 
 function plant(directory: string): string {

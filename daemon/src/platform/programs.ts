@@ -1,11 +1,11 @@
-/** Looks programs up in a PATH at the moment they are wanted. */
+/** Looks up programs on a PATH at the moment of use. */
 import { accessSync, constants, lstatSync, realpathSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 
-/** The bits of group and others. */
+/** The write bits of group and others. */
 const othersWrite = 0o022;
 
-/** The first executable file of that name; null when there is none. */
+/** The first executable file of that name; null when none exists. */
 export function findProgram(name: string, path: string): string | null {
   for (const directory of path.split(':').filter((entry) => entry.startsWith('/'))) {
     const candidate = `${directory}/${name}`;
@@ -17,24 +17,25 @@ export function findProgram(name: string, path: string): string | null {
 /** A regular file that the daemon's account may run. */
 export function isExecutableFile(path: string): boolean {
   try {
-    // Most directories of a PATH do not have it, and an exception is dear.
+    // Most directories of a PATH do not contain the program, and an exception is expensive.
     if (!statSync(path, { throwIfNoEntry: false })?.isFile()) return false;
     accessSync(path, constants.X_OK);
     return true;
   } catch {
-    return false; // It is not ours to run, or even to look at.
+    return false; // The daemon's account may not run the file, or not access it at all.
   }
 }
 
 /**
- * The first program of that name on PATH that nobody but root, or the daemon's own account, can have put there or can
- * change: it may run with the privileges of the daemon. Its path has no links in it. Null when there is none.
+ * Finds a program that is safe to run with the privileges of the daemon.
+ * Returns the first such program of that name on PATH that only root or the daemon's own account can have installed or
+ * can change. The returned path contains no symbolic links. Null when none exists.
  */
 export function findTrustedProgram(name: string, path: string): string | null {
   for (const directory of path.split(':').filter((entry) => entry.startsWith('/'))) {
     const candidate = `${directory}/${name}`;
     if (!isExecutableFile(candidate)) continue;
-    // Also the way to a link: whoever can change that can lead elsewhere.
+    // The directory of a symbolic link counts too: its owner can point the link elsewhere.
     const real = realPathOf(candidate);
     if (real !== null && isOwnersAlone(real) && isOwnersAlone(realPathOf(directory) ?? '')) return real;
   }
@@ -45,11 +46,11 @@ function realPathOf(path: string): string | null {
   try {
     return realpathSync(path);
   } catch {
-    return null; // It has gone meanwhile.
+    return null; // The file has been removed meanwhile.
   }
 }
 
-/** A path without links that belongs, with every directory above it, to root or to the daemon, and to nobody else. */
+/** Whether only root and the daemon can write to the path and all its parents. The path has no links. */
 function isOwnersAlone(path: string): boolean {
   for (let at = path; ; at = dirname(at)) {
     const status = lstatSync(at, { throwIfNoEntry: false });

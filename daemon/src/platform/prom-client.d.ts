@@ -1,6 +1,7 @@
 /**
- * The parts of prom-client, by their files: its index would also load clustering, push gateways and a web server,
- * nine megabytes that a scrape does not need.
+ * Declares the parts of prom-client by their files.
+ * The index of the package would also load clustering, push gateways and a web server: nine megabytes that a scrape
+ * does not need.
  */
 declare module 'prom-client/lib/registry.js' {
   export { Registry as default } from 'prom-client';

@@ -1,12 +1,12 @@
-/** Finds the private directory in which commands, their logs and the daemon's sockets live. */
+/** Finds the private directory that holds commands, their logs and the daemon's sockets. */
 import { accessSync, constants, existsSync, lstatSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname } from 'node:path';
 import type { Init } from './init.ts';
 
 /**
- * Opens the first place that can be ours, and has init own it.
- * `wanted` is the only place tried when it is given. Throws an Error with one clear line.
+ * Opens the first candidate that can be private to the daemon, and has init own it.
+ * `wanted`, when given, is the only candidate. Throws an Error with one clear line.
  */
 export function openRuntimeDirectory(init: Init, wanted: string | null, port: number): string {
   const refusals: string[] = [];
@@ -18,16 +18,13 @@ export function openRuntimeDirectory(init: Init, wanted: string | null, port: nu
   throw new Error(`no runtime directory: ${refusals.join('; ')}`);
 }
 
-/**
- * Notes where the daemon serves, so that one that is started again can be found where it was.
- * False when there is no room for it: the daemon serves all the same.
- */
+/** Notes the port for the next start. False when the disk has no room; the daemon serves all the same. */
 export function keepPort(directory: string, port: number): boolean {
   try {
     writeFileSync(`${directory}/port`, `${port}\n`, { mode: 0o600 });
     return true;
   } catch {
-    return false; // A full disk; only a daemon on a port that it chose itself would miss the note.
+    return false; // A full disk. Only a daemon that chose its own port would need the note.
   }
 }
 
@@ -37,7 +34,7 @@ export function readPort(directory: string): number {
   return existsSync(path) ? Number(readFileSync(path, 'utf8')) : 0;
 }
 
-/** The places that would be tried, and what stands against each; nothing is made. */
+/** The candidates and the obstacle to each; nothing is created. */
 export function describePlaces(wanted: string | null, port: number): { path: string; refusal: string | null }[] {
   return (wanted === null ? usualPlaces(port) : [wanted]).map((path) => ({ path, refusal: refusalOf(path) }));
 }
@@ -56,19 +53,19 @@ function refusalOf(path: string): string | null {
 
 function usualPlaces(port: number): string[] {
   const uid = process.getuid?.() ?? 0;
-  const own = `${tmpdir()}/sandboxd-${uid}-${port}`;
-  return uid === 0 ? [`/var/lib/sandboxd/${port}`, `/run/sandboxd/${port}`, own] : [own];
+  const own = `${tmpdir()}/boxkeep-${uid}-${port}`;
+  return uid === 0 ? [`/var/lib/boxkeep/${port}`, `/run/boxkeep/${port}`, own] : [own];
 }
 
 function askInit(init: Init, path: string): string | null {
   const failure = init.listen(path);
   if (failure === null) return null;
   if (failure.stage === 'lock')
-    throw new Error(`another sandboxd runs on ${path}; stop it, or choose another --runtime-dir`);
+    throw new Error(`another boxkeep runs on ${path}; stop it, or choose another --runtime-dir`);
   return `${path}: ${failure.stage} ${failure.errorName}`;
 }
 
-/** Null when the directory is ours alone; what stands against it otherwise. */
+/** Null when the directory is private to this account; otherwise the reason why not. */
 function makePrivate(path: string): string | null {
   try {
     mkdirSync(path, { recursive: true, mode: 0o700 });

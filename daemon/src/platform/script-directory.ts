@@ -1,6 +1,7 @@
 /**
- * Files that another account is to read, such as scripts for its shell: each belongs to that account alone, in a
- * directory of ours that lets others pass and lists nothing, so that nobody can put a link in the place of either.
+ * Files for other accounts, such as scripts for a shell. Each file belongs to its account alone.
+ * They stand in a directory of the daemon that other accounts can traverse but not list or change. No account can
+ * therefore replace the directory or a file with a symbolic link.
  */
 import { randomBytes } from 'node:crypto';
 import {
@@ -20,18 +21,18 @@ import {
 import { tmpdir } from 'node:os';
 import { dirname } from 'node:path';
 
-/** Of a directory that is made here, with the slash before it. */
+/** Length of the name of a directory made here, with the slash before it. */
 const nameBytes = 12;
 
 export class ScriptDirectory {
   #path: string | null = null;
 
   constructor(
-    /** Where the name of the directory is kept for the next daemon. */
+    /** The file that keeps the name of the directory for the next daemon. */
     private readonly notePath: string,
   ) {}
 
-  /** Takes over the directory that an earlier daemon made, without what is in it. */
+  /** Takes over the directory of an earlier daemon and removes its content. */
   recover(): void {
     if (!existsSync(this.notePath)) return;
     const path = readFileSync(this.notePath, 'utf8');
@@ -40,7 +41,7 @@ export class ScriptDirectory {
     this.#path = path;
   }
 
-  /** A path for the next one. Throws the system's error. */
+  /** A path for the next file. Throws the system's error. */
   place(): string {
     return `${this.#open()}/${randomBytes(4).toString('hex')}`;
   }
@@ -67,7 +68,7 @@ export class ScriptDirectory {
     rmSync(path, { force: true });
   }
 
-  /** With everything in it. */
+  /** Removes the directory with its content. */
   close(): void {
     if (this.#path === null) return;
     rmSync(this.#path, { recursive: true, force: true });
@@ -84,20 +85,20 @@ export class ScriptDirectory {
   }
 }
 
-/** A directory of ours that others may pass; its path is no longer than that. Throws the system's error. */
-export function makePassable(mostBytes = Infinity): string {
-  const place = places().find((path) => Buffer.byteLength(path) + nameBytes <= mostBytes && isPassable(path));
-  const path = mkdtempSync(`${place ?? tmpdir()}/.sbx-`);
+/** Makes a directory that other accounts can traverse, with a path of at most `maxBytes` bytes. */
+export function makePassable(maxBytes = Infinity): string {
+  const place = places().find((path) => Buffer.byteLength(path) + nameBytes <= maxBytes && isPassable(path));
+  const path = mkdtempSync(`${place ?? tmpdir()}/.boxkeep-`);
   chmodSync(path, 0o711);
   return path;
 }
 
-/** The first that is ours to use; a daemon that is root gives scripts to accounts that may not reach all of them. */
+/** Candidates for the directory. A root daemon writes for accounts that may be unable to reach some of them. */
 function places(): string[] {
   return [...new Set([tmpdir(), '/tmp', '/var/tmp', '/dev/shm'])];
 }
 
-/** For other accounts, as for this one. */
+/** Whether other accounts can traverse the path, too. */
 function isPassable(path: string): boolean {
   const status = statSync(path, { throwIfNoEntry: false });
   if (!status?.isDirectory()) return false;

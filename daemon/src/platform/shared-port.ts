@@ -1,4 +1,4 @@
-/** Two daemons on one port for a moment: what the runtime has no name for, asked of the system itself. */
+/** Shares one port between two daemons during a handover, through system calls that the runtime lacks. */
 import { dlopen, ptr } from 'bun:ffi';
 import { readdirSync, readFileSync } from 'node:fs';
 
@@ -7,13 +7,13 @@ const afInet6 = 10;
 const sockStream = 1;
 const tcp = 6;
 const tcpInfo = 11;
-/** Where in `struct tcp_info` a listening socket tells how many connections wait to be accepted. */
+/** The offset in `struct tcp_info` where a listening socket reports connections that wait to be accepted. */
 const waitingAt = 24;
 const socketLevel = 1;
 const reusePort = 15;
 const acceptsConnections = 30;
 const attachFilter = 51;
-/** The instruction of a classic BPF program that answers its operand. */
+/** The instruction of a classic BPF program that returns its operand. */
 const bpfReturn = 6;
 
 function openLibrary() {
@@ -29,7 +29,7 @@ function openLibrary() {
 
 type Library = ReturnType<typeof openLibrary>;
 
-/** The listening socket of this process on a port. It belongs to the runtime, which does not know what is done here. */
+/** The listening socket of this process on a port. The runtime owns the socket and does not know of these changes. */
 export class SharedPort {
   private constructor(
     private readonly library: Library,
@@ -37,18 +37,18 @@ export class SharedPort {
     private readonly port: number,
   ) {}
 
-  /** Null where the system cannot be asked: then a port has one owner at a time. */
+  /** Null when the socket cannot be found or changed; then the port has one owner at a time. */
   static find(port: number): SharedPort | null {
     try {
       const library = openLibrary();
       const descriptor = socketsOn(library, port).find((each) => isListening(library, each));
       return descriptor === undefined ? null : new SharedPort(library, descriptor, port);
     } catch {
-      return null; // No C library that can be called, or no /proc.
+      return null; // No callable C library, or no /proc.
     }
   }
 
-  /** Whether another daemon of this account may listen on the port too. */
+  /** Sets whether another daemon of this account may listen on the port too. */
   share(isShared: boolean): boolean {
     return this.#set(reusePort, new Int32Array([isShared ? 1 : 0]));
   }
@@ -62,8 +62,9 @@ export class SharedPort {
   }
 
   /**
-   * Sends every new connection here, though an older one listens too: by a filter that answers the second place of
-   * two, which is that of the newcomer. From then on the port can be shared by nobody else.
+   * Sends every new connection to this daemon, though the older one still listens.
+   * A BPF filter selects the second of the two sockets, which is the newer one. From then on no other daemon can share
+   * the port.
    */
   takeConnections(): void {
     const instruction = new Uint8Array(8);
@@ -76,7 +77,7 @@ export class SharedPort {
     this.share(false);
   }
 
-  /** Connections that were made and that the runtime has not taken yet. */
+  /** Established connections that the runtime has not accepted yet. */
   waiting(): number {
     const info = new Uint8Array(256);
     const size = new Uint32Array([info.byteLength]);
@@ -89,10 +90,10 @@ export class SharedPort {
     return socketsOn(this.library, this.port).filter((each) => !isListening(this.library, each)).length;
   }
 
-  /** Listens no more. The runtime keeps its descriptor, with nothing behind it, and all its connections. */
+  /** Stops listening. The runtime keeps its descriptor, now an unused socket, and all its connections. */
   close(): void {
     const nothing = this.library.socket(afUnix, sockStream, 0);
-    if (nothing < 0) return; // Without a free descriptor it listens up to the end of the process; nobody is sent to it.
+    if (nothing < 0) return; // No free descriptor: the socket listens until the process ends, but unused.
     this.library.dup2(nothing, this.descriptor);
     this.library.close(nothing);
   }
@@ -102,7 +103,7 @@ export class SharedPort {
   }
 }
 
-/** The descriptors of this process whose own end is the port. */
+/** The descriptors of this process whose local port is the given one. */
 function socketsOn(library: Library, port: number): number[] {
   const address = new Uint8Array(128);
   const view = new DataView(address.buffer);

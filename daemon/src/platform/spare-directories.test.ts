@@ -1,17 +1,18 @@
-/** The directories of forgotten commands serve those to come, and nothing of one shows in the other. */
+/** Directories of forgotten commands are reused for later commands, and no content carries over. */
 import { afterAll, expect, test } from 'bun:test';
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Ownership } from '../kit/ownership.ts';
 import type { Child } from './child.ts';
 import { KeeperSpawn } from './spawn.ts';
 
 const native = join(import.meta.dirname, '../../../native');
-const directory = mkdtempSync(join(tmpdir(), 'sandboxd-spare-directories-'));
+const directory = mkdtempSync(join(tmpdir(), 'boxkeep-spare-directories-'));
 const init = await startInit(directory);
 const spareDirectory = join(directory, 'spare');
-const open = () => new KeeperSpawn(directory, (name, error) => expect([name, error]).toBeNull());
+const open = () => new KeeperSpawn(directory, new Ownership(), (name, error) => expect([name, error]).toBeNull());
 afterAll(async () => {
   init.kill('SIGTERM');
   await init.exited;
@@ -29,10 +30,11 @@ async function startInit(runtime: string) {
   return started;
 }
 
-/** Runs a script until its keeper has gone. */
-async function run(spawn: KeeperSpawn, script: string, note = 'note'): Promise<Child> {
+/** Runs a script until its keeper has exited. */
+async function run(spawn: KeeperSpawn, script: string, text = 'note'): Promise<Child> {
   const child = await spawn.start({
-    note,
+    plane: 'commands',
+    note: { text },
     input: null,
     argv: ['/bin/sh', '-c', script],
     env: { PATH: '/usr/bin:/bin' },
@@ -51,7 +53,7 @@ async function run(spawn: KeeperSpawn, script: string, note = 'note'): Promise<C
   return child;
 }
 
-test('a command has the directory and the journal of a forgotten one, and nothing of what that has left', async () => {
+test('a command reuses the directory and journal of a forgotten command, and sees nothing of its content', async () => {
   using spawn = open();
   const first = await run(spawn, 'echo secret; echo error >&2; echo more; exit 3', 'a long note of the first');
   const files = (child: Child) =>
@@ -68,12 +70,16 @@ test('a command has the directory and the journal of a forgotten one, and nothin
   expect(files(second)).toEqual(before);
   expect(readdirSync(second.directory.path).toSorted()).toEqual(['journal', 'meta.json']);
   expect(second.end).toMatchObject({ kind: 'exited', exitCode: 5 });
-  expect([second.ends, second.log('stdout').read(0, 100), second.directory.note()]).toEqual([[0, 0], null, 'brief']);
+  expect([second.ends, second.log('stdout').read(0, 100), second.directory.note()]).toEqual([
+    [0, 0],
+    null,
+    '{"plane":"commands","text":"brief"}',
+  ]);
   expect(second.directory.journal()).toMatchObject({ exit: { exitCode: 5 }, end: [0, 0], isClosed: true });
   second.forget();
 });
 
-test('one that somebody still reads is not used again, nor one that an earlier daemon has made', async () => {
+test('a directory that is still being read is not reused, nor one that an earlier daemon made', async () => {
   using spawn = open();
   rmSync(spareDirectory, { recursive: true });
   mkdirSync(spareDirectory);
@@ -86,14 +92,14 @@ test('one that somebody still reads is not used again, nor one that an earlier d
 
   const old = await run(spawn, 'echo old');
   using next = open();
-  const recovered = await next.recover();
+  const { commands: recovered } = await next.recover();
   expect(recovered.map(({ child }) => child.directory.path)).toEqual([old.directory.path]);
   recovered[0]?.child.forget();
   expect([existsSync(read.directory.path), existsSync(old.directory.path)]).toEqual([false, false]);
   expect(readdirSync(spareDirectory)).toEqual([]);
 });
 
-test('only a few are kept, and one that has vanished is made anew', async () => {
+test('only a few spare directories are kept, and one that vanished is created again', async () => {
   using spawn = open();
   const children = await Promise.all(Array.from({ length: 24 }, () => run(spawn, 'true')));
   for (const child of children) child.forget();
@@ -105,7 +111,7 @@ test('only a few are kept, and one that has vanished is made anew', async () => 
   child.forget();
 });
 
-test('what a daemon leaves that dies in the middle of it is no command, and is removed', async () => {
+test('a spare directory that a crashed daemon leaves is not a command, and is removed', async () => {
   const commands = join(directory, 'commands');
   const journal = '{"v":1}\n{"event":"exited","exit_code":7}\n{"event":"closed","exit_code":7}\n';
   const steps = [
@@ -118,6 +124,6 @@ test('what a daemon leaves that dies in the middle of it is no command, and is r
     for (const [name, text] of Object.entries(files)) writeFileSync(join(commands, `run_${index}`, name), text);
   }
   using spawn = open();
-  expect(await spawn.recover()).toEqual([]);
+  expect(Object.values(await spawn.recover()).flat()).toEqual([]);
   expect(readdirSync(commands)).toEqual([]);
 });

@@ -1,20 +1,20 @@
-/** Directories of forgotten commands, emptied for those to come: some file systems are slow at making new files. */
+/** Empties and reuses directories of forgotten commands, because some file systems create files slowly. */
 import { mkdirSync, readdirSync, renameSync, truncateSync, unlinkSync } from 'node:fs';
 import { basename } from 'node:path';
 
-/** Commands are forgotten about as often as they start, and one by one. */
-const mostSpare = 16;
+/** Commands are forgotten about as often as they start, and one at a time. */
+const maxSpare = 16;
 
 export class SpareDirectories {
   readonly #names: string[];
 
-  /** What an earlier daemon has put there is used too. */
+  /** Also uses the directories that an earlier daemon left. */
   constructor(private readonly path: string) {
     mkdirSync(path, { mode: 0o700, recursive: true });
     this.#names = readdirSync(path);
   }
 
-  /** Moves one to where a command wants it, with an empty note; false when there is none. */
+  /** Moves a spare directory with an empty note to the given path; false when none is left. */
   take(path: string): boolean {
     const name = this.#names.pop();
     if (name === undefined) return false;
@@ -22,17 +22,17 @@ export class SpareDirectories {
       renameSync(`${this.path}/${name}`, path);
       return true;
     } catch {
-      return false; // During an upgrade the other daemon was quicker; making a new one is always possible.
+      return false; // During an upgrade the other daemon was faster. The caller can always create a new directory.
     }
   }
 
   /**
-   * Empties a directory that nobody reads or writes any more, and moves it here; false when it is to be removed
-   * instead. The journal goes under another name before its content does: without one, what a death of the daemon
-   * leaves behind is a command that was never started.
+   * Empties a directory without readers or writers and moves it here; false when the caller should remove it instead.
+   * The journal is renamed before it is emptied. If the daemon dies in between, the directory has no journal and looks
+   * like a command that never started.
    */
   keep(path: string): boolean {
-    if (this.#names.length >= mostSpare) return false;
+    if (this.#names.length >= maxSpare) return false;
     try {
       for (const file of readdirSync(path))
         if (file !== 'journal' && file !== 'meta.json') unlinkSync(`${path}/${file}`);
@@ -40,7 +40,7 @@ export class SpareDirectories {
       for (const file of ['spare-journal', 'meta.json']) truncateSync(`${path}/${file}`);
       renameSync(path, `${this.path}/${basename(path)}`);
     } catch {
-      return false; // Something is missing, or the disk does not want to; it can still be removed.
+      return false; // A file is missing, or the disk refuses the change. The directory can still be removed.
     }
     this.#names.push(basename(path));
     return true;

@@ -1,4 +1,4 @@
-/** A keeper that is there before its command is: making one takes a seventh of what a short command takes. */
+/** Starts a keeper before its command, because starting one takes a seventh of a short command's time. */
 import { KeeperConnection } from './keeper-connection.ts';
 
 const none = Promise.resolve(null);
@@ -9,23 +9,22 @@ export class SpareKeeper implements Disposable {
 
   constructor(private readonly socketPath: string) {}
 
-  /** Has the next keeper made; resolves when it is there, or when init has refused it. */
+  /** Requests the next keeper. Resolves when the keeper is ready, or when init has refused. */
   async renew(): Promise<void> {
     if (this.#isClosed || this.#spare !== none) return;
-    // Refused means a machine that is full; the command that wants one asks again, and is told.
+    // A refusal means that the machine is out of resources. The next command asks again and gets the error.
     this.#spare = this.#open().catch(() => null);
     await this.#spare;
   }
 
-  /** Rejects with the system's error when init does not make one. */
+  /** Rejects with the system's error when init does not start a keeper. */
   async take(): Promise<KeeperConnection> {
     const waiting = this.#spare;
-    this.#spare = none; // Before anything is awaited: nobody else is to be given the same one.
+    this.#spare = none; // Reset before the await, so that no other command gets the same keeper.
     const spare = await waiting;
     return spare?.isOpen ? spare : this.#open();
   }
 
-  /** Lets the one that waits go. */
   drop(): void {
     void this.#spare.then((spare) => spare?.close());
     this.#spare = none;

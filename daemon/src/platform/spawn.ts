@@ -1,18 +1,22 @@
-/** Starts commands: asks init for a keeper, hands it the request, and finds them all again after a restart. */
+/** Starts commands through keepers, and finds the running and ended commands again after a restart. */
 import { closeSync, mkdirSync, openSync, readdirSync } from 'node:fs';
 import { constants } from 'node:os';
 import { Deadline } from '../kit/deadline.ts';
 import { HandedOver } from '../kit/handed-over.ts';
 import { mintId } from '../kit/ids.ts';
+import type { Ownership } from '../kit/ownership.ts';
 import { Child } from './child.ts';
 import { CommandDirectory } from './command-directory.ts';
 import { SpareDirectories } from './spare-directories.ts';
 import { SpareKeeper } from './spare-keeper.ts';
+import { decodeNote, encodeNote, type ProcessNote, type ProcessPlane, type TaggedNote } from './process-note.ts';
 import { encodeSpawn, spawnFlag, type ResourceLimit } from './keeper-protocol.ts';
 
-export type { Child, ChildEnd } from './child.ts';
+export type { Child } from './child.ts';
+export type { ChildEnd } from './child-end.ts';
 export type { ArrivalRun, StreamName } from './command-directory.ts';
 export type { ResourceLimit } from './keeper-protocol.ts';
+export type { ProcessNote } from './process-note.ts';
 
 /** All three streams are one terminal of this size; its output is stdout. */
 export interface TerminalSize {
@@ -21,39 +25,47 @@ export interface TerminalSize {
 }
 
 export interface SpawnRequest {
-  /** Kept beside the command, and given back by `recover`. */
-  readonly note: string;
-  /** Kept beside it too, for the child to be fed with; null is nothing. */
-  readonly input: Uint8Array | null;
+  /** The owner of the process. No other plane recovers or ends the process. */
+  readonly plane: ProcessPlane;
+  /** JSON that is stored beside the process and returned by `recover`. */
+  readonly note: object;
+  /** Stored beside the command, to be written to its stdin. */
+  readonly input?: Uint8Array | null;
   readonly argv: readonly string[];
   readonly env: Readonly<Record<string, string>>;
   readonly cwd: string;
-  /** null keeps the daemon's own account. */
+  /** null runs the command as the daemon's own account. */
   readonly account: { readonly uid: number; readonly gid: number; readonly groups: readonly number[] } | null;
   readonly stdin: 'pipe' | 'null' | TerminalSize;
-  /** Standard error into standard output, as one exact stream. */
-  readonly merge: boolean;
-  /** The caller waits for the end, and is told of a start only when that does not follow within 2 ms. */
-  readonly isAwaited: boolean;
+  /** Merges standard error into standard output, in the exact order. */
+  readonly merge?: boolean;
+  /** The caller waits for the end, so the keeper reports the start only when the end does not follow within 2 ms. */
+  readonly isAwaited?: boolean;
   readonly capBytes: number;
-  readonly hardTimeoutMs: number | null;
+  readonly hardTimeoutMs?: number | null;
   readonly graceMs: number;
-  readonly limits: readonly ResourceLimit[];
+  readonly limits?: readonly ResourceLimit[];
 }
 
 export interface Recovered {
-  readonly note: string;
+  readonly note: ProcessNote;
   readonly child: Child;
+}
+
+export type RecoveredByPlane = Readonly<Record<ProcessPlane, readonly Recovered[]>>;
+
+interface Found extends Recovered {
+  readonly plane: ProcessPlane;
 }
 
 export interface Spawn {
   /**
-   * Resolves when the command runs or has ended, or with a child whose `end` is `failed`. Rejects with the system's
-   * error when its directory cannot be made.
+   * Resolves when the command runs or has ended, or with a child whose `end` is `failed`.
+   * Rejects with the system's error when the command directory cannot be created.
    */
   start(request: SpawnRequest): Promise<Child>;
-  /** Every command that an earlier daemon left here, running or over. */
-  recover(): Promise<Recovered[]>;
+  /** Every process that an earlier daemon left here, running or ended. */
+  recover(): Promise<RecoveredByPlane>;
 }
 
 const childOomScore = 500;
@@ -64,20 +76,21 @@ const statusMs = 1000;
 
 export class KeeperSpawn implements Spawn, Disposable {
   readonly #commands: string;
-  /** Those that have a keeper. */
+  /** The children that have a keeper. */
   readonly #attached = new Set<Child>();
   readonly #starting = new Set<Promise<Child>>();
-  /** Commands that were over before this daemon was asked to take them, by the names of their directories. */
-  readonly #foreseen = new Map<string, Recovered>();
-  #isLetGo = false;
-  #letGo: readonly Child[] = [];
+  /** Commands that had ended before this daemon took over, by the names of their directories. */
+  readonly #foreseen = new Map<string, Found>();
+  /** The children whose keepers this daemon has left to another daemon. */
+  #released: readonly Child[] = [];
   readonly #descriptor: number;
   readonly #spare: SpareKeeper;
   readonly #spares: SpareDirectories;
 
   constructor(
     runtimeDirectory: string,
-    /** Told of a directory that could not be taken over. */
+    private readonly ownership: Ownership,
+    /** Called for a directory that could not be taken over. */
     private readonly onFault: (name: string, error: unknown) => void,
   ) {
     this.#commands = `${runtimeDirectory}/commands`;
@@ -87,13 +100,14 @@ export class KeeperSpawn implements Spawn, Disposable {
     this.#spare = new SpareKeeper(this.#socketPath('init.sock'));
   }
 
-  /** Has a keeper made for the first command; every later one finds the one that was made behind its predecessor. */
+  /** Requests a keeper for the first command. Later commands find the spare keeper made after the previous one. */
   prepare(): Promise<void> {
     return this.#spare.renew();
   }
 
   async start(request: SpawnRequest): Promise<Child> {
-    if (this.#isLetGo) throw new HandedOver();
+    // Operations that are in progress when an upgrade begins may still start processes.
+    if (this.ownership.isLeft) throw new HandedOver();
     const started = this.#start(request);
     this.#starting.add(started);
     try {
@@ -103,32 +117,32 @@ export class KeeperSpawn implements Spawn, Disposable {
     }
   }
 
-  /** Leaves every keeper to another daemon, and starts nothing more. What starts at this moment still does. */
-  async letGo(): Promise<void> {
-    this.#isLetGo = true;
-    await Promise.allSettled(this.#starting);
-    this.#letGo = [...this.#attached];
-    for (const child of this.#letGo) child.letGo();
+  /** Leaves every keeper to another daemon and starts nothing more. Starts that are in progress are completed first. */
+  async release(): Promise<void> {
+    while (this.#starting.size > 0) await Promise.allSettled(this.#starting);
+    this.ownership.finishLeaving();
+    this.#released = [...this.#attached];
+    for (const child of this.#released) child.release();
     this.#spare.drop();
   }
 
-  /** The other daemon has gone before it did anything with them. */
-  async takeBack(): Promise<void> {
-    await Promise.all(this.#letGo.map((child) => child.takeBack()));
-    this.#letGo = [];
-    this.#isLetGo = false;
+  /** Attaches again, after the other daemon went away without using the keepers. */
+  async reattach(): Promise<void> {
+    this.ownership.startReturning();
+    await Promise.all(this.#released.map((child) => child.reattach()));
+    this.#released = [];
     await this.#spare.renew();
   }
 
   async #start(request: SpawnRequest): Promise<Child> {
     const child = await this.#attempt(request);
     if (child.end?.kind !== 'failed' || child.end.stage !== 'fork') return child;
-    // Processes come and go quickly where there are many; one more look costs nothing.
+    // Where many processes run, one may end at any moment, so a second attempt is worthwhile.
     child.directory.remove();
     return this.#attempt(request);
   }
 
-  /** Reads what can change no more, so that `recover` has little left to do. */
+  /** Reads commands that can no longer change, so that `recover` has little left to do. */
   foresee(): void {
     for (const name of readdirSync(this.#commands)) {
       const over = this.#readOver(name);
@@ -136,14 +150,15 @@ export class KeeperSpawn implements Spawn, Disposable {
     }
   }
 
-  async recover(): Promise<Recovered[]> {
+  async recover(): Promise<RecoveredByPlane> {
     const names = readdirSync(this.#commands);
-    const recovered: Recovered[] = [];
+    const recovered: Found[] = [];
     for (let at = 0; at < names.length; at += adoptedAtOnce) {
       const some = await Promise.all(names.slice(at, at + adoptedAtOnce).map((name) => this.#tryAdopt(name)));
       recovered.push(...some.filter((one) => one !== null));
     }
-    return recovered;
+    const of = (plane: ProcessPlane) => recovered.filter((one) => one.plane === plane);
+    return { commands: of('commands'), terminals: of('terminals'), code: of('code'), tools: of('tools') };
   }
 
   [Symbol.dispose](): void {
@@ -155,11 +170,8 @@ export class KeeperSpawn implements Spawn, Disposable {
     const name = mintId('run');
     const path = `${this.#commands}/${name}`;
     const frame = encodeSpawn(spawnFrame(request, path));
-    const child = new Child(
-      CommandDirectory.create(path, this.#spares, request.note, request.input),
-      this.#socketPath(`commands/${name}/control`),
-      this.#attached,
-    );
+    const note = encodeNote(request.plane, request.note);
+    const child = this.#child(name, await CommandDirectory.create(path, this.#spares, note, request.input ?? null));
     if (!frame) {
       child.fail('exec', constants.errno.E2BIG);
       return child;
@@ -168,7 +180,7 @@ export class KeeperSpawn implements Spawn, Disposable {
     return child;
   }
 
-  /** Sends a request to a fresh keeper; resolves at its first word, or when it is clear that there will be none. */
+  /** Sends a request to a keeper. Resolves at the keeper's first frame, or when none will come. */
   async #hand(child: Child, frame: Buffer): Promise<void> {
     const answered = Promise.withResolvers<void>();
     try {
@@ -188,25 +200,26 @@ export class KeeperSpawn implements Spawn, Disposable {
       connection.send(frame);
       void this.#spare.renew();
     } catch {
-      settleUnstarted(child); // Init has closed the connection at once: it could not fork.
+      settleUnstarted(child); // Init closed the connection at once because it could not fork.
       return;
     }
     await answered.promise;
   }
 
-  /** Null for one whose keeper may still write. */
-  #readOver(name: string): Recovered | null {
+  /** Null for a command whose keeper may still write. */
+  #readOver(name: string): Found | null {
     const directory = new CommandDirectory(`${this.#commands}/${name}`);
     const journal = directory.journal();
     if (!journal?.isClosed || directory.hasKeeper()) return null;
-    const note = directory.note();
-    const child = new Child(directory, this.#socketPath(`commands/${name}/control`), this.#attached);
+    const { plane, note } = noteOf(directory) ?? { plane: null };
+    if (plane === null) return null;
+    const child = this.#child(name, directory);
     child.settleFromJournal();
-    return note === null ? null : { note, child };
+    return { plane, note, child };
   }
 
-  /** One directory that cannot be read must not keep all others from being served. */
-  async #tryAdopt(name: string): Promise<Recovered | null> {
+  /** Recovers one directory. A directory that cannot be read must not keep the others from being served. */
+  async #tryAdopt(name: string): Promise<Found | null> {
     const foreseen = this.#foreseen.get(name);
     if (foreseen) return foreseen;
     try {
@@ -217,40 +230,51 @@ export class KeeperSpawn implements Spawn, Disposable {
     }
   }
 
-  async #adopt(name: string): Promise<Recovered | null> {
+  async #adopt(name: string): Promise<Found | null> {
     const directory = new CommandDirectory(`${this.#commands}/${name}`);
-    const note = directory.note();
-    // Without a note nothing was asked of a keeper; with a claim of ours none can start any more.
-    if (!note || directory.claim()) {
+    const tagged = noteOf(directory);
+    if (tagged?.plane === null) throw new Error('it belongs to a plane of another version');
+    // Without a note, no keeper received a request. With this daemon's claim in the journal, no keeper can start any
+    // more.
+    if (!tagged || directory.claim()) {
       directory.remove();
       return null;
     }
-    const child = new Child(directory, this.#socketPath(`commands/${name}/control`), this.#attached);
-    if (await attached(child)) await told(child);
-    else child.settleFromJournal(); // The keeper has gone, and the journal has the last word.
-    return { note, child };
+    const child = this.#child(name, directory);
+    if (await attached(child)) await settled(child);
+    else child.settleFromJournal(); // The keeper has gone, so the journal is authoritative.
+    return { plane: tagged.plane, note: tagged.note, child };
   }
 
-  /** Through the open directory, because the path of a socket may have at most 107 bytes. */
+  #child(name: string, directory: CommandDirectory): Child {
+    return new Child(directory, this.#socketPath(`commands/${name}/control`), this.#attached, this.ownership);
+  }
+
+  /** Goes through the open directory, because a socket path may have at most 107 bytes. */
   #socketPath(relative: string): string {
     return `/proc/self/fd/${this.#descriptor}/${relative}`;
   }
 }
 
-/** Waits for the first STATUS, but not for ever: a keeper that was stopped tells it when it goes on. */
-async function told(child: Child): Promise<void> {
+function noteOf(directory: CommandDirectory): TaggedNote | null {
+  const text = directory.note();
+  return text === null ? null : decodeNote(text);
+}
+
+/** Waits a limited time for the first STATUS: a stopped keeper sends it only after it is continued. */
+async function settled(child: Child): Promise<void> {
   using deadline = new Deadline(statusMs);
   while (child.pid === 0 && !child.end && !deadline.passed) await child.changed(deadline.signal);
 }
 
-/** False when nobody listens for the command any more. */
+/** False when no keeper listens for the command any more. */
 async function attached(child: Child): Promise<boolean> {
   for (let attempt = 0; ; attempt++) {
     try {
       await child.attach();
       return true;
     } catch {
-      // A keeper that has claimed the journal but told nothing yet is about to listen: it deserves a moment.
+      // A keeper that has claimed the journal but written no event is about to listen, so the daemon retries.
       const isStarting = child.directory.journal()?.isSilent === true;
       if (!isStarting || attempt === startingLooks) return false;
       await Bun.sleep(startingLookMs);
@@ -274,7 +298,7 @@ function spawnFrame(request: SpawnRequest, directory: string) {
     oomScoreAdj: childOomScore,
     rows: terminal?.rows ?? 0,
     cols: terminal?.cols ?? 0,
-    limits: request.limits,
+    limits: request.limits ?? [],
     capBytes: request.capBytes,
     hardTimeoutMs: request.hardTimeoutMs ?? 0,
     graceMs: request.graceMs,
@@ -285,7 +309,7 @@ function spawnFrame(request: SpawnRequest, directory: string) {
   };
 }
 
-/** The connection ended before a word was said: init could not fork, or the keeper was killed. */
+/** Handles a connection that ended before any frame: init could not fork, or the keeper was killed. */
 function settleUnstarted(child: Child): void {
   if (child.directory.claim()) child.fail('fork', constants.errno.EAGAIN);
   else child.settleFromJournal();

@@ -1,4 +1,4 @@
-/** The few calls of the C library that the runtime has no function for. They block for as long as a rename takes. */
+/** Calls of the C library that the runtime does not offer. Each blocks for about as long as a rename. */
 import { dlopen, ptr, read } from 'bun:ffi';
 import { once } from '../kit/once.ts';
 import { encodePath } from '../kit/path-text.ts';
@@ -16,7 +16,7 @@ interface NewName {
   readonly name: string;
 }
 
-/** Opened with the first call: it costs a start a millisecond. */
+/** Opened at the first call, because opening it would add a millisecond to the start. */
 const library = once(() => {
   const { symbols } = dlopen('libc.so.6', {
     renameat2: { args: ['i32', 'ptr', 'i32', 'ptr', 'u32'], returns: 'i32' },
@@ -31,12 +31,12 @@ const library = once(() => {
   return symbols;
 });
 
-/** Throws EEXIST where the new name is taken. */
+/** Throws EEXIST when the new name exists. */
 export function renameWithoutReplacing(source: OldName, target: NewName): void {
   rename(source, target, flags.noReplace);
 }
 
-/** Both names have to be there. */
+/** Both names must exist. */
 export function exchange(source: OldName, target: NewName): void {
   rename(source, target, flags.exchange);
 }
@@ -46,7 +46,7 @@ function rename(source: OldName, target: NewName, flag: number): void {
   check('renameat2', library().renameat2(source.from, ptr(name), target.to, ptr(newName), flag));
 }
 
-/** Where the next bytes begin that are stored, and where a hole follows them; null where only a hole is left. */
+/** The next range of stored bytes, up to the hole after it; null when only a hole is left. */
 export function nextExtent(fd: number, offset: number): { readonly from: number; readonly to: number } | null {
   const [data, hole] = [3, 4]; // SEEK_DATA and SEEK_HOLE, lseek(2)
   const from = Number(library().lseek(fd, offset, data));
@@ -59,12 +59,12 @@ export interface Times {
   readonly mtimeNs: bigint;
 }
 
-/** Exact, which the seconds of the runtime's own function are not. */
+/** Exact to the nanosecond; the runtime's own function takes seconds as a floating-point number. */
 export function setTimes(fd: number, times: Times): void {
   check('futimens', library().futimens(fd, ptr(timeSpecs(times))));
 }
 
-/** Of a link itself. */
+/** Sets the times of a symbolic link itself. */
 export function setLinkTimes(directory: number, name: string, times: Times): void {
   const noFollow = 0x100; // AT_SYMLINK_NOFOLLOW
   const cName = cString(name);
@@ -81,13 +81,13 @@ function timeSpecs({ atimeNs, mtimeNs }: Times): BigInt64Array {
   return BigInt64Array.from([...split(atimeNs), ...split(mtimeNs)]);
 }
 
-/** Extended attributes that belong to a file whatever it holds: a user's own, access lists and labels. */
+/** Extended attributes that a copy keeps: user attributes, access control lists and security labels. */
 const carried = /^(user\.|system\.posix_acl_|security\.(selinux|SMACK64)$)/;
-/** Where the file system has none, or none that we may set. */
+/** Errors of file systems that have no extended attributes, or none that the daemon may set. */
 const withoutAttributes = new Set(['ENOTSUP', 'EOPNOTSUPP', 'EPERM', 'ENOSYS', 'ENODATA']);
-const mostBytes = 64 * 1024; // XATTR_LIST_MAX and XATTR_SIZE_MAX, xattr(7)
+const maxBytes = 64 * 1024; // XATTR_LIST_MAX and XATTR_SIZE_MAX, xattr(7)
 
-/** Gives the second file the extended attributes of the first. */
+/** Copies the extended attributes of the first file to the second. */
 export function copyAttributes(source: number, target: number): void {
   try {
     for (const name of attributeNames(source)) {
@@ -103,14 +103,14 @@ export function copyAttributes(source: number, target: number): void {
 function attributeNames(fd: number): string[] {
   const size = check('flistxattr', Number(library().flistxattr(fd, null, 0)));
   if (size === 0) return [];
-  const names = Buffer.alloc(Math.min(size + 1024, mostBytes));
+  const names = Buffer.alloc(Math.min(size + 1024, maxBytes));
   const length = check('flistxattr', Number(library().flistxattr(fd, ptr(names), names.length)));
   const all = names.toString('latin1', 0, length).split('\0');
   return all.filter((name) => carried.test(name));
 }
 
 function readAttribute(fd: number, name: string): Buffer {
-  const value = Buffer.alloc(mostBytes);
+  const value = Buffer.alloc(maxBytes);
   const cName = cString(name);
   const length = check('fgetxattr', Number(library().fgetxattr(fd, ptr(cName), ptr(value), value.length)));
   return value.subarray(0, length);
@@ -120,7 +120,7 @@ function cString(text: string): Buffer {
   return Buffer.concat([encodePath(text), Buffer.of(0)]);
 }
 
-/** The result, or what the system says against it. */
+/** Returns the result, or throws the error of the system. */
 function check(call: string, result: number): number {
   if (result >= 0) return result;
   throw systemError(call, read.i32(library().__errno_location()!, 0));

@@ -1,4 +1,4 @@
-/** What the system says against a call that was made without the runtime, as the runtime itself would throw it. */
+/** Builds the error of a direct system call in the form that the runtime itself throws. */
 import { constants } from 'node:os';
 
 /** `errno` is the positive number of errno(3). */

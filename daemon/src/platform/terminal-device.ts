@@ -1,4 +1,4 @@
-/** A terminal that another process holds, through its own end: held up, looked at, never read or written. */
+/** Controls a terminal of another process through its device: holds output and queries state, never reads or writes. */
 import { closeSync, constants, fstatSync, openSync, readFileSync } from 'node:fs';
 import { dlopen, ptr } from 'bun:ffi';
 import { once } from '../kit/once.ts';
@@ -9,21 +9,18 @@ const [suspendOutput, resumeOutput] = [0, 1];
 const [askSize, askUnread] = [0x5413, 0x541b];
 
 export interface TerminalPlace {
-  /** The leader of its session: without it, the same path is another terminal. */
+  /** The leader of the session. After it ends, the same path may be another terminal. */
   readonly pid: number;
   readonly path: string;
 }
 
 export interface TerminalDevices {
-  /**
-   * Whoever writes to it waits, until it is released; what is typed still arrives. The kernel holds that, beyond the
-   * life of the daemon. False where it cannot be held.
-   */
+  /** Blocks writers, but not typed input, until the release, also beyond the life of the daemon. */
   readonly hold: (place: TerminalPlace) => boolean;
   readonly release: (place: TerminalPlace) => void;
-  /** null where it cannot be known. */
+  /** null where the size is unknown. */
   readonly size: (place: TerminalPlace) => { readonly cols: number; readonly rows: number } | null;
-  /** What was typed and no program has read yet, as far as the terminal has it; null where it cannot be known. */
+  /** Typed bytes in the terminal's buffer that no program has read yet; null where the count is unknown. */
   readonly unreadBytes: (place: TerminalPlace) => number | null;
 }
 
@@ -59,13 +56,13 @@ function withDevice<T>({ pid, path }: TerminalPlace, use: (device: number) => T)
     device = openSync(path, constants.O_RDONLY | constants.O_NOCTTY | constants.O_NONBLOCK);
     return fstatSync(device).rdev === terminalOf(pid) ? use(device) : null;
   } catch {
-    return null; // It has ended meanwhile, or the daemon may not look at it.
+    return null; // The session leader has ended, or the daemon may not open the device.
   } finally {
     if (device !== null) closeSync(device);
   }
 }
 
-/** tty_nr, proc(5): the number of the device that is the terminal of this process. */
+/** tty_nr, proc(5): the device number of the terminal of this process. */
 function terminalOf(pid: number): number {
   const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
   return Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[4]);

@@ -1,31 +1,31 @@
-/** The processes at a terminal as proc(5) tells of them, and signals to the job in its foreground. */
+/** Reads the processes of a terminal from proc(5), and signals the foreground job. */
 import { readFileSync, readlinkSync } from 'node:fs';
 import { constants } from 'node:os';
 
 export interface ShellProcess {
-  /** Its own process group. */
+  /** The process group of the shell. */
   readonly group: number;
-  /** The process group that has the terminal now; its own while it waits for a line. */
+  /** The foreground process group of the terminal; the shell's own group while the shell waits for a line. */
   readonly foreground: number;
-  /** Where it is; null where the daemon may not know. */
+  /** The working directory; null where the daemon may not read it. */
   readonly directory: string | null;
-  /** The name of the program that it is now (at most 15 bytes, as the kernel keeps it). */
+  /** The name of the program that the process runs now (at most 15 bytes, as the kernel keeps it). */
   readonly program: string;
 }
 
 export interface TerminalJobs {
-  /** null once it has ended. */
+  /** null once the shell has ended. */
   readonly shell: (pid: number) => ShellProcess | null;
-  /** The command line of the leader of a group; null when that has ended. */
+  /** The command line of the group leader; null when the leader has ended. */
   readonly commandLine: (pid: number) => string | null;
-  readonly signal: (group: number, signal: NodeJS.Signals) => 'sent' | 'nobody' | 'forbidden';
+  readonly signal: (group: number, signal: NodeJS.Signals) => 'sent' | 'gone' | 'forbidden';
 }
 
 export const terminalJobs: TerminalJobs = {
   shell(pid) {
     const stat = readProc(pid, 'stat');
     if (stat === null) return null;
-    // The name of the program, in parentheses, may hold anything.
+    // The program name, in parentheses, may contain any character.
     const nameEnd = stat.lastIndexOf(')');
     const [, , group = '', , , foreground = ''] = stat.slice(nameEnd + 2).split(' ');
     return {
@@ -40,11 +40,11 @@ export const terminalJobs: TerminalJobs = {
 
   signal(group, signal) {
     try {
-      process.kill(-group, constants.signals[signal]); // The runtime does not know all of them by name.
+      process.kill(-group, constants.signals[signal]); // The runtime does not know all signal names.
       return 'sent';
     } catch (error) {
       const { code } = error as NodeJS.ErrnoException;
-      if (code === 'ESRCH') return 'nobody';
+      if (code === 'ESRCH') return 'gone';
       if (code === 'EPERM') return 'forbidden';
       throw error;
     }
@@ -55,7 +55,7 @@ function readProc(pid: number, file: string): string | null {
   try {
     return readFileSync(`/proc/${pid}/${file}`, 'utf8');
   } catch {
-    return null; // It has ended meanwhile.
+    return null; // The process has ended.
   }
 }
 
@@ -63,6 +63,6 @@ function directoryOf(pid: number): string | null {
   try {
     return readlinkSync(`/proc/${pid}/cwd`);
   } catch {
-    return null; // It has ended meanwhile, or belongs to an account that this one may not look at.
+    return null; // The process has ended, or belongs to an account that the daemon may not inspect.
   }
 }

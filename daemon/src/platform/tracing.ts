@@ -12,19 +12,21 @@ export interface TracedRequest {
   readonly status: number;
   readonly startedMs: number;
   readonly ms: number;
-  /** The header of that name, as it came. */
+  /** The value of the `traceparent` header, unchecked. */
   readonly traceparent: string | null;
+  /** The MCP tool that the request called, and how the call ended. */
+  readonly tool: { readonly tool?: string; readonly tool_outcome?: string };
 }
 
 export interface TracingOptions {
   readonly version: string;
-  /** `OTEL_EXPORTER_OTLP_HEADERS` as init kept it back; null when it is in the environment, or not set. */
+  /** `OTEL_EXPORTER_OTLP_HEADERS` as init withheld it; null when it is in the environment or not set. */
   readonly headers: string | null;
-  /** Called when the collector cannot be reached, once until it can be again. */
+  /** Called when the collector cannot be reached, once per outage. */
   readonly onUnreachable: (reason: string) => void;
 }
 
-/** Long enough for a collector that is there, short enough for a supervisor that waits. */
+/** Long enough for a reachable collector, short enough for a waiting supervisor. */
 const flushMs = 500;
 const firstServerError = 500;
 const sampledFlag = 1;
@@ -32,12 +34,12 @@ const sampledFlag = 1;
 export class Tracing {
   readonly #provider: TracerProvider;
 
-  /** The variables of OpenTelemetry name the collector, the limits and the resource. */
+  /** The variables of OpenTelemetry set the collector, the limits and the resource. */
   constructor({ version, headers, onUnreachable }: TracingOptions) {
     const exporter = new OTLPTraceExporter(headers === null ? {} : { headers: parseHeaders(headers) });
     this.#provider = new TracerProvider({
       resource: defaultResource()
-        .merge(resourceFromAttributes({ 'service.name': 'sandboxd', 'service.version': version }))
+        .merge(resourceFromAttributes({ 'service.name': 'boxkeep', 'service.version': version }))
         .merge(detectResources({ detectors: [envDetector] })),
       spanProcessors: [new BatchSpanProcessor({ exporter: telling(exporter, onUnreachable) })],
     });
@@ -45,8 +47,9 @@ export class Tracing {
 
   observe(request: TracedRequest): void {
     const { method, route, status, startedMs } = request;
-    const span = this.#provider.getTracer('sandboxd').startSpan(
-      route === null ? method : `${method} ${route}`,
+    const { tool, tool_outcome: outcome } = request.tool;
+    const span = this.#provider.getTracer('boxkeep').startSpan(
+      nameOf(method, route, tool),
       {
         kind: SpanKind.SERVER,
         startTime: startedMs,
@@ -54,7 +57,10 @@ export class Tracing {
           'http.request.method': method,
           ...(route === null ? {} : { 'http.route': route }),
           'http.response.status_code': status,
-          'sandboxd.request_id': request.requestId,
+          'boxkeep.request_id': request.requestId,
+          // The names of the semantic conventions for MCP.
+          ...(tool === undefined ? {} : { 'mcp.method.name': 'tools/call', 'gen_ai.tool.name': tool }),
+          ...(outcome === undefined ? {} : { 'boxkeep.tool_outcome': outcome }),
         },
       },
       parentOf(request.traceparent),
@@ -63,14 +69,19 @@ export class Tracing {
     span.end(startedMs + request.ms);
   }
 
-  /** Sends what waits; gives up after a moment. */
+  /** Sends buffered spans; gives up after `flushMs`. */
   async close(): Promise<void> {
     const expired = new Promise<void>((resolve) => setTimeout(resolve, flushMs).unref());
     await Promise.race([this.#provider.shutdown(), expired]);
   }
 }
 
-/** W3C trace context; what does not look like one has no say. */
+function nameOf(method: string, route: string | null, tool: string | undefined): string {
+  if (tool !== undefined) return `tools/call ${tool}`;
+  return route === null ? method : `${method} ${route}`;
+}
+
+/** Parses a W3C trace context; an invalid header is ignored. */
 function parentOf(traceparent: string | null): Context {
   const match = /^00-(?!0{32})([\da-f]{32})-(?!0{16})([\da-f]{16})-([\da-f]{2})$/.exec(traceparent ?? '');
   if (!match) return ROOT_CONTEXT;
@@ -79,7 +90,7 @@ function parentOf(traceparent: string | null): Context {
   return trace.setSpanContext(ROOT_CONTEXT, { traceId, spanId, traceFlags, isRemote: true });
 }
 
-/** `name=value` with commas between, each percent-encoded, as the variable has it. */
+/** Parses `name=value` pairs with commas between, percent-encoded, as the variable holds them. */
 function parseHeaders(text: string): Record<string, string> {
   const pairs = text
     .split(',')
@@ -92,11 +103,11 @@ function decode(text: string): string {
   try {
     return decodeURIComponent(text);
   } catch {
-    return text; // A lone percent sign: the value is meant as it stands.
+    return text; // A lone percent sign: the value is not percent-encoded.
   }
 }
 
-/** The library retries and then drops a batch without a word. */
+/** Reports an unreachable collector: the library retries and then drops a batch silently. */
 function telling(exporter: OTLPTraceExporter, onUnreachable: (reason: string) => void): SpanExporter {
   let isReachable = true;
   return {

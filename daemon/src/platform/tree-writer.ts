@@ -1,9 +1,9 @@
 /**
- * Fills a directory that nobody else can enter with files, directories and links. Paths are below it, and lead through
- * no link, because none is made before everything else is there.
+ * Fills a directory that no other account can enter with files, directories and symbolic links.
+ * Paths are relative to the directory and pass through no symbolic link, because links are made last.
  *
- * A small file takes a few calls that block the daemon for as long as they take: a trip to a thread for each of them
- * would be seven times slower. Large files are written by threads.
+ * A small file takes a few system calls that block the daemon for their duration. A round trip to a thread for each
+ * call would be seven times slower. Large files are written by threads.
  */
 import {
   closeSync,
@@ -26,7 +26,7 @@ import type { Directory } from './directory.ts';
 export interface Attributes {
   /** Permission bits. */
   readonly mode: number;
-  /** Since 1970. */
+  /** Seconds since 1970. */
   readonly modifiedSeconds: number;
 }
 
@@ -35,7 +35,7 @@ const privateMode = 0o700;
 export class TreeWriter {
   constructor(
     private readonly directory: Directory,
-    /** Of all that is made; null is the daemon's account. */
+    /** The owner of everything that is made; null is the daemon's account. */
     private readonly owner: { readonly uid: number; readonly gid: number } | null,
   ) {}
 
@@ -66,7 +66,7 @@ export class TreeWriter {
     await file.utimes(modifiedSeconds, modifiedSeconds);
   }
 
-  /** A second name of a file that has been written. */
+  /** Adds a hard link to a file that has been written. */
   linkFile(path: string, existing: string): void {
     linkSync(this.#at(existing), this.#at(path));
   }
@@ -78,7 +78,7 @@ export class TreeWriter {
     lutimesSync(at, modifiedSeconds, modifiedSeconds);
   }
 
-  /** Last of all that is in it: what is made there changes its time. */
+  /** Called after the content is complete, because adding an entry changes the time of the directory. */
   finishDirectory(path: string, { mode, modifiedSeconds }: Attributes): void {
     const at = this.#at(path);
     if (this.owner) lchownSync(at, this.owner.uid, this.owner.gid);

@@ -1,12 +1,12 @@
-/** Asks the init of a runtime directory to run another program, and hears what has become of it. */
+/** Asks the init of a runtime directory to run another program, and returns the outcome. */
 import { closeSync, existsSync, openSync } from 'node:fs';
 import type { UpgradeOutcome, UpgradeRequest } from '../kit/upgrade.ts';
 import { encodeFrame, FrameReader, initFrame } from './keeper-protocol.ts';
 
-/** Null when nobody listens there. Rejects with an Error of one clear line when the upgrade was called off. */
+/** Null when no init listens there. Rejects with an Error of one clear line when the upgrade was called off. */
 export async function requestUpgrade(directory: string, request: UpgradeRequest): Promise<UpgradeOutcome | null> {
   if (!existsSync(`${directory}/upgrade.sock`)) return null;
-  // Through the open directory, because the path of a socket may have at most 107 bytes.
+  // Goes through the open directory, because a socket path may have at most 107 bytes.
   const descriptor = openSync(directory, 'r');
   try {
     return await converse(`/proc/self/fd/${descriptor}/upgrade.sock`, request);
@@ -26,12 +26,12 @@ async function converse(path: string, { file, daemon }: UpgradeRequest): Promise
       unix: path,
       socket: {
         data: (_socket, bytes) => frames.push(bytes),
-        close: () => reject(new Error('sandboxd has ended over the upgrade')),
+        close: () => reject(new Error('boxkeep has ended over the upgrade')),
       },
     });
     socket.write(encodeFrame(initFrame.upgrade, Buffer.from(`${[file, ...daemon].join('\0')}\0`)));
   } catch {
-    return null; // A socket that was left behind.
+    return null; // A stale socket file without a listener.
   }
   return promise;
 }

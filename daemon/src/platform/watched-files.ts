@@ -1,4 +1,4 @@
-/** The file system as a watcher looks at it: whole directories in slices, and single files, links not followed. */
+/** Lists directories in slices and reads single files for watchers, without following links. */
 import { dlopen, ptr } from 'bun:ffi';
 import { closeSync, constants, fstatSync, lstatSync, openSync, statfsSync, type BigIntStats } from 'node:fs';
 import { lstat, readdir, realpath } from 'node:fs/promises';
@@ -9,7 +9,7 @@ export type EntryKind = 'directory' | 'other' | 'unknown';
 
 export interface DirectoryEntry {
   readonly name: string;
-  /** Unknown on file systems that do not tell it with the name. */
+  /** Unknown on file systems that do not report the type with the name. */
   readonly kind: EntryKind;
 }
 
@@ -24,23 +24,23 @@ export interface FileFacts {
   readonly changedNs: bigint;
 }
 
-/** A directory that is open: what is watched and what is listed is the same one, whatever happens to its path. */
+/** An open directory. The watch and the listing refer to the same directory, whatever happens to its path. */
 export interface OpenDirectory extends Disposable {
-  /** A path that leads to it while it is open. */
+  /** A path to the directory that is valid while it is open. */
   readonly path: string;
-  /** Its files are made by the kernel as they are read (procfs, sysfs and the like). */
+  /** True when the kernel generates the files as they are read (procfs, sysfs and similar). */
   readonly isSynthetic: boolean;
   /** The next names; null at the end. */
   next(): DirectoryEntry[] | null;
 }
 
-/** What it throws carries a `code` such as ENOENT. */
+/** Errors carry a `code` such as ENOENT. */
 export interface WatchedFiles {
-  /** A link in its last place is refused (ELOOP or ENOTDIR). */
+  /** Refuses a symbolic link in the last component (ELOOP or ENOTDIR). */
   open(path: string): OpenDirectory;
-  /** Links are not followed. */
+  /** Does not follow symbolic links. */
   facts(path: string): Promise<FileFacts>;
-  /** The same in one piece: for many at a time it takes a tenth of the work. Null when nothing is there. */
+  /** Like `facts`, but synchronous: for many files it takes a tenth of the work. Null when the file does not exist. */
   factsNow(path: string): FileFacts | null;
   realPath(path: string): Promise<string>;
   names(path: string): Promise<string[]>;
@@ -48,7 +48,7 @@ export interface WatchedFiles {
 
 export class SystemFiles implements WatchedFiles {
   open(path: string): OpenDirectory {
-    return new Directory(path);
+    return new OpenedDirectory(path);
   }
 
   async facts(path: string): Promise<FileFacts> {
@@ -66,7 +66,7 @@ export class SystemFiles implements WatchedFiles {
 
   async names(path: string): Promise<string[]> {
     const names = await readdir(systemPath(path));
-    // Names as bytes take several times as long, so they are asked for only where text has lost some.
+    // Names as bytes take several times as long, so they are read only when decoding as text lost characters.
     if (!names.some((name) => name.includes('\ufffd'))) return names;
     return (await readdir(systemPath(path), { encoding: 'buffer' })).map((name) => decodePath(name));
   }
@@ -92,8 +92,8 @@ const majorBits = 0xfff00;
 /** Magic numbers of statfs(2): procfs, sysfs, cgroup, cgroup2, debugfs, tracefs, securityfs, bpf. */
 const synthetic = new Set([0x9fa0, 0x62656572, 0x27e0eb, 0x63677270, 0x64626720, 0x74726163, 0x73636673, 0xcafe4a11]);
 
-/** Listing by system calls of its own: the runtime reads a directory of 100 000 names in one piece, which takes 35 ms. */
-class Directory implements OpenDirectory {
+/** Lists by system calls of its own: the runtime reads a directory of 100 000 names in one piece, which takes 35 ms. */
+class OpenedDirectory implements OpenDirectory {
   readonly #descriptor: number;
   readonly #buffer = Buffer.allocUnsafe(sliceBytes);
 
@@ -106,7 +106,7 @@ class Directory implements OpenDirectory {
   }
 
   get isSynthetic(): boolean {
-    // They have no device with a major number, which is cheaper to look at first.
+    // These file systems have no major device number, which is cheaper to check first.
     const hasDevice = (fstatSync(this.#descriptor).dev & majorBits) !== 0;
     return !hasDevice && synthetic.has(statfsSync(this.path).type);
   }
@@ -121,7 +121,7 @@ class Directory implements OpenDirectory {
   }
 }
 
-/** `u64 inode, i64 offset, u16 length, u8 type, name` of each entry. */
+/** The layout of each entry: `u64 inode, i64 offset, u16 length, u8 type, name`. */
 const typeAt = 18;
 const nameAt = 19;
 const kinds: Readonly<Record<number, EntryKind>> = { 0: 'unknown', 4: 'directory' };

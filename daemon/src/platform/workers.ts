@@ -1,14 +1,14 @@
-/** Threads for what would hold up the event loop: a module of the daemon in a worker, one question and its answer. */
+/** Runs a module of the daemon in a worker thread, so that long work does not block the event loop. */
 
 export interface WorkerHandle extends Disposable {
-  /** The first message that it sends; null when the signal aborts before. Rejects when the module fails. */
+  /** The worker's first message, or null when the signal aborts first. Rejects when the module fails. */
   ask(question: unknown, signal: AbortSignal): Promise<unknown>;
 }
 
-/** `module` is a path below `daemon/src`, without its ending; `tools/build.mjs` names it as an entry of its own. */
+/** `module` is a path below `daemon/src`, without its extension; `tools/build.mjs` lists it as an entry point. */
 export type OpenWorker = (module: string) => WorkerHandle;
 
-/** In the built file every module has the path that it has below `daemon/src`, and this one is part of `main`. */
+/** In the built file, every module keeps its path below `daemon/src`, and this module is part of `main`. */
 const isBuilt = import.meta.url.includes('$bunfs');
 
 export const openWorker: OpenWorker = (module) => {

@@ -22,7 +22,7 @@ class Call:
         return f"{self.method} {self.case}".strip()
 
 
-def calls():
+def calls(has_browser):
     return [
         *sandbox(),
         *bash(),
@@ -31,7 +31,8 @@ def calls():
         *failing_files(),
         *watchers(),
         *code(),
-        *absent(),
+        *desktop(),
+        *(browser() if has_browser else without_browser()),
         *removed(),
     ]
 
@@ -46,8 +47,8 @@ def call(method, *positional, check=None, case="", outcome=None, **named):
     return Call(method, arguments, check, case, outcome)
 
 
-def told(name):
-    return lambda state: state.told[name]
+def kept(name):
+    return lambda state: state.kept[name]
 
 
 def path(name):
@@ -61,7 +62,7 @@ def sandbox():
 
 
 def bash():
-    session = {"session_id": told("bash")}
+    session = {"session_id": kept("bash")}
     yield call("bash.create_session", check=checks.bash_session)
     yield call("bash.create_session", session_id="named", exec_dir="/tmp", case="with a name", check=checks.bash_named)
     yield call("bash.exec", **session, command="echo out; echo err >&2; exit 3", check=checks.bash_failed)
@@ -84,19 +85,19 @@ def bash():
         check=checks.bash_truncated,
     )
     yield call("bash.exec", **session, command="cat", async_mode=True, case="in the background", check=checks.bash_running)
-    yield call("bash.write", **session, command_id=told("cat"), input="typed\n")
-    yield call("bash.output", **session, command_id=told("cat"), wait=True, wait_timeout=20, check=checks.bash_output)
+    yield call("bash.write", **session, command_id=kept("cat"), input="typed\n")
+    yield call("bash.output", **session, command_id=kept("cat"), wait=True, wait_timeout=20, check=checks.bash_output)
     yield call("bash.output", **session, case="of what ran last", check=checks.bash_last)
     yield call("bash.kill", **session, signal="SIGKILL")
     yield call("bash.sessions", check=checks.bash_sessions)
-    yield call("bash.close_session", told("bash"))
-    yield call("bash.output", session_id="nobody", case="of nobody", outcome="ApiError 404")
-    yield call("bash.write", session_id="nobody", input="x", case="to nobody", outcome="ApiError 404")
-    yield call("bash.kill", session_id="nobody", case="of nobody", outcome="ApiError 404")
+    yield call("bash.close_session", kept("bash"))
+    yield call("bash.output", session_id="nobody", case="of an unknown id", outcome="ApiError 404")
+    yield call("bash.write", session_id="nobody", input="x", case="to an unknown id", outcome="ApiError 404")
+    yield call("bash.kill", session_id="nobody", case="of an unknown id", outcome="ApiError 404")
 
 
 def shell():
-    session = {"id": told("shell")}
+    session = {"id": kept("shell")}
     yield call("shell.create_session", check=checks.shell_session)
     yield call("shell.create_session", id="named", exec_dir="/tmp", case="with a name", check=checks.shell_named)
     yield call("shell.exec_command", **session, command="cd /tmp && export WHO=me", check=checks.shell_done)
@@ -108,7 +109,7 @@ def shell():
         check=checks.shell_state,
     )
     yield call("shell.exec_command", command="true", case="without a session", check=checks.shell_unnamed)
-    yield call("shell.exec_command", **session, command="cat", async_mode=True, case="that goes on", check=checks.shell_running)
+    yield call("shell.exec_command", **session, command="cat", async_mode=True, case="that continues", check=checks.shell_running)
     yield call("shell.write_to_process", **session, input="typed", press_enter=True, check=checks.shell_written)
     yield call("shell.wait_for_process", **session, seconds=1, check=checks.shell_still_running)
     yield call("shell.view", **session, check=checks.shell_viewed)
@@ -117,7 +118,7 @@ def shell():
     yield call("shell.get_session_stats", check=checks.shell_stats)
     yield call("shell.list_sessions", check=checks.shell_sessions)
     yield call("shell.get_terminal_url", check=checks.shell_url)
-    yield call("shell.cleanup_session", told("shell"))
+    yield call("shell.cleanup_session", kept("shell"))
     for method, named in [
         ("shell.view", {}),
         ("shell.wait_for_process", {"seconds": 1}),
@@ -125,8 +126,8 @@ def shell():
         ("shell.kill_process", {}),
         ("shell.update_session", {"no_change_timeout": 60}),
     ]:
-        yield call(method, id="nobody", **named, case="of nobody", outcome="ApiError 404")
-    yield call("shell.cleanup_session", "nobody", case="of nobody", outcome="ApiError 404")
+        yield call(method, id="nobody", **named, case="of an unknown id", outcome="ApiError 404")
+    yield call("shell.cleanup_session", "nobody", case="of an unknown id", outcome="ApiError 404")
     yield call("shell.cleanup_all_sessions")
 
 
@@ -186,13 +187,13 @@ def watchers():
     yield call("file.watch_create", path=path("folder"), debounce=50, check=checks.watched)
     yield call("file.watch_list", check=checks.watchers)
     yield call("file.write_file", file=path("folder/seen.txt"), content="x", case="that is watched")
-    yield call("file.watch_poll", told("watcher"), since=0, timeout=20, check=checks.polled)
+    yield call("file.watch_poll", kept("watcher"), since=0, timeout=20, check=checks.polled)
     yield call("file.watch_wait", path=path("folder/seen.txt"), timeout=20, event_types=["create"], check=checks.waited)
     # The stream does not end, and the client reads it to its end before it parses it.
     forever = {"request_options": {"timeout_in_seconds": 1}, "outcome": "ReadTimeout"}
-    yield call("file.watch_events", told("watcher"), **forever)
-    yield call("file.watch_stop", told("watcher"))
-    yield call("file.watch_poll", "nobody", case="of nobody", outcome="ApiError 404")
+    yield call("file.watch_events", kept("watcher"), **forever)
+    yield call("file.watch_stop", kept("watcher"))
+    yield call("file.watch_poll", "nobody", case="of an unknown id", outcome="ApiError 404")
 
 
 def code():
@@ -201,14 +202,14 @@ def code():
     yield call("code.execute_code", language="javascript", code="console.log(6 * 7)", case="in JavaScript", check=checks.ran)
     yield call("jupyter.get_info", check=checks.kernel_info)
     yield call("jupyter.create_session", check=checks.kernel_session)
-    session = {"session_id": lambda state: state.told.get("kernel", "none")}
+    session = {"session_id": lambda state: state.kept.get("kernel", "none")}
     yield call("jupyter.execute_code", **session, code="x = 42\nprint(x)", check=checks.kernel_ran)
     yield call("jupyter.list_sessions", check=checks.kernel_sessions)
     yield call("jupyter.delete_session", session["session_id"])
     yield call("jupyter.delete_sessions")
     yield call("nodejs.get_info", check=checks.node_info)
     yield call("nodejs.create_session", check=checks.node_session)
-    session = {"session_id": told("node")}
+    session = {"session_id": kept("node")}
     yield call("nodejs.execute_code", **session, code="var x = 42; console.log(x)", check=checks.node_ran)
     yield call("nodejs.execute_code", **session, code="console.log(x)", case="in the same session", check=checks.node_ran)
     yield call(
@@ -220,17 +221,21 @@ def code():
         check=checks.node_ran,
     )
     yield call("nodejs.list_sessions", check=checks.node_sessions)
-    yield call("nodejs.get_session", told("node"), check=checks.node_one)
-    yield call("nodejs.update_session", told("node"), max_idle_time=600)
-    yield call("nodejs.delete_session", told("node"))
+    yield call("nodejs.get_session", kept("node"), check=checks.node_one)
+    yield call("nodejs.update_session", kept("node"), max_idle_time=600)
+    yield call("nodejs.delete_session", kept("node"))
 
 
-def absent():
-    """Where there is neither a browser nor a desktop."""
-    yield call("browser.get_info")
-    yield call("browser.screenshot")
+def desktop():
+    """Where there is no desktop."""
     yield call("browser.execute_action", request=Action_Click(x=1, y=2))
     yield call("browser.set_config")
+    yield call("display.record", action="status")
+
+
+def without_browser():
+    yield call("browser.get_info")
+    yield call("browser.screenshot")
     yield call("browser_tabs.list")
     yield call("browser_tabs.create")
     yield call("browser_tabs.close", 0)
@@ -239,7 +244,23 @@ def absent():
     yield call("browser_cookies.set_cookies", cookies=[{"name": "a", "value": "b"}])
     yield call("browser_cookies.clear_cookies")
     yield call("browser_network.get_requests", limit=10)
-    yield call("display.record", action="status")
+
+
+def browser():
+    yield call("browser.get_info", check=checks.browser_info)
+    yield call("browser.screenshot", check=checks.png)
+    yield call("browser_tabs.create", url="about:blank", check=checks.tab)
+    yield call("browser_tabs.list", check=checks.tabs)
+    yield call("browser_tabs.close", 0, case="by position")
+    yield call("browser_tabs.close", kept("tab"), case="by target id", outcome="parsed")
+    yield call("browser_tabs.activate", 0)
+    cookie = {"name": "a", "value": "b", "domain": "a.example", "path": "/", "secure": True, "httpOnly": True}
+    yield call("browser_cookies.set_cookies", cookies=[cookie])
+    yield call("browser_cookies.get_cookies", case="all of them", check=checks.cookies)
+    yield call("browser_cookies.get_cookies", urls="https://a.example,https://b.example", check=checks.cookies)
+    yield call("browser_cookies.clear_cookies")
+    yield call("browser_cookies.get_cookies", case="none left", check=checks.no_cookies)
+    yield call("browser_network.get_requests", limit=10, check=checks.requests)
 
 
 def removed():

@@ -1,4 +1,4 @@
-"""What a 1.x program reads from each answer; a check that fails tells the answer."""
+"""What a 1.x program reads from each answer; a failed check shows the answer."""
 
 
 def context(answer, state):
@@ -16,7 +16,7 @@ def packages(answer, state):
 
 
 def bash_session(answer, state):
-    state.told["bash"] = answer.data.session_id
+    state.kept["bash"] = answer.data.session_id
     assert answer.data.status == "ready" and answer.data.working_dir.startswith("/")
     assert answer.data.command_count == 0
 
@@ -29,7 +29,7 @@ def bash_failed(answer, state):
     data = answer.data
     assert (data.status, data.exit_code) == ("completed", 3)
     assert (data.stdout, data.stderr) == ("out\n", "err\n")
-    assert data.session_id == state.told["bash"] and data.command_id and data.command.startswith("echo out")
+    assert data.session_id == state.kept["bash"] and data.command_id and data.command.startswith("echo out")
 
 
 def bash_environment(answer, state):
@@ -49,27 +49,27 @@ def bash_truncated(answer, state):
 
 
 def bash_running(answer, state):
-    state.told["cat"] = answer.data.command_id
+    state.kept["cat"] = answer.data.command_id
     assert (answer.data.status, answer.data.exit_code) == ("running", None)
 
 
 def bash_output(answer, state):
     data = answer.data
     assert (data.stdout, data.offset, data.stderr, data.stderr_offset) == ("typed\n", 6, "", 0)
-    assert data.command.command_id == state.told["cat"] and data.command.status == "running"
+    assert data.command.command_id == state.kept["cat"] and data.command.status == "running"
 
 
 def bash_last(answer, state):
-    assert answer.data.stdout == "typed\n" and answer.data.command.command_id == state.told["cat"]
+    assert answer.data.stdout == "typed\n" and answer.data.command.command_id == state.kept["cat"]
 
 
 def bash_sessions(answer, state):
-    one = next(session for session in answer.data if session.session_id == state.told["bash"])
+    one = next(session for session in answer.data if session.session_id == state.kept["bash"])
     assert one.command_count == 2 and one.created_at and one.last_used_at
 
 
 def shell_session(answer, state):
-    state.told["shell"] = answer.data.session_id
+    state.kept["shell"] = answer.data.session_id
     assert answer.data.working_dir.startswith("/")
 
 
@@ -79,7 +79,7 @@ def shell_named(answer, state):
 
 def shell_done(answer, state):
     assert (answer.data.status, answer.data.exit_code) == ("completed", 0)
-    assert answer.data.session_id == state.told["shell"]
+    assert answer.data.session_id == state.kept["shell"]
 
 
 def shell_state(answer, state):
@@ -105,7 +105,7 @@ def shell_still_running(answer, state):
 
 
 def shell_viewed(answer, state):
-    assert "typed" in answer.data.output and answer.data.session_id == state.told["shell"]
+    assert "typed" in answer.data.output and answer.data.session_id == state.kept["shell"]
     assert answer.data.status == "running" and answer.data.command == "cat"
 
 
@@ -119,7 +119,7 @@ def shell_stats(answer, state):
 
 
 def shell_sessions(answer, state):
-    assert answer.data.sessions[state.told["shell"]].working_dir == "/tmp"
+    assert answer.data.sessions[state.kept["shell"]].working_dir == "/tmp"
 
 
 def shell_url(answer, state):
@@ -194,12 +194,12 @@ def viewed(answer, state):
 
 
 def watched(answer, state):
-    state.told["watcher"] = answer["data"]["watcher_id"]
+    state.kept["watcher"] = answer["data"]["watcher_id"]
     assert answer["watcher_id"] == answer["data"]["watcher_id"]
 
 
 def watchers(answer, state):
-    assert state.told["watcher"] in repr(answer["data"])
+    assert state.kept["watcher"] in repr(answer["data"])
 
 
 def polled(answer, state):
@@ -227,18 +227,18 @@ def kernel_info(answer, state):
 
 
 def kernel_session(answer, state):
-    state.told["kernel"] = answer.data.session_id
+    state.kept["kernel"] = answer.data.session_id
     assert answer.data.kernel_name
 
 
 def kernel_ran(answer, state):
     data = answer.data
-    assert (data.status, data.execution_count, data.session_id) == ("ok", 1, state.told["kernel"])
+    assert (data.status, data.execution_count, data.session_id) == ("ok", 1, state.kept["kernel"])
     assert (data.outputs[0].output_type, data.outputs[0].text) == ("stream", "42\n")
 
 
 def kernel_sessions(answer, state):
-    assert answer.data.sessions[state.told["kernel"]].age_seconds >= 0
+    assert answer.data.sessions[state.kept["kernel"]].age_seconds >= 0
 
 
 def node_info(answer, state):
@@ -246,7 +246,7 @@ def node_info(answer, state):
 
 
 def node_session(answer, state):
-    state.told["node"] = answer.data.session_id
+    state.kept["node"] = answer.data.session_id
     assert answer.data.created is True
 
 
@@ -255,8 +255,43 @@ def node_ran(answer, state):
 
 
 def node_sessions(answer, state):
-    assert state.told["node"] in answer.data.sessions
+    assert state.kept["node"] in answer.data.sessions
 
 
 def node_one(answer, state):
-    assert answer.data.session.session_id == state.told["node"]
+    assert answer.data.session.session_id == state.kept["node"]
+
+
+def browser_info(answer, state):
+    data = answer.data
+    assert data.user_agent.startswith("Mozilla/") and data.cdp_url.startswith("ws://") and "/vnc/" in data.vnc_url
+    assert data.viewport.width > 0 and data.page_viewport.height > 0
+
+
+def png(answer, state):
+    assert answer.startswith(b"\x89PNG")
+
+
+def tab(answer, state):
+    state.kept["tab"] = answer.data["target_id"]
+    assert answer.data["url"] == "about:blank"
+
+
+def tabs(answer, state):
+    fields = {"id", "tab_id", "target_id", "index", "type", "title", "url", "active"}
+    assert all(set(item) == fields for item in answer.data)
+    assert [item["active"] for item in answer.data].count(True) == 1
+    assert state.kept["tab"] in [item["target_id"] for item in answer.data]
+
+
+def cookies(answer, state):
+    (cookie,) = answer.data
+    assert (cookie["name"], cookie["value"], cookie["httpOnly"]) == ("a", "b", True)
+
+
+def no_cookies(answer, state):
+    assert answer.data == []
+
+
+def requests(answer, state):
+    assert isinstance(answer.data, list) and len(answer.data) <= 10

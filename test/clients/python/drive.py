@@ -1,7 +1,8 @@
 """Drives the methods of the 1.x client against a daemon: `drive.py URL DIRECTORY TABLES sync|async [GROUP]`.
 
 TABLES is the folder with routes.csv and methods.csv, which say what is served. Without a GROUP every method is driven,
-at a daemon whose Python has no ipykernel; a group alone at one that has it. Prints a line of JSON for each call: what
+at a daemon without ipykernel and without a browser; the group jupyter alone at one with ipykernel, and the group browser
+at one with a browser. Prints a line of JSON for each call: what
 was expected, what came, and what is wrong with it.
 """
 
@@ -26,35 +27,37 @@ EMPTY = "parsed, success false and nothing listed"
 
 def main(url, directory, tables, mode, group=None):
     client = {"sync": Sandbox, "async": AsyncSandbox}[mode](base_url=url, timeout=60)
-    expected = expectations(pathlib.Path(tables), kernels=group is not None)
-    asyncio.run(drive(client, Drive(directory), expected, is_wanted=lambda name: group in (None, name.split(".")[0])))
+    has_browser = group == "browser"
+    expected = expectations(pathlib.Path(tables), kernels=group == "jupyter", has_browser=has_browser)
+    is_wanted = lambda name: group in (None, re.split("[._]", name)[0])
+    asyncio.run(drive(client, Drive(directory), expected, is_wanted, has_browser))
 
 
 class Drive:
-    """What earlier calls have told and later ones need."""
+    """Values from earlier calls that later calls need."""
 
     def __init__(self, directory):
         self.directory = directory
-        self.told = {}
+        self.kept = {}
 
 
-async def drive(client, state, expected, is_wanted):
+async def drive(client, state, expected, is_wanted, has_browser):
     seen = set()
-    for call in (call for call in calls() if is_wanted(call.method)):
+    for call in (call for call in calls(has_browser) if is_wanted(call.method)):
         seen.add(call.method)
         wanted = call.outcome or expected[call.method]
         outcome, result = await attempt(client, call, state)
         problem = None if outcome == wanted else f"expected {wanted}"
         if problem is None and outcome == PARSED and call.check:
             problem = complaint(call.check, result, state)
-        tell(call.title, wanted, outcome, problem)
+        report(call.title, wanted, outcome, problem)
     for name in sorted(set(filter(is_wanted, expected)) ^ seen):
-        tell(name, "a call", "none", "has no call, or is no method of the tables")
+        report(name, "a call", "none", "has no call, or is no method of the tables")
     for name in sorted(set(methods_of(client)) ^ set(expected)):
-        tell(name, "a row of the tables", "none", "the tables and the client do not agree")
+        report(name, "a row of the tables", "none", "the tables and the client do not agree")
 
 
-def tell(title, wanted, outcome, problem):
+def report(title, wanted, outcome, problem):
     print(json.dumps({"call": title, "expected": wanted, "got": outcome, "problem": problem}), flush=True)
 
 
@@ -69,7 +72,7 @@ async def attempt(client, call, state):
     except pydantic.ValidationError as error:
         return "ValidationError", error
     except Exception as error:
-        # Whatever else a client raises is the finding itself: it is told by its name, and fails the test.
+        # Any other exception is the finding: it is reported by name, and fails the test.
         if call.outcome == type(error).__name__:
             return call.outcome, error
         return f"{type(error).__name__}: {error}", error
@@ -85,8 +88,8 @@ def shape_of(body):
 def is_success(result):
     if isinstance(result, (bytes, str)):
         return True
-    told = result.get("success") if isinstance(result, dict) else getattr(result, "success", None)
-    return told is True
+    success = result.get("success") if isinstance(result, dict) else getattr(result, "success", None)
+    return success is True
 
 
 def outcome_of_failure(result):
@@ -112,16 +115,18 @@ def complaint(check, result, state):
     try:
         check(result, state)
     except Exception as error:
-        # A check that fails, and a field that is not there, are both told where they were met.
+        # A failed check and a missing field are both reported at the place where they occur.
         where = traceback.extract_tb(error.__traceback__)[-1]
         return f"{where.line}: {type(error).__name__} {error} in {result!r}"
     return None
 
 
-def expectations(tables, kernels):
+def expectations(tables, kernels, has_browser):
     classes = {key(row["method"], row["path"]): row["class"] for row in rows(tables / "routes.csv")}
     return {
-        row["python_method(PyPI 0.0.30)"]: outcome_of(classes[key(row["http_method"], row["path"])], row["path"], kernels)
+        row["python_method(PyPI 0.0.30)"]: outcome_of(
+            classes[key(row["http_method"], row["path"])], row["path"], kernels, has_browser
+        )
         for row in rows(tables / "methods.csv")
         if row["in_python_pypi"] == "yes"
     }
@@ -137,14 +142,15 @@ def key(method, path):
     return method, re.sub(r"\{\w+\}", "{}", path)
 
 
-def outcome_of(standing, path, kernels):
+def outcome_of(standing, path, kernels, has_browser):
     if standing == "removed-404" or standing == "served-changed":
         return "ApiError 404"
     if standing.startswith("method-405"):
         return "ApiError 405"
     if not standing.startswith("served"):
         return f"no outcome is known for {standing}"
-    if path.startswith(("/v1/browser/", "/v1/display/")):
+    is_of_desktop = path in ("/v1/browser/actions", "/v1/browser/config", "/v1/display/record")
+    if is_of_desktop or path.startswith("/v1/browser/") and not has_browser:
         return "ApiError 503"
     if "501-capable" in standing and not kernels:
         return "ApiError 501"

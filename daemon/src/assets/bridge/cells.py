@@ -1,10 +1,10 @@
-"""A cell, what of it is still awaited, and what its outputs look like to the daemon."""
+"""A cell: which signs of its end are missing, and how the daemon sees its outputs."""
 
 UNHEARD = {
     'ename': 'EndUnknown',
-    'evalue': 'the cell has ended while nobody listened to its kernel; whether it went well is not known',
+    'evalue': 'the cell ended while no daemon listened to its kernel; the result is unknown',
 }
-NO_INPUT = 'input() and getpass() have nobody to ask: a cell has no standard input'
+NO_INPUT = 'input() and getpass() cannot ask: a cell has no standard input'
 
 
 class Cell:
@@ -13,12 +13,12 @@ class Cell:
         self.code = code
         self.cwd = cwd
         self.env = env or {}
-        # Begun by an earlier bridge.
+        # An earlier bridge saw the begin.
         self.is_partial = is_partial
-        # The two signs of its end. An empty reply stands for one that nobody has heard.
+        # The two signs of the end. An empty reply stands for a lost one.
         self.reply = None
         self.is_idle = False
-        # When the one that is missing is asked after.
+        # When to ask for the missing sign.
         self.probe_at = None
         self.has_error = False
 
@@ -37,7 +37,7 @@ def error_output(content):
 
 
 def exit_code_of(reply):
-    """None where nobody has heard the reply; what sys.exit was given is the text of its exception."""
+    """None for a lost reply. The argument of sys.exit is the text of its exception."""
     if not reply:
         return None
     if reply['status'] == 'ok':

@@ -1,12 +1,15 @@
-"""Code that kernels of Python run unseen: it is silent, leaves no name behind, and is in no history."""
+"""Code that the bridge runs silently in Python kernels, without names or history left behind."""
 
 PYTHON_ONLY = 'cwd and env can change in kernels of Python only, and not in one of %s'
 
-# What child processes and libraries print goes through a pipe, from which a thread of ipykernel reads it. A cell is over
-# only when that pipe is empty and the thread is back at it, with nothing in its hands: without this, one line in a
-# hundred comes behind the end of its cell. The second word of `syscall` is the first argument, the descriptor of a read.
+# A thread of ipykernel reads the output of child processes and libraries from a pipe. A cell is over only when the pipe
+# is empty and that thread waits in its read; otherwise one line in a hundred would follow the end of its cell. The
+# second word of `syscall` is the descriptor of the read.
 #
-# Code may also put something else in the place of the streams, or nothing; an ipykernel ends when it cannot flush them.
+# A background process may fill the pipe forever, so the wait is bounded. The bound counts turns, because on a busy machine
+# both threads wait equally long for a processor: 500 turns are about 0.1 s on an idle one.
+#
+# Code may replace or delete the streams; an ipykernel ends when it cannot flush them.
 AFTER_CELLS = """
 import fcntl, os, struct, sys, termios, time
 from IPython import get_ipython
@@ -27,30 +30,29 @@ def is_drained(stream):
 
 own = {'stdout': sys.stdout, 'stderr': sys.stderr}
 
-def mend():
+def restore():
     for name, stream in own.items():
         if not callable(getattr(getattr(sys, name, None), 'flush', None)):
             setattr(sys, name, stream)
 
 def drain():
-    mend()
-    deadline = time.monotonic() + 0.1
-    while not (is_drained(sys.stdout) and is_drained(sys.stderr)) and time.monotonic() < deadline:
+    restore()
+    deadline, turns = time.monotonic() + 2, 500
+    while not (is_drained(sys.stdout) and is_drained(sys.stderr)) and turns > 0 and time.monotonic() < deadline:
         time.sleep(0.0002)
+        turns -= 1
 
 shell = get_ipython()
-if not hasattr(shell, '_sandboxd_drain'):
-    shell._sandboxd_drain = drain
+if not hasattr(shell, '_boxkeep_drain'):
+    shell._boxkeep_drain = drain
     shell.events.register('post_execute', drain)
 """
 
-# A flush waits for the thread that sends what is printed, even when there is nothing, and ipykernel flushes four times
-# behind each cell: a fifth of the time that it takes. There is nothing when the buffers are empty and still those that
-# the last flush has left: each time that the thread takes some to send them, it leaves new ones.
+# ipykernel flushes four times after each cell, a fifth of the cell's time, and each flush waits for the sending thread.
+# Nothing is pending when the buffers are empty and are those that the last flush left: the sender replaces buffers.
 #
-# A write waits for nobody: who prints faster than that thread sends would fill the memory, and one message of hundreds
-# of megabytes can take longer than the cell has left. So a flush follows each megabyte; `write` itself is IPython's to
-# replace, around each cell.
+# A write never waits, so fast output would fill the memory, and a message of hundreds of megabytes can outlast the
+# timeout of its cell. A flush therefore follows each megabyte. `write` itself stays, because IPython replaces it.
 STREAMS = """
 import sys
 
@@ -90,9 +92,10 @@ def arrange(cwd, env):
 
 
 def why_not_arranged(cwd, reply):
-    """In the words that the other interpreters have for it, instead of `[Errno 2] No such file: '/there'`."""
+    """The reply of a cell that cannot run, worded as by the other interpreters."""
     ename, evalue = str(reply.get('ename')), str(reply.get('evalue'))
     number, _, text = evalue.partition('] ')
     if number.startswith('[Errno ') and cwd is not None:
-        return 'DirectoryError', 'working directory %s: %s' % (cwd, text.rpartition(': ')[0] or text)
-    return ename, evalue
+        reason = text.rpartition(': ')[0] or text
+        return {'ename': 'DirectoryError', 'evalue': 'working directory %s: %s' % (cwd, reason), 'cwd_error': reason}
+    return {'ename': ename, 'evalue': evalue}

@@ -1,4 +1,4 @@
-"""A connection to one kernel: its channels, the cells that wait for it, and the one that it runs."""
+"""A connection to one kernel: its channels, its running cell and the waiting cells."""
 
 import time
 from collections import deque
@@ -10,22 +10,22 @@ from messages import Signer, complain, decode
 
 CHANNELS = {'shell': zmq.DEALER, 'control': zmq.DEALER, 'stdin': zmq.DEALER, 'iopub': zmq.SUB}
 DEFAULT_TIMEOUT_MS = 60_000
-# A kernel binds its sockets some time after it was started; libzmq tries again at this distance.
+# A kernel binds its sockets some time after its start; libzmq retries at this interval.
 RECONNECT_MS = 10
-# A kernel that answers is asked again until its outputs are heard too: a subscription takes effect at no known time.
+# The bridge repeats its question until it receives outputs too: a subscription takes effect at an unknown time.
 HELLO_AGAIN_S = 0.05
-# One of the two signs that a cell is over can get lost, but only so long behind the other that it is worth a look.
+# One of the two end signs of a cell can get lost. After this time the bridge asks for it.
 PROBE_AFTER_S = 1.0
-# Messages of one socket in a row, so that a kernel that prints without end leaves the others their turn.
+# Messages read from one socket in a row, so that a kernel that floods does not starve the others.
 MESSAGES_AT_ONCE = 64
-# A longer text is sent in pieces, so that no line of the daemon's has to hold it.
+# A longer text is split, so that no line to the daemon has to hold it.
 PIECE_CHARACTERS = 256 * 1024
-# The answer to a question on the stdin channel that says end of file.
+# The answer on the stdin channel that means end of file.
 END_OF_FILE = '\x04'
 
 
 class Kernel:
-    """A connection to one kernel, which has one cell at most; those behind it wait here."""
+    """A connection to one kernel, which runs one cell at a time; later cells wait here."""
 
     def __init__(self, bridge, name, request):
         self.bridge = bridge
@@ -35,7 +35,7 @@ class Kernel:
         self.deadline = time.monotonic() + self.timeout_ms / 1000
         self.channels = {}
         self.count = 0
-        # What the kernel has said of itself, and whether its outputs are heard; both make it open.
+        # The kernel's description of itself, and whether its outputs arrive; the connection is open with both.
         self.answer = None
         self.is_listening = False
         self.is_open = False
@@ -51,7 +51,7 @@ class Kernel:
             self.connect(name, connection)
         self.say_hello()
         if running is not None:
-            # A kernel that works is not dead because it does not answer; whether it lives, its keeper knows.
+            # A busy kernel does not answer heartbeats. Its keeper knows whether it lives.
             self.deadline = None
             self.current = Cell(running, is_partial=True)
             self.probe()
@@ -62,12 +62,12 @@ class Kernel:
         socket.linger = 1000 if name == 'control' else 0
         socket.setsockopt(zmq.RECONNECT_IVL, RECONNECT_MS)
         if name == 'iopub':
-            # A kernel drops what does not fit, the sign that a cell is over too, so nothing may be held back.
+            # Without a limit, because a kernel drops what does not fit, even the sign that a cell is over.
             socket.setsockopt(zmq.RCVHWM, 0)
             socket.setsockopt(zmq.SUBSCRIBE, b'')
         else:
-            # A bridge that follows this one is the same peer to the kernel, which sends it the replies that are due.
-            socket.setsockopt(zmq.IDENTITY, ('sandboxd-' + self.kernel).encode()[:255])
+            # The next bridge has the same identity, so the kernel sends it the replies that are due.
+            socket.setsockopt(zmq.IDENTITY, ('boxkeep-' + self.kernel).encode()[:255])
         separator = '-' if connection['transport'] == 'ipc' else ':'
         port = connection[name + '_port']
         socket.connect('%s://%s%s%s' % (connection['transport'], connection['ip'], separator, port))
@@ -77,14 +77,14 @@ class Kernel:
             self.bridge.forget(socket)
             socket.close()
 
-    def tell(self, event, **keys):
-        self.bridge.tell({'event': event, 'kernel': self.kernel, **keys})
+    def emit(self, event, **keys):
+        self.bridge.emit({'event': event, 'kernel': self.kernel, **keys})
 
     def send(self, channel, message_id, message_type, content):
         try:
             self.channels[channel].send_multipart(self.signer.pack(message_id, message_type, content), zmq.NOBLOCK)
         except zmq.Again:
-            # Only a kernel that takes nothing has so much waiting for it; to wait too would hold up all others.
+            # Only a kernel that reads nothing has so many messages waiting. Waiting here would block all other kernels.
             complain('kernel %s, %s: no room for %s' % (self.kernel, channel, message_type))
 
     def execute(self, request):
@@ -92,13 +92,13 @@ class Kernel:
         self.begin_next()
 
     def again(self, _):
-        """Some of what was told of it is lost: how it stands."""
+        """Repeats the state of the cells, because the daemon has lost events."""
         if self.is_open:
-            self.tell_opened()
+            self.report_opened()
         if self.last_end:
-            self.tell('end', **self.last_end)
+            self.emit('end', **self.last_end)
         if self.current:
-            self.tell('begin', cell=self.current.cell)
+            self.emit('begin', cell=self.current.cell)
 
     def interrupt(self, _):
         self.send('control', 'interrupt', 'interrupt_request', {})
@@ -118,19 +118,19 @@ class Kernel:
         self.send('shell', message_id, 'execute_request', content)
 
     def say_hello(self):
-        """On both channels: a kernel with a cell hears only one of them, and not every kernel listens to that one."""
+        """On both channels: a busy kernel reads only one of them, and not every kernel reads that one."""
         self.count += 1
         self.hello_at = time.monotonic() + HELLO_AGAIN_S
         for channel in ('shell', 'control'):
             self.send(channel, 'hello:%d' % self.count, 'kernel_info_request', {})
 
     def probe(self):
-        """What stands behind the cell in the same queue shows that the cell is over, whatever of it got lost."""
+        """A later message in the same queue shows that the cell is over, even if both signs got lost."""
         self.run_code('probe:' + self.current.cell, '', True)
         self.current.probe_at = None
 
     def due(self):
-        """When there is something to do though nobody has said anything."""
+        """When the next timer is due."""
         times = [self.current.probe_at] if self.current else []
         if not self.is_open:
             times += [self.deadline, self.hello_at if self.answer else None]
@@ -156,7 +156,7 @@ class Kernel:
             try:
                 self.take(channel, *self.signer.unpack(frames))
             except Exception as error:
-                # Whoever sends what is no message of Jupyter's must not end the bridge of all the other kernels.
+                # A malformed message must not end the bridge of all other kernels.
                 complain('kernel %s, %s: %r' % (self.kernel, channel, error))
 
     def take(self, channel, parent, message_type, content):
@@ -186,7 +186,7 @@ class Kernel:
         elif purpose == 'arrange' and content['status'] == 'ok':
             self.run_code('cell:' + self.current.cell, self.current.code, False)
         elif purpose == 'arrange':
-            self.refuse(*why_not_arranged(self.current.cwd, content))
+            self.refuse(why_not_arranged(self.current.cwd, content))
 
     def go_on(self):
         if not self.is_open and self.is_listening and self.answer:
@@ -203,32 +203,32 @@ class Kernel:
         info = self.answer.get('language_info') or {}
         self.language = info.get('name') or self.language
         if self.current:
-            self.probe()  # The signs of the first one may have come while nobody was listening.
+            self.probe()  # The signs of the first probe may have arrived before the subscription.
         elif self.answer.get('implementation') == 'ipython':
             self.run_code('prepare:', prepare(), True)
-        self.tell_opened()
+        self.report_opened()
 
-    def tell_opened(self):
+    def report_opened(self):
         info = self.answer.get('language_info') or {}
         banner = self.answer.get('banner', '')
-        self.tell('opened', language=self.language, version=info.get('version', ''), banner=banner)
+        self.emit('opened', language=self.language, version=info.get('version', ''), banner=banner)
 
     def begin_next(self):
         while self.is_open and not self.is_exiting and not self.current and self.waiting:
             cell = self.current = self.waiting.popleft()
-            # Told before it can run: a cell whose begin is not known was never run, whatever becomes of this process.
-            self.tell('begin', cell=cell.cell)
+            # Sent before the cell can run: a cell without a known begin was then never run, even if this process dies.
+            self.emit('begin', cell=cell.cell)
             self.bridge.flush()
             if cell.cwd is None and not cell.env:
                 self.run_code('cell:' + cell.cell, cell.code, False)
             elif (self.language or '').lower() == 'python':
                 self.run_code('arrange:' + cell.cell, arrange(cell.cwd, cell.env), True)
             else:
-                self.refuse('Unsupported', PYTHON_ONLY % self.language)
+                self.refuse({'ename': 'Unsupported', 'evalue': PYTHON_ONLY % self.language})
 
-    def refuse(self, ename, evalue):
+    def refuse(self, reply):
         """Ends the cell before it has run."""
-        self.current.reply = {'status': 'error', 'ename': ename, 'evalue': evalue}
+        self.current.reply = {'status': 'error', **reply}
         self.end(self.current)
 
     def end(self, cell):
@@ -244,21 +244,22 @@ class Kernel:
             'status': 'ok' if exit_code == 0 else 'error',
             'execution_count': reply.get('execution_count'),
             'exit_code': exit_code,
+            **({'cwd_error': reply['cwd_error']} if 'cwd_error' in reply else {}),
             **({'is_partial': True} if cell.is_partial else {}),
             **({'is_exiting': True} if self.is_exiting else {}),
         }
-        self.tell('end', **self.last_end)
+        self.emit('end', **self.last_end)
 
     def take_payload(self, cell, payload):
         if payload.get('source') == 'page':
             self.output(cell.cell, {'output_type': 'display_data', 'data': payload['data'], 'metadata': {}})
         elif payload.get('source') == 'ask_exit' and not payload.get('keepkernel'):
-            # exit() ends an ipykernel a tenth of a second later: a cell that begins now would die in the middle.
+            # exit() ends an ipykernel a tenth of a second later: a cell that begins now would be cut off.
             self.is_exiting = True
 
     def output(self, cell, output, display_id=None):
         keys = {} if display_id is None else {'display_id': display_id}
-        self.tell('output', cell=cell, output=output, **keys)
+        self.emit('output', cell=cell, output=output, **keys)
 
     def take_status(self, cell, content):
         if self.is_current(cell) and content['execution_state'] == 'idle':
@@ -279,10 +280,10 @@ class Kernel:
         self.output(cell, {'output_type': 'display_data', **shown(content)}, display_id)
 
     def take_update(self, cell, content):
-        self.tell('update', cell=cell, display_id=content['transient']['display_id'], **shown(content))
+        self.emit('update', cell=cell, display_id=content['transient']['display_id'], **shown(content))
 
     def take_clear(self, cell, content):
-        self.tell('clear', cell=cell, wait=bool(content.get('wait')))
+        self.emit('clear', cell=cell, wait=bool(content.get('wait')))
 
     def take_error(self, cell, content):
         if exit_code_of(dict(content, status='error')) == 0:

@@ -1,8 +1,8 @@
-"""Speaks with Jupyter kernels for the daemon: requests are lines on standard input, events lines on standard output.
+"""Talks to Jupyter kernels for the daemon: requests are lines on standard input, events lines on standard output.
 
-Messages are packed and signed here, over pyzmq, which every ipykernel brings along. jupyter_client and asyncio take
-twice the memory and several times as long to start, for nothing that is needed. It is read from standard input with the
-parts that it stands on; docs/protocols/interpreter.md says what the lines mean. It runs on Python 3.8 and newer.
+Packs and signs messages over pyzmq, which every ipykernel depends on: jupyter_client and asyncio would double the
+memory and the start. Python 3.8 or newer reads the program from standard input; docs/protocols/interpreter.md has the
+lines.
 """
 
 import os
@@ -14,22 +14,22 @@ from types import ModuleType
 try:
     import zmq
 except ImportError:
-    # -I hides what an account has installed for itself alone, and its kernels may have come that way.
+    # -I hides the account's own packages, which may include the kernels.
     import site
 
     sys.path.append(site.getusersitepackages())
     import zmq
 
-# As much as a pipe holds.
+# The capacity of a pipe.
 READ_BYTES = 64 * 1024
 FLUSH_BYTES = 256 * 1024
 
 
 def load_part(name):
-    """The next part of the program, for the parts behind it to import."""
+    """Loads the next part of the program as a module."""
     text = requests.read(int(requests.readline()))
     module = sys.modules[name] = ModuleType(name)
-    exec(compile(text, '<sandboxd %s>' % name, 'exec'), module.__dict__)
+    exec(compile(text, '<boxkeep %s>' % name, 'exec'), module.__dict__)
 
 
 for part in ('messages', 'cells', 'ipython', 'kernel'):
@@ -48,13 +48,13 @@ class Bridge:
         self.poller.register(requests, zmq.POLLIN)
         self.sockets = {}
         self.kernels = {}
-        # The beginning of a request whose end has not come yet, and events that have not been written.
+        # The incomplete last request, and the events that are not written yet.
         self.pieces = []
         self.lines = []
         self.pending_bytes = 0
 
     def run(self, early):
-        self.tell({'event': 'ready', 'version': zmq.__version__, 'pid': os.getpid()})
+        self.emit({'event': 'ready', 'version': zmq.__version__, 'pid': os.getpid()})
         self.take_lines(early)
         self.flush()
         while True:
@@ -91,7 +91,7 @@ class Bridge:
                 request = decode(line.decode())
                 self.take(request.get('op'), request)
             except Exception as error:
-                # One request that cannot be understood says nothing about those of the other kernels.
+                # A malformed request says nothing about the requests for other kernels.
                 complain('a request was passed over: %r' % error)
 
     def take(self, op, request):
@@ -103,7 +103,7 @@ class Bridge:
             self.open(name, request)
         elif kernel is None:
             if op in ('execute', 'again'):
-                self.tell({'event': 'failed', 'kernel': name, 'message': 'no kernel of this name is open'})
+                self.emit({'event': 'failed', 'kernel': name, 'message': 'no kernel of this name is open'})
         elif op == 'close':
             self.drop(name)
         else:
@@ -115,7 +115,7 @@ class Bridge:
         try:
             kernel.start(request)
         except Exception as error:
-            # A connection file with something missing, a signature nobody knows, a socket's path that is too long.
+            # The connection file lacks a key, names an unknown signature scheme, or has too long a socket path.
             self.fail(kernel, 'the kernel cannot be connected to: %s' % (error or repr(error)))
 
     def drop(self, name):
@@ -124,7 +124,7 @@ class Bridge:
             kernel.close()
 
     def fail(self, kernel, message):
-        kernel.tell('failed', message=message)
+        kernel.emit('failed', message=message)
         self.drop(kernel.kernel)
 
     def listen(self, socket, kernel, channel):
@@ -135,7 +135,7 @@ class Bridge:
         del self.sockets[socket]
         self.poller.unregister(socket)
 
-    def tell(self, event):
+    def emit(self, event):
         line = to_line(event)
         self.lines.append(line)
         self.pending_bytes += len(line)
@@ -153,22 +153,22 @@ class Bridge:
 
 
 def take_over_events():
-    """Standard output at a descriptor that no library prints to."""
+    """Moves standard output to a descriptor that no library prints to."""
     events = os.dup(1)
     os.dup2(2, 1)
     return events
 
 
 def main():
-    # A terminal's Ctrl-C and an interrupt that was meant for a kernel are nothing to the bridge.
+    # A terminal's Ctrl-C, or an interrupt meant for a kernel, must not end the bridge.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     bridge = Bridge(requests.fileno(), take_over_events())
-    # What came together with the program is in the loader's buffer already.
+    # The loader has buffered requests that arrived together with the program.
     os.set_blocking(requests.fileno(), False)
     early = requests.read()
     os.set_blocking(requests.fileno(), True)
     bridge.run(early or b'')
-    # An ordinary exit waits for kernels that are gone to take what was sent to them.
+    # An ordinary exit would wait until dead kernels have taken their messages.
     os._exit(0)
 
 

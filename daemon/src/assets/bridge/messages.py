@@ -8,21 +8,21 @@ import time
 
 DELIMITER = b'<IDS|MSG>'
 
-# A number that JSON does not know, which Python's encoder writes all the same, becomes null.
+# NaN and infinity are not JSON, although Python's encoder writes them; they become null.
 decode = json.JSONDecoder(parse_constant=lambda name: None).decode
 encode = json.JSONEncoder(ensure_ascii=False, separators=(',', ':')).encode
-# As bytes: as text it would have to be encoded itself, and be ASCII for that.
+# As bytes: a text would have to be encoded again.
 codecs.register_error('show', lambda error: ('\ufffd'.encode() * (error.end - error.start), error.end))
 
 
 def to_bytes(value):
-    """Half a surrogate pair is text in JSON and in Python, and is none in UTF-8."""
+    """Half a surrogate pair is valid in JSON and in Python, but not in UTF-8."""
     return encode(value).encode('utf-8', 'show')
 
 
-# The daemon passes over lines that are longer.
+# The daemon skips longer lines.
 MOST_LINE_BYTES = 32 * 1024 * 1024
-# Of a text that goes when a line would be longer, and of a line of an error that does not.
+# Limits for a text that is dropped from a long line, and for a line of a traceback, which is cut.
 LARGE_CHARACTERS = 1024 * 1024
 ERROR_CHARACTERS = 1000
 
@@ -33,7 +33,7 @@ def to_line(event):
 
 
 def shortened(event):
-    """Without the texts that make a line too long; what is shown in their place says so."""
+    """Replaces texts that make a line too long by a note."""
     output = event.get('output', event)
     if 'data' in output:
         return dict(event, output=shortened_data(output)) if 'output' in event else shortened_data(event)
@@ -47,9 +47,9 @@ def shortened_data(output):
     sizes = {kind: len(value if isinstance(value, str) else encode(value)) for kind, value in output['data'].items()}
     kept = {kind: value for kind, value in output['data'].items() if sizes[kind] <= LARGE_CHARACTERS}
     large = [(kind, size) for kind, size in sizes.items() if kind not in kept]
-    told = ['<%s, %d characters: too large to be shown>' % both for both in large]
+    notes = ['<%s, %d characters: too large to be shown>' % both for both in large]
     text = kept.get('text/plain')
-    return dict(output, data={**kept, 'text/plain': '\n'.join(([text] if text else []) + told)})
+    return dict(output, data={**kept, 'text/plain': '\n'.join(([text] if text else []) + notes)})
 
 
 def complain(text):
@@ -63,7 +63,7 @@ class Signer:
         key = connection.get('key', '').encode()
         digest = connection.get('signature_scheme', 'hmac-sha256').replace('hmac-', '', 1)
         self.mac = hmac.new(key, digestmod=digest) if key else None
-        self.session = 'sandboxd-%d' % os.getpid()
+        self.session = 'boxkeep-%d' % os.getpid()
 
     def sign(self, parts):
         if self.mac is None:
@@ -75,13 +75,13 @@ class Signer:
 
     def pack(self, message_id, message_type, content):
         now = time.time()
-        # A kernel takes a message whose signature it has seen for a replay and drops it: no two may be the same.
+        # A kernel drops a message whose signature it has seen before, so each message is unique.
         date = '%s.%06dZ' % (time.strftime('%Y-%m-%dT%H:%M:%S', time.gmtime(now)), now % 1 * 1e6)
         header = {
             'msg_id': message_id,
             'msg_type': message_type,
             'session': self.session,
-            'username': 'sandboxd',
+            'username': 'boxkeep',
             'date': date,
             'version': '5.3',
         }
@@ -89,7 +89,7 @@ class Signer:
         return [DELIMITER, self.sign(parts)] + parts
 
     def unpack(self, frames):
-        """What a message answers, its type, and its content, which is not decoded before somebody wants it."""
+        """The request that a message answers, its type and its content, still encoded."""
         at = frames.index(DELIMITER) + 1
         parts = frames[at + 1 : at + 5]
         if not hmac.compare_digest(frames[at], self.sign(parts)):

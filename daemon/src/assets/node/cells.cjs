@@ -1,17 +1,18 @@
-/** Runs cells, one at a time, and tells how they ended. */
+/** Runs the cells of a session, one at a time, and reports their results to the daemon. */
 'use strict';
 const { inspect } = require('node:util');
 const { process, setImmediate } = globalThis;
 const { chdir } = process;
 
-module.exports = ({ events, origin, evaluate, failures }) => {
+module.exports = ({ events, origin, evaluate, forgetSignal, failures }) => {
   const { Interrupted, DirectoryError, EnvironmentVariableError, Exit, Stalled, errorOutput } = failures;
   let count = 0;
-  /** Ends the cell that runs before its code does; null between cells. */
+  /** Ends the running cell before its code finishes; null between cells. */
   let endNow = null;
   let lastEnd = null;
 
-  const run = async ({ cell, code, cwd = null, env = null, program = false }) => {
+  const run = async ({ cell, code, cwd = null, env = null, program = false, interrupted = false }) => {
+    if (interrupted) await forgetInterrupt();
     count += 1;
     origin.begin(cell);
     events.send({ event: 'begin', cell });
@@ -19,21 +20,28 @@ module.exports = ({ events, origin, evaluate, failures }) => {
     const coded = runCode(code, cwd, env ?? {});
     const ending = await Promise.race([early, program ? untilIdle(coded) : coded]);
     endNow = null;
-    const exitCode = tell(cell, ending);
+    const exitCode = report(cell, ending);
     origin.end();
     const status = exitCode === 0 ? 'ok' : 'error';
     lastEnd = { event: 'end', cell, status, execution_count: count, exit_code: exitCode };
-    tellEnd();
+    if (ending.error instanceof DirectoryError) lastEnd.cwd_error = ending.error.reason;
+    reportEnd();
   };
 
-  /** Of the last cell; once more where the daemon has lost some of what was told. */
-  const tellEnd = () => lastEnd && events.send(lastEnd);
+  /** A signal for an earlier cell must not end this one. libuv reports signals after the input of the same turn. */
+  const forgetInterrupt = async () => {
+    await new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
+    forgetSignal();
+  };
+
+  /** Sends the `end` event of the last cell. The daemon requests the event again after losing output. */
+  const reportEnd = () => lastEnd && events.send(lastEnd);
 
   const runCode = async (code, cwd, env) => {
     try {
       enter(cwd, env);
       const ending = await origin.run(() => evaluate(code, `<cell ${count}>`));
-      // What nobody handles, and what was put off to the next moment, is told behind this turn.
+      // Pending callbacks and unhandled rejections of this turn are processed before the cell ends.
       await new Promise((resolve) => setImmediate(resolve));
       return ending;
     } catch (error) {
@@ -41,7 +49,7 @@ module.exports = ({ events, origin, evaluate, failures }) => {
     }
   };
 
-  /** Code that has not failed goes on until the process has nothing left to wait for. */
+  /** Resolves at the first error, or when the event loop is empty. */
   const untilIdle = (coded) =>
     new Promise((resolve) => {
       let ending = { error: new Stalled('the code waits for something that never comes') };
@@ -52,8 +60,8 @@ module.exports = ({ events, origin, evaluate, failures }) => {
       void coded.then((end) => ('error' in end ? resolve(end) : (ending = end)));
     });
 
-  /** Answers the exit code, also of a value that is too large for any text: that is an error of its cell alone. */
-  const tell = (cell, ending) => {
+  /** Returns the exit code. A value that is too large to serialize fails its own cell, not the interpreter. */
+  const report = (cell, ending) => {
     try {
       return show(cell, ending);
     } catch (error) {
@@ -68,7 +76,7 @@ module.exports = ({ events, origin, evaluate, failures }) => {
       events.send({ event: 'output', cell, output });
     }
     const isExit = error instanceof Exit;
-    // Code may throw undefined.
+    // Code may throw undefined, so the check is for the key, not for the value.
     if (!('error' in ending) || (isExit && error.exitCode === 0)) return 0;
     events.send({ event: 'output', cell, output: errorOutput(error) });
     return isExit ? error.exitCode : 1;
@@ -85,9 +93,9 @@ module.exports = ({ events, origin, evaluate, failures }) => {
     try {
       chdir(cwd);
     } catch (error) {
-      throw new DirectoryError(`working directory ${cwd}: ${error.message.replace(/, chdir .*$/s, '')}`);
+      throw new DirectoryError(cwd, error.message.replace(/, chdir .*$/s, ''));
     }
   };
 
-  return { run, tellEnd, end: (error) => endNow?.({ error }), isRunning: () => endNow !== null };
+  return { run, reportEnd, end: (error) => endNow?.({ error }) };
 };

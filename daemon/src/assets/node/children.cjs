@@ -1,6 +1,6 @@
 /**
- * What child processes print that inherit the output of the cell. Node cannot put pipes behind its own descriptors, so
- * they get pipes where they would inherit, and what comes is printed by the cell that started them.
+ * Captures the output of child processes that inherit stdout or stderr. Node cannot replace its own descriptors with
+ * pipes. So these children get pipes, and their output is printed for the cell that started them.
  */
 'use strict';
 const childProcess = require('node:child_process');
@@ -13,10 +13,10 @@ module.exports = ({ print }) => {
     const result = spawn.call(this, { ...options, stdio });
     for (const [index, descriptor] of inherited) {
       const stream = this.stdio[index];
-      if (!stream) continue; // It could not be started, and says so itself.
+      if (!stream) continue; // The spawn failed, and Node reports the error.
       stream.on('data', (bytes) => print(descriptor, bytes));
-      stream.on('error', () => stream.destroy()); // It has gone, and prints nothing more.
-      // As somebody who inherits sees it, there is nothing to read here.
+      stream.on('error', () => stream.destroy()); // No output follows a read error.
+      // The caller asked for inherited output, for which Node exposes null instead of a stream.
       this.stdio[index] = null;
       if (index === 1) this.stdout = null;
       if (index === 2) this.stderr = null;
@@ -41,7 +41,7 @@ module.exports = ({ print }) => {
     return result;
   };
 
-  // These two answer nothing of what a child prints on standard error, so they are made of the one that does.
+  // execSync and execFileSync do not return the child's stderr, so both are reimplemented with spawnSync.
   for (const [name, isShell] of [
     ['execSync', true],
     ['execFileSync', false],
@@ -57,7 +57,7 @@ module.exports = ({ print }) => {
   }
 };
 
-/** What `execSync` answers or throws, in its words. */
+/** Returns or throws the same as `execSync`, with the same error message. */
 function outputOf(result, command) {
   if (result.error) throw Object.assign(result.error, result);
   if (result.status === 0) return result.stdout;
@@ -67,12 +67,12 @@ function outputOf(result, command) {
 
 const isOptions = (argument) => typeof argument === 'object' && argument !== null && !Array.isArray(argument);
 
-/** The same, with pipes in place of our streams; and for each of those which of ours it is. */
+/** Replaces inherited stdout and stderr with pipes. `inherited` has an [index, descriptor] pair for each pipe. */
 function withPipes(given) {
   const stdio = typeof given === 'string' ? [given, given, given] : Array.isArray(given) ? [...given] : [];
   const inherited = [];
   for (const [index, entry] of stdio.entries()) {
-    // What nobody answers to is nothing to read for a child either.
+    // Cells have no standard input, so a child cannot inherit one.
     if (index === 0 && (entry === 'inherit' || entry === 0 || entry?.fd === 0)) stdio[0] = 'ignore';
     const descriptor = ourDescriptor(entry, index);
     if (descriptor === null) continue;

@@ -1,4 +1,4 @@
-/** Sends events to the daemon, one line of JSON each, and each of them whole whatever the code of a cell does. */
+/** Sends events to the daemon as lines of JSON, which an interrupt cannot cut off. */
 'use strict';
 const { writeSync } = require('node:fs');
 const { stringify } = JSON;
@@ -7,13 +7,13 @@ const { byteLength } = Buffer;
 const { entries, fromEntries } = Object;
 
 /**
- * A write of this size to a pipe is taken whole or not at all. SIGINT ends running code at any point, so that one which
- * is in the middle of a longer write would leave half a line.
+ * A pipe write of at most this size is atomic. SIGINT ends running code at any point, and an interrupted longer write
+ * would leave a partial line.
  */
 const atomicBytes = 4096;
-/** The daemon passes over lines that are longer. */
-const mostLineBytes = 32 * 1024 * 1024;
-/** Of a text that goes when a line would be longer, and of a line of an error that does not. */
+/** The daemon skips longer lines. */
+const maxLineBytes = 32 * 1024 * 1024;
+/** If a line is too long, larger values of a result are omitted, and the lines of an error are truncated. */
 const largeCharacters = 1024 * 1024;
 const errorCharacters = 1000;
 const isLowSurrogate = (code) => code >= 0xdc00 && code <= 0xdfff;
@@ -21,10 +21,10 @@ const isLowSurrogate = (code) => code >= 0xdc00 && code <= 0xdfff;
 module.exports = (descriptor) => {
   const send = (event) => {
     const line = `${stringify(event)}\n`;
-    write(byteLength(line) <= mostLineBytes ? line : `${stringify(shortened(event))}\n`);
+    write(byteLength(line) <= maxLineBytes ? line : `${stringify(shortened(event))}\n`);
   };
 
-  /** In pieces that are written whole. */
+  /** Splits the text until the line of each piece fits into one atomic write. */
   const sendText = (cell, name, text) => {
     const line = `${stringify({ event: 'output', cell, output: { output_type: 'stream', name, text } })}\n`;
     if (text.length < 2 || byteLength(line) <= atomicBytes) {
@@ -45,7 +45,7 @@ module.exports = (descriptor) => {
   return { send, sendText };
 };
 
-/** Without the texts that make a line too long; what is shown in their place says so. */
+/** Omits the large values of a result, with a placeholder for each, or truncates an error. */
 function shortened({ output, ...event }) {
   if (output?.data) return { ...event, output: { ...output, data: shortenedData(output.data) } };
   const evalue = output.evalue.slice(0, errorCharacters);
@@ -60,7 +60,7 @@ function shortenedData(data) {
   ]);
   const large = sizes.filter(([, size]) => size > largeCharacters);
   const kept = entries(data).filter(([kind]) => !large.some(([other]) => other === kind));
-  const told = large.map(([kind, size]) => `<${kind}, ${size} characters: too large to be shown>`);
+  const notes = large.map(([kind, size]) => `<${kind}, ${size} characters: too large to be shown>`);
   const text = kept.find(([kind]) => kind === 'text/plain')?.[1];
-  return { ...fromEntries(kept), 'text/plain': [...(text ? [text] : []), ...told].join('\n') };
+  return { ...fromEntries(kept), 'text/plain': [...(text ? [text] : []), ...notes].join('\n') };
 }

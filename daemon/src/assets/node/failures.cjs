@@ -1,4 +1,4 @@
-/** How cells end that do not run to their end: the errors of our own, and what is shown of any. */
+/** Defines the interpreter's own errors, and formats every error that ends a cell. */
 'use strict';
 const { inspect } = require('node:util');
 
@@ -11,13 +11,17 @@ class Interrupted extends Error {
 
 class DirectoryError extends Error {
   name = 'DirectoryError';
+  constructor(cwd, reason) {
+    super(`working directory ${cwd}: ${reason}`);
+    this.reason = reason;
+  }
 }
 
 class EnvironmentVariableError extends Error {
   name = 'EnvironmentVariableError';
 }
 
-/** What `process.exit` throws, so that the code behind it does not run. */
+/** Thrown by `process.exit`, so that the code after the call does not run. */
 class Exit extends Error {
   name = 'Exit';
   constructor(code) {
@@ -26,16 +30,16 @@ class Exit extends Error {
   }
 }
 
-/** A program whose code has not come to its end, with nothing left that could lead it there. */
+/** Ends a program whose code still awaits something when the event loop is empty. */
 class Stalled extends Error {
   name = 'Stalled';
 }
 
-/** Frames of ours and of what runs scripts: they are of no use to anybody, whoever prints an error. */
+/** Stack frames of the interpreter and of Node's internals. They do not help a user to find an error in a cell. */
 const isForeign = (site) =>
-  /^(?:sandboxd:node|node:(?:vm|internal|diagnostics_channel)\b)/.test(site.getFileName() ?? '');
+  /^(?:boxkeep:node|node:(?:vm|internal|diagnostics_channel)\b)/.test(site.getFileName() ?? '');
 
-/** As it is without this, but for those. */
+/** Formats a stack trace as V8 does, without the foreign frames. */
 function prepareStackTrace(error, sites) {
   const kept = sites.filter((site) => !isForeign(site));
   return [text(() => Error.prototype.toString.call(error)), ...kept].join('\n    at ');
@@ -53,7 +57,7 @@ function errorOutput(error) {
 
 function linesOf(error, headline) {
   if (ours.some((kind) => error instanceof kind)) return [headline];
-  // An error without frames is shown in brackets.
+  // `inspect` puts an error without stack frames in brackets.
   return shown(error)
     .replace(/^\[([\s\S]*)\]$/, '$1')
     .split('\n');
@@ -63,12 +67,12 @@ function shown(value) {
   return text(() => inspect(value));
 }
 
-/** Getters and inspectors of the code's own may throw. */
+/** Getters and inspect methods of user code may throw. */
 function text(read) {
   try {
     return String(read());
   } catch {
-    return '<it cannot be shown>'; // What it throws is about showing it, and not about the cell.
+    return '<it cannot be shown>'; // A failed display must not replace the cell's own error.
   }
 }
 

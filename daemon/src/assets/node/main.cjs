@@ -1,6 +1,6 @@
 /**
- * A Node that runs the cells of one session. It is read from standard input, with the parts that it stands on, so that
- * no file has to be there that an account could change. What it says and hears is in docs/protocols/interpreter.md.
+ * Runs the cells of one session in Node. The loader reads this script and its modules from standard input, so the
+ * program is in no file that an account could change. docs/protocols/interpreter.md describes the messages.
  */
 'use strict';
 const { AsyncLocalStorage } = require('node:async_hooks');
@@ -20,7 +20,7 @@ const makeModules = part();
 const makeScripts = part();
 const makeCells = part();
 
-// Node puts back the globals of a script on its command line when that has run to its end.
+// Node restores the previous globals when a script on its command line returns, so the setup has to run later.
 setImmediate(() => {
   const { requests, answers } = moveAside();
   const events = makeEvents(answers);
@@ -28,8 +28,8 @@ setImmediate(() => {
   const { print } = makeStreams({ events, origin, refuse: (error) => origin.isOfRunning() && cells.end(error) });
   watchChildren({ print });
   const load = makeModules();
-  const evaluate = makeScripts({ parse: makeSyntax(makeParser(acorn)), load });
-  const cells = makeCells({ events, origin, evaluate, failures });
+  const { evaluate, forgetSignal } = makeScripts({ parse: makeSyntax(makeParser(acorn)), load });
+  const cells = makeCells({ events, origin, evaluate, forgetSignal, failures });
   process.argv.splice(1);
   process.execArgv.length = 0;
   Error.prepareStackTrace = failures.prepareStackTrace;
@@ -39,13 +39,13 @@ setImmediate(() => {
 });
 
 /**
- * The two ends of the protocol, at descriptors that nothing inherits. Node cannot duplicate one, so a shell has done it
- * on the way here, and Node keeps to itself what it has found open beyond the first three.
+ * Returns the two ends of the protocol, at descriptors that no child inherits. Node cannot duplicate a descriptor, so a
+ * shell does that before it starts Node. Node marks the open descriptors above 2 as close-on-exec.
  */
 function moveAside() {
   if (part.ends[0] !== 0) return { requests: part.ends[0], answers: part.ends[1] };
   try {
-    // Without a shell they can be opened anew by the names that the system has for them, where these are our own.
+    // Without a shell, /proc can reopen both ends, if this process has permission to open them.
     const moved = { requests: openSync('/proc/self/fd/0', 'r'), answers: openSync('/proc/self/fd/1', 'w') };
     closeSync(0);
     openSync('/dev/null', 'r');
@@ -53,11 +53,11 @@ function moveAside() {
     openSync('/proc/self/fd/2', 'w');
     return moved;
   } catch {
-    return { requests: 0, answers: 1 }; // They stay, and nothing of ours hands them on.
+    return { requests: 0, answers: 1 }; // The protocol stays at 0 and 1, which children.cjs passes to no child.
   }
 }
 
-/** Which cell a print belongs to: the one whose code led to it, however late. */
+/** Assigns output to the cell whose code caused the output, even after that cell has ended. */
 function makeOrigin() {
   const storage = new AsyncLocalStorage();
   let latest = null;
@@ -76,7 +76,7 @@ function catchEnds({ events, origin, cells }) {
     if (origin.isOfRunning()) cells.end(ending);
     throw ending;
   };
-  // For code, the end of its process is the end of its cell.
+  // `process.exit` ends the cell, and the session continues.
   Object.assign(process, { exit });
   const onError = (error) => {
     if (error instanceof failures.Exit) return;
@@ -85,7 +85,7 @@ function catchEnds({ events, origin, cells }) {
   };
   const unlessHandled = (name) =>
     process.on(name, (error) => {
-      // Code that listens itself means to go on.
+      // If user code has a listener of its own, that listener handles the error and the cell continues.
       if (process.listenerCount(name) === 1) onError(error);
     });
   unlessHandled('uncaughtException');
@@ -93,8 +93,7 @@ function catchEnds({ events, origin, cells }) {
   process.on('SIGINT', () => cells.end(new failures.Interrupted()));
 }
 
-/** One cell after another. At the end of the requests the process ends as any program does: when nothing is left. */
-/** Null for what is none: a daemon that died has left half a line behind. */
+/** Returns null for an invalid line: a daemon that dies can leave a partial line behind. */
 function readRequest(line) {
   try {
     return parse(line);
@@ -103,15 +102,16 @@ function readRequest(line) {
   }
 }
 
+/** Runs the requested cells in order. After the end of the input, the process exits when its event loop is empty. */
 function readRequests(descriptor, cells) {
   let rest = [];
   let last = Promise.resolve();
   const onLine = (line) => {
     const request = readRequest(line);
-    if (request?.op === 'again') cells.tellEnd();
+    if (request?.op === 'again') cells.reportEnd();
     else if (request?.op === 'execute') last = last.then(() => cells.run(request));
   };
-  // A stream of `fs` would hold one of few threads in a read, and a process cannot exit before that returns.
+  // A stream of `fs` would block a thread of the small pool in `read`, and Node cannot exit before that call returns.
   const input = new Socket({ fd: descriptor, readable: true, writable: false });
   input.on('data', (bytes) => {
     for (let start = 0; ;) {

@@ -1,4 +1,4 @@
-/** `require`, `import` and their relatives, as in a file in the working directory, wherever that is by now. */
+/** Gives cells `require`, `import()` and `import.meta`, as in a file in the current working directory. */
 'use strict';
 const { Module, createRequire, syncBuiltinESMExports } = require('node:module');
 const { join } = require('node:path');
@@ -8,14 +8,14 @@ const currentDirectory = process.cwd;
 module.exports = () => {
   let known = null;
 
-  /** For code in this directory. Found again only where the directory is another one. */
+  /** Returns the loader of the current directory, cached until the directory changes. */
   const here = () => {
     const directory = currentDirectory();
     if (known?.directory === directory) return known;
     const file = join(directory, '[cell]');
     const loader = new Module(file);
     loader.filename = file;
-    // Code of a module, because what that imports is looked up beside it.
+    // Node resolves `import()` relative to the calling module, so a module in this directory makes the call.
     loader._compile('module.exports = (specifier, options) => import(specifier, options);', file);
     known = { directory, url: pathToFileURL(file).href, require: createRequire(file), load: loader.exports };
     return known;
@@ -47,10 +47,10 @@ module.exports = () => {
       resolve: (specifier) => pathToFileURL(here().require.resolve(specifier)).href,
     }),
   });
-  // What is imported by name from modules of Node is also what we have put in the place of some functions.
+  // Named imports from built-in modules must also see the functions that the interpreter has replaced.
   syncBuiltinESMExports();
 
-  // The older ones know the option by its first name only.
+  // Older versions of Node accept only `assert`, the former name of `with`.
   const load = (specifier, options) =>
     here().load(specifier, options?.with ? { assert: options.with, ...options } : options);
   define('__import', { value: load });

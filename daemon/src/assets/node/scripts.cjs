@@ -1,15 +1,20 @@
-/** Runs what has been made of a cell, in the realm that the session has, and answers the value of its last expression. */
+/** Runs the scripts of a cell in the session's realm, and returns the value of its last expression. */
 'use strict';
 const { inspect, types } = require('node:util');
 const vm = require('node:vm');
 
 const ownLoader = vm.constants?.USE_MAIN_CONTEXT_DEFAULT_LOADER;
 const prefix = '(async () => {';
-const handover = Symbol.for('sandboxd.cell');
-const callHandover = `{
-  const run = globalThis[Symbol.for('sandboxd.cell')];
-  delete globalThis[Symbol.for('sandboxd.cell')];
+const asyncBody = Symbol.for('boxkeep.cell');
+const callAsyncBody = `{
+  const run = globalThis[Symbol.for('boxkeep.cell')];
+  delete globalThis[Symbol.for('boxkeep.cell')];
   run();
+}`;
+/** Waits in turns, so that on a busy machine the watching thread gets its turns too; 20 ms when no signal is left. */
+const waitForSignal = `{
+  const never = new Int32Array(new SharedArrayBuffer(4));
+  for (let turn = 0; turn < 20; turn += 1) Atomics.wait(never, 0, 0, 1);
 }`;
 
 module.exports = ({ parse, load }) => {
@@ -21,7 +26,7 @@ module.exports = ({ parse, load }) => {
     for (const { text, ...offsets } of functions) runScript(text, name, offsets);
     await importAll(imports, name);
     let value = isAsync ? runAsync(body, name) : runScript(body, name, {}, true);
-    // The work that a last line starts, such as main(), is part of the cell.
+    // A promise from the last line, such as `main()`, is part of the cell.
     if (isAsync || (hasResult && types.isPromise(value))) value = await value;
     return hasResult && value !== undefined ? { result: bundle(value) } : {};
   };
@@ -38,10 +43,10 @@ module.exports = ({ parse, load }) => {
     return script.runInThisContext({ breakOnSigint, displayErrors: false });
   };
 
-  /** The function around it is called from here, so that errors do not show where. */
+  /** A script called `boxkeep:node` calls the async function, because stack traces omit frames of that name. */
   const runAsync = (body, name) => {
-    globalThis[handover] = runScript(`${prefix}${body}\n})`, name, { columnOffset: -prefix.length });
-    return runScript(callHandover, 'sandboxd:node', {}, true);
+    globalThis[asyncBody] = runScript(`${prefix}${body}\n})`, name, { columnOffset: -prefix.length });
+    return runScript(callAsyncBody, 'boxkeep:node', {}, true);
   };
 
   const importAll = async (imports, cellName) => {
@@ -54,10 +59,22 @@ module.exports = ({ parse, load }) => {
     }
   };
 
-  return evaluate;
+  /**
+   * Takes up a signal that a script missed. When SIGINT arrives as a script with `breakOnSigint` ends, Node ends its
+   * watching thread with the signal still counted in a semaphore, and interrupts the next such script instead.
+   */
+  const forgetSignal = () => {
+    try {
+      runScript(waitForSignal, 'boxkeep:node', {}, true);
+    } catch (error) {
+      if (error?.code !== 'ERR_SCRIPT_EXECUTION_INTERRUPTED') throw error;
+    }
+  };
+
+  return { evaluate, forgetSignal };
 };
 
-/** A module of CommonJS has names that Node does not see beforehand. */
+/** Node does not detect every export of a CommonJS module, so the fallback is `module.exports`. */
 function exported(namespace, name, specifier) {
   if (name in namespace) return namespace[name];
   const whole = namespace.default;
@@ -65,7 +82,7 @@ function exported(namespace, name, specifier) {
   throw new SyntaxError(`The requested module '${specifier}' does not provide an export named '${name}'`);
 }
 
-/** A value that knows its media types says so as those of other notebooks for JavaScript do. */
+/** A value can define its media types with `Jupyter.display`, as in other JavaScript notebooks. */
 function bundle(value) {
   const show = value?.[Symbol.for('Jupyter.display')];
   const data = typeof show === 'function' ? show.call(value) : null;

@@ -1,7 +1,7 @@
 /**
- * Makes scripts of cells. What a cell declares at its top is a variable of the session, so the declarations become
- * assignments to variables that are declared once, and can be declared again by any later cell. Everything else stays
- * in its line, and nearly everything in its column, so that errors show where they are in the code.
+ * Rewrites a cell as scripts in which top-level declarations are variables of the session. Each variable is declared
+ * once, and declarations become assignments, so a later cell can declare the same name again. All code keeps its line,
+ * and nearly all code keeps its column, so that errors point to the right place.
  */
 'use strict';
 
@@ -97,11 +97,11 @@ class Cell {
     this.#walk(declaration);
   }
 
-  /** Functions can be called before the line that declares them: they are scripts of their own, and run first. */
+  /** Each function becomes a script that runs before the body, because function declarations are hoisted. */
   #addFunction(node) {
     const { name, start, end } = node.id;
     this.names.add(name);
-    // Its edits are made before it is taken out, and its name goes, so that calls of itself find a later one too.
+    // The function's text needs the edits inside. Without its own name, a recursive call finds a later redefinition.
     this.#walk(node);
     const before = this.#edits.length;
     this.#blank(start, end, ' ');
@@ -113,7 +113,7 @@ class Cell {
     this.#blank(node.start, node.end);
   }
 
-  /** `const a = 1, {b} = c;` is `!(a = 1, {b} = c);`, in as many characters. */
+  /** Rewrites `const a = 1, {b} = c;` as `    !(a = 1, {b} = c);`. The padding keeps the columns. */
   #assign(node) {
     for (const { id } of node.declarations) for (const name of namesOf(id)) this.names.add(name);
     const first = node.declarations[0].start;
@@ -121,7 +121,7 @@ class Cell {
     this.#replace(first - 2, first, '!(');
     for (const declarator of node.declarations) {
       if (declarator.init) continue;
-      // A `var` without a value leaves the one that there is.
+      // A `var` without an initializer keeps the current value.
       if (node.kind === 'var') this.#replace(declarator.start, declarator.end, '0');
       else this.#insert(declarator.end, ' = void 0');
     }
@@ -129,13 +129,13 @@ class Cell {
     this.#insert(node.declarations.at(-1).end, hasSemicolon ? ')' : ');');
   }
 
-  /** `for (var i = 0;;)` is `for (i = 0;;)`. */
+  /** Rewrites `for (var i = 0;;)` as `for (i = 0;;)`. */
   #assignInLoop(node) {
     for (const { id } of node.declarations) for (const name of namesOf(id)) this.names.add(name);
     this.#replace(node.start, node.declarations[0].start, '');
   }
 
-  /** What is below a statement: variables that belong to the top, awaits, and what only a module can ask for. */
+  /** Rewrites nested `var` declarations, `import()` and `import.meta`, and detects top-level `await`. */
   #walk(node, isInFunction = false) {
     const isInside = isInFunction || /Function/.test(node.type) || node.type === 'StaticBlock';
     if (!isInside && (node.type === 'AwaitExpression' || (node.type === 'ForOfStatement' && node.await))) {
@@ -161,12 +161,12 @@ class Cell {
     this.#edits[isFirst ? 'unshift' : 'push']({ start: at, end: at, text });
   }
 
-  /** Lines stay lines. */
+  /** Keeps the line breaks of the replaced code. */
   #replace(start, end, text) {
     this.#edits.push({ start, end, text: text + this.code.slice(start, end).replaceAll(/[^\n\r\u2028\u2029]+/g, '') });
   }
 
-  /** A semicolon in its place: what stands before and behind are statements of their own. */
+  /** Overwrites code with spaces. The semicolon separates the statements before and after that code. */
   #blank(start, end, first = ';') {
     const rest = this.code.slice(start, end).replaceAll(/[^\n\r\u2028\u2029]/g, ' ');
     this.#edits.push({ start, end, text: first + rest.slice(1) });
@@ -177,7 +177,7 @@ class Cell {
     let text = '';
     let at = start;
     for (const edit of edits.sort((a, b) => a.start - b.start || a.end - b.end)) {
-      if (edit.start < at) continue; // Inside of what has been taken out.
+      if (edit.start < at) continue; // An earlier edit has replaced this range.
       text += this.code.slice(at, edit.start) + edit.text;
       at = edit.end;
     }
@@ -191,12 +191,11 @@ function importedName(specifier) {
   return specifier.imported.name ?? specifier.imported.value;
 }
 
-/** A function or a class with a name is declared by it. */
+/** `export default` also accepts functions and classes without a name, which declare no variable. */
 function isNamed(declaration) {
   return declaration.type.endsWith('Declaration') && declaration.id !== null;
 }
 
-/** All names in a pattern. */
 function namesOf(pattern) {
   switch (pattern?.type) {
     case 'Identifier':

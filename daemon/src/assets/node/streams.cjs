@@ -1,4 +1,4 @@
-/** `process.stdout` and `process.stderr` of cells: what is written comes as an output of the cell that wrote it. */
+/** Replaces the standard streams of the process, and reports each write as output of the cell that wrote it. */
 'use strict';
 const fs = require('node:fs');
 const { Readable, Writable } = require('node:stream');
@@ -28,7 +28,7 @@ module.exports = ({ events, origin, refuse }) => {
   return { print, streams };
 };
 
-/** Standard input of cells: whoever reads from it is told that nobody will answer. A new one for who comes later. */
+/** Creates a standard input on which every read fails. The first access after a failed read gets a new stream. */
 function makeRefusal(refuse) {
   let stdin = null;
   return () => {
@@ -36,7 +36,7 @@ function makeRefusal(refuse) {
     stdin = new Readable({
       read() {
         const error = new Error('code in a session has no standard input; give it the value in a variable or a file');
-        // Told to the cell too, because some who read pass over an error and wait for ever.
+        // The error also ends the cell, because some readers ignore stream errors and would wait forever.
         refuse(error);
         this.destroy(error);
       },
@@ -46,8 +46,8 @@ function makeRefusal(refuse) {
 }
 
 /**
- * Without the state of a stream: what SIGINT ends in the middle of a write would leave it behind as busy for ever. It
- * cannot be ended either, as the streams of a process cannot.
+ * Creates a stream whose writes bypass the state of `Writable`, because a SIGINT during a write would leave that state
+ * busy forever. Like the standard streams of Node, the stream cannot be closed.
  */
 function makeStream(descriptor, print) {
   const stream = new Writable({ decodeStrings: false, autoDestroy: false, emitClose: false });
@@ -66,7 +66,7 @@ function makeStream(descriptor, print) {
       const callback = [chunk, encoding, done].find((argument) => typeof argument === 'function');
       if (chunk !== undefined && chunk !== null && chunk !== callback) write(chunk, encoding);
       if (callback) process.nextTick(callback);
-      // Who pipes into it waits for this.
+      // Code that pipes into the stream waits for `finish`.
       process.nextTick(() => stream.emit('finish'));
       return stream;
     },
@@ -74,7 +74,7 @@ function makeStream(descriptor, print) {
   });
 }
 
-/** Loggers write to the numbers; nothing can be put behind those from inside Node, so it is seen where they ask. */
+/** Loggers write to descriptors 1 and 2. Node cannot replace a descriptor, so these calls of `fs` are intercepted. */
 function catchDescriptors(print) {
   const { write, writeSync, writeFileSync, appendFileSync } = fs;
   const isOurs = (descriptor) => descriptor === 1 || descriptor === 2;
@@ -104,7 +104,7 @@ function catchDescriptors(print) {
   fs.appendFileSync = toFile(appendFileSync);
 }
 
-/** Of the arguments of `fs.write`: text and its encoding, or bytes with an offset and a length or an object of both. */
+/** `fs.write` takes text with an encoding, or bytes with an offset and a length, or bytes with an object of both. */
 function part(data, rest) {
   if (typeof data === 'string') return Buffer.from(data, typeof rest[1] === 'string' ? rest[1] : 'utf8');
   const bytes = toBytes(data);

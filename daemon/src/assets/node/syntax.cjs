@@ -1,4 +1,4 @@
-/** What to do with code that the parser does not take: TypeScript is stripped, newer syntax is left to Node. */
+/** Parses a cell, with fallbacks for TypeScript and for syntax that is newer than the parser. */
 'use strict';
 const { stripTypeScriptTypes } = require('node:module');
 const vm = require('node:vm');
@@ -6,7 +6,7 @@ const vm = require('node:vm');
 const prefix = '(async () => {';
 
 module.exports = (parseCell) => {
-  /** The cell as scripts. Throws a SyntaxError that quotes the line. */
+  /** Returns the scripts of the cell. Throws a SyntaxError that quotes the invalid line. */
   return (code, name) => {
     try {
       return parseCell(code);
@@ -18,18 +18,18 @@ module.exports = (parseCell) => {
 
 function parseTypeScript(code, parseCell) {
   if (!stripTypeScriptTypes) return null;
-  // Stripping keeps every line and column; enums and namespaces need more, where this Node has it.
+  // Mode `strip` keeps lines and columns. Enums and namespaces need `transform`, which not every Node has.
   for (const mode of ['strip', 'transform']) {
     try {
       return parseCell(quietly(() => stripTypeScriptTypes(code, { mode })));
     } catch {
-      // It is no TypeScript of this kind either: the error about the code as it is says more.
+      // The parser's error about the original code is more useful than this one.
     }
   }
   return null;
 }
 
-/** Syntax that is younger than the parser. Its variables are those of this cell alone where it awaits. */
+/** Passes syntax that is newer than the parser to Node unchanged. If such a cell awaits, its variables are local. */
 function leaveToNode(code) {
   const cell = { names: [], functions: [], imports: [], body: code, hasResult: true };
   if (compiles(code)) return { ...cell, isAsync: false };
@@ -41,11 +41,11 @@ function compiles(text) {
     void new vm.Script(text);
     return true;
   } catch {
-    return false; // Node does not take it; the caller says what is wrong.
+    return false; // The caller reports the error.
   }
 }
 
-/** Node's words where it finds the same place wrong, because those are the ones that people search for. */
+/** Prefers the message of Node over the parser's, because users search the web for the message of Node. */
 function fail(error, code, name) {
   const { line, column } = error.loc ?? { line: 1, column: 0 };
   const message = error.message.replace(/ \(\d+:\d+\)$/, '');
@@ -61,7 +61,7 @@ function nodesMessage(code) {
     try {
       void new vm.Script(text);
     } catch (error) {
-      // Where these may stand is true of files, and not of cells.
+      // Node's messages about these keywords describe the rules of files, which differ from the rules of cells.
       if (!/await|import|export/.test(error.message)) return error.message;
     }
   }
@@ -74,7 +74,7 @@ function hint(source) {
   return [`If this is TypeScript: node ${process.version} cannot run it. It takes 22.13 or newer.`];
 }
 
-/** Node warns that stripping is new, once, which is no concern of the code. */
+/** Hides Node's warning that type stripping is experimental, which does not concern the user's code. */
 function quietly(run) {
   const { emitWarning } = process;
   process.emitWarning = () => undefined;

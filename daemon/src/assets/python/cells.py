@@ -1,4 +1,4 @@
-"""Runs cells: compiles them, shows the value of their last expression, and tells how they ended."""
+"""Runs cells: compiles them, shows the value of the last expression, and reports how they ended."""
 
 import __future__
 import builtins
@@ -12,12 +12,12 @@ from _ast import Expr, Expression, PyCF_ALLOW_TOP_LEVEL_AWAIT, PyCF_ONLY_AST
 from _signal import SIGINT
 from _signal import signal as set_signal
 
-OURS = "<sandboxd>"
+OURS = "<boxkeep>"
 FUTURES = 0
 for _name in __future__.all_feature_names:
     FUTURES |= getattr(__future__, _name).compiler_flag
 AWAITS = 0x80  # CO_COROUTINE
-# What tracebacks can quote: so many cells, and so many characters of them.
+# Limits on the cells, and on their characters, that tracebacks can quote.
 MOST_SOURCES = 1000
 MOST_SOURCE_CHARACTERS = 16 << 20
 
@@ -64,15 +64,17 @@ class Cells:
         self._origin.end()
         status = "error" if exit_code else "ok"
         self._last_end = {"cell": cell, "status": status, "execution_count": self.count, "exit_code": exit_code}
-        self.tell_end()
+        if isinstance(error, DirectoryError):
+            self._last_end["cwd_error"] = error.reason
+        self.report_end()
 
-    def tell_end(self):
-        """Of the last cell; once more where the daemon has lost some of what was told."""
+    def report_end(self):
+        """Reports the end of the last cell, again if the daemon has lost events."""
         if self._last_end is not None:
             self._events.send("end", **self._last_end)
 
     def report(self):
-        """The exception that is handled now, on standard error, as text."""
+        """Prints the exception being handled on standard error."""
         kind, value, trace = sys.exc_info()
         sys.stderr.write("\n".join(self._traceback(kind, value, trace)) + "\n")
 
@@ -91,8 +93,7 @@ class Cells:
             try:
                 os.chdir(cwd)
             except (OSError, ValueError) as error:
-                why = getattr(error, "strerror", None) or error
-                raise DirectoryError("working directory %s: %s" % (cwd, why)) from None
+                raise DirectoryError(cwd, getattr(error, "strerror", None) or error) from None
 
     def _run_code(self, code):
         name = "<cell %d>" % self.count
@@ -118,7 +119,7 @@ class Cells:
                 sys.displayhook(value)
 
     def _compile(self, code, name):
-        """All but the last expression, and that one for its value."""
+        """Separates the last expression, whose value is shown, from the other statements."""
         flags = self._futures | PyCF_ALLOW_TOP_LEVEL_AWAIT
         tree = compile(code, name, "exec", flags | PyCF_ONLY_AST, dont_inherit=True)
         steps = []
@@ -133,7 +134,7 @@ class Cells:
         return steps
 
     def _is_hushed(self, last, name):
-        """By a semicolon behind it, as notebooks have it."""
+        """A semicolon at the end hides the value, as in notebooks."""
         line = self._sources[name][2][last.end_lineno - 1].encode()
         return line[last.end_col_offset :].lstrip().startswith(b";")
 
@@ -159,7 +160,7 @@ class Cells:
         )
 
     def _end(self, cell, error):
-        """Tells of the error, behind all that was printed. Answers the exit code."""
+        """Reports the error after all printed output, and returns the exit code."""
         self._streams.flush()
         if error is None:
             return 0
@@ -179,7 +180,7 @@ class Cells:
         return exit_code
 
     def _end_as_child(self, error):
-        """A child that code has forked and let run on ends where a program would."""
+        """Ends a forked child that leaves the cell, as the end of a program would."""
         if isinstance(error, SystemExit):
             raise error
         if error is not None:
@@ -187,7 +188,7 @@ class Cells:
         raise SystemExit(1 if error is not None else 0)
 
     def _interrupt(self, _, frame):
-        """Ctrl-C: in the code of a cell an exception; anywhere else nothing."""
+        """Ctrl-C raises an exception in the code of a cell, and does nothing elsewhere."""
         if not self._is_interruptible or not self._events.is_ours:
             if not self._events.is_ours:
                 raise KeyboardInterrupt
@@ -218,27 +219,31 @@ class Cells:
             _forget_ours(formatted)
             return "".join(formatted.format()).rstrip("\n").split("\n") + _hint(error)
         except BaseException:
-            # The code has broken what formats it, or its exception refuses to be shown: its name has to do.
+            # The cell has broken the formatting code, or its exception cannot be formatted: show only its name.
             return ["%s: %s" % (kind.__name__, _text(error))]
 
 
 class DirectoryError(OSError):
-    """The directory that a request names cannot be entered."""
+    """The requested directory cannot be entered."""
+
+    def __init__(self, cwd, reason):
+        super().__init__("working directory %s: %s" % (cwd, reason))
+        self.reason = str(reason)
 
 
 class EnvironmentVariableError(ValueError):
-    """A variable that a request names cannot be set."""
+    """A requested variable cannot be set."""
 
 
 def _is_printing(frame):
-    """What is on its way to the daemon gets there whole."""
+    """True while an event is being written, which an interrupt must not cut."""
     while frame is not None and frame.f_globals.get("__name__") == "codecs":
         frame = frame.f_back
-    return frame is not None and frame.f_globals.get("__name__") in ("sandboxd.events", "sandboxd.streams")
+    return frame is not None and frame.f_globals.get("__name__") in ("boxkeep.events", "boxkeep.streams")
 
 
 def _without_ours(trace):
-    """From where the cell is in it: what runs a cell is ours, or the event loop's."""
+    """The traceback without the frames of this program and of the event loop."""
     own = trace
     while own is not None and not own.tb_frame.f_code.co_filename.startswith("<cell "):
         own = own.tb_next
@@ -246,7 +251,7 @@ def _without_ours(trace):
 
 
 def _forget_ours(formatted):
-    """Of an exception and of those behind it: where code was in a function of ours, such as a print."""
+    """Removes our frames, such as those of a print, from an exception and its causes."""
     pending, seen = [formatted], set()
     while pending:
         one = pending.pop()

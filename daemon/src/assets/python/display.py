@@ -1,4 +1,4 @@
-"""What values look like: bundles of media types, `display()`, and the few modules that code expects beside it."""
+"""Shows values: bundles of media types, `display()`, and the modules that code expects beside it."""
 
 import builtins
 import json
@@ -7,7 +7,7 @@ import sys
 from _frozen_importlib import ModuleSpec
 from binascii import b2a_base64
 
-# Methods that objects have for notebooks, in the order in which they are asked.
+# The methods of objects for notebooks, in the order of the calls.
 METHODS = (
     ("text/html", "_repr_html_"),
     ("text/markdown", "_repr_markdown_"),
@@ -36,7 +36,7 @@ class Display:
         sys.meta_path.append(NotebookModules(self))
 
     def display(self, *values, display_id=None, metadata=None, raw=False, clear=False, **_):
-        """Shows values; with a display_id, what is shown can be changed later."""
+        """Shows values; a display_id allows later changes."""
         if clear:
             self.clear_output(wait=True)
         if display_id is True:
@@ -54,7 +54,7 @@ class Display:
         self.publish(data, metadata or {}, (transient or {}).get("display_id"), update)
 
     def clear_output(self, wait=False):
-        """Takes away what the cell has shown; with wait, when the next output comes."""
+        """Clears the output of the cell; with wait, when the next output comes."""
         self._flush()
         self._events.send("clear", cell=self._origin.cell(), wait=bool(wait))
         self._events.raise_interrupt()
@@ -76,9 +76,9 @@ class Display:
         self._events.raise_interrupt()
 
     def bundle(self, value):
-        """Media types of a value and their metadata; both empty where the value has shown itself."""
+        """Media types of a value and their metadata; both empty if the value has shown itself."""
         data, metadata = {}, {}
-        # A class has the methods of its instances, and knows no more of itself than its name.
+        # A class has the methods of its instances, but can only show its name.
         if not isinstance(value, type):
             if self._has_shown_itself(value):
                 return {}, {}
@@ -100,7 +100,7 @@ class Display:
 
     def _ask(self, value, data, metadata):
         for media_type, name in METHODS:
-            # A picture in one form is enough.
+            # One picture format is enough.
             if media_type == "image/jpeg" and "image/png" in data:
                 continue
             found, about = _split(self._call(value, name))
@@ -114,7 +114,7 @@ class Display:
             metadata.update(about or {})
 
     def _call(self, value, name, **keys):
-        # Of the type: an object that answers to every name has none of them.
+        # Looked up in the type, because an object that answers to every name has no such methods.
         method = getattr(type(value), name, None)
         if method is None:
             return None
@@ -145,21 +145,21 @@ class Handle:
 
 
 class Figures:
-    """Figures of matplotlib are shown by `show()` and at the end of a cell, as pictures, and closed then."""
+    """Shows matplotlib figures as pictures, at `show()` and at the end of a cell, and closes them."""
 
-    backend = "sandboxd_figures"
+    backend = "boxkeep_figures"
 
     def __init__(self, display):
         self._display = display
         self._shown = []
 
     def configure(self, matplotlib):
-        """Here and not by a variable: a child process would inherit that, and has no module of this name."""
+        """Set here and not by a variable, which child processes without this module would inherit."""
         if os.environ.get("MPLBACKEND", "agg").lower() == "agg":
             matplotlib.rcParams["backend"] = "module://" + self.backend
 
     def fill(self, module):
-        """The module that draws, when pyplot asks for it."""
+        """Fills the drawing module when pyplot imports it."""
         from matplotlib.backend_bases import FigureManagerBase
         from matplotlib.backends.backend_agg import FigureCanvasAgg
 
@@ -185,7 +185,7 @@ class Figures:
         from io import BytesIO
 
         picture = BytesIO()
-        # Of figures made without pyplot, too: saving brings a canvas that can draw.
+        # Figures made without pyplot get a canvas when they are saved.
         value.savefig(picture, format="png", bbox_inches="tight")
         data["image/png"] = picture.getvalue()
         self._shown.append(value)
@@ -227,7 +227,7 @@ def _lend(module, display):
 
 
 class NotebookModules:
-    """What draws figures; and `IPython.display` where there is no IPython. Asked last, when nobody else has it."""
+    """Finds the figure backend, and `IPython.display` where IPython is not installed. Last in the search."""
 
     def __init__(self, display):
         self._display = display
@@ -245,7 +245,7 @@ class NotebookModules:
             self._display.figures.fill(module)
             return
         if module.__name__ == "IPython":
-            # Libraries look at both to find out that no shell of IPython runs.
+            # Libraries check both to detect that no IPython shell runs.
             module.version_info = (8, 24, 0)
             module.get_ipython = lambda: None
             return
@@ -270,7 +270,7 @@ FORMS = {
 
 
 class Form:
-    """A value in the media type that its class is named after."""
+    """A value in the media type of its class name."""
 
     def __init__(self, data=None, url=None, filename=None, **_):
         if filename is not None:
@@ -293,7 +293,7 @@ class Form:
 
 
 def sendable(data):
-    """Text for each media type, base64 where it is no text, and a value for JSON; what is neither is left out."""
+    """Text for each media type, base64 for bytes, and a value for JSON; other values are left out."""
     result = {}
     for media_type, value in data.items():
         if media_type == "application/json" or media_type.endswith("+json"):
@@ -313,9 +313,9 @@ def as_json(value):
     try:
         return json.loads(json.dumps(value, allow_nan=False))
     except Exception:
-        return None  # It is none: the other media types say what it is.
+        return None  # The value is not JSON; its other media types show it.
 
 
 def _split(result):
-    """A method answers a value, or that and its metadata."""
+    """A method returns a value, or a value and its metadata."""
     return result if isinstance(result, tuple) and len(result) == 2 else (result, None)

@@ -1,19 +1,19 @@
-"""Sends events to the daemon, one line of JSON each, and each of them whole whatever the code of a cell does."""
+"""Sends events to the daemon as lines of JSON, each one whole whatever the code of a cell does."""
 
 from _thread import RLock, allocate_lock, get_ident, start_new_thread
 from json.encoder import JSONEncoder, c_make_encoder, encode_basestring
 from posix import write
 
-# A write of this size to a pipe is taken whole or not at all: a signal handler that raises cannot leave half a line.
+# A pipe accepts a write of this size whole or not at all, so a signal handler that raises leaves no half line.
 ATOMIC_BYTES = 4096
-# The daemon passes over lines that are longer.
+# The daemon skips longer lines.
 MOST_LINE_BYTES = 32 << 20
-# Of a text that goes when a line would be longer, of a text in a line, and of a line of an error that is.
+# Limits for a text dropped from a long line, for a text in a line, and for a line of a traceback.
 LARGE_CHARACTERS = 1 << 20
 ERROR_CHARACTERS = 1000
 
 
-# Below the functions of `json`, which need builtins that code may have deleted.
+# The parts of `json` that need no builtins, because code may have deleted builtins.
 if c_make_encoder is None:
     to_json = JSONEncoder(ensure_ascii=False, default=str).encode
 else:
@@ -28,16 +28,16 @@ class Events:
         self._descriptor = descriptor
         self._main_thread = main_thread
         self._prefixes = {}
-        # What prints inside of a print, a signal handler or a destructor, has the lock already.
+        # A print inside a print, a signal handler or a destructor already has the lock.
         self.lock = RLock()
-        # No longer so in a process that was forked: it has the descriptors, but is not who the daemon talks to.
+        # False after a fork: the child has the descriptors, but must not send events.
         self.is_ours = True
-        # Ctrl-C came while something was being printed, and is an exception when that is done.
+        # Ctrl-C during a print is raised after the print.
         self.is_interrupted = False
 
     def send(self, event, **keys):
         line = to_json(dict(event=event, **keys))
-        # A character has four bytes at most.
+        # A character has at most four bytes.
         if len(line) > MOST_LINE_BYTES // 4 and len(line.encode("utf-8", "replace")) >= MOST_LINE_BYTES:
             line = to_json(dict(event=event, **_shortened(keys)))
         self._send_line(line + "\n")
@@ -48,7 +48,7 @@ class Events:
     def stream(self, cell, name, text):
         prefix = self._prefixes.get((cell, name))
         if prefix is None:
-            # Cells come and go: only the prefixes of the last few are worth keeping.
+            # Only the prefixes of the last few cells are cached.
             if len(self._prefixes) > 16:
                 self._prefixes.clear()
             prefix = to_json({"event": "output", "cell": cell, "output": {"output_type": "stream", "name": name}})[:-2]
@@ -58,13 +58,13 @@ class Events:
             self._send_line(prefix + ', "text": ' + encode_basestring(piece) + "}}\n")
 
     def raise_interrupt(self):
-        """Behind all that has been sent."""
+        """Raises an interrupt that arrived while an event was being sent."""
         if self.is_interrupted and get_ident() == self._main_thread:
             self.is_interrupted = False
             raise KeyboardInterrupt
 
     def forked(self):
-        """In the child of a fork, where another thread may have held the lock."""
+        """Renews the lock in a forked child, where another thread may have held it."""
         self.lock = RLock()
         self.is_ours = False
 
@@ -87,7 +87,7 @@ class Events:
             view = view[write(self._descriptor, view) :]
 
     def _write_beside(self, data):
-        """In a thread of its own: signal handlers run in the main one, and one that raises would cut the line."""
+        """Runs in its own thread: a signal handler that raises in the main thread would cut the line."""
         done = allocate_lock()
         failures = []
 
@@ -108,7 +108,7 @@ class Events:
 
 
 def _shortened(keys):
-    """Without the texts that make a line too long; what is shown in their place says so."""
+    """Replaces texts that make a line too long by a note."""
     output = keys.get("output", keys)
     if "data" in output:
         return dict(keys, output=_shortened_data(output)) if "output" in keys else _shortened_data(keys)
@@ -121,11 +121,12 @@ def _shortened(keys):
 def _shortened_data(output):
     sizes = {kind: len(value if type(value) is str else to_json(value)) for kind, value in output["data"].items()}
     kept = {kind: value for kind, value in output["data"].items() if sizes[kind] <= LARGE_CHARACTERS}
-    told = ["<%s, %d characters: too large to be shown>" % (kind, size) for kind, size in sizes.items() if kind not in kept]
+    lost = [(kind, size) for kind, size in sizes.items() if kind not in kept]
+    notes = ["<%s, %d characters: too large to be shown>" % both for both in lost]
     text = kept.get("text/plain")
-    return dict(output, data=dict(kept, **{"text/plain": "\n".join(([text] if text else []) + told)}))
+    return dict(output, data=dict(kept, **{"text/plain": "\n".join(([text] if text else []) + notes)}))
 
 
 def _without_surrogates(text):
-    """Pairs become the character that they stand for; what stands alone is no character."""
+    """Joins surrogate pairs; a single surrogate is not a character."""
     return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")

@@ -1,11 +1,11 @@
-"""
-A Python that runs the cells of one session. It is read from standard input, with the parts that it stands on, so that
-no file has to be there that an account could change. What it says and hears is in docs/protocols/interpreter.md.
+"""Runs the cells of one session in Python (docs/protocols/interpreter.md).
+
+The program is read from standard input, so that it is in no file that an account could change.
 """
 
 import sys
 
-# Files of the working directory come first for the code of cells, but are none of what this program stands on.
+# Cells can import files of their working directory first; this program must not.
 _path, sys.path = sys.path, [entry for entry in sys.path if entry not in ("", ".")]
 import builtins
 import fcntl
@@ -16,20 +16,20 @@ from _thread import get_ident
 from contextvars import ContextVar
 from types import SimpleNamespace
 
-# Code that deletes or replaces a builtin does so for itself.
+# Code that deletes or replaces a builtin affects only itself.
 OWN_BUILTINS = dict(vars(builtins))
 
 
 def part(name):
-    """The next part of the program."""
+    """Loads the next part of the program."""
     text = requests.read(int(requests.readline()))
-    namespace = {"__name__": "sandboxd." + name, "__builtins__": OWN_BUILTINS}
-    exec(compile(text, "<sandboxd>", "exec"), namespace)
+    namespace = {"__name__": "boxkeep." + name, "__builtins__": OWN_BUILTINS}
+    exec(compile(text, "<boxkeep>", "exec"), namespace)
     return SimpleNamespace(**namespace)
 
 
 class Requests:
-    """The lines that the daemon writes; between them the loop of the session may run."""
+    """The lines from the daemon; the event loop of the session may run between them."""
 
     def __init__(self, file):
         self._descriptor = file.fileno()
@@ -69,7 +69,7 @@ def main():
     source = Requests(requests)
     main_thread = get_ident()
     events = parts.events.Events(fcntl.fcntl(1, fcntl.F_DUPFD_CLOEXEC, 3), main_thread)
-    origin = parts.streams.Origin(ContextVar("sandboxd_cell"), main_thread)
+    origin = parts.streams.Origin(ContextVar("boxkeep_cell"), main_thread)
     streams = parts.streams.Streams(events, origin)
     display = parts.display.Display(events, origin, streams.flush, lambda: cells.report())
     display.sendable = parts.display.sendable
@@ -85,7 +85,7 @@ def main():
     sys.path, sys.argv = _path, [""]
     quiet_about_our_thread()
     events.send("ready", language="python", version=sys.version.split()[0], pid=os.getpid())
-    # What `json.loads` stands on: that itself needs builtins that code may have deleted, as the loop below would.
+    # `json.loads` without the builtins that code may have deleted.
     scan = JSONDecoder().scan_once
     own_type, own_dict, broken = type, dict, (ValueError, StopIteration)
     while True:
@@ -102,13 +102,13 @@ def main():
             continue  # A daemon that died has left half a line behind.
         op = request.get("op") if own_type(request) is own_dict else None
         if op == "again":
-            cells.tell_end()
+            cells.report_end()
         elif op == "execute":
             cells.run(request["cell"], request["code"], request.get("cwd"), request.get("env"))
 
 
 def quiet_about_our_thread():
-    """A fork is warned about where there are threads, and the one that reads the pipes is not the code's concern."""
+    """Hides the warning about forks beside threads, because the thread that reads the pipes is ours."""
     import warnings
 
     warnings.filterwarnings("ignore", ".*multi-threaded, use of fork", DeprecationWarning)

@@ -1,6 +1,7 @@
-"""
-Makes outputs of what is printed: by Python, through the objects in `sys`, and by child processes and libraries, through
-pipes at the descriptors 1 and 2. Each cell has pipes of its own, so that a child which lives on prints for its cell.
+"""Turns printed text into outputs of its cell.
+
+Python prints through objects in `sys`; child processes and libraries through pipes at the descriptors 1 and 2. Each
+cell has its own pipes, so that a child that outlives its cell still prints for it.
 """
 
 import fcntl
@@ -12,16 +13,16 @@ from _thread import get_ident, start_new_thread
 from codecs import getincrementaldecoder
 
 CHUNK_BYTES = 1 << 16
-# Room for C code that prints a lot while it holds the lock of the interpreter, so that nobody can read meanwhile.
+# Room for C code that prints a lot while it holds the interpreter lock, when no thread can read.
 PIPE_BYTES = 1 << 20
 F_SETPIPE_SZ = 1031
-# Pipes of earlier cells that are still held by children; with more than these, cells share one.
+# Limit on the pipes of earlier cells that children still hold; further cells share one.
 MOST_OLD_PIPES = 64
 NAMES = {1: "stdout", 2: "stderr"}
 
 
 class Pipe:
-    """The reading end of what stands at one descriptor while one cell runs."""
+    """The reading end of one descriptor during one cell."""
 
     def __init__(self, reader, name, cell):
         self.reader = reader
@@ -48,9 +49,9 @@ class Streams:
         os.register_at_fork(before=self.flush)
 
     def begin(self, cell):
-        """New pipes for this cell, and working objects in `sys` whatever the last one did with them."""
+        """Gives this cell new pipes, and working objects in `sys` whatever the last cell did with them."""
         for descriptor in (0, 1, 2):
-            # What is closed would be the number of the next pipe.
+            # A closed descriptor would be reused for the next pipe.
             if _identity(descriptor) is None:
                 os.dup2(self._null, descriptor, inheritable=True)
                 self._identities.pop(descriptor, None)
@@ -63,7 +64,7 @@ class Streams:
         self._renew_input()
 
     def flush(self):
-        """All that Python and the C library hold back, and all that is in the pipes, in that order."""
+        """Flushes Python and the C library, then the pipes, in that order."""
         for name in NAMES.values():
             for stream in {id(s): s for s in (getattr(sys, name, None), self._ours.get(name))}.values():
                 try:
@@ -75,24 +76,24 @@ class Streams:
             try:
                 ctypes.CDLL(None).fflush(None)
             except Exception:
-                pass  # Only who calls C prints through its library, and this is no ctypes that could.
+                pass  # This ctypes cannot call C, so no C output can be pending.
         if not self._forked:
             self.drain()
 
     def drain(self):
-        """What has arrived in the pipes comes before what is printed next."""
+        """Reads the pipes before the next print, to keep the order."""
         with self._events.lock:
             for reader, _ in self._epoll.poll(0):
                 self._read(reader)
 
     def write(self, descriptor, decoder, data):
-        """What Python prints."""
+        """Takes what Python prints."""
         if self._forked:
-            # Whoever forked reads the other end, and it is a child like any other.
+            # In a forked child: the parent reads the other end, as for any child.
             self._write_all(descriptor, data)
             return
         try:
-            # Whole characters, nearly always; the decoder keeps the beginning of one that is not.
+            # Nearly always whole characters; the decoder keeps an incomplete one.
             text = decoder.decode(data) if decoder.buffer else data.decode()
         except UnicodeDecodeError:
             text = decoder.decode(data)
@@ -116,7 +117,7 @@ class Streams:
             view = view[os.write(descriptor, view) :]
 
     def _move_aside(self):
-        """Descriptor 0 reads nothing, and those that the protocol had are for the cells."""
+        """Descriptor 0 reads nothing, and cells get the descriptors of the protocol."""
         for descriptor in (0, 1, 2):
             os.dup2(self._null, descriptor, inheritable=True)
 
@@ -130,7 +131,7 @@ class Streams:
                 pass  # The account has used up what it may have; the usual size does.
             old = self._current.get(descriptor)
             if old is not None:
-                # Not watched for a moment: its end is seen here, without the other thread waking up for it.
+                # Not watched meanwhile, so that its end does not wake the other thread.
                 self._epoll.unregister(old.reader)
             os.dup2(writer, descriptor, inheritable=True)
             os.close(writer)
@@ -142,7 +143,7 @@ class Streams:
                 self._read(old.reader)
 
     def _is_replaced(self, descriptor):
-        """By code that put a file there and means it."""
+        """True if the code itself replaced the descriptor by a file."""
         return self._identities.get(descriptor, _identity(descriptor)) != _identity(descriptor)
 
     def _read_for_ever(self):
@@ -156,7 +157,7 @@ class Streams:
         pipe = self._pipes.get(reader)
         if pipe is None:
             return
-        # More than a pipe holds, and an end for who is never done.
+        # More than a pipe holds, and a limit for endless output.
         for _ in range(2 * PIPE_BYTES // CHUNK_BYTES):
             try:
                 data = os.read(reader, CHUNK_BYTES)
@@ -185,7 +186,7 @@ class Streams:
         stream = io.TextIOWrapper(
             io.BufferedWriter(Printed(self, descriptor, name), 8192),
             encoding="utf-8",
-            # Text that is no text reaches the daemon as U+FFFD, and never fails to print.
+            # Lone surrogates reach the daemon as U+FFFD, and never fail to print.
             errors="surrogatepass",
             line_buffering=True,
         )
@@ -222,7 +223,7 @@ class Printed(io.RawIOBase):
 
 
 class NoInput(io.TextIOWrapper):
-    """Standard input of cells: whoever reads from it is told that nobody will answer."""
+    """Standard input of cells, where every read fails with an explanation."""
 
     def __init__(self):
         super().__init__(io.BufferedReader(io.FileIO(0, "rb", closefd=False)), encoding="utf-8")
@@ -234,11 +235,11 @@ class NoInput(io.TextIOWrapper):
     read = readline = readlines = __next__ = __iter__ = _refuse
 
     def close(self):
-        """Left open: `exit()` closes it on its way, and the session goes on."""
+        """Stays open: `exit()` closes it, and the session continues."""
 
 
 class Origin:
-    """Which cell a print belongs to: the one whose code started the task or the thread that prints."""
+    """Finds the cell of a print: the cell that started the printing task or thread."""
 
     def __init__(self, variable, main_thread):
         self._variable = variable
@@ -267,7 +268,7 @@ class Origin:
         return cell
 
     def _note_threads(self):
-        """New threads are those of the last cell. Looked at, because there is no hook that code could not undo."""
+        """Assigns new threads to the last cell. Polled, because code can undo every hook."""
         idents = sys._current_frames()
         self._threads = {ident: self._threads.get(ident, self.last) for ident in idents if ident != self._main_thread}
 
@@ -276,7 +277,7 @@ POOLS = frozenset(("concurrent.futures.thread", "multiprocessing.pool"))
 
 
 def _is_in_a_pool(frame):
-    """A worker of a pool works for whoever asks, so it prints for the cell that runs."""
+    """A pool worker serves many cells, so it prints for the running cell."""
     while frame is not None:
         if frame.f_globals.get("__name__") in POOLS:
             return True

@@ -1,8 +1,8 @@
-"""The event loop of a session: it is made when code first awaits, and also runs while no cell does."""
+"""The event loop of a session, created at the first await; it also runs between cells."""
 
 import sys
 
-# Modules in whose frames a loop waits for something to happen.
+# Modules in whose frames a loop waits for an event.
 WAITS_IN = frozenset(("selectors", "asyncio.base_events", "asyncio.events", "asyncio.runners", "uvloop.loop"))
 
 
@@ -13,7 +13,7 @@ class Tasks:
         self._is_interrupted = False
 
     def lend(self):
-        """To code that asks for the loop of this thread: `asyncio.run` leaves none behind."""
+        """Returns the loop to code that asks for it: `asyncio.run` leaves none behind."""
         if self._loop is None and "asyncio" not in sys.modules:
             return
         import asyncio
@@ -32,14 +32,14 @@ class Tasks:
             self._loop.run_until_complete(self._task)
         except asyncio.CancelledError as error:
             if self._is_interrupted:
-                # Shown where it was waited, which only the other exception knows.
+                # Shown where the code waited, which only the other exception knows.
                 raise KeyboardInterrupt().with_traceback(error.__traceback__) from None
             raise
         finally:
             self._task = None
 
     def cancel_where_idle(self, frame):
-        """Whether the cell waits in the loop, and ends by being cancelled. Anything else takes an exception."""
+        """True if the cell waits in the loop, where an interrupt cancels it. Otherwise it gets an exception."""
         if self._task is None or frame is None or frame.f_globals.get("__name__") not in WAITS_IN:
             return False
         self._is_interrupted = True
@@ -47,7 +47,7 @@ class Tasks:
         return True
 
     def wait(self, descriptor):
-        """Until there is something to read; false where no loop is, and nothing to do meanwhile."""
+        """Runs the loop until input is readable; false without a loop or without work."""
         if self._loop is None or self._loop.is_closed() or self._loop.is_running():
             return False
         arrived = self._loop.create_future()

@@ -1,27 +1,31 @@
-/** The report is never late, never older than it may be, and one bad probe spoils its own domain only. */
+/** A report is never late and never older than its limit, and a failing probe affects only its own domain. */
 import { expect, test } from 'bun:test';
 import { Capabilities, type Probes } from './capabilities.ts';
 import type { CodeCapability, ExecCapability, FilesCapability } from './report.ts';
-import { unservedProbes } from './unserved.ts';
 
 const unknown = { shells: [], pty: false, tmux: false, backend: null };
 const exec: ExecCapability = { status: 'ready', missing: [], warnings: [], ...unknown };
 
 const files: FilesCapability = { status: 'ready', missing: [], warnings: [], ripgrep: null };
 
+const noBrowser = { process: null, cdp: null, version: null };
 const noCode = { backend: null, jupyterBackend: null, pythonKernels: [], languages: [], python: null, node: null };
+const nothingWorks = { screenshot: false, actions: false, clipboard: false, recording: false, accessibility: false };
+const noComputer = { provider: null, display: null, resolution: null, accessibilityBackend: null, ...nothingWorks };
 const code: CodeCapability = { status: 'absent', missing: ['python3 is not on PATH'], warnings: [], ...noCode };
 
 function probes(look: Probes['exec']['look']): Probes {
   return {
-    ...unservedProbes({ find: () => null, environment: {} }),
+    mcp: { look: () => ({ status: 'ready', missing: [], warnings: [] }), unknown: {} },
+    browser: { look: () => ({ ...noBrowser, status: 'absent', missing: [], warnings: [] }), unknown: noBrowser },
     codeInterpreter: { look: () => code, unknown: noCode },
+    computer: { look: () => ({ ...noComputer, status: 'absent', missing: [], warnings: [] }), unknown: noComputer },
     exec: { look, unknown },
     files: { look: () => files, unknown: { ripgrep: null } },
   };
 }
 
-test('an answer is given again for 5 s, unless a fresh one is asked for', async () => {
+test('an answer is cached for 5 s, unless a fresh one is requested', async () => {
   let nowMs = 0;
   let looks = 0;
   const capabilities = new Capabilities(
@@ -40,7 +44,7 @@ test('an answer is given again for 5 s, unless a fresh one is asked for', async 
   expect(looks).toBe(3);
 });
 
-test('a probe that hangs is given up after 300 ms, and told as absent', async () => {
+test('a probe that hangs is abandoned after 300 ms and reported as absent', async () => {
   const started = performance.now();
   let wasAborted = false;
   const capabilities = new Capabilities(
@@ -64,7 +68,7 @@ test('a probe that hangs is given up after 300 ms, and told as absent', async ()
   expect(performance.now() - started).toBeLessThan(2000);
 });
 
-test('what gave no answer is looked at again by the next one who asks', async () => {
+test('a probe without an answer is repeated for the next caller', async () => {
   let answer: (standing: ExecCapability) => void = () => {};
   let looks = 0;
   const answered = new Promise<ExecCapability>((resolve) => (answer = resolve));
@@ -83,7 +87,34 @@ test('what gave no answer is looked at again by the next one who asks', async ()
   expect(looks).toBe(2);
 });
 
-test('a domain may know how it stands without an answer', async () => {
+test('a probe that is always late is answered with its previous result, until the facts known at once change', async () => {
+  let nowMs = 0;
+  let tmux = false;
+  let answer: (standing: ExecCapability) => void = () => {};
+  const slow = probes(() => new Promise((resolve) => (answer = resolve)));
+  const capabilities = new Capabilities(
+    {
+      ...slow,
+      exec: {
+        look: slow.exec.look,
+        get unknown() {
+          return { ...unknown, tmux };
+        },
+      },
+    },
+    () => nowMs,
+  );
+
+  expect((await capabilities.report()).exec.status).toBe('absent');
+  answer(exec);
+  nowMs = 3_600_000;
+  expect((await capabilities.report()).exec).toEqual(exec);
+  expect((await capabilities.report(true)).exec).toEqual(exec);
+  tmux = true;
+  expect((await capabilities.report(true)).exec.warnings).toEqual(['the probe gave no answer within 300 ms']);
+});
+
+test('a domain may report a status without an answer of its probe', async () => {
   const capabilities = new Capabilities(
     {
       ...probes(() => exec),
@@ -98,7 +129,7 @@ test('a domain may know how it stands without an answer', async () => {
   });
 });
 
-test('a probe that throws is told as absent, with its reason', async () => {
+test('a probe that throws is reported as absent, with the reason', async () => {
   const capabilities = new Capabilities(
     probes(() => {
       throw new Error('no such thing');

@@ -1,11 +1,11 @@
-/** Asks every probe what the sandbox can do now, never waits long for one, and keeps the answer for a moment. */
+/** Collects the capability report from all probes with a short timeout, and caches the report briefly. */
 import { Deadline } from '../../kit/deadline.ts';
 import { capabilityDomains, type CapabilityDomain, type CapabilityReport, type Standing } from './report.ts';
 
-/** One domain's look at the machine: quick, and without changing anything. */
+/** Inspects one domain, quickly and without side effects. */
 export interface Probe<C extends Standing> {
   look(signal: AbortSignal): C | Promise<C>;
-  /** What is told when the look gave no answer: the domain's own fields, and how it stands if that is not `absent`. */
+  /** Reported when the probe gave no answer: the fields of the domain, and the status if it is not `absent`. */
   readonly unknown: Omit<C, keyof Standing> & Partial<Pick<C, 'status'>>;
 }
 
@@ -16,22 +16,59 @@ const reusedForMs = 5000;
 
 export class Capabilities {
   #latest: { readonly looks: Promise<Looks>; readonly startedMs: number } | null = null;
+  readonly #answers = new Map<CapabilityDomain, Answer>();
 
   constructor(
     private readonly probes: Probes,
     private readonly now: () => number,
   ) {}
 
-  /** An answer younger than 5 s is given again, unless a fresh one is asked for. */
+  /** Returns a cached report younger than 5 s, unless `isFresh` is set. */
   async report(isFresh = false): Promise<CapabilityReport> {
     const latest = this.#latest;
     if (latest && !isFresh && this.now() - latest.startedMs < reusedForMs) return (await latest.looks).report;
-    const looks = lookAround(this.probes);
+    const looks = this.#lookAround();
     this.#latest = { looks, startedMs: this.now() };
     const { report, isWhole } = await looks;
-    // What came too late is told to the next one who asks.
+    // The next request probes again. By then the late answer may have arrived.
     if (!isWhole && this.#latest.looks === looks) this.#latest = null;
     return report;
+  }
+
+  async #lookAround(): Promise<Looks> {
+    const looks = await Promise.all(
+      capabilityDomains.map(async (domain) => ({ domain, ...(await this.#lookOnce(domain)) })),
+    );
+    const report = Object.fromEntries(looks.map(({ domain, standing }) => [domain, standing]));
+    return { report: report as unknown as CapabilityReport, isWhole: looks.every(({ isAnswer }) => isAnswer) };
+  }
+
+  /** A probe that fails or hangs affects only its own domain. */
+  async #lookOnce(domain: CapabilityDomain): Promise<Look> {
+    const probe: Probe<Standing> = this.probes[domain];
+    const facts = JSON.stringify(probe.unknown);
+    using deadline = new Deadline(lookWithinMs);
+    const late = new Promise<Look>((resolve) => {
+      deadline.signal.addEventListener('abort', () => resolve(this.#lateLook(domain, facts)), { once: true });
+    });
+    try {
+      return await Promise.race([this.#ask(domain, facts, deadline.signal), late]);
+    } catch (error) {
+      return withoutAnswer(probe, `the probe failed: ${error instanceof Error ? error.message : String(error)}`);
+    }
+  }
+
+  async #ask(domain: CapabilityDomain, facts: string, signal: AbortSignal): Promise<Look> {
+    const standing: Standing = await this.probes[domain].look(signal);
+    this.#answers.set(domain, { facts, standing });
+    return { standing, isAnswer: true };
+  }
+
+  /** Some Pythons, for example of a version manager, always answer late. The report then uses their previous answer. */
+  #lateLook(domain: CapabilityDomain, facts: string): Look {
+    const last = this.#answers.get(domain);
+    if (last?.facts === facts) return { standing: last.standing, isAnswer: true };
+    return withoutAnswer(this.probes[domain], `the probe gave no answer within ${lookWithinMs} ms`);
   }
 }
 
@@ -41,32 +78,16 @@ interface Looks {
   readonly isWhole: boolean;
 }
 
-async function lookAround(probes: Probes): Promise<Looks> {
-  const looks = await Promise.all(
-    capabilityDomains.map(async (domain) => ({ domain, ...(await lookOnce(probes[domain])) })),
-  );
-  const report = Object.fromEntries(looks.map(({ domain, standing }) => [domain, standing]));
-  return { report: report as unknown as CapabilityReport, isWhole: looks.every(({ isAnswer }) => isAnswer) };
-}
-
 interface Look {
   readonly standing: Standing;
   readonly isAnswer: boolean;
 }
 
-/** A probe that fails or hangs spoils its own domain only. */
-async function lookOnce(probe: Probe<Standing>): Promise<Look> {
-  using deadline = new Deadline(lookWithinMs);
-  const passed = new Promise<Look>((resolve) => {
-    const warning = `the probe gave no answer within ${lookWithinMs} ms`;
-    deadline.signal.addEventListener('abort', () => resolve(withoutAnswer(probe, warning)), { once: true });
-  });
-  try {
-    const answer = Promise.resolve(probe.look(deadline.signal)).then((standing) => ({ standing, isAnswer: true }));
-    return await Promise.race([answer, passed]);
-  } catch (error) {
-    return withoutAnswer(probe, `the probe failed: ${error instanceof Error ? error.message : String(error)}`);
-  }
+/** The last answer of a probe, however long it took. */
+interface Answer {
+  /** The facts that were known without probing. The answer is outdated when these facts change. */
+  readonly facts: string;
+  readonly standing: Standing;
 }
 
 function withoutAnswer(probe: Probe<Standing>, warning: string): Look {

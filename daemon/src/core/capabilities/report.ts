@@ -1,13 +1,13 @@
-/** What a sandbox is capable of, one record for each domain: how it stands, why, and the facts of the domain. */
+/** Defines the capability report: one record per domain, with its status, the reasons and the facts. */
 
 export const capabilityStatuses = ['ready', 'degraded', 'absent'] as const;
 export type CapabilityStatus = (typeof capabilityStatuses)[number];
 
-/** What every domain tells. */
+/** The fields of every domain. */
 export interface Standing {
-  /** `degraded` works in part, `absent` not at all. */
+  /** `degraded` works in part, `absent` does not work. */
   readonly status: CapabilityStatus;
-  /** What it lacks, a sentence each. */
+  /** What is missing, one sentence each. */
   readonly missing: readonly string[];
   readonly warnings: readonly string[];
 }
@@ -21,7 +21,7 @@ export interface ExecCapability extends Standing {
   readonly shells: readonly string[];
   readonly pty: boolean;
   readonly tmux: boolean;
-  /** Of terminals. */
+  /** The backend of terminals. */
   readonly backend: 'native' | 'tmux' | null;
 }
 

@@ -1,18 +1,17 @@
-/** What holds the terminals that are opened now: the one place that decides it. */
+/** Chooses the backend for new terminals. No other code makes this choice. */
 
 export type AskedBackend = 'auto' | 'native' | 'tmux';
 
 export type ChosenBackend =
   | { readonly name: 'native' | 'tmux' }
-  /** A program that is asked for and not there. */
+  /** The requested backend needs a program that is missing. */
   | { readonly name: null; readonly missing: string };
 
-/** `find` answers the first executable of a name on PATH, now. */
+/** Uses the native backend unless tmux is requested, because tmux can lose the end of a session's output. */
 export function terminalBackend(asked: AskedBackend, find: (program: string) => string | null): ChosenBackend {
-  if (asked === 'native') return { name: 'native' };
+  if (asked !== 'tmux') return { name: 'native' };
   const missing = neededByTmux(find);
-  if (missing === null) return { name: 'tmux' };
-  return asked === 'auto' ? { name: 'native' } : { name: null, missing };
+  return missing === null ? { name: 'tmux' } : { name: null, missing };
 }
 
 function neededByTmux(find: (program: string) => string | null): string | null {

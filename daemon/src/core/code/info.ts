@@ -1,19 +1,18 @@
-/** What can run code here, and within which limits. */
+/** Reports what can run code in the sandbox, and the limits. */
 import type { Probe } from '../capabilities/capabilities.ts';
 import type { CodeCapability } from '../capabilities/report.ts';
-import type { Backends, BackendStanding } from './backends.ts';
-import { mostCharacters } from './cell-outputs.ts';
+import type { Backends, BackendStanding } from './backends/backends.ts';
+import { maxCharacters } from './cells/outputs.ts';
 import { languages, type CodeBackendName, type Language, type PoolKind } from './language.ts';
-import type { SessionLimits } from './sessions.ts';
+import type { SessionLimits } from './sessions/requests.ts';
 
 export interface LanguageRecord {
-  /** The one that runs it now; null when nothing does. */
+  /** The backend that runs the language now; null when there is none. */
   readonly backend: CodeBackendName | null;
-  /** The best first. */
+  /** Backends, best first. */
   readonly backends: readonly BackendStanding[];
-  /** Of the interpreter on PATH. */
   readonly path: string | null;
-  /** null while it is not known. */
+  /** null while the version is not known. */
   readonly version: string | null;
 }
 
@@ -21,7 +20,7 @@ export interface CodeRuntimes {
   readonly languages: Readonly<Record<Language, LanguageRecord>>;
   readonly limits: {
     readonly sessions: Readonly<Record<PoolKind, SessionLimits>>;
-    readonly mostCharacters: number;
+    readonly maxCharacters: number;
   };
 }
 
@@ -34,7 +33,7 @@ interface KnownInterpreter {
 export interface CodeInfoDeps {
   readonly backends: Backends;
   readonly limits: Readonly<Record<PoolKind, SessionLimits>>;
-  /** Where the interpreter of a language is; null when it is not on PATH. */
+  /** The path of the interpreter of a language; null when it is not on PATH. */
   readonly find: (language: Language) => string | null;
   readonly versions: () => Promise<{
     readonly python: readonly KnownInterpreter[];
@@ -43,7 +42,7 @@ export interface CodeInfoDeps {
 }
 
 export interface KernelRecord {
-  /** The default one first. */
+  /** Kernel names, default kernel first. */
   readonly names: readonly string[];
   readonly limits: SessionLimits;
 }
@@ -51,12 +50,12 @@ export interface KernelRecord {
 export class CodeInfo {
   constructor(private readonly deps: CodeInfoDeps) {}
 
-  /** Throws `not_implemented` where no kernel can be had. */
+  /** Throws `not_implemented` when no kernel is available. */
   async needKernel(): Promise<void> {
     await this.deps.backends.chooseKernel(null, null);
   }
 
-  /** What there is for code that has to run in a kernel. Throws `not_implemented` where there is none. */
+  /** The kernels for code that must run in a kernel. Throws `not_implemented` when there is none. */
   async kernels(): Promise<KernelRecord> {
     return { names: await this.deps.backends.kernels(null), limits: this.deps.limits.kernel };
   }
@@ -67,11 +66,10 @@ export class CodeInfo {
     const records = languages.map(async (language) => [language, await this.#record(language, known)] as const);
     return {
       languages: Object.fromEntries(await Promise.all(records)) as Record<Language, LanguageRecord>,
-      limits: { sessions: this.deps.limits, mostCharacters },
+      limits: { sessions: this.deps.limits, maxCharacters },
     };
   }
 
-  /** For the report of capabilities. */
   get probe(): Probe<CodeCapability> {
     const atOnce = () => this.#atOnce();
     return {
@@ -82,7 +80,7 @@ export class CodeInfo {
     };
   }
 
-  /** What is known without asking an interpreter: some take seconds to tell which kernels they have. */
+  /** Facts that need no running interpreter, because some interpreters need seconds to list their kernels. */
   #atOnce(): Omit<CodeCapability, 'missing' | 'warnings'> {
     const [python, node] = [this.deps.find('python'), this.deps.find('javascript')];
     const found = languages.filter((language) => this.deps.find(language) !== null);

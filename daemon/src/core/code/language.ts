@@ -1,9 +1,8 @@
-/** The languages that cells are written in, and what runs them. */
+/** Lists the languages of cells and the backends that run them. */
 
 export const languages = ['python', 'javascript'] as const;
 export type Language = (typeof languages)[number];
 
-/** What a caller may write for each. */
 export const languageWords = {
   python: 'python',
   python3: 'python',
@@ -13,18 +12,18 @@ export const languageWords = {
   nodejs: 'javascript',
 } as const satisfies Readonly<Record<string, Language>>;
 
-/** What a kernel has to be asked for with, by the language of its kernelspec. Python stands for all that has no word. */
+/** Maps the language of a kernelspec to the language in a request. Languages without their own word use Python. */
 export function kernelLanguage(language: string): Language {
   return ['javascript', 'typescript'].includes(language) ? 'javascript' : 'python';
 }
 
 export const languageWordList = Object.keys(languageWords) as [keyof typeof languageWords];
 
-/** native: a Python of the image. kernel: an ipykernel that the daemon starts. jupyter: a kernel of a Jupyter server. */
+/** native and node: programs of the image. kernel: an ipykernel of the daemon. jupyter: a Jupyter server's kernel. */
 export const codeBackends = ['native', 'node', 'kernel', 'jupyter'] as const;
 export type CodeBackendName = (typeof codeBackends)[number];
 
-/** Kernels are large and have limits of their own. */
+/** Kernels use much memory and have their own limits. */
 export const poolKinds = ['repl', 'kernel'] as const;
 export type PoolKind = (typeof poolKinds)[number];
 

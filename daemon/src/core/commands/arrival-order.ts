@@ -1,7 +1,7 @@
-/** In which order the bytes of the two streams were read, so that they can be shown as a person saw them. */
+/** Tracks the order in which stdout and stderr bytes arrived, so that output is shown in that order. */
 import type { ArrivalRun, Child, StreamName } from '../../platform/spawn.ts';
 
-/** A range of one stream. */
+/** A byte range of one stream. */
 export interface Segment {
   readonly stream: StreamName;
   readonly from: number;
@@ -10,7 +10,7 @@ export interface Segment {
 
 const batchRuns = 512;
 
-/** Walks the index of arrivals forward, together with a reader's offsets. */
+/** Walks the arrival index forward, in step with a reader's offsets. */
 export class ArrivalOrder {
   #entry = 0;
   #batch: readonly ArrivalRun[] = [];
@@ -18,9 +18,9 @@ export class ArrivalOrder {
 
   constructor(private readonly child: Child) {}
 
-  /** What comes next for a reader that has everything before its offsets; null past the end of the index. */
+  /** The next segment for a reader that has everything before its offsets; null past the end of the index. */
   next(offsets: Readonly<Record<StreamName, number>>): Segment | null {
-    if (this.child.ends[0] === 0 || this.child.ends[1] === 0) return null; // One stream alone has no order.
+    if (this.child.ends[0] === 0 || this.child.ends[1] === 0) return null; // No order is needed for a single stream.
     for (;;) {
       const run = this.#run(this.#entry);
       if (!run) return null;
@@ -36,7 +36,7 @@ export class ArrivalOrder {
 
   #run(entry: number): ArrivalRun | undefined {
     const index = entry - this.#batchStart;
-    // A run is told when it has ended: past the index there is only the one that still goes on.
+    // The keeper indexes a run when the run has ended, so only the run in progress lies past the index.
     if (index >= this.#batch.length) {
       this.#batch = this.child.arrivals(entry, batchRuns);
       this.#batchStart = entry;
@@ -45,7 +45,7 @@ export class ArrivalOrder {
   }
 }
 
-/** All that is known to be in the logs, in the order it came; what the index does not tell comes last. */
+/** All output known to be in the logs, in arrival order. Output that the index does not cover comes last. */
 export function arrivalSegments(child: Child): Segment[] {
   const order = new ArrivalOrder(child);
   const offsets = { stdout: 0, stderr: 0 };

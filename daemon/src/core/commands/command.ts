@@ -1,4 +1,4 @@
-/** One run: what was asked, how it stands, and when it is over. */
+/** Holds one command: its request, its state and its end. */
 import { Deadline } from '../../kit/deadline.ts';
 import { signalName } from '../../kit/signal-name.ts';
 import type { Child, ChildEnd } from '../../platform/spawn.ts';
@@ -18,7 +18,7 @@ export interface StartFailure {
 
 export interface CommandState {
   readonly status: CommandStatus;
-  /** 128 + signal after a death by signal; null while running, and where nobody knows. */
+  /** 128 + signal if a signal killed the process; null while running, and if unknown. */
   readonly exitCode: number | null;
   readonly signal: string | null;
   readonly oomKilled: boolean | null;
@@ -26,12 +26,12 @@ export interface CommandState {
   readonly endedMs: number | null;
 }
 
-/** After the end of the leader: how long the pipes may be silent, and how long they are listened to in all. */
+/** After the leader ends: how long the pipes must be quiet, and how long the daemon reads them at most. */
 const quietMs = 25;
 const drainMs = 100;
 
 export class Command {
-  /** For those who follow it. */
+  /** Rendered output that followers share. */
   readonly recent = new RecentChunks();
   #settled: Promise<void> | null = null;
   #input: Promise<unknown> = Promise.resolve();
@@ -62,18 +62,18 @@ export class Command {
   }
 
   /**
-   * Resolves when the leader has ended and its pipes were quiet for a moment, or when the signal aborts.
-   * A background process that holds a pipe does not delay it.
+   * Resolves when the leader has ended and its pipes were quiet for a moment, or when the signal aborts. A background
+   * process that holds a pipe open does not delay this.
    */
   async finished(signal?: AbortSignal): Promise<void> {
     while (!this.child.end && !signal?.aborted) await this.child.changed(signal);
     if (this.child.end && this.child.streamsOpen) await (this.#settled ??= this.#drain());
   }
 
-  /** Runs one writer of standard input after the other, so that each finds where the one before has ended. */
+  /** Runs the writers of standard input one at a time, so that each writer sees where the previous one stopped. */
   writing<T>(write: () => Promise<T>): Promise<T> {
     const written = this.#input.then(write);
-    this.#input = written.catch(() => null); // The next one writes, whatever became of this one.
+    this.#input = written.catch(() => null); // The next writer runs even if this one fails.
     return written;
   }
 

@@ -1,63 +1,61 @@
-/** Starts commands and keeps each one readable after it has ended. Knows nothing of HTTP. */
+/** Starts commands and keeps finished ones readable until they are evicted. Does not depend on HTTP. */
 import { CoreError } from '../../kit/errors.ts';
-import { HandedOver } from '../../kit/handed-over.ts';
 import { mintId } from '../../kit/ids.ts';
+import type { Ownership } from '../../kit/ownership.ts';
 import type { Recovered } from '../../platform/spawn.ts';
-import { endTool } from '../capabilities/tool-run.ts';
 import { Command, type CommandStatus } from './command.ts';
-import type { EnvironmentChanges } from '../identity/environment.ts';
+import type { EnvironmentChanges } from '../processes/environment.ts';
 import { feedInput, writeInput, type InputRequest, type InputResult } from './input.ts';
 import { assertCanKill, endTree, killCommand, type Killed } from './kill.ts';
+import { KeptCommands } from './kept-commands.ts';
 import type { CommandSpec, Launcher } from './launcher.ts';
 import type { LogBudget } from './log-budget.ts';
-import { decodeNote } from './note.ts';
+import { readNote } from './note.ts';
 import { OutputMemory } from './output-chunk.ts';
 import { follow, type FollowEvent, type FollowOptions } from './output.ts';
 import { readOn, type ReadRequest, type ReadResult } from './read.ts';
 import { directoryRefusal, tooManyCommands } from './refusal.ts';
-import { EndedCommands } from './retention.ts';
 import type { Session, SessionChanges, Sessions } from './sessions.ts';
 import type { UsedIds } from './used-ids.ts';
 
 export interface CommandsDeps {
+  readonly ownership: Ownership;
   readonly launcher: Launcher;
   readonly sessions: Sessions;
   readonly usedIds: UsedIds;
   readonly maxRunning: number;
   readonly platform: NodeJS.Platform;
   readonly budget: LogBudget;
-  /** Told of what could not be written down; the records it is about are kept. */
+  /** Called when state cannot be written to disk. The records concerned are kept. */
   readonly onFault: (what: string, error: unknown) => void;
-  /** Told once of every command that ended while this daemon looked on. */
+  /** Called once for each command that ends while this daemon owns it. */
   readonly onEnd: (command: Command) => void;
   readonly now: () => number;
 }
 
 export interface Started {
   readonly command: Command;
-  /** True when the id had been used for the same request before: nothing was started now. */
+  /** True when an earlier, identical request used the id. This call started nothing. */
   readonly isReplay: boolean;
 }
 
 export interface NewSession {
   readonly id: string | null;
-  /** null is the workspace. */
+  /** null means the workspace. */
   readonly cwd: string | null;
   readonly env: EnvironmentChanges;
   readonly user: string | null;
-  /** A script that the shell of each of its commands runs first. */
+  /** A script that the shell of every command in the session runs first. */
   readonly startupFile?: string | null;
   readonly isTransient?: boolean;
+  /** If cwd is not a directory, the session starts in the workspace. */
+  readonly isCwdOptional?: boolean;
 }
 
 export interface CommandFilter {
   readonly status: CommandStatus | null;
   readonly sessionId: string | null;
 }
-
-const trimEveryMs = 5000;
-/** An end that leaves more than this behind is worth a look at all of them. */
-const largeBytes = 64 * 1024;
 
 interface Starting {
   readonly fingerprint: string | null;
@@ -66,78 +64,70 @@ interface Starting {
 }
 
 export class Commands implements Disposable {
-  readonly #byId = new Map<string, Command>();
+  readonly #kept: KeptCommands;
   readonly #starting = new Map<string, Starting>();
-  readonly #ended = new EndedCommands();
   readonly #killing = new Set<Promise<unknown>>();
-  /** Those that run, or did at the handover. */
+  /** Commands that are running, or were running at the handover. */
   readonly #counted = new Set<Command>();
   readonly #memory = new OutputMemory();
-  #trimming: ReturnType<typeof setInterval> | null = null;
-  /** Aborted once another daemon is to own all of them. */
-  #handover = new AbortController();
 
   constructor(private readonly deps: CommandsDeps) {
-    this.#keepTrimming();
+    this.#kept = new KeptCommands(deps);
+    this.#kept.startTrimming();
   }
 
   get running(): number {
     return this.#counted.size;
   }
 
-  /** The ended ones that can still be read, and those that run. */
+  /** The number of running commands plus finished commands that can still be read. */
   get kept(): number {
-    return this.#byId.size;
+    return this.#kept.count;
   }
 
-  /** Takes over what an earlier daemon left; called once, before anything is served. */
+  /** Adopts the commands that an earlier daemon left. Called once, before the daemon serves requests. */
   recover(left: readonly Recovered[]): { running: number; ended: number } {
     this.deps.sessions.load();
     this.deps.usedIds.load();
     const recovered = left.toSorted((a, b) => (a.child.end?.atMs ?? Infinity) - (b.child.end?.atMs ?? Infinity));
-    for (const { note: text, child } of recovered) {
-      const note = decodeNote(text);
-      if (note) this.#readopt(new Command(note, child));
-      else void endTool(child); // Not a command: a tool of the daemon that died, or a note that was cut off.
-    }
-    return { running: this.#counted.size, ended: this.#byId.size - this.#counted.size };
+    for (const { note, child } of recovered) this.#readopt(new Command(readNote(note), child));
+    return { running: this.#counted.size, ended: this.#kept.count - this.#counted.size };
   }
 
   /**
-   * Starts, ends and forgets nothing more; what is under way is finished first. Waits for output or an end go on.
-   * Everything else throws `HandedOver` from now on.
+   * Waits for the starts and kills in progress. Callers that wait for output or for an end keep waiting; every other
+   * call throws `HandedOver`.
    */
   async handOver(): Promise<void> {
-    this.#handover.abort();
-    if (this.#trimming) clearInterval(this.#trimming);
+    this.#kept.stopTrimming();
     await Promise.allSettled([...[...this.#starting.values()].map(({ started }) => started), ...this.#killing]);
     this.deps.sessions.flush();
   }
 
-  /** The other daemon has gone before it served. */
+  /** Resumes ownership after the other daemon exited before it served requests. */
   takeBack(): void {
-    this.#handover = new AbortController();
-    this.#keepTrimming();
+    this.#kept.startTrimming();
     for (const command of this.#counted) void this.#countUntilEnd(command);
   }
 
-  /** Starts a command, or answers the one that its id was used for. */
+  /** Starts a command, or returns the command that an earlier, identical request started under the same id. */
   async start(spec: CommandSpec): Promise<Started> {
-    this.#assertOwner();
+    this.deps.ownership.assertOwned();
     const id = spec.id ?? mintId('cmd', this.deps.now());
     const earlier = this.#earlier(id, spec.fingerprint);
     if (earlier) return { command: await earlier, isReplay: true };
     const session = spec.sessionId === null ? null : this.deps.sessions.get(spec.sessionId);
     if (session) this.deps.sessions.assertRoom(session, keptEnvironment(spec));
-    // No await from here to the set: two callers can never take the last slot, or the same id.
+    // No await between this check and the set: otherwise two callers could take the last slot, or the same id.
     if (this.#counted.size + this.#starting.size >= this.deps.maxRunning) throw tooManyCommands(this.deps.maxRunning);
     const started = this.deps.launcher.launch(id, spec, session);
     this.#starting.set(id, { fingerprint: spec.fingerprint, sessionId: spec.sessionId, started });
+    this.#kept.noteStart();
     try {
       const command = await started;
       this.#keep(command);
       if (!command.isRunning) this.deps.onEnd(command);
-      // What could not even be executed must not leave its environment to the commands after it.
+      // A command that could not be executed must not leave its environment to later commands.
       if (session && command.state.status !== 'failed') this.deps.sessions.use(session, changesOf(spec, command));
       void feedInput(command);
       return { command, isReplay: false };
@@ -146,9 +136,9 @@ export class Commands implements Disposable {
     }
   }
 
-  /** Starts a command in a session that is created on its first use; without an id, in one that goes when others come. */
+  /** Starts a command in a session and creates the session on first use. Without an id, the session is transient. */
   async startInSession(sessionId: string | null, spec: Omit<CommandSpec, 'sessionId'>): Promise<Command> {
-    this.#assertOwner();
+    this.deps.ownership.assertOwned();
     const isTransient = sessionId === null;
     const existing = isTransient ? null : this.deps.sessions.find(sessionId);
     const session = existing ?? this.createSession({ id: sessionId, cwd: null, env: {}, user: null, isTransient });
@@ -162,29 +152,30 @@ export class Commands implements Disposable {
 
   /** Throws `command_not_found`. */
   get(id: string): Command {
-    this.#assertOwner();
-    const command = this.#byId.get(id);
+    this.deps.ownership.assertOwned();
+    const command = this.#kept.find(id);
     if (command) return command;
     throw new CoreError('command_not_found', `no command has the id ${id}`, {
-      hint: 'Ended commands are kept for an hour, the newest 512 of them. POST /v2/commands starts one.',
+      hint: 'Finished commands are kept for an hour, and only the newest 512.',
+      next: { operation: 'commands.start' },
     });
   }
 
-  /** In the order of their start. */
+  /** Sorted by start time. */
   list(filter: CommandFilter = { status: null, sessionId: null }): Command[] {
-    this.#assertOwner();
-    return [...this.#byId.values()]
+    this.deps.ownership.assertOwned();
+    return this.#kept.all
       .filter((command) => filter.status === null || command.state.status === filter.status)
       .filter((command) => filter.sessionId === null || command.note.sessionId === filter.sessionId)
       .toSorted((a, b) => a.startedMs - b.startedMs);
   }
 
-  /** Its output from some offsets on, and what becomes of it, to the last event: see `follow` in output.ts. */
+  /** Streams output from the given offsets, then the end of the command. See `follow` in output.ts. */
   follow(command: Command, options: FollowOptions): AsyncGenerator<FollowEvent> {
     return follow(command, this.#memory, options);
   }
 
-  /** What lies past some offsets, or will: see `readOn` in read.ts. */
+  /** Returns the output past the given offsets, and waits for output if there is none. See `readOn` in read.ts. */
   read(command: Command, request: ReadRequest): Promise<ReadResult> {
     return readOn(command, request);
   }
@@ -196,7 +187,7 @@ export class Commands implements Disposable {
   async kill(id: string, signal: NodeJS.Signals, isTree: boolean): Promise<Killed | null> {
     const command = this.get(id);
     assertCanKill(this.deps.platform, isTree);
-    const killing = killCommand(command, signal, isTree, this.#handover.signal);
+    const killing = killCommand(command, signal, isTree, this.deps.ownership.leaving);
     this.#killing.add(killing);
     try {
       return await killing;
@@ -205,42 +196,42 @@ export class Commands implements Disposable {
     }
   }
 
-  /** Ends the whole tree of a command and forgets it; its id stays used. */
+  /** Ends the whole process tree of a command and deletes its record. Its id stays used. */
   async delete(id: string): Promise<void> {
     const command = this.get(id);
     await endTree(command);
     try {
-      this.#forget([command]);
+      this.#kept.forget([command]);
     } catch (error) {
       throw directoryRefusal(error);
     }
   }
 
   sessions(): Session[] {
-    this.#assertOwner();
+    this.deps.ownership.assertOwned();
     return this.deps.sessions.list();
   }
 
-  /** An existing id answers its session. Throws `bad_argument` for an account that cannot be. */
+  /** Returns the existing session if the id is in use. Throws `bad_argument` for an unknown account. */
   createSession(spec: NewSession): Session {
-    this.#assertOwner();
+    this.deps.ownership.assertOwned();
     const { launcher, sessions } = this.deps;
-    const { startupFile = null, ...rest } = spec;
+    const { startupFile = null, isCwdOptional = false, ...rest } = spec;
     const account = launcher.accountName(spec.user);
-    const cwd = launcher.sessionPath(spec.cwd, spec.user);
+    const cwd = launcher.sessionPath(spec.cwd, spec.user, isCwdOptional);
     const startup = startupFile === null ? {} : { startupFile: launcher.sessionPath(startupFile, spec.user) };
     return sessions.create({ ...rest, ...startup, account, cwd }, () => this.#busySessions());
   }
 
-  /** Those that were closed last. */
+  /** The most recently closed sessions. */
   closedSessions(): readonly Session[] {
-    this.#assertOwner();
+    this.deps.ownership.assertOwned();
     return this.deps.sessions.closed();
   }
 
-  /** Ends the commands of a session and forgets the session; their records stay readable. */
+  /** Ends the commands of a session and deletes the session. The records of its commands stay readable. */
   async deleteSession(id: string): Promise<Session> {
-    this.#assertOwner();
+    this.deps.ownership.assertOwned();
     const session = this.deps.sessions.get(id);
     await Promise.all(this.list({ status: null, sessionId: id }).map(endTree));
     this.deps.sessions.delete(id);
@@ -252,35 +243,25 @@ export class Commands implements Disposable {
     return this.list({ status: 'running', sessionId }).at(-1) ?? null;
   }
 
-  /** What the logs of all commands hold, as far as is known. */
+  /** Total bytes in the logs of all commands, as last reported. The logs themselves are not read. */
   keptBytes(): number {
-    let bytes = 0;
-    for (const { child } of this.#byId.values()) bytes += child.keptBytes; // Asked at every start.
-    return bytes;
+    return this.#kept.totalBytes();
   }
 
   [Symbol.dispose](): void {
-    if (this.#trimming) clearInterval(this.#trimming);
+    this.#kept.stopTrimming();
+    this.deps.sessions.flush();
   }
 
-  /** Those in which commands run or start. */
+  /** Sessions that have running or starting commands. */
   #busySessions(): Set<string | null> {
     const running = [...this.#counted].map(({ note }) => note.sessionId);
     return new Set([...running, ...[...this.#starting.values()].map(({ sessionId }) => sessionId)]);
   }
 
-  #assertOwner(): void {
-    if (this.#handover.signal.aborted) throw new HandedOver();
-  }
-
-  #keepTrimming(): void {
-    this.#trimming = setInterval(() => this.#trim(), trimEveryMs);
-    this.#trimming.unref();
-  }
-
   #earlier(id: string, fingerprint: string | null): Promise<Command> | Command | null {
     const starting = this.#starting.get(id);
-    const command = this.#byId.get(id);
+    const command = this.#kept.find(id);
     const known = starting ?? command?.note;
     if (!known) {
       if (!this.deps.usedIds.has(id)) return null;
@@ -295,64 +276,24 @@ export class Commands implements Disposable {
   }
 
   #keep(command: Command): void {
-    this.#byId.set(command.id, command);
+    this.#kept.add(command);
     if (command.isRunning) void this.#countUntilEnd(command);
-    else this.#noteEnd(command);
+    else this.#kept.noteEnd(command);
   }
 
   async #countUntilEnd(command: Command): Promise<void> {
-    const { signal } = this.#handover;
+    const { leaving } = this.deps.ownership;
     this.#counted.add(command);
-    while (command.isRunning && !signal.aborted) await command.child.changed(signal);
-    if (signal.aborted) return; // The other daemon counts it, or we do again.
+    while (command.isRunning && !leaving.aborted) await command.child.changed(leaving);
+    if (leaving.aborted) return; // Either the other daemon counts the command, or `takeBack` counts it again.
     this.#counted.delete(command);
     this.deps.onEnd(command);
-    // A command that was deleted has ended too, and is kept no more.
-    if (this.#byId.get(command.id) === command) this.#noteEnd(command);
-  }
-
-  #noteEnd(command: Command): void {
-    this.#ended.add(command);
-    // Behind the answer to whoever waits for this end: taking an older record away is none of its business.
-    setImmediate(() => this.#retire(this.#ended.tooMany()));
-    if (command.child.keptBytes > largeBytes) this.#retireByAgeAndSize();
+    this.#kept.noteEnd(command);
   }
 
   #readopt(command: Command): void {
     this.#keep(command);
     void feedInput(command);
-  }
-
-  /** Holds everything to the budget: ended commands go first, then running ones keep a fair share each. */
-  #trim(): void {
-    this.#retireByAgeAndSize();
-    const running = [...this.#byId.values()].filter((command) => command.child.isAttached);
-    for (const { child } of running) child.refreshKept();
-    if (this.keptBytes() <= this.deps.budget.totalBytes) return;
-    const capBytes = this.deps.budget.fairCap(running.length);
-    for (const { child } of running) if (child.keptBytes > capBytes) child.cap(capBytes);
-  }
-
-  #retireByAgeAndSize(): void {
-    this.#retire(this.#ended.tooOldOrLarge(this.deps.now(), this.deps.budget.endedBytes));
-  }
-
-  #retire(commands: readonly Command[]): void {
-    try {
-      this.#forget(commands);
-    } catch (error) {
-      this.deps.onFault('ended commands could not be retired', error);
-    }
-  }
-
-  /** The ids are written down before the records go, so that no id is ever free again in between. */
-  #forget(commands: readonly Command[]): void {
-    this.deps.usedIds.add(commands.filter(({ note }) => note.fingerprint !== null).map(({ id }) => id));
-    for (const command of commands) {
-      this.#byId.delete(command.id);
-      this.#ended.delete(command);
-      command.child.forget();
-    }
   }
 }
 

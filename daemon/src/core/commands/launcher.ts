@@ -1,12 +1,15 @@
-/** Turns what a caller asks for into a running command, or into an error that says why not. */
+/** Starts the command that a caller requests, or throws an error that says why it cannot start. */
+import { recordedText } from '../../kit/text.ts';
 import type { Child, Spawn } from '../../platform/spawn.ts';
 import type { Account, Accounts } from '../identity/accounts.ts';
-import { absolute } from '../identity/places.ts';
+import { absolute, directoryOf, withFallbacks } from '../processes/directory.ts';
 import { Command } from './command.ts';
-import { commandEnvironment, type EnvironmentChanges } from '../identity/environment.ts';
+import { commandEnvironment, type EnvironmentChanges } from '../processes/environment.ts';
+import { launch, launchIn } from '../processes/launch.ts';
 import type { LogBudget } from './log-budget.ts';
-import { encodeNote, type CommandNote } from './note.ts';
-import { commandRefusal, directoryRefusal } from './refusal.ts';
+import type { CommandNote } from './note.ts';
+import { directoryRefusal } from './refusal.ts';
+import { isTooLongForArgument, readingScript, removeAtEnd, type ScriptFiles } from './script-file.ts';
 import { resourceLimits, type CommandLimits } from './resource-limits.ts';
 import type { Session } from './sessions.ts';
 import { shellArguments, type FindProgram, type ShellName } from './shell.ts';
@@ -14,24 +17,24 @@ import { shellArguments, type FindProgram, type ShellName } from './shell.ts';
 export type StdinSource = { readonly kind: 'pipe' | 'null' } | { readonly kind: 'bytes'; readonly bytes: Uint8Array };
 
 export interface CommandSpec {
-  /** The caller's own id; null mints one. */
+  /** An id chosen by the caller; null generates one. */
   readonly id: string | null;
-  /** Of the request: the same id with the same fingerprint answers the same command. */
+  /** Fingerprint of the request. The same id with the same fingerprint returns the same command. */
   readonly fingerprint: string | null;
   readonly sessionId: string | null;
-  /** What of it stays for the later commands of its session. */
+  /** What the later commands of the session inherit from this command. */
   readonly sessionKeeps?: 'env' | 'cwd';
   readonly command: string;
   readonly shell: ShellName;
   readonly args: readonly string[];
-  /** null is the session's, else the workspace; a relative path is resolved against that. */
+  /** null means the session's directory, or else the workspace. A relative path is resolved against that directory. */
   readonly cwd: string | null;
-  /** null is the session's, else the default account. */
+  /** null means the session's account, or else the default account. */
   readonly user: string | null;
   readonly env: EnvironmentChanges;
   readonly hardTimeoutMs: number | null;
   readonly merge: boolean;
-  /** The caller waits for the end. */
+  /** True if the caller waits for the end. */
   readonly isAwaited: boolean;
   readonly limits: CommandLimits;
   readonly stdin: StdinSource;
@@ -41,65 +44,73 @@ export interface LauncherDeps {
   readonly spawn: Spawn;
   readonly accounts: Accounts;
   readonly findProgram: FindProgram;
-  /** What every command's environment starts from. */
+  readonly isDirectory: (path: string) => boolean;
+  /** Base environment of every command. */
   readonly environment: Readonly<Record<string, string>>;
+  readonly scripts: ScriptFiles;
   readonly budget: LogBudget;
-  /** Bytes of output that all commands keep. */
+  /** Bytes of output that all commands keep together. */
   readonly keptBytes: () => number;
   readonly now: () => number;
 }
 
-/** Between SIGTERM and SIGKILL when a tree is ended. */
+interface Run {
+  readonly account: Account;
+  readonly argv: readonly string[];
+  readonly env: Readonly<Record<string, string>>;
+}
+
+/** Time between SIGTERM and SIGKILL when a process tree is ended. */
 export const graceMs = 5000;
 
 export class Launcher {
   constructor(private readonly deps: LauncherDeps) {}
 
-  /** Throws a CoreError for whatever is not the command's own failure; the id is free again then. */
+  /** Throws a CoreError if the failure is not the command's own. The id can then be used again. */
   async launch(id: string, spec: CommandSpec, session: Session | null): Promise<Command> {
     const user = spec.user ?? session?.user ?? null;
     const account = this.deps.accounts.resolve(user);
     const workspace = () => (user === null ? account.home : this.#workspace);
-    const request = { ...spec, startupFile: session?.startupFile ?? null };
+    const { shell, command, args } = spec;
+    const request = { shell, command, args, startupFile: session?.startupFile ?? null };
     const argv = shellArguments(request, this.deps.environment['PATH'] ?? '', this.deps.findProgram);
     const env = commandEnvironment(this.deps.environment, account, [session?.env ?? {}, spec.env]);
     const directories = this.#directories(spec.cwd, account, session?.cwd ?? null, workspace);
-    for (const cwd of directories) {
+    const { note, child } = await launchIn(directories, { what: 'the command', user: account.name }, async (cwd) => {
       const note = this.#note(id, spec, account, cwd);
-      const child = await this.#spawn(note, spec, { account, argv, env });
-      if (child.end?.kind !== 'failed') return new Command(note, child);
-      // The workspace is closed to this account: its home, then the root, will do.
-      const isClosed = child.end.stage === 'cwd' && cwd !== directories.at(-1);
-      const refusal = isClosed ? null : commandRefusal(child.end, note);
-      if (refusal === null && !isClosed) return new Command(note, child);
-      child.forget();
-      if (refusal) throw refusal;
-    }
-    throw new Error('the last directory is refused or entered');
+      const child = await this.#start(note, spec, { account, argv, env });
+      // A program that cannot be executed is the result of the command, not a reason to refuse the request.
+      const isResult = child.end?.kind === 'failed' && child.end.stage === 'exec';
+      return { note, child, end: isResult ? null : child.end };
+    });
+    return new Command(note, child);
   }
 
-  /** A path of a session: absolute, `~` being the home of its account, null the workspace. */
-  sessionPath(path: string | null, user: string | null): string {
-    return path === null ? this.#workspace : absolute(path, this.deps.accounts.resolve(user), this.#workspace);
+  /**
+   * Resolves a session path to an absolute path, with `~` as the home of its account. null means the workspace; so does
+   * an optional directory that is missing.
+   */
+  sessionPath(path: string | null, user: string | null, isOptional = false): string {
+    const given = directoryOf(this.deps.accounts, path, user);
+    return isOptional && !this.deps.isDirectory(given) ? this.#workspace : given;
   }
 
-  /** Throws `bad_argument` for an account that is not there. */
+  /** Throws `bad_argument` for an unknown account. */
   accountName(user: string | null): string {
     return this.deps.accounts.resolve(user).name;
   }
 
-  /** The home of the default account (contract, Files). */
   get #workspace(): string {
     return this.deps.accounts.default().home;
   }
 
-  /** Where the command may start, best first; only the workspace, be it that of a session, has alternatives. */
+  /**
+   * Candidate start directories, best first. Only the workspace has fallbacks, including the workspace of a session.
+   */
   #directories(wanted: string | null, account: Account, current: string | null, workspace: () => string): string[] {
-    // Only a path that is relative to it needs the workspace, and with it the default account.
-    if (wanted !== null && /^[/~]/.test(wanted)) return [absolute(wanted, account, '/')];
-    const base = current ?? workspace();
-    if (wanted !== null) return [absolute(wanted, account, base)];
-    return current !== null && current !== workspace() ? [base] : [...new Set([base, account.home, '/'])];
+    if (wanted !== null) return [absolute(wanted, account, () => current ?? workspace())];
+    if (current !== null && current !== workspace()) return [current];
+    return withFallbacks(workspace(), account);
   }
 
   #note(id: string, spec: CommandSpec, account: Account, cwd: string): CommandNote {
@@ -107,7 +118,7 @@ export class Launcher {
       id,
       fingerprint: spec.fingerprint,
       sessionId: spec.sessionId,
-      command: spec.command,
+      command: recordedText(spec.command),
       user: account.name,
       cwd,
       merge: spec.merge,
@@ -115,30 +126,42 @@ export class Launcher {
     };
   }
 
-  async #spawn(
-    note: CommandNote,
-    spec: CommandSpec,
-    { account, argv, env }: { account: Account; argv: readonly string[]; env: Readonly<Record<string, string>> },
-  ): Promise<Child> {
-    const { accounts, budget, keptBytes, spawn } = this.deps;
+  /** Like `#spawn`, but passes a script that is too long for an argument through a file. */
+  async #start(note: CommandNote, spec: CommandSpec, run: Run): Promise<Child> {
+    const { scripts, accounts } = this.deps;
+    const [shell = '', option = '', script = ''] = run.argv;
+    if (spec.shell === 'none' || !isTooLongForArgument(script)) return await this.#spawn(note, spec, run);
+    let path: string | null = null;
     try {
-      return await spawn.start({
-        note: encodeNote(note),
-        input: spec.stdin.kind === 'bytes' ? spec.stdin.bytes : null,
-        argv,
-        env,
-        cwd: note.cwd,
-        account: accounts.isOwn(account) ? null : account,
-        stdin: spec.stdin.kind === 'null' ? 'null' : 'pipe',
-        merge: spec.merge,
-        isAwaited: spec.isAwaited,
-        capBytes: budget.capAtStart(keptBytes()),
-        hardTimeoutMs: spec.hardTimeoutMs,
-        graceMs,
-        limits: resourceLimits(spec.limits),
-      });
+      path = scripts.place();
+      scripts.write(path, script, accounts.unlessOwn(run.account));
+      const child = await this.#spawn(note, spec, { ...run, argv: [shell, option, readingScript(path)] });
+      void removeAtEnd(child, path, scripts);
+      return child;
     } catch (error) {
+      if (path !== null) scripts.remove(path);
       throw directoryRefusal(error);
     }
+  }
+
+  #spawn(note: CommandNote, spec: CommandSpec, { account, argv, env }: Run): Promise<Child> {
+    const { accounts, budget, keptBytes, spawn } = this.deps;
+    const request = {
+      plane: 'commands',
+      note,
+      input: spec.stdin.kind === 'bytes' ? spec.stdin.bytes : null,
+      argv,
+      env,
+      cwd: note.cwd,
+      account: accounts.unlessOwn(account),
+      stdin: spec.stdin.kind === 'null' ? 'null' : 'pipe',
+      merge: spec.merge,
+      isAwaited: spec.isAwaited,
+      capBytes: budget.capAtStart(keptBytes()),
+      hardTimeoutMs: spec.hardTimeoutMs,
+      graceMs,
+      limits: resourceLimits(spec.limits),
+    } as const;
+    return launch(spawn, request, directoryRefusal);
   }
 }

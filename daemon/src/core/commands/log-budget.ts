@@ -1,14 +1,14 @@
-/** How much output may be kept in all, and what each stream may keep of it. */
+/** Limits how much output the daemon keeps in total and for each stream. */
 
 export interface LogBudgetLimits {
-  /** Of one stream. */
+  /** Limit for one stream. */
   readonly capBytes: number;
-  /** Of all streams together. */
+  /** Limit for all streams together. */
   readonly totalBytes: number;
 }
 
 const leastCapBytes = 1024 * 1024;
-/** A command that starts may take this share of what is left, so that the next ones get something too. */
+/** Divisor of the remaining budget for a new command, so that later commands get a share too. */
 const shareOfRest = 4;
 
 export class LogBudget {
@@ -18,18 +18,18 @@ export class LogBudget {
     return this.limits.totalBytes;
   }
 
-  /** What ended commands may keep: half of it all, so that new ones always find room. */
+  /** Budget for finished commands: half of the total, so that new commands always find room. */
   get endedBytes(): number {
     return Math.floor(this.limits.totalBytes / 2);
   }
 
-  /** The cap of each stream of a command that starts while so much is kept. */
+  /** The cap for each stream of a command that starts now, given the bytes already kept. */
   capAtStart(keptBytes: number): number {
     const share = Math.floor((this.limits.totalBytes - keptBytes) / shareOfRest);
     return Math.min(this.limits.capBytes, Math.max(leastCapBytes, share));
   }
 
-  /** What each stream of so many running commands may keep once all together keep too much. */
+  /** The cap for each stream of the running commands when all logs together exceed the budget. */
   fairCap(commands: number): number {
     return Math.max(leastCapBytes, Math.floor(this.endedBytes / (2 * Math.max(1, commands))));
   }

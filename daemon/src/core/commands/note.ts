@@ -1,8 +1,9 @@
-/** What the daemon writes beside a command, to know it again after a restart. */
+/** The note that the daemon stores beside a command to recognise the command after a restart. */
+import type { ProcessNote } from '../../platform/spawn.ts';
 
 export interface CommandNote {
   readonly id: string;
-  /** Of the request that started it; the same id with another one is refused. */
+  /** Fingerprint of the request. The same id with another fingerprint is refused. */
   readonly fingerprint: string | null;
   readonly sessionId: string | null;
   readonly command: string;
@@ -12,26 +13,9 @@ export interface CommandNote {
   readonly createdMs: number;
 }
 
-export function encodeNote(note: CommandNote): string {
-  return JSON.stringify(note);
-}
+const defaults = { fingerprint: null, sessionId: null, user: '', cwd: '/', merge: false, createdMs: 0 };
 
-/** Null when it is not a note of this daemon. */
-export function decodeNote(text: string): CommandNote | null {
-  try {
-    const note = JSON.parse(text) as Partial<CommandNote> | null;
-    if (typeof note?.id !== 'string' || typeof note.command !== 'string') return null;
-    return {
-      id: note.id,
-      fingerprint: note.fingerprint ?? null,
-      sessionId: note.sessionId ?? null,
-      command: note.command,
-      user: note.user ?? '',
-      cwd: note.cwd ?? '/',
-      merge: note.merge ?? false,
-      createdMs: note.createdMs ?? 0,
-    };
-  } catch {
-    return null; // Cut off in the middle by a full disk: the command behind it never started.
-  }
+/** Notes of earlier daemons lack some fields. */
+export function readNote(note: ProcessNote): CommandNote {
+  return { ...defaults, ...(note as Pick<CommandNote, 'id' | 'command'>) };
 }

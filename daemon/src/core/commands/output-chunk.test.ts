@@ -1,4 +1,4 @@
-/** Pieces of output that followers share, and the memory they stand in. */
+/** Tests how followers share output chunks and their memory. */
 import { expect, test } from 'bun:test';
 import { OutputChunk, OutputMemory, RecentChunks } from './output-chunk.ts';
 
@@ -6,7 +6,7 @@ function chunkAt(offset: number, onUnused: () => void = () => {}): OutputChunk {
   return new OutputChunk('stderr', offset, offset + 1, Buffer.from('x'), onUnused);
 }
 
-test('a piece gives its memory back once, when the last of those who use it is through', () => {
+test('a chunk returns its memory once, when its last user disposes it', () => {
   const unused: string[] = [];
   const chunk = chunkAt(0, () => unused.push('given back'));
   const first = chunk.use();
@@ -17,7 +17,7 @@ test('a piece gives its memory back once, when the last of those who use it is t
   expect([chunk.isUsed, unused]).toEqual([false, ['given back']]);
 });
 
-test('only the newest pieces are found again, and only while somebody uses them', () => {
+test('only the newest chunks are found again, and only while they are in use', () => {
   const recent = new RecentChunks();
   const chunks = Array.from({ length: 6 }, (_, index) => chunkAt(index));
   const uses = chunks.map((chunk) => {
@@ -30,7 +30,7 @@ test('only the newest pieces are found again, and only while somebody uses them'
   expect(found()).toEqual([undefined, undefined, 2, undefined, 4, 5]);
 });
 
-test('what is given back is taken again, and no more of it is kept than a few', () => {
+test('returned buffers are reused, and only a few are kept', () => {
   const memory = new OutputMemory();
   const taken = Array.from({ length: 100 }, () => memory.take());
   expect(new Set(taken).size).toBe(100);

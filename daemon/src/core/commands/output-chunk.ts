@@ -1,33 +1,35 @@
-/** A piece of output as it is followed: read and rendered once, for all who are at the same place. */
+/** Output chunks that are read and rendered once for all followers at the same offset. */
 import type { StreamName } from '../../platform/spawn.ts';
 
-/** Of one stream at most. */
+/** Size limit of a chunk. A chunk holds bytes of one stream. */
 export const chunkBytes = 64 * 1024;
 
-/** What followers are sent for a piece of output. */
+/** How a chunk is rendered for followers. */
 export interface Rendering {
-  /** Unlike that of any other. */
+  /** Unique among renderings, because it is part of the cache key. */
   readonly name: string;
-  /** True cuts only between whole UTF-8 sequences; false hands every byte on as it comes. */
+  /** True cuts only between whole UTF-8 sequences. False passes every byte on as it arrives. */
   readonly wholeCharacters: boolean;
-  /** Writes it to the start of `into`, and tells its length; the bytes of the piece are lent for this call. */
+  /**
+   * Writes the rendered chunk to the start of `into` and returns its length. The bytes are valid during this call only.
+   */
   render(
     piece: { readonly stream: StreamName; readonly offset: number; readonly bytes: Uint8Array },
     into: Buffer,
   ): number;
 }
 
-/** What a rendered piece may take: six bytes for each of its own, and some words around them. */
+/** Upper bound of a rendered chunk: six bytes for each byte of output, plus the words around them. */
 const renderedBytes = chunkBytes * 6 + 1024;
-/** Kept for those who come next: more than a reader or two ever have in hand. */
-const mostSpare = 4;
+/** Spare buffers kept for reuse, which is more than one or two readers use at a time. */
+const maxSpare = 4;
 
-/** The memory of all pieces. New memory for each of them would cost more than reading and rendering it. */
+/** A buffer pool for chunks. Allocating a new buffer for each chunk would cost more than reading and rendering it. */
 export class OutputMemory {
   readonly #spare: Buffer[] = [];
   #reading: Buffer | null = null;
 
-  /** For the bytes of one piece, until they are rendered. */
+  /** Holds the bytes of one chunk until they are rendered. */
   get reading(): Buffer {
     return (this.#reading ??= Buffer.allocUnsafeSlow(chunkBytes));
   }
@@ -37,7 +39,7 @@ export class OutputMemory {
   }
 
   giveBack(buffer: Buffer): void {
-    if (this.#spare.length < mostSpare) this.#spare.push(buffer);
+    if (this.#spare.length < maxSpare) this.#spare.push(buffer);
   }
 }
 
@@ -48,9 +50,9 @@ export class OutputChunk {
   constructor(
     readonly stream: StreamName,
     readonly offset: number,
-    /** The offset behind it. */
+    /** The offset after the last byte. */
     readonly next: number,
-    /** Holds while somebody uses it. */
+    /** Valid while the chunk is in use. */
     readonly rendered: Uint8Array,
     private readonly onUnused: () => void,
   ) {}
@@ -70,19 +72,19 @@ export class OutputChunk {
   }
 }
 
-/** Both streams, and those who have just fallen behind. */
-const mostRecent = 4;
+/** Covers both streams and followers that have just fallen behind. */
+const maxRecent = 4;
 
-/** The pieces that were read last. */
+/** The chunks that were read most recently. */
 export class RecentChunks {
   #recent: { readonly key: string; readonly chunk: OutputChunk }[] = [];
 
-  /** One that somebody uses. */
+  /** Returns the chunk only while a follower uses it. */
   find(key: string): OutputChunk | undefined {
     return this.#recent.find((entry) => entry.key === key && entry.chunk.isUsed)?.chunk;
   }
 
   add(key: string, chunk: OutputChunk): void {
-    this.#recent = [{ key, chunk }, ...this.#recent.filter((entry) => entry.chunk.isUsed).slice(0, mostRecent - 1)];
+    this.#recent = [{ key, chunk }, ...this.#recent.filter((entry) => entry.chunk.isUsed).slice(0, maxRecent - 1)];
   }
 }

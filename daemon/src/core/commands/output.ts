@@ -1,22 +1,14 @@
-/** Reads the output of a command: by offset, as it comes, or in short for an answer. */
-import { joinRanges, type Range } from '../../kit/byte-log.ts';
+/** Reads the output of a command by offset, as a live stream, or as a summary. */
 import { Deadline } from '../../kit/deadline.ts';
 import { countCharacters, cutMarker, decodeUtf8, takeCharacters, wholeUtf8Length } from '../../kit/text.ts';
 import type { Child, StreamName } from '../../platform/spawn.ts';
+import { joinBytes, readLog, type LogPart } from '../processes/read-log.ts';
 import { ArrivalOrder, arrivalSegments, type Segment } from './arrival-order.ts';
 import type { Command, CommandState } from './command.ts';
 import { chunkBytes, OutputChunk, type OutputMemory, type Rendering } from './output-chunk.ts';
 import { readLogs } from './refusal.ts';
 
 export type Offsets = Readonly<Record<StreamName, number>>;
-
-export interface StreamPart {
-  readonly bytes: Uint8Array;
-  /** The offset to go on from. */
-  readonly next: number;
-  /** Ranges passed over because they are no longer kept. */
-  readonly gaps: readonly Range[];
-}
 
 export type FollowEvent =
   | OutputChunk
@@ -28,11 +20,11 @@ export type FollowEvent =
 export interface FollowOptions {
   readonly from: Offsets;
   readonly rendering: Rendering;
-  /** After how long without output a `silence` event comes. */
+  /** A `silence` event is sent after this long without output. */
   readonly silenceMs: number;
-  /** The reader has gone. */
+  /** Aborted when the reader disconnects. */
   readonly signal: AbortSignal;
-  /** The daemon is going: the stream ends with `closing`. */
+  /** Aborted when the daemon shuts down. The stream then ends with `closing`. */
   readonly closing: AbortSignal;
 }
 
@@ -46,40 +38,33 @@ export interface OutputSummary {
 }
 
 const longestSequence = 4;
-/** Of each text in one answer: more would stand in the memory of the daemon several times over. */
-const mostCharacters = 32 * 1024 * 1024;
+/** Limit for each text in one answer: the daemon holds several copies of it in memory. */
+const maxAnswerCharacters = 32 * 1024 * 1024;
 
-/** What one stream holds past an offset, at most `limitBytes` of it, whole characters only. */
-export function readPart(child: Child, stream: StreamName, offset: number, limitBytes: number): StreamPart {
+/** Reads one stream from an offset: whole characters within `limitBytes`, or one character if none fits. */
+export function readPart(child: Child, stream: StreamName, offset: number, limitBytes: number): LogPart {
   using _open = child.directory.use();
   child.refresh();
   const end = endOf(child, stream);
-  const limit = Math.max(limitBytes, longestSequence);
-  const parts: Uint8Array[] = [];
-  const gaps: Range[] = [];
-  let length = 0;
-  let next = Math.min(offset, end);
-  while (next < end && length < limit) {
-    const piece = child.log(stream).read(next, Math.min(limit - length, end - next));
-    if (!piece) break;
-    if (piece.kind === 'gap') {
-      gaps.push({ from: next, to: Math.min(piece.to, end) });
-      next = Math.min(piece.to, end);
-    } else {
-      parts.push(piece.bytes);
-      length += piece.bytes.length;
-      next += piece.bytes.length;
-    }
-  }
-  const bytes = parts.length === 1 && parts[0] ? parts[0] : Buffer.concat(parts);
+  const from = Math.min(offset, end);
+  const { bytes, next, gaps } = readLog(child.log(stream), from, end, Math.max(limitBytes, longestSequence));
   const isOver = !child.streamsOpen && next === end;
-  const held = isOver ? 0 : bytes.length - wholeUtf8Length(bytes);
-  return { bytes: bytes.subarray(0, bytes.length - held), next: next - held, gaps: joinRanges(gaps) };
+  const kept = firstCharacters(bytes, limitBytes) ?? (isOver ? bytes.length : wholeUtf8Length(bytes));
+  return { bytes: bytes.subarray(0, kept), next: next - (bytes.length - kept), gaps };
+}
+
+/** The number of bytes to return if the limit cuts the output; null if the limit does not apply. */
+function firstCharacters(bytes: Uint8Array, limitBytes: number): number | null {
+  for (let length = limitBytes; length < bytes.length; length++) {
+    const whole = wholeUtf8Length(bytes.subarray(0, length));
+    if (whole > 0) return whole;
+  }
+  return null;
 }
 
 /**
- * Everything from the given offsets on, then live, up to exactly one last event: `exit` or `closing`. A piece of
- * output holds until the next event is asked for.
+ * Streams everything from the given offsets, then live output, then exactly one last event: `exit` or `closing`. The
+ * bytes of an output event are valid until the caller asks for the next event.
  */
 export async function* follow(
   command: Command,
@@ -101,7 +86,7 @@ export async function* follow(
       yield { kind: 'closing', offsets: { ...offsets } };
       return;
     }
-    // Looked at before the output is: what came before the end is then told before the end.
+    // Checked before the output is read, so that all output written before the end is sent before the end.
     const isLast = isSettled;
     const reading = { memory, rendering: options.rendering, isOver: isLast && !child.streamsOpen };
     const event = nextOutput(command, order, offsets, reading);
@@ -129,27 +114,23 @@ export async function* follow(
 }
 
 /**
- * The output of a command that is over, or so far: cut in the middle where it is longer than asked for.
- * 0 is no cut, but for what no answer can hold.
+ * Returns the output so far, cut in the middle if it is longer than `wantedCharacters`. 0 means no limit other than
+ * `maxCharacters`.
  */
 export function summarize(command: Command, wantedCharacters: number): OutputSummary {
   return readLogs(command.id, () => summaryOf(command, wantedCharacters));
 }
 
 function summaryOf({ child }: Command, wantedCharacters: number): OutputSummary {
-  const maxCharacters = wantedCharacters === 0 ? mostCharacters : Math.min(wantedCharacters, mostCharacters);
+  const maxCharacters = wantedCharacters === 0 ? maxAnswerCharacters : Math.min(wantedCharacters, maxAnswerCharacters);
   using _open = child.directory.use();
   child.refresh();
   const [out, err] = [wholeEnd(child, 'stdout'), wholeEnd(child, 'stderr')];
   const stdout = clip(child, [{ stream: 'stdout', from: 0, to: out }], maxCharacters);
   const stderr = clip(child, [{ stream: 'stderr', from: 0, to: err }], maxCharacters);
-  const both = out > 0 && err > 0;
   const ends = { stdout: out, stderr: err };
-  const arrived = arrivalSegments(child).map((segment) => ({
-    ...segment,
-    to: Math.min(segment.to, ends[segment.stream]),
-  }));
-  const output = both ? clip(child, arrived, maxCharacters) : out > 0 ? stdout : stderr;
+  const both = () => arrivalSegments(child).map((part) => ({ ...part, to: Math.min(part.to, ends[part.stream]) }));
+  const output = out > 0 && err > 0 ? clip(child, both(), maxCharacters) : out > 0 ? stdout : stderr;
   return {
     stdout: stdout.text,
     stderr: stderr.text,
@@ -159,13 +140,16 @@ function summaryOf({ child }: Command, wantedCharacters: number): OutputSummary 
   };
 }
 
-/** Where a stream ends; the start of a character whose rest is still to come is left to the next reader. */
+/** The end of a stream. Excludes an incomplete character at the end while more output can follow. */
 function wholeEnd(child: Child, stream: StreamName): number {
   const end = endOf(child, stream);
   return child.streamsOpen ? readPart(child, stream, Math.max(0, end - longestSequence), longestSequence).next : end;
 }
 
-/** What cannot be read although it was there: the command was deleted meanwhile. A cut character does not count. */
+/**
+ * Yields a gap for output that is lost because the command was deleted meanwhile. An incomplete last character does not
+ * count.
+ */
 function* unreadable(child: Child, offsets: Record<StreamName, number>): Generator<FollowEvent> {
   for (const stream of ['stdout', 'stderr'] as const) {
     const [from, to] = [offsets[stream], endOf(child, stream)];
@@ -182,11 +166,11 @@ function endOf(child: Child, stream: StreamName): number {
 interface Reading {
   readonly memory: OutputMemory;
   readonly rendering: Rendering;
-  /** Nothing will be written any more. */
+  /** No more output can come. */
   readonly isOver: boolean;
 }
 
-/** The next piece of either stream, in the order they were read; null when there is nothing to tell yet. */
+/** The next piece of either stream, in arrival order; null when there is no new output. */
 function nextOutput(
   command: Command,
   order: ArrivalOrder,
@@ -206,7 +190,7 @@ function nextOutput(
   return null;
 }
 
-/** Followers of one command are mostly at the same place. */
+/** Shares rendered chunks, because followers of one command usually read at the same offset. */
 function readShared(
   { child, recent }: Command,
   segment: Segment,
@@ -232,7 +216,7 @@ function readSegment(
   if (!piece) return null;
   if (piece.kind === 'gap') return { kind: 'gap', stream, from, to: Math.min(piece.to, to) };
   const { bytes } = piece;
-  // The rest of a cut character is still to come, unless this is the very end, or a gap is what follows.
+  // Wait for the rest of a split character, unless the stream ends here or a gap follows.
   const isAllThereIs = bytes.length < limit || (isOver && from + bytes.length === endOf(child, stream));
   const length = rendering.wholeCharacters && !isAllThereIs ? wholeUtf8Length(bytes) : bytes.length;
   if (length === 0) return null;
@@ -241,7 +225,7 @@ function readSegment(
   return new OutputChunk(stream, from, from + length, buffer.subarray(0, rendered), () => memory.giveBack(buffer));
 }
 
-/** True when nothing changed for the time of a heartbeat. */
+/** Returns true if nothing changed for `silenceMs`. */
 async function waitForChange(child: Child, settled: Promise<void> | null, options: FollowOptions): Promise<boolean> {
   using wait = new Deadline(options.silenceMs, options.signal, options.closing);
   child.watch();
@@ -255,11 +239,12 @@ interface Clipped {
   readonly isCut: boolean;
 }
 
-/** The text of some segments. */
+/** Decodes segments to text, cut in the middle if they are too long. */
 function clip(child: Child, segments: readonly Segment[], maxCharacters: number): Clipped {
   const total = segments.reduce((sum, { from, to }) => sum + to - from, 0);
+  if (total === 0) return { text: '', isCut: false };
   const half = Math.ceil(maxCharacters / 2);
-  // A character has at most four bytes, and the first one of the tail may be cut by its start.
+  // A character has at most four bytes, and the tail may start in the middle of a character.
   const window = half * longestSequence + longestSequence;
   if (total <= window * 2) {
     const { bytes, hasGap } = collect(child, segments);
@@ -280,18 +265,8 @@ function cutMiddle(headText: string, tailText: string, totalBytes: number, maxCh
 }
 
 function collect(child: Child, segments: readonly Segment[]): { bytes: Uint8Array; hasGap: boolean } {
-  const parts: Uint8Array[] = [];
-  let hasGap = false;
-  for (const { stream, from, to } of segments) {
-    for (let at = from; at < to;) {
-      const piece = child.log(stream).read(at, to - at);
-      if (!piece) break;
-      if (piece.kind === 'gap') hasGap = true;
-      else parts.push(piece.bytes);
-      at = piece.kind === 'gap' ? piece.to : at + piece.bytes.length;
-    }
-  }
-  return { bytes: parts.length === 1 && parts[0] ? parts[0] : Buffer.concat(parts), hasGap };
+  const parts = segments.map(({ stream, from, to }) => readLog(child.log(stream), from, to));
+  return { bytes: joinBytes(parts.map(({ bytes }) => bytes)), hasGap: parts.some(({ gaps }) => gaps.length > 0) };
 }
 
 function firstBytes(segments: readonly Segment[], count: number): Segment[] {

@@ -1,11 +1,11 @@
-/** What is told of shells and terminals, for every set of tools that an image may have. */
+/** Tests what the probe reports about shells and terminals for every set of installed tools. */
 import { expect, test } from 'bun:test';
 import { execProbe } from './probe.ts';
 
 const look = async (tools: readonly string[], asked: 'auto' | 'native' | 'tmux') =>
   await execProbe((name) => (tools.includes(name) ? `/bin/${name}` : null), asked).look(new AbortController().signal);
 
-test('a shell is enough for commands and terminals, in tmux where that is there and wanted', async () => {
+test('a shell is enough for commands and terminals, and tmux is used on request', async () => {
   expect(await look(['sh'], 'auto')).toEqual({
     status: 'ready',
     missing: [],
@@ -15,8 +15,7 @@ test('a shell is enough for commands and terminals, in tmux where that is there 
     tmux: false,
     backend: 'native',
   });
-  expect(await look(['bash', 'env', 'tmux'], 'auto')).toMatchObject({ status: 'ready', backend: 'tmux', tmux: true });
-  expect(await look(['bash', 'tmux'], 'auto')).toMatchObject({ status: 'ready', backend: 'native', tmux: true });
+  expect(await look(['bash', 'env', 'tmux'], 'auto')).toMatchObject({ status: 'ready', backend: 'native', tmux: true });
   expect(await look(['bash', 'env', 'sh', 'tmux'], 'tmux')).toMatchObject({
     status: 'ready',
     backend: 'tmux',
@@ -25,7 +24,7 @@ test('a shell is enough for commands and terminals, in tmux where that is there 
   expect(await look(['sh', 'tmux'], 'native')).toMatchObject({ status: 'ready', backend: 'native', tmux: true });
 });
 
-test('what keeps terminals away is named', async () => {
+test('the reason why terminals are unavailable is named', async () => {
   expect(await look(['sh'], 'tmux')).toMatchObject({ status: 'degraded', pty: false, backend: null });
   expect((await look(['sh'], 'tmux')).missing).toEqual(['tmux is not on PATH, and SVC_SHELL_BACKEND asks for tmux']);
   expect((await look(['sh', 'tmux'], 'tmux')).missing).toEqual([

@@ -1,11 +1,11 @@
-/** What the image has for commands and terminals. */
+/** Probes which shells and terminal backends the image provides. */
 import type { Probe } from '../capabilities/capabilities.ts';
 import type { ExecCapability } from '../capabilities/report.ts';
 import { terminalBackend, type AskedBackend } from '../capabilities/terminal-backend.ts';
 
 const shellsLookedFor = ['bash', 'sh'];
 
-/** `find` answers the first executable of a name on PATH, now; `asked` is what terminals are to be held by. */
+/** `find` returns the first executable of that name on PATH now. `asked` is the requested terminal backend. */
 export function execProbe(find: (program: string) => string | null, asked: AskedBackend): Probe<ExecCapability> {
   return {
     look() {

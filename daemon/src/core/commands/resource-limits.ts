@@ -1,4 +1,4 @@
-/** The resource limits that a caller may set on a command, as rlimits. */
+/** Turns the resource limits that a caller sets on a command into rlimits. */
 import type { ResourceLimit } from '../../platform/spawn.ts';
 
 export interface CommandLimits {
@@ -9,10 +9,10 @@ export interface CommandLimits {
   readonly fileBytes?: number | undefined;
 }
 
-/** Numbers of `<asm-generic/resource.h>`, the same on x64 and arm64. */
+/** Constants of `<asm-generic/resource.h>`, the same on x64 and arm64. */
 const resources = { cpuSeconds: 0, fileBytes: 1, processes: 6, openFiles: 7, memoryBytes: 9 } as const;
 
-/** Soft and hard alike: the command cannot raise what its caller has set. */
+/** Soft and hard limits are equal, so that the command cannot raise what its caller has set. */
 export function resourceLimits(limits: CommandLimits): ResourceLimit[] {
   return Object.entries(resources).flatMap(([name, resource]) => {
     const value = limits[name as keyof CommandLimits];

@@ -1,11 +1,11 @@
-/** Ended commands in the order of their ends, and which of them are no longer kept. */
+/** Decides which finished commands are evicted by count, age or size. */
 import type { Command } from './command.ts';
 
 const keptEnded = 512;
 const keptMs = 3600 * 1000;
 
 export class EndedCommands {
-  /** The oldest end first. */
+  /** Ordered by end time, oldest first. */
   readonly #inOrder = new Set<Command>();
 
   add(command: Command): void {
@@ -16,15 +16,15 @@ export class EndedCommands {
     this.#inOrder.delete(command);
   }
 
-  /** The oldest ones beyond the number that is kept: cheap enough for every end. */
+  /** The oldest commands beyond the count limit. Cheap enough to check after every end. */
   tooMany(): Command[] {
     const excess = this.#inOrder.size - keptEnded;
     return excess > 0 ? [...this.#inOrder.values().take(excess)] : [];
   }
 
   /**
-   * Those that are too old, and the oldest of those that are too large together; one that is too large
-   * for itself goes without taking others with it.
+   * Commands that are too old, and the oldest commands that do not fit into the byte budget. A command larger than the
+   * whole budget is evicted alone.
    */
   tooOldOrLarge(nowMs: number, maxBytes: number): Command[] {
     const dropped: Command[] = [];

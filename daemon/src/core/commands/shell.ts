@@ -5,18 +5,18 @@ import { quote } from '../../kit/shell-word.ts';
 export const shellNames = ['auto', 'bash', 'sh', 'none', 'powershell', 'cmd'] as const;
 export type ShellName = (typeof shellNames)[number];
 
-/** Looks a program up in a PATH, now; null when it is not there. */
+/** Looks up a program in a PATH now; null if it is not there. */
 export type FindProgram = (name: string, path: string) => string | null;
 
 export interface ShellRequest {
   readonly shell: ShellName;
   readonly command: string;
   readonly args: readonly string[];
-  /** A script that the shell runs in itself before the command; null is none. */
+  /** A script that the shell runs before the command, in the same process; null means none. */
   readonly startupFile: string | null;
 }
 
-/** The argv of a request. `path` is the image's PATH, so that a caller's own PATH cannot hide the shell. */
+/** Returns the argv of a request. `path` is the image's PATH, so that a caller's own PATH cannot hide the shell. */
 export function shellArguments(request: ShellRequest, path: string, findProgram: FindProgram): string[] {
   if (request.shell === 'none') return [request.command, ...request.args];
   if (request.args.length > 0) {
@@ -27,7 +27,7 @@ export function shellArguments(request: ShellRequest, path: string, findProgram:
   return [findShell(request.shell, path, findProgram), '-c', scriptOf(request)];
 }
 
-/** Two lines, because an alias is known from the next line on. */
+/** Uses two lines, because an alias takes effect only from the next line on. */
 function scriptOf({ command, startupFile }: ShellRequest): string {
   return startupFile === null ? command : `. ${quote(startupFile)}\n${command}`;
 }
@@ -39,6 +39,7 @@ function findShell(shell: Exclude<ShellName, 'none'>, path: string, findProgram:
     if (program !== null) return program;
   }
   throw new CoreError('unavailable', `no ${candidates.join(' or ')} on PATH`, {
-    hint: 'Install a shell in the image, or run a program directly with shell "none".',
+    hint: 'Install a shell in the image.',
+    next: { operation: 'commands.startWithoutShell' },
   });
 }

@@ -1,4 +1,4 @@
-/** The memory of ids, and what it costs. */
+/** Tests which ids are remembered and how much is written for them. */
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -15,14 +15,14 @@ let path = '';
 let nowMs = 0;
 
 beforeEach(() => {
-  directory = mkdtempSync(join(tmpdir(), 'sandboxd-ids-'));
+  directory = mkdtempSync(join(tmpdir(), 'boxkeep-ids-'));
   path = join(directory, 'used-ids');
   nowMs = 0;
 });
 
 afterEach(() => rmSync(directory, { recursive: true }));
 
-/** As a daemon has them that was just started. */
+/** The ids as a freshly started daemon loads them. */
 function opened(store = new LineFile<UsedId>(path, unexpected), onFault = unexpected): UsedIds {
   const ids = new UsedIds(store, () => nowMs, onFault);
   ids.load();
@@ -33,7 +33,7 @@ function batch(first: number, count = 100): string[] {
   return Array.from({ length: count }, (_, n) => `id-${first + n}`);
 }
 
-test('the newest 10 000 ids are known, by the next daemon too, and of each a bounded number is written', () => {
+test('the newest 10 000 ids are known, also to the next daemon, and the file stays bounded', () => {
   let written = 0;
   class CountedFile extends LineFile<UsedId> {
     override append(ids: readonly UsedId[]): void {
@@ -55,7 +55,7 @@ test('the newest 10 000 ids are known, by the next daemon too, and of each a bou
   }
 });
 
-test('an id is known for a day', () => {
+test('an id is known for one day', () => {
   const ids = opened();
   ids.add(['early']);
   nowMs = dayMs;
@@ -66,14 +66,14 @@ test('an id is known for a day', () => {
   for (const known of [ids, opened()]) expect([known.has('early'), known.has('late')]).toEqual([false, true]);
 });
 
-test('an id that cannot be written down is not taken', () => {
+test('an id that cannot be written to the file is refused', () => {
   const ids = opened();
   mkdirSync(path);
   expect(() => ids.add(['a'])).toThrow('EISDIR');
   expect(ids.has('a')).toBe(false);
 });
 
-test('a file that cannot be made smaller is told of once in a while, and costs no id', () => {
+test('a file that cannot be compacted is reported only now and then, and no id is lost', () => {
   mkdirSync(`${path}.next`);
   const faults: string[] = [];
   const ids = opened(undefined, (what) => void faults.push(what));

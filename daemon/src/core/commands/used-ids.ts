@@ -1,36 +1,36 @@
-/** Remembers the ids that callers chose, beyond the life of their records: a command starts at most once per id. */
+/** Remembers caller-chosen ids after their command records are gone, so that each id starts at most one command. */
 
 export interface UsedId {
   readonly id: string;
   readonly usedMs: number;
 }
 
-/** Writing throws the system's error when it cannot be done, and then nothing has changed. */
+/** Writes throw the system's error on failure, and then nothing has changed. */
 export interface UsedIdStore {
   load(): readonly UsedId[];
   append(ids: readonly UsedId[]): void;
   replace(ids: readonly UsedId[]): void;
 }
 
-/** Of retired commands; the oldest are forgotten first. */
+/** How many ids of evicted commands are kept. The oldest ids are dropped first. */
 const keptIds = 10_000;
 const keptMs = 24 * 3600 * 1000;
 
 export class UsedIds {
-  /** When each was used, the oldest first. */
+  /** The time each id was used, oldest first. */
   readonly #usedMs = new Map<string, number>();
-  /** How many the store has, those that are forgotten included, and with how many it is written anew. */
+  /** Number of ids in the store, including dropped ones, and the number at which the store is rewritten. */
   #stored = 0;
-  #mostStored = 2 * keptIds;
+  #maxStored = 2 * keptIds;
 
   constructor(
     private readonly store: UsedIdStore,
     private readonly now: () => number,
-    /** Told of a store that cannot be made smaller: it goes on growing. */
+    /** Called when the store cannot be rewritten and therefore keeps growing. */
     private readonly onFault: (what: string, error: unknown) => void,
   ) {}
 
-  /** Takes up what was kept; called once, when no other daemon writes it any more. */
+  /** Loads the stored ids. Called once, when no other daemon writes the store any more. */
   load(): void {
     const stored = this.store.load();
     this.#stored = stored.length;
@@ -42,7 +42,7 @@ export class UsedIds {
     return this.#usedMs.has(id);
   }
 
-  /** Keeps what is new, and lets go of what is old. Throws the system's error when it cannot be written down. */
+  /** Adds new ids and drops old ones. Throws the system's error if the ids cannot be stored. */
   add(ids: readonly string[]): void {
     if (ids.length === 0) return;
     const usedMs = this.now();
@@ -51,11 +51,11 @@ export class UsedIds {
     for (const used of added) this.#remember(used);
     this.#forgetOld();
     this.#stored += added.length;
-    if (this.#stored > this.#mostStored) this.#rewrite();
+    if (this.#stored > this.#maxStored) this.#rewrite();
   }
 
   #remember({ id, usedMs }: UsedId): void {
-    this.#usedMs.delete(id); // Set again, it has the place of the newest.
+    this.#usedMs.delete(id); // Deleting first moves the id to the newest position.
     this.#usedMs.set(id, usedMs);
   }
 
@@ -67,7 +67,7 @@ export class UsedIds {
     }
   }
 
-  /** Behind as many new ones as are written again: what an id costs does not grow with the number of those before it. */
+  /** Each rewrite follows as many new ids as it keeps, so the cost of one id does not depend on the number of ids. */
   #rewrite(): void {
     try {
       this.store.replace([...this.#usedMs].map(([id, usedMs]) => ({ id, usedMs })));
@@ -75,6 +75,6 @@ export class UsedIds {
     } catch (error) {
       this.onFault('the list of used ids could not be made smaller', error);
     }
-    this.#mostStored = this.#stored + keptIds; // A failure is not tried again at once.
+    this.#maxStored = this.#stored + keptIds; // Do not retry a failed rewrite at once.
   }
 }

@@ -1,13 +1,14 @@
 /**
- * Links of other accounts on the way to what a root daemon changes. Such a link leads only to what its owner could
- * change too: whoever may plant links in a directory must not make the daemon work for them elsewhere.
+ * Checks links of other accounts on the path to a file that a root daemon changes. Such a link may lead only to files
+ * that the owner of the link could change too. Otherwise an account could plant a link and make the daemon change other
+ * files.
  */
 import type { BigIntStats } from 'node:fs';
 import { FileFailure, type FileOperation } from '../../kit/file-failure.ts';
 import type { Directory } from '../../platform/directory.ts';
 
-/** As many as the kernel follows (path_resolution(7)). */
-export const mostLinks = 40;
+/** The limit of the kernel (path_resolution(7)). */
+export const maxLinks = 40;
 
 const bits = { read: 0o4n, write: 0o2n, sticky: 0o1000n } as const;
 
@@ -20,12 +21,12 @@ export class ForeignLinks {
     private readonly access: 'read' | 'write',
   ) {}
 
-  /** Opens a directory, links followed; those of other accounts are remembered. */
+  /** Opens a directory, following links. Records the links of other accounts. */
   async openDirectory(path: string): Promise<Directory> {
     const directory = await this.open(path);
     if (process.geteuid?.() !== 0) return directory;
     try {
-      if ((await directory.realPath()) === path) return directory; // There was no link.
+      if ((await directory.realPath()) === path) return directory; // The path contains no link.
     } catch (error) {
       await directory[Symbol.asyncDispose]();
       throw error;
@@ -38,7 +39,7 @@ export class ForeignLinks {
     if (process.geteuid?.() === 0 && link.uid !== 0n) this.#links.push(link);
   }
 
-  /** Throws `permission_denied` for what the owner of a link on the way has no right to. */
+  /** Throws `permission_denied` when the owner of a link on the path has no right to the target. */
   async assertAllowed(path: string, directory: Directory, stat: BigIntStats | null): Promise<void> {
     if (this.#links.length === 0) return;
     const above = await directory.own();
@@ -51,11 +52,11 @@ export class ForeignLinks {
       path,
       errnoName: 'EACCES',
       message: `${path}: a link of uid ${link.uid} leads there, and that account may not ${right} it`,
-      hint: 'Give the path itself, without that link.',
+      hint: 'Pass the path of the target, without that link.',
     });
   }
 
-  /** Each link is looked at before it is followed, and none can take the place of a directory meanwhile. */
+  /** Inspects each link before following it, in open directories, so that no link can replace a directory meanwhile. */
   async #walk(path: string): Promise<Directory> {
     let here = await this.open('/');
     try {
@@ -63,7 +64,7 @@ export class ForeignLinks {
       for (let links = 0; rest.length > 0;) {
         const name = rest.shift() ?? '';
         const next = await this.#step(here, name, rest);
-        if (next.isLink && ++links > mostLinks) {
+        if (next.isLink && ++links > maxLinks) {
           throw new FileFailure({ operation: this.operation, path, errnoName: 'ELOOP' });
         }
         if (!next.directory) continue;
@@ -77,7 +78,7 @@ export class ForeignLinks {
     }
   }
 
-  /** The next directory; null where a link says more of the way first. */
+  /** Opens the next directory. Returns null when a link adds segments to the path first. */
   async #step(
     here: Directory,
     name: string,
@@ -87,7 +88,7 @@ export class ForeignLinks {
     const stat = await here.stat(name);
     if (!stat.isSymbolicLink()) return { isLink: false, directory: await here.openDirectory(name) };
     this.note(stat);
-    // Those of processes are no text, and lead into other roots.
+    // The links in /proc/<pid> are not plain paths and may lead into other root file systems.
     if (await here.isOfProcesses()) return { isLink: true, directory: await here.follow(name) };
     const text = await here.readLink(name);
     rest.unshift(...segmentsOf(text));
@@ -109,7 +110,7 @@ function mayRead(link: BigIntStats, _: BigIntStats, stat: BigIntStats | null): b
   return !stat || stat.uid === link.uid || (stat.isFile() && has(link, stat, bits.read));
 }
 
-/** As far as owner, group and mode tell; what belongs to the owner of the link is within its reach anyway. */
+/** The owner of the link may always access its own files, because it could change their mode. */
 function has(link: BigIntStats, { uid, gid, mode }: BigIntStats, bit: bigint): boolean {
   if (uid === link.uid) return true;
   return (mode & (gid === link.gid ? bit << 3n : bit)) !== 0n;

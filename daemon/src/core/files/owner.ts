@@ -1,4 +1,4 @@
-/** Who owns what the daemon creates: the account that a request names, else the default account. */
+/** Determines the owner of new files: the account in the request, otherwise the default account. */
 import type { Accounts } from '../identity/accounts.ts';
 
 export interface Owner {
@@ -6,7 +6,7 @@ export interface Owner {
   readonly gid: number;
 }
 
-/** null where it is the daemon's own account, and nothing has to be changed. Throws `bad_argument`. */
+/** null for the daemon's own account, because the owner then needs no change. Throws `bad_argument`. */
 export function ownerFor(accounts: Accounts, user: string | null): Owner | null {
   const { uid, gid } = accounts.resolve(user);
   const own = accounts.own();

@@ -1,38 +1,38 @@
 /**
- * Files that are being written, under a hidden name beside their target, and the note of each in the runtime directory
- * by which the next daemon finds and clears those that a dead one left.
+ * Manages parts: files that are staged under a hidden name beside their target. A note in the runtime directory records
+ * each part, so that the next daemon can remove the parts of a dead daemon.
  */
 import { randomBytes } from 'node:crypto';
 import { existsSync, promises as fs, readdirSync, readFileSync } from 'node:fs';
 import { basename, dirname } from 'node:path/posix';
-import { errnoOf } from '../../kit/file-failure.ts';
+import { errnoOf, type FileOperation } from '../../kit/file-failure.ts';
 import { once } from '../../kit/once.ts';
 import { decodePath, systemPath } from '../../kit/path-text.ts';
-import { removeAny } from './remove-tree.ts';
+import { removeAny, type EntryName } from './tree/remove-tree.ts';
 import type { OpenDirectory } from './target.ts';
 
 export interface Part {
   /** `.svc-write-<id>.part` (contract, Files). */
   readonly name: string;
-  /** It is in its place, or gone. */
+  /** Call after the part has moved to its target or has been removed. */
   done(): Promise<void>;
 }
 
 const namePattern = /^\.svc-write-[0-9a-f]{16}\.part$/;
 
-/** Of a full runtime directory, and of a path that is too long for a link. */
+/** Errors that mean the runtime directory is full, or that the path is too long for a link. */
 const withoutNote = new Set(['ENOSPC', 'EDQUOT', 'ENAMETOOLONG']);
 
 export class Parts {
   #isMade = false;
 
-  /** A note is a link `<owner>-<id>` to the part: one call makes it whole. */
+  /** A note is a symbolic link `<owner>-<id>` to the part, because one call creates a link completely. */
   constructor(
     private readonly notesDirectory: string,
     private readonly openDirectory: OpenDirectory,
   ) {}
 
-  /** Notes a part to be made in this directory. */
+  /** Writes the note for a part that the caller will create in this directory. */
   async add(directory: string): Promise<Part> {
     await this.#make();
     const id = randomBytes(8).toString('hex');
@@ -41,14 +41,15 @@ export class Parts {
     try {
       await fs.symlink(systemPath(`${directory}/${name}`), note);
     } catch (error) {
-      // It is work at another place, which needs no room here; only a death right now would leave the part there.
+      // The write itself needs no space in the runtime directory and continues without a note. The part stays behind
+      // only if the daemon dies during the write.
       if (!withoutNote.has(errnoOf(error) ?? '')) throw error;
       return { name, done: async () => undefined };
     }
     return { name, done: () => fs.unlink(note) };
   }
 
-  /** A file without a name, to collect what cannot be written beside its target. */
+  /** An unnamed file for content that cannot be staged beside its target. */
   async spool(): Promise<fs.FileHandle> {
     await this.#make();
     const path = `${this.notesDirectory}/${ownMark()}-${randomBytes(8).toString('hex')}.spool`;
@@ -63,9 +64,9 @@ export class Parts {
     this.#isMade = true;
   }
 
-  /** Removes the parts of daemons that are gone; one that still ends its requests keeps its own. Throws the first failure. */
+  /** Removes the parts of dead daemons, but not of one that still finishes requests. Throws the first failure. */
   async clearStale(): Promise<void> {
-    // Read before the first wait: what this daemon adds is not among them.
+    // Read the notes synchronously, before this daemon can add notes of its own.
     const notes = existsSync(this.notesDirectory) ? readdirSync(this.notesDirectory) : [];
     const failures: unknown[] = [];
     for (const note of notes) {
@@ -76,34 +77,47 @@ export class Parts {
         if (!note.endsWith('.spool')) await this.#removePart(decodePath(await fs.readlink(at, 'buffer')));
         await fs.unlink(at);
       } catch (error) {
-        failures.push(error); // It is tried again with the next start, and keeps none of the others.
+        failures.push(error); // The next start tries again. The other parts are still removed.
       }
     }
     if (failures.length > 0) throw failures[0];
   }
 
-  /** A file, or a tree that was being made or removed; wherever links now lead, nothing by another name. */
+  /** The name check protects other files if a link in the path has changed. */
   async #removePart(path: string): Promise<void> {
     if (!namePattern.test(basename(path))) return;
     try {
       await using directory = await this.openDirectory(dirname(path));
       await removeAny({ directory, name: basename(path) }, 'delete');
     } catch (error) {
-      // Its directory has gone, and the part with it.
+      // The directory no longer exists, and neither does the part.
       if (errnoOf(error) !== 'ENOENT' && errnoOf(error) !== 'ENOTDIR') throw error;
     }
   }
 }
 
+/** Attempts to remove a part whose entries another process removes at the same time. */
+const maxRemovals = 8;
+
+/** Removes the part, then its note. The note of a part that cannot be removed stays for the next daemon. */
+export async function clearPart(place: EntryName, part: Part, operation: FileOperation): Promise<void> {
+  for (let removals = 0; removals < maxRemovals; removals++) {
+    // The caller reports the failure that caused the cleanup.
+    const failure: unknown = await removeAny(place, operation).catch((error: unknown) => error);
+    if (!(await place.directory.find(place.name))) return await part.done();
+    if (errnoOf(failure) !== 'ENOENT') return;
+  }
+}
+
 const ownMark = once(() => markOf(String(process.pid)));
 
-/** Tells one process from a later one that was given the same number: `<pid>.<start time>`. */
+/** Identifies a process as `<pid>.<start time>`, because the kernel reuses process ids. */
 function markOf(pid: string): string {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-    // The name of the program, in parentheses, may hold anything; the start time is the 20th field behind it.
+    // The program name in parentheses may contain any character. The start time is the 20th field after it.
     return `${pid}.${stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19] ?? ''}`;
   } catch {
-    return ''; // It has ended.
+    return ''; // The process has ended.
   }
 }

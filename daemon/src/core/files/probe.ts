@@ -1,15 +1,15 @@
-/** What the image has for the files plane: everything is built in, ripgrep makes grep faster. */
+/** Reports whether the image has ripgrep, which makes grep faster. Everything else is built in. */
 import type { Probe } from '../capabilities/capabilities.ts';
 import type { FilesCapability } from '../capabilities/report.ts';
 
 export interface ProgramView {
-  /** The first executable of that name on PATH, now. */
+  /** Returns the first executable with this name on PATH at the time of the call. */
   readonly find: (program: string) => string | null;
-  /** The first one that may run with the privileges of the daemon. */
+  /** Returns the first executable that is safe to run with the daemon's privileges. */
   readonly findTrusted: (program: string) => string | null;
 }
 
-/** Ready without ripgrep too: the built-in engine gives the same answers. */
+/** The status is ready without ripgrep too, because the built-in engine gives the same answers. */
 export function filesProbe({ find, findTrusted }: ProgramView): Probe<FilesCapability> {
   return {
     look() {

@@ -1,10 +1,10 @@
-/** Directories for programs that run alone: each belongs to its account, and goes with all that was left in it. */
+/** Creates temporary directories for code runs. Each belongs to the account of its run. */
 import { CoreError } from '../../kit/errors.ts';
 import { mintId } from '../../kit/ids.ts';
 import type { FilesContext } from './context.ts';
-import { deletePath } from './delete.ts';
-import { makeDirectory } from './make-directory.ts';
-import { writeFile } from './write.ts';
+import { deletePath } from './tree/delete.ts';
+import { makeDirectory } from './write/make-directory.ts';
+import { writeFile } from './write/write.ts';
 
 const mode = 0o700;
 
@@ -35,7 +35,7 @@ export class ScratchDirectories {
 function assertBelow(name: string): void {
   const isBelow = name.split('/').every((segment) => segment !== '' && segment !== '.' && segment !== '..');
   if (isBelow && !name.includes('\0')) return;
-  throw new CoreError('bad_argument', `files: ${JSON.stringify(name)} is no name below the directory of the code`, {
+  throw new CoreError('bad_argument', `files: ${JSON.stringify(name)} is not a name below the directory of the code`, {
     hint: 'Use names such as data.json and lib/index.js.',
   });
 }

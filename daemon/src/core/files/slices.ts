@@ -1,13 +1,13 @@
-/** Work on many items in slices, between which everything else on the event loop has its turn. */
-import type { Slices } from '../../kit/slices.ts';
+/** Sorts and maps many items in time slices. Other work on the event loop runs between the slices. */
+import type { TimeSlices } from '../../kit/slices.ts';
 
-/** What one call of the engine sorts without a pause. */
+/** Number of items that one native sort call handles without a pause. */
 const runLength = 1024;
 
 export type Compare<T> = (a: T, b: T) => number;
 
-/** A sorted copy: short runs by the engine, merged with pauses. */
-export async function sortInSlices<T>(items: readonly T[], compare: Compare<T>, slices: Slices): Promise<T[]> {
+/** Returns a sorted copy. Sorts short runs natively and merges the runs with pauses. */
+export async function sortInSlices<T>(items: readonly T[], compare: Compare<T>, slices: TimeSlices): Promise<T[]> {
   let runs: T[][] = [];
   for (let at = 0; at < items.length; at += runLength) {
     runs.push(items.slice(at, at + runLength).sort(compare));
@@ -22,7 +22,12 @@ export async function sortInSlices<T>(items: readonly T[], compare: Compare<T>, 
   return runs[0] ?? [];
 }
 
-async function merge<T>(left: readonly T[], right: readonly T[], compare: Compare<T>, slices: Slices): Promise<T[]> {
+async function merge<T>(
+  left: readonly T[],
+  right: readonly T[],
+  compare: Compare<T>,
+  slices: TimeSlices,
+): Promise<T[]> {
   const merged: T[] = [];
   let [i, j] = [0, 0];
   while (i < left.length && j < right.length) {
@@ -32,15 +37,15 @@ async function merge<T>(left: readonly T[], right: readonly T[], compare: Compar
   return merged.concat(i < left.length ? left.slice(i) : right.slice(j));
 }
 
-/** Keeps the first `limit` of any number of items in memory for twice as many. */
-export class FirstOf<T> {
+/** Keeps the first `limit` items in sort order, with memory for about twice `limit` items. */
+export class TopItems<T> {
   #kept: T[] = [];
   #last: T | null = null;
 
   constructor(
     private readonly limit: number,
     private readonly compare: Compare<T>,
-    private readonly slices: Slices,
+    private readonly slices: TimeSlices,
   ) {}
 
   async add(item: T): Promise<void> {
@@ -49,7 +54,7 @@ export class FirstOf<T> {
     if (this.#kept.length >= this.limit * 2 + runLength) await this.#cut();
   }
 
-  /** In order. */
+  /** Returns the kept items in order. */
   async take(): Promise<T[]> {
     await this.#cut();
     return this.#kept;
@@ -62,7 +67,7 @@ export class FirstOf<T> {
   }
 }
 
-/** Does `work` for each item, some at once; the results are in the order of the items. */
+/** Runs `work` for each item, up to `atOnce` in parallel. The results have the order of the items. */
 export async function mapBounded<T, R>(
   items: readonly T[],
   atOnce: number,

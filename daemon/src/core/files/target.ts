@@ -1,30 +1,30 @@
-/** Where a path leads to when something is created or changed there: a directory that is held open, and a name. */
+/** Resolves a path that is about to be created or changed to an open directory and a name. */
 import type { BigIntStats } from 'node:fs';
 import { FileFailure, errnoOf, type FileOperation } from '../../kit/file-failure.ts';
 import type { Directory } from '../../platform/directory.ts';
-import { ForeignLinks, mostLinks } from './foreign-links.ts';
+import { ForeignLinks, maxLinks } from './foreign-links.ts';
 import type { Owner } from './owner.ts';
 
 export type OpenDirectory = (path: string) => Promise<Directory>;
 
-/** To be disposed of. */
+/** The caller must dispose of the target. */
 export class Target implements AsyncDisposable {
   constructor(
-    /** The path of the file itself, behind all links. */
+    /** The path of the file itself, with all links resolved. */
     readonly path: string,
     readonly directory: Directory,
     readonly name: string,
-    /** Of what is there; null where there is nothing yet. Never a link when links are followed. */
+    /** Stat of the existing entry, or null when there is none. Never a link when links are followed. */
     readonly stat: BigIntStats | null,
   ) {}
 
-  /** The same file has the same key, whatever path leads to it. */
+  /** A file has the same key, whatever path leads to it. */
   async key(): Promise<string> {
     const { dev, ino } = await this.directory.own();
     return `${dev}:${ino}/${this.name}`;
   }
 
-  /** The same, as it is now. */
+  /** The same target with a fresh stat. */
   async again(): Promise<Target> {
     return new Target(this.path, this.directory, this.name, await this.directory.find(this.name));
   }
@@ -36,20 +36,20 @@ export class Target implements AsyncDisposable {
 
 export interface TargetOptions {
   readonly operation: FileOperation;
-  /** Links at the end are followed, also to what is not there yet; else the link itself is meant. */
+  /** Follow a link at the end of the path, even if its target is missing. Otherwise the target is the link itself. */
   readonly followLinks: boolean;
-  /** What is done with it; links of other accounts have to lead to where these could do the same. */
+  /** The kind of access. A link of another account must lead to a place where that account has the same access. */
   readonly access?: 'read' | 'write';
-  /** Missing directories on the way are made, for this owner; null is the daemon's account. */
+  /** Create missing parent directories for this owner; null is the daemon's account. */
   readonly parents?: { readonly owner: Owner | null };
 }
 
-/** Throws `permission_denied` where a root daemon is led by a link of somebody who has no right to what is there. */
+/** Throws `permission_denied` when a link of another account leads to a file that this account may not access. */
 export async function openTarget(open: OpenDirectory, path: string, options: TargetOptions): Promise<Target> {
   const { operation, followLinks, access = 'write' } = options;
   const links = new ForeignLinks(open, operation, access);
   let at = path;
-  for (let followed = 0; followed <= mostLinks; followed++) {
+  for (let followed = 0; followed <= maxLinks; followed++) {
     const name = lastSegment(at, operation);
     const directory = await openParent(links, parentOf(at), options);
     try {
@@ -70,7 +70,7 @@ export async function openTarget(open: OpenDirectory, path: string, options: Tar
   throw new FileFailure({ operation, path, errnoName: 'ELOOP' });
 }
 
-/** What a path ends in. `/`, `.` and `..` name a directory, and no entry of one. */
+/** The last segment of a path. `/`, `.` and `..` are refused, because they name a directory and not an entry in one. */
 function lastSegment(path: string, operation: FileOperation): string {
   const name = path.split('/').findLast((segment) => segment !== '') ?? '';
   if (name === '' || name === '.' || name === '..') {
@@ -78,8 +78,8 @@ function lastSegment(path: string, operation: FileOperation): string {
       operation,
       path,
       errnoName: 'EISDIR',
-      message: `${path}: names a directory by its place, not by a name`,
-      hint: 'Give the path of an entry in a directory.',
+      message: `${path}: does not end in the name of an entry`,
+      hint: 'Pass the path of an entry in a directory.',
     });
   }
   return name;
@@ -101,7 +101,7 @@ async function openParent(links: ForeignLinks, path: string, options: TargetOpti
   return await makeOwned(above, lastSegment(path, options.operation), options.parents.owner);
 }
 
-/** The directory at this path, or the first one above it that is there: something is to be made in it. */
+/** Opens the directory at this path, or its nearest existing ancestor, for creating entries in it. */
 export async function openNearest(open: OpenDirectory, path: string, operation: FileOperation): Promise<Directory> {
   try {
     return await openAllowed(open, path, operation);
@@ -123,7 +123,7 @@ async function openAllowed(open: OpenDirectory, path: string, operation: FileOpe
   }
 }
 
-/** Makes a directory for its owner; one that somebody else made meanwhile is as good. */
+/** Creates a directory for its owner. A directory that another process creates first is accepted. */
 export async function makeOwned(above: Directory, name: string, owner: Owner | null): Promise<Directory> {
   try {
     return await createOwned(above, name, owner);
@@ -133,7 +133,7 @@ export async function makeOwned(above: Directory, name: string, owner: Owner | n
   }
 }
 
-/** A new directory; EEXIST where the name is taken. */
+/** Creates a directory. Throws EEXIST when the name is taken. */
 export async function createOwned(
   above: Directory,
   name: string,
@@ -152,14 +152,17 @@ export async function createOwned(
 
 const setGroupId = 0o2000n;
 
-/** An account that may rename things there may have put another directory in the place of the new one: that is left alone. */
+/**
+ * Changes the owner of a new directory. An account with rename rights may have swapped in another directory, so a
+ * directory that does not look new keeps its owner.
+ */
 async function giveTo(made: Directory, owner: Owner, above: BigIntStats): Promise<void> {
   const { uid } = await made.own();
   if (uid !== BigInt(process.geteuid?.() ?? 0) || (await made.names()).length > 0) return;
   await made.changeOwn({ uid: owner.uid, gid: groupIn(above, owner) });
 }
 
-/** A directory with the set-group-id bit gives its group to what is made in it. */
+/** A new entry inherits the group of a directory with the set-group-id bit. */
 export function groupIn({ mode, gid }: BigIntStats, owner: Owner): number {
   return (mode & setGroupId) === 0n ? owner.gid : Number(gid);
 }

@@ -1,4 +1,4 @@
-/** Who a command may run as, on each platform and as root or not. */
+/** The accounts that commands may run as, on each platform, for root and other daemons. */
 import { expect, test } from 'bun:test';
 import type { AccountDatabase } from '../../platform/accounts.ts';
 import { Accounts, type AccountsDeps } from './accounts.ts';
@@ -18,7 +18,7 @@ function accounts(deps: Partial<AccountsDeps> = {}): Accounts {
   return new Accounts({ database, own: { uid: 0, gid: 0 }, defaultUser: null, platform: 'linux', ...deps });
 }
 
-test('a name, a uid or uid:gid', () => {
+test('an account is a name, a uid or uid:gid', () => {
   expect(accounts().resolve('ada')).toMatchObject({ name: 'ada', uid: 1000, groups: [1000, 29], home: '/home/ada' });
   expect(accounts().resolve('1000')).toMatchObject({ name: 'ada', gid: 1000, groups: [1000, 29] });
   expect(accounts().resolve('1000:7')).toMatchObject({ name: 'ada', gid: 7 });
@@ -32,23 +32,23 @@ test('a name, a uid or uid:gid', () => {
   });
 });
 
-test('what names no account is refused', () => {
+test('an unknown account is refused', () => {
   for (const user of ['bob', '', '-1', '4294967295', '1:4294967295', '1000:', '99999999999']) {
     expect(() => accounts().resolve(user)).toThrow('no account is named');
   }
 });
 
-test('the default account applies when none is asked for', () => {
+test('the default account applies when no account is requested', () => {
   expect(accounts().resolve(null).name).toBe('root');
   expect(accounts({ defaultUser: 'ada' }).resolve(null).name).toBe('ada');
   expect(() => accounts({ defaultUser: 'bob' }).resolve(null)).toThrow('the default account "bob" does not exist');
 });
 
-test('a daemon that is not root stays what it is', () => {
+test('a daemon that is not root keeps its account', () => {
   const ada = accounts({ own: { uid: 1000, gid: 1000 } });
 
   expect(ada.resolve('ada').uid).toBe(1000);
-  expect(ada.isOwn(ada.resolve(null))).toBe(true);
+  expect(ada.unlessOwn(ada.resolve(null))).toBeNull();
   expect(() => ada.resolve('root')).toThrow('cannot become root');
 });
 

@@ -1,13 +1,13 @@
-/** Decides as which account a command, a terminal or a kernel runs. */
+/** Decides which account runs a command, a terminal or a kernel. */
 import { CoreError } from '../../kit/errors.ts';
 import type { AccountDatabase } from '../../platform/accounts.ts';
 
 export interface Account {
-  /** The name, or the uid as text when the machine has no name for it. */
+  /** The name, or the uid as text when the system has no name for it. */
   readonly name: string;
   readonly uid: number;
   readonly gid: number;
-  /** All groups, the account's own first. */
+  /** All groups, primary group first. */
   readonly groups: readonly number[];
   readonly home: string;
   readonly shell: string;
@@ -15,19 +15,19 @@ export interface Account {
 
 export interface AccountsDeps {
   readonly database: AccountDatabase;
-  /** The daemon's own identity. */
+  /** The uid and gid of the daemon. */
   readonly own: { readonly uid: number; readonly gid: number };
   /** `SVC_DEFAULT_USER`; null is the daemon's own account. */
   readonly defaultUser: string | null;
   readonly platform: NodeJS.Platform;
 }
 
-const largestId = 2 ** 32 - 2; // 2^32 - 1 means "leave it" to setresuid(2).
+const largestId = 2 ** 32 - 2; // setresuid(2) treats 2^32 - 1 as "do not change".
 
 export class Accounts {
   constructor(private readonly deps: AccountsDeps) {}
 
-  /** The account that `user` names: a name, a uid or `uid:gid`; the default account when null. */
+  /** Resolves a name, a uid or `uid:gid` to an account; null is the default account. */
   resolve(user: string | null): Account {
     if (user === null) return this.default();
     if (this.deps.platform === 'win32') {
@@ -36,14 +36,14 @@ export class Accounts {
     const account = this.#find(user);
     if (!account) {
       throw new CoreError('bad_argument', `no account is named ${JSON.stringify(user)}`, {
-        hint: 'Give a name from /etc/passwd, a uid, or uid:gid; or leave user out for the default account.',
+        hint: 'Pass a name from /etc/passwd, a uid, or uid:gid, or leave user out for the default account.',
       });
     }
     this.#assertReachable(account, 'Leave user out, or start the daemon as root.');
     return account;
   }
 
-  /** `SVC_DEFAULT_USER`, else the account the daemon runs as. */
+  /** `SVC_DEFAULT_USER`, or else the account of the daemon. */
   default(): Account {
     const { defaultUser, platform } = this.deps;
     if (defaultUser === null) return this.own();
@@ -55,31 +55,34 @@ export class Accounts {
     const account = this.#find(defaultUser);
     if (!account) {
       throw new CoreError('unavailable', `the default account ${JSON.stringify(defaultUser)} does not exist`, {
-        hint: 'Create it in the image, or start the daemon with another SVC_DEFAULT_USER.',
+        hint: 'Create the account in the image, or start the daemon with another SVC_DEFAULT_USER.',
       });
     }
     this.#assertReachable(account, 'Start the daemon as root, or with another SVC_DEFAULT_USER.');
     return account;
   }
 
-  /** The account the daemon itself runs as. */
   own(): Account {
     const { uid, gid } = this.deps.own;
     return this.#withUid(uid, gid);
   }
 
-  /** Of the owner of a file; null where the machine has no name for it. */
+  /** The name of a file owner; null when the system has no name for the uid. */
   ownerName(uid: number): string | null {
     return this.deps.database.byUid(uid)?.name ?? null;
   }
 
-  /** Of the group of a file; null where the machine has no name for it. */
+  /** The name of a file group; null when the system has no name for the gid. */
   groupName(gid: number): string | null {
     return this.deps.database.groupName(gid);
   }
 
-  /** True when the account is the daemon's own, so that nothing has to be switched. */
-  isOwn(account: Account): boolean {
+  /** The account that a process has to switch to; null for the account of a daemon that is not root. */
+  unlessOwn(account: Account): Account | null {
+    return this.#isOwn(account) ? null : account;
+  }
+
+  #isOwn(account: Account): boolean {
     const { own } = this.deps;
     return own.uid !== 0 && account.uid === own.uid && account.gid === own.gid;
   }
@@ -96,7 +99,7 @@ export class Accounts {
     return this.#withUid(uid, gid);
   }
 
-  /** A uid without an entry is an account too: containers run under ids that no file names. */
+  /** A uid without a passwd entry is valid too, because containers may run under ids without an entry. */
   #withUid(uid: number, gid: number | null): Account {
     const entry = this.deps.database.byUid(uid);
     const group = gid ?? entry?.gid ?? uid;
@@ -112,7 +115,7 @@ export class Accounts {
 
   #assertReachable(account: Account, hint: string): void {
     const { own } = this.deps;
-    if (own.uid === 0 || this.isOwn(account)) return;
+    if (own.uid === 0 || this.#isOwn(account)) return;
     const wanted = account.uid === own.uid ? `a member of group ${account.gid} alone` : account.name;
     throw new CoreError('bad_argument', `the daemon runs as uid ${own.uid} and cannot become ${wanted}`, { hint });
   }

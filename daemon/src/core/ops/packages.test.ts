@@ -1,6 +1,6 @@
-/** What a caller is told when a language's toolchain is not there, is broken or is slow. */
+/** Errors for a language toolchain that is missing, broken or slow. */
 import { expect, test } from 'bun:test';
-import type { ToolOutcome, ToolRequest } from '../capabilities/tool-run.ts';
+import type { ToolOutcome, ToolRequest } from '../processes/tool.ts';
 import { Packages, type PackageLanguage } from './packages.ts';
 
 const pythonHint = 'Install Python 3.8 or newer in the image, for example with apt-get install python3.';
@@ -29,13 +29,13 @@ const refusals: [PackageLanguage, ToolOutcome, string, string | null][] = [
     'python',
     ended('', 'Traceback\nModuleNotFoundError: x\n', 1),
     'python3 ended with 1: ModuleNotFoundError: x',
-    'Run python3 as a command to see what is wrong with it.',
+    'Run python3 as a command to see what is wrong.',
   ],
   [
     'nodejs',
     ended('', '', null),
     'npm ended with a signal: it printed no list',
-    'Run npm as a command to see what is wrong with it.',
+    'Run npm as a command to see what is wrong.',
   ],
 ];
 
@@ -47,7 +47,7 @@ for (const [language, outcome, message, hint] of refusals) {
   });
 }
 
-test('npm lists what it found although it complains of something', async () => {
+test('npm packages are listed although npm prints warnings', async () => {
   const output = '{"problems": ["x"], "dependencies": {"npm": {"version": "11.0.0"}, "a": {"missing": true}}}';
 
   expect(await packages(ended(output, 'npm error', 1)).list('nodejs')).toEqual([
@@ -57,7 +57,7 @@ test('npm lists what it found although it complains of something', async () => {
   expect(await packages(ended('{}')).list('nodejs')).toEqual([]);
 });
 
-test('callers at the same time share one look, the next one looks again', async () => {
+test('concurrent callers share one listing, and the next caller starts a new one', async () => {
   const asked: ToolRequest[] = [];
   const shared = packages(ended('[]'), asked);
 

@@ -1,7 +1,7 @@
 /** Lists the packages of a language's toolchain, as the default account finds them. */
 import { CoreError } from '../../kit/errors.ts';
 import { decodeUtf8 } from '../../kit/text.ts';
-import type { ToolOutcome, ToolRequest } from '../capabilities/tool-run.ts';
+import type { ToolOutcome, ToolRequest } from '../processes/tool.ts';
 
 export const packageLanguages = ['python', 'nodejs'] as const;
 export type PackageLanguage = (typeof packageLanguages)[number];
@@ -19,8 +19,8 @@ const withinMs = 30_000;
 const limitBytes = 16 * 1024 * 1024;
 
 /**
- * Reads names and versions only: no code of a package runs, and `-I` keeps the directory, the variables and the start
- * scripts of the account out. The account's own packages are looked at all the same: most are installed there.
+ * Reads only names and versions, so no package code runs. `-I` ignores the account's directory, variables and start
+ * scripts. The script still includes the account's own packages, because most packages are installed there.
  */
 const pythonScript = `
 import importlib.metadata as metadata, json, os, site, sys
@@ -50,7 +50,7 @@ const listers: Readonly<Record<PackageLanguage, Lister>> = {
   },
   nodejs: {
     argv: ['npm', 'ls', '--global', '--depth=0', '--json'],
-    // Nothing is asked of the network, and nothing is written into the home of the account.
+    // These settings prevent network access and writes to the home directory of the account.
     env: { npm_config_update_notifier: 'false', npm_config_logs_max: '0', npm_config_offline: 'true' },
     hint: 'Install Node.js with npm in the image, for example with apt-get install nodejs npm.',
     read: readNpm,
@@ -62,7 +62,7 @@ export class Packages {
 
   constructor(private readonly tools: ToolRunner) {}
 
-  /** By name. Callers at the same time share one look. Throws `unavailable` when the language is not there. */
+  /** Packages by name. Parallel calls share one run. Throws `unavailable` when the toolchain is missing. */
   list(language: PackageLanguage): Promise<Package[]> {
     const running = this.#running.get(language);
     if (running) return running;
@@ -95,7 +95,7 @@ function readOutcome(outcome: ToolOutcome, { argv, hint, read }: Lister): Packag
 
 const retryHint = 'Try again when the machine is less busy.';
 
-/** npm ends with 1 when a package lacks a peer, and lists them all the same: the output decides. */
+/** npm exits with 1 when a peer dependency is missing but still prints the list, so the output decides. */
 function readPackages(
   { stdout, stderr, exitCode }: Extract<ToolOutcome, { kind: 'ended' }>,
   program: string,
@@ -107,7 +107,7 @@ function readPackages(
     if (!(error instanceof SyntaxError)) throw error;
     const reason = decodeUtf8(stderr).trim().split('\n').at(-1)?.slice(0, 500) || 'it printed no list';
     throw new CoreError('unavailable', `${program} ended with ${exitCode ?? 'a signal'}: ${reason}`, {
-      hint: `Run ${program} as a command to see what is wrong with it.`,
+      hint: `Run ${program} as a command to see what is wrong.`,
     });
   }
 }

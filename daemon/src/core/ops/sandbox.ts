@@ -1,18 +1,18 @@
-/** What a sandbox is: whose it is, where it works, what it is bounded by. */
+/** Describes the sandbox: its account, directories and limits. */
 import type { Machine } from '../../platform/machine.ts';
 import { CoreError } from '../../kit/errors.ts';
 import type { Account, Accounts } from '../identity/accounts.ts';
 
 export interface SandboxRecord {
   readonly version: string;
-  /** Of the sources it was built from; null where nobody knows. */
+  /** Commit of the sources of the build; null when unknown. */
   readonly commit: string | null;
   readonly pid: number;
   readonly machine: Machine;
-  /** The daemon's own account. */
+  /** The account of the daemon. */
   readonly own: Account;
   readonly defaultUser: string | null;
-  /** Whom commands run as when they name nobody. */
+  /** The account of commands that name no account. */
   readonly account: Account;
   readonly workspaceDir: string;
   readonly runtimeDir: string;
@@ -28,7 +28,7 @@ export interface SandboxLimits {
   readonly watchers: number;
   readonly jsonBodyBytes: number;
   readonly logBytesPerStream: number;
-  /** Of all commands together. */
+  /** Limit for the logs of all commands together. */
   readonly logBytes: number;
 }
 
@@ -47,7 +47,7 @@ export interface SandboxDeps {
 export class Sandbox {
   constructor(private readonly deps: SandboxDeps) {}
 
-  /** Always answers, also where commands cannot run. */
+  /** Always returns a record, even if commands cannot run. */
   describe(): SandboxRecord {
     const { version, commit, pid, defaultUser, runtimeDir, startedMs, limits } = this.deps;
     const own = this.deps.accounts.own();
@@ -71,7 +71,8 @@ export class Sandbox {
     try {
       return this.deps.accounts.default();
     } catch (error) {
-      if (error instanceof CoreError) return null; // It does not exist, or cannot be had: the commands say so.
+      // The account does not exist or cannot be used. Commands report this error.
+      if (error instanceof CoreError) return null;
       throw error;
     }
   }

@@ -1,6 +1,9 @@
-/** Interpreters are told by what they answer, asked once for each version of their file, and never waited for long. */
+/**
+ * Interpreter versions come from the program's output, are read once per file version, and never delay an answer for
+ * long.
+ */
 import { expect, test } from 'bun:test';
-import type { ToolOutcome } from '../capabilities/tool-run.ts';
+import type { ToolOutcome } from '../processes/tool.ts';
 import { Toolchains } from './toolchain.ts';
 
 const paths: Record<string, string> = { python3: '/bin/python3', python: '/bin/python', node: '/bin/node' };
@@ -9,7 +12,7 @@ function answer(text: string, exitCode = 0): ToolOutcome {
   return { kind: 'ended', exitCode, stdout: Buffer.from(text), stderr: Buffer.from('') };
 }
 
-test('names of one file are one interpreter, and a name that answers nothing is none', async () => {
+test('names of the same file are one interpreter, and a program that gives no version is not an interpreter', async () => {
   const asked: string[] = [];
   const stamps: Record<string, string> = { '/bin/python3': 'a', '/bin/python': 'a', '/bin/node': 'b' };
   const toolchains = new Toolchains({
@@ -34,7 +37,7 @@ test('names of one file are one interpreter, and a name that answers nothing is 
   expect(asked).toEqual(['/bin/python3', '/bin/node', '/bin/node']);
 });
 
-test('a version that comes late is told the next time', async () => {
+test('a version that arrives late is reported on the next call', async () => {
   const slow = Promise.withResolvers<ToolOutcome>();
   const toolchains = new Toolchains({
     find: (program) => (program === 'node' ? '/bin/node' : null),

@@ -1,13 +1,13 @@
-/** The interpreters and tools on PATH, as the 1.x interface lists them. */
+/** Lists the interpreters and tools on PATH, in the form of the 1.x interface. */
 import { Deadline } from '../../kit/deadline.ts';
 import { decodeUtf8 } from '../../kit/text.ts';
 import type { ToolRunner } from './packages.ts';
 
 export interface Interpreter {
-  /** Null while it is not known. */
+  /** Null while the version is not known. */
   readonly version: string | null;
   readonly path: string;
-  /** The names it has on PATH. */
+  /** The names of the interpreter on PATH. */
   readonly names: readonly string[];
 }
 
@@ -23,9 +23,9 @@ export interface Toolchain {
 }
 
 export interface ToolchainsDeps {
-  /** The first executable of that name on PATH, now. */
+  /** Returns the first executable with this name on PATH at the time of the call. */
   readonly find: (program: string) => string | null;
-  /** Changes when the file does; null when it is gone. */
+  /** Changes when the file changes; null when the file does not exist. */
   readonly stampOf: (path: string) => string | null;
   readonly tools: ToolRunner;
 }
@@ -42,7 +42,7 @@ const toolNames: Readonly<Record<string, readonly string[]>> = {
   media: ['ffmpeg'],
 };
 
-/** A readiness check polls this: an answer never waits longer, and a version that comes later is there the next time. */
+/** Readiness checks poll this list, so it never waits longer. A late version is in the next answer. */
 const versionsWithinMs = 300;
 const versionRunMs = 5000;
 const versionBytes = 64 * 1024;
@@ -55,14 +55,14 @@ interface Found {
 interface KnownVersion {
   readonly stamp: string | null;
   version: string | null;
-  /** It answers with an error, or cannot be run: a name without an interpreter behind it. */
+  /** True when the program fails or cannot run, for example a shim without an interpreter. */
   isBroken: boolean;
-  /** Resolves when the rest is known. */
-  told: Promise<void>;
+  /** Resolves when the version is known. */
+  answered: Promise<void>;
 }
 
 export class Toolchains {
-  /** One entry for each program that was asked. */
+  /** One entry for each program, by path. */
   readonly #versions = new Map<string, KnownVersion>();
 
   constructor(private readonly deps: ToolchainsDeps) {}
@@ -83,7 +83,7 @@ export class Toolchains {
     return { python: known(python), node: known(node), tools: this.#tools() };
   }
 
-  /** Of a program on PATH, which is waited for; null when it is not there, or does not tell. */
+  /** The version of a program on PATH. Waits for the program. Null when it does not exist or prints no version. */
   async versionOf(program: string): Promise<string | null> {
     const path = this.deps.find(program);
     if (path === null) return null;
@@ -100,23 +100,24 @@ export class Toolchains {
     }));
   }
 
-  /** Asks the program once for each version of its file. */
+  /** Runs the program once for each version of its file. */
   #askVersion(path: string): Promise<void> {
     const stamp = this.deps.stampOf(path);
     const known = this.#versions.get(path);
-    if (known?.stamp === stamp) return known.told;
-    const entry: KnownVersion = { stamp, version: null, isBroken: false, told: Promise.resolve() };
+    if (known?.stamp === stamp) return known.answered;
+    const entry: KnownVersion = { stamp, version: null, isBroken: false, answered: Promise.resolve() };
     this.#versions.set(path, entry);
-    entry.told = this.#tellVersion(path, entry);
-    return entry.told;
+    entry.answered = this.#runVersion(path, entry);
+    return entry.answered;
   }
 
-  async #tellVersion(path: string, entry: KnownVersion): Promise<void> {
+  async #runVersion(path: string, entry: KnownVersion): Promise<void> {
     const request = { argv: [path, '--version'], withinMs: versionRunMs, limitBytes: versionBytes };
-    const outcome = await this.deps.tools.run(request).catch(() => null); // No process to be had is "not known yet".
+    // No process could be started, so the version is not known yet.
+    const outcome = await this.deps.tools.run(request).catch(() => null);
     if (outcome?.kind === 'ended') entry.version = /\d+(?:\.\d+)+/.exec(decodeUtf8(outcome.stdout))?.[0] ?? null;
     entry.isBroken = outcome?.kind === 'failed' || (outcome?.kind === 'ended' && outcome.exitCode !== 0);
-    if (outcome === null || outcome.kind === 'too_slow') this.#versions.delete(path); // The next look asks again.
+    if (outcome === null || outcome.kind === 'too_slow') this.#versions.delete(path); // The next call tries again.
   }
 
   #tools(): ToolGroup[] {

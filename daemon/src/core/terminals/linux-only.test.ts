@@ -1,8 +1,7 @@
-/** What is told of terminals on a system that the tests do not run on. */
+/** Tests what terminals report on a platform that the tests do not run on. */
 import { expect, test } from 'bun:test';
 import { terminalJobs } from '../../platform/terminal-job.ts';
-import { Executions, type ExecutionsDeps } from './executions.ts';
-import { Terminal, type TerminalRecord } from './terminal.ts';
+import { Terminal, type TerminalDeps, type TerminalRecord } from './session/terminal.ts';
 
 const record: TerminalRecord = {
   id: 'one',
@@ -19,24 +18,24 @@ const record: TerminalRecord = {
 };
 
 function terminalOn(platform: NodeJS.Platform): Terminal {
-  return new Terminal(record, { jobs: terminalJobs, now: Date.now, platform });
+  return new Terminal(record, { jobs: terminalJobs, now: Date.now, platform } as TerminalDeps);
 }
 
-test('RUN-WINDOWS signal of a terminal is not implemented there', () => {
+test('RUN-WINDOWS the signal verb of a terminal is not implemented on Windows', () => {
   expect(() => terminalOn('win32').signal('SIGINT')).toThrow(expect.objectContaining({ code: 'not_implemented' }));
   expect(() => terminalOn('linux').signal('SIGINT')).toThrow(expect.objectContaining({ code: 'terminal_ended' }));
 });
 
-test('RUN-WINDOWS exec of a terminal is not implemented there', async () => {
+test('RUN-WINDOWS the exec verb of a terminal is not implemented on Windows', async () => {
   const spec = { command: 'true', timeoutMs: null, hardTimeoutMs: null, noChangeTimeoutMs: null };
   const options = { ...spec, isAsync: false, isTruncated: true, onBusy: 'wait' } as const;
   const codeOn = async (platform: NodeJS.Platform) => {
-    const executions = new Executions({ platform } as ExecutionsDeps);
-    const exec = executions.exec(terminalOn(platform), options, new AbortController().signal);
-    return await exec.then(
-      () => null,
-      (error: unknown) => (error as { code: unknown }).code,
-    );
+    return await terminalOn(platform)
+      .exec.run(options, new AbortController().signal)
+      .then(
+        () => null,
+        (error: unknown) => (error as { code: unknown }).code,
+      );
   };
   expect(await codeOn('win32')).toBe('not_implemented');
   expect(await codeOn('linux')).toBe('terminal_ended');

@@ -1,10 +1,11 @@
-/** What a terminal has on Linux only: programs in its foreground, and shells that read a script into themselves. */
+/** Rejects the terminal features that exist on Linux only: foreground signals and exec. */
 import { CoreError } from '../../kit/errors.ts';
 
-/** Throws `not_implemented` elsewhere. */
+/** Throws `not_implemented` on other platforms. */
 export function assertLinux(platform: NodeJS.Platform, what: 'exec' | 'signal'): void {
   if (platform !== 'win32') return;
-  throw new CoreError('not_implemented', `${what} of a terminal session is there on Linux only`, {
-    hint: 'input types into the session; a command of its own runs with POST /v2/commands.',
+  throw new CoreError('not_implemented', `${what} of a terminal session works on Linux only`, {
+    hint: 'Type into the session, or run a command outside the session.',
+    next: { operation: 'commands.start' },
   });
 }

@@ -1,9 +1,9 @@
-/** Columns and rows of a terminal. */
+/** Defines the size of a terminal in columns and rows. */
 export interface TerminalSize {
   readonly cols: number;
   readonly rows: number;
 }
 
-/** A program may keep a buffer of the whole screen: what is larger is a mistake of the caller. */
-export const mostCols = 1000;
-export const mostRows = 1000;
+/** A program may buffer the whole screen, so a larger size is treated as a caller's mistake. */
+export const maxCols = 1000;
+export const maxRows = 1000;

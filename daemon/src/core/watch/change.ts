@@ -1,36 +1,36 @@
-/** What happens below a watched directory, as a source sees it and as it is told. */
+/** Defines changes below a watched directory, and the interface between sources and watchers. */
 
 export const eventTypes = ['create', 'write', 'remove', 'rename', 'chmod'] as const;
 export type EventType = (typeof eventTypes)[number];
 
-/** Paths are below the watched root, without a `/` at either end; the root itself is the empty one. */
+/** Paths are relative to the watched root, without a leading or trailing `/`. The path of the root is empty. */
 export interface Change {
   readonly type: EventType;
   readonly path: string;
-  /** Of a rename; null otherwise. */
+  /** The previous path in a rename; otherwise null. */
   readonly oldPath: string | null;
   readonly isDirectory: boolean;
-  /** When it was learnt of, in ms of the clock that never jumps. */
+  /** When the daemon noticed the change, in ms on the monotonic clock. */
   readonly atMs: number;
-  /** A create that may have replaced what was there: such a one is not undone by a remove. */
+  /** A create that may have replaced an existing entry. A later remove does not cancel such a create. */
   readonly mayReplace?: boolean;
-  /** A remove of a directory that may still have had entries, which are gone with it. */
+  /** The removed directory may still have had entries, which are removed with it. */
   readonly isWhole?: boolean;
 }
 
 export interface ChangeSink {
   change(change: Change): void;
-  /** Something may have been missed; all that comes from now on is told again. */
+  /** Changes may have been missed. All later changes are reported again. */
   lost(): void;
-  /** The root is no longer there; nothing comes any more. */
+  /** The root no longer exists, and no more changes will come. */
   gone(): void;
-  /** It cannot go on in this way: another source has to. */
+  /** The source failed and must be replaced by another source. */
   failed(error: unknown): void;
 }
 
-/** Where changes come from: inotify, or looking again and again. */
+/** A source of changes: inotify or polling. */
 export interface ChangeSource {
-  /** Resolves when all that happens from now on is told. Throws what the file system refuses. */
+  /** Resolves when all later changes will be reported. Throws the error of the file system. */
   open(): Promise<void>;
   close(): void;
 }

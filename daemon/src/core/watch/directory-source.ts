@@ -1,23 +1,23 @@
-/** Tells the changes below a directory, from the events of inotify. */
+/** Reports changes below a directory, based on inotify events. */
 import { basename, dirname } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { errnoOf } from '../../kit/file-failure.ts';
 import type { InotifyEvent } from '../../platform/inotify.ts';
 import type { WatchedFiles } from '../../platform/watched-files.ts';
 import { joinPath, type Change, type ChangeSink, type ChangeSource } from './change.ts';
-import type { Directory } from './directory.ts';
+import type { WatchedDirectory } from './directory.ts';
 import { DirectoryTree, isExhausted } from './directory-tree.ts';
 import type { PathFilter } from './filter.ts';
 import { guardMask, inotify } from './inotify-bits.ts';
 import { MoveQueue, type QueuedEvent } from './move-queue.ts';
-import { Slices } from '../../kit/slices.ts';
+import { TimeSlices } from '../../kit/slices.ts';
 import type { Listener, Receiver, WatchTable } from './watch-table.ts';
 
 export interface SourceDeps {
   readonly files: WatchedFiles;
   readonly table: WatchTable;
   readonly filter: PathFilter;
-  /** Absolute, without links. */
+  /** Absolute path without links. */
   readonly root: string;
   readonly recursive: boolean;
   readonly sink: ChangeSink;
@@ -28,15 +28,16 @@ const overflowRestMs = 100;
 const { ignored, deleteSelf, moveSelf, unmount, movedFrom, movedTo, create, modify, attrib } = inotify;
 
 /**
- * Events are worked on one after another. A new directory is watched first and listed then, so that nothing in it is
- * missed; what both have told is told once (see `Settling`). What the first listing finds is not told.
+ * Handles events one after another. A new directory is first watched and then listed, so that no entry is missed. If
+ * the listing and an event both find a change, the change is reported once (see `Settling`). The first listing reports
+ * nothing.
  */
 export class DirectorySource implements ChangeSource, Receiver {
   readonly #deps: SourceDeps;
   readonly #queue: MoveQueue;
   readonly #tree: DirectoryTree;
-  readonly #slices = new Slices();
-  /** Listens to the parent of the root: a root that somebody still works in has gone from there first. */
+  readonly #slices = new TimeSlices();
+  /** Watches the parent. While a process still uses a removed root, only the parent reports the removal. */
   readonly #guard: Listener & { watch: number | null } = { receiver: this, watch: null };
   readonly #opened = Promise.withResolvers<void>();
   readonly #rootName: string;
@@ -50,13 +51,13 @@ export class DirectorySource implements ChangeSource, Receiver {
     this.#deps = deps;
     this.#rootName = basename(deps.root);
     this.#queue = new MoveQueue(() => deps.table.fence(this));
-    // Who opens it may not wait for this yet; it throws there anyway.
+    // The caller of `open` may not be waiting for this promise yet. `open` itself throws the error.
     this.#opened.promise.catch(() => null);
     this.#tree = new DirectoryTree({
       ...deps,
       receiver: this,
-      tell: (type, path, isDirectory, atMs) =>
-        this.#tell({ type, path, oldPath: null, isDirectory, atMs, isWhole: type === 'remove' }),
+      report: (type, path, isDirectory, atMs) =>
+        this.#report({ type, path, oldPath: null, isDirectory, atMs, isWhole: type === 'remove' }),
     });
   }
 
@@ -123,9 +124,9 @@ export class DirectorySource implements ChangeSource, Receiver {
     this.#isWorking = false;
   }
 
-  /** The kernel, or the queue here, has given events up: what is watched is found anew, and a loss is told. */
+  /** Rebuilds the tree after the kernel or the local queue dropped events, and reports the loss. */
   async #startOver(): Promise<void> {
-    // What comes faster than it can be read would be lost again: the new start waits for a pause.
+    // An immediate restart would probably lose events again, so wait for the burst to pass.
     await sleep(overflowRestMs);
     this.#isOverflowed = false;
     this.#tree.isSilent = true;
@@ -135,7 +136,7 @@ export class DirectorySource implements ChangeSource, Receiver {
 
   async #load(): Promise<void> {
     await this.#tree.load();
-    // With a fence of its own: the ones of the tree are only placed where something is uncertain.
+    // The load needs its own fence, because the tree places fences only where the state is uncertain.
     this.#openFence = this.#deps.table.fence(this);
   }
 
@@ -155,7 +156,7 @@ export class DirectorySource implements ChangeSource, Receiver {
       if (event.mask & guardMask) this.#gone();
       return;
     }
-    const directory = listener as Directory;
+    const directory = listener as WatchedDirectory;
     if (!directory.isAttached) return;
     if (event.name === '') return this.#handleSelf(directory, item);
     const path = joinPath(directory.path, event.name);
@@ -166,51 +167,56 @@ export class DirectorySource implements ChangeSource, Receiver {
     if (event.mask & inotify.delete) return this.#remove(directory, path, item, false);
     if (directory.known?.has(event.name) === false) return;
     const isDirectory = (event.mask & inotify.isDirectory) !== 0;
-    const told = { path, oldPath: null, isDirectory, atMs: item.atMs };
-    if (event.mask & modify) this.#tell({ type: 'write', ...told });
-    else if (event.mask & attrib) this.#tell({ type: 'chmod', ...told });
+    const change = { path, oldPath: null, isDirectory, atMs: item.atMs };
+    if (event.mask & modify) this.#report({ type: 'write', ...change });
+    else if (event.mask & attrib) this.#report({ type: 'chmod', ...change });
     const child = isDirectory ? directory.children.get(event.name) : undefined;
-    // It could not be read before; now it may be.
+    // An unreadable directory may have become readable.
     if (child?.watch === null && child.settling === null) await this.#tree.attach(directory, event.name, item.atMs);
   }
 
-  /** About the watched directory itself: its parent tells the rest. */
-  #handleSelf(directory: Directory, { event, atMs }: QueuedEvent): void {
+  /** Handles an event of the watched directory itself. Other events about the directory come from its parent. */
+  #handleSelf(directory: WatchedDirectory, { event, atMs }: QueuedEvent): void {
     if (directory === this.#tree.root) {
       if (event.mask & (ignored | deleteSelf | moveSelf | unmount)) this.#gone();
-      else if (event.mask & attrib) this.#tell({ type: 'chmod', path: '', oldPath: null, isDirectory: true, atMs });
+      else if (event.mask & attrib) this.#report({ type: 'chmod', path: '', oldPath: null, isDirectory: true, atMs });
       return;
     }
     if (event.mask & ignored) directory.watch = null;
     if (event.mask & unmount) this.#tree.doubt(directory);
   }
 
-  async #create(directory: Directory, path: string, { event, atMs }: QueuedEvent): Promise<void> {
+  async #create(directory: WatchedDirectory, path: string, { event, atMs }: QueuedEvent): Promise<void> {
     const { name } = event;
     if (directory.known?.has(name)) return;
     const isDirectory = (event.mask & inotify.isDirectory) !== 0;
     directory.known?.set(name, isDirectory);
-    this.#tell({ type: 'create', path, oldPath: null, isDirectory, atMs });
+    this.#report({ type: 'create', path, oldPath: null, isDirectory, atMs });
     if (isDirectory && this.#deps.recursive) await this.#tree.attach(directory, name, atMs);
   }
 
-  async #remove(directory: Directory, path: string, { event, atMs }: QueuedEvent, isWhole: boolean): Promise<void> {
+  async #remove(
+    directory: WatchedDirectory,
+    path: string,
+    { event, atMs }: QueuedEvent,
+    isWhole: boolean,
+  ): Promise<void> {
     const child = directory.children.get(event.name);
     if (child) await this.#tree.detach(child);
     if (directory.known?.delete(event.name) === false) return;
     const isDirectory = (event.mask & inotify.isDirectory) !== 0;
-    // What the listing found in it may have been of a later one of that name.
+    // The listing may have read a later directory with the same name, so the listed entries may be gone too.
     const hadEntries = isWhole || (child?.known?.size ?? 0) > 0;
-    this.#tell({ type: 'remove', path, oldPath: null, isDirectory, atMs, isWhole: isDirectory && hadEntries });
+    this.#report({ type: 'remove', path, oldPath: null, isDirectory, atMs, isWhole: isDirectory && hadEntries });
   }
 
-  async #handleDeparture(directory: Directory, path: string, item: QueuedEvent): Promise<void> {
+  async #handleDeparture(directory: WatchedDirectory, path: string, item: QueuedEvent): Promise<void> {
     const found = this.#queue.arrivalOf(item);
     const arrival = found instanceof Promise ? await found : found;
-    // Without its events the tree is not to be trusted: it is found anew.
+    // After lost events the tree is unreliable and will be rebuilt.
     if (this.#isOverflowed || this.#isClosed) return;
     const isFromExcluded = this.#deps.filter.isExcluded(path);
-    const target = arrival?.listener as Directory | undefined;
+    const target = arrival?.listener as WatchedDirectory | undefined;
     const targetPath = arrival && target?.isAttached ? joinPath(target.path, arrival.event.name) : null;
     const isToExcluded = targetPath === null || this.#deps.filter.isExcluded(targetPath);
     if (arrival && !isFromExcluded) arrival.isTold = true;
@@ -220,8 +226,14 @@ export class DirectorySource implements ChangeSource, Receiver {
     await this.#move(directory, path, target, targetPath, arrival);
   }
 
-  /** Both ends are inside. */
-  async #move(from: Directory, path: string, to: Directory, toPath: string, arrival: QueuedEvent): Promise<void> {
+  /** Handles a move within the watched tree. */
+  async #move(
+    from: WatchedDirectory,
+    path: string,
+    to: WatchedDirectory,
+    toPath: string,
+    arrival: QueuedEvent,
+  ): Promise<void> {
     const { name } = arrival.event;
     const isDirectory = (arrival.event.mask & inotify.isDirectory) !== 0;
     const oldName = path.slice(path.lastIndexOf('/') + 1);
@@ -230,13 +242,13 @@ export class DirectorySource implements ChangeSource, Receiver {
     if (replaced && (moved || !isDirectory)) await this.#tree.detach(replaced);
     from.known?.delete(oldName);
     to.known?.set(name, isDirectory);
-    this.#tell({ type: 'rename', path: toPath, oldPath: path, isDirectory, atMs: arrival.atMs });
+    this.#report({ type: 'rename', path: toPath, oldPath: path, isDirectory, atMs: arrival.atMs });
     if (moved) this.#tree.move(moved, to, name);
     else if (isDirectory && this.#deps.recursive && !replaced) await this.#tree.attach(to, name, arrival.atMs);
   }
 
-  /** From outside. */
-  async #arrive(directory: Directory, path: string, { event, atMs }: QueuedEvent): Promise<void> {
+  /** Handles a move from outside the watched tree. */
+  async #arrive(directory: WatchedDirectory, path: string, { event, atMs }: QueuedEvent): Promise<void> {
     const { name } = event;
     const isDirectory = (event.mask & inotify.isDirectory) !== 0;
     const child = directory.children.get(name);
@@ -245,16 +257,16 @@ export class DirectorySource implements ChangeSource, Receiver {
       return;
     }
     directory.known?.set(name, isDirectory);
-    this.#tell({ type: 'create', path, oldPath: null, isDirectory, atMs, mayReplace: true });
+    this.#report({ type: 'create', path, oldPath: null, isDirectory, atMs, mayReplace: true });
     if (child && !isDirectory) await this.#tree.detach(child);
     if (isDirectory && this.#deps.recursive) await this.#tree.attach(directory, name, atMs);
   }
 
-  #tell(change: Change): void {
+  #report(change: Change): void {
     if (!this.#tree.isSilent && !this.#isClosed) this.#deps.sink.change(change);
   }
 
-  /** Without it a root that is removed is noticed later, when nobody is in it any more. */
+  /** Without this watch, the removal of the root is noticed only when no process uses the root any more. */
   #watchParent(): void {
     const { root, table } = this.#deps;
     if (root === '/') return;
@@ -285,7 +297,7 @@ export class DirectorySource implements ChangeSource, Receiver {
     else this.#opened.reject(error);
   }
 
-  /** Closing the queue ends all its watches at once; one that others use is left watch by watch, in slices. */
+  /** Closing the queue ends all watches at once. If others use it, the watches are removed one by one, in slices. */
   async #leave(): Promise<void> {
     const { table } = this.#deps;
     if (!table.isLast(this)) {

@@ -1,56 +1,56 @@
-/** Keeps a tree of directories watched, each under the path that it really has. */
+/** Keeps a tree of directories watched, and tracks the current path of each directory. */
 import { errnoOf } from '../../kit/file-failure.ts';
 import type { DirectoryEntry, OpenDirectory, WatchedFiles } from '../../platform/watched-files.ts';
 import { joinPath, type EventType } from './change.ts';
-import { Directory } from './directory.ts';
+import { WatchedDirectory } from './directory.ts';
 import type { PathFilter } from './filter.ts';
 import { directoryMask } from './inotify-bits.ts';
-import { Slices } from '../../kit/slices.ts';
+import { TimeSlices } from '../../kit/slices.ts';
 import type { Receiver, WatchTable } from './watch-table.ts';
 
 export interface TreeDeps {
   readonly files: WatchedFiles;
   readonly table: WatchTable;
   readonly filter: PathFilter;
-  /** Absolute, without links. */
+  /** Absolute path without links. */
   readonly root: string;
   readonly recursive: boolean;
   readonly receiver: Receiver;
-  /** Called in silence too, but for what the first listing finds. */
-  readonly tell: (type: EventType, path: string, isDirectory: boolean, atMs: number) => void;
+  /** Also called while the tree is silent, except for the entries of the first listing. */
+  readonly report: (type: EventType, path: string, isDirectory: boolean, atMs: number) => void;
 }
 
-/** No way to a directory of this name, by now. */
+/** Errors that mean the path no longer leads to a directory. */
 const absentErrnos = new Set(['ENOENT', 'ENOTDIR', 'ELOOP']);
-/** Nothing more can be watched or opened: not a matter of this one directory. */
+/** Errors that mean no more watches or files can be opened at all. */
 const exhaustedErrnos = new Set(['ENOSPC', 'EMFILE', 'ENFILE', 'ENOMEM']);
 
-/** True where watching by inotify comes to its end, and another way has to be taken. */
+/** True when inotify has reached a system limit and the watcher must use polling. */
 export function isExhausted(error: unknown): boolean {
   return exhaustedErrnos.has(errnoOf(error) ?? '');
 }
 
 export class DirectoryTree {
-  /** True while what is found is what was there before. */
+  /** True while listings find entries that existed before watching began. */
   isSilent = true;
-  root: Directory;
+  root: WatchedDirectory;
   readonly #deps: TreeDeps;
-  readonly #slices = new Slices();
-  readonly #settling = new Set<Directory>();
-  readonly #fenced = new Map<number, Directory[]>();
-  #unfenced: Directory[] = [];
+  readonly #slices = new TimeSlices();
+  readonly #settling = new Set<WatchedDirectory>();
+  readonly #fenced = new Map<number, WatchedDirectory[]>();
+  #unfenced: WatchedDirectory[] = [];
 
   constructor(deps: TreeDeps) {
     this.#deps = deps;
     this.root = this.#make('', null);
   }
 
-  /** Watches the root and all below it, as it is now. Throws when the root cannot be read. */
+  /** Watches the root, and everything below it if recursive. Throws when the root cannot be read. */
   async load(): Promise<void> {
     await this.#loadAll(this.root, performance.now());
   }
 
-  /** Lets everything go, for a new start. */
+  /** Removes all watches before a restart. */
   async reset(): Promise<void> {
     await this.detach(this.root);
     this.#settling.clear();
@@ -59,8 +59,8 @@ export class DirectoryTree {
     this.root = this.#make('', null);
   }
 
-  /** A directory has come: watches it, and tells what is in it. */
-  async attach(parent: Directory, name: string, atMs: number): Promise<void> {
+  /** Watches a new directory and reports its entries. */
+  async attach(parent: WatchedDirectory, name: string, atMs: number): Promise<void> {
     const before = parent.children.get(name);
     if (before) await this.detach(before);
     const directory = this.#make(name, parent);
@@ -68,8 +68,8 @@ export class DirectoryTree {
     await this.#loadAll(directory, atMs);
   }
 
-  /** It has gone from its place, with all that is below. */
-  async detach(directory: Directory): Promise<void> {
+  /** Stops watching a directory that has left its place, and everything below it. */
+  async detach(directory: WatchedDirectory): Promise<void> {
     directory.parent?.children.delete(directory.name);
     const left = [directory];
     for (let next = left.pop(); next; next = left.pop()) {
@@ -81,32 +81,32 @@ export class DirectoryTree {
     }
   }
 
-  move(directory: Directory, parent: Directory, name: string): void {
+  move(directory: WatchedDirectory, parent: WatchedDirectory, name: string): void {
     directory.moveTo(parent, name);
     this.touch(directory);
   }
 
-  /** Whatever is not certain yet, there and below, has to be looked at again. */
-  touch(directory: Directory): void {
+  /** Marks all unsettled directories at or below this one, so that they are checked again. */
+  touch(directory: WatchedDirectory): void {
     for (const other of this.#settling) {
       if (other.settling && other.isInside(directory)) other.settling.isTouched = true;
     }
   }
 
-  /** Its file system went, or was put over it: looks again at what is there. */
-  doubt(directory: Directory): void {
+  /** Checks a directory again after its file system was unmounted. */
+  doubt(directory: WatchedDirectory): void {
     this.#suspect(directory);
     this.placeFence();
   }
 
-  #suspect(directory: Directory): void {
+  #suspect(directory: WatchedDirectory): void {
     directory.settling ??= { known: this.isSilent ? null : new Map(), isTouched: false, isMissing: false, fence: -1 };
     directory.settling.isTouched = true;
     this.#settling.add(directory);
     this.#unfenced.push(directory);
   }
 
-  /** What was loaded since the last one is certain when all that has happened so far has been worked on. */
+  /** Places a fence for the directories loaded since the last fence. Their state is certain when the fence passes. */
   placeFence(): number | null {
     const waiting = this.#unfenced.filter(({ isAttached, settling }) => isAttached && settling);
     this.#unfenced = [];
@@ -130,18 +130,18 @@ export class DirectoryTree {
     this.placeFence();
   }
 
-  #make(name: string, parent: Directory | null): Directory {
-    const directory = new Directory(this.#deps.receiver, name, parent, this.isSilent ? null : new Map());
+  #make(name: string, parent: WatchedDirectory | null): WatchedDirectory {
+    const directory = new WatchedDirectory(this.#deps.receiver, name, parent, this.isSilent ? null : new Map());
     this.#settling.add(directory);
     return directory;
   }
 
-  #settle(directory: Directory): void {
+  #settle(directory: WatchedDirectory): void {
     directory.settling = null;
     this.#settling.delete(directory);
   }
 
-  async #loadAll(top: Directory, atMs: number): Promise<void> {
+  async #loadAll(top: WatchedDirectory, atMs: number): Promise<void> {
     const left = [top];
     for (let next = left.pop(); next; next = left.pop()) {
       if (next.isAttached) left.push(...(await this.#loadOne(next, atMs)));
@@ -150,30 +150,30 @@ export class DirectoryTree {
     this.placeFence();
   }
 
-  /** Answers the directories in it, which are to be loaded next. */
-  async #loadOne(directory: Directory, atMs: number): Promise<Directory[]> {
+  /** Loads one directory and returns its subdirectories, which the caller loads next. */
+  async #loadOne(directory: WatchedDirectory, atMs: number): Promise<WatchedDirectory[]> {
     using opened = this.#open(directory);
     if (!opened) return [];
     directory.watch = this.#deps.table.listen(opened.path, directoryMask, directory);
     this.#unfenced.push(directory);
-    const inside: Directory[] = [];
+    const inside: WatchedDirectory[] = [];
     const { path } = directory;
     for await (const { name, kind } of this.#list(directory, opened)) {
       directory.known?.set(name, kind === 'directory');
-      if (!this.isSilent) this.#deps.tell('create', joinPath(path, name), kind === 'directory', atMs);
+      if (!this.isSilent) this.#deps.report('create', joinPath(path, name), kind === 'directory', atMs);
       if (kind === 'directory' && this.#deps.recursive) inside.push(this.#adopt(directory, name));
     }
     return inside;
   }
 
-  #adopt(parent: Directory, name: string): Directory {
+  #adopt(parent: WatchedDirectory, name: string): WatchedDirectory {
     const child = this.#make(name, parent);
     parent.children.set(name, child);
     return child;
   }
 
-  /** Null when there is nothing to look into. */
-  #open(directory: Directory): OpenDirectory | null {
+  /** Null when the directory is missing, unreadable or synthetic. */
+  #open(directory: WatchedDirectory): OpenDirectory | null {
     let opened: OpenDirectory;
     try {
       opened = this.#deps.files.open(this.systemPath(directory));
@@ -182,7 +182,7 @@ export class DirectoryTree {
       if (absentErrnos.has(errnoOf(error) ?? '') && directory.settling) {
         directory.settling.isMissing = true;
         this.#unfenced.push(directory);
-      } else this.#settle(directory); // It may not be read; the rest goes on.
+      } else this.#settle(directory); // The directory is unreadable. The walk continues without it.
       return null;
     }
     if (directory === this.root || !opened.isSynthetic) return opened;
@@ -191,7 +191,7 @@ export class DirectoryTree {
     return null;
   }
 
-  async *#list(directory: Directory, opened: OpenDirectory): AsyncGenerator<DirectoryEntry> {
+  async *#list(directory: WatchedDirectory, opened: OpenDirectory): AsyncGenerator<DirectoryEntry> {
     if (this.isSilent && !this.#deps.recursive) return;
     const parent = directory.path;
     for (let entries = opened.next(); entries; entries = opened.next()) {
@@ -208,17 +208,17 @@ export class DirectoryTree {
     try {
       return (await this.#deps.files.facts(`${this.#deps.root}/${path}`)).isDirectory ? 'directory' : 'other';
     } catch {
-      return 'other'; // It went while we looked; an event tells so.
+      return 'other'; // The entry was deleted meanwhile. An event reports the deletion.
     }
   }
 
-  systemPath(directory: Directory): string {
+  systemPath(directory: WatchedDirectory): string {
     const { path } = directory;
     return path === '' ? this.#deps.root : joinPath(this.#deps.root === '/' ? '' : this.#deps.root, path);
   }
 
-  /** What is at its place is looked at anew; where it is another directory, the difference is told. */
-  async #loadAgain(directory: Directory): Promise<void> {
+  /** Checks a directory again. If another directory is now at its path, reports the differences. */
+  async #loadAgain(directory: WatchedDirectory): Promise<void> {
     const { settling } = directory;
     if (!settling) return;
     const wasMissing = settling.isMissing && !settling.isTouched;
@@ -226,7 +226,7 @@ export class DirectoryTree {
     settling.isTouched = false;
     using opened = this.#open(directory);
     if (!opened) {
-      // Twice absent, and no event that says why: it is not there.
+      // The directory is missing for the second time, and no event explains it, so the directory is gone.
       if (wasMissing && settling.isMissing) await this.#giveUp(directory);
       return;
     }
@@ -238,13 +238,13 @@ export class DirectoryTree {
     await this.#compare(directory, opened);
   }
 
-  async #giveUp(directory: Directory): Promise<void> {
+  async #giveUp(directory: WatchedDirectory): Promise<void> {
     const { path } = directory;
     await this.detach(directory);
-    this.#deps.tell('remove', path, true, performance.now());
+    this.#deps.report('remove', path, true, performance.now());
   }
 
-  async #compare(directory: Directory, opened: OpenDirectory): Promise<void> {
+  async #compare(directory: WatchedDirectory, opened: OpenDirectory): Promise<void> {
     const atMs = performance.now();
     const { path, settling } = directory;
     const now = new Map<string, boolean>();
@@ -256,10 +256,10 @@ export class DirectoryTree {
     const before = settling?.known ?? new Map<string, boolean>();
     if (settling?.known) settling.known = now;
     for (const [name, isDirectory] of before) {
-      if (now.get(name) !== isDirectory) this.#deps.tell('remove', joinPath(path, name), isDirectory, atMs);
+      if (now.get(name) !== isDirectory) this.#deps.report('remove', joinPath(path, name), isDirectory, atMs);
     }
     for (const [name, isDirectory] of now) {
-      if (before.get(name) !== isDirectory) this.#deps.tell('create', joinPath(path, name), isDirectory, atMs);
+      if (before.get(name) !== isDirectory) this.#deps.report('create', joinPath(path, name), isDirectory, atMs);
       const isNew = isDirectory && this.#deps.recursive && !directory.children.get(name);
       if (isNew) await this.attach(directory, name, atMs);
     }

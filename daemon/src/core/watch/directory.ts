@@ -1,25 +1,25 @@
-/** The directories that a watcher looks into, as a tree: what is in them is not kept. */
+/** Represents the watched directories as a tree, without the entries of the directories. */
 import type { Listener, Receiver } from './watch-table.ts';
 import { joinPath } from './change.ts';
 
 /**
- * A directory was found by its path, and by now something else may be there: that is certain only when the events up to
- * that moment have been worked on. Until then its names are known, so that what the listing has found and the events
- * tell is told once.
+ * The state of a directory that is not yet confirmed. The directory was found by its path, and another entry may be
+ * there by now. The state is certain only when all events up to that moment are handled. Until then the names are kept,
+ * so that an entry found by both the listing and an event is reported once.
  */
 export interface Settling {
-  /** Name to whether it is a directory; null where the names were not told. */
+  /** Maps a name to whether it is a directory. Null when the names were not reported. */
   known: Map<string, boolean> | null;
-  /** An event moved or replaced it, or what it is in. */
+  /** An event moved or replaced the directory or a parent. */
   isTouched: boolean;
-  /** Nothing was there. */
+  /** The path was missing. */
   isMissing: boolean;
-  /** The fence behind which it is certain. */
+  /** The fence after which the state is certain. */
   fence: number;
 }
 
-export class Directory implements Listener {
-  readonly children = new LazyMap<Directory>();
+export class WatchedDirectory implements Listener {
+  readonly children = new LazyMap<WatchedDirectory>();
   watch: number | null = null;
   settling: Settling | null;
   isAttached = true;
@@ -27,13 +27,13 @@ export class Directory implements Listener {
   constructor(
     readonly receiver: Receiver,
     public name: string,
-    public parent: Directory | null,
+    public parent: WatchedDirectory | null,
     known: Map<string, boolean> | null,
   ) {
     this.settling = { known, isTouched: false, isMissing: false, fence: -1 };
   }
 
-  /** Below the root; empty for the root. */
+  /** Path below the root; empty for the root. */
   get path(): string {
     return this.parent === null ? '' : joinPath(this.parent.path, this.name);
   }
@@ -42,12 +42,11 @@ export class Directory implements Listener {
     return this.settling?.known ?? null;
   }
 
-  isInside(other: Directory): boolean {
+  isInside(other: WatchedDirectory): boolean {
     return this === other || (this.parent?.isInside(other) ?? false);
   }
 
-  /** Leaves its parent for another place. */
-  moveTo(parent: Directory, name: string): void {
+  moveTo(parent: WatchedDirectory, name: string): void {
     this.parent?.children.delete(this.name);
     this.parent = parent;
     this.name = name;
@@ -55,7 +54,7 @@ export class Directory implements Listener {
   }
 }
 
-/** Most directories have none inside: they pay for no map. */
+/** Creates the map on first use, because most directories have no subdirectories. */
 class LazyMap<T> {
   #map: Map<string, T> | null = null;
 

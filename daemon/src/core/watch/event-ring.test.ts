@@ -1,4 +1,4 @@
-/** A ring keeps the newest events, and lets nobody pass a loss unaware. */
+/** A ring keeps the newest events, and no reader misses a loss. */
 import { expect, test } from 'bun:test';
 import { EventRing, ringSize, type WatchEvent } from './event-ring.ts';
 
@@ -16,7 +16,7 @@ function ringOf(...paths: readonly (string | null)[]): EventRing {
   return ring;
 }
 
-/** Page after page, as a reader goes on: paths, and `!` where a loss is told. */
+/** Reads page after page, as a reader does. Returns the paths, and `!` for each reported loss. */
 function readAll(ring: EventRing, from: number, limit: number): string[][] {
   const pages: string[][] = [];
   for (let cursor = from; ;) {
@@ -27,7 +27,7 @@ function readAll(ring: EventRing, from: number, limit: number): string[][] {
   }
 }
 
-test('a reader goes on behind its cursor, in pages', () => {
+test('a reader continues after its cursor, page by page', () => {
   const ring = ringOf('a', 'b', 'c');
   expect(ring.cursor).toBe(3);
   expect(readAll(ring, 0, 2)).toEqual([['a', 'b'], ['c']]);
@@ -37,14 +37,14 @@ test('a reader goes on behind its cursor, in pages', () => {
   expect(ringOf().after(0, 100)).toEqual({ events: [], cursor: 0, isOverflow: false });
 });
 
-test('a loss is told once, in its place, and in no page behind what came before it', () => {
+test('a loss is reported once, in its place, and never on the same page after earlier events', () => {
   const ring = ringOf('a', null, null, 'b', null);
   expect(readAll(ring, 0, 100)).toEqual([['a'], ['!', 'b'], ['!']]);
   expect(readAll(ring, 1, 100)).toEqual([['!', 'b'], ['!']]);
   expect(readAll(ring, 2, 100)).toEqual([['b'], ['!']]);
 });
 
-test('what is no longer kept is told as a loss', () => {
+test('events that are no longer kept are reported as a loss', () => {
   const ring = ringOf(...Array.from({ length: ringSize + 5 }, (_, i) => `${i + 1}`));
   expect(ring.after(0, 1)).toMatchObject({ isOverflow: true, cursor: 6, events: [{ seq: 6, path: '6' }] });
   expect(ring.after(4, 1)).toMatchObject({ isOverflow: true, cursor: 6 });

@@ -1,14 +1,14 @@
-/** The newest events of a watcher, each with a number that is never used again. */
+/** Keeps the newest events of a watcher, each with a unique sequence number. */
 import type { Change } from './change.ts';
 
-/** Of each watcher (contract, Watch). */
+/** Events per watcher (contract, Watch). */
 export const ringSize = 10_000;
 
 export interface WatchEvent extends Omit<Change, 'mayReplace' | 'isWhole'> {
   readonly seq: number;
-  /** When it happened, in ms since 1970. */
+  /** When the change happened, in ms since 1970. */
   readonly atMs: number;
-  /** Null where nothing was there any more when it was told. */
+  /** Null when the entry no longer existed at the time of the report. */
   readonly modifiedMs: number | null;
   readonly sizeBytes: number | null;
   readonly inode: number | null;
@@ -16,35 +16,45 @@ export interface WatchEvent extends Omit<Change, 'mayReplace' | 'isWhole'> {
 
 export interface EventPage {
   readonly events: readonly WatchEvent[];
-  /** The number of the last entry that was looked at: read on from here. */
+  /** Number of the last entry that was read. The next page starts after it. */
   readonly cursor: number;
-  /** Something is lost between the given cursor and the first of these events. */
+  /** Events are missing between the given cursor and the first event of the page. */
   readonly isOverflow: boolean;
 }
 
-/** An entry without an event is a place where some were lost: it has a number too, so that nobody passes it unaware. */
+/** A null entry marks lost events. The mark has a sequence number too, so that no reader can miss it. */
 export class EventRing {
   readonly #entries: (WatchEvent | null)[] = [];
   #last = 0;
+  #kept = 0;
 
-  /** The number of the newest entry; 0 when there was none. */
+  /** Number of the newest entry; 0 when there is none. */
   get cursor(): number {
     return this.#last;
   }
 
-  add(event: Omit<WatchEvent, 'seq'>): void {
-    this.#last += 1;
-    this.#entries[this.#last % ringSize] = { seq: this.#last, ...event };
+  get eventCount(): number {
+    return this.#kept;
   }
 
-  /** Twice in a row says no more than once. */
+  add(event: Omit<WatchEvent, 'seq'>): void {
+    this.#put({ seq: this.#last + 1, ...event });
+  }
+
+  /** Adds at most one mark in a row. */
   addLoss(): void {
     if (this.#last > 0 && this.#entries[this.#last % ringSize] === null) return;
-    this.#last += 1;
-    this.#entries[this.#last % ringSize] = null;
+    this.#put(null);
   }
 
-  /** What comes after `cursor`, at most `limit` events; a cursor from the future is that of now. */
+  #put(entry: WatchEvent | null): void {
+    this.#last += 1;
+    const at = this.#last % ringSize;
+    this.#kept += Number(entry !== null) - Number(Boolean(this.#entries[at]));
+    this.#entries[at] = entry;
+  }
+
+  /** Returns at most `limit` events after `cursor`. A cursor beyond the newest entry counts as the newest. */
   after(cursor: number, limit: number): EventPage {
     const oldest = Math.max(1, this.#last - ringSize + 1);
     let at = Math.min(cursor, this.#last);
@@ -53,7 +63,7 @@ export class EventRing {
     const events: WatchEvent[] = [];
     while (at < this.#last && events.length < limit) {
       const event = this.#entries[(at + 1) % ringSize];
-      // What came before a loss is not in one page with what came after: in between a reader lists the tree anew.
+      // A page never contains events from both sides of a loss, because the reader must list the tree again in between.
       if (!event && events.length > 0) break;
       at += 1;
       if (event) events.push(event);

@@ -1,4 +1,4 @@
-/** Tells the changes of a single file by inotify: through its directory, so that a save that replaces it is followed. */
+/** Reports the changes of one file with inotify, also across editors that replace it. */
 import { basename, dirname } from 'node:path';
 import { errnoOf } from '../../kit/file-failure.ts';
 import type { InotifyEvent } from '../../platform/inotify.ts';
@@ -8,7 +8,7 @@ import { isExhausted } from './directory-tree.ts';
 import { directoryMask, inotify } from './inotify-bits.ts';
 import type { Listener, Receiver } from './watch-table.ts';
 
-/** Editors take a file away and put another in its place: what is back within this time was written to. */
+/** Editors replace a file when they save it. A file that is back within this time counts as written. */
 const replaceMs = 50;
 
 export class FileSource implements ChangeSource, Receiver {
@@ -16,7 +16,7 @@ export class FileSource implements ChangeSource, Receiver {
   readonly #name: string;
   readonly #listener: Listener = { receiver: this };
   #watch: number | null = null;
-  /** The file itself is watched, because its directory may not be. */
+  /** True when the file itself is watched, because its directory cannot be watched. */
   #isAlone = false;
   #leaving: ReturnType<typeof setTimeout> | undefined;
   #isClosed = false;
@@ -53,17 +53,17 @@ export class FileSource implements ChangeSource, Receiver {
     } else if (mask & (inotify.create | inotify.movedTo)) {
       clearTimeout(this.#leaving);
       this.#leaving = undefined;
-      this.#tell('write');
-    } else if (mask & inotify.modify) this.#tell('write');
-    else if (mask & inotify.attrib) this.#tell('chmod');
+      this.#report('write');
+    } else if (mask & inotify.modify) this.#report('write');
+    else if (mask & inotify.attrib) this.#report('chmod');
   }
 
   fencePassed(): void {
-    // None is ever placed.
+    // This source places no fences.
   }
 
   wake(): void {
-    // Each event is worked on as it comes.
+    // Events are handled as they arrive.
   }
 
   overflowed(): void {
@@ -91,7 +91,7 @@ export class FileSource implements ChangeSource, Receiver {
     try {
       await this.#deps.files.facts(this.#deps.root);
     } catch {
-      this.#gone(); // Whatever the reason: nothing of it can be told any more.
+      this.#gone(); // Whatever the reason, the file can no longer be watched.
     }
   }
 
@@ -101,7 +101,7 @@ export class FileSource implements ChangeSource, Receiver {
     this.#deps.sink.gone();
   }
 
-  #tell(type: EventType): void {
+  #report(type: EventType): void {
     this.#deps.sink.change({ type, path: '', oldPath: null, isDirectory: false, atMs: performance.now() });
   }
 }

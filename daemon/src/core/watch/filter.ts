@@ -1,7 +1,7 @@
-/** Which entries below a watched directory are followed, and which are told. */
+/** Decides which entries below a watched directory are watched and reported. */
 import { PathPattern } from './path-pattern.ts';
 
-/** As in 1.x (contract, Watch). */
+/** The defaults of version 1.x (contract, Watch). */
 export const defaultExclude: readonly string[] = [
   '.git',
   'node_modules',
@@ -14,13 +14,12 @@ export const defaultExclude: readonly string[] = [
   '*.swo',
 ];
 
-/** A write that is under way; it is told when it has its own name. */
+/** A file that is being written. The file is reported when it gets its final name. */
 const unfinished = '.svc-write-*.part';
 
 const plainName = /^[^*?[\]{}\\/]+$/;
 
 export class PathFilter {
-  /** Patterns that are plain names. */
   readonly #names: ReadonlySet<string>;
   readonly #exclude: readonly PathPattern[];
   readonly #include: readonly PathPattern[];
@@ -33,7 +32,7 @@ export class PathFilter {
     this.#include = include.map((pattern) => new PathPattern(pattern));
   }
 
-  /** Neither told nor, when it is a directory, looked into. */
+  /** True for an entry that is not reported. If the entry is a directory, it is not watched either. */
   isExcluded(path: string): boolean {
     return this.#names.has(path.slice(path.lastIndexOf('/') + 1)) || this.#exclude.some((glob) => glob.matches(path));
   }

@@ -1,22 +1,22 @@
-/** Reads the events of a watcher as they come, up to its end. */
+/** Streams the events of a watcher until its end. */
 import { Deadline } from '../../kit/deadline.ts';
 import type { WatchEvent } from './event-ring.ts';
 import type { WatchEnd, Watcher } from './watcher.ts';
 
 export type WatchMessage =
   | { readonly kind: 'event'; readonly event: WatchEvent }
-  /** Events before this one are lost. */
+  /** Events before this cursor are lost. */
   | { readonly kind: 'overflow'; readonly cursor: number }
   | { readonly kind: 'silence' }
   | { readonly kind: 'end'; readonly reason: WatchEnd; readonly cursor: number };
 
 export interface FollowOptions {
   readonly cursor: number;
-  /** After how long without an event a `silence` comes. */
+  /** Time without events after which the stream yields `silence`. */
   readonly silenceMs: number;
-  /** The reader has gone. */
+  /** Aborts when the reader disconnects. */
   readonly signal: AbortSignal;
-  /** The daemon is going. */
+  /** Aborts when the daemon shuts down. */
   readonly closing: AbortSignal;
 }
 
@@ -25,7 +25,7 @@ const pageSize = 100;
 export async function* follow(watcher: Watcher, options: FollowOptions): AsyncGenerator<WatchMessage> {
   let { cursor } = options;
   for (;;) {
-    // Looked at before the events are: what came before the end is then told before the end.
+    // Read before the events, so that all events before the end are reported before the end.
     const reason = options.closing.aborted ? 'closing' : watcher.end;
     const page = watcher.ring.after(cursor, pageSize);
     cursor = page.cursor;

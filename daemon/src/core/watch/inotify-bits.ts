@@ -1,4 +1,4 @@
-/** The bits of inotify(7) that a watcher works with. */
+/** Defines the inotify(7) bits that watchers use. */
 
 export const inotify = {
   modify: 0x2,
@@ -17,7 +17,7 @@ export const inotify = {
 
 const { modify, attrib, movedFrom, movedTo, create, deleteSelf, moveSelf } = inotify;
 
-/** A write is told when there are new bytes, not when a file is closed: that may be never. */
+/** A write is reported when bytes arrive. A close event might never come. */
 export const directoryMask = modify | attrib | movedFrom | movedTo | create | inotify.delete | deleteSelf | moveSelf;
-/** Of the parent of the root: the root has gone from it. */
+/** Mask for the parent of the root, to detect that the root is removed or moved away. */
 export const guardMask = movedFrom | inotify.delete;

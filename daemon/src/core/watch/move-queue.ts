@@ -1,24 +1,25 @@
-/** The events of one watcher that are still to be worked on, in order; finds the two ends of a move in it. */
+/** Queues the events of one watcher and finds the two halves of each move. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { inotify } from './inotify-bits.ts';
 import type { InotifyEvent } from '../../platform/inotify.ts';
 import type { Listener } from './watch-table.ts';
 
 /**
- * The kernel writes both ends of a move one after the other, without a lock that keeps other events or a pause of the
- * mover out: an end that stays alone for so long has its other end outside.
+ * The kernel writes the two halves of a move one after the other, without a lock. Other events, or a pause of the
+ * moving process, may come between them. If the other half does not arrive within this time, the other end of the move
+ * is outside the watched tree.
  */
 const partnerMs = 10;
-/** Past this many events the memory is worth more than they are: they are given up as the kernel does. */
-const mostQueued = 65_536;
+/** Above this number the queue drops its events to save memory, as the kernel does. */
+const maxQueued = 65_536;
 
 export interface QueuedEvent {
   readonly listener: Listener;
   readonly event: InotifyEvent;
-  /** When it was received, on the clock that never jumps. */
+  /** When the event was received, on the monotonic clock. */
   readonly atMs: number;
   readonly number: number;
-  /** The other end of a move has told of it. */
+  /** The other half of the move has already reported the event. */
   isTold: boolean;
 }
 
@@ -30,17 +31,17 @@ export class MoveQueue {
   #head = 0;
   #numbers = 0;
   readonly #arrivals = new Map<number, QueuedEvent>();
-  /** Every event up to this number has its other end in the queue, or has none. */
+  /** For every event up to this number, the other half is in the queue or does not exist. */
   #settledNumber = 0;
   #waiting: { readonly cookie: number; fence: number; readonly go: () => void } | null = null;
 
-  /** `fence` puts a mark into the queue of the kernel, and answers which. */
+  /** `fence` puts a mark into the kernel queue and returns the number of the mark. */
   constructor(fence: () => number) {
     this.#fence = fence;
   }
 
   get isFull(): boolean {
-    return this.#items.length - this.#head >= mostQueued;
+    return this.#items.length - this.#head >= maxQueued;
   }
 
   push(listener: Listener, event: InotifyEvent): void {
@@ -69,7 +70,7 @@ export class MoveQueue {
     return item;
   }
 
-  /** Where what left has arrived; null when that is outside. A promise while it may still come. */
+  /** The arrival of a departure; null when the entry left the tree. A promise while the arrival may still come. */
   arrivalOf(departure: QueuedEvent): QueuedEvent | null | Promise<QueuedEvent | null> {
     const { cookie } = departure.event;
     const arrival = this.#arrivals.get(cookie) ?? null;
@@ -78,7 +79,7 @@ export class MoveQueue {
     return this.#partnersSettled(cookie).then(() => this.arrivalOf(departure));
   }
 
-  /** Forgets everything, and lets go who waits. */
+  /** Drops all events and releases the waiting caller. */
   clear(): void {
     this.#items = [];
     this.#head = 0;
@@ -87,7 +88,7 @@ export class MoveQueue {
     this.#waiting?.go();
   }
 
-  /** One wait is for all that is in the queue by now. */
+  /** One wait settles all events that are in the queue now. */
   async #partnersSettled(cookie: number): Promise<void> {
     const upTo = this.#numbers;
     const { promise, resolve } = Promise.withResolvers<void>();

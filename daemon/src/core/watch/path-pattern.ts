@@ -1,13 +1,13 @@
-/** The patterns by which a watcher leaves paths out, or tells of them alone. */
+/** Matches the exclude and include patterns of a watcher. */
 import { Glob, GlobError } from '../../kit/glob.ts';
 
 export class PathPattern {
   readonly #glob: Glob;
-  /** `src/**` is about `src` too. */
+  /** `src/**` matches `src` too. */
   readonly #directory: Glob | null;
-  /** Without a `/` the pattern is about the name alone, at any depth. */
+  /** A pattern without a `/` matches only names, at any depth. */
   readonly #isOfName: boolean;
-  /** `*.pyc` and its like are most of all patterns, and every event is held against them. */
+  /** A fast path, because most patterns look like `*.pyc` and every event is matched against all patterns. */
   readonly #ending: string | null;
 
   constructor(pattern: string) {
@@ -19,7 +19,7 @@ export class PathPattern {
     this.#directory = path.endsWith('/**') ? globOf(path.slice(0, -'/**'.length)) : null;
   }
 
-  /** `path` is below the watched directory, without a `/` at either end. */
+  /** `path` is relative to the watched directory, without a leading or trailing `/`. */
   matches(path: string): boolean {
     if (this.#ending !== null) return path.endsWith(this.#ending);
     const names = this.#isOfName ? [path.slice(path.lastIndexOf('/') + 1)] : path.split('/');
@@ -27,10 +27,23 @@ export class PathPattern {
   }
 }
 
-/** What is no glob stands for itself. */
+const options = { hasBraces: true, matchesHidden: true } as const;
+
+/** Why a pattern is not a valid glob; null for a valid glob. */
+export function globProblem(pattern: string): string | null {
+  try {
+    void new Glob(pattern.replace(/^\.?\/+/, '').replace(/\/+$/, ''), options);
+    return null;
+  } catch (error) {
+    if (!(error instanceof GlobError)) throw error;
+    return error.message;
+  }
+}
+
+/** Text that is not a valid glob matches itself literally. */
 function globOf(text: string): Glob {
   try {
-    return new Glob(text, { hasBraces: true, matchesHidden: true });
+    return new Glob(text, options);
   } catch (error) {
     if (!(error instanceof GlobError)) throw error;
     return new Glob(text.replaceAll(/[\\*?[\]{}]/g, '\\$&'), { hasBraces: false, matchesHidden: true });

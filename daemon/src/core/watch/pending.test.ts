@@ -1,11 +1,13 @@
-/** What waits for the debounce is told in order, merged where nobody would tell the difference, and never held for ever. */
+/**
+ * Debounced changes are reported in order, are merged only where clients need no distinction, and always become due.
+ */
 import { expect, test } from 'bun:test';
 import type { Change } from './change.ts';
 import { Pending } from './pending.ts';
 
 type Short = readonly [type: Change['type'], path: string, more?: Partial<Change>];
 
-function told(...changes: readonly Short[]): string[] {
+function eventsOf(...changes: readonly Short[]): string[] {
   const pending = new Pending(100);
   for (const [at, [type, path, more]] of changes.entries()) {
     pending.add({ type, path, oldPath: null, isDirectory: false, atMs: at, ...more });
@@ -19,29 +21,29 @@ function told(...changes: readonly Short[]): string[] {
 
 const directory = { isDirectory: true };
 
-test('writes are one, and so is a create with its writes', () => {
-  expect(told(['write', 'a'], ['write', 'b'], ['write', 'a'])).toEqual(['write a', 'write b']);
-  expect(told(['create', 'a'], ['write', 'a'], ['chmod', 'a'])).toEqual(['create a']);
-  expect(told(['write', 'a'], ['chmod', 'a'], ['chmod', 'a'], ['write', 'a'])).toEqual(['write a', 'chmod a']);
+test('several writes are one event, and so is a create with its writes', () => {
+  expect(eventsOf(['write', 'a'], ['write', 'b'], ['write', 'a'])).toEqual(['write a', 'write b']);
+  expect(eventsOf(['create', 'a'], ['write', 'a'], ['chmod', 'a'])).toEqual(['create a']);
+  expect(eventsOf(['write', 'a'], ['chmod', 'a'], ['chmod', 'a'], ['write', 'a'])).toEqual(['write a', 'chmod a']);
 });
 
-test('a file that came and went is nothing, one that was there is removed', () => {
-  expect(told(['create', 'a'], ['write', 'a'], ['remove', 'a'])).toEqual([]);
-  expect(told(['write', 'a'], ['chmod', 'a'], ['remove', 'a'])).toEqual(['remove a']);
-  expect(told(['create', 'a', { mayReplace: true }], ['remove', 'a'])).toEqual(['remove a']);
-  expect(told(['write', 'a'], ['create', 'a', { mayReplace: true }])).toEqual(['create a']);
-  expect(told(['remove', 'a'], ['create', 'a'])).toEqual(['remove a', 'create a']);
-  expect(told(['remove', 'a'], ['create', 'a'], ['remove', 'a'])).toEqual(['remove a']);
+test('a file that was created and removed gives no event, a file that existed before gives remove', () => {
+  expect(eventsOf(['create', 'a'], ['write', 'a'], ['remove', 'a'])).toEqual([]);
+  expect(eventsOf(['write', 'a'], ['chmod', 'a'], ['remove', 'a'])).toEqual(['remove a']);
+  expect(eventsOf(['create', 'a', { mayReplace: true }], ['remove', 'a'])).toEqual(['remove a']);
+  expect(eventsOf(['write', 'a'], ['create', 'a', { mayReplace: true }])).toEqual(['create a']);
+  expect(eventsOf(['remove', 'a'], ['create', 'a'])).toEqual(['remove a', 'create a']);
+  expect(eventsOf(['remove', 'a'], ['create', 'a'], ['remove', 'a'])).toEqual(['remove a']);
 });
 
-test('what is told of a path before a rename stays apart from what comes after it', () => {
-  expect(told(['create', 'a'], ['rename', 'b', { oldPath: 'a' }], ['remove', 'b'])).toEqual([
+test('events of a path before a rename stay separate from later ones', () => {
+  expect(eventsOf(['create', 'a'], ['rename', 'b', { oldPath: 'a' }], ['remove', 'b'])).toEqual([
     'create a',
     'rename a b',
     'remove b',
   ]);
   expect(
-    told(
+    eventsOf(
       ['write', 'd/x'],
       ['rename', 'e', { oldPath: 'd', ...directory }],
       ['create', 'd', directory],
@@ -50,9 +52,9 @@ test('what is told of a path before a rename stays apart from what comes after i
   ).toEqual(['write d/x', 'rename d e', 'create d', 'write d/x']);
 });
 
-test('a directory that goes with all that is in it leaves nothing of it behind', () => {
+test('a directory that is removed with its content leaves no pending event', () => {
   expect(
-    told(
+    eventsOf(
       ['create', 'd', directory],
       ['create', 'd/x'],
       ['remove', 'd', { ...directory, isWhole: true }],
@@ -62,7 +64,7 @@ test('a directory that goes with all that is in it leaves nothing of it behind',
   ).toEqual(['create d', 'create d/x', 'remove d', 'create d', 'create d/x']);
 });
 
-test('each waits for its time, whatever comes meanwhile', () => {
+test('each event waits for its own delay, whatever arrives meanwhile', () => {
   const pending = new Pending(100);
   const change = (path: string, atMs: number): Change => ({
     type: 'write',
@@ -82,7 +84,7 @@ test('each waits for its time, whatever comes meanwhile', () => {
   expect(pending.dueMs).toBe(null);
 });
 
-test('what came to nothing takes no room', () => {
+test('events that cancel each other use no memory', () => {
   const pending = new Pending(100);
   const change = (type: Change['type'], atMs: number): Change => ({
     type,

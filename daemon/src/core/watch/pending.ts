@@ -1,11 +1,11 @@
-/** Holds changes for the debounce, and makes one of those that a client would not tell apart. */
+/** Holds changes for the debounce time and merges changes that clients need not distinguish. */
 import type { Change } from './change.ts';
 
-/** What would not fit into a ring anyway is not held. */
-export const mostPending = 10_000;
+/** More changes would not fit into the ring. */
+export const maxPending = 10_000;
 
-/** Places of changes that came to nothing, before they are cleared away. */
-const mostDropped = 1000;
+/** Number of dropped slots that triggers a cleanup. */
+const maxDropped = 1000;
 
 interface Slot {
   change: Change;
@@ -14,15 +14,16 @@ interface Slot {
 }
 
 /**
- * Each path waits for `debounceMs` from its first change, and all wait equally long, so that the order of the first
- * changes is the order in which they are told. Within that time: writes become one; a create stays a create when it is
- * written to; a create and a remove are nothing; chmod is told beside a write. A rename is told as it is, and what
- * happened to its two paths before is not merged with what comes after.
+ * Each path waits for `debounceMs` from its first change. All paths wait equally long, so changes are reported in the
+ * order of the first changes.
+ * Several writes become one write. A create followed by a write stays a create. A create followed by a remove is
+ * dropped. A chmod is reported in addition to a write. A rename is reported as it is. Changes of its two paths before
+ * the rename are not merged with later changes.
  */
 export class Pending {
   #slots: Slot[] = [];
   #live = 0;
-  /** By path, what a later change may still be merged with. */
+  /** By path, the changes that a later change may still be merged with. */
   readonly #contents = new Map<string, Slot>();
   readonly #modes = new Map<string, Slot>();
 
@@ -32,7 +33,7 @@ export class Pending {
     return this.#live;
   }
 
-  /** When the first is due; null with none. Times are those of the changes. */
+  /** When the first change is due; null if there are no changes. Uses the clock of the changes. */
   get dueMs(): number | null {
     return this.#slots.find(({ isLive }) => isLive)?.dueMs ?? null;
   }
@@ -47,7 +48,7 @@ export class Pending {
     else this.#content(change);
   }
 
-  /** Those that are due, in order; all of them when `nowMs` is null. */
+  /** Returns the due changes in order, or all changes when `nowMs` is null. */
   take(nowMs: number | null): Change[] {
     const end = nowMs === null ? this.#slots.length : this.#slots.findIndex(({ dueMs }) => dueMs > nowMs);
     const taken = this.#slots.slice(0, end < 0 ? this.#slots.length : end).filter(({ isLive }) => isLive);
@@ -64,7 +65,7 @@ export class Pending {
     const before = this.#contents.get(change.path);
     if (!before || before.change.type === 'remove') {
       this.#contents.set(change.path, this.#push(change));
-      // Who is told of something new looks at its mode anyway.
+      // A client that learns of a new file reads its mode anyway.
       if (change.type === 'create') this.#modes.delete(change.path);
       return;
     }
@@ -81,7 +82,8 @@ export class Pending {
   #remove(change: Change): void {
     const { path, isDirectory } = change;
     if (isDirectory) {
-      // Never undone: what is pending below it stays in its place, and so has to have this behind it.
+      // A directory removal is never merged away, because pending changes below the directory must be followed by the
+      // removal.
       this.#seal(path, change.isWhole === true);
       this.#push(change);
       return;
@@ -110,11 +112,11 @@ export class Pending {
   #forget(slot: Slot): void {
     const { path } = slot.change;
     this.#live -= 1;
-    if (this.#slots.length > 2 * this.#live + mostDropped) this.#slots = this.#slots.filter(({ isLive }) => isLive);
+    if (this.#slots.length > 2 * this.#live + maxDropped) this.#slots = this.#slots.filter(({ isLive }) => isLive);
     for (const map of [this.#contents, this.#modes]) if (map.get(path) === slot) map.delete(path);
   }
 
-  /** What comes later to this path, or below it, is not merged with what was there. */
+  /** Later changes at or below this path are not merged with earlier changes. */
   #seal(path: string, withAllBelow: boolean): void {
     for (const map of [this.#contents, this.#modes]) {
       map.delete(path);

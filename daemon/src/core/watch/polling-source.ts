@@ -1,22 +1,22 @@
-/** Tells the changes below a root by looking again and again: for where inotify cannot be had. */
+/** Reports changes below a root by polling, for file systems and hosts without inotify. */
 import { errnoOf } from '../../kit/file-failure.ts';
 import type { FileFacts } from '../../platform/watched-files.ts';
 import { joinPath, type Change, type ChangeSource, type EventType } from './change.ts';
 import type { SourceDeps } from './directory-source.ts';
-import { Slices } from '../../kit/slices.ts';
+import { TimeSlices } from '../../kit/slices.ts';
 
-/** A look takes its time from everybody: it comes again after five times as long as it took. */
+/** A scan delays other requests, so the pause after a scan is five times as long as the scan. */
 const restFactor = 5;
 const leastRestMs = 500;
-/** Of one watcher: some 300 bytes each. */
-const mostEntries = 250_000;
+/** Maximum for one watcher. An entry takes about 300 bytes. */
+const maxEntries = 250_000;
 
-/** What a look remembers of an entry; as numbers, because there are many. */
+/** The state of an entry in a snapshot. Numbers save memory, because there are many entries. */
 interface Seen {
   readonly isDirectory: boolean;
   readonly device: number;
   readonly inode: number;
-  /** Nanoseconds since 1970, as exactly as a number holds them; 0 of a directory, whose entries are told themselves. */
+  /** Nanoseconds since 1970. 0 for a directory, whose entries are reported separately. */
   readonly modified: number;
   readonly changed: number;
   readonly size: number;
@@ -27,7 +27,7 @@ type Snapshot = Map<string, Seen>;
 
 export class PollingSource implements ChangeSource {
   readonly #deps: Omit<SourceDeps, 'table'>;
-  readonly #slices = new Slices();
+  readonly #slices = new TimeSlices();
   #before: Snapshot = new Map();
   #timer: ReturnType<typeof setTimeout> | undefined;
   #isClosed = false;
@@ -78,7 +78,7 @@ export class PollingSource implements ChangeSource {
     }
   }
 
-  /** Throws when the root cannot be looked at. */
+  /** Throws when the root cannot be read. */
   async #look(): Promise<Snapshot> {
     const { files, root, recursive } = this.#deps;
     const facts = await files.facts(root);
@@ -86,7 +86,7 @@ export class PollingSource implements ChangeSource {
     if (!facts.isDirectory) return seen;
     const left = [''];
     for (let next = left.pop(); next !== undefined; next = left.pop()) {
-      if (this.#isClosed || seen.size >= mostEntries) break;
+      if (this.#isClosed || seen.size >= maxEntries) break;
       const inside = await this.#lookInto(next, seen);
       if (recursive) left.push(...inside);
       await this.#slices.next();
@@ -94,7 +94,7 @@ export class PollingSource implements ChangeSource {
     return seen;
   }
 
-  /** Answers the directories in it. */
+  /** Reads one directory and returns its subdirectories. */
   async #lookInto(directory: string, seen: Snapshot): Promise<string[]> {
     const { files, filter } = this.#deps;
     const names = await files.names(this.#systemPath(directory)).catch((error: unknown) => orNothing(error, []));
@@ -125,12 +125,12 @@ export class PollingSource implements ChangeSource {
   }
 }
 
-/** A root that is a directory is that directory; a file may be replaced by a save. */
+/** A root directory must stay the same directory. A root file may be replaced when an editor saves it. */
 function isOther(before: Seen | undefined, now: Seen | undefined): boolean {
   return before?.isDirectory !== now?.isDirectory || (now?.isDirectory === true && !isSameFile(before, now));
 }
 
-/** What went while we looked, or may not be read, is not there. */
+/** An entry that was deleted meanwhile or is not readable counts as missing. */
 function orNothing<T>(error: unknown, nothing: T): T {
   if (errnoOf(error) === null) throw error;
   return nothing;
@@ -155,10 +155,7 @@ function identityOf({ device, inode }: Seen): string {
   return `${device} ${inode}`;
 }
 
-/**
- * The changes that lead from one look to the next: what went, what moved, what came; parents before what is in them.
- * Null in between is a place for a pause.
- */
+/** Removals, moves, then new entries, with parents before their contents. A null marks a possible pause. */
 function* compare(before: Snapshot, now: Snapshot, atMs: number): Generator<Change | null> {
   const moves = yield* movesBetween(before, now);
   const gone = new Set<string>();
@@ -169,7 +166,7 @@ function* compare(before: Snapshot, now: Snapshot, atMs: number): Generator<Chan
     yield { type: 'remove', path, oldPath: null, isDirectory, atMs, isWhole: true };
   }
   for (const [oldPath, path] of moves) {
-    // What was in a directory that went has gone with it.
+    // The removal of the old directory already covers the old path.
     if (isBelow(oldPath, gone)) yield { type: 'create', path, oldPath: null, isDirectory: false, atMs };
     else yield { type: 'rename', path, oldPath, isDirectory: false, atMs };
   }
@@ -188,7 +185,7 @@ function typeOfChange(old: Seen | undefined, seen: Seen): EventType | null {
   return old.mode === seen.mode && old.changed === seen.changed ? null : 'chmod';
 }
 
-/** Files that have left one path and are at another one, where nothing was before. */
+/** Finds files that left one path and appeared at a new path. */
 function* movesBetween(before: Snapshot, now: Snapshot): Generator<null, Map<string, string>> {
   const arrivals = new Map<string, string>();
   for (const [path, seen] of now) {
@@ -202,7 +199,7 @@ function* movesBetween(before: Snapshot, now: Snapshot): Generator<null, Map<str
     const identity = identityOf(seen);
     const target = arrivals.get(identity);
     if (seen.isDirectory || target === undefined || isSameFile(now.get(path), seen)) continue;
-    // The number of an inode is soon given to another file.
+    // The file system soon reuses an inode number for another file.
     if (!hasSameContent(now.get(target), seen)) continue;
     arrivals.delete(identity);
     moves.set(path, target);
@@ -210,10 +207,10 @@ function* movesBetween(before: Snapshot, now: Snapshot): Generator<null, Map<str
   return moves;
 }
 
-/** Below one that was told, which says it for all that is in it. */
-function isBelow(path: string, told: ReadonlySet<string>): boolean {
+/** Whether a parent directory was already reported. That report covers everything below it. */
+function isBelow(path: string, paths: ReadonlySet<string>): boolean {
   for (let end = path.lastIndexOf('/'); end > 0; end = path.lastIndexOf('/', end - 1)) {
-    if (told.has(path.slice(0, end))) return true;
+    if (paths.has(path.slice(0, end))) return true;
   }
   return false;
 }

@@ -1,10 +1,10 @@
-/** Waits for something to happen to one path, which need not be there yet; the directory that it is in has to be. */
+/** Waits for an event on one path. The path may be missing, but its directory must exist. */
 import { CoreError } from '../../kit/errors.ts';
 import { Deadline } from '../../kit/deadline.ts';
 import { fileFailureOf } from '../../kit/file-failure.ts';
 import { showPath } from '../../kit/path-text.ts';
 import type { WatchedFiles } from '../../platform/watched-files.ts';
-import type { Places } from '../identity/places.ts';
+import type { PathResolver } from '../processes/directory.ts';
 import type { EventType } from './change.ts';
 import type { WatchEvent } from './event-ring.ts';
 import type { Watcher } from './watcher.ts';
@@ -12,21 +12,21 @@ import type { WatchRequest } from './watchers.ts';
 
 export interface PathWait {
   readonly path: string;
-  /** What is waited for; with `create`, that it is there already will do. */
+  /** The event types to wait for. If `create` is included, an existing entry counts as created. */
   readonly types: ReadonlySet<EventType>;
   readonly withinMs: number;
-  /** The caller has gone. */
+  /** Aborts when the caller disconnects. */
   readonly signal: AbortSignal;
 }
 
-/** An event of a watcher of the directory. */
+/** An event from the watcher of the directory. */
 export interface PathEvent {
   readonly watcher: Watcher;
   readonly event: WatchEvent;
 }
 
 export interface PathWaitDeps {
-  readonly places: Places;
+  readonly paths: PathResolver;
   readonly files: Pick<WatchedFiles, 'factsNow'>;
   readonly watchers: {
     create(request: WatchRequest): Promise<{ readonly watcher: Watcher }>;
@@ -37,13 +37,13 @@ export interface PathWaitDeps {
 const debounceMs = 50;
 const pageSize = 1000;
 
-/** Null when the time is over. Throws `bad_argument`, `capacity_reached`, and a `FileFailure`. */
+/** Null after the timeout. Throws `bad_argument`, `capacity_reached`, and a `FileFailure`. */
 export async function waitForPath(deps: PathWaitDeps, wait: PathWait): Promise<PathEvent | null> {
-  const path = deps.places.resolve(wait.path, null);
+  const path = deps.paths.resolve(wait.path, null);
   const at = path.lastIndexOf('/');
   const name = path.slice(at + 1);
   if (name === '' || name === '..') {
-    throw new CoreError('bad_argument', `${path} is no name in a directory`, { hint: 'Give the path of a file.' });
+    throw new CoreError('bad_argument', `${path} is not a name in a directory`, { hint: 'Pass the path of a file.' });
   }
   const spec = { path: path.slice(0, at) || '/', recursive: false, exclude: [], includePatterns: [], debounceMs };
   const { watcher } = await deps.watchers.create({ ...spec, user: null });
@@ -62,7 +62,7 @@ async function nextEvent(
   { types, withinMs, signal }: PathWait,
   entry: () => WatchEvent | null,
 ): Promise<WatchEvent | null> {
-  // Others may have the same watcher: what it has told before is of no interest.
+  // Other callers may share the watcher, so ignore its earlier events.
   let { cursor } = watcher.ring;
   let mayBeThere = true;
   using deadline = new Deadline(withinMs, signal);
@@ -83,12 +83,12 @@ async function nextEvent(
 }
 
 function goneMeanwhile({ spec }: Watcher): CoreError {
-  return new CoreError('unavailable', `${showPath(spec.path)} has gone while something in it was waited for`, {
-    hint: 'Make the directory again, then wait again.',
+  return new CoreError('unavailable', `${showPath(spec.path)} has gone while a client waited for an entry in it`, {
+    hint: 'Create the directory again, then wait again.',
   });
 }
 
-/** The event as the caller means it: one that moves comes or goes, and one that comes with content is written. */
+/** Translates the event for the caller: a move is a create or a remove, and a new file with content is a write. */
 function asWanted(event: WatchEvent, name: string, types: ReadonlySet<EventType>): WatchEvent | null {
   const hasCome = event.path === name;
   if (!hasCome && event.oldPath !== name) return null;
@@ -100,7 +100,7 @@ function asWanted(event: WatchEvent, name: string, types: ReadonlySet<EventType>
   return isNewContent && !event.isDirectory && types.has('write') ? { ...alone, type: 'write' } : null;
 }
 
-/** What is there already, as an event. Throws a `FileFailure`. */
+/** Describes an existing entry as an event. Throws a `FileFailure`. */
 function entryNow(files: PathWaitDeps['files'], path: string, name: string, { ring }: Watcher): WatchEvent | null {
   const facts = factsNow(files, path);
   if (!facts) return null;
@@ -122,6 +122,7 @@ function factsNow(files: PathWaitDeps['files'], path: string): ReturnType<Watche
   try {
     return files.factsNow(path);
   } catch (error) {
-    throw fileFailureOf(error, 'watch', path); // A name that is too long, or a directory that may be listed and not entered.
+    // For example, the name is too long, or the directory is readable but not searchable.
+    throw fileFailureOf(error, 'watch', path);
   }
 }

@@ -1,8 +1,8 @@
-/** The one event queue of all watchers: who listens to which watch, and what is theirs of each batch. */
+/** Shares one inotify queue among all watchers and delivers each event to its listeners. */
 import { inotify } from './inotify-bits.ts';
 import type { EventQueue, InotifyEvent, OpenEventQueue } from '../../platform/inotify.ts';
 
-/** One place that a watch is about. A directory may be in several places, of one watcher or of many. */
+/** One place that a watch belongs to. A directory can be in several places, of one watcher or of several. */
 export interface Listener {
   readonly receiver: Receiver;
 }
@@ -11,13 +11,13 @@ export interface Receiver {
   receive(listener: Listener, event: InotifyEvent): void;
   fencePassed(watch: number): void;
   overflowed(): void;
-  /** A batch is over: what was received can be worked on. */
+  /** The batch is complete, and the receiver can handle its events. */
   wake(): void;
   /** The queue cannot be read any more. */
   broken(error: unknown): void;
 }
 
-/** Open while somebody uses it: descriptors and instances of inotify are scarce (128 for an account, by default). */
+/** Opens the queue only while a receiver uses it, because inotify instances are scarce (128 per account). */
 export class WatchTable {
   readonly #open: OpenEventQueue;
   readonly #listeners = new Map<number, Set<Listener>>();
@@ -29,13 +29,13 @@ export class WatchTable {
     this.#open = open;
   }
 
-  /** Throws what the system refuses: EMFILE when there are no instances left. */
+  /** Throws the error of the system, for example EMFILE when no instances are left. */
   join(receiver: Receiver): void {
     this.#queue ??= this.#openQueue();
     this.#receivers.add(receiver);
   }
 
-  /** What a queue that was closed has still read is about watches that are numbered anew. */
+  /** Ignores late events of a closed queue, because a new queue reuses the watch numbers. */
   #openQueue(): EventQueue {
     const queue: EventQueue = this.#open(
       (events) => {
@@ -48,7 +48,7 @@ export class WatchTable {
     return queue;
   }
 
-  /** What it listens to is to be left before, but for the last: closing the queue ends every watch at once. */
+  /** Unless it is the last, the receiver removes its watches first. Closing the queue ends all at once. */
   leave(receiver: Receiver): void {
     this.#receivers.delete(receiver);
     for (const [watch, owner] of this.#fences) if (owner === receiver) this.#fences.delete(watch);
@@ -74,7 +74,7 @@ export class WatchTable {
     this.#queue?.unwatch(watch);
   }
 
-  /** The receiver is told when all that has happened so far has been received. */
+  /** Notifies the receiver when all events up to now have been received. */
   fence(receiver: Receiver): number {
     const watch = this.#opened.fence();
     this.#fences.set(watch, receiver);
@@ -82,7 +82,7 @@ export class WatchTable {
   }
 
   get #opened(): EventQueue {
-    if (!this.#queue) throw new Error('nobody has joined');
+    if (!this.#queue) throw new Error('no caller has joined');
     return this.#queue;
   }
 
@@ -109,7 +109,7 @@ export class WatchTable {
     return true;
   }
 
-  /** Marks were lost with the events: who waits for one starts over. */
+  /** The overflow also dropped fences, so all receivers must start over. */
   #overflow(): void {
     this.#fences.clear();
     for (const receiver of this.#receivers) receiver.overflowed();

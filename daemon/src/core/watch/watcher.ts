@@ -1,4 +1,4 @@
-/** One watched path: gathers its changes, numbers them, and keeps the newest for whoever asks. */
+/** Watches one path: collects its changes, numbers them, and keeps the newest events for readers. */
 import { errnoOf } from '../../kit/file-failure.ts';
 import { Deadline } from '../../kit/deadline.ts';
 import { Notifier } from '../../kit/notifier.ts';
@@ -6,7 +6,7 @@ import type { WatchedFiles } from '../../platform/watched-files.ts';
 import { joinPath, type Change, type ChangeSink, type ChangeSource } from './change.ts';
 import { EventRing, ringSize, type EventPage, type WatchEvent } from './event-ring.ts';
 import type { PathFilter } from './filter.ts';
-import { mostPending, Pending } from './pending.ts';
+import { maxPending, Pending } from './pending.ts';
 
 export const backends = ['inotify', 'polling'] as const;
 export type Backend = (typeof backends)[number];
@@ -14,7 +14,7 @@ export const watcherStatuses = ['active', 'gone'] as const;
 export type WatcherStatus = (typeof watcherStatuses)[number];
 
 export interface WatchSpec {
-  /** Absolute, as the caller names it: events are told under it. */
+  /** Absolute path as the caller wrote it. Events are reported below this path. */
   readonly path: string;
   readonly recursive: boolean;
   readonly exclude: readonly string[];
@@ -28,39 +28,39 @@ export interface WatcherDeps {
   readonly createdMs: number;
   readonly files: WatchedFiles;
   readonly filter: PathFilter;
-  /** What `spec.path` leads to, without links. */
+  /** `spec.path` with all links resolved. */
   readonly root: string;
   readonly isDirectory: boolean;
   readonly openInotify: (sink: ChangeSink) => ChangeSource;
   readonly openPolling: (sink: ChangeSink) => ChangeSource;
-  /** Why inotify could not be had; for the log. */
+  /** Called with the reason why inotify is not available, for the log. */
   readonly onFault: (what: string, error: unknown) => void;
 }
 
-/** Entries whose size and time are asked for at a time. */
+/** Number of entries whose facts are read in parallel. */
 const atOnce = 32;
-/** Changes that wait for that; what is more than this would not stay in the ring either. */
-const mostUntold = 2 * ringSize;
-/** What says that there is no more of inotify, not that a path is wrong. */
+/** Maximum number of changes that wait for their facts. The ring could not hold more. */
+const maxUntold = 2 * ringSize;
+/** Errors that mean inotify is unavailable, not that the path is wrong. */
 const lacks = new Set(['EMFILE', 'ENFILE', 'ENOSPC', 'ENOMEM', 'ENOSYS']);
 
-/** The root has gone, the last subscriber let go, or the daemon is going. */
+/** The root was removed, the last subscriber left, or the daemon is shutting down. */
 export type WatchEnd = 'gone' | 'stopped' | 'closing';
 
 export class Watcher implements ChangeSink {
   readonly ring = new EventRing();
   status: WatcherStatus = 'active';
   backend: Backend = 'inotify';
-  /** Why it does not work as it should; null otherwise. */
+  /** Why the watcher does not work fully; otherwise null. */
   warning: string | null = null;
-  /** Callers that have created it and have not let it go. */
+  /** Number of callers that created the watcher and have not released it. */
   subscribers = 1;
   readonly #deps: WatcherDeps;
   readonly #pending: Pending;
   readonly #changed = new Notifier();
   #source: ChangeSource | null = null;
   #timer: ReturnType<typeof setTimeout> | undefined;
-  /** Puts events into the ring, one call after another. */
+  /** Serializes the writes to the ring. */
   #telling: Promise<void> = Promise.resolve();
   #untold = 0;
   #closedFor: 'stopped' | 'closing' | null = null;
@@ -82,12 +82,12 @@ export class Watcher implements ChangeSink {
     return this.#deps.createdMs;
   }
 
-  /** Why nothing more will come; null while something may. */
+  /** Why no more events will come; null while more events are possible. */
   get end(): WatchEnd | null {
     return this.#closedFor ?? (this.status === 'gone' ? 'gone' : null);
   }
 
-  /** Resolves when every change from now on is told. Throws what the file system refuses. */
+  /** Resolves when all later changes will be reported. Throws the error of the file system. */
   async open(): Promise<void> {
     try {
       this.#source = this.#deps.openInotify(this);
@@ -98,7 +98,7 @@ export class Watcher implements ChangeSink {
     }
   }
 
-  /** What comes after `cursor`; waits for it no longer than `waitMs`, nor than the signal. */
+  /** Returns the events after `cursor`. Waits at most `waitMs`, or until the signal aborts. */
   async poll(cursor: number, limit: number, waitMs: number, signal: AbortSignal): Promise<EventPage> {
     using deadline = new Deadline(waitMs, signal);
     for (;;) {
@@ -109,12 +109,12 @@ export class Watcher implements ChangeSink {
     }
   }
 
-  /** Resolves when there may be more to read, or when the signal aborts. */
+  /** Resolves when there may be new events, or when the signal aborts. */
   nextEvent(signal: AbortSignal): Promise<void> {
     return this.#changed.wait(signal);
   }
 
-  /** Everybody who waits is let go, and told why. */
+  /** Releases all waiting readers and gives them the reason. */
   close(reason: 'stopped' | 'closing'): void {
     this.#closedFor = reason;
     clearTimeout(this.#timer);
@@ -124,19 +124,19 @@ export class Watcher implements ChangeSink {
   }
 
   change(change: Change): void {
-    for (const told of this.#included(change)) this.#pending.add(told);
-    if (this.#pending.size >= mostPending) this.#flush(null);
+    for (const one of this.#included(change)) this.#pending.add(one);
+    if (this.#pending.size >= maxPending) this.#flush(null);
     else this.#schedule();
   }
 
   lost(): void {
     this.#flush(null);
-    this.#tell(() => this.ring.addLoss());
+    this.#notify(() => this.ring.addLoss());
   }
 
   gone(): void {
     this.#flush(null);
-    this.#tell(async () => {
+    this.#notify(async () => {
       const change: Change = {
         type: 'remove',
         path: '',
@@ -151,7 +151,7 @@ export class Watcher implements ChangeSink {
 
   failed(error: unknown): void {
     this.#flush(null);
-    this.#tell(async () => {
+    this.#notify(async () => {
       if (this.backend === 'polling') throw error;
       await this.#openPolling(error);
       this.ring.addLoss();
@@ -168,7 +168,7 @@ export class Watcher implements ChangeSink {
     if (this.#closedFor !== null) this.#source.close();
   }
 
-  /** A file that moves across the border of what is included comes or goes; a directory takes what is in it along. */
+  /** A file that moves into or out of the included paths is created or removed; a directory, with its contents. */
   #included(change: Change): Change[] {
     const { type, path, oldPath, isDirectory } = change;
     const { filter } = this.#deps;
@@ -193,16 +193,16 @@ export class Watcher implements ChangeSink {
     );
   }
 
-  /** Tells what is due; everything with null. */
+  /** Reports the changes that are due, or all changes if null. */
   #flush(nowMs: number | null): void {
     const changes = this.#pending.take(nowMs);
     if (changes.length === 0) return;
-    if (this.#untold + changes.length > mostUntold) {
-      this.#tell(() => this.ring.addLoss());
+    if (this.#untold + changes.length > maxUntold) {
+      this.#notify(() => this.ring.addLoss());
       return;
     }
     this.#untold += changes.length;
-    this.#tell(async () => {
+    this.#notify(async () => {
       for (let at = 0; at < changes.length; at += atOnce) {
         const events = await Promise.all(changes.slice(at, at + atOnce).map((change) => this.#event(change)));
         for (const event of events) this.ring.add(event);
@@ -212,11 +212,11 @@ export class Watcher implements ChangeSink {
     });
   }
 
-  #tell(work: () => void | Promise<void>): void {
+  #notify(work: () => void | Promise<void>): void {
     this.#telling = this.#telling
       .then(() => (this.#closedFor === null ? work() : undefined))
       .catch((error: unknown) => {
-        // Without its source nothing more will come: to whoever reads it is as if the root had gone.
+        // Without its source the watcher gets no more events. For readers this is the same as a removed root.
         this.#deps.onFault('a watcher has failed', error);
         this.status = 'gone';
       })

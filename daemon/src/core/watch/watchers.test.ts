@@ -1,4 +1,4 @@
-/** Whatever happens in a tree, and however fast: who follows the events holds the same paths as the tree. */
+/** After any sequence of changes, a client that applies all events knows the same paths as the tree. */
 import { mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -7,7 +7,7 @@ import fc from 'fast-check';
 import { Inotify } from '../../platform/inotify.ts';
 import { SystemFiles } from '../../platform/watched-files.ts';
 import { Accounts } from '../identity/accounts.ts';
-import { Places } from '../identity/places.ts';
+import { PathResolver } from '../processes/directory.ts';
 import { SystemAccounts } from '../../platform/accounts.ts';
 import type { WatchEvent } from './event-ring.ts';
 import type { Watcher } from './watcher.ts';
@@ -17,7 +17,7 @@ let directory = '';
 let watchers: Watchers;
 
 beforeEach(() => {
-  directory = mkdtempSync(join(tmpdir(), 'sandboxd-watch-'));
+  directory = mkdtempSync(join(tmpdir(), 'boxkeep-watch-'));
   mkdirSync(join(directory, 'outside'));
   watchers = openWatchers();
 });
@@ -31,7 +31,7 @@ function openWatchers(openEventQueue = Inotify.open): Watchers {
   const own = { uid: process.getuid?.() ?? 0, gid: process.getgid?.() ?? 0 };
   const accounts = new Accounts({ database: new SystemAccounts(), own, defaultUser: null, platform: 'linux' });
   return new Watchers({
-    places: new Places(accounts),
+    paths: new PathResolver(accounts),
     files: new SystemFiles(),
     openEventQueue,
     onFault: () => undefined,
@@ -44,12 +44,12 @@ async function watch(path: string, on = watchers): Promise<Watcher> {
   return (await on.create(spec)).watcher;
 }
 
-/** Reads until `isDone`, for `patienceMs` at most. */
-async function read(watcher: Watcher, isDone: (events: readonly WatchEvent[]) => boolean, patienceMs = 10_000) {
+/** Reads until `isDone`, for at most `patienceMs`. */
+async function read(watcher: Watcher, isDone: (events: readonly WatchEvent[]) => boolean, timeoutMs = 10_000) {
   const events: WatchEvent[] = [];
-  const patience = AbortSignal.timeout(patienceMs);
-  for (let cursor = 0; !isDone(events) && !patience.aborted;) {
-    const page = await watcher.poll(cursor, 1000, patienceMs, patience);
+  const timeout = AbortSignal.timeout(timeoutMs);
+  for (let cursor = 0; !isDone(events) && !timeout.aborted;) {
+    const page = await watcher.poll(cursor, 1000, timeoutMs, timeout);
     expect(page.isOverflow).toBe(false);
     cursor = page.cursor;
     events.push(...page.events);
@@ -61,7 +61,7 @@ function pathsOf(root: string): string[] {
   return (readdirSync(root, { recursive: true }) as string[]).toSorted();
 }
 
-/** What is held by who knew `paths` and was told of `events`. */
+/** The paths that a client knows after it starts with `paths` and applies `events`. */
 function apply(paths: readonly string[], events: readonly WatchEvent[]): string[] {
   const known = new Set(paths);
   const take = (path: string) => {
@@ -99,7 +99,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 
 let strangers = 0;
 
-/** What the file system refuses is no step. */
+/** A step that the file system refuses is skipped. */
 async function take(root: string, outside: string, next: Step): Promise<void> {
   if (next.does === 'pause') return Bun.sleep(next.ms);
   const place = join(root, next.path);
@@ -120,7 +120,7 @@ async function take(root: string, outside: string, next: Step): Promise<void> {
   }
 }
 
-test('the paths that events tell are those of the tree, after any steps at any pace', async () => {
+test('the events lead to the actual tree, after any steps at any pace', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(step, { maxLength: 10 }),
@@ -145,9 +145,9 @@ test('the paths that events tell are those of the tree, after any steps at any p
     ),
     { numRuns: Number(process.env['RUNS'] ?? 100) },
   );
-}, 120_000);
+});
 
-/** The same as a line of a shell, for a process beside this one. */
+/** The same step as a shell line, for a process outside the test. */
 function lineOf(next: Step): string {
   if (next.does === 'pause') return ':';
   if (next.does === 'directory') return `mkdir -p ${next.path}`;
@@ -159,7 +159,7 @@ function lineOf(next: Step): string {
   return `mkdir -p ${stranger}/a/b && : > ${stranger}/a/f && mv -T ${stranger} ${next.path}`;
 }
 
-test('the same holds while others move at the same time what is being looked at', async () => {
+test('the events lead to the actual tree while other processes move watched directories', async () => {
   const script = fc.array(step, { minLength: 20, maxLength: 60 });
   await fc.assert(
     fc.asyncProperty(script, script, async (first, second) => {
@@ -177,9 +177,9 @@ test('the same holds while others move at the same time what is being looked at'
     }),
     { numRuns: Number(process.env['RUNS'] ?? 20), endOnFailure: true },
   );
-}, 120_000);
+});
 
-test('the same holds where inotify cannot be had', async () => {
+test('the events lead to the actual tree without inotify', async () => {
   using polling = openWatchers(() => {
     throw Object.assign(new Error('EMFILE: no instance is left'), { code: 'EMFILE' });
   });
@@ -197,12 +197,12 @@ test('the same holds where inotify cannot be had', async () => {
       expect(seen.length).toBeGreaterThan(0);
       for (const each of second) await take(root, outside, each);
       writeFileSync(join(root, 'end'), '');
-      const isTold = (events: readonly WatchEvent[]) =>
+      const isReported = (events: readonly WatchEvent[]) =>
         events.some((event) => event.path === 'end') && Bun.deepEquals(apply(start, events), pathsOf(root));
-      const events = await read(watcher, isTold, 3000);
+      const events = await read(watcher, isReported, 3000);
       polling.release(watcher.id);
       expect(apply(start, events)).toEqual(pathsOf(root));
     }),
     { numRuns: Number(process.env['RUNS'] ?? 5), endOnFailure: true },
   );
-}, 120_000);
+});

@@ -1,10 +1,10 @@
-/** The watchers of a daemon. They live as long as it does: a client of the next one makes its own anew. */
+/** Manages the watchers of the daemon. Watchers do not survive a restart; clients create them again. */
 import { CoreError } from '../../kit/errors.ts';
 import { asFileOperation } from '../../kit/file-failure.ts';
 import { mintId } from '../../kit/ids.ts';
 import type { OpenEventQueue } from '../../platform/inotify.ts';
 import type { WatchedFiles } from '../../platform/watched-files.ts';
-import type { Places } from '../identity/places.ts';
+import type { PathResolver } from '../processes/directory.ts';
 import type { ChangeSink } from './change.ts';
 import { DirectorySource } from './directory-source.ts';
 import { FileSource } from './file-source.ts';
@@ -14,13 +14,13 @@ import { waitForPath, type PathEvent, type PathWait } from './wait-for-path.ts';
 import { WatchTable } from './watch-table.ts';
 import { Watcher, type WatchSpec } from './watcher.ts';
 
-export const mostWatchers = 128;
-/** Of each kind, for one watcher; every event is held against all of them. */
-const mostPatterns = 256;
+export const maxWatchers = 128;
+/** Limit for each kind of pattern in one watcher. Every event is matched against all patterns. */
+const maxPatterns = 256;
 const longestPattern = 1024;
 
 export interface WatchersDeps {
-  readonly places: Places;
+  readonly paths: PathResolver;
   readonly files: WatchedFiles;
   readonly openEventQueue: OpenEventQueue;
   readonly onFault: (what: string, error: unknown) => void;
@@ -28,7 +28,7 @@ export interface WatchersDeps {
 }
 
 export interface WatchRequest extends WatchSpec {
-  /** The account whose home `~` is; null is the default account. */
+  /** The account whose home directory `~` stands for; null is the default account. */
   readonly user: string | null;
 }
 
@@ -36,9 +36,9 @@ export class Watchers implements Disposable {
   readonly #deps: WatchersDeps;
   readonly #table: WatchTable;
   readonly #byId = new Map<string, Watcher>();
-  /** By all that makes two requests the same. */
+  /** Keys include everything that distinguishes two requests. */
   readonly #byKey = new Map<string, Promise<Watcher>>();
-  /** Those that are being opened: each has its place already. */
+  /** Number of watchers that are being opened. They count toward the limit. */
   #opening = 0;
   #isClosed = false;
 
@@ -51,11 +51,11 @@ export class Watchers implements Disposable {
     return this.#byId.size;
   }
 
-  /** The same request again is the same watcher, for one subscriber more. Throws `capacity_reached`, and a `FileFailure`. */
+  /** An identical request shares its watcher. Throws `capacity_reached`, and a `FileFailure`. */
   async create({ user, ...request }: WatchRequest): Promise<{ watcher: Watcher; isReused: boolean }> {
     assertPatterns(request.exclude);
     assertPatterns(request.includePatterns);
-    const spec = { ...request, path: this.#deps.places.resolve(request.path, user) };
+    const spec = { ...request, path: this.#deps.paths.resolve(request.path, user) };
     const key = keyOf(spec);
     for (let other = this.#byKey.get(key); other; other = this.#byKey.get(key)) {
       const watcher = await other;
@@ -65,7 +65,8 @@ export class Watchers implements Disposable {
       }
       if (this.#byKey.get(key) === other) this.#byKey.delete(key);
     }
-    // No await from here to the set, so that two callers never make the same one.
+    // There must be no await between this line and the call to set. Otherwise two callers could create the same
+    // watcher.
     this.#assertRoom();
     const opening = this.#open(spec);
     this.#byKey.set(key, opening);
@@ -77,10 +78,10 @@ export class Watchers implements Disposable {
     }
   }
 
-  /** The next change of one path; null when the time is over. Throws what `create` does, and `bad_argument`. */
+  /** Waits for the next change of one path; null on timeout. Throws the errors of `create`, and `bad_argument`. */
   async wait(wait: PathWait): Promise<PathEvent | null> {
-    const { files, places } = this.#deps;
-    return await waitForPath({ files, places, watchers: this }, wait);
+    const { files, paths } = this.#deps;
+    return await waitForPath({ files, paths, watchers: this }, wait);
   }
 
   list(): Watcher[] {
@@ -92,13 +93,14 @@ export class Watchers implements Disposable {
     const watcher = this.#byId.get(id);
     if (!watcher) {
       throw new CoreError('watcher_not_found', `no watcher has the id ${id}`, {
-        hint: 'Watchers end with their last subscriber and with the daemon; POST /v2/watch makes a new one.',
+        hint: 'A watcher ends with its last subscriber and with the daemon.',
+        next: { operation: 'watch.start' },
       });
     }
     return watcher;
   }
 
-  /** One subscriber lets go; the last one ends the watcher. Answers how many are left. */
+  /** Removes one subscriber. The watcher ends with its last subscriber. Returns the number of remaining subscribers. */
   release(id: string): number {
     const watcher = this.get(id);
     watcher.subscribers -= 1;
@@ -112,9 +114,10 @@ export class Watchers implements Disposable {
   }
 
   #assertRoom(): void {
-    if (this.#byId.size + this.#opening < mostWatchers) return;
-    throw new CoreError('capacity_reached', `${mostWatchers} watchers are there, which is the most`, {
-      hint: 'DELETE /v2/watch/{id} ends one; GET /v2/watch lists them, those whose root has gone too.',
+    if (this.#byId.size + this.#opening < maxWatchers) return;
+    throw new CoreError('capacity_reached', `${maxWatchers} watchers are running, which is the limit`, {
+      hint: 'Watchers whose root is gone count too.',
+      next: { operation: 'watch.stop' },
     });
   }
 
@@ -162,20 +165,20 @@ export class Watchers implements Disposable {
         (opened) => {
           if (opened === watcher && this.#byKey.get(key) === opening) this.#byKey.delete(key);
         },
-        () => null, // Who waits for it is told.
+        () => null, // The caller that opens the watcher gets the error.
       );
     }
   }
 }
 
 function assertPatterns(patterns: readonly string[]): void {
-  if (patterns.length <= mostPatterns && patterns.every(({ length }) => length <= longestPattern)) return;
-  throw new CoreError('bad_argument', `at most ${mostPatterns} patterns of ${longestPattern} characters`, {
-    hint: 'Use fewer patterns, such as a directory in place of what is in it.',
+  if (patterns.length <= maxPatterns && patterns.every(({ length }) => length <= longestPattern)) return;
+  throw new CoreError('bad_argument', `at most ${maxPatterns} patterns of ${longestPattern} characters`, {
+    hint: 'Use fewer patterns, such as a directory instead of its entries.',
   });
 }
 
-/** The order of patterns means nothing. */
+/** The order of the patterns does not matter. */
 function keyOf({ path, recursive, exclude, includePatterns, debounceMs }: WatchSpec): string {
   return JSON.stringify([path, recursive, exclude.toSorted(), includePatterns.toSorted(), debounceMs]);
 }

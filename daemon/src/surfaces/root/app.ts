@@ -1,4 +1,4 @@
-/** What the unversioned routes work on, and the `route` function that knows it. */
+/** The dependencies of the unversioned routes, and the `route` function that is typed with them. */
 import { routesFor } from '../../http/route.ts';
 
 export interface RootDeps {
@@ -6,8 +6,10 @@ export interface RootDeps {
   /** Seconds since the daemon process started. */
   readonly uptimeSeconds: () => number;
   readonly readConsole: () => Promise<string>;
-  /** Whose pages may show the console within them, as a Content-Security-Policy lists them. */
+  /** The sites whose pages may frame the console, as a list for the Content-Security-Policy. */
   readonly frameAncestors: string;
+  /** The description of every served route. */
+  readonly openApi: () => Promise<object>;
   readonly renderMetrics: () => Promise<{ readonly contentType: string; readonly text: string }>;
 }
 

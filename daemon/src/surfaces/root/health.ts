@@ -1,4 +1,4 @@
-/** The health of the daemon, in the shape that either habit of probe reads. */
+/** Reports the health of the daemon, in a shape that both common kinds of probes read. */
 import { z } from 'zod';
 import { Answer } from '../../http/route.ts';
 import { route } from './app.ts';
@@ -11,7 +11,7 @@ export const health = route({
   operation: 'operations.health',
   method: 'GET',
   path: '/health',
-  summary: 'Tell whether the daemon serves',
+  summary: 'Return 200 while the daemon serves',
   data: Health,
   top: Health.pick({ status: true, version: true }),
   errors: [],

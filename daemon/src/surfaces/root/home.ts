@@ -1,4 +1,4 @@
-/** The console page at `/`: the terminals of the sandbox, for a person with a browser. */
+/** Serves the console page at `/`, which shows the terminals of the sandbox in a browser. */
 import { route } from './app.ts';
 
 export const home = route({

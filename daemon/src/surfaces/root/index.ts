@@ -5,5 +5,6 @@ import { health } from './health.ts';
 import { home } from './home.ts';
 import { internalAuth } from './internal-auth.ts';
 import { metrics } from './metrics.ts';
+import { openApi } from './openapi.ts';
 
-export const rootRoutes: readonly Route<RootDeps>[] = [home, health, internalAuth, metrics];
+export const rootRoutes: readonly Route<RootDeps>[] = [home, health, internalAuth, metrics, openApi];

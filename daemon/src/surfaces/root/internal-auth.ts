@@ -1,4 +1,4 @@
-/** The gateway's sub-request: does a request carry the key? */
+/** Answers the gateway's sub-request: whether a request carries the key. */
 import { z } from 'zod';
 import { CoreError } from '../../kit/errors.ts';
 import { Answer } from '../../http/route.ts';
@@ -8,7 +8,7 @@ export const internalAuth = route({
   operation: 'operations.internal_auth',
   method: 'GET',
   path: '/internal/auth',
-  summary: 'Tell a gateway whether the key of a request is right',
+  summary: 'Check the key of a request for a gateway',
   data: z.null(),
   errors: ['unauthorized'],
   handle(_deps, { context }) {

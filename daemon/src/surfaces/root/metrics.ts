@@ -1,4 +1,4 @@
-/** The counters and gauges of the daemon, for Prometheus. */
+/** Serves the counters and gauges of the daemon for Prometheus. */
 import { route } from './app.ts';
 
 export const metrics = route({

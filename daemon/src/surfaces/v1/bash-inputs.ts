@@ -1,4 +1,4 @@
-/** The values that the 1.x routes of commands take in more than one place. */
+/** Input values that several 1.x command routes share. */
 import { z } from 'zod';
 import { systemText } from './system-text.ts';
 
@@ -6,10 +6,10 @@ export const absolutePath = systemText
   .refine((path) => path.startsWith('/'), 'must be an absolute path')
   .meta({ pattern: '^/[^\\u0000]*$' });
 
-/** Any text: 1.x clients choose what they like. Sessions are kept for long, so that it has a bound. */
+/** Any text, because 1.x clients choose their own ids. Bounded, because sessions are kept for long. */
 export const sessionId = z.string().max(256);
 
-/** At most a year: what is longer is a mistake of the unit. */
+/** At most a year. A longer value is a mistake in the unit. */
 export const seconds = z.number().min(0).max(31_536_000);
 
 export const environment = z.record(

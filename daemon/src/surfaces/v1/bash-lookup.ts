@@ -1,17 +1,17 @@
-/** What a call of 1.x means by the ids of a session and of a command. */
+/** Resolves the session and command ids of a 1.x request. */
 import type { Command } from '../../core/commands/command.ts';
 import type { Commands } from '../../core/commands/commands.ts';
 import { CoreError } from '../../kit/errors.ts';
 
-/** The commands of a session, the oldest first; none before its first one. Throws `session_not_found`. */
+/** The commands of a session, oldest first. Empty before the first command. Throws `session_not_found`. */
 export function commandsOf(commands: Commands, id: string): Command[] {
   const found = commands.list({ status: null, sessionId: id });
-  // A closed session is known for as long as its commands are.
+  // A closed session stays known for as long as its commands are kept.
   if (found.length === 0) assertSession(commands, id);
   return found;
 }
 
-/** Throws `command_not_found` for one that is not of this session. */
+/** Throws `command_not_found` for a command of another session. */
 export function commandNamed(all: readonly Command[], id: string): Command {
   const command = all.find((one) => one.id === id);
   if (command) return command;

@@ -1,7 +1,9 @@
 /** The 1.x routes of command sessions. */
 import { z } from 'zod';
+import { Answer } from '../../http/route.ts';
 import { route } from './app.ts';
 import { absolutePath, sessionId } from './bash-inputs.ts';
+import { startsElsewhere } from './sentences.ts';
 import { systemText } from './system-text.ts';
 import { assertSession } from './bash-lookup.ts';
 import { BashSessionInfo, sessionInfo } from './bash-views.ts';
@@ -14,21 +16,25 @@ export const createSession = route({
   body: z
     .object({
       session_id: sessionId.nullish().describe('The caller’s own id; an existing one answers its session.'),
-      exec_dir: absolutePath.nullish().describe('Where its commands start; the workspace otherwise.'),
+      exec_dir: absolutePath.nullish().describe('Directory in which commands start; the workspace by default.'),
       snapshot_path: systemText.nullish().describe('A shell script that each of its commands sources first.'),
     })
     .meta({ id: 'BashSessionCreateRequest' }),
   data: BashSessionInfo,
   errors: ['capacity_reached', 'unavailable', 'no_space_left'],
   handle({ commands }, { body }) {
+    const isThere = commands.sessions().some(({ id }) => id === body.session_id);
     const session = commands.createSession({
       id: body.session_id || null,
       cwd: body.exec_dir ?? null,
       env: {},
       user: null,
       startupFile: body.snapshot_path || null,
+      isCwdOptional: true,
     });
-    return sessionInfo(session, 'ready', commands.currentOf(session.id));
+    const info = sessionInfo(session, 'ready', commands.currentOf(session.id));
+    const asked = isThere ? null : body.exec_dir;
+    return !asked || asked === session.cwd ? info : new Answer(info, startsElsewhere(asked, session.cwd));
   },
 });
 

@@ -1,4 +1,4 @@
-/** The wire shapes of the 1.x commands, and how a command and its session look in them. */
+/** The wire shapes of 1.x commands and their sessions, and the functions that build them. */
 import { z } from 'zod';
 import type { Command } from '../../core/commands/command.ts';
 import type { ReadResult } from '../../core/commands/read.ts';
@@ -12,7 +12,7 @@ const CommandStatus = z
 
 type Status = z.input<typeof CommandStatus>;
 
-const exitCode = z.number().int().nullable().describe('Of a completed command; null otherwise.');
+const exitCode = z.number().int().nullable().describe('Exit code of a completed command; null otherwise.');
 
 export const BashExecResult = z
   .object({
@@ -24,7 +24,7 @@ export const BashExecResult = z
     stderr: z.string().nullable().describe('null when there is none.'),
     exit_code: exitCode,
     offset: z.number().int().describe('In bytes of stdout: where to read on.'),
-    stderr_offset: z.number().int().describe('The same of stderr.'),
+    stderr_offset: z.number().int().describe('As offset, for stderr.'),
   })
   .meta({ id: 'BashExecResult' });
 
@@ -39,7 +39,7 @@ export const BashOutputResult = z
     stderr: z.string(),
     offset: z.number().int(),
     stderr_offset: z.number().int(),
-    command: BashCommandInfo.nullable().describe('The one whose output this is; null before the first one.'),
+    command: BashCommandInfo.nullable().describe('The command of this output; null before the first command.'),
   })
   .meta({ id: 'BashOutputResult' });
 
@@ -51,27 +51,27 @@ export const BashSessionInfo = z
   .object({
     session_id: z.string(),
     status: SessionStatus,
-    working_dir: z.string().describe('Where its next command starts.'),
+    working_dir: z.string().describe('Directory of the next command.'),
     created_at: timestamp,
     last_used_at: timestamp,
-    current_command: z.string().nullable().describe('The newest one that runs, as it was given.'),
+    current_command: z.string().nullable().describe('The newest running command.'),
     command_count: z.number().int(),
   })
   .meta({ id: 'BashSessionInfo' });
 
-/** What an answer holds of the output of a command. */
+/** The part of a command's output that an answer holds. */
 export interface ShortOutput {
   readonly stdout: string;
   readonly stderr: string;
   readonly offsets: { readonly stdout: number; readonly stderr: number };
-  /** Why it could not be read; null when it could. */
+  /** Why the output could not be read. Null on success. */
   readonly failure: string | null;
 }
 
 const noOutput: ShortOutput = { stdout: '', stderr: '', offsets: { stdout: 0, stderr: 0 }, failure: null };
 
 /**
- * The output of a command, cut in the middle. What makes it unreadable must not fail the answer: JavaScript and Go
+ * The output of a command, shortened in the middle. Unreadable output must not fail the answer: JavaScript and Go
  * clients repeat a call that ends with 5xx, and the command would run twice.
  */
 export function shortOutput(command: Command, maxCharacters: number): ShortOutput {
@@ -93,7 +93,7 @@ export function execResult(command: Command, { stdout, stderr, offsets }: ShortO
   };
 }
 
-/** Of a command that nobody waited for: running, whatever has become of it in this moment. */
+/** For a command that the call did not wait for: reports it as running, even if it has ended since. */
 export function startedResult(command: Command): z.input<typeof BashExecResult> {
   const result = execResult(command, noOutput);
   return command.state.failure ? result : { ...result, status: 'running', exit_code: null };
@@ -119,7 +119,7 @@ function commandInfo({ id, note, state }: Command): z.input<typeof BashCommandIn
   return { command_id: id, command: note.command, status, exit_code: status === 'completed' ? state.exitCode : null };
 }
 
-/** Whatever ended otherwise than by itself or its hard time-out was killed (1.x, CommandStatus). */
+/** 1.x reports every command as killed that ended neither by itself nor by its hard timeout (1.x, CommandStatus). */
 const statuses: Readonly<Record<Command['state']['status'], Status>> = {
   running: 'running',
   completed: 'completed',

@@ -1,4 +1,4 @@
-/** The 1.x routes of commands: each is a process of its own, in a session that is created on its first use. */
+/** The 1.x command routes. Each command is a process in a session, which its first use creates. */
 import { z } from 'zod';
 import type { Command } from '../../core/commands/command.ts';
 import type { ReadResult } from '../../core/commands/read.ts';
@@ -24,17 +24,17 @@ const BashExecRequest = z
   .object({
     session_id: sessionId.nullish().describe('Created when it is not there; one of its own when left out.'),
     command: systemText.describe('Script for bash.'),
-    exec_dir: absolutePath.nullish().describe('Where it starts, and the next commands of the session do.'),
+    exec_dir: absolutePath.nullish().describe('Directory of this command and of the next ones in the session.'),
     env: environment.nullish().describe('Environment of this command; null unsets.'),
     async_mode: z.boolean().default(false).describe('Answer at once.'),
-    timeout: seconds.nullish().describe('Seconds to wait; then the answer is running and the command goes on.'),
-    // The keeper counts it in milliseconds, in 32 bits.
+    timeout: seconds.nullish().describe('Seconds to wait; then the answer is running and the command continues.'),
+    // The keeper counts milliseconds in 32 bits.
     hard_timeout: z.number().min(0).max(4_294_967).nullish().describe('Seconds after which the command is ended.'),
-    max_output_length: z.number().int().min(0).default(50_000).describe('Characters per stream; 0 is no limit.'),
+    max_output_length: z.number().int().min(0).default(50_000).describe('Characters per stream; 0 means no limit.'),
   })
   .meta({ id: 'BashExecRequest' });
 
-/** JavaScript and Go clients repeat a call that ends with 429 or 5xx: here all of these come before anything starts. */
+/** JavaScript and Go clients repeat a call that ends with 429 or 5xx, so all such failures precede the start. */
 export const exec = route({
   operation: 'bash.exec_v1',
   method: 'POST',
@@ -46,11 +46,17 @@ export const exec = route({
   async handle({ commands, closing }, { body, context }) {
     const command = await commands.startInSession(body.session_id || null, commandSpec(body));
     context.note.account = command.note.user;
-    if (body.async_mode) return new Answer(startedResult(command), describe(command, null));
-    using patience = new Deadline(milliseconds(body.timeout), context.signal, closing);
-    await command.finished(patience.signal);
+    if (body.async_mode) {
+      const result = startedResult(command);
+      return new Answer(result, describe(command, null, result));
+    }
+    using deadline = new Deadline(milliseconds(body.timeout), context.signal, closing);
+    await command.finished(deadline.signal);
     const output = shortOutput(command, body.max_output_length);
-    return new Answer(execResult(command, output), describe(command, output.failure));
+    const result = execResult(command, output);
+    const answer = describe(command, output.failure, result);
+    const isCut = closing.aborted && command.isRunning;
+    return new Answer(result, isCut ? { ...answer, message: stopping } : answer);
   },
 });
 
@@ -62,9 +68,9 @@ export const output = route({
   body: z
     .object({
       session_id: sessionId,
-      command_id: z.string().nullish().describe('The latest one of the session otherwise.'),
+      command_id: z.string().nullish().describe('The latest command of the session by default.'),
       offset: z.number().int().min(0).default(0).describe('In bytes of stdout: where to read from.'),
-      stderr_offset: z.number().int().min(0).default(0).describe('The same of stderr.'),
+      stderr_offset: z.number().int().min(0).default(0).describe('As offset, for stderr.'),
       wait: z.boolean().default(false).describe('Wait for new output or the end.'),
       wait_timeout: seconds.default(30).describe('Seconds to wait at most.'),
     })
@@ -75,17 +81,17 @@ export const output = route({
     const all = commandsOf(commands, body.session_id);
     const command = body.command_id ? commandNamed(all, body.command_id) : all.at(-1);
     if (!command) return nothingYet(body.session_id);
-    using patience = new Deadline(null, context.signal, closing);
+    using deadline = new Deadline(null, context.signal, closing);
     const request = {
       offsets: { stdout: body.offset, stderr: body.stderr_offset },
       limitBytes: Number.MAX_SAFE_INTEGER,
       waitMs: body.wait ? body.wait_timeout * 1000 : 0,
-      signal: patience.signal,
+      signal: deadline.signal,
     };
     let result = await commands.read(command, request);
     if (!command.isRunning && command.child.streamsOpen) {
-      // Its last words may come a moment after its end, and whoever has read of the end reads no more.
-      await command.finished(patience.signal);
+      // The last output may arrive a moment after the end, and a client that has seen the end does not read again.
+      await command.finished(deadline.signal);
       result = await commands.read(command, { ...request, waitMs: 0 });
     }
     return new Answer(outputResult(body.session_id, command, result), { hint: whatIsMissing(command, result) });
@@ -100,11 +106,12 @@ export const write = route({
   body: z
     .object({
       session_id: sessionId,
-      command_id: z.string().nullish().describe('The current one of the session otherwise.'),
+      command_id: z.string().nullish().describe('The current command of the session by default.'),
       input: z.string().describe('Text to write, as it is.'),
-      offset: z.number().int().min(0).optional().describe('Bytes that were sent before; makes a retry safe.'),
+      offset: z.number().int().min(0).optional().describe('Number of bytes sent before; makes a retry safe.'),
     })
     .meta({ id: 'BashWriteRequest' }),
+  fieldsToRepeat: ({ inputOffset }) => (inputOffset === undefined ? {} : { offset: inputOffset }),
   data: z.null(),
   errors: ['session_not_found', 'command_not_found', 'stdin_closed', 'bad_argument'],
   async handle({ commands }, { body, context }) {
@@ -129,7 +136,7 @@ export const kill = route({
   operation: 'bash.kill_v1',
   method: 'POST',
   path: '/v1/bash/kill',
-  summary: 'Send a signal to the current command of a session, with all that it has started',
+  summary: 'Send a signal to the current command of a session and to its descendants',
   body: z
     .object({ session_id: sessionId, signal: z.enum(signalNames).default('SIGTERM') })
     .meta({ id: 'BashKillRequest' }),
@@ -137,7 +144,7 @@ export const kill = route({
   errors: ['session_not_found', 'not_implemented'],
   async handle({ commands }, { body }) {
     const all = commandsOf(commands, body.session_id);
-    // One that has ended may have left somebody behind, who did not heed the signal before this one.
+    // An ended command may have left processes that ignored an earlier signal.
     const command = running(all) ?? all.findLast(({ child }) => child.isAttached);
     const killed = command && (await commands.kill(command.id, body.signal, true));
     if (!killed) return new Answer(null, { message: 'No command runs in this session' });
@@ -148,7 +155,7 @@ export const kill = route({
   },
 });
 
-/** The one that was started last, of those that run. */
+/** The running command that was started last. */
 function running(all: readonly Command[]): Command | undefined {
   return all.findLast((command) => command.isRunning);
 }
@@ -170,7 +177,8 @@ function commandSpec(body: z.output<typeof BashExecRequest>): Omit<CommandSpec, 
     merge: false,
     isAwaited,
     limits: {},
-    // A program that looks at its input does not hang in a call that waits for its end: nobody could write to it.
+    // A program that reads its input must not hang in a call that waits for its end, because no client could write to
+    // it.
     stdin: { kind: isAwaited && typeof body.timeout !== 'number' ? 'null' : 'pipe' },
   };
 }
@@ -179,10 +187,23 @@ function milliseconds(seconds: number | null | undefined): number | null {
   return typeof seconds === 'number' ? seconds * 1000 : null;
 }
 
-function describe({ isRunning, state }: Command, failure: string | null): { message?: string; hint: string | null } {
+const stopping = 'The command is running; the daemon is stopping and did not wait for the end';
+
+interface Positions {
+  readonly offset: number;
+  readonly stderr_offset: number;
+}
+
+function describe(
+  { id, isRunning, state }: Command,
+  failure: string | null,
+  { offset, stderr_offset: end }: Positions,
+): { message?: string; hint: string | null } {
   if (state.failure) return { message: `The command could not start: ${state.failure.message}`, hint: null };
   if (failure !== null) return { hint: `Its output could not be read (${failure}); POST /v1/bash/output reads it.` };
-  return { hint: isRunning ? 'POST /v1/bash/output with wait reads on; POST /v1/bash/kill ends it.' : null };
+  if (!isRunning) return { hint: null };
+  const body = `"command_id": "${id}", "offset": ${offset}, "stderr_offset": ${end}, "wait": true`;
+  return { hint: `POST /v1/bash/output with ${body} reads on; POST /v1/bash/kill ends it.` };
 }
 
 function nothingYet(sessionId: string): z.input<typeof BashOutputResult> {
@@ -199,7 +220,7 @@ function withoutInput({ id }: Command): CoreError {
   });
 }
 
-/** An answer holds so much of a stream, and a stream is kept for so long. */
+/** Output is missing when it exceeds the answer's limit or is no longer kept. */
 function whatIsMissing({ isRunning, child }: Command, { stdout, stderr }: ReadResult): string | null {
   const gaps = [...stdout.gaps, ...stderr.gaps];
   if (gaps.length > 0) {

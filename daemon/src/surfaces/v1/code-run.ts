@@ -1,8 +1,8 @@
-/** Runs code for the routes of 1.x, and says in one sentence what became of it. */
-import type { Cell } from '../../core/code/cell.ts';
-import { defaultKernel } from '../../core/code/kernels.ts';
-import type { CodeSession } from '../../core/code/session.ts';
-import type { CellSpec } from '../../core/code/sessions.ts';
+/** Runs code for the 1.x routes, and describes the result in one sentence. */
+import type { Cell } from '../../core/code/cells/cell.ts';
+import { defaultKernel } from '../../core/code/backends/kernels.ts';
+import type { CodeSession } from '../../core/code/sessions/session.ts';
+import type { CellSpec } from '../../core/code/sessions/requests.ts';
 import { InvalidInput } from '../../http/envelope.ts';
 import type { RequestContext } from '../../http/route.ts';
 import { Deadline } from '../../kit/deadline.ts';
@@ -10,7 +10,7 @@ import { CoreError, type ErrorCode } from '../../kit/errors.ts';
 import { isPath } from '../../kit/path-text.ts';
 import type { V1Deps } from './app.ts';
 
-/** Seconds. */
+/** In seconds. */
 export const timeLimits = { default: 30, most: 300 } as const;
 
 export const runErrors: readonly ErrorCode[] = [
@@ -22,20 +22,19 @@ export const runErrors: readonly ErrorCode[] = [
   'no_space_left',
 ];
 
-/** What a body may say of it. */
 export interface RunBody {
   readonly code: string;
   readonly timeout?: number | null | undefined;
   readonly cwd?: string | null | undefined;
 }
 
-/** What all routes that run code have in common. */
+/** The cell options that all routes which run code share. */
 export function cellSpec({ code, timeout, cwd }: RunBody) {
   const timeoutMs = (timeout ?? timeLimits.default) * 1000;
   return { code, timeoutMs, cwd: directoryOf(cwd), env: {}, user: null, entersDirectory: true };
 }
 
-/** The empty text is none. Throws `bad_argument` for what no directory can be called. */
+/** The empty text counts as no directory. Throws `bad_argument` for a text that cannot be a path. */
 export function directoryOf(cwd: string | null | undefined): string | null {
   if (!cwd) return null;
   if (isPath(cwd)) return cwd;
@@ -50,34 +49,38 @@ export interface Ran {
 }
 
 export async function runCell(deps: V1Deps, spec: CellSpec, context: RequestContext): Promise<Ran> {
-  const ran = await deps.code.execute(spec);
+  const ran = await deps.code.execute(spec, deps.closing);
   context.note.account = ran.session.record.account;
-  using patience = new Deadline(null, context.signal, deps.closing);
-  await ran.cell.finished(patience.signal);
+  using deadline = new Deadline(null, context.signal, deps.closing);
+  await ran.cell.finished(deadline.signal);
   if (ran.cell.failure) throw ran.cell.failure;
   return ran;
 }
 
-/** That code fails is no failure of the request; that it has no directory to run in is one. */
+/** An error in the code is not a failure of the request. A missing working directory is. */
 export function describeRun({ cell }: Ran) {
-  const { directoryRefusal, end, record } = cell;
-  if (directoryRefusal !== null) {
-    const message = `cwd ${record.cwd}: ${directoryRefusal}`;
+  const { cwdError, deathBefore, end, record } = cell;
+  if (cwdError !== null) {
+    const message = `cwd ${record.cwd}: ${cwdError}`;
     return { isFailure: true, message, hint: 'Create it first, or give another cwd.' };
   }
   if (end === null) return { message: 'The daemon is going; the code had not ended' };
   if (end.status === 'timeout') return { message: `The code was interrupted after ${record.timeoutMs / 1000} s` };
-  if (end.death && end.status === 'error') return { message: 'The interpreter has died', hint: 'Its state is gone.' };
-  if (end.death) return { message: 'The code has run in a new interpreter: the one before it had died' };
-  return { message: end.status === 'error' ? 'The code ended with an error' : 'The code has run' };
+  if (end.death) return { message: 'The interpreter has died', hint: 'Its state is gone.' };
+  const message = end.status === 'error' ? 'The code ended with an error' : 'The code has run';
+  if (deathBefore === null) return { message };
+  return {
+    message: `${message} in a new interpreter: the one before it had died`,
+    hint: 'The state of the session was lost; define what the code needs again.',
+  };
 }
 
-/** The default kernel is meant also where it is named. */
+/** A client may name the default kernel explicitly. */
 export function kernelOf(name: string | null | undefined): string | null {
   return name && name !== defaultKernel ? name : null;
 }
 
-/** A kernel that is not there is told as the field that names it here. */
+/** Reports an unknown kernel under the field of this surface that names it. */
 export async function namingKernel<T>(work: Promise<T>): Promise<T> {
   try {
     return await work;

@@ -1,15 +1,15 @@
-/** What a cell has shown, in the shapes of 1.x. */
+/** Shows the outputs of a cell in the shapes of 1.x. */
 import { z } from 'zod';
-import type { Cell } from '../../core/code/cell.ts';
-import type { NotebookOutput } from '../../core/code/notebook.ts';
+import type { Cell } from '../../core/code/cells/cell.ts';
+import type { NotebookOutput } from '../../core/code/cells/notebook.ts';
 
 const bundle = z.record(z.string(), z.unknown()).nullable();
 
 const outputFields = {
   output_type: z.string().describe('stream, execute_result, display_data or error; what it does not have is null.'),
-  name: z.string().nullable().describe('Of a stream: stdout or stderr.'),
-  text: z.string().nullable().describe('Of a stream.'),
-  data: bundle.describe('Of a result or a display: a text for each media type.'),
+  name: z.string().nullable().describe('Name of a stream: stdout or stderr.'),
+  text: z.string().nullable().describe('Text of a stream.'),
+  data: bundle.describe('For a result or a display: a text for each media type.'),
   metadata: bundle,
   ename: z.string().nullable(),
   evalue: z.string().nullable(),
@@ -29,7 +29,7 @@ const nothing: Omit<Output, 'output_type'> = {
   ...{ ename: null, evalue: null, traceback: null },
 };
 
-/** What was printed comes first and in one piece: 1.x clients read it from there. */
+/** Printed text comes first, one piece per stream, because 1.x clients read it from there. */
 export function outputsOf({ outputs }: Cell): Output[] {
   const streams = (['stdout', 'stderr'] as const)
     .map((name) => ({ ...nothing, output_type: 'stream', name, text: outputs.printed(name) }))
@@ -55,12 +55,12 @@ export function tracebackOf({ outputs }: Cell): string[] | null {
   return error && 'traceback' in error ? [...error.traceback] : null;
 }
 
-/** A daemon that is going answers before the code has ended. */
+/** A daemon that shuts down answers before the code has ended. */
 export function statusOf({ end }: Cell): 'ok' | 'error' | 'timeout' {
   return end?.status ?? 'timeout';
 }
 
-/** As a shell would have it, where the process has no exit code of its own. */
+/** Follows the convention of shells when the process has no exit code of its own. */
 export function exitCodeOf(cell: Cell): number {
   const { exitCode = null, death = null } = cell.end ?? {};
   const signal = death?.signal ?? null;

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import type { CodeRuntimes } from '../../core/code/info.ts';
 import { languages, poolKindOf, type Language } from '../../core/code/language.ts';
 import { Answer } from '../../http/route.ts';
+import { EncodedText } from '../../kit/encoded-text.ts';
 import { route, type V1Deps } from './app.ts';
 import { cellSpec, describeRun, runCell, runErrors, timeLimits } from './code-run.ts';
 import { exitCodeOf, outputsOf, statusOf, tracebackOf } from './code-views.ts';
@@ -52,18 +53,19 @@ export const executeCode = route({
     const ran = await runCell(deps, spec, context);
     const { cell, session } = ran;
     const isInKernel = poolKindOf(session.record.backend) === 'kernel';
+    const text = await EncodedText.of(body.code);
     const data = {
       language,
       status: statusOf(cell),
       outputs: outputsOf(cell),
-      code: body.code,
+      code: text.placeholder,
       stdout: cell.outputs.printed('stdout'),
       stderr: cell.outputs.printed('stderr'),
       exit_code: isInKernel ? null : exitCodeOf(cell),
       traceback: tracebackOf(cell),
       session_id: key === null ? null : sessionId(session),
     };
-    return new Answer(data, describeRun(ran));
+    return new Answer(data, { ...describeRun(ran), text });
   },
 });
 
@@ -87,7 +89,7 @@ export const codeInfo = route({
   operation: 'code.info_v1',
   method: 'GET',
   path: '/v1/code/info',
-  summary: 'Tell which languages can be run',
+  summary: 'List the languages that can be run',
   data: z.object({ languages: z.array(CodeLanguageInfo) }).meta({ id: 'CodeInfoResponse' }),
   errors: [],
   async handle(deps) {
@@ -105,7 +107,7 @@ async function describeLanguage(
   return {
     language,
     description: descriptions[language],
-    // By its name: under that it is the first one on PATH.
+    // The version is looked up by name, and the name resolves to this path because it is the first one on PATH.
     runtime_version: path === null ? null : await toolchains.versionOf(path.slice(path.lastIndexOf('/') + 1)),
     default_timeout: timeLimits.default,
     max_timeout: timeLimits.most,

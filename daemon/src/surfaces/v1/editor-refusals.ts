@@ -1,24 +1,31 @@
-/** Why the editor does not do what it is asked for, in the words that agents and their clients know from 1.x. */
-import { EditRefusal } from '../../core/files/edit-text.ts';
+/** Explains why the editor refuses a request, in the words that 1.x agents and clients know. */
+import {
+  EditRefusal,
+  type ArgumentProblem,
+  type RangeProblem,
+  type RefusalReason,
+} from '../../core/files/write/edit-text.ts';
 import { CoreError } from '../../kit/errors.ts';
-import { FileFailure, type FileErrorType } from '../../kit/file-failure.ts';
+import { FileFailure, type FileErrorKind } from '../../kit/file-failure.ts';
 import { takeCharacters } from '../../kit/text.ts';
 import type { EditorCommand } from './editor-shapes.ts';
+import { noDifference } from './editor-texts.ts';
 
-/** As much of a text as a message repeats. */
-const mostRepeated = 1000;
+/** How many characters of a text a message repeats. */
+const maxRepeated = 1000;
 
 interface Asked {
   readonly command: EditorCommand;
   readonly old_str?: string | null | undefined;
+  readonly new_str?: string | null | undefined;
   readonly insert_line?: number | null | undefined;
 }
 
-/** Relative paths mean nothing to a model that does not know where it is. */
+/** A relative path is ambiguous for a model that does not know its working directory. */
 export function absolutePath(path: string): string {
   if (path.startsWith('/') || path.startsWith('file:///')) return path;
   const problem = 'The path should be an absolute path, starting with `/`.';
-  throw invalid('path', path, problem, path, 'invalid_path');
+  throw invalid('path', path, problem, path, 'invalidPath');
 }
 
 export function required<T>(value: T | null | undefined, name: string, path: string, command: EditorCommand): T {
@@ -26,43 +33,79 @@ export function required<T>(value: T | null | undefined, name: string, path: str
   throw refusal(path, `Parameter \`${name}\` is required for command: ${command}.`);
 }
 
-export function invalid(name: string, value: string, problem: string, path: string, type?: FileErrorType): FileFailure {
-  return refusal(path, `Invalid \`${name}\` parameter: ${repeat(value)}. ${problem}`, type);
+function invalid(name: string, value: string, problem: string, path: string, kind?: FileErrorKind): FileFailure {
+  return refusal(path, `Invalid \`${name}\` parameter: ${repeat(value)}. ${problem}`, kind);
 }
 
-function refusal(path: string, message: string, errorType: FileErrorType = 'bad_request'): FileFailure {
+function refusal(path: string, message: string, kind: FileErrorKind = 'badRequest'): FileFailure {
   return new FileFailure({
     operation: 'edit',
     path,
     errnoName: 'EINVAL',
-    errorType,
+    kind,
     message,
-    hint: hints[errorType] ?? hint,
+    hint: hints[kind] ?? hint,
   });
 }
 
 const hint = 'Send the command again with what the message asks for.';
-const hints: Partial<Record<FileErrorType, string>> = {
-  invalid_path: 'Give the whole path, beginning with /.',
+const hints: Partial<Record<FileErrorKind, string>> = {
+  invalidPath: 'Give the whole path, beginning with /.',
 };
 
 function repeat(text: string): string {
-  const shown = takeCharacters(text, mostRepeated, 'start');
+  const shown = takeCharacters(text, maxRepeated, 'start');
   return shown.length === text.length ? text : `${shown}…`;
 }
 
-/** A failure of the core in the words of the editor; what it has none for stays as it is. */
+/** Describes a failure of core in the editor's words. Returns other failures unchanged. */
 export function asRefusal(error: unknown, asked: string, body: Asked): unknown {
   if (error instanceof CoreError && error.code === 'precondition_failed') return refusal(asked, error.message);
   if (!(error instanceof FileFailure)) return error;
-  const { path, errnoName } = error;
-  const message = error.cause instanceof EditRefusal ? whyNot(error.cause, path, body) : whatIsThere(error, path, body);
+  const { cause, path, errnoName, hint, next } = error;
+  const reason = cause instanceof EditRefusal ? cause.reason : null;
+  if (reason?.kind === 'argument') return wrongArgument(reason.problem, asked, body);
+  const message = reason ? whyNot(reason, error, body) : whatIsThere(error, path, body);
   if (message === null) return error;
-  const errorHint = error.hint === null ? {} : { hint: error.hint };
-  return new FileFailure({ operation: 'edit', path, errnoName, message, ...errorHint });
+  return new FileFailure({ operation: 'edit', path, errnoName, message, hint, next });
 }
 
-function whyNot({ reason, message }: EditRefusal, path: string, body: Asked): string {
+function wrongArgument(problem: ArgumentProblem, asked: string, body: Asked): CoreError {
+  switch (problem.kind) {
+    case 'empty-anchor':
+      return invalid('old_str', '', 'It has no character.', asked);
+    case 'no-difference':
+      return invalid('new_str', body.new_str ?? '', noDifference, asked);
+    case 'before-start':
+      return invalid('insert_line', `${problem.line}`, 'It should be 0, the top, or the number of a line.', asked);
+    case 'range-of-directory':
+      return new CoreError('bad_argument', 'view_range is not allowed when path points to a directory', {
+        hint: 'Leave it out.',
+      });
+    default:
+      return invalid('view_range', `[${problem.range.join(', ')}]`, whyNoRange(problem), asked);
+  }
+}
+
+function whyNoRange(problem: RangeProblem): string {
+  const [first, last] = problem.range;
+  switch (problem.kind) {
+    case 'range-not-two':
+      return 'It should be a list of two integers.';
+    case 'range-below-one':
+      return `Its first element \`${first}\` should be the number of a line.`;
+    case 'range-reversed':
+      return `Its second element \`${last}\` should not be less than the first element \`${first}\`.`;
+    case 'range-behind-end':
+      return `Its first element \`${first}\` should be within the lines of the file: [1, ${problem.lineCount}].`;
+  }
+}
+
+function whyNot(
+  reason: Exclude<RefusalReason, { kind: 'argument' }>,
+  { message, path }: FileFailure,
+  body: Asked,
+): string {
   const oldText = repeat(body.old_str ?? '');
   switch (reason.kind) {
     case 'absent':

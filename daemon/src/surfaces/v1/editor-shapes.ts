@@ -1,27 +1,30 @@
-/** What the editor of 1.x takes and answers. */
+/** The request and result shapes of the 1.x editor. */
 import { z } from 'zod';
-import { replaceModes } from '../../core/files/edit-text.ts';
-import { bodyWithPath } from './file-inputs.ts';
+import { replaceModes } from '../../core/files/write/edit-text.ts';
+import { bodyWithPath, wholeText } from './file-inputs.ts';
 
 const range = z.array(z.number().int());
-const ofOffice = range.nullish().describe('Of office files, which are not served here.');
+const ofOffice = range.nullish().describe('For office files, which this server does not support.');
 
-export const EditorRequest = bodyWithPath('path', {
+export const EditorBody = bodyWithPath('path', {
   command: z.enum(['view', 'create', 'str_replace', 'insert', 'undo_edit']),
-  file_text: z.string().nullish().describe('Of create.'),
-  old_str: z.string().nullish().describe('Of str_replace.'),
-  new_str: z.string().nullish().describe('Of str_replace, where nothing takes the text out, and of insert.'),
-  insert_line: z.number().int().nullish().describe('Of insert: behind this line, counted from 1; 0 is the top.'),
-  view_range: range.nullable().default([]).describe('Of view: the first and the last line, from 1; -1 is the end.'),
-  replace_mode: z.enum(replaceModes).nullish().describe('Of str_replace; without it the text has to be unique.'),
+  file_text: wholeText.nullish().describe('For create.'),
+  old_str: z.string().nullish().describe('For str_replace.'),
+  new_str: wholeText.nullish().describe('For str_replace, where an absent text deletes old_str, and for insert.'),
+  insert_line: z.number().int().nullish().describe('For insert: after this line, counted from 1; 0 is the top.'),
+  view_range: range.nullable().default([]).describe('For view: the first and the last line, from 1; -1 is the end.'),
+  replace_mode: z
+    .enum(replaceModes)
+    .nullish()
+    .describe('For str_replace; without replace_mode the text must be unique.'),
   page_range: ofOffice,
   sheet_name: z.string().nullish(),
   row_range: ofOffice,
   slide_range: ofOffice,
   enable_metadata: z.boolean().nullable().default(false),
 }).meta({ id: 'StrReplaceEditorRequest' });
-export type EditorRequest = z.output<typeof EditorRequest>;
-export type EditorCommand = EditorRequest['command'];
+export type EditorBody = z.output<typeof EditorBody>;
+export type EditorCommand = EditorBody['command'];
 
 export const EditorResult = z
   .object({
@@ -36,7 +39,7 @@ export const EditorResult = z
   .meta({ id: 'StrReplaceEditorResult' });
 export type EditorResult = z.input<typeof EditorResult>;
 
-/** Every key that 1.x has. */
+/** The result with every key of 1.x. */
 export function editorResult(known: Partial<EditorResult> & Pick<EditorResult, 'path' | 'output'>): EditorResult {
   return { error: null, prev_exist: true, old_content: null, new_content: null, metadata: null, ...known };
 }

@@ -1,21 +1,19 @@
-/** What the editor says to the model that uses it: numbered lines, and a sentence around them. */
+/** The texts that the editor shows to a model: numbered lines and the sentences around them. */
+import { numberLines } from '../../core/files/write/edit-text.ts';
 import { takeCharacters } from '../../kit/text.ts';
 
-const mostCharacters = 16_000;
+const maxCharacters = 16_000;
 const clipped =
-  `<response clipped><NOTE>Only the first ${mostCharacters} characters are shown. ` +
+  `<response clipped><NOTE>Only the first ${maxCharacters} characters are shown. ` +
   'Find the lines with POST /v1/file/grep, and view those with view_range.</NOTE>';
 
-/** A text as `cat -n` prints it; what is too long is clipped. */
+/** Formats a text like `cat -n`, and clips a text that is too long. */
 export function numbered(what: string, text: string, firstLine = 1): string {
-  const lines = clip(text)
-    .split('\n')
-    .map((line, i) => `${String(firstLine + i).padStart(6)}\t${line}`);
-  return `Here's the result of running \`cat -n\` on ${what}:\n${lines.join('\n')}\n`;
+  return `Here's the result of running \`cat -n\` on ${what}:\n${numberLines(clip(text), firstLine)}\n`;
 }
 
 export function clip(text: string): string {
-  const shown = takeCharacters(text, mostCharacters, 'start');
+  const shown = takeCharacters(text, maxCharacters, 'start');
   return shown.length === text.length ? text : shown + clipped;
 }
 
@@ -25,7 +23,7 @@ export function created(path: string): string {
   return `File created successfully at: ${path}`;
 }
 
-/** `snippet` has its line numbers already. */
+/** `snippet` already has line numbers. */
 export function edited(path: string, snippet: string): string {
   return (
     `The file ${path} has been edited. Here's the result of running \`cat -n\` on a snippet of ${path}:\n` +
@@ -43,7 +41,7 @@ export function creationUndone(path: string): string {
 }
 
 export function tree(path: string, entries: readonly string[], hiddenCount: number): string {
-  const told = `Here's the files and directories up to 2 levels deep in ${path}, excluding hidden items:\n`;
+  const heading = `Here's the files and directories up to 2 levels deep in ${path}, excluding hidden items:\n`;
   const hidden = `\n\n${hiddenCount} hidden files/directories in this directory are excluded.`;
-  return told + clip(entries.join('\n')) + (hiddenCount > 0 ? hidden : '') + '\n';
+  return heading + clip(entries.join('\n')) + (hiddenCount > 0 ? hidden : '') + '\n';
 }

@@ -1,14 +1,12 @@
-/**
- * How the 1.x file routes tell a failure of the file system: in `data`, in the words of 1.x, and by one switch with
- * status 200. What sends bytes answers with the codes of HTTP.
- */
+/** Renders a file system failure as 1.x does: in `data`, with status 200, unless the route sends bytes. */
 import { z } from 'zod';
 import { success } from '../../http/envelope.ts';
-import type { Route } from '../../http/route.ts';
+import { fileFields, hintOf } from '../../http/refusal.ts';
+import { routesFor } from '../../http/route.ts';
 import { CoreError, type ErrorCode } from '../../kit/errors.ts';
 import { FileFailure } from '../../kit/file-failure.ts';
 import type { V1Deps } from './app.ts';
-import { hintOfV1 } from './wording.ts';
+import { naming, refusalOfV1 } from './refusal.ts';
 
 /** The switch: true answers 200 with `success` false, as 1.x does, and false with the codes of HTTP, as v2 does. */
 const isToldAsHandled: boolean = true;
@@ -29,6 +27,15 @@ export const FileOperationError = z
 /** The data of a JSON route: what it is asked for, or why not. */
 export function orFailure<S extends z.ZodType>(result: S): z.ZodUnion<[S, typeof FileOperationError]> {
   return z.union([result, FileOperationError]);
+}
+
+/** The same for find, glob and grep: a failure holds the empty list too, because 1.x clients read the list unasked. */
+export function orEmptyFailure<S extends z.ZodType>(result: S, list: 'files' | 'matches') {
+  const empty = z.array(z.unknown()).length(0);
+  return z.union([
+    result,
+    FileOperationError.extend({ [list]: empty }).meta({ id: list === 'files' ? 'FileSearchError' : 'FileGrepError' }),
+  ]);
 }
 
 /** What the system may say of a place where something is to be read or written. */
@@ -56,27 +63,40 @@ export const fileCodes: readonly ErrorCode[] = [
 /** What a JSON route answers with a code of HTTP. */
 export const jsonCodes: readonly ErrorCode[] = isToldAsHandled ? ['bad_argument', 'unavailable'] : fileCodes;
 
-/** The same routes, with the failures of files told as 1.x tells them. */
-export function tellFailures(routes: readonly Route<V1Deps>[]): readonly Route<V1Deps>[] {
-  return routes.map((route) => ({
-    ...route,
-    async respond(...given: Parameters<Route<V1Deps>['respond']>) {
-      try {
-        return await route.respond(...given);
-      } catch (error) {
-        if (!(error instanceof FileFailure)) throw error;
-        const told = failureOfV1(error, verbOf(route));
-        if (route.raw || !isToldAsHandled) throw told;
-        return success(told.facts, { message: told.message, hint: told.hint, isFailure: true });
-      }
-    },
-  }));
-}
+/** The editor answers what it refuses itself with 400. */
+export const editorCodes: readonly ErrorCode[] = [
+  ...new Set<ErrorCode>([...jsonCodes, 'file_bad_request', 'file_invalid_path']),
+];
+
+/** The `route` function of the file routes, which report a failure of the file system as 1.x reports it. */
+export const route = routesFor<V1Deps>({
+  refuse(error, { path, raw }) {
+    if (!(error instanceof FileFailure)) return refusalOfV1(error, { path });
+    const verb = verbOf(path);
+    const refusal = failureOfV1(error, verb);
+    if (raw || !isToldAsHandled || (verb === editor && isEditRefusal(error))) return refusal;
+    return success(refusal.facts, { message: refusal.message, hint: refusal.hint, isFailure: true });
+  },
+});
 
 /** `read` of `/v1/file/read`. */
-function verbOf({ path }: Route<V1Deps>): string {
+function verbOf(path: string): string {
   return path.slice(path.lastIndexOf('/') + 1);
 }
+
+const editor = 'str_replace_editor';
+
+/** What the editor refuses, not the file system: public callers of 1.x take an answer with status 200 as an edit. */
+function isEditRefusal({ errnoName, code }: FileFailure): boolean {
+  return errnoName === 'EINVAL' && code !== 'file_invalid_target';
+}
+
+/** Empty lists beside the error: clients of 1.x read these without looking at `success`. */
+const emptyLists: Readonly<Record<string, object>> = {
+  find: { files: [] },
+  glob: { files: [] },
+  grep: { matches: [] },
+};
 
 /** What each verb does, as it stands behind `Failed to`. */
 const deeds: Readonly<Record<string, string>> = {
@@ -102,13 +122,21 @@ const deeds: Readonly<Record<string, string>> = {
 const errorTypes: Readonly<Record<string, string>> = { bad_request: 'invalid_target', too_large: 'io_error' };
 
 function failureOfV1(error: FileFailure, verb: string): CoreError {
-  const { errno, path, error_type: errorType, ...facts } = error.facts as z.output<typeof FileOperationError>;
+  const { errno, path, error_type: errorType, ...facts } = fileFields(error);
   const what = error.systemWords === null ? error.message : `[Errno ${errno}] ${error.systemWords}: '${path}'`;
   // What the editor says by itself is whole: it stands there as its model reads it.
-  const isWhole = verb === 'str_replace_editor' && error.systemWords === null;
+  const isWhole = verb === editor && error.systemWords === null;
   const message = isWhole ? what : `Failed to ${deeds[verb] ?? verb}: ${what}`;
   return new CoreError(error.code, message, {
-    ...(error.hint === null ? {} : { hint: hintOfV1(error.hint) }),
-    facts: { ...facts, path, operation: verb, message, error_type: errorTypes[errorType] ?? errorType, errno },
+    hint: hintOf(error, naming.calls),
+    facts: {
+      ...emptyLists[verb],
+      ...facts,
+      path,
+      operation: verb,
+      message,
+      error_type: errorTypes[errorType] ?? errorType,
+      errno,
+    },
   });
 }

@@ -1,18 +1,21 @@
-/** The inputs that the 1.x file routes have in common. */
+/** Input values that the 1.x file routes share. */
 import { z } from 'zod';
 import type { Accounts } from '../../core/identity/accounts.ts';
 import { FileFailure } from '../../kit/file-failure.ts';
 import { isPath, readPath } from '../../kit/path-text.ts';
 
-/** What a client leaves out may also be null, here and in every other field that has a default. */
-export const sudo = z.boolean().nullable().default(false).describe('What is created belongs to root.');
+/** A client may send null for an omitted value, here and in every other field with a default. */
+export const sudo = z.boolean().nullable().default(false).describe('New files belong to root.');
+
+/** JSON can carry half a surrogate pair. UTF-8 cannot, and the file would contain U+FFFD instead. */
+export const wholeText = z.string().refine((text) => text.isWellFormed(), 'must not contain half a surrogate pair');
 
 const names = {
   file: z.string().optional().describe('The path; path is another name for it.'),
   path: z.string().optional().describe('The path; file is another name for it.'),
 };
 
-/** A body with these fields and a path, which is `file` or `path`; `own` is the one that 1.x has for the route. */
+/** A body with these fields and a path in `file` or `path`. `own` is the name that 1.x uses for the route. */
 export function bodyWithPath<S extends z.ZodRawShape>(own: keyof typeof names, fields: S) {
   return z
     .object({ ...names, ...fields })
@@ -28,10 +31,10 @@ interface WithPath {
   readonly path?: string | undefined;
 }
 
-/** Where both come, `file` counts. Throws the failure of what no file can be called. */
+/** `file` takes precedence when both are given. Throws a failure for a text that cannot be a path. */
 export const fileOf = ({ file, path }: WithPath): string => sound(file ?? path ?? '');
 
-/** Where both come, `path` counts. */
+/** `path` takes precedence when both are given. */
 export const pathOf = ({ file, path }: WithPath): string => sound(path ?? file ?? '');
 
 export function sound(text: string): string {
@@ -41,13 +44,13 @@ export function sound(text: string): string {
     operation: 'stat',
     path: text,
     errnoName: 'EINVAL',
-    errorType: 'invalid_path',
+    kind: 'invalidPath',
     message: `no file can be called ${JSON.stringify(text)}`,
     hint: 'Give an absolute path, without a NUL byte.',
   });
 }
 
-/** The account that owns what a call creates; null is the default account. Only root can give a file to root. */
+/** The account that owns the created files. Null is the default account. Only root can give a file to root. */
 export function ownerOf(accounts: Accounts, isSudo: boolean | null, path: string): string | null {
   if (isSudo !== true) return null;
   if (accounts.own().uid === 0) return '0';

@@ -1,13 +1,12 @@
-/** The 1.x routes that list a directory or a tree: all of it, or what a glob names. */
+/** The 1.x routes that list a directory, a tree, or the matches of a glob. */
 import { z } from 'zod';
-import { glob } from '../../core/files/glob.ts';
-import { list, type Listing } from '../../core/files/list.ts';
-import type { ListedFile } from '../../core/files/listed-file.ts';
-import type { Order } from '../../core/files/ordering.ts';
+import { glob } from '../../core/files/search/glob.ts';
+import { list, type Listing } from '../../core/files/read/list.ts';
+import type { ListedFile } from '../../core/files/read/listed-file.ts';
+import type { Order } from '../../core/files/read/ordering.ts';
 import { Answer } from '../../http/route.ts';
 import { showName, showPath } from '../../kit/path-text.ts';
-import { route } from './app.ts';
-import { jsonCodes, orFailure } from './file-failures.ts';
+import { jsonCodes, orEmptyFailure, orFailure, route } from './file-failures.ts';
 import { bodyWithPath, pathOf } from './file-inputs.ts';
 import { isoTime, skippedHint } from './file-views.ts';
 
@@ -26,16 +25,16 @@ const FileInfo = z
   .object({
     name: z.string(),
     path: z.string(),
-    is_directory: z.boolean().describe('Of what a link points at.'),
+    is_directory: z.boolean().describe('True for a directory, or a link to a directory.'),
     size: z.number().int().nullable().describe('Bytes.'),
     modified_time: z.string().nullable().describe('ISO 8601, UTC.'),
     permissions: z.string().nullable().describe('Octal: 644. Only where they are asked for.'),
-    extension: z.string().nullable().describe('With the dot; empty without one.'),
+    extension: z.string().nullable().describe('The extension with its dot; empty without one.'),
   })
   .meta({ id: 'FileInfo' });
 
-/** 1.x has no pages: this is as much as an answer holds. */
-const mostListed = 50_000;
+/** The maximum size of an answer, because 1.x has no pages. */
+const maxListed = 50_000;
 
 export const listPath = route({
   operation: 'files.list_v1',
@@ -48,7 +47,7 @@ export const listPath = route({
       .object({
         path: z.string(),
         files: z.array(FileInfo).describe('The first 50 000.'),
-        total_count: z.number().int().describe('Of the whole listing.'),
+        total_count: z.number().int().describe('Entries in the whole listing.'),
         directory_count: z.number().int(),
         file_count: z.number().int(),
       })
@@ -66,7 +65,7 @@ export const listPath = route({
       extensions: body.file_types?.map(withDot) ?? null,
       order: orderOf(listOrders, body),
       cursor: null,
-      limit: mostListed,
+      limit: maxListed,
     };
     const listing = await list(files, request, context.signal);
     const data = {
@@ -91,7 +90,7 @@ interface Sorting {
   readonly sort_desc: boolean | null;
 }
 
-/** An order that is none of these is the first of them. */
+/** An unknown order falls back to the first of the list. */
 function orderOf<By extends Order['by']>(orders: readonly [By, ...By[]], asked: Sorting): Order {
   const by = orders.find((order) => order === asked.sort_by) ?? orders[0];
   return { by, direction: asked.sort_desc === true ? 'desc' : 'asc' };
@@ -133,7 +132,11 @@ export const globFiles = route({
   summary: 'Find files by a glob on their path, with size and time',
   body: bodyWithPath('path', {
     pattern: z.string().describe('On the path below path: *, **, ?, [a-z], {a,b}.'),
-    exclude: z.array(z.string()).max(100).nullish().describe('Globs of what is left out, with all that is below it.'),
+    exclude: z
+      .array(z.string())
+      .max(100)
+      .nullish()
+      .describe('Globs of paths to leave out, with everything below them.'),
     include_hidden: z.boolean().nullable().default(false),
     files_only: z.boolean().nullable().default(true),
     include_metadata: z.boolean().nullable().default(true),
@@ -141,16 +144,17 @@ export const globFiles = route({
     sort_by: z.string().nullable().default('path').describe('path, name, size or modified; path for anything else.'),
     sort_desc: z.boolean().nullable().default(false),
   }).meta({ id: 'FileGlobRequest' }),
-  data: orFailure(
+  data: orEmptyFailure(
     z
       .object({
         path: z.string(),
         pattern: z.string(),
         files: z.array(GlobFileInfo),
-        total_count: z.number().int().describe('Of all that match.'),
+        total_count: z.number().int().describe('Number of all matches.'),
         truncated: z.boolean(),
       })
       .meta({ id: 'FileGlobResult' }),
+    'files',
   ),
   errors: jsonCodes,
   async handle({ files }, { body, context }) {

@@ -1,12 +1,11 @@
-/** The 1.x routes that look for text in files, and for files by their name. */
+/** The 1.x routes that search for text in files and for files by name. */
 import { z } from 'zod';
-import type { GrepResult } from '../../core/files/grep.ts';
-import { search } from '../../core/files/search.ts';
-import { mostLines, searchLines } from '../../core/files/search-lines.ts';
+import type { GrepResult } from '../../core/files/search/grep.ts';
+import { search } from '../../core/files/search/search.ts';
+import { maxLines, searchLines } from '../../core/files/search/search-lines.ts';
 import { Answer } from '../../http/route.ts';
 import { showPath } from '../../kit/path-text.ts';
-import { route } from './app.ts';
-import { jsonCodes, orFailure } from './file-failures.ts';
+import { jsonCodes, orEmptyFailure, orFailure, route } from './file-failures.ts';
 import { bodyWithPath, fileOf, ownerOf, pathOf, sudo } from './file-inputs.ts';
 import { skippedHint } from './file-views.ts';
 
@@ -21,7 +20,7 @@ export const searchInFile = route({
       .object({
         file: z.string(),
         matches: z.array(z.string()).describe('Whole lines.'),
-        line_numbers: z.array(z.number().int()).describe('Of each of them, counted from 0.'),
+        line_numbers: z.array(z.number().int()).describe('Line numbers of the matches, from 0.'),
       })
       .meta({ id: 'FileSearchResult' }),
   ),
@@ -31,7 +30,9 @@ export const searchInFile = route({
     const user = ownerOf(files.accounts, body.sudo, asked);
     const found = await searchLines(files, { path: asked, user, pattern: body.regex }, context.signal);
     const { path, lines, isTruncated } = found;
-    const hint = isTruncated ? `These are the first ${mostLines} lines; POST /v1/file/grep goes on with offset.` : null;
+    const hint = isTruncated
+      ? `These are the first ${maxLines} lines; POST /v1/file/grep returns more with offset.`
+      : null;
     const matches = lines.map(({ text }) => text);
     return new Answer({ file: showPath(path), matches, line_numbers: lines.map(({ index }) => index) }, { hint });
   },
@@ -41,14 +42,15 @@ export const findFiles = route({
   operation: 'files.find_v1',
   method: 'POST',
   path: '/v1/file/find',
-  summary: 'Find files by a glob on their name, at any depth',
+  summary: 'Find files by a glob below a directory',
   body: bodyWithPath('path', {
-    glob: z.string().describe('With a / a glob on the path below path, else on the name.'),
+    glob: z.string().describe('A glob on the path below path, as in Python: only ** descends.'),
   }).meta({ id: 'FileFindRequest' }),
-  data: orFailure(
+  data: orEmptyFailure(
     z
       .object({ path: z.string(), files: z.array(z.string()).describe('Full paths, sorted.') })
       .meta({ id: 'FileFindResult' }),
+    'files',
   ),
   errors: jsonCodes,
   async handle({ files }, { body, context }) {
@@ -56,6 +58,7 @@ export const findFiles = route({
       path: pathOf(body),
       user: null,
       pattern: body.glob,
+      isAnyDepth: false,
       kind: 'file',
       obeysGitignore: false,
     } as const;
@@ -86,8 +89,8 @@ export const grepFiles = route({
   summary: 'Search the contents of files',
   body: bodyWithPath('path', {
     pattern: z.string().describe('In the syntax of ripgrep.'),
-    include: globs.describe('Only files that one of these names.'),
-    exclude: globs.describe('Nothing that one of these names.'),
+    include: globs.describe('Only files that match one of these globs.'),
+    exclude: globs.describe('No path that matches one of these globs.'),
     case_insensitive: z.boolean().nullable().default(false),
     fixed_strings: z.boolean().nullable().default(false),
     context_before: contextLines,
@@ -104,7 +107,7 @@ export const grepFiles = route({
     type: z.string().nullish().describe('A type of file as ripgrep has them: py, rust.'),
     recursive: z.boolean().nullable().default(true),
   }).meta({ id: 'FileGrepRequest' }),
-  data: orFailure(
+  data: orEmptyFailure(
     z
       .object({
         path: z.string(),
@@ -113,9 +116,10 @@ export const grepFiles = route({
         match_count: z.number().int().describe('In this answer.'),
         files_searched: z.number().int().nullable(),
         files_matched: z.number().int().nullable(),
-        truncated: z.boolean().describe('There are more: go on with offset.'),
+        truncated: z.boolean().describe('There are more: continue with offset.'),
       })
       .meta({ id: 'FileGrepResult' }),
+    'matches',
   ),
   errors: [...jsonCodes, 'capacity_reached'],
   async handle({ files }, { body, context }) {

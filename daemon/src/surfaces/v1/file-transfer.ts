@@ -1,13 +1,12 @@
-/** The 1.x routes that take and send whole files of any size. */
+/** The 1.x routes that upload and download whole files of any size. */
 import { z } from 'zod';
-import { openDownload } from '../../core/files/download.ts';
-import { Upload } from '../../core/files/upload.ts';
+import { openDownload } from '../../core/files/read/download.ts';
+import { Upload } from '../../core/files/write/upload.ts';
 import { noFile, takeFileForm } from '../../http/file-form.ts';
 import { fileReply } from '../../http/file-reply.ts';
 import { isForm } from '../../http/multipart.ts';
 import { showPath } from '../../kit/path-text.ts';
-import { route } from './app.ts';
-import { fileCodes, jsonCodes, orFailure } from './file-failures.ts';
+import { fileCodes, jsonCodes, orFailure, route } from './file-failures.ts';
 import { pathOf, sound } from './file-inputs.ts';
 
 export const upload = route({
@@ -35,7 +34,7 @@ export const upload = route({
   async handle({ files }, { content, context }) {
     const contentType = context.headers.get('content-type');
     if (!isForm(contentType)) throw noFile();
-    await using taken = new Upload(files, null);
+    await using taken = new Upload(files, null, 'uploads');
     await takeFileForm(content, contentType ?? '', {
       takeFile: (fileName, pieces) => taken.receive(fileName, pieces),
       takeField(name, value) {

@@ -1,23 +1,26 @@
-/** The v1 routes that came after 1.x: they take and answer what v2 does, and fail as every v1 file route. */
+/** The v1 routes that 1.x did not have: they take and answer what v2 does, with v1 failures. */
 import { z } from 'zod';
-import { copyPath } from '../../core/files/copy.ts';
-import { deletePath } from '../../core/files/delete.ts';
-import { makeDirectory } from '../../core/files/make-directory.ts';
-import { movePath } from '../../core/files/move.ts';
-import { statFile } from '../../core/files/stat.ts';
+import { copyPath } from '../../core/files/tree/copy.ts';
+import { deletePath } from '../../core/files/tree/delete.ts';
+import { makeDirectory } from '../../core/files/write/make-directory.ts';
+import { movePath } from '../../core/files/tree/move.ts';
+import { statFile } from '../../core/files/read/stat.ts';
 import { showPath } from '../../kit/path-text.ts';
-import { snakeKeys } from '../../kit/snake-keys.ts';
-import { route } from './app.ts';
-import { jsonCodes, orFailure } from './file-failures.ts';
+import { snakeKeys } from '../../http/snake-keys.ts';
+import { jsonCodes, orFailure, route } from './file-failures.ts';
 import { bodyWithPath, pathOf, sound } from './file-inputs.ts';
 
 export const stat = route({
   operation: 'files.stat_v1',
   method: 'POST',
   path: '/v1/file/stat',
-  summary: 'Tell what a path leads to',
+  summary: 'Return the attributes of a path',
   body: bodyWithPath('path', {
-    follow_symlinks: z.boolean().nullable().default(true).describe('Tell of what a link points at, not of the link.'),
+    follow_symlinks: z
+      .boolean()
+      .nullable()
+      .default(true)
+      .describe('Follow a link, and return the attributes of its target.'),
   }),
   data: orFailure(
     z
@@ -26,19 +29,19 @@ export const stat = route({
         size: z.number().int(),
         permissions: z.string().describe('Permission bits as octal text.'),
         is_directory: z.boolean(),
-        is_symlink: z.boolean().describe('Of the path itself.'),
+        is_symlink: z.boolean().describe('True when the path itself is a link.'),
         modified_time: z.string().describe('RFC 3339, UTC.'),
         uid: z.number().int(),
         gid: z.number().int(),
         owner: z.string().nullable(),
         group: z.string().nullable(),
         mode: z.number().int().describe('st_mode, as stat(2) has it.'),
-        target: z.string().nullable().describe('What a link says.'),
+        target: z.string().nullable().describe('The target text of a link.'),
         inode: z.number().int(),
         mime: z.string().nullable(),
         etag: z.string(),
       })
-      .meta({ id: 'FileStat' }),
+      .meta({ id: 'FileStatResult' }),
   ),
   errors: jsonCodes,
   async handle({ files }, { body }) {
@@ -59,7 +62,11 @@ export const mkdir = route({
   path: '/v1/file/mkdir',
   summary: 'Make a directory',
   body: bodyWithPath('path', {
-    parents: z.boolean().nullable().default(false).describe('Make what is missing; one that is there is welcome.'),
+    parents: z
+      .boolean()
+      .nullable()
+      .default(false)
+      .describe('Create missing parents, and accept an existing directory.'),
   }),
   data: orFailure(z.object({ path: z.string(), created: z.boolean() }).meta({ id: 'MadeDirectory' })),
   errors: jsonCodes,
@@ -71,7 +78,7 @@ export const mkdir = route({
 });
 
 const names = ['source', 'path', 'file'] as const;
-const source = z.string().optional().describe('What is taken; source, path and file are one field.');
+const source = z.string().optional().describe('The source; source, path and file are aliases.');
 
 const TransferBody = z
   .object({
@@ -79,7 +86,7 @@ const TransferBody = z
     path: source,
     file: source,
     destination: z.string().describe('The new path itself; missing parents are made.'),
-    overwrite: z.boolean().nullable().default(false).describe('What is there is replaced.'),
+    overwrite: z.boolean().nullable().default(false).describe('Replace an existing destination.'),
   })
   .superRefine((body, context) => {
     if (names.some((name) => body[name] !== undefined)) return;
@@ -106,13 +113,19 @@ export const copy = route({
   body: TransferBody,
   data: orFailure(
     z
-      .object({ ...transferred, skipped: z.array(z.string()).describe('Pipes, sockets and devices, not copied.') })
-      .meta({ id: 'Copied' }),
+      .object({
+        ...transferred,
+        is_directory: z.boolean(),
+        files_copied: z.number().int().describe('Regular files; links and directories do not count.'),
+        bytes_copied: z.number().int().describe('Bytes of their contents.'),
+        skipped: z.array(z.string()).describe('Pipes, sockets and devices, not copied.'),
+      })
+      .meta({ id: 'CopyResult' }),
   ),
   errors: jsonCodes,
   async handle({ files }, { body }) {
     const copied = await copyPath(files, transferOf(body));
-    return { ...transferView(copied), skipped: copied.skipped.map(showPath) };
+    return { ...snakeKeys(copied), ...transferView(copied), skipped: copied.skipped.map(showPath) };
   },
 });
 
@@ -140,12 +153,15 @@ export const remove = route({
   path: '/v1/file/delete',
   summary: 'Delete a file, a link or a directory',
   body: bodyWithPath('path', {
-    recursive: z.boolean().nullable().default(false).describe('A directory goes with all that is in it.'),
+    recursive: z.boolean().nullable().default(false).describe('Delete a directory with its contents.'),
   }),
-  data: orFailure(z.object({ path: z.string(), deleted: z.boolean() }).meta({ id: 'Deleted' })),
+  data: orFailure(
+    z.object({ path: z.string(), deleted: z.boolean(), is_directory: z.boolean() }).meta({ id: 'Deleted' }),
+  ),
   errors: jsonCodes,
   async handle({ files }, { body }) {
-    const { path } = await deletePath(files, { path: pathOf(body), user: null, recursive: body.recursive ?? false });
-    return { path: showPath(path), deleted: true };
+    const request = { path: pathOf(body), user: null, recursive: body.recursive ?? false };
+    const { path, isDirectory } = await deletePath(files, request);
+    return { path: showPath(path), deleted: true, is_directory: isDirectory };
   },
 });

@@ -1,13 +1,13 @@
-/** What the answers of several 1.x file routes have in common. */
-import type { SkippedSummary } from '../../core/files/skipped.ts';
+/** View functions that several 1.x file routes share. */
+import type { SkippedSummary } from '../../core/files/tree/skipped.ts';
 import { showPath } from '../../kit/path-text.ts';
 
-/** With an offset in figures: older Pythons read no Z. */
+/** Uses a numeric offset, because older Python versions do not read Z. */
 export function isoTime(ms: number | null): string | null {
   return ms === null ? null : new Date(ms).toISOString().replace('Z', '+00:00');
 }
 
-/** What a walk could not look into. */
+/** Names the paths that a walk could not read. */
 export function skippedHint({ skipped, skippedCount }: SkippedSummary): string | null {
   const [first] = skipped;
   if (!first) return null;

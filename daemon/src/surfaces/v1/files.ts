@@ -1,13 +1,12 @@
 /** The 1.x routes that read and change the content of one file. */
 import { z } from 'zod';
-import { bytesOfContent, contentEncodings } from '../../core/files/content.ts';
-import { readFile } from '../../core/files/read.ts';
-import { replaceText } from '../../core/files/replace-text.ts';
-import { writeFile } from '../../core/files/write.ts';
+import { bytesOfContent, contentEncodings } from '../../core/files/read/content.ts';
+import { readFile } from '../../core/files/read/read.ts';
+import { replaceText } from '../../core/files/write/replace-text.ts';
+import { writeFile } from '../../core/files/write/write.ts';
 import { showPath } from '../../kit/path-text.ts';
-import { route } from './app.ts';
-import { jsonCodes, orFailure } from './file-failures.ts';
-import { bodyWithPath, fileOf, ownerOf, sudo } from './file-inputs.ts';
+import { jsonCodes, orFailure, route } from './file-failures.ts';
+import { bodyWithPath, fileOf, ownerOf, sudo, wholeText } from './file-inputs.ts';
 
 const line = z.number().int().nullish();
 
@@ -23,7 +22,7 @@ export const read = route({
   }).meta({ id: 'FileReadRequest' }),
   data: orFailure(
     z
-      .object({ content: z.string(), file: z.string(), line_count: z.number().int().describe('Of the whole file.') })
+      .object({ content: z.string(), file: z.string(), line_count: z.number().int().describe('Lines of the content.') })
       .meta({ id: 'FileReadResult' }),
   ),
   errors: jsonCodes,
@@ -32,12 +31,17 @@ export const read = route({
     const user = ownerOf(files.accounts, body.sudo, path);
     const { start_line: startLine = null, end_line: endLine = null } = body;
     const read = await readFile(files, { path, user, startLine, endLine, encoding: 'utf-8' });
-    return { content: read.content, file: showPath(read.path), line_count: read.lineCount ?? 0 };
+    return { content: read.content, file: showPath(read.path), line_count: linesIn(read.content) };
   },
 });
 
+function linesIn(text: string): number {
+  const ends = text.split('\n').length - 1;
+  return text === '' || text.endsWith('\n') ? ends : ends + 1;
+}
+
 const WriteRequest = bodyWithPath('file', {
-  content: z.string(),
+  content: wholeText,
   encoding: z
     .enum(contentEncodings)
     .meta({ id: 'FileContentEncoding' })
@@ -45,8 +49,8 @@ const WriteRequest = bodyWithPath('file', {
     .default('utf-8')
     .describe('raw has one character, U+0000 to U+00FF, for each byte.'),
   append: z.boolean().nullable().default(false),
-  leading_newline: z.boolean().nullable().default(false).describe('Of utf-8 alone.'),
-  trailing_newline: z.boolean().nullable().default(false).describe('Of utf-8 alone.'),
+  leading_newline: z.boolean().nullable().default(false).describe('Only for utf-8.'),
+  trailing_newline: z.boolean().nullable().default(false).describe('Only for utf-8.'),
   sudo,
 }).meta({ id: 'FileWriteRequest' });
 
@@ -87,7 +91,7 @@ export const replace = route({
   method: 'POST',
   path: '/v1/file/replace',
   summary: 'Replace each occurrence of a text in a file',
-  body: bodyWithPath('file', { old_str: z.string().min(1), new_str: z.string(), sudo }).meta({
+  body: bodyWithPath('file', { old_str: z.string().min(1), new_str: wholeText, sudo }).meta({
     id: 'FileReplaceRequest',
   }),
   data: orFailure(z.object({ file: z.string(), replaced_count: z.number().int() }).meta({ id: 'FileReplaceResult' })),

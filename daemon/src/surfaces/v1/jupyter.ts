@@ -1,9 +1,10 @@
-/** The v1 routes of Jupyter kernels; without ipykernel each of them is 501, before anything is done. */
+/** The v1 routes of Jupyter kernels. Without ipykernel, each route answers 501 before doing anything. */
 import { z } from 'zod';
 import { poolKindOf } from '../../core/code/language.ts';
-import type { CodeSession } from '../../core/code/session.ts';
+import type { CodeSession } from '../../core/code/sessions/session.ts';
 import { Answer } from '../../http/route.ts';
-import type { ErrorCode } from '../../kit/errors.ts';
+import { EncodedText } from '../../kit/encoded-text.ts';
+import { CoreError, type ErrorCode } from '../../kit/errors.ts';
 import { route, type V1Deps } from './app.ts';
 import {
   cellSpec,
@@ -55,16 +56,17 @@ export const executeJupyter = route({
     const spec = { ...cellSpec(body), language: 'python' as const, kernel, sessionId: key, onKernel: true };
     const ran = await namingKernel(runCell(deps, spec, context));
     const { cell, session } = ran;
+    const text = await EncodedText.of(body.code);
     const data = {
       kernel_name: kernelName(session),
       session_id: key === null ? null : sessionId(session),
       status: statusOf(cell),
       execution_count: cell.end?.executionCount ?? null,
       outputs: outputsOf(cell),
-      code: body.code,
+      code: text.placeholder,
       msg_id: cell.id,
     };
-    return new Answer(data, describeRun(ran));
+    return new Answer(data, { ...describeRun(ran), text });
   },
 });
 
@@ -72,7 +74,7 @@ export const jupyterInfo = route({
   operation: 'jupyter.info_v1',
   method: 'GET',
   path: '/v1/jupyter/info',
-  summary: 'Tell which kernels there are, and how many sessions',
+  summary: 'List the kernels, and count the sessions',
   data: z
     .object({
       default_kernel: z.string(),
@@ -117,6 +119,24 @@ export const listJupyterSessions = route({
   async handle(deps) {
     await deps.codeInfo.needKernel();
     return { sessions: Object.fromEntries(sessionsOf(deps).map((one) => [sessionId(one), sessionInfo(one)])) };
+  },
+});
+
+export const getJupyterSession = route({
+  operation: 'jupyter.get_session_v1',
+  method: 'GET',
+  path: '/v1/jupyter/sessions/{session_id}',
+  summary: 'Inspect a session that has a kernel',
+  params: SessionPath,
+  data: SessionInfo.extend({ session_id: z.string() }).meta({ id: 'JupyterSessionResponse' }),
+  errors: [absent, 'session_not_found'],
+  async handle(deps, { params }) {
+    await deps.codeInfo.needKernel();
+    const session = sessionsOf(deps).find((one) => sessionId(one) === params.session_id);
+    if (session) return { session_id: params.session_id, ...sessionInfo(session) };
+    throw new CoreError('session_not_found', `no session has the id ${params.session_id}`, {
+      hint: 'GET /v1/jupyter/sessions lists the sessions; POST /v1/jupyter/sessions/create creates one.',
+    });
   },
 });
 

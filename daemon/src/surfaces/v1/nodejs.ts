@@ -1,8 +1,9 @@
-/** The v1 routes that run JavaScript in Node.js: a program in a directory of its own, or a session. */
+/** The v1 routes that run JavaScript in Node.js, as a program in its own directory or in a session. */
 import { z } from 'zod';
-import type { CodeSession } from '../../core/code/session.ts';
+import type { CodeSession } from '../../core/code/sessions/session.ts';
 import type { Package } from '../../core/ops/packages.ts';
 import { Answer } from '../../http/route.ts';
+import { EncodedText } from '../../kit/encoded-text.ts';
 import { CoreError } from '../../kit/errors.ts';
 import { route, type V1Deps } from './app.ts';
 import { cellSpec, describeRun, directoryOf, runCell, runErrors, timeLimits } from './code-run.ts';
@@ -11,7 +12,7 @@ import { placeCodes } from './file-failures.ts';
 import { sessionId, sessionKey } from './code-session-ids.ts';
 
 const language = 'javascript' as const;
-const version = z.string().nullish().describe('Whatever it is, the node on PATH runs the code.');
+const version = z.string().nullish().describe('Ignored: the node on PATH runs the code.');
 const VersionQuery = z.object({ version });
 const SessionPath = z.object({ session_id: z.string() });
 const longestIdleSeconds = 86_400;
@@ -51,18 +52,19 @@ export const executeNodeJs = route({
     const run = { language, kernel: null, sessionId: key, isProgram: key === null };
     const ran = await runCell(deps, { ...cellSpec(body), ...run, ...(body.files && { files: body.files }) }, context);
     const { cell, session } = ran;
+    const text = await EncodedText.of(body.code);
     const data = {
       language,
       status: statusOf(cell),
       execution_count: cell.end?.executionCount ?? null,
       outputs: nodeOutputsOf(cell),
-      code: body.code,
+      code: text.placeholder,
       stdout: cell.outputs.printed('stdout'),
       stderr: cell.outputs.printed('stderr'),
       exit_code: exitCodeOf(cell),
       session_id: key === null ? null : sessionId(session),
     };
-    return new Answer(data, describeRun(ran));
+    return new Answer(data, { ...describeRun(ran), text });
   },
 });
 
@@ -72,7 +74,7 @@ export const nodeJsInfo = route({
   operation: 'nodejs.info_v1',
   method: 'GET',
   path: '/v1/nodejs/info',
-  summary: 'Tell about Node.js and the packages that are installed for all',
+  summary: 'Return the version of Node.js and the packages installed for all accounts',
   data: z
     .object({
       node_version: z.string().describe('v22.12.0; empty where there is none.'),
@@ -83,7 +85,7 @@ export const nodeJsInfo = route({
       global_npm_directory: z.string().nullable(),
       runtime_packages: z.array(NodePackage),
       global_packages: z.array(NodePackage),
-      error: z.string().nullable().describe('What could not be found out.'),
+      error: z.string().nullable().describe('Why the versions are incomplete.'),
       available_versions: z.array(z.string()).describe('node22 and its like.'),
       current_version: z.string().nullable(),
     })
@@ -115,7 +117,7 @@ interface Listed {
   readonly error: string | null;
 }
 
-/** A Node without npm runs code all the same. */
+/** Code also runs in a Node.js installation without npm. */
 async function globalPackages(listing: Promise<readonly Package[]>): Promise<Listed> {
   try {
     return { packages: await listing, error: null };
@@ -132,7 +134,7 @@ const NodeSession = z
     created_at: z.number().describe('Milliseconds since 1970.'),
     last_used: z.number().describe('Milliseconds since 1970.'),
     max_idle_time: z.number().int().describe('Milliseconds.'),
-    age_seconds: z.number().int().describe('Since it was used last.'),
+    age_seconds: z.number().int().describe('Time since the last use.'),
     state: z.string().describe('IDLE or EXECUTING.'),
   })
   .meta({ id: 'NodeJSSessionInfo' });
@@ -194,11 +196,7 @@ export const getNodeJsSession = route({
   data: z.object({ session: NodeSession }).meta({ id: 'NodeJSSessionResponse' }),
   errors: ['session_not_found'],
   handle({ code }, { params }) {
-    const session = sessionsOf(code).find((one) => sessionId(one) === params.session_id);
-    if (session) return { session: nodeSession(code, session) };
-    throw new CoreError('session_not_found', `no session of Node.js has the id ${params.session_id}`, {
-      hint: 'POST /v1/nodejs/sessions creates one; POST /v1/nodejs/execute with a session_id does too.',
-    });
+    return { session: nodeSession(code, sessionOf(code, params.session_id)) };
   },
 });
 
@@ -210,17 +208,21 @@ export const deleteNodeJsSession = route({
   params: SessionPath,
   query: VersionQuery,
   data: z.object({ deleted: z.boolean() }).meta({ id: 'NodeJSDeleteSessionResponse' }),
-  errors: [],
+  errors: ['session_not_found'],
   async handle({ code }, { params }) {
-    const session = sessionsOf(code).find((one) => sessionId(one) === params.session_id);
-    if (!session) {
-      const message = `no session of Node.js has the id ${params.session_id}`;
-      return new Answer({ deleted: false }, { isFailure: true, message });
-    }
-    await code.close(session.id);
+    await code.close(sessionOf(code, params.session_id).id);
     return { deleted: true };
   },
 });
+
+/** Throws `session_not_found`. */
+function sessionOf(code: V1Deps['code'], id: string): CodeSession {
+  const session = sessionsOf(code).find((one) => sessionId(one) === id);
+  if (session) return session;
+  throw new CoreError('session_not_found', `no session of Node.js has the id ${id}`, {
+    hint: 'POST /v1/nodejs/sessions creates one; POST /v1/nodejs/execute with a session_id does too.',
+  });
+}
 
 function sessionsOf(code: V1Deps['code']): CodeSession[] {
   return code.list().filter(({ record }) => record.language === language);

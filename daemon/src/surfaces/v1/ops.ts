@@ -1,17 +1,18 @@
-/** The v1 routes that answer always, also where the surface is taken away: reachable, capable of what, described. */
+/** The v1 routes that stay available when the surface is disabled: ping, capabilities and OpenAPI. */
 import { z } from 'zod';
 import { capabilityStatuses } from '../../core/capabilities/report.ts';
-import { snakeKeys } from '../../kit/snake-keys.ts';
+import { snakeKeys } from '../../http/snake-keys.ts';
+import { Answer } from '../../http/route.ts';
 import { route } from './app.ts';
 
 export const ping = route({
   operation: 'operations.ping_v1',
   method: 'GET',
   path: '/v1/ping',
-  summary: 'Tell that the daemon answers',
+  summary: 'Confirm that the daemon answers',
   data: z.literal('pong'),
   errors: [],
-  handle: () => 'pong' as const,
+  handle: () => new Answer('pong' as const, { message: 'pong' }),
 });
 
 export const describeSurface = route({
@@ -24,7 +25,7 @@ export const describeSurface = route({
   handle: async ({ openApi }) => Response.json(await openApi()),
 });
 
-const path = z.string().nullable().describe('Where it is; null when it is not on PATH.');
+const path = z.string().nullable().describe('Path of the program; null when it is not on PATH.');
 const standing = {
   status: z.enum(capabilityStatuses).describe('degraded works in part, absent not at all.'),
   missing: z.array(z.string()),
@@ -39,7 +40,7 @@ const Capabilities = z
       shells: z.array(z.string()),
       pty: z.boolean(),
       tmux: z.boolean(),
-      backend: z.enum(['native', 'tmux']).nullable().describe('Of terminals.'),
+      backend: z.enum(['native', 'tmux']).nullable().describe('Backend of terminals.'),
     }),
     code_interpreter: z.object({
       ...standing,
@@ -76,7 +77,7 @@ export const getCapabilities = route({
   operation: 'operations.capabilities_v1',
   method: 'GET',
   path: '/v1/capabilities',
-  summary: 'Tell what the sandbox is capable of',
+  summary: 'List the capabilities of the sandbox',
   query: z.object({
     refresh: z.boolean().default(false).describe('Look again, although an answer is younger than 5 seconds.'),
   }),

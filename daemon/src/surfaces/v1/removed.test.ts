@@ -1,8 +1,8 @@
-/** A hint is given for what 1.x had, and for nothing beside it. */
+/** Removed 1.x routes get a hint, and unknown routes get none. */
 import { expect, test } from 'bun:test';
 import { removedHint } from './removed.ts';
 
-test('folders, single routes and single methods', () => {
+test('removed folders, single routes and single methods are recognized', () => {
   for (const [method, path] of [
     ['GET', '/v1/skills'],
     ['DELETE', '/v1/skills/a/b'],

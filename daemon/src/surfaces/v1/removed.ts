@@ -1,20 +1,20 @@
-/** Every route of the 1.x server that is gone, and what to use in its place: one table, answered with 404. */
+/** A table of every removed route of the 1.x server with its replacement, which the 404 answer names. */
 
 interface RemovedRoute {
-  /** Absent: every method. */
+  /** Absent means every method. */
   readonly method?: string;
-  /** A `*` at the end stands for anything behind it, a `{}` for one segment. */
+  /** A `*` at the end matches any rest, a `{}` matches one segment. */
   readonly path: string;
   readonly hint: string;
 }
 
-const skills =
-  'Put skill folders on disk, point SVC_SKILLS_PATH at them, and read them with the MCP tool sandbox_load_skill.';
-const hooks = 'The images run RUN_HOOK_INIT, RUN_HOOK_PRE_SERVICES and RUN_HOOK_POST_READY.';
-const observe = 'GET /metrics and OTLP traces tell how the sandbox does.';
-const cdp = 'Drive pages with a client of the browser protocol: GET /v1/browser/info names its URL.';
-const mcp = 'POST /mcp is the one entry: tools/list names every tool, tools/call runs one.';
-const proxy = 'Set PROXY_SERVER and PROXY_MAP when the sandbox is started.';
+const notYet = 'Nothing replaces it in this version';
+const skills = 'The tool sandbox_load_skill of POST /mcp lists and loads the skills in SVC_SKILLS_PATH.';
+const hooks = `${notYet}; run what a hook did with POST /v1/bash/exec.`;
+const observe = 'GET /metrics and OTLP traces show the state of the sandbox.';
+const browser = `${notYet}; run a browser with --remote-debugging-port as a command, and drive it from there.`;
+const mcp = 'POST /mcp lists and calls the tools of the sandbox and of the servers in EXTRA_MCP_SERVERS.';
+const proxy = `${notYet}; give a command HTTP_PROXY and HTTPS_PROXY in its env.`;
 const apiKey = 'Send the API key as Authorization: Bearer <key>, x-api-key, or ?api_key=<key>.';
 
 const removedRoutes: readonly RemovedRoute[] = [
@@ -22,17 +22,17 @@ const removedRoutes: readonly RemovedRoute[] = [
   { path: '/v1/skills/*', hint: skills },
   { path: '/v1/sandbox/hooks', hint: hooks },
   { path: '/v1/sandbox/hooks/*', hint: hooks },
-  { path: '/v1/util/convert_to_markdown', hint: 'Run a converter as a command.' },
+  { path: '/v1/util/convert_to_markdown', hint: 'Run a converter with POST /v1/bash/exec.' },
   { path: '/v1/sandbox/observe/*', hint: observe },
-  { path: '/v1/browser/captcha/*', hint: cdp },
-  { path: '/v1/browser/state/*', hint: cdp },
-  { path: '/v1/browser/restart', hint: 'Restart the browser with the supervisor of the image.' },
+  { path: '/v1/browser/captcha/*', hint: browser },
+  { path: '/v1/browser/state/*', hint: browser },
+  { path: '/v1/browser/restart', hint: browser },
   { path: '/v1/browser/proxy.pac', hint: proxy },
-  { path: '/v1/browser/network/route', hint: cdp },
-  { path: '/v1/browser/network/headers', hint: cdp },
-  { path: '/v1/browser/network/scoped_headers', hint: cdp },
-  { path: '/v1/browser/network/export_har', hint: cdp },
-  { path: '/v1/browser/page/*', hint: cdp },
+  { path: '/v1/browser/network/route', hint: browser },
+  { path: '/v1/browser/network/headers', hint: browser },
+  { path: '/v1/browser/network/scoped_headers', hint: browser },
+  { path: '/v1/browser/network/export_har', hint: browser },
+  { path: '/v1/browser/page/*', hint: browser },
   { path: '/v1/proxy/*', hint: proxy },
   { path: '/v1/mcp/*', hint: mcp },
   {
@@ -46,7 +46,7 @@ const removedRoutes: readonly RemovedRoute[] = [
 
 const patterns = removedRoutes.map((route) => ({ ...route, pattern: patternOf(route.path) }));
 
-/** What to do instead of a removed route; null when the route was never one. */
+/** The replacement for a removed route. Null when the route never existed. */
 export function removedHint(method: string, path: string): string | null {
   const found = patterns.find((route) => (route.method ?? method) === method && route.pattern.test(path));
   return found ? `This route of the 1.x server is gone. ${found.hint}` : null;

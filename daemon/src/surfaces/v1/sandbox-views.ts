@@ -1,4 +1,4 @@
-/** The wire shapes of the 1.x sandbox routes, and the summary that they tell as text. */
+/** The wire shapes of the 1.x sandbox routes, and the summary as text. */
 import { z } from 'zod';
 import type { SandboxRecord } from '../../core/ops/sandbox.ts';
 import type { Interpreter, Toolchain } from '../../core/ops/toolchain.ts';
@@ -31,7 +31,7 @@ const SandboxDetail = z
   })
   .meta({ id: 'SandboxDetail' });
 
-/** What stands beside the envelope's own keys. */
+/** The fields beside the envelope's own keys. */
 export const SandboxTop = z.object({
   home_dir: z.string(),
   workspace: z.string(),
@@ -69,7 +69,7 @@ function toolSpec({ version, path, names }: Interpreter): z.input<typeof ToolSpe
   return { ver: version, bin: path, alias: [...names] };
 }
 
-/** The same for a reader of text, under the headings that 1.x has. */
+/** The summary as text, under the headings of 1.x. */
 export function sandboxSummary({ version, detail }: z.input<typeof SandboxTop>): string {
   const { system, runtime, utils } = detail;
   return [

@@ -1,4 +1,4 @@
-/** The v1 routes that tell about the sandbox: its summary, and the packages of each language. */
+/** The v1 routes that describe the sandbox: its summary, and the packages of each language. */
 import { z } from 'zod';
 import { Answer } from '../../http/route.ts';
 import { route } from './app.ts';
@@ -8,7 +8,7 @@ export const getSandbox = route({
   operation: 'operations.sandbox_v1',
   method: 'GET',
   path: '/v1/sandbox',
-  summary: 'Tell about the sandbox, as text and as fields',
+  summary: 'Describe the sandbox, as text and as fields',
   data: z.string(),
   top: SandboxTop,
   errors: [],

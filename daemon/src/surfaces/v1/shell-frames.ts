@@ -1,13 +1,13 @@
-/** What is said over the socket of a 1.x shell, both ways: `{type, data}`. */
+/** The frames of a 1.x shell socket in both directions: `{type, data}`. */
 import { z } from 'zod';
-import { mostCols, mostRows } from '../../core/terminals/terminal-size.ts';
+import { maxCols, maxRows } from '../../core/terminals/terminal-size.ts';
 import { CoreError } from '../../kit/errors.ts';
 
-const cols = z.number().int().min(1).max(mostCols);
-const rows = z.number().int().min(1).max(mostRows);
+const cols = z.number().int().min(1).max(maxCols);
+const rows = z.number().int().min(1).max(maxRows);
 const size = z.object({ cols, rows });
 
-/** Fields stand under `data`, or beside `type`, as older clients have them. What a pong says is of no interest. */
+/** Fields stand under `data`, or beside `type` in frames of older clients. The content of a pong is ignored. */
 const frames = z.discriminatedUnion('type', [
   z.object({ type: z.literal('input'), data: z.string() }),
   z.object({ type: z.literal('resize'), data: size }),
@@ -15,10 +15,8 @@ const frames = z.discriminatedUnion('type', [
   z.object({ type: z.literal('pong') }),
 ]);
 
-export type ClientFrame = z.output<typeof frames>;
-
-/** Throws `malformed_request` for what nobody can mean. */
-export function readFrame(frame: string | Uint8Array): ClientFrame {
+/** Throws `malformed_request` for an invalid frame. */
+export function readFrame(frame: string | Uint8Array): z.output<typeof frames> {
   const message = typeof frame === 'string' ? readObject(frame) : null;
   if (message === null) throw notUnderstood('a frame is a JSON object in text');
   const { data, ...beside } = message;
@@ -40,7 +38,7 @@ function readObject(text: string): Record<string, unknown> | null {
       ? (value as Record<string, unknown>)
       : null;
   } catch {
-    return null; // It is no JSON at all.
+    return null; // The text is not JSON.
   }
 }
 
@@ -54,7 +52,7 @@ export function frame(type: 'session_id' | 'ready' | 'output' | 'error', data: s
   return JSON.stringify({ type, data });
 }
 
-/** Where a client looks for the time depends on its age. */
+/** Clients of different ages read the time from different fields. */
 export function timedFrame(type: 'ping' | 'pong', timestamp: unknown): string {
   return JSON.stringify({ type, timestamp, data: timestamp });
 }

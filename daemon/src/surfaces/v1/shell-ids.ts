@@ -1,11 +1,11 @@
-/** The ids of 1.x shell sessions, as core has them and as clients do. */
+/** Translates the ids of 1.x shell sessions between clients and core. */
 import { CoreError } from '../../kit/errors.ts';
 import { clientIdPattern } from '../../kit/ids.ts';
 import { isPlain, spell } from './spelled-ids.ts';
 
 export { unspell as wireId } from './spelled-ids.ts';
 
-/** Throws `bad_argument` for one that is too long to be spelled. */
+/** Throws `bad_argument` for an id that is too long to encode. */
 export function coreId(id: string): string {
   const written = isPlain(id) ? id : spell(id);
   if (clientIdPattern.test(written)) return written;

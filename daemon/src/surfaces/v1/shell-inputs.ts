@@ -1,8 +1,8 @@
-/** The values that the 1.x routes of shells take in more than one place. */
+/** Input values that several 1.x shell routes share. */
 import { z } from 'zod';
 import { systemText } from './system-text.ts';
 
-/** Any text: 1.x clients choose what they like. */
+/** Any text, because 1.x clients choose their own ids. */
 export const sessionId = z.string();
 
 export const seconds = z.number().min(0);

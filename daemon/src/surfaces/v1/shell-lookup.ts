@@ -1,26 +1,34 @@
-/** The session that a 1.x request is about: found by its id, or opened where the route says so. */
-import type { Terminal } from '../../core/terminals/terminal.ts';
-import type { Terminals } from '../../core/terminals/terminals.ts';
+/** Finds the session of a 1.x request by its id, or opens it where the route allows it. */
+import type { Terminal, TerminalUse } from '../../core/terminals/session/terminal.ts';
+import type { Terminals } from '../../core/terminals/session/terminals.ts';
 import { CoreError } from '../../kit/errors.ts';
 import { coreId } from './shell-ids.ts';
 import { sessionNotFound } from './shell-refusals.ts';
 
 export interface WantedSession {
-  /** None, or an empty one, is a session of its own. */
+  /** Null, undefined and the empty text request a new session. */
   readonly id: string | null | undefined;
-  /** Where it begins when it is not there. */
+  /** The initial directory of a new session. */
   readonly directory?: string | null;
   readonly isLogical?: boolean;
-  /** It begins at home where its directory cannot be. */
+  /** Starts in the home directory if the given directory is unusable. */
   readonly isOptional?: boolean;
   readonly noChangeTimeoutMs?: number | null;
 }
 
 const size = { cols: 80, rows: 24 };
 
-/** The session of that id, or a new one that has its prompt. Throws `bad_argument`, `capacity_reached`, `unavailable`. */
-export async function openSession(terminals: Terminals, wanted: WantedSession, signal: AbortSignal): Promise<Terminal> {
-  const terminal = await terminals.create({
+/**
+ * Returns the session with this id, or a new session that shows its prompt. Until the caller disposes of the use, a
+ * session without a name is not closed to make room for another. Throws `bad_argument`, `capacity_reached`,
+ * `unavailable`.
+ */
+export async function openSession(
+  terminals: Terminals,
+  wanted: WantedSession,
+  signal: AbortSignal,
+): Promise<TerminalUse> {
+  using opened = await terminals.open({
     id: wanted.id ? coreId(wanted.id) : null,
     cwd: wanted.directory || null,
     isCwdLogical: Boolean(wanted.directory) && wanted.isLogical === true,
@@ -28,13 +36,15 @@ export async function openSession(terminals: Terminals, wanted: WantedSession, s
     env: {},
     user: null,
     size,
-    // A 1.x client closes no session, whatever its name is: only time does.
+    // A 1.x client does not close sessions, named or not. Sessions expire.
     retention: 'expiring',
+    isTransient: !wanted.id,
     noChangeTimeoutMs: wanted.noChangeTimeoutMs ?? null,
   });
+  const { terminal } = opened;
   terminal.touch();
-  await terminals.executions.ready(terminal, signal);
-  return terminal;
+  await terminal.exec.ready(signal);
+  return terminal.use();
 }
 
 /** Throws `terminal_not_found`, in the words that 1.x clients know. */

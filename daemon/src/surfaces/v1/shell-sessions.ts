@@ -1,4 +1,4 @@
-/** The 1.x routes of shell sessions: made, changed, listed, counted and closed. */
+/** The 1.x routes that create, update, list, count and close shell sessions. */
 import { z } from 'zod';
 import { publicOrigin } from '../../http/origin.ts';
 import { Answer } from '../../http/route.ts';
@@ -6,6 +6,7 @@ import { CoreError } from '../../kit/errors.ts';
 import { route } from './app.ts';
 import { coreId, wireId } from './shell-ids.ts';
 import { execDirectory, milliseconds, preserveSymlinks, sessionId, wholeSeconds } from './shell-inputs.ts';
+import { startsElsewhere } from './sentences.ts';
 import { openSession, sessionOf } from './shell-lookup.ts';
 import {
   ActiveShellSessionsResult,
@@ -16,7 +17,7 @@ import {
 
 const noChangeTimeout = wholeSeconds
   .nullish()
-  .describe('Seconds without new output after which exec answers no_change_timeout; 120 unless told otherwise.');
+  .describe('Seconds without new output after which exec answers no_change_timeout; 120 by default.');
 
 export const createSession = route({
   operation: 'shell.create_v1',
@@ -25,7 +26,7 @@ export const createSession = route({
   summary: 'Create a shell session, or answer the one of that id',
   body: z
     .object({
-      id: sessionId.optional().describe('One is made up when it is left out or empty.'),
+      id: sessionId.optional().describe('A new id is generated when it is absent or empty.'),
       exec_dir: execDirectory,
       no_change_timeout: noChangeTimeout,
       preserve_symlinks: preserveSymlinks,
@@ -39,12 +40,18 @@ export const createSession = route({
       id: body.id,
       directory: body.exec_dir ?? null,
       isLogical: body.preserve_symlinks ?? false,
+      isOptional: true,
       noChangeTimeoutMs: milliseconds(body.no_change_timeout),
     };
-    const terminal = await openSession(terminals, wanted, context.signal);
-    // Where the links lead to is known to the system alone; what the shell calls it is what was asked for.
+    using opened = await openSession(terminals, wanted, context.signal);
+    const { terminal } = opened;
+    // Only the system knows the resolved directory. The shell's logical directory is the requested one.
     const directory = isThere || !wanted.isLogical ? terminal.directory : terminal.record.cwd;
-    return { session_id: wireId(terminal.id), working_dir: directory };
+    const asked = body.exec_dir && !isThere ? terminals.directoryOf(terminal, body.exec_dir) : null;
+    const session = { session_id: wireId(terminal.id), working_dir: directory };
+    return asked === null || asked === terminal.record.cwd
+      ? session
+      : new Answer(session, startsElsewhere(asked, directory));
   },
 });
 
@@ -57,12 +64,12 @@ export const updateSession = route({
   data: z.object({ session_id: z.string(), no_change_timeout: z.number().nullable() }),
   errors: ['terminal_not_found'],
   handle({ terminals }, { body }) {
-    const { id, record } = sessionOf(terminals, body.id);
+    const terminal = sessionOf(terminals, body.id);
     if (body.no_change_timeout !== undefined) {
-      record.noChangeTimeoutMs = milliseconds(body.no_change_timeout);
-      terminals.keep();
+      terminal.setNoChangeTimeout(milliseconds(body.no_change_timeout));
+      terminals.flush();
     }
-    const { noChangeTimeoutMs } = record;
+    const { id, noChangeTimeoutMs } = terminal.record;
     return {
       session_id: wireId(id),
       no_change_timeout: noChangeTimeoutMs === null ? null : noChangeTimeoutMs / 1000,
@@ -114,12 +121,13 @@ export const getTerminalUrl = route({
   operation: 'shell.terminal_url_v1',
   method: 'GET',
   path: '/v1/shell/terminal-url',
-  summary: 'Create a shell session, and tell the URL of a page that shows it',
+  hasEffect: true,
+  summary: 'Create a shell session, and return the URL of a page that shows it',
   data: z.string(),
   errors: ['capacity_reached', 'unavailable', 'no_space_left'],
   async handle({ terminals }, { context }) {
-    const { id } = await openSession(terminals, { id: null }, context.signal);
-    return `${publicOrigin(context.headers)}/#/terminal/${id}`;
+    using opened = await openSession(terminals, { id: null }, context.signal);
+    return `${publicOrigin(context.headers)}/#/terminal/${opened.terminal.id}`;
   },
 });
 
@@ -127,7 +135,7 @@ export const closeSession = route({
   operation: 'shell.close_v1',
   method: 'DELETE',
   path: '/v1/shell/sessions/{session_id}',
-  summary: 'Close a shell session: end its shell and all that this has started',
+  summary: 'Close a shell session: end its shell and everything started by it',
   params: z.object({ session_id: sessionId }),
   data: z.object({ session_id: z.string() }),
   errors: ['terminal_not_found', 'unavailable'],
@@ -152,7 +160,7 @@ export const closeAllSessions = route({
   },
 });
 
-/** False when somebody else has closed it meanwhile. */
+/** False when another client has closed the session meanwhile. */
 async function isClosed(close: () => Promise<void>): Promise<boolean> {
   try {
     await close();

@@ -1,11 +1,13 @@
 /**
- * What runs in a shell as Server-Sent Events. Of exec: `start`, `output` with each new piece of text, and `result` with
- * the data of the plain answer. Of view: `snapshot` with the data of the plain answer, `output` while something runs,
- * and `result` with that data once more. `error` with an envelope comes in place of a `result` that there is none of.
+ * Streams the activity of a shell as Server-Sent Events.
+ *
+ * exec sends `start`, `output` with each new piece of text, and `result` with the data of the plain answer. view sends
+ * `snapshot` with the data of the plain answer, `output` while a command runs, and `result` with the data of a new
+ * plain answer. `error` with an envelope replaces a `result` that cannot be given.
  */
 import { z } from 'zod';
-import type { ExecSpec } from '../../core/terminals/exec-queue.ts';
-import type { Terminal } from '../../core/terminals/terminal.ts';
+import type { ExecSpec } from '../../core/terminals/exec/record.ts';
+import type { Terminal, TerminalUse } from '../../core/terminals/session/terminal.ts';
 import type { SseEvent } from '../../http/sse.ts';
 import { Deadline } from '../../kit/deadline.ts';
 import { CoreError } from '../../kit/errors.ts';
@@ -13,7 +15,7 @@ import { HandedOver } from '../../kit/handed-over.ts';
 import type { V1Deps } from './app.ts';
 import { wireId } from './shell-ids.ts';
 import { commandResult, ShellCommandResult, ShellViewResult, viewResult } from './shell-views.ts';
-import { refusalOfV1 } from './wording.ts';
+import { refusalOfV1 } from './refusal.ts';
 
 const Started = z.object({ session_id: z.string(), command: z.string() });
 const Output = z.object({ output: z.string() });
@@ -34,16 +36,18 @@ export function acceptsEvents(headers: Headers): boolean {
 }
 
 export async function* execEvents(
-  { terminals, closing }: V1Deps,
-  terminal: Terminal,
+  { closing }: V1Deps,
+  use: TerminalUse,
   spec: ExecSpec,
   signal: AbortSignal,
 ): AsyncGenerator<SseEvent> {
+  using _use = use;
+  const { terminal } = use;
   const id = wireId(terminal.id);
   using waiting = new Deadline(null, signal, closing);
   yield { event: 'start', data: { session_id: id, command: spec.command } };
   try {
-    const answer = yield* outputEvents(terminals.executions.stream(terminal, spec, waiting.signal));
+    const answer = yield* outputEvents(terminal.exec.stream(spec, waiting.signal));
     yield { event: 'result', data: commandResult(id, answer) };
   } catch (error) {
     yield { event: 'error', data: failed(error) };
@@ -51,14 +55,14 @@ export async function* execEvents(
 }
 
 export async function* viewEvents(
-  { terminals, screens, closing }: V1Deps,
+  { screens, closing }: V1Deps,
   terminal: Terminal,
   signal: AbortSignal,
 ): AsyncGenerator<SseEvent> {
-  const job = terminals.executions.jobOf(terminal);
-  const look = async () => viewResult(terminal, await screens.text(terminal), job.look());
+  const { job } = terminal;
+  const look = async () => viewResult(terminal, await screens.transcript(terminal), job.look());
   using following = new Deadline(null, signal, closing);
-  // From here on, so that nothing is missed between the two.
+  // Follows the output before the snapshot is taken, so that nothing between the two is missed.
   const texts = job.follow(following.signal);
   yield { event: 'snapshot', data: await look() };
   yield* outputEvents(texts);
@@ -80,11 +84,11 @@ async function* outputEvents<R>(texts: AsyncGenerator<string, R>): AsyncGenerato
 
 function begin<R>(texts: AsyncGenerator<string, R>): Promise<IteratorResult<string, R>> {
   const next = texts.next();
-  next.catch(() => null); // Whoever waits for it is told; a client that has gone is not.
+  next.catch(() => null); // A caller that awaits the promise sees the rejection. Without a client, no caller does.
   return next;
 }
 
-/** null when it takes longer. */
+/** Null on timeout. */
 async function within<T>(coming: Promise<T>, ms: number): Promise<T | null> {
   using silence = new Deadline(ms);
   const late = new Promise<null>((resolve) => silence.signal.addEventListener('abort', () => resolve(null)));
@@ -97,6 +101,6 @@ function failed(error: unknown): z.input<typeof Failed> {
     return { success: false, message: 'the daemon is being replaced', data: null, hint };
   }
   if (!(error instanceof CoreError)) throw error;
-  const { message, hint } = refusalOfV1(error, { namesExecDir: true });
+  const { message, hint } = refusalOfV1(error, { path: '/v1/shell/exec' });
   return { success: false, message, data: null, hint };
 }

@@ -1,8 +1,8 @@
-/** The wire shapes of the 1.x shells, and how a session and what it runs look in them. */
+/** The wire shapes of 1.x shell sessions and their commands, and the functions that build them. */
 import { z } from 'zod';
-import { execStatuses, type ExecAnswer } from '../../core/terminals/exec-record.ts';
-import type { JobState } from '../../core/terminals/job.ts';
-import type { Terminal } from '../../core/terminals/terminal.ts';
+import { execStatuses, type ExecAnswer } from '../../core/terminals/exec/record.ts';
+import type { JobState } from '../../core/terminals/exec/job.ts';
+import type { Terminal } from '../../core/terminals/session/terminal.ts';
 import { wireId } from './shell-ids.ts';
 
 const BashCommandStatus = z.enum(execStatuses).meta({ id: 'BashCommandStatus' });
@@ -15,29 +15,30 @@ const ConsoleRecord = z
   })
   .meta({ id: 'ConsoleRecord' });
 
-const consoleRecords = z
-  .array(ConsoleRecord)
-  .nullable()
-  .describe('The commands that were run in the session, the last one last.');
+const consoleRecords = z.array(ConsoleRecord).nullable();
 
 export const ShellCommandResult = z
   .object({
     session_id: z.string(),
     command: z.string(),
     status: BashCommandStatus,
-    output: z.string().nullable().describe('Plain text; what it has printed so far when it goes on.'),
-    console: consoleRecords,
-    exit_code: z.number().int().nullable().describe('Of a completed command.'),
+    output: z.string().nullable().describe('Plain text; the output so far while the command runs.'),
+    console: consoleRecords.describe('This command; view has those before it.'),
+    exit_code: z.number().int().nullable().describe('The exit code of a completed command.'),
   })
   .meta({ id: 'ShellCommandResult' });
 
 export const ShellViewResult = z
   .object({
-    output: z.string().describe('The screen and what is above it, as text.'),
+    output: z
+      .string()
+      .describe(
+        'Everything the session has shown, as text: the screen and what is above it, from the last 4 MiB of output.',
+      ),
     session_id: z.string(),
-    console: consoleRecords,
+    console: consoleRecords.describe('The commands that exec ran in the session, the last one last.'),
     status: BashCommandStatus,
-    command: z.string().nullable().describe('What runs, or has run last.'),
+    command: z.string().nullable().describe('The running command, or the last one.'),
     exit_code: z.number().int().nullable(),
   })
   .meta({ id: 'ShellViewResult' });
@@ -48,8 +49,8 @@ export const ShellWriteResult = z.object({ status: BashCommandStatus }).meta({ i
 export const ShellKillResult = z
   .object({
     status: BashCommandStatus,
-    exit_code: z.number().int().nullable().describe('As its shell has told it.'),
-    returncode: z.number().int().nullable().describe('The same, as before.'),
+    exit_code: z.number().int().nullable().describe('As the shell reported it.'),
+    returncode: z.number().int().nullable().describe('An alias of exit_code.'),
   })
   .meta({ id: 'ShellKillResult' });
 
@@ -79,16 +80,16 @@ export const ShellSessionStats = z
     idle_sessions: z.number().int(),
     max_sessions: z.number().int(),
     session_timeout: z.number().int().describe('Seconds without use after which a session is closed.'),
-    usage_ratio: z.number().describe('Of max_sessions, from 0 to 1.'),
+    usage_ratio: z.number().describe('Share of max_sessions in use, from 0 to 1.'),
   })
   .meta({ id: 'ShellSessionStats' });
 
 export function commandResult(id: string, answer: ExecAnswer): z.input<typeof ShellCommandResult> {
-  const { command, status, output, before, console, exitCode } = answer;
-  return { session_id: id, command, status, output, console: [...before, ...console], exit_code: exitCode };
+  const { command, status, output, console, exitCode } = answer;
+  return { session_id: id, command, status, output, console: [...console], exit_code: exitCode };
 }
 
-/** `output` is what the terminal shows. */
+/** `output` is the terminal's content. */
 export function viewResult(
   { id }: Terminal,
   output: string,

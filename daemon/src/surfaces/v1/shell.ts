@@ -1,18 +1,17 @@
-/** The 1.x routes of what runs in a shell session: started, looked at, waited for, typed into and ended. */
+/** The 1.x routes of commands in a shell session: start, view, wait, write and kill. */
 import { z } from 'zod';
-import type { ExecSpec } from '../../core/terminals/exec-queue.ts';
-import type { ExecAnswer } from '../../core/terminals/exec-record.ts';
-import type { Terminal } from '../../core/terminals/terminal.ts';
+import { notTyped } from '../../core/terminals/attach/input.ts';
+import type { ExecAnswer, ExecSpec } from '../../core/terminals/exec/record.ts';
+import { startUpSkipped } from '../../core/terminals/session/start-up.ts';
+import type { Terminal } from '../../core/terminals/session/terminal.ts';
 import { Answer } from '../../http/route.ts';
 import { SseStream } from '../../http/sse.ts';
 import { Deadline } from '../../kit/deadline.ts';
-import { HandedOver } from '../../kit/handed-over.ts';
 import { route, type V1Deps } from './app.ts';
 import { wireId } from './shell-ids.ts';
 import { execDirectory, milliseconds, preserveSymlinks, seconds, sessionId, wholeSeconds } from './shell-inputs.ts';
 import { systemText } from './system-text.ts';
 import { openSession, sessionOf } from './shell-lookup.ts';
-import { notTyped } from './shell-refusals.ts';
 import { acceptsEvents, execEvents, ExecEvent, viewEvents, ViewEvent } from './shell-stream.ts';
 import {
   commandResult,
@@ -26,15 +25,15 @@ import {
 
 const ShellExecRequest = z
   .object({
-    id: sessionId.nullish().describe('Created when it is not there; one of its own when left out or empty.'),
+    id: sessionId.nullish().describe('Created if it does not exist; a new session when absent or empty.'),
     exec_dir: execDirectory,
     command: systemText.describe('As it would be typed, of any length and number of lines.'),
     async_mode: z.boolean().default(false).describe('Answer at once.'),
-    timeout: seconds.nullish().describe('Seconds to wait; then the answer is running and the command goes on.'),
+    timeout: seconds.nullish().describe('Seconds to wait; then the answer is running and the command continues.'),
     strict: z.boolean().nullish().describe('An exec_dir that is not there is an error.'),
     no_change_timeout: wholeSeconds
       .nullish()
-      .describe('Seconds without new output after which the answer is no_change_timeout and the command goes on.'),
+      .describe('Seconds without new output after which the answer is no_change_timeout and the command continues.'),
     hard_timeout: seconds.nullish().describe('Seconds after which the command is stopped.'),
     preserve_symlinks: preserveSymlinks,
     truncate: z.boolean().default(true).describe('Cut the output to 30000 characters.'),
@@ -47,8 +46,9 @@ export const exec = route({
   operation: 'shell.exec_v1',
   method: 'POST',
   path: '/v1/shell/exec',
-  summary: 'Run a command in a shell session; Accept: text/event-stream has its output told as it comes',
+  summary: 'Run a command in a shell session; Accept: text/event-stream streams its output',
   body: ShellExecRequest,
+  fieldsToRepeat: ({ terminalId }) => (terminalId === undefined ? {} : { id: wireId(terminalId) }),
   data: ShellCommandResult,
   events: ExecEvent,
   errors: [
@@ -62,18 +62,20 @@ export const exec = route({
   ],
   async handle(deps, { body, context }) {
     const { terminals, closing } = deps;
-    const terminal = await openSession(terminals, wantedSession(body), context.signal);
+    using opened = await openSession(terminals, wantedSession(body), context.signal);
+    const { terminal } = opened;
     const id = wireId(terminal.id);
     const spec = execSpec(deps, terminal, body);
-    if (acceptsEvents(context.headers)) return new SseStream((signal) => execEvents(deps, terminal, spec, signal));
-    using waiting = new Deadline(null, context.signal, closing);
-    try {
-      const answer = await terminals.executions.exec(terminal, spec, waiting.signal);
-      return new Answer(commandResult(id, answer), describe(answer, spec));
-    } catch (error) {
-      // Made again in the next daemon, the request is about the session that there is now.
-      throw error instanceof HandedOver ? new HandedOver({ id }) : error;
+    if (acceptsEvents(context.headers)) {
+      const use = terminal.use();
+      // If the client disconnects before the stream begins, the stream never runs and cannot dispose of the use.
+      context.signal.addEventListener('abort', () => use[Symbol.dispose](), { once: true });
+      if (context.signal.aborted) use[Symbol.dispose]();
+      return new SseStream((signal) => execEvents(deps, use, spec, signal));
     }
+    using waiting = new Deadline(null, context.signal, closing);
+    const answer = await terminal.exec.run(spec, waiting.signal);
+    return new Answer(commandResult(id, answer), withStartUp(terminal, describe(answer, spec)));
   },
 });
 
@@ -90,7 +92,7 @@ export const view = route({
     const { terminals, screens } = deps;
     const terminal = sessionOf(terminals, body.id);
     if (acceptsEvents(context.headers)) return new SseStream((signal) => viewEvents(deps, terminal, signal));
-    return viewResult(terminal, await screens.text(terminal), terminals.executions.jobOf(terminal).look());
+    return viewResult(terminal, await screens.transcript(terminal), terminal.job.look());
   },
 });
 
@@ -104,21 +106,21 @@ export const wait = route({
   body: z
     .object({
       id: sessionId,
-      seconds: wholeSeconds.nullish().describe('To wait at most; 30 unless told otherwise.'),
-      max_wait_seconds: wholeSeconds.nullish().describe('The same; the shorter one counts.'),
+      seconds: wholeSeconds.nullish().describe('Maximum wait; 30 by default.'),
+      max_wait_seconds: wholeSeconds.nullish().describe('An alias of seconds; the smaller value counts.'),
     })
     .meta({ id: 'ShellWaitRequest' }),
   data: ShellWaitResult,
   errors: ['terminal_not_found'],
   async handle({ terminals, closing }, { body, context }) {
-    const job = terminals.executions.jobOf(sessionOf(terminals, body.id));
+    const { job } = sessionOf(terminals, body.id);
     const asked = [body.seconds, body.max_wait_seconds].filter((given) => typeof given === 'number');
-    using patience = new Deadline(
+    using deadline = new Deadline(
       Math.min(...(asked.length > 0 ? asked : [waitSeconds])) * 1000,
       context.signal,
       closing,
     );
-    await job.over(patience.signal);
+    await job.over(deadline.signal);
     return { status: job.look().status };
   },
 });
@@ -132,19 +134,19 @@ export const write = route({
     .object({
       id: sessionId,
       input: z.string().describe('As a keyboard would send it.'),
-      press_enter: z.boolean().describe('Type Enter behind it.'),
+      press_enter: z.boolean().describe('Type Enter after the input.'),
     })
     .meta({ id: 'ShellWriteToProcessRequest' }),
   data: ShellWriteResult,
   errors: ['terminal_not_found', 'terminal_ended', 'terminal_busy'],
   async handle({ terminals }, { body, context }) {
     const terminal = sessionOf(terminals, body.id);
-    const job = terminals.executions.jobOf(terminal);
-    // A client runs a command and types into it at once.
+    const { job } = terminal;
+    // A client may run a command and send input right after it.
     await job.begun(context.signal);
     const bytes = Buffer.from(body.press_enter ? `${body.input}\r` : body.input);
-    const accepted = await terminal.type(bytes, context.signal);
-    if (accepted < bytes.length) throw notTyped(bytes.length - accepted);
+    const accepted = await terminal.input.type(bytes, context.signal);
+    if (accepted < bytes.length) throw notTyped(terminal, bytes.length - accepted);
     return { status: job.look().status };
   },
 });
@@ -158,7 +160,7 @@ export const kill = route({
   data: ShellKillResult,
   errors: ['terminal_not_found', 'not_implemented'],
   async handle({ terminals }, { body }) {
-    const { status, exitCode } = await terminals.executions.jobOf(sessionOf(terminals, body.id)).terminate();
+    const { status, exitCode } = await sessionOf(terminals, body.id).job.terminate();
     return { status, exit_code: exitCode, returncode: exitCode };
   },
 });
@@ -167,7 +169,7 @@ function wantedSession({ id, exec_dir: directory, strict, preserve_symlinks: isL
   return { id, directory: directory ?? null, isLogical: isLogical === true, isOptional: strict !== true };
 }
 
-/** Of a session that nobody has told otherwise, and of a call that says itself how long it may take. */
+/** For a session without its own value, and a call without its own timeout. */
 const defaultQuietMs = 120_000;
 
 function execSpec({ terminals }: V1Deps, terminal: Terminal, body: ExecBody): ExecSpec {
@@ -187,19 +189,26 @@ function execSpec({ terminals }: V1Deps, terminal: Terminal, body: ExecBody): Ex
     directory: path
       ? terminals.execDirectory(terminal, { path, isLogical: isLogical === true, isRequired: strict === true })
       : null,
-    patienceMs: isAsync ? null : (ofSession ?? defaultQuietMs),
+    maxQuietAheadMs: isAsync ? null : (ofSession ?? defaultQuietMs),
   };
 }
 
-const goesOn = 'It goes on: view shows it, write types into it, kill ends it.';
+/** A shell that skipped its start-up files may lack settings that the command needs. */
+function withStartUp<T extends { hint?: string }>({ record }: Terminal, answer: T): T {
+  return record.skipsStartUp === true
+    ? { ...answer, hint: [startUpSkipped, answer.hint].filter(Boolean).join(' ') }
+    : answer;
+}
+
+const continuesHint = 'The command continues: view shows it, write types into it, kill ends it.';
 
 function describe({ status }: ExecAnswer, spec: ExecSpec): { message?: string; hint?: string } {
   switch (status) {
     case 'running':
-      return { message: 'The command runs', hint: goesOn };
+      return { message: 'The command runs', hint: continuesHint };
     case 'no_change_timeout': {
-      const message = `The command has printed nothing for ${(spec.noChangeTimeoutMs ?? 0) / 1000} s, and goes on`;
-      return { message, hint: `${goesOn} no_change_timeout, timeout or hard_timeout give it more time.` };
+      const message = `The command has printed nothing for ${(spec.noChangeTimeoutMs ?? 0) / 1000} s, and continues`;
+      return { message, hint: `${continuesHint} no_change_timeout, timeout or hard_timeout give it more time.` };
     }
     case 'hard_timeout':
       return { message: `The command was stopped after ${(spec.hardTimeoutMs ?? 0) / 1000} s` };

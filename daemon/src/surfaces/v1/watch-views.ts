@@ -1,7 +1,7 @@
 /** The wire shapes of 1.x watchers and their events. */
 import { z } from 'zod';
 import { eventTypes } from '../../core/watch/change.ts';
-import { absolutePlace, relativePlace } from '../../core/watch/event-place.ts';
+import { absolutePath, relativePath } from '../../core/watch/event-path.ts';
 import type { WatchEvent as CoreEvent } from '../../core/watch/event-ring.ts';
 import { watcherStatuses, type Watcher } from '../../core/watch/watcher.ts';
 import { showPath } from '../../kit/path-text.ts';
@@ -13,7 +13,9 @@ export const WatcherRecord = z.object({
   exclude: z.array(z.string()),
   include_patterns: z.array(z.string()),
   debounce: z.number().int().describe('Milliseconds.'),
-  status: z.enum(watcherStatuses).describe('gone: what was watched is no longer there.'),
+  status: z.enum(watcherStatuses).describe('gone: the watched path no longer exists.'),
+  event_count: z.number().int().describe('Events that are kept and can be polled.'),
+  latest_seq: z.number().int().describe('The number of the newest event; 0 before the first one.'),
   created_at: z.string().describe('RFC 3339, UTC.'),
 });
 
@@ -22,10 +24,10 @@ export const WatchEvent = z.object({
   type: z.enum(eventTypes),
   path: z.string(),
   relative_path: z.string().describe('Below the watched path.'),
-  old_path: z.string().nullable().describe('Of a rename.'),
+  old_path: z.string().nullable().describe('The former path of a rename.'),
   is_dir: z.boolean(),
   timestamp: z.number().describe('Seconds since 1970.'),
-  mtime: z.number().nullable().describe('Seconds since 1970; null, as the two below, where it is gone.'),
+  mtime: z.number().nullable().describe('Seconds since 1970; null, as size and inode, when the path is gone.'),
   size: z.number().int().nullable().describe('Bytes.'),
   inode: z.number().int().nullable(),
 });
@@ -40,6 +42,8 @@ export function watcherRecord(watcher: Watcher): z.input<typeof WatcherRecord> {
     include_patterns: [...spec.includePatterns],
     debounce: spec.debounceMs,
     status: watcher.status,
+    event_count: watcher.ring.eventCount,
+    latest_seq: watcher.ring.cursor,
     created_at: new Date(watcher.createdMs).toISOString(),
   };
 }
@@ -48,9 +52,9 @@ export function watchEvent(watcher: Watcher, event: CoreEvent): z.input<typeof W
   return {
     seq: event.seq,
     type: event.type,
-    path: absolutePlace(watcher, event.path),
-    relative_path: relativePlace(event.path),
-    old_path: event.oldPath === null ? null : absolutePlace(watcher, event.oldPath),
+    path: absolutePath(watcher, event.path),
+    relative_path: relativePath(event.path),
+    old_path: event.oldPath === null ? null : absolutePath(watcher, event.oldPath),
     is_dir: event.isDirectory,
     timestamp: event.atMs / 1000,
     mtime: event.modifiedMs === null ? null : event.modifiedMs / 1000,

@@ -1,4 +1,4 @@
-/** The v1 routes of watchers. What they answer stands in `data` and beside it: clients of 1.x read either. */
+/** The v1 routes of watchers, which answer in `data` and beside it, because 1.x clients read either. */
 import { z } from 'zod';
 import { eventTypes } from '../../core/watch/change.ts';
 import { defaultExclude } from '../../core/watch/filter.ts';
@@ -25,8 +25,8 @@ const placeErrors: readonly ErrorCode[] = [
 ];
 
 const Created = WatcherRecord.extend({
-  reused: z.boolean().describe('The same request was made before; this is its watcher.'),
-  initial_cursor: z.number().int().describe('Where it stands now.'),
+  reused: z.boolean().describe('True when an identical request returned this watcher before.'),
+  initial_cursor: z.number().int().describe('The current cursor.'),
 });
 
 export const createWatch = route({
@@ -39,9 +39,12 @@ export const createWatch = route({
     exclude: z
       .array(z.string())
       .default([...defaultExclude])
-      .describe('Globs of what is not told.'),
+      .describe('Globs of paths that are not reported.'),
     debounce: z.number().int().min(50).max(5000).default(300).describe('Milliseconds.'),
-    include_patterns: z.array(z.string()).default([]).describe('Globs of what alone is told; none is everything.'),
+    include_patterns: z
+      .array(z.string())
+      .default([])
+      .describe('Globs of the only paths that are reported; an empty list reports all.'),
   }),
   data: Created,
   top: Created,
@@ -74,7 +77,7 @@ export const listWatches = route({
 const Page = z.object({
   events: z.array(WatchEvent),
   cursor: z.number().int().describe('For the next poll.'),
-  overflow: z.boolean().describe('Events before these are lost: list the tree anew.'),
+  overflow: z.boolean().describe('Earlier events are lost: list the tree again.'),
 });
 
 export const pollWatch = route({
@@ -97,9 +100,9 @@ export const pollWatch = route({
   async handle({ watchers, closing }, { params, body, context }) {
     const watcher = watchers.get(params.watcher_id);
     const from = Math.max(body.cursor, body.since ?? 0);
-    using patience = new Deadline(null, context.signal, closing);
-    const { cursor, events, isOverflow } = await watcher.poll(from, body.limit, body.timeout * 1000, patience.signal);
-    watchers.get(params.watcher_id); // It may have been let go meanwhile: then that is the answer.
+    using deadline = new Deadline(null, context.signal, closing);
+    const { cursor, events, isOverflow } = await watcher.poll(from, body.limit, body.timeout * 1000, deadline.signal);
+    watchers.get(params.watcher_id); // Throws if the watcher was deleted during the wait.
     const page = { events: events.map((event) => watchEvent(watcher, event)), cursor, overflow: isOverflow };
     return new Answer(page, { top: page });
   },
@@ -111,7 +114,7 @@ export const waitForFile = route({
   operation: 'watch.wait_v1',
   method: 'POST',
   path: '/v1/file/watch/wait',
-  summary: 'Wait until something happens to one file; one that is there already has been created',
+  summary: 'Wait for an event of one file; an existing file counts as created',
   body: bodyWithPath('path', {
     timeout: z.number().int().min(1).max(300).default(30).describe('Seconds; then 503.'),
     event_types: z.array(z.enum(eventTypes)).default([...eventTypes]),
@@ -120,12 +123,12 @@ export const waitForFile = route({
   top: Waited,
   errors: placeErrors,
   async handle({ watchers, closing }, { body, context }) {
-    using patience = new Deadline(null, context.signal, closing);
+    using deadline = new Deadline(null, context.signal, closing);
     const found = await watchers.wait({
       path: pathOf(body),
       types: new Set(body.event_types),
       withinMs: body.timeout * 1000,
-      signal: patience.signal,
+      signal: deadline.signal,
     });
     if (!found) throw timedOut(body.timeout);
     const data = { event: watchEvent(found.watcher, found.event) };
@@ -160,7 +163,7 @@ export const stopWatch = route({
   operation: 'watch.stop_v1',
   method: 'DELETE',
   path: '/v1/file/watch/{watcher_id}',
-  summary: 'Let a watcher go',
+  summary: 'Release a watcher',
   params: WatcherPath,
   data: z.object({ watcher_id: z.string() }),
   top: z.object({ watcher_id: z.string() }),
@@ -180,7 +183,7 @@ async function* streamEvents(
   yield { event: 'watch_started', data: { ...watcherRecord(watcher), cursor: from } };
   if (isForeign) yield overflow(watcher, from);
   for await (const message of follow(watcher, { cursor: from, silenceMs: heartbeatMs, signal, closing })) {
-    // The end of the stream is all that 1.x tells of its end.
+    // 1.x has no event for the end: the stream just ends.
     if (message.kind !== 'end') yield sseEvent(watcher, message);
   }
 }

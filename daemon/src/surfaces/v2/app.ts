@@ -1,15 +1,16 @@
-/** What the v2 routes work on, and the `route` function that knows it. */
+/** The dependencies of the v2 routes, and the `route` function that is typed with them. */
 import type { Capabilities } from '../../core/capabilities/capabilities.ts';
 import type { CodeInfo } from '../../core/code/info.ts';
-import type { CodeSessions } from '../../core/code/sessions.ts';
+import type { CodeSessions } from '../../core/code/sessions/sessions.ts';
 import type { Commands } from '../../core/commands/commands.ts';
 import type { FilesContext } from '../../core/files/context.ts';
 import type { Packages } from '../../core/ops/packages.ts';
 import type { Sandbox } from '../../core/ops/sandbox.ts';
-import type { Screens } from '../../core/terminals/screen.ts';
-import type { Terminals } from '../../core/terminals/terminals.ts';
+import type { Screens } from '../../core/terminals/screen/screen.ts';
+import type { Terminals } from '../../core/terminals/session/terminals.ts';
 import type { Watchers } from '../../core/watch/watchers.ts';
 import { routesFor } from '../../http/route.ts';
+import { refusalOfV2 } from './refusal.ts';
 
 export interface V2Deps {
   readonly commands: Commands;
@@ -22,10 +23,10 @@ export interface V2Deps {
   readonly terminals: Terminals;
   readonly screens: Screens;
   readonly watchers: Watchers;
-  /** Fires when the daemon is going: streams say so and end. */
+  /** Fires when the daemon shuts down. Streams then report it and end. */
   readonly closing: AbortSignal;
-  /** The OpenAPI document of this surface; made when it is first asked for, because it takes megabytes. */
+  /** The OpenAPI document of this surface. Built on the first request, because it takes megabytes. */
   readonly openApi: () => Promise<object>;
 }
 
-export const route = routesFor<V2Deps>();
+export const route = routesFor<V2Deps>({ isNullAbsent: true, refuse: refusalOfV2 });

@@ -1,26 +1,26 @@
-/** The v2 route that tells what can run code. */
+/** The v2 route that lists the languages and kernels that can run code. */
 import { z } from 'zod';
 import type { LanguageRecord } from '../../core/code/info.ts';
 import { codeBackends, languageWords, type Language, type PoolKind } from '../../core/code/language.ts';
-import type { SessionLimits } from '../../core/code/sessions.ts';
+import type { SessionLimits } from '../../core/code/sessions/requests.ts';
 import { route } from './app.ts';
 
 const Runtime = z
   .object({
     available: z.boolean(),
-    aliases: z.array(z.string()).describe('What else it may be called.'),
-    backend: z.enum(codeBackends).nullable().describe('What runs it now; null when nothing does.'),
+    aliases: z.array(z.string()).describe('Other names of the language.'),
+    backend: z.enum(codeBackends).nullable().describe('The backend in use; null when none is usable.'),
     backends: z
       .array(
         z.object({
           name: z.enum(codeBackends),
           available: z.boolean(),
-          missing: z.string().nullable().describe('What it lacks; null when it can be used.'),
+          missing: z.string().nullable().describe('What the backend lacks; null when it is usable.'),
           kernels: z.array(z.string()).describe('The default one first.'),
         }),
       )
-      .describe('The best first.'),
-    version: z.string().nullable().describe('Of the interpreter on PATH; null while it is not known.'),
+      .describe('Best backend first.'),
+    version: z.string().nullable().describe('Version of the interpreter on PATH; null while unknown.'),
     path: z.string().nullable(),
   })
   .meta({ id: 'CodeRuntime' });
@@ -34,7 +34,7 @@ export const codeInfo = route({
   operation: 'code.info',
   method: 'GET',
   path: '/v2/code/info',
-  summary: 'Tell what can run code here, and within which limits',
+  summary: 'List the languages, their backends and their limits',
   data: z.object({
     languages: z.object({ python: Runtime, javascript: Runtime }),
     limits: z.object({
@@ -56,7 +56,7 @@ export const codeInfo = route({
       limits: {
         default_timeout: 30,
         max_timeout: 900,
-        max_output_length: limits.mostCharacters,
+        max_output_length: limits.maxCharacters,
         interpreters: sessionLimits(limits.sessions, 'repl'),
         kernels: sessionLimits(limits.sessions, 'kernel'),
       },

@@ -1,12 +1,12 @@
 /** The wire shapes of the code plane. */
 import { z } from 'zod';
-import { cellStatuses, type Cell } from '../../core/code/cell.ts';
-import type { CellChange } from '../../core/code/cell-outputs.ts';
+import { cellStatuses, type Cell } from '../../core/code/cells/cell.ts';
+import type { CellChange } from '../../core/code/cells/outputs.ts';
 import { codeBackends, languages } from '../../core/code/language.ts';
-import type { CodeSession } from '../../core/code/session.ts';
+import type { CodeSession } from '../../core/code/sessions/session.ts';
 import { signalName } from '../../kit/signal-name.ts';
 
-const bundle = z.record(z.string(), z.unknown()).describe('A text for each media type, base64 where it is no text.');
+const bundle = z.record(z.string(), z.unknown()).describe('A text for each media type; base64 for binary types.');
 
 export const NotebookOutput = z
   .discriminatedUnion('output_type', [
@@ -30,8 +30,9 @@ export const NotebookOutput = z
 const KernelDeath = z
   .object({
     signal: z.string().nullable().describe('null where it has ended with an exit code.'),
-    oom_killed: z.boolean().nullable().describe('null where it cannot be known.'),
-    restarted: z.boolean().describe('The session goes on with a new one, without its state.'),
+    oom_killed: z.boolean().nullable().describe('null when it is unknown.'),
+    restarted: z.boolean().describe('The session continues with a new interpreter, without its state.'),
+    before_cell: z.boolean().describe('It died before this cell, which ran in the new one.'),
   })
   .meta({ id: 'KernelDeath' });
 
@@ -49,10 +50,10 @@ export const CellResult = z
     stderr: z.string(),
     truncated: z.boolean().describe('More was printed than is shown.'),
     duration_ms: z.number().nullable(),
-    kernel: KernelDeath.nullable().describe('How the interpreter has died; null where it lives.'),
-    late_outputs: z
-      .array(NotebookOutput)
-      .describe('What code of cells before this one has printed since they had ended: threads, timers, processes.'),
+    kernel: KernelDeath.nullable().describe(
+      'How the interpreter died, during this cell or before; null while it lives.',
+    ),
+    late_outputs: z.array(NotebookOutput).describe('Late output of earlier cells: threads, timers, processes.'),
     partial: z.boolean().describe('Outputs may be missing.'),
   })
   .meta({ id: 'CodeResult' });
@@ -62,7 +63,7 @@ export const CellLine = z.discriminatedUnion('type', [
   z.object({ type: z.literal('output'), output: NotebookOutput, display_id: z.string().nullable() }),
   z.object({
     type: z.literal('update'),
-    display_id: z.string().describe('Of an output before it, which shows this now.'),
+    display_id: z.string().describe('Id of an earlier output, which this one replaces.'),
     data: bundle,
     metadata: z.record(z.string(), z.unknown()),
   }),
@@ -79,7 +80,7 @@ export const CellLine = z.discriminatedUnion('type', [
       late_outputs: z.array(NotebookOutput),
       partial: z.boolean(),
       reason: z.enum(['ended', 'closing', 'failed']),
-      message: z.string().nullable().describe('Why it did not run.'),
+      message: z.string().nullable().describe('Why the code did not run.'),
     })
     .describe('The last line.'),
 ]);
@@ -87,13 +88,13 @@ export const CellLine = z.discriminatedUnion('type', [
 export const CodeSessionRecord = z
   .object({
     session_id: z.string(),
-    id: z.string().describe('The same as session_id.'),
+    id: z.string().describe('An alias of session_id.'),
     language: z.enum(languages),
     backend: z.enum(codeBackends),
     state: z.enum(['idle', 'busy']),
-    cwd: z.string().describe('Where it was started, or was last sent.'),
+    cwd: z.string().describe('Directory of the start, or the last cwd of a request.'),
     user: z.string(),
-    pid: z.number().int().nullable().describe('Of its interpreter; null where that runs elsewhere, or not now.'),
+    pid: z.number().int().nullable().describe('Pid of the interpreter; null when it runs elsewhere or not at all.'),
     created_at: z.string().describe('RFC 3339, UTC.'),
     last_used_at: z.string().describe('RFC 3339, UTC.'),
     execution_count: z.number().int(),
@@ -101,15 +102,17 @@ export const CodeSessionRecord = z
   .meta({ id: 'CodeSession' });
 
 export const CodeSessionDetail = CodeSessionRecord.extend({
-  last_execution: CellResult.nullable().describe('The last cell that was begun, as far as it has come.'),
+  last_execution: CellResult.nullable().describe(
+    'The last cell that was begun, as far as it has come; `code` has at most 16384 characters and then ends in “…”.',
+  ),
 }).meta({ id: 'CodeSessionDetail' });
 
 type Wire = z.input<typeof CellResult>;
 
 export function cellResult(session: CodeSession, cell: Cell, isSingle: boolean): Wire {
-  const { end, outputs, record, startedMs } = cell;
+  const { end, outputs, shownCode, startedMs } = cell;
   return {
-    code: record.code,
+    code: shownCode,
     language: session.record.language,
     backend: session.record.backend,
     session_id: isSingle ? null : session.id,
@@ -138,8 +141,9 @@ export function cellEndLine(
   };
 }
 
-function ending({ end, isPartial, late }: Cell, isSingle: boolean) {
-  const death = end?.death ?? null;
+function ending({ deathBefore, end, isPartial, late }: Cell, isSingle: boolean) {
+  const own = end?.death ?? null;
+  const death = own ?? (end && deathBefore);
   return {
     execution_count: end?.executionCount ?? null,
     exit_code: end?.exitCode ?? null,
@@ -147,6 +151,7 @@ function ending({ end, isPartial, late }: Cell, isSingle: boolean) {
       signal: death.signal === null ? null : signalName(death.signal),
       oom_killed: death.oomKilled,
       restarted: !isSingle,
+      before_cell: own === null,
     },
     late_outputs: [...late.all],
     partial: isPartial,

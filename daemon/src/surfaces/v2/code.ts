@@ -1,13 +1,14 @@
 /** The v2 routes of the code plane: wire shapes in, one core call each, views out. */
 import { z } from 'zod';
-import type { Cell } from '../../core/code/cell.ts';
-import { atStart } from '../../core/code/cell-outputs.ts';
+import type { Cell } from '../../core/code/cells/cell.ts';
+import { atStart } from '../../core/code/cells/outputs.ts';
 import { languageWordList, languageWords } from '../../core/code/language.ts';
-import type { CodeSession } from '../../core/code/session.ts';
-import type { CellSpec } from '../../core/code/sessions.ts';
+import type { CodeSession } from '../../core/code/sessions/session.ts';
+import type { CellSpec } from '../../core/code/sessions/requests.ts';
 import { NdjsonStream } from '../../http/ndjson.ts';
 import { Answer } from '../../http/route.ts';
 import { Deadline } from '../../kit/deadline.ts';
+import { EncodedText } from '../../kit/encoded-text.ts';
 import { route, type V2Deps } from './app.ts';
 import {
   cellEndLine,
@@ -20,7 +21,7 @@ import {
   CodeSessionRecord,
   codeSession,
 } from './code-views.ts';
-import { clientId, environment, systemText } from './inputs.ts';
+import { clientId, environment, oneOf, sameValue, systemText } from './inputs.ts';
 
 const language = z.enum(languageWordList).describe('python3 is python; node, nodejs and js are javascript.');
 const kernel = z
@@ -29,18 +30,17 @@ const kernel = z
   .max(200)
   .optional()
   .describe('The name of an installed Jupyter kernel, under the language that it runs.');
-const SessionPath = z.object({ id: clientId });
+/** Sessions of 1.x clients have longer ids than a v2 client may choose. */
+const SessionPath = z.object({ id: z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,255}$/) });
 
 const ExecuteBody = z.object({
   language,
   code: z.string(),
   session_id: clientId
     .optional()
-    .describe(
-      'Runs in this session, which is made where there is none; alone, in an interpreter of its own, otherwise.',
-    ),
+    .describe('Runs in this session, which is created if it does not exist; without an id, in a new interpreter.'),
   timeout: z.number().gt(0).max(900).default(30).describe('Seconds; then the code is interrupted.'),
-  cwd: systemText.min(1).optional().describe('Where it runs; a session stays there.'),
+  cwd: systemText.min(1).optional().describe('Working directory; a session keeps it.'),
   env: environment.default({}).describe('Environment, kept by the session; null unsets.'),
   user: systemText.min(1).optional().describe('Account; the default account otherwise.'),
   kernel,
@@ -64,16 +64,18 @@ export const executeCode = route({
     'no_space_left',
   ],
   async handle(deps, { body, context }) {
-    const { session, cell } = await deps.code.execute(cellSpec(body));
+    const { session, cell } = await deps.code.execute(cellSpec(body), deps.closing);
     context.note.account = session.record.account;
     const isSingle = body.session_id === undefined;
     if (context.headers.get('accept')?.includes('application/x-ndjson') === true) {
       return new NdjsonStream((signal) => streamLines(deps, { session, cell, isSingle }, signal));
     }
-    using patience = new Deadline(null, context.signal, deps.closing);
-    await cell.finished(patience.signal);
+    using deadline = new Deadline(null, context.signal, deps.closing);
+    await cell.finished(deadline.signal);
     if (cell.failure) throw cell.failure;
-    return new Answer(cellResult(session, cell, isSingle), describe(session, cell, isSingle));
+    const text = await EncodedText.of(body.code);
+    const result = { ...cellResult(session, cell, isSingle), code: text.placeholder };
+    return new Answer(result, { ...describe(session, cell, isSingle), text });
   },
 });
 
@@ -82,15 +84,18 @@ export const createCodeSession = route({
   method: 'POST',
   path: '/v2/code/sessions',
   summary: 'Create a code session: an interpreter that keeps its state',
-  body: z.object({
-    language,
-    id: clientId.optional().describe('The caller’s own id; an existing one answers its session.'),
-    session_id: clientId.optional().describe('The same as id.'),
-    cwd: systemText.min(1).optional().describe('Where it starts; the workspace otherwise.'),
-    env: environment.default({}).describe('Environment, kept by the session; null unsets.'),
-    user: systemText.min(1).optional().describe('Account; the default account otherwise.'),
-    kernel,
-  }),
+  body: z
+    .object({
+      language: language.default('python'),
+      id: clientId.optional().describe('The caller’s own id; an existing one answers its session.'),
+      session_id: clientId.optional().describe('An alias of id.'),
+      cwd: systemText.min(1).optional().describe('Initial directory; the workspace by default.'),
+      env: environment.default({}).describe('Environment, kept by the session; null unsets.'),
+      user: systemText.min(1).optional().describe('Account; the default account otherwise.'),
+      kernel,
+    })
+    .superRefine(sameValue('id', 'session_id'))
+    .meta(oneOf('id', 'session_id')),
   data: CodeSessionRecord,
   errors: ['bad_argument', 'kernel_unknown', 'capacity_reached', 'unavailable', 'no_space_left'],
   async handle({ code }, { body }) {
@@ -137,7 +142,7 @@ export const deleteCodeSession = route({
   operation: 'code.delete_session',
   method: 'DELETE',
   path: '/v2/code/sessions/{id}',
-  summary: 'Delete a code session: end its interpreter and all that this has started',
+  summary: 'Delete a code session: end its interpreter and everything started by it',
   params: SessionPath,
   data: z.object({ session_id: z.string() }),
   errors: ['session_not_found', 'unavailable'],
@@ -206,7 +211,7 @@ async function* streamLines(
       return;
     }
     using quiet = new Deadline(heartbeatMs, signal, closing);
-    // What came while the lines above were taken is looked at first.
+    // Output that arrived while the lines above were sent is handled first.
     if (cell.outputs.since(cursor).changes.length > 0 || cell.isOver) continue;
     await cell.changed(quiet.signal);
     if (quiet.passed && !signal.aborted && !closing.aborted) yield { type: 'heartbeat' };
@@ -226,22 +231,23 @@ function cellSpec(body: z.output<typeof ExecuteBody>): CellSpec {
   };
 }
 
-function describe(session: CodeSession, { end, record }: Cell, isSingle: boolean) {
-  const state = isSingle ? '' : `; GET /v2/code/sessions/${session.id} tells how the session stands`;
+function describe(session: CodeSession, { deathBefore, end, record }: Cell, isSingle: boolean) {
+  const state = isSingle ? '' : `; GET /v2/code/sessions/${session.id} reports the state of the session`;
   if (end === null) {
-    return { message: 'The code runs on', hint: `GET /v2/code/sessions/${session.id} tells what it has shown.` };
+    return { message: 'The code continues', hint: `GET /v2/code/sessions/${session.id} returns its output.` };
   }
-  if (end.death && end.status === 'ok') {
-    return {
-      message: 'The code has run in a new interpreter: the one before it had died',
-      hint: 'Its state was lost.',
-    };
-  }
-  if (end.death) return { message: 'The interpreter has died', isFailure: true, hint: `Its state is gone${state}.` };
   if (end.status === 'timeout') {
-    const message = `The code was interrupted after ${record.timeoutMs / 1000} s`;
+    const what = end.death ? 'ended with its interpreter, which did not react to the interrupt,' : 'interrupted';
+    const message = `The code was ${what} after ${record.timeoutMs / 1000} s`;
     return { message, isFailure: true, hint: `Give it more time (timeout)${state}.` };
   }
-  if (end.status === 'error') return { message: 'The code ended with an error', isFailure: true };
-  return { message: 'The code has run' };
+  if (end.death) return { message: 'The interpreter has died', isFailure: true, hint: `Its state is gone${state}.` };
+  const isFailure = end.status === 'error';
+  const message = isFailure ? 'The code ended with an error' : 'The code has run';
+  if (deathBefore === null) return { message, isFailure };
+  return {
+    message: `${message} in a new interpreter: the one before it had died`,
+    isFailure,
+    hint: 'The state of the session was lost; define what the code needs again.',
+  };
 }

@@ -9,7 +9,7 @@ import { Answer } from '../../http/route.ts';
 import { NdjsonStream } from '../../http/ndjson.ts';
 import { Deadline } from '../../kit/deadline.ts';
 import { route, type V2Deps } from './app.ts';
-import { clientId, environment, seconds, systemText } from './inputs.ts';
+import { clientId, differs, environment, oneOf, sameValue, seconds, systemText } from './inputs.ts';
 import {
   CommandLine,
   CommandOutput,
@@ -22,7 +22,7 @@ import {
   outputLines,
 } from './views.ts';
 
-/** The keeper counts it in milliseconds, in 32 bits. */
+/** The keeper counts milliseconds in 32 bits. */
 const hardSeconds = z.number().min(0).max(4_294_967);
 const amount = z.number().int().min(0).max(Number.MAX_SAFE_INTEGER).optional();
 
@@ -32,40 +32,43 @@ const Stdin = z.union([
   z.object({ data_base64: z.base64() }).strict(),
 ]);
 
-/** What every route of one command has in its path. */
+/** The path parameters of every route of one command. */
 const CommandPath = z.object({ command_id: clientId });
 
-const RunBody = z.object({
-  command: systemText.min(1).describe('Script for the shell, or the program when shell is none.'),
-  shell: z.enum(shellNames).default('auto').describe('auto is bash, else sh; none runs a program with args.'),
-  args: z.array(systemText).default([]).describe('Arguments; only with shell none.'),
-  cwd: systemText.min(1).optional().describe('Working directory; the workspace otherwise.'),
-  user: systemText
-    .min(1)
-    .optional()
-    .describe('Account to run as: a name, a uid or uid:gid; the default account otherwise.'),
-  session: clientId.optional().describe('A command session.'),
-  session_id: clientId.optional().describe('The same as session.'),
-  env: environment.default({}).describe('Environment, kept by the session where there is one; null unsets.'),
-  mode: z.enum(['sync', 'async']).default('sync').describe('sync waits for the end, async answers at once.'),
-  timeout: seconds
-    .optional()
-    .describe('Seconds that a sync call waits; then the answer is running and the command goes on.'),
-  hard_timeout: hardSeconds.optional().describe('Seconds after which the whole process tree is ended.'),
-  max_output_length: z
-    .number()
-    .int()
-    .min(0)
-    .default(50_000)
-    .describe('Characters per stream in this answer; 0 is no limit.'),
-  command_id: clientId.optional().describe('The caller’s own id: the same id and body never start a second command.'),
-  merge: z.boolean().default(false).describe('Standard error into standard output, as one exact stream.'),
-  limits: z
-    .object({ memory_bytes: amount, cpu_seconds: amount, open_files: amount, processes: amount, file_bytes: amount })
-    .default({})
-    .describe('Resource limits of each process.'),
-  stdin: Stdin.optional().describe('pipe, null, or the data to write before it is closed.'),
-});
+const RunBody = z
+  .object({
+    command: systemText.min(1).describe('Script for the shell, or the program when shell is none.'),
+    shell: z.enum(shellNames).default('auto').describe('auto is bash, else sh; none runs a program with args.'),
+    args: z.array(systemText).default([]).describe('Arguments; only with shell none.'),
+    cwd: systemText.min(1).optional().describe('Working directory; the workspace otherwise.'),
+    user: systemText
+      .min(1)
+      .optional()
+      .describe('Account to run as: a name, a uid or uid:gid; the default account otherwise.'),
+    session: clientId.optional().describe('A command session.'),
+    session_id: clientId.optional().describe('An alias of session.'),
+    env: environment.default({}).describe('Environment, kept by the session where there is one; null unsets.'),
+    mode: z.enum(['sync', 'async']).default('sync').describe('sync waits for the end, async answers at once.'),
+    timeout: seconds
+      .optional()
+      .describe('Seconds that a sync call waits; then the answer is running and the command continues.'),
+    hard_timeout: hardSeconds.optional().describe('Seconds after which the whole process tree is ended.'),
+    max_output_length: z
+      .number()
+      .int()
+      .min(0)
+      .default(50_000)
+      .describe('Characters per stream in this answer; 0 means no limit.'),
+    command_id: clientId.optional().describe('The caller’s own id: the same id and body never start a second command.'),
+    merge: z.boolean().default(false).describe('Standard error into standard output, as one exact stream.'),
+    limits: z
+      .object({ memory_bytes: amount, cpu_seconds: amount, open_files: amount, processes: amount, file_bytes: amount })
+      .default({})
+      .describe('Resource limits of each process.'),
+    stdin: Stdin.optional().describe('pipe, null, or the data to write before it is closed.'),
+  })
+  .superRefine(sameValue('session', 'session_id'))
+  .meta(oneOf('session', 'session_id'));
 type RunRequest = z.output<typeof RunBody>;
 
 export const runCommand = route({
@@ -87,16 +90,20 @@ export const runCommand = route({
     const { command, isReplay } = await commands.start(commandSpec(body));
     context.note.account = command.note.user;
     if (body.mode === 'sync') await waitForEnd(command, body.timeout, context.signal, closing);
-    return new Answer(commandResult(command, body.max_output_length, isReplay), {
-      message: describeState(command),
-      hint: nextStep(command),
-    });
+    const result = commandResult(command, body.max_output_length, isReplay);
+    const message = describeAnswer(command, { isReplay, isStopping: closing.aborted });
+    return new Answer(result, { message, hint: nextStep(command, result) });
   },
 });
 
 const ReadQuery = z.object({
-  offset: z.number().int().min(0).default(0).describe('Position in stdout to read from, in bytes.'),
-  stderr_offset: z.number().int().min(0).default(0).describe('Position in stderr to read from, in bytes.'),
+  offset: z.number().int().min(0).default(0).describe('Position in stdout to read from, in bytes; at most 2^53 − 1.'),
+  stderr_offset: z
+    .number()
+    .int()
+    .min(0)
+    .default(0)
+    .describe('Position in stderr to read from, in bytes; at most 2^53 − 1.'),
   wait: z.boolean().default(false).describe('Wait for new output or the end.'),
   wait_timeout: z.number().min(0).max(300).default(30).describe('Seconds to wait at most.'),
   limit_bytes: z
@@ -105,9 +112,9 @@ const ReadQuery = z.object({
     .min(1)
     .max(64 * 1024 * 1024)
     .default(1024 * 1024)
-    .describe('Bytes of each stream at most.'),
+    .describe('Bytes of each stream at most; one character is answered where none fits.'),
   stream: z.boolean().default(false).describe('Stream NDJSON, as Accept: application/x-ndjson does.'),
-  encoding: z.enum(['utf-8', 'base64']).default('utf-8').describe('Of the streamed output.'),
+  encoding: z.enum(['utf-8', 'base64']).default('utf-8').describe('Encoding of the streamed output.'),
 });
 
 const heartbeatMs = 15_000;
@@ -128,14 +135,15 @@ export const readCommand = route({
     if (query.stream || context.headers.get('accept')?.includes('application/x-ndjson')) {
       return new NdjsonStream((signal) => streamLines(deps, command, from, query.encoding, signal));
     }
-    using patience = new Deadline(null, context.signal, deps.closing);
+    using deadline = new Deadline(null, context.signal, deps.closing);
     const result = await deps.commands.read(command, {
       offsets: from,
       limitBytes: query.limit_bytes,
       waitMs: query.wait ? query.wait_timeout * 1000 : 0,
-      signal: patience.signal,
+      signal: deadline.signal,
     });
-    return new Answer(commandOutput(command, result), { message: describeState(command), hint: nextStep(command) });
+    const output = commandOutput(command, result);
+    return new Answer(output, { message: describeState(command), hint: nextStep(command, output) });
   },
 });
 
@@ -145,8 +153,8 @@ export const listCommands = route({
   path: '/v2/commands',
   summary: 'List commands in the order of their start',
   query: z.object({
-    status: z.enum(commandStatuses).optional().describe('Only those that stand so.'),
-    session: clientId.optional().describe('Only those of this session.'),
+    status: z.enum(commandStatuses).optional().describe('Only commands with this status.'),
+    session: clientId.optional().describe('Only commands of this session.'),
   }),
   data: z.object({ commands: z.array(CommandRecord) }),
   errors: [],
@@ -156,21 +164,30 @@ export const listCommands = route({
   },
 });
 
+const StdinBody = z
+  .object({
+    input: z.string().default('').describe('Text to write, as UTF-8.'),
+    input_base64: z.base64().optional().describe('Bytes to write, in place of input.'),
+    eof: z.boolean().default(false).describe('Close standard input behind it.'),
+    offset: z.number().int().min(0).optional().describe('Number of bytes sent before; makes a retry safe.'),
+  })
+  .superRefine(({ input, input_base64: encoded }, context) => {
+    if (input === '' || encoded === undefined || Buffer.from(encoded, 'base64').equals(Buffer.from(input))) return;
+    context.addIssue({ code: 'custom', path: ['input_base64'], message: differs('input') });
+  })
+  .meta(oneOf('input', 'input_base64'));
+
 export const writeStdin = route({
   operation: 'commands.write_stdin',
   method: 'POST',
   path: '/v2/commands/{command_id}/stdin',
   summary: 'Write to the standard input of a command',
   params: CommandPath,
-  body: z.object({
-    input: z.string().default('').describe('Text to write, as UTF-8.'),
-    input_base64: z.base64().optional().describe('Bytes to write, in place of input.'),
-    eof: z.boolean().default(false).describe('Close standard input behind it.'),
-    offset: z.number().int().min(0).optional().describe('Bytes that were sent before; makes a retry safe.'),
-  }),
+  body: StdinBody,
+  fieldsToRepeat: ({ inputOffset }) => (inputOffset === undefined ? {} : { offset: inputOffset }),
   data: z.object({
-    accepted_bytes: z.number().int().describe('Of this call.'),
-    offset: z.number().int().describe('Of all calls: where the next one goes on.'),
+    accepted_bytes: z.number().int().describe('Bytes accepted by this call.'),
+    offset: z.number().int().describe('Bytes accepted by all calls; pass it to the next one.'),
   }),
   errors: ['command_not_found', 'stdin_closed', 'bad_argument'],
   async handle({ commands }, { params, body, context }) {
@@ -199,7 +216,7 @@ export const killCommand = route({
   }),
   data: z.object({
     signalled: z.number().int().optional().describe('How many processes were sent the signal.'),
-    survivors: z.array(z.number().int()).optional().describe('Pids of those who still live a moment later.'),
+    survivors: z.array(z.number().int()).optional().describe('Pids that are still alive a moment later.'),
   }),
   errors: ['command_not_found', 'not_implemented'],
   async handle({ commands }, { params, body }) {
@@ -214,7 +231,7 @@ export const deleteCommand = route({
   operation: 'commands.delete',
   method: 'DELETE',
   path: '/v2/commands/{command_id}',
-  summary: 'End a command with all that it has started, and forget it',
+  summary: 'End a command with its descendants, and delete its record',
   params: CommandPath,
   data: z.object({ command_id: z.string() }),
   errors: ['command_not_found', 'capacity_reached', 'unavailable', 'no_space_left'],
@@ -240,7 +257,7 @@ async function* streamLines(
   }
 }
 
-/** The command goes on when the wait ends, whatever ends it: only a verb, a limit or shutdown ends a command. */
+/** The command continues when the wait ends for any reason. Only a verb, a limit or a shutdown ends a command. */
 async function waitForEnd(
   command: Command,
   timeout: number | undefined,
@@ -275,14 +292,14 @@ function commandSpec(body: RunRequest): CommandSpec {
   };
 }
 
-/** Without a word about stdin, a program that looks at it does not hang in a call that waits for its end. */
+/** If the request does not mention stdin, a program that reads it must not hang in a call that waits for its end. */
 function stdinSource({ stdin, mode, timeout }: RunRequest): StdinSource {
   if (stdin === undefined) return { kind: mode === 'async' || timeout !== undefined ? 'pipe' : 'null' };
   if (typeof stdin === 'string') return { kind: stdin };
   return { kind: 'bytes', bytes: 'data' in stdin ? Buffer.from(stdin.data) : Buffer.from(stdin.data_base64, 'base64') };
 }
 
-/** What makes two requests the same: everything but how long and how much the caller wants to read. */
+/** Two requests are the same if they differ only in how long the caller waits and how much it reads. */
 function fingerprintOf({ mode: _mode, timeout: _timeout, max_output_length: _length, ...rest }: RunRequest): string {
   return createHash('sha256').update(JSON.stringify(rest, sortKeys)).digest('hex');
 }
@@ -301,7 +318,26 @@ function describeState(command: Command): string {
   return `Command ${status === 'killed' ? 'was killed' : 'timed out'}${signal ? ` (${signal})` : ''}`;
 }
 
-function nextStep(command: Command): string | null {
-  if (!command.isRunning) return null;
-  return `GET /v2/commands/${command.id}?wait=true reads on; add stream=true to follow it.`;
+interface AnswerState {
+  /** An earlier request started the command. */
+  readonly isReplay: boolean;
+  /** The daemon has received SIGTERM. */
+  readonly isStopping: boolean;
+}
+
+function describeAnswer(command: Command, { isReplay, isStopping }: AnswerState): string {
+  const started = isReplay ? `; an earlier request started it at ${commandRecord(command).started_at}` : '';
+  const stopping = isStopping && command.isRunning ? '; the daemon is stopping and did not wait for the end' : '';
+  return `${describeState(command)}${started}${stopping}`;
+}
+
+function nextStep({ id, isRunning }: Command, { offset, stderr_offset: end }: Positions): string | null {
+  if (!isRunning) return null;
+  const path = `/v2/commands/${id}?wait=true&offset=${offset}&stderr_offset=${end}`;
+  return `GET ${path} reads on; add stream=true to follow it.`;
+}
+
+interface Positions {
+  readonly offset: number;
+  readonly stderr_offset: number;
 }

@@ -1,17 +1,17 @@
 /** The v2 route that edits text files. */
 import { z } from 'zod';
-import { editFile } from '../../core/files/edit.ts';
-import { replaceModes, type TextEdit } from '../../core/files/edit-text.ts';
+import { editFile } from '../../core/files/write/edit.ts';
+import { replaceModes, type TextEdit } from '../../core/files/write/edit-text.ts';
 import { CoreError } from '../../kit/errors.ts';
 import { showPath } from '../../kit/path-text.ts';
-import { snakeKeys } from '../../kit/snake-keys.ts';
+import { snakeKeys } from '../../http/snake-keys.ts';
 import { route } from './app.ts';
 import { fileErrors, filePath, OwnerQuery } from './file-inputs.ts';
-import { systemText } from './inputs.ts';
+import { systemText, wholeText } from './inputs.ts';
 
 const Change = z.object({
   old_str: z.string().min(1).optional().describe('The text to replace; whitespace counts.'),
-  new_str: z.string().default('').describe('What takes its place, or the lines to insert.'),
+  new_str: wholeText.default('').describe('The replacement, or the lines to insert.'),
   replace_mode: z
     .enum(replaceModes)
     .optional()
@@ -20,7 +20,7 @@ const Change = z.object({
 });
 type Change = z.output<typeof Change>;
 
-/** Commands of other editors, which routes of their own serve here. */
+/** Commands of other editors that separate routes serve. */
 const elsewhere = { view: 'GET /v2/fs/read', create: 'POST /v2/fs/write' } as const;
 
 const EditBody = Change.extend({
@@ -55,7 +55,7 @@ export const edit = route({
       new_content: z.string(),
       prev_exist: z.boolean(),
       diff: z.string().nullable().describe('Unified; null where too much differs.'),
-      etag: z.string().describe('Of the file as it is now.'),
+      etag: z.string().describe('Etag of the file after the edit.'),
     })
     .meta({ id: 'EditedFile' }),
   errors: [...fileErrors, 'file_not_text', 'file_too_large', 'precondition_failed', 'no_space_left'],

@@ -1,10 +1,10 @@
-/** The inputs that file routes have in common. */
+/** Input values that the v2 file routes share. */
 import { z } from 'zod';
 import type { ErrorCode } from '../../kit/errors.ts';
 import { isPath, readPath } from '../../kit/path-text.ts';
 import { systemText } from './inputs.ts';
 
-/** Bytes that are not UTF-8 come percent-encoded: in a query as they are, in a body as a file URL. */
+/** Bytes that are not UTF-8 are percent-encoded: directly in a query, as a file URL in a body. */
 export const filePath = z
   .string()
   .min(1)
@@ -21,7 +21,7 @@ export const OwnerQuery = z.object({
 
 export const FileQuery = OwnerQuery.extend({ path: filePath });
 
-/** What the system may say to any file operation. */
+/** The failures that the system may report for any file operation. */
 export const fileErrors = [
   'bad_argument',
   'unavailable',

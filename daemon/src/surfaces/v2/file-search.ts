@@ -1,11 +1,11 @@
-/** The v2 routes that look for files: by directory, by name and by content. */
+/** The v2 routes that list directories, and find files by name and by content. */
 import { z } from 'zod';
-import { list, maxPage } from '../../core/files/list.ts';
-import type { ListedFile } from '../../core/files/listed-file.ts';
-import { directions, sortKeys } from '../../core/files/ordering.ts';
-import { mostFileBytes, type GrepResult } from '../../core/files/grep.ts';
-import { search, searchKinds } from '../../core/files/search.ts';
-import type { SkippedSummary } from '../../core/files/skipped.ts';
+import { list, maxPage } from '../../core/files/read/list.ts';
+import type { ListedFile } from '../../core/files/read/listed-file.ts';
+import { directions, sortKeys } from '../../core/files/read/ordering.ts';
+import { maxSizeLimitBytes, type GrepResult } from '../../core/files/search/grep.ts';
+import { search, searchKinds } from '../../core/files/search/search.ts';
+import type { SkippedSummary } from '../../core/files/tree/skipped.ts';
 import type { ErrorCode } from '../../kit/errors.ts';
 import { showName, showPath } from '../../kit/path-text.ts';
 import { route } from './app.ts';
@@ -39,10 +39,10 @@ const FileEntry = z
   .object({
     name: z.string(),
     path: z.string().describe('Absolute; a file URL where the name is not UTF-8, which every route takes as a path.'),
-    is_directory: z.boolean().describe('Of what a link points at.'),
+    is_directory: z.boolean().describe('True for a directory, or a link to a directory.'),
     is_symlink: z.boolean(),
-    size: z.number().int().nullable().describe('Bytes; null where it cannot be looked at.'),
-    extension: z.string().describe('With the dot; empty without one.'),
+    size: z.number().int().nullable().describe('Bytes; null when it is unknown.'),
+    extension: z.string().describe('The extension with its dot; empty without one.'),
     modified_time: z.string().nullable().describe('RFC 3339, UTC.'),
     is_hidden: z.boolean().describe('The name begins with a dot.'),
   })
@@ -68,10 +68,10 @@ export const listFiles = route({
   data: z.object({
     path: z.string(),
     files: z.array(FileEntry),
-    total_count: z.number().int().describe('Of the whole listing, whatever is in this answer.'),
+    total_count: z.number().int().describe('Entries in the whole listing, not only in this answer.'),
     file_count: z.number().int(),
     directory_count: z.number().int(),
-    truncated: z.boolean().describe('More follows: go on with next_cursor.'),
+    truncated: z.boolean().describe('More follows: continue with next_cursor.'),
     next_cursor: z.string().nullable(),
     ...skippedShape,
   }),
@@ -114,14 +114,14 @@ export const searchFiles = route({
     pattern: systemText
       .min(1)
       .describe('With a / a glob on the path below path (**, {a,b}, [a-z], ?), else on the name at any depth.'),
-    type: z.enum(searchKinds).default('file').describe('What is looked for; a link is what it points at.'),
+    type: z.enum(searchKinds).default('file').describe('Type of the entries to find; a link counts as its target.'),
     ignore,
   }),
   data: z.object({
     path: z.string(),
     pattern: z.string(),
     files: z.array(z.string()).describe('Absolute paths in the order of the tree, the first 10 000.'),
-    total_count: z.number().int().describe('Of all that match.'),
+    total_count: z.number().int().describe('Number of all matches.'),
     truncated: z.boolean(),
     ...skippedShape,
   }),
@@ -132,6 +132,7 @@ export const searchFiles = route({
       user: query.user ?? null,
       pattern: query.pattern,
       kind: query.type,
+      isAnyDepth: true,
       obeysGitignore: query.ignore === 'gitignore',
     };
     const result = await search(files, request, context.signal);
@@ -148,7 +149,7 @@ export const searchFiles = route({
 
 const unit: Readonly<Record<string, number>> = { K: 2 ** 10, M: 2 ** 20, G: 2 ** 30 };
 const fileSize = z
-  .union([z.number().int().min(1).max(mostFileBytes), z.string().regex(/^[1-9][0-9]{0,9}[KMG]?$/)])
+  .union([z.number().int().min(1).max(maxSizeLimitBytes), z.string().regex(/^[1-9][0-9]{0,9}[KMG]?$/)])
   .transform((size) => (typeof size === 'number' ? size : bytesOf(size)));
 
 function bytesOf(text: string): number {
@@ -171,7 +172,7 @@ const GrepMatchRecord = z
     context_before: z.array(z.string()),
     context_after: z.array(z.string()),
   })
-  .meta({ id: 'GrepMatch' });
+  .meta({ id: 'MatchedLine' });
 
 export const grepFiles = route({
   operation: 'files.grep',
@@ -211,8 +212,8 @@ export const grepFiles = route({
       .nullable()
       .describe('null where the limit ended the search, or the tree is large.'),
     files_matched: z.number().int().describe('As far as the search came.'),
-    truncated: z.boolean().describe('There are more: go on with offset.'),
-    engine: z.enum(['ripgrep', 'built-in']).describe('Who answered; the answers are the same.'),
+    truncated: z.boolean().describe('There are more: continue with offset.'),
+    engine: z.enum(['ripgrep', 'built-in']).describe('The engine that searched; the answers are the same.'),
   }),
   errors: [...lookingFails, 'file_invalid_target', 'file_too_large', 'capacity_reached'],
   async handle({ files }, { query, body, context }) {

@@ -1,11 +1,13 @@
 /** The v2 routes that copy, move and delete files and whole trees. */
 import { z } from 'zod';
-import { copyPath, type TransferRequest } from '../../core/files/copy.ts';
-import { deletePath } from '../../core/files/delete.ts';
-import { movePath } from '../../core/files/move.ts';
+import { copyPath, type TransferRequest } from '../../core/files/tree/copy.ts';
+import { deletePath } from '../../core/files/tree/delete.ts';
+import { movePath } from '../../core/files/tree/move.ts';
 import { showPath } from '../../kit/path-text.ts';
+import { snakeKeys } from '../../http/snake-keys.ts';
 import { route } from './app.ts';
 import { fileErrors, filePath, OwnerQuery } from './file-inputs.ts';
+import { oneOf, sameValue } from './inputs.ts';
 
 const TransferBody = z
   .object({
@@ -20,11 +22,10 @@ const TransferBody = z
   .superRefine(({ path, source }, context) => {
     if (path === undefined && source === undefined) {
       context.addIssue({ code: 'invalid_type', expected: 'string', path: ['path'], input: undefined });
-    } else if (path !== undefined && source !== undefined && path !== source) {
-      context.addIssue({ code: 'custom', path: ['source'], message: 'is not what path says; give one of the two' });
     }
   })
-  .meta({ anyOf: [{ required: ['path'] }, { required: ['source'] }], not: { required: ['path', 'source'] } });
+  .superRefine(sameValue('path', 'source'))
+  .meta({ anyOf: [{ required: ['path'] }, { required: ['source'] }], ...oneOf('path', 'source') });
 
 const transferred = { path: z.string(), source: z.string(), destination: z.string() };
 const transferErrors = [...fileErrors, 'file_exists', 'no_space_left'] as const;
@@ -44,14 +45,18 @@ export const copy = route({
   data: z
     .object({
       ...transferred,
+      is_directory: z.boolean(),
+      files_copied: z.number().int().describe('Regular files; links and directories do not count.'),
+      bytes_copied: z.number().int().describe('Bytes of their contents.'),
       skipped: z.array(z.string()).describe('Pipes, sockets and devices of the tree, the first 1000: not copied.'),
     })
     .meta({ id: 'Copied' }),
   errors: transferErrors,
   async handle({ files }, { query, body }) {
-    const { source, destination, skipped } = await copyPath(files, transferOf(body, query.user));
-    const shown = showPath(source);
-    return { path: shown, source: shown, destination: showPath(destination), skipped: skipped.map(showPath) };
+    const copied = await copyPath(files, transferOf(body, query.user));
+    const source = showPath(copied.source);
+    const destination = showPath(copied.destination);
+    return { ...snakeKeys(copied), path: source, source, destination, skipped: copied.skipped.map(showPath) };
   },
 });
 
@@ -79,12 +84,12 @@ export const remove = route({
   query: OwnerQuery,
   body: z.object({
     path: filePath,
-    recursive: z.boolean().default(false).describe('A directory goes with all that is in it.'),
+    recursive: z.boolean().default(false).describe('Delete a directory with its contents.'),
   }),
-  data: z.object({ path: z.string(), deleted: z.boolean() }).meta({ id: 'Deleted' }),
+  data: z.object({ path: z.string(), deleted: z.boolean(), is_directory: z.boolean() }).meta({ id: 'Deleted' }),
   errors: fileErrors,
   async handle({ files }, { query, body }) {
-    const { path } = await deletePath(files, { ...body, user: query.user ?? null });
-    return { path: showPath(path), deleted: true };
+    const { path, isDirectory } = await deletePath(files, { ...body, user: query.user ?? null });
+    return { path: showPath(path), deleted: true, is_directory: isDirectory };
   },
 });

@@ -1,19 +1,19 @@
 /** The v2 routes that read and change single files: wire shapes in, one core call each, views out. */
 import { z } from 'zod';
-import { bytesOfContent, contentEncodings } from '../../core/files/content.ts';
-import { makeDirectory } from '../../core/files/make-directory.ts';
-import { readFile } from '../../core/files/read.ts';
-import { statFile } from '../../core/files/stat.ts';
-import { writeFile } from '../../core/files/write.ts';
+import { bytesOfContent, contentEncodings } from '../../core/files/read/content.ts';
+import { makeDirectory } from '../../core/files/write/make-directory.ts';
+import { readFile } from '../../core/files/read/read.ts';
+import { statFile } from '../../core/files/read/stat.ts';
+import { writeFile } from '../../core/files/write/write.ts';
 import { CoreError } from '../../kit/errors.ts';
 import { showPath } from '../../kit/path-text.ts';
-import { snakeKeys } from '../../kit/snake-keys.ts';
+import { snakeKeys } from '../../http/snake-keys.ts';
 import { route } from './app.ts';
 import { fileErrors, filePath, FileQuery, OwnerQuery } from './file-inputs.ts';
-import { systemText } from './inputs.ts';
+import { systemText, wholeText } from './inputs.ts';
 
 const etag = z.string().describe('Changes with the content of the file.');
-const sha256 = z.string().describe('Of the whole file, hexadecimal.');
+const sha256 = z.string().describe('SHA-256 of the whole file, hexadecimal.');
 const lineNumber = z.number().int().min(0).optional();
 const mode = z
   .string()
@@ -36,7 +36,7 @@ export const read = route({
       file: z.string(),
       path: z.string(),
       content: z.string(),
-      line_count: z.number().int().nullable().describe('Of the whole file; null with base64.'),
+      line_count: z.number().int().nullable().describe('Lines of the whole file; null with base64.'),
       size: z.number().int().describe('Bytes of the whole file.'),
       etag,
     })
@@ -51,12 +51,12 @@ export const read = route({
 
 const WriteBody = z.object({
   path: filePath,
-  content: z.string().describe('The new content, in the encoding that is named.'),
+  content: wholeText.describe('The new content, in the encoding that is named.'),
   encoding: z
     .enum(contentEncodings)
     .default('utf-8')
     .describe('raw has one character, U+0000 to U+00FF, for each byte.'),
-  append: z.boolean().default(false).describe('Behind what is there.'),
+  append: z.boolean().default(false).describe('Add to the end of the file.'),
   leading_newline: z.boolean().default(false).describe('A newline before the content; text only.'),
   trailing_newline: z.boolean().default(false).describe('A newline behind the content; text only.'),
   if_match: systemText.min(1).optional().describe('Write only while the file has this etag.'),
@@ -109,9 +109,9 @@ export const stat = route({
   operation: 'files.stat',
   method: 'GET',
   path: '/v2/fs/stat',
-  summary: 'Tell what a path leads to',
+  summary: 'Return the attributes of a path',
   query: FileQuery.extend({
-    follow_symlinks: z.boolean().default(true).describe('Tell of what a link points at, not of the link.'),
+    follow_symlinks: z.boolean().default(true).describe('Follow a link, and return the attributes of its target.'),
   }),
   data: z
     .object({
@@ -119,16 +119,16 @@ export const stat = route({
       size: z.number().int(),
       permissions: z.string().describe('Permission bits as octal text.'),
       is_directory: z.boolean(),
-      is_symlink: z.boolean().describe('Of the path itself.'),
+      is_symlink: z.boolean().describe('True when the path itself is a link.'),
       modified_time: z.string().describe('RFC 3339, UTC.'),
       uid: z.number().int(),
       gid: z.number().int(),
       owner: z.string().nullable(),
       group: z.string().nullable(),
       mode: z.number().int().describe('st_mode, as stat(2) has it.'),
-      target: z.string().nullable().describe('What a link says.'),
+      target: z.string().nullable().describe('The target text of a link.'),
       inode: z.number().int(),
-      mime: z.string().nullable().describe('By the extension; null for what is no regular file.'),
+      mime: z.string().nullable().describe('By the extension; null unless the path is a regular file.'),
       etag,
     })
     .meta({ id: 'FileStat' }),
@@ -153,7 +153,7 @@ export const mkdir = route({
   query: OwnerQuery,
   body: z.object({
     path: filePath,
-    parents: z.boolean().default(false).describe('Make what is missing on the way; one that is there is welcome.'),
+    parents: z.boolean().default(false).describe('Create missing parents, and accept an existing directory.'),
   }),
   data: z.object({ path: z.string(), created: z.boolean() }).meta({ id: 'MadeDirectory' }),
   errors: [...fileErrors, 'file_exists', 'no_space_left'],

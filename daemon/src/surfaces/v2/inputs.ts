@@ -1,23 +1,44 @@
-/** The values that v2 routes take in more than one place. */
+/** Input values that several v2 routes share. */
 import { z } from 'zod';
 import { clientIdPattern } from '../../kit/ids.ts';
 
-/** Words of a route, which an id would hide. */
+/** Path segments of routes that would clash with an id. */
 const reservedIds = new Set(['sessions']);
 
-/** The kernel ends every string at a NUL byte: what lies behind it would be lost without a word. */
+/** The kernel ends every string at a NUL byte, so the rest would be lost silently. */
 export const systemText = z
   .string()
   .refine((text) => !text.includes('\0'), 'must not contain a NUL byte')
   .meta({ pattern: '^[^\\u0000]*$' });
+
+/** JSON can carry half a surrogate pair. UTF-8 cannot, and the file would contain U+FFFD instead. */
+export const wholeText = z.string().refine((text) => text.isWellFormed(), 'must not contain half a surrogate pair');
 
 export const clientId = z
   .string()
   .regex(clientIdPattern)
   .refine((id) => !reservedIds.has(id), 'is a word of a route');
 
-/** At most a year: what is longer is a mistake of the unit. */
+/** At most a year. A longer value is a mistake in the unit. */
 export const seconds = z.number().min(0).max(31_536_000);
+
+/** A check for two names of one field: a request may give both only when their values agree. */
+export function sameValue<K extends string>(first: K, second: K) {
+  return (body: Partial<Record<K, unknown>>, context: Pick<z.RefinementCtx, 'addIssue'>): void => {
+    const values = [body[first], body[second]];
+    if (values.includes(undefined) || values[0] === values[1]) return;
+    context.addIssue({ code: 'custom', path: [second], message: differs(first) });
+  };
+}
+
+export function differs(first: string): string {
+  return `differs from ${first}; give one of the two`;
+}
+
+/** The same rule in OpenAPI, which cannot compare values: a client sends only one of the two. */
+export function oneOf(first: string, second: string) {
+  return { not: { required: [first, second] } };
+}
 
 export const environment = z.record(
   systemText

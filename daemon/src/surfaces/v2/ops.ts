@@ -19,7 +19,7 @@ export const getSandbox = route({
   operation: 'operations.sandbox',
   method: 'GET',
   path: '/v2/sandbox',
-  summary: 'Tell what this sandbox is, where it works and what it is capable of',
+  summary: 'Describe the sandbox: account, workspace, limits and capabilities',
   data: SandboxInfo,
   errors: [],
   handle: async ({ sandbox, capabilities }) => sandboxInfo(sandbox.describe(), await capabilities.report()),

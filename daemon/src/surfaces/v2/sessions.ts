@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import type { Session } from '../../core/commands/sessions.ts';
 import { route, type V2Deps } from './app.ts';
-import { clientId, environment, systemText } from './inputs.ts';
+import { clientId, environment, oneOf, sameValue, systemText } from './inputs.ts';
 import { SessionRecord, sessionRecord } from './views.ts';
 
 export const createSession = route({
@@ -10,13 +10,16 @@ export const createSession = route({
   method: 'POST',
   path: '/v2/commands/sessions',
   summary: 'Create a session: a directory, an environment and an account that commands share',
-  body: z.object({
-    id: clientId.optional().describe('The caller’s own id; an existing one answers its session.'),
-    session_id: clientId.optional().describe('The same as id.'),
-    cwd: systemText.min(1).optional().describe('Where its commands start; the workspace otherwise.'),
-    env: environment.default({}).describe('What its commands find in their environment; null unsets.'),
-    user: systemText.min(1).optional().describe('Account of its commands; the default account otherwise.'),
-  }),
+  body: z
+    .object({
+      id: clientId.optional().describe('The caller’s own id; an existing one answers its session.'),
+      session_id: clientId.optional().describe('An alias of id.'),
+      cwd: systemText.min(1).optional().describe('Directory in which commands start; the workspace by default.'),
+      env: environment.default({}).describe('Variables of the commands; null unsets one.'),
+      user: systemText.min(1).optional().describe('Account of its commands; the default account otherwise.'),
+    })
+    .superRefine(sameValue('id', 'session_id'))
+    .meta(oneOf('id', 'session_id')),
   data: SessionRecord,
   errors: ['bad_argument', 'capacity_reached', 'unavailable', 'no_space_left'],
   handle(deps, { body }) {

@@ -1,6 +1,7 @@
 /** The v2 route that runs a command in the shell of a terminal session. */
 import { z } from 'zod';
-import { execStatuses, type ExecStatus } from '../../core/terminals/exec-record.ts';
+import { execStatuses, type ExecStatus } from '../../core/terminals/exec/record.ts';
+import { startUpSkipped } from '../../core/terminals/session/start-up.ts';
 import { Deadline } from '../../kit/deadline.ts';
 import { Answer } from '../../http/route.ts';
 import { route } from './app.ts';
@@ -9,9 +10,10 @@ import { milliseconds, noChangeTimeout, TerminalPath } from './terminal-inputs.t
 import { ConsoleRecord } from './terminal-views.ts';
 
 const hints: Readonly<Partial<Record<ExecStatus, string>>> = {
-  running: 'It goes on: GET /v2/pty/sessions/{id}/screen shows it, input types into it, signal interrupts it.',
+  running:
+    'The command continues: GET /v2/pty/sessions/{id}/screen shows it, input types into it, signal interrupts it.',
   no_change_timeout:
-    'It is quiet and goes on: GET /v2/pty/sessions/{id}/screen shows it, input types into it, signal interrupts it.',
+    'The command is quiet and continues: GET /v2/pty/sessions/{id}/screen shows it, input types into it, signal interrupts it.',
 };
 
 export const execInTerminal = route({
@@ -25,12 +27,12 @@ export const execInTerminal = route({
     timeout: seconds
       .nullable()
       .default(null)
-      .describe('Seconds that the call waits; then the answer is running and the command goes on.'),
+      .describe('Seconds that the call waits; then the answer is running and the command continues.'),
     hard_timeout: seconds
       .nullable()
       .default(null)
       .describe('Seconds after which the command is stopped: SIGINT, then SIGTERM, then SIGKILL.'),
-    no_change_timeout: noChangeTimeout.optional().describe('The same for this call; that of the session otherwise.'),
+    no_change_timeout: noChangeTimeout.optional().describe('For this call; the value of the session by default.'),
     async: z.boolean().default(false).describe('Answer at once.'),
     truncate: z.boolean().default(true).describe('Cut output to 30 000 characters; to 8 MiB otherwise.'),
     on_busy: z
@@ -45,8 +47,8 @@ export const execInTerminal = route({
       status: z.enum(execStatuses),
       output: z.string().describe('Plain text: what it printed, without escape sequences.'),
       console: z.array(ConsoleRecord).describe('This command, behind the prompt that it was given at.'),
-      exit_code: z.number().int().nullable().describe('null unless it has ended and the shell has told its code.'),
-      truncated: z.boolean().describe('The output is not all that it printed.'),
+      exit_code: z.number().int().nullable().describe('null until the shell has reported it.'),
+      truncated: z.boolean().describe('The output is incomplete.'),
     })
     .meta({ id: 'TerminalExec' }),
   errors: [
@@ -73,7 +75,7 @@ export const execInTerminal = route({
       onBusy: body.on_busy,
     };
     using waiting = new Deadline(null, context.signal, closing);
-    const answer = await terminals.executions.exec(terminal, spec, waiting.signal);
+    const answer = await terminal.exec.run(spec, waiting.signal);
     const result = {
       session_id: params.id,
       command: answer.command,
@@ -83,7 +85,8 @@ export const execInTerminal = route({
       exit_code: answer.exitCode,
       truncated: answer.isTruncated,
     };
-    const hint = hints[answer.status]?.replace('{id}', params.id);
-    return hint === undefined ? new Answer(result) : new Answer(result, { hint });
+    const skipped = terminal.record.skipsStartUp === true ? startUpSkipped : undefined;
+    const texts = [skipped, hints[answer.status]?.replace('{id}', params.id)].filter((hint) => hint !== undefined);
+    return texts.length === 0 ? new Answer(result) : new Answer(result, { hint: texts.join(' ') });
   },
 });

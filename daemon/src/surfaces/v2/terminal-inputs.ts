@@ -1,4 +1,4 @@
-/** The values that routes of terminal sessions take in more than one place. */
+/** Input values that several routes of terminal sessions share. */
 import { z } from 'zod';
 import { clientId, seconds } from './inputs.ts';
 

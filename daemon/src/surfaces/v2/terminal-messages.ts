@@ -1,9 +1,10 @@
-/** What is said over the socket of a terminal, both ways. */
+/** The messages of a terminal's socket in both directions. */
 import { constants } from 'node:os';
 import { z } from 'zod';
-import type { Terminal } from '../../core/terminals/terminal.ts';
+import type { Terminal } from '../../core/terminals/session/terminal.ts';
 import { validate } from '../../http/validate.ts';
 import { CoreError } from '../../kit/errors.ts';
+import { refusalOfV2 } from './refusal.ts';
 import { cols, rows } from './terminal-views.ts';
 
 const offset = z.number().int().min(0).max(Number.MAX_SAFE_INTEGER);
@@ -22,7 +23,7 @@ type Messages = typeof messages;
 type Name = keyof Messages;
 export type ClientMessage = { [N in Name]: { readonly type: N } & z.output<Messages[N]> }[Name];
 
-/** A text that is no JSON object is null: somebody types. Throws `malformed_request` for what nobody can mean. */
+/** Null for text that is not a JSON object, which is typed input. Throws `malformed_request`. */
 export function readMessage(text: string): ClientMessage | null {
   const message = readObject(text);
   if (message === null) return null;
@@ -51,7 +52,7 @@ function readObject(text: string): Record<string, unknown> | null {
   try {
     return asObject(JSON.parse(text));
   } catch {
-    return null; // It only begins like one.
+    return null; // The text starts like an object but is not JSON.
   }
 }
 
@@ -61,7 +62,7 @@ function asObject(value: unknown): Record<string, unknown> | null {
     : null;
 }
 
-/** Some numbers have two names, and the usual one comes first. */
+/** Some numbers have two names. The reversed order makes the usual name, which comes first, win. */
 const namesOfSignals = new Map(
   Object.entries(constants.signals)
     .toReversed()
@@ -79,10 +80,11 @@ export function exitMessage(end: Terminal['end'], at: number): object {
 }
 
 export function errorMessage(error: CoreError): object {
-  return { type: 'error', data: error.message, code: error.code, hint: error.hint };
+  const { message, code, hint } = refusalOfV2(error);
+  return { type: 'error', data: message, code, hint };
 }
 
-/** Where a client looks for the time depends on its age. */
+/** Clients of different ages read the time from different fields. */
 export function timedMessage(type: 'ping' | 'pong', timestamp: unknown): object {
   return { type, timestamp, data: { timestamp } };
 }

@@ -1,7 +1,8 @@
-/** The v2 routes that tell what a terminal session shows, and what it has shown. */
+/** The v2 routes that return the current screen, the history and the recording of a terminal session. */
 import { z } from 'zod';
-import { recordingOf, type Recording, type RecordingEvent } from '../../core/terminals/recording.ts';
-import { terminalStatuses, type Terminal } from '../../core/terminals/terminal.ts';
+import { recordingOf, type Recording, type RecordingEvent } from '../../core/terminals/screen/recording.ts';
+import { terminalStatuses, type Terminal } from '../../core/terminals/session/terminal.ts';
+import { Answer } from '../../http/route.ts';
 import { RawReply } from '../../http/raw.ts';
 import { route } from './app.ts';
 import { TerminalPath } from './terminal-inputs.ts';
@@ -28,7 +29,7 @@ export const getTerminalScreen = route({
   operation: 'terminals.screen',
   method: 'GET',
   path: '/v2/pty/sessions/{id}/screen',
-  summary: 'Read the screen of a terminal session, at once or when it shows what is waited for',
+  summary: 'Read the screen of a terminal session, at once or when a condition is met',
   params: TerminalPath,
   query: ScreenQuery,
   data: z
@@ -48,11 +49,15 @@ export const getTerminalScreen = route({
       alt_screen: z.boolean().describe('A full-screen program has the terminal.'),
       title: z.string().nullable(),
       scrollback_lines: z.number().int().describe('Rows above the screen.'),
-      matched: z.boolean().nullable().describe('Whether wait_for was found; null where it was not given.'),
-      stable: z.boolean().nullable().describe('Whether wait_stable_ms went by; null where it was not given.'),
-      command: z.string().nullable().describe('What exec ran last.'),
+      matched: z.boolean().nullable().describe('Whether wait_for was found; null without it.'),
+      stable: z.boolean().nullable().describe('Whether the screen was stable for wait_stable_ms; null without it.'),
+      command: z.string().nullable().describe('The last command that exec ran.'),
       console: z.array(z.object({ ps1: z.string(), command: z.string(), output: z.string() })),
-      exit_code: z.number().int().nullable().describe('Of that command; of the shell once it has ended.'),
+      exit_code: z
+        .number()
+        .int()
+        .nullable()
+        .describe('Exit code of that command, or of the shell once the shell has ended.'),
     })
     .meta({ id: 'TerminalScreen' }),
   errors: ['terminal_not_found', 'bad_argument'],
@@ -70,7 +75,7 @@ export const getTerminalScreen = route({
       closing,
     );
     const { text, isAltScreen, scrollbackLines, cursor, ...shown } = await screens.look(terminal);
-    return {
+    const screen = {
       session_id: terminal.id,
       status: terminal.status,
       output: text,
@@ -86,11 +91,22 @@ export const getTerminalScreen = route({
       stable: isStable,
       ...lastExec(terminal),
     };
+    return isMatched === false ? new Answer(screen, notFound(terminal, query.timeout)) : screen;
   },
 });
 
-/** What was run through exec last; once its shell has ended, with the exit code of that. */
-function lastExec({ isTerminated, end, lastExec: last }: Terminal) {
+function notFound({ id, isTerminated }: Terminal, timeout: number): { message: string; hint: string } {
+  const isOver = isTerminated ? 'before the shell ended' : `within ${timeout} s`;
+  return {
+    message: `wait_for was not found in scrollback and screen ${isOver}; this is the screen now`,
+    hint: isTerminated
+      ? 'data.output has what the shell showed.'
+      : `Compare wait_for with data.output, or ask GET /v2/pty/sessions/${id}/screen again with a longer timeout.`,
+  };
+}
+
+/** The last command run through exec. After the shell has ended, with the shell's exit code. */
+function lastExec({ isTerminated, end, exec: { last } }: Terminal) {
   const shellExitCode = end?.kind === 'exited' ? end.exitCode : null;
   return {
     command: last?.command ?? null,
@@ -134,7 +150,7 @@ function headerLine({ size, startedMs, title }: Recording['header']): object {
   return { version: 2, width: size.cols, height: size.rows, timestamp, ...named, env: { TERM: 'xterm-256color' } };
 }
 
-/** Times are told in seconds. */
+/** Asciicast times are in seconds. */
 function eventLine(event: RecordingEvent): [number, 'o' | 'r', string] {
   const seconds = Math.round(event.atMs) / 1000;
   if (event.kind === 'output') return [seconds, 'o', event.text];

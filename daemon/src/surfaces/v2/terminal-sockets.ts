@@ -1,28 +1,31 @@
 /** The v2 routes that attach a WebSocket to a terminal. */
 import { setImmediate as turn } from 'node:timers/promises';
 import { z } from 'zod';
-import { startOf } from '../../core/terminals/attachment.ts';
-import { SocketUpgrade } from '../../http/socket.ts';
+import { startOf } from '../../core/terminals/attach/attachment.ts';
+import { ViewerSession } from '../../core/terminals/attach/viewer-session.ts';
+import type { Terminal } from '../../core/terminals/session/terminal.ts';
+import { sessionHandler, SocketUpgrade } from '../../http/socket.ts';
+import type { StreamEvents } from '../../http/stream-body.ts';
 import { CoreError } from '../../kit/errors.ts';
 import { HandedOver } from '../../kit/handed-over.ts';
-import { route } from './app.ts';
+import { route, type V2Deps } from './app.ts';
 import { environment, systemText } from './inputs.ts';
 import { TerminalPath } from './terminal-inputs.ts';
-import { TerminalSocket } from './terminal-socket.ts';
+import { TerminalSocket, type TerminalSocketOptions } from './terminal-socket.ts';
 import { cols, rows } from './terminal-views.ts';
 
 const protocol = z
   .enum(['json', 'binary'])
   .default('json')
   .describe('binary: what the terminal shows comes as it is, in binary frames, and those of the client are typed.');
-const mebibyte = 1024 * 1024;
+const [minReplayBytes, maxReplayBytes] = [256 * 1024, 10 * 1024 * 1024];
 const environmentText = z
   .string()
   .transform((text, context): unknown => {
     try {
       return JSON.parse(text);
     } catch {
-      context.addIssue('must be a JSON object'); // The words of the parser are about its own place in the text.
+      context.addIssue('must be a JSON object'); // The parser's message is about a position within the text.
       return z.NEVER;
     }
   })
@@ -45,10 +48,8 @@ export const attachTerminal = route({
     replay_bytes: z
       .number()
       .int()
-      .min(mebibyte / 4)
-      .max(10 * mebibyte)
-      .default(10 * mebibyte)
-      .describe('Of what restore sends, at most.'),
+      .default(maxReplayBytes)
+      .describe('Most that restore sends; a value below 256 KiB counts as 256 KiB, one above 10 MiB as 10 MiB.'),
     cols: cols.optional().describe('Columns, set as the socket opens.'),
     rows: rows.optional().describe('Rows, set as the socket opens.'),
     mode: z.enum(['rw', 'ro']).default('rw').describe('ro: only reads.'),
@@ -62,34 +63,27 @@ export const attachTerminal = route({
   }),
   socket: true,
   errors: ['terminal_not_found', 'capacity_reached', 'unavailable'],
-  async handle({ terminals, screens, closing }, { params, query, context }) {
-    // What connections that have broken since brought is taken first: `input_offset` and durable places count on it.
-    // The first turn of the event loop is the rest of this one; the second is behind a look at all connections.
+  async handle(deps, { params, query, context }) {
+    const { terminals, screens } = deps;
+    // Data of broken connections is handled first, because `input_offset` and durable positions depend on it. The
+    // first turn of the event loop is the rest of the current turn. The second turn follows a poll of all connections.
     await turn();
     await turn();
     const terminal = terminals.get(params.id);
     const isWriter = query.mode === 'rw';
     if (isWriter && (query.cols ?? query.rows) !== undefined && !terminal.isTerminated) {
-      terminal.resize({ cols: query.cols ?? terminal.size.cols, rows: query.rows ?? terminal.size.rows });
-      terminals.keep();
+      terminal.resize(query);
+      terminals.flush();
     }
     const isRestored = query.restore && query.offset === undefined;
-    const restored = isRestored ? await screens.restore(terminal, query.replay_bytes) : null;
+    const replayBytes = Math.min(maxReplayBytes, Math.max(minReplayBytes, query.replay_bytes));
+    const restored = isRestored ? await screens.restore(terminal, replayBytes) : null;
     const from = startOf(terminal, restored?.offset ?? query.offset ?? null, query.durable);
-    const stream = context.openStream();
-    return new SocketUpgrade(
-      new TerminalSocket(
-        { terminal, attaching: terminals.attaching, closing, stream, onClose() {} },
-        {
-          protocol: query.protocol,
-          isWriter,
-          isDurable: query.durable,
-          from,
-          isResumed: terminal.record.relayed !== undefined,
-          restored: restored?.data ?? null,
-        },
-      ),
-    );
+    const isResumed = terminal.record.relayed !== undefined;
+    return socketOf(deps, terminal, context.openStream(), {
+      ...{ protocol: query.protocol, isWriter, isDurable: query.durable, from },
+      ...{ isResumed, restored: restored?.data ?? null },
+    });
   },
 });
 
@@ -100,7 +94,7 @@ export const openShell = route({
   summary: 'Open a shell that lives as long as this WebSocket (docs/protocols/terminal.md)',
   query: z.object({
     protocol,
-    cwd: systemText.min(1).optional().describe('Where it starts; the workspace otherwise.'),
+    cwd: systemText.min(1).optional().describe('Initial directory; the workspace by default.'),
     user: systemText.min(1).optional().describe('Its account; the default account otherwise.'),
     env: environmentText.optional(),
     cols: cols.default(80),
@@ -108,7 +102,8 @@ export const openShell = route({
   }),
   socket: true,
   errors: ['bad_argument', 'capacity_reached', 'unavailable', 'no_space_left'],
-  async handle({ terminals, closing }, { query, context }) {
+  async handle(deps, { query, context }) {
+    const { terminals } = deps;
     const stream = context.openStream();
     try {
       const terminal = await terminals.create({
@@ -123,26 +118,43 @@ export const openShell = route({
       });
       const onClose = () => {
         terminals.close(terminal.id).catch((error: unknown) => {
-          // Somebody else has closed it, or the daemon that has it now will.
+          // Another client has closed the terminal, or the next daemon will.
           if (!(error instanceof CoreError || error instanceof HandedOver)) stream.onFault(error);
         });
       };
-      return new SocketUpgrade(
-        new TerminalSocket(
-          { terminal, attaching: terminals.attaching, closing, stream, onClose },
-          {
-            protocol: query.protocol,
-            isWriter: true,
-            isDurable: false,
-            from: 0,
-            isResumed: false,
-            restored: null,
-          },
-        ),
-      );
+      const { protocol } = query;
+      const options = { protocol, isWriter: true, isDurable: false, from: 0, isResumed: false, restored: null };
+      return socketOf(deps, terminal, stream, options, onClose);
     } catch (error) {
       stream.onEnd(0);
       throw error;
     }
   },
 });
+
+/** The limit for a client that asks and does not read. A restored screen and a piece of output stay below it. */
+const maxUnreadBytes = 12 * 1024 * 1024;
+
+function socketOf(
+  { terminals: { clients }, closing }: V2Deps,
+  terminal: Terminal,
+  stream: StreamEvents,
+  options: TerminalSocketOptions & { readonly isDurable: boolean },
+  onClose: () => void = () => undefined,
+): SocketUpgrade {
+  const deps = { terminal, clients, closing, onFault: (error: unknown) => stream.onFault(error) };
+  const takesAnyPiece = options.protocol === 'binary';
+  const handler = sessionHandler(
+    (socket) =>
+      new ViewerSession(socket, new TerminalSocket(socket, terminal, options), deps, {
+        ...options,
+        takesAnyPiece,
+        maxUnreadBytes,
+      }),
+    (sentBytes) => {
+      stream.onEnd(sentBytes);
+      onClose();
+    },
+  );
+  return new SocketUpgrade(handler);
+}

@@ -1,11 +1,11 @@
 /** The wire shapes of terminal sessions. */
 import { z } from 'zod';
-import { backendNames } from '../../core/terminals/shell-process.ts';
-import { retentions, terminalStatuses, type Terminal } from '../../core/terminals/terminal.ts';
-import { mostCols, mostRows } from '../../core/terminals/terminal-size.ts';
+import { backendNames } from '../../core/terminals/backends/shell-process.ts';
+import { retentions, terminalStatuses, type Terminal } from '../../core/terminals/session/terminal.ts';
+import { maxCols, maxRows } from '../../core/terminals/terminal-size.ts';
 
-export const cols = z.number().int().min(1).max(mostCols).describe('Columns.');
-export const rows = z.number().int().min(1).max(mostRows).describe('Rows.');
+export const cols = z.number().int().min(1).max(maxCols).describe('Columns.');
+export const rows = z.number().int().min(1).max(maxRows).describe('Rows.');
 
 export const ConsoleRecord = z
   .object({
@@ -18,23 +18,26 @@ export const ConsoleRecord = z
 export const TerminalSession = z
   .object({
     session_id: z.string(),
-    id: z.string().describe('The same as session_id.'),
+    id: z.string().describe('An alias of session_id.'),
     status: z
       .enum(terminalStatuses)
       .describe('running: something has the foreground; terminated: its shell has ended.'),
-    working_dir: z.string().describe('Where its shell is now.'),
+    working_dir: z.string().describe('The current directory of the shell.'),
     user: z.string(),
-    pid: z.number().int().nullable().describe('Of its shell; null once that has ended.'),
+    pid: z.number().int().nullable().describe('Pid of the shell; null once the shell has ended.'),
     cols,
     rows,
-    title: z.string().nullable().describe('What a program has called it; null before any has.'),
+    title: z.string().nullable().describe('The title set by a program; null before any.'),
     backend: z.enum(backendNames),
-    retention: z.enum(retentions).describe('expiring: it is closed when nobody has used it for an hour.'),
+    retention: z.enum(retentions).describe('expiring: closed after an hour without use.'),
     created_at: z.string().describe('RFC 3339, UTC.'),
     last_used_at: z.string().describe('RFC 3339, UTC.'),
-    current_command: z.string().nullable().describe('What runs in its foreground; null while the shell waits.'),
-    attached: z.number().int().describe('Sockets that are open to it.'),
-    exit_code: z.number().int().nullable().describe('Of its shell; null while that lives, or died by a signal.'),
+    current_command: z.string().nullable().describe('The command in the foreground; null while the shell waits.'),
+    attached: z.number().int().describe('Number of attached sockets.'),
+    startup_skipped: z
+      .boolean()
+      .describe('The start-up files of its shell did not finish within 5 s; the shell runs without them.'),
+    exit_code: z.number().int().nullable().describe('Exit code of the shell; null while it lives, or after a signal.'),
   })
   .meta({ id: 'TerminalSession' });
 
@@ -55,6 +58,7 @@ export function terminalSession(terminal: Terminal): z.input<typeof TerminalSess
     last_used_at: new Date(record.lastUsedMs).toISOString(),
     current_command: terminal.foregroundCommand,
     attached: terminal.attached,
+    startup_skipped: record.skipsStartUp === true,
     exit_code: terminal.isTerminated && end?.kind === 'exited' ? end.exitCode : null,
   };
 }

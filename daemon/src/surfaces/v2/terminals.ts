@@ -4,7 +4,7 @@ import { constants } from 'node:os';
 import { CoreError } from '../../kit/errors.ts';
 import { Answer } from '../../http/route.ts';
 import { route } from './app.ts';
-import { clientId, environment, systemText } from './inputs.ts';
+import { clientId, environment, oneOf, sameValue, systemText } from './inputs.ts';
 import { milliseconds, noChangeTimeout, TerminalPath } from './terminal-inputs.ts';
 import { cols, rows, TerminalSession, terminalSession } from './terminal-views.ts';
 
@@ -15,20 +15,23 @@ export const createTerminal = route({
   method: 'POST',
   path: '/v2/pty/sessions',
   summary: 'Create a terminal session: a shell at a terminal of its own',
-  body: z.object({
-    id: clientId.optional().describe('The caller’s own id; an existing one answers its session.'),
-    session_id: clientId.optional().describe('The same as id.'),
-    cwd: systemText.min(1).optional().describe('Where its shell starts; the workspace otherwise.'),
-    env: environment.default({}).describe('What its shell finds in its environment; null unsets.'),
-    user: systemText.min(1).optional().describe('Account of its shell; the default account otherwise.'),
-    cols: cols.default(80),
-    rows: rows.default(24),
-    retention: z
-      .enum(['persistent', 'expiring'])
-      .optional()
-      .describe('expiring: closed after an hour without use. One with an id persists unless told otherwise.'),
-    no_change_timeout: noChangeTimeout.optional(),
-  }),
+  body: z
+    .object({
+      id: clientId.optional().describe('The caller’s own id; an existing one answers its session.'),
+      session_id: clientId.optional().describe('An alias of id.'),
+      cwd: systemText.min(1).optional().describe('Directory in which the shell starts; the workspace by default.'),
+      env: environment.default({}).describe('Variables of the shell; null unsets one.'),
+      user: systemText.min(1).optional().describe('Account of its shell; the default account otherwise.'),
+      cols: cols.default(80),
+      rows: rows.default(24),
+      retention: z
+        .enum(['persistent', 'expiring'])
+        .optional()
+        .describe('expiring: closed after an hour without use. A session with an id persists by default.'),
+      no_change_timeout: noChangeTimeout.optional(),
+    })
+    .superRefine(sameValue('id', 'session_id'))
+    .meta(oneOf('id', 'session_id')),
   data: TerminalSession,
   errors: ['bad_argument', 'capacity_reached', 'unavailable', 'no_space_left'],
   async handle({ terminals }, { body }) {
@@ -55,7 +58,7 @@ export const listTerminals = route({
   data: z.object({
     sessions: z.record(z.string(), TerminalSession).describe('By their ids, in the order of their creation.'),
     stats: z.object({
-      total_sessions: z.number().int().describe('Those that are listed.'),
+      total_sessions: z.number().int().describe('Sessions with a living shell.'),
       max_sessions: z.number().int().describe('Most that may live at once.'),
     }),
   }),
@@ -64,7 +67,7 @@ export const listTerminals = route({
     const all = terminals.list();
     return {
       sessions: Object.fromEntries(all.map((terminal) => [terminal.id, terminalSession(terminal)])),
-      stats: { total_sessions: all.length, max_sessions: terminals.max },
+      stats: { total_sessions: all.filter(({ isTerminated }) => !isTerminated).length, max_sessions: terminals.max },
     };
   },
 });
@@ -95,13 +98,9 @@ export const resizeTerminal = route({
   errors: ['terminal_not_found', 'terminal_ended'],
   handle({ terminals }, { params, body }) {
     const terminal = terminals.get(params.id);
-    if (body.cols !== undefined || body.rows !== undefined) {
-      terminal.resize({ cols: body.cols ?? terminal.size.cols, rows: body.rows ?? terminal.size.rows });
-    }
-    if (body.no_change_timeout !== undefined) {
-      terminal.record.noChangeTimeoutMs = milliseconds(body.no_change_timeout);
-    }
-    terminals.keep();
+    if (body.cols !== undefined || body.rows !== undefined) terminal.resize(body);
+    if (body.no_change_timeout !== undefined) terminal.setNoChangeTimeout(milliseconds(body.no_change_timeout));
+    terminals.flush();
     return terminalSession(terminal);
   },
 });
@@ -110,7 +109,7 @@ export const closeTerminal = route({
   operation: 'terminals.close',
   method: 'DELETE',
   path: '/v2/pty/sessions/{id}',
-  summary: 'Close a terminal session: end its shell and all that this has started',
+  summary: 'Close a terminal session: end its shell and everything started by it',
   params: TerminalPath,
   data: z.object({ session_id: z.string() }),
   errors: ['terminal_not_found', 'unavailable'],
@@ -128,16 +127,19 @@ export const typeIntoTerminal = route({
   params: TerminalPath,
   body: z.object({
     input: z.string().describe('As a keyboard would send it: \\u0003 is Ctrl-C, \\r is Enter.'),
-    press_enter: z.boolean().default(false).describe('Type Enter behind it.'),
+    press_enter: z.boolean().default(false).describe('Type Enter after the input.'),
   }),
   data: z.object({
     session_id: z.string(),
-    accepted_bytes: z.number().int().describe('Of the input, in UTF-8; less than all when nothing reads it.'),
+    accepted_bytes: z
+      .number()
+      .int()
+      .describe('Accepted bytes of the input in UTF-8; fewer than all when no program reads it.'),
   }),
   errors: ['terminal_not_found', 'terminal_ended'],
   async handle({ terminals }, { params, body, context }) {
     const bytes = Buffer.from(body.press_enter ? `${body.input}\r` : body.input);
-    const accepted = await terminals.get(params.id).type(bytes, context.signal);
+    const accepted = await terminals.get(params.id).input.type(bytes, context.signal);
     return { session_id: params.id, accepted_bytes: accepted };
   },
 });
@@ -153,7 +155,7 @@ export const signalTerminal = route({
   errors: ['terminal_not_found', 'terminal_ended', 'forbidden', 'not_implemented'],
   handle({ terminals }, { params, body }) {
     if (!terminals.get(params.id).signal(body.signal)) {
-      throw new CoreError('terminal_ended', `nobody is in the foreground of session ${params.id}`);
+      throw new CoreError('terminal_ended', `no program is in the foreground of session ${params.id}`);
     }
     return { session_id: params.id, signal: body.signal };
   },

@@ -1,10 +1,12 @@
-/** The v2 routes that take and send whole files of any size. */
+/** The v2 routes that upload and download whole files of any size. */
 import { z } from 'zod';
-import { openDownload } from '../../core/files/download.ts';
-import { Upload } from '../../core/files/upload.ts';
-import { invalidPart, takeFileForm, type FileTaker } from '../../http/file-form.ts';
+import { openDownload } from '../../core/files/read/download.ts';
+import { Upload } from '../../core/files/write/upload.ts';
+import { InvalidInput } from '../../http/envelope.ts';
+import { takeFileForm, type FileTaker } from '../../http/file-form.ts';
 import { fileReply } from '../../http/file-reply.ts';
 import { isForm } from '../../http/multipart.ts';
+import { validate } from '../../http/validate.ts';
 import { CoreError } from '../../kit/errors.ts';
 import { showPath } from '../../kit/path-text.ts';
 import { route } from './app.ts';
@@ -18,7 +20,7 @@ export const upload = route({
   path: '/v2/fs/upload',
   summary: 'Take a file of any size, and put it in its place in one step',
   query: OwnerQuery.extend({
-    path: filePath.optional().describe('Where a body goes that is no form; of a form, the field path counts first.'),
+    path: filePath.optional().describe('Destination of a plain body; in a form, the field path takes precedence.'),
   }),
   content: {
     'multipart/form-data': z.object({
@@ -33,12 +35,12 @@ export const upload = route({
       file_path: z.string(),
       file_size: z.number().int(),
       success: z.boolean(),
-      sha256: z.string().describe('Of the whole file, hexadecimal.'),
+      sha256: z.string().describe('SHA-256 of the whole file, hexadecimal.'),
     })
     .meta({ id: 'UploadedFile' }),
   errors: [...fileErrors, 'file_exists', 'no_space_left', 'malformed_request'],
   async handle({ files }, { query, content, context }) {
-    await using taken = new Upload(files, query.user ?? null);
+    await using taken = new Upload(files, query.user ?? null, 'temporary');
     if (query.path !== undefined) taken.setPath(query.path);
     const contentType = context.headers.get('content-type');
     if (isForm(contentType)) await takeFileForm(content, contentType ?? '', takerOf(taken));
@@ -60,14 +62,14 @@ function takerOf(taken: Upload): FileTaker {
 
 async function takeBody(taken: Upload, content: AsyncIterable<Uint8Array<ArrayBuffer>>): Promise<void> {
   if (!taken.hasPath) {
-    throw new CoreError('bad_argument', 'a body that is no form says nothing of its place', {
+    throw new CoreError('bad_argument', 'a body that is not a form names no destination', {
       hint: 'Give ?path=, or send multipart/form-data with a part called file and a field called path.',
     });
   }
   await taken.receive('', usedOnce(content));
 }
 
-/** The memory of a piece is given back when the next one is asked for: collecting it later costs tens of mebibytes. */
+/** Frees the memory of each piece at once, because the garbage collector keeps tens of mebibytes. */
 async function* usedOnce(pieces: AsyncIterable<Uint8Array<ArrayBuffer>>): AsyncGenerator<Uint8Array> {
   for await (const piece of pieces) {
     yield piece;
@@ -76,10 +78,9 @@ async function* usedOnce(pieces: AsyncIterable<Uint8Array<ArrayBuffer>>): AsyncG
 }
 
 function pathOf(value: string): string {
-  const checked = filePath.safeParse(value);
-  if (checked.success) return checked.data;
-  const message = checked.error.issues[0]?.message ?? 'is no path';
-  throw invalidPart('path', message, value === '' ? 'too_short' : 'value_error');
+  const checked = validate(z.object({ path: filePath }), { path: value }, 'body');
+  if ('errors' in checked) throw new InvalidInput(checked.errors);
+  return checked.value.path;
 }
 
 export const download = route({

@@ -1,10 +1,10 @@
-/** The v2 routes that send and take whole directory trees as tar archives. */
+/** The v2 routes that download and upload whole directory trees as tar archives. */
 import { z } from 'zod';
-import { packTree } from '../../core/files/pack.ts';
-import { unpackTree } from '../../core/files/unpack.ts';
+import { packTree } from '../../core/files/archive/pack.ts';
+import { unpackTree } from '../../core/files/archive/unpack.ts';
 import { decodedPieces, encodePieces, type Coding } from '../../http/content-coding.ts';
 import { attachment } from '../../http/disposition.ts';
-import { RawReply } from '../../http/raw.ts';
+import { RawReply, untilTaken } from '../../http/raw.ts';
 import { showName, showPath } from '../../kit/path-text.ts';
 import { route } from './app.ts';
 import { fileErrors, FileQuery } from './file-inputs.ts';
@@ -29,10 +29,14 @@ export const pack = route({
   }),
   raw: {
     contentType: Object.values(formats).map(({ mediaType }) => mediaType),
-    description: 'The archive, with names below the directory; sockets, pipes and devices are left out',
+    description:
+      'The archive, with names below the directory; sockets, pipes and devices are left out. A failure before the ' +
+      'first 256 KiB are read has its own status. A later one breaks the connection off, and the archive ends with a ' +
+      'global pax header whose record `SVC.error` names the path and the reason, and with a block that no tar takes. ' +
+      'A failure inside the content of a file ends the archive there. The log names the path in each case.',
   },
   errors: [...fileErrors, 'capacity_reached'],
-  async handle({ files }, { query }) {
+  async handle({ files }, { query, context }) {
     const { path, user = null, format } = query;
     const tree = await packTree(files, { path, user, exclude: globsOf(query.exclude ?? '') });
     const { mediaType, coding } = formats[format];
@@ -42,12 +46,18 @@ export const pack = route({
       'content-disposition': attachment(`${name}.${format}`),
       'x-content-type-options': 'nosniff',
     };
-    const pieces = () => (coding ? encodePieces(tree.pieces(), coding) : tree.pieces());
+    async function* pieces(): AsyncGenerator<Uint8Array> {
+      yield* coding ? encodePieces(tree.pieces(), coding) : tree.pieces();
+      const failure = tree.failure();
+      if (failure === null) return;
+      await untilTaken(context);
+      throw failure; // Breaks the connection, so that a truncated archive never looks complete.
+    }
     return new RawReply({ kind: 'pieces', pieces }, headers, 200, async () => tree[Symbol.asyncDispose]());
   },
 });
 
-/** A comma in braces or behind a backslash separates nothing. */
+/** A comma in braces or after a backslash is not a separator. */
 function globsOf(text: string): string[] {
   const globs = [''];
   let depth = 0;
@@ -65,21 +75,27 @@ export const unpack = route({
   method: 'PUT',
   path: '/v2/fs/tree',
   summary: 'Take a tar archive, and put its tree in its place when all of it has been read',
-  query: FileQuery,
+  query: FileQuery.extend({
+    links: z
+      .enum(['refuse', 'keep'])
+      .default('refuse')
+      .describe('For links that lead out of the tree: keep creates them unchanged, and follows none.'),
+  }),
+  decodes: true,
   content: { 'application/x-tar': z.string().meta({ format: 'binary' }) },
   data: z
     .object({
       path: z.string(),
       mode: z.enum(['rename', 'merge']).describe('merge where the destination was there.'),
       entries: z.number().int(),
-      bytes: z.number().int().describe('Of the contents of all files.'),
+      bytes: z.number().int().describe('Bytes of the contents of all files.'),
     })
     .meta({ id: 'UnpackedTree' }),
   errors: [...fileErrors, 'file_exists', 'file_too_large', 'no_space_left', 'malformed_request'],
   async handle({ files }, { query, content, context }) {
     const { path, user = null } = query;
     const pieces = decodedPieces(content, context.headers.get('content-encoding'));
-    const unpacked = await unpackTree(files, { path, user, pieces });
+    const unpacked = await unpackTree(files, { path, user, pieces, keepsLinks: query.links === 'keep' });
     return { ...unpacked, path: showPath(unpacked.path) };
   },
 });

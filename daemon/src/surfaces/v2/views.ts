@@ -1,4 +1,4 @@
-/** The wire shapes of the v2 resources, each made from one core record. */
+/** The wire shapes of the v2 resources, each built from one core record. */
 import { z } from 'zod';
 import { commandStatuses, type Command } from '../../core/commands/command.ts';
 import type { OutputChunk, Rendering } from '../../core/commands/output-chunk.ts';
@@ -8,7 +8,7 @@ import type { Session } from '../../core/commands/sessions.ts';
 import { capabilityStatuses, type CapabilityReport } from '../../core/capabilities/report.ts';
 import type { SandboxRecord } from '../../core/ops/sandbox.ts';
 import { writeTextLine } from '../../http/ndjson.ts';
-import { snakeKeys } from '../../kit/snake-keys.ts';
+import { snakeKeys } from '../../http/snake-keys.ts';
 import { decodeUtf8 } from '../../kit/text.ts';
 
 const offset = z.number().int().min(0).describe('Absolute position in the stream, in bytes.');
@@ -27,7 +27,7 @@ export const CommandRecord = z
   .object({
     command_id: z.string(),
     session_id: z.string().nullable(),
-    command: z.string(),
+    command: z.string().describe('At most 16384 characters; a longer script ends in “…” here and runs whole.'),
     status: z.enum(commandStatuses),
     exit_code: z
       .number()
@@ -41,9 +41,9 @@ export const CommandRecord = z
     started_at: time,
     ended_at: time,
     duration_ms: z.number().nullable(),
-    oom_killed: z.boolean().nullable().describe('null where it cannot be known.'),
+    oom_killed: z.boolean().nullable().describe('null when it is unknown.'),
     streams_open: z.boolean().describe('A process still holds an output pipe.'),
-    error: StartError.nullable().describe('Why it could not start; null otherwise.'),
+    error: StartError.nullable().describe('Why the command could not start; null otherwise.'),
   })
   .meta({ id: 'Command' });
 
@@ -53,7 +53,7 @@ export const CommandResult = CommandRecord.extend({
   output: z.string().describe('Both streams in the order they were read.'),
   offset: offset.describe('End of stdout in this answer.'),
   stderr_offset: offset.describe('End of stderr in this answer.'),
-  truncated: z.boolean().describe('Something was left out of the texts; it can be read by offset.'),
+  truncated: z.boolean().describe('The texts are incomplete; read the rest by offset.'),
   replayed: z.boolean().describe('The command_id was used for this request before; nothing was started now.'),
 }).meta({ id: 'CommandResult' });
 
@@ -65,8 +65,8 @@ export const CommandOutput = z
   .object({
     stdout: z.string(),
     stderr: z.string(),
-    offset: offset.describe('Read stdout on from here.'),
-    stderr_offset: offset.describe('Read stderr on from here.'),
+    offset: offset.describe('Offset for the next read of stdout.'),
+    stderr_offset: offset.describe('Offset for the next read of stderr.'),
     gaps: z.array(Gap),
     command: CommandRecord,
   })
@@ -159,7 +159,7 @@ export function commandOutput(command: Command, { stdout, stderr }: ReadResult):
 type WireLine = z.input<typeof CommandLine>;
 type OutputLine = Extract<WireLine, { type: 'stdout' | 'stderr' }>;
 
-/** The lines of output, by the encoding that is asked for. */
+/** The output lines for each encoding that a client can request. */
 export const outputLines = {
   'utf-8': {
     name: 'v2 utf-8',
@@ -207,7 +207,7 @@ export const SessionRecord = z
     session_id: z.string(),
     status: z.literal('ready'),
     working_dir: z.string(),
-    env_keys: z.array(z.string()).describe('Names of its variables; their values are not told.'),
+    env_keys: z.array(z.string()).describe('Names of its variables; their values stay secret.'),
     user: z.string(),
     created_at: z.string(),
     last_used_at: z.string(),
@@ -239,8 +239,8 @@ const Capability = z.looseObject({
 export const SandboxInfo = z
   .object({
     version: z.string(),
-    commit: z.string().nullable().describe('Of the sources it was built from; null when it runs from them.'),
-    pid: z.number().int().describe('Of the daemon process.'),
+    commit: z.string().nullable().describe('Commit of the build; null when the daemon runs from sources.'),
+    pid: z.number().int().describe('Pid of the daemon.'),
     hostname: z.string(),
     os: z.string().describe('The distribution.'),
     kernel: z.string(),
@@ -248,7 +248,7 @@ export const SandboxInfo = z
     user: z.string().describe('The daemon’s own account.'),
     uid: z.number().int(),
     default_user: z.string().nullable().describe('SVC_DEFAULT_USER; null is the daemon’s own account.'),
-    home_dir: z.string().describe('Of the account that commands run as when they name none.'),
+    home_dir: z.string().describe('Home of the default account.'),
     workspace_dir: z.string().describe('Where commands start and relative paths begin.'),
     runtime_dir: z.string(),
     started_at: z.string().describe('RFC 3339, UTC.'),
@@ -261,9 +261,9 @@ export const SandboxInfo = z
       watchers: z.number().int(),
       json_body_bytes: z.number().int(),
       log_bytes_per_stream: z.number().int(),
-      log_bytes: z.number().int().describe('Of all commands together.'),
+      log_bytes: z.number().int().describe('Bytes of all commands together.'),
     }),
-    capabilities: z.record(z.string(), Capability).describe('As GET /v1/capabilities tells them.'),
+    capabilities: z.record(z.string(), Capability).describe('As GET /v1/capabilities reports them.'),
   })
   .meta({ id: 'Sandbox' });
 

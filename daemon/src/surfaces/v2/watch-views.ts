@@ -1,7 +1,7 @@
 /** The wire shapes of watchers and their events. */
 import { z } from 'zod';
 import { eventTypes } from '../../core/watch/change.ts';
-import { absolutePlace, relativePlace } from '../../core/watch/event-place.ts';
+import { absolutePath, relativePath } from '../../core/watch/event-path.ts';
 import type { WatchEvent as CoreEvent } from '../../core/watch/event-ring.ts';
 import { backends, watcherStatuses, type Watcher } from '../../core/watch/watcher.ts';
 import { showPath } from '../../kit/path-text.ts';
@@ -11,15 +11,17 @@ const cursor = z.number().int().min(0);
 export const WatcherRecord = z
   .object({
     watcher_id: z.string(),
-    path: z.string().describe('What is watched, absolute.'),
+    path: z.string().describe('The absolute watched path.'),
     recursive: z.boolean(),
     exclude: z.array(z.string()),
     include_patterns: z.array(z.string()),
     debounce: z.number().int().describe('Milliseconds.'),
-    status: z.enum(watcherStatuses).describe('gone: what was watched is no longer there; nothing more will come.'),
+    status: z.enum(watcherStatuses).describe('gone: the watched path no longer exists, and no more events come.'),
     subscribers: z.number().int().describe('Each POST adds one, each DELETE takes one.'),
-    backend: z.enum(backends).describe('polling where inotify cannot be had.'),
-    warning: z.string().nullable().describe('Why it works less well than it could.'),
+    backend: z.enum(backends).describe('polling where inotify is not available.'),
+    warning: z.string().nullable().describe('Why the watcher is limited; null otherwise.'),
+    event_count: z.number().int().describe('Events that are kept and can be polled.'),
+    latest_seq: z.number().int().describe('The number of the newest event; 0 before the first one.'),
     created_at: z.string().describe('RFC 3339, UTC.'),
   })
   .meta({ id: 'Watcher' });
@@ -30,10 +32,10 @@ export const WatchEvent = z
     type: z.enum(eventTypes),
     path: z.string(),
     relative_path: z.string().describe('Below the watched path; . is that itself.'),
-    old_path: z.string().nullable().describe('Of a rename.'),
+    old_path: z.string().nullable().describe('The former path of a rename.'),
     is_dir: z.boolean(),
     timestamp: z.number().describe('Seconds since 1970.'),
-    mtime: z.number().nullable().describe('Seconds since 1970; null, as the two below, where it is gone.'),
+    mtime: z.number().nullable().describe('Seconds since 1970; null, as size and inode, when the path is gone.'),
     size: z.number().int().nullable().describe('Bytes.'),
     inode: z.number().int().nullable(),
   })
@@ -42,8 +44,8 @@ export const WatchEvent = z
 export const WatchPage = z
   .object({
     events: z.array(WatchEvent),
-    cursor: cursor.describe('Poll on from here.'),
-    overflow: z.boolean().describe('Something before these events is lost: list the tree anew, then apply them.'),
+    cursor: cursor.describe('Pass it to the next poll.'),
+    overflow: z.boolean().describe('Earlier events are lost: list the tree again, then apply these events.'),
     status: z.enum(watcherStatuses),
   })
   .meta({ id: 'WatchPage' });
@@ -65,6 +67,8 @@ export function watcherRecord(watcher: Watcher): z.input<typeof WatcherRecord> {
     subscribers: watcher.subscribers,
     backend: watcher.backend,
     warning: watcher.warning,
+    event_count: watcher.ring.eventCount,
+    latest_seq: watcher.ring.cursor,
     created_at: new Date(watcher.createdMs).toISOString(),
   };
 }
@@ -73,9 +77,9 @@ export function watchEvent(watcher: Watcher, event: CoreEvent): z.input<typeof W
   return {
     seq: event.seq,
     type: event.type,
-    path: absolutePlace(watcher, event.path),
-    relative_path: relativePlace(event.path),
-    old_path: event.oldPath === null ? null : absolutePlace(watcher, event.oldPath),
+    path: absolutePath(watcher, event.path),
+    relative_path: relativePath(event.path),
+    old_path: event.oldPath === null ? null : absolutePath(watcher, event.oldPath),
     is_dir: event.isDirectory,
     timestamp: event.atMs / 1000,
     mtime: event.modifiedMs === null ? null : event.modifiedMs / 1000,

@@ -1,6 +1,7 @@
 /** The v2 routes of the watch plane. */
 import { z } from 'zod';
 import { defaultExclude } from '../../core/watch/filter.ts';
+import { globProblem } from '../../core/watch/path-pattern.ts';
 import { follow, type WatchMessage } from '../../core/watch/follow.ts';
 import type { Watcher } from '../../core/watch/watcher.ts';
 import { Answer } from '../../http/route.ts';
@@ -10,11 +11,15 @@ import { route } from './app.ts';
 import { clientId, systemText } from './inputs.ts';
 import { WatcherRecord, WatchEvent, WatchPage, WatchStarted, watcherRecord, watchEvent } from './watch-views.ts';
 
-const mostPatterns = 256;
+const maxPatterns = 256;
 const pattern = systemText
   .min(1)
   .max(1024)
-  .refine((glob) => !glob.split('/').includes('..'), 'must not lead out of the watched path');
+  .refine((glob) => !glob.split('/').includes('..'), 'must not lead out of the watched path')
+  .superRefine((glob, context) => {
+    const problem = globProblem(glob);
+    if (problem !== null) context.addIssue({ code: 'custom', message: `is not a glob: ${problem}` });
+  });
 const WatcherPath = z.object({ id: clientId });
 const cursor = z.number().int().min(0).max(Number.MAX_SAFE_INTEGER).default(0);
 
@@ -28,19 +33,21 @@ export const createWatcher = route({
     recursive: z.boolean().default(true).describe('Everything below it, also what comes later.'),
     exclude: z
       .array(pattern)
-      .max(mostPatterns)
+      .max(maxPatterns)
       .default([...defaultExclude])
-      .describe('Globs; what matches is not told, and a directory not looked into. In place of the default ones.'),
+      .describe(
+        'Globs of paths that are not reported, and of directories that are not entered. Replaces the defaults.',
+      ),
     include_patterns: z
       .array(pattern)
-      .max(mostPatterns)
+      .max(maxPatterns)
       .default([])
-      .describe('Globs; only what matches is told. None is everything.'),
+      .describe('Globs of the only paths that are reported. An empty list reports all.'),
     debounce: z.number().int().min(50).max(5000).default(300).describe('Milliseconds in which changes are merged.'),
   }),
   data: WatcherRecord.extend({
-    reused: z.boolean().describe('The same request was made before; this is its watcher.'),
-    initial_cursor: cursor.describe('Where it stands now: events after it have happened since.'),
+    reused: z.boolean().describe('True when an identical request returned this watcher before.'),
+    initial_cursor: cursor.describe('The current cursor: later events have a higher number.'),
   }),
   errors: [
     'bad_argument',
@@ -94,9 +101,9 @@ export const pollWatcher = route({
   errors: ['watcher_not_found'],
   async handle({ watchers, closing }, { params, query, context }) {
     const watcher = watchers.get(params.id);
-    using patience = new Deadline(null, context.signal, closing);
-    const page = await watcher.poll(query.cursor, query.limit, query.timeout * 1000, patience.signal);
-    watchers.get(params.id); // It may have been let go meanwhile: then that is the answer.
+    using deadline = new Deadline(null, context.signal, closing);
+    const page = await watcher.poll(query.cursor, query.limit, query.timeout * 1000, deadline.signal);
+    watchers.get(params.id); // Throws if the watcher was deleted during the wait.
     const data = {
       events: page.events.map((event) => watchEvent(watcher, event)),
       cursor: page.cursor,
@@ -113,7 +120,7 @@ export const streamWatcher = route({
   operation: 'watch.events',
   method: 'GET',
   path: '/v2/watch/{id}/events',
-  summary: 'Follow the events as Server-Sent Events; Last-Event-ID goes on where another stream has ended',
+  summary: 'Follow the events as Server-Sent Events; Last-Event-ID resumes an earlier stream',
   params: WatcherPath,
   query: z.object({ cursor: cursor.describe('Without Last-Event-ID: begin after this one.') }),
   events: z.union([WatchStarted, WatchEvent]),
@@ -129,7 +136,7 @@ export const stopWatcher = route({
   operation: 'watch.stop',
   method: 'DELETE',
   path: '/v2/watch/{id}',
-  summary: 'Let a watcher go; it ends with its last subscriber',
+  summary: 'Release a watcher, which ends with its last subscriber',
   params: WatcherPath,
   data: z.object({
     watcher_id: z.string(),

@@ -1,0 +1,159 @@
+/** Decides whether an element can be clicked now, scrolls it into view, and answers the point to click. */
+const boxkeep = globalThis.boxkeep;
+const { dom } = boxkeep;
+
+boxkeep.actionable = actionable;
+boxkeep.hindranceOf = hindranceOf;
+boxkeep.isVisible = isVisible;
+boxkeep.nextFrame = nextFrame;
+
+/** Where a scroll puts the element, in this order, because a sticky header covers some of these places. */
+const alignments = ['center', 'end', 'start', 'nearest'];
+/** Shares of a box at which the pointer tries to reach the element. The centre is first. */
+const spots = [
+  [0.5, 0.5],
+  [0.25, 0.5],
+  [0.75, 0.5],
+  [0.5, 0.25],
+  [0.5, 0.75],
+  [0.1, 0.1],
+  [0.9, 0.9],
+];
+const controls = 'button,input,select,textarea,option,optgroup';
+/** A frame that does not draw within this time does not draw at all, for example behind another window. */
+const frameMs = 250;
+
+/**
+ * `position` counts from the left top corner of the element. `mustScroll` scrolls even when the element is in view,
+ * for a frame that its parent does not show. `mustWatch` makes `boxkeep.landed` judge the next press of the pointer.
+ * @param {Element} element
+ * @param {{position?: {x: number, y: number}, mustScroll?: boolean, mustWatch?: boolean}} options
+ */
+async function actionable(element, options) {
+  const outcome = await judge(element, options);
+  return outcome.kind === 'waiting' ? { ...outcome, element: boxkeep.describe(element) } : outcome;
+}
+
+async function judge(element, { position, mustScroll = false, mustWatch = false }) {
+  if (!dom.isConnected(element)) return { kind: 'detached' };
+  const hindrance = hindranceOf(element);
+  if (hindrance) return { kind: 'waiting', ...hindrance };
+  // No pointer reaches an option while its list is closed.
+  if (mustWatch && element instanceof HTMLOptionElement && !isVisible(element)) return boxkeep.choose(element);
+  const targets = targetsOf(element);
+  if (targets.length === 0) return { kind: 'waiting', reason: 'invisible' };
+  const found = reach(targets, position, mustScroll);
+  if (found.kind !== 'ready') return found;
+  // The watch catches a press that misses an element which begins to move only now.
+  if (mustWatch && boxkeep.isStill(found.target)) return ready(element, found, mustWatch);
+  boxkeep.noteBox(found.target);
+  if (!(await nextFrame())) return ready(element, found, mustWatch);
+  if (!boxkeep.noteBox(found.target)) return { kind: 'waiting', reason: 'moving' };
+  if (!dom.isConnected(element)) return { kind: 'detached' };
+  const covering = boxkeep.coveredAt(found.target, found.x, found.y);
+  if (covering !== null) return { kind: 'waiting', reason: 'covered', by: boxkeep.describe(covering) };
+  return ready(element, found, mustWatch);
+}
+
+function ready(element, { target, x, y }, mustWatch) {
+  if (mustWatch) boxkeep.watchPress(element, target);
+  return { kind: 'ready', x, y, ...(dom.isHidden() ? { isHidden: true } : {}) };
+}
+
+/** What keeps a user from using the element, apart from its place. @param {Element} element */
+function hindranceOf(element) {
+  const subject = dom.closest(element, controls) ?? dom.closest(element, 'label')?.control ?? element;
+  if (dom.matches(subject, ':disabled')) return { reason: 'disabled' };
+  for (let at = element; at; at = boxkeep.parentOf(at)) {
+    if (dom.attribute(at, 'aria-disabled') === 'true') return { reason: 'disabled' };
+    if (dom.attribute(at, 'inert') !== null) return { reason: 'inert' };
+  }
+  return null;
+}
+
+/** The element, then its labels, which stand in for a control that a page has hidden behind its own drawing. */
+function targetsOf(element) {
+  const labels = element instanceof HTMLInputElement ? [...(element.labels ?? [])] : [];
+  return [element, ...labels].filter(isVisible);
+}
+
+/** @param {Element} element */
+function isVisible(element) {
+  return visibleRects(element).length > 0 && getComputedStyle(element).visibility === 'visible';
+}
+
+/** The boxes of an element. An element with `display: contents` has those of its content. @param {Element} element */
+function visibleRects(element) {
+  const rects = [...dom.rectsOf(element)].filter(hasArea);
+  if (rects.length > 0 || getComputedStyle(element).display !== 'contents') return rects;
+  const range = dom.createRange();
+  range.selectNodeContents(element);
+  return [...range.getClientRects()].filter(hasArea);
+}
+
+function hasArea({ width, height }) {
+  return width > 0 && height > 0;
+}
+
+/** Finds a point at which one of the targets takes the pointer, and scrolls only when there is none. */
+function reach(targets, position, mustScroll) {
+  let failure = null;
+  const ways = mustScroll ? alignments : [null, ...alignments];
+  for (const block of ways) {
+    for (const target of targets) {
+      if (block !== null) target.scrollIntoView({ block, inline: 'center', behavior: 'instant' });
+      const found = pointOn(target, position);
+      if (found.kind === 'ready') return found;
+      // The first cover after a scroll to the centre describes the page best.
+      if (failure === null || failure.reason === 'outside') failure = found;
+    }
+  }
+  return failure;
+}
+
+/** @param {Element} target @param {{x: number, y: number} | undefined} position */
+function pointOn(target, position) {
+  let covering = null;
+  for (const { x, y } of position ? [placeOf(target, position)] : placesOn(target)) {
+    if (x < 0 || y < 0 || x >= innerWidth || y >= innerHeight) continue;
+    const cover = boxkeep.coveredAt(target, x, y);
+    if (cover === null) return { kind: 'ready', target, x, y };
+    covering ??= cover;
+  }
+  return covering === null
+    ? { kind: 'waiting', reason: 'outside' }
+    : { kind: 'waiting', reason: 'covered', by: boxkeep.describe(covering) };
+}
+
+function placeOf(target, position) {
+  const box = dom.boxOf(target);
+  return { x: box.left + position.x, y: box.top + position.y };
+}
+
+/** Places in the visible part of each box. A long line of text has several boxes, the first of which may be hidden. */
+function placesOn(target) {
+  return visibleRects(target)
+    .slice(0, 8)
+    .map((rect) => ({
+      left: Math.max(rect.left, 0),
+      top: Math.max(rect.top, 0),
+      right: Math.min(rect.right, innerWidth),
+      bottom: Math.min(rect.bottom, innerHeight),
+    }))
+    .filter(({ left, top, right, bottom }) => right > left && bottom > top)
+    .flatMap(({ left, top, right, bottom }) =>
+      spots.map(([across, down]) => ({ x: left + (right - left) * across, y: top + (bottom - top) * down })),
+    );
+}
+
+/** Whether the next frame was drawn. A hidden document draws none. */
+function nextFrame() {
+  if (dom.isHidden()) return Promise.resolve(false);
+  return new Promise((resolve) => {
+    const timer = setTimeout(() => resolve(false), frameMs);
+    requestAnimationFrame(() => {
+      clearTimeout(timer);
+      resolve(true);
+    });
+  });
+}

@@ -1,0 +1,178 @@
+/** Computes the name of an element from labels, attributes and text, as far as its content does not give it. */
+const boxkeep = (globalThis.boxkeep ??= {});
+const { shadowRootOf } = boxkeep;
+boxkeep.nameOf = nameOf;
+boxkeep.fallbackName = fallbackName;
+boxkeep.generatedText = generatedText;
+boxkeep.tidy = tidy;
+
+const maxNameLength = 1000;
+const skippedTags = new Set(['script', 'style', 'template', 'noscript']);
+const inlineTags = new Set(
+  (
+    'a abbr b bdi bdo cite code data del dfn em font i ins kbd label mark q s samp slot small span strong sub sup time ' +
+    'tt u var'
+  ).split(' '),
+);
+
+/** The name that wins over the content of the element, or the empty string. @param {Element} element */
+function nameOf(element) {
+  if (element.hasAttributes()) {
+    const name = referencedName(element) || tidy(element.getAttribute('aria-label') ?? '');
+    if (name !== '') return name;
+  }
+  return nativeName(element);
+}
+
+/** The name that counts where neither labels nor content give one. @param {Element} element */
+function fallbackName(element) {
+  const title = element.getAttribute('title') ?? element.getAttribute('xlink:title');
+  return tidy(title || (element.getAttribute('placeholder') ?? element.getAttribute('aria-placeholder') ?? ''));
+}
+
+/** Collapses blanks, and shortens what is too long for a name. @param {string} text */
+function tidy(text) {
+  const name = text.length > 10 * maxNameLength ? text.slice(0, 10 * maxNameLength) : text;
+  const short = name.replace(/[\s\u200b\u2060\ufeff]+/g, ' ').trim();
+  return short.length > maxNameLength ? `${short.slice(0, maxNameLength)}…` : short;
+}
+
+function referencedName(element) {
+  const ids = element.getAttribute('aria-labelledby');
+  if (ids === null) return '';
+  const root = element.getRootNode();
+  const parts = ids.split(/\s+/).map((id) => {
+    const target = id === '' ? null : root.getElementById?.(id);
+    if (!target) return '';
+    return tidy(target.getAttribute('aria-label') ?? '') || textOf(target, element, true);
+  });
+  return tidy(parts.join(' '));
+}
+
+function nativeName(element) {
+  switch (element.localName) {
+    case 'input':
+      return inputName(element);
+    case 'select':
+    case 'textarea':
+    case 'meter':
+    case 'progress':
+    case 'output':
+      return labelsText(element);
+    case 'button':
+      return labelsText(element);
+    case 'img':
+    case 'area':
+      return tidy(element.getAttribute('alt') ?? '');
+    case 'optgroup':
+    case 'track':
+      return tidy(element.getAttribute('label') ?? '');
+    case 'option':
+      return tidy(element.label);
+    case 'iframe':
+    case 'frame':
+      return tidy(element.getAttribute('title') || (element.getAttribute('name') ?? ''));
+    case 'fieldset':
+      return childText(element, 'legend');
+    case 'table':
+      return childText(element, 'caption');
+    case 'figure':
+      return childText(element, 'figcaption');
+    case 'svg':
+      return childText(element, 'title');
+    default:
+      return '';
+  }
+}
+
+function inputName(input) {
+  const label = labelsText(input);
+  if (label !== '') return label;
+  switch (input.type) {
+    case 'button':
+    case 'submit':
+    case 'reset':
+      return tidy(input.value || (input.type === 'button' ? '' : input.type === 'reset' ? 'Reset' : 'Submit'));
+    case 'image':
+      return tidy(input.getAttribute('alt') || (input.getAttribute('title') ?? 'Submit'));
+    case 'file':
+      return fallbackName(input) || (input.multiple ? 'Choose Files' : 'Choose File');
+    default:
+      return '';
+  }
+}
+
+function labelsText(control) {
+  // A list of labels is made anew for each control, and most buttons have none.
+  if (control.id === '' && control.closest('label') === null) return '';
+  const labels = control.labels;
+  if (!labels || labels.length === 0) return '';
+  return tidy(Array.from(labels, (label) => textOf(label, control, true)).join(' '));
+}
+
+function childText(element, tag) {
+  for (let child = element.firstElementChild; child !== null; child = child.nextElementSibling)
+    if (child.localName === tag) return textOf(child, element, true);
+  return '';
+}
+
+/** The text of an element as a label says it, without the labelled control itself. */
+function textOf(element, labelled, isReferenced = false) {
+  const parts = [];
+  collectText(element, labelled, parts, isReferenced);
+  return tidy(parts.join(''));
+}
+
+function collectText(element, labelled, parts, isReferenced) {
+  if (skippedTags.has(element.localName) || parts.length > 2000) return;
+  // A label may be hidden itself and still name its control; a hidden part of a label does not.
+  if (!isReferenced && isHidden(element)) return;
+  const isInline = inlineTags.has(element.localName);
+  if (!isInline) parts.push(' ');
+  if (!isReferenced) {
+    const given = tidy(element.getAttribute('aria-label') ?? '') || embeddedText(element, labelled);
+    if (given !== null && given !== '') {
+      parts.push(given);
+      return;
+    }
+    if (given === null) return;
+  }
+  const content = shadowRootOf(element) ?? element;
+  const nodes = element.localName === 'slot' ? element.assignedNodes() : [];
+  for (const node of nodes.length > 0 ? nodes : content.childNodes) {
+    if (node.nodeType === Node.TEXT_NODE) parts.push(node.data);
+    else if (node.nodeType === Node.ELEMENT_NODE) collectText(node, labelled, parts, false);
+  }
+  if (!isInline) parts.push(' ');
+}
+
+/** The text that stands for a control or an image within a label; null for none at all. */
+function embeddedText(element, labelled) {
+  switch (element.localName) {
+    case 'img':
+      return tidy(element.getAttribute('alt') ?? '');
+    case 'input':
+    case 'select':
+    case 'textarea':
+      if (element === labelled || element.type === 'checkbox' || element.type === 'radio') return null;
+      return boxkeep.valueOf(element, boxkeep.roleOf(element)) || null;
+    default:
+      return '';
+  }
+}
+
+function isHidden(element) {
+  if (element.getAttribute('aria-hidden') === 'true') return true;
+  const style = getComputedStyle(element);
+  return style.display === 'none' || style.visibility !== 'visible';
+}
+
+/** Text that style sheets put before and after an element; characters of icon fonts are left out. */
+function generatedText(element) {
+  const parts = ['::before', '::after'].map((pseudo) => {
+    const content = getComputedStyle(element, pseudo).content;
+    const text = /^"((?:[^"\\]|\\.)*)"$/.exec(content)?.[1] ?? '';
+    return text.replace(/\\(.)/g, '$1').replace(/[\ue000-\uf8ff]|[\u{f0000}-\u{10fffd}]/gu, '');
+  });
+  return tidy(parts.join(' '));
+}

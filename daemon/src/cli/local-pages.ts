@@ -1,0 +1,40 @@
+/** The help pages of the sub-commands that concern this machine or this file. */
+import { settingsHelp } from '../config.ts';
+import type { Page } from './page.ts';
+
+export const localPages: Readonly<Record<string, Page>> = {
+  start: {
+    usage: 'start [flags]',
+    summary: 'run the daemon',
+    details: `Runs in the foreground until SIGTERM, then ends every command and exits 0 within 8 seconds. A daemon that dies is
+started again. A bad value stops the start with one line and exit code 2.
+
+Flags, each with its variable; the flag wins:
+${settingsHelp()}`,
+  },
+  'computer-use': {
+    usage: 'computer-use [--port PORT]',
+    summary: 'serve the display of DISPLAY to the daemon',
+    details: `  --port    port on 127.0.0.1; otherwise that of SVC_COMPUTER_USE_URL, 18100 by default
+
+Runs in the foreground until SIGTERM, as the account of the desktop. Reads DISPLAY and XAUTHORITY, and
+DBUS_SESSION_BUS_ADDRESS for the accessibility routes. The display may come and go; each call says when it is away.
+Any program of this machine may use the worker without a key; pages of a browser may not.`,
+  },
+  doctor: {
+    usage: 'doctor [--json] [flags]',
+    summary: 'look at this machine and say what start would miss',
+    details: `  --json    print the findings as JSON
+
+Changes nothing. Give the flags and variables that start gets: settings, key, account, runtime directory and port are
+checked with them; boxkeep start --help lists them.
+
+Exit code: 0 when the daemon would start, 1 when a finding says it would not.`,
+  },
+  version: { usage: 'version', summary: 'print the version', details: 'Prints one line: the version of this file.' },
+  'print-openapi': {
+    usage: 'print-openapi [v1|v2]',
+    summary: 'print the description of a surface (v2)',
+    details: 'Prints the OpenAPI document of the v1 or the v2 routes as JSON, as GET /v2/openapi.json serves it.',
+  },
+};

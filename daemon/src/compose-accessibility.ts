@@ -1,0 +1,29 @@
+/** Constructs the accessibility of the desktop whose session the environment names. */
+import { Accessibility, type AccessibilityDeps } from './core/desktop/accessibility/accessibility.ts';
+import { AccessibilityBus } from './core/desktop/accessibility/bus.ts';
+import { connectDbus } from './platform/dbus/connection.ts';
+import { Variant, type DbusValue } from './platform/dbus/marshal.ts';
+import { openWorker } from './platform/workers.ts';
+
+/** Programs send more events while the worker is connected. */
+const idleMs = 60_000;
+
+export function openAccessibility(
+  environment: Readonly<Record<string, string | undefined>>,
+  activeWindow: AccessibilityDeps['activeWindow'],
+): Accessibility {
+  const variant = (signature: string, value: DbusValue) => new Variant(signature, value);
+  const bus = new AccessibilityBus({
+    ...{ connect: connectDbus, variant, idleMs },
+    sessionAddress: sessionAddressOf(environment),
+    accessibilityAddress: environment['AT_SPI_BUS_ADDRESS'] || null,
+  });
+  return new Accessibility({ bus, variant, openWorker, activeWindow });
+}
+
+/** A session of systemd has its bus in the runtime directory, whether the variable is set or not. */
+function sessionAddressOf(environment: Readonly<Record<string, string | undefined>>): string | null {
+  const { DBUS_SESSION_BUS_ADDRESS: address, XDG_RUNTIME_DIR: directory } = environment;
+  if (address) return address;
+  return directory ? `unix:path=${directory}/bus` : null;
+}

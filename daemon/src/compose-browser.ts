@@ -1,0 +1,41 @@
+/** Constructs the object that drives a browser, and the probe for one. */
+import type { Shared } from './compose-shared.ts';
+import { AgentBrowser } from './core/browser/agent-browser.ts';
+import { Browser } from './core/browser/browser.ts';
+import { browserProbe } from './core/browser/probe.ts';
+import type { Probe } from './core/capabilities/capabilities.ts';
+import type { BrowserCapability } from './core/capabilities/report.ts';
+import { CdpEndpoint } from './platform/cdp-connection.ts';
+
+export interface BrowserParts {
+  readonly browser: Browser;
+  readonly agentBrowser: AgentBrowser | null;
+  readonly probe: Probe<BrowserCapability>;
+}
+
+export function composeBrowser({ config, tools }: Shared): BrowserParts {
+  const endpoint = new CdpEndpoint(config.browserHost, config.browserPort);
+  const browser = new Browser({
+    address: endpoint.address,
+    idleMs: config.browserIdleSeconds * 1000,
+    // Loaded with the first connection, because most daemons never have a browser.
+    async connect(requests, signal) {
+      const [{ ConnectedBrowser }, { pageScript: script }] = await Promise.all([
+        import('./core/browser/connected-browser.ts'),
+        import('./assets/page.ts'),
+      ]);
+      return await ConnectedBrowser.connect({ endpoint, page: { requests, script } }, signal);
+    },
+  });
+  const { agentBrowserBin: program, browserHost: host, browserPort: port } = config;
+  const agentBrowser = program === null ? null : new AgentBrowser({ program, host, port, tools });
+  return { browser, agentBrowser, probe: browserProbe(endpoint) };
+}
+
+/** The version of the browser at an address, for `boxkeep doctor`; null when none answers in time. */
+export async function askForBrowser(host: string, port: number, withinMs: number): Promise<string | null> {
+  return await new CdpEndpoint(host, port).version(AbortSignal.timeout(withinMs)).then(
+    ({ product }) => product,
+    () => null, // Whatever the reason, the browser routes would not work.
+  );
+}

@@ -1,0 +1,89 @@
+/** Constructs the desktop of the display that the environment names. */
+import { openAccessibility } from './compose-accessibility.ts';
+import type { ActiveWindow } from './core/desktop/accessibility/foreground.ts';
+import { Clipboard } from './core/desktop/clipboard/clipboard.ts';
+import { Paste } from './core/desktop/clipboard/paste.ts';
+import type { CallOptions } from './core/desktop/desktop.ts';
+import type { Chord } from './core/desktop/input/chord.ts';
+import { Keyboard } from './core/desktop/input/keyboard.ts';
+import { DesktopPointer } from './core/desktop/input/pointer.ts';
+import { Typist } from './core/desktop/input/typist.ts';
+import { LiveDesktop, type DisplayParts } from './core/desktop/live-desktop.ts';
+import { Recorder } from './core/desktop/recording/recorder.ts';
+import { Screen } from './core/desktop/screen/screen.ts';
+import { Windows } from './core/desktop/windows/windows.ts';
+import { Deadline } from './kit/deadline.ts';
+import { CoreError } from './kit/errors.ts';
+import { X11Closed, X11Refusal } from './kit/x11-errors.ts';
+import { encoderOf } from './platform/encoder.ts';
+import { openFilmFile } from './platform/film-file.ts';
+import { encodePicture } from './platform/picture.ts';
+import { findProgram } from './platform/programs.ts';
+import { Display } from './platform/x11/display.ts';
+import { SelectionOwner } from './platform/x11/selection-owner.ts';
+import { readSelection, readTargets } from './platform/x11/selection-reader.ts';
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+const connectMs = 3000;
+/** A server that does not answer keeps the worker no longer. */
+const closeMs = 500;
+
+export function openDesktop(environment: Environment): LiveDesktop {
+  const find = (program: string) => findProgram(program, environment['PATH'] ?? '');
+  const display = environment['DISPLAY'] || null;
+  const xauthority = environment['XAUTHORITY'] || null;
+  const desktop: LiveDesktop = new LiveDesktop({
+    ...{ display, xauthority },
+    connect: async () => partsOf(await Display.open({ name: display, authority: xauthority, withinMs: connectMs })),
+    accessibility: openAccessibility(environment, (signal) => activeWindow(desktop, signal)),
+    recorder: new Recorder({ startEncoder: encoderOf({ find, environment }), openFile: openFilmFile, now: Date.now }),
+    hasEncoder: () => find('ffmpeg') !== null,
+  });
+  return desktop;
+}
+
+/** Null where the display does not know, so that the accessibility bus decides. */
+async function activeWindow(desktop: LiveDesktop, signal: AbortSignal): Promise<ActiveWindow | null> {
+  try {
+    const { windows } = await desktop.windows({ signal });
+    return windows.find(({ isActive }) => isActive) ?? null;
+  } catch (error) {
+    if (error instanceof CoreError) return null; // Programs may be accessible on a display that is away.
+    throw error;
+  }
+}
+
+function partsOf(display: Display): DisplayParts {
+  const owner = new SelectionOwner(display);
+  const clipboard = new Clipboard(owner, {
+    read: (query) => readSelection(display, query),
+    targets: (selection, signal) => readTargets(display, selection, signal),
+  });
+  const keyboard = new Keyboard(display);
+  const press = (chord: Chord, options: CallOptions) => keyboard.press(chord, { ...options, holdMs: 0 });
+  const screen = new Screen({ display, encode: encodePicture });
+  return {
+    get isOpen() {
+      return display.isOpen;
+    },
+    ...{ clipboard, keyboard, screen },
+    windows: new Windows(display),
+    pointer: new DesktopPointer(display.input, (options) => screen.size(options)),
+    typist: new Typist(keyboard, new Paste({ display, owner, clipboard, press })),
+    close: () => closeParts(display, keyboard),
+  };
+}
+
+/** The keys that typing has assigned belong to the display, and would stay when the worker has gone. */
+async function closeParts(display: Display, keyboard: Keyboard): Promise<void> {
+  using deadline = new Deadline(closeMs);
+  try {
+    if (display.isOpen) await keyboard.close({ signal: deadline.signal });
+  } catch (error) {
+    // The display has gone or does not answer, so the keys are beyond reach.
+    if (!(error instanceof X11Closed || error instanceof X11Refusal || deadline.passed)) throw error;
+  } finally {
+    display.close();
+  }
+}

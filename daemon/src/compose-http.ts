@@ -1,0 +1,79 @@
+/** Constructs what serves HTTP: the key, the guard, the room for bodies, and the routes of every surface. */
+import { readFile } from 'node:fs/promises';
+import { hostname } from 'node:os';
+import {
+  describeAll,
+  describeV1,
+  describeV2,
+  loadV1,
+  mcpPlane,
+  rootRoutes,
+  surfaceNames,
+  v2Planes,
+  type McpDeps,
+  type PlaneDeps,
+} from './api.ts';
+import { consoleFile } from './assets/console.ts';
+import type { Shared } from './compose-shared.ts';
+import { unmatchedRoute, type AppDeps } from './http/app.ts';
+import { ApiKey } from './http/auth.ts';
+import { BodyBudget } from './http/body-budget.ts';
+import { frameAncestors } from './http/guard.ts';
+import type { OpenStreams } from './http/open-streams.ts';
+import { bindPlanes } from './http/planes.ts';
+import { bindRoutes } from './http/route.ts';
+import { once } from './kit/once.ts';
+import { collectGarbage, freeMemoryBytes, memoryLimitBytes } from './platform/memory.ts';
+import type { Metrics } from './platform/metrics.ts';
+import type { Tracing } from './platform/tracing.ts';
+import { version } from './version.ts';
+
+export interface HttpInputs {
+  readonly bodies: BodyBudget;
+  readonly streams: OpenStreams;
+  readonly metrics: Metrics;
+  readonly tracing: Tracing | null;
+  readonly planes: PlaneDeps;
+  readonly mcp: Omit<McpDeps, keyof PlaneDeps | 'openApi'>;
+}
+
+export async function composeHttp(shared: Shared, inputs: HttpInputs): Promise<AppDeps> {
+  const { config, logger } = shared;
+  const { bodies, streams, metrics, tracing, planes, mcp } = inputs;
+  const startedMs = performance.now();
+  const v1 = await loadV1(config.apiSurface === 'full');
+  const { allowedHosts, corsOrigins } = config;
+  const guard = { allowedHosts, corsOrigins, hasKey: config.apiKey !== null, ownName: hostname() };
+  return {
+    apiKey: new ApiKey(config.apiKey),
+    guard,
+    body: { room: bodies, stallMs: config.bodyStallSeconds * 1000 },
+    streams,
+    logger,
+    routes: bindRoutes(rootRoutes, {
+      version,
+      uptimeSeconds: () => Math.round(performance.now() - startedMs) / 1000,
+      frameAncestors: frameAncestors(guard),
+      openApi: once(() => describeAll(v1.planes)),
+      readConsole: () => readFile(consoleFile, 'utf8'),
+      renderMetrics: () => metrics.render(),
+    }),
+    planes: [
+      ...bindPlanes(v1.planes, { ...planes, openApi: once(() => describeV1(v1.planes)) }),
+      ...bindPlanes(v2Planes, { ...planes, openApi: once(describeV2) }),
+      ...bindPlanes([mcpPlane], { ...planes, ...mcp, openApi: once(describeV2) }),
+    ],
+    descriptions: surfaceNames.map((name) => `/${name}/openapi.json`),
+    removedHint: v1.removedHint,
+    onResponse(facts) {
+      metrics.observeRequest(facts);
+      const { tool, tool_outcome: outcome } = facts.tool;
+      if (tool !== undefined && outcome !== undefined) metrics.observeTool({ tool, outcome, ms: facts.ms });
+      tracing?.observe({ ...facts, route: facts.route === unmatchedRoute ? null : facts.route });
+    },
+  };
+}
+
+export function composeBodies(): BodyBudget {
+  return new BodyBudget({ limitBytes: memoryLimitBytes(), freeBytes: freeMemoryBytes, collect: collectGarbage });
+}

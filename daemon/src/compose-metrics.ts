@@ -1,0 +1,58 @@
+/** Constructs the metrics of all planes, and the traces where a collector is configured. */
+import type { Shared } from './compose-shared.ts';
+import type { Browser } from './core/browser/browser.ts';
+import type { CodeSessions } from './core/code/sessions/sessions.ts';
+import type { Commands } from './core/commands/commands.ts';
+import type { Sessions } from './core/commands/sessions.ts';
+import type { Terminals } from './core/terminals/session/terminals.ts';
+import type { Watchers } from './core/watch/watchers.ts';
+import type { DesktopWorker } from './platform/desktop-worker.ts';
+import type { OpenStreams } from './http/open-streams.ts';
+import { Metrics } from './platform/metrics.ts';
+import { processGauges } from './platform/process-gauges.ts';
+import type { Tracing } from './platform/tracing.ts';
+import { version } from './version.ts';
+
+export interface MetricsInputs {
+  readonly browser: Browser;
+  readonly commands: Commands;
+  readonly code: CodeSessions;
+  readonly desktop: DesktopWorker;
+  readonly sessions: Sessions;
+  readonly streams: OpenStreams;
+  readonly terminals: Terminals;
+  readonly watchers: Watchers;
+}
+
+export function composeMetrics({ runtimeDirectory }: Shared, inputs: MetricsInputs): Metrics {
+  const { browser, commands, code, desktop, sessions, streams, terminals, watchers } = inputs;
+  const gauge = (name: string, help: string, read: () => number) => ({ name: `boxkeep_${name}`, help, read });
+  return new Metrics([
+    ...processGauges(runtimeDirectory),
+    gauge('commands_running', 'Commands that run.', () => commands.running),
+    gauge('commands_kept', 'Commands that can be read, ended ones included.', () => commands.kept),
+    gauge('command_sessions', 'Command sessions.', () => sessions.list().length),
+    gauge('open_streams', 'Open streams.', () => streams.count),
+    gauge('terminals', 'Terminal sessions whose shell lives.', () => terminals.living),
+    gauge('code_interpreters', 'Plain interpreters that run code.', () => code.living('repl')),
+    gauge('code_kernels', 'Kernels that run code.', () => code.living('kernel')),
+    gauge('browser_connections', 'Connections to a browser, 0 or 1.', () => Number(browser.isConnected)),
+    gauge('browser_tabs', 'Tabs that the daemon is attached to.', () => browser.attachedTabs),
+    gauge('browser_requests_kept', 'Network requests of pages that can be listed.', () => browser.requests.count),
+    gauge('desktop_calls', 'Calls that the computer-use worker has not answered yet.', () => desktop.calls),
+    gauge('watchers', 'Watchers of files.', () => watchers.count),
+  ]);
+}
+
+/** Loads tracing only when a collector is configured, because the module takes megabytes. */
+export async function composeTracing({ boot, environment, logger }: Shared): Promise<Tracing | null> {
+  const { OTEL_EXPORTER_OTLP_ENDPOINT: all, OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: traces } = environment;
+  if (!(all || traces) || environment['OTEL_SDK_DISABLED'] === 'true') return null;
+  const { Tracing } = await import('./platform/tracing.ts');
+  const { secrets } = boot;
+  return new Tracing({
+    version,
+    headers: secrets.get('OTEL_EXPORTER_OTLP_TRACES_HEADERS') ?? secrets.get('OTEL_EXPORTER_OTLP_HEADERS') ?? null,
+    onUnreachable: (reason) => logger.warn('traces cannot be sent', { reason }),
+  });
+}

@@ -1,0 +1,56 @@
+/** Constructs the objects that describe the daemon and the image. */
+import type { Code } from './compose-code.ts';
+import type { Shared } from './compose-shared.ts';
+import { Capabilities, type Probe } from './core/capabilities/capabilities.ts';
+import type { BrowserCapability, ComputerCapability } from './core/capabilities/report.ts';
+import { execProbe } from './core/commands/probe.ts';
+import { filesProbe } from './core/files/probe.ts';
+import { Packages } from './core/ops/packages.ts';
+import { Sandbox } from './core/ops/sandbox.ts';
+import { maxWatchers } from './core/watch/watchers.ts';
+import type { BodyBudget } from './http/body-budget.ts';
+import { readMachine } from './platform/machine.ts';
+import { findTrustedProgram } from './platform/programs.ts';
+import { commit, version } from './version.ts';
+
+export interface OperationsInputs {
+  readonly bodies: BodyBudget;
+  readonly browserProbe: Probe<BrowserCapability>;
+  readonly code: Code;
+  readonly computerProbe: Probe<ComputerCapability>;
+}
+
+export function composeOperations(shared: Shared, { bodies, browserProbe, code, computerProbe }: OperationsInputs) {
+  const { config, environment, findTool, limits, toolchains, toolEnvironment, tools } = shared;
+  const findTrusted = (program: string) => findTrustedProgram(program, toolEnvironment['PATH'] ?? '');
+  const sandbox = new Sandbox({
+    version,
+    commit,
+    pid: process.pid,
+    accounts: shared.accounts,
+    defaultUser: config.defaultUser,
+    runtimeDir: shared.runtimeDirectory,
+    startedMs: performance.timeOrigin,
+    limits: {
+      runningCommands: config.maxCommands,
+      commandSessions: config.maxCommandSessions,
+      streams: config.maxStreams,
+      terminals: config.maxTerminals,
+      watchers: maxWatchers,
+      jsonBodyBytes: bodies.maxBytes,
+      logBytesPerStream: limits.capBytes,
+      logBytes: limits.totalBytes,
+    },
+    readMachine: () => readMachine(environment),
+  });
+  const probes = {
+    browser: browserProbe,
+    codeInterpreter: code.info.probe,
+    computer: computerProbe,
+    exec: execProbe(findTool, config.terminalBackend),
+    files: filesProbe({ find: findTool, findTrusted }),
+    // The endpoint needs nothing of the image; each tool reports what it lacks.
+    mcp: { look: () => ({ status: 'ready' as const, missing: [], warnings: [] }), unknown: {} },
+  };
+  return { sandbox, capabilities: new Capabilities(probes, Date.now), packages: new Packages(tools), toolchains };
+}

@@ -1,0 +1,204 @@
+/** Keeps the bridge process of one account, which connects to its kernels. Restarts the process when it dies. */
+import { CoreError } from '../../../kit/errors.ts';
+import { mintId } from '../../../kit/ids.ts';
+import type { Child } from '../../../platform/spawn.ts';
+import { terminateAndForget } from '../../processes/terminate.ts';
+import { Channel } from './channel.ts';
+import type { InterpreterEvent } from '../cells/events.ts';
+import type { Submission, LogPosition } from './interpreter.ts';
+
+/** A kernel, as seen by its bridge. */
+export interface BridgedKernel {
+  readonly id: string;
+  /** Requests for a new process: open the kernel with its running cell, and run the cells that have not begun. */
+  requests(): readonly object[];
+  take(event: InterpreterEvent, at: LogPosition): void;
+  /** Called when messages of the bridge were lost. The bridge then reports the state of the kernel again. */
+  miss(): void;
+  /** Called when no bridge can reach the kernel any more. */
+  lose(message: string): void;
+}
+
+export interface BridgeDeps {
+  /** Throws the errors of starting a process. */
+  readonly start: (id: string) => Promise<{ readonly child: Child; readonly program: Uint8Array }>;
+  readonly onFault: (what: string, error: unknown) => void;
+}
+
+/** Maximum number of early deaths in a row. Without this limit, a broken bridge would be restarted forever. */
+const maxDeathsInARow = 3;
+const soonMs = 1000;
+
+export class Bridge {
+  readonly #kernels = new Map<string, BridgedKernel>();
+  #id = '';
+  #channel: Channel | null = null;
+  /** The process of an earlier daemon until `listen` is called, and the kernels to close then. */
+  #recovered: { readonly child: Child; from: number; readonly closed: string[] } | null = null;
+  #isSupervised = false;
+  #isEnded = false;
+
+  constructor(private readonly deps: BridgeDeps) {}
+
+  get isUnused(): boolean {
+    return this.#kernels.size === 0;
+  }
+
+  /** True for the process of an earlier daemon, until `listen` is called. */
+  get isRecovered(): boolean {
+    return this.#recovered !== null;
+  }
+
+  /** The position in the log of the current process. The position is empty between two processes. */
+  get position(): LogPosition {
+    return { log: this.#id, offset: this.#channel?.position ?? this.#recovered?.child.ends[0] ?? 0 };
+  }
+
+  /** Connects to this kernel. */
+  add(kernel: BridgedKernel): void {
+    this.#kernels.set(kernel.id, kernel);
+    for (const request of this.#channel ? kernel.requests() : []) this.#send(request);
+    if (!this.#isSupervised && !this.#recovered) void this.#supervise();
+  }
+
+  /** Resumes a kernel that the bridge already knows, from a position in its log. */
+  resume(kernel: BridgedKernel, from: number): void {
+    this.#kernels.set(kernel.id, kernel);
+    if (this.#recovered) this.#recovered.from = Math.min(this.#recovered.from, from);
+  }
+
+  /** Takes over the process of an earlier daemon. The caller must call `listen` afterwards. */
+  recover(id: string, child: Child): void {
+    this.#id = id;
+    this.#recovered = { child, from: child.ends[0], closed: [] };
+  }
+
+  /** Reads the past and future output of the process of an earlier daemon. */
+  listen(): void {
+    const recovered = this.#recovered;
+    if (!recovered) return;
+    this.#recovered = null;
+    this.#listenTo(recovered.child, recovered.from);
+    // The last request of that daemon may be incomplete. The newline ends the broken line, which the bridge then
+    // ignores.
+    void this.#channel?.send([Buffer.from('\n')]).catch(() => null); // A process that accepts no input has ended.
+    for (const kernel of recovered.closed) this.#send({ op: 'close', kernel });
+    void this.#supervise();
+  }
+
+  remove(id: string): void {
+    this.#kernels.delete(id);
+    if (this.#recovered) this.#recovered.closed.push(id);
+    else this.#send({ op: 'close', kernel: id });
+  }
+
+  /** Prepares a request for sending. If the process ends before taking it, the next process gets it again. */
+  submit(line: readonly Uint8Array[]): Submission {
+    const send = async () => {
+      await this.#channel?.send(line).catch((error: unknown) => {
+        if (!(error instanceof CoreError)) throw error;
+      });
+    };
+    return { end: this.#channel?.endOf(line) ?? 0, send };
+  }
+
+  /** Whether the earlier process received its input up to `end`. True if it has ended: the next one gets it again. */
+  hasTaken(end: number): boolean {
+    const child = this.#recovered?.child ?? this.#channel?.child;
+    return !child || child.end !== null || child.stdin.accepted >= end;
+  }
+
+  /** Ends the process. Throws `HandedOver`. */
+  async end(): Promise<void> {
+    this.#isEnded = true;
+    const child = this.#channel?.child;
+    if (child) await terminateAndForget(child);
+  }
+
+  /** Sends a request. If it does not arrive, the next process gets it again, from this daemon or another one. */
+  #send(request: object): void {
+    void this.#channel?.send(lineOf(request)).catch(() => null); // `#supervise` handles the end of the process.
+  }
+
+  async #supervise(): Promise<void> {
+    this.#isSupervised = true;
+    try {
+      for (let deaths = 0; !this.#isEnded;) {
+        const startedMs = performance.now();
+        if (this.#channel === null) await this.#start();
+        const channel = await this.#over();
+        if (!channel || channel.child.ownership.isLeft || this.#isEnded) break;
+        deaths = performance.now() - startedMs < soonMs ? deaths + 1 : 0;
+        if (deaths === maxDeathsInARow) throw failure(channel);
+        channel.child.forget();
+        this.#channel = null;
+      }
+    } catch (error) {
+      this.#loseAll(error);
+    } finally {
+      this.#isSupervised = false;
+    }
+  }
+
+  async #start(): Promise<void> {
+    this.#id = '';
+    const id = mintId('bridge');
+    const { child, program } = await this.deps.start(id);
+    if (this.#isEnded) {
+      await terminateAndForget(child);
+      return;
+    }
+    this.#id = id;
+    const channel = this.#listenTo(child, 0);
+    // A process that accepts no input has ended. `#supervise` handles this.
+    void channel.send([program]).catch(() => null);
+    const requests = [...this.#kernels.values()].flatMap((kernel) => kernel.requests());
+    for (const request of requests) this.#send(request);
+  }
+
+  #listenTo(child: Child, from: number): Channel {
+    const channel: Channel = new Channel(child, from, (event) => this.#take(event, channel.position));
+    this.#channel = channel;
+    channel.listen();
+    return channel;
+  }
+
+  /** Returns the channel after the process has ended and all its output was read. */
+  async #over(): Promise<Channel | null> {
+    const channel = this.#channel;
+    while (channel && !channel.isOver) await channel.changed();
+    return channel;
+  }
+
+  #take(event: InterpreterEvent, offset: number): void {
+    if (event.about === 'log') this.#ask();
+    else if (event.about !== 'interpreter' && event.kernel !== null)
+      this.#kernels.get(event.kernel)?.take(event, { log: this.#id, offset });
+  }
+
+  /** After lost messages, asks every kernel for its state, because the affected kernel is unknown. */
+  #ask(): void {
+    for (const kernel of this.#kernels.values()) {
+      kernel.miss();
+      this.#send({ op: 'again', kernel: kernel.id });
+    }
+  }
+
+  #loseAll(error: unknown): void {
+    this.deps.onFault('the bridge to the kernels could not be kept', error);
+    this.#channel?.child.forget();
+    this.#channel = null;
+    for (const kernel of this.#kernels.values()) kernel.lose(error instanceof Error ? error.message : String(error));
+  }
+}
+
+export function lineOf(request: object): readonly Uint8Array[] {
+  return [Buffer.from(`${JSON.stringify(request)}\n`)];
+}
+
+function failure(channel: Channel): CoreError {
+  return new CoreError(
+    'unavailable',
+    `the bridge to the kernels does not stay: ${channel.errors() || 'it printed nothing'}`,
+  );
+}

@@ -1,0 +1,73 @@
+/** Manages the kernel bridges: one for each account that has kernels. */
+import { HandedOver } from '../../../kit/handed-over.ts';
+import type { Child } from '../../../platform/spawn.ts';
+import type { Accounts } from '../../identity/accounts.ts';
+import { commandEnvironment } from '../../processes/environment.ts';
+import { Bridge } from './bridge.ts';
+import type { BridgePlace, InterpreterNote } from './note.ts';
+import type { InterpreterProgram } from './repl.ts';
+import { startProcess, type ProcessDeps } from './start-process.ts';
+
+export interface BridgesDeps extends ProcessDeps {
+  readonly accounts: Accounts;
+  readonly environment: Readonly<Record<string, string>>;
+  readonly program: (python: string) => InterpreterProgram;
+  readonly onFault: (what: string, error: unknown) => void;
+}
+
+/** Limit on the unread outputs of all kernels of an account. */
+const capBytes = 64 * 1024 * 1024;
+
+export class Bridges {
+  readonly #byAccount = new Map<string, Bridge>();
+
+  constructor(private readonly deps: BridgesDeps) {}
+
+  of(place: BridgePlace): Bridge {
+    const existing = this.#byAccount.get(place.account);
+    if (existing) return existing;
+    const bridge: Bridge = new Bridge({ start: (id) => this.#start(id, place), onFault: this.deps.onFault });
+    this.#byAccount.set(place.account, bridge);
+    return bridge;
+  }
+
+  /** Takes over the bridge of an earlier daemon. The caller must call `listen` afterwards. */
+  recover({ id, bridge: place }: InterpreterNote, child: Child): void {
+    if (place) this.of(place).recover(id, child);
+  }
+
+  /** Starts to read the bridges of an earlier daemon, and ends unused bridges. */
+  listen(): void {
+    for (const [account, bridge] of this.#byAccount) {
+      bridge.listen();
+      if (bridge.isUnused) this.#end(account, bridge);
+    }
+  }
+
+  /** Removes a kernel. A bridge without kernels ends. */
+  remove(place: BridgePlace, kernel: string): void {
+    const bridge = this.of(place);
+    bridge.remove(kernel);
+    if (bridge.isUnused && !bridge.isRecovered) this.#end(place.account, bridge);
+  }
+
+  #end(account: string, bridge: Bridge): void {
+    if (this.#byAccount.get(account) === bridge) this.#byAccount.delete(account);
+    bridge.end().catch((error: unknown) => {
+      if (!(error instanceof HandedOver)) this.deps.onFault('a bridge could not be ended', error);
+    });
+  }
+
+  async #start(id: string, place: BridgePlace) {
+    const account = this.deps.accounts.resolve(place.account);
+    const { argv, input } = this.deps.program(place.python);
+    const child = await startProcess(this.deps, {
+      note: { id, backend: 'bridge', language: 'python', bridge: place },
+      ...{ account, argv, capBytes },
+      env: commandEnvironment(this.deps.environment, account, []),
+      cwd: '/',
+      stdin: 'pipe',
+    });
+    return { child, program: input };
+  }
+}

@@ -1,0 +1,128 @@
+/** Runs a Python or Node of the image as a child process that reads a script of the daemon. */
+import { constants } from 'node:os';
+import { CoreError } from '../../../kit/errors.ts';
+import type { EncodedText } from '../../../kit/encoded-text.ts';
+import type { Ownership } from '../../../kit/ownership.ts';
+import type { Child, ChildEnd } from '../../../platform/spawn.ts';
+import { terminateAndForget } from '../../processes/terminate.ts';
+import type { CellRecord } from '../cells/cell.ts';
+import type { CellEvent, InterpreterEvent } from '../cells/events.ts';
+import type { Interpreter, LogPosition, Submission } from './interpreter.ts';
+import type { CodeBackendName } from '../language.ts';
+import { Channel } from './channel.ts';
+import type { RunningCell } from '../sessions/record.ts';
+
+export class ChildInterpreter implements Interpreter {
+  readonly isLeaving = false;
+  readonly interruptAgainMs = 250;
+  version = '';
+  readonly #channel: Channel;
+  #onCell: (cell: string, event: CellEvent) => void = () => undefined;
+  #isReady = false;
+  /** The id of the last cell that was sent. */
+  #asked: string | null = null;
+  /** A signal was sent since the last cell was sent, and may not have taken effect yet. */
+  #hasInterrupted = false;
+
+  constructor(
+    readonly id: string,
+    readonly backend: CodeBackendName,
+    readonly child: Child,
+    from: number,
+  ) {
+    this.#channel = new Channel(child, from, (event) => this.#take(event));
+  }
+
+  get pid(): number | null {
+    return this.child.end ? null : this.child.pid;
+  }
+
+  get end(): ChildEnd | null {
+    return this.#channel.isOver ? this.child.end : null;
+  }
+
+  get ownership(): Ownership {
+    return this.child.ownership;
+  }
+
+  get position(): LogPosition {
+    return { log: this.id, offset: this.#channel.position };
+  }
+
+  changed(signal?: AbortSignal): Promise<void> {
+    return this.#channel.changed(signal);
+  }
+
+  listen(onCell: (cell: string, event: CellEvent) => void): void {
+    this.#onCell = onCell;
+    this.#channel.listen();
+  }
+
+  /** Sends the program to the interpreter at `path` and waits until it is ready. Throws `unavailable`. */
+  async start(path: string, program: Uint8Array, signal: AbortSignal): Promise<void> {
+    this.#channel.listen();
+    // If the interpreter accepts no input, it has ended. The code below handles this.
+    await this.#channel.send([program]).catch(() => null);
+    while (!this.#isReady && !this.end && !signal.aborted) await this.changed(signal);
+    if (this.#isReady) return;
+    const how = this.end ? 'ended at once' : 'did not answer in time';
+    throw new CoreError('unavailable', `${path} ${how}: ${this.#channel.errors() || 'it printed nothing'}`, {
+      hint: 'Run the interpreter by hand to see what is missing.',
+      next: { operation: 'commands.start' },
+    });
+  }
+
+  /** The last request of an earlier daemon may be incomplete. The newline ends the broken line. */
+  async resume(running: RunningCell | null): Promise<void> {
+    this.#asked = running?.cell.id ?? null;
+    this.#hasInterrupted = true; // The earlier daemon may have sent a signal.
+    // A program gets no more input. The earlier daemon may have died before it closed the input.
+    if (running?.cell.isProgram === true) this.child.closeStdin(running.to);
+    else await this.#channel.send([Buffer.from('\n')]);
+  }
+
+  submit({ id, cwd, env, isProgram = false }: CellRecord, code: EncodedText): Submission {
+    this.#asked = id;
+    const request = { op: 'execute', cell: id, code: code.placeholder, cwd, env, program: isProgram };
+    const line = code.jsonOf({ ...request, interrupted: this.#hasInterrupted }, '\n');
+    this.#hasInterrupted = false;
+    const end = this.#channel.endOf(line);
+    return { end, send: () => this.#send(line, isProgram ? end : null) };
+  }
+
+  hasTaken(end: number): boolean {
+    return this.#channel.hasTaken(end);
+  }
+
+  async interrupt(): Promise<void> {
+    this.#hasInterrupted = true;
+    await this.child.signal(constants.signals.SIGINT, 'group');
+  }
+
+  async close(): Promise<void> {
+    await terminateAndForget(this.child);
+  }
+
+  async #send(line: readonly Uint8Array[], inputEnd: number | null): Promise<void> {
+    await this.#channel.send(line);
+    if (inputEnd !== null) this.child.closeStdin(inputEnd);
+  }
+
+  #take(event: InterpreterEvent): void {
+    if (event.about === 'cell') this.#onCell(event.cell, event.event);
+    else if (event.about === 'log') this.#miss();
+    else if (event.about === 'interpreter') {
+      this.#isReady = true;
+      this.version = event.version;
+    }
+  }
+
+  /** Asks for the state again after lost output, because the end of a cell may be lost. */
+  #miss(): void {
+    if (this.#asked === null) return;
+    this.#onCell(this.#asked, { kind: 'gap' });
+    const line = [Buffer.from(`${JSON.stringify({ op: 'again' })}\n`)];
+    // An interpreter that accepts no input has ended, or will end with the program that it runs.
+    void this.#channel.send(line).catch(() => null);
+  }
+}

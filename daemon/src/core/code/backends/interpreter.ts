@@ -1,0 +1,59 @@
+/** Defines what runs the cells of one session: an interpreter of the image or a kernel. */
+import type { EncodedText } from '../../../kit/encoded-text.ts';
+import type { Ownership } from '../../../kit/ownership.ts';
+import type { ChildEnd } from '../../../platform/spawn.ts';
+import type { CellEvent } from '../cells/events.ts';
+import type { CellRecord } from '../cells/cell.ts';
+import type { CodeBackendName } from '../language.ts';
+
+/** A cell that is ready to be sent. */
+export interface Submission {
+  /** Position in the input after the cell. Input received up to here contains the whole cell. */
+  readonly end: number;
+  /** Rejects when the interpreter does not accept the cell. */
+  send(): Promise<void>;
+}
+
+export interface LogPosition {
+  /** The id of the process. */
+  readonly log: string;
+  readonly offset: number;
+}
+
+/** For an interpreter that is not a process on this machine. No keeper owns it. */
+export interface Elsewhere {
+  /** The id under which the next daemon connects to the interpreter. */
+  readonly nextId: string;
+}
+
+export interface Interpreter {
+  readonly id: string;
+  readonly backend: CodeBackendName;
+  /** Version of the language, for example `3.12.1`. */
+  readonly version: string;
+  /** null when the interpreter runs on another machine or has ended. */
+  readonly pid: number | null;
+  /** null while the interpreter lives. */
+  readonly end: ChildEnd | null;
+  /** True after its own code asked it to exit. It accepts no more cells, and its end is not reported as a death. */
+  readonly isLeaving: boolean;
+  /** Once the interpreter is left to another daemon, this daemon only reads its events. */
+  readonly ownership: Ownership;
+  /** Resolves when the interpreter has sent an event or has ended, or when the signal aborts. */
+  changed(signal?: AbortSignal): Promise<void>;
+  /** Starts to pass cell events to `onCell`, including events of cells that have ended. */
+  listen(onCell: (cell: string, event: CellEvent) => void): void;
+  /** Prepares a cell with its encoded code for sending. The cell runs after the earlier cells. */
+  submit(cell: CellRecord, code: EncodedText): Submission;
+  /** Whether a cell that ends at this position has arrived. Used after a restart of the daemon. */
+  hasTaken(end: number): boolean;
+  /** Interrupts like Ctrl-C. */
+  interrupt(): Promise<void>;
+  /** Minimum time between two interrupts, because one can hit the code that reports the previous interrupt. */
+  readonly interruptAgainMs: number;
+  /** Ends the interpreter with all its child processes, and forgets it. */
+  close(): Promise<void>;
+  readonly elsewhere?: Elsewhere;
+  /** After a restart, the daemon reads the output again from this position. */
+  readonly position: LogPosition;
+}

@@ -1,0 +1,150 @@
+/** One run of code in a session: the request, the outputs and the end. */
+import { Notifier } from '../../../kit/notifier.ts';
+import { recordedText } from '../../../kit/text.ts';
+import { CellOutputs } from './outputs.ts';
+import type { CellEvent } from './events.ts';
+import type { EnvironmentChanges } from '../../processes/environment.ts';
+
+export interface CellRequest {
+  readonly code: string;
+  /** null keeps the current directory of the session. */
+  readonly cwd: string | null;
+  readonly env: EnvironmentChanges;
+  readonly timeoutMs: number;
+  /** Run the code as a program: the run includes pending timers and sockets, and the interpreter ends after it. */
+  readonly isProgram?: boolean;
+}
+
+/** Plain data that is stored in a file without conversion. */
+export interface CellRecord extends CellRequest {
+  readonly id: string;
+  readonly queuedMs: number;
+}
+
+export const cellStatuses = ['ok', 'error', 'timeout'] as const;
+export type CellStatus = (typeof cellStatuses)[number];
+
+/** How an interpreter ended, by itself or from outside. */
+export interface InterpreterDeath {
+  /** Null when the interpreter ended with an exit code. */
+  readonly signal: number | null;
+  readonly oomKilled: boolean | null;
+}
+
+export interface CellEnd {
+  readonly status: CellStatus;
+  readonly executionCount: number | null;
+  readonly exitCode: number | null;
+  readonly death: InterpreterDeath | null;
+}
+
+/** An error shown in the outputs that no code has raised. */
+export interface Reason {
+  readonly ename: string;
+  readonly evalue: string;
+}
+
+export class Cell {
+  readonly outputs = new CellOutputs();
+  /** Outputs that an earlier cell of the session produced after its own end. */
+  readonly late = new CellOutputs();
+  /** When the code began to run; null while the cell waits in the queue. */
+  startedMs: number | null = null;
+  endedMs: number | null = null;
+  end: CellEnd | null = null;
+  /** Why the requested directory could not be entered, so that the code did not run. */
+  cwdError: string | null = null;
+  /** Why the cell never ran. */
+  failure: Error | null = null;
+  /** True once the cell runs. Before that, the cell may be on its way to the interpreter. */
+  hasBegun = false;
+  /** True when the timeout of the cell ended it. */
+  isTimedOut = false;
+  /** True when outputs may be missing. */
+  isPartial = false;
+  /** Death of the previous interpreter between two cells. This cell then ran in a new interpreter without the state. */
+  deathBefore: InterpreterDeath | null = null;
+  readonly #changes = new Notifier();
+
+  #record: CellRecord;
+  /** The code as a record of the session shows it. */
+  readonly shownCode: string;
+
+  constructor(record: CellRecord) {
+    this.#record = record;
+    this.shownCode = recordedText(record.code);
+  }
+
+  /** The request. Once the cell is over, the code is `shownCode`. */
+  get record(): CellRecord {
+    return this.#record;
+  }
+
+  get id(): string {
+    return this.record.id;
+  }
+
+  get isOver(): boolean {
+    return this.end !== null || this.failure !== null;
+  }
+
+  /** Resolves at the next change of the cell, or when the signal aborts. */
+  changed(signal?: AbortSignal): Promise<void> {
+    return this.#changes.wait(signal);
+  }
+
+  async finished(signal: AbortSignal): Promise<void> {
+    while (!this.isOver && !signal.aborted) await this.changed(signal);
+  }
+
+  take(event: CellEvent, nowMs: number): void {
+    if (event.kind === 'begin') {
+      this.startedMs ??= nowMs;
+      this.hasBegun = true;
+    } else if (event.kind === 'gap') {
+      // The lost events may include the begin event.
+      this.hasBegun = true;
+      this.isPartial = true;
+    } else if (event.kind !== 'end') {
+      this.outputs.take(event);
+    } else {
+      this.isPartial ||= event.isPartial;
+      this.cwdError = event.cwdError;
+      const outcome = this.isTimedOut ? { status: 'timeout' as const, exitCode: null } : {};
+      this.finish({ ...event, ...outcome, death: null }, nowMs);
+    }
+    this.#changes.notify();
+  }
+
+  /** Records the end. Later calls have no effect. */
+  finish({ status, executionCount, exitCode, death }: CellEnd, nowMs: number): void {
+    if (this.isOver) return;
+    this.endedMs = nowMs;
+    this.end = { status, executionCount, exitCode, death };
+    this.#forgetCode();
+    this.#changes.notify();
+  }
+
+  fail(failure: Error): void {
+    if (this.isOver) return;
+    this.failure = failure;
+    this.#forgetCode();
+    this.#changes.notify();
+  }
+
+  /** The session keeps its last cell, whose code may be large. */
+  #forgetCode(): void {
+    this.#record = { ...this.#record, code: this.shownCode };
+  }
+
+  /** Ends the cell with an error that no code has raised. */
+  abandon({ ename, evalue }: Reason, end: Pick<CellEnd, 'exitCode' | 'death'>, nowMs: number): void {
+    if (this.isOver) return;
+    this.outputs.take({
+      kind: 'output',
+      output: { output_type: 'error', ename, evalue, traceback: [`${ename}: ${evalue}`] },
+      displayId: null,
+    });
+    this.finish({ ...end, status: 'error', executionCount: null }, nowMs);
+  }
+}

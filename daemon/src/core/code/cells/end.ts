@@ -1,0 +1,53 @@
+/** Waits for the end of a cell: a normal end, an interrupt, or the death of its interpreter. */
+import { Deadline } from '../../../kit/deadline.ts';
+import type { ChildEnd } from '../../../platform/spawn.ts';
+import type { Cell, InterpreterDeath } from './cell.ts';
+import type { Interpreter } from '../backends/interpreter.ts';
+
+/** Time between the interrupt of a cell and the forced end of its interpreter. */
+const interruptGraceMs = 2000;
+/** Time for the keeper to report the end of a killed process. */
+const reportWithinMs = 2000;
+
+/** Resolves when the cell is over, when its interpreter has ended, or when the signal aborts. */
+export async function untilOver(cell: Cell, interpreter: Interpreter, signal: AbortSignal): Promise<void> {
+  const stop = new AbortController();
+  const leave = () => stop.abort(null);
+  signal.addEventListener('abort', leave, { once: true });
+  if (signal.aborted) leave();
+  void cell.finished(stop.signal).then(leave);
+  while (!cell.isOver && !interpreter.end && !stop.signal.aborted) await interpreter.changed(stop.signal);
+  // After a handover, the other daemon enforces the timeout.
+  while (!cell.isOver && !interpreter.end && interpreter.ownership.isLeft) await interpreter.changed();
+  signal.removeEventListener('abort', leave);
+  leave();
+}
+
+/** Waits for the report of a death. A cell sent to the dead interpreter now would be lost. */
+export async function untilEnded(interpreter: Interpreter): Promise<void> {
+  using deadline = new Deadline(reportWithinMs);
+  while (!interpreter.end && !interpreter.ownership.isLeft && !deadline.passed)
+    await interpreter.changed(deadline.signal);
+}
+
+/** Interrupts repeatedly, because a signal can be missed when code changes from computing to waiting. */
+export async function interruptUntilOver(cell: Cell, interpreter: Interpreter): Promise<void> {
+  using grace = new Deadline(interruptGraceMs);
+  while (cell.hasBegun && !cell.isOver && !interpreter.end && !grace.passed && !interpreter.ownership.isLeft) {
+    await interpreter.interrupt();
+    using again = new Deadline(interpreter.interruptAgainMs, grace.signal);
+    await untilOver(cell, interpreter, again.signal);
+  }
+}
+
+export function deathOf(end: ChildEnd): InterpreterDeath {
+  const isSignal = end.kind === 'exited' && end.exitCode === null;
+  return { signal: isSignal ? end.signal : null, oomKilled: end.kind === 'exited' ? end.oomKilled : null };
+}
+
+export function describeEnd(end: ChildEnd): string {
+  if (end.kind !== 'exited') return 'the interpreter was lost';
+  const how = end.exitCode === null ? `was killed by signal ${end.signal}` : `ended with exit code ${end.exitCode}`;
+  const why = end.oomKilled === true ? ' because the memory was used up' : '';
+  return `the interpreter ${how}${why}`;
+}

@@ -1,0 +1,37 @@
+/** Builds Python code that a kernel runs unseen before a cell. The code leaves no names behind. */
+import type { EnvironmentChanges } from '../../processes/environment.ts';
+import type { Reason } from './cell.ts';
+
+/** Why a cell is refused before it runs. */
+export interface CellRefusal extends Reason {
+  readonly cwdError?: string;
+}
+
+export interface Arrangement {
+  readonly cwd: string | null;
+  readonly env: EnvironmentChanges;
+}
+
+/** Sets the environment, then the directory. A JSON string is also a valid Python string. */
+export function arrangement({ cwd, env }: Arrangement): string {
+  const steps = Object.entries(env).map(([name, value]) =>
+    value === null
+      ? `os.environ.pop(${JSON.stringify(name)}, None)`
+      : `os.environ.__setitem__(${JSON.stringify(name)}, ${JSON.stringify(value)})`,
+  );
+  if (cwd !== null) steps.push(`os.chdir(${JSON.stringify(cwd)})`);
+  return `(lambda os: [${steps.join(', ')}])(__import__("os"))`;
+}
+
+/** The same for a default directory. If the directory does not exist, the kernel stays in its current directory. */
+export function beginning(cwd: string, env: EnvironmentChanges): string {
+  const enter = '[os.chdir(path) for path in paths if os.access(path, os.X_OK) and os.path.isdir(path)]';
+  return `${arrangement({ cwd: null, env })}\n(lambda os, paths: ${enter})(__import__("os"), [${JSON.stringify(cwd)}])`;
+}
+
+/** Uses the wording of the other interpreters instead of `[Errno 2] No such file: '/there'`. */
+export function whyNotArranged(cwd: string | null, { ename, evalue }: Reason): CellRefusal {
+  const [, reason] = /^\[Errno \d+\] (.*?)(?:: '.*')?$/s.exec(evalue) ?? [];
+  if (reason === undefined || cwd === null) return { ename, evalue };
+  return { ename: 'DirectoryError', evalue: `working directory ${cwd}: ${reason}`, cwdError: reason };
+}

@@ -1,0 +1,29 @@
+/** Checks whether an existing session can serve a request with the same id. */
+import { CoreError } from '../../../kit/errors.ts';
+import type { Account, Accounts } from '../../identity/accounts.ts';
+import { poolKindOf } from '../language.ts';
+import type { CodeSession } from './session.ts';
+import type { NewSession } from './requests.ts';
+
+/** Throws `bad_argument` when the session has another language, kernel or account than requested. */
+export function assertSame(session: CodeSession, spec: NewSession, accounts: Accounts): CodeSession {
+  const { record } = session;
+  const { language, kernel, user, onKernel = false } = spec;
+  const wrong =
+    record.language !== language
+      ? `runs ${record.language}`
+      : onKernel && poolKindOf(record.backend) !== 'kernel'
+        ? 'runs in no kernel'
+        : !onKernel && kernel !== null && record.kernel !== kernel
+          ? `has the kernel ${record.kernel ?? 'of its language'}`
+          : user !== null && !isSameAccount(accounts.resolve(user), accounts.resolve(record.user))
+            ? `runs as ${record.account}`
+            : null;
+  if (wrong === null) return session;
+  throw new CoreError('bad_argument', `session ${session.id} ${wrong}`, { hint: 'Use another session_id.' });
+}
+
+/** Compares ids instead of names, because `uid:gid` lets a caller combine an account with any group. */
+function isSameAccount(a: Account, b: Account): boolean {
+  return a.uid === b.uid && a.gid === b.gid;
+}

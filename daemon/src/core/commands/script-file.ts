@@ -1,0 +1,30 @@
+/** Lets a shell read a script from a file when the script is too long for an argument. */
+import type { Child } from '../../platform/spawn.ts';
+import { quote } from '../../kit/shell-word.ts';
+
+/** Creates files that only one account can read. */
+export interface ScriptFiles {
+  /** Returns a path for the next file. Throws the system's error. */
+  place(): string;
+  /** `owner` is null for the daemon's own account. Throws the system's error. */
+  write(path: string, content: string, owner: { readonly uid: number; readonly gid: number } | null): void;
+  remove(path: string): void;
+}
+
+/** The limit on Linux is 128 KiB, including the terminating zero byte (MAX_ARG_STRLEN in execve(2)). */
+const maxArgumentBytes = 128 * 1024 - 1;
+
+export function isTooLongForArgument(script: string): boolean {
+  return Buffer.byteLength(script) > maxArgumentBytes;
+}
+
+/** A script that reads the given script file in the same shell. */
+export function readingScript(path: string): string {
+  return `. ${quote(path)}`;
+}
+
+/** A shell may read a script piece by piece, so the file stays until the command has ended. */
+export async function removeAtEnd(child: Child, path: string, files: ScriptFiles): Promise<void> {
+  while (!child.end) await child.changed();
+  files.remove(path);
+}

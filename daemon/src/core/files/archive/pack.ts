@@ -1,0 +1,343 @@
+/** Streams a directory tree as a tar archive while reading the tree, with bounded memory. */
+import type { BigIntStats } from 'node:fs';
+import type { FileHandle } from 'node:fs/promises';
+import { FileFailure, asFileOperation, errnoOf, fileFailureOf } from '../../../kit/file-failure.ts';
+import type { Directory } from '../../../platform/directory.ts';
+import { CoreError } from '../../../kit/errors.ts';
+import type { FilesContext } from '../context.ts';
+import { Glob, GlobError } from '../../../kit/glob.ts';
+import { assertRegular } from '../write/replace.ts';
+import { TimeSlices } from '../../../kit/slices.ts';
+import { sortInSlices } from '../slices.ts';
+import { archiveEnd, blockBytes, encodeEarlyEnd, encodeHeader, paddingOf, type TarMember } from './tar-header.ts';
+import { openTarget } from '../target.ts';
+
+const operation = 'tree';
+/** A file up to this size is read in one call. */
+const smallBytes = 64 * 1024;
+const pieceBytes = 256 * 1024;
+const nothing = Buffer.alloc(smallBytes + blockBytes);
+
+type SmallFile = NonNullable<ReturnType<Directory['readNow']>>;
+
+export interface PackRequest {
+  readonly path: string;
+  readonly user: string | null;
+  /**
+   * Globs. Without a slash, a glob matches names at any depth; otherwise it matches paths below the directory.
+   * Everything below a match is excluded too.
+   */
+  readonly exclude: readonly string[];
+}
+
+/** The caller must dispose of the tree. */
+export interface PackedTree extends AsyncDisposable {
+  readonly path: string;
+  /**
+   * The archive; can be read once. Entries that vanish during the walk are skipped. If an entry cannot be read, the
+   * archive ends early and contains the reason (`encodeEarlyEnd`).
+   */
+  pieces(): AsyncIterable<Uint8Array>;
+  /** Valid after the last piece. The failure that ended the archive early, or null. */
+  failure(): FileFailure | null;
+}
+
+/** Reads the first piece before returning, so that an early failure becomes the response of the request. */
+export async function packTree(context: FilesContext, request: PackRequest): Promise<PackedTree> {
+  const path = context.paths.resolve(request.path, request.user);
+  const excluded = request.exclude.map(globOf);
+  return asFileOperation(operation, path, async () => {
+    const { directory, name } = await openSource(context, path);
+    const packing = new Packing(context, excluded);
+    const pieces = packing.pieces(directory, name);
+    try {
+      const first = await pieces.next();
+      return new Archive(path, directory, packing, first, pieces);
+    } catch (error) {
+      await directory[Symbol.asyncDispose]();
+      throw error;
+    }
+  });
+}
+
+/** An archive whose first piece is ready. */
+class Archive implements PackedTree {
+  #failure: FileFailure | null = null;
+
+  constructor(
+    readonly path: string,
+    private readonly directory: Directory,
+    private readonly packing: Packing,
+    private readonly first: IteratorResult<Uint8Array>,
+    private readonly rest: AsyncGenerator<Uint8Array>,
+  ) {}
+
+  async *pieces(): AsyncGenerator<Uint8Array> {
+    if (!this.first.done) yield this.first.value;
+    try {
+      yield* this.rest;
+    } catch (error) {
+      const failure = fileFailureOf(error, operation, this.path);
+      if (!(failure instanceof FileFailure)) throw failure;
+      this.#failure = failure;
+      yield this.packing.endEarly(failure.message);
+    }
+  }
+
+  failure(): FileFailure | null {
+    return this.#failure;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.rest.return(undefined);
+    await this.directory[Symbol.asyncDispose]();
+  }
+}
+
+/** Opens the directory to pack. For a single file, opens its directory and also returns the name of the file. */
+async function openSource(
+  { openDirectory }: FilesContext,
+  path: string,
+): Promise<{ readonly directory: Directory; readonly name: string | null }> {
+  try {
+    return { directory: await openDirectory(path), name: null };
+  } catch (error) {
+    if (errnoOf(error) !== 'ENOTDIR') throw error;
+  }
+  const target = await openTarget(openDirectory, path, { operation, followLinks: true });
+  try {
+    assertRegular(target, operation);
+    if (!target.stat) throw new FileFailure({ operation, path, errnoName: 'ENOENT' });
+    return target;
+  } catch (error) {
+    await target[Symbol.asyncDispose]();
+    throw error;
+  }
+}
+
+function globOf(text: string): Glob {
+  try {
+    return new Glob(text.includes('/') ? text.replace(/^\//, '') : `**/${text}`, {
+      hasBraces: true,
+      matchesHidden: true,
+    });
+  } catch (error) {
+    if (!(error instanceof GlobError)) throw error;
+    throw new CoreError('bad_argument', `exclude ${JSON.stringify(text)} is not a glob: ${error.message}`, {
+      hint: 'Globs are like *.log, node_modules, build/** or {a,b}; a backslash makes a character literal.',
+    });
+  }
+}
+
+/** A directory on the path of the walk. */
+interface Level {
+  readonly directory: Directory;
+  /** Names from the root to this directory. */
+  readonly above: readonly string[];
+  names: readonly string[];
+  /** The names that were regular files when the directory was read. */
+  files: ReadonlySet<string>;
+  at: number;
+}
+
+/** Builds one archive. */
+class Packing {
+  readonly #slices = new TimeSlices();
+  /** The first archive name of each file with several hard links, by inode. */
+  readonly #firstNames = new Map<string, string>();
+  readonly #owners = new Map<number, string>();
+  readonly #groups = new Map<number, string>();
+  #waiting: Uint8Array[] = [];
+  #waitingBytes = 0;
+  /** True while the content of a large file is being sent. */
+  #isInContent = false;
+
+  constructor(
+    private readonly context: FilesContext,
+    private readonly excluded: readonly Glob[],
+  ) {}
+
+  async *pieces(directory: Directory, name: string | null): AsyncGenerator<Uint8Array> {
+    const levels: Level[] = [{ directory, above: [], names: name === null ? [] : [name], files: new Set(), at: 0 }];
+    try {
+      if (name === null) await this.#enter(levels, '.');
+      for (let level = levels.at(-1); level; level = levels.at(-1)) {
+        if (this.#slices.isOver) await this.#slices.pause();
+        if (this.#waitingBytes >= pieceBytes) yield this.#flush();
+        const next = level.names[level.at++];
+        if (next === undefined) {
+          if (levels.pop() !== undefined && levels.length > 0) await level.directory[Symbol.asyncDispose]();
+          continue;
+        }
+        const left = this.#addEntry(level, next);
+        if (left === 'directory') await this.#descend(levels, level, next);
+        if (left === 'large') yield* this.#largeFile(level, next);
+      }
+    } finally {
+      for (const { directory: below } of levels.slice(1)) await below[Symbol.asyncDispose]();
+    }
+    this.#add(archiveEnd);
+    yield this.#flush();
+  }
+
+  /** Returns the pending members and the reason. The reason cannot be added inside the content of a file. */
+  endEarly(reason: string): Uint8Array {
+    if (!this.#isInContent) this.#add(encodeEarlyEnd(reason));
+    return this.#flush();
+  }
+
+  /** Sorts the names, so that the same tree gives the same archive. */
+  async #enter(levels: Level[], name: string): Promise<void> {
+    const level = levels.at(-1)!;
+    this.#add(this.#header(name, 'directory', level.directory.ownNow()));
+    const names: string[] = [];
+    for (const inner of await level.directory.names()) {
+      if (!this.#isExcluded([...level.above, inner])) names.push(inner);
+      if (this.#slices.isOver) await this.#slices.pause();
+    }
+    level.files = await level.directory.fileNames();
+    level.names = await sortInSlices(names, (a, b) => (a < b ? -1 : 1), this.#slices);
+  }
+
+  #isExcluded(path: readonly string[]): boolean {
+    return this.excluded.some((glob) => glob.matches(path));
+  }
+
+  async #descend(levels: Level[], { directory, above }: Level, name: string): Promise<void> {
+    try {
+      const below = await directory.openDirectory(name);
+      const path = [...above, name];
+      levels.push({ directory: below, above: path, names: [], files: new Set(), at: 0 });
+      await this.#enter(levels, nameOf(above, name));
+    } catch (error) {
+      if (errnoOf(error) !== 'ENOENT') throw error; // The directory was deleted meanwhile.
+    }
+  }
+
+  /** Adds a small entry completely. For other entries, returns the remaining work. */
+  #addEntry({ directory, above, files }: Level, name: string): 'directory' | 'large' | null {
+    const path = nameOf(above, name);
+    try {
+      const small = files.has(name) ? directory.readNow(name, smallBytes) : null;
+      if (small) return this.#addSmall(path, small);
+      const stat = directory.findNow(name);
+      if (stat?.isDirectory()) return 'directory';
+      if (stat?.isFile()) return this.#addFile(directory, name, path, stat);
+      if (stat?.isSymbolicLink()) this.#add(this.#header(path, 'symlink', stat, directory.readLinkNow(name)));
+      // Sockets, pipes and devices have no content and are skipped.
+    } catch (error) {
+      if (errnoOf(error) !== 'ENOENT') throw error; // The entry was deleted meanwhile.
+    }
+    return null;
+  }
+
+  #addFile(directory: Directory, name: string, path: string, stat: BigIntStats): 'large' | null {
+    const first = stat.nlink > 1n ? this.#firstNames.get(inodeOf(stat)) : undefined;
+    if (first !== undefined) {
+      this.#add(this.#header(path, 'hardlink', stat, first));
+      return null;
+    }
+    const small = stat.size <= smallBytes ? directory.readNow(name, smallBytes) : null;
+    return small ? this.#addSmall(path, small) : 'large';
+  }
+
+  #addSmall(path: string, { stat, bytes }: SmallFile): null {
+    const first = stat.nlink > 1n ? this.#firstNames.get(inodeOf(stat)) : undefined;
+    if (first !== undefined) {
+      this.#add(this.#header(path, 'hardlink', stat, first));
+      return null;
+    }
+    this.#addHeader(path, stat);
+    this.#add(bytes);
+    const size = Number(stat.size);
+    const missing = size - bytes.length + paddingOf(size);
+    if (missing > 0) this.#add(nothing.subarray(0, missing));
+    return null;
+  }
+
+  /** Adds the header of a file. Later files with the same inode become hard links to it. */
+  #addHeader(path: string, stat: BigIntStats): void {
+    this.#add(this.#header(path, 'file', stat));
+    if (stat.nlink > 1n) this.#firstNames.set(inodeOf(stat), path);
+  }
+
+  /** Pads or cuts the content to the size in its header, as GNU tar does for a file that changes while it is read. */
+  async *#largeFile({ directory, above }: Level, name: string): AsyncGenerator<Uint8Array> {
+    const file = await openIfThere(directory, name);
+    if (!file) return;
+    try {
+      const stat = await file.stat({ bigint: true });
+      assertRegular({ stat, path: `${directory.path}/${name}` }, operation);
+      this.#addHeader(nameOf(above, name), stat);
+      yield this.#flush();
+      this.#isInContent = true;
+      const size = Number(stat.size);
+      for (let at = 0; at < size;) {
+        const buffer = Buffer.allocUnsafe(Math.min(pieceBytes, size - at));
+        const { bytesRead } = await file.read(buffer, 0, buffer.length, at);
+        if (bytesRead === 0) buffer.fill(0);
+        const piece = bytesRead === 0 ? buffer : buffer.subarray(0, bytesRead);
+        at += piece.length;
+        yield piece;
+      }
+      this.#isInContent = false;
+      this.#add(nothing.subarray(0, paddingOf(size)));
+    } finally {
+      await file.close();
+    }
+  }
+
+  #header(name: string, kind: TarMember['kind'], stat: BigIntStats, target = ''): Buffer {
+    const [uid, gid] = [Number(stat.uid), Number(stat.gid)];
+    return encodeHeader({
+      name,
+      kind,
+      target,
+      mode: Number(stat.mode & 0o1777n), // `unpackTree` rejects set-user-id and set-group-id bits.
+      uid,
+      gid,
+      size: kind === 'file' ? Number(stat.size) : 0,
+      modifiedSeconds: Math.floor(Number(stat.mtimeMs) / 1000),
+      owner: remembered(this.#owners, uid, () => this.context.accounts.ownerName(uid)),
+      group: remembered(this.#groups, gid, () => this.context.accounts.groupName(gid)),
+    });
+  }
+
+  #add(bytes: Uint8Array): void {
+    this.#waiting.push(bytes);
+    this.#waitingBytes += bytes.length;
+  }
+
+  #flush(): Uint8Array {
+    const bytes = Buffer.concat(this.#waiting, this.#waitingBytes);
+    this.#waiting = [];
+    this.#waitingBytes = 0;
+    return bytes;
+  }
+}
+
+function inodeOf({ dev, ino }: BigIntStats): string {
+  return `${dev}:${ino}`;
+}
+
+/** null when the file was deleted meanwhile. */
+async function openIfThere(directory: Directory, name: string): Promise<FileHandle | null> {
+  try {
+    return await directory.openToRead(name);
+  } catch (error) {
+    if (errnoOf(error) !== 'ENOENT') throw error;
+    return null;
+  }
+}
+
+function nameOf(above: readonly string[], name: string): string {
+  return above.length === 0 ? `./${name}` : `./${above.join('/')}/${name}`;
+}
+
+function remembered(names: Map<number, string>, id: number, find: () => string | null): string {
+  const known = names.get(id);
+  if (known !== undefined) return known;
+  const name = find() ?? '';
+  names.set(id, name);
+  return name;
+}

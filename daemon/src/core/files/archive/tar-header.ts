@@ -1,0 +1,211 @@
+/**
+ * Encodes and decodes tar headers: blocks of 512 bytes in the GNU tar format, which every current tar reads.
+ *
+ * The project does not use a library, because libraries decode names as UTF-8. A name that is not UTF-8, or is too long
+ * for a block, would change.
+ */
+import { decodePath, encodePath } from '../../../kit/path-text.ts';
+
+export const blockBytes = 512;
+
+export type TarKind = 'file' | 'directory' | 'symlink' | 'hardlink';
+
+export interface TarMember {
+  /** Encoded as in `kit/path-text.ts`. */
+  readonly name: string;
+  readonly kind: TarKind;
+  /** Permission bits. */
+  readonly mode: number;
+  readonly uid: number;
+  readonly gid: number;
+  /** Size of the content that follows; 0 for everything except files. */
+  readonly size: number;
+  /** Seconds since 1970. */
+  readonly modifiedSeconds: number;
+  /** For a symbolic link, the link text. For a hard link, the name of the earlier member. Otherwise empty. */
+  readonly target: string;
+  readonly owner: string;
+  readonly group: string;
+}
+
+const flags = { file: '0', hardlink: '1', symlink: '2', directory: '5' } as const;
+const nameBytes = 100;
+
+/** Returns one block, after extra blocks for a name or a target that is too long for one block. */
+export function encodeHeader(member: TarMember): Buffer {
+  const name = encodePath(member.kind === 'directory' ? `${member.name}/` : member.name);
+  const target = encodePath(member.target);
+  const header = baseHeader(name, flags[member.kind], member.size);
+  putNumber(header, 100, 8, member.mode);
+  putNumber(header, 108, 8, member.uid);
+  putNumber(header, 116, 8, member.gid);
+  putNumber(header, 136, 12, member.modifiedSeconds);
+  target.copy(header, 157, 0, nameBytes);
+  putText(header, 265, member.owner);
+  putText(header, 297, member.group);
+  const long = [
+    ...(target.length > nameBytes ? [longText(target, 'K')] : []),
+    ...(name.length > nameBytes ? [longText(name, 'L')] : []),
+  ];
+  return long.length === 0 ? seal(header) : Buffer.concat([...long, seal(header)]);
+}
+
+/** Keyword of the pax record that contains the reason for an early end. */
+export const errorKeyword = 'SVC.error';
+
+/** Not a valid header. GNU tar accepts an archive without the two empty end blocks, but fails at this block. */
+const damagedBlock = Buffer.alloc(blockBytes, 'this archive ends early\n');
+
+/** Ends an incomplete archive with a global pax header (POSIX) that contains the reason, and a damaged block. */
+export function encodeEarlyEnd(reason: string): Buffer {
+  const rest = encodePath(` ${errorKeyword}=${reason}\n`);
+  let length = rest.length + String(rest.length).length;
+  length = rest.length + String(length).length; // The length includes its own digits.
+  const record = Buffer.concat([Buffer.from(String(length)), rest]);
+  const header = seal(baseHeader(Buffer.from('pax_global_header'), 'g', record.length));
+  return Buffer.concat([header, record, Buffer.alloc(paddingOf(record.length)), damagedBlock]);
+}
+
+/** Two empty blocks. */
+export const archiveEnd = Buffer.alloc(2 * blockBytes);
+
+/** Number of bytes from the end of the content to the end of its last block. */
+export function paddingOf(size: number): number {
+  return (blockBytes - (size % blockBytes)) % blockBytes;
+}
+
+function longText(text: Buffer, flag: 'K' | 'L'): Buffer {
+  const size = text.length + 1; // GNU tar counts the terminating NUL byte.
+  const header = seal(baseHeader(Buffer.from('../@LongLink'), flag, size));
+  return Buffer.concat([header, text, Buffer.alloc(1 + paddingOf(size))]);
+}
+
+/** A header of an empty file without a name. */
+const emptyHeader = Buffer.alloc(blockBytes);
+emptyHeader.write('0000000\0'.repeat(3), 100, 'latin1');
+emptyHeader.write('00000000000\0'.repeat(2), 124, 'latin1');
+emptyHeader.write('ustar  \0', 257, 'latin1');
+
+function baseHeader(name: Buffer, flag: string, size: number): Buffer {
+  const header = Buffer.from(emptyHeader);
+  name.copy(header, 0, 0, nameBytes);
+  putNumber(header, 124, 12, size);
+  header[156] = flag.charCodeAt(0);
+  return header;
+}
+
+/** Adds the checksum. */
+function seal(header: Buffer): Buffer {
+  header.write(`${sumOf(header).toString(8).padStart(6, '0')}\0 `, 148, 'latin1');
+  return header;
+}
+
+/** Writes octal digits, or GNU's big-endian form if the digits do not fit. */
+function putNumber(header: Buffer, at: number, length: number, value: number): void {
+  if (value < 0 || value >= 8 ** (length - 1)) return putBinary(header, at, length, value);
+  let rest = value;
+  for (let i = at + length - 2; i >= at; i--) {
+    header[i] = 0x30 + (rest % 8);
+    rest = Math.floor(rest / 8);
+  }
+}
+
+function putBinary(header: Buffer, at: number, length: number, value: number): void {
+  let rest = BigInt.asUintN(length * 8, BigInt(value));
+  for (let i = at + length - 1; i >= at; i--) {
+    header[i] = Number(rest & 0xffn);
+    rest >>= 8n;
+  }
+  header[at] = (header[at] ?? 0) | 0x80;
+}
+
+const accountBytes = 31;
+
+/** Leaves out an account name that does not fit. The header also contains the numeric id. */
+function putText(header: Buffer, at: number, text: string): void {
+  const bytes = Buffer.from(text);
+  if (bytes.length <= accountBytes) bytes.copy(header, at);
+}
+
+/** The fields of a header block, before validation. */
+export interface RawHeader {
+  readonly name: string;
+  readonly flag: string;
+  readonly mode: number;
+  readonly uid: number;
+  readonly gid: number;
+  readonly size: number;
+  readonly modifiedSeconds: number;
+  readonly target: string;
+}
+
+/** null for an invalid header: a wrong checksum or an invalid number. */
+export function decodeHeader(block: Buffer): RawHeader | null {
+  if (readNumber(block, 148, 8) !== sumOf(block)) return null;
+  const numbers = {
+    mode: readNumber(block, 100, 8),
+    uid: readNumber(block, 108, 8),
+    gid: readNumber(block, 116, 8),
+    size: readNumber(block, 124, 12),
+    modifiedSeconds: readNumber(block, 136, 12),
+  };
+  if (Object.values(numbers).some(Number.isNaN) || numbers.size < 0) return null;
+  // Only the POSIX format has a prefix. The GNU format stores times there.
+  const prefix = block.toString('latin1', 257, 263) === 'ustar\0' ? readText(block, 345, 155) : '';
+  const name = readText(block, 0, nameBytes);
+  return {
+    ...numbers,
+    name: prefix === '' ? name : `${prefix}/${name}`,
+    flag: String.fromCharCode(block[156] ?? 0),
+    target: readText(block, 157, nameBytes),
+  };
+}
+
+/** Reads up to a NUL byte or to the end of the field. */
+export function readText(bytes: Buffer, from: number, length: number): string {
+  const end = bytes.subarray(from, from + length).indexOf(0);
+  return decodePath(bytes.subarray(from, end === -1 ? from + length : from + end));
+}
+
+/** NaN for an invalid number. */
+function readNumber(block: Buffer, at: number, length: number): number {
+  const first = block[at] ?? 0;
+  if ((first & 0x80) !== 0) return readBinary(block.subarray(at, at + length));
+  const text = block.toString('latin1', at, at + length).replace(/^ +/, '');
+  const digits = /^([0-7]*)[\0 ]/.exec(`${text}\0`)?.[1];
+  if (digits === undefined) return Number.NaN;
+  return digits === '' ? 0 : Number.parseInt(digits, 8);
+}
+
+function readBinary(bytes: Buffer): number {
+  let value = BigInt((bytes[0] ?? 0) & 0x7f);
+  for (const byte of bytes.subarray(1)) value = (value << 8n) | BigInt(byte);
+  const signed = BigInt.asIntN(bytes.length * 8 - 1, value);
+  return signed > BigInt(Number.MAX_SAFE_INTEGER) || signed < BigInt(Number.MIN_SAFE_INTEGER)
+    ? Number.NaN
+    : Number(signed);
+}
+
+/** Checksum of the block. The checksum field itself counts as blanks. */
+function sumOf(block: Buffer): number {
+  let sum = 8 * 0x20;
+  for (let i = 0; i < 148; i++) sum += block[i] ?? 0;
+  for (let i = 156; i < blockBytes; i++) sum += block[i] ?? 0;
+  return sum;
+}
+
+/** Decodes the records of a pax header (POSIX). Returns null for malformed records. */
+export function decodePax(bytes: Buffer): ReadonlyMap<string, string> | null {
+  const records = new Map<string, string>();
+  for (let at = 0; at < bytes.length;) {
+    const blank = bytes.indexOf(0x20, at);
+    const length = blank === -1 ? Number.NaN : Number(bytes.toString('latin1', at, blank));
+    const end = at + length;
+    if (!Number.isSafeInteger(length) || end > bytes.length || bytes[end - 1] !== 0x0a) return null;
+    const equals = bytes.indexOf(0x3d, blank);
+    if (equals === -1 || equals >= end) return null;
+    records.set(bytes.toString('utf8', blank + 1, equals), decodePath(bytes.subarray(equals + 1, end - 1)));
+    at = end;
+  }
+  return records;
+}

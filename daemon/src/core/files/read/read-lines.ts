@@ -1,0 +1,52 @@
+/** Reads a range of lines from a file that is too large for memory. */
+import type { FileHandle } from 'node:fs/promises';
+
+export interface LineRange {
+  /** First line, counted from 0, or from the end if negative. */
+  readonly from: number;
+  /** Line to stop before, counted the same way; null is the end of the file. */
+  readonly to: number | null;
+  readonly maxBytes: number;
+}
+
+const pieceBytes = 256 * 1024;
+const newline = 0x0a;
+
+/** `bytes` is null when the lines are longer than `maxBytes`. */
+export async function readLines(
+  file: FileHandle,
+  { from, to, maxBytes }: LineRange,
+): Promise<{ readonly bytes: Buffer | null; readonly lineCount: number }> {
+  const isFromEnd = from < 0 || (to !== null && to < 0);
+  const known = isFromEnd ? (await scan(file, [])).lineCount : 0;
+  const lineOf = (line: number) => (line < 0 ? Math.max(0, known + line) : line);
+  const { lineCount, offsets, size } = await scan(file, [lineOf(from), to === null ? Infinity : lineOf(to)]);
+  const [start = size, end = size] = offsets;
+  if (end - start > maxBytes) return { bytes: null, lineCount };
+  const bytes = Buffer.alloc(Math.max(0, end - start));
+  const { bytesRead } = await file.read(bytes, 0, bytes.length, start);
+  return { bytes: bytes.subarray(0, bytesRead), lineCount };
+}
+
+/** Counts the lines and finds the start of each wanted line. A missing line starts at the end of the file. */
+async function scan(
+  file: FileHandle,
+  wanted: readonly number[],
+): Promise<{ readonly lineCount: number; readonly offsets: readonly number[]; readonly size: number }> {
+  const buffer = Buffer.allocUnsafe(pieceBytes);
+  const starts = new Map<number, number>([[0, 0]]);
+  let [line, size, isWhole] = [0, 0, true];
+  for (;;) {
+    const { bytesRead } = await file.read(buffer, 0, pieceBytes, size);
+    if (bytesRead === 0) break;
+    const piece = buffer.subarray(0, bytesRead);
+    for (let at = piece.indexOf(newline); at !== -1; at = piece.indexOf(newline, at + 1)) {
+      line += 1;
+      if (wanted.includes(line)) starts.set(line, size + at + 1);
+    }
+    isWhole = piece.at(-1) === newline;
+    size += bytesRead;
+  }
+  const offsets = wanted.map((each) => starts.get(each) ?? size);
+  return { lineCount: isWhole ? line : line + 1, offsets, size };
+}

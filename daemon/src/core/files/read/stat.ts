@@ -1,0 +1,73 @@
+/** Reports the type, size, owner and other attributes of a path. */
+import { promises as fs } from 'node:fs';
+import { asFileOperation } from '../../../kit/file-failure.ts';
+import { decodePath, systemPath } from '../../../kit/path-text.ts';
+import { etagOf } from './etag.ts';
+import type { FilesContext } from '../context.ts';
+
+export interface StatRequest {
+  readonly path: string;
+  readonly user: string | null;
+  /** Report the target of a link instead of the link. */
+  readonly followSymlinks: boolean;
+}
+
+export interface FileStat {
+  readonly path: string;
+  readonly size: number;
+  /** Permission bits as octal text, for example `644`. */
+  readonly permissions: string;
+  readonly isDirectory: boolean;
+  /** Whether the path itself is a link, even if the other fields describe its target. */
+  readonly isSymlink: boolean;
+  readonly modifiedMs: number;
+  readonly uid: number;
+  readonly gid: number;
+  readonly owner: string | null;
+  readonly group: string | null;
+  /** Type and permission bits, as in stat(2). */
+  readonly mode: number;
+  /** The text of the link; null when the path is not a link. */
+  readonly target: string | null;
+  readonly inode: number;
+  /** Media type by extension; null when the path is not a regular file. */
+  readonly mime: string | null;
+  readonly etag: string;
+}
+
+export async function statFile(context: FilesContext, request: StatRequest): Promise<FileStat> {
+  const { paths, accounts } = context;
+  const path = paths.resolve(request.path, request.user);
+  return asFileOperation('stat', path, async () => {
+    const at = systemPath(path);
+    const link = await fs.lstat(at, { bigint: true });
+    const stat = link.isSymbolicLink() && request.followSymlinks ? await fs.stat(at, { bigint: true }) : link;
+    const [uid, gid] = [Number(stat.uid), Number(stat.gid)];
+    return {
+      path,
+      size: Number(stat.size),
+      permissions: permissionsOf(stat),
+      isDirectory: stat.isDirectory(),
+      isSymlink: link.isSymbolicLink(),
+      modifiedMs: Number(stat.mtimeMs),
+      uid,
+      gid,
+      owner: accounts.ownerName(uid),
+      group: accounts.groupName(gid),
+      mode: Number(stat.mode),
+      target: link.isSymbolicLink() ? await readLink(at) : null,
+      inode: Number(stat.ino),
+      mime: stat.isFile() ? context.mimeOf(path) : null,
+      etag: etagOf(stat),
+    };
+  });
+}
+
+/** Formats the mode as three or four octal digits, as in chmod(1). */
+export function permissionsOf({ mode }: { readonly mode: number | bigint }): string {
+  return (Number(mode) & 0o7777).toString(8).padStart(3, '0');
+}
+
+async function readLink(at: string | Buffer): Promise<string> {
+  return decodePath(await fs.readlink(at, 'buffer'));
+}

@@ -1,0 +1,169 @@
+/** Searches file contents, with ripgrep if it can be trusted, otherwise with an equivalent built-in engine. */
+import { promises as fs } from 'node:fs';
+import { CoreError, type NextStep } from '../../../kit/errors.ts';
+import { asFileOperation, FileFailure } from '../../../kit/file-failure.ts';
+import { decodePath, systemPath } from '../../../kit/path-text.ts';
+import type { FilesContext } from '../context.ts';
+import { newlineRefusal } from './grep/pattern.ts';
+import {
+  type GrepBackend,
+  type GrepEngine,
+  type GrepFound,
+  type GrepMatch,
+  type GrepQuery,
+  PatternError,
+} from './grep/query.ts';
+import { RipgrepFailure } from './grep/ripgrep.ts';
+import { join } from './gitignore.ts';
+
+export interface GrepRequest extends Omit<GrepQuery, 'root' | 'fileName' | 'limit'> {
+  readonly path: string;
+  readonly user: string | null;
+  /** Number of matches to skip. */
+  readonly offset: number;
+  readonly maxResults: number;
+}
+
+export interface GrepResult {
+  readonly path: string;
+  /** Matches in tree order. */
+  readonly matches: readonly GrepMatch[];
+  /** Null when the files were not counted, because the limit ended the search or the tree is large. */
+  readonly filesSearched: number | null;
+  /** Number of files with a match, up to the point where the search ended. */
+  readonly filesMatched: number;
+  /** The engine that ran the search. */
+  readonly engine: GrepEngine;
+  readonly isTruncated: boolean;
+}
+
+/** Largest text that the built-in engine loads into memory. */
+export const maxSizeLimitBytes = 512 * 1024 * 1024;
+/** Each search takes a thread or a process. More searches than processors are not faster. */
+const maxRunning = 16;
+
+const hints = {
+  pattern: 'Patterns have the syntax of ripgrep; a backslash makes a special character literal.',
+  glob: 'Globs have the syntax of .gitignore files, and {a,b}. Pass the globs of unwanted files as exclude.',
+  large: 'Pass a larger max_file_size, up to 512M.',
+} as const;
+
+interface Answered extends GrepFound {
+  readonly engine: GrepEngine;
+}
+
+export class Grep {
+  #running = 0;
+
+  constructor(
+    private readonly files: Pick<FilesContext, 'paths'>,
+    /** Null when no trusted ripgrep is available now. */
+    private readonly findRipgrep: () => GrepBackend | null,
+    private readonly builtIn: GrepBackend,
+  ) {}
+
+  /** Throws the `FileFailure` of the path or of the pattern, `bad_argument` and `capacity_reached`. */
+  async search(request: GrepRequest, signal: AbortSignal): Promise<GrepResult> {
+    const path = this.files.paths.resolve(request.path, request.user);
+    const { offset, maxResults, ...rest } = request;
+    // Request one match more than needed, to detect that more matches exist.
+    const query = { ...rest, ...(await this.#placeOf(path, request)), limit: offset + maxResults + 1 };
+    refuseUnlessSound(query, path);
+    const found = await this.#bounded(() => this.#ask(query, path, signal));
+    const reached = found.matches.slice(0, offset + maxResults);
+    return {
+      path,
+      matches: reached.slice(offset),
+      filesSearched: found.filesSearched,
+      filesMatched: new Set(reached.map((match) => match.path)).size,
+      engine: found.engine,
+      isTruncated: found.matches.length > reached.length || signal.aborted,
+    };
+  }
+
+  /**
+   * A single file is searched even if the filters exclude it. If the file is too large, the search fails, because
+   * skipping the file would hide matches.
+   */
+  async #placeOf(path: string, { maxFileBytes }: GrepRequest): Promise<Pick<GrepQuery, 'root' | 'fileName'>> {
+    return asFileOperation('grep', path, async () => {
+      const status = await fs.stat(systemPath(path));
+      await fs.access(systemPath(path), fs.constants.R_OK);
+      if (status.isDirectory()) return { root: path, fileName: null };
+      if (!status.isFile()) throw new FileFailure({ operation: 'grep', path, errnoName: 'ENXIO' });
+      if (status.size > maxFileBytes) {
+        throw new FileFailure({ operation: 'grep', path, errnoName: 'EFBIG', hint: hints.large });
+      }
+      const real = await realPath(path);
+      const at = real.lastIndexOf('/');
+      return { root: at === 0 ? '/' : real.slice(0, at), fileName: real.slice(at + 1) };
+    });
+  }
+
+  async #bounded<T>(work: () => Promise<T>): Promise<T> {
+    if (this.#running >= maxRunning) {
+      throw new CoreError('capacity_reached', `${maxRunning} searches run already`, { hint: 'Try again in a moment.' });
+    }
+    this.#running += 1;
+    try {
+      return await work();
+    } finally {
+      this.#running -= 1;
+    }
+  }
+
+  async #ask(query: GrepQuery, path: string, signal: AbortSignal): Promise<Answered> {
+    try {
+      const ripgrep = isText(query) && !query.hasLookAround ? this.findRipgrep() : null;
+      const byRipgrep = ripgrep && (await ripgrep.search(query, signal).catch(unlessItFailed));
+      const found = byRipgrep ?? (await this.builtIn.search(query, signal));
+      return { ...renamed(found, query, path), engine: byRipgrep ? 'ripgrep' : 'built-in' };
+    } catch (error) {
+      throw error instanceof PatternError ? badPattern(path, error.message) : error;
+    }
+  }
+}
+
+/** Refuses queries that the two engines would interpret differently. */
+function refuseUnlessSound({ pattern, isMultiline, include, exclude, maxFileBytes }: GrepQuery, path: string): void {
+  if (!isMultiline && pattern.includes('\n')) throw badPattern(path, newlineRefusal);
+  for (const glob of [...include, ...exclude]) {
+    const quoted = JSON.stringify(glob);
+    if (glob.split('/').includes('..')) throw refusal(path, `${quoted} leads out of path`, hints.glob);
+    if (/^[!#]|^\s*$/.test(glob))
+      throw refusal(path, `${quoted} is not a glob: it is empty, or begins with ! or #`, hints.glob);
+  }
+  if (maxFileBytes > maxSizeLimitBytes) throw refusal(path, 'max_file_size is more than 512M', hints.large);
+}
+
+/** If ripgrep fails for any reason, the built-in engine answers. */
+function unlessItFailed(error: unknown): null {
+  if (error instanceof RipgrepFailure) return null;
+  throw error;
+}
+
+/** Reports a file that was reached through a link under the requested path. */
+function renamed(found: GrepFound, { root, fileName }: GrepQuery, path: string): GrepFound {
+  if (fileName === null || join(root, fileName) === path) return found;
+  return { ...found, matches: found.matches.map((match) => ({ ...match, path })) };
+}
+
+async function realPath(path: string): Promise<string> {
+  return decodePath(await fs.realpath(systemPath(path), { encoding: 'buffer' }));
+}
+
+/** Program arguments cannot contain NUL bytes or malformed text. The built-in engine handles such queries. */
+function isText({ root, fileName, include, exclude, pattern }: GrepQuery): boolean {
+  return [root, fileName ?? '', pattern, ...include, ...exclude].every(
+    (text) => text.isWellFormed() && !text.includes('\0'),
+  );
+}
+
+function badPattern(path: string, message: string): FileFailure {
+  const operation = message === newlineRefusal ? 'files.grepAcrossLines' : 'files.grepLiterally';
+  return refusal(path, message, hints.pattern, { operation });
+}
+
+function refusal(path: string, message: string, hint: string, next: NextStep | null = null): FileFailure {
+  return new FileFailure({ operation: 'grep', path, errnoName: 'EINVAL', message, hint, next });
+}

@@ -1,0 +1,91 @@
+/** Defines the queries and results of the two grep engines. */
+
+export interface GrepQuery {
+  /** The directory to search. With `fileName`, the directory of that file. */
+  readonly root: string;
+  /** Search only this file and ignore the filters; null searches the tree. */
+  readonly fileName: string | null;
+  readonly pattern: string;
+  readonly isFixed: boolean;
+  readonly isCaseInsensitive: boolean;
+  /** A match may span lines, and `.` matches newlines. */
+  readonly isMultiline: boolean;
+  /** Support look-ahead, look-behind and `\Z`, as in Python patterns. Only the built-in engine can do this. */
+  readonly hasLookAround: boolean;
+  /** Cut a very long line around its match. */
+  readonly cutsLines: boolean;
+  /** Globs as in .gitignore files. Only files that match a glob are searched, even hidden and ignored files. */
+  readonly include: readonly string[];
+  readonly exclude: readonly string[];
+  /** A name from the table in `types.ts`. */
+  readonly type: string | null;
+  readonly linesBefore: number;
+  readonly linesAfter: number;
+  /** Skip larger files. */
+  readonly maxFileBytes: number;
+  readonly isRecursive: boolean;
+  readonly searchesHidden: boolean;
+  /** Obey .gitignore files in repositories, and .ignore and .rgignore files everywhere. */
+  readonly obeysIgnoreFiles: boolean;
+  /** Return at most this number of matches, in tree order. */
+  readonly limit: number;
+}
+
+export interface GrepMatch {
+  /** Absolute path. */
+  readonly path: string;
+  /** Line number of the first line, counted from 1. */
+  readonly lineNumber: number;
+  /** The matching lines, without the last newline. */
+  readonly content: string;
+  readonly before: readonly string[];
+  readonly after: readonly string[];
+}
+
+export interface GrepFound {
+  /** Matches in tree order, at most `limit`. */
+  readonly matches: readonly GrepMatch[];
+  /** Number of searched files; null when not counted, for example when the limit ended the search. */
+  readonly filesSearched: number | null;
+}
+
+export type GrepEngine = 'ripgrep' | 'built-in';
+
+export interface GrepBackend {
+  readonly name: GrepEngine;
+  /** Throws `PatternError`. Ends early when the signal aborts. */
+  search(query: GrepQuery, signal: AbortSignal): Promise<GrepFound>;
+}
+
+/** An invalid pattern, glob or type, or too slow a pattern. The message has the wording of the engine. */
+export class PatternError extends Error {
+  override readonly name = 'PatternError';
+}
+
+/** Longer lines are cut. */
+const longestLine = 2000;
+const shownBeforeMatch = 500;
+/** For a longer line, the output shows its beginning, wherever the match is. */
+const longestSearchedLine = 1024 * 1024;
+
+export function showMatch(text: string, matchAt: number, { cutsLines }: Pick<GrepQuery, 'cutsLines'>): string {
+  return cutsLines ? showLines(text, matchAt) : text.replace(/\r?\n$/, '');
+}
+
+/** Removes the newline and cuts a long line around the match, with a marker at each cut. */
+export function showLines(text: string, matchAt = 0): string {
+  const line = text.replace(/\r?\n$/, '');
+  if (line.length <= longestLine) return line;
+  const at = line.length > longestSearchedLine ? 0 : matchAt;
+  const from = wholeAt(line, at < longestLine - shownBeforeMatch ? 0 : at - shownBeforeMatch);
+  const to = wholeAt(line, Math.min(line.length, from + longestLine));
+  const before = from === 0 ? '' : `[… ${from} characters] `;
+  const after = to === line.length ? '' : ` [${line.length - to} characters …]`;
+  return before + line.slice(from, to) + after;
+}
+
+/** Moves a position that splits a surrogate pair. */
+function wholeAt(text: string, at: number): number {
+  const isWithin = /[\udc00-\udfff]/.test(text.charAt(at)) && /[\ud800-\udbff]/.test(text.charAt(at - 1));
+  return isWithin ? at - 1 : at;
+}

@@ -1,0 +1,58 @@
+/** Builds the ripgrep command line for a query, so that no input of a caller can become an option. */
+import type { GrepQuery } from './query.ts';
+import { typeGlobs } from './selection.ts';
+
+/** Throws `PatternError` for an unknown type. */
+export function searchArguments(query: GrepQuery, isSorted: boolean): string[] {
+  const { isFixed, isCaseInsensitive, isMultiline, linesBefore, linesAfter } = query;
+  return [
+    '--json',
+    `--before-context=${linesBefore}`,
+    `--after-context=${linesAfter}`,
+    ...(isSorted ? ['--sort=path'] : []),
+    ...(isFixed ? ['--fixed-strings'] : []),
+    ...(isCaseInsensitive ? ['--ignore-case'] : ['--case-sensitive']),
+    ...(isMultiline ? ['--multiline', '--multiline-dotall'] : []),
+    `--regexp=${query.pattern}`,
+    ...selectionArguments(query),
+  ];
+}
+
+/** Arguments that list the files that the same query would search. */
+export function countArguments(query: GrepQuery): string[] {
+  return ['--files', ...selectionArguments(query)];
+}
+
+function selectionArguments(query: GrepQuery): string[] {
+  const { fileName, include, exclude, type, maxFileBytes, isRecursive, searchesHidden, obeysIgnoreFiles } = query;
+  const filters =
+    fileName === null
+      ? [
+          ...include.map((glob) => `--glob=${glob}`),
+          ...exclude.map((glob) => `--glob=!${glob}`),
+          ...typeArguments(type),
+        ]
+      : [`--glob=/${escapeGlob(fileName)}`];
+  return [
+    '--no-config',
+    '--no-messages',
+    ...(obeysIgnoreFiles ? ['--no-ignore-global', '--no-ignore-exclude'] : ['--no-ignore']),
+    ...(searchesHidden ? ['--hidden'] : []),
+    ...(isRecursive && fileName === null ? [] : ['--max-depth=1']),
+    `--max-filesize=${maxFileBytes}`,
+    ...filters,
+    '--',
+    './',
+  ];
+}
+
+/** Defines the type explicitly, because the type tables of ripgrep versions differ. */
+function typeArguments(type: string | null): string[] {
+  if (type === null) return [];
+  const globs = typeGlobs(type).map((glob) => `--type-add=${type}:${glob}`);
+  return [`--type-clear=${type}`, ...globs, `--type=${type}`];
+}
+
+function escapeGlob(name: string): string {
+  return name.replaceAll(/[*?[\]{}!#\\ ]/g, String.raw`\$&`);
+}

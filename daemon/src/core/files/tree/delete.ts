@@ -1,0 +1,43 @@
+/** Deletes a file, a link or a directory. */
+import { asFileOperation, errnoOf, FileFailure } from '../../../kit/file-failure.ts';
+import type { FilesContext } from '../context.ts';
+import { removeTree } from './remove-tree.ts';
+import { openTarget, type Target } from '../target.ts';
+
+export interface DeleteRequest {
+  readonly path: string;
+  /** The account whose home directory `~` stands for. */
+  readonly user: string | null;
+  /** Delete a directory with everything below it. */
+  readonly recursive: boolean;
+}
+
+export interface DeletedPath {
+  readonly path: string;
+  /** Whether the path itself is a directory. A link to a directory is not a directory. */
+  readonly isDirectory: boolean;
+}
+
+/** Deletes a link but not its target. */
+export async function deletePath(context: FilesContext, request: DeleteRequest): Promise<DeletedPath> {
+  const path = context.paths.resolve(request.path, request.user);
+  return asFileOperation('delete', path, async () => {
+    const options = { operation: 'delete', followLinks: false } as const;
+    await using target = await openTarget(context.openDirectory, path, options);
+    const isDirectory = target.stat?.isDirectory() ?? false;
+    await context.fileLocks.run(await target.key(), async () => remove(await target.again(), request.recursive));
+    return { path, isDirectory };
+  });
+}
+
+async function remove({ directory, name, stat, path }: Target, recursive: boolean): Promise<void> {
+  if (!stat?.isDirectory()) return directory.removeFile(name);
+  if (recursive) return removeTree(directory, name, 'delete');
+  try {
+    await directory.removeDirectory(name);
+  } catch (error) {
+    if (errnoOf(error) !== 'ENOTEMPTY') throw error;
+    const hint = 'Set recursive to true to delete a directory with its content.';
+    throw new FileFailure({ operation: 'delete', path, errnoName: 'ENOTEMPTY', hint });
+  }
+}

@@ -1,0 +1,123 @@
+/** Applies edits to a text file, all of them or none, and undoes the last edit request. */
+import { CoreError } from '../../../kit/errors.ts';
+import { FileFailure, asFileOperation } from '../../../kit/file-failure.ts';
+import { showPath } from '../../../kit/path-text.ts';
+import type { FilesContext } from '../context.ts';
+import { applyEdit, EditRefusal, snippet, type EditedText, type TextEdit } from './edit-text.ts';
+import { etagOf } from '../read/etag.ts';
+import { openFile } from '../read/open-file.ts';
+import { decodeText, readWhole } from '../read/read.ts';
+import { replaceFile, writeAll } from './replace.ts';
+import type { Target } from '../target.ts';
+import { assertMatch, changeFile } from './write.ts';
+
+export interface EditRequest {
+  readonly path: string;
+  readonly user: string | null;
+  /** Each edit applies to the result of the previous one. `undo` reverts the last edit request of the file. */
+  readonly edits: readonly TextEdit[] | 'undo';
+  readonly ifMatch: string | null;
+  /** Returns the result without changing the file. */
+  readonly isDryRun: boolean;
+}
+
+export interface EditResult {
+  readonly path: string;
+  /** The lines around the first change, with line numbers. */
+  readonly output: string;
+  readonly oldContent: string;
+  readonly newContent: string;
+  readonly prevExist: true;
+  /** Unified diff; null when the texts differ too much for a useful diff. */
+  readonly diff: string | null;
+  readonly etag: string;
+}
+
+export async function editFile(context: FilesContext, request: EditRequest): Promise<EditResult> {
+  const path = context.paths.resolve(request.path, request.user);
+  return asFileOperation('edit', path, () =>
+    changeFile(context, { operation: 'edit', path }, async (target, key) => {
+      if (!target.stat) throw new FileFailure({ operation: 'edit', path, errnoName: 'ENOENT' });
+      assertMatch(target, request.ifMatch);
+      const before = await textOf(target, path);
+      const edited =
+        request.edits === 'undo' ? undo(context, key, target, request) : editAll(before, request.edits, path);
+      const etag = request.isDryRun ? etagOf(target.stat) : await putText(context, target, edited.text);
+      if (!request.isDryRun && request.edits === 'undo') context.edits.takeBack(key, etag);
+      else if (!request.isDryRun) context.edits.add(key, { oldText: before, etag });
+      return {
+        path,
+        output: snippet(edited),
+        oldContent: before,
+        newContent: edited.text,
+        prevExist: true,
+        diff: await context.diff(showPath(path), before, edited.text),
+        etag,
+      };
+    }),
+  );
+}
+
+export async function textOf(target: Target, path: string): Promise<string> {
+  await using opened = await openFile(target.path, 'edit');
+  return decodeText(await readWhole(opened, path, 'edit'), path, 'edit');
+}
+
+/** Returns the range of the first change, for the snippet. The text contains all changes. */
+function editAll(before: string, edits: readonly TextEdit[], path: string): EditedText {
+  const steps: EditedText[] = [];
+  for (const [i, edit] of edits.entries()) {
+    const text = steps.at(-1)?.text ?? before;
+    steps.push(attempt(() => applyEdit(text, edit), path, edits.length > 1 ? i : null));
+  }
+  const { start = 0, end = 0 } = steps[0] ?? {};
+  return { text: steps.at(-1)?.text ?? before, start, end };
+}
+
+/** `index` is the position of the failed edit in a list of edits. */
+export function attempt<T>(work: () => T, path: string, index: number | null = null): T {
+  try {
+    return work();
+  } catch (error) {
+    throw error instanceof EditRefusal ? refusedEdit(error, path, index) : error;
+  }
+}
+
+export function refusedEdit(cause: EditRefusal, path: string, index: number | null = null): FileFailure {
+  const message = index === null ? cause.message : `edits.${index}: ${cause.message}`;
+  const { hint, next } = cause;
+  return new FileFailure({ operation: 'edit', path, errnoName: 'EINVAL', message, hint, next, cause });
+}
+
+/** Undo discards later changes by other writers. If there are any, the caller must confirm with `ifMatch`. */
+function undo(context: FilesContext, key: string, { path, stat }: Target, { ifMatch }: EditRequest): EditedText {
+  const edition = context.edits.last(key);
+  if (!edition || edition.oldText === null) return attempt(() => refuse(path), path);
+  const etag = stat && etagOf(stat);
+  if (ifMatch === null && edition.etag !== etag) {
+    throw new CoreError('precondition_failed', `${showPath(path)}: has changed since the edit that would be undone`, {
+      hint: 'Undoing the edit discards that change. To undo it, send undo_edit again with if_match set to this etag.',
+      facts: { etag },
+    });
+  }
+  return { text: edition.oldText, start: 0, end: 0 };
+}
+
+function refuse(path: string): never {
+  throw new EditRefusal(
+    { kind: 'no-history' },
+    `${showPath(path)}: there is no edit to undo`,
+    'The daemon keeps the last edits of a file while the daemon runs. Write the wanted content instead.',
+  );
+}
+
+/** Replaces the content of the file and returns the new entity tag. */
+export async function putText(context: FilesContext, target: Target, text: string): Promise<string> {
+  const stat = await replaceFile(context, target, {
+    operation: 'edit',
+    owner: null,
+    mode: null,
+    fill: (file) => writeAll(file, Buffer.from(text)),
+  });
+  return etagOf(stat);
+}

@@ -1,0 +1,173 @@
+/** Receives a file of any size as a stream. The client may name the destination before or after the content. */
+import { createHash } from 'node:crypto';
+import { FileFailure, asFileOperation, errnoOf } from '../../../kit/file-failure.ts';
+import { readPath } from '../../../kit/path-text.ts';
+import type { Directory } from '../../../platform/directory.ts';
+import type { FilesContext } from '../context.ts';
+import { ownerFor, type Owner } from '../owner.ts';
+import { assertRegular, openArrival, openArrivalIn, writeAll, type Arrival } from './replace.ts';
+import { makeOwned, openNearest, openTarget, Target, type TargetOptions } from '../target.ts';
+
+const operation = 'upload';
+
+export interface UploadedFile {
+  readonly path: string;
+  readonly size: number;
+  /** Hexadecimal. */
+  readonly sha256: string;
+}
+
+interface Received {
+  readonly arrival: Arrival;
+  readonly fileName: string;
+  readonly size: number;
+  readonly sha256: string;
+}
+
+/** Where a file without a path lands: in the temporary directory, or in a subdirectory for its owner. */
+export type UnnamedPlace = 'temporary' | 'uploads';
+
+/** The upload of one request. Disposal removes content that has not landed. */
+export class Upload implements AsyncDisposable {
+  readonly #resources = new AsyncDisposableStack();
+  readonly #owner: Owner | null;
+  #path: string | null = null;
+  #target: Target | null = null;
+  #received: Received | null = null;
+
+  /** `user` owns everything that is created. Throws `bad_argument`. */
+  constructor(
+    private readonly context: FilesContext,
+    private readonly user: string | null,
+    private readonly unnamedPlace: UnnamedPlace,
+  ) {
+    this.#owner = ownerFor(context.accounts, user);
+  }
+
+  /** Sets the destination: a file, or a directory that receives the file under the client's file name. */
+  setPath(path: string): void {
+    this.#path = path;
+  }
+
+  get hasPath(): boolean {
+    return this.#path !== null;
+  }
+
+  /** Call at most once. `fileName` is the client's name for the file. */
+  async receive(fileName: string, pieces: AsyncIterable<Uint8Array>): Promise<void> {
+    await this.#inPlace(async () => {
+      const arrival = this.#resources.use(await this.#openArrival(fileName));
+      const hash = createHash('sha256');
+      let size = 0;
+      for await (const piece of pieces) {
+        hash.update(piece);
+        size += piece.length;
+        await writeAll(arrival.file, piece);
+      }
+      this.#received = { arrival, fileName, size, sha256: hash.digest('hex') };
+    });
+  }
+
+  /** Moves the received file to its destination in one step. */
+  async land(): Promise<UploadedFile> {
+    const received = this.#received;
+    if (!received) throw new Error('nothing has been received');
+    return await this.#inPlace(async () => {
+      const parents = { owner: this.#owner };
+      const target = this.#target ?? (await this.#openTarget(received.fileName, { parents }));
+      const options = { operation, owner: this.#owner, mode: null } as const;
+      await this.context.fileLocks.run(await target.key(), async () =>
+        received.arrival.land(await target.again(), options),
+      );
+      return { path: target.path, size: received.size, sha256: received.sha256 };
+    });
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.#resources.disposeAsync();
+  }
+
+  #inPlace<T>(work: () => Promise<T>): Promise<T> {
+    const { context, user } = this;
+    const path = this.#path === null ? context.temporaryDirectory : context.paths.resolve(this.#path, user);
+    return asFileOperation(operation, path, work);
+  }
+
+  /** Stages the file in the nearest existing parent, so that a failed upload creates no directory. */
+  async #openArrival(fileName: string): Promise<Arrival> {
+    const { context } = this;
+    if (this.#path === null) return await openArrivalIn(context, await this.#uploadDirectory());
+    try {
+      this.#target = await this.#openTarget(fileName, {});
+      return await openArrival(context, this.#target);
+    } catch (error) {
+      if (errnoOf(error) !== 'ENOENT') throw error;
+    }
+    const path = context.paths.resolve(this.#path, this.user);
+    return await openArrivalIn(context, this.#resources.use(await openNearest(context.openDirectory, path, operation)));
+  }
+
+  async #openTarget(fileName: string, parents: Pick<TargetOptions, 'parents'>): Promise<Target> {
+    if (this.#path === null) return this.#targetIn(await this.#uploadDirectory(), fileName);
+    const path = this.context.paths.resolve(this.#path, this.user);
+    const isDirectory = readPath(this.#path).endsWith('/') || path === '/';
+    const target = isDirectory ? null : await this.#openAt(path, parents);
+    if (target && !target.stat?.isDirectory()) return regular(target);
+    if (fileName === '') throw nameless(path);
+    return regular(await this.#openAt(`${path}/${plainName(fileName)}`, parents));
+  }
+
+  async #openAt(path: string, parents: Pick<TargetOptions, 'parents'>): Promise<Target> {
+    const options = { operation, followLinks: true, ...parents } as const;
+    return this.#resources.use(await openTarget(this.context.openDirectory, path, options));
+  }
+
+  /** Replaces an existing file with this name. A link is refused, because the client did not ask for its target. */
+  async #targetIn(directory: Directory, fileName: string): Promise<Target> {
+    const name = plainName(fileName);
+    return regular(new Target(`${directory.path}/${name}`, directory, name, await directory.find(name)));
+  }
+
+  /** Verifies the owner, because any account can create this name in the temporary directory. */
+  async #uploadDirectory(): Promise<Directory> {
+    if (this.unnamedPlace === 'temporary') {
+      return this.#resources.use(await this.context.openDirectory(this.context.temporaryDirectory));
+    }
+    const uid = this.#owner?.uid ?? process.geteuid?.() ?? 0;
+    await using above = await this.context.openDirectory(this.context.temporaryDirectory);
+    const directory = this.#resources.use(await makeOwned(above, `uploads-${uid}`, this.#owner));
+    if ((await directory.own()).uid === BigInt(uid)) return directory;
+    throw new FileFailure({
+      operation,
+      path: directory.path,
+      errnoName: 'EPERM',
+      message: `${directory.path}: belongs to another account`,
+      hint: 'Pass the path that the file should have.',
+    });
+  }
+}
+
+function regular(target: Target): Target {
+  assertRegular(target, operation);
+  return target;
+}
+
+/** The last segment of the client's file name, which may be a path from another operating system. */
+function plainName(fileName: string): string {
+  const name =
+    fileName
+      .split(/[/\\]/)
+      .at(-1)
+      ?.replaceAll(/[\u0000-\u001f\u007f]/g, '') ?? '';
+  return name === '' || name === '.' || name === '..' ? 'upload' : name;
+}
+
+function nameless(path: string): FileFailure {
+  return new FileFailure({
+    operation,
+    path,
+    errnoName: 'EISDIR',
+    message: `${path}: is a directory, and the file came without a name`,
+    hint: 'Pass the path of the file itself.',
+  });
+}

@@ -1,0 +1,38 @@
+/** Handles shell start-up files, and starts a shell without them if they do not finish. */
+import { basename } from 'node:path';
+import type { ChildEnd } from '../../../platform/spawn.ts';
+import { shellKind, type ShellKind } from '../exec/shells/shell-script.ts';
+
+/** How long the start-up files may take once a command waits for the prompt. */
+export const startUpMs = 5000;
+
+/** Notice for the caller of a command in such a shell. */
+export const startUpSkipped = `The start-up files of the shell did not finish within ${startUpMs / 1000} s; this shell runs without them.`;
+
+const bareArguments: Readonly<Record<ShellKind, readonly string[]>> = {
+  bash: ['--norc', '--noprofile'],
+  fish: ['--no-config'],
+  posix: [],
+  zsh: ['-f'],
+};
+
+/** Returns the arguments that make a shell skip its start-up files. */
+export function argumentsWithoutStartUp(shell: string): readonly string[] {
+  const kind = shellKind(basename(shell));
+  return kind === null ? [] : bareArguments[kind];
+}
+
+/** dash and similar shells read the file that ENV names, and have no argument to skip it. */
+export const environmentWithoutStartUp = { ENV: null } as const;
+
+/** The notice that the next shell of a session prints first. */
+export function restartNotice(end: ChildEnd | null, isWithoutStartUp: boolean): string {
+  if (isWithoutStartUp) return `[the start-up files did not finish; this shell runs without them]`;
+  const how =
+    end?.kind !== 'exited'
+      ? 'was lost'
+      : end.exitCode === null
+        ? `was ended by signal ${end.signal}`
+        : `ended with exit code ${end.exitCode}`;
+  return `[the shell ${how}; this is a new one]`;
+}

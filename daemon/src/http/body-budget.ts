@@ -1,0 +1,139 @@
+/** Admits JSON bodies within the available memory, from their first byte until their requests are handled. */
+import { CoreError } from '../kit/errors.ts';
+
+const mebibyte = 1024 * 1024;
+
+/** 32 MiB, on machines with enough memory for such a body (contract, house rules). */
+const maxBodyBytes = 32 * mebibyte;
+/** Number of bodies of the largest size that may be handled at the same time. */
+const largeBodies = 4;
+
+/**
+ * Bytes of memory that one byte of a body occupies at most, until its request is handled. The received byte takes one.
+ * A JavaScript string takes two per character once one character is not Latin-1. A handler's own copy of the string
+ * takes one, but the received bytes are freed before that copy is made.
+ */
+const bytesPerBodyByte = 3;
+
+/** Bodies use at most this part of the memory of the machine or the control group. */
+const partOfMemory = 1 / 2;
+/** Extra room for small bodies while large bodies fill the room, as a part of the room. */
+const partForSmall = 1 / 4;
+/** A body up to this size is not refused for lack of free memory: every other request takes about as much. */
+const smallBodyBytes = mebibyte;
+/** Part of the free memory that bodies leave for the system's files and the daemon's other work. */
+const partUntouched = 1 / 10;
+
+/** Reservation step for a body without an announced length. */
+const stepBytes = 4 * mebibyte;
+/** After a larger body, garbage is collected before its room is free again. */
+const collectedBytes = 4 * mebibyte;
+
+export interface RoomMemory {
+  /** The memory of the machine, or of the control group where that is smaller. */
+  readonly limitBytes: number;
+  /** Returns how much can be allocated now. */
+  freeBytes(): number;
+  /** Runs the garbage collector. */
+  collect(): void;
+}
+
+export class BodyBudget {
+  /** Limit for one body. */
+  readonly maxBytes: number;
+  readonly #roomBytes: number;
+  #reservedBytes = 0;
+  #arrivedBytes = 0;
+  #ended: BodyReservation[] = [];
+  #last: Promise<unknown> = Promise.resolve();
+
+  constructor(private readonly memory: RoomMemory) {
+    this.#roomBytes = Math.min(memory.limitBytes * partOfMemory, largeBodies * maxBodyBytes * bytesPerBodyByte);
+    this.maxBytes = Math.min(maxBodyBytes, Math.floor(this.#roomBytes / bytesPerBodyByte));
+  }
+
+  /** Opens a reservation for one body, which is disposed of when its request is handled. */
+  open(): BodyReservation {
+    return new BodyReservation(this);
+  }
+
+  /** Queues work on a large body behind the work on earlier ones. */
+  async inTurn<T>(work: () => Promise<T>): Promise<T> {
+    const result = this.#last.then(work);
+    // The queue must hold neither the body, which is large, nor the failure, which belongs to its own request.
+    this.#last = result.then(
+      () => null,
+      () => null,
+    );
+    return await result;
+  }
+
+  /** Throws `capacity_reached`. */
+  reserve(bytes: number, isSmall: boolean): void {
+    const maxBytes = this.#roomBytes * (isSmall ? 1 + partForSmall : 1);
+    if (this.#reservedBytes + bytes > maxBytes) throw busy('other request bodies occupy the memory for bodies');
+    if (!isSmall && bytes > this.#allocatable()) throw busy('this machine has no free memory for the request body');
+    this.#reservedBytes += bytes;
+  }
+
+  arrived(bytes: number): void {
+    this.#arrivedBytes += bytes;
+  }
+
+  release(reservation: BodyReservation): void {
+    if (reservation.arrivedBytes < collectedBytes) return this.#giveBack(reservation);
+    this.#ended.push(reservation);
+    // The handler's last stack frame still refers to the body in this turn of the event loop.
+    if (this.#ended.length === 1) setImmediate(() => this.#collect());
+  }
+
+  #collect(): void {
+    this.memory.collect();
+    for (const reservation of this.#ended) this.#giveBack(reservation);
+    this.#ended = [];
+  }
+
+  #giveBack({ reservedBytes, arrivedBytes }: BodyReservation): void {
+    this.#reservedBytes -= reservedBytes;
+    this.#arrivedBytes -= arrivedBytes;
+  }
+
+  /** Free memory minus what other bodies have reserved but do not occupy yet. */
+  #allocatable(): number {
+    return this.memory.freeBytes() * (1 - partUntouched) - (this.#reservedBytes - this.#arrivedBytes);
+  }
+}
+
+export class BodyReservation implements Disposable {
+  reservedBytes = 0;
+  arrivedBytes = 0;
+
+  constructor(private readonly room: BodyBudget) {}
+
+  /** Reserves for the whole body, so that a body is never refused halfway. Throws `capacity_reached`. */
+  announced(bytes: number): void {
+    this.#reserve(bytes, bytes <= smallBodyBytes);
+  }
+
+  /** Counts a received piece. Throws `capacity_reached` when the length was not announced and no room is left. */
+  piece(bytes: number): void {
+    while ((this.arrivedBytes + bytes) * bytesPerBodyByte > this.reservedBytes) this.#reserve(stepBytes, false);
+    this.room.arrived(bytes);
+    this.arrivedBytes += bytes;
+  }
+
+  [Symbol.dispose](): void {
+    this.room.release(this);
+  }
+
+  #reserve(bytes: number, isSmall: boolean): void {
+    this.room.reserve(bytes * bytesPerBodyByte, isSmall);
+    this.reservedBytes += bytes * bytesPerBodyByte;
+  }
+}
+
+function busy(reason: string): CoreError {
+  return new CoreError('capacity_reached', reason, {
+    hint: 'Send the request again after Retry-After, or send large content as a file upload.',
+  });
+}

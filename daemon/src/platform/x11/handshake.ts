@@ -1,0 +1,68 @@
+/** Opens a socket to an X server and exchanges the setup messages, within a deadline. */
+import { X11Unreachable } from '../../kit/x11-errors.ts';
+import { parseDisplayName, type DisplayAddress } from './address.ts';
+import { findCookie } from './authority.ts';
+import type { Message } from './message.ts';
+import { readSetup, setupRequest, type DisplaySetup } from './setup.ts';
+import { DisplaySocket, type SocketObserver } from './socket.ts';
+
+export interface DisplaySpec {
+  /** As in the variable DISPLAY; null when the variable is not set. */
+  readonly name: string | null;
+  /** As in the variable XAUTHORITY; null for the file in the home directory. */
+  readonly authority: string | null;
+  /** The connection and the first answers may take this long together. */
+  readonly withinMs: number;
+}
+
+export interface Greeting {
+  readonly socket: DisplaySocket;
+  readonly setup: DisplaySetup;
+  /** What the socket reports to; the caller replaces the observer. */
+  readonly relay: Relay;
+}
+
+export class Relay implements SocketObserver {
+  constructor(public observer: SocketObserver) {}
+
+  onMessage(message: Message): void {
+    this.observer.onMessage(message);
+  }
+
+  onClose(reason: string): void {
+    this.observer.onClose(reason);
+  }
+}
+
+/** Throws `X11Unreachable`, also when the signal fires first. */
+export async function greet({ name, authority }: DisplaySpec, signal: AbortSignal): Promise<Greeting> {
+  if (name === null || name === '') throw new X11Unreachable('DISPLAY is not set');
+  const address = parseDisplayName(name);
+  if (!address) throw new X11Unreachable(`DISPLAY=${name.slice(0, 100)} is not the name of a display`);
+  const { promise: first, resolve, reject } = Promise.withResolvers<Message>();
+  const fail = (reason: string) => reject(new X11Unreachable(reason));
+  const giveUp = () => fail('the X server did not answer in time');
+  first.catch(() => undefined); // The race below reports the failure.
+  signal.addEventListener('abort', giveUp, { once: true });
+  const relay = new Relay({ onMessage: resolve, onClose: fail });
+  const opening = openSocket(address, authority, relay);
+  try {
+    const message = await Promise.race([first, opening.then(() => first)]);
+    return { socket: await opening, setup: readSetup(message), relay };
+  } catch (error) {
+    void opening.then(
+      (socket) => socket.close(),
+      () => undefined, // There is no socket to close.
+    );
+    throw error;
+  } finally {
+    signal.removeEventListener('abort', giveUp);
+  }
+}
+
+async function openSocket(address: DisplayAddress, authority: string | null, relay: Relay): Promise<DisplaySocket> {
+  const cookie = await findCookie(authority, address);
+  const socket = await DisplaySocket.open(address, relay);
+  socket.write(setupRequest(cookie));
+  return socket;
+}

@@ -1,0 +1,49 @@
+/** Defines a browser route once, for both surfaces that serve it under their own prefix. */
+import type { z } from 'zod';
+import type { AgentBrowser } from '../../core/browser/agent-browser.ts';
+import type { Browser } from '../../core/browser/browser.ts';
+import type { FilesContext } from '../../core/files/context.ts';
+import {
+  routesFor,
+  type ContentBody,
+  type RawAnswer,
+  type Route,
+  type RouteDefinition,
+  type SurfaceStyle,
+} from '../../http/route.ts';
+
+export interface BrowserDeps {
+  readonly browser: Browser;
+  /** Takes over snapshots and the actions on their refs; null for the backend of the daemon itself. */
+  readonly agentBrowser: AgentBrowser | null;
+  readonly files: Pick<FilesContext, 'paths'>;
+}
+
+/** A surface that serves the browser routes. */
+export interface Mount {
+  /** As in `/v2`. */
+  readonly prefix: string;
+  /** Follows the name of an operation, because names are unique across surfaces. */
+  readonly suffix: string;
+  readonly refuse: NonNullable<SurfaceStyle['refuse']>;
+}
+
+/** A route that has no prefix yet. */
+export type BrowserRoute = (mount: Mount) => Route<BrowserDeps>;
+
+/** As `route` of a surface; the path begins with `/browser`. */
+export function browserRoute<
+  P extends z.ZodObject | undefined = undefined,
+  Q extends z.ZodObject | undefined = undefined,
+  B extends z.ZodType | undefined = undefined,
+  D extends z.ZodType | undefined = undefined,
+  R extends RawAnswer | undefined = undefined,
+  C extends ContentBody | undefined = undefined,
+>(definition: RouteDefinition<BrowserDeps, P, Q, B, D, undefined, R, undefined, undefined, C>) {
+  return ({ prefix, suffix, refuse }: Mount) =>
+    routesFor<BrowserDeps>({ isNullAbsent: true, refuse })({
+      ...definition,
+      path: `${prefix}${definition.path}`,
+      operation: `${definition.operation}${suffix}`,
+    });
+}

@@ -1,0 +1,75 @@
+/** The wire form of pictures, of what actions have done, and of recordings. */
+import { z } from 'zod';
+import type { Performed, Picture, Recording } from '../../core/desktop/desktop.ts';
+import { mediaTypeOf } from './inputs.ts';
+
+export const PictureView = z
+  .object({
+    mime_type: z.string(),
+    width: z.int(),
+    height: z.int(),
+    screen_width: z.int(),
+    screen_height: z.int(),
+  })
+  .meta({ id: 'DesktopPicture' });
+
+/** Fields of an answer that a picture belongs to. */
+export const pictureFields = {
+  screenshot: z.string().optional().describe('The picture in base64.'),
+  screenshot_info: PictureView.optional(),
+  screenshot_error: z.string().optional().describe('Why there is no picture, although one was asked for.'),
+};
+
+export function pictureView({ picture, pictureError }: Pick<Performed, 'picture' | 'pictureError'>) {
+  return {
+    ...(picture && { screenshot: base64(picture), screenshot_info: pictureInfo(picture) }),
+    ...(pictureError !== null && { screenshot_error: pictureError }),
+  };
+}
+
+export function pictureInfo({ format, image, screen }: Picture): z.input<typeof PictureView> {
+  return {
+    mime_type: mediaTypeOf(format),
+    ...image,
+    screen_width: screen.width,
+    screen_height: screen.height,
+  };
+}
+
+export function base64({ bytes }: Picture): string {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('base64');
+}
+
+/** The sizes of a picture outside the envelope, and of the screen that it shows. */
+export function sizeHeaders({ image, screen }: Picture): Record<string, string> {
+  return {
+    'x-image-width': String(image.width),
+    'x-image-height': String(image.height),
+    'x-screen-width': String(screen.width),
+    'x-screen-height': String(screen.height),
+  };
+}
+
+export const RecordingView = z
+  .object({
+    status: z.enum(['idle', 'recording', 'stopped']),
+    duration: z.number().describe('Seconds.'),
+    save_path: z.string().nullable(),
+    file_size_bytes: z.int().nullable(),
+  })
+  .meta({ id: 'DesktopRecording' });
+
+export function recordingView(recording: Recording): z.input<typeof RecordingView> {
+  const { status, seconds: duration, savePath: save_path, fileBytes: file_size_bytes } = recording;
+  return { status, duration, save_path, file_size_bytes };
+}
+
+export const ActionResult = z
+  .object({
+    status: z.literal('success'),
+    action_performed: z.string(),
+    x: z.int().optional().describe('Of the pointer, where the action asks for it.'),
+    y: z.int().optional(),
+    ...pictureFields,
+  })
+  .meta({ id: 'DesktopActionResult' });

@@ -1,0 +1,102 @@
+/** Defines a tool as one object, what its calls work on, and what they answer. */
+import type { z } from 'zod';
+import type { Skills } from '../../core/mcp/skills/skills.ts';
+import type { ForwardDeps } from '../../http/forward.ts';
+import type { RequestContext } from '../../http/route.ts';
+import type { BrowserDeps } from '../browser/app.ts';
+import type { V2Deps } from '../v2/app.ts';
+import type { SavedOutputs } from './saved-outputs.ts';
+
+type Fields = Readonly<Record<string, unknown>>;
+
+export interface UpstreamCall {
+  readonly signal: AbortSignal;
+  /** Receives the params of each progress notification, without its token. */
+  readonly onProgress?: ((progress: Fields) => void) | undefined;
+  readonly requestId: string;
+}
+
+/** The tools of the other MCP servers of the image. */
+export interface Upstreams {
+  /** Each tool as its server describes it, under the name that this endpoint gives it. */
+  tools(signal: AbortSignal): Promise<readonly Fields[]>;
+  /** Resolves with the result of the server, unchanged. Throws `UpstreamRefusal` for a protocol error of the server. */
+  call(name: string, input: Fields, call: UpstreamCall): Promise<Fields>;
+}
+
+/** What the tools work on. */
+export interface McpDeps extends V2Deps, Omit<BrowserDeps, keyof V2Deps>, ForwardDeps {
+  readonly version: string;
+  readonly skills: Pick<Skills, 'list' | 'load'>;
+  /** null where no other server is registered. */
+  readonly upstreams: Upstreams | null;
+}
+
+/** One call of a tool. */
+export interface ToolCall {
+  readonly context: RequestContext;
+  /** Fires when the caller cancels the call or has gone, and when the daemon closes. The call then stops waiting. */
+  readonly signal: AbortSignal;
+  /** True once the caller has cancelled or gone; false when the daemon closes. */
+  readonly isCancelled: () => boolean;
+  /** Takes output as it arrives; absent when the caller does not follow the call. */
+  readonly onOutput?: (text: string) => void;
+  readonly outputs: SavedOutputs;
+}
+
+export type Content =
+  | { readonly type: 'text'; readonly text: string }
+  | { readonly type: 'image'; readonly data: string; readonly mimeType: string };
+
+/** The result of a built-in tool on the wire. */
+export interface ToolAnswer {
+  readonly content: readonly Content[];
+  readonly structuredContent?: object;
+  readonly isError?: boolean;
+}
+
+/** What a tool returns: text for a model, and the same facts for a program. */
+export interface ToolResult<Output> {
+  readonly text: string;
+  readonly data: Output;
+  /** Content in front of the text. */
+  readonly images?: readonly { readonly bytes: Uint8Array; readonly type: string }[];
+  /** The tool ran, but its purpose failed. */
+  readonly isError?: boolean;
+}
+
+/** The hints of the protocol about what a tool does to the sandbox. */
+export interface Annotations {
+  readonly readOnlyHint: boolean;
+  readonly destructiveHint: boolean;
+  readonly idempotentHint: boolean;
+  /** True when the tool reaches beyond the sandbox. */
+  readonly openWorldHint: boolean;
+}
+
+export interface ToolDefinition<I extends z.ZodObject, O extends z.ZodObject> {
+  readonly name: string;
+  readonly title: string;
+  readonly description: string;
+  readonly annotations: Annotations;
+  readonly input: I;
+  readonly output: O;
+  run(deps: McpDeps, input: z.output<I>, call: ToolCall): Promise<ToolResult<z.input<O>>>;
+}
+
+/** A tool without its type parameters. */
+export interface Tool extends Omit<ToolDefinition<z.ZodObject, z.ZodObject>, 'run'> {
+  run(deps: McpDeps, input: never, call: ToolCall): Promise<ToolResult<object>>;
+}
+
+export function tool<I extends z.ZodObject, O extends z.ZodObject>(definition: ToolDefinition<I, O>): Tool {
+  return definition;
+}
+
+/** Reads the sandbox and changes nothing. */
+export const readsOnly: Annotations = {
+  readOnlyHint: true,
+  destructiveHint: false,
+  idempotentHint: true,
+  openWorldHint: false,
+};

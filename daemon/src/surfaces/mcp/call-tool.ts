@@ -1,0 +1,128 @@
+/** Calls one tool: checks its arguments, runs it, and turns its result or failure into an answer. */
+import { InvalidInput } from '../../http/envelope.ts';
+import type { RequestContext, ToolOutcome } from '../../http/route.ts';
+import { validate, withoutNulls } from '../../http/validate.ts';
+import { shortName } from '../../core/mcp/tool-definition.ts';
+import { UpstreamRefusal } from '../../core/mcp/upstream-refusal.ts';
+import { Deadline } from '../../kit/deadline.ts';
+import { CoreError, firstFailure } from '../../kit/errors.ts';
+import type { Content, McpDeps, Tool, ToolAnswer, ToolResult } from './app.ts';
+import type { FollowedOutput } from './followed-output.ts';
+import { codes, isFields, RpcError, type Message } from './protocol.ts';
+import { refusalText } from './refusal.ts';
+import type { SavedOutputs } from './saved-outputs.ts';
+import { builtInTools } from './tools.ts';
+
+export interface CallEnvironment {
+  readonly deps: McpDeps;
+  readonly context: RequestContext;
+  /** Fires when the client has cancelled the call or has gone. */
+  readonly cancelled: AbortSignal;
+  readonly outputs: SavedOutputs;
+  /** null when the client does not follow the call. */
+  readonly followed: FollowedOutput | null;
+}
+
+type Arguments = Readonly<Record<string, unknown>>;
+
+/** The label of every tool of another server: their names are not ours, so they would be labels without bound. */
+const upstreamLabel = 'upstream';
+
+/** Throws `RpcError` for an unknown tool. */
+export async function callTool(environment: CallEnvironment, { params }: Message): Promise<object> {
+  const { name } = params;
+  // Some clients send null for a call without arguments.
+  const input = params['arguments'] ?? {};
+  if (typeof name !== 'string') throw new RpcError(codes.invalidParams, 'params.name is the name of a tool');
+  if (!isFields(input)) throw new RpcError(codes.invalidParams, 'params.arguments is an object');
+  const { note } = environment.context;
+  const builtIn = builtInTools.find((tool) => tool.name === name);
+  const { upstreams } = environment.deps;
+  if (!builtIn && !upstreams) throw new RpcError(codes.invalidParams, `unknown tool: ${shortName(name)}`);
+  note.tool = builtIn?.name ?? upstreamLabel;
+  note.tool_outcome = 'failed'; // Until the tool has answered.
+  const answer = builtIn
+    ? await callBuiltIn(builtIn, input, environment)
+    : await callUpstream(name, input, environment);
+  note.tool_outcome = outcomeOf(answer, environment.cancelled);
+  return answer;
+}
+
+function outcomeOf(answer: { readonly isError?: unknown }, cancelled: AbortSignal): ToolOutcome {
+  if (cancelled.aborted) return 'cancelled';
+  return answer.isError === true ? 'failed' : 'ok';
+}
+
+async function callUpstream(name: string, input: Arguments, environment: CallEnvironment): Promise<Arguments> {
+  const { deps, context, cancelled, followed } = environment;
+  using waiting = new Deadline(null, cancelled, deps.closing);
+  const { signal } = waiting;
+  const onProgress = followed ? (progress: Arguments) => followed.pass(progress) : undefined;
+  try {
+    const call = { signal, onProgress, requestId: context.requestId };
+    return (await deps.upstreams?.call(name, input, call)) ?? {};
+  } catch (error) {
+    if (signal.aborted) return { content: [textContent(abandoned(name, cancelled))], isError: true };
+    if (error instanceof UpstreamRefusal) throw refusalOf(error);
+    return { ...failureAnswer(error) };
+  }
+}
+
+/** The error of the server, unchanged. It comes with status 200, because this endpoint has taken the request. */
+function refusalOf({ code, message, data }: UpstreamRefusal): RpcError {
+  return new RpcError(code ?? codes.internalError, message, { data });
+}
+
+function abandoned(name: string, cancelled: AbortSignal): string {
+  const reason = cancelled.aborted ? 'The call was cancelled' : 'The daemon is closing';
+  return `${reason}. Its server has been notified, but ${name} may have had effects: look at them before calling it again.`;
+}
+
+async function callBuiltIn(tool: Tool, input: Arguments, environment: CallEnvironment): Promise<ToolAnswer> {
+  const { deps, context, cancelled, followed, outputs } = environment;
+  try {
+    const checked = validate(tool.input, withoutNulls(tool.input, input), 'body');
+    if ('errors' in checked) throw new InvalidInput(checked.errors);
+    using waiting = new Deadline(null, cancelled, deps.closing);
+    const result = await tool.run(deps, checked.value as never, {
+      context,
+      signal: waiting.signal,
+      isCancelled: () => cancelled.aborted,
+      ...(followed && { onOutput: (text: string) => followed.addText(text) }),
+      outputs,
+    });
+    return answerOf(result);
+  } catch (error) {
+    return failureAnswer(error);
+  }
+}
+
+function answerOf({ text, data, images = [], isError }: ToolResult<object>): ToolAnswer {
+  const pictures = images.map(({ bytes, type }): Content => {
+    return { type: 'image', data: Buffer.from(bytes).toString('base64'), mimeType: type };
+  });
+  return {
+    content: [...pictures, textContent(text)],
+    structuredContent: data,
+    ...(isError === true && { isError }),
+  };
+}
+
+/** A failure that the caller can act on. Any other error is a bug, or belongs to the protocol. */
+function failureAnswer(thrown: unknown): ToolAnswer {
+  const error = firstFailure(thrown);
+  if (error instanceof InvalidInput) return { content: [textContent(inputProblems(error))], isError: true };
+  if (error instanceof CoreError) return { content: [textContent(refusalText(error))], isError: true };
+  throw error;
+}
+
+/** Arguments are named as the caller sent them, without the place that a route would name. */
+function inputProblems({ errors }: InvalidInput): string {
+  return errors
+    .map(({ location, message }) => `${location.replace(/^body\.?/, '') || 'arguments'} ${message}`)
+    .join('\n');
+}
+
+function textContent(text: string): Content {
+  return { type: 'text', text: text.toWellFormed() };
+}

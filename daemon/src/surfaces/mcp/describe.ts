@@ -1,0 +1,51 @@
+/** Describes the built-in tools as `tools/list` sends them, with JSON Schemas derived from the definitions. */
+import { z } from 'zod';
+import type { Tool } from './app.ts';
+import { builtInTools } from './tools.ts';
+
+export interface ToolDescription {
+  readonly name: string;
+  readonly title: string;
+  readonly description: string;
+  readonly inputSchema: object;
+  readonly outputSchema: object;
+  readonly annotations: object;
+}
+
+export function describeTools(): readonly ToolDescription[] {
+  return builtInTools.map(({ name, title, description, annotations, input, output }: Tool) => ({
+    name,
+    title,
+    description,
+    inputSchema: schemaOf(input, 'input'),
+    outputSchema: schemaOf(output, 'output'),
+    annotations,
+  }));
+}
+
+type Json = Record<string, unknown>;
+
+/** Without references, because not every client of a model resolves them, and without words that no model needs. */
+function schemaOf(schema: z.ZodObject, io: 'input' | 'output'): object {
+  const { $schema: _dialect, $defs = {}, ...described } = z.toJSONSchema(schema, { io, unrepresentable: 'any' });
+  return inlined(described, $defs) as object;
+}
+
+function inlined(value: unknown, definitions: Json): unknown {
+  if (Array.isArray(value)) return value.map((one) => inlined(one, definitions));
+  if (typeof value !== 'object' || value === null) return value;
+  const { $ref, ...rest } = value as Json;
+  if (typeof $ref === 'string') {
+    const target = definitions[$ref.replace('#/$defs/', '')] as Json;
+    return inlined({ ...target, ...rest }, definitions);
+  }
+  const kept = Object.entries(rest).filter(([key, inner]) => !isNoise(key, inner));
+  return Object.fromEntries(kept.map(([key, inner]) => [key, inlined(inner, definitions)]));
+}
+
+/** Bounds that only repeat the range of exact numbers, the pattern that excludes NUL bytes, and names of schemas. */
+function isNoise(key: string, value: unknown): boolean {
+  if (key === 'id') return typeof value === 'string';
+  if (key === 'pattern') return value === '^[^\\u0000]*$';
+  return (key === 'maximum' || key === 'minimum') && Math.abs(Number(value)) === Number.MAX_SAFE_INTEGER;
+}

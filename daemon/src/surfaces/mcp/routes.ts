@@ -1,0 +1,16 @@
+/** Runs the handler of a route for a tool, which has neither a request nor an answer of HTTP. */
+import { Answer, type RequestContext } from '../../http/route.ts';
+import type { ToolCall } from './app.ts';
+
+/** The context of a handler that a tool runs: the call ends the waits of the handler. */
+export function contextOf({ context, signal }: ToolCall): RequestContext {
+  return { ...context, signal };
+}
+
+/** The data of a handler's answer. Its message and hint name routes, which an agent does not call. */
+export function dataOf<T>(answer: T | Answer<T>): T {
+  return answer instanceof Answer ? answer.data : answer;
+}
+
+/** The inputs that a route does not have. */
+export const noInputs = { params: undefined, query: undefined, body: undefined, content: undefined } as const;

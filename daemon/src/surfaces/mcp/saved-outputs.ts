@@ -1,0 +1,41 @@
+/** Saves output that an answer could not hold, in a bounded number of files that an agent can read. */
+import { randomBytes } from 'node:crypto';
+import type { FilesContext } from '../../core/files/context.ts';
+import { deletePath } from '../../core/files/tree/delete.ts';
+import { writeFile } from '../../core/files/write/write.ts';
+import { CoreError } from '../../kit/errors.ts';
+
+/** The oldest file is deleted when another one is saved. */
+const maxFiles = 32;
+/** Only the account of the commands reads them. */
+const mode = 0o600;
+
+export class SavedOutputs {
+  readonly #paths: string[] = [];
+
+  constructor(private readonly files: FilesContext) {}
+
+  /** Returns the path; null when the system refuses the file, such as a full disk. */
+  async save(text: string): Promise<string | null> {
+    const path = `${this.files.temporaryDirectory}/boxkeep-output-${randomBytes(4).toString('hex')}.txt`;
+    try {
+      const request = { path, user: null, bytes: Buffer.from(text), append: false, ifMatch: null, mode };
+      await writeFile(this.files, request);
+    } catch (error) {
+      if (error instanceof CoreError) return null;
+      throw error;
+    }
+    this.#paths.push(path);
+    while (this.#paths.length > maxFiles) await this.#delete(this.#paths.shift() ?? '');
+    return path;
+  }
+
+  async #delete(path: string): Promise<void> {
+    try {
+      await deletePath(this.files, { path, user: null, recursive: false });
+    } catch (error) {
+      // An agent may have deleted the file.
+      if (!(error instanceof CoreError)) throw error;
+    }
+  }
+}

@@ -1,0 +1,178 @@
+/** `sandbox_file_operations`: reads, writes, lists and searches files with the handlers of the v2 file routes. */
+import { z } from 'zod';
+import { InvalidInput } from '../../../http/envelope.ts';
+import { validate, withoutNulls } from '../../../http/validate.ts';
+import { edit as editRoute } from '../../v2/file-edit.ts';
+import { grepFiles, listFiles, searchFiles } from '../../v2/file-search.ts';
+import { read as readRoute, write as writeRoute } from '../../v2/files.ts';
+import { tool, type McpDeps, type ToolCall, type ToolResult } from '../app.ts';
+import { grepText } from '../grep-text.ts';
+import { contextOf, dataOf, noInputs } from '../routes.ts';
+import { shownLines } from '../shown-lines.ts';
+import { asLines, footer } from '../text.ts';
+
+const grepShape = grepFiles.body.shape;
+const maxResults = 200;
+
+const Input = z.object({
+  action: z.enum(['read', 'write', 'replace', 'search', 'find', 'list', 'grep', 'glob']),
+  path: readRoute.query.shape.path.describe('A file or directory; relative paths begin in the workspace.'),
+  content: writeRoute.body.shape.content.optional().describe('write'),
+  append: z.boolean().optional().describe('write: add to the end.'),
+  encoding: z.enum(['utf-8', 'base64']).optional().describe('read, write'),
+  start_line: readRoute.query.shape.start_line.describe('read: first line, from 0.'),
+  end_line: readRoute.query.shape.end_line.describe('read: line to end before.'),
+  old_str: z.string().optional().describe('replace: the exact text.'),
+  new_str: z.string().optional().describe('replace'),
+  replace_mode: editRoute.body.shape.replace_mode.describe('replace: when old_str occurs more than once.'),
+  pattern: z.string().optional().describe('find, glob: a glob. search, grep: a regular expression.'),
+  recursive: z.boolean().optional().describe('list'),
+  show_hidden: z.boolean().optional().describe('list, grep'),
+  include: z.array(z.string()).optional().describe('grep: only files of these globs.'),
+  case_insensitive: z.boolean().optional().describe('search, grep'),
+  fixed_strings: z.boolean().optional().describe('search, grep: plain text.'),
+  multiline: z.boolean().optional().describe('search, grep'),
+  context: z.number().int().min(0).max(20).optional().describe('search, grep: lines around a match.'),
+  max_results: grepShape.max_results.unwrap().max(1000).optional().describe(`Default ${maxResults}.`),
+  offset: z.number().int().min(0).optional().describe('search, grep, find, glob, list: results to pass over.'),
+});
+type Input = z.output<typeof Input>;
+
+const Output = z.object({
+  action: Input.shape.action,
+  path: z.string(),
+  content: readRoute.data.shape.content.optional(),
+  line_count: readRoute.data.shape.line_count.optional(),
+  size: readRoute.data.shape.size.optional(),
+  bytes_written: writeRoute.data.shape.bytes_written.optional(),
+  output: editRoute.data.shape.output.optional(),
+  files: z.array(z.string()).optional().describe('Absolute paths; directories end in /.'),
+  matches: grepFiles.data.shape.matches.optional(),
+  total_count: z.number().int().optional(),
+  truncated: z.boolean().describe('There is more; the text says how to get it.'),
+});
+type Result = Promise<ToolResult<z.input<typeof Output>>>;
+
+export const fileOperations = tool({
+  name: 'sandbox_file_operations',
+  title: 'Read, write and search files',
+  description:
+    'Work with files. read: text, in parts if long. write: whole file, makes parents. replace: one exact text. ' +
+    'list: a directory. find, glob: files by name or path. search, grep: lines of a file or a tree.',
+  annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: false },
+  input: Input,
+  output: Output,
+  run: (deps, input, call) => actions[input.action](deps, input, call),
+});
+
+type Action = (deps: McpDeps, input: Input, call: ToolCall) => Result;
+
+const actions: Readonly<Record<Input['action'], Action>> = {
+  read,
+  write,
+  replace,
+  list,
+  search: grep,
+  grep,
+  find: findFiles,
+  glob: findFiles,
+};
+
+async function read(deps: McpDeps, input: Input, call: ToolCall): Result {
+  const { path, start_line, end_line, encoding } = input;
+  const query = parse(readRoute.query, { path, start_line, end_line, encoding });
+  const found = dataOf(await readRoute.handle(deps, { ...noInputs, query, context: contextOf(call) }));
+  const { size, line_count } = found;
+  const first = Math.min(start_line ?? 0, line_count ?? 0);
+  const { text, isCut, lastLine } = shownLines(found.content, first, { isNumbered: false });
+  const range = line_count === null ? null : rangeOf(found.content, first, lastLine, line_count);
+  const rest = isCut ? `continue with start_line ${lastLine + 1}` : null;
+  return {
+    text: `${asLines(text)}${footer(found.path, range, `${size} bytes`, rest)}`,
+    data: { action: input.action, path: found.path, content: text, line_count, size, truncated: isCut },
+  };
+}
+
+/** Counted from 1, as editors show lines. */
+function rangeOf(content: string, first: number, lastLine: number, lineCount: number): string {
+  return content === '' ? `no lines of ${lineCount}` : `lines ${first + 1}-${lastLine + 1} of ${lineCount}`;
+}
+
+async function write(deps: McpDeps, input: Input, call: ToolCall): Result {
+  const { path, content, append, encoding } = input;
+  const body = parse(writeRoute.body, { path, content, append, encoding });
+  const written = dataOf(await writeRoute.handle(deps, { ...noInputs, query: {}, body, context: contextOf(call) }));
+  const { bytes_written, size } = written;
+  return {
+    text: footer(written.path, `${bytes_written} bytes written`, `the file has ${size} bytes`),
+    data: { action: input.action, path: written.path, bytes_written, size, truncated: false },
+  };
+}
+
+async function replace(deps: McpDeps, input: Input, call: ToolCall): Result {
+  const { path, old_str, new_str, replace_mode } = input;
+  const needed = parse(z.object({ old_str: z.string().min(1) }), { old_str });
+  const body = parse(editRoute.body, { path, command: 'str_replace', ...needed, new_str, replace_mode });
+  const edited = dataOf(await editRoute.handle(deps, { ...noInputs, query: {}, body, context: contextOf(call) }));
+  return {
+    text: `${asLines(edited.output)}${footer(edited.path, 'edited')}`,
+    data: { action: input.action, path: edited.path, output: edited.output, truncated: false },
+  };
+}
+
+async function list(deps: McpDeps, input: Input, call: ToolCall): Result {
+  const { path, recursive, show_hidden, max_results: limit = maxResults, offset = 0 } = input;
+  const query = parse(listFiles.query, { path, recursive, show_hidden });
+  const found = dataOf(await listFiles.handle(deps, { ...noInputs, query, context: contextOf(call) }));
+  const names = found.files.map((file) => (file.is_directory ? `${file.path}/` : file.path));
+  return paths(input, { path: found.path, files: names, total_count: found.total_count, offset, limit });
+}
+
+async function findFiles(deps: McpDeps, input: Input, call: ToolCall): Result {
+  const { path, pattern, max_results: limit = maxResults, offset = 0 } = input;
+  const query = parse(searchFiles.query, { path, pattern });
+  const found = dataOf(await searchFiles.handle(deps, { ...noInputs, query, context: contextOf(call) }));
+  return paths(input, { path: found.path, files: found.files, total_count: found.total_count, offset, limit });
+}
+
+interface Page {
+  readonly path: string;
+  readonly files: readonly string[];
+  readonly total_count: number;
+  readonly offset: number;
+  readonly limit: number;
+}
+
+function paths({ action }: Input, { path, files, total_count, offset, limit }: Page): Awaited<Result> {
+  const shown = files.slice(offset, offset + limit);
+  const truncated = offset + shown.length < files.length;
+  const rest = truncated ? `continue with offset ${offset + shown.length}` : null;
+  return {
+    text: `${asLines(shown.join('\n'))}${footer(path, `${shown.length} of ${total_count}`, rest)}`,
+    data: { action, path, files: [...shown], total_count, truncated },
+  };
+}
+
+async function grep(deps: McpDeps, input: Input, call: ToolCall): Result {
+  const { path, pattern, include, case_insensitive, fixed_strings, multiline, show_hidden, context, offset } = input;
+  const body = parse(grepFiles.body, {
+    ...{ path, pattern, include, case_insensitive, fixed_strings, multiline, show_hidden, offset },
+    ...{ context_before: context, context_after: context, max_results: input.max_results ?? maxResults },
+  });
+  const found = dataOf(await grepFiles.handle(deps, { ...noInputs, query: {}, body, context: contextOf(call) }));
+  const { matches, files_matched, truncated } = found;
+  const rest = truncated ? `continue with offset ${(offset ?? 0) + matches.length}` : null;
+  const counts = `${matches.length} ${matches.length === 1 ? 'match' : 'matches'} in ${files_matched} ${files_matched === 1 ? 'file' : 'files'}`;
+  return {
+    text: `${asLines(grepText(matches))}${footer(found.path, counts, rest)}`,
+    data: { action: input.action, path: found.path, matches, total_count: matches.length, truncated },
+  };
+}
+
+/** Checks the fields as the route does, so that a tool and its route refuse the same values. */
+function parse<S extends z.ZodType>(schema: S, fields: Record<string, unknown>): z.output<S> {
+  const given = Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
+  const checked = validate(schema, withoutNulls(schema, given), 'body');
+  if ('errors' in checked) throw new InvalidInput(checked.errors);
+  return checked.value;
+}

@@ -1,0 +1,176 @@
+/** The gateway of the images in front of a daemon: the key, public routes, prefixes, and the services behind it. */
+import { afterAll, beforeAll } from 'bun:test';
+import { chromium } from 'playwright-core';
+import { Chromium } from '../harness/chromium.ts';
+import { Gateway } from '../harness/gateway.ts';
+import { expect, test, type Json } from '../harness/sandbox.ts';
+import { until } from '../harness/until.ts';
+
+const key = 'gateway canary 7361';
+const inUrl = `api_key=${encodeURIComponent(key)}`;
+const keyed = {
+  env: () => ({ SVC_API_KEY: key, SVC_BROWSER_IDLE_SECONDS: '1', ...browser.environment }),
+};
+let browser: Chromium;
+/** Answers with what it received, as a service behind the gateway. */
+let echo: Bun.Server<undefined>;
+
+beforeAll(async () => {
+  browser = await Chromium.start();
+  echo = Bun.serve({
+    port: 0,
+    hostname: '127.0.0.1',
+    fetch: (request) => {
+      const { pathname, search } = new URL(request.url);
+      if (pathname === '/moved') return new Response(null, { status: 302, headers: { location: '/login' } });
+      return Response.json({ path: pathname, search, headers: Object.fromEntries(request.headers) });
+    },
+  });
+});
+afterAll(async () => {
+  await echo.stop(true);
+  await browser[Symbol.asyncDispose]();
+});
+
+const services = () => ({
+  ...browser.environment,
+  START_JUPYTER: 'true',
+  START_CODE_SERVER: 'true',
+});
+
+/** One path of each location, and its status with the key. No notebook, IDE and bridge run here. */
+const guarded = (): Readonly<Record<string, number>> => ({
+  '/v2/sandbox': 200,
+  '/metrics': 200,
+  '/mcp': 405,
+  '/vnc/': 200,
+  '/vnc/index.html': 200,
+  '/vnc/websockify': 503,
+  '/websockify': 503,
+  '/cdp/json/version': 200,
+  '/cdp/devtools/devtools_app.html': 200,
+  [`/proxy/${echo.port}/`]: 200,
+  '/jupyter/lab': 503,
+  '/code-server/': 503,
+});
+
+test(
+  'AUTH-4 every location of the gateway needs the key, in any carrier, and public routes need none',
+  async ({ sandbox }) => {
+    await using gateway = await Gateway.start(sandbox, { key, env: services() });
+    const carriers = [
+      { 'x-svc-api-key': key },
+      { 'x-api-key': key },
+      { authorization: `Bearer ${key}` },
+      { 'x-api-key': key, 'x-svc-api-key': key },
+    ];
+    for (const [path, status] of Object.entries(guarded())) {
+      const refused = [{}, { 'x-svc-api-key': 'no' }, { 'x-api-key': key, 'x-svc-api-key': 'no' }];
+      for (const headers of refused) expect([path, await gateway.status(path, headers)]).toEqual([path, 401]);
+      for (const headers of carriers) expect([path, await gateway.status(path, headers)]).toEqual([path, status]);
+      expect([path, await gateway.status(`${path}?${inUrl}`)]).toEqual([path, status]);
+    }
+    for (const path of ['/', '/health', '/v1/ping', '/v1/openapi.json', '/v2/openapi.json']) {
+      expect([path, await gateway.status(path)]).toEqual([path, 200]);
+    }
+  },
+  keyed,
+);
+
+test(
+  'AUTH-4 the key reaches no service and no log, and a cookie carries it for the parts of a page',
+  async ({ sandbox }) => {
+    await using gateway = await Gateway.start(sandbox, { key, env: services() });
+    const path = `/proxy/${echo.port}/a%20b`;
+    const answer = await gateway.fetch(`${path}?one=1&${inUrl}&two=2`, { headers: { cookie: 'own=1' } });
+    expect(await answer.json()).toMatchObject({ path: '/a%20b', search: '?one=1&two=2', headers: { cookie: 'own=1' } });
+    const [cookie = ''] = answer.headers.getSetCookie();
+    expect(cookie).toMatch(/; Path=\/; HttpOnly; SameSite=Strict$/);
+    const carried = `own=1; ${cookie.split(';')[0]}; other=2`;
+    const asCookie = await gateway.fetch(path, { headers: { cookie: carried, authorization: 'Basic dTpw' } });
+    expect(await asCookie.json()).toMatchObject({ headers: { cookie: 'own=1; other=2', authorization: 'Basic dTpw' } });
+    const headers = { 'x-svc-api-key': key, 'x-api-key': key, authorization: `Bearer ${key}` };
+    const received = await (await gateway.fetch(path, { headers })).text();
+    expect(await gateway.status('/v2/sandbox', { cookie: carried })).toBe(401);
+    expect(await gateway.status(`/vnc/websockify?${inUrl}`)).toBe(503);
+    const logged = '"path":"/vnc/websockify","status":503';
+    await until('the gateway has logged the last request', () => gateway.output.includes(logged));
+    for (const text of [received, gateway.output, sandbox.stdout]) {
+      expect(text).not.toContain(key);
+      expect(text).not.toContain(encodeURIComponent(key));
+    }
+  },
+  keyed,
+);
+
+test(
+  'IMG-32 Playwright drives the browser through the gateway, which writes its own address and prefix',
+  async ({ sandbox }) => {
+    await using gateway = await Gateway.start(sandbox, { key, env: services() });
+    const outside = {
+      ...{ 'x-api-key': key, 'x-forwarded-proto': 'https', 'x-forwarded-host': 'box.example' },
+      'x-forwarded-prefix': '/s/7',
+    };
+    const version = (await (await gateway.fetch('/cdp/json/version', { headers: outside })).json()) as Json;
+    expect(version['webSocketDebuggerUrl']).toStartWith('wss://box.example/s/7/cdp/devtools/browser/');
+    const info = (await (await gateway.fetch('/v2/browser/info', { headers: outside })).json()) as Json;
+    expect(info['data']['cdp_url']).toBe(version['webSocketDebuggerUrl']);
+    const remote = await chromium.connectOverCDP(`${gateway.url}/cdp`, { headers: { 'x-api-key': key } });
+    const page = await remote.newPage();
+    await page.goto('data:text/html,<title>through the gateway</title>');
+    expect(await page.title()).toBe('through the gateway');
+    await page.close();
+    await remote.close();
+  },
+  keyed,
+);
+
+test('IMG-GATEWAY a foreign page and a foreign host are refused at every location, without a key', async ({
+  sandbox,
+}) => {
+  await using gateway = await Gateway.start(sandbox, { env: services() });
+  for (const [path, status] of Object.entries(guarded())) {
+    expect([path, await gateway.status(path)]).toEqual([path, status]);
+    for (const headers of [{ origin: 'https://elsewhere.example' }, { host: 'elsewhere.example' }]) {
+      expect([path, await gateway.status(path, headers)]).toEqual([path, 403]);
+    }
+  }
+});
+
+test('IMG-GATEWAY a proxied program sees its own Host, and its redirects keep the prefix', async ({ sandbox }) => {
+  await using gateway = await Gateway.start(sandbox);
+  const prefix = { 'x-forwarded-prefix': '/s/7' };
+  const moved = await gateway.fetch(`/proxy/${echo.port}/moved`, { headers: prefix });
+  expect([moved.status, moved.headers.get('location')]).toEqual([302, `/s/7/proxy/${echo.port}/login`]);
+  const bare = await gateway.fetch(`/proxy/${echo.port}`, { headers: prefix });
+  expect([bare.status, bare.headers.get('location')]).toEqual([308, `/s/7/proxy/${echo.port}/`]);
+  const seen = (await (await gateway.fetch(`/proxy/${echo.port}/x`, { headers: prefix })).json()) as Json;
+  expect(seen['headers']).toMatchObject({
+    ...{ host: `localhost:${echo.port}`, 'x-forwarded-prefix': `/s/7/proxy/${echo.port}` },
+    'x-forwarded-host': new URL(gateway.url).host,
+  });
+  expect(await gateway.status('/jupyter/')).toBe(404);
+  expect(await gateway.status('/code-server/')).toBe(404);
+});
+
+test('IMG-GATEWAY output and terminals pass through the gateway as they happen', async ({ sandbox }) => {
+  await using gateway = await Gateway.start(sandbox);
+  const id = await sandbox.start({ command: 'echo first; read line; echo "$line"' });
+  const stream = await gateway.fetch(`/v2/commands/${id}?stream=true`, { headers: { accept: 'application/x-ndjson' } });
+  let text = '';
+  for await (const chunk of stream.body as unknown as AsyncIterable<Uint8Array>) {
+    // The command waits for its input, so that an answer that is held back would never come.
+    if (text === '') await sandbox.ok(`POST /v2/commands/${id}/stdin`, { input: 'second\n' });
+    text += new TextDecoder().decode(chunk);
+  }
+  expect(text).toContain('first');
+  expect(text).toContain('second');
+  const { id: terminal } = await sandbox.ok('POST /v2/pty/sessions', {});
+  const socket = new WebSocket(`${gateway.url.replace('http', 'ws')}/v2/pty/sessions/${terminal}/ws`);
+  await new Promise((resolve, reject) => {
+    socket.addEventListener('message', resolve, { once: true });
+    socket.addEventListener('error', reject, { once: true });
+  });
+  socket.close();
+  await sandbox.ok(`DELETE /v2/pty/sessions/${terminal}`);
+});

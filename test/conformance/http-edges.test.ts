@@ -1,0 +1,104 @@
+/** Requests that client libraries rarely send: pipelined, half-closed, with trailers, in HTTP/1.0. */
+import { existsSync, readFileSync } from 'node:fs';
+import { connect } from 'node:net';
+import { exchange, rawRequest, statusOf } from '../harness/raw-http.ts';
+import { expect, test } from '../harness/sandbox.ts';
+import { until } from '../harness/until.ts';
+
+const chunked = 'Transfer-Encoding: chunked\r\nTrailer: X-Sum\r\n';
+
+function post(path: string, body: string, headers = `Content-Length: ${body.length}\r\n`): string {
+  return `POST ${path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n${headers}\r\n${body}`;
+}
+
+function inChunks(body: string): string {
+  return `${body.length.toString(16)}\r\n${body}\r\n0\r\nX-Sum: 1\r\n\r\n`;
+}
+
+test('HTTP-EDGE short requests can be pipelined', async ({ sandbox }) => {
+  const answer = await exchange(
+    sandbox.url,
+    `GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n${rawRequest('/v1/ping', ['Host: localhost'])}`,
+  );
+
+  expect(answer.match(/HTTP\/1\.1 200 OK/g)).toHaveLength(2);
+});
+
+test('HTTP-EDGE no operation starts for a request that arrives together with bytes that break its connection', async ({
+  sandbox,
+}) => {
+  const mark = `${sandbox.directory}/started`;
+  const body = JSON.stringify({ command: `echo x >> ${mark}` });
+  const request = post('/v2/commands', body);
+  const cases = {
+    'a second request behind one that is answered later': `${request}${request}`,
+    'a line break between two requests': `${request}\r\n${request}`,
+    'a line break before a request': `\r\n${request}`,
+    'a chunked body with trailers': post('/v2/commands', inChunks(body), chunked),
+    'a file with trailers': post(`/v2/fs/upload?path=${mark}`, inChunks(body), chunked),
+    'a method that HTTP does not know': request.replace('POST', 'FOO'),
+  };
+
+  for (const [name, bytes] of Object.entries(cases)) {
+    const answer = await exchange(sandbox.url, bytes);
+    expect([name, answer.split(' ')[1] ?? 'closed']).toEqual([name, expect.stringMatching(/^(400|closed)$/)]);
+  }
+
+  expect(await sandbox.ok('GET /v2/commands')).toEqual({ commands: [] });
+  expect(existsSync(mark)).toBe(false);
+  expect((await sandbox.run({ command: `cat ${mark} || echo none` }))['stdout']).toBe('none\n');
+});
+
+test('HTTP-EDGE a command whose answer was lost with the connection is sent again with its id and runs once', async ({
+  sandbox,
+}) => {
+  const mark = `${sandbox.directory}/started`;
+  const halfClosed = (bytes: string) =>
+    new Promise<void>((resolve, reject) => {
+      const { hostname, port } = new URL(sandbox.url);
+      const socket = connect({ host: hostname, port: Number(port), allowHalfOpen: true }, () => socket.end(bytes));
+      socket
+        .on('error', reject)
+        .on('close', () => resolve())
+        .resume();
+    });
+  const lose = {
+    'half-closed': halfClosed,
+    'pipelined later': async (bytes: string) => {
+      const { hostname, port } = new URL(sandbox.url);
+      const socket = connect(Number(port), hostname, () => socket.write(bytes)).resume();
+      const closed = new Promise<void>((resolve) => socket.on('close', () => resolve()));
+      await until('the command runs', () => existsSync(`${mark}-pipelined later`));
+      socket.write(rawRequest('/health', ['Host: localhost']));
+      await closed;
+    },
+  };
+
+  for (const [name, send] of Object.entries(lose)) {
+    const command = `echo x >> '${mark}-${name}'; sleep 0.5`;
+    const body = { command, command_id: name.replace(' ', '-') };
+    await send(post('/v2/commands', JSON.stringify(body)));
+
+    expect(await sandbox.run(body)).toMatchObject({ status: 'completed', exit_code: 0 });
+    expect(readFileSync(`${mark}-${name}`, 'utf8')).toBe('x\n');
+  }
+});
+
+test(
+  'HTTP-10 an HTTP/1.0 health check needs no Host, and other routes need the key as always',
+  async ({ sandbox }) => {
+    const ask = (line: string, headers = '') => exchange(sandbox.url, `${line} HTTP/1.0\r\n${headers}\r\n`);
+    const key = 'x-api-key: sesame\r\n';
+
+    expect(statusOf(await ask('GET /health'))).toBe(200);
+    expect(statusOf(await ask('HEAD /health'))).toBe(200);
+    expect(statusOf(await ask('GET /v2/commands'))).toBe(401);
+    expect(statusOf(await ask('GET /v2/commands', key))).toBe(200);
+    expect(statusOf(await ask('GET /v2/commands?api_key=sesame'))).toBe(200);
+    expect(statusOf(await ask('GET /health', 'Host: evil.example\r\n'))).toBe(403);
+    const body = JSON.stringify({ command: 'echo ran' });
+    const request = post('/v2/commands', body).replace('HTTP/1.1\r\nHost: localhost', `HTTP/1.0\r\n${key.trim()}`);
+    expect(await exchange(sandbox.url, request)).toContain(String.raw`"stdout":"ran\n"`);
+  },
+  { env: { SVC_API_KEY: 'sesame', SVC_ALLOWED_HOSTS: 'box.example' } },
+);

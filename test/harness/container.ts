@@ -1,0 +1,126 @@
+/** Starts a container of an image that `npm run images` has built, and sends requests to its gateway only. */
+import { spawnSync } from 'node:child_process';
+import { containerEnvironment, imageNames } from '../../tools/containers.mjs';
+import type { Json, JsonObject } from './sandbox.ts';
+import { until } from './until.ts';
+
+const startMs = 120_000;
+
+export interface ContainerOptions {
+  readonly image?: 'daemon' | 'computer';
+  readonly env?: Readonly<Record<string, string>>;
+  readonly args?: readonly string[];
+}
+
+export class Container implements AsyncDisposable {
+  url = '';
+
+  private constructor(readonly id: string) {}
+
+  /** Resolves when the container runs; `untilHealthy` waits for its API. */
+  static run({ image = 'daemon', env = {}, args = [] }: ContainerOptions = {}): Container {
+    const variables = Object.entries(env).flatMap(([name, value]) => ['--env', `${name}=${value}`]);
+    const network = ['--network', 'slirp4netns', '--publish', '127.0.0.1::8080', '--shm-size', '4g'];
+    const { stdout } = podman('run', '--detach', ...network, ...variables, ...args, imageNames[image]);
+    const container = new Container(stdout.trim());
+    const published = podman('port', container.id, '8080').stdout.trim();
+    container.url = `http://${published}`;
+    return container;
+  }
+
+  static async start(options: ContainerOptions = {}): Promise<Container> {
+    const container = Container.run(options);
+    await container.untilHealthy();
+    return container;
+  }
+
+  async untilHealthy(): Promise<void> {
+    await until('the container is healthy', async () => (await this.status('/health')) === 200, startMs);
+  }
+
+  async fetch(path: string, init: RequestInit = {}): Promise<Response> {
+    return await fetch(`${this.url}${path}`, { redirect: 'manual', keepalive: false, ...init });
+  }
+
+  /** Zero while nothing listens. */
+  async status(path: string, headers: Readonly<Record<string, string>> = {}): Promise<number> {
+    try {
+      const response = await this.fetch(path, { headers: { ...headers } });
+      await response.arrayBuffer();
+      return response.status;
+    } catch {
+      return 0; // The gateway does not listen yet, or no longer.
+    }
+  }
+
+  async untilServed(path: string): Promise<void> {
+    await until(`${path} is served`, async () => (await this.status(path)) === 200, startMs);
+  }
+
+  /** The `data` of an answer. Throws unless the answer is a success. */
+  async ok(route: string, body?: unknown): Promise<JsonObject> {
+    const [method = 'GET', path = '/'] = route.split(' ');
+    const payload = body === undefined ? {} : { body: JSON.stringify(body) };
+    const headers = { 'content-type': 'application/json' };
+    const response = await this.fetch(path, { method, headers, ...payload });
+    const answer = (await response.json()) as Json;
+    if (response.status !== 200) throw new Error(`${route}: ${response.status} ${JSON.stringify(answer)}`);
+    return answer['data'] as JsonObject;
+  }
+
+  /** The output of a command as the preset account. */
+  async output(command: string): Promise<string> {
+    const record = await this.ok('POST /v2/commands', { command });
+    return String(record['stdout']).trim();
+  }
+
+  async tools(): Promise<string[]> {
+    const { tools } = (await this.mcp('tools/list')) as { tools: { name: string }[] };
+    return tools.map(({ name }) => name);
+  }
+
+  async mcp(method: string, params: object = {}): Promise<JsonObject> {
+    const headers = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' };
+    const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params });
+    const text = await (await this.fetch('/mcp', { method: 'POST', headers, body })).text();
+    const message = text.startsWith('{') ? text : (/^data: (.*)$/m.exec(text)?.[1] ?? '{}');
+    const { result } = JSON.parse(message) as { result: JsonObject };
+    return result;
+  }
+
+  /** Runs a program as root inside, past the daemon. */
+  exec(...command: string[]): string {
+    return podman('exec', this.id, ...command).stdout;
+  }
+
+  logs(): string {
+    const { stdout, stderr } = spawnPodman('logs', this.id);
+    return `${stdout}${stderr}`;
+  }
+
+  get isRunning(): boolean {
+    return podman('inspect', '--format', '{{.State.Running}}', this.id).stdout.trim() === 'true';
+  }
+
+  get exitCode(): number {
+    return Number(podman('inspect', '--format', '{{.State.ExitCode}}', this.id).stdout);
+  }
+
+  stop(withinSeconds: number): void {
+    podman('stop', '--time', String(withinSeconds), this.id);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await Promise.resolve(podman('rm', '--force', '--time', '0', this.id));
+  }
+}
+
+function podman(...args: string[]): { stdout: string; stderr: string } {
+  const { status, stdout, stderr } = spawnPodman(...args);
+  if (status !== 0) throw new Error(`podman ${args.join(' ')}: ${stderr}`);
+  return { stdout, stderr };
+}
+
+function spawnPodman(...args: string[]) {
+  return spawnSync('podman', args, { encoding: 'utf8', env: containerEnvironment, maxBuffer: 64 * 1024 * 1024 });
+}
