@@ -526,8 +526,9 @@ test('TERM-10 without a name attach creates a session that expires; --read-only 
   expect(sessions[id]).toMatchObject({ retention: 'expiring', cols: 80, rows: 24, working_dir: '/usr' });
 
   const reader = paneOf(sandbox, tmux, attachCommand(sandbox.url, id, '--read-only'));
-  await reader.shows(`[session ${id}`);
-  reader.resize(120, 40); // Later, because the screen is drawn again for the new size, without this line.
+  // The screen of the session scrolls this line off the top.
+  await until('the reader names the session', () => reader.history.includes(`[session ${id}`));
+  reader.resize(120, 40);
   await until('both are at it', async () => (await sandbox.ok(`GET /v2/pty/sessions/${id}`))['attached'] === 2);
   reader.type('echo no', enter);
   pane.type('echo $GREETING', enter);
