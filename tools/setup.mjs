@@ -1,7 +1,18 @@
 /** Prepares a fresh clone to run the daemon from source, and prints its steps. Needs only Node and npm. */
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { accessSync, constants, existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import {
+  accessSync,
+  chmodSync,
+  constants,
+  existsSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { buildConsole } from '../console/build.mjs';
 import { BuildError, buildNative as buildProgram, findZstd } from '../native/build.mjs';
@@ -156,15 +167,27 @@ export function provide({ what, isThere, packages, otherwise }) {
   if (process.getuid?.() !== 0 || !isOnPath('apt-get'))
     throw new SetupError(`needs ${what}: ${otherwise}, then run this again`);
   console.log(`setup: ${what} is missing; apt-get installs ${packages.join(', ')}`);
+  if (!installPackages(packages)) throw new SetupError(`apt-get failed: ${otherwise}, then run this again`);
+}
+
+/**
+ * Downloads into a directory of its own: in container images of Debian, `apt-get update` deletes the shared archives,
+ * also while another process, such as a test that installs its programs, unpacks them.
+ */
+function installPackages(packages) {
+  const archives = mkdtempSync(join(tmpdir(), 'boxkeep-apt-'));
+  chmodSync(archives, 0o755); // The account _apt downloads the packages.
   const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
-  const steps = [
-    ['update', '-qq'],
-    // Another process, such as a test that installs its programs, may hold the lock.
-    ['install', '-o', 'DPkg::Lock::Timeout=600', '-y', '-qq', '--no-install-recommends', ...packages],
-  ];
-  for (const step of steps) {
-    if (visible('apt-get', step, { env }).status !== 0)
-      throw new SetupError(`apt-get ${step[0]} failed: ${otherwise}, then run this again`);
+  const place = ['-o', `Dir::Cache::archives=${archives}`];
+  const wait = ['-o', 'DPkg::Lock::Timeout=600'];
+  try {
+    return (
+      visible('apt-get', ['update', '-qq'], { env }).status === 0 &&
+      visible('apt-get', ['install', ...place, ...wait, '-y', '-qq', '--no-install-recommends', ...packages], { env })
+        .status === 0
+    );
+  } finally {
+    rmSync(archives, { recursive: true, force: true });
   }
 }
 
