@@ -207,7 +207,8 @@ test('TERM-5 closing a terminal session whose keeper was killed ends the process
 }) => {
   const left = () => sandbox.processes().filter(({ command }) => command === 'sleep 1005');
   await sandbox.ok('POST /v2/pty/sessions', { id: 'lost' });
-  await sandbox.ok('POST /v2/pty/sessions/lost/exec', { command: '(trap "" HUP TERM; sleep 1005) &' });
+  // Typed, because exec replaces a shell that ends before the next prompt.
+  await sandbox.ok('POST /v2/pty/sessions/lost/input', { input: '(trap "" HUP TERM; sleep 1005) &\n' });
   await until('its process runs', () => left().length === 1);
   for (const pid of sandbox.keepers()) process.kill(pid, 'SIGKILL');
   const status = async () => (await sandbox.ok('GET /v2/pty/sessions/lost'))['status'];
@@ -215,6 +216,22 @@ test('TERM-5 closing a terminal session whose keeper was killed ends the process
   expect(left()).toHaveLength(1);
   await sandbox.ok('DELETE /v2/pty/sessions/lost');
   await until('nothing of it is left', () => left().length === 0);
+});
+
+test('TERM-5 a shell whose keeper was killed under a command is replaced, and closing ends what both shells left', async ({
+  sandbox,
+}) => {
+  const left = () => sandbox.processes().filter(({ command }) => command === 'sleep 1006');
+  const start = '(trap "" HUP TERM; sleep 1006) &';
+  await sandbox.ok('POST /v2/pty/sessions', { id: 'replaced' });
+  const killed = sandbox.ok('POST /v2/pty/sessions/replaced/exec', { command: `${start} sleep 1007` });
+  await until('its process runs', () => left().length === 1);
+  for (const pid of sandbox.keepers()) process.kill(pid, 'SIGKILL');
+  expect(await killed).toMatchObject({ status: 'terminated', exit_code: null });
+  await sandbox.ok('POST /v2/pty/sessions/replaced/exec', { command: start });
+  await until('the process of the new shell runs', () => left().length === 2);
+  await sandbox.ok('DELETE /v2/pty/sessions/replaced');
+  await until('nothing of them is left', () => left().length === 0);
 });
 
 test('RUN-STARTS a second daemon on the same runtime directory refuses to start', async ({ sandbox }) => {
