@@ -98,7 +98,7 @@ describe.each([...displayServers])('on %s', (server) => {
     expect([gone.status, gone.body.success]).toEqual([400, false]);
   });
 
-  test('DESK-1 DESK-3 the pointer moves, clicks, drags and scrolls by the routes of each version', async () => {
+  test('DESK-1 DESK-3 BROWSER-14 the pointer moves, clicks, drags and scrolls by the routes of each version', async () => {
     await act({ action_type: 'WINDOW_ACTIVATE', window_id: (await named('Events')).window_id });
     const { x, y } = events.canvas;
     for (const [index, route] of actionRoutes.entries()) {
@@ -175,7 +175,7 @@ describe.each([...displayServers])('on %s', (server) => {
     expect(JSON.stringify(tree['nodes'])).toContain('"name":"Widgets 2"');
   });
 
-  test('DESK-1 DESK-3 the screen changes its size by the routes of each version', async () => {
+  test('DESK-1 DESK-3 BROWSER-8 the screen changes its size by the routes of each version', async () => {
     const [small, large] = [{ width: 800, height: 600 }, full];
     for (const route of configRoutes) {
       for (const resolution of [small, large]) {

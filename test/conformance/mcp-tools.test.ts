@@ -257,7 +257,7 @@ test(
   },
 );
 
-test('MCP-TOOLS the browser tools say what is missing and what to do', async ({ sandbox }) => {
+test('MCP-TOOLS LIM-1 the browser tools say what is missing and what to do', async ({ sandbox }) => {
   const info = await callTool(sandbox, 'browser_get_info');
   expect([info.isError, info.text.includes('127.0.0.1:9222')]).toEqual([true, true]);
   for (const [name, input] of [

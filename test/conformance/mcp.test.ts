@@ -19,7 +19,7 @@ const builtIn = [
 const handshakeVersions = ['2025-11-25', '2025-06-18', '2025-03-26'];
 const key = 'k-e-y';
 
-test('MCP-1 MCP-2 MCP-3 a request without a handshake lists the ten built-in tools in their order', async ({
+test('MCP-1 MCP-2 MCP-3 LIM-2 a request without a handshake lists the ten built-in tools in their order', async ({
   sandbox,
 }) => {
   expect(await toolNames(sandbox)).toEqual(builtIn);

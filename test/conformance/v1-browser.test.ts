@@ -1,4 +1,6 @@
 /** Without a browser and a desktop, clients of both surfaces get errors in time and in their form. */
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect, test, type Sandbox } from '../harness/sandbox.ts';
 import { clientRoutes } from '../harness/v1-clients.ts';
 
@@ -67,6 +69,27 @@ test(
     expect(message).toBe('there is no browser at 127.0.0.1:9: nothing listens there');
   },
   noBrowser,
+);
+
+test(
+  'FACT-4 the daemon launches no browser and no desktop, also where the programs are on PATH',
+  async ({ sandbox }) => {
+    for (const route of servedRoutes()) await ask(sandbox, route, bodies[route]);
+    await sandbox.ok('GET /v1/capabilities?refresh=true');
+    expect(existsSync(join(sandbox.directory, 'launched'))).toBe(false);
+    await sandbox.run({ command: 'chromium' });
+    expect(existsSync(join(sandbox.directory, 'launched'))).toBe(true);
+  },
+  {
+    env: (sandbox) => ({ ...noBrowser.env, PATH: `${join(sandbox.directory, 'programs')}:${process.env['PATH']}` }),
+    prepare({ directory }) {
+      const programs = join(directory, 'programs');
+      mkdirSync(programs);
+      for (const name of ['chromium', 'chromium-browser', 'google-chrome', 'Xvfb', 'Xvnc', 'startxfce4']) {
+        writeFileSync(join(programs, name), `#!/bin/sh\necho "$0" >> ${directory}/launched\n`, { mode: 0o755 });
+      }
+    },
+  },
 );
 
 test('BROWSER-16 ERR-405 a tab is activated with POST; the PUT of 1.x gets a hint', async ({ sandbox }) => {
