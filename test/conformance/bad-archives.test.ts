@@ -100,13 +100,13 @@ const bad: readonly Bad[] = [
   {
     what: 'a directory that becomes a link',
     body: [file, link('a', 'b')],
-    message: 'member "a": is there twice',
+    message: 'member "a": appears twice',
     hint: 'Create the archive again, with each name once.',
   },
   {
     what: 'a name twice',
     body: [file, { name: './a//file' }],
-    message: 'member "./a//file": is there twice',
+    message: 'member "./a//file": appears twice',
     hint: 'Create the archive again, with each name once.',
   },
   {
@@ -188,7 +188,7 @@ const bad: readonly Bad[] = [
   {
     what: 'bytes after the end',
     body: Buffer.concat([archive([file]), Buffer.from('more')]),
-    message: 'there is something behind the end of the archive',
+    message: 'the archive has data after its end',
     hint: whole,
   },
   {

@@ -554,7 +554,7 @@ test(
     const { url } = sandbox;
     const wrong = [
       [[], 'the address of a daemon is missing'],
-      [[url, 'a', 'b'], 'one word too many'],
+      [[url, 'a', 'b'], 'unexpected argument'],
       [[url, '--read-only'], '--read-only needs a session to look at'],
       [[url, 'none', '--read-only'], 'there is no session none'],
       [[url, '--detach-key', 'escape'], '--detach-key takes keys as '],

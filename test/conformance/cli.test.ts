@@ -254,12 +254,12 @@ test('CLI-REFUSED an unknown host, or one that does not listen, gives one line a
 test('CLI-USAGE RUN-VERBS a usage error is one line, and each verb has a help page', async ({ sandbox }) => {
   const wrong = [
     [['exec'], 'the address of a daemon is missing'],
-    [['exec', sandbox.url], 'the command is missing; it stands behind --'],
-    [['exec', sandbox.url, 'true'], 'the command is missing; it stands behind --'],
+    [['exec', sandbox.url], 'the command is missing; write it after --'],
+    [['exec', sandbox.url, 'true'], 'the command is missing; write it after --'],
     [['exec', sandbox.url, '--colour=secret', '--', 'true'], 'unknown flag --colour'],
     [['exec', sandbox.url, '--timeout', 'secret', '--', 'true'], '--timeout needs a number of at least 0.001'],
     [['exec', sandbox.url, '--env', 'NOT_HERE', '--', 'true'], '--env NOT_HERE: there is no such variable here'],
-    [['ps', sandbox.url, 'more'], 'one word too many'],
+    [['ps', sandbox.url, 'more'], 'unexpected argument'],
     [['kill', sandbox.url], 'the id of a command is missing'],
     [['kill', sandbox.url, 'x', '--signal', 'TIRED'], 'no signal is named TIRED'],
     [['logs', sandbox.url, 'x', '--stdout-only', '--stderr-only'], '--stdout-only and --stderr-only leave nothing'],

@@ -55,7 +55,7 @@ test('OPS-DOCTOR doctor recognizes a running daemon, and a port taken by another
     {
       check: 'port',
       status: 'ok',
-      message: `${port} is served by a daemon that runs here, and its init answers`,
+      message: `${port} is served by a daemon of this runtime directory, and its init answers`,
       advice: null,
     },
   ]);
@@ -65,8 +65,8 @@ test('OPS-DOCTOR doctor recognizes a running daemon, and a port taken by another
     {
       check: 'port',
       status: 'fail',
-      message: `${port} cannot be had: EADDRINUSE`,
-      advice: 'Stop what listens there, or choose another --port.',
+      message: `${port} cannot be bound: EADDRINUSE`,
+      advice: 'Stop the program that listens there, or choose another --port.',
     },
   ]);
   expect((await sandbox.request('GET /health')).status).toBe(200);
@@ -82,7 +82,7 @@ test('OPS-DOCTOR a problem that would stop the daemon fails, with the action to 
       {},
       'settings',
       '--port: "many" is not valid: must be a whole number',
-      'Correct it; the daemon does not start with it.',
+      'Correct the setting; the daemon refuses to start with it.',
     ],
     [
       ['--port', '0', '--runtime-dir', open],
@@ -113,7 +113,7 @@ test('OPS-DOCTOR a problem that would not stop the daemon is a warning', async (
   expect(open.of('key')).toMatchObject({ status: 'warn', message: 'no key is set, and the daemon listens on 0.0.0.0' });
   expect(open.list.filter(({ check }) => check === 'settings')[1]).toMatchObject({
     status: 'warn',
-    advice: 'Take the variable away.',
+    advice: 'Unset the variable.',
   });
   const keyed = findings([...args, '--host', '0.0.0.0'], { SVC_API_KEY: 'canary-key-19c4' });
   expect(keyed.of('key')).toMatchObject({ status: 'ok' });

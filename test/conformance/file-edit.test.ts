@@ -159,7 +159,7 @@ test('FILE-3 FERR-1 a failed edit names the reason and the next step', async ({ 
     [
       { path, command: 'insert', insert_line: 6, new_str: 'x' },
       400,
-      'insert_line 6 is behind the end: the file has 5 lines',
+      'insert_line 6 is after the end: the file has 5 lines',
       'bad_request',
     ],
     [{ path, command: 'view' }, 400, 'view is not an edit', undefined],

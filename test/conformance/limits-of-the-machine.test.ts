@@ -53,7 +53,7 @@ test(
     expect([...statuses, 200].filter((status) => status !== 200)).toEqual([429]);
     const refused = replies.find(({ status }) => status === 429);
     expect(refused?.body).toMatchObject({
-      message: expect.stringContaining('no process or descriptor to be had'),
+      message: expect.stringContaining('the limit on processes or descriptors is reached'),
       hint: expect.any(String),
     });
 

@@ -218,7 +218,7 @@ const bad: readonly Bad[] = [
     what: 'two files',
     body: (directory) => form([pathTo(directory), file, file]),
     status: 422,
-    message: 'body.file: is there twice',
+    message: 'body.file: appears twice',
     hint: seeErrors,
     errors: ['body.file value_error'],
   },

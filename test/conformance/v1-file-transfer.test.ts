@@ -54,7 +54,7 @@ test('V1FILE-15 a request that is not a form with one file is refused, and leave
     [form([pathPart(path)]), formType, 422, missing],
     [Buffer.from('{"path":"/x"}'), 'application/json', 422, missing],
     [Buffer.of(), 'text/plain', 422, missing],
-    [form([pathPart(path), file, file]), formType, 422, [{ location: 'body.file', message: 'is there twice' }]],
+    [form([pathPart(path), file, file]), formType, 422, [{ location: 'body.file', message: 'appears twice' }]],
     [form([pathPart(path), { ...file, name: 'data' }]), formType, 422, [{ location: 'body.data' }]],
     [form([pathPart(path), file]).subarray(0, -20), formType, 400, undefined],
   ] as const) {

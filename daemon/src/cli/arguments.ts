@@ -54,10 +54,10 @@ export function readArguments(args: readonly string[], table: ArgumentTable): Ar
 function checkWords(words: readonly string[], rest: readonly string[], table: ArgumentTable): void {
   const missing = table.words[words.length];
   if (missing !== undefined) throw new ClientFailure(`${missing} is missing`);
-  if (table.rest && rest.length === 0) throw new ClientFailure(`${table.rest} is missing; it stands behind --`);
-  if (!table.rest && rest.length > 0) throw new ClientFailure('nothing may stand behind --');
+  if (table.rest && rest.length === 0) throw new ClientFailure(`${table.rest} is missing; write it after --`);
+  if (!table.rest && rest.length > 0) throw new ClientFailure('nothing may follow --');
   if (words.length > table.words.length + (table.optionalWords ?? 0)) {
-    throw new ClientFailure(`one word too many${table.rest ? `; ${table.rest} stands behind --` : ''}`);
+    throw new ClientFailure(`unexpected argument${table.rest ? `; write ${table.rest} after --` : ''}`);
   }
 }
 

@@ -135,7 +135,7 @@ export class AttachSocket implements Disposable {
     try {
       return readFrame(message);
     } catch {
-      return { kind: 'error', message: 'what answers speaks no protocol of a terminal' }; // Its reader shows it.
+      return { kind: 'error', message: 'the server does not speak the terminal protocol' }; // Its reader shows it.
     }
   }
 

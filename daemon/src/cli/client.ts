@@ -62,7 +62,7 @@ export class Client {
       );
       if (!awayStatuses.includes(response.status)) return response;
       await response.body?.cancel();
-      throw new Unreachable(`${this.address} answers ${response.status}: the daemon behind it is away`, true);
+      throw new Unreachable(`${this.address} answers ${response.status}: the daemon does not answer its proxy`, true);
     } catch (error) {
       throw error instanceof ClientFailure ? error : this.#unreachable(error);
     }

@@ -33,9 +33,9 @@ export async function examine(deps: DoctorDeps): Promise<Finding[]> {
   const { config } = read;
   const place = choosePlace(deps, config);
   return [
-    ok('settings', 'every setting can be read'),
+    ok('settings', 'every setting is valid'),
     ...settingWarnings(deps.environment, config.apiKey !== null).map(({ message }) =>
-      warn('settings', message, 'Take the variable away.'),
+      warn('settings', message, 'Unset the variable.'),
     ),
     examineKey(config),
     examineDefaultUser(deps, config),
@@ -53,14 +53,14 @@ function readSettings({ arguments: args, environment }: DoctorDeps): { config: C
     return { config: readConfig({ arguments: args, environment, secrets: new Map() }) };
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
-    return { finding: fail('settings', message, 'Correct it; the daemon does not start with it.') };
+    return { finding: fail('settings', message, 'Correct the setting; the daemon refuses to start with it.') };
   }
 }
 
 function examineKey(config: Config): Finding {
   if (config.apiKey !== null) return ok('key', 'a key is set, and every request must carry it');
   if (!isOpenToOthers(config)) return ok('key', 'no key is set, and the daemon listens on loopback only');
-  const advice = 'Set SVC_API_KEY: without it anyone who can connect runs commands.';
+  const advice = 'Set SVC_API_KEY: without a key, anyone who can connect can run commands.';
   return warn('key', `no key is set, and the daemon listens on ${config.host}`, advice);
 }
 
@@ -103,10 +103,15 @@ function choosePlace({ describePlaces }: DoctorDeps, config: Config): { finding:
 /** Checks the port. An occupied port is fine when a daemon of this machine serves it. */
 async function examinePort(config: Config, directory: string | null): Promise<Finding> {
   const running = directory === null ? null : await findDaemon(directory);
-  if (running !== null) return ok('port', `${running} is served by a daemon that runs here, and its init answers`);
+  if (running !== null)
+    return ok('port', `${running} is served by a daemon of this runtime directory, and its init answers`);
   const reason = await bindFailure(config.host || (config.apiKey === null ? '127.0.0.1' : '0.0.0.0'), config.port);
   if (reason === null) return ok('port', `${config.port} is free`);
-  return fail('port', `${config.port} cannot be had: ${reason}`, 'Stop what listens there, or choose another --port.');
+  return fail(
+    'port',
+    `${config.port} cannot be bound: ${reason}`,
+    'Stop the program that listens there, or choose another --port.',
+  );
 }
 
 /** The port of the daemon that owns the directory; null when no daemon does. */

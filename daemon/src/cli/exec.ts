@@ -21,7 +21,7 @@ export const exec: Verb = {
   --user NAME          the account it runs as
   --env NAME=VALUE     a variable for it, any number of times; --env NAME hands the one from here on
   --session ID         a command session: its directory, environment and account apply
-  --shell              the words behind -- are one script for the shell
+  --shell              the words after -- are one script for the shell
   --timeout SECONDS    ends it with all that it has started
   --no-stdin           it gets no standard input; right for loops and background jobs
   --reconnect SECONDS  how long a daemon that is away is waited for; 60

@@ -40,7 +40,7 @@ export async function examineMcp(view: McpView, config: Config): Promise<Finding
 
 async function examineServers({ askMcpServers }: McpView, { mcpServers }: Config): Promise<Finding[]> {
   const check = 'mcp servers';
-  if (mcpServers.length === 0) return [ok(check, 'none is registered, so /mcp has its own tools alone')];
+  if (mcpServers.length === 0) return [ok(check, 'none is registered; /mcp has only the built-in tools')];
   const { warnings, servers } = await askMcpServers(mcpServers, listMs);
   const start = 'Start the server, or take it out of EXTRA_MCP_SERVERS; the daemon starts without it.';
   return [

@@ -22,7 +22,7 @@ export async function takeFileForm(
       const name = part.name.slice(0, 100);
       throw invalidPart(name, 'is not a part of this form; the file is called file', 'value_error');
     } else if (hasFile) {
-      throw invalidPart('file', 'is there twice', 'value_error');
+      throw invalidPart('file', 'appears twice', 'value_error');
     } else {
       hasFile = true;
       await taker.takeFile(part.fileName, part.pieces);

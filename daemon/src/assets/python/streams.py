@@ -70,7 +70,7 @@ class Streams:
                 try:
                     stream.flush()
                 except Exception:
-                    pass  # An object of the cell, or one that it has closed: there is nothing to be had from it.
+                    pass  # An object of the cell, or one that the cell has closed. It has no text to report.
         ctypes = sys.modules.get("ctypes")
         if ctypes is not None:
             try:

@@ -111,7 +111,7 @@ export function assertReplaceable(source: BigIntStats, target: Target, { operati
 }
 
 function exists(path: string, operation: FileOperation): FileFailure {
-  const hint = 'Set overwrite to true to replace what is there.';
+  const hint = 'Set overwrite to true to replace the existing entry.';
   return new FileFailure({ operation, path, errnoName: 'EEXIST', hint });
 }
 

@@ -64,7 +64,7 @@ function isDiskFull(errnoName: string): boolean {
 }
 
 function nothingLeft(what: string, facts: Readonly<Record<string, unknown>>): CoreError {
-  return new CoreError('capacity_reached', `no process or descriptor to be had (${what})`, {
+  return new CoreError('capacity_reached', `the limit on processes or descriptors is reached (${what})`, {
     hint: 'Wait for commands to end, or raise the limit on processes.',
     facts,
   });

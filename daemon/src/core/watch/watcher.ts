@@ -160,9 +160,9 @@ export class Watcher implements ChangeSink {
 
   async #openPolling(reason: unknown): Promise<void> {
     const code = errnoOf(reason);
-    this.#deps.onFault('inotify cannot be had', reason);
+    this.#deps.onFault('inotify is not available', reason);
     this.backend = 'polling';
-    this.warning = `inotify cannot be had (${code ?? 'no such library'}): changes are found by looking again and again, and later`;
+    this.warning = `inotify is not available (${code ?? 'no such library'}): the daemon polls for changes, so events arrive later`;
     this.#source = this.#deps.openPolling(this);
     await this.#source.open();
     if (this.#closedFor !== null) this.#source.close();

@@ -22,7 +22,9 @@ import {
 
 const BashExecRequest = z
   .object({
-    session_id: sessionId.nullish().describe('Created when it is not there; one of its own when left out.'),
+    session_id: sessionId
+      .nullish()
+      .describe('Created if it does not exist. Left out, the code gets a session of its own.'),
     command: systemText.describe('Script for bash.'),
     exec_dir: absolutePath.nullish().describe('Directory of this command and of the next ones in the session.'),
     env: environment.nullish().describe('Environment of this command; null unsets.'),

@@ -30,7 +30,7 @@ const ShellExecRequest = z
     command: systemText.describe('As it would be typed, of any length and number of lines.'),
     async_mode: z.boolean().default(false).describe('Answer at once.'),
     timeout: seconds.nullish().describe('Seconds to wait; then the answer is running and the command continues.'),
-    strict: z.boolean().nullish().describe('An exec_dir that is not there is an error.'),
+    strict: z.boolean().nullish().describe('Fail if exec_dir does not exist.'),
     no_change_timeout: wholeSeconds
       .nullish()
       .describe('Seconds without new output after which the answer is no_change_timeout and the command continues.'),

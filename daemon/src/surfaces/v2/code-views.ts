@@ -44,7 +44,11 @@ export const CellResult = z
     session_id: z.string().nullable().describe('null for code that ran alone.'),
     status: z.enum(cellStatuses).describe('error: it raised, or its interpreter died; timeout: it was interrupted.'),
     execution_count: z.number().int().nullable(),
-    exit_code: z.number().int().nullable().describe('0; 1 behind an error; what the code has exited with.'),
+    exit_code: z
+      .number()
+      .int()
+      .nullable()
+      .describe('0 on success, 1 after an error, or the exit code that the code set.'),
     outputs: z.array(NotebookOutput),
     stdout: z.string(),
     stderr: z.string(),

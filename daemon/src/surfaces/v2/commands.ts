@@ -168,7 +168,7 @@ const StdinBody = z
   .object({
     input: z.string().default('').describe('Text to write, as UTF-8.'),
     input_base64: z.base64().optional().describe('Bytes to write, in place of input.'),
-    eof: z.boolean().default(false).describe('Close standard input behind it.'),
+    eof: z.boolean().default(false).describe('Close standard input after this data.'),
     offset: z.number().int().min(0).optional().describe('Number of bytes sent before; makes a retry safe.'),
   })
   .superRefine(({ input, input_base64: encoded }, context) => {

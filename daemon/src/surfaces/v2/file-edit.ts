@@ -16,7 +16,12 @@ const Change = z.object({
     .enum(replaceModes)
     .optional()
     .describe('Which occurrences are replaced; needed where there is more than one.'),
-  insert_line: z.number().int().min(0).optional().describe('Insert behind this line, counted from 1; 0 is the top.'),
+  insert_line: z
+    .number()
+    .int()
+    .min(0)
+    .optional()
+    .describe('Insert after this line, counted from 1; 0 inserts at the top.'),
 });
 type Change = z.output<typeof Change>;
 

@@ -13,7 +13,9 @@ const TransferBody = z
   .object({
     path: filePath.optional().describe('The source; source is another name for it.'),
     source: filePath.optional(),
-    destination: filePath.describe('The new path itself, also where a directory is there; missing parents are made.'),
+    destination: filePath.describe(
+      'The new path itself, also when a directory exists there. Missing parents are created.',
+    ),
     overwrite: z
       .boolean()
       .default(false)

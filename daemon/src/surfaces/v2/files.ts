@@ -58,7 +58,7 @@ const WriteBody = z.object({
     .describe('raw has one character, U+0000 to U+00FF, for each byte.'),
   append: z.boolean().default(false).describe('Add to the end of the file.'),
   leading_newline: z.boolean().default(false).describe('A newline before the content; text only.'),
-  trailing_newline: z.boolean().default(false).describe('A newline behind the content; text only.'),
+  trailing_newline: z.boolean().default(false).describe('Add a newline after the content; text only.'),
   if_match: systemText.min(1).optional().describe('Write only while the file has this etag.'),
   mode,
 });

@@ -46,7 +46,7 @@ export const execInTerminal = route({
       command: z.string(),
       status: z.enum(execStatuses),
       output: z.string().describe('Plain text: what it printed, without escape sequences.'),
-      console: z.array(ConsoleRecord).describe('This command, behind the prompt that it was given at.'),
+      console: z.array(ConsoleRecord).describe('This command, with the prompt before it.'),
       exit_code: z.number().int().nullable().describe('null until the shell has reported it.'),
       truncated: z.boolean().describe('The output is incomplete.'),
     })

@@ -33,7 +33,9 @@ export function readMessage(text: string): ClientMessage | null {
   const checked = validate(messages[type], fields, 'body');
   if ('value' in checked) return { type, ...checked.value } as ClientMessage;
   const wrong = checked.errors.map(({ location, message: what }) => `${location.replace('body.', '')} ${what}`);
-  throw new CoreError('malformed_request', `${type}: ${wrong.join(', ')}`, { hint: 'It was left out; send it anew.' });
+  throw new CoreError('malformed_request', `${type}: ${wrong.join(', ')}`, {
+    hint: 'The daemon ignored the part; send it again.',
+  });
 }
 
 function isName(type: string): type is Name {

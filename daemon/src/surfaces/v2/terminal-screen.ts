@@ -21,8 +21,10 @@ const ScreenQuery = z.object({
     .min(0)
     .max(60_000)
     .optional()
-    .describe('Answer once nothing has changed for so long; behind wait_for where both are given.'),
-  timeout: z.number().min(0).max(300).default(30).describe('Seconds to wait at most, for both together.'),
+    .describe(
+      'Answer once nothing has changed for this long, in milliseconds. With wait_for, the time starts after the match.',
+    ),
+  timeout: z.number().min(0).max(300).default(30).describe('Maximum wait in seconds, for both conditions together.'),
 });
 
 export const getTerminalScreen = route({

@@ -59,7 +59,7 @@ export const listTerminals = route({
     sessions: z.record(z.string(), TerminalSession).describe('By their ids, in the order of their creation.'),
     stats: z.object({
       total_sessions: z.number().int().describe('Sessions with a living shell.'),
-      max_sessions: z.number().int().describe('Most that may live at once.'),
+      max_sessions: z.number().int().describe('Maximum number of live sessions.'),
     }),
   }),
   errors: [],

@@ -25,7 +25,9 @@ export const upload = route({
   content: {
     'multipart/form-data': z.object({
       file: binary,
-      path: filePath.optional().describe('Before or behind the file; a directory takes it under its own name.'),
+      path: filePath
+        .optional()
+        .describe('Before or after the file part. Into a directory, the file keeps its own name.'),
     }),
     'application/octet-stream': binary,
   },

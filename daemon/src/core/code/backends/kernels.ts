@@ -88,7 +88,7 @@ export class Kernels {
     if (!spec) return this.#lack(all, name);
     const python = await this.#bridgePython(account, all, spec);
     return python === null
-      ? `the kernel ${name} is there, but no Python finds pyzmq: pip install pyzmq`
+      ? `the kernel ${name} is installed, but no Python finds pyzmq: pip install pyzmq`
       : { spec, python };
   }
 
@@ -119,7 +119,7 @@ export class Kernels {
   #lack(all: readonly Answer[], name: string): string {
     const [first] = all;
     const broken = all.flatMap(({ kernels }) => kernels).find((kernel) => kernel.name === name);
-    if (broken) return `the kernel ${name} needs ${broken.argv[0]}, which is not there`;
+    if (broken) return `the kernel ${name} needs ${broken.argv[0]}, which is not installed`;
     if (!first) return `no kernel, because ${defaultPythons.join(' and ')} are not on PATH`;
     return `ipykernel is not installed for ${first.executable}: pip install ipykernel`;
   }

@@ -80,7 +80,7 @@ export class ArchiveShape {
     const missing = this.#makeWay(member.path, header.name);
     const old = this.#kinds.get(member.path);
     if (old && !(old === 'directory' && member.kind === 'directory')) {
-      throw this.fault.member(header.name, 'is there twice', 'Create the archive again, with each name once.');
+      throw this.fault.member(header.name, 'appears twice', 'Create the archive again, with each name once.');
     }
     if (!old && member.path !== '') this.#enter(member.path);
     this.#note(member);

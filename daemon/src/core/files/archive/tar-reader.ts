@@ -159,7 +159,7 @@ export class TarReader implements AsyncDisposable {
     do {
       const rest = this.#buffer.subarray(this.#at);
       this.#at = this.#buffer.length;
-      if (!isEmpty(rest)) throw this.fault.refuse('there is something behind the end of the archive');
+      if (!isEmpty(rest)) throw this.fault.refuse('the archive has data after its end');
     } while (await this.#fill());
   }
 

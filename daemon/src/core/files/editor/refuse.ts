@@ -27,7 +27,7 @@ function wordsOf(problem: ArgumentProblem): readonly [message: string, hint: str
     case 'range-reversed':
       return [`view_range ${shown(problem)} ends before its start`, rangeHint];
     case 'range-behind-end':
-      return [`view_range ${shown(problem)} is behind the end: the file has ${problem.lineCount} lines`, rangeHint];
+      return [`view_range ${shown(problem)} is after the end: the file has ${problem.lineCount} lines`, rangeHint];
   }
 }
 

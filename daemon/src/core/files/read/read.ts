@@ -121,7 +121,7 @@ function tooLarge(path: string, operation: FileOperation, size: number): FileFai
     operation,
     path,
     errnoName: 'EFBIG',
-    message: `${path}: has ${size} bytes; at most ${maxReadBytes} are read at once`,
+    message: `${path}: has ${size} bytes; at most ${maxReadBytes} are read in one answer`,
     hint: operation === 'read' ? 'Read some lines with start_line and end_line.' : null,
     next: { operation: 'files.download' },
   });

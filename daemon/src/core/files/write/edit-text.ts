@@ -138,7 +138,7 @@ function offsetBehind(text: string, line: number): number {
     if (newline === -1 && at === text.length) {
       throw new EditRefusal(
         { kind: 'behind-end', lineCount: count },
-        `insert_line ${line} is behind the end: the file has ${count} lines`,
+        `insert_line ${line} is after the end: the file has ${count} lines`,
         `Give a line from 0, the top, to ${count}, the end.`,
       );
     }
