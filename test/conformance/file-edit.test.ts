@@ -175,7 +175,7 @@ test('FILE-3 FERR-1 a failed edit names the reason and the next step', async ({ 
     [{ path: `${path}.no`, ...replace }, 404, 'No such file or directory', 'not_found'],
     [{ path: sandbox.directory, ...replace }, 400, 'Is a directory', 'invalid_target'],
     [{ path: binary, ...replace }, 422, 'is not UTF-8 text', 'decode_error'],
-    [{ path: large, ...replace }, 413, 'at most 16777216 are read at once', 'too_large'],
+    [{ path: large, ...replace }, 413, 'at most 16777216 are read in one answer', 'too_large'],
   ];
   for (const [body, status, message, errorType] of cases) {
     const answer = await sandbox.request('POST /v2/fs/edit', body);

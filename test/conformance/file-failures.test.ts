@@ -224,7 +224,7 @@ test('FILE-1 a binary file, a file too large and a directory are not read, and t
   expect(huge).toMatchObject({
     status: 413,
     body: {
-      message: `${at('huge')}: has 16777217 bytes; at most 16777216 are read at once`,
+      message: `${at('huge')}: has 16777217 bytes; at most 16777216 are read in one answer`,
       hint: 'Read some lines with start_line and end_line. GET /v2/fs/download streams the bytes of a file of any size.',
       data: { errno_name: 'EFBIG', error_type: 'too_large' },
     },
