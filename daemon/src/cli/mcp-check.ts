@@ -30,7 +30,7 @@ export interface McpView {
   readonly askSkills: (directory: string) => Promise<SkillsReport>;
 }
 
-/** As long as the hub waits for a server before it answers without it. */
+/** The same time that the hub waits for a server before it answers without that server. */
 const listMs = 2000;
 const maxNamed = 10;
 

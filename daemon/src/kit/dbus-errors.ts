@@ -5,7 +5,7 @@ export class DbusRefusal extends Error {
   override readonly name = 'DbusRefusal';
 
   constructor(
-    /** As in `org.freedesktop.DBus.Error.UnknownObject`. */
+    /** For example `org.freedesktop.DBus.Error.UnknownObject`. */
     readonly errorName: string,
     message: string,
   ) {

@@ -5,7 +5,7 @@ export class X11Refusal extends Error {
   override readonly name = 'X11Refusal';
 
   constructor(
-    /** As in `BadWindow`. */
+    /** For example `BadWindow`. */
     readonly kind: string,
     readonly opcode: number,
     /** The resource id or the value that the server refuses. */

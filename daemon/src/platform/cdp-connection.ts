@@ -17,7 +17,7 @@ export interface CdpEvent {
 }
 
 export interface CdpVersion {
-  /** As in `Chrome/156.0.8078.79`. */
+  /** For example `Chrome/156.0.8078.79`. */
   readonly product: string;
   readonly userAgent: string;
   /** The path of the WebSocket, which changes with every start of the browser. */

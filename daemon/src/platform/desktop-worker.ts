@@ -55,7 +55,7 @@ export class DesktopWorker {
     }
   }
 
-  /** What the worker says of itself. Throws `unavailable`. */
+  /** The worker's description of itself. Throws `unavailable`. */
   async info(signal: AbortSignal): Promise<WorkerInfo> {
     const call = { method: 'GET', path: '/v2/computer/info', body: undefined, headers: {}, signal };
     const response = await this.#send(call);

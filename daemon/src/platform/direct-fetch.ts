@@ -1,8 +1,8 @@
 /** Sends HTTP requests to other programs of this sandbox. */
 
 /**
- * As `fetch`, past every proxy that the environment names: `HTTP_PROXY` is for the world outside, and the runtime sends
- * even requests to 127.0.0.1 through it. `proxy: false` is known to the runtime and missing in its types (Bun 1.4.5).
+ * Like `fetch`, but bypasses the proxy of `HTTP_PROXY`, through which the runtime sends even requests to 127.0.0.1. The
+ * runtime accepts `proxy: false`, although its types do not list the value (Bun 1.4.5).
  */
 export async function directFetch(url: string, init: BunFetchRequestInit): Promise<Response> {
   const direct: object = { proxy: false };

@@ -32,7 +32,7 @@ export class NoteFiles<T> {
     this.saveJson(key, [Buffer.from(JSON.stringify(value))]);
   }
 
-  /** As `save`, for the pieces of a value that is already encoded. */
+  /** Like `save`, for a value that is already encoded, in pieces. */
   saveJson(key: string, pieces: readonly Uint8Array[]): void {
     if (!this.#writeOver(key, pieces)) this.#make(key, pieces);
   }

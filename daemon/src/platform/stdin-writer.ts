@@ -5,7 +5,7 @@ import { encodeStdin } from './keeper-protocol.ts';
 
 const stdinChunkBytes = 64 * 1024;
 
-/** As `Child.writeStdin`. The link is null while no keeper is connected. */
+/** Implements `Child.writeStdin`. The link is null while no keeper is connected. */
 export async function writeStdin(
   { state, link }: { readonly state: ChildState; readonly link: () => KeeperLink | null },
   offset: number,

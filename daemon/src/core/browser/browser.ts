@@ -34,7 +34,7 @@ export interface PageCallOptions extends CallOptions {
   readonly isLoading?: boolean;
 }
 
-/** What a call on a page has caused beside its result. */
+/** Side effects of a call on a page: dialogs, new tabs, downloads. */
 export interface CallEffects {
   readonly dialogs: readonly DialogRecord[];
   readonly openedTabs: readonly OpenedTab[];

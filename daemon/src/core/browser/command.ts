@@ -5,7 +5,7 @@ import type { Browser, PageCallOptions } from './browser.ts';
 import type { Session } from './session.ts';
 
 export interface CommandSpec extends PageCallOptions {
-  /** As in `Page.reload`. */
+  /** For example `Page.reload`. */
   readonly method: string;
   readonly params: Readonly<Record<string, unknown>>;
   /** True for a command to the browser itself. */

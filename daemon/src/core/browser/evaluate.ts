@@ -12,7 +12,7 @@ export interface EvaluateSpec extends PageCallOptions {
 export interface Evaluated {
   /** Null for undefined; the text of a number that JSON does not have, such as NaN. */
   readonly value: unknown;
-  /** As `typeof` names it. */
+  /** The result of `typeof`. */
   readonly type: string;
 }
 

@@ -8,7 +8,7 @@ export interface Size {
 }
 
 export interface BrowserInfo {
-  /** As in `Chrome/156.0.8078.79`. */
+  /** For example `Chrome/156.0.8078.79`. */
   readonly version: string;
   readonly userAgent: string;
   /** The path of the WebSocket of the browser, such as `/devtools/browser/<id>`. */

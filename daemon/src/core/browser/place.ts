@@ -7,13 +7,13 @@ export interface UrlAndTitle {
   readonly title: string;
 }
 
-/** As the browser has reported the tab, which is a moment behind the page. */
+/** The tab as the browser reported it last; the report can be older than the page. */
 export function knownPlace({ browser, targetId }: Page): UrlAndTitle {
   const { url = '', title = '' } = browser.tabs().find((tab) => tab.targetId === targetId) ?? {};
   return { url, title };
 }
 
-/** As the page says; a page that is busy or changes at this moment is described as the browser knows it. */
+/** Asks the page itself, and falls back to the browser's report while the page is busy or changes. */
 export async function placeOf(page: Page, withinMs: number, signal: AbortSignal): Promise<UrlAndTitle> {
   using limit = new Deadline(withinMs, signal);
   try {

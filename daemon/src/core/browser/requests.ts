@@ -7,7 +7,7 @@ export interface NetworkRequest {
   readonly tabId: string;
   readonly url: string;
   readonly method: string;
-  /** As in `Document`, `Script` or `XHR`. */
+  /** For example `Document`, `Script` or `XHR`. */
   readonly resourceType: string;
   readonly status: number | null;
   readonly mimeType: string | null;
@@ -15,7 +15,7 @@ export interface NetworkRequest {
   readonly durationMs: number | null;
   /** Bytes on the wire, headers included. */
   readonly encodedBytes: number | null;
-  /** As in `net::ERR_CONNECTION_REFUSED`; null when the request has not failed. */
+  /** For example `net::ERR_CONNECTION_REFUSED`; null unless the request failed. */
   readonly error: string | null;
 }
 

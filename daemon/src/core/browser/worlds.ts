@@ -6,7 +6,7 @@ import type { Frame } from './frames.ts';
 /** A later session of the same browser finds the world of this name again, and with it the numbers of the elements. */
 const worldName = 'boxkeep';
 
-/** What the page script answers. */
+/** The answer of the page script. */
 interface ScriptAnswer {
   readonly value?: unknown;
   /** The element has gone, or never existed. */

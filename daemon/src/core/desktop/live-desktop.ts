@@ -23,7 +23,7 @@ import type {
 } from './desktop.ts';
 import type { Recorder } from './recording/recorder.ts';
 
-/** What works on one connection to the display. */
+/** Everything that shares one connection to the display. */
 export interface DisplayParts extends Omit<ActionDevices, 'screen' | 'windows' | 'nodes'> {
   readonly isOpen: boolean;
   readonly screen: ActionDevices['screen'] & { setSize(size: Size, options: CallOptions): Promise<Size> };

@@ -23,7 +23,7 @@ export interface UpstreamTool extends Fields {
   readonly name: string;
 }
 
-/** What the hub knows of one server. */
+/** The state of one server as the hub knows it. */
 interface Known {
   readonly upstream: Upstream;
   /** The tools in the list of the hub. */

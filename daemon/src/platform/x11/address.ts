@@ -1,11 +1,11 @@
 /** Reads the name of a display, as in `:0` or `host:10.0`, into the places where its X server may listen. */
 
 export interface DisplayAddress {
-  /** As in `0` for `:0.1`; names the entry of the authority file. */
+  /** For example `0` for `:0.1`; selects the entry of the authority file. */
   readonly number: string;
   /** Null for a server of this machine. */
   readonly host: string | null;
-  /** Where to connect, in this order. */
+  /** Addresses to try, in this order. */
   readonly endpoints: readonly DisplayEndpoint[];
 }
 

@@ -113,7 +113,7 @@ test('names of displays lead to a socket of this machine or to a port', () => {
   expect([parseDisplayName(''), parseDisplayName(':x'), parseDisplayName('build:99999')]).toEqual([null, null, null]);
 });
 
-/** As `xauth add` writes it for every display of this machine. */
+/** The entry that `xauth add` writes for every display of this machine. */
 function authorityEntry(cookie: Buffer): Buffer {
   const strings = [Buffer.from(hostname()), Buffer.alloc(0), Buffer.from('MIT-MAGIC-COOKIE-1'), cookie];
   const parts = strings.map((each) => Buffer.concat([Buffer.from([each.length >> 8, each.length & 0xff]), each]));

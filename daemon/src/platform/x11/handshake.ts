@@ -7,9 +7,9 @@ import { readSetup, setupRequest, type DisplaySetup } from './setup.ts';
 import { DisplaySocket, type SocketObserver } from './socket.ts';
 
 export interface DisplaySpec {
-  /** As in the variable DISPLAY; null when the variable is not set. */
+  /** Value of the variable DISPLAY; null when unset. */
   readonly name: string | null;
-  /** As in the variable XAUTHORITY; null for the file in the home directory. */
+  /** Value of the variable XAUTHORITY; null selects the file in the home directory. */
   readonly authority: string | null;
   /** The connection and the first answers may take this long together. */
   readonly withinMs: number;
@@ -18,7 +18,7 @@ export interface DisplaySpec {
 export interface Greeting {
   readonly socket: DisplaySocket;
   readonly setup: DisplaySetup;
-  /** What the socket reports to; the caller replaces the observer. */
+  /** Receives the events of the socket; the caller replaces the observer. */
   readonly relay: Relay;
 }
 

@@ -12,7 +12,7 @@ export interface ScreenPixels {
 }
 
 export interface CursorImage {
-  /** Where the top left corner of the picture is on the screen. */
+  /** Position of the top left corner on the screen. */
   readonly x: number;
   readonly y: number;
   readonly width: number;
@@ -61,7 +61,7 @@ interface PixelLayout {
   readonly width: number;
   readonly height: number;
   readonly bytesPerPixel: number;
-  /** Of blue, green and red. */
+  /** Bit masks of blue, green and red. */
   readonly masks: readonly number[];
 }
 

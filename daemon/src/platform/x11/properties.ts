@@ -8,7 +8,7 @@ export interface Property {
   readonly type: number;
   readonly format: 0 | 8 | 16 | 32;
   readonly bytes: Buffer;
-  /** How much of the property was beyond the limit. */
+  /** Bytes of the property beyond the limit. */
   readonly remainingBytes: number;
 }
 

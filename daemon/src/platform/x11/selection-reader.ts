@@ -10,9 +10,9 @@ export interface SelectionPart {
 }
 
 export interface SelectionQuery {
-  /** As in `CLIPBOARD`. */
+  /** For example `CLIPBOARD`. */
   readonly selection: string;
-  /** As in `UTF8_STRING`. */
+  /** For example `UTF8_STRING`. */
   readonly target: string;
   readonly maxBytes: number;
   readonly signal: AbortSignal;

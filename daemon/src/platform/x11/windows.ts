@@ -55,7 +55,7 @@ export class WindowRequests {
     return { x: reply.i16(12), y: reply.i16(14), width, height, border };
   }
 
-  /** Where the window's own origin is on the screen. */
+  /** Position of the window's origin on the screen. */
   async origin(window: number, signal?: AbortSignal): Promise<{ readonly x: number; readonly y: number }> {
     const body = new Packer().u32(window, this.root).i16(0).i16(0).packed;
     const reply = await this.connection.reply({ opcode: 40, body }, signal);

@@ -21,7 +21,7 @@ export interface BrowserDeps {
 
 /** A surface that serves the browser routes. */
 export interface Mount {
-  /** As in `/v2`. */
+  /** For example `/v2`. */
   readonly prefix: string;
   /** Follows the name of an operation, because names are unique across surfaces. */
   readonly suffix: string;
@@ -31,7 +31,7 @@ export interface Mount {
 /** A route that has no prefix yet. */
 export type BrowserRoute = (mount: Mount) => Route<BrowserDeps>;
 
-/** As `route` of a surface; the path begins with `/browser`. */
+/** Like `route` of a surface; the path begins with `/browser`. */
 export function browserRoute<
   P extends z.ZodObject | undefined = undefined,
   Q extends z.ZodObject | undefined = undefined,

@@ -19,7 +19,7 @@ export type Refuse = NonNullable<SurfaceStyle['refuse']>;
 
 export type DesktopRoute = (refuse: Refuse) => Route<DesktopDeps>;
 
-/** As `route` of a surface. No schema transforms its input, because the daemon forwards what it has validated. */
+/** Like `route` of a surface. No schema transforms its input, because the daemon forwards what it has validated. */
 export function desktopRoute<
   P extends z.ZodObject | undefined = undefined,
   Q extends z.ZodObject | undefined = undefined,

@@ -24,7 +24,7 @@ export interface Upstreams {
   call(name: string, input: Fields, call: UpstreamCall): Promise<Fields>;
 }
 
-/** What the tools work on. */
+/** The objects that the tools use. */
 export interface McpDeps extends V2Deps, Omit<BrowserDeps, keyof V2Deps>, ForwardDeps {
   readonly version: string;
   readonly skills: Pick<Skills, 'list' | 'load'>;

@@ -14,7 +14,7 @@ interface Line {
   readonly isMatch: boolean;
 }
 
-/** As `rg --heading` prints it: a colon after the number of a matching line, a dash after that of a line around it. */
+/** The format of `rg --heading`: a colon after the number of a matching line, a dash after that of a line around it. */
 export function grepText(matches: readonly ShownMatch[]): string {
   const files = new Map<string, Map<number, Line>>();
   for (const match of matches) {

@@ -44,7 +44,7 @@ const calls: NextCalls = {
   'desktop.record': 'POST /v2/computer/record starts, reads and stops a recording.',
 };
 
-/** What happened, and the next call. */
+/** Formats what happened and the next call. */
 export function refusalText(error: CoreError): string {
   const message = error.argument ? `${error.argument} ${error.message}` : error.message;
   const hint = hintOf(error, calls);

@@ -1,7 +1,7 @@
 /** Finds the running call that a `notifications/cancelled` of a 2025 client means. */
 import type { RequestId } from './protocol.ts';
 
-/** What identifies a call without sessions: its id, and the client that says who it is. */
+/** Identifies a call without sessions: the request id and the identity that the client sends. */
 export interface CallKey {
   readonly id: RequestId;
   readonly client: string;

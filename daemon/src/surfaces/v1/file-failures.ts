@@ -38,7 +38,7 @@ export function orEmptyFailure<S extends z.ZodType>(result: S, list: 'files' | '
   ]);
 }
 
-/** What the system may say of a place where something is to be read or written. */
+/** Errors that the system may report for a path that is read or written. */
 export const placeCodes: readonly ErrorCode[] = [
   'file_not_found',
   'file_permission_denied',
@@ -98,7 +98,7 @@ const emptyLists: Readonly<Record<string, object>> = {
   grep: { matches: [] },
 };
 
-/** What each verb does, as it stands behind `Failed to`. */
+/** The verb phrase after `Failed to`. */
 const deeds: Readonly<Record<string, string>> = {
   read: 'read file',
   write: 'write file',

@@ -24,7 +24,7 @@ export interface ClickSpec extends PageCallOptions {
   readonly dragTo: string | null;
 }
 
-/** What the press of the pointer has met. */
+/** What happened to the press of the pointer. */
 interface Landing {
   readonly verdict: 'hit' | 'missed' | 'unseen';
   readonly by: string | null;

@@ -12,7 +12,7 @@ type Found = { readonly kind: 'found'; readonly number: number } | { readonly ki
 
 const retryMs = 100;
 
-/** As an error names the element. */
+/** The name of the element in error messages. */
 export function subjectOf(name: ElementName): string {
   return 'ref' in name ? `ref ${name.ref}` : `selector ${JSON.stringify(shortened(name.selector))}`;
 }

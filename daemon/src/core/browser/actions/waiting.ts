@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { CoreError } from '../../../kit/errors.ts';
 import type { PageCall } from '../browser.ts';
 
-/** What the page script says of an element that a user could not use now. */
+/** Why the page script reports an element as not usable now. */
 export interface Waiting {
   readonly kind: 'waiting';
   readonly reason: 'covered' | 'detached' | 'disabled' | 'inert' | 'invisible' | 'moving' | 'outside' | 'unfocused';

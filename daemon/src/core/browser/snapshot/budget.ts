@@ -5,7 +5,7 @@ import { countBelow, type SnapshotNode } from './tree.ts';
 
 export type SnapshotFormat = 'tree' | 'text';
 
-/** What an answer leaves out. */
+/** The parts of the tree that an answer omits. */
 export interface Truncation {
   readonly nodes: number;
   /** Bytes that the nodes would have added to the answer. */
@@ -94,7 +94,7 @@ function markBytes(below: number, format: SnapshotFormat): number {
   return format === 'text' ? omittedMark(below).length : `,"omitted":${below}`.length;
 }
 
-/** How many of the entries fit. */
+/** The number of entries that fit into the budget. */
 function admit(entries: readonly Entry[], maxBytes: number): number {
   let bytes = 0;
   let marks = 0;

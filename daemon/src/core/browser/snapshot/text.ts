@@ -12,7 +12,7 @@ function addLines(node: SnapshotNode, depth: number, lines: string[]): void {
   for (const child of node.children) addLines(child, depth + 1, lines);
 }
 
-/** As in `- textbox "Name" [ref=e12-k3x9a] [required]: Ada`. */
+/** Formats a node, for example `- textbox "Name" [ref=e12-k3x9a] [required]: Ada`. */
 export function lineOf({ role, name, ref, value, states, omitted }: SnapshotNode, depth: number): string {
   const parts = [`${'  '.repeat(depth)}- ${role}`];
   if (role === 'text') parts.push(`: ${oneLine(name)}`);

@@ -29,7 +29,7 @@ export class Calls {
     return await work(new Calls(this.connection, deadline.signal, this.lanes));
   }
 
-  /** As `DbusConnection.call`. */
+  /** See `DbusConnection.call`. */
   async call<Answer extends readonly DbusValue[]>(
     object: DbusObject,
     method: DbusMethod<Answer>,

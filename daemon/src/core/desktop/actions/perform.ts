@@ -47,7 +47,7 @@ export interface ActionDevices {
   };
 }
 
-/** What an action that reads has read; null for any other. */
+/** The result of an action that reads; null for other actions. */
 export async function perform(
   devices: ActionDevices,
   action: DesktopAction,

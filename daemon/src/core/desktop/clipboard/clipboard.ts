@@ -5,7 +5,7 @@ import type { SelectionContent, SelectionOwner } from '../../../platform/x11/sel
 import type { SelectionPart } from '../../../platform/x11/selection-reader.ts';
 import type { CallOptions } from '../desktop.ts';
 
-/** What reads a selection of the display. */
+/** Reads a selection of the display. */
 export interface SelectionReader {
   read(query: {
     readonly selection: string;

@@ -90,7 +90,7 @@ export class Paste {
   }
 }
 
-/** What the program with the keyboard asks of the clipboard, from the moment of construction. */
+/** Observes the clipboard requests of the program that has the keyboard focus, from construction on. */
 class ClipboardRequests implements Disposable {
   readonly #firstText = Promise.withResolvers<boolean>();
   readonly #listening: Disposable;

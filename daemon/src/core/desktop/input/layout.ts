@@ -10,7 +10,7 @@ export interface Stroke {
   readonly group: number | null;
 }
 
-/** Where a keysym is. */
+/** The key and the modifiers that produce a keysym. */
 interface Position {
   readonly keycode: number;
   readonly group: number;

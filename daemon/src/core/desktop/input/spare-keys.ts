@@ -22,7 +22,7 @@ export class SpareKeys {
     return new Set(this.#assigned.keys());
   }
 
-  /** How many keysyms can be assigned at a time. */
+  /** The number of keysyms that can be assigned at the same time. */
   capacity(layout: Layout): number {
     this.#forgetOthers(layout);
     return layout.spareKeycodes.length + this.#assigned.size;

@@ -24,7 +24,7 @@ export class Fragments {
   }
 }
 
-/** Where the first piece ends; null while it is not whole. */
+/** The end of the first fragment; null while the fragment is incomplete. */
 function pieceEnd(bytes: Buffer): number | null {
   let at = 0;
   while (at + shortHeaderBytes <= bytes.length) {

@@ -112,7 +112,7 @@ test('a smaller picture has the averages of the pixels below', () => {
 interface Decoded {
   readonly width: number;
   readonly height: number;
-  /** As `red,green,blue`. */
+  /** Format: `red,green,blue`. */
   readonly pixels: readonly string[];
 }
 

@@ -35,7 +35,7 @@ export async function isMinimizedWindow(
   return state[0] === windowStates.iconic || flags.includes(hidden);
 }
 
-/** As X programs print ids of windows. */
+/** Formats a window id as X programs print it. */
 export function nameOf(window: number): string {
   return `0x${window.toString(16).padStart(8, '0')}`;
 }

@@ -74,7 +74,7 @@ export function readRange(log: TerminalLog, from: number, to: number): Uint8Arra
   return readLog(log, from, to).bytes;
 }
 
-/** What shells print after output without a final line end. */
+/** The sequences that shells print after output without a final line end. */
 const noLineEnd: Readonly<Partial<Record<ShellKind, RegExp>>> = {
   zsh: /[%#] {2,}\r ?\r$/,
   fish: /⏎ {2,}\r⏎ \r$/,

@@ -20,7 +20,7 @@ export interface LastExec {
   readonly console: readonly ConsoleRecord[];
 }
 
-/** Where a command runs. */
+/** The directory of a command. */
 export interface ExecDirectory {
   readonly path: string;
   /** True keeps symbolic links in the path. False resolves them. */

@@ -111,7 +111,7 @@ async function describe(
   };
 }
 
-/** What an agent has to know for its next call. */
+/** Facts that an agent needs for its next call. */
 function advice(status: string, { end, deathBefore, record }: Cell, isSingle: boolean, call: ToolCall): string {
   const limit = `${record.timeoutMs / 1000} s`;
   if (status === 'running') {
