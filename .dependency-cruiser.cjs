@@ -166,7 +166,7 @@ module.exports = {
       },
     ),
     {
-      name: 'main-by-nobody',
+      name: 'main-is-not-imported',
       comment: 'main is where the process begins and ends.',
       severity: 'error',
       from: {},

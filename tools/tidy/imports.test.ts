@@ -56,7 +56,7 @@ const planted = [
   { rule: 'cli-http-types-only', file: 'cli/planted.ts', source: `import '../http/planted.ts';` },
   { rule: 'compose-only-by-main', file: 'surfaces/planted/compose.ts', source: `import '../../compose.ts';` },
   { rule: 'compose-worker-by-main', file: 'cli/planted-worker.ts', source: `import '../compose-worker.ts';` },
-  { rule: 'main-by-nobody', file: 'kit/planted-main.ts', source: `import '../main.ts';` },
+  { rule: 'main-is-not-imported', file: 'kit/planted-main.ts', source: `import '../main.ts';` },
   { rule: 'known-layer', file: 'helpers/planted.ts', source: `import '../kit/planted-none.ts';` },
   { rule: 'no-dev-package', file: 'platform/planted-dev.ts', source: `import fc from 'fast-check';\nfc.string();` },
   { rule: 'no-cycle', file: 'kit/planted-cycle.ts', source: `import './planted-cycled.ts';\nexport const a = 1;` },
