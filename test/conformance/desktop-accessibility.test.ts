@@ -196,4 +196,20 @@ test('DESK-A11Y-TREE a page in Chromium is part of the tree, and its nodes are f
   expect(await find('name=Send&role=button')).toMatchObject([{ actions: expect.arrayContaining(['press']) }]);
   const { body } = await reader.request(`GET /v2/computer/accessibility?${patient}`);
   expect(body.data.nodes).toMatchObject([{ role: 'frame', name: expect.stringContaining('Order') }]);
+
+  const [entry] = await find('name=Name&role=entry');
+  const act = (action: object) => reader.request('POST /v2/computer/actions', action);
+  const refused = await act({ action_type: 'NODE_SET_VALUE', node_id: entry.node_id, value: 'Łukasz' });
+  expect([refused.status, refused.body.message, refused.body.hint]).toEqual([
+    400,
+    'entry "Name" takes no value through AT-SPI',
+    'Focus the node, select its text, and type.',
+  ]);
+  const instead = [
+    { action_type: 'NODE_FOCUS', node_id: entry.node_id },
+    { action_type: 'HOTKEY', keys: ['ctrl', 'a'] },
+    { action_type: 'TYPING', text: 'Łukasz' },
+  ];
+  expect((await reader.ok('POST /v2/computer/actions/batch', { actions: instead }))['performed']).toBe(3);
+  await until('the field has the text', async () => (await find('name=Name&role=entry'))[0]?.value === 'Łukasz');
 });

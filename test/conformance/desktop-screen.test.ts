@@ -148,6 +148,16 @@ describe.each([...displayServers])('on %s', (server) => {
     await events.shows('gesetzt 👋x');
     await act({ action_type: 'HOTKEY', keys: ['ctrl', 'c'] });
     await until('the program has copied', async () => (await clipboard()) === 'gesetzt 👋x');
+
+    const mebibyte = 'é'.repeat(512 * 1024);
+    await act({ action_type: 'SET_CLIPBOARD', text: mebibyte });
+    expect((await clipboard()) === mebibyte).toBe(true);
+    const refused = await sandbox.request(actionRoutes[0]!, { action_type: 'SET_CLIPBOARD', text: `${mebibyte}x` });
+    expect([refused.status, refused.body.message]).toEqual([
+      400,
+      'the text has 1048577 bytes, and the clipboard takes 1048576',
+    ]);
+    expect((await clipboard()) === mebibyte).toBe(true);
   });
 
   test('DESK-1 a batch answers how far it came, with a picture', async () => {
@@ -165,12 +175,17 @@ describe.each([...displayServers])('on %s', (server) => {
     expect(await cursor()).toEqual({ x: 7, y: 8 });
   });
 
-  test('DESK-A11Y-NODES DESK-A11Y-ACT a button is found by its name and invoked', async () => {
+  test('DESK-A11Y-NODES DESK-A11Y-ACT a button is found by its name and invoked, and a slider is set', async () => {
     const query = 'scope=desktop&timeout_ms=30000&role=button&name=Widgets%202';
     const { nodes } = await sandbox.ok(`GET /v2/computer/accessibility/nodes?${query}`);
     expect(nodes).toMatchObject([{ name: 'Widgets 2', bounds: expect.any(Object) }]);
     await act({ action_type: 'NODE_INVOKE', node_id: nodes[0].node_id });
     await widgets.prints('clicked Widgets 2');
+    const found = await sandbox.ok('GET /v2/computer/accessibility/nodes?scope=desktop&timeout_ms=30000&name=Volume');
+    await act({ action_type: 'NODE_SET_VALUE', node_id: found['nodes'][0].node_id, value: 37 });
+    await widgets.prints('value 37');
+    await act({ action_type: 'NODE_SET_VALUE', node_id: found['nodes'][0].node_id, value: '38' });
+    await widgets.prints('value 38');
     const tree = await sandbox.ok('GET /v2/computer/accessibility?scope=desktop&timeout_ms=30000');
     expect(JSON.stringify(tree['nodes'])).toContain('"name":"Widgets 2"');
   });

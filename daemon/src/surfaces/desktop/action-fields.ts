@@ -3,6 +3,8 @@ import { z } from 'zod';
 
 /** Longer text is a file, which the file routes write in one call. */
 export const maxTextLength = 100_000;
+/** The limit of the clipboard in bytes, which no text of more characters meets. */
+export const maxClipboardLength = 1024 * 1024;
 /** No shortcut has more keys. */
 export const maxKeys = 16;
 const maxWaitSeconds = 60;

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { DesktopAction, Target } from '../../core/desktop/actions/action.ts';
 import { chordOf, parseChord } from '../../core/desktop/input/chord.ts';
 import { anthropicAction, readAnthropic, type AnthropicAction } from './anthropic-actions.ts';
-import { coordinate, keyText, maxKeys, maxTextLength, waitSeconds } from './action-fields.ts';
+import { coordinate, keyText, maxClipboardLength, maxKeys, maxTextLength, waitSeconds } from './action-fields.ts';
 import { openAiAction, readOpenAi, type OpenAiAction } from './openai-actions.ts';
 
 /** The default is the position of the pointer. */
@@ -41,12 +41,17 @@ const ownAction = z.discriminatedUnion('action_type', [
   action('KEY_UP', 'KeyUpAction', { key: keyText }),
   action('HOTKEY', 'HotkeyAction', { keys: z.array(keyText).min(1).max(maxKeys) }),
   action('WAIT', 'WaitAction', { duration: waitSeconds }),
-  action('SET_CLIPBOARD', 'SetClipboardAction', { text: z.string().max(maxTextLength) }),
+  action('SET_CLIPBOARD', 'SetClipboardAction', {
+    text: z.string().max(maxClipboardLength).describe('At most 1 MiB in UTF-8.'),
+  }),
   action('WINDOW_ACTIVATE', 'WindowActivateAction', window),
   action('WINDOW_MINIMIZE', 'WindowMinimizeAction', window),
   action('NODE_FOCUS', 'NodeFocusAction', node),
   action('NODE_INVOKE', 'NodeInvokeAction', { ...node, action: z.string().min(1).nullish() }),
-  action('NODE_SET_VALUE', 'NodeSetValueAction', { ...node, value: z.string().max(maxTextLength) }),
+  action('NODE_SET_VALUE', 'NodeSetValueAction', {
+    ...node,
+    value: z.union([z.string().max(maxTextLength), z.number()]).describe('A number for a range, text otherwise.'),
+  }),
 ]);
 
 type OwnAction = z.output<typeof ownAction>;
@@ -121,7 +126,7 @@ function readOther(body: OtherAction): DesktopAction {
     case 'NODE_INVOKE':
       return { type: 'invokeNode', nodeId: body.node_id, action: body.action ?? null };
     case 'NODE_SET_VALUE':
-      return { type: 'setNodeValue', nodeId: body.node_id, value: body.value };
+      return { type: 'setNodeValue', nodeId: body.node_id, value: String(body.value) };
   }
 }
 

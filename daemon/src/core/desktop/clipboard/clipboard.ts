@@ -18,7 +18,7 @@ export interface SelectionReader {
 
 export type SelectionName = 'CLIPBOARD' | 'PRIMARY';
 
-const maxReadBytes = 1024 * 1024;
+const maxTextBytes = 1024 * 1024;
 const readWithinMs = 5_000;
 /** Limits of what is kept of a clipboard that is lent: its text first, then an image or a document in several formats. */
 const kept = { maxBytes: 16 * 1024 * 1024, maxTargets: 32, textWithinMs: 5_000, restWithinMs: 3_000 } as const;
@@ -57,8 +57,14 @@ export class Clipboard {
     }
   }
 
-  /** The worker answers for the clipboard until another program copies something. */
+  /** The worker answers for the clipboard until another program copies something. Throws `bad_argument` beyond 1 MiB. */
   async setText(text: string, options: CallOptions): Promise<void> {
+    const bytes = Buffer.byteLength(text);
+    if (bytes > maxTextBytes) {
+      throw new CoreError('bad_argument', `the text has ${bytes} bytes, and the clipboard takes ${maxTextBytes}`, {
+        hint: 'Set a smaller part of the text, or write it to a file.',
+      });
+    }
     await this.offer(['CLIPBOARD'], text, options);
   }
 
@@ -81,7 +87,7 @@ export class Clipboard {
 
   async #readForeignText(signal: AbortSignal): Promise<string> {
     for (const target of textTargets) {
-      const found = await this.reader.read({ selection: 'CLIPBOARD', target, maxBytes: maxReadBytes, signal });
+      const found = await this.reader.read({ selection: 'CLIPBOARD', target, maxBytes: maxTextBytes, signal });
       if (!found) continue;
       if (!found.isTruncated) return decode(target, found.bytes);
       throw new CoreError('unavailable', 'the clipboard holds more than 1 MiB of text', {
