@@ -149,7 +149,9 @@ test('MCP-TOOLS files are written, read in parts, replaced, listed and searched'
 
   const part = await files(sandbox, { action: 'read', path, start_line: 1, end_line: 3 });
   expect(part.data).toMatchObject({ content: 'two\nthree\n', line_count: 4, truncated: false });
-  expect(part.text).toBe(`two\nthree\n[${path} · lines 2-3 of 4 · 19 bytes]`);
+  expect(part.text).toBe(`two\nthree\n[${path} · lines 2-3 of 4: start_line 1, end_line 3 · 19 bytes]`);
+  const whole = await files(sandbox, { action: 'read', path });
+  expect(whole.text).toBe(`one\ntwo\nthree\nfour\n[${path} · lines 1-4 of 4 · 19 bytes]`);
   const replaced = await files(sandbox, { action: 'replace', path, old_str: 'two', new_str: '2' });
   expect(replaced.text).toContain('     2\t2');
 

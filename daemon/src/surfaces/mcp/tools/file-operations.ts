@@ -93,9 +93,12 @@ async function read(deps: McpDeps, input: Input, call: ToolCall): Result {
   };
 }
 
-/** Counted from 1, as editors show lines. */
+/** Counted from 1, as editors show lines. A part also names the arguments that read it, because these count from 0. */
 function rangeOf(content: string, first: number, lastLine: number, lineCount: number): string {
-  return content === '' ? `no lines of ${lineCount}` : `lines ${first + 1}-${lastLine + 1} of ${lineCount}`;
+  if (content === '') return `no lines of ${lineCount}`;
+  const end = lastLine + 1;
+  const isWhole = first === 0 && end === lineCount;
+  return `lines ${first + 1}-${end} of ${lineCount}${isWhole ? '' : `: start_line ${first}, end_line ${end}`}`;
 }
 
 async function write(deps: McpDeps, input: Input, call: ToolCall): Result {
