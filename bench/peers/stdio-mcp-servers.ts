@@ -35,8 +35,23 @@ export async function openDesktopCommander(
   return {
     name: 'desktop-commander',
     readFile: (path) => server.ask('read_file', { path }),
-    run: (line) => runLine(server, line),
+    run: (line) => runUntilShown(server, line),
   };
+}
+
+const maxRuns = 5;
+
+/**
+ * The server may see the exit of a program before its output, and then loses the output. A client that needs the output
+ * runs the line again, and its bytes count too.
+ */
+async function runUntilShown(server: McpServer, line: string): Promise<McpReply> {
+  let bytes = 0;
+  for (let run = 1; ; run++) {
+    const answer = await runLine(server, line);
+    bytes += answer.bytes;
+    if (!answer.text.includes('(total: 0 lines)') || run === maxRuns) return { text: answer.text, bytes };
+  }
 }
 
 /** On a busy machine, the server may answer before the output has come. A client then asks for it. */
