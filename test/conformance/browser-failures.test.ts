@@ -20,6 +20,8 @@ beforeAll(async () => {
     '/frame-polls': () => html('<title>Polls</title><iframe src="/never"></iframe>'),
     '/keeps-asking': () => html('<title>Stay</title><script>onbeforeunload = (e) => e.preventDefault()</script>'),
     '/alerts': () => html('<title>Alerts</title><button onclick="while (true) alert(1)">loop</button>'),
+    '/loops': () => html('<title>Loops</title><button onclick="while (true);">loop</button>'),
+    '/loops-while-loading': () => html('<title>Loops</title><script>while (true);</script>'),
     '/large': () => html(`<title>Large</title>${'<p>0123456789</p>'.repeat(50_000)}`),
   });
 });
@@ -135,6 +137,44 @@ test(
     });
     const loop = await refused(sandbox, 'evaluate', { expression: 'while (true) alert(1)', timeout: 50 });
     expect(loop).toMatchObject({ status: 504, message: expect.stringContaining('stopped') });
+    await works(sandbox);
+  },
+  options,
+);
+
+test(
+  'BROWSER-19 a page whose script does not end is 504 in time, and the next call works',
+  async ({ sandbox }) => {
+    await sandbox.ok('POST /v2/browser/navigate', { url: site.url('/loops') });
+    const looping = await refused(sandbox, 'click', { selector: 'button', timeout: 3 });
+    expect([looping.status, looping.message]).toEqual([504, expect.stringContaining('did not answer within 3 s')]);
+    expect(await sandbox.ok('POST /v2/browser/evaluate', { expression: '1 + 1' })).toMatchObject({ value: 2 });
+
+    const loading = await refused(sandbox, 'navigate', { url: site.url('/loops-while-loading'), timeout: 3 });
+    expect(loading.status).toBe(504);
+    await works(sandbox);
+
+    await sandbox.ok('POST /v2/browser/navigate', { url: site.url('/alerts') });
+    expect((await refused(sandbox, 'click', { selector: 'button', timeout: 3 })).status).toBe(504);
+    await works(sandbox);
+  },
+  { ...options, timeoutMs: 120_000 },
+);
+
+test(
+  'BROWSER-19 a command that the browser would read for minutes is refused at once',
+  async ({ sandbox }) => {
+    await works(sandbox);
+    const long = 'x'.repeat(5 * 1024 * 1024);
+    for (const [route, body] of [
+      ['evaluate', { expression: `1 // ${long}` }],
+      ['fill', { selector: 'body', value: long }],
+      ['cdp', { method: 'Runtime.evaluate', params: { expression: `'${long}'` } }],
+    ] as const) {
+      const { status, message, hint } = await refused(sandbox, route, body);
+      expect([route, status, message]).toEqual([route, 400, expect.stringContaining('at most 4194304 are sent')]);
+      expect(hint).toContain('smaller');
+    }
     await works(sandbox);
   },
   options,

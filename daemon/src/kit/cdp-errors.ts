@@ -5,6 +5,15 @@ export class CdpRefusal extends Error {
   override readonly name = 'CdpRefusal';
 }
 
+/** The command is larger than what the browser reads in a reasonable time, and was not sent. */
+export class CdpTooLarge extends Error {
+  override readonly name = 'CdpTooLarge';
+
+  constructor(method: string, bytes: number, maxBytes: number) {
+    super(`${method} has ${bytes} bytes, and at most ${maxBytes} are sent to the browser`);
+  }
+}
+
 /** The connection, or the session of the command, has ended before the answer. */
 export class CdpClosed extends Error {
   override readonly name = 'CdpClosed';

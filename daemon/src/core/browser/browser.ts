@@ -32,6 +32,8 @@ export interface PageCallOptions extends CallOptions {
   readonly dialogs?: DialogPolicy;
   /** True for a call that loads a document, and so may open a first tab and load a crashed page again. */
   readonly isLoading?: boolean;
+  /** True for a call that makes the page run scripts. A script that does not end in the time of the call is stopped. */
+  readonly runsScripts?: boolean;
 }
 
 /** Side effects of a call on a page: dialogs, new tabs, downloads. */
@@ -97,7 +99,7 @@ export class Browser implements Disposable {
 
   /** Runs work on one page; see `call`. Also throws `tab_not_found` and `ref_stale`. */
   async onPage<T>(
-    { tabId, dialogs = defaultPolicy, isLoading = false, ...options }: PageCallOptions,
+    { tabId, dialogs = defaultPolicy, isLoading = false, runsScripts = false, ...options }: PageCallOptions,
     work: (call: PageCall) => Promise<T>,
   ): Promise<{ value: T; effects: CallEffects }> {
     const timeoutMs = timeLimitMs(options.timeout);
@@ -115,6 +117,7 @@ export class Browser implements Disposable {
           return { value, effects: { dialogs: dialogCall.records, openedTabs, downloads } };
         } finally {
           count = dialogCall.count;
+          if (runsScripts && signal.aborted && !options.signal.aborted) void page.release();
         }
       } catch (error) {
         const state = { isConnected: browser.isOpen, hasTab: browser.hasTab(targetId), isOver: signal.aborted };

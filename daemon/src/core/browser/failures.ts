@@ -1,5 +1,5 @@
 /** Turns failures of a browser, a tab or a page into errors that say what to do. */
-import { CdpClosed, CdpRefusal, CdpUnreachable } from '../../kit/cdp-errors.ts';
+import { CdpClosed, CdpRefusal, CdpTooLarge, CdpUnreachable } from '../../kit/cdp-errors.ts';
 import { CoreError } from '../../kit/errors.ts';
 import { maxDialogs } from './dialogs.ts';
 
@@ -59,6 +59,8 @@ export function callFailure(error: unknown, facts: CallFacts): unknown {
   if (facts.isOver) return timeout(facts);
   if (error instanceof CdpUnreachable) return unreachable(facts.address, error);
   if (error instanceof CdpClosed) return closed(facts, error);
+  if (error instanceof CdpTooLarge)
+    return new CoreError('bad_argument', error.message, { hint: 'Send smaller values.' });
   if (error instanceof CdpRefusal || error instanceof DocumentGone) {
     if (isAboutDocument(error.message)) return documentGone();
     return new CoreError('bad_argument', `the browser has refused: ${error.message}`);

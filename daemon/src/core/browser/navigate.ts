@@ -29,6 +29,7 @@ export async function navigate(
   const destination = 'url' in to ? { url: pageUrl(to.url) } : to;
   return await browser.onPage({ ...options, isLoading: true }, async (call) => {
     const { page, signal } = call;
+    await page.release(signal);
     await page.reports(signal);
     using watch = new LoadWatch(page.session, page.targetId);
     const loaderId =

@@ -27,6 +27,11 @@ export interface RefTarget {
 /** A frame of another process whose scripts do not end delays calls on the page this long. */
 const maxFrameMs = 1000;
 
+/** A page that does not run a script of one character in this time is held by another script. */
+const maxHeldMs = 1000;
+/** A loop of dialogs ends only after some hundred of them. */
+const maxStopMs = 10_000;
+
 /** Time for a page to agree to report how it loads. */
 const maxAgreeMs = 2000;
 
@@ -148,9 +153,31 @@ export class Page {
     return { frame, number: parts.number };
   }
 
+  /**
+   * Stops a script that holds the page, such as an endless loop. Such a page handles neither calls nor a navigation. A
+   * page that answers is left alone, because the stop would hit its next script.
+   */
+  async release(signal?: AbortSignal): Promise<void> {
+    if ((await this.#answers(maxHeldMs, signal)) || signal?.aborted) return;
+    this.session.tell('Runtime.terminateExecution');
+    // A navigation during a loop of dialogs would leave the page waiting for the answer to the last dialog.
+    await this.#answers(maxStopMs, signal);
+  }
+
   /** Called when a new document has been loaded into a crashed page. */
   recover(): void {
     this.#isCrashed = false;
+  }
+
+  /** False when the page does not run a script in this time. A page that has gone or crashed refuses at once. */
+  async #answers(withinMs: number, signal: AbortSignal | undefined): Promise<boolean> {
+    using limit = new Deadline(withinMs, ...(signal ? [signal] : []));
+    try {
+      await this.session.send('Runtime.evaluate', { expression: '0' }, limit.signal);
+    } catch {
+      // The caller looks at the result only.
+    }
+    return !limit.passed;
   }
 
   /** Nothing is awaited, because a busy page would delay it. The browser handles the commands in order. */

@@ -48,7 +48,7 @@ export const plainClick = {
 const defaultSeconds = 10;
 
 export function actionOptions<T extends PageCallOptions>(options: T): T {
-  return { ...options, timeout: options.timeout ?? defaultSeconds };
+  return { ...options, timeout: options.timeout ?? defaultSeconds, runsScripts: true };
 }
 
 /** Throws `ref_stale`, `bad_argument`, and `page_timeout` with the reason. */
