@@ -15,6 +15,22 @@ function inChunks(body: string): string {
   return `${body.length.toString(16)}\r\n${body}\r\n0\r\nX-Sum: 1\r\n\r\n`;
 }
 
+/** Sends the request and shuts the client's side down at once, as `nc -N` does. Returns what arrives. */
+function halfClosed(url: string, bytes: string): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const { hostname, port } = new URL(url);
+    let answer = '';
+    const socket = connect({ host: hostname, port: Number(port), allowHalfOpen: true }, () => socket.end(bytes));
+    socket
+      .setEncoding('utf8')
+      .on('data', (text: string) => {
+        answer += text;
+      })
+      .on('error', reject)
+      .on('close', () => resolve(answer));
+  });
+}
+
 test('HTTP-EDGE short requests can be pipelined', async ({ sandbox }) => {
   const answer = await exchange(
     sandbox.url,
@@ -49,21 +65,27 @@ test('HTTP-EDGE no operation starts for a request that arrives together with byt
   expect((await sandbox.run({ command: `cat ${mark} || echo none` }))['stdout']).toBe('none\n');
 });
 
+test('HTTP-EDGE a request by hand whose client shuts its side down starts nothing without an answer', async ({
+  sandbox,
+}) => {
+  const rounds = 40;
+  const seen = { answered: 0, started: 0 };
+  for (let n = 0; n < rounds; n++) {
+    const mark = `${sandbox.directory}/mark-${n}`;
+    const answer = await halfClosed(sandbox.url, post('/v2/commands', JSON.stringify({ command: `touch ${mark}` })));
+    seen.answered += Number(answer.startsWith('HTTP/1.1 200'));
+  }
+  const { commands } = await sandbox.ok('GET /v2/commands');
+  seen.started = (commands as unknown[]).length;
+  expect(seen.started).toBe(seen.answered);
+});
+
 test('HTTP-EDGE a command whose answer was lost with the connection is sent again with its id and runs once', async ({
   sandbox,
 }) => {
   const mark = `${sandbox.directory}/started`;
-  const halfClosed = (bytes: string) =>
-    new Promise<void>((resolve, reject) => {
-      const { hostname, port } = new URL(sandbox.url);
-      const socket = connect({ host: hostname, port: Number(port), allowHalfOpen: true }, () => socket.end(bytes));
-      socket
-        .on('error', reject)
-        .on('close', () => resolve())
-        .resume();
-    });
   const lose = {
-    'half-closed': halfClosed,
+    'half-closed': (bytes: string) => halfClosed(sandbox.url, bytes),
     'pipelined later': async (bytes: string) => {
       const { hostname, port } = new URL(sandbox.url);
       const socket = connect(Number(port), hostname, () => socket.write(bytes)).resume();
