@@ -64,7 +64,10 @@ test('V2CMD-CWD the hint for a directory that the account may not enter names th
   const refused = await sandbox.request('POST /v2/commands', { command: 'true', user: '54321', cwd: closed });
   expect(refused).toMatchObject({
     status: 400,
-    body: { message: `cwd ${closed}: permission denied`, hint: 'Let 54321 enter it, or pass another directory.' },
+    body: {
+      message: `cwd ${closed}: permission denied`,
+      hint: 'Give the account 54321 access to the directory, or pass another directory.',
+    },
   });
 });
 

@@ -137,6 +137,8 @@ test('ERR-422 VER-3 impossible requests are refused before a browser is searched
     ['POST /v1/browser/navigate', { history: 'up' }, 'body.history', 'enum'],
     ['POST /v1/browser/click', { tab_id: 'x' }, 'body.ref', 'value_error'],
     ['POST /v1/browser/fill', { ref: 'e1' }, 'body.value', 'value_error'],
+    ['POST /v1/browser/fill', { ref: 'e1', value: 'a', text: 'b' }, 'body.text', 'value_error'],
+    ['POST /v1/browser/upload', { ref: 'e1', paths: ['/a'], files: ['/b'] }, 'body.files', 'value_error'],
     ['POST /v1/browser/upload', { ref: 'e1', paths: [] }, 'body.paths', 'too_short'],
     ['POST /v1/browser/evaluate', {}, 'body.expression', 'missing'],
     ['POST /v1/browser/snapshot', { depth: 0 }, 'body.depth', 'too_small'],

@@ -32,6 +32,14 @@ const watch = (sandbox: Sandbox, path: string, more: object = {}) =>
 const wait = (sandbox: Sandbox, path: string, more: object = {}) =>
   sandbox.request('POST /v1/file/watch/wait', { path, timeout: 20, ...more });
 
+test('V1WATCH-1 an invalid glob is refused', async ({ sandbox }) => {
+  for (const field of ['include_patterns', 'exclude']) {
+    const { status, body } = await sandbox.request('POST /v1/file/watch', { path: sandbox.directory, [field]: ['['] });
+    const message = 'is not a glob: it has a [ without a ]';
+    expect([status, body.errors]).toEqual([422, [{ location: `body.${field}.0`, message, type: 'value_error' }]]);
+  }
+});
+
 test('V1WATCH-1 V1WATCH-2 V1WATCH-4 the guide’s sequence works: create, poll, poll again and delete', async ({
   sandbox,
 }) => {

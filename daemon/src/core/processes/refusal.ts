@@ -43,7 +43,7 @@ export function startRefusal(end: Extract<ChildEnd, { kind: 'failed' }>, { what,
 }
 
 function cwdHint(errnoName: string, user: string): string {
-  if (errnoName === 'EACCES') return `Let ${user} enter it, or pass another directory.`;
+  if (errnoName === 'EACCES') return `Give the account ${user} access to the directory, or pass another directory.`;
   return errnoName === 'ENOTDIR' ? 'Pass the path of a directory.' : 'Create it first, or pass another directory.';
 }
 

@@ -8,7 +8,7 @@ import { modifierKeys, mouseButtons } from '../../core/browser/actions/pointer.t
 import { upload } from '../../core/browser/actions/upload.ts';
 import { CoreError } from '../../kit/errors.ts';
 import { browserRoute, type BrowserDeps } from './app.ts';
-import { needingOneOf, pageCall, pageOptions } from './inputs.ts';
+import { needingOneOf, sameValue, pageCall, pageOptions } from './inputs.ts';
 import { effects, effectsView } from './views.ts';
 
 const element = {
@@ -80,7 +80,9 @@ export const fillField = browserRoute({
   method: 'POST',
   path: '/browser/fill',
   summary: 'Put a value into a field of any type',
-  body: needingOneOf({ ...element, value: Value, text: Value }, ['ref', 'selector'], ['value', 'text']),
+  body: needingOneOf({ ...element, value: Value, text: Value }, ['ref', 'selector'], ['value', 'text']).superRefine(
+    sameValue('value', 'text'),
+  ),
   data: z
     .object({
       ...place,
@@ -125,7 +127,7 @@ export const uploadFiles = browserRoute({
     { ...element, paths: paths.describe('A relative path starts in the workspace.'), files: paths },
     ['ref', 'selector'],
     ['paths', 'files'],
-  ),
+  ).superRefine(sameValue('paths', 'files')),
   data: z
     .object({
       ...place,

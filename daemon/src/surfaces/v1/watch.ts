@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { eventTypes } from '../../core/watch/change.ts';
 import { defaultExclude } from '../../core/watch/filter.ts';
+import { globProblem } from '../../core/watch/path-pattern.ts';
 import { follow, type WatchMessage } from '../../core/watch/follow.ts';
 import type { Watcher } from '../../core/watch/watcher.ts';
 import { Answer } from '../../http/route.ts';
@@ -13,6 +14,11 @@ import { bodyWithPath, pathOf } from './file-inputs.ts';
 import { WatcherRecord, WatchEvent, watcherRecord, watchEvent } from './watch-views.ts';
 
 const WatcherPath = z.object({ watcher_id: z.string() });
+const pattern = z.string().superRefine((glob, context) => {
+  // An empty pattern matches nothing, as in 1.x.
+  const problem = glob === '' ? null : globProblem(glob);
+  if (problem !== null) context.addIssue({ code: 'custom', message: `is not a glob: ${problem}` });
+});
 const placeErrors: readonly ErrorCode[] = [
   'bad_argument',
   'capacity_reached',
@@ -37,12 +43,12 @@ export const createWatch = route({
   body: bodyWithPath('path', {
     recursive: z.boolean().default(true),
     exclude: z
-      .array(z.string())
+      .array(pattern)
       .default([...defaultExclude])
       .describe('Globs of paths that are not reported.'),
     debounce: z.number().int().min(50).max(5000).default(300).describe('Milliseconds.'),
     include_patterns: z
-      .array(z.string())
+      .array(pattern)
       .default([])
       .describe('Globs of the only paths that are reported; an empty list reports all.'),
   }),
