@@ -401,6 +401,14 @@ test('OPS-METRICS requests, commands and gauges are exported for Prometheus', as
   await stream.next().catch(() => null); // The abort that the test requested.
 });
 
+test('OPS-METRICS the time of the start is the same in every scrape', async ({ sandbox }) => {
+  const started = async () =>
+    /^process_start_time_seconds .*$/m.exec(await (await sandbox.fetch('GET /metrics')).text());
+  const [first] = (await started()) ?? [];
+  for (let scrape = 0; scrape < 5; scrape++) expect((await started())?.[0]).toBe(first as string);
+  expect(first).toBeString();
+});
+
 test(
   'OPS-METRICS AUTH-5 the metrics need the key, and do not contain it',
   async ({ sandbox }) => {

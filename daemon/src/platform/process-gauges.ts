@@ -4,6 +4,8 @@ import type { GaugeSource } from './metrics.ts';
 
 /** The names that Prometheus clients share, then the daemon's own. */
 export function processGauges(runtimeDirectory: string): GaugeSource[] {
+  // Read once: a value that moves between scrapes looks like a restart.
+  const startedSeconds = Date.now() / 1000 - process.uptime();
   return [
     { name: 'process_resident_memory_bytes', help: 'Resident memory.', read: () => process.memoryUsage.rss() },
     { name: 'process_cpu_seconds_total', help: 'Processor time, user and system.', read: cpuSeconds },
@@ -11,7 +13,7 @@ export function processGauges(runtimeDirectory: string): GaugeSource[] {
     {
       name: 'process_start_time_seconds',
       help: 'When the process started, in seconds since 1970.',
-      read: () => Date.now() / 1000 - process.uptime(),
+      read: () => startedSeconds,
     },
     { name: 'boxkeep_event_loop_lag_seconds', help: 'How late the event loop is now.', read: eventLoopLag },
     {
