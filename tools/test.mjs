@@ -19,6 +19,7 @@ const conformance = (...names) => names.map((name) => `test/conformance/${name}`
 const sameInTheBinary = [
   ...['test/openapi/', 'test/promises/10-', 'test/promises/7-large-bodies'],
   ...conformance('bad-archives', 'code-languages', 'code-limits', 'file-walks', 'files-model', 'hostile-clients'),
+  ...conformance('restore'),
   ...conformance('terminal-fuzz', 'terminal-relay', 'terminal-tmux'),
 ];
 
@@ -45,6 +46,7 @@ const sameInEveryRoot = [
     'http',
     'encodings',
     'adopted',
+    'restore',
   ),
   ...['bad-input', 'fuzz', 'recording', 'relay', 'screen', 'socket', 'tmux'].flatMap((part) =>
     conformance(`terminal-${part}`),
@@ -66,6 +68,7 @@ const waitingFiles = [
   'v1-bash',
   'survival',
   'http-rules',
+  'restore',
 ];
 
 /** The longest files start first in their tier, so that none runs alone at the end. Heavy ones are not neighbours. */
@@ -78,7 +81,7 @@ const longFiles = [
 ];
 
 /** Folders with tiers of their own; `npm run images -- test` runs the tests of the images. */
-const ofOtherTiers = ['test/release/', 'test/images/', 'test/tasks/'];
+const ofOtherTiers = ['test/release/', 'test/images/', 'test/tasks/', 'test/deploy/'];
 
 /**
  * A tier runs the tests of a folder; `before` makes what they need. Names given as arguments select tiers; `--all`
@@ -118,6 +121,12 @@ const tiers = [
     folder: 'test/release',
     before: [['tools/build.mjs'], ['tools/build.mjs', '--arch', 'arm64']],
     onlyByName: true, // Needs root, packages of Debian and a second compiler.
+  },
+  {
+    name: 'deploy',
+    folder: 'test/deploy',
+    before: [['tools/deploy/programs.mjs']],
+    onlyByName: true, // Needs Go, root and packages of Debian.
   },
   {
     name: 'desktop tasks',

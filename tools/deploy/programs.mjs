@@ -1,0 +1,69 @@
+/** Provides the programs that the tests of `deploy/` use, and prints its steps: `node tools/deploy/programs.mjs`. */
+import { spawnSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { isOnPath, provide, runTool, SetupError } from '../setup.mjs';
+
+/** Outside of the repository, so that each clone does not compile them again. */
+export const folder = join(process.env.XDG_CACHE_HOME ?? join(homedir(), '.cache'), 'boxkeep-deploy');
+
+/** Go otherwise keeps its modules in the home of the account, which tests must leave as it was. */
+const goEnvironment = { ...process.env, GOPATH: join(folder, 'go'), GOFLAGS: '-modcacherw' };
+
+/** Each program with its Go module and one exact version. */
+const modules = {
+  kubeconform: 'github.com/yannh/kubeconform/cmd/kubeconform@v0.7.0',
+  kustomize: 'sigs.k8s.io/kustomize/kustomize/v5@v5.8.1',
+  'kube-score': 'github.com/zegl/kube-score/cmd/kube-score@v1.20.0',
+};
+
+/** The definitions of Kubernetes are in its module: 18 MB. */
+const kubernetes = 'k8s.io/kubernetes@v1.34.4';
+export const definitions = join(folder, `go/pkg/mod/${kubernetes}/api/openapi-spec/swagger.json`);
+
+/** The program, and the name of the Debian package that has it. */
+const packages = { promtool: 'prometheus', 'systemd-analyze': 'systemd', go: 'golang-go' };
+
+export const program = (name) => join(folder, `${name}-${modules[name].split('@').at(-1)}`);
+
+function providePackages() {
+  const missing = () => Object.keys(packages).filter((name) => !isOnPath(name));
+  const names = missing().map((name) => packages[name]);
+  provide({
+    what: missing().join(', '),
+    isThere: () => missing().length === 0,
+    packages: names,
+    otherwise: `install ${names.join(', ')}`,
+  });
+}
+
+function provideModules() {
+  for (const [name, module] of Object.entries(modules)) {
+    if (existsSync(program(name))) continue;
+    console.log(`setup: go install ${module} (the tests of deploy/ need ${name})`);
+    run('go', ['install', module], { GOBIN: folder });
+    run('mv', [join(folder, name), program(name)]);
+  }
+  if (existsSync(definitions)) return;
+  console.log(`setup: go mod download ${kubernetes} (the tests of deploy/ need its schemas)`);
+  run('go', ['mod', 'download', kubernetes]);
+}
+
+function run(command, args, env = {}) {
+  const { status, error } = spawnSync(command, args, {
+    // Outside of any module, so that a go.mod above has no effect.
+    ...{ cwd: '/', stdio: ['ignore', 'inherit', 'inherit'], env: { ...goEnvironment, ...env } },
+  });
+  if (error) throw new SetupError(`${command} could not be started: ${error.message}`);
+  if (status !== 0) throw new SetupError(`${command} ${args.join(' ')} failed; its own message is above`);
+}
+
+if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
+  await runTool(() => {
+    providePackages();
+    provideModules();
+    return 0;
+  });
+}
