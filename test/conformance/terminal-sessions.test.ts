@@ -3,7 +3,7 @@ import { beforeAll, test as programTest } from 'bun:test';
 import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, launchCommand, test, type JsonObject, type Sandbox } from '../harness/sandbox.ts';
-import { testAccount, withTestAccount } from '../harness/test-account.ts';
+import { testAccount, withPlainAccount, withTestAccount } from '../harness/test-account.ts';
 import { ensureTmux, terminalBackends } from '../harness/terminal-backends.ts';
 import { until } from '../harness/until.ts';
 
@@ -487,3 +487,17 @@ programTest('an unknown backend stops the start with one line', () => {
   expect(exitCode).not.toBe(0);
   expect(stderr.toString()).toMatch(/^[^\n]*--shell-backend: "screen" is not valid[^\n]*\n$/);
 });
+
+test(
+  'TERM-1 TERM-6 root without CAP_SYS_PTRACE, as in a container, sees the directory and the prompt of shells of other accounts',
+  async ({ sandbox }) => {
+    const { id } = await sandbox.ok('POST /v2/pty/sessions', {});
+    await sandbox.ok(`POST /v2/pty/sessions/${id}/exec`, { command: 'cd /usr/lib' });
+    expect(await sandbox.ok(`GET /v2/pty/sessions/${id}`)).toMatchObject({ working_dir: '/usr/lib' });
+    // Without a look at the shell, each command waits for a second of silence before it is typed.
+    const started = performance.now();
+    for (let round = 0; round < 5; round++) await sandbox.ok(`POST /v2/pty/sessions/${id}/exec`, { command: 'true' });
+    expect(performance.now() - started).toBeLessThan(4000);
+  },
+  withPlainAccount({ launcher: ['setpriv', '--bounding-set=-sys_ptrace', '--inh-caps=-sys_ptrace'] }),
+);

@@ -14,7 +14,7 @@ const mountAccounts = 'mount --bind ./passwd /etc/passwd && mount --bind ./group
 export function withTestAccount(options: SandboxOptions = {}): SandboxOptions {
   return {
     ...options,
-    launcher: ['unshare', '--mount', 'sh', '-c', mountAccounts, 'sh'],
+    launcher: ['unshare', '--mount', 'sh', '-c', mountAccounts, 'sh', ...(options.launcher ?? [])],
     prepare: (sandbox) => {
       assertRoot();
       writeAccounts(sandbox);

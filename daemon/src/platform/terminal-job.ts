@@ -1,6 +1,7 @@
 /** Reads the processes of a terminal from proc(5), and signals the foreground job. */
 import { readFileSync, readlinkSync } from 'node:fs';
 import { constants } from 'node:os';
+import { readAsOwner } from './as-owner.ts';
 
 export interface ShellProcess {
   /** The process group of the shell. */
@@ -61,7 +62,7 @@ function readProc(pid: number, file: string): string | null {
 
 function directoryOf(pid: number): string | null {
   try {
-    return readlinkSync(`/proc/${pid}/cwd`);
+    return readAsOwner(pid, () => readlinkSync(`/proc/${pid}/cwd`));
   } catch {
     return null; // The process has ended, or belongs to an account that the daemon may not inspect.
   }

@@ -2,6 +2,7 @@
 import { closeSync, constants, openSync, readFileSync, readlinkSync } from 'node:fs';
 import { dlopen, ptr } from 'bun:ffi';
 import { once } from '../kit/once.ts';
+import { readAsOwner } from './as-owner.ts';
 
 /** Bits of c_iflag and c_lflag, termios(3). */
 const [inlcr, icrnl] = [0x40, 0x100];
@@ -83,7 +84,7 @@ function controllingTerminalOf(pid: number): string | null {
 
 function linkOf(pid: number, fd: number): string | null {
   try {
-    return readlinkSync(`/proc/${pid}/fd/${fd}`);
+    return readAsOwner(pid, () => readlinkSync(`/proc/${pid}/fd/${fd}`));
   } catch {
     return null; // The descriptor is not open.
   }
@@ -103,7 +104,7 @@ function readingLine(pid: number): Waiting {
 
 function readProc(pid: number, file: string): string | null {
   try {
-    return readFileSync(`/proc/${pid}/${file}`, 'latin1');
+    return readAsOwner(pid, () => readFileSync(`/proc/${pid}/${file}`, 'latin1'));
   } catch {
     return null; // The process has ended, or the daemon may not inspect it.
   }
