@@ -257,7 +257,7 @@ static int run_daemon(struct daemon *daemon, const struct string_list *arguments
     add_strings(&environment, daemon->surroundings->environment.items);
     add_runtime_options(&environment);
     struct daemon_plan plan = {arguments->items, environment.items, channel, getpid(), 0};
-    pid_t pid = start_child(become_daemon, &plan);
+    pid_t pid = start_child(become_daemon, &plan, &plan.failure, sizeof plan.failure);
     free_strings(&environment);
     if (pid < 0) return refuse(arguments->items[0], errno);
     if (plan.failure != 0) return refuse(arguments->items[0], plan.failure);

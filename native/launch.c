@@ -141,13 +141,12 @@ struct launch_plan {
     const struct channels *channels;
     int oom_score_adj;
     pid_t keeper;
-    volatile int failed_stage;
-    volatile int failed_reason;
+    volatile struct failure failure;
 };
 
 static void give_up(struct launch_plan *plan, int stage) {
-    plan->failed_reason = errno;
-    plan->failed_stage = stage;
+    plan->failure.reason = errno;
+    plan->failure.stage = stage;
     end_child(127);
 }
 
@@ -262,13 +261,13 @@ static int become_command(void *launch_plan) {
 }
 
 struct failure launch(const struct request *request, const struct channels *channels, int oom_score_adj, pid_t *pid) {
-    struct launch_plan plan = {request, channels, oom_score_adj, getpid(), 0, 0};
-    pid_t child = start_child(become_command, &plan);
+    struct launch_plan plan = {request, channels, oom_score_adj, getpid(), {0, 0}};
+    pid_t child = start_child(become_command, &plan, &plan.failure, sizeof plan.failure);
     if (child < 0) return failed(STAGE_FORK);
-    if (plan.failed_stage == 0) {
+    if (plan.failure.stage == 0) {
         *pid = child;
         return no_failure;
     }
     while (waitpid(child, NULL, 0) < 0 && errno == EINTR) continue;
-    return (struct failure){plan.failed_stage, plan.failed_reason};
+    return plan.failure;
 }

@@ -81,7 +81,7 @@ const longFiles = [
 ];
 
 /** Folders with tiers of their own; `npm run images -- test` runs the tests of the images. */
-const ofOtherTiers = ['test/release/', 'test/images/', 'test/tasks/', 'test/deploy/'];
+const ofOtherTiers = ['test/release/', 'test/arm64/', 'test/images/', 'test/tasks/', 'test/deploy/'];
 
 /**
  * A tier runs the tests of a folder; `before` makes what they need. Names given as arguments select tiers; `--all`
@@ -127,6 +127,13 @@ const tiers = [
     folder: 'test/deploy',
     before: [['tools/deploy/programs.mjs']],
     onlyByName: true, // Needs Go, root and packages of Debian.
+  },
+  {
+    name: 'release on arm64',
+    folder: 'test/arm64',
+    env: { BOXKEEP_TARGET: 'arm64' },
+    before: [['tools/build.mjs', '--arch', 'arm64'], ['tools/release/emulation.mjs']],
+    onlyByName: true, // Needs root, packages of Debian, and a kernel that starts programs of other machines.
   },
   {
     name: 'desktop tasks',

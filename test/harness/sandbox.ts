@@ -79,6 +79,7 @@ export function clientCommand(): string[] {
 /** The built binary, or the native program with a daemon from the sources, which `npm test` compiles once. */
 export function program(root = repositoryRoot): string[] {
   if (process.env['BOXKEEP_TARGET'] === 'binary') return [join(root, 'dist/boxkeep')];
+  if (process.env['BOXKEEP_TARGET'] === 'arm64') return [join(root, 'dist/boxkeep-arm64')];
   if (process.env['BOXKEEP_TARGET'] === 'compiled') return withDaemon(root, [join(root, compiledDaemon)]);
   return sourceProgram(root);
 }
