@@ -1,7 +1,8 @@
 /**
  * `npm run images`: builds the daemon image and the computer image with buildah, without a registry.
  *
- * `npm run images -- daemon` builds one of them, and `npm run images -- test` then runs the tests of the images.
+ * `npm run images -- daemon` builds one of them. `npm run images -- test` then runs the tests of the images, and
+ * `npm run images -- smoke` one of them.
  */
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -10,7 +11,9 @@ import { containerEnvironment, imageNames as images, imageStore as store } from 
 import { bunPath, repositoryRoot } from './repository.mjs';
 import { isOnPath, provide, runTool, SetupError } from './setup.mjs';
 
-const suite = 'trixie';
+const { version } = JSON.parse(readFileSync(join(repositoryRoot, 'daemon/package.json'), 'utf8'));
+const suites = { test: './test/images/', smoke: './test/images/smoke.test.ts' };
+const release = 'trixie';
 const base = 'localhost/debian:13-slim';
 const packages = [
   ...['netavark', 'aardvark-dns', 'iptables', 'slirp4netns', 'uidmap', 'mmdebstrap', 'runc', 'crun'],
@@ -72,12 +75,12 @@ function importBase() {
     ...['--dpkgopt=path-include=/usr/share/doc/*/copyright', '--dpkgopt=path-exclude=/usr/share/locale/*'],
     ...['--dpkgopt=path-include=/usr/share/locale/locale.alias', '--include=ca-certificates'],
   ];
-  const sources = [`deb ${main} ${suite} main`, `deb ${main} ${suite}-updates main`];
+  const sources = [`deb ${main} ${release} main`, `deb ${main} ${release}-updates main`];
   const archive = join(store, 'base.tar');
   const keyring = '--keyring=/usr/share/keyrings/debian-archive-keyring.gpg';
   run('mmdebstrap', [
-    ...['--variant=minbase', keyring, ...options, suite, archive],
-    ...[...sources, `deb ${security} ${suite}-security main`],
+    ...['--variant=minbase', keyring, ...options, release, archive],
+    ...[...sources, `deb ${security} ${release}-security main`],
   ]);
   run('podman', ['import', '--change', 'CMD ["bash"]', archive, base]);
 }
@@ -95,10 +98,11 @@ function build(name) {
   const started = Date.now();
   const secrets = [`id=network,src=${store}/network.sh`, `id=certificates,src=${certificates}`];
   run('buildah', [
-    ...['bud', '--isolation=chroot', '--network=host', '--layers'],
+    // The format of OCI has no health check.
+    ...['bud', '--isolation=chroot', '--network=host', '--layers', '--format=docker'],
     ...secrets.flatMap((secret) => ['--secret', secret]),
     ...['--build-arg', `BASE=${name === 'daemon' ? base : images.daemon}`],
-    ...['--file', `images/${name}/Dockerfile`, '--tag', images[name], '.'],
+    ...['--file', `images/${name}/Dockerfile`, '--tag', images[name], '--tag', `${images[name]}:${version}`, '.'],
   ]);
   console.log(`images: ${images[name]} in ${Math.round((Date.now() - started) / 1000)} s`);
 }
@@ -113,15 +117,13 @@ function run(program, args) {
 
 await runTool(async () => {
   const wanted = process.argv.slice(2);
-  const unknown = wanted.filter((word) => word !== 'test' && !(word in images));
+  const unknown = wanted.filter((word) => !(word in suites) && !(word in images));
   if (unknown.length > 0) {
-    throw new SetupError(
-      `no image is called ${unknown.join(', ')}; there are: ${Object.keys(images).join(', ')}, test`,
-    );
+    const known = [...Object.keys(images), ...Object.keys(suites)].join(', ');
+    throw new SetupError(`no image is called ${unknown.join(', ')}; there are: ${known}`);
   }
   const named = wanted.filter((word) => word in images);
   buildImages(named.length > 0 ? named : undefined);
-  if (!wanted.includes('test')) return 0;
-  run(bunPath(), ['test', './test/images/']);
+  for (const word of wanted.filter((name) => name in suites)) run(bunPath(), ['test', suites[word]]);
   return 0;
 });

@@ -1,7 +1,7 @@
 /**
  * `npm start`: runs the daemon from source and shows one real command live.
  *
- * `npm start -- data` shows a Python session instead.
+ * `npm start -- data` shows a Python session instead, and `npm start -- image` a container of the daemon image.
  */
 import { spawn } from 'node:child_process';
 import { createServer } from 'node:net';
@@ -9,7 +9,9 @@ import { delimiter, join } from 'node:path';
 import { repositoryRoot } from './repository.mjs';
 import { pythonEnvironment } from './python.mjs';
 import { runTool, setup, SetupError } from './setup.mjs';
+import { connect } from './start-client.mjs';
 import { printDataHowTo, runDataDemo } from './start-data.mjs';
+import { runImage } from './start-image.mjs';
 
 const usualPort = 18091;
 /** Adjacent ports come first: each port has a runtime directory, and an adjacent port is found again next time. */
@@ -23,6 +25,7 @@ const demo = {
 };
 
 await runTool(async () => {
+  if (process.argv[2] === 'image') return await runImage({ once: process.argv.includes('--once') });
   const args = process.argv.slice(2).filter((arg) => arg !== '--once' && arg !== 'data');
   const once = process.argv.includes('--once');
   const isData = process.argv[2] === 'data';
@@ -174,39 +177,6 @@ async function untilReady(client, daemon) {
   }
 }
 
-function connect(url, key) {
-  const headers = { 'content-type': 'application/json', ...(key === null ? {} : { 'x-api-key': key }) };
-  const data = async (path, options = {}) => {
-    const response = await fetch(url + path, { headers, ...options });
-    const body = await response.json();
-    if (!body.success) throw new SetupError(`${options.method ?? 'GET'} ${path}: ${response.status} ${body.message}`);
-    return body.data;
-  };
-  return {
-    url,
-    hasKey: key !== null,
-    isHealthy: () =>
-      fetch(`${url}/health`).then(
-        (response) => response.ok,
-        () => false, // the daemon does not listen yet
-      ),
-    get: (path) => data(path),
-    post: (path, body) => data(path, { method: 'POST', body: JSON.stringify(body) }),
-    /** The lines of a stream, each parsed as an event. */
-    async *events(path) {
-      const response = await fetch(url + path, { headers });
-      if (!response.ok) throw new SetupError(`GET ${path}: ${response.status}`);
-      const decoder = new TextDecoder();
-      let rest = '';
-      for await (const chunk of response.body) {
-        const lines = (rest + decoder.decode(chunk, { stream: true })).split('\n');
-        rest = lines.pop() ?? '';
-        for (const line of lines) if (line !== '') yield JSON.parse(line);
-      }
-    },
-  };
-}
-
 async function runDemo(client) {
   console.log(`demo: builds and tests a small project, in ${demo.cwd}`);
   console.log(`demo: POST /v2/commands ${JSON.stringify(demo)}\n`);
@@ -240,4 +210,5 @@ function printHowTo({ url, hasKey }, id) {
   console.log(`  ${curl} '${url}/v2/commands/${id}?offset=0'`);
   console.log(`  ${curl} -N '${url}/v2/commands/${id}?stream=true'`);
   console.log('\nAnother example, a session of Python with a table and a picture: npm start -- data');
+  console.log('Another one, a container with a browser behind one port: npm start -- image');
 }

@@ -3,50 +3,20 @@ import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll } from 'bun:test';
 import { environment as kernels } from '../harness/bridge.ts';
-import { needPython } from '../harness/interpreters.ts';
 import { Chromium } from '../harness/chromium.ts';
-import { expect, repositoryRoot, test, type Sandbox } from '../harness/sandbox.ts';
+import { countsOf, PythonClient, type ClientMode, type DrivenCall } from '../harness/python-client.ts';
+import { expect, test, type Sandbox } from '../harness/sandbox.ts';
 import { testAccount, withPlainAccount } from '../harness/test-account.ts';
 
-const folder = join(repositoryRoot, 'test/clients/python');
+const client = new PythonClient();
 
-const client = needPython('clients/python');
-
-interface DrivenCall {
-  readonly call: string;
-  readonly expected: string;
-  readonly got: string;
-  readonly problem: string | null;
-}
-
-async function drive(sandbox: Sandbox, mode: 'sync' | 'async', group?: string): Promise<DrivenCall[]> {
-  const tables = join(repositoryRoot, 'test/contract/v1');
-  const driver = Bun.spawn(
-    [
-      join(client, 'bin/python'),
-      ...[join(folder, 'drive.py'), sandbox.url, sandbox.directory, tables, mode, ...(group ? [group] : [])],
-    ],
-    { cwd: folder, env: { PYTHONDONTWRITEBYTECODE: '1' }, stdout: 'pipe', stderr: 'pipe' },
-  );
-  const [output, complaints] = await Promise.all([driver.stdout.text(), driver.stderr.text()]);
-  // Uploads without a path stay in the upload directory.
-  rmSync(join(sandbox.directory, `tmp/uploads-${testAccount.uid}`), { recursive: true, force: true });
-  if ((await driver.exited) !== 0) throw new Error(`${output}${complaints}`);
-  const calls = output
-    .trim()
-    .split('\n')
-    .map((line) => JSON.parse(line) as DrivenCall);
-  const wrong = calls.filter(({ problem }) => problem !== null);
-  expect(wrong.map(({ call, got, problem }) => `${call}: ${got}; ${problem}`)).toEqual([]);
-  return calls;
-}
-
-/** Calls and methods; a method with several answers is called several times. */
-function countsOf(calls: readonly DrivenCall[]): { readonly methods: number; readonly parsed: number } {
-  return {
-    methods: new Set(calls.map(({ call }) => call.split(' ')[0])).size,
-    parsed: calls.filter(({ got }) => got === 'parsed').length,
-  };
+async function drive(sandbox: Sandbox, mode: ClientMode, group?: string): Promise<DrivenCall[]> {
+  try {
+    return await client.drive(sandbox.url, sandbox.directory, mode, group);
+  } finally {
+    // Uploads without a path stay in the upload directory.
+    rmSync(join(sandbox.directory, `tmp/uploads-${testAccount.uid}`), { recursive: true, force: true });
+  }
 }
 
 for (const mode of ['sync', 'async'] as const) {

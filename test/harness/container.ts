@@ -7,7 +7,12 @@ import { until } from './until.ts';
 const startMs = 120_000;
 
 export interface ContainerOptions {
-  readonly image?: 'daemon' | 'computer';
+  /** One of the two images, or the name of an image that a test has built. */
+  readonly image?: string;
+  /** The key of the container, which every request carries unless a request has a header of that name. */
+  readonly key?: string;
+  /** The port that is published. */
+  readonly port?: number;
   readonly env?: Readonly<Record<string, string>>;
   readonly args?: readonly string[];
 }
@@ -15,16 +20,21 @@ export interface ContainerOptions {
 export class Container implements AsyncDisposable {
   url = '';
 
-  private constructor(readonly id: string) {}
+  private constructor(
+    readonly id: string,
+    private readonly options: ContainerOptions,
+  ) {}
 
-  /** Resolves when the container runs; `untilHealthy` waits for its API. */
-  static run({ image = 'daemon', env = {}, args = [] }: ContainerOptions = {}): Container {
-    const variables = Object.entries(env).flatMap(([name, value]) => ['--env', `${name}=${value}`]);
-    const network = ['--network', 'slirp4netns', '--publish', '127.0.0.1::8080', '--shm-size', '4g'];
-    const { stdout } = podman('run', '--detach', ...network, ...variables, ...args, imageNames[image]);
-    const container = new Container(stdout.trim());
-    const published = podman('port', container.id, '8080').stdout.trim();
-    container.url = `http://${published}`;
+  /** Returns when the container runs; `untilHealthy` waits for its API. */
+  static run(options: ContainerOptions = {}): Container {
+    const { image = 'daemon', key, port = 8080, env = {}, args = [] } = options;
+    const all = { ...(key === undefined ? {} : { SANDBOX_API_KEY: key }), ...env };
+    const variables = Object.entries(all).flatMap(([name, value]) => ['--env', `${name}=${value}`]);
+    const network = ['--network', 'slirp4netns', '--publish', `127.0.0.1::${port}`, '--shm-size', '4g'];
+    const name = image === 'daemon' || image === 'computer' ? imageNames[image] : image;
+    const { stdout } = podman('run', '--detach', ...network, ...variables, ...args, name);
+    const container = new Container(stdout.trim(), options);
+    container.#findUrl();
     return container;
   }
 
@@ -39,7 +49,9 @@ export class Container implements AsyncDisposable {
   }
 
   async fetch(path: string, init: RequestInit = {}): Promise<Response> {
-    return await fetch(`${this.url}${path}`, { redirect: 'manual', keepalive: false, ...init });
+    const { key } = this.options;
+    const headers = { ...(key === undefined ? {} : { 'x-api-key': key }), ...(init.headers as object) };
+    return await fetch(`${this.url}${path}`, { redirect: 'manual', keepalive: false, ...init, headers });
   }
 
   /** Zero while nothing listens. */
@@ -102,20 +114,46 @@ export class Container implements AsyncDisposable {
     return podman('inspect', '--format', '{{.State.Running}}', this.id).stdout.trim() === 'true';
   }
 
+  /** When the container started, in milliseconds since the epoch. */
+  get startedAt(): number {
+    return Number(podman('inspect', '--format', '{{.State.StartedAt.UnixMilli}}', this.id).stdout);
+  }
+
   get exitCode(): number {
     return Number(podman('inspect', '--format', '{{.State.ExitCode}}', this.id).stdout);
+  }
+
+  /** `healthy`, `unhealthy` or `starting`, by the health check of the image. */
+  checkHealth(): string {
+    spawnPodman('healthcheck', 'run', this.id);
+    return podman('inspect', '--format', '{{.State.Health.Status}}', this.id).stdout.trim();
   }
 
   stop(withinSeconds: number): void {
     podman('stop', '--time', String(withinSeconds), this.id);
   }
 
+  /** Ends every process of the container without a signal that a program could handle. */
+  kill(): void {
+    podman('kill', '--signal', 'KILL', this.id);
+  }
+
+  /** Starts a container that has ended again, with the files that it had. */
+  startAgain(): void {
+    podman('start', this.id);
+    this.#findUrl();
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     await Promise.resolve(podman('rm', '--force', '--time', '0', this.id));
   }
+
+  #findUrl(): void {
+    this.url = `http://${podman('port', this.id, String(this.options.port ?? 8080)).stdout.trim()}`;
+  }
 }
 
-function podman(...args: string[]): { stdout: string; stderr: string } {
+export function podman(...args: string[]): { stdout: string; stderr: string } {
   const { status, stdout, stderr } = spawnPodman(...args);
   if (status !== 0) throw new Error(`podman ${args.join(' ')}: ${stderr}`);
   return { stdout, stderr };

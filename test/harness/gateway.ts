@@ -35,7 +35,12 @@ export class Gateway implements AsyncDisposable {
     this.#process = Bun.spawn(['sh', '-c', 'exec "$0" >"$1" 2>&1', start, this.#log], {
       ...{ stdin: 'ignore', stdout: 'ignore', stderr: 'ignore' },
       env: {
-        ...{ PATH: process.env['PATH'], IMAGE_STATE: state, NOVNC_DIRECTORY: join(state, 'viewer') },
+        ...{
+          PATH: process.env['PATH'],
+          IMAGE_STATE: state,
+          KEY_FILE: join(state, 'key'),
+          NOVNC_DIRECTORY: join(state, 'viewer'),
+        },
         ...{ GATEWAY_PORT: new URL(url).port, SVC_PORT: new URL(sandbox.url).port },
         ...env,
       },

@@ -1,8 +1,10 @@
-/** Containers with less than the usual rights: what still works, and what the log reports. */
+/** Stops, restarts, and containers with less than the usual rights. */
 import { expect, setDefaultTimeout, test } from 'bun:test';
-import { Container } from '../harness/container.ts';
+import { Container, podman } from '../harness/container.ts';
+import { until } from '../harness/until.ts';
 
 setDefaultTimeout(600_000);
+const slowMs = 120_000;
 
 const hardened = ['--user', '1000', '--cap-drop', 'all', '--security-opt', 'no-new-privileges'];
 
@@ -18,3 +20,67 @@ for (const [title, args, identity, report] of [
     expect(container.logs()).toContain(report);
   });
 }
+
+test('IMG-DEGRADED a container with little shared memory runs the browser, and reports it', async () => {
+  await using container = await Container.start({ args: ['--shm-size', '64m'] });
+  await container.untilServed('/cdp/json/version');
+  await until(
+    'the log names the memory',
+    () => container.exec('cat', '/run/image/log/browser.log').includes('--shm-size 4g'),
+    slowMs,
+  );
+});
+
+test.each(['daemon', 'computer'] as const)(
+  'IMG-1 the %s image stops within 10 s, with a browser and a command that ignores TERM',
+  async (image) => {
+    await using container = await Container.start({ image, env: { BROWSER_START_MODE: 'auto' } });
+    await container.untilServed('/cdp/json/version');
+    await container.ok('POST /v2/commands', { command: "trap '' TERM; while :; do sleep 1; done", mode: 'async' });
+    // Podman kills what does not stop in time, which is another exit code.
+    container.stop(10);
+    expect(container.exitCode).toBe(0);
+  },
+);
+
+test('IMG-1 a container that was killed starts again, and its browser comes back with its profile', async () => {
+  await using container = await Container.start();
+  await container.untilServed('/cdp/json/version');
+  const lock = '/home/agent/.config/browser/SingletonLock';
+  await until(
+    'the browser holds its lock',
+    async () => (await container.output(`readlink ${lock}; true`)) !== '',
+    slowMs,
+  );
+  container.kill();
+  await until('the container has ended', () => !container.isRunning, slowMs);
+  container.startAgain();
+  await container.untilHealthy();
+  await container.untilServed('/cdp/json/version');
+  expect(await container.output('echo works')).toBe('works');
+});
+
+test('IMG-1 a new container uses the profile that a killed container on another host name has locked', async () => {
+  const volume = `boxkeep-test-${process.pid}`;
+  const args = ['--volume', `${volume}:/home/agent`];
+  try {
+    const lock = '/home/agent/.config/browser/SingletonLock';
+    let stale = '';
+    {
+      await using first = await Container.start({ args: [...args, '--hostname', 'first'] });
+      await first.untilServed('/cdp/json/version');
+      await until(
+        'the browser holds its lock',
+        async () => (stale = await first.output(`readlink ${lock}; true`)) !== '',
+        slowMs,
+      );
+      first.kill();
+    }
+    expect(stale).toStartWith('first-');
+    await using second = await Container.start({ args: [...args, '--hostname', 'second'] });
+    await second.untilServed('/cdp/json/version');
+    expect(await second.output(`readlink ${lock}`)).toStartWith('second-');
+  } finally {
+    podman('volume', 'rm', '--force', volume);
+  }
+});

@@ -1,9 +1,9 @@
 """Drives the methods of the 1.x client against a daemon: `drive.py URL DIRECTORY TABLES sync|async [GROUP]`.
 
 TABLES is the folder with routes.csv and methods.csv, which say what is served. Without a GROUP every method is driven,
-at a daemon without ipykernel and without a browser; the group jupyter alone at one with ipykernel, and the group browser
-at one with a browser. Prints a line of JSON for each call: what
-was expected, what came, and what is wrong with it.
+at a daemon without ipykernel and without a browser. The group jupyter alone is driven at a daemon with ipykernel, and
+the group browser at one with a browser. The group image is every method at an image, which has all of them and a
+desktop. Prints a line of JSON for each call: the expected outcome, the actual one, and the problem.
 """
 
 import asyncio
@@ -27,9 +27,11 @@ EMPTY = "parsed, success false and nothing listed"
 
 def main(url, directory, tables, mode, group=None):
     client = {"sync": Sandbox, "async": AsyncSandbox}[mode](base_url=url, timeout=60)
-    has_browser = group == "browser"
-    expected = expectations(pathlib.Path(tables), kernels=group == "jupyter", has_browser=has_browser)
-    is_wanted = lambda name: group in (None, re.split("[._]", name)[0])
+    is_image = group == "image"
+    has_browser = is_image or group == "browser"
+    kernels = is_image or group == "jupyter"
+    expected = expectations(pathlib.Path(tables), kernels, has_browser, has_desktop=is_image)
+    is_wanted = lambda name: group in (None, "image", re.split("[._]", name)[0])
     asyncio.run(drive(client, Drive(directory), expected, is_wanted, has_browser))
 
 
@@ -121,11 +123,11 @@ def complaint(check, result, state):
     return None
 
 
-def expectations(tables, kernels, has_browser):
+def expectations(tables, kernels, has_browser, has_desktop):
     classes = {key(row["method"], row["path"]): row["class"] for row in rows(tables / "routes.csv")}
     return {
         row["python_method(PyPI 0.0.30)"]: outcome_of(
-            classes[key(row["http_method"], row["path"])], row["path"], kernels, has_browser
+            classes[key(row["http_method"], row["path"])], row["path"], kernels, has_browser, has_desktop
         )
         for row in rows(tables / "methods.csv")
         if row["in_python_pypi"] == "yes"
@@ -142,7 +144,7 @@ def key(method, path):
     return method, re.sub(r"\{\w+\}", "{}", path)
 
 
-def outcome_of(standing, path, kernels, has_browser):
+def outcome_of(standing, path, kernels, has_browser, has_desktop):
     if standing == "removed-404" or standing == "served-changed":
         return "ApiError 404"
     if standing.startswith("method-405"):
@@ -150,7 +152,7 @@ def outcome_of(standing, path, kernels, has_browser):
     if not standing.startswith("served"):
         return f"no outcome is known for {standing}"
     is_of_desktop = path in ("/v1/browser/actions", "/v1/browser/config", "/v1/display/record")
-    if is_of_desktop or path.startswith("/v1/browser/") and not has_browser:
+    if is_of_desktop and not has_desktop or path.startswith("/v1/browser/") and not has_browser:
         return "ApiError 503"
     if "501-capable" in standing and not kernels:
         return "ApiError 501"

@@ -1,0 +1,45 @@
+/**
+ * The stage of `.ci/run` for the images: `node tools/images-ci.mjs SECONDS`, the seconds that are left.
+ *
+ * All tests run when a commit changes what the images are made of and the time is enough; otherwise one test does.
+ */
+import { spawnSync } from 'node:child_process';
+import { containerEnvironment, imageNames } from './containers.mjs';
+import { repositoryRoot } from './repository.mjs';
+import { isOnPath } from './setup.mjs';
+
+/** What the images are made of, and what judges them. */
+const ingredients = [
+  ...['images', 'native', 'tools/build.mjs', 'tools/release', 'tools/images.mjs', 'tools/containers.mjs'],
+  ...['test/images', 'test/harness/container.ts', 'package-lock.json'],
+];
+/** Measured on two cores: a build without layers takes six minutes, all tests take nine, and one test takes one. */
+const needed = { build: 360, tests: 540, smoke: 60 };
+
+const secondsLeft = Number(process.argv[2] ?? Number.POSITIVE_INFINITY);
+process.exitCode = judge();
+
+function judge() {
+  const build = hasImages() ? 0 : needed.build;
+  if (isChanged() && build + needed.tests <= secondsLeft) return images('test');
+  if (build + needed.smoke <= secondsLeft) return images('smoke');
+  console.log(`images: ${secondsLeft} s are too few to build them; test/conformance/gateway.test.ts has run`);
+  return 0;
+}
+
+/** Whether the commit differs from its predecessor. A commit without one, as in a shallow clone, counts as changed. */
+function isChanged() {
+  const args = ['diff', '--quiet', 'HEAD^', 'HEAD', '--', ...ingredients];
+  return spawnSync('git', args, { cwd: repositoryRoot, stdio: 'ignore' }).status !== 0;
+}
+
+/** With the layers of an earlier build, another one takes seconds. */
+function hasImages() {
+  const args = ['image', 'exists', imageNames.computer];
+  return isOnPath('podman') && spawnSync('podman', args, { env: containerEnvironment, stdio: 'ignore' }).status === 0;
+}
+
+function images(what) {
+  const { status } = spawnSync(process.execPath, ['tools/images.mjs', what], { cwd: repositoryRoot, stdio: 'inherit' });
+  return status ?? 1;
+}
