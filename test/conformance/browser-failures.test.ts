@@ -246,6 +246,13 @@ test(
     const cases: [string, number, string][] = [
       ['javascript:alert(1)', 400, 'javascript: URL'],
       ['file:///etc/passwd', 400, 'file: URL'],
+      ['view-source:file:///etc/passwd', 400, 'file: URL'],
+      ['View-Source: view-source:\tFILE:///etc/passwd', 400, 'file: URL'],
+      ['view-source:javascript:alert(1)', 400, 'javascript: URL'],
+      ['devtools://devtools/bundled/inspector.html', 400, 'is not loaded'],
+      ['chrome://quit', 400, 'is not loaded'],
+      ['about:restart/', 400, 'is not loaded'],
+      ['chrome:inducebrowsercrashforrealz', 400, 'is not loaded'],
       ['example.com', 400, 'not an absolute URL'],
       ['localhost:8080', 400, 'not an absolute URL'],
       ['', 422, ''],

@@ -110,14 +110,13 @@ export class ConnectedBrowser {
   async activate(targetId: string, signal: AbortSignal): Promise<void> {
     await this.root.send('Target.activateTarget', { targetId }, signal);
     await this.#becomesVisible(targetId);
-    this.#activeId = targetId;
-    this.#activatedMs = performance.now();
+    this.#bringToFront(targetId);
   }
 
   /** Opens an empty tab in the foreground. */
   async openTab(signal: AbortSignal): Promise<string> {
     const { targetId } = await this.root.send('Target.createTarget', { url: 'about:blank' }, signal);
-    this.#activeId = targetId;
+    this.#bringToFront(targetId);
     return targetId;
   }
 
@@ -143,6 +142,11 @@ export class ConnectedBrowser {
     this.#sessions.clear();
     this.#targets.clear();
     this.#pages.clear();
+  }
+
+  #bringToFront(targetId: string): void {
+    this.#activeId = targetId;
+    this.#activatedMs = performance.now();
   }
 
   async #attach(targetId: string, signal: AbortSignal): Promise<Page> {

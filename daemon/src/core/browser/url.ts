@@ -2,6 +2,8 @@
 import { CoreError } from '../../kit/errors.ts';
 
 const maxCharacters = 2 * 1024 * 1024;
+/** Pages with which Chromium ends itself. It reads `about:` as `chrome:`. */
+const endsBrowser = /^(?:chrome|about):\/*(?:quit|restart|inducebrowser\w*|memory-exhaust)\b/i;
 
 /** The URL as the browser takes it. Throws `bad_argument`. */
 export function pageUrl(given: string): string {
@@ -9,6 +11,15 @@ export function pageUrl(given: string): string {
   const url = URL.parse(given.trim());
   if (url === null || /^[\w.-]+:\d+$/.test(given)) {
     throw refused(shortened(given), 'is not an absolute URL', `Pass a whole URL, such as https://${shortened(given)}.`);
+  }
+  assertLoadable(url, given);
+  return given.trim();
+}
+
+function assertLoadable(url: URL, given: string): void {
+  if (url.protocol === 'view-source:') {
+    const shown = URL.parse(url.href.slice(url.protocol.length));
+    if (shown !== null) return assertLoadable(shown, given);
   }
   if (url.protocol === 'javascript:') {
     throw new CoreError('bad_argument', 'a javascript: URL is not loaded', {
@@ -23,7 +34,10 @@ export function pageUrl(given: string): string {
       'Serve its directory, for example with python3 -m http.server, and load the http: URL.',
     );
   }
-  return given.trim();
+  // A tab of the developer tools is not in the list of tabs, and the browser may crash.
+  if (url.protocol === 'devtools:' || endsBrowser.test(url.href)) {
+    throw refused(shortened(given), 'would end the browser or take the tab away, and is not loaded');
+  }
 }
 
 export function shortened(text: string): string {
