@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, test } from 'bun:test';
 import { AccessibleDesktop } from '../harness/accessible-desktop.ts';
 import { ComputerWorker } from '../harness/computer-worker.ts';
+import { needPrograms } from '../harness/programs.ts';
 import { expect, type Json } from '../harness/sandbox.ts';
 import { until } from '../harness/until.ts';
 
@@ -180,8 +181,10 @@ test('DESK-A11Y-TREE an application that does not answer is left out, and the ot
   }
 });
 
-test('DESK-A11Y-TREE a page in Chromium is part of the tree, and its nodes are found', async () => {
+test('DESK-A11Y-TREE DESK-A11Y-ACT a page in Chromium is part of the tree, and its fields are filled in', async () => {
+  needPrograms('openbox', 'xterm');
   await using browsing = await AccessibleDesktop.start();
+  browsing.display.spawn(['openbox'], browsing.environment);
   await using reader = await ComputerWorker.start({ env: browsing.environment });
   const find = async (query: string): Promise<Json[]> => {
     const { body } = await reader.request(`GET /v2/computer/accessibility/nodes?scope=desktop&${patient}&${query}`);
@@ -199,17 +202,36 @@ test('DESK-A11Y-TREE a page in Chromium is part of the tree, and its nodes are f
 
   const [entry] = await find('name=Name&role=entry');
   const act = (action: object) => reader.request('POST /v2/computer/actions', action);
-  const refused = await act({ action_type: 'NODE_SET_VALUE', node_id: entry.node_id, value: 'Łukasz' });
+  const fill = (value: string) => act({ action_type: 'NODE_SET_VALUE', node_id: entry.node_id, value });
+  for (const value of ['Łukasz 👋', '', 'Ada Lovelace']) {
+    expect((await fill(value)).status).toBe(200);
+    await until('the field has the text', async () => (await find('name=Name&role=entry'))[0]?.value === value);
+  }
+  const refused = await fill('two\nlines');
   expect([refused.status, refused.body.message, refused.body.hint]).toEqual([
     400,
     'entry "Name" takes no value through AT-SPI',
     'Focus the node, select its text, and type.',
   ]);
-  const instead = [
-    { action_type: 'NODE_FOCUS', node_id: entry.node_id },
-    { action_type: 'HOTKEY', keys: ['ctrl', 'a'] },
-    { action_type: 'TYPING', text: 'Łukasz' },
-  ];
-  expect((await reader.ok('POST /v2/computer/actions/batch', { actions: instead }))['performed']).toBe(3);
-  await until('the field has the text', async () => (await find('name=Name&role=entry'))[0]?.value === 'Łukasz');
+
+  const isActive = async (title: string) => {
+    const { windows } = await reader.ok('GET /v2/computer/windows');
+    return windows.some((window: Json) => window.active && window.title === title);
+  };
+  const openOthers = [
+    ['Registered', () => browsing.open('Registered')],
+    ['Other', () => browsing.display.spawn(['xterm', '-T', 'Other', '-e', 'sleep', '1000'])],
+  ] as const;
+  for (const [title, open] of openOthers) {
+    await open();
+    await until(`${title} is active`, () => isActive(title));
+    const { status, body: answer } = await fill('lost');
+    expect([title, status, answer.message, answer.hint]).toEqual([
+      title,
+      400,
+      'entry "Name" takes its text from the keyboard, which another window has',
+      'Activate the window of the node first.',
+    ]);
+  }
+  expect((await find('name=Name&role=entry'))[0]?.value).toBe('Ada Lovelace');
 });

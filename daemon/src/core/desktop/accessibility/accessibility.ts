@@ -1,7 +1,7 @@
 /** The accessibility of one desktop: reads the tree, finds nodes, and acts on them. */
 import { Deadline } from '../../../kit/deadline.ts';
 import type { OpenWorker } from '../../../platform/workers.ts';
-import { focusNode, invokeNode, setNodeValue, type MakeVariant } from './act.ts';
+import { focusForTyping, focusNode, invokeNode, setNodeValue, type MakeVariant } from './act.ts';
 import type { AccessibilityBus } from './bus.ts';
 import { Calls } from './calls.ts';
 import { collect, type Collected, type CollectedNode } from './collect.ts';
@@ -75,8 +75,13 @@ export class Accessibility implements Disposable {
     return await this.#during(actMs, signal, (calls) => invokeNode(calls, nodeId, action));
   }
 
-  async setValue(nodeId: string, value: string, { signal }: Options): Promise<void> {
-    await this.#during(actMs, signal, (calls) => setNodeValue(calls, nodeId, value, this.deps.variant));
+  /** False for a text field that takes its text from the keyboard only. The field then has the keyboard. */
+  async setValue(nodeId: string, value: string, { signal }: Options): Promise<boolean> {
+    return await this.#during(actMs, signal, async (calls) => {
+      if (await setNodeValue(calls, nodeId, value, this.deps.variant)) return true;
+      await focusForTyping(calls, nodeId, await this.deps.activeWindow(calls.signal));
+      return false;
+    });
   }
 
   [Symbol.dispose](): void {

@@ -1,9 +1,12 @@
 /** Acts on one accessible object: focuses it, invokes one of its actions, or sets its value. */
+import { Deadline } from '../../../kit/deadline.ts';
 import { CoreError } from '../../../kit/errors.ts';
 import type { Variant } from '../../../platform/dbus/marshal.ts';
+import { pause } from '../input/pause.ts';
 import type { Calls } from './calls.ts';
 import { actionsOf } from './describe.ts';
 import { isGone } from './failures.ts';
+import { foregroundWindows, type ActiveWindow } from './foreground.ts';
 import { doAction, getProperties, grabFocus, interfaces, setProperty, setText } from './methods.ts';
 import { hasState, roleName } from './names.ts';
 import { goneNode, objectOf } from './node-id.ts';
@@ -11,6 +14,10 @@ import { ObjectReader, type AccessibleObject } from './reader.ts';
 
 /** Makes a value that carries its signature. */
 export type MakeVariant = (signature: string, value: boolean | number) => Variant;
+
+/** An application reports the focus some time after it has taken it. */
+const focusedWithinMs = 2000;
+const focusPollMs = 20;
 
 /** Throws `ref_stale` for an object that has gone. */
 export async function focusNode(calls: Calls, id: string): Promise<void> {
@@ -38,22 +45,64 @@ export async function invokeNode(calls: Calls, id: string, action: string | null
   return name;
 }
 
-/** Sets a number where the object has a range, and its text otherwise. */
-export async function setNodeValue(calls: Calls, id: string, value: string, variant: MakeVariant): Promise<void> {
+/**
+ * Sets a number where the object has a range, and its text otherwise. False for a text field that takes its text from
+ * the keyboard only, as those of Chromium.
+ */
+export async function setNodeValue(calls: Calls, id: string, value: string, variant: MakeVariant): Promise<boolean> {
   const node = await find(calls, id);
   const number = value.trim() === '' ? NaN : Number(value);
   if (node.interfaces.includes(interfaces.value) && Number.isFinite(number)) {
-    return await setNumber(calls, id, node, { number, variant });
+    await setNumber(calls, id, node, { number, variant });
+    return true;
   }
   if (node.interfaces.includes(interfaces.editableText)) {
     const [isSet] = await whileThere(id, calls.call(node, setText, value));
-    if (isSet) return;
+    if (isSet) return true;
   }
+  // Typed into a field, a line end may send a form, and a tabulator leaves the field.
+  if (isTextField(node) && !/[\t\r\n]/.test(value)) return false;
   const hasRange = node.interfaces.includes(interfaces.value);
   const what = hasRange
     ? `takes a number, not ${JSON.stringify(value.slice(0, 100))}`
     : 'takes no value through AT-SPI';
   throw refused(node, what, hasRange ? 'Pass a number.' : 'Focus the node, select its text, and type.');
+}
+
+/** Gives the keyboard to a text field. Throws `bad_argument` when the field is not in the active window. */
+export async function focusForTyping(calls: Calls, id: string, active: ActiveWindow | null): Promise<void> {
+  const reader = new ObjectReader(calls);
+  const node = await find(calls, id);
+  if (!(await isInForeground(reader, node, active))) throw notActive(node);
+  await focusNode(calls, id);
+  using deadline = new Deadline(focusedWithinMs, calls.signal);
+  try {
+    while (!hasState((await find(calls, id)).states, 'focused')) await pause(focusPollMs, { signal: deadline.signal });
+  } catch (error) {
+    throw deadline.passed && !calls.signal.aborted ? notActive(node) : error;
+  }
+}
+
+async function isInForeground(reader: ObjectReader, node: AccessibleObject, active: ActiveWindow | null) {
+  try {
+    const [window] = await foregroundWindows(reader, active);
+    return window?.bus === node.bus;
+  } catch (error) {
+    if (error instanceof CoreError) return false; // The active window belongs to a program that has not registered.
+    throw error;
+  }
+}
+
+function isTextField({ interfaces: has, states }: AccessibleObject): boolean {
+  return has.includes(interfaces.text) && has.includes(interfaces.component) && hasState(states, 'editable');
+}
+
+function notActive(node: AccessibleObject): CoreError {
+  return refused(
+    node,
+    'takes its text from the keyboard, which another window has',
+    'Activate the window of the node first.',
+  );
 }
 
 async function setNumber(

@@ -66,7 +66,7 @@ function devicesOf(on: Display): ActionDevices {
     clipboard,
     screen: { size, screenshot: () => Promise.reject(new Error('no pictures here')) },
     windows: { activate: () => Promise.resolve(), minimize: () => Promise.resolve() },
-    nodes: { focus: () => Promise.resolve(), invoke: () => Promise.resolve(), setValue: () => Promise.resolve() },
+    nodes: { focus: () => Promise.resolve(), invoke: () => Promise.resolve(), setValue: () => Promise.resolve(true) },
   };
 }
 

@@ -43,7 +43,8 @@ export interface ActionDevices {
     focus(nodeId: string, options: CallOptions): Promise<void>;
     /** Null for the first action of the node. */
     invoke(nodeId: string, action: string | null, options: CallOptions): Promise<void>;
-    setValue(nodeId: string, value: string, options: CallOptions): Promise<void>;
+    /** False when the node has the keyboard instead, and takes the value as typed text. */
+    setValue(nodeId: string, value: string, options: CallOptions): Promise<boolean>;
   };
 }
 
@@ -145,10 +146,21 @@ async function performWindow({ windows }: ActionDevices, action: WindowAction, o
   else await windows.minimize(action.windowId, options);
 }
 
-async function performNode({ nodes }: ActionDevices, action: NodeAction, options: CallOptions): Promise<void> {
+async function performNode(devices: ActionDevices, action: NodeAction, options: CallOptions): Promise<void> {
+  const { nodes } = devices;
   if (action.type === 'focusNode') await nodes.focus(action.nodeId, options);
   else if (action.type === 'invokeNode') await nodes.invoke(action.nodeId, action.action, options);
-  else await nodes.setValue(action.nodeId, action.value, options);
+  else if (!(await nodes.setValue(action.nodeId, action.value, options))) {
+    await replaceText(devices, action.value, options);
+  }
+}
+
+/** Replaces the text of the field that has the keyboard, as a user does. */
+async function replaceText({ keyboard, typist }: ActionDevices, text: string, options: CallOptions): Promise<void> {
+  const once = { ...options, holdMs: 0 };
+  await keyboard.press(['Control_L', 'a'], once);
+  if (text === '') await keyboard.press(['BackSpace'], once);
+  else await typist.type(text, { ...options, usesClipboard: true });
 }
 
 const plainPicture: ScreenshotRequest = { format: 'png', quality: null, area: null, scaleTo: null, hasCursor: true };
