@@ -17,7 +17,12 @@ let sandbox: Sandbox;
 beforeAll(async () => {
   sandbox = await Sandbox.start();
   await sandbox.run({ command: 'true' });
-  const message = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'sandbox_execute_bash', arguments: {} } };
+  const message = {
+    jsonrpc: '2.0',
+    id: 1,
+    method: 'tools/call',
+    params: { name: 'sandbox_execute_bash', arguments: {} },
+  };
   const accept = { accept: 'application/json, text/event-stream' };
   await (await sandbox.fetch('POST /mcp', message, { headers: accept })).text();
   served = await (await sandbox.fetch('GET /metrics')).text();
@@ -108,7 +113,9 @@ test('DEPLOY-FLEET the scrape is valid, bounds the series, and keeps the buckets
   const kept = [...served.matchAll(/^(\w+_bucket)\{le="([^"]+)"/gm)].filter(
     ([, name, bound]) => !drops.some((drop: RegExp) => drop.test(`${name};${bound}`)),
   );
-  const boundsOf = (wanted: string) => [...new Set(kept.filter(([, name]) => name === wanted).map((match) => match[2]))];
+  const boundsOf = (wanted: string) => [
+    ...new Set(kept.filter(([, name]) => name === wanted).map((match) => match[2])),
+  ];
   expect(boundsOf('http_request_duration_seconds_bucket')).toEqual(['0.01', '0.1', '1', '10', '+Inf']);
   expect(boundsOf('command_exec_duration_seconds_bucket')).toEqual(['0.1', '1', '10', '60', '300', '3600', '+Inf']);
 });

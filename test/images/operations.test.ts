@@ -1,6 +1,8 @@
 /** Stops, restarts, and containers with less than the usual rights. */
 import { expect, setDefaultTimeout, test } from 'bun:test';
+import { join } from 'node:path';
 import { Container, podman } from '../harness/container.ts';
+import { repositoryRoot } from '../harness/sandbox.ts';
 import { until } from '../harness/until.ts';
 
 setDefaultTimeout(600_000);
@@ -20,6 +22,19 @@ for (const [title, args, identity, report] of [
     expect(container.logs()).toContain(report);
   });
 }
+
+test('IMG-DEGRADED the browser keeps its own sandbox without capabilities, with the profile of deploy/', async () => {
+  const profile = ['--security-opt', `seccomp=${join(repositoryRoot, 'deploy/seccomp/chromium.json')}`];
+  for (const [args, isSandboxed] of [
+    [[...hardened, ...profile], true],
+    [hardened, false],
+  ] as const) {
+    await using container = await Container.start({ args });
+    await container.untilServed('/cdp/json/version');
+    const flags = container.exec('sh', '-c', 'tr "\\0" "\\n" </proc/$(pgrep -o -x chromium)/cmdline').split('\n');
+    expect(flags.includes('--no-sandbox')).toBe(!isSandboxed);
+  }
+});
 
 test('IMG-DEGRADED a container with little shared memory runs the browser, and reports it', async () => {
   await using container = await Container.start({ args: ['--shm-size', '64m'] });
