@@ -162,3 +162,15 @@ test('IMG-24 SVC_SKILLS_PATH leads sandbox_load_skill to the skills', async () =
   const answer = await changed.mcp('tools/call', { name: 'sandbox_load_skill', arguments: {} });
   expect(JSON.stringify(answer)).toContain('Makes tea.');
 });
+
+test('IMG-23 SVC_AGENT_BROWSER_BIN names the program that snapshots are delegated to', async () => {
+  // The program only notes that it was called, and by which account.
+  const hook = 'printf "#!/bin/sh\\nid -un >>/tmp/called\\nexit 1\\n" >/srv/cli && chmod 755 /srv/cli';
+  await using container = await Container.start({
+    env: { RUN_HOOK_INIT: hook, SVC_AGENT_BROWSER_BIN: '/srv/cli', BROWSER_START_MODE: 'auto' },
+  });
+  expect(await container.output('cat /tmp/called 2>/dev/null; true')).toBe('');
+  await container.fetch('/v2/browser/snapshot', { method: 'POST', body: '{}' });
+  await until('the program was called', async () => (await container.output('cat /tmp/called; true')) !== '', slowMs);
+  expect(await container.output('head -n 1 /tmp/called')).toBe('agent');
+});
