@@ -170,7 +170,7 @@ test('IMG-23 SVC_AGENT_BROWSER_BIN names the program that snapshots are delegate
     env: { RUN_HOOK_INIT: hook, SVC_AGENT_BROWSER_BIN: '/srv/cli', BROWSER_START_MODE: 'auto' },
   });
   expect(await container.output('cat /tmp/called 2>/dev/null; true')).toBe('');
-  await container.fetch('/v2/browser/snapshot', { method: 'POST', body: '{}' });
+  await container.fetch('/v2/browser/snapshot');
   await until('the program was called', async () => (await container.output('cat /tmp/called; true')) !== '', slowMs);
   expect(await container.output('head -n 1 /tmp/called')).toBe('agent');
 });
