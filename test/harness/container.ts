@@ -80,6 +80,17 @@ export class Container implements AsyncDisposable {
     return answer['data'] as JsonObject;
   }
 
+  /** The report of /v1/capabilities, once each of its probes has answered in time: a busy machine takes longer. */
+  async capabilities(): Promise<JsonObject> {
+    let report: JsonObject = {};
+    const isComplete = async () => {
+      report = await this.ok('GET /v1/capabilities');
+      return !JSON.stringify(report).includes('the probe gave no answer');
+    };
+    await until('every probe answers', isComplete, startMs);
+    return report;
+  }
+
   /** The output of a command as the preset account. */
   async output(command: string): Promise<string> {
     const record = await this.ok('POST /v2/commands', { command });

@@ -32,7 +32,7 @@ test('IMG-2 IMG-6 the computer image shows an XFCE desktop to its worker', async
       'pgrep -x xfce4-session >/dev/null && pgrep -f "[d]bus-daemon --session" >/dev/null && echo both',
     ),
   ).toBe('both');
-  expect(await container.ok('GET /v1/capabilities')).toMatchObject({
+  expect(await container.capabilities()).toMatchObject({
     computer: { status: 'ready', display: ':99', recording: true, accessibility_backend: 'at-spi' },
   });
 });

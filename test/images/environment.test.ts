@@ -151,7 +151,7 @@ test('IMG-19 JUPYTER_POOL_SIZE=1 starts a kernel before any code runs', async ()
 });
 
 test('IMG-20 shells and code use the native backends although tmux and ipykernel are there', async () => {
-  const capabilities = await plain.ok('GET /v1/capabilities');
+  const capabilities = await plain.capabilities();
   expect(capabilities).toMatchObject({
     exec: { tmux: true, backend: 'native' },
     code_interpreter: { backend: 'native' },
