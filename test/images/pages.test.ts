@@ -1,12 +1,14 @@
 /** The pages behind the gateway in a real browser, opened as a person does: with the key in the address. */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
-import { TestBrowser } from '../harness/browser.ts';
+import type { BrowserContextOptions } from 'playwright-core';
+import { TestBrowser, type TestPage } from '../harness/browser.ts';
 import { ConsolePage } from '../harness/console-page.ts';
 import { Container } from '../harness/container.ts';
 import { until } from '../harness/until.ts';
 
 setDefaultTimeout(900_000);
 const slowMs = 120_000;
+const pageMs = 400_000;
 const key = 'pages-canary-7361';
 const keyInUrl = `api_key=${key}`;
 
@@ -26,13 +28,20 @@ afterAll(async () => {
   await container[Symbol.asyncDispose]();
 });
 
+/** A busy machine draws these pages slowly, and this browser's own limits are real time. */
+async function open(options: BrowserContextOptions = {}): Promise<TestPage> {
+  const opened = await browser.open(options);
+  opened.page.setDefaultTimeout(pageMs);
+  return opened;
+}
+
 const fileContent = async (path: string) => await container.output(`cat ${path} 2>/dev/null; true`);
 
 test('OPS-HOME IMG-4 a terminal in the console belongs to the preset account', async () => {
-  await using opened = await browser.open();
+  await using opened = await open();
   const console = new ConsolePage(opened.page);
   await opened.page.goto(`${container.url}/?${keyInUrl}`);
-  await opened.page.getByRole('button', { name: 'New terminal' }).click({ timeout: slowMs });
+  await opened.page.getByRole('button', { name: 'New terminal' }).click();
   await console.untilState('attached');
   await console.type('echo "$(id -un) in $PWD on $((6 * 7))"');
   await console.untilScreen(/^agent in \/home\/agent on 42$/m);
@@ -48,7 +57,7 @@ test('IMG-1 a terminal of the desktop is typed into through the viewer', async (
   await until('the desktop is drawn', isDrawn, slowMs);
   await container.ok('POST /v2/commands', { command: 'xfce4-terminal --maximize --title=typed', mode: 'async' });
   await until('the terminal is shown', async () => (await windows()).includes('"typed"'), slowMs);
-  await using opened = await browser.open({ viewport: { width: 1300, height: 860 } });
+  await using opened = await open({ viewport: { width: 1300, height: 860 } });
   const { page } = opened;
   await page.goto(
     `${container.url}/vnc/index.html?autoconnect=true&path=${encodeURIComponent(`vnc/websockify?${keyInUrl}`)}&${keyInUrl}`,
@@ -75,12 +84,12 @@ test('IMG-13 the notebook runs a cell as the preset account', async () => {
   };
   await container.ok('POST /v2/fs/write', { path: '/home/agent/one.ipynb', content: JSON.stringify(notebook) });
   await container.untilServed('/jupyter/lab');
-  await using opened = await browser.open();
+  await using opened = await open();
   const { page } = opened;
   await page.goto(`${container.url}/jupyter/lab/tree/one.ipynb?${keyInUrl}`);
-  await page.locator('.jp-Notebook .jp-CodeCell .cm-content').first().click({ timeout: slowMs });
+  await page.locator('.jp-Notebook .jp-CodeCell .cm-content').first().click();
   await page.keyboard.press('Shift+Enter');
-  await page.getByText('agent 42').waitFor({ timeout: slowMs });
+  await page.getByText('agent 42').waitFor();
 });
 
 test('IMG-12 the IDE opens a file of the workspace', async () => {
@@ -90,11 +99,11 @@ test('IMG-12 the IDE opens a file of the workspace', async () => {
     async () => [200, 302].includes(await container.status('/code-server/', { 'x-api-key': key })),
     slowMs,
   );
-  await using opened = await browser.open();
+  await using opened = await open();
   const { page } = opened;
   await page.goto(`${container.url}/code-server/?folder=/home/agent&${keyInUrl}`);
-  await page.locator('.explorer-folders-view').getByText('hello.txt').dblclick({ timeout: slowMs });
-  await page.locator('.view-line', { hasText: 'shown' }).waitFor({ timeout: slowMs });
+  await page.locator('.explorer-folders-view').getByText('hello.txt').dblclick();
+  await page.locator('.view-line', { hasText: 'shown' }).waitFor();
 });
 
 test('AUTH-4 the key of these pages is in no log, URL and process list', async () => {
