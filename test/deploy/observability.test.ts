@@ -66,7 +66,7 @@ test('DEPLOY-FLEET each rule names series that a daemon serves', () => {
 });
 
 test('DEPLOY-FLEET each panel of the dashboard has a valid query of series that a daemon serves', () => {
-  const { panels, templating } = JSON.parse(text('dashboard.json')) as Json;
+  const { panels, templating } = JSON.parse(text('dashboard.json'));
   const queries = panels.flatMap(({ targets = [] }: Json) => targets.map(({ expr }: Json) => expr as string));
   expect(queries.length).toBeGreaterThan(15);
   expectServed(queries.flatMap(seriesIn));
@@ -87,7 +87,7 @@ test('DEPLOY-FLEET each panel of the dashboard has a valid query of series that 
 });
 
 test('DEPLOY-FLEET no panel has a line for each sandbox or for each route', () => {
-  const { panels } = JSON.parse(text('dashboard.json')) as Json;
+  const { panels } = JSON.parse(text('dashboard.json'));
   for (const { targets = [] } of panels as Json[])
     for (const { expr, legendFormat } of targets as Json[]) {
       expect(expr).toMatch(/^(?:sum|max|count|quantile|histogram_quantile)\b/);
