@@ -13,6 +13,8 @@ export interface ContainerOptions {
   readonly key?: string;
   /** The port that is published. */
   readonly port?: number;
+  /** Without systemd, podman publishes no port of slirp4netns again when it restarts a container. */
+  readonly network?: 'slirp4netns' | 'bridge';
   readonly env?: Readonly<Record<string, string>>;
   readonly args?: readonly string[];
 }
@@ -27,12 +29,12 @@ export class Container implements AsyncDisposable {
 
   /** Returns when the container runs; `untilHealthy` waits for its API. */
   static run(options: ContainerOptions = {}): Container {
-    const { image = 'daemon', key, port = 8080, env = {}, args = [] } = options;
+    const { image = 'daemon', key, port = 8080, network = 'slirp4netns', env = {}, args = [] } = options;
     const all = { ...(key === undefined ? {} : { SANDBOX_API_KEY: key }), ...env };
     const variables = Object.entries(all).flatMap(([name, value]) => ['--env', `${name}=${value}`]);
-    const network = ['--network', 'slirp4netns', '--publish', `127.0.0.1::${port}`, '--shm-size', '4g'];
+    const flags = ['--network', network, '--publish', `127.0.0.1::${port}`, '--shm-size', '4g'];
     const name = image === 'daemon' || image === 'computer' ? imageNames[image] : image;
-    const { stdout } = podman('run', '--detach', ...network, ...variables, ...args, name);
+    const { stdout } = podman('run', '--detach', ...flags, ...variables, ...args, name);
     const container = new Container(stdout.trim(), options);
     container.#findUrl();
     return container;

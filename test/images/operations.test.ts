@@ -59,7 +59,7 @@ test.each(['daemon', 'computer'] as const)(
 );
 
 test('IMG-1 a container that was killed starts again, and its browser comes back with its profile', async () => {
-  await using container = await Container.start();
+  await using container = await Container.start({ network: 'bridge' });
   await container.untilServed('/cdp/json/version');
   const lock = '/home/agent/.config/browser/SingletonLock';
   await until(
