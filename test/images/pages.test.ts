@@ -87,6 +87,8 @@ test('IMG-13 the notebook runs a cell as the preset account', async () => {
   await using opened = await open();
   const { page } = opened;
   await page.goto(`${container.url}/jupyter/lab/tree/one.ipynb?${keyInUrl}`);
+  // A cell that is run earlier waits for no kernel.
+  await page.getByText('Python 3 (ipykernel) | Idle').waitFor();
   await page.locator('.jp-Notebook .jp-CodeCell .cm-content').first().click();
   await page.keyboard.press('Shift+Enter');
   await page.getByText('agent 42').waitFor();
