@@ -1,6 +1,7 @@
 /** Reads and writes the files of one command: the daemon's note, the keeper's logs and its journal. */
 import {
   closeSync,
+  constants,
   existsSync,
   fstatSync,
   mkdirSync,
@@ -10,6 +11,7 @@ import {
   rmSync,
   statSync,
   writeFileSync,
+  writeSync,
 } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { ByteLog, joinRanges, type LogSource, type Range } from '../kit/byte-log.ts';
@@ -21,6 +23,7 @@ export const streamNames = ['stdout', 'stderr'] as const;
 
 const headerBytes = 1024;
 const headerAttempts = 100;
+const newline = 10;
 const fileOf = { stdout: 'out', stderr: 'err' } as const;
 
 /** The state of a command according to its journal, for a daemon that was not running at the time. */
@@ -74,7 +77,7 @@ export class CommandDirectory {
     try {
       // The input may be large, and a disk slow. Without a note, no other daemon serves the command.
       if (input) await writeFile(`${path}/input`, input, { mode: 0o600 });
-      writeFileSync(`${path}/meta.json`, note, { mode: 0o600 });
+      writeNote(`${path}/meta.json`, note);
     } catch (error) {
       directory.remove(); // A full disk must not fill up with directories of commands that never started.
       throw error;
@@ -84,7 +87,7 @@ export class CommandDirectory {
 
   /** The daemon's own note, as given to `create`; null when the start was interrupted before the note was complete. */
   note(): string | null {
-    return readIfPresent(`${this.path}/meta.json`);
+    return readIfPresent(`${this.path}/meta.json`)?.trimEnd() ?? null;
   }
 
   /** The size of the input for standard input; null when no input is left. */
@@ -231,6 +234,8 @@ export class CommandDirectory {
     const bytes = Buffer.alloc(headerBytes);
     for (let attempt = 0; attempt < headerAttempts; attempt++) {
       const count = this.#readAt('journal', 0, bytes);
+      // A journal of a reused directory is blank until the keeper writes its first event.
+      if (count > 0 && bytes[0] === newline) return [];
       const header = count === headerBytes ? parseHeader(bytes.toString('latin1')) : null;
       if (header) return joinRanges([{ from: 0, to: header.head[index] ?? 0 }, ...(header.gaps[index] ?? [])]);
       if (count === 0) return [];
@@ -300,6 +305,17 @@ function parseLine(line: string): JournalLine[] {
     return [JSON.parse(line) as JournalLine];
   } catch {
     return []; // A loss of power cut the line off; the other lines are still valid.
+  }
+}
+
+/** Overwrites the blank note of a reused directory. A truncation would be slow on some file systems. */
+function writeNote(path: string, note: string): void {
+  const file = openSync(path, constants.O_WRONLY | constants.O_CREAT, 0o600);
+  try {
+    const bytes = Buffer.from(note);
+    for (let at = 0; at < bytes.length;) at += writeSync(file, bytes, at, bytes.length - at, at);
+  } finally {
+    closeSync(file);
   }
 }
 
