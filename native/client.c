@@ -1,5 +1,6 @@
 /* A keeper's connection with the daemon: one connection at a time, and the keeper never blocks on it. */
 #include <errno.h>
+#include <string.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -9,10 +10,21 @@
 #include "protocol.h"
 #include "sources.h"
 
+/* The payload of OUTPUT. Static instead of on the stack: pages that are never touched use no memory. */
+static uint8_t output[OUTPUT_HEADER_BYTES + OUTPUT_LIMIT_BYTES];
+static size_t output_bytes;
+
+void forget_requests(struct client *client) {
+    explicit_bzero(output, output_bytes);
+    output_bytes = 0;
+    client->is_watching = client->is_following = false;
+}
+
 void disconnect_client(struct keeper *keeper) {
     close_descriptor(&keeper->client.fd);
     empty_inbox(&keeper->client.inbox);
-    keeper->client.is_watching = false;
+    forget_requests(&keeper->client);
+    keeper->may_be_reused = false;
     keeper->stdin_due = NEVER;
     keeper->streams.has_client = false;
     wake_blocked_streams(&keeper->streams);
@@ -70,20 +82,19 @@ static void follow_on(struct keeper *keeper, size_t size) {
 }
 
 static void tell_followed(struct keeper *keeper) {
-    /* Static instead of on the stack: pages that are never touched use no memory. */
-    static uint8_t payload[OUTPUT_HEADER_BYTES + OUTPUT_LIMIT_BYTES];
     const struct log *out = &keeper->streams.log[0];
     const struct client *client = &keeper->client;
-    struct field_writer writer = write_fields(payload, sizeof payload);
+    struct field_writer writer = write_fields(output, sizeof output);
     write_u64(&writer, out->end);
     write_u64(&writer, keeper->streams.log[1].end);
     write_u64(&writer, keeper->input.accepted);
     write_u64(&writer, keeper->input.written);
     size_t most = client->most_bytes < OUTPUT_LIMIT_BYTES ? client->most_bytes : OUTPUT_LIMIT_BYTES;
-    size_t size = read_log_tail(out, client->watched[0], payload + writer.used, most);
+    size_t size = read_log_tail(out, client->watched[0], output + writer.used, most);
+    if (writer.used + size > output_bytes) output_bytes = writer.used + size;
     keeper->stdin_due = NEVER;
     follow_on(keeper, size);
-    tell_client(keeper, FRAME_OUTPUT, payload, writer.used + size);
+    tell_client(keeper, FRAME_OUTPUT, output, writer.used + size);
 }
 
 void tell_output(struct keeper *keeper) {
@@ -95,10 +106,11 @@ void tell_output(struct keeper *keeper) {
     else tell_pair(keeper, FRAME_DATA, out->end, err->end);
 }
 
-/* Only SPAWN is valid before the start, and SPAWN is invalid after it. */
+/* Only SPAWN is valid before the start, and SPAWN is invalid after it. Between two commands, other frames are late
+ * requests for the ended command and have no effect. */
 static bool take_frame(struct keeper *keeper, const struct frame *frame) {
     bool has_started = keeper->status.flags & STATUS_SPAWNED;
-    if (frame->type != FRAME_SPAWN) return has_started && obey_frame(keeper, frame);
+    if (frame->type != FRAME_SPAWN) return has_started ? obey_frame(keeper, frame) : keeper->uses > 0;
     if (has_started) return false;
     start_command(keeper, frame);
     return true;

@@ -119,7 +119,7 @@ static void tell_boot(struct daemon *daemon) {
     uint32_t scrubbed = count_fitting(&surroundings->scrubbed, &size);
     unsigned restarts = daemon->starts < UINT16_MAX ? daemon->starts : UINT16_MAX;
     struct field_writer writer = begin_frame(daemon, FRAME_BOOT, size);
-    write_u16(&writer, PROTOCOL_VERSION);
+    write_u16(&writer, INIT_VERSION);
     write_u16(&writer, (uint16_t)restarts);
     write_u32(&writer, secrets);
     write_u32(&writer, scrubbed);

@@ -93,6 +93,12 @@ void write_frame_header(struct field_writer *writer, uint16_t type, size_t paylo
     write_u16(writer, 0);
 }
 
+/* Frames carry environments and input, so freed memory is overwritten. */
+static void free_bytes(struct inbox *inbox) {
+    if (inbox->bytes != NULL) explicit_bzero(inbox->bytes, inbox->filled);
+    free(inbox->bytes);
+}
+
 /* A large SPAWN must not stay in the memory of a keeper that lives for days. */
 static void shrink_when_empty(struct inbox *inbox) {
     if (inbox->start == inbox->end && inbox->capacity > FILL_BYTES) empty_inbox(inbox);
@@ -108,10 +114,13 @@ static bool make_room(struct inbox *inbox) {
     }
     if (inbox->capacity - inbox->end >= FILL_BYTES / 2) return true;
     size_t capacity = inbox->capacity == 0 ? FILL_BYTES : inbox->capacity * 2;
-    uint8_t *bytes = realloc(inbox->bytes, capacity);
+    uint8_t *bytes = malloc(capacity);
     if (bytes == NULL) return false;
+    if (inbox->end > 0) memcpy(bytes, inbox->bytes, inbox->end);
+    free_bytes(inbox);
     inbox->bytes = bytes;
     inbox->capacity = capacity;
+    inbox->filled = inbox->end;
     return true;
 }
 
@@ -121,6 +130,7 @@ enum fill_outcome fill_inbox(struct inbox *inbox, int fd) {
     if (count < 0 && errno == EAGAIN) return FILL_EMPTY;
     if (count <= 0) return FILL_ENDED;
     inbox->end += (size_t)count;
+    if (inbox->end > inbox->filled) inbox->filled = inbox->end;
     return FILL_MORE;
 }
 
@@ -141,8 +151,17 @@ enum next_outcome next_frame(struct inbox *inbox, struct frame *frame) {
 }
 
 void empty_inbox(struct inbox *inbox) {
-    free(inbox->bytes);
+    free_bytes(inbox);
     *inbox = (struct inbox){0};
+}
+
+void wipe_inbox(struct inbox *inbox) {
+    size_t unread = inbox->end - inbox->start;
+    if (inbox->bytes == NULL) return;
+    memmove(inbox->bytes, inbox->bytes + inbox->start, unread);
+    explicit_bzero(inbox->bytes + unread, inbox->filled - unread);
+    inbox->start = 0;
+    inbox->end = inbox->filled = unread;
 }
 
 bool send_frame(int fd, uint16_t type, const uint8_t *payload, size_t size) {

@@ -49,6 +49,8 @@ struct inbox {
     size_t capacity;
     size_t start;
     size_t end;
+    /* Bytes at the beginning of the memory that have ever been written. */
+    size_t filled;
 };
 
 enum fill_outcome { FILL_MORE, FILL_EMPTY, FILL_ENDED };
@@ -59,6 +61,8 @@ enum fill_outcome fill_inbox(struct inbox *inbox, int fd);
 /* The next whole frame. It stays valid until the next fill. */
 enum next_outcome next_frame(struct inbox *inbox, struct frame *frame);
 void empty_inbox(struct inbox *inbox);
+/* Overwrites the frames that were taken, and keeps the start of a frame that has not arrived whole. */
+void wipe_inbox(struct inbox *inbox);
 
 /* Sends one frame without blocking. False means that the connection is unusable, because part of the frame may be
  * sent. */

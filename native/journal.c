@@ -46,11 +46,10 @@ static void add_gaps(struct text *text, const struct log *log) {
 }
 
 /* Even with every gap in use and every number at its longest, the text is shorter than the header. */
-void write_journal_header(struct journal *journal) {
-    char header[JOURNAL_HEADER_BYTES];
-    struct text text = {header, sizeof header};
+static void compose_header(struct journal *journal, char *header) {
+    struct text text = {header, JOURNAL_HEADER_BYTES};
     const struct log *out = journal->logs[0], *err = journal->logs[1];
-    memset(header, ' ', sizeof header);
+    memset(header, ' ', JOURNAL_HEADER_BYTES);
     journal->sequence++;
     add_text(&text, "{\"v\":1,\"seq\":%" PRIu64, journal->sequence);
     add_text(&text, ",\"head\":[%" PRIu64 ",%" PRIu64 "],\"gaps\":[", out->head, err->head);
@@ -59,9 +58,14 @@ void write_journal_header(struct journal *journal) {
     add_gaps(&text, err);
     add_text(&text, "],\"seq2\":%" PRIu64 "}", journal->sequence);
     *text.at = ' ';
-    header[sizeof header - 1] = '\n';
-    /* A failed write is repaired by the next header, whose space is reserved. */
-    if (pwrite(journal->fd, header, sizeof header, 0) < 0) return;
+    header[JOURNAL_HEADER_BYTES - 1] = '\n';
+}
+
+/* A failed write is repaired by the next header, whose space is reserved. */
+void write_journal_header(struct journal *journal) {
+    char header[JOURNAL_HEADER_BYTES];
+    compose_header(journal, header);
+    if (pwrite(journal->fd, header, sizeof header, 0) != (ssize_t)sizeof header) journal->has_failed = true;
 }
 
 /* For file systems that cannot reserve space: fills the space with empty lines, which readers skip. */
@@ -94,7 +98,7 @@ bool claim_directory(struct journal *journal, int directory) {
     journal->fd = take_spare_journal(directory);
     if (journal->fd < 0) journal->fd = create_journal(directory);
     if (journal->fd < 0) return false;
-    journal->next_offset = JOURNAL_HEADER_BYTES;
+    journal->next_offset = 0;
     if (!reserve(journal->fd)) {
         int reason = errno;
         unlinkat(directory, "journal", 0);
@@ -102,14 +106,26 @@ bool claim_directory(struct journal *journal, int directory) {
         errno = reason;
         return false;
     }
-    write_journal_header(journal);
     return true;
 }
 
-/* One write for each line, so that a reader finds either the whole line or nothing. */
-static void append_line(struct journal *journal, const char *line, size_t size) {
-    ssize_t count = pwrite(journal->fd, line, size, (off_t)journal->next_offset);
+/* Lines that are written with one call: a reader finds all of them or none. The first ones follow the header. */
+struct lines {
+    char bytes[JOURNAL_HEADER_BYTES + 2048];
+    struct text text;
+};
+
+static void begin_lines(struct journal *journal, struct lines *lines) {
+    size_t header = journal->next_offset == 0 ? JOURNAL_HEADER_BYTES : 0;
+    if (header > 0) compose_header(journal, lines->bytes);
+    lines->text = (struct text){lines->bytes + header, sizeof lines->bytes - header};
+}
+
+static void write_lines(struct journal *journal, const struct lines *lines) {
+    size_t size = sizeof lines->bytes - lines->text.left;
+    ssize_t count = pwrite(journal->fd, lines->bytes, size, (off_t)journal->next_offset);
     if (count > 0) journal->next_offset += (uint64_t)count;
+    if (count != (ssize_t)size) journal->has_failed = true;
 }
 
 static void add_pair(struct text *text, const char *name, const uint64_t pair[2]) {
@@ -136,19 +152,31 @@ static void add_status(struct text *text, const struct status *status) {
     add_number(text, "exited_ns", status->exited_ns);
 }
 
+static void add_event(struct text *text, const char *event, const struct status *status) {
+    add_text(text, "{\"event\":\"%s\",\"at_ns\":%" PRIu64, event, realtime_ns());
+    add_status(text, status);
+    add_text(text, "}\n");
+}
+
 void write_journal_event(struct journal *journal, const char *event, const struct status *status) {
-    char line[1024];
-    struct text text = {line, sizeof line};
-    add_text(&text, "{\"event\":\"%s\",\"at_ns\":%" PRIu64, event, realtime_ns());
-    add_status(&text, status);
-    add_text(&text, "}\n");
-    append_line(journal, line, sizeof line - text.left);
+    struct lines lines;
+    begin_lines(journal, &lines);
+    add_event(&lines.text, event, status);
+    write_lines(journal, &lines);
+}
+
+void write_journal_end(struct journal *journal, const struct status *status) {
+    struct lines lines;
+    begin_lines(journal, &lines);
+    add_event(&lines.text, "exited", status);
+    add_event(&lines.text, "closed", status);
+    write_lines(journal, &lines);
 }
 
 void write_journal_failure(struct journal *journal, int stage, int reason) {
-    char line[256];
-    struct text text = {line, sizeof line};
-    add_text(&text, "{\"event\":\"failed\",\"at_ns\":%" PRIu64 ",\"keeper\":%d", realtime_ns(), (int)getpid());
-    add_text(&text, ",\"stage\":%d,\"errno\":%d}\n", stage, reason);
-    append_line(journal, line, sizeof line - text.left);
+    struct lines lines;
+    begin_lines(journal, &lines);
+    add_text(&lines.text, "{\"event\":\"failed\",\"at_ns\":%" PRIu64 ",\"keeper\":%d", realtime_ns(), (int)getpid());
+    add_text(&lines.text, ",\"stage\":%d,\"errno\":%d}\n", stage, reason);
+    write_lines(journal, &lines);
 }

@@ -11,7 +11,9 @@
 struct journal {
     int fd;
     uint64_t sequence;
+    /* Zero until the first event, which is written together with the header. */
     uint64_t next_offset;
+    bool has_failed;
     const struct log *logs[2];
 };
 
@@ -21,6 +23,8 @@ bool claim_directory(struct journal *journal, int directory);
 void write_journal_header(struct journal *journal);
 /* Appends one line with the current state of the command. */
 void write_journal_event(struct journal *journal, const char *event, const struct status *status);
+/* Appends the lines `exited` and `closed` with one write. */
+void write_journal_end(struct journal *journal, const struct status *status);
 void write_journal_failure(struct journal *journal, int stage, int reason);
 
 #endif

@@ -24,7 +24,7 @@
 #define FAREWELL_MS 1000u
 
 static uint16_t current_flags(const struct keeper *keeper) {
-    unsigned flags = keeper->status.flags & (STATUS_SPAWNED | STATUS_EXITED);
+    unsigned flags = keeper->status.flags & (STATUS_SPAWNED | STATUS_EXITED | STATUS_FREE);
     if (are_streams_closed(&keeper->streams)) flags |= STATUS_CLOSED;
     if (keeper->input.fd >= 0) flags |= STATUS_STDIN_OPEN;
     if (keeper->streams.is_paused) flags |= STATUS_PAUSED;
@@ -80,7 +80,6 @@ static void end_leader(struct keeper *keeper, int wait_status, const struct rusa
     if (keeper->input.is_terminal) break_input(&keeper->input);
     note_exit(keeper, wait_status, usage);
     keeper->hard_deadline = NEVER;
-    write_journal_event(&keeper->journal, "exited", current_status(keeper));
 }
 
 /* Reaps the leader and every orphan that was reparented to us. */
@@ -99,16 +98,35 @@ static void reap(struct keeper *keeper) {
 
 /* ---- reporting the end, and exiting ---- */
 
+/* The journal is written before the client learns of the end. */
+static void record_end(struct keeper *keeper, bool is_exit_new, bool is_close_new) {
+    const struct status *status = current_status(keeper);
+    if (is_exit_new && is_close_new) write_journal_end(&keeper->journal, status);
+    else if (is_exit_new) write_journal_event(&keeper->journal, "exited", status);
+    else if (is_close_new) write_journal_event(&keeper->journal, "closed", status);
+}
+
+/* `control` is removed before the client learns that the keeper is free, because the client may then give the
+ * directory to another command. */
+static void note_freedom(struct keeper *keeper) {
+    unlinkat(keeper->directory, "control", 0);
+    keeper->status.flags |= STATUS_FREE;
+}
+
 static void tell_end(struct keeper *keeper) {
     bool is_closed = are_streams_closed(&keeper->streams);
     if (!(keeper->status.flags & STATUS_EXITED)) return;
-    bool tells_exit = !keeper->is_exit_told, tells_close = is_closed && !keeper->is_close_told;
-    if (tells_close) write_journal_event(&keeper->journal, "closed", current_status(keeper));
+    bool is_exit_new = !keeper->is_exit_told, is_close_new = is_closed && !keeper->is_close_told;
+    record_end(keeper, is_exit_new, is_close_new);
     keeper->is_exit_told = true;
     keeper->spawned_due = NEVER;
     keeper->is_close_told = is_closed;
-    if (tells_exit) tell_status(keeper, FRAME_EXITED);
-    else if (tells_close) tell_status(keeper, FRAME_CLOSED);
+    bool is_free = is_reusable(keeper);
+    if (is_free) note_freedom(keeper);
+    if (is_exit_new) tell_status(keeper, FRAME_EXITED);
+    else if (is_close_new) tell_status(keeper, FRAME_CLOSED);
+    else if (is_free) tell_status(keeper, FRAME_STATUS);
+    if (is_free) clean_keeper(keeper);
 }
 
 /* During shutdown, a process outside the tree that holds the command's output open cannot keep the keeper running. */
@@ -234,29 +252,17 @@ static bool prepare(struct keeper *keeper, int connection) {
     keeper->sources = epoll_create1(EPOLL_CLOEXEC);
     if (keeper->sources < 0 || !watch_signals(keeper)) return false;
     keeper->oom_counter = open_oom_counter();
-    init_streams(&keeper->streams, keeper->sources);
+    read_traits(&keeper->traits);
+    reset_keeper(keeper);
     connect_client(keeper, connection);
     return true;
 }
 
 void run_keeper(int connection, int default_oom_score) {
-    static struct keeper keeper = {
-        .directory = -1,
-        .control = -1,
-        .client = {.fd = -1},
-        .journal = {.fd = -1},
-        .input = {.fd = -1},
-        .streams = {.fd = {-1, -1}},
-        .hard_deadline = NEVER,
-        .spawned_due = NEVER,
-        .stdin_due = NEVER,
-        .status = {.exit_code = -1},
-    };
+    static struct keeper keeper = {.client = {.fd = -1}};
     keeper.status.keeper = getpid();
     keeper.default_oom_score = default_oom_score;
-    for (int stream = 0; stream < 2; stream++) keeper.journal.logs[stream] = &keeper.streams.log[stream];
     if (!prepare(&keeper, connection)) _exit(1);
-    for (int stream = 0; stream < 2; stream++) keeper.streams.log[stream].journal = &keeper.journal;
     live(&keeper);
     leave(&keeper);
 }

@@ -11,6 +11,7 @@
 #include "status.h"
 #include "stdin.h"
 #include "streams.h"
+#include "traits.h"
 
 /* The only connection with a daemon. */
 struct client {
@@ -55,6 +56,12 @@ struct keeper {
     /* When an answer to STDIN has to be sent that waits for OUTPUT. */
     uint64_t stdin_due;
     uint32_t hard_grace_ms;
+    /* How many commands this keeper has started. */
+    uint32_t uses;
+    /* The client that sent SPAWN is still connected, and may send another SPAWN after the end. */
+    bool may_be_reused;
+    /* What a command inherits from the keeper, as it was before the first command. */
+    struct traits traits;
 };
 
 /* Holds one command on this connection and exits when all has ended. */
@@ -72,10 +79,21 @@ void terminate_command(struct keeper *keeper, uint32_t grace_ms, uint32_t cause)
 /* Starts the command of the frame. On failure the keeper reports the reason and exits. */
 void start_command(struct keeper *keeper, const struct frame *frame);
 
+/* reuse.c: one command after another. */
+
+/* Sets every field of one command to its first value. */
+void reset_keeper(struct keeper *keeper);
+/* Whether the keeper can hold another command. */
+bool is_reusable(const struct keeper *keeper);
+/* Removes everything of the ended command. A keeper that a command has changed exits. */
+void clean_keeper(struct keeper *keeper);
+
 /* client.c: the connection with the daemon. */
 
 void connect_client(struct keeper *keeper, int fd);
 void disconnect_client(struct keeper *keeper);
+/* Forgets the requests of the client, which remains connected. */
+void forget_requests(struct client *client);
 void tell_client(struct keeper *keeper, uint16_t type, const uint8_t *payload, size_t size);
 void tell_status(struct keeper *keeper, uint16_t type);
 void tell_stdin(struct keeper *keeper);

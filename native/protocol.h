@@ -2,7 +2,9 @@
 #ifndef BOXKEEP_PROTOCOL_H
 #define BOXKEEP_PROTOCOL_H
 
-#define PROTOCOL_VERSION 3
+/* The version that init reports to the daemon. An older daemon accepts this init and its newer keepers. */
+#define INIT_VERSION 3
+#define PROTOCOL_VERSION 4
 /* The version that a keeper reports and obeys. A build for tests may use an older version. */
 #ifndef KEEPER_VERSION
 #define KEEPER_VERSION PROTOCOL_VERSION
@@ -69,7 +71,12 @@ enum spawn_flag {
     SPAWN_TIED = 32,
     SPAWN_DISCARD = 64,
     SPAWN_DEFER = 128,
+    SPAWN_REUSE = 256,
+#if KEEPER_VERSION >= 4
+    SPAWN_ALL_FLAGS = 511,
+#else
     SPAWN_ALL_FLAGS = 255,
+#endif
 };
 
 enum spawn_stage {
@@ -98,6 +105,7 @@ enum status_flag {
     STATUS_CLOSED = 4,
     STATUS_STDIN_OPEN = 8,
     STATUS_PAUSED = 16,
+    STATUS_FREE = 32,
 };
 
 enum end_cause { CAUSE_NONE = 0, CAUSE_SIGNAL = 1, CAUSE_HARD_TIMEOUT = 2, CAUSE_SHUTDOWN = 3 };
@@ -109,6 +117,9 @@ enum oom_verdict { OOM_NO = 0, OOM_YES = 1, OOM_UNKNOWN = 2 };
 #define SPAWN_GROUP_BYTES 4u
 #define SPAWN_RLIMIT_BYTES 24u
 #define OOM_SCORE_LEAVE INT32_MIN
+
+/* How many commands one keeper holds, one after another. */
+#define KEEPER_USES_LIMIT 128u
 
 #define SPAWNED_DEFER_MS 2u
 /* The sizes of OUTPUT, and how long the answer to STDIN may wait for OUTPUT. */

@@ -113,10 +113,12 @@ static void tell_start(struct keeper *keeper, struct failure failure, bool is_de
 void start_command(struct keeper *keeper, const struct frame *frame) {
     struct request request;
     set_title("boxkeep: keeper", KEEPER_NAME);
+    keeper->uses++;
     bool is_sound = decode_request(&request, frame->payload, frame->size);
     struct failure failure = is_sound ? no_failure : failed(STAGE_PROTOCOL);
     if (failure.stage == 0) failure = claim(keeper, &request);
     if (failure.stage == 0) failure = start(keeper, &request);
+    keeper->may_be_reused = is_sound && (request.flags & SPAWN_REUSE) && !(request.flags & SPAWN_TERMINAL);
     tell_start(keeper, failure, is_sound && (request.flags & SPAWN_DEFER));
     free_request(&request);
 }

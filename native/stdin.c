@@ -34,6 +34,7 @@ static void queue_bytes(struct input *input, const uint8_t *bytes, size_t size) 
     if (STDIN_WINDOW_BYTES - input->start - input->used < size) compact_queue(input);
     memcpy(input->bytes + input->start + input->used, bytes, size);
     input->used += size;
+    if (input->start + input->used > input->filled) input->filled = input->start + input->used;
     input->accepted += size;
 }
 
@@ -53,10 +54,13 @@ void accept_input(struct input *input, uint64_t offset, const uint8_t *bytes, si
     else drop_bytes(input, size);
 }
 
-/* An empty queue is always freed, because a keeper lives long and is mostly idle. */
+/* An empty queue is always freed, because a keeper lives long and is mostly idle. The keeper may hold another command
+ * later, so the bytes are overwritten. */
 static void free_queue(struct input *input) {
+    if (input->bytes != NULL) explicit_bzero(input->bytes, input->filled);
     free(input->bytes);
     input->bytes = NULL;
+    input->filled = 0;
     input->start = 0;
     input->used = 0;
 }

@@ -15,6 +15,8 @@ struct input {
     uint8_t *bytes;
     size_t start;
     size_t used;
+    /* Bytes at the beginning of the memory that have ever been written. */
+    size_t filled;
     /* Bytes accepted from the daemon, and how many of them the command was given. */
     uint64_t accepted;
     uint64_t written;

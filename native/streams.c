@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <string.h>
 #include <sys/epoll.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
@@ -17,6 +18,11 @@
 #define TERMINAL_DRAIN_BYTES (1024 * 1024)
 
 static const char *const log_names[2] = {"out", "err"};
+
+/* Static instead of on the stack or allocated per keeper: pages that are never touched use no memory. */
+static uint8_t buffer[READ_BYTES];
+/* The largest piece that the buffer has held. */
+static size_t buffered;
 
 void init_streams(struct streams *streams, int sources) {
     *streams = (struct streams){.sources = sources, .directory = -1, .fd = {-1, -1}};
@@ -54,9 +60,8 @@ static size_t make_room(struct streams *streams, int stream) {
 
 /* Reads once. Returns 0 when nothing is available, and closes the stream at its end. */
 static size_t read_output(struct streams *streams, int stream, size_t room) {
-    /* Static instead of on the stack or allocated per keeper: pages that are never touched use no memory. */
-    static uint8_t buffer[READ_BYTES];
     ssize_t count = read_some(streams->fd[stream], buffer, room);
+    if (count > 0 && (size_t)count > buffered) buffered = (size_t)count;
     if (count > 0) store_output(streams, stream, buffer, (size_t)count);
     if (count > 0) return (size_t)count;
     /* A terminal reports its end, after its last user has closed it, as EIO. */
@@ -139,4 +144,14 @@ void release_streams(struct streams *streams) {
     release_order(&streams->order, streams->directory);
     for (int stream = 0; stream < 2; stream++) release_log(&streams->log[stream]);
     resume_streams(streams);
+}
+
+void close_streams(struct streams *streams) {
+    for (int stream = 0; stream < 2; stream++) {
+        close_descriptor(&streams->fd[stream]);
+        close_descriptor(&streams->log[stream].fd);
+    }
+    close_descriptor(&streams->order.fd);
+    explicit_bzero(buffer, buffered);
+    buffered = 0;
 }

@@ -46,5 +46,7 @@ void wake_blocked_streams(struct streams *streams);
 void cap_streams(struct streams *streams, uint64_t cap_bytes);
 /* Reads and drops all output from now on. */
 void release_streams(struct streams *streams);
+/* Closes the logs of an ended command and overwrites its output in memory. */
+void close_streams(struct streams *streams);
 
 #endif

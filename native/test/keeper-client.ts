@@ -40,6 +40,7 @@ export const flag = {
   tied: 32,
   discard: 64,
   defer: 128,
+  reuse: 256,
 } as const;
 
 export const stage = {
@@ -94,6 +95,7 @@ export interface Status {
   closed: boolean;
   stdinOpen: boolean;
   paused: boolean;
+  free: boolean;
   keeper: number;
   pid: number;
   exitCode: number;
@@ -159,7 +161,7 @@ function readPair(bytes: Buffer, offset: number): [number, number] {
 
 /** A status record. */
 export function decodeStatus(bytes: Buffer): Status {
-  if (bytes.length !== 144 || bytes.readUInt16LE(0) !== 3)
+  if (bytes.length !== 144 || bytes.readUInt16LE(0) !== 4)
     throw new Error(`not a status record: ${bytes.toString('hex')}`);
   const flags = bytes.readUInt16LE(2);
   const has = (bit: number): boolean => (flags & bit) !== 0;
@@ -169,6 +171,7 @@ export function decodeStatus(bytes: Buffer): Status {
     closed: has(4),
     stdinOpen: has(8),
     paused: has(16),
+    free: has(32),
     keeper: bytes.readUInt32LE(4),
     pid: bytes.readUInt32LE(8),
     exitCode: bytes.readInt32LE(12),

@@ -36,7 +36,7 @@ test('V2CMD-SURVIVE a spare keeper waits for each command, and no command is los
   sandbox,
 }) => {
   for (let round = 0; round < 10; round++) {
-    await until('a keeper waits', () => sandbox.spareKeepers().length === 1);
+    await until('a keeper waits', () => sandbox.spareKeepers().length > 0);
     for (const pid of sandbox.spareKeepers()) process.kill(pid, round % 2 === 0 ? 'SIGKILL' : 'SIGTERM');
     expect(await sandbox.run({ command: `exit ${round}` })).toMatchObject({ status: 'completed', exit_code: round });
   }

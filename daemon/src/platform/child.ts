@@ -76,6 +76,11 @@ export class Child {
     return this.#link !== null;
   }
 
+  /** Protocol version of the keeper; the oldest version until the keeper has reported its own. */
+  get keeperVersion(): number {
+    return this.#state.keeperVersion;
+  }
+
   /** Resolves when the command has ended and no process holds its pipes. */
   async closed(): Promise<void> {
     while (!this.#state.isOver) await this.changed();
@@ -209,9 +214,12 @@ export class Child {
     this.#state.forget();
   }
 
-  /** Takes over a fresh connection, on which the caller sends SPAWN. */
-  adopt(connection: KeeperConnection): void {
-    this.#link = new KeeperLink(connection, this.#state);
+  /**
+   * Takes over a connection, on which the caller sends SPAWN.
+   * `onFree` is called when the keeper can hold another command; the connection then belongs to the caller again.
+   */
+  adopt(connection: KeeperConnection, onFree: (() => void) | null = null): void {
+    this.#link = new KeeperLink(connection, this.#state, () => this.#leave(onFree));
     this.attached.add(this);
   }
 
@@ -264,6 +272,17 @@ export class Child {
     // which.
     this.attached.add(this);
     this.attach().catch(() => this.settleFromJournal());
+  }
+
+  /** The command has ended, and the keeper has removed everything of it. */
+  #leave(onFree: (() => void) | null): void {
+    const link = this.#link;
+    this.#link = null;
+    this.attached.delete(this);
+    this.#state.closeInput();
+    if (onFree) link?.leave();
+    else link?.close();
+    onFree?.();
   }
 
   get #orphans(): Orphan[] {

@@ -9,7 +9,7 @@ import {
   FrameReader,
   initFrame,
   maxFrameBytes,
-  protocolVersion,
+  initVersion,
   uint32s,
 } from './keeper-protocol.ts';
 
@@ -117,8 +117,8 @@ export class Init {
 
 function decodeBoot(payload: Buffer): Boot {
   const version = payload.readUInt16LE(0);
-  if (version < oldestInit || version > protocolVersion) {
-    throw new Error(`init speaks protocol ${version}, this daemon ${oldestInit} to ${protocolVersion}`);
+  if (version < oldestInit || version > initVersion) {
+    throw new Error(`init speaks protocol ${version}, this daemon ${oldestInit} to ${initVersion}`);
   }
   const secretCount = payload.readUInt32LE(4);
   const strings = payload.subarray(bootHeaderBytes).toString('utf8').split('\0').slice(0, -1);

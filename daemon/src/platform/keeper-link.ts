@@ -17,7 +17,9 @@ import {
   outputHeaderBytes,
   readUint64,
   signalScope,
+  statusFlag,
   toKeeper,
+  type KeeperStatus,
 } from './keeper-protocol.ts';
 
 export interface Signalled {
@@ -40,6 +42,8 @@ export class KeeperLink {
   constructor(
     private readonly connection: KeeperConnection,
     private readonly state: ChildState,
+    /** Called when the keeper has removed everything of the command and can hold another one. */
+    private readonly onFree: () => void,
   ) {}
 
   /** True while the keeper has a standing request to report new output. */
@@ -85,6 +89,11 @@ export class KeeperLink {
   /** Closes the connection and answers the requests that are still open. */
   close(): void {
     this.connection.close();
+    this.leave();
+  }
+
+  /** Answers the requests that are still open, and leaves the connection to another command. */
+  leave(): void {
     this.#signalled.splice(0).forEach((answer) => answer({ processes: 0, errno: 0 }));
     this.#trees.splice(0).forEach((answer) => answer([]));
   }
@@ -96,7 +105,7 @@ export class KeeperLink {
       case fromKeeper.spawned:
       case fromKeeper.exited:
       case fromKeeper.closed:
-        state.applyStatus(decodeStatus(payload));
+        this.#onStatus(decodeStatus(payload));
         break;
       case fromKeeper.failed:
         state.fail(failureStages[payload.readUInt32LE(0) - 1] ?? 'protocol', payload.readUInt32LE(4));
@@ -121,6 +130,11 @@ export class KeeperLink {
         return; // A newer keeper may send frames that this daemon does not know.
     }
     state.changes.notify();
+  }
+
+  #onStatus(status: KeeperStatus): void {
+    this.state.applyStatus(status);
+    if ((status.flags & statusFlag.free) !== 0) this.onFree();
   }
 
   #onOutput(payload: Buffer): void {

@@ -12,6 +12,7 @@ import {
   maxSpawnBytes,
   maxOutputBytes,
   outputHeaderBytes,
+  initVersion,
   protocolVersion,
   signalScope,
   spawnFlag,
@@ -59,6 +60,7 @@ test('flags, scopes, stages and causes are the same in both programs', () => {
 
 test('sizes and the version are the same in both programs', () => {
   expect(native('PROTOCOL_VERSION')).toBe(protocolVersion);
+  expect(native('INIT_VERSION')).toBe(initVersion);
   expect(native('FRAME_HEADER_BYTES')).toBe(frameHeaderBytes);
   expect(native('FRAME_LIMIT_BYTES')).toBe(maxFrameBytes);
   expect(native('SPAWN_LIMIT_BYTES')).toBe(maxSpawnBytes);

@@ -1,7 +1,10 @@
 /** Encodes and decodes the frames between the daemon, init and the keepers (docs/protocols/keeper.md). */
 import { endianness } from 'node:os';
 
-export const protocolVersion = 3;
+/** The version of init and of the frames between init and the daemon. */
+export const initVersion = 3;
+/** The version of the keepers. */
+export const protocolVersion = 4;
 
 export const initFrame = {
   boot: 1,
@@ -67,8 +70,9 @@ export const spawnFlag = {
   tied: 32,
   discard: 64,
   defer: 128,
+  reuse: 256,
 } as const;
-export const statusFlag = { spawned: 1, exited: 2, closed: 4, stdinOpen: 8, paused: 16 } as const;
+export const statusFlag = { spawned: 1, exited: 2, closed: 4, stdinOpen: 8, paused: 16, free: 32 } as const;
 export const signalScope = { leader: 0, group: 1, tree: 2 } as const;
 
 /** The step of a start that failed, in the order of the numbers on the wire (the first is 1). */
@@ -90,6 +94,9 @@ export const failureStages = [
   'exec',
 ] as const;
 export type FailureStage = (typeof failureStages)[number];
+
+/** The first keepers that can hold one command after another. */
+export const reuseVersion = 4;
 
 /** The first reason why a command was asked to end. */
 export const endCauses = ['none', 'signal', 'timeout', 'shutdown'] as const;

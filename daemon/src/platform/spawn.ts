@@ -8,9 +8,9 @@ import type { Ownership } from '../kit/ownership.ts';
 import { Child } from './child.ts';
 import { CommandDirectory } from './command-directory.ts';
 import { SpareDirectories } from './spare-directories.ts';
-import { SpareKeeper } from './spare-keeper.ts';
+import { SpareKeepers } from './spare-keepers.ts';
 import { decodeNote, encodeNote, type ProcessNote, type ProcessPlane, type TaggedNote } from './process-note.ts';
-import { encodeSpawn, spawnFlag, type ResourceLimit } from './keeper-protocol.ts';
+import { encodeSpawn, reuseVersion, spawnFlag, type ResourceLimit } from './keeper-protocol.ts';
 
 export type { Child } from './child.ts';
 export type { ChildEnd } from './child-end.ts';
@@ -84,7 +84,9 @@ export class KeeperSpawn implements Spawn, Disposable {
   /** The children whose keepers this daemon has left to another daemon. */
   #released: readonly Child[] = [];
   readonly #descriptor: number;
-  readonly #spare: SpareKeeper;
+  readonly #keepers: SpareKeepers;
+  /** The newest version that a keeper of this init has reported. */
+  #keeperVersion = 1;
   readonly #spares: SpareDirectories;
 
   constructor(
@@ -97,12 +99,12 @@ export class KeeperSpawn implements Spawn, Disposable {
     mkdirSync(this.#commands, { mode: 0o700, recursive: true });
     this.#descriptor = openSync(runtimeDirectory, 'r');
     this.#spares = new SpareDirectories(`${runtimeDirectory}/spare`);
-    this.#spare = new SpareKeeper(this.#socketPath('init.sock'));
+    this.#keepers = new SpareKeepers(this.#socketPath('init.sock'));
   }
 
-  /** Requests a keeper for the first command. Later commands find the spare keeper made after the previous one. */
+  /** Requests a keeper for the first command. Later commands find one that is idle or was started ahead. */
   prepare(): Promise<void> {
-    return this.#spare.renew();
+    return this.#keepers.renew();
   }
 
   async start(request: SpawnRequest): Promise<Child> {
@@ -123,7 +125,7 @@ export class KeeperSpawn implements Spawn, Disposable {
     this.ownership.finishLeaving();
     this.#released = [...this.#attached];
     for (const child of this.#released) child.release();
-    this.#spare.drop();
+    this.#keepers.drop();
   }
 
   /** Attaches again, after the other daemon went away without using the keepers. */
@@ -131,15 +133,16 @@ export class KeeperSpawn implements Spawn, Disposable {
     this.ownership.startReturning();
     await Promise.all(this.#released.map((child) => child.reattach()));
     this.#released = [];
-    await this.#spare.renew();
+    await this.#keepers.renew();
   }
 
   async #start(request: SpawnRequest): Promise<Child> {
     const child = await this.#attempt(request);
     if (child.end?.kind !== 'failed' || child.end.stage !== 'fork') return child;
-    // Where many processes run, one may end at any moment, so a second attempt is worthwhile.
+    // Where many processes run, one may end at any moment, so a second attempt is worthwhile. An idle keeper may also
+    // have exited while the request was on its way.
     child.directory.remove();
-    return this.#attempt(request);
+    return this.#attempt(request, true);
   }
 
   /** Reads commands that can no longer change, so that `recover` has little left to do. */
@@ -162,32 +165,33 @@ export class KeeperSpawn implements Spawn, Disposable {
   }
 
   [Symbol.dispose](): void {
-    this.#spare[Symbol.dispose]();
+    this.#keepers[Symbol.dispose]();
     closeSync(this.#descriptor);
   }
 
-  async #attempt(request: SpawnRequest): Promise<Child> {
+  async #attempt(request: SpawnRequest, isFresh = false): Promise<Child> {
     const name = mintId('run');
     const path = `${this.#commands}/${name}`;
-    const frame = encodeSpawn(spawnFrame(request, path));
+    const frame = encodeSpawn(spawnFrame(request, path, this.#keeperVersion));
     const note = encodeNote(request.plane, request.note);
     const child = this.#child(name, await CommandDirectory.create(path, this.#spares, note, request.input ?? null));
     if (!frame) {
       child.fail('exec', constants.errno.E2BIG);
       return child;
     }
-    await this.#hand(child, frame);
+    await this.#hand(child, frame, isFresh);
     return child;
   }
 
   /** Sends a request to a keeper. Resolves at the keeper's first frame, or when none will come. */
-  async #hand(child: Child, frame: Buffer): Promise<void> {
+  async #hand(child: Child, frame: Buffer, isFresh: boolean): Promise<void> {
     const answered = Promise.withResolvers<void>();
     try {
-      const connection = await this.#spare.take();
+      const connection = await this.#keepers.take(isFresh);
       connection.tell({
         onFrame: (type, payload) => {
           child.onFrame(type, payload);
+          this.#keeperVersion = Math.max(this.#keeperVersion, child.keeperVersion);
           answered.resolve();
         },
         onClose: () => {
@@ -196,9 +200,9 @@ export class KeeperSpawn implements Spawn, Disposable {
           answered.resolve();
         },
       });
-      child.adopt(connection);
+      child.adopt(connection, () => this.#keepers.add(connection));
       connection.send(frame);
-      void this.#spare.renew();
+      void this.#keepers.renew();
     } catch {
       settleUnstarted(child); // Init closed the connection at once because it could not fork.
       return;
@@ -282,7 +286,7 @@ async function attached(child: Child): Promise<boolean> {
   }
 }
 
-function spawnFrame(request: SpawnRequest, directory: string) {
+function spawnFrame(request: SpawnRequest, directory: string, keeperVersion: number) {
   const terminal = typeof request.stdin === 'object' ? request.stdin : null;
   return {
     flags:
@@ -291,6 +295,7 @@ function spawnFrame(request: SpawnRequest, directory: string) {
       (request.stdin === 'pipe' ? spawnFlag.stdin : 0) |
       (request.merge ? spawnFlag.merge : 0) |
       (request.isAwaited ? spawnFlag.defer : 0) |
+      (keeperVersion >= reuseVersion ? spawnFlag.reuse : 0) |
       (request.account ? spawnFlag.account : 0),
     uid: request.account?.uid ?? 0,
     gid: request.account?.gid ?? 0,

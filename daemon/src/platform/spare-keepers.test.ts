@@ -1,0 +1,95 @@
+/** Keepers hold one command after another, and a keeper that has gone is replaced without a failed start. */
+import { afterAll, expect, test } from 'bun:test';
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { until } from '../../../test/harness/until.ts';
+import { Ownership } from '../kit/ownership.ts';
+import { KeeperSpawn } from './spawn.ts';
+
+const native = join(import.meta.dirname, '../../../native');
+const directory = mkdtempSync(join(tmpdir(), 'boxkeep-spare-keepers-'));
+const init = await startInit(directory);
+const open = () => new KeeperSpawn(directory, new Ownership(), (name, error) => expect([name, error]).toBeNull());
+afterAll(async () => {
+  init.kill('SIGTERM');
+  await init.exited;
+  rmSync(directory, { recursive: true, force: true });
+});
+
+async function startInit(runtime: string) {
+  const built = spawnSync('node', [join(native, 'build.mjs')], { encoding: 'utf8' });
+  if (built.status !== 0) throw new Error(built.stderr);
+  const daemon = [process.execPath, join(native, 'test/fixtures/daemon.ts')].map((argument) => `--daemon=${argument}`);
+  const started = Bun.spawn([built.stdout.trim(), ...daemon, 'start', runtime], { stdout: 'pipe', stderr: 'inherit' });
+  const reader = started.stdout.getReader();
+  const decoder = new TextDecoder();
+  for (let said = ''; !said.includes('"event":"ready"');) said += decoder.decode((await reader.read()).value);
+  return started;
+}
+
+/** Runs a script to its end and returns the pid of its keeper. */
+async function keeperOf(spawn: KeeperSpawn, script: string, exitCode = 0): Promise<number> {
+  const child = await spawn.start({
+    plane: 'commands',
+    note: {},
+    argv: ['/bin/sh', '-c', script],
+    env: { PATH: '/usr/bin:/bin' },
+    cwd: '/',
+    account: null,
+    stdin: 'null',
+    isAwaited: true,
+    capBytes: 1024,
+    graceMs: 1000,
+  });
+  await child.closed();
+  while (child.isAttached) await child.changed();
+  expect(child.end).toMatchObject({ kind: 'exited', exitCode });
+  const journal = readFileSync(`${child.directory.path}/journal`, 'utf8');
+  child.forget();
+  return Number(/"keeper":(\d+)/.exec(journal)?.[1]);
+}
+
+const keepersOf = (): string[] =>
+  readFileSync(`/proc/${init.pid}/task/${init.pid}/children`, 'utf8')
+    .trim()
+    .split(' ')
+    .filter((pid) => pid !== '' && readFileSync(`/proc/${pid}/comm`, 'utf8').startsWith('boxkeep-'));
+
+test('commands that follow one another share keepers', async () => {
+  using spawn = open();
+  const keepers: number[] = [];
+  for (let run = 0; run < 20; run++) keepers.push(await keeperOf(spawn, `exit ${run}`, run));
+  // The first keeper had to report its version. One more was started ahead.
+  expect(new Set(keepers).size).toBeLessThanOrEqual(3);
+});
+
+test('commands at the same time have keepers of their own', async () => {
+  using spawn = open();
+  await keeperOf(spawn, 'true');
+  for (let round = 0; round < 3; round++) {
+    const keepers = await Promise.all(Array.from({ length: 24 }, (_, run) => keeperOf(spawn, `exit ${run}`, run)));
+    expect(keepers).not.toContain(NaN);
+  }
+  expect(keepersOf().length).toBeLessThanOrEqual(24);
+});
+
+test('a command whose idle keeper was killed runs with another keeper', async () => {
+  using spawn = open();
+  await keeperOf(spawn, 'true');
+  for (let round = 0; round < 5; round++) {
+    const keeper = await keeperOf(spawn, 'true');
+    process.kill(keeper, 'SIGKILL');
+    expect(await keeperOf(spawn, 'exit 3', 3)).not.toBe(keeper);
+  }
+});
+
+test('idle keepers exit when the daemon leaves its keepers to another one', async () => {
+  const spawn = open();
+  await keeperOf(spawn, 'true');
+  const keeper = await keeperOf(spawn, 'true');
+  await spawn.release();
+  await until('the idle keeper has exited', () => !existsSync(`/proc/${keeper}`));
+  spawn[Symbol.dispose]();
+});
