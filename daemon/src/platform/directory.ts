@@ -19,6 +19,7 @@ import {
   type BigIntStats,
 } from 'node:fs';
 import { decodePath, systemPath } from '../kit/path-text.ts';
+import { SmallFile, type CopySettings } from './small-file.ts';
 import { mountPoints } from './mounts.ts';
 import {
   copyAttributes,
@@ -177,6 +178,16 @@ export class Directory implements AsyncDisposable {
         closeSync(file);
       }
     });
+  }
+
+  /**
+   * Copies a regular file of at most `maxBytes` to the same name in another directory, which must be free.
+   * Null when the name is something else, a larger or sparse file, or is gone: nothing was created then.
+   */
+  copyNow(name: string, target: Directory, maxBytes: number, settings: CopySettings): BigIntStats | null {
+    using source = this.#now(name, (at) => SmallFile.read(at, maxBytes));
+    if (source) target.#now(name, (at) => source.copyTo(at, settings));
+    return source?.stat ?? null;
   }
 
   /** Renames over an existing name, atomically. */

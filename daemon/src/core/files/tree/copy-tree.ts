@@ -5,6 +5,8 @@
 import type { BigIntStats } from 'node:fs';
 import type { FileHandle } from 'node:fs/promises';
 import { errnoOf, type FileOperation } from '../../../kit/file-failure.ts';
+import { TimeSlices } from '../../../kit/slices.ts';
+import type { CopySettings } from '../../../platform/small-file.ts';
 import type { Directory } from '../../../platform/directory.ts';
 import type { FilesContext } from '../context.ts';
 import { TreeCursor, isSameFile, movedAway } from './tree-cursor.ts';
@@ -24,8 +26,10 @@ export interface CopyPlan {
   onSpecial(path: string, stat: BigIntStats): void;
 }
 
-/** Number of files copied in parallel. */
+/** Number of larger files copied in parallel. */
 const atOnce = 16;
+/** A file up to this size is copied at once. */
+const smallBytes = 64 * 1024;
 const permissionBits = { own: 0o777n, all: 0o7777n } as const;
 
 export async function copyTree(context: FilesContext, from: EntryName, to: EntryName, plan: CopyPlan): Promise<void> {
@@ -71,7 +75,7 @@ export async function makePrivate({ directory, name }: EntryName, operation: Fil
 
 /** Copies everything except directories. Returns the names of the directories. */
 async function copyEntries(context: FilesContext, from: Directory, to: Directory, plan: CopyPlan): Promise<string[]> {
-  const names = await from.names();
+  const names = plan.isSynced ? await from.names() : await copySmallFiles(from, to, plan);
   const directories: string[] = [];
   for (let at = 0; at < names.length; at += atOnce) {
     const copies = names.slice(at, at + atOnce).map(async (name) => {
@@ -85,6 +89,29 @@ async function copyEntries(context: FilesContext, from: Directory, to: Directory
     if (failed) throw failed.reason;
   }
   return directories;
+}
+
+/** Copies small regular files in time slices. Returns the names of all other entries. */
+async function copySmallFiles(from: Directory, to: Directory, plan: CopyPlan): Promise<string[]> {
+  const slices = new TimeSlices();
+  const others: string[] = [];
+  const files = await from.fileNames();
+  const settings: CopySettings = {
+    ownerOf: (stat) => plan.ownerOf(stat),
+    isOwnerOptional: plan.isMove,
+    modeOf: (stat, isOwnerGiven) => modeOf(stat, plan, isOwnerGiven),
+  };
+  for (const name of await from.names()) {
+    const stat = files.has(name) ? from.copyNow(name, to, smallBytes, settings) : null;
+    if (stat) plan.onFile(stat.size);
+    else others.push(name);
+    if (slices.isOver) await slices.pause();
+  }
+  return others;
+}
+
+function modeOf(stat: BigIntStats, { isMove }: CopyPlan, isOwnerGiven: boolean): number {
+  return Number(stat.mode & (isMove && isOwnerGiven ? permissionBits.all : permissionBits.own));
 }
 
 async function copyEntry(
@@ -128,7 +155,7 @@ async function settleFile(
   const owner = plan.ownerOf(stat);
   const isGiven = !owner || (await giveOwner(plan, () => file.chown(owner.uid, owner.gid)));
   copyProperties(source, file, stat);
-  await file.chmod(Number(stat.mode & (plan.isMove && isGiven ? permissionBits.all : permissionBits.own)));
+  await file.chmod(modeOf(stat, plan, isGiven));
   if (plan.isSynced) await file.sync();
 }
 
