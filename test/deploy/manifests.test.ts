@@ -159,7 +159,7 @@ test('DEPLOY-POLICY the profile for Chromium is used where Chromium runs on the 
 
 test('DEPLOY-POLICY the profile for Chromium allows namespaces, and nothing that needs a capability', () => {
   const text = readFileSync(join(repositoryRoot, 'deploy/seccomp/chromium.json'), 'utf8');
-  const { defaultAction, syscalls } = JSON.parse(text) as Json;
+  const { defaultAction, syscalls } = JSON.parse(text);
   const allowed = syscalls
     .filter(({ action, args }: Json) => action === 'SCMP_ACT_ALLOW' && args === undefined)
     .flatMap(({ names }: Json) => names as string[]);
