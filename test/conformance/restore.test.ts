@@ -16,19 +16,40 @@ function everyProcess(sandbox: Sandbox): number[] {
   return [...new Set([sandbox.initPid, ...pids])];
 }
 
-function isStopped(pid: number): boolean {
-  return / T /.test(readFileSync(`/proc/${pid}/stat`, 'latin1').replace(/^.*\)/s, ''));
+/** A process that has ended, or that its stopped parent has not reaped, does not run either. */
+function isRunning(pid: number): boolean {
+  try {
+    return !/^ [TZX] /.test(readFileSync(`/proc/${pid}/stat`, 'latin1').replace(/^.*\)/s, ''));
+  } catch {
+    return false; // The process ended meanwhile.
+  }
+}
+
+function send(signal: 'SIGSTOP' | 'SIGCONT', pid: number): void {
+  try {
+    process.kill(pid, signal);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error; // The process ended meanwhile.
+  }
 }
 
 /** Calls `meanwhile` once no process runs any more, and resumes them after it. */
 async function suspend(sandbox: Sandbox, meanwhile: () => Promise<void>): Promise<void> {
-  const pids = everyProcess(sandbox);
+  const stopped = new Set<number>();
+  // A command may start another process before it stops itself.
+  const hasStopped = () => {
+    const running = everyProcess(sandbox).filter(isRunning);
+    for (const pid of running) {
+      stopped.add(pid);
+      send('SIGSTOP', pid);
+    }
+    return running.length === 0;
+  };
   try {
-    for (const pid of pids) process.kill(pid, 'SIGSTOP');
-    await until('every process has stopped', () => pids.every(isStopped));
+    await until('every process has stopped', hasStopped);
     await meanwhile();
   } finally {
-    for (const pid of pids) process.kill(pid, 'SIGCONT');
+    for (const pid of stopped) send('SIGCONT', pid);
   }
 }
 
