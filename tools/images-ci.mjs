@@ -13,7 +13,7 @@ const ingredients = [
   ...['images', 'native', 'tools/build.mjs', 'tools/release', 'tools/images.mjs', 'tools/containers.mjs'],
   ...['test/images', 'test/harness/container.ts', 'package-lock.json'],
 ];
-/** Measured on two cores: a build without layers takes six minutes, all tests take nine, and one test takes one. */
+/** Seconds, estimated for two cores: a build without layers, all tests, and one test. */
 const needed = { build: 360, tests: 540, smoke: 60 };
 
 const secondsLeft = Number(process.argv[2] ?? Number.POSITIVE_INFINITY);
