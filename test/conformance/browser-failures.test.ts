@@ -165,14 +165,14 @@ test(
   'BROWSER-19 a command that the browser would read for minutes is refused at once',
   async ({ sandbox }) => {
     await works(sandbox);
-    const long = 'x'.repeat(5 * 1024 * 1024);
+    const long = 'x'.repeat(10 * 1024 * 1024);
     for (const [route, body] of [
       ['evaluate', { expression: `1 // ${long}` }],
       ['fill', { selector: 'body', value: long }],
       ['cdp', { method: 'Runtime.evaluate', params: { expression: `'${long}'` } }],
     ] as const) {
       const { status, message, hint } = await refused(sandbox, route, body);
-      expect([route, status, message]).toEqual([route, 400, expect.stringContaining('at most 4194304 are sent')]);
+      expect([route, status, message]).toEqual([route, 400, expect.stringContaining('at most 9437184 are sent')]);
       expect(hint).toContain('smaller');
     }
     await works(sandbox);
