@@ -1,14 +1,13 @@
 /** A daemon works with a keeper that is older than itself, from before an upgrade. */
 import { afterAll, expect, test } from 'bun:test';
-import { spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { startInit } from '../../../test/harness/keeper-init.ts';
 import { Ownership } from '../kit/ownership.ts';
 import { knowsFrame, toKeeper } from './keeper-protocol.ts';
 import { KeeperSpawn, type SpawnRequest } from './spawn.ts';
 
-const native = join(import.meta.dirname, '../../../native');
 const directory = mkdtempSync(join(tmpdir(), 'boxkeep-older-keeper-'));
 const inits: Bun.Subprocess[] = [];
 afterAll(async () => {
@@ -17,21 +16,11 @@ afterAll(async () => {
   rmSync(directory, { recursive: true, force: true });
 });
 
-/** Builds init and the keeper with version 1 of the protocol, which has no CAP frame. */
-function buildOlder(): string {
-  const built = spawnSync('node', [join(native, 'build.mjs'), '--keeper-version=1'], { encoding: 'utf8' });
-  if (built.status !== 0) throw new Error(built.stderr);
-  return built.stdout.trim();
-}
-
-async function startInit(runtime: string) {
+/** An init whose keepers have version 1 of the protocol, which has no CAP frame. */
+async function startOlderInit(runtime: string) {
   mkdirSync(runtime, { mode: 0o700 });
-  const daemon = [process.execPath, join(native, 'test/fixtures/daemon.ts')].map((argument) => `--daemon=${argument}`);
-  const init = Bun.spawn([buildOlder(), ...daemon, 'start', runtime], { stdout: 'pipe', stderr: 'inherit' });
+  const init = await startInit(runtime, ['--keeper-version=1']);
   inits.push(init);
-  const reader = init.stdout.getReader();
-  const decoder = new TextDecoder();
-  for (let said = ''; !said.includes('"event":"ready"');) said += decoder.decode((await reader.read()).value);
   return init;
 }
 
@@ -59,7 +48,7 @@ test('every frame except CAP and FOLLOW is as old as the protocol', () => {
 
 test('a keeper of version 1 receives no frames that it does not know, and keeps working', async () => {
   const runtime = join(directory, 'runtime');
-  const init = await startInit(runtime);
+  const init = await startOlderInit(runtime);
   const faults: string[] = [];
   using spawn = new KeeperSpawn(runtime, new Ownership(), (name) => faults.push(name));
   const child = await spawn.start(request);

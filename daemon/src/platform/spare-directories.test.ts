@@ -1,6 +1,5 @@
 /** Directories of forgotten commands are reused for later commands, and no content carries over. */
 import { afterAll, expect, test } from 'bun:test';
-import { spawnSync } from 'node:child_process';
 import {
   existsSync,
   mkdirSync,
@@ -13,11 +12,11 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { startInit } from '../../../test/harness/keeper-init.ts';
 import { Ownership } from '../kit/ownership.ts';
 import type { Child } from './child.ts';
 import { KeeperSpawn } from './spawn.ts';
 
-const native = join(import.meta.dirname, '../../../native');
 const directory = mkdtempSync(join(tmpdir(), 'boxkeep-spare-directories-'));
 const init = await startInit(directory);
 const spareDirectory = join(directory, 'spare');
@@ -27,17 +26,6 @@ afterAll(async () => {
   await init.exited;
   rmSync(directory, { recursive: true, force: true });
 });
-
-async function startInit(runtime: string) {
-  const built = spawnSync('node', [join(native, 'build.mjs')], { encoding: 'utf8' });
-  if (built.status !== 0) throw new Error(built.stderr);
-  const daemon = [process.execPath, join(native, 'test/fixtures/daemon.ts')].map((argument) => `--daemon=${argument}`);
-  const started = Bun.spawn([built.stdout.trim(), ...daemon, 'start', runtime], { stdout: 'pipe', stderr: 'inherit' });
-  const reader = started.stdout.getReader();
-  const decoder = new TextDecoder();
-  for (let said = ''; !said.includes('"event":"ready"');) said += decoder.decode((await reader.read()).value);
-  return started;
-}
 
 /** Runs a script until its keeper has exited. */
 async function run(spawn: KeeperSpawn, script: string, text = 'note'): Promise<Child> {

@@ -1,14 +1,13 @@
 /** Keepers hold one command after another, and a keeper that has gone is replaced without a failed start. */
 import { afterAll, expect, test } from 'bun:test';
-import { spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { until } from '../../../test/harness/until.ts';
+import { startInit } from '../../../test/harness/keeper-init.ts';
 import { Ownership } from '../kit/ownership.ts';
 import { KeeperSpawn } from './spawn.ts';
 
-const native = join(import.meta.dirname, '../../../native');
 const directory = mkdtempSync(join(tmpdir(), 'boxkeep-spare-keepers-'));
 const init = await startInit(directory);
 const open = () => new KeeperSpawn(directory, new Ownership(), (name, error) => expect([name, error]).toBeNull());
@@ -17,17 +16,6 @@ afterAll(async () => {
   await init.exited;
   rmSync(directory, { recursive: true, force: true });
 });
-
-async function startInit(runtime: string) {
-  const built = spawnSync('node', [join(native, 'build.mjs')], { encoding: 'utf8' });
-  if (built.status !== 0) throw new Error(built.stderr);
-  const daemon = [process.execPath, join(native, 'test/fixtures/daemon.ts')].map((argument) => `--daemon=${argument}`);
-  const started = Bun.spawn([built.stdout.trim(), ...daemon, 'start', runtime], { stdout: 'pipe', stderr: 'inherit' });
-  const reader = started.stdout.getReader();
-  const decoder = new TextDecoder();
-  for (let said = ''; !said.includes('"event":"ready"');) said += decoder.decode((await reader.read()).value);
-  return started;
-}
 
 /** Runs a script to its end and returns the pid of its keeper. */
 async function keeperOf(spawn: KeeperSpawn, script: string, exitCode = 0): Promise<number> {
