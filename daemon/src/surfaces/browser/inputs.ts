@@ -42,15 +42,6 @@ export function callOptions({ signal }: RequestContext) {
   return { timeout: null, signal };
 }
 
-/** A check for two names of one field: a request may give both only when their values agree. */
-export function sameValue(first: string, second: string) {
-  return (body: Readonly<Record<string, unknown>>, context: Pick<z.RefinementCtx, 'addIssue'>): void => {
-    const [one, other] = [body[first], body[second]];
-    if (one === undefined || other === undefined || JSON.stringify(one) === JSON.stringify(other)) return;
-    context.addIssue({ code: 'custom', path: [second], message: `differs from ${first}; give one of the two` });
-  };
-}
-
 /** A body that needs at least one field of each group. */
 export function needingOneOf<S extends z.ZodRawShape>(shape: S, ...groups: readonly string[][]) {
   return z

@@ -21,7 +21,8 @@ import {
   CodeSessionRecord,
   codeSession,
 } from './code-views.ts';
-import { clientId, environment, oneOf, sameValue, systemText } from './inputs.ts';
+import { sameValue } from '../../http/same-value.ts';
+import { clientId, environment, oneOf, systemText } from './inputs.ts';
 
 const language = z.enum(languageWordList).describe('python3 is python; node, nodejs and js are javascript.');
 const kernel = z

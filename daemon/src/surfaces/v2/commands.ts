@@ -9,7 +9,8 @@ import { Answer } from '../../http/route.ts';
 import { NdjsonStream } from '../../http/ndjson.ts';
 import { Deadline } from '../../kit/deadline.ts';
 import { route, type V2Deps } from './app.ts';
-import { clientId, differs, environment, oneOf, sameValue, seconds, systemText } from './inputs.ts';
+import { differs, sameValue } from '../../http/same-value.ts';
+import { clientId, environment, oneOf, seconds, systemText } from './inputs.ts';
 import {
   CommandLine,
   CommandOutput,

@@ -7,7 +7,8 @@ import { showPath } from '../../kit/path-text.ts';
 import { snakeKeys } from '../../http/snake-keys.ts';
 import { route } from './app.ts';
 import { fileErrors, filePath, OwnerQuery } from './file-inputs.ts';
-import { oneOf, sameValue } from './inputs.ts';
+import { sameValue } from '../../http/same-value.ts';
+import { oneOf } from './inputs.ts';
 
 const TransferBody = z
   .object({

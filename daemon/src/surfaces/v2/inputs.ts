@@ -22,20 +22,7 @@ export const clientId = z
 /** At most a year. A longer value is a mistake in the unit. */
 export const seconds = z.number().min(0).max(31_536_000);
 
-/** A check for two names of one field: a request may give both only when their values agree. */
-export function sameValue<K extends string>(first: K, second: K) {
-  return (body: Partial<Record<K, unknown>>, context: Pick<z.RefinementCtx, 'addIssue'>): void => {
-    const values = [body[first], body[second]];
-    if (values.includes(undefined) || values[0] === values[1]) return;
-    context.addIssue({ code: 'custom', path: [second], message: differs(first) });
-  };
-}
-
-export function differs(first: string): string {
-  return `differs from ${first}; give one of the two`;
-}
-
-/** The same rule in OpenAPI, which cannot compare values: a client sends only one of the two. */
+/** The rule of `sameValue` in OpenAPI, which cannot compare values: a client sends only one of the two. */
 export function oneOf(first: string, second: string) {
   return { not: { required: [first, second] } };
 }

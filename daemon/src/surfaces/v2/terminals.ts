@@ -4,7 +4,8 @@ import { constants } from 'node:os';
 import { CoreError } from '../../kit/errors.ts';
 import { Answer } from '../../http/route.ts';
 import { route } from './app.ts';
-import { clientId, environment, oneOf, sameValue, systemText } from './inputs.ts';
+import { sameValue } from '../../http/same-value.ts';
+import { clientId, environment, oneOf, systemText } from './inputs.ts';
 import { milliseconds, noChangeTimeout, TerminalPath } from './terminal-inputs.ts';
 import { cols, rows, TerminalSession, terminalSession } from './terminal-views.ts';
 
