@@ -140,9 +140,10 @@ void read_client(struct keeper *keeper) {
 
 void accept_client(struct keeper *keeper) {
     int fd;
-    while ((fd = accept4(keeper->control, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK)) >= 0 || errno == EINTR) {
+    bool has_command = keeper->status.flags & STATUS_SPAWNED;
+    while ((fd = accept4(keeper->control.fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK)) >= 0 || errno == EINTR) {
         if (fd < 0) continue;
-        if (!is_trusted_peer(fd)) {
+        if (!has_command || !is_trusted_peer(fd)) {
             close(fd);
             continue;
         }

@@ -109,7 +109,7 @@ static void record_end(struct keeper *keeper, bool is_exit_new, bool is_close_ne
 /* `control` is removed before the client learns that the keeper is free, because the client may then give the
  * directory to another command. */
 static void note_freedom(struct keeper *keeper) {
-    unlinkat(keeper->directory, "control", 0);
+    hide_control(&keeper->control, keeper->directory);
     keeper->status.flags |= STATUS_FREE;
 }
 
@@ -232,7 +232,8 @@ static void take_leave(int fd) {
 }
 
 static _Noreturn void leave(struct keeper *keeper) {
-    if (keeper->control >= 0) unlinkat(keeper->directory, "control", 0);
+    hide_control(&keeper->control, keeper->directory);
+    leave_control(&keeper->control);
     if (keeper->client.fd >= 0) take_leave(keeper->client.fd);
     _exit(0);
 }
@@ -259,7 +260,7 @@ static bool prepare(struct keeper *keeper, int connection) {
 }
 
 void run_keeper(int connection, int default_oom_score) {
-    static struct keeper keeper = {.client = {.fd = -1}};
+    static struct keeper keeper = {.client = {.fd = -1}, .control = {.fd = -1, .home = -1}};
     keeper.status.keeper = getpid();
     keeper.default_oom_score = default_oom_score;
     if (!prepare(&keeper, connection)) _exit(1);

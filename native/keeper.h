@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "control.h"
 #include "ending.h"
 #include "frame.h"
 #include "journal.h"
@@ -30,7 +31,7 @@ struct keeper {
     int sources;
     int signals;
     int directory;
-    int control;
+    struct control control;
     struct client client;
     struct journal journal;
     struct streams streams;

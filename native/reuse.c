@@ -9,7 +9,7 @@
 
 void reset_keeper(struct keeper *keeper) {
     pid_t pid = keeper->status.keeper;
-    keeper->directory = keeper->control = -1;
+    keeper->directory = -1;
     keeper->journal = (struct journal){.fd = -1};
     keeper->input = (struct input){.fd = -1};
     keeper->ending = (struct ending){0};
@@ -58,7 +58,7 @@ void clean_keeper(struct keeper *keeper) {
     break_input(&keeper->input);
     close_streams(&keeper->streams);
     close_descriptor(&keeper->journal.fd);
-    close_descriptor(&keeper->control);
+    rest_control(&keeper->control);
     close_descriptor(&keeper->directory);
     forget_requests(&keeper->client);
     wipe_inbox(&keeper->client.inbox);

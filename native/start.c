@@ -13,8 +13,6 @@
 #include "sources.h"
 #include "title.h"
 
-#define CONTROL_BACKLOG 8
-
 static const struct failure no_failure = {0, 0};
 
 static struct failure failed(int stage) {
@@ -42,13 +40,18 @@ static void configure_streams(struct streams *streams, const struct request *req
     streams->log[0].cap_bytes = streams->log[1].cap_bytes = request->cap_bytes;
 }
 
+static bool watch_control(struct keeper *keeper) {
+    struct control *control = &keeper->control;
+    if (!control->is_watched) control->is_watched = add_source(keeper->sources, SOURCE_CONTROL, control->fd, EPOLLIN);
+    return control->is_watched;
+}
+
 static struct failure open_files(struct keeper *keeper, const struct request *request) {
     configure_streams(&keeper->streams, request);
     keep_logs(&keeper->streams, keeper->directory);
-    keeper->control = listen_in_directory(keeper->directory, "control", CONTROL_BACKLOG);
-    if (keeper->control < 0) return failed(STAGE_DIRECTORY);
-    bool is_watched = add_source(keeper->sources, SOURCE_CONTROL, keeper->control, EPOLLIN);
-    return is_watched ? no_failure : failed(STAGE_DIRECTORY);
+    return open_control(&keeper->control, keeper->directory, request->flags & SPAWN_REUSE) && watch_control(keeper)
+               ? no_failure
+               : failed(STAGE_DIRECTORY);
 }
 
 static struct failure take_channels(struct keeper *keeper, const struct channels *channels) {

@@ -7,6 +7,7 @@ import { mintId } from '../kit/ids.ts';
 import type { Ownership } from '../kit/ownership.ts';
 import { Child } from './child.ts';
 import { CommandDirectory } from './command-directory.ts';
+import { prepareKeeperNames } from './keeper-names.ts';
 import { SpareDirectories } from './spare-directories.ts';
 import { SpareKeepers } from './spare-keepers.ts';
 import { decodeNote, encodeNote, type ProcessNote, type ProcessPlane, type TaggedNote } from './process-note.ts';
@@ -97,6 +98,7 @@ export class KeeperSpawn implements Spawn, Disposable {
   ) {
     this.#commands = `${runtimeDirectory}/commands`;
     mkdirSync(this.#commands, { mode: 0o700, recursive: true });
+    prepareKeeperNames(`${runtimeDirectory}/keepers`);
     this.#descriptor = openSync(runtimeDirectory, 'r');
     this.#spares = new SpareDirectories(`${runtimeDirectory}/spare`);
     this.#keepers = new SpareKeepers(this.#socketPath('init.sock'));
@@ -244,10 +246,15 @@ export class KeeperSpawn implements Spawn, Disposable {
       directory.remove();
       return null;
     }
+    const { plane, note } = tagged;
     const child = this.#child(name, directory);
     if (await attached(child)) await settled(child);
     else child.settleFromJournal(); // The keeper has gone, so the journal is authoritative.
-    return { plane: tagged.plane, note: tagged.note, child };
+    if (!hasNextCommand(child)) return { plane, note, child };
+    child.release();
+    const ended = this.#child(name, directory);
+    ended.settleFromJournal();
+    return { plane, note, child: ended };
   }
 
   #child(name: string, directory: CommandDirectory): Child {
@@ -269,6 +276,11 @@ function noteOf(directory: CommandDirectory): TaggedNote | null {
 async function settled(child: Child): Promise<void> {
   using deadline = new Deadline(statusMs);
   while (child.pid === 0 && !child.end && !deadline.passed) await child.changed(deadline.signal);
+}
+
+/** The command ended while the daemon connected, and its keeper answered for the next one. */
+function hasNextCommand({ directory, pid }: Child): boolean {
+  return pid !== 0 && !directory.hasKeeper() && directory.journal()?.pid !== pid;
 }
 
 /** False when no keeper listens for the command any more. */
