@@ -8,7 +8,7 @@ import { Sessions, type Session } from './core/commands/sessions.ts';
 import { UsedIds, type UsedId } from './core/commands/used-ids.ts';
 import { isDirectory } from './platform/is-directory.ts';
 import { LineFile } from './platform/line-file.ts';
-import { findProgram } from './platform/programs.ts';
+import { FoundPrograms } from './platform/programs.ts';
 import { RecordStore } from './platform/record-store.ts';
 
 export function composeCommands(shared: Shared, onEnd: (command: Command) => void) {
@@ -28,7 +28,7 @@ export function composeCommands(shared: Shared, onEnd: (command: Command) => voi
   const launcher = new Launcher({
     spawn,
     accounts,
-    findProgram,
+    findProgram: new FoundPrograms().find,
     isDirectory,
     environment: commandEnvironment,
     scripts,

@@ -27,6 +27,8 @@ export class Child {
   /** null without a keeper. */
   #link: KeeperLink | null = null;
   #isForgotten = false;
+  /** The keeper has reported that it removed its own file of the command, which is over. */
+  #hasKeeperLeft = false;
 
   constructor(
     readonly directory: CommandDirectory,
@@ -209,7 +211,7 @@ export class Child {
     this.#isForgotten = true;
     this.#link?.send(encodeFrame(toKeeper.release));
     if (this.isAttached) this.directory.remove();
-    else this.directory.retire();
+    else this.directory.retire(this.#hasKeeperLeft && this.ends[0] + this.ends[1] === 0);
     this.#disconnect();
     this.#state.forget();
   }
@@ -278,6 +280,7 @@ export class Child {
   #leave(onFree: (() => void) | null): void {
     const link = this.#link;
     this.#link = null;
+    this.#hasKeeperLeft = true;
     this.attached.delete(this);
     this.#state.closeInput();
     if (onFree) link?.leave();

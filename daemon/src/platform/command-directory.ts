@@ -58,6 +58,8 @@ export interface ArrivalRun {
 export class CommandDirectory {
   #descriptors = new Map<string, number>();
   #users = 0;
+  /** False when the daemon knows that no input is stored. */
+  #mayHoldInput = true;
 
   constructor(
     readonly path: string,
@@ -74,6 +76,7 @@ export class CommandDirectory {
   ): Promise<CommandDirectory> {
     if (!spares.take(path)) mkdirSync(path, { mode: 0o700 });
     const directory = new CommandDirectory(path, spares);
+    directory.#mayHoldInput = input !== null;
     try {
       // The input may be large, and a disk slow. Without a note, no other daemon serves the command.
       if (input) await writeFile(`${path}/input`, input, { mode: 0o600 });
@@ -108,6 +111,7 @@ export class CommandDirectory {
 
   forgetInput(): void {
     rmSync(`${this.path}/input`, { force: true });
+    this.#mayHoldInput = false;
   }
 
   /** False once the keeper has exited. A keeper that was killed leaves its socket behind. */
@@ -186,9 +190,14 @@ export class CommandDirectory {
     return { ...readJournal(text.slice(headerBytes)), head: [out, err] };
   }
 
-  /** Removes the directory, or keeps its files for another command when nothing reads or writes them. */
-  retire(): void {
-    if (this.#users > 0 || this.hasKeeper() || !this.spares?.keep(this.path)) this.remove();
+  /**
+   * Removes the directory, or keeps its files for another command when nothing reads or writes them.
+   * `isQuiet`: the keeper has left the directory, and the command had no output.
+   */
+  retire(isQuiet: boolean): void {
+    const isBare = isQuiet && !this.#mayHoldInput;
+    const isInUse = this.#users > 0 || (!isBare && this.hasKeeper());
+    if (isInUse || !this.spares?.keep(this.path, isBare)) this.remove();
   }
 
   remove(): void {

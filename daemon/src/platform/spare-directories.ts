@@ -30,11 +30,12 @@ export class SpareDirectories {
    * Blanks a directory without readers or writers and moves it here; false when the caller should remove it instead.
    * The journal is renamed before it is blanked. If the daemon dies in between, the directory has no journal and looks
    * like a command that never started.
+   * `isBare`: the directory holds only its journal and its note.
    */
-  keep(path: string): boolean {
+  keep(path: string, isBare: boolean): boolean {
     if (this.#names.length >= maxSpare) return false;
     try {
-      for (const file of readdirSync(path))
+      for (const file of isBare ? [] : readdirSync(path))
         if (file !== 'journal' && file !== 'meta.json') unlinkSync(`${path}/${file}`);
       renameSync(`${path}/journal`, `${path}/spare-journal`);
       for (const file of ['spare-journal', 'meta.json']) blank(`${path}/${file}`);

@@ -129,7 +129,7 @@ export class Commands implements Disposable {
       if (!command.isRunning) this.deps.onEnd(command);
       // A command that could not be executed must not leave its environment to later commands.
       if (session && command.state.status !== 'failed') this.deps.sessions.use(session, changesOf(spec, command));
-      void feedInput(command);
+      if (spec.stdin.kind === 'bytes') void feedInput(command);
       return { command, isReplay: false };
     } finally {
       this.#starting.delete(id);
