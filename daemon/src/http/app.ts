@@ -192,9 +192,9 @@ function finish(deps: AppDeps, request: Request, tracker: RequestTracker, bytes:
   const ms = Math.round((performance.now() - startedMs) * 100) / 100;
   const startedAtMs = performance.timeOrigin + startedMs;
   const traceparent = headers.get('traceparent');
-  deps.onResponse?.({ requestId, method, route, status, startedMs: startedAtMs, ms, traceparent, tool: note });
-  // Logged later, so that the answer does not wait for the log.
+  // Done later, so that the answer does not wait for the metrics and the log.
   setImmediate(() => {
+    deps.onResponse?.({ requestId, method, route, status, startedMs: startedAtMs, ms, traceparent, tool: note });
     deps.logger.info('request', { request_id: requestId, method, route, status, ms, bytes, ...note });
   });
 }

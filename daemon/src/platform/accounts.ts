@@ -1,5 +1,5 @@
 /** Reads the machine's accounts and groups from `/etc/passwd` and `/etc/group`, always in their current version. */
-import { readFileSync, statSync } from 'node:fs';
+import { readFileSync, statSync, type Stats } from 'node:fs';
 
 export interface PasswdEntry {
   readonly name: string;
@@ -52,8 +52,8 @@ interface GroupEntry {
 
 /** A file that is checked on every request and parsed again only after it has changed. */
 class ParsedFile<Entry> {
-  #version = '';
-  #entries: readonly Entry[] = [];
+  #version: Version | null = null;
+  #entries: readonly Entry[] | null = null;
 
   constructor(
     private readonly path: string,
@@ -61,15 +61,23 @@ class ParsedFile<Entry> {
   ) {}
 
   entries(): readonly Entry[] {
-    const status = statSync(this.path, { throwIfNoEntry: false, bigint: true });
-    const version = status ? `${status.ino} ${status.size} ${status.mtimeNs} ${status.ctimeNs}` : 'absent';
-    if (version !== this.#version) {
-      const lines = status ? readFileSync(this.path, 'utf8').split('\n') : [];
+    const version = statSync(this.path, { throwIfNoEntry: false }) ?? null;
+    if (this.#entries === null || !isSame(version, this.#version)) {
+      const lines = version ? readFileSync(this.path, 'utf8').split('\n') : [];
       this.#entries = lines.map((line) => this.parse(line.split(':'))).filter((entry) => entry !== null);
       this.#version = version;
     }
     return this.#entries;
   }
+}
+
+type Version = Pick<Stats, 'ino' | 'size' | 'mtimeMs' | 'ctimeMs'>;
+
+/** null is a file that does not exist. */
+function isSame(one: Version | null, other: Version | null): boolean {
+  if (one === null || other === null) return one === other;
+  const hasSameTimes = one.mtimeMs === other.mtimeMs && one.ctimeMs === other.ctimeMs;
+  return hasSameTimes && one.ino === other.ino && one.size === other.size;
 }
 
 function parsePasswd([name, , uid, gid, , home, shell]: readonly string[]): PasswdEntry | null {

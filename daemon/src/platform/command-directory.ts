@@ -68,24 +68,24 @@ export class CommandDirectory {
   ) {}
 
   /** `input` is kept until all of it is written to standard input, beyond the life of this daemon. */
-  static async create(
-    path: string,
-    spares: SpareDirectories,
-    note: string,
-    input: Uint8Array | null,
-  ): Promise<CommandDirectory> {
-    if (!spares.take(path)) mkdirSync(path, { mode: 0o700 });
-    const directory = new CommandDirectory(path, spares);
+  static async create(spares: SpareDirectories, note: string, input: Uint8Array | null): Promise<CommandDirectory> {
+    const directory = new CommandDirectory(spares.take() ?? makeDirectory(spares.newPath()), spares);
     directory.#mayHoldInput = input !== null;
     try {
-      // The input may be large, and a disk slow. Without a note, no other daemon serves the command.
-      if (input) await writeFile(`${path}/input`, input, { mode: 0o600 });
-      writeNote(`${path}/meta.json`, note);
+      await directory.#fill(note, input);
+      return directory;
     } catch (error) {
       directory.remove(); // A full disk must not fill up with directories of commands that never started.
+      // Another daemon removes spare directories when it takes over, also when it fails right after.
+      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return await CommandDirectory.create(spares, note, input);
       throw error;
     }
-    return directory;
+  }
+
+  /** The input may be large, and a disk slow. Without a note, no other daemon serves the command. */
+  async #fill(note: string, input: Uint8Array | null): Promise<void> {
+    if (input) await writeFile(`${this.path}/input`, input, { mode: 0o600 });
+    writeNote(`${this.path}/meta.json`, note);
   }
 
   /** The daemon's own note, as given to `create`; null when the start was interrupted before the note was complete. */
@@ -315,6 +315,11 @@ function parseLine(line: string): JournalLine[] {
   } catch {
     return []; // A loss of power cut the line off; the other lines are still valid.
   }
+}
+
+function makeDirectory(path: string): string {
+  mkdirSync(path, { mode: 0o700 });
+  return path;
 }
 
 /** Overwrites the blank note of a reused directory. A truncation would be slow on some file systems. */

@@ -1,49 +1,45 @@
 /** Empties and reuses directories of forgotten commands, because some file systems create files slowly. */
-import { closeSync, fstatSync, mkdirSync, openSync, readdirSync, renameSync, unlinkSync, writeSync } from 'node:fs';
-import { basename } from 'node:path';
+import { closeSync, fstatSync, openSync, readdirSync, renameSync, unlinkSync, writeSync } from 'node:fs';
+import { mintId } from '../kit/ids.ts';
 
 /** Commands are forgotten about as often as they start, and one at a time. */
 const maxSpare = 16;
 
 export class SpareDirectories {
-  readonly #names: string[];
+  readonly #paths: string[] = [];
 
-  /** Also uses the directories that an earlier daemon left. */
-  constructor(private readonly path: string) {
-    mkdirSync(path, { mode: 0o700, recursive: true });
-    this.#names = readdirSync(path);
+  /** `commands`: the parent of all command directories. The spare ones are there too, and have empty notes. */
+  constructor(private readonly commands: string) {}
+
+  /** A path that no command had before; its directory does not exist yet. */
+  newPath(): string {
+    return `${this.commands}/${mintId('run')}`;
   }
 
-  /** Moves a spare directory with an empty note to the given path; false when none is left. */
-  take(path: string): boolean {
-    const name = this.#names.pop();
-    if (name === undefined) return false;
-    try {
-      renameSync(`${this.path}/${name}`, path);
-      return true;
-    } catch {
-      return false; // During an upgrade the other daemon was faster. The caller can always create a new directory.
-    }
+  /** The path of a directory with an empty note, which no command had before; null when none is left. */
+  take(): string | null {
+    return this.#paths.pop() ?? null;
   }
 
   /**
-   * Blanks a directory without readers or writers and moves it here; false when the caller should remove it instead.
-   * The journal is renamed before it is blanked. If the daemon dies in between, the directory has no journal and looks
-   * like a command that never started.
+   * Blanks a directory without readers or writers and gives it a new name; false when the caller should remove it
+   * instead. The journal is renamed before it is blanked. If the daemon dies in between, the directory has no journal
+   * and looks like a command that never started. The new name is given now, when no command waits for it.
    * `isBare`: the directory holds only its journal and its note.
    */
   keep(path: string, isBare: boolean): boolean {
-    if (this.#names.length >= maxSpare) return false;
+    if (this.#paths.length >= maxSpare) return false;
+    const spare = this.newPath();
     try {
       for (const file of isBare ? [] : readdirSync(path))
         if (file !== 'journal' && file !== 'meta.json') unlinkSync(`${path}/${file}`);
       renameSync(`${path}/journal`, `${path}/spare-journal`);
       for (const file of ['spare-journal', 'meta.json']) blank(`${path}/${file}`);
-      renameSync(path, `${this.path}/${basename(path)}`);
+      renameSync(path, spare);
     } catch {
       return false; // A file is missing, or the disk refuses the change. The directory can still be removed.
     }
-    this.#names.push(basename(path));
+    this.#paths.push(spare);
     return true;
   }
 }

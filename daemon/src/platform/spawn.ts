@@ -1,9 +1,9 @@
 /** Starts commands through keepers, and finds the running and ended commands again after a restart. */
-import { closeSync, mkdirSync, openSync, readdirSync } from 'node:fs';
+import { closeSync, mkdirSync, openSync, readdirSync, rmSync } from 'node:fs';
 import { constants } from 'node:os';
+import { basename } from 'node:path';
 import { Deadline } from '../kit/deadline.ts';
 import { HandedOver } from '../kit/handed-over.ts';
-import { mintId } from '../kit/ids.ts';
 import type { Ownership } from '../kit/ownership.ts';
 import { Child } from './child.ts';
 import { CommandDirectory } from './command-directory.ts';
@@ -100,7 +100,8 @@ export class KeeperSpawn implements Spawn, Disposable {
     mkdirSync(this.#commands, { mode: 0o700, recursive: true });
     prepareKeeperNames(`${runtimeDirectory}/keepers`);
     this.#descriptor = openSync(runtimeDirectory, 'r');
-    this.#spares = new SpareDirectories(`${runtimeDirectory}/spare`);
+    rmSync(`${runtimeDirectory}/spare`, { recursive: true, force: true }); // Of earlier versions.
+    this.#spares = new SpareDirectories(this.#commands);
     this.#keepers = new SpareKeepers(this.#socketPath('init.sock'));
   }
 
@@ -172,11 +173,10 @@ export class KeeperSpawn implements Spawn, Disposable {
   }
 
   async #attempt(request: SpawnRequest, isFresh = false): Promise<Child> {
-    const name = mintId('run');
-    const path = `${this.#commands}/${name}`;
-    const frame = encodeSpawn(spawnFrame(request, path, this.#keeperVersion));
     const note = encodeNote(request.plane, request.note);
-    const child = this.#child(name, await CommandDirectory.create(path, this.#spares, note, request.input ?? null));
+    const directory = await CommandDirectory.create(this.#spares, note, request.input ?? null);
+    const child = this.#child(basename(directory.path), directory);
+    const frame = encodeSpawn(spawnFrame(request, directory.path, this.#keeperVersion));
     if (!frame) {
       child.fail('exec', constants.errno.E2BIG);
       return child;
@@ -322,8 +322,19 @@ function spawnFrame(request: SpawnRequest, directory: string, keeperVersion: num
     directory,
     cwd: request.cwd,
     argv: request.argv,
-    env: Object.entries(request.env).map(([name, value]) => `${name}=${value}`),
+    env: assignments(request.env),
   };
+}
+
+/** The entries of environments that commands share. */
+const knownAssignments = new WeakMap<SpawnRequest['env'], readonly string[]>();
+
+function assignments(env: SpawnRequest['env']): readonly string[] {
+  const known = knownAssignments.get(env);
+  if (known) return known;
+  const made = Object.entries(env).map(([name, value]) => `${name}=${value}`);
+  knownAssignments.set(env, made);
+  return made;
 }
 
 /** Handles a connection that ended before any frame: init could not fork, or the keeper was killed. */

@@ -18,23 +18,33 @@ export function imageEnvironment(own: Readonly<Record<string, string | undefined
   return image;
 }
 
+type Environment = Readonly<Record<string, string>>;
+
+/** The latest environment without changes, by image: most commands have the same one, with many variables. */
+const latest = new WeakMap<Environment, Environment>();
+
 /** Null in `changes` unsets a variable. */
 export function commandEnvironment(
-  image: Readonly<Record<string, string>>,
+  image: Environment,
   account: Account,
   changes: readonly EnvironmentChanges[],
-): Record<string, string> {
-  const environment: Record<string, string> = {
-    ...image,
-    HOME: account.home,
-    USER: account.name,
-    LOGNAME: account.name,
-    SHELL: account.shell,
-  };
-  for (const [name, value] of changes.flatMap((change) => Object.entries(change))) {
+): Environment {
+  const unchanged = accountEnvironment(image, account);
+  const changed = changes.flatMap((change) => Object.entries(change));
+  if (changed.length === 0) return unchanged;
+  const environment = { ...unchanged };
+  for (const [name, value] of changed) {
     if (value === null) delete environment[name];
     else environment[name] = value;
   }
+  return environment;
+}
+
+function accountEnvironment(image: Environment, { home, name, shell }: Account): Environment {
+  const known = latest.get(image);
+  if (known && known['HOME'] === home && known['USER'] === name && known['SHELL'] === shell) return known;
+  const environment = { ...image, HOME: home, USER: name, LOGNAME: name, SHELL: shell };
+  latest.set(image, environment);
   return environment;
 }
 
