@@ -7,6 +7,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -82,10 +83,26 @@ static bool reserve(int fd) {
     return (errno == EOPNOTSUPP || errno == ENOSYS) && fill_reserve(fd);
 }
 
-/* Reuses the empty journal of a forgotten command. As with a new journal, only one keeper can succeed. */
-static int take_spare_journal(int directory) {
-    if (syscall(SYS_renameat2, directory, "spare-journal", directory, "journal", RENAME_NOREPLACE) != 0) return -1;
-    return openat(directory, "journal", O_WRONLY | O_CLOEXEC | O_NOFOLLOW);
+/* Replaces the content with empty lines. The file keeps its size: ext4 writes a file to the disk at once when it is
+ * filled again after a truncation. */
+static bool blank(int fd) {
+    char lines[JOURNAL_RESERVED_BYTES];
+    struct stat status;
+    if (fstat(fd, &status) != 0 || status.st_size > (off_t)sizeof lines) return false;
+    memset(lines, '\n', (size_t)status.st_size);
+    return pwrite(fd, lines, (size_t)status.st_size, 0) == status.st_size;
+}
+
+static bool claim_old_journal(int directory, int fd) {
+    return blank(fd) && syscall(SYS_renameat2, directory, "old-journal", directory, "journal", RENAME_NOREPLACE) == 0;
+}
+
+/* Reuses the journal of a forgotten command. As with a new journal, only one keeper can succeed. It is blank before it
+ * has its name: no reader finds the end of another command in it. */
+static int take_old_journal(int directory) {
+    int fd = openat(directory, "old-journal", O_WRONLY | O_CLOEXEC | O_NOFOLLOW);
+    if (fd >= 0 && !claim_old_journal(directory, fd)) close_descriptor(&fd);
+    return fd;
 }
 
 static int create_journal(int directory) {
@@ -95,7 +112,7 @@ static int create_journal(int directory) {
 /* A journal without reserved space is removed again: nothing has started, so the next keeper may claim the
  * directory. */
 bool claim_directory(struct journal *journal, int directory) {
-    journal->fd = take_spare_journal(directory);
+    journal->fd = take_old_journal(directory);
     if (journal->fd < 0) journal->fd = create_journal(directory);
     if (journal->fd < 0) return false;
     journal->next_offset = 0;

@@ -21,6 +21,8 @@ import { endCauses, failureStages, type EndCause, type FailureStage } from './ke
 export type StreamName = 'stdout' | 'stderr';
 export const streamNames = ['stdout', 'stderr'] as const;
 
+/** The next command writes as much again. */
+const maxKeptNoteBytes = 4096;
 const headerBytes = 1024;
 const headerAttempts = 100;
 const newline = 10;
@@ -60,6 +62,7 @@ export class CommandDirectory {
   #users = 0;
   /** False when the daemon knows that no input is stored. */
   #mayHoldInput = true;
+  #noteBytes = 0;
 
   constructor(
     readonly path: string,
@@ -85,7 +88,7 @@ export class CommandDirectory {
   /** The input may be large, and a disk slow. Without a note, no other daemon serves the command. */
   async #fill(note: string, input: Uint8Array | null): Promise<void> {
     if (input) await writeFile(`${this.path}/input`, input, { mode: 0o600 });
-    writeNote(`${this.path}/meta.json`, note);
+    this.#noteBytes = writeNote(`${this.path}/meta.json`, note);
   }
 
   /** The daemon's own note, as given to `create`; null when the start was interrupted before the note was complete. */
@@ -197,7 +200,7 @@ export class CommandDirectory {
   retire(isQuiet: boolean): void {
     const isBare = isQuiet && !this.#mayHoldInput;
     const isInUse = this.#users > 0 || (!isBare && this.hasKeeper());
-    if (isInUse || !this.spares?.keep(this.path, isBare)) this.remove();
+    if (isInUse || this.#noteBytes > maxKeptNoteBytes || !this.spares?.keep(this.path, isBare)) this.remove();
   }
 
   remove(): void {
@@ -322,12 +325,18 @@ function makeDirectory(path: string): string {
   return path;
 }
 
-/** Overwrites the blank note of a reused directory. A truncation would be slow on some file systems. */
-function writeNote(path: string, note: string): void {
+/**
+ * Writes the note, and empty lines over the rest of an earlier one. A truncation would be slow on some file systems:
+ * ext4 writes a file to the disk at once when it is filled again. Returns the size of the file.
+ */
+function writeNote(path: string, note: string): number {
   const file = openSync(path, constants.O_WRONLY | constants.O_CREAT, 0o600);
   try {
-    const bytes = Buffer.from(note);
+    const text = Buffer.from(note);
+    const bytes = Buffer.alloc(Math.max(text.length, fstatSync(file).size), '\n');
+    text.copy(bytes);
     for (let at = 0; at < bytes.length;) at += writeSync(file, bytes, at, bytes.length - at, at);
+    return bytes.length;
   } finally {
     closeSync(file);
   }
