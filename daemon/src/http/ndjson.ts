@@ -1,4 +1,5 @@
 /** Streams objects as one JSON line each; a slow client slows only its own iterator. */
+import { mapEach } from '../kit/async-sequences.ts';
 import { writeJsonText } from '../kit/json-text.ts';
 import { streamBody, streamHeaders, type StreamEvents } from './stream-body.ts';
 
@@ -12,7 +13,7 @@ export class NdjsonStream<Line> {
 
 /** Without `events`, sends only the headers and does not start the stream. */
 export function ndjsonResponse(stream: NdjsonStream<unknown>, events: StreamEvents | null): Response {
-  const body = events && streamBody((signal) => asPieces(stream.lines(signal)), events);
+  const body = events && streamBody((signal) => mapEach(stream.lines(signal), pieceOf), events);
   return new Response(body, { headers: { 'content-type': 'application/x-ndjson', ...streamHeaders } });
 }
 
@@ -27,6 +28,6 @@ export function writeTextLine(into: Buffer, members: object, name: string, text:
   return end + into.write('"}\n', end);
 }
 
-async function* asPieces(lines: AsyncIterable<unknown>): AsyncGenerator<string | Uint8Array> {
-  for await (const line of lines) yield line instanceof Uint8Array ? line : `${JSON.stringify(line)}\n`;
+function pieceOf(line: unknown): string | Uint8Array {
+  return line instanceof Uint8Array ? line : `${JSON.stringify(line)}\n`;
 }

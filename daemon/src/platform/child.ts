@@ -90,8 +90,13 @@ export class Child {
 
   /** Resolves at the next change of the state above, or when the signal aborts. */
   changed(signal?: AbortSignal): Promise<void> {
-    if (this.ownership.isLeft && !this.#state.isOver) this.#files.startPolling();
+    this.#pollIfLeft();
     return this.#state.changes.wait(signal);
+  }
+
+  /** Calls the listener at every change, until the result is disposed of. Ask for output with `watch` or `follow`. */
+  onChange(listener: () => void): Disposable {
+    return this.#state.changes.listen(listener);
   }
 
   /** Asks the keeper to report, through `changed`, output past the ends known now. */
@@ -104,6 +109,7 @@ export class Child {
    * access.
    */
   follow(): void {
+    this.#pollIfLeft();
     this.#link?.follow();
   }
 
@@ -274,6 +280,10 @@ export class Child {
     // which.
     this.attached.add(this);
     this.attach().catch(() => this.settleFromJournal());
+  }
+
+  #pollIfLeft(): void {
+    if (this.ownership.isLeft && !this.#state.isOver) this.#files.startPolling();
   }
 
   /** The command has ended, and the keeper has removed everything of it. */

@@ -1,10 +1,10 @@
 /** Reads the output of a command by offset, as a live stream, or as a summary. */
-import { Deadline } from '../../kit/deadline.ts';
 import { countCharacters, cutMarker, decodeUtf8, takeCharacters, wholeUtf8Length } from '../../kit/text.ts';
 import type { Child, StreamName } from '../../platform/spawn.ts';
 import { joinBytes, readLog, type LogPart } from '../processes/read-log.ts';
 import { ArrivalOrder, arrivalSegments, type Segment } from './arrival-order.ts';
 import type { Command, CommandState } from './command.ts';
+import { ChangeWaiter } from './change-waiter.ts';
 import { chunkBytes, OutputChunk, type OutputMemory, type Rendering } from './output-chunk.ts';
 import { readLogs } from './refusal.ts';
 
@@ -79,7 +79,8 @@ export async function* follow(
     stdout: Math.min(options.from.stdout, child.ends[0]),
     stderr: Math.min(options.from.stderr, child.ends[1]),
   };
-  let settled: Promise<void> | null = null;
+  using changes = new ChangeWaiter(child, options);
+  let isSettling = false;
   let isSettled = !command.isRunning && !child.streamsOpen;
   for (;;) {
     if (options.closing.aborted) {
@@ -102,12 +103,15 @@ export async function* follow(
       yield { kind: 'exit', state: command.state, offsets: { ...offsets } };
       return;
     }
-    if (!command.isRunning) {
-      settled ??= command.finished().then(() => {
+    if (!command.isRunning && !isSettling) {
+      isSettling = true;
+      void command.finished().then(() => {
         isSettled = true;
+        changes.wake();
       });
     }
-    const isSilent = await waitForChange(child, settled, options);
+    child.follow();
+    const isSilent = await changes.next();
     if (options.signal.aborted) return;
     if (isSilent) yield { kind: 'silence', offsets: { ...offsets } };
   }
@@ -212,7 +216,8 @@ function readSegment(
 ): Extract<FollowEvent, { kind: 'bytes' | 'gap' }> | null {
   if (to <= from) return null;
   const limit = Math.min(chunkBytes, to - from);
-  const piece = child.log(stream).readInto(memory.reading.subarray(0, limit), from);
+  const log = stream === 'stdout' ? child : child.log(stream);
+  const piece = log.readInto(memory.reading.subarray(0, limit), from);
   if (!piece) return null;
   if (piece.kind === 'gap') return { kind: 'gap', stream, from, to: Math.min(piece.to, to) };
   const { bytes } = piece;
@@ -223,15 +228,6 @@ function readSegment(
   const buffer = memory.take();
   const rendered = rendering.render({ stream, offset: from, bytes: bytes.subarray(0, length) }, buffer);
   return new OutputChunk(stream, from, from + length, buffer.subarray(0, rendered), () => memory.giveBack(buffer));
-}
-
-/** Returns true if nothing changed for `silenceMs`. */
-async function waitForChange(child: Child, settled: Promise<void> | null, options: FollowOptions): Promise<boolean> {
-  using wait = new Deadline(options.silenceMs, options.signal, options.closing);
-  child.watch();
-  const changed = child.changed(wait.signal);
-  await (settled ? Promise.race([changed, settled]) : changed);
-  return wait.passed && !options.signal.aborted && !options.closing.aborted;
 }
 
 interface Clipped {

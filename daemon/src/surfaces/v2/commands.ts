@@ -7,6 +7,7 @@ import type { CommandSpec, StdinSource } from '../../core/commands/launcher.ts';
 import { shellNames } from '../../core/commands/shell.ts';
 import { Answer } from '../../http/route.ts';
 import { NdjsonStream } from '../../http/ndjson.ts';
+import { mapEach, prepend } from '../../kit/async-sequences.ts';
 import { Deadline } from '../../kit/deadline.ts';
 import { route, type V2Deps } from './app.ts';
 import { differs, sameValue } from '../../http/same-value.ts';
@@ -244,18 +245,19 @@ export const deleteCommand = route({
 
 type WireLine = z.input<typeof CommandLine>;
 
-async function* streamLines(
+function streamLines(
   { commands, closing }: V2Deps,
   command: Command,
   from: { stdout: number; stderr: number },
   encoding: keyof typeof outputLines,
   signal: AbortSignal,
-): AsyncGenerator<WireLine | Uint8Array> {
-  yield { type: 'start', command_id: command.id, pid: command.pid };
+): AsyncIterable<WireLine | Uint8Array> {
+  const start: WireLine = { type: 'start', command_id: command.id, pid: command.pid };
   const options = { from, rendering: outputLines[encoding], silenceMs: heartbeatMs, signal, closing };
-  for await (const event of commands.follow(command, options)) {
-    yield event.kind === 'bytes' ? event.rendered : commandLine(event);
-  }
+  const lines = mapEach(commands.follow(command, options), (event) =>
+    event.kind === 'bytes' ? event.rendered : commandLine(event),
+  );
+  return prepend<WireLine | Uint8Array>(start, lines);
 }
 
 /** The command continues when the wait ends for any reason. Only a verb, a limit or a shutdown ends a command. */
