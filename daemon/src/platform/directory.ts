@@ -11,7 +11,6 @@ import {
   constants,
   fstatSync,
   lstatSync,
-  openSync,
   promises as fs,
   readlinkSync,
   readSync,
@@ -28,6 +27,7 @@ import {
   setLinkTimes,
   setTimes,
   type Times,
+  openAt,
 } from './system-calls.ts';
 
 type FileHandle = fs.FileHandle;
@@ -163,8 +163,8 @@ export class Directory implements AsyncDisposable {
 
   /** Reads a regular file and its attributes. Null for anything else, and for a file over the limit. */
   readNow(name: string, maxBytes: number): { readonly stat: BigIntStats; readonly bytes: Buffer } | null {
-    return this.#now(name, (at) => {
-      const file = openSync(at, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
+    return this.#now(name, () => {
+      const file = openAt(this.handle.fd, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
       try {
         const stat = fstatSync(file, { bigint: true });
         if (!stat.isFile() || stat.size > maxBytes) return null;
