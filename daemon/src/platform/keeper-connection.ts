@@ -8,6 +8,8 @@ export interface KeeperEvents {
   onClose(): void;
 }
 
+const maxAttempts = 3;
+
 export class KeeperConnection {
   #socket: Socket<undefined> | null = null;
   #unsent: Buffer[] = [];
@@ -18,6 +20,17 @@ export class KeeperConnection {
 
   /** Rejects with the system's error when no process listens there. */
   static async open(path: string): Promise<KeeperConnection> {
+    for (let attempt = 1; ; attempt++) {
+      try {
+        return await KeeperConnection.#connect(path);
+      } catch (error) {
+        // The keeper has accepted the connection, and another one right after it.
+        if ((error as NodeJS.ErrnoException).code !== 'ECONNRESET' || attempt === maxAttempts) throw error;
+      }
+    }
+  }
+
+  static async #connect(path: string): Promise<KeeperConnection> {
     const connection = new KeeperConnection();
     const frames = new FrameReader((type, payload) => connection.#events?.onFrame(type, payload));
     const close = () => {

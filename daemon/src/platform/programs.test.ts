@@ -2,7 +2,7 @@
 import { afterAll, expect, test } from 'bun:test';
 import { chmodSync, chownSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { findProgram, findTrustedProgram } from './programs.ts';
+import { findProgram, findTrustedProgram, FoundPrograms } from './programs.ts';
 
 /** Not below /tmp, which is writable for all accounts. */
 const home = mkdtempSync('/var/lib/boxkeep-test-');
@@ -59,4 +59,17 @@ asRoot('a link of root is followed', () => {
   symlinkSync(good, join(home, 'linked/tool'));
   expect(findTrustedProgram('tool', join(home, 'linked'))).toBe(good);
   expect(findTrustedProgram('none', join(home, 'linked'))).toBe(null);
+});
+
+test('a program that was found is found without a search, as long as it is there', () => {
+  const finder = new FoundPrograms();
+  const program = plant('found');
+  const path = `${join(home, 'earlier')}:${join(home, 'found')}`;
+  expect([finder.find('tool', path), finder.find('none', path)]).toEqual([program, null]);
+  const earlier = plant('earlier');
+  expect(finder.find('tool', path)).toBe(program); // For a second.
+  chmodSync(program, 0o644);
+  expect(finder.find('tool', path)).toBe(earlier);
+  rmSync(earlier);
+  expect(finder.find('tool', path)).toBe(null);
 });
