@@ -169,7 +169,7 @@ export class Sandbox {
     const last = lines()[wanted - 1];
     if (!last) throw new Error(`the daemon ended with ${this.#process?.exitCode}:\n${this.stdout}${this.stderr}`);
     this.url = last['url'] as string;
-    this.#idleDescriptors = this.#foreignDescriptors().length;
+    this.#idleDescriptors = this.#foreignDescriptors().length - this.spareKeepers().length;
   }
 
   /** Runs `boxkeep upgrade` of the program under test or of another program, to its end. */
@@ -375,9 +375,10 @@ export class Sandbox {
     this.home[Symbol.dispose]();
   }
 
-  /** Each running command holds a connection. Everything else that a test opened must be closed again. */
+  /** Each keeper holds a connection, with or without a command. Everything else must be closed again. */
   async #expectNoDescriptors(): Promise<void> {
-    const isClosed = () => this.#foreignDescriptors().length <= this.#idleDescriptors + this.keepers().length;
+    const keepers = () => this.keepers().length + this.spareKeepers().length;
+    const isClosed = () => this.#foreignDescriptors().length <= this.#idleDescriptors + keepers();
     await until('the daemon has closed what the test opened', isClosed).catch((error: unknown) => {
       throw new Error(
         `${String(error)}: ${JSON.stringify({ keepers: this.keepers(), descriptors: this.descriptors() })}`,
