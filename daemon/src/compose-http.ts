@@ -1,6 +1,7 @@
 /** Constructs what serves HTTP: the key, the guard, the room for bodies, and the routes of every surface. */
 import { readFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import {
   describeAll,
   describeV1,
@@ -56,7 +57,10 @@ export async function composeHttp(shared: Shared, inputs: HttpInputs): Promise<A
       frameAncestors: frameAncestors(guard),
       openApi: once(() => describeAll(v1.planes)),
       readConsole: () => readFile(consoleFile, 'utf8'),
-      renderMetrics: () => metrics.render(),
+      async renderMetrics() {
+        await nextTurn(); // A request counts one turn of the event loop after its answer.
+        return await metrics.render();
+      },
     }),
     planes: [
       ...bindPlanes(v1.planes, { ...planes, openApi: once(() => describeV1(v1.planes)) }),

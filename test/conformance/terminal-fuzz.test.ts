@@ -27,11 +27,12 @@ beforeAll(() => {
 
 /** Traces that sessions must not leave. Spare directories are kept. */
 function traces(sandbox: Sandbox): Record<string, number> {
+  const spare = sandbox.spareDirectories().map((name) => `commands/${name}`);
   const files = readdirSync(sandbox.runtimeDirectory, { recursive: true }) as string[];
   return {
     descriptors: sandbox.descriptors().length,
     processes: sandbox.processes().length + sandbox.keepers().length,
-    files: files.filter((path) => !path.startsWith('spare')).length,
+    files: files.filter((path) => !spare.some((directory) => path.startsWith(directory))).length,
   };
 }
 

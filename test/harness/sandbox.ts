@@ -314,6 +314,12 @@ export class Sandbox {
     return this.keepers('boxkeep: spare keeper');
   }
 
+  /** Names of the command directories that are ready for the next commands. */
+  spareDirectories(): string[] {
+    const commands = join(this.runtimeDirectory, 'commands');
+    return readdirSync(commands).filter((name) => existsSync(join(commands, name, 'old-journal')));
+  }
+
   /** Open descriptors of the daemon process. */
   descriptors(): string[] {
     const directory = `/proc/${this.daemonPid}/fd`;
