@@ -25,14 +25,14 @@ beforeAll(() => {
   if (terminalBackends.includes('tmux')) ensureTmux();
 });
 
-/** Traces that sessions must not leave. Spare directories are kept. */
+/** Traces that sessions must not leave. Spare directories are kept, and so are names of keepers that live. */
 function traces(sandbox: Sandbox): Record<string, number> {
-  const spare = sandbox.spareDirectories().map((name) => `commands/${name}`);
+  const kept = ['keepers/', ...sandbox.spareDirectories().map((name) => `commands/${name}`)];
   const files = readdirSync(sandbox.runtimeDirectory, { recursive: true }) as string[];
   return {
     descriptors: sandbox.descriptors().length,
     processes: sandbox.processes().length + sandbox.keepers().length,
-    files: files.filter((path) => !spare.some((directory) => path.startsWith(directory))).length,
+    files: files.filter((path) => !kept.some((start) => path.startsWith(start))).length,
   };
 }
 
