@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { chart } from './chart.ts';
 import { makeLimit, type Limit } from './limit.ts';
 import { circumstances } from './machine.ts';
-import { verdicts, type Measurement } from './measurement.ts';
+import { verdicts, type RowMeasurement } from './measurement.ts';
 import { readOptions, usage, type Options } from './options.ts';
 import { direct } from './peers/direct.ts';
 import { addressedPeers, startedPeers } from './peers/index.ts';
@@ -39,7 +39,7 @@ function sayWhoIsLeftOut({ peers }: Options): void {
   if (left.length > 0) console.log(`bench: not given, so left out: ${left.join(', ')}`);
 }
 
-async function measureAll(options: Options): Promise<Measurement[]> {
+async function measureAll(options: Options): Promise<RowMeasurement[]> {
   await using stack = new AsyncDisposableStack();
   const limits = new Map<string, Limit>();
   const limitFor = (name: string): Limit | null => {
@@ -69,25 +69,26 @@ async function measureAll(options: Options): Promise<Measurement[]> {
   });
 }
 
-async function runRows({ rows }: Options, field: Field): Promise<Measurement[]> {
-  const measurements: Measurement[] = [];
+async function runRows({ rows }: Options, field: Field): Promise<RowMeasurement[]> {
+  const measurements: RowMeasurement[] = [];
   for (const row of rows) {
     const startedMs = performance.now();
     process.stdout.write(`bench: ${row.name} …`);
-    measurements.push(...(await row.measure(field)));
+    const taken = await row.measure(field);
+    measurements.push(...taken.map((measurement) => ({ row: row.name, ...measurement })));
     process.stdout.write(` ${((performance.now() - startedMs) / 1000).toFixed(0)} s\n`);
   }
   return measurements;
 }
 
 /** Only the results of a run with all rows are saved. A run with chosen rows is only printed. */
-function report(options: Options, measurements: readonly Measurement[]): void {
+function report(options: Options, measurements: readonly RowMeasurement[]): void {
   const around = circumstances(options.isLimited);
   console.log(`\n${table(measurements)}\n\n${JSON.stringify(around)}`);
   if (options.rows.length < rows.length) return;
   mkdirSync(results, { recursive: true });
   const name = options.isLimited ? 'latest-half-a-core' : 'latest';
-  const verdictsOf = (measurement: Measurement) => ({ ...measurement, verdicts: verdicts(measurement) });
+  const verdictsOf = (measurement: RowMeasurement) => ({ ...measurement, verdicts: verdicts(measurement) });
   writeFileSync(
     join(results, `${name}.json`),
     `${JSON.stringify({ ...around, rows: measurements.map(verdictsOf) }, rounded, 1)}\n`,

@@ -9,6 +9,11 @@ export interface Measurement {
   readonly samples: Samples;
 }
 
+/** A measurement with the name of its row. */
+export interface RowMeasurement extends Measurement {
+  readonly row: string;
+}
+
 export type Samples = Readonly<Record<string, readonly number[]>>;
 
 export interface Goal {
