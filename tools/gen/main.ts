@@ -1,9 +1,11 @@
-/** Writes the generated files that are committed: spec/*.json, docs/reference and the types of the console. With --check it only compares. */
+/** Writes the generated files and sections of documents that are committed. With --check it only compares. */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describeSurface, describeTools, surfaceNames } from '../../daemon/src/api.ts';
 import { describeSettings } from '../../daemon/src/config.ts';
 import { typesOfAnswers } from './answer-types.ts';
+import { benchRun, benchSentence, benchTables } from './bench-tables.ts';
+import { withSection } from './marked-section.ts';
 import { referenceOfRoutes, referenceOfSettings } from './reference.ts';
 
 const root = dirname(dirname(import.meta.dirname));
@@ -19,6 +21,10 @@ for (const surface of surfaceNames) {
   if (surface === 'v2') files.set('console/src/answers.ts', typesOfAnswers(document));
 }
 
+const run = benchRun(readFileSync(join(root, 'bench/results/latest.json'), 'utf8'));
+setSection('bench/README.md', benchTables(run));
+setSection('README.md', benchSentence(run));
+
 const stale = [...files].filter(([path, content]) => current(path) !== content).map(([path]) => path);
 if (!isCheck) {
   for (const path of stale) {
@@ -29,6 +35,11 @@ if (!isCheck) {
 } else if (stale.length > 0) {
   console.error(`out of date: ${stale.join(', ')}; run npm run gen and commit what it changes`);
   process.exitCode = 1;
+}
+
+/** The rest of the document is written by hand. */
+function setSection(path: string, content: string): void {
+  files.set(path, withSection(path, readFileSync(join(root, path), 'utf8'), content));
 }
 
 function current(path: string): string | null {

@@ -131,6 +131,6 @@ function code(value: unknown): string {
   return value === undefined || value === null ? '' : `\`${JSON.stringify(value)}\``;
 }
 
-function table(columns: readonly string[], rows: readonly string[]): string {
+export function table(columns: readonly string[], rows: readonly string[]): string {
   return `| ${columns.join(' | ')} |\n|${columns.map(() => '---').join('|')}|\n${rows.join('\n')}\n`;
 }
