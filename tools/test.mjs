@@ -7,8 +7,11 @@ import { repositoryRoot } from './repository.mjs';
 import { runTool, setup } from './setup.mjs';
 import { TestQueue } from './test-queue.mjs';
 
-/** One file per core, and two files that mostly wait. More would save minutes, but tests would miss their time limits. */
-const filesAtOnce = Math.min(cpus().length, 8);
+/**
+ * One file per core, and two files that mostly wait. More would save minutes, but tests would miss their time limits.
+ * Without long tests there is room for one more.
+ */
+const filesAtOnce = (isShort) => Math.min(cpus().length, 8) + (isShort ? 1 : 0);
 
 const conformance = (...names) => names.map((name) => `test/conformance/${name}`);
 
@@ -104,8 +107,7 @@ const tiers = [
     folder: 'test',
     except: ofOtherTiers,
     exceptBesideBinary: sameInTheBinary,
-    env: { BOXKEEP_TARGET: 'compiled' },
-    envWithoutBinary: { BOXKEEP_COUNTS: 'short' }, // The full counts take two minutes more, and --all runs them on the binary.
+    env: { BOXKEEP_TARGET: 'compiled', BOXKEEP_COUNTS: 'short' }, // The binary tier runs what this leaves out.
     before: [['tools/test-programs.mjs'], ['tools/test-daemon.mjs']],
   },
   {
@@ -167,11 +169,9 @@ await runTool(async () => {
   }
   await setup({ compiler: true });
   const hasBinary = chosen.some(({ name }) => name === 'conformance on binary');
-  const queue = new TestQueue(
-    chosen.map((tier) => ({ ...tier, ...filesOf(tier, hasBinary), env: envOf(tier, hasBinary) })),
-  );
+  const queue = new TestQueue(chosen.map((tier) => ({ ...tier, ...filesOf(tier, hasBinary) })));
   const leftovers = new Leftovers();
-  const { passed, failed: failures, reports } = await queue.run(filesAtOnce);
+  const { passed, failed: failures, reports } = await queue.run(filesAtOnce(wanted.length === 0));
   const left = leftovers.find();
   if (left.length > 0) reports.push(`-- the tests have left on the machine: ${left.join(', ')}`);
   const failed = failures + (left.length > 0 ? 1 : 0);
@@ -188,10 +188,6 @@ function filesOf({ folder, except = [], exceptBesideBinary = [] }, hasBinary) {
     files: all.filter((path) => place(path, waitingFiles) === -1).sort(byLength),
     waitingFiles: all.filter((path) => place(path, waitingFiles) !== -1),
   };
-}
-
-function envOf({ env = {}, envWithoutBinary = {} }, hasBinary) {
-  return hasBinary ? env : { ...env, ...envWithoutBinary };
 }
 
 function byLength(one, other) {

@@ -1,4 +1,6 @@
-/** Lists the tests that a root cannot run, each with its reason, which the skipped test prints. */
+/** Lists the tests that a root or a short run leaves out, each with its reason, which the skipped test prints. */
+import { isShort } from './counts.ts';
+import { longTests } from './long-tests.ts';
 import { rootKind, type RootKind } from './root.ts';
 
 const hasNoBash = 'the root has no bash';
@@ -70,10 +72,13 @@ const exceptions: Readonly<Record<RootKind, Readonly<Record<string, string>>>> =
   },
 };
 
-/** The reason why the root under test cannot run the test; null when it can. */
+/** The reason why this run leaves the test out; null when it runs the test. */
 export function exceptionHere(title: string): string | null {
+  if (isShort && longTests.has(title)) return 'it is long; npm test -- --all runs it';
   return exceptions[rootKind][title] ?? null;
 }
 
-/** Every title of the table. */
-export const exceptionTitles = [...new Set(Object.values(exceptions).flatMap((table) => Object.keys(table)))];
+/** Every title that is left out somewhere. */
+export const exceptionTitles = [
+  ...new Set([...Object.values(exceptions).flatMap((table) => Object.keys(table)), ...longTests]),
+];

@@ -422,7 +422,7 @@ export function test(
 ): void {
   const exception = exceptionHere(name);
   if (exception !== null) {
-    bunTest.skip(`${name} (skipped in this root: ${exception})`, () => undefined);
+    bunTest.skip(`${name} (left out: ${exception})`, () => undefined);
     return;
   }
   bunTest(

@@ -229,7 +229,8 @@ test('a built-in name wins, then the first registered, and the loser is named on
     left('p_own', 'c', 'a'),
   ]);
   await hub.call('p_same', {}, { signal });
-  expect(second.requests.at(-1)?.params?.['name']).toBe('same');
+  const call = second.requests.findLast(({ method }) => method === 'tools/call');
+  expect(call?.params?.['name']).toBe('same');
 });
 
 test('an unknown tool and a refusal of the server are errors of the protocol', async () => {
