@@ -19,13 +19,20 @@ const startWithinMs = 50_000;
 
 export class JupyterServer implements AsyncDisposable {
   readonly token = randomUUID();
-  readonly directory = mkdtempSync(join(tmpdir(), 'boxkeep-jupyter-'));
   /** The port stays the same after a restart. */
   readonly port = freePort();
   #process: Bun.Subprocess | null = null;
+  #directory: string | null = null;
 
-  constructor(private readonly environment: string) {
-    mkdirSync(join(this.directory, 'work'));
+  constructor(private readonly environment: string) {}
+
+  /** Created at its first use: a test that is left out must leave nothing. */
+  get directory(): string {
+    if (this.#directory === null) {
+      this.#directory = mkdtempSync(join(tmpdir(), 'boxkeep-jupyter-'));
+      mkdirSync(join(this.#directory, 'work'));
+    }
+    return this.#directory;
   }
 
   get address(): string {
@@ -96,7 +103,7 @@ export class JupyterServer implements AsyncDisposable {
     this.signal('SIGCONT');
     for (const pid of this.processes()) endNow(pid);
     await this.#process?.exited;
-    rmSync(this.directory, { recursive: true, force: true });
+    if (this.#directory !== null) rmSync(this.#directory, { recursive: true, force: true });
   }
 
   #env(): Record<string, string> {
