@@ -27,6 +27,8 @@ export class Child {
   /** null without a keeper. */
   #link: KeeperLink | null = null;
   #isForgotten = false;
+  /** Where stdin ends, once a caller has closed it. */
+  #endOfStdin: number | null = null;
   /** The keeper has reported that it removed its own file of the command, which is over. */
   #hasKeeperLeft = false;
 
@@ -181,6 +183,7 @@ export class Child {
 
   /** Closes stdin once all bytes up to `offset` are written. */
   closeStdin(offset: number): void {
+    this.#endOfStdin = offset;
     this.#link?.send(encodeEof(offset));
   }
 
@@ -229,6 +232,8 @@ export class Child {
   adopt(connection: KeeperConnection, onFree: (() => void) | null = null): void {
     this.#link = new KeeperLink(connection, this.#state, () => this.#leave(onFree));
     this.attached.add(this);
+    // The keeper may have dropped the earlier connection before it read this.
+    if (this.#endOfStdin !== null) this.#link.send(encodeEof(this.#endOfStdin));
   }
 
   /** Connects to the keeper of a command started earlier. The STATUS frame brings the child up to date. */
