@@ -91,10 +91,18 @@ function report(options: Options, measurements: readonly RowMeasurement[]): void
   const verdictsOf = (measurement: RowMeasurement) => ({ ...measurement, verdicts: verdicts(measurement) });
   writeFileSync(
     join(results, `${name}.json`),
-    `${JSON.stringify({ ...around, rows: measurements.map(verdictsOf) }, rounded, 1)}\n`,
+    `${onShortLines(JSON.stringify({ ...around, rows: measurements.map(verdictsOf) }, rounded, 1))}\n`,
   );
   const title = `boxkeep at ${around.commit}, ${around.cores} × ${around.cpu}, each server: ${around.limit === 'none' ? 'no limit' : around.limit}`;
   writeFileSync(join(results, `${name}.svg`), chart(title, measurements));
+}
+
+/** Puts each list of samples on one line. */
+function onShortLines(json: string): string {
+  return json.replaceAll(
+    /\[\s*((?:-?[\d.e+-]+,?\s*)+)\]/g,
+    (_, list: string) => `[${list.replaceAll(/\s+/g, ' ').trim()}]`,
+  );
 }
 
 /** No sample is more precise than a microsecond or a kibibyte. */
