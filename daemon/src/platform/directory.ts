@@ -23,11 +23,11 @@ import { mountPoints } from './mounts.ts';
 import {
   copyAttributes,
   exchange,
+  openToRead,
   renameWithoutReplacing,
   setLinkTimes,
   setTimes,
   type Times,
-  openAt,
 } from './system-calls.ts';
 
 type FileHandle = fs.FileHandle;
@@ -164,7 +164,7 @@ export class Directory implements AsyncDisposable {
   /** Reads a regular file and its attributes. Null for anything else, and for a file over the limit. */
   readNow(name: string, maxBytes: number): { readonly stat: BigIntStats; readonly bytes: Buffer } | null {
     return this.#now(name, () => {
-      const file = openAt(this.handle.fd, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
+      const file = openToRead(this.handle.fd, name);
       try {
         const stat = fstatSync(file, { bigint: true });
         if (!stat.isFile() || stat.size > maxBytes) return null;
@@ -185,7 +185,7 @@ export class Directory implements AsyncDisposable {
    * Null when the name is something else, a larger or sparse file, or is gone: nothing was created then.
    */
   copyNow(name: string, target: Directory, maxBytes: number, settings: CopySettings): BigIntStats | null {
-    using source = this.#now(name, (at) => SmallFile.read(at, maxBytes));
+    using source = this.#now(name, () => SmallFile.read(this.handle.fd, name, maxBytes));
     if (source) target.#now(name, (at) => source.copyTo(at, settings));
     return source?.stat ?? null;
   }

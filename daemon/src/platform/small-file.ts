@@ -13,7 +13,7 @@ import {
   writeSync,
   type BigIntStats,
 } from 'node:fs';
-import { copyAttributes, setTimes } from './system-calls.ts';
+import { copyAttributes, openToRead, setTimes } from './system-calls.ts';
 
 export interface CopySettings {
   /** Null keeps the daemon's account as the owner. */
@@ -23,7 +23,7 @@ export interface CopySettings {
   modeOf(stat: BigIntStats, isOwnerGiven: boolean): number;
 }
 
-const { O_CREAT, O_EXCL, O_NOFOLLOW, O_NONBLOCK, O_NOCTTY, O_RDONLY, O_WRONLY } = constants;
+const { O_CREAT, O_EXCL, O_NOFOLLOW, O_WRONLY } = constants;
 const blockBytes = 512n; // The unit of st_blocks, stat(2)
 /** Errors of a name that is no longer the regular file that the directory listed. */
 const replaced = new Set(['ENOENT', 'ELOOP', 'ENXIO', 'ENODEV']);
@@ -37,8 +37,8 @@ export class SmallFile implements Disposable {
   ) {}
 
   /** Null for anything but a regular file of at most `maxBytes` without holes. */
-  static read(path: string | Buffer, maxBytes: number): SmallFile | null {
-    const descriptor = openSource(path);
+  static read(directory: number, name: string, maxBytes: number): SmallFile | null {
+    const descriptor = openSource(directory, name);
     if (descriptor === null) return null;
     let file: SmallFile | null = null;
     try {
@@ -72,9 +72,9 @@ export class SmallFile implements Disposable {
   }
 }
 
-function openSource(path: string | Buffer): number | null {
+function openSource(directory: number, name: string): number | null {
   try {
-    return openSync(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
+    return openToRead(directory, name);
   } catch (error) {
     if (replaced.has((error as NodeJS.ErrnoException).code ?? '')) return null;
     throw error;

@@ -1,11 +1,14 @@
 /** Calls of the C library that the runtime does not offer. Each blocks for about as long as a rename. */
 import { dlopen, ptr, read } from 'bun:ffi';
+import { constants } from 'node:fs';
 import { once } from '../kit/once.ts';
 import { encodePath } from '../kit/path-text.ts';
 import { systemError } from './system-error.ts';
 
 /** O_CLOEXEC, open(2), which the runtime adds to its own calls. */
 const closeOnExec = 0o2000000;
+const { O_NOCTTY, O_NOFOLLOW, O_NONBLOCK, O_RDONLY } = constants;
+const readingFlags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | closeOnExec;
 const flags = { noReplace: 1, exchange: 2 } as const; // renameat2(2)
 
 interface OldName {
@@ -49,10 +52,13 @@ function rename(source: OldName, target: NewName, flag: number): void {
   check('renameat2', library().renameat2(source.from, ptr(name), target.to, ptr(newName), flag));
 }
 
-/** Opens an existing name in an open directory. A path through /proc/self/fd takes four times as long. */
-export function openAt(directory: number, name: string, flag: number): number {
+/**
+ * Opens an existing name in an open directory for reading. Follows no link and waits for no device or pipe. A path
+ * through /proc/self/fd takes longer.
+ */
+export function openToRead(directory: number, name: string): number {
   const cName = cString(name);
-  return check('openat', library().openat(directory, ptr(cName), flag | closeOnExec));
+  return check('openat', library().openat(directory, ptr(cName), readingFlags));
 }
 
 /** The next range of stored bytes, up to the hole after it; null when only a hole is left. */
