@@ -1,22 +1,15 @@
 /** Keepers keep their sockets between commands; a daemon that takes over takes no command for another one. */
-import { afterAll, expect, test } from 'bun:test';
-import { existsSync, linkSync, mkdtempSync, readdirSync, rmSync, unlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { expect, test } from 'bun:test';
+import { existsSync, linkSync, readdirSync, unlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { startInit } from '../../../test/harness/keeper-init.ts';
+import { runtimeWithInit } from '../../../test/harness/keeper-init.ts';
 import { Ownership } from '../kit/ownership.ts';
 import type { Child } from './child.ts';
 import { KeeperSpawn } from './spawn.ts';
 
-const directory = mkdtempSync(join(tmpdir(), 'boxkeep-keeper-names-'));
-const init = await startInit(directory);
+const { directory } = await runtimeWithInit('keeper-names');
 const names = join(directory, 'keepers');
 const open = () => new KeeperSpawn(directory, new Ownership(), (name, error) => expect([name, error]).toBeNull());
-afterAll(async () => {
-  init.kill('SIGTERM');
-  await init.exited;
-  rmSync(directory, { recursive: true, force: true });
-});
 
 function start(spawn: KeeperSpawn, script: string): Promise<Child> {
   return spawn.start({

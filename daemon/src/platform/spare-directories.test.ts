@@ -1,31 +1,15 @@
 /** Directories of forgotten commands are reused for later commands, and no content carries over. */
-import { afterAll, expect, test } from 'bun:test';
-import {
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs';
-import { tmpdir } from 'node:os';
+import { expect, test } from 'bun:test';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { startInit } from '../../../test/harness/keeper-init.ts';
+import { runtimeWithInit } from '../../../test/harness/keeper-init.ts';
 import { Ownership } from '../kit/ownership.ts';
 import type { Child } from './child.ts';
 import { KeeperSpawn } from './spawn.ts';
 
-const directory = mkdtempSync(join(tmpdir(), 'boxkeep-spare-directories-'));
-const init = await startInit(directory);
+const { directory } = await runtimeWithInit('spare-directories');
 const commandsDirectory = join(directory, 'commands');
 const open = () => new KeeperSpawn(directory, new Ownership(), (name, error) => expect([name, error]).toBeNull());
-afterAll(async () => {
-  init.kill('SIGTERM');
-  await init.exited;
-  rmSync(directory, { recursive: true, force: true });
-});
 
 /** As another daemon does when it takes over: the spare directories of this one are not commands. */
 function emptySpares(): void {

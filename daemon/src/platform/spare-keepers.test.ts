@@ -1,21 +1,13 @@
 /** Keepers hold one command after another, and a keeper that has gone is replaced without a failed start. */
-import { afterAll, expect, test } from 'bun:test';
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { expect, test } from 'bun:test';
+import { existsSync, readFileSync } from 'node:fs';
 import { until } from '../../../test/harness/until.ts';
-import { startInit } from '../../../test/harness/keeper-init.ts';
+import { runtimeWithInit } from '../../../test/harness/keeper-init.ts';
 import { Ownership } from '../kit/ownership.ts';
 import { KeeperSpawn } from './spawn.ts';
 
-const directory = mkdtempSync(join(tmpdir(), 'boxkeep-spare-keepers-'));
-const init = await startInit(directory);
+const { directory, init } = await runtimeWithInit('spare-keepers');
 const open = () => new KeeperSpawn(directory, new Ownership(), (name, error) => expect([name, error]).toBeNull());
-afterAll(async () => {
-  init.kill('SIGTERM');
-  await init.exited;
-  rmSync(directory, { recursive: true, force: true });
-});
 
 /** Runs a script to its end and returns the pid of its keeper. */
 async function keeperOf(spawn: KeeperSpawn, script: string, exitCode = 0): Promise<number> {
