@@ -99,7 +99,8 @@ test('the daemon gets its arguments, its directory and BOOT; LISTEN may repeat, 
 
 test('no descriptor of the starting process or of init is open in the daemon, a keeper or a command', async () => {
   await using here = await Stage.start({ wrapper: ['/bin/sh', '-c', 'exec 7</etc/passwd; "$@"', 'sh'] });
-  const running = await here.shell('echo up; exec sleep 600');
+  // It stays a shell: a program that is being loaded has its libraries open.
+  const running = await here.shell('echo up; read line', { flags: flag.stdin });
   await waitForLog(running, 'up');
   const open = (pid: number): string[] =>
     readdirSync(`/proc/${pid}/fd`).map((fd) => readlinkSync(`/proc/${pid}/fd/${fd}`));
