@@ -77,6 +77,8 @@ test('IMG-8 SANDBOX_API_KEY sets the key, which is in no log, file and process o
   // `podman exec` passes the key of the container to the search itself.
   const found = container.exec('env', '-u', 'SANDBOX_API_KEY', 'sh', '-c', searchFor('image-[c]anary'));
   expect(found).toBe('');
+  // The settings of the services are not those of a command.
+  expect(await plain.output('env')).not.toMatch(/^(KEY_FILE|SUPERVISOR_)/m);
 });
 
 test('IMG-9 with BROWSER_START_MODE=async the API does not wait for the browser', async () => {
