@@ -6,24 +6,13 @@
  * Node has no openat(2) and its relatives. Linux offers an equivalent: a path below `/proc/self/fd/<n>` starts at the
  * directory of that descriptor (proc(5)). All calls are the runtime's own and block only a thread of its pool.
  */
-import {
-  closeSync,
-  constants,
-  fstatSync,
-  lstatSync,
-  promises as fs,
-  readlinkSync,
-  readSync,
-  renameSync,
-  type BigIntStats,
-} from 'node:fs';
+import { constants, fstatSync, lstatSync, promises as fs, readlinkSync, renameSync, type BigIntStats } from 'node:fs';
 import { decodePath, systemPath } from '../kit/path-text.ts';
 import { SmallFile, type CopySettings } from './small-file.ts';
 import { mountPoints } from './mounts.ts';
 import {
   copyAttributes,
   exchange,
-  openToRead,
   renameWithoutReplacing,
   setLinkTimes,
   setTimes,
@@ -36,6 +25,12 @@ const { O_CREAT, O_DIRECTORY, O_EXCL, O_NOFOLLOW, O_NONBLOCK, O_NOCTTY, O_RDONLY
 /** Opens a directory without read permission on it (open(2)); Node has no name for this flag. */
 const O_PATH = 0o10000000;
 const procMagic = 0x9fa0; // statfs(2)
+
+export interface Entry {
+  readonly name: string;
+  /** True when the file system reports a regular file; not every file system reports kinds. */
+  readonly isFile: boolean;
+}
 
 export class Directory implements AsyncDisposable {
   private constructor(
@@ -137,9 +132,19 @@ export class Directory implements AsyncDisposable {
   names(): Promise<string[]> {
     return this.#do('.', async (at) => {
       const names = await fs.readdir(at);
-      // Reading names as bytes takes four times as long, and is needed only when some are not UTF-8.
-      if (!names.some((name) => name.includes('\ufffd'))) return names;
-      return (await fs.readdir(at, { encoding: 'buffer' })).map((name) => decodePath(name));
+      return names.some(isInexact) ? await exactNames(at) : names;
+    });
+  }
+
+  /** The entries, in the order of the file system. */
+  entries(): Promise<Entry[]> {
+    return this.#do('.', async (at) => {
+      const entries = (await fs.readdir(at, { withFileTypes: true })).map((entry) => {
+        return { name: entry.name, isFile: entry.isFile() };
+      });
+      if (!entries.some(({ name }) => isInexact(name))) return entries;
+      const files = new Set(entries.filter(({ isFile }) => isFile).map(({ name }) => name));
+      return (await exactNames(at)).map((name) => ({ name, isFile: files.has(name) }));
     });
   }
 
@@ -161,23 +166,13 @@ export class Directory implements AsyncDisposable {
     return this.#now(name, (at) => lstatSync(at, { bigint: true, throwIfNoEntry: false }) ?? null);
   }
 
-  /** Reads a regular file and its attributes. Null for anything else, and for a file over the limit. */
-  readNow(name: string, maxBytes: number): { readonly stat: BigIntStats; readonly bytes: Buffer } | null {
-    return this.#now(name, () => {
-      const file = openToRead(this.handle.fd, name);
-      try {
-        const stat = fstatSync(file, { bigint: true });
-        if (!stat.isFile() || stat.size > maxBytes) return null;
-        const buffer = Buffer.allocUnsafe(Number(stat.size));
-        let length = 0;
-        for (let read = 1; read > 0 && length < buffer.length; length += read) {
-          read = readSync(file, buffer, length, buffer.length - length, length);
-        }
-        return { stat, bytes: buffer.subarray(0, length) };
-      } finally {
-        closeSync(file);
-      }
-    });
+  /** Opens a regular file to read. Null when the name is gone or is anything else. */
+  openFileNow(name: string): SmallFile | null {
+    try {
+      return SmallFile.open(this.handle.fd, name);
+    } catch (error) {
+      throw this.#named(error, name);
+    }
   }
 
   /**
@@ -185,9 +180,14 @@ export class Directory implements AsyncDisposable {
    * Null when the name is something else, a larger or sparse file, or is gone: nothing was created then.
    */
   copyNow(name: string, target: Directory, maxBytes: number, settings: CopySettings): BigIntStats | null {
-    using source = this.#now(name, () => SmallFile.read(this.handle.fd, name, maxBytes));
-    if (source) target.#now(name, (at) => source.copyTo(at, settings));
-    return source?.stat ?? null;
+    using source = this.openFileNow(name);
+    if (!source || source.stat.size > maxBytes || source.isSparse) return null;
+    const size = Number(source.stat.size);
+    const buffer = Buffer.allocUnsafe(size + 1);
+    const length = this.#now(name, () => source.read(buffer));
+    if (length > size) return null; // It has grown meanwhile.
+    target.#now(name, (at) => source.copyTo(at, buffer.subarray(0, length), settings));
+    return source.stat;
   }
 
   /** Renames over an existing name, atomically. */
@@ -198,14 +198,6 @@ export class Directory implements AsyncDisposable {
   /** A path to this directory that is valid while the directory is open. */
   get heldPath(): string {
     return `/proc/self/fd/${this.handle.fd}`;
-  }
-
-  /** The names that the file system itself reports as regular files, decoded as text where possible. */
-  fileNames(): Promise<Set<string>> {
-    return this.#do('.', async (at) => {
-      const entries = await fs.readdir(at, { withFileTypes: true });
-      return new Set(entries.filter((entry) => entry.isFile()).map(({ name }) => name));
-    });
   }
 
   /** Removes anything but a directory. */
@@ -345,4 +337,14 @@ export class Directory implements AsyncDisposable {
     if (error instanceof Error && 'code' in error) Object.assign(error, { path: this.#pathOf(name) });
     return error;
   }
+}
+
+/** Whether the runtime may have replaced bytes that are not UTF-8. */
+function isInexact(name: string): boolean {
+  return name.includes('\ufffd');
+}
+
+/** Names as bytes take four times as long to read. */
+async function exactNames(path: string | Buffer): Promise<string[]> {
+  return (await fs.readdir(path, { encoding: 'buffer' })).map((name) => decodePath(name));
 }

@@ -1,6 +1,6 @@
 /**
- * Copies one small file with its properties in a few system calls, which block the daemon for their duration.
- * A round trip to a thread for each call would take many times as long.
+ * Reads a small file, and copies it with its properties, in a few system calls, which block the daemon for their
+ * duration. A round trip to a thread for each call would take many times as long.
  */
 import {
   closeSync,
@@ -28,33 +28,46 @@ const blockBytes = 512n; // The unit of st_blocks, stat(2)
 /** Errors of a name that is no longer the regular file that the directory listed. */
 const replaced = new Set(['ENOENT', 'ELOOP', 'ENXIO', 'ENODEV']);
 
-/** A small file that has been read and is still open. */
+/** A regular file that is open for reading. */
 export class SmallFile implements Disposable {
   private constructor(
     private readonly descriptor: number,
     readonly stat: BigIntStats,
-    private readonly bytes: Buffer,
   ) {}
 
-  /** Null for anything but a regular file of at most `maxBytes` without holes. */
-  static read(directory: number, name: string, maxBytes: number): SmallFile | null {
+  /** Null when the name is gone or is anything but a regular file. */
+  static open(directory: number, name: string): SmallFile | null {
     const descriptor = openSource(directory, name);
     if (descriptor === null) return null;
     let file: SmallFile | null = null;
     try {
       const stat = fstatSync(descriptor, { bigint: true });
-      const isSmall = stat.isFile() && stat.size <= maxBytes && stat.blocks * blockBytes >= stat.size;
-      const bytes = isSmall ? readAll(descriptor, Number(stat.size)) : null;
-      file = bytes && new SmallFile(descriptor, stat, bytes);
+      file = stat.isFile() ? new SmallFile(descriptor, stat) : null;
     } finally {
       if (!file) closeSync(descriptor);
     }
     return file;
   }
 
-  /** Creates the file at a free path. The order matters: chown clears mode bits, so chmod comes last. */
-  copyTo(path: string | Buffer, settings: CopySettings): void {
-    const { descriptor, stat, bytes } = this;
+  /** True when some of the content is not stored. */
+  get isSparse(): boolean {
+    return this.stat.blocks * blockBytes < this.stat.size;
+  }
+
+  /** Reads from the start until the buffer is full or the file ends. Returns the number of bytes. */
+  read(buffer: Buffer): number {
+    let length = 0;
+    while (length < buffer.length) {
+      const count = readSync(this.descriptor, buffer, length, buffer.length - length, length);
+      if (count === 0) break;
+      length += count;
+    }
+    return length;
+  }
+
+  /** Creates a file with this content at a free path. The order matters: chown clears mode bits, so chmod comes last. */
+  copyTo(path: string | Buffer, bytes: Buffer, settings: CopySettings): void {
+    const { descriptor, stat } = this;
     const to = openSync(path, O_CREAT | O_EXCL | O_NOFOLLOW | O_WRONLY, 0o600);
     try {
       for (let at = 0; at < bytes.length;) at += writeSync(to, bytes, at, bytes.length - at, at);
@@ -79,17 +92,6 @@ function openSource(directory: number, name: string): number | null {
     if (replaced.has((error as NodeJS.ErrnoException).code ?? '')) return null;
     throw error;
   }
-}
-
-/** Null when the file has grown since its size was read. */
-function readAll(file: number, size: number): Buffer | null {
-  const buffer = Buffer.allocUnsafe(size + 1);
-  for (let length = 0; length <= size;) {
-    const count = readSync(file, buffer, length, buffer.length - length, length);
-    if (count === 0) return buffer.subarray(0, length);
-    length += count;
-  }
-  return null;
 }
 
 function giveOwner(file: number, owner: ReturnType<CopySettings['ownerOf']>, isOptional: boolean): boolean {

@@ -2,7 +2,7 @@
 import { dlopen, ptr, read } from 'bun:ffi';
 import { constants } from 'node:fs';
 import { once } from '../kit/once.ts';
-import { encodePath } from '../kit/path-text.ts';
+import { encodePath, systemPath } from '../kit/path-text.ts';
 import { systemError } from './system-error.ts';
 
 /** O_CLOEXEC, open(2), which the runtime adds to its own calls. */
@@ -57,8 +57,18 @@ function rename(source: OldName, target: NewName, flag: number): void {
  * through /proc/self/fd takes longer.
  */
 export function openToRead(directory: number, name: string): number {
-  const cName = cString(name);
-  return check('openat', library().openat(directory, ptr(cName), readingFlags));
+  return check('openat', library().openat(directory, ptr(shortName(name)), readingFlags));
+}
+
+/** Space for one name, which saves an allocation for each file of a tree. */
+const nameSpace = Buffer.alloc(1024);
+
+/** Valid until the next call. */
+function shortName(name: string): Buffer {
+  // A character of UTF-16 is at most three bytes of UTF-8.
+  if (name.length * 3 >= nameSpace.length || typeof systemPath(name) !== 'string') return cString(name);
+  nameSpace[nameSpace.write(name)] = 0;
+  return nameSpace;
 }
 
 /** The next range of stored bytes, up to the hole after it; null when only a hole is left. */

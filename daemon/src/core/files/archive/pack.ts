@@ -2,23 +2,24 @@
 import type { BigIntStats } from 'node:fs';
 import type { FileHandle } from 'node:fs/promises';
 import { FileFailure, asFileOperation, errnoOf, fileFailureOf } from '../../../kit/file-failure.ts';
-import type { Directory } from '../../../platform/directory.ts';
+import type { Directory, Entry } from '../../../platform/directory.ts';
+import type { SmallFile } from '../../../platform/small-file.ts';
 import { CoreError } from '../../../kit/errors.ts';
 import type { FilesContext } from '../context.ts';
 import { Glob, GlobError } from '../../../kit/glob.ts';
 import { assertRegular } from '../write/replace.ts';
 import { TimeSlices } from '../../../kit/slices.ts';
 import { sortInSlices } from '../slices.ts';
-import { archiveEnd, blockBytes, encodeEarlyEnd, encodeHeader, paddingOf, type TarMember } from './tar-header.ts';
+import { archiveEnd, encodeEarlyEnd, encodeHeader, paddingOf, type TarMember } from './tar-header.ts';
 import { openTarget } from '../target.ts';
+import { Piece } from './piece.ts';
 
 const operation = 'tree';
 /** A file up to this size is read in one call. */
 const smallBytes = 64 * 1024;
 const pieceBytes = 256 * 1024;
-const nothing = Buffer.alloc(smallBytes + blockBytes);
-
-type SmallFile = NonNullable<ReturnType<Directory['readNow']>>;
+/** A piece is complete when it has `pieceBytes`; one more small file and a few headers fit then. */
+const pieceSpace = pieceBytes + smallBytes + 16 * 1024;
 
 export interface PackRequest {
   readonly path: string;
@@ -133,10 +134,10 @@ function globOf(text: string): Glob {
 interface Level {
   readonly directory: Directory;
   /** Names from the root to this directory. */
-  readonly above: readonly string[];
-  names: readonly string[];
-  /** The names that were regular files when the directory was read. */
-  files: ReadonlySet<string>;
+  readonly path: readonly string[];
+  /** What precedes the names of this directory in the archive: `./` or `./a/b/`. */
+  readonly prefix: string;
+  entries: readonly Entry[];
   at: number;
 }
 
@@ -147,8 +148,7 @@ class Packing {
   readonly #firstNames = new Map<string, string>();
   readonly #owners = new Map<number, string>();
   readonly #groups = new Map<number, string>();
-  #waiting: Uint8Array[] = [];
-  #waitingBytes = 0;
+  readonly #piece = new Piece(pieceSpace);
   /** True while the content of a large file is being sent. */
   #isInContent = false;
 
@@ -158,72 +158,75 @@ class Packing {
   ) {}
 
   async *pieces(directory: Directory, name: string | null): AsyncGenerator<Uint8Array> {
-    const levels: Level[] = [{ directory, above: [], names: name === null ? [] : [name], files: new Set(), at: 0 }];
+    const entries = name === null ? [] : [{ name, isFile: true }];
+    const levels: Level[] = [{ directory, path: [], prefix: './', entries, at: 0 }];
     try {
       if (name === null) await this.#enter(levels, '.');
       for (let level = levels.at(-1); level; level = levels.at(-1)) {
         if (this.#slices.isOver) await this.#slices.pause();
-        if (this.#waitingBytes >= pieceBytes) yield this.#flush();
-        const next = level.names[level.at++];
+        if (this.#piece.length >= pieceBytes) yield this.#piece.take();
+        const next = level.entries[level.at++];
         if (next === undefined) {
           if (levels.pop() !== undefined && levels.length > 0) await level.directory[Symbol.asyncDispose]();
           continue;
         }
         const left = this.#addEntry(level, next);
-        if (left === 'directory') await this.#descend(levels, level, next);
-        if (left === 'large') yield* this.#largeFile(level, next);
+        if (left === 'directory') await this.#descend(levels, level, next.name);
+        if (left === 'large') yield* this.#largeFile(level, next.name);
       }
     } finally {
       for (const { directory: below } of levels.slice(1)) await below[Symbol.asyncDispose]();
     }
-    this.#add(archiveEnd);
-    yield this.#flush();
+    this.#piece.add(archiveEnd);
+    yield this.#piece.take();
   }
 
   /** Returns the pending members and the reason. The reason cannot be added inside the content of a file. */
   endEarly(reason: string): Uint8Array {
-    if (!this.#isInContent) this.#add(encodeEarlyEnd(reason));
-    return this.#flush();
+    if (!this.#isInContent) this.#piece.add(encodeEarlyEnd(reason));
+    return this.#piece.take();
   }
 
   /** Sorts the names, so that the same tree gives the same archive. */
   async #enter(levels: Level[], name: string): Promise<void> {
     const level = levels.at(-1)!;
-    this.#add(this.#header(name, 'directory', level.directory.ownNow()));
-    const names: string[] = [];
-    for (const inner of await level.directory.names()) {
-      if (!this.#isExcluded([...level.above, inner])) names.push(inner);
+    this.#addHeader(name, 'directory', level.directory.ownNow());
+    const entries: Entry[] = [];
+    for (const entry of await level.directory.entries()) {
+      if (this.excluded.length === 0 || !this.#isExcluded([...level.path, entry.name])) entries.push(entry);
       if (this.#slices.isOver) await this.#slices.pause();
     }
-    level.files = await level.directory.fileNames();
-    level.names = await sortInSlices(names, (a, b) => (a < b ? -1 : 1), this.#slices);
+    level.entries = await sortInSlices(entries, (a, b) => (a.name < b.name ? -1 : 1), this.#slices);
   }
 
   #isExcluded(path: readonly string[]): boolean {
     return this.excluded.some((glob) => glob.matches(path));
   }
 
-  async #descend(levels: Level[], { directory, above }: Level, name: string): Promise<void> {
+  async #descend(levels: Level[], { directory, path, prefix }: Level, name: string): Promise<void> {
     try {
       const below = await directory.openDirectory(name);
-      const path = [...above, name];
-      levels.push({ directory: below, above: path, names: [], files: new Set(), at: 0 });
-      await this.#enter(levels, nameOf(above, name));
+      levels.push({ directory: below, path: [...path, name], prefix: `${prefix}${name}/`, entries: [], at: 0 });
+      await this.#enter(levels, prefix + name);
     } catch (error) {
       if (errnoOf(error) !== 'ENOENT') throw error; // The directory was deleted meanwhile.
     }
   }
 
   /** Adds a small entry completely. For other entries, returns the remaining work. */
-  #addEntry({ directory, above, files }: Level, name: string): 'directory' | 'large' | null {
-    const path = nameOf(above, name);
+  #addEntry({ directory, prefix }: Level, { name, isFile }: Entry): 'directory' | 'large' | null {
+    if (isFile) {
+      using file = directory.openFileNow(name);
+      if (file) return this.#addFile(prefix + name, file);
+    }
     try {
-      const small = files.has(name) ? directory.readNow(name, smallBytes) : null;
-      if (small) return this.#addSmall(path, small);
       const stat = directory.findNow(name);
       if (stat?.isDirectory()) return 'directory';
-      if (stat?.isFile()) return this.#addFile(directory, name, path, stat);
-      if (stat?.isSymbolicLink()) this.#add(this.#header(path, 'symlink', stat, directory.readLinkNow(name)));
+      if (stat?.isFile()) {
+        using file = directory.openFileNow(name);
+        return file && this.#addFile(prefix + name, file);
+      }
+      if (stat?.isSymbolicLink()) this.#addHeader(prefix + name, 'symlink', stat, directory.readLinkNow(name));
       // Sockets, pipes and devices have no content and are skipped.
     } catch (error) {
       if (errnoOf(error) !== 'ENOENT') throw error; // The entry was deleted meanwhile.
@@ -231,45 +234,36 @@ class Packing {
     return null;
   }
 
-  #addFile(directory: Directory, name: string, path: string, stat: BigIntStats): 'large' | null {
+  #addFile(path: string, file: SmallFile): 'large' | null {
+    const { stat } = file;
     const first = stat.nlink > 1n ? this.#firstNames.get(inodeOf(stat)) : undefined;
     if (first !== undefined) {
-      this.#add(this.#header(path, 'hardlink', stat, first));
+      this.#addHeader(path, 'hardlink', stat, first);
       return null;
     }
-    const small = stat.size <= smallBytes ? directory.readNow(name, smallBytes) : null;
-    return small ? this.#addSmall(path, small) : 'large';
-  }
-
-  #addSmall(path: string, { stat, bytes }: SmallFile): null {
-    const first = stat.nlink > 1n ? this.#firstNames.get(inodeOf(stat)) : undefined;
-    if (first !== undefined) {
-      this.#add(this.#header(path, 'hardlink', stat, first));
-      return null;
-    }
-    this.#addHeader(path, stat);
-    this.#add(bytes);
+    if (stat.size > smallBytes) return 'large';
+    this.#addFileHeader(path, stat);
     const size = Number(stat.size);
-    const missing = size - bytes.length + paddingOf(size);
-    if (missing > 0) this.#add(nothing.subarray(0, missing));
+    const space = this.#piece.space(size + paddingOf(size));
+    space.fill(0, file.read(space.subarray(0, size)));
     return null;
   }
 
-  /** Adds the header of a file. Later files with the same inode become hard links to it. */
-  #addHeader(path: string, stat: BigIntStats): void {
-    this.#add(this.#header(path, 'file', stat));
+  /** Later files with the same inode become hard links to this one. */
+  #addFileHeader(path: string, stat: BigIntStats): void {
+    this.#addHeader(path, 'file', stat);
     if (stat.nlink > 1n) this.#firstNames.set(inodeOf(stat), path);
   }
 
   /** Pads or cuts the content to the size in its header, as GNU tar does for a file that changes while it is read. */
-  async *#largeFile({ directory, above }: Level, name: string): AsyncGenerator<Uint8Array> {
+  async *#largeFile({ directory, prefix }: Level, name: string): AsyncGenerator<Uint8Array> {
     const file = await openIfThere(directory, name);
     if (!file) return;
     try {
       const stat = await file.stat({ bigint: true });
       assertRegular({ stat, path: `${directory.path}/${name}` }, operation);
-      this.#addHeader(nameOf(above, name), stat);
-      yield this.#flush();
+      this.#addFileHeader(prefix + name, stat);
+      yield this.#piece.take();
       this.#isInContent = true;
       const size = Number(stat.size);
       for (let at = 0; at < size;) {
@@ -281,15 +275,15 @@ class Packing {
         yield piece;
       }
       this.#isInContent = false;
-      this.#add(nothing.subarray(0, paddingOf(size)));
+      this.#piece.space(paddingOf(size)).fill(0);
     } finally {
       await file.close();
     }
   }
 
-  #header(name: string, kind: TarMember['kind'], stat: BigIntStats, target = ''): Buffer {
+  #addHeader(name: string, kind: TarMember['kind'], stat: BigIntStats, target = ''): void {
     const [uid, gid] = [Number(stat.uid), Number(stat.gid)];
-    return encodeHeader({
+    const header = encodeHeader({
       name,
       kind,
       target,
@@ -301,18 +295,7 @@ class Packing {
       owner: remembered(this.#owners, uid, () => this.context.accounts.ownerName(uid)),
       group: remembered(this.#groups, gid, () => this.context.accounts.groupName(gid)),
     });
-  }
-
-  #add(bytes: Uint8Array): void {
-    this.#waiting.push(bytes);
-    this.#waitingBytes += bytes.length;
-  }
-
-  #flush(): Uint8Array {
-    const bytes = Buffer.concat(this.#waiting, this.#waitingBytes);
-    this.#waiting = [];
-    this.#waitingBytes = 0;
-    return bytes;
+    this.#piece.add(header);
   }
 }
 
@@ -328,10 +311,6 @@ async function openIfThere(directory: Directory, name: string): Promise<FileHand
     if (errnoOf(error) !== 'ENOENT') throw error;
     return null;
   }
-}
-
-function nameOf(above: readonly string[], name: string): string {
-  return above.length === 0 ? `./${name}` : `./${above.join('/')}/${name}`;
 }
 
 function remembered(names: Map<number, string>, id: number, find: () => string | null): string {

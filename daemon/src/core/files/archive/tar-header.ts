@@ -28,13 +28,14 @@ export interface TarMember {
   readonly group: string;
 }
 
+const nothing = Buffer.alloc(0);
 const flags = { file: '0', hardlink: '1', symlink: '2', directory: '5' } as const;
 const nameBytes = 100;
 
 /** Returns one block, after extra blocks for a name or a target that is too long for one block. */
 export function encodeHeader(member: TarMember): Buffer {
   const name = encodePath(member.kind === 'directory' ? `${member.name}/` : member.name);
-  const target = encodePath(member.target);
+  const target = member.target === '' ? nothing : encodePath(member.target);
   const header = baseHeader(name, flags[member.kind], member.size);
   putNumber(header, 100, 8, member.mode);
   putNumber(header, 108, 8, member.uid);
@@ -96,7 +97,8 @@ function baseHeader(name: Buffer, flag: string, size: number): Buffer {
 
 /** Adds the checksum. */
 function seal(header: Buffer): Buffer {
-  header.write(`${sumOf(header).toString(8).padStart(6, '0')}\0 `, 148, 'latin1');
+  putNumber(header, 148, 7, sumOf(header));
+  header[155] = 0x20;
   return header;
 }
 
@@ -123,8 +125,7 @@ const accountBytes = 31;
 
 /** Leaves out an account name that does not fit. The header also contains the numeric id. */
 function putText(header: Buffer, at: number, text: string): void {
-  const bytes = Buffer.from(text);
-  if (bytes.length <= accountBytes) bytes.copy(header, at);
+  if (Buffer.byteLength(text) <= accountBytes) header.write(text, at);
 }
 
 /** The fields of a header block, before validation. */

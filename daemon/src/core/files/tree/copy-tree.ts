@@ -95,14 +95,13 @@ async function copyEntries(context: FilesContext, from: Directory, to: Directory
 async function copySmallFiles(from: Directory, to: Directory, plan: CopyPlan): Promise<string[]> {
   const slices = new TimeSlices();
   const others: string[] = [];
-  const files = await from.fileNames();
   const settings: CopySettings = {
     ownerOf: (stat) => plan.ownerOf(stat),
     isOwnerOptional: plan.isMove,
     modeOf: (stat, isOwnerGiven) => modeOf(stat, plan, isOwnerGiven),
   };
-  for (const name of await from.names()) {
-    const stat = files.has(name) ? from.copyNow(name, to, smallBytes, settings) : null;
+  for (const { name, isFile } of await from.entries()) {
+    const stat = isFile ? from.copyNow(name, to, smallBytes, settings) : null;
     if (stat) plan.onFile(stat.size);
     else others.push(name);
     if (slices.isOver) await slices.pause();

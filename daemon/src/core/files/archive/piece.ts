@@ -1,0 +1,41 @@
+/** The bytes of an archive that wait to be sent, in one buffer, so that small files are read into their place. */
+
+export class Piece {
+  #buffer: Buffer;
+  #length = 0;
+
+  constructor(private readonly expectedBytes: number) {
+    this.#buffer = Buffer.allocUnsafeSlow(expectedBytes);
+  }
+
+  get length(): number {
+    return this.#length;
+  }
+
+  add(bytes: Uint8Array): void {
+    this.space(bytes.length).set(bytes);
+  }
+
+  /** Adds so many bytes, which the caller must fill before the next call. */
+  space(length: number): Buffer {
+    const end = this.#length + length;
+    if (end > this.#buffer.length) this.#grow(end);
+    const space = this.#buffer.subarray(this.#length, end);
+    this.#length = end;
+    return space;
+  }
+
+  /** Returns the bytes, and starts again with none. */
+  take(): Uint8Array {
+    const bytes = this.#buffer.subarray(0, this.#length);
+    this.#buffer = Buffer.allocUnsafeSlow(this.expectedBytes);
+    this.#length = 0;
+    return bytes;
+  }
+
+  #grow(bytes: number): void {
+    const larger = Buffer.allocUnsafeSlow(Math.max(bytes, 2 * this.#buffer.length));
+    this.#buffer.copy(larger, 0, 0, this.#length);
+    this.#buffer = larger;
+  }
+}
