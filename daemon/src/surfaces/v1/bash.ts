@@ -5,6 +5,7 @@ import type { ReadResult } from '../../core/commands/read.ts';
 import { signalNames } from '../../core/commands/kill.ts';
 import type { CommandSpec } from '../../core/commands/launcher.ts';
 import { Answer } from '../../http/route.ts';
+import { stoppingMessage } from '../../http/stopping.ts';
 import { Deadline } from '../../kit/deadline.ts';
 import { CoreError } from '../../kit/errors.ts';
 import { route } from './app.ts';
@@ -58,7 +59,7 @@ export const exec = route({
     const result = execResult(command, output);
     const answer = describe(command, output.failure, result);
     const isCut = closing.aborted && command.isRunning;
-    return new Answer(result, isCut ? { ...answer, message: stopping } : answer);
+    return new Answer(result, isCut ? { ...answer, message: stoppingMessage('command') } : answer);
   },
 });
 
@@ -188,8 +189,6 @@ function commandSpec(body: z.output<typeof BashExecRequest>): Omit<CommandSpec, 
 function milliseconds(seconds: number | null | undefined): number | null {
   return typeof seconds === 'number' ? seconds * 1000 : null;
 }
-
-const stopping = 'The command is running; the daemon is stopping and did not wait for the end';
 
 interface Positions {
   readonly offset: number;

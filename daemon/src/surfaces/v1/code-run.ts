@@ -5,6 +5,7 @@ import type { CodeSession } from '../../core/code/sessions/session.ts';
 import type { CellSpec } from '../../core/code/sessions/requests.ts';
 import { InvalidInput } from '../../http/envelope.ts';
 import type { RequestContext } from '../../http/route.ts';
+import { stoppingMessage } from '../../http/stopping.ts';
 import { Deadline } from '../../kit/deadline.ts';
 import { CoreError, type ErrorCode } from '../../kit/errors.ts';
 import { isPath } from '../../kit/path-text.ts';
@@ -64,7 +65,7 @@ export function describeRun({ cell }: Ran) {
     const message = `cwd ${record.cwd}: ${cwdError}`;
     return { isFailure: true, message, hint: 'Create it first, or give another cwd.' };
   }
-  if (end === null) return { message: 'The daemon is going; the code had not ended' };
+  if (end === null) return { message: stoppingMessage('code') };
   if (end.status === 'timeout') return { message: `The code was interrupted after ${record.timeoutMs / 1000} s` };
   if (end.death) return { message: 'The interpreter has died', hint: 'Its state is gone.' };
   const message = end.status === 'error' ? 'The code ended with an error' : 'The code has run';

@@ -6,6 +6,7 @@ import { startUpSkipped } from '../../core/terminals/session/start-up.ts';
 import type { Terminal } from '../../core/terminals/session/terminal.ts';
 import { Answer } from '../../http/route.ts';
 import { SseStream } from '../../http/sse.ts';
+import { stoppingMessage } from '../../http/stopping.ts';
 import { Deadline } from '../../kit/deadline.ts';
 import { route, type V1Deps } from './app.ts';
 import { wireId } from './shell-ids.ts';
@@ -75,7 +76,7 @@ export const exec = route({
     }
     using waiting = new Deadline(null, context.signal, closing);
     const answer = await terminal.exec.run(spec, waiting.signal);
-    return new Answer(commandResult(id, answer), withStartUp(terminal, describe(answer, spec)));
+    return new Answer(commandResult(id, answer), withStartUp(terminal, describe(answer, spec, closing.aborted)));
   },
 });
 
@@ -202,9 +203,10 @@ function withStartUp<T extends { hint?: string }>({ record }: Terminal, answer: 
 
 const continuesHint = 'The command continues: view shows it, write types into it, kill ends it.';
 
-function describe({ status }: ExecAnswer, spec: ExecSpec): { message?: string; hint?: string } {
+function describe({ status }: ExecAnswer, spec: ExecSpec, isStopping: boolean): { message?: string; hint?: string } {
   switch (status) {
     case 'running':
+      if (isStopping) return { message: stoppingMessage('command') };
       return { message: 'The command runs', hint: continuesHint };
     case 'no_change_timeout': {
       const message = `The command has printed nothing for ${(spec.noChangeTimeoutMs ?? 0) / 1000} s, and continues`;

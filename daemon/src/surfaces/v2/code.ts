@@ -22,6 +22,7 @@ import {
   codeSession,
 } from './code-views.ts';
 import { sameValue } from '../../http/same-value.ts';
+import { stoppingMessage } from '../../http/stopping.ts';
 import { clientId, environment, oneOf, systemText } from './inputs.ts';
 
 const language = z.enum(languageWordList).describe('python3 is python; node, nodejs and js are javascript.');
@@ -234,9 +235,7 @@ function cellSpec(body: z.output<typeof ExecuteBody>): CellSpec {
 
 function describe(session: CodeSession, { deathBefore, end, record }: Cell, isSingle: boolean) {
   const state = isSingle ? '' : `; GET /v2/code/sessions/${session.id} reports the state of the session`;
-  if (end === null) {
-    return { message: 'The code continues', hint: `GET /v2/code/sessions/${session.id} returns its output.` };
-  }
+  if (end === null) return { message: stoppingMessage('code') };
   if (end.status === 'timeout') {
     const what = end.death ? 'ended with its interpreter, which did not react to the interrupt,' : 'interrupted';
     const message = `The code was ${what} after ${record.timeoutMs / 1000} s`;

@@ -4,6 +4,7 @@ import { execStatuses, type ExecStatus } from '../../core/terminals/exec/record.
 import { startUpSkipped } from '../../core/terminals/session/start-up.ts';
 import { Deadline } from '../../kit/deadline.ts';
 import { Answer } from '../../http/route.ts';
+import { stoppingMessage } from '../../http/stopping.ts';
 import { route } from './app.ts';
 import { seconds, systemText } from './inputs.ts';
 import { milliseconds, noChangeTimeout, TerminalPath } from './terminal-inputs.ts';
@@ -86,6 +87,8 @@ export const execInTerminal = route({
       truncated: answer.isTruncated,
     };
     const skipped = terminal.record.skipsStartUp === true ? startUpSkipped : undefined;
+    if (answer.status === 'running' && closing.aborted)
+      return new Answer(result, { message: stoppingMessage('command') });
     const texts = [skipped, hints[answer.status]?.replace('{id}', params.id)].filter((hint) => hint !== undefined);
     return texts.length === 0 ? new Answer(result) : new Answer(result, { hint: texts.join(' ') });
   },
