@@ -13,7 +13,7 @@ export const exec: Row = {
     const samples = await inTurns(contestants, rounds, (contestant) =>
       runInSequence(contestant, 'true', runsInTurn, turnMs),
     );
-    const goals = [atMost(1.4, 'direct'), atMost(0.4, 'envd')];
+    const goals = [atMost(1.8, 'direct'), atMost(0.4, 'envd')];
     return [{ title: 'exec `true`, one connection', unit: 'ms', goals, samples }];
   },
 };

@@ -21,6 +21,6 @@ export const idle: Row = {
         startMs === null && pids.length > 0 ? [[name, [residentMib(pids)]]] : [],
       ),
     );
-    return [{ title: 'resident when idle', unit: 'MiB', goals: [budget(45)], samples: { ...started, ...found } }];
+    return [{ title: 'resident when idle', unit: 'MiB', goals: [budget(30)], samples: { ...started, ...found } }];
   },
 };

@@ -12,6 +12,6 @@ export const start: Row = {
       await using contestant = await peer.open();
       return contestant.startMs === null ? [] : [contestant.startMs];
     });
-    return [{ title: 'start to the first answer', unit: 'ms', goals: [atMost(40)], samples }];
+    return [{ title: 'start to the first answer', unit: 'ms', goals: [atMost(35)], samples }];
   },
 };
