@@ -160,7 +160,9 @@ export class KeeperSpawn implements Spawn, Disposable {
     const names = readdirSync(this.#commands);
     const recovered: Found[] = [];
     for (let at = 0; at < names.length; at += adoptedAtOnce) {
-      const some = await Promise.all(names.slice(at, at + adoptedAtOnce).map((name) => this.#tryAdopt(name)));
+      // One for all of them: a deadline costs more than the rest of the wait for a keeper.
+      using deadline = new Deadline(statusMs);
+      const some = await Promise.all(names.slice(at, at + adoptedAtOnce).map((name) => this.#tryAdopt(name, deadline)));
       recovered.push(...some.filter((one) => one !== null));
     }
     const of = (plane: ProcessPlane) => recovered.filter((one) => one.plane === plane);
@@ -225,18 +227,18 @@ export class KeeperSpawn implements Spawn, Disposable {
   }
 
   /** Recovers one directory. A directory that cannot be read must not keep the others from being served. */
-  async #tryAdopt(name: string): Promise<Found | null> {
+  async #tryAdopt(name: string, deadline: Deadline): Promise<Found | null> {
     const foreseen = this.#foreseen.get(name);
     if (foreseen) return foreseen;
     try {
-      return await this.#adopt(name);
+      return await this.#adopt(name, deadline);
     } catch (error) {
       this.onFault(name, error);
       return null;
     }
   }
 
-  async #adopt(name: string): Promise<Found | null> {
+  async #adopt(name: string, deadline: Deadline): Promise<Found | null> {
     const directory = new CommandDirectory(`${this.#commands}/${name}`);
     const tagged = noteOf(directory);
     if (tagged?.plane === null) throw new Error('it belongs to a plane of another version');
@@ -248,7 +250,7 @@ export class KeeperSpawn implements Spawn, Disposable {
     }
     const { plane, note } = tagged;
     const child = this.#child(name, directory);
-    if (await attached(child)) await settled(child);
+    if (await attached(child)) await settled(child, deadline);
     else child.settleFromJournal(); // The keeper has gone, so the journal is authoritative.
     if (!hasNextCommand(child)) return { plane, note, child };
     child.release();
@@ -273,8 +275,7 @@ function noteOf(directory: CommandDirectory): TaggedNote | null {
 }
 
 /** Waits a limited time for the first STATUS: a stopped keeper sends it only after it is continued. */
-async function settled(child: Child): Promise<void> {
-  using deadline = new Deadline(statusMs);
+async function settled(child: Child, deadline: Deadline): Promise<void> {
   while (child.pid === 0 && !child.end && !deadline.passed) await child.changed(deadline.signal);
 }
 
