@@ -82,3 +82,25 @@ test(
   },
   asTestAccount(),
 );
+
+/** sysfs reports 4096 bytes for the speed of the loopback device, and fails to read it. */
+const withUnreadable = {
+  launcher: [
+    ...['unshare', '--mount', 'sh', '-c'],
+    'mkdir top && touch top/b-file && mount --bind /sys/class/net/lo/speed top/b-file && exec "$@"',
+    'sh',
+  ],
+};
+
+test(
+  'FILE-14 a small file whose content cannot be read ends the archive with its path, and is no member of it',
+  async ({ sandbox }) => {
+    const top = join(sandbox.directory, 'top');
+    writeFileSync(join(top, 'a-file'), Buffer.alloc(3_000_000, 'a'));
+    const { status, isWhole, bytes } = await download(sandbox, `/v2/fs/tree?${query(top)}&format=tar`);
+    expect([status, isWhole]).toEqual([200, false]);
+    expect(bytes.subarray(-1024).toString()).toContain(`SVC.error=${top}/b-file: Invalid argument\n`);
+    expect(bytes.includes('./b-file')).toBe(false);
+  },
+  withUnreadable,
+);

@@ -169,7 +169,7 @@ export class Directory implements AsyncDisposable {
   /** Opens a regular file to read. Null when the name is gone or is anything else. */
   openFileNow(name: string): SmallFile | null {
     try {
-      return SmallFile.open(this.handle.fd, name);
+      return SmallFile.open(this.handle.fd, name, this.#pathOf(name));
     } catch (error) {
       throw this.#named(error, name);
     }
@@ -184,7 +184,7 @@ export class Directory implements AsyncDisposable {
     if (!source || source.stat.size > maxBytes || source.isSparse) return null;
     const size = Number(source.stat.size);
     const buffer = Buffer.allocUnsafe(size + 1);
-    const length = this.#now(name, () => source.read(buffer));
+    const length = source.read(buffer);
     if (length > size) return null; // It has grown meanwhile.
     target.#now(name, (at) => source.copyTo(at, buffer.subarray(0, length), settings));
     return source.stat;

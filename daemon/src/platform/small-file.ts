@@ -33,16 +33,17 @@ export class SmallFile implements Disposable {
   private constructor(
     private readonly descriptor: number,
     readonly stat: BigIntStats,
+    private readonly path: string,
   ) {}
 
-  /** Null when the name is gone or is anything but a regular file. */
-  static open(directory: number, name: string): SmallFile | null {
+  /** Null when the name is gone or is anything but a regular file. The path is for messages. */
+  static open(directory: number, name: string, path: string): SmallFile | null {
     const descriptor = openSource(directory, name);
     if (descriptor === null) return null;
     let file: SmallFile | null = null;
     try {
       const stat = fstatSync(descriptor, { bigint: true });
-      file = stat.isFile() ? new SmallFile(descriptor, stat) : null;
+      file = stat.isFile() ? new SmallFile(descriptor, stat, path) : null;
     } finally {
       if (!file) closeSync(descriptor);
     }
@@ -56,13 +57,15 @@ export class SmallFile implements Disposable {
 
   /** Reads from the start until the buffer is full or the file ends. Returns the number of bytes. */
   read(buffer: Buffer): number {
-    let length = 0;
-    while (length < buffer.length) {
-      const count = readSync(this.descriptor, buffer, length, buffer.length - length, length);
-      if (count === 0) break;
-      length += count;
+    try {
+      let length = 0;
+      for (let count = 1; count > 0 && length < buffer.length; length += count) {
+        count = readSync(this.descriptor, buffer, length, buffer.length - length, length);
+      }
+      return length;
+    } catch (error) {
+      throw Object.assign(error as Error, { path: this.path });
     }
-    return length;
   }
 
   /** Creates a file with this content at a free path. The order matters: chown clears mode bits, so chmod comes last. */

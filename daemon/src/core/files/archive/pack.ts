@@ -242,10 +242,16 @@ class Packing {
       return null;
     }
     if (stat.size > smallBytes) return 'large';
-    this.#addFileHeader(path, stat);
-    const size = Number(stat.size);
-    const space = this.#piece.space(size + paddingOf(size));
-    space.fill(0, file.read(space.subarray(0, size)));
+    const before = this.#piece.length;
+    try {
+      this.#addFileHeader(path, stat);
+      const size = Number(stat.size);
+      const space = this.#piece.space(size + paddingOf(size));
+      space.fill(0, file.read(space.subarray(0, size)));
+    } catch (error) {
+      this.#piece.cutTo(before); // The space holds no content of the file.
+      throw error;
+    }
     return null;
   }
 

@@ -25,6 +25,11 @@ export class Piece {
     return space;
   }
 
+  /** Removes what was added after this length. */
+  cutTo(length: number): void {
+    this.#length = length;
+  }
+
   /** Returns the bytes, and starts again with none. */
   take(): Uint8Array {
     const bytes = this.#buffer.subarray(0, this.#length);
