@@ -8,6 +8,7 @@
  */
 import { constants, fstatSync, lstatSync, promises as fs, readlinkSync, renameSync, type BigIntStats } from 'node:fs';
 import { decodePath, systemPath } from '../kit/path-text.ts';
+import { readEntries, readEntriesNow, readNames, type Entry } from './entries.ts';
 import { SmallFile, type CopySettings } from './small-file.ts';
 import { mountPoints } from './mounts.ts';
 import {
@@ -25,12 +26,6 @@ const { O_CREAT, O_DIRECTORY, O_EXCL, O_NOFOLLOW, O_NONBLOCK, O_NOCTTY, O_RDONLY
 /** Opens a directory without read permission on it (open(2)); Node has no name for this flag. */
 const O_PATH = 0o10000000;
 const procMagic = 0x9fa0; // statfs(2)
-
-export interface Entry {
-  readonly name: string;
-  /** True when the file system reports a regular file; not every file system reports kinds. */
-  readonly isFile: boolean;
-}
 
 export class Directory implements AsyncDisposable {
   private constructor(
@@ -130,22 +125,12 @@ export class Directory implements AsyncDisposable {
 
   /** The names, in the order of the file system. */
   names(): Promise<string[]> {
-    return this.#do('.', async (at) => {
-      const names = await fs.readdir(at);
-      return names.some(isInexact) ? await exactNames(at) : names;
-    });
+    return this.#do('.', readNames);
   }
 
   /** The entries, in the order of the file system. */
   entries(): Promise<Entry[]> {
-    return this.#do('.', async (at) => {
-      const entries = (await fs.readdir(at, { withFileTypes: true })).map((entry) => {
-        return { name: entry.name, isFile: entry.isFile() };
-      });
-      if (!entries.some(({ name }) => isInexact(name))) return entries;
-      const files = new Set(entries.filter(({ isFile }) => isFile).map(({ name }) => name));
-      return (await exactNames(at)).map((name) => ({ name, isFile: files.has(name) }));
-    });
+    return this.#do('.', readEntries);
   }
 
   /**
@@ -159,6 +144,11 @@ export class Directory implements AsyncDisposable {
   /** The attributes of this directory. */
   ownNow(): BigIntStats {
     return fstatSync(this.handle.fd, { bigint: true });
+  }
+
+  /** Like `entries`; for a directory whose own size is small. */
+  entriesNow(): Entry[] {
+    return this.#now('.', readEntriesNow);
   }
 
   /** The attributes of the name itself; null when the name does not exist. */
@@ -337,14 +327,4 @@ export class Directory implements AsyncDisposable {
     if (error instanceof Error && 'code' in error) Object.assign(error, { path: this.#pathOf(name) });
     return error;
   }
-}
-
-/** Whether the runtime may have replaced bytes that are not UTF-8. */
-function isInexact(name: string): boolean {
-  return name.includes('\ufffd');
-}
-
-/** Names as bytes take four times as long to read. */
-async function exactNames(path: string | Buffer): Promise<string[]> {
-  return (await fs.readdir(path, { encoding: 'buffer' })).map((name) => decodePath(name));
 }

@@ -2,7 +2,8 @@
 import type { BigIntStats } from 'node:fs';
 import type { FileHandle } from 'node:fs/promises';
 import { FileFailure, asFileOperation, errnoOf, fileFailureOf } from '../../../kit/file-failure.ts';
-import type { Directory, Entry } from '../../../platform/directory.ts';
+import type { Directory } from '../../../platform/directory.ts';
+import type { Entry } from '../../../platform/entries.ts';
 import type { SmallFile } from '../../../platform/small-file.ts';
 import { CoreError } from '../../../kit/errors.ts';
 import type { FilesContext } from '../context.ts';
@@ -10,7 +11,7 @@ import { Glob, GlobError } from '../../../kit/glob.ts';
 import { assertRegular } from '../write/replace.ts';
 import { TimeSlices } from '../../../kit/slices.ts';
 import { sortInSlices } from '../slices.ts';
-import { archiveEnd, encodeEarlyEnd, encodeHeader, paddingOf, type TarMember } from './tar-header.ts';
+import { archiveEnd, encodeEarlyEnd, paddingOf, writeHeader, type TarMember } from './tar-header.ts';
 import { openTarget } from '../target.ts';
 import { Piece } from './piece.ts';
 
@@ -18,6 +19,8 @@ const operation = 'tree';
 /** A file up to this size is read in one call. */
 const smallBytes = 64 * 1024;
 const pieceBytes = 256 * 1024;
+/** A directory of this size has some hundred names, which are read in less than a millisecond. */
+const smallListBytes = 16 * 1024;
 /** A piece is complete when it has `pieceBytes`; one more small file and a few headers fit then. */
 const pieceSpace = pieceBytes + smallBytes + 16 * 1024;
 
@@ -149,6 +152,7 @@ class Packing {
   readonly #owners = new Map<number, string>();
   readonly #groups = new Map<number, string>();
   readonly #piece = new Piece(pieceSpace);
+  readonly #space = (length: number) => this.#piece.space(length);
   /** True while the content of a large file is being sent. */
   #isInContent = false;
 
@@ -167,7 +171,8 @@ class Packing {
         if (this.#piece.length >= pieceBytes) yield this.#piece.take();
         const next = level.entries[level.at++];
         if (next === undefined) {
-          if (levels.pop() !== undefined && levels.length > 0) await level.directory[Symbol.asyncDispose]();
+          // A descriptor without data has nothing to report when it is closed, so that nothing waits for that.
+          if (levels.pop() !== undefined && levels.length > 0) void level.directory[Symbol.asyncDispose]();
           continue;
         }
         const left = this.#addEntry(level, next);
@@ -190,9 +195,11 @@ class Packing {
   /** Sorts the names, so that the same tree gives the same archive. */
   async #enter(levels: Level[], name: string): Promise<void> {
     const level = levels.at(-1)!;
-    this.#addHeader(name, 'directory', level.directory.ownNow());
+    const { directory } = level;
+    const stat = directory.ownNow();
+    this.#addHeader(name, 'directory', stat);
     const entries: Entry[] = [];
-    for (const entry of await level.directory.entries()) {
+    for (const entry of stat.size <= smallListBytes ? directory.entriesNow() : await directory.entries()) {
       if (this.excluded.length === 0 || !this.#isExcluded([...level.path, entry.name])) entries.push(entry);
       if (this.#slices.isOver) await this.#slices.pause();
     }
@@ -289,7 +296,7 @@ class Packing {
 
   #addHeader(name: string, kind: TarMember['kind'], stat: BigIntStats, target = ''): void {
     const [uid, gid] = [Number(stat.uid), Number(stat.gid)];
-    const header = encodeHeader({
+    const member = {
       name,
       kind,
       target,
@@ -300,8 +307,8 @@ class Packing {
       modifiedSeconds: Math.floor(Number(stat.mtimeMs) / 1000),
       owner: remembered(this.#owners, uid, () => this.context.accounts.ownerName(uid)),
       group: remembered(this.#groups, gid, () => this.context.accounts.groupName(gid)),
-    });
-    this.#piece.add(header);
+    };
+    writeHeader(member, this.#space);
   }
 }
 

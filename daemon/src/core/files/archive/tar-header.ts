@@ -4,7 +4,7 @@
  * The project does not use a library, because libraries decode names as UTF-8. A name that is not UTF-8, or is too long
  * for a block, would change.
  */
-import { decodePath, encodePath } from '../../../kit/path-text.ts';
+import { decodePath, encodePath, systemPath } from '../../../kit/path-text.ts';
 
 export const blockBytes = 512;
 
@@ -28,27 +28,29 @@ export interface TarMember {
   readonly group: string;
 }
 
-const nothing = Buffer.alloc(0);
 const flags = { file: '0', hardlink: '1', symlink: '2', directory: '5' } as const;
 const nameBytes = 100;
 
-/** Returns one block, after extra blocks for a name or a target that is too long for one block. */
-export function encodeHeader(member: TarMember): Buffer {
-  const name = encodePath(member.kind === 'directory' ? `${member.name}/` : member.name);
-  const target = member.target === '' ? nothing : encodePath(member.target);
-  const header = baseHeader(name, flags[member.kind], member.size);
+/**
+ * Writes one block, after extra blocks for a name or a target that is too long for one block. `space` returns the next
+ * so many bytes of the archive.
+ */
+export function writeHeader(member: TarMember, space: (length: number) => Buffer): void {
+  const name = member.kind === 'directory' ? `${member.name}/` : member.name;
+  const isLong = { target: !fits(member.target), name: !fits(name) };
+  if (isLong.target) writeLongText(member.target, 'K', space);
+  if (isLong.name) writeLongText(name, 'L', space);
+  const header = space(blockBytes);
+  emptyHeader.copy(header);
+  putPath(header, 0, name);
+  putPath(header, 157, member.target);
   putNumber(header, 100, 8, member.mode);
   putNumber(header, 108, 8, member.uid);
   putNumber(header, 116, 8, member.gid);
   putNumber(header, 136, 12, member.modifiedSeconds);
-  target.copy(header, 157, 0, nameBytes);
   putText(header, 265, member.owner);
   putText(header, 297, member.group);
-  const long = [
-    ...(target.length > nameBytes ? [longText(target, 'K')] : []),
-    ...(name.length > nameBytes ? [longText(name, 'L')] : []),
-  ];
-  return long.length === 0 ? seal(header) : Buffer.concat([...long, seal(header)]);
+  finish(header, flags[member.kind], member.size);
 }
 
 /** Keyword of the pax record that contains the reason for an early end. */
@@ -63,7 +65,7 @@ export function encodeEarlyEnd(reason: string): Buffer {
   let length = rest.length + String(rest.length).length;
   length = rest.length + String(length).length; // The length includes its own digits.
   const record = Buffer.concat([Buffer.from(String(length)), rest]);
-  const header = seal(baseHeader(Buffer.from('pax_global_header'), 'g', record.length));
+  const header = namedHeader('pax_global_header', 'g', record.length);
   return Buffer.concat([header, record, Buffer.alloc(paddingOf(record.length)), damagedBlock]);
 }
 
@@ -75,10 +77,17 @@ export function paddingOf(size: number): number {
   return (blockBytes - (size % blockBytes)) % blockBytes;
 }
 
-function longText(text: Buffer, flag: 'K' | 'L'): Buffer {
+/** Whether the bytes of a path have room in a block. A stray byte counts as three first. */
+function fits(path: string): boolean {
+  return Buffer.byteLength(path) <= nameBytes || encodePath(path).length <= nameBytes;
+}
+
+function writeLongText(path: string, flag: 'K' | 'L', space: (length: number) => Buffer): void {
+  const text = encodePath(path);
   const size = text.length + 1; // GNU tar counts the terminating NUL byte.
-  const header = seal(baseHeader(Buffer.from('../@LongLink'), flag, size));
-  return Buffer.concat([header, text, Buffer.alloc(1 + paddingOf(size))]);
+  space(blockBytes).set(namedHeader('../@LongLink', flag, size));
+  const content = space(size + paddingOf(size));
+  content.fill(0, text.copy(content));
 }
 
 /** A header of an empty file without a name. */
@@ -87,19 +96,26 @@ emptyHeader.write('0000000\0'.repeat(3), 100, 'latin1');
 emptyHeader.write('00000000000\0'.repeat(2), 124, 'latin1');
 emptyHeader.write('ustar  \0', 257, 'latin1');
 
-function baseHeader(name: Buffer, flag: string, size: number): Buffer {
+function namedHeader(name: string, flag: string, size: number): Buffer {
   const header = Buffer.from(emptyHeader);
-  name.copy(header, 0, 0, nameBytes);
-  putNumber(header, 124, 12, size);
-  header[156] = flag.charCodeAt(0);
-  return header;
+  header.write(name);
+  return finish(header, flag, size);
 }
 
-/** Adds the checksum. */
-function seal(header: Buffer): Buffer {
+/** Adds the kind, the size and the checksum. */
+function finish(header: Buffer, flag: string, size: number): Buffer {
+  putNumber(header, 124, 12, size);
+  header[156] = flag.charCodeAt(0);
   putNumber(header, 148, 7, sumOf(header));
   header[155] = 0x20;
   return header;
+}
+
+/** Cuts a path that does not fit. */
+function putPath(header: Buffer, at: number, path: string): void {
+  const text = systemPath(path);
+  if (typeof text === 'string' && Buffer.byteLength(text) <= nameBytes) header.write(text, at);
+  else encodePath(path).copy(header, at, 0, nameBytes);
 }
 
 /** Writes octal digits, or GNU's big-endian form if the digits do not fit. */
