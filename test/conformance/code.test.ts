@@ -1,6 +1,6 @@
 /** The behavior of code runs: the answer, the stream, and invalid requests. */
 import { spawnSync } from 'node:child_process';
-import { chmodSync, existsSync, mkdirSync, readdirSync, realpathSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, readdirSync, realpathSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll } from 'bun:test';
 import { withoutInterpreters } from '../harness/hidden-interpreters.ts';
@@ -389,3 +389,16 @@ async function tool(sandbox: Sandbox, name: string, text: string): Promise<void>
   await Bun.write(join(sandbox.directory, 'tools', name), text);
   chmodSync(join(sandbox.directory, 'tools', name), 0o755);
 }
+
+test('V2CMD-TERM a call that waits for code is answered that the daemon is stopping', async ({ sandbox }) => {
+  const began = join(sandbox.directory, 'began');
+  const code = `import time; open('began', 'a').write('x'); time.sleep(1000)`;
+  const calls = ['POST /v2/code/execute', 'POST /v1/code/execute'] as const;
+  const answers = calls.map((call) => sandbox.request(call, { language: 'python', code, cwd: sandbox.directory }));
+  await until('both run', () => statSync(began, { throwIfNoEntry: false })?.size === 2);
+  sandbox.signal('SIGTERM');
+
+  const message = 'The code is running; the daemon is stopping and did not wait for the end';
+  for (const answer of answers) expect(await answer).toMatchObject({ status: 200, body: { message } });
+  expect(await sandbox.exited()).toBe(0);
+});

@@ -1,15 +1,11 @@
 /** The start, stop, crash and restart of the program. */
-import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test as programTest } from 'bun:test';
 import { expect, launchCommand, Sandbox, test, type JsonObject } from '../harness/sandbox.ts';
 import { until } from '../harness/until.ts';
 
 const restarted = { expectedWarnings: ['started again by init'] };
-
-function bytesOf(path: string): number {
-  return statSync(path, { throwIfNoEntry: false })?.size ?? 0;
-}
 
 /** Runs the program to its end. */
 function program(args: readonly string[], env: Record<string, string> = {}) {
@@ -106,18 +102,6 @@ test('V2CMD-TERM a call that waits for the end of a command is answered that the
   expect(await v2).toMatchObject({ status: 200, body: { message, data: { status: 'running', stdout: 'here\n' } } });
   for (const other of [v1, v2Terminal, v1Terminal])
     expect(await other).toMatchObject({ status: 200, body: { message, data: { status: 'running' } } });
-  expect(await sandbox.exited()).toBe(0);
-});
-
-test('V2CMD-TERM a call that waits for code is answered that the daemon is stopping', async ({ sandbox }) => {
-  const code = `import time; open('began', 'a').write('x'); time.sleep(1000)`;
-  const calls = ['POST /v2/code/execute', 'POST /v1/code/execute'] as const;
-  const answers = calls.map((call) => sandbox.request(call, { language: 'python', code, cwd: sandbox.directory }));
-  await until('both run', () => bytesOf(join(sandbox.directory, 'began')) === 2);
-  sandbox.signal('SIGTERM');
-
-  const message = 'The code is running; the daemon is stopping and did not wait for the end';
-  for (const answer of answers) expect(await answer).toMatchObject({ status: 200, body: { message } });
   expect(await sandbox.exited()).toBe(0);
 });
 
