@@ -160,7 +160,7 @@ export class KeeperSpawn implements Spawn, Disposable {
     const names = readdirSync(this.#commands);
     const recovered: Found[] = [];
     for (let at = 0; at < names.length; at += adoptedAtOnce) {
-      // One for all of them: a deadline costs more than the rest of the wait for a keeper.
+      // One for all of them, because each deadline has a timer and a signal of its own.
       using deadline = new Deadline(statusMs);
       const some = await Promise.all(names.slice(at, at + adoptedAtOnce).map((name) => this.#tryAdopt(name, deadline)));
       recovered.push(...some.filter((one) => one !== null));

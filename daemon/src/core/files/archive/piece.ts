@@ -30,10 +30,11 @@ export class Piece {
     this.#length = length;
   }
 
-  /** Returns the bytes, and starts again with none. */
+  /** Returns the bytes, and starts again with none. Few bytes are copied, so that they do not hold a whole buffer. */
   take(): Uint8Array {
-    const bytes = this.#buffer.subarray(0, this.#length);
-    this.#buffer = Buffer.allocUnsafeSlow(this.expectedBytes);
+    let bytes = this.#buffer.subarray(0, this.#length);
+    if (2 * this.#length < this.expectedBytes) bytes = Buffer.from(bytes);
+    else this.#buffer = Buffer.allocUnsafeSlow(this.expectedBytes);
     this.#length = 0;
     return bytes;
   }
