@@ -20,6 +20,7 @@ beforeAll(async () => {
     '/frame-polls': () => html('<title>Polls</title><iframe src="/never"></iframe>'),
     '/keeps-asking': () => html('<title>Stay</title><script>onbeforeunload = (e) => e.preventDefault()</script>'),
     '/alerts': () => html('<title>Alerts</title><button onclick="while (true) alert(1)">loop</button>'),
+    '/eleven-alerts': () => html('<button onclick="for (let i = 0; i < 11; i++) alert(i)">eleven</button>'),
     '/loops': () => html('<title>Loops</title><button onclick="while (true);">loop</button>'),
     '/loops-while-loading': () => html('<title>Loops</title><script>while (true);</script>'),
     '/large': () => html(`<title>Large</title>${'<p>0123456789</p>'.repeat(50_000)}`),
@@ -156,6 +157,12 @@ test(
 
     await sandbox.ok('POST /v2/browser/navigate', { url: site.url('/alerts') });
     expect((await refused(sandbox, 'click', { selector: 'button', timeout: 3 })).status).toBe(504);
+    await works(sandbox);
+
+    // The script ends by itself, so that the click succeeds before the daemon answers the last dialog.
+    await sandbox.ok('POST /v2/browser/navigate', { url: site.url('/eleven-alerts') });
+    const eleven = await refused(sandbox, 'click', { selector: 'button' });
+    expect([eleven.status, eleven.message]).toEqual([504, expect.stringContaining('opened 11 dialogs')]);
     await works(sandbox);
   },
   { ...options, timeoutMs: 120_000 },

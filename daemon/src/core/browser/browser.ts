@@ -5,7 +5,7 @@ import { SharedConnection } from '../../kit/shared-connection.ts';
 import type { ConnectedBrowser } from './connected-browser.ts';
 import type { DialogPolicy, DialogRecord } from './dialogs.ts';
 import { Effects, type Download, type OpenedTab } from './effects.ts';
-import { callFailure, crashed, noTabs, unreachable } from './failures.ts';
+import { callFailure, crashed, dialogLoop, noTabs, unreachable } from './failures.ts';
 import type { Page } from './page.ts';
 import { NetworkRequests } from './requests.ts';
 import { timeLimitMs } from './time-limit.ts';
@@ -113,6 +113,8 @@ export class Browser implements Disposable {
         using dialogCall = page.dialogs.begin(dialogs);
         try {
           const value = await work({ page, effects, signal, timeoutMs });
+          // V8 may stop the script in time, so that the work succeeds. A call that loads has replaced the page.
+          if (dialogCall.hasLoop && !isLoading) throw dialogLoop({ targetId, dialogs: dialogCall.count });
           const { openedTabs, downloads } = effects;
           return { value, effects: { dialogs: dialogCall.records, openedTabs, downloads } };
         } finally {

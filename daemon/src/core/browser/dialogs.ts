@@ -64,6 +64,7 @@ export class Dialogs {
   #stop(session: Session): void {
     if (this.#stopping.has(session)) return;
     this.#stopping.add(session);
+    for (const call of this.#calls) call.noteLoop();
     const isOver = () => this.#stopping.delete(session);
     // A page that has gone needs no stop.
     session.send('Runtime.terminateExecution').then(isOver, isOver);
@@ -73,6 +74,7 @@ export class Dialogs {
 export class DialogCall implements Disposable {
   readonly #records: DialogRecord[] = [];
   #count = 0;
+  #hasLoop = false;
 
   constructor(
     readonly policy: DialogPolicy,
@@ -86,6 +88,15 @@ export class DialogCall implements Disposable {
 
   get count(): number {
     return this.#count;
+  }
+
+  /** True when the daemon has begun to stop a loop of dialogs during the call, and not for an earlier call. */
+  get hasLoop(): boolean {
+    return this.#hasLoop;
+  }
+
+  noteLoop(): void {
+    this.#hasLoop = this.#count > maxDialogs;
   }
 
   add(record: DialogRecord): void {

@@ -80,7 +80,7 @@ function documentGone(): CoreError {
   });
 }
 
-function dialogLoop({ targetId, dialogs }: CallFacts): CoreError {
+export function dialogLoop({ targetId, dialogs }: Pick<CallFacts, 'dialogs' | 'targetId'>): CoreError {
   const message = `the page of tab ${targetId} opened ${dialogs} dialogs during the call, and its script was stopped`;
   return new CoreError('page_timeout', message, { hint: 'A script of the page opens dialogs without end.' });
 }
