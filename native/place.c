@@ -1,4 +1,4 @@
-/* Finds a private directory for unpacked files: the first candidate that is usable. */
+/* Finds a directory for unpacked files, which only its owner can change: the first candidate that is usable. */
 #include "place.h"
 
 #include <errno.h>
@@ -12,6 +12,10 @@
 
 #include "io.h"
 
+/* Other accounts may open files whose names they know. They cannot list or lock the directory, which takes a descriptor
+ * that can read. */
+#define OWN_MODE 0711
+
 static const char *temporary_directory(void) {
     const char *named = getenv("TMPDIR");
     return named != NULL && named[0] == '/' ? named : "/tmp";
@@ -20,18 +24,24 @@ static const char *temporary_directory(void) {
 bool choose_place(struct place *place, unsigned number) {
     const char *parents[] = {"/var/lib/boxkeep", "/run/boxkeep", temporary_directory(), "/dev/shm"};
     if (number >= sizeof parents / sizeof parents[0]) return false;
-    place->makes_parent = number < 2;
+    place->is_shared = number < 2;
     snprintf(place->parent, sizeof place->parent, "%s", parents[number]);
-    if (place->makes_parent) snprintf(place->name, sizeof place->name, "bin");
+    if (place->is_shared) snprintf(place->name, sizeof place->name, "bin");
     else snprintf(place->name, sizeof place->name, "boxkeep-bin-%lu", (unsigned long)geteuid());
     return true;
 }
 
 /* ---- safety of a directory ---- */
 
-static bool is_private(int directory) {
+/* Earlier releases made their directories with mode 0700. */
+static bool is_own(int directory) {
     struct stat status;
-    return fstat(directory, &status) == 0 && status.st_uid == geteuid() && (status.st_mode & 07777) == 0700;
+    if (fstat(directory, &status) != 0) return false;
+    mode_t mode = status.st_mode & 07777;
+    if (status.st_uid == geteuid() && mode == OWN_MODE) return true;
+    if (status.st_uid == geteuid() && mode == 0700) return fchmod(directory, OWN_MODE) == 0;
+    errno = EPERM;
+    return false;
 }
 
 /* Only root and our own account may rename entries in the directory. */
@@ -43,31 +53,52 @@ static bool is_safe_parent(int directory) {
 }
 
 /* If the file system cannot be queried, the directory is tried. */
-static const char *refusal_of_mount(int directory) {
+static unsigned long mount_flags(int directory) {
     struct statvfs status;
-    if (fstatvfs(directory, &status) != 0) return NULL;
-    if (status.f_flag & ST_RDONLY) return "mounted read-only";
-    return status.f_flag & ST_NOEXEC ? "mounted noexec" : NULL;
+    return fstatvfs(directory, &status) == 0 ? status.f_flag : 0;
+}
+
+bool allows_programs(int directory) {
+    return !(mount_flags(directory) & ST_NOEXEC);
+}
+
+static const char *refusal_of_mount(int directory) {
+    if (mount_flags(directory) & ST_RDONLY) return "mounted read-only";
+    return allows_programs(directory) ? NULL : "mounted noexec";
 }
 
 /* ---- opening ---- */
 
 /* The mode is set separately, because the umask may clear bits of it. */
 static int open_or_make(int parent, const char *name) {
-    bool is_new = mkdirat(parent, name, 0700) == 0;
+    bool is_new = mkdirat(parent, name, OWN_MODE) == 0;
     int reason = errno;
     int directory = openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    if (directory >= 0 && is_new) fchmod(directory, 0700);
+    if (directory >= 0 && is_new) fchmod(directory, OWN_MODE);
     if (directory < 0 && errno == ENOENT) errno = reason;
     return directory;
 }
 
-int open_private(int parent, const char *name) {
+int open_own(int parent, const char *name) {
     int directory = open_or_make(parent, name);
-    if (directory < 0 || is_private(directory)) return directory;
+    if (directory < 0 || is_own(directory)) return directory;
+    int reason = errno;
     close(directory);
-    errno = EPERM;
+    errno = reason;
     return -1;
+}
+
+static bool is_of_root(int directory) {
+    struct stat status;
+    return fstat(directory, &status) == 0 && status.st_uid == 0 && !(status.st_mode & 022);
+}
+
+int open_of_root(int parent, const char *name) {
+    int flags = O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
+    int directory = openat(parent, name, O_RDONLY | flags);
+    if (directory < 0 && errno == EACCES) directory = openat(parent, name, O_PATH | flags);
+    if (directory >= 0 && !is_of_root(directory)) close_descriptor(&directory);
+    return directory;
 }
 
 /* Creates all missing parents, because an image may have no /var and no /run. Returns 0 or an errno. */
@@ -84,7 +115,7 @@ static int make_parents(const char *path) {
 
 static int open_parent(const struct place *place) {
     int parent = open(place->parent, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (parent >= 0 || errno != ENOENT || !place->makes_parent) return parent;
+    if (parent >= 0 || errno != ENOENT || !place->is_shared) return parent;
     int reason = make_parents(place->parent);
     if (reason == 0) return open(place->parent, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     errno = reason;
@@ -101,7 +132,7 @@ const char *open_place(const struct place *place, int *directory) {
     int parent = open_parent(place);
     if (parent < 0) return strerror(errno);
     const char *refusal = refusal_of_parent(parent);
-    *directory = refusal == NULL ? open_private(parent, place->name) : -1;
+    *directory = refusal == NULL ? open_own(parent, place->name) : -1;
     if (refusal == NULL && *directory < 0) refusal = errno == EPERM ? "not ours alone" : strerror(errno);
     close(parent);
     if (refusal == NULL) refusal = refusal_of_mount(*directory);

@@ -51,7 +51,7 @@ static bool open_draft(struct unpacking *unpacking) {
 }
 
 static bool close_draft(struct unpacking *unpacking) {
-    bool is_whole = fchmod(unpacking->target, 0500) == 0;
+    bool is_whole = fchmod(unpacking->target, UNPACKED_MODE) == 0;
     if (close(unpacking->target) != 0) is_whole = false;
     unpacking->target = -1;
     unpacking->index++;

@@ -4,6 +4,9 @@
 
 #include "payload.h"
 
+/* The mode of each unpacked file. */
+#define UNPACKED_MODE 0555
+
 /* With UNPACK_FAILED, errno holds the reason. */
 enum unpack_outcome { UNPACKED, UNPACK_FAILED, UNPACK_DAMAGED };
 

@@ -30,16 +30,16 @@
 /* ---- completeness ---- */
 
 /* A crash of the machine may leave a name without its bytes, so sizes are compared. */
-static bool is_whole_file(int directory, const struct payload_file *file) {
+static bool is_whole_file(int directory, const struct payload_file *file, uid_t owner) {
     struct stat status;
     if (fstatat(directory, file->name, &status, AT_SYMLINK_NOFOLLOW) != 0) return false;
-    if (!S_ISREG(status.st_mode) || status.st_uid != geteuid() || (status.st_mode & 07777) != 0500) return false;
+    if (!S_ISREG(status.st_mode) || status.st_uid != owner || (status.st_mode & 07777) != UNPACKED_MODE) return false;
     return (uint64_t)status.st_size == file->size;
 }
 
-static bool is_whole(int directory, const struct payload *payload) {
+static bool is_whole(int directory, const struct payload *payload, uid_t owner) {
     for (unsigned index = 0; index < payload->count; index++)
-        if (!is_whole_file(directory, &payload->files[index])) return false;
+        if (!is_whole_file(directory, &payload->files[index], owner)) return false;
     return true;
 }
 
@@ -116,7 +116,7 @@ struct attempt {
 };
 
 static int open_version(int place, const char *name) {
-    int version = open_private(place, name);
+    int version = open_own(place, name);
     if (version >= 0 && lock_version(version)) return version;
     close_descriptor(&version);
     return -1;
@@ -125,7 +125,7 @@ static int open_version(int place, const char *name) {
 static bool has_version(int place, const char *name, struct payload *payload) {
     payload->directory = open_version(place, name);
     if (payload->directory < 0) return false;
-    if (is_whole(payload->directory, payload)) return true;
+    if (is_whole(payload->directory, payload, geteuid())) return true;
     close_descriptor(&payload->directory);
     return false;
 }
@@ -158,6 +158,31 @@ static struct attempt unpack_at(const struct place *place, const char *name, str
     return (struct attempt){outcome, refusal};
 }
 
+/* ---- the version of root ----
+ * Every account runs the files that root has unpacked, also from a read-only file system, so that a machine holds and
+ * unpacks them once. */
+
+static int open_version_of_root(const struct place *place, const char *name) {
+    int parent = open_of_root(AT_FDCWD, place->parent);
+    int directory = parent < 0 ? -1 : open_of_root(parent, place->name);
+    int version = directory < 0 ? -1 : open_of_root(directory, name);
+    close_descriptor(&parent);
+    close_descriptor(&directory);
+    return version;
+}
+
+/* Accounts that cannot read the directory use the files without a lock. */
+static bool has_version_of_root(const struct place *place, const char *name, struct payload *payload) {
+    int version = open_version_of_root(place, name);
+    if (version < 0) return false;
+    if (allows_programs(version) && lock_version(version) && is_whole(version, payload, 0)) {
+        payload->directory = version;
+        return true;
+    }
+    close(version);
+    return false;
+}
+
 /* ---- all places ---- */
 
 static void write_version_name(const struct payload *payload, char name[DIRECTORY_NAME_BYTES]) {
@@ -178,12 +203,17 @@ static bool join_path(char path[PATH_MAX], const struct place *place, const char
     return length > 0 && length < PATH_MAX;
 }
 
-/* Unpacks into the first usable place and writes the directory of the files to `path`. */
-static bool unpack_anywhere(struct payload *payload, char path[PATH_MAX]) {
+static bool find_version_of_root(struct payload *payload, const char *name, char path[PATH_MAX]) {
     struct place place;
-    char name[DIRECTORY_NAME_BYTES], refusals[REFUSALS_BYTES] = "";
-    write_version_name(payload, name);
-    close_descriptor(&payload->directory);
+    for (unsigned number = 0; choose_place(&place, number); number++)
+        if (place.is_shared && has_version_of_root(&place, name, payload)) return join_path(path, &place, name);
+    return false;
+}
+
+/* Unpacks into the first usable place and writes the directory of the files to `path`. */
+static bool unpack_anywhere(struct payload *payload, const char *name, char path[PATH_MAX]) {
+    struct place place;
+    char refusals[REFUSALS_BYTES] = "";
     for (unsigned number = 0; choose_place(&place, number); number++) {
         struct attempt attempt = unpack_at(&place, name, payload);
         if (attempt.outcome == UNPACKED && join_path(path, &place, name)) return true;
@@ -208,8 +238,10 @@ static void add_path(struct string_list *command, const char *directory, const c
 /* The daemon runs with its bundled C library in every image. The image's own libraries and their cache are not
  * consulted first. */
 bool add_unpacked_daemon(struct payload *payload, struct string_list *command) {
-    char directory[PATH_MAX];
-    if (!unpack_anywhere(payload, directory)) return false;
+    char directory[PATH_MAX], name[DIRECTORY_NAME_BYTES];
+    write_version_name(payload, name);
+    close_descriptor(&payload->directory);
+    if (!find_version_of_root(payload, name, directory) && !unpack_anywhere(payload, name, directory)) return false;
     add_path(command, directory, LOADER_NAME);
     add_string(command, "--inhibit-cache");
     add_string(command, "--library-path");

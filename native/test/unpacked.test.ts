@@ -91,6 +91,62 @@ rootTest('a directory that another account prepared is not used', () => {
   expect([status, stdout]).toEqual([exitCode, expect.stringContaining('/dev/shm/boxkeep-bin-')]);
 });
 
+test('a directory of an earlier release is used', () => {
+  using stage = new ReleaseStage();
+  const { path, directory } = stage.make();
+  expect(run(stage.asAccount('mkdir', '-m', '700', stage.place, directory)).status).toBe(0);
+  expect(stage.run(path).stdout).toBe(commandIn(directory, 'x'));
+});
+
+/* ---- the version of root ---- */
+
+const placeOfRoot = '/var/lib/boxkeep/bin';
+
+/** Runs a command after root has unpacked a release, and a script has run in the directory of the files. */
+function runAfterRoot(stage: ReleaseStage, { path, version }: { path: string; version: string }, script: string) {
+  const unpack = `${path} x >/dev/null; (cd ${placeOfRoot}/${version} && ${script})`;
+  return (...command: string[]) => run([...isolated(unpack), ...command], stage.env);
+}
+
+rootTest('every account runs the files that root has unpacked', () => {
+  using stage = new ReleaseStage();
+  const release = stage.make();
+  const { status, stdout } = runAfterRoot(stage, release, ':')(...stage.asAccount(release.path, 'x'));
+  expect([status, stdout]).toEqual([exitCode, commandIn(`${placeOfRoot}/${release.version}`, 'x')]);
+});
+
+rootTest('files that root has unpacked run from a read-only file system', () => {
+  using stage = new ReleaseStage();
+  const release = stage.make();
+  const { stdout } = runAfterRoot(stage, release, 'mount -o remount,ro /var/lib')(release.path, 'x');
+  expect(stdout).toBe(commandIn(`${placeOfRoot}/${release.version}`, 'x'));
+});
+
+rootTest.each([
+  'chmod 777 .',
+  'chmod 777 ..',
+  'chown 61235 .',
+  'chown 61235 ..',
+  'mv "$PWD" ../elsewhere; ln -s elsewhere "$PWD"',
+  'chmod 777 daemon',
+  'chown 61235 daemon',
+  'truncate -s 3 daemon',
+  'rm daemon; ln -s /bin/false daemon',
+  'mount -o remount,noexec /var/lib',
+])('after %p an account unpacks files of its own', (script: string) => {
+  using stage = new ReleaseStage();
+  const release = stage.make();
+  const { stdout } = runAfterRoot(stage, release, script)(...stage.asAccount(release.path, 'x'));
+  expect(stdout).toBe(commandIn(release.directory, 'x'));
+});
+
+rootTest('no account can lock the files that root has unpacked', () => {
+  using stage = new ReleaseStage();
+  const release = stage.make();
+  const lock = stage.asAccount('flock', '--nonblock', `${placeOfRoot}/${release.version}`, 'true');
+  expect(runAfterRoot(stage, release, ':')(...lock).stderr).toContain('Permission denied');
+});
+
 /* ---- once and whole ---- */
 
 test('the daemon is unpacked once, and the next start reuses the files', () => {
@@ -99,10 +155,10 @@ test('the daemon is unpacked once, and the next start reuses the files', () => {
   expect(stage.run(path)).toMatchObject({ status: exitCode, stderr: '' });
   const before = carriedNames.map((name) => statSync(join(directory, name)));
   expect(before.map(({ uid, mode }) => [uid, mode & 0o7777])).toEqual([
-    [stage.uid, 0o500],
-    [stage.uid, 0o500],
+    [stage.uid, 0o555],
+    [stage.uid, 0o555],
   ]);
-  expect([stage.place, directory].map((path) => statSync(path).mode & 0o7777)).toEqual([0o700, 0o700]);
+  expect([stage.place, directory].map((path) => statSync(path).mode & 0o7777)).toEqual([0o711, 0o711]);
   expect(stage.run(path).status).toBe(exitCode);
   expect(carriedNames.map((name) => statSync(join(directory, name)).ino)).toEqual(before.map(({ ino }) => ino));
 });
@@ -127,7 +183,7 @@ test.each<[string, (daemon: string, directory: string) => void]>([
   const daemon = join(directory, 'daemon');
   spoil(daemon, directory);
   expect(stage.run(path)).toMatchObject({ status: exitCode, stderr: '' });
-  expect([lstatSync(daemon).isFile(), statSync(daemon).mode & 0o7777]).toEqual([true, 0o500]);
+  expect([lstatSync(daemon).isFile(), statSync(daemon).mode & 0o7777]).toEqual([true, 0o555]);
   expect(readFileSync(daemon, 'utf8')).toBe('a daemon');
 });
 
