@@ -12,17 +12,20 @@ export interface IgnorePattern {
   readonly glob: Glob;
 }
 
+/** ripgrep reads the same files as git, with braces, and with a lone `!` that includes every path. */
+export type IgnoreDialect = 'git' | 'ripgrep';
+
 /** A larger file is not a list of patterns. */
 const maxFileBytes = 1024 * 1024;
 
-/** Skips invalid patterns, as git does. `hasBraces` enables braces, which ripgrep supports in the same files. */
-export function parseIgnoreFile(text: string, hasBraces: boolean): IgnorePattern[] {
+/** Skips invalid patterns, as git does. */
+export function parseIgnoreFile(text: string, dialect: IgnoreDialect): IgnorePattern[] {
   return text
     .replace(/^\ufeff/, '')
     .split('\n')
     .flatMap((line) => {
       try {
-        return parseIgnoreLine(line, hasBraces) ?? [];
+        return parseIgnoreLine(line, dialect) ?? [];
       } catch (error) {
         if (error instanceof GlobError) return [];
         throw error;
@@ -31,9 +34,10 @@ export function parseIgnoreFile(text: string, hasBraces: boolean): IgnorePattern
 }
 
 /** Null for a comment or an empty line. Throws `GlobError`. */
-export function parseIgnoreLine(line: string, hasBraces: boolean): IgnorePattern | null {
+export function parseIgnoreLine(line: string, dialect: IgnoreDialect): IgnorePattern | null {
   let text = withoutTrailingSpaces(line.replace(/\r$/, ''));
   if (text === '' || text.startsWith('#')) return null;
+  if (text === '!' && dialect === 'ripgrep') text = '!*';
   const isNegated = text.startsWith('!');
   if (isNegated) text = text.slice(1);
   const isForDirectories = text.endsWith('/');
@@ -41,7 +45,8 @@ export function parseIgnoreLine(line: string, hasBraces: boolean): IgnorePattern
   const isAnchored = text.includes('/');
   if (text.startsWith('/')) text = text.slice(1);
   if (text === '') return null;
-  return { isNegated, isForDirectories, isAnchored, glob: new Glob(text, { hasBraces, matchesHidden: true }) };
+  const glob = new Glob(text, { hasBraces: dialect === 'ripgrep', matchesHidden: true });
+  return { isNegated, isForDirectories, isAnchored, glob };
 }
 
 /** Keeps a trailing space that is escaped by a backslash. */
@@ -91,11 +96,11 @@ export function withIgnoreFile(
   above: IgnoreChain | null,
   directory: string,
   fileName: string,
-  hasBraces: boolean,
+  dialect: IgnoreDialect,
 ): IgnoreChain | null {
   const text = readIgnoreFile(join(directory, fileName));
   if (text === null) return above;
-  const patterns = parseIgnoreFile(text, hasBraces);
+  const patterns = parseIgnoreFile(text, dialect);
   return patterns.length === 0 ? above : { rules: new IgnoreRules(directory, patterns), above };
 }
 

@@ -79,7 +79,7 @@ async function readDirectory<State>(
   const found = await namesIn(directory, options);
   if (found === null) return nothing;
   const isThere = options.obeysGitignore && found.some(({ name }) => name === '.gitignore');
-  const ignores = isThere ? withIgnoreFile(directory.ignores, path, '.gitignore', false) : directory.ignores;
+  const ignores = isThere ? withIgnoreFile(directory.ignores, path, '.gitignore', 'git') : directory.ignores;
   const entries: Entry[] = [];
   const directories: Directory<State>[] = [];
   const looks = await lookAtUnclear(found, options);
@@ -177,5 +177,5 @@ function gitignoresAbove(root: string): IgnoreChain | null {
   if (top === -1) return null;
   return above
     .slice(top)
-    .reduce<IgnoreChain | null>((chain, directory) => withIgnoreFile(chain, directory, '.gitignore', false), null);
+    .reduce<IgnoreChain | null>((chain, directory) => withIgnoreFile(chain, directory, '.gitignore', 'git'), null);
 }

@@ -264,6 +264,21 @@ test('globs, types, hidden names, ignore files and sizes apply in the same order
   });
 });
 
+test.each(['!', '!/', '/', '!\n.ignore', '!{}'])(
+  'an ignore file with %j has the same effect in both engines',
+  (content) => {
+    withTree(
+      [
+        ['.ignore', content],
+        ['.hidden', 'foo !'],
+        ['sub/.hidden', 'foo'],
+        ['plain', 'foo'],
+      ],
+      (root) => expectSame({ ...plain, root, pattern: 'foo|!' }),
+    );
+  },
+);
+
 const text = fc
   .array(fc.constantFrom('foo', 'fo', 'bar', 'é', '\n', '\n', '\r\n', ' ', '\t', 'A', '_', '9', '\u2028', '😀'), {
     maxLength: 30,

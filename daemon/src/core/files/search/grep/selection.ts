@@ -58,9 +58,9 @@ export class Selection {
     const git = isTop ? null : state.git;
     const isInRepository = isTop || state.isInRepository;
     return {
-      own: withIgnoreFile(state.own, directory, '.rgignore', true),
-      general: withIgnoreFile(state.general, directory, '.ignore', true),
-      git: isInRepository ? withIgnoreFile(git, directory, '.gitignore', true) : null,
+      own: withIgnoreFile(state.own, directory, '.rgignore', 'ripgrep'),
+      general: withIgnoreFile(state.general, directory, '.ignore', 'ripgrep'),
+      git: isInRepository ? withIgnoreFile(git, directory, '.gitignore', 'ripgrep') : null,
       isInRepository,
     };
   }
@@ -90,7 +90,7 @@ export function typeGlobs(type: string): readonly string[] {
 
 function parseGlob(line: string): IgnorePattern | null {
   try {
-    return parseIgnoreLine(line, true);
+    return parseIgnoreLine(line, 'ripgrep');
   } catch (error) {
     if (!(error instanceof GlobError)) throw error;
     throw new PatternError(`${JSON.stringify(line.replace(/^!/, ''))} is not a glob: ${error.message}`);
