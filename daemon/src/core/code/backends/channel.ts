@@ -1,4 +1,5 @@
 /** Sends lines to a process under a keeper, and reads the events that the process sends back. */
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { CoreError } from '../../../kit/errors.ts';
 import { Deadline } from '../../../kit/deadline.ts';
 import { HandedOver } from '../../../kit/handed-over.ts';
@@ -124,11 +125,6 @@ export class Channel {
 
 function lengthOf(pieces: readonly Uint8Array[]): number {
   return pieces.reduce((sum, { length }) => sum + length, 0);
-}
-
-/** Yields to pending I/O, such as requests. */
-function nextTurn(): Promise<void> {
-  return new Promise((resolve) => setImmediate(resolve));
 }
 
 /** The end of the standard error output of a process. */
