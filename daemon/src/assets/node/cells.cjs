@@ -4,7 +4,7 @@ const { inspect } = require('node:util');
 const { process, setImmediate } = globalThis;
 const { chdir } = process;
 
-module.exports = ({ events, origin, evaluate, forgetSignal, failures }) => {
+module.exports = ({ events, origin, evaluate, forgetSignals, failures }) => {
   const { Interrupted, DirectoryError, EnvironmentVariableError, Exit, Stalled, errorOutput } = failures;
   let count = 0;
   /** Ends the running cell before its code finishes; null between cells. */
@@ -31,7 +31,7 @@ module.exports = ({ events, origin, evaluate, forgetSignal, failures }) => {
   /** A signal for an earlier cell must not end this one. libuv reports signals after the input of the same turn. */
   const forgetInterrupt = async () => {
     await new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
-    forgetSignal();
+    forgetSignals();
   };
 
   /** Sends the `end` event of the last cell. The daemon requests the event again after losing output. */

@@ -28,8 +28,8 @@ setImmediate(() => {
   const { print } = makeStreams({ events, origin, refuse: (error) => origin.isOfRunning() && cells.end(error) });
   watchChildren({ print });
   const load = makeModules();
-  const { evaluate, forgetSignal } = makeScripts({ parse: makeSyntax(makeParser(acorn)), load });
-  const cells = makeCells({ events, origin, evaluate, forgetSignal, failures });
+  const { evaluate, forgetSignals } = makeScripts({ parse: makeSyntax(makeParser(acorn)), load });
+  const cells = makeCells({ events, origin, evaluate, forgetSignals, failures });
   process.argv.splice(1);
   process.execArgv.length = 0;
   Error.prepareStackTrace = failures.prepareStackTrace;

@@ -1,21 +1,23 @@
 /** Runs the scripts of a cell in the session's realm, and returns the value of its last expression. */
 'use strict';
+const { readdirSync, readFileSync } = require('node:fs');
 const { inspect, types } = require('node:util');
 const vm = require('node:vm');
+const { Atomics, Int32Array, SharedArrayBuffer } = globalThis;
 
 const ownLoader = vm.constants?.USE_MAIN_CONTEXT_DEFAULT_LOADER;
 const prefix = '(async () => {';
-const asyncBody = Symbol.for('boxkeep.cell');
-const callAsyncBody = `{
+const own = Symbol.for('boxkeep.cell');
+const callOwn = `{
   const run = globalThis[Symbol.for('boxkeep.cell')];
   delete globalThis[Symbol.for('boxkeep.cell')];
   run();
 }`;
-/** Waits in turns, so that on a busy machine the watching thread gets its turns too; 20 ms when no signal is left. */
-const waitForSignal = `{
-  const never = new Int32Array(new SharedArrayBuffer(4));
-  for (let turn = 0; turn < 20; turn += 1) Atomics.wait(never, 0, 0, 1);
-}`;
+const threads = '/proc/self/task';
+/** Turns of a millisecond. A thread of the user's own may never sleep. */
+const maxTurns = 1000;
+/** One program can send signals faster than a session takes them up. */
+const maxSignals = 100;
 
 module.exports = ({ parse, load }) => {
   const declared = new Set();
@@ -45,8 +47,12 @@ module.exports = ({ parse, load }) => {
 
   /** A script called `boxkeep:node` calls the async function, because stack traces omit frames of that name. */
   const runAsync = (body, name) => {
-    globalThis[asyncBody] = runScript(`${prefix}${body}\n})`, name, { columnOffset: -prefix.length });
-    return runScript(callAsyncBody, 'boxkeep:node', {}, true);
+    return runOwn(runScript(`${prefix}${body}\n})`, name, { columnOffset: -prefix.length }));
+  };
+
+  const runOwn = (run) => {
+    globalThis[own] = run;
+    return runScript(callOwn, 'boxkeep:node', {}, true);
   };
 
   const importAll = async (imports, cellName) => {
@@ -60,19 +66,44 @@ module.exports = ({ parse, load }) => {
   };
 
   /**
-   * Takes up a signal that a script missed. When SIGINT arrives as a script with `breakOnSigint` ends, Node ends its
-   * watching thread with the signal still counted in a semaphore, and interrupts the next such script instead.
+   * Takes up the signals that scripts have missed. When SIGINT arrives as a script with `breakOnSigint` ends, Node ends
+   * its watching thread with the signal still counted in a semaphore, and interrupts the next such script instead.
    */
-  const forgetSignal = () => {
+  const forgetSignals = () => {
+    for (let count = 0; count < maxSignals && hasMissedSignal(); count += 1);
+  };
+
+  const hasMissedSignal = () => {
+    const earlier = new Set(readdirSync(threads));
     try {
-      runScript(waitForSignal, 'boxkeep:node', {}, true);
+      runOwn(() => untilAsleep(earlier));
+      return false;
     } catch (error) {
       if (error?.code !== 'ERR_SCRIPT_EXECUTION_INTERRUPTED') throw error;
+      return true;
     }
   };
 
-  return { evaluate, forgetSignal };
+  return { evaluate, forgetSignals };
 };
+
+/** Blocks until all new threads sleep. Node's watching thread sleeps once no signal is counted any more. */
+function untilAsleep(earlier) {
+  const never = new Int32Array(new SharedArrayBuffer(4));
+  for (let turn = 0; turn < maxTurns; turn += 1) {
+    Atomics.wait(never, 0, 0, 1);
+    if (readdirSync(threads).every((id) => earlier.has(id) || isAsleep(id))) return;
+  }
+}
+
+function isAsleep(id) {
+  try {
+    const status = readFileSync(`${threads}/${id}/stat`, 'utf8');
+    return status[status.lastIndexOf(')') + 2] === 'S';
+  } catch {
+    return true; // The thread has ended.
+  }
+}
 
 /** Node does not detect every export of a CommonJS module, so the fallback is `module.exports`. */
 function exported(namespace, name, specifier) {
