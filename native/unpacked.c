@@ -159,8 +159,8 @@ static struct attempt unpack_at(const struct place *place, const char *name, str
 }
 
 /* ---- the version of root ----
- * Every account runs the files that root has unpacked, also from a read-only file system, so that a machine holds and
- * unpacks them once. */
+ * Every account runs the files that root has unpacked, so that the machine unpacks and stores them once. Their file
+ * system may be read-only. */
 
 static int open_version_of_root(const struct place *place, const char *name) {
     int parent = open_of_root(AT_FDCWD, place->parent);

@@ -16,7 +16,7 @@ const callOwn = `{
 const threads = '/proc/self/task';
 /** Turns of a millisecond. A thread of the user's own may never sleep. */
 const maxTurns = 1000;
-/** One program can send signals faster than a session takes them up. */
+/** Bounds the wait for a program that sends signals without end. */
 const maxSignals = 100;
 
 module.exports = ({ parse, load }) => {
@@ -45,11 +45,9 @@ module.exports = ({ parse, load }) => {
     return script.runInThisContext({ breakOnSigint, displayErrors: false });
   };
 
-  /** A script called `boxkeep:node` calls the async function, because stack traces omit frames of that name. */
-  const runAsync = (body, name) => {
-    return runOwn(runScript(`${prefix}${body}\n})`, name, { columnOffset: -prefix.length }));
-  };
+  const runAsync = (body, name) => runOwn(runScript(`${prefix}${body}\n})`, name, { columnOffset: -prefix.length }));
 
+  /** A script called `boxkeep:node` calls the function, because stack traces omit frames of that name. */
   const runOwn = (run) => {
     globalThis[own] = run;
     return runScript(callOwn, 'boxkeep:node', {}, true);
