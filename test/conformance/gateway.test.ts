@@ -1,8 +1,10 @@
 /** The gateway of the images in front of a daemon: the key, public routes, prefixes, and the services behind it. */
 import { afterAll, beforeAll } from 'bun:test';
+import { readFileSync, rmSync } from 'node:fs';
 import { chromium } from 'playwright-core';
 import { Chromium } from '../harness/chromium.ts';
 import { Gateway } from '../harness/gateway.ts';
+import { RawConnection, statusOf } from '../harness/raw-http.ts';
 import { expect, test, type Json } from '../harness/sandbox.ts';
 import { until } from '../harness/until.ts';
 
@@ -22,6 +24,8 @@ beforeAll(async () => {
     hostname: '127.0.0.1',
     fetch: (request) => {
       const { pathname, search } = new URL(request.url);
+      if (pathname === '/refused') return new Response(null, { status: 409 });
+      if (pathname === '/pieces') return new Response(request.body);
       if (pathname === '/moved') return new Response(null, { status: 302, headers: { location: '/login' } });
       return Response.json({ path: pathname, search, headers: Object.fromEntries(request.headers) });
     },
@@ -153,6 +157,67 @@ test('IMG-GATEWAY a proxied program sees its own Host, and its redirects keep th
   expect(await gateway.status('/code-server/')).toBe(404);
 });
 
+for (const [to, path, status] of [
+  ['the daemon', () => '/v1/browser/page/evaluate', 404],
+  ['a proxied program', () => `/proxy/${echo.port}/refused`, 409],
+] as const) {
+  test(`IMG-GATEWAY a connection stays usable after an answer of ${to} that does not wait for the body`, async ({
+    sandbox,
+  }) => {
+    await using gateway = await Gateway.start(sandbox);
+    using connection = new RawConnection(gateway.url);
+    connection.send(headOfPost(path(), 'Content-Length: 5'));
+    // By then an answer to the head alone would have come.
+    for (let times = 0; times < 3; times++) expect(await gateway.status('/v1/ping')).toBe(200);
+    expect(connection.received).toBe('');
+    connection.send('12345');
+    await connection.until((received) => received.includes('\r\n\r\n'));
+    expect(statusOf(connection.received)).toBe(status);
+    connection.send('GET /v1/ping HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n');
+    await connection.until((received) => received.includes('HTTP/1.1 200 OK'));
+  });
+
+  for (const length of ['Content-Length: 100000', 'Transfer-Encoding: chunked']) {
+    test(`IMG-GATEWAY an answer of ${to} before a body with ${length} announces that the connection ends`, async ({
+      sandbox,
+    }) => {
+      await using gateway = await Gateway.start(sandbox);
+      using connection = new RawConnection(gateway.url);
+      connection.send(headOfPost(path(), length));
+      await connection.until((received) => received.includes('\r\n\r\n'));
+      expect(statusOf(connection.received)).toBe(status);
+      expect(connection.received).toContain('\r\nConnection: close\r\n');
+    });
+  }
+}
+
+test('IMG-GATEWAY a body of unknown length reaches a proxied program as it is sent', async ({ sandbox }) => {
+  await using gateway = await Gateway.start(sandbox);
+  using connection = new RawConnection(gateway.url);
+  connection.send(headOfPost(`/proxy/${echo.port}/pieces`, 'Transfer-Encoding: chunked'));
+  connection.send('5\r\nfirst\r\n');
+  await connection.until((received) => received.includes('first'));
+  connection.send('6\r\nsecond\r\n0\r\n\r\n');
+  await connection.until((received) => received.includes('second'));
+});
+
+test('IMG-GATEWAY a large body reaches the daemon whole, in one piece and in chunks', async ({ sandbox }) => {
+  await using gateway = await Gateway.start(sandbox);
+  const path = `${sandbox.directory}/large`;
+  const bytes = Buffer.alloc(3_000_000, 'large ');
+  for (const body of [bytes, new Blob([bytes]).stream()]) {
+    const headers = { 'content-type': 'application/octet-stream' };
+    const written = await gateway.fetch(`/v2/fs/upload?path=${path}`, { method: 'POST', headers, body });
+    expect(written.status).toBe(200);
+    expect(readFileSync(path).equals(bytes)).toBe(true);
+    rmSync(path);
+  }
+  const again = JSON.stringify({ path, content: 'x'.repeat(200_000) });
+  const init = { method: 'POST', body: again, headers: { 'content-type': 'application/json' } };
+  expect((await gateway.fetch('/v2/fs/write', init)).status).toBe(200);
+  expect(readFileSync(path).length).toBe(200_000);
+});
+
 test('IMG-GATEWAY output and terminals pass through the gateway as they happen', async ({ sandbox }) => {
   await using gateway = await Gateway.start(sandbox);
   const id = await sandbox.start({ command: 'echo first; read line; echo "$line"' });
@@ -174,3 +239,9 @@ test('IMG-GATEWAY output and terminals pass through the gateway as they happen',
   socket.close();
   await sandbox.ok(`DELETE /v2/pty/sessions/${terminal}`);
 });
+
+/** The head of a request whose body may follow. `length` is the header that describes the body. */
+function headOfPost(target: string, length: string): string {
+  const lines = ['Host: 127.0.0.1', 'Content-Type: application/json', length];
+  return [`POST ${target} HTTP/1.1`, ...lines, '', ''].join('\r\n');
+}

@@ -1,5 +1,6 @@
 /** Sends HTTP as bytes on a socket, for requests that no client library would send. */
-import { connect } from 'node:net';
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
 import { fairTimeout } from './fair-clock.ts';
 
 /** Sends the bytes and returns all received text until the other side closes or the time is over. */
@@ -36,6 +37,34 @@ export function headOf(url: string, bytes: string): Promise<string> {
     socket.on('error', reject);
     socket.on('close', () => resolve(answer));
   });
+}
+
+/** A connection for several requests, sent in pieces. */
+export class RawConnection implements Disposable {
+  readonly #socket: Socket;
+  received = '';
+
+  constructor(url: string) {
+    const { hostname, port } = new URL(url);
+    this.#socket = connect(Number(port), hostname).setEncoding('latin1');
+    this.#socket.on('data', (text: string) => {
+      this.received += text;
+    });
+  }
+
+  send(bytes: string): void {
+    this.#socket.write(bytes);
+  }
+
+  /** Rejects when the other side closes before the received text is as wanted. */
+  async until(isWanted: (received: string) => boolean): Promise<void> {
+    const closed = once(this.#socket, 'close').then(() => Promise.reject(new Error(`closed after ${this.received}`)));
+    while (!isWanted(this.received)) await Promise.race([once(this.#socket, 'data'), closed]);
+  }
+
+  [Symbol.dispose](): void {
+    this.#socket.destroy();
+  }
 }
 
 /** A WebSocket upgrade request. `headers` are lines. */
