@@ -37,11 +37,13 @@ trap 'rm -rf "$_sd_dir"' EXIT
 trap 'rm -rf "$_sd_dir"; trap - TERM EXIT; kill -TERM $$' TERM
 [ -z "$_sd_ending" ] || kill -TERM $$
 mkfifo "$_sd_dir/output" "$_sd_dir/ready" "$_sd_dir/end" "$_sd_dir/life" || exit 1
-# Opened for reading and writing, they block neither end.
-exec 3<&0 4<>"$_sd_dir/output" 5<>"$_sd_dir/end" 6<>"$_sd_dir/ready" 7<>"$_sd_dir/life"
+# Opened for reading and writing, they block neither end. The pump opens nothing itself: where tmux fails at once, the
+# directory is gone before the pump has run.
+exec 3<&0 4<>"$_sd_dir/output" 5<>"$_sd_dir/end" 6<>"$_sd_dir/ready" 7<>"$_sd_dir/life" 8<"$_sd_dir/output"
 # It lasts as long as there is output. Ended by anybody, it ends the session: what the shell shows would be lost.
-{ trap '' TERM; cat; echo >&5; } <"$_sd_dir/output" 3<&- 4>&- 6>&- 7>&- &
+{ trap '' TERM; cat; echo >&5; } <&8 3<&- 4>&- 6>&- 7>&- 8<&- &
 _sd_pump=$!
+exec 8<&-
 # One list of commands: the server reads nothing of the pane before the whole of it is done. A tmux that is older than
 # 3.2 does not know of extended keys, and ends it.
 _sd_told=$("$_sd_tmux" -S "$_sd_dir/tmux" -f /dev/null start-server \; \
