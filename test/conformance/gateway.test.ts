@@ -82,6 +82,31 @@ test(
 );
 
 test(
+  'AUTH-4 a large body needs the key too, which reaches no service',
+  async ({ sandbox }) => {
+    await using gateway = await Gateway.start(sandbox, { key });
+    const send = (path: string, headers: Record<string, string>) =>
+      gateway.fetch(path, { method: 'POST', headers, body: 'x'.repeat(100_000) });
+    const proxied = `/proxy/${echo.port}/`;
+    for (const path of [proxied, `${proxied}?api_key=no`, '/v2/fs/write']) {
+      expect([path, (await send(path, {})).status]).toEqual([path, 401]);
+      expect([path, (await send(path, { 'x-api-key': 'no' })).status]).toEqual([path, 401]);
+    }
+    expect((await send('/v2/fs/write', { 'x-api-key': key })).status).toBe(400);
+    const taken = await send(`${proxied}?${inUrl}`, { 'x-api-key': key, authorization: `Bearer ${key}` });
+    expect(taken.status).toBe(200);
+    const seen = await taken.text();
+    expect(seen).toContain('"content-length":"100000"');
+    for (const text of [key, encodeURIComponent(key)]) expect(seen).not.toContain(text);
+    expect(await gateway.status('/proxy/1/')).toBe(401);
+    expect((await send('/proxy/1/', { 'x-api-key': key })).status).toBe(503);
+    const foreign = await send(proxied, { 'x-api-key': key, origin: 'https://elsewhere.example' });
+    expect(foreign.status).toBe(403);
+  },
+  keyed,
+);
+
+test(
   'AUTH-4 the key reaches no service and no log, and a cookie carries it for the parts of a page',
   async ({ sandbox }) => {
     await using gateway = await Gateway.start(sandbox, { key, env: services() });
