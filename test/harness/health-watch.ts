@@ -21,6 +21,7 @@ export async function healthDuring(sandbox: Sandbox, work: () => Promise<unknown
     await work();
     await asking.stdin.end();
     const { value } = await output.read();
+    if (value === undefined) throw new Error('a request for the health has failed; its reason is on standard error');
     return Number(new TextDecoder().decode(value));
   } finally {
     asking.kill('SIGKILL');
