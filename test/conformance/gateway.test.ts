@@ -196,10 +196,10 @@ for (const [to, path, status] of [
     for (let times = 0; times < 3; times++) expect(await gateway.status('/v1/ping')).toBe(200);
     expect(connection.received).toBe('');
     connection.send('12345');
-    await connection.until((received) => received.includes('\r\n\r\n'));
+    await until('the gateway has sent it', () => connection.received.includes('\r\n\r\n'));
     expect(statusOf(connection.received)).toBe(status);
     connection.send('GET /v1/ping HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n');
-    await connection.until((received) => received.includes('HTTP/1.1 200 OK'));
+    await until('the gateway has sent it', () => connection.received.includes('HTTP/1.1 200 OK'));
   });
 
   for (const length of ['Content-Length: 100000', 'Transfer-Encoding: chunked']) {
@@ -209,7 +209,7 @@ for (const [to, path, status] of [
       await using gateway = await Gateway.start(sandbox);
       using connection = new RawConnection(gateway.url);
       connection.send(headOfPost(path(), length));
-      await connection.until((received) => received.includes('\r\n\r\n'));
+      await until('the gateway has sent it', () => connection.received.includes('\r\n\r\n'));
       expect(statusOf(connection.received)).toBe(status);
       expect(connection.received).toContain('\r\nConnection: close\r\n');
     });
@@ -221,9 +221,9 @@ test('IMG-GATEWAY a body of unknown length reaches a proxied program as it is se
   using connection = new RawConnection(gateway.url);
   connection.send(headOfPost(`/proxy/${echo.port}/pieces`, 'Transfer-Encoding: chunked'));
   connection.send('5\r\nfirst\r\n');
-  await connection.until((received) => received.includes('first'));
+  await until('the gateway has sent it', () => connection.received.includes('first'));
   connection.send('6\r\nsecond\r\n0\r\n\r\n');
-  await connection.until((received) => received.includes('second'));
+  await until('the gateway has sent it', () => connection.received.includes('second'));
 });
 
 test('IMG-GATEWAY a large body reaches the daemon whole, in one piece and in chunks', async ({ sandbox }) => {

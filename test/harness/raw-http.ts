@@ -1,5 +1,4 @@
 /** Sends HTTP as bytes on a socket, for requests that no client library would send. */
-import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { fairTimeout } from './fair-clock.ts';
 
@@ -54,12 +53,6 @@ export class RawConnection implements Disposable {
 
   send(bytes: string): void {
     this.#socket.write(bytes);
-  }
-
-  /** Rejects when the other side closes before the received text is as wanted. */
-  async until(isWanted: (received: string) => boolean): Promise<void> {
-    const closed = once(this.#socket, 'close').then(() => Promise.reject(new Error(`closed after ${this.received}`)));
-    while (!isWanted(this.received)) await Promise.race([once(this.#socket, 'data'), closed]);
   }
 
   [Symbol.dispose](): void {
