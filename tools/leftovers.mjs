@@ -1,53 +1,67 @@
-/** Finds what a test run has left on the machine: files in shared directories, processes and control groups. */
-import { readdirSync, readFileSync } from 'node:fs';
-import { homedir, tmpdir } from 'node:os';
+/** Gives the test files of one run a home and a temporary directory, and finds what they leave on the machine. */
+import { randomUUID } from 'node:crypto';
+import { chmodSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
+import { homedir } from 'node:os';
 import { join } from 'node:path';
+import { testRunVariable } from './test-run.mjs';
 
-/** The names that the tests, the daemon and a tested Python give to entries in shared directories. */
-const ownNames = /^(\.?boxkeep-|interpreter-|tidy-|queue-|failures-|make-once-|accounts-|dbus-|tmp[a-z0-9_]{8}$)/;
-/** The test harness names a control group after the id of its sandbox. */
-const groupNames = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 /** npm, pip and the runtime keep downloads in the home of the account. */
 const caches = ['.bun', '.cache', '.npm'];
-/** Every process that a test starts inherits one of these variables. */
-const testMarks = ['BOXKEEP_TEST_ID', 'BOXKEEP_NATIVE_TEST'];
 
-/** Other programs leave entries in these directories too. */
-const sharedPlaces = () => [...new Set([tmpdir(), '/tmp', '/var/tmp', '/var/lib', '/dev/shm'])];
+/** Directories in which tests make names of their own, beside their temporary directory. */
+const sharedPlaces = ['/', '/home', '/tmp', '/var/tmp', '/var/lib', '/dev/shm'];
 /** The single tree of version 2, and the two trees of version 1 that the tests use. */
 const cgroups = ['/sys/fs/cgroup', '/sys/fs/cgroup/memory', '/sys/fs/cgroup/pids'];
 
 /**
- * Every new name counts in `whole`. In `shared` and among the control groups of `groups`, only names that tests make
- * count. `marks` are the variables of processes.
+ * Only what belongs to this run counts, so that people and other test runs may use the machine meanwhile: everything in
+ * the run's own directories, and elsewhere what has the id of the run in its name or in its variables.
  */
-export class Leftovers {
-  #places;
-  #before;
+export class TestRun {
+  id = randomUUID().slice(0, 8);
+  #temporary;
+  #home;
+  #shared;
+  #groups;
+  #linked;
 
-  constructor({
-    whole = ['/', '/home', homedir()],
-    shared = sharedPlaces(),
-    groups = cgroups,
-    marks = testMarks,
-  } = {}) {
-    this.#places = { whole, shared, groups, marks };
-    this.#before = new Set(this.#list());
+  /** The name of the temporary directory is short, because sockets below it have a path of at most 107 bytes. */
+  constructor({ parent = '/tmp', home = homedir(), shared = sharedPlaces, groups = cgroups } = {}) {
+    this.#shared = shared;
+    this.#groups = groups;
+    this.#temporary = join(parent, `bk-${this.id}`);
+    this.#home = `${this.#temporary}-home`;
+    mkdirSync(this.#temporary);
+    chmodSync(this.#temporary, 0o1777); // As /tmp: daemons of other accounts work in it.
+    mkdirSync(this.#home, { mode: 0o755 });
+    // Tools find their settings and downloads, and a new name stays beside the links.
+    this.#linked = new Set(namesIn(home));
+    for (const name of this.#linked) symlinkSync(join(home, name), join(this.#home, name));
   }
 
-  /** The new paths and processes. They include those of other test runs at the same time. */
-  find() {
-    return this.#list().filter((path) => !this.#before.has(path));
+  /** The variables of each test file. */
+  get environment() {
+    return { [testRunVariable]: this.id, TMPDIR: this.#temporary, HOME: this.#home };
   }
 
-  #list() {
-    const { whole, shared, groups, marks } = this.#places;
+  /** The paths and processes that are left. */
+  leftovers() {
+    const isNew = (name) => !this.#linked.has(name) && !caches.includes(name);
     return [
-      ...whole.flatMap((place) => pathsIn(place, (name) => !caches.includes(name))),
-      ...shared.flatMap((place) => pathsIn(place, (name) => ownNames.test(name))),
-      ...groups.flatMap((place) => pathsIn(place, (name) => groupNames.test(name))),
-      ...processesWith(marks),
+      ...pathsIn(this.#temporary, () => true),
+      ...pathsIn(this.#home, isNew),
+      ...this.#shared.flatMap((place) => pathsIn(place, (name) => name.includes(this.id) && !this.#isOwn(place, name))),
+      ...this.#groups.flatMap((place) => pathsIn(place, (name) => name.startsWith(this.id))),
+      ...processesOf(this.id),
     ];
+  }
+
+  remove() {
+    for (const place of [this.#temporary, this.#home]) rmSync(place, { recursive: true, force: true });
+  }
+
+  #isOwn(place, name) {
+    return [this.#temporary, this.#home].includes(join(place, name));
   }
 }
 
@@ -57,8 +71,9 @@ function pathsIn(place, isMeant) {
     .map((name) => join(place, name));
 }
 
-function processesWith(marks) {
-  const isMark = (variable) => marks.some((name) => variable.startsWith(`${name}=`));
+/** A program that a test starts has the id in a variable: the one of the run, or a mark that contains it. */
+function processesOf(id) {
+  const isMark = (variable) => /^BOXKEEP_[A-Z_]+=/.test(variable) && variable.includes(id);
   return namesIn('/proc')
     .filter((name) => /^\d+$/.test(name))
     .filter((pid) => textOf(`/proc/${pid}/environ`).split('\0').some(isMark))

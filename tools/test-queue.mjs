@@ -17,6 +17,7 @@ export class TestQueue {
   #count;
   #root;
   #print;
+  #env = {};
 
   /**
    * @param {{name: string, files: string[], waitingFiles?: string[], env?: Record<string, string>, before?:
@@ -36,8 +37,13 @@ export class TestQueue {
     for (const { name } of empty) this.#fail(name, 'it has no tests');
   }
 
-  /** @returns {Promise<{passed: number, failed: number, reports: string[]}>} `reports` has a text for each failure. */
-  async run(filesAtOnce) {
+  /**
+   * @param {number} filesAtOnce
+   * @param {Record<string, string>} [env] the variables of each file, besides those of its tier
+   * @returns {Promise<{passed: number, failed: number, reports: string[]}>} `reports` has a text for each failure.
+   */
+  async run(filesAtOnce, env = {}) {
+    this.#env = env;
     const workers = Array.from({ length: filesAtOnce }, (_, index) => index + 1);
     const anyFile = () => this.#files.shift() ?? this.#waitingFiles.shift();
     await Promise.all([
@@ -87,7 +93,7 @@ export class TestQueue {
 
   async #runFile({ tier, file }, place) {
     // The number lets test files that run at the same time choose different accounts (test/harness/test-account.ts).
-    const env = { ...tier.env, JEST_WORKER_ID: String(place) };
+    const env = { ...this.#env, ...tier.env, JEST_WORKER_ID: String(place) };
     const startedMs = performance.now();
     const { status, output } = await this.#collect(bunPath(), ['test', `./${file}`], { env });
     const [passed, failed, skipped] = ['pass', 'fail', 'skip'].map((word) => count(output, word));

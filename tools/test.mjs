@@ -2,7 +2,7 @@
 import { readdirSync } from 'node:fs';
 import { cpus } from 'node:os';
 import { join } from 'node:path';
-import { Leftovers } from './leftovers.mjs';
+import { TestRun } from './leftovers.mjs';
 import { repositoryRoot } from './repository.mjs';
 import { runTool, setup } from './setup.mjs';
 import { TestQueue } from './test-queue.mjs';
@@ -170,9 +170,10 @@ await runTool(async () => {
   await setup({ compiler: true });
   const hasBinary = chosen.some(({ name }) => name === 'conformance on binary');
   const queue = new TestQueue(chosen.map((tier) => ({ ...tier, ...filesOf(tier, hasBinary) })));
-  const leftovers = new Leftovers();
-  const { passed, failed: failures, reports } = await queue.run(filesAtOnce(wanted.length === 0));
-  const left = leftovers.find();
+  const run = new TestRun();
+  const { passed, failed: failures, reports } = await queue.run(filesAtOnce(wanted.length === 0), run.environment);
+  const left = run.leftovers();
+  run.remove();
   if (left.length > 0) reports.push(`-- the tests have left on the machine: ${left.join(', ')}`);
   const failed = failures + (left.length > 0 ? 1 : 0);
   if (reports.length > 0) console.log(`\n== what failed\n${reports.join('\n')}\n`);

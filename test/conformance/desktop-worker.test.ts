@@ -45,46 +45,42 @@ const requests = () =>
     .filter((line) => line.includes('"message":"request"'))
     .map((line) => JSON.parse(line) as JsonObject);
 
-test(
-  'DESK-WORKER without a worker the daemon says how to start one, and reports it as absent',
-  async ({ sandbox }) => {
-    const routes: readonly [string, object?][] = [
-      ['GET /v2/computer/info'],
-      ['GET /v2/computer/screenshot'],
-      ['GET /v2/computer/cursor'],
-      ['GET /v2/computer/clipboard'],
-      ['GET /v2/computer/windows'],
-      ['GET /v2/computer/accessibility'],
-      ['GET /v2/computer/accessibility/nodes'],
-      ['POST /v2/computer/actions', { action_type: 'MOVE_TO', x: 1, y: 1 }],
-      ['POST /v2/computer/actions/batch', { actions: [{ action_type: 'MOVE_TO', x: 1, y: 1 }] }],
-      ['POST /v2/computer/config', { resolution: { width: 800, height: 600 } }],
-      ['POST /v2/computer/record', { action: 'status' }],
-      ['POST /v2/browser/actions', { action_type: 'MOVE_TO', x: 1, y: 1 }],
-      ['POST /v1/browser/actions', { action_type: 'MOVE_TO', x: 1, y: 1 }],
-      ['POST /v1/browser/config', { resolution: { width: 800, height: 600 } }],
-      ['POST /v1/display/record', { action: 'status' }],
-    ];
-    for (const [route, body] of routes) {
-      const { status, body: answer } = await sandbox.request(route, body);
-      expect([route, status, answer]).toMatchObject([
-        route,
-        503,
-        {
-          success: false,
-          message: 'computer-use worker is not available',
-          hint: expect.stringContaining('boxkeep computer-use --port 9'),
-        },
-      ]);
-    }
-    const computer = (await sandbox.ok('GET /v1/capabilities'))['computer'] as JsonObject;
-    expect(computer).toMatchObject({ status: 'absent', provider: null, actions: false });
-    expect((computer['missing'] as string[])[0]).toStartWith(
-      'computer-use worker is not available at http://127.0.0.1:9',
-    );
-  },
-  { env: { SVC_COMPUTER_USE_URL: 'http://127.0.0.1:9' } },
-);
+test('DESK-WORKER without a worker the daemon says how to start one, and reports it as absent', async ({ sandbox }) => {
+  const routes: readonly [string, object?][] = [
+    ['GET /v2/computer/info'],
+    ['GET /v2/computer/screenshot'],
+    ['GET /v2/computer/cursor'],
+    ['GET /v2/computer/clipboard'],
+    ['GET /v2/computer/windows'],
+    ['GET /v2/computer/accessibility'],
+    ['GET /v2/computer/accessibility/nodes'],
+    ['POST /v2/computer/actions', { action_type: 'MOVE_TO', x: 1, y: 1 }],
+    ['POST /v2/computer/actions/batch', { actions: [{ action_type: 'MOVE_TO', x: 1, y: 1 }] }],
+    ['POST /v2/computer/config', { resolution: { width: 800, height: 600 } }],
+    ['POST /v2/computer/record', { action: 'status' }],
+    ['POST /v2/browser/actions', { action_type: 'MOVE_TO', x: 1, y: 1 }],
+    ['POST /v1/browser/actions', { action_type: 'MOVE_TO', x: 1, y: 1 }],
+    ['POST /v1/browser/config', { resolution: { width: 800, height: 600 } }],
+    ['POST /v1/display/record', { action: 'status' }],
+  ];
+  for (const [route, body] of routes) {
+    const { status, body: answer } = await sandbox.request(route, body);
+    expect([route, status, answer]).toMatchObject([
+      route,
+      503,
+      {
+        success: false,
+        message: 'computer-use worker is not available',
+        hint: expect.stringContaining('boxkeep computer-use --port 9'),
+      },
+    ]);
+  }
+  const computer = (await sandbox.ok('GET /v1/capabilities'))['computer'] as JsonObject;
+  expect(computer).toMatchObject({ status: 'absent', provider: null, actions: false });
+  expect((computer['missing'] as string[])[0]).toStartWith(
+    'computer-use worker is not available at http://127.0.0.1:9',
+  );
+});
 
 test(
   'DESK-WORKER the daemon forwards ids, traces, inputs and refusals',

@@ -1,6 +1,8 @@
 /** `boxkeep doctor` reports what a daemon would miss on this machine, and changes nothing. */
 import { chmodSync, existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { programEnvironment } from '../harness/closed-ports.ts';
 import { barePython, needPython } from '../harness/interpreters.ts';
 import { McpServerProcess } from '../harness/mcp-servers.ts';
 import { expect, launchCommand, test } from '../harness/sandbox.ts';
@@ -19,7 +21,7 @@ const everyCheck = [
 
 function doctor(args: readonly string[], env: Record<string, string> = {}) {
   const run = Bun.spawnSync([...launchCommand(), 'doctor', ...args], {
-    env: { PATH: process.env['PATH'] ?? '', TMPDIR: process.env['TMPDIR'] ?? '/tmp', ...env },
+    env: programEnvironment({ TMPDIR: tmpdir(), ...env }),
   });
   expect(run.stderr.toString()).toBe('');
   return { exitCode: run.exitCode, output: run.stdout.toString() };
@@ -192,7 +194,7 @@ test('DESK-WORKER OPS-DOCTOR doctor names the display of the worker that answers
 /** One finding. Does not block this process, which serves what is found. */
 async function findingsLater(check: string, args: readonly string[]): Promise<Finding | undefined> {
   const run = Bun.spawn([...launchCommand(), 'doctor', '--json', '--port', '0', ...args], {
-    env: { PATH: process.env['PATH'] ?? '', TMPDIR: process.env['TMPDIR'] ?? '/tmp' },
+    env: programEnvironment({ TMPDIR: tmpdir() }),
     stdout: 'pipe',
   });
   const { findings: list } = JSON.parse(await run.stdout.text()) as { findings: Finding[] };

@@ -3,6 +3,7 @@ import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync }
 import { availableParallelism, loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll } from 'bun:test';
+import { testRun } from '../../tools/test-run.mjs';
 import { KeptConnection } from '../harness/kept-connection.ts';
 import { expect, test, type Sandbox } from '../harness/sandbox.ts';
 import { cpuTicks, until } from '../harness/until.ts';
@@ -14,7 +15,7 @@ function query(values: Readonly<Record<string, unknown>>): string {
 
 /** In memory if possible, because a disk takes long to create a hundred thousand files. */
 const memory = existsSync('/dev/shm') ? '/dev/shm' : tmpdir();
-const large = join(mkdtempSync(join(memory, 'boxkeep-large-')), 'tree');
+const large = join(mkdtempSync(join(memory, `boxkeep-${testRun}-`)), 'tree');
 afterAll(() => rmSync(large.slice(0, -'/tree'.length), { recursive: true, force: true }));
 
 /** 50 000 files in one directory and 50 000 in a thousand. */

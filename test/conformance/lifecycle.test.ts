@@ -2,6 +2,7 @@
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test as programTest } from 'bun:test';
+import { programEnvironment } from '../harness/closed-ports.ts';
 import { expect, launchCommand, Sandbox, test, type JsonObject } from '../harness/sandbox.ts';
 import { until } from '../harness/until.ts';
 
@@ -10,7 +11,7 @@ const restarted = { expectedWarnings: ['started again by init'] };
 /** Runs the program to its end. */
 function program(args: readonly string[], env: Record<string, string> = {}) {
   const { exitCode, stdout, stderr } = Bun.spawnSync([...launchCommand(), ...args], {
-    env: { PATH: process.env['PATH'], ...env },
+    env: programEnvironment(env),
   });
   return { exitCode, stdout: stdout.toString(), stderr: stderr.toString() };
 }
@@ -25,6 +26,12 @@ programTest('RUN-VERBS version, help and print-openapi answer without a daemon',
     exitCode: 2,
     stderr: 'boxkeep: no command is named dance; boxkeep --help lists them\n',
   });
+});
+
+programTest('LIM-1 FACT-5 the browser is searched at 127.0.0.1:9222 by default', () => {
+  const page = program(['start', '--help']).stdout;
+  expect(page).toMatch(/BROWSER_REMOTE_DEBUGGING_HOST .* Default 127\.0\.0\.1\.\n/);
+  expect(page).toMatch(/BROWSER_REMOTE_DEBUGGING_PORT .* Default 9222\.\n/);
 });
 
 programTest('CLI-USAGE --help after every subcommand prints its page', () => {

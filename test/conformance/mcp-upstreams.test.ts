@@ -2,6 +2,7 @@
 import { afterAll, test as programTest } from 'bun:test';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { programEnvironment } from '../harness/closed-ports.ts';
 import { needPython } from '../harness/interpreters.ts';
 import { callTool, followTool, modernRpc, rpc, toolNames } from '../harness/mcp-client.ts';
 import { McpServerProcess } from '../harness/mcp-servers.ts';
@@ -144,7 +145,9 @@ programTest('MCP-4 a bad registration stops the start with one clear line', () =
     ['/nowhere/servers.json', 'is neither a JSON object nor a readable file (ENOENT)'],
     ['{"a": {"prefix": "p"}}', 'the entry a needs a url, as text'],
   ] as const) {
-    const { exitCode, stderr } = Bun.spawnSync([...clientCommand(), 'start', '--mcp-servers', given]);
+    const { exitCode, stderr } = Bun.spawnSync([...clientCommand(), 'start', '--mcp-servers', given], {
+      env: programEnvironment(),
+    });
     expect(exitCode).not.toBe(0);
     expect(stderr.toString()).toStartWith(`boxkeep: --mcp-servers: ${JSON.stringify(given)} is not valid: ${problem}`);
     expect(stderr.toString().trimEnd()).not.toContain('\n');

@@ -1,4 +1,5 @@
 /** Features of 1.x that were removed: routes answer 404 with a replacement, variables give a warning. */
+import { programEnvironment } from '../harness/closed-ports.ts';
 import { expect, launchCommand, test, type Sandbox } from '../harness/sandbox.ts';
 import { clientRoutes } from '../harness/v1-clients.ts';
 
@@ -173,7 +174,9 @@ test(
   async ({ sandbox }) => {
     const info = await sandbox.ok('GET /v2/sandbox');
     expect(info['workspace_dir']).toBe(info['home_dir']);
-    const run = Bun.spawnSync([...launchCommand(), 'start', '--workspace', '/tmp'], { env: {} });
+    const run = Bun.spawnSync([...launchCommand(), 'start', '--workspace', '/tmp'], {
+      env: programEnvironment(),
+    });
     expect([run.exitCode, run.stderr.toString()]).toEqual([
       2,
       'boxkeep: unknown argument --workspace; boxkeep --help lists them\n',

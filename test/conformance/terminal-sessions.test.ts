@@ -2,6 +2,7 @@
 import { beforeAll, test as programTest } from 'bun:test';
 import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { programEnvironment } from '../harness/closed-ports.ts';
 import { expect, launchCommand, test, type JsonObject, type Sandbox } from '../harness/sandbox.ts';
 import { testAccount, withPlainAccount, withTestAccount } from '../harness/test-account.ts';
 import { ensureTmux, terminalBackends } from '../harness/terminal-backends.ts';
@@ -481,7 +482,7 @@ programTest('an unknown backend stops the start with one line', () => {
     [...launchCommand(), 'start', '--port', '0', '--shell-backend', 'screen'],
     {
       cwd: '/',
-      env: { PATH: process.env['PATH'] },
+      env: programEnvironment(),
     },
   );
   expect(exitCode).not.toBe(0);

@@ -28,9 +28,6 @@ function servedRoutes(): string[] {
   return [...rows.map(({ route }) => route), 'POST /v1/browser/snapshot', 'POST /v1/browser/cdp'];
 }
 
-/** Nothing listens at the port for discarded data. */
-const noBrowser = { env: { BROWSER_REMOTE_DEBUGGING_PORT: '9', SVC_COMPUTER_USE_URL: 'http://127.0.0.1:9' } };
-
 const absent = {
   browser: 'there is no browser',
   desktop: 'computer-use worker is not available',
@@ -41,35 +38,33 @@ async function ask(sandbox: Sandbox, route: string, body: object | undefined) {
   return { status: reply.status, ...reply.body };
 }
 
-test(
-  'ERR-503 VER-3 without a browser each route of both surfaces names what is missing and the next step',
-  async ({ sandbox }) => {
-    const routes = servedRoutes();
-    expect(routes.length).toBeGreaterThan(20);
-    for (const route of routes) {
-      const missing = absent[desktopRoutes.includes(route) ? 'desktop' : 'browser'];
-      for (const [version, next] of [
-        ['v1', 'GET /v1/capabilities'],
-        ['v2', 'GET /v2/sandbox'],
-      ] as const) {
-        if (version === 'v2' && route.includes('/display/')) continue; // A route of v1 alone.
-        const asked = route.replace('/v1/', `/${version}/`);
-        expect([asked, await ask(sandbox, asked, bodies[route])]).toMatchObject([
-          asked,
-          {
-            status: 503,
-            success: false,
-            message: expect.stringContaining(missing),
-            hint: expect.stringContaining(next),
-          },
-        ]);
-      }
+test('ERR-503 VER-3 without a browser each route of both surfaces names what is missing and the next step', async ({
+  sandbox,
+}) => {
+  const routes = servedRoutes();
+  expect(routes.length).toBeGreaterThan(20);
+  for (const route of routes) {
+    const missing = absent[desktopRoutes.includes(route) ? 'desktop' : 'browser'];
+    for (const [version, next] of [
+      ['v1', 'GET /v1/capabilities'],
+      ['v2', 'GET /v2/sandbox'],
+    ] as const) {
+      if (version === 'v2' && route.includes('/display/')) continue; // A route of v1 alone.
+      const asked = route.replace('/v1/', `/${version}/`);
+      expect([asked, await ask(sandbox, asked, bodies[route])]).toMatchObject([
+        asked,
+        {
+          status: 503,
+          success: false,
+          message: expect.stringContaining(missing),
+          hint: expect.stringContaining(next),
+        },
+      ]);
     }
-    const { message } = await ask(sandbox, 'GET /v2/browser/info', undefined);
-    expect(message).toBe('there is no browser at 127.0.0.1:9: nothing listens there');
-  },
-  noBrowser,
-);
+  }
+  const { message } = await ask(sandbox, 'GET /v2/browser/info', undefined);
+  expect(message).toBe('there is no browser at 127.0.0.1:9: nothing listens there');
+});
 
 test(
   'FACT-4 the daemon launches no browser and no desktop, also where the programs are on PATH',
@@ -81,7 +76,7 @@ test(
     expect(existsSync(join(sandbox.directory, 'launched'))).toBe(true);
   },
   {
-    env: (sandbox) => ({ ...noBrowser.env, PATH: `${join(sandbox.directory, 'programs')}:${process.env['PATH']}` }),
+    env: (sandbox) => ({ PATH: `${join(sandbox.directory, 'programs')}:${process.env['PATH']}` }),
     prepare({ directory }) {
       const programs = join(directory, 'programs');
       mkdirSync(programs);
@@ -156,14 +151,10 @@ test('ERR-422 VER-3 impossible requests are refused before a browser is searched
   }
 });
 
-test(
-  'HTTP-EMPTY VER-3 unknown fields and an absent body are accepted',
-  async ({ sandbox }) => {
-    for (const route of ['POST /v1/browser/config', 'POST /v1/browser/tabs', 'POST /v1/browser/snapshot']) {
-      const headers = { 'content-type': 'application/json' };
-      expect([route, (await sandbox.request(route, '', headers)).status]).toEqual([route, 503]);
-      expect([route, (await sandbox.request(route, { of_later: true })).status]).toEqual([route, 503]);
-    }
-  },
-  noBrowser,
-);
+test('HTTP-EMPTY VER-3 unknown fields and an absent body are accepted', async ({ sandbox }) => {
+  for (const route of ['POST /v1/browser/config', 'POST /v1/browser/tabs', 'POST /v1/browser/snapshot']) {
+    const headers = { 'content-type': 'application/json' };
+    expect([route, (await sandbox.request(route, '', headers)).status]).toEqual([route, 503]);
+    expect([route, (await sandbox.request(route, { of_later: true })).status]).toEqual([route, 503]);
+  }
+});

@@ -1,5 +1,6 @@
 /** Starts `boxkeep computer-use` for a test, sends it requests, and ends it by its pid. */
 import type { Subprocess } from 'bun';
+import { programEnvironment } from './closed-ports.ts';
 import { program, repositoryRoot, type EnvelopeBody, type JsonObject, type Reply } from './sandbox.ts';
 import { until } from './until.ts';
 
@@ -36,7 +37,7 @@ export class ComputerWorker implements AsyncDisposable {
       stdout: 'pipe',
       stderr: 'pipe',
       cwd: repositoryRoot,
-      env: { PATH: process.env['PATH'], ...env },
+      env: programEnvironment(env),
     });
     this.#process = worker;
     void this.#collect(worker.stdout, 'stdout');

@@ -53,7 +53,7 @@ export function tool(name: string): string {
 }
 
 /** Paths are the same inside and outside, so that the test and the daemon find each other's files. */
-const shared = ['/proc', '/sys', '/dev', ...new Set([tmpdir(), '/tmp', repositoryRoot])];
+const shared = ['/proc', '/sys', '/dev', ...new Set(['/tmp', tmpdir(), repositoryRoot])];
 const sharedFiles = ['/etc/passwd', '/etc/group'];
 const enterRoot = (): string => `root=$1; shift
 for place in ${[...shared, ...sharedFiles].join(' ')}; do ${tool('mount')} --rbind "$place" "$root$place" || exit; done

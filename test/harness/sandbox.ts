@@ -2,10 +2,11 @@
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { randomUUID } from 'node:crypto';
 import { expect, test as bunTest } from 'bun:test';
 import type { Subprocess } from 'bun';
 import { compiledDaemon } from '../../tools/repository.mjs';
+import { testId } from '../../tools/test-run.mjs';
+import { programEnvironment } from './closed-ports.ts';
 import { exceptionHere } from './exceptions.ts';
 import { fairTimeout, hangMs, within } from './fair-clock.ts';
 import { Home } from './home.ts';
@@ -102,7 +103,7 @@ export function fixture(name: string): string {
 }
 
 export class Sandbox {
-  readonly id = randomUUID();
+  readonly id = testId();
   /** Removed at the end. World-readable, so that other accounts can work in it. */
   readonly directory: string;
   readonly runtimeDirectory: string;
@@ -148,13 +149,12 @@ export class Sandbox {
       stdout: 'pipe',
       stderr: 'pipe',
       cwd: this.directory,
-      env: {
-        PATH: process.env['PATH'],
+      env: programEnvironment({
         TMPDIR: join(this.directory, 'tmp'),
         HISTFILE: '', // Shells whose home is shared must not leave a history there.
         [markerVariable]: this.id,
         ...Object.fromEntries(outside),
-      },
+      }),
     });
     void this.#collect(this.#process.stdout, 'stdout');
     void this.#collect(this.#process.stderr, 'stderr');
@@ -180,7 +180,7 @@ export class Sandbox {
       stdout: 'pipe',
       stderr: 'pipe',
       cwd: this.directory,
-      env: { PATH: process.env['PATH'], TMPDIR: join(this.directory, 'tmp'), [markerVariable]: this.id },
+      env: programEnvironment({ TMPDIR: join(this.directory, 'tmp'), [markerVariable]: this.id }),
     });
     const [stdout, stderr] = await Promise.all([client.stdout.text(), client.stderr.text()]);
     return { code: await client.exited, stdout, stderr };

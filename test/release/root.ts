@@ -3,6 +3,7 @@ import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
 import { chmodSync, copyFileSync, cpSync, linkSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { programEnvironment } from '../harness/closed-ports.ts';
 import { debianFiles } from '../harness/debian-files.ts';
 import { repositoryRoot, type JsonObject } from '../harness/sandbox.ts';
 import { until } from '../harness/until.ts';
@@ -92,7 +93,7 @@ export class Root implements Disposable {
 
   #spawn(args: readonly string[]): ChildProcess {
     const [first = '', ...rest] = this.command(...args);
-    return spawn(first, rest, { env: { PATH: process.env['PATH'] }, stdio: ['ignore', 'pipe', 'pipe'] });
+    return spawn(first, rest, { env: programEnvironment(), stdio: ['ignore', 'pipe', 'pipe'] });
   }
 }
 

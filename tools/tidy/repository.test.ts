@@ -31,6 +31,14 @@ const cases = {
     },
     says: ['a.md:1:', 'b.ts:1:', 'c.npmrc:1:'],
   },
+  testsCloseThePortsOfThisMachine: {
+    planted: {
+      'test/conformance/a.test.ts': "Bun.spawnSync([...launchCommand(), 'start'], { env: { PATH } });\n",
+      'test/harness/b.ts': 'Bun.spawn([...before, ...program()], { env: programEnvironment() });\n',
+      'test/release/c.ts': 'spawn(first, rest, { env: { PATH } });\n',
+    },
+    says: ['test/conformance/a.test.ts:', 'test/release/c.ts:'],
+  },
   noSilentCatch: {
     planted: {
       'a.ts': `try { f(); } catch ${'{}'}\n`,

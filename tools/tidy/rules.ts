@@ -51,6 +51,15 @@ export const noForeignPlace: Rule = (files) => {
   ];
 };
 
+/** A program under test with the defaults of its settings would find what runs on this machine. */
+export const testsCloseThePortsOfThisMachine: Rule = (files) => {
+  const starts = /\[\.\.\.(?:launchCommand|program|sourceProgram)\(|clientCommand\(\), 'start'|\bspawn\w*\(first, rest/;
+  return files
+    .filter(({ path, text }) => /^test\/.*\.ts$/.test(path) && starts.test(text))
+    .filter(({ text }) => !/\b(?:programEnvironment|closedPorts)\b/.test(text))
+    .map(({ path }) => `${path}: starts a program without programEnvironment of test/harness/closed-ports.ts`);
+};
+
 export const noSilentCatch: Rule = (files) =>
   files
     .filter(isSource)

@@ -2,10 +2,11 @@
 import { afterAll, expect, test } from 'bun:test';
 import { chmodSync, chownSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { testRun } from '../../../tools/test-run.mjs';
 import { findProgram, findTrustedProgram, FoundPrograms } from './programs.ts';
 
 /** Not below /tmp, which is writable for all accounts. */
-const home = mkdtempSync('/var/lib/boxkeep-test-');
+const home = mkdtempSync(`/var/lib/boxkeep-${testRun}-`);
 afterAll(() => rmSync(home, { recursive: true, force: true }));
 
 function plant(directory: string): string {
