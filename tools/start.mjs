@@ -41,7 +41,7 @@ await runTool(async () => {
   const client = connect(`http://${reachable(setting(args, 'host', 'SVC_HOST'))}:${port}`, apiKey(args));
   try {
     await untilReady(client, daemon);
-    console.log(`start: boxkeep serves ${client.url}\n`);
+    console.log(`start: boxkeep serves ${client.url}; open ${client.url}/ in a browser for its console\n`);
     const exitCode = isData ? await runDataDemo(client) : await runDemo(client);
     if (isData) printDataHowTo(client);
     if (once) return exitCode;

@@ -3,15 +3,18 @@
 set -e
 api=localhost:18091/v2
 here=$(dirname "$0")
+# A call that fails ends the script.
+curl() { command curl --fail-with-body "$@" && echo; }
 
 # Build the page inside the sandbox, and serve it there.
 for file in build.py menu.csv page.html; do
   curl -s "$api/fs/upload?path=/tmp/order/$file" --data-binary "@$here/$file"
 done
 curl -s $api/commands -d '{"command": "python3 build.py", "cwd": "/tmp/order"}'
-curl -s $api/commands -d '{"command": "python3 -u -m http.server 8000 --bind 127.0.0.1 --directory build",
-  "cwd": "/tmp/order", "mode": "async", "command_id": "order-page"}'
-until curl -s $api/commands/order-page | grep -q Serving; do sleep 0.1; done
+page=$(curl -s $api/commands -d '{"command": "python3 -u -m http.server 8000 --bind 127.0.0.1 --directory build",
+  "cwd": "/tmp/order", "mode": "async"}' | grep -o '"command_id":"[^"]*"' | cut -d '"' -f 4)
+trap 'curl -s -X POST $api/commands/$page/kill' EXIT
+until curl -s $api/commands/$page | grep -q -e Serving -e '"status":"completed"'; do sleep 0.1; done
 
 # Open the page and read it.
 curl -s $api/browser/navigate -d '{"url": "http://127.0.0.1:8000/"}'
@@ -31,4 +34,3 @@ curl -s $api/browser/click -d "{\"ref\": \"$(ref button Order)\"}"
 curl -s $api/browser/snapshot -d '{"wait_for": {"text": "Thank you"}, "format": "text"}'
 curl -s $api/browser/evaluate -d '{"expression": "document.querySelector(\"output\").textContent"}'
 curl -s $api/browser/screenshot -o order.png
-curl -s -X POST $api/commands/order-page/kill

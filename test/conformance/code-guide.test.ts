@@ -3,36 +3,16 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll } from 'bun:test';
 import { kernel, nativePython } from '../harness/cells.ts';
+import { blocksOf, runScript } from '../harness/guide.ts';
 import { withKernels } from '../harness/kernels.ts';
 import { needPrograms } from '../harness/programs.ts';
-import { expect, repositoryRoot, test, type JsonObject, type Sandbox } from '../harness/sandbox.ts';
+import { expect, repositoryRoot, test, type JsonObject } from '../harness/sandbox.ts';
 
 beforeAll(() => needPrograms('curl'));
 
-const guide = readFileSync(join(repositoryRoot, 'docs/guide/code.md'), 'utf8');
-const commands = [...guide.matchAll(/^```sh\n([^]*?)^```$/gm)].map(([, block = '']) => block).join('');
+const commands = blocksOf('docs/guide/code.md', 'sh').join('');
 /** The packages of test/code/requirements.txt are already installed. */
 const install = /^python3 -m pip install ([\w ]+?) +#.*\n/m;
-
-/** The answers of the commands, in order; this daemon has another address, and its own directory. */
-async function runGuide(sandbox: Sandbox): Promise<JsonObject[]> {
-  const script = commands
-    .replace(install, '')
-    .replaceAll('localhost:18091', new URL(sandbox.url).host)
-    .replaceAll('/tmp/', `${sandbox.directory}/`)
-    .replaceAll('curl -s ', "curl -sS -w '\\n' ");
-  const shell = Bun.spawn(['sh', '-e', '-c', script], {
-    env: { PATH: process.env['PATH'] },
-    stdout: 'pipe',
-    stderr: 'pipe',
-  });
-  const [stdout, stderr, code] = await Promise.all([shell.stdout.text(), shell.stderr.text(), shell.exited]);
-  expect([code, stderr]).toEqual([0, '']);
-  return stdout
-    .trimEnd()
-    .split('\n')
-    .map((line) => JSON.parse(line) as JsonObject);
-}
 
 for (const { name } of [nativePython, kernel]) {
   test(
@@ -41,7 +21,8 @@ for (const { name } of [nativePython, kernel]) {
       const pinned = readFileSync(join(repositoryRoot, 'test/code/requirements.txt'), 'utf8');
       for (const packageName of install.exec(commands)?.[1]?.split(' ') ?? ['none'])
         expect(pinned).toContain(`\n${packageName}==`);
-      const answers = await runGuide(sandbox);
+      const script = commands.replace(install, '').replaceAll('/tmp/', `${sandbox.directory}/`);
+      const answers = await runScript(script, sandbox);
 
       expect(answers.map(({ success, message }) => [success, message])).toEqual(
         answers.map(({ message }) => [true, message]),
