@@ -27,7 +27,7 @@ test('FILE-3 a unique text is replaced, and the answer shows the change', async 
     old_content: text,
     new_content: 'one\ntwo\n$& drei\ntwo\nfive\n',
     prev_exist: true,
-    output: '     1\tone\n     2\ttwo\n     3\t$& drei\n     4\ttwo\n     5\tfive\n     6\t',
+    output: '     1\tone\n     2\ttwo\n     3\t$& drei\n     4\ttwo\n     5\tfive',
     diff: `--- ${path}\n+++ ${path}\n@@ -1,5 +1,5 @@\n one\n two\n-three\n+$& drei\n two\n five\n`,
   });
   const { etag } = await sandbox.ok(`GET /v2/fs/stat?path=${path}`);

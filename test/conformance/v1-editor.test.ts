@@ -196,7 +196,7 @@ test('V1FILE-3 insert puts whole lines after a line, at the top and at the end',
     ['a\nb\n', 1, 'x\ny', 'a\nx\ny\nb\n'],
     ['a\nb\n', 2, 'x', 'a\nb\nx\n'],
     ['a\nb\n', 1, 'x\n', 'a\nx\n\nb\n'],
-    ['a\nb', 2, 'x', 'a\nb\nx\n'],
+    ['a\nb', 2, 'x', 'a\nb\nx'],
     ['', 0, 'x', 'x\n'],
   ] as const) {
     const path = fileWith(sandbox, content);
@@ -344,7 +344,7 @@ test('V1FILE-3 refusals are 200, with the words that clients look for', async ({
 });
 
 test('V1FILE-3 binary files and system errors are reported as on the other routes', async ({ sandbox }) => {
-  const path = fileWith(sandbox, Buffer.of(0xff, 0xfe));
+  const path = fileWith(sandbox, Buffer.of(0xff, 0xfe, 0xff));
   for (const body of [
     { command: 'view', path },
     { command: 'str_replace', path, old_str: 'a', new_str: 'b' },

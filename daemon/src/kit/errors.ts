@@ -60,6 +60,7 @@ interface NextArguments {
   readonly 'files.stat': object;
   readonly 'files.read': object;
   readonly 'files.download': object;
+  readonly 'files.readBytes': object;
   readonly 'files.findDirectories': object;
   readonly 'files.grepLiterally': object;
   readonly 'files.grepAcrossLines': object;

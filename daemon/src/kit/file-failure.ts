@@ -44,7 +44,7 @@ const kinds = {
     next: { operation: 'sandbox.read' },
   },
   noSpaceLeft: { code: 'no_space_left', hint: 'Free some space and try again. The earlier content is intact.' },
-  decodeError: { code: 'file_not_text', next: { operation: 'files.download' } },
+  decodeError: { code: 'file_not_text', next: { operation: 'files.readBytes' } },
   tooLarge: { code: 'file_too_large', next: { operation: 'files.download' } },
   ioError: { code: 'file_io_error', hint: 'The system could not do this. Try again if retryable is true.' },
 } as const satisfies Readonly<Record<string, Kind>>;

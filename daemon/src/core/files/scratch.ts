@@ -23,7 +23,14 @@ export class ScratchDirectories {
     for (const name of Object.keys(files)) assertBelow(name);
     for (const [name, text] of Object.entries(files)) {
       const path = `${directory}/${name}`;
-      await writeFile(this.context, { path, user, bytes: Buffer.from(text), append: false, ifMatch: null, mode: null });
+      await writeFile(this.context, {
+        path,
+        user,
+        content: Buffer.from(text),
+        append: false,
+        ifMatch: null,
+        mode: null,
+      });
     }
   }
 

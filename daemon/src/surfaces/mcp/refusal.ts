@@ -19,6 +19,7 @@ const calls: NextCalls = {
   'files.stat': `${bash} with cmd "stat <path>" shows the type, the owner and the mode.`,
   'files.read': `${fileOperations} with action read shows the current content.`,
   'files.download': `${bash} with head, tail or sed shows parts of a file of any size.`,
+  'files.readBytes': `${fileOperations} with action read and encoding base64 shows the bytes, and ${bash} with iconv converts text.`,
   'files.findDirectories': `${bash} with find finds directories.`,
   'files.grepLiterally': `${fileOperations} with action grep and fixed_strings searches for the text as it is.`,
   'files.grepAcrossLines': `${fileOperations} with action grep and multiline matches across lines.`,

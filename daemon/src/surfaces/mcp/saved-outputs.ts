@@ -19,7 +19,7 @@ export class SavedOutputs {
   async save(text: string): Promise<string | null> {
     const path = `${this.files.temporaryDirectory}/boxkeep-output-${randomBytes(4).toString('hex')}.txt`;
     try {
-      const request = { path, user: null, bytes: Buffer.from(text), append: false, ifMatch: null, mode };
+      const request = { path, user: null, content: Buffer.from(text), append: false, ifMatch: null, mode };
       await writeFile(this.files, request);
     } catch (error) {
       if (error instanceof CoreError) return null;

@@ -1,4 +1,6 @@
 /** Shows the first lines of a text, as many as an answer has room for, with their numbers if asked. */
+import { lineEndOf } from '../../core/files/line-ends.ts';
+import { numberLine } from '../../core/files/write/edit-text.ts';
 import { maxCharacters } from './text.ts';
 
 export interface ShownLines {
@@ -14,12 +16,13 @@ export function shownLines(
   firstLine: number,
   { isNumbered }: { readonly isNumbered: boolean },
 ): ShownLines {
-  const lines = text.split('\n');
+  const lineEnd = lineEndOf(text);
+  const lines = text.split(lineEnd);
   if (lines.at(-1) === '') lines.pop();
   const shown: string[] = [];
   let room = maxCharacters;
   for (const [index, line] of lines.entries()) {
-    const numbered = isNumbered ? `${String(firstLine + index).padStart(6)}\t${line}` : line;
+    const numbered = isNumbered ? numberLine(line, firstLine + index) : line;
     if (shown.length > 0 && numbered.length >= room) break;
     shown.push(
       numbered.length > room
@@ -30,6 +33,10 @@ export function shownLines(
     if (room <= 0) break;
   }
   const isCut = shown.length < lines.length;
-  const end = !isNumbered && (isCut || text.endsWith('\n')) && shown.length > 0 ? '\n' : '';
-  return { text: shown.join('\n') + end, isCut, lastLine: Math.max(firstLine, firstLine + shown.length - 1) };
+  const end = !isNumbered && (isCut || text.endsWith(lineEnd)) && shown.length > 0 ? lineEnd : '';
+  return {
+    text: shown.join(isNumbered ? '\n' : lineEnd) + end,
+    isCut,
+    lastLine: Math.max(firstLine, firstLine + shown.length - 1),
+  };
 }

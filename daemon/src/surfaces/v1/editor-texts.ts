@@ -7,9 +7,14 @@ const clipped =
   `<response clipped><NOTE>Only the first ${maxCharacters} characters are shown. ` +
   'Find the lines with POST /v1/file/grep, and view those with view_range.</NOTE>';
 
-/** Formats a text like `cat -n`, and clips a text that is too long. */
-export function numbered(what: string, text: string, firstLine = 1): string {
+/** Formats a range of lines like `cat -n`, and clips a text that is too long. */
+export function numbered(what: string, text: string, firstLine: number): string {
   return `Here's the result of running \`cat -n\` on ${what}:\n${numberLines(clip(text), firstLine)}\n`;
+}
+
+/** In 1.x, a whole file that ends with a newline shows one more, empty line. */
+export function numberedWhole(what: string, text: string): string {
+  return numbered(what, text + (/[\r\n]$/.exec(text)?.[0] ?? ''), 1);
 }
 
 export function clip(text: string): string {
@@ -33,7 +38,7 @@ export function edited(path: string, snippet: string): string {
 }
 
 export function undone(path: string, text: string): string {
-  return `Last edit to ${path} undone successfully. ${numbered(path, text)}`;
+  return `Last edit to ${path} undone successfully. ${numberedWhole(path, text)}`;
 }
 
 export function creationUndone(path: string): string {

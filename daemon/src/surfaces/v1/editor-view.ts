@@ -22,12 +22,12 @@ function noOffice(message: string): CoreError {
 }
 
 export function fileView(viewed: ViewedFile, tellsMetadata: boolean): EditorResult {
-  const { text, firstLine, lineCount, isPastEnd } = viewed;
+  const { text, firstLine, lineCount, isPastEnd, isWhole } = viewed;
   const path = showPath(viewed.path);
   const note = isPastEnd ? `\nNOTE: the file has ${lineCount} lines, and the last of them is shown last.\n` : '';
   return editorResult({
     path,
-    output: texts.numbered(path, text, firstLine) + note,
+    output: (isWhole ? texts.numberedWhole(path, text) : texts.numbered(path, text, firstLine)) + note,
     metadata: tellsMetadata ? { total_lines: lineCount } : null,
   });
 }

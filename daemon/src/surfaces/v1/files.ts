@@ -1,6 +1,7 @@
 /** The 1.x routes that read and change the content of one file. */
 import { z } from 'zod';
-import { bytesOfContent, contentEncodings } from '../../core/files/read/content.ts';
+import { lineEndOf } from '../../core/files/line-ends.ts';
+import { bytesOfContent, contentEncodings, type WrittenContent } from '../../core/files/read/content.ts';
 import { readFile } from '../../core/files/read/read.ts';
 import { replaceText } from '../../core/files/write/replace-text.ts';
 import { writeFile } from '../../core/files/write/write.ts';
@@ -36,8 +37,9 @@ export const read = route({
 });
 
 function linesIn(text: string): number {
-  const ends = text.split('\n').length - 1;
-  return text === '' || text.endsWith('\n') ? ends : ends + 1;
+  const lineEnd = lineEndOf(text);
+  const ends = text.split(lineEnd).length - 1;
+  return text === '' || text.endsWith(lineEnd) ? ends : ends + 1;
 }
 
 const WriteRequest = bodyWithPath('file', {
@@ -67,11 +69,10 @@ export const write = route({
   async handle({ files }, { body }) {
     const path = fileOf(body);
     const user = ownerOf(files.accounts, body.sudo, path);
-    const bytes = bytesOf(body);
     const written = await writeFile(files, {
       path,
       user,
-      bytes,
+      content: contentOf(body),
       append: body.append ?? false,
       ifMatch: null,
       mode: null,
@@ -80,10 +81,13 @@ export const write = route({
   },
 });
 
-function bytesOf({ content, encoding, ...around }: z.output<typeof WriteRequest>): Uint8Array {
+function contentOf({ content, encoding, ...around }: z.output<typeof WriteRequest>): WrittenContent {
   if (encoding === 'base64' || encoding === 'raw') return bytesOfContent(content, encoding);
-  const newline = (isWanted: boolean | null) => (isWanted ? '\n' : '');
-  return Buffer.from(newline(around.leading_newline) + content + newline(around.trailing_newline));
+  return {
+    text: content,
+    newlineBefore: around.leading_newline ?? false,
+    newlineAfter: around.trailing_newline ?? false,
+  };
 }
 
 export const replace = route({

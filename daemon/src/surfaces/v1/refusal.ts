@@ -18,6 +18,7 @@ export const naming: Naming = {
     'files.stat': 'POST /v1/file/stat shows the type, the owner and the mode.',
     'files.read': 'POST /v1/file/read shows the current content.',
     'files.download': 'GET /v1/file/download streams the bytes of a file of any size.',
+    'files.readBytes': 'GET /v1/file/download streams the bytes of a file of any size.',
     'files.findDirectories': 'POST /v1/file/glob with files_only: false finds directories too.',
     'files.grepLiterally': 'POST /v1/file/grep with fixed_strings searches for the text as it is.',
     'files.grepAcrossLines': 'POST /v1/file/grep with multiline matches across lines.',

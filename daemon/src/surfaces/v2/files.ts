@@ -1,6 +1,6 @@
 /** The v2 routes that read and change single files: wire shapes in, one core call each, views out. */
 import { z } from 'zod';
-import { bytesOfContent, contentEncodings } from '../../core/files/read/content.ts';
+import { bytesOfContent, contentEncodings, type WrittenContent } from '../../core/files/read/content.ts';
 import { makeDirectory } from '../../core/files/write/make-directory.ts';
 import { readFile } from '../../core/files/read/read.ts';
 import { statFile } from '../../core/files/read/stat.ts';
@@ -39,6 +39,10 @@ export const read = route({
       line_count: z.number().int().nullable().describe('Lines of the whole file; null with base64.'),
       size: z.number().int().describe('Bytes of the whole file.'),
       etag,
+      encoding: z
+        .enum(['utf-8', 'utf-16le', 'utf-16be'])
+        .nullable()
+        .describe('Of the file: UTF-16 where the file begins with its byte order mark; null with base64.'),
     })
     .meta({ id: 'FileContent' }),
   errors: [...fileErrors, 'file_not_text', 'file_too_large'],
@@ -56,7 +60,7 @@ const WriteBody = z.object({
     .enum(contentEncodings)
     .default('utf-8')
     .describe('raw has one character, U+0000 to U+00FF, for each byte.'),
-  append: z.boolean().default(false).describe('Add to the end of the file.'),
+  append: z.boolean().default(false).describe('Add to the end of the file; text takes its encoding and line ends.'),
   leading_newline: z.boolean().default(false).describe('A newline before the content; text only.'),
   trailing_newline: z.boolean().default(false).describe('Add a newline after the content; text only.'),
   if_match: systemText.min(1).optional().describe('Write only while the file has this etag.'),
@@ -85,7 +89,7 @@ export const write = route({
     const written = await writeFile(files, {
       path: body.path,
       user: query.user ?? null,
-      bytes: contentOf(body),
+      content: contentOf(body),
       append: body.append,
       ifMatch: body.if_match ?? null,
       mode: body.mode === undefined ? null : Number.parseInt(body.mode, 8),
@@ -94,7 +98,7 @@ export const write = route({
   },
 });
 
-function contentOf(body: z.output<typeof WriteBody>): Uint8Array {
+function contentOf(body: z.output<typeof WriteBody>): WrittenContent {
   const { content, encoding } = body;
   if (encoding !== 'utf-8' && (body.leading_newline || body.trailing_newline)) {
     throw new CoreError('bad_argument', `a newline cannot be added to ${encoding} content`, {
@@ -102,7 +106,7 @@ function contentOf(body: z.output<typeof WriteBody>): Uint8Array {
     });
   }
   if (encoding !== 'utf-8') return bytesOfContent(content, encoding);
-  return Buffer.from(`${body.leading_newline ? '\n' : ''}${content}${body.trailing_newline ? '\n' : ''}`);
+  return { text: content, newlineBefore: body.leading_newline, newlineAfter: body.trailing_newline };
 }
 
 export const stat = route({

@@ -17,6 +17,7 @@ export const naming: Naming = {
     'files.stat': 'GET /v2/fs/stat shows the type, the owner and the mode.',
     'files.read': 'GET /v2/fs/read shows the current content.',
     'files.download': 'GET /v2/fs/download streams the bytes of a file of any size.',
+    'files.readBytes': 'GET /v2/fs/download streams the bytes of a file of any size.',
     'files.findDirectories': 'GET /v2/fs/search with type=directory finds directories.',
     'files.grepLiterally': 'POST /v2/fs/grep with fixed_strings searches for the text as it is.',
     'files.grepAcrossLines': 'POST /v2/fs/grep with multiline matches across lines.',

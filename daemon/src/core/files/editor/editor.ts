@@ -61,7 +61,7 @@ export async function runEditor(
     case 'insert': {
       const { line, newText } = request;
       if (line < 0) throw refuse(path, { kind: 'before-start', line });
-      // A line end is appended even if the text already has one, as the editors that agents know do.
+      // A line end of the text stands for one more, empty line, as in the editors that agents know.
       return await change(files, path, { kind: 'insert', line, newText: `${newText}\n` });
     }
     case 'undo':

@@ -19,6 +19,8 @@ export interface ViewedFile {
   readonly firstLine: number;
   /** Number of lines of the whole file. */
   readonly lineCount: number;
+  /** Whether no range was asked for. */
+  readonly isWhole: boolean;
   /** Whether the range extends past the last line. */
   readonly isPastEnd: boolean;
 }
@@ -53,10 +55,10 @@ async function viewFile(files: FilesContext, path: string, range: readonly numbe
   return {
     kind: 'file',
     path: read.path,
-    // The last line's end must not show as another, empty line of the range.
-    text: range.length === 0 ? read.content : read.content.replace(/\r?\n$/, ''),
+    text: read.content,
     firstLine: first,
     lineCount,
+    isWhole: range.length === 0,
     isPastEnd: last > lineCount,
   };
 }

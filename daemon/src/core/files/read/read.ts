@@ -4,6 +4,8 @@ import type { FilesContext } from '../context.ts';
 import { etagOf } from './etag.ts';
 import { openFile, type OpenedFile } from './open-file.ts';
 import { readLines } from './read-lines.ts';
+import { lineEndOf } from '../line-ends.ts';
+import { decodeBytes, encodingOf, type DecodedText, type TextEncoding } from './text-encoding.ts';
 
 /** 16 MiB (contract, Files). */
 export const maxReadBytes = 16 * 1024 * 1024;
@@ -25,9 +27,9 @@ export interface FileContent {
   readonly lineCount: number | null;
   readonly size: number;
   readonly etag: string;
+  /** The encoding of the file; null when the file is not read as text. */
+  readonly encoding: TextEncoding | null;
 }
-
-const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 export async function readFile({ paths }: FilesContext, request: ReadRequest): Promise<FileContent> {
   const path = paths.resolve(request.path, request.user);
@@ -36,20 +38,18 @@ export async function readFile({ paths }: FilesContext, request: ReadRequest): P
     const { startLine, endLine, encoding } = request;
     const isPart = encoding === 'utf-8' && (startLine !== null || endLine !== null);
     if (isPart && opened.stat.size > maxReadBytes) {
-      const { bytes: part, lineCount } = await readLines(opened.file, {
-        from: startLine ?? 0,
-        to: endLine,
-        maxBytes: maxReadBytes,
-      });
+      const encoding = await startOf(opened);
+      const range = { from: startLine ?? 0, to: endLine, maxBytes: maxReadBytes, encoding };
+      const { bytes: part, lineCount } = await readLines(opened.file, range);
       if (part === null) throw tooLarge(path, 'read', Number(opened.stat.size));
-      const common = { path, size: Number(opened.stat.size), etag: etagOf(opened.stat), lineCount };
-      return { ...common, content: decodeText(part, path, 'read') };
+      const common = { path, size: Number(opened.stat.size), etag: etagOf(opened.stat), lineCount, encoding };
+      return { ...common, content: decodeText(part, path, 'read', encoding).text };
     }
     const bytes = await readWhole(opened, path, 'read');
     const common = { path, size: bytes.length, etag: etagOf(opened.stat) };
-    if (encoding === 'base64') return { ...common, content: bytes.toString('base64'), lineCount: null };
-    const text = decodeText(bytes, path, 'read');
-    return { ...common, ...linesOf(text, startLine ?? 0, endLine) };
+    if (encoding === 'base64') return { ...common, content: bytes.toString('base64'), lineCount: null, encoding: null };
+    const decoded = decodeText(bytes, path, 'read');
+    return { ...common, encoding: decoded.encoding, ...linesOf(decoded.text, startLine ?? 0, endLine) };
   });
 }
 
@@ -87,33 +87,38 @@ function joined(pieces: readonly Buffer<ArrayBuffer>[]): Buffer<ArrayBuffer> {
   return pieces.length === 1 && first ? first : Buffer.concat(pieces);
 }
 
-/** Throws `file_not_text`. */
-export function decodeText(bytes: Uint8Array, path: string, operation: 'read' | 'edit'): string {
-  try {
-    return utf8.decode(bytes);
-  } catch {
-    throw new FileFailure({ operation, path, errnoName: 'EILSEQ', message: `${path}: is not UTF-8 text` });
-  }
+async function startOf({ file }: OpenedFile): Promise<TextEncoding> {
+  const { buffer, bytesRead } = await file.read(Buffer.alloc(2), 0, 2, 0);
+  return encodingOf(buffer.subarray(0, bytesRead));
 }
 
-/** A line ends after its newline. The last line may have no newline. */
+/** Throws `file_not_text`. A part of a file has the encoding of the file. */
+export function decodeText(
+  bytes: Uint8Array,
+  path: string,
+  operation: 'read' | 'edit',
+  encoding = encodingOf(bytes),
+): DecodedText {
+  const decoded = decodeBytes(bytes, encoding);
+  if (decoded) return decoded;
+  const reason = encoding === 'utf-8' && bytes.includes(0) ? 'has a NUL byte, so it is not text' : 'is not UTF-8 text';
+  throw new FileFailure({ operation, path, errnoName: 'EILSEQ', message: `${path}: ${reason}` });
+}
+
+/** A line ends after its line end. The last line may have none. */
 function linesOf(text: string, from: number, to: number | null): { content: string; lineCount: number } {
+  const lineEnd = lineEndOf(text);
+  const behindLine = (at: number) => text.indexOf(lineEnd, at) + 1 || text.length;
   let lineCount = 0;
-  for (let at = 0; at < text.length; lineCount++) at = behindLine(text, at);
-  const offsetOf = (line: number) => offsetOfLine(text, line < 0 ? Math.max(0, lineCount + line) : line);
+  for (let at = 0; at < text.length; lineCount++) at = behindLine(at);
+  const offsetOf = (line: number) => {
+    const wanted = line < 0 ? Math.max(0, lineCount + line) : line;
+    let at = 0;
+    for (let i = 0; i < wanted && at < text.length; i++) at = behindLine(at);
+    return at;
+  };
   const start = offsetOf(from);
   return { content: text.slice(start, Math.max(start, to === null ? text.length : offsetOf(to))), lineCount };
-}
-
-function offsetOfLine(text: string, line: number): number {
-  let at = 0;
-  for (let i = 0; i < line && at < text.length; i++) at = behindLine(text, at);
-  return at;
-}
-
-function behindLine(text: string, at: number): number {
-  const newline = text.indexOf('\n', at);
-  return newline === -1 ? text.length : newline + 1;
 }
 
 function tooLarge(path: string, operation: FileOperation, size: number): FileFailure {

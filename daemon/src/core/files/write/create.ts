@@ -30,7 +30,7 @@ export async function createFile(context: FilesContext, request: CreateRequest):
       const hint = 'Edit the existing file, or choose another path.';
       if (target.stat) throw new FileFailure({ operation, path, errnoName: 'EEXIST', hint });
       await makeStaged(context, target, { operation, overwrite: false }, (part) => fill(part, request.text, owner));
-      context.edits.add(key, { oldText: null, etag: etagOf(await target.directory.stat(target.name)) });
+      context.edits.add(key, { old: null, etag: etagOf(await target.directory.stat(target.name)) });
       return { path };
     }),
   );
@@ -60,12 +60,12 @@ export async function undoCreation(
   return asFileOperation(operation, path, () =>
     changeFile(context, { operation, path }, async (target, key) => {
       const edition = context.edits.last(key);
-      if (edition?.oldText !== null || !target.stat) return null;
+      if (edition?.old !== null || !target.stat) return null;
       if (edition.etag !== etagOf(target.stat)) {
         const hint = 'Delete the file to discard its present content.';
         throw new CoreError('precondition_failed', `${showPath(path)}: has changed since it was created`, { hint });
       }
-      const oldContent = await textOf(target, path);
+      const { text: oldContent } = await textOf(target, path);
       await target.directory.removeFile(target.name);
       context.edits.takeBack(key, '');
       return { path, oldContent };

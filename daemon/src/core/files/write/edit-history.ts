@@ -1,8 +1,9 @@
 /** Keeps the previous texts of edited files in memory, so that clients can undo recent edits. */
+import type { DecodedText } from '../read/text-encoding.ts';
 
 export interface Edition {
   /** null when the file did not exist. */
-  readonly oldText: string | null;
+  readonly old: DecodedText | null;
   /** The entity tag of the file after the edit. */
   readonly etag: string;
 }
@@ -53,5 +54,5 @@ export class EditHistory {
 const recordLength = 256;
 
 function lengthOf(edition: Edition | undefined): number {
-  return edition ? recordLength + (edition.oldText?.length ?? 0) : 0;
+  return edition ? recordLength + (edition.old?.text.length ?? 0) : 0;
 }

@@ -1,5 +1,6 @@
 /** Edits a text: replaces anchors and inserts lines. */
 import type { NextStep } from '../../../kit/errors.ts';
+import { isSameText, lineEndOf, lineEndsOf, NearLineEnds, withLineEnds } from '../line-ends.ts';
 
 export const replaceModes = ['ALL', 'FIRST', 'LAST'] as const;
 export type ReplaceMode = (typeof replaceModes)[number];
@@ -63,47 +64,156 @@ export class EditRefusal extends Error {
   }
 }
 
+const byteOrderMark = '\ufeff';
+
+/** A byte order mark is not part of the first line: the mark stays first, and anchors match with and without it. */
 export function applyEdit(text: string, edit: TextEdit): EditedText {
-  return edit.kind === 'insert' ? insert(text, edit.line, edit.newText) : replace(text, edit);
+  const { mark, body } = withoutMark(text);
+  const edited = edit.kind === 'insert' ? insert(body, edit) : replace(body, anchored(edit, mark));
+  return { text: mark + edited.text, start: mark.length + edited.start, end: mark.length + edited.end };
 }
 
-function replace(text: string, { oldText, newText, mode }: Extract<TextEdit, { kind: 'replace' }>): EditedText {
-  const first = text.indexOf(oldText);
+/** Replaces each occurrence and counts them. */
+export function replaceEach(text: string, change: Change): { readonly text: string; readonly count: number } {
+  const { mark, body } = withoutMark(text);
+  const { text: changed, count } = replaceAll(body, anchored(change, mark));
+  return { text: mark + changed, count };
+}
+
+type Replacement = Extract<TextEdit, { kind: 'replace' }>;
+type Change = Pick<Replacement, 'oldText' | 'newText'>;
+
+function withoutMark(text: string): { readonly mark: string; readonly body: string } {
+  const mark = text.startsWith(byteOrderMark) ? byteOrderMark : '';
+  return { mark, body: text.slice(mark.length) };
+}
+
+function anchored<T extends Change>(change: T, mark: string): T {
+  const old = withoutMark(change.oldText);
+  if (mark === '' || old.mark === '' || old.body === '') return change;
+  return { ...change, oldText: old.body, newText: withoutMark(change.newText).body };
+}
+
+function replace(text: string, edit: Replacement): EditedText {
+  const { mode } = edit;
+  const search = searchFor(text, edit);
+  const first = search.searched.indexOf(search.oldText);
   if (first === -1) {
     throw new EditRefusal({ kind: 'absent' }, 'old_str not found in file', 'Whitespace counts.', {
       operation: 'files.read',
     });
   }
-  if (mode === null && text.includes(oldText, first + 1)) {
+  if (mode === null && search.searched.includes(search.oldText, first + 1)) {
     throw new EditRefusal(
-      { kind: 'ambiguous', lines: linesWith(text, oldText) },
+      { kind: 'ambiguous', lines: linesWith(search.searched, search.oldText) },
       'old_str has multiple occurrences; replace_mode is required',
       'Set replace_mode to ALL, FIRST or LAST, or make old_str longer until it is unique.',
     );
   }
-  const at = mode === 'LAST' ? text.lastIndexOf(oldText) : first;
-  const changed =
-    mode === 'ALL'
-      ? replaceEach(text, oldText, newText).text
-      : text.slice(0, at) + newText + text.slice(at + oldText.length);
-  return { text: changed, start: at, end: at + newText.length };
+  if (mode === 'ALL') return replaceAll(text, edit);
+  const at = mode === 'LAST' ? search.searched.lastIndexOf(search.oldText) : first;
+  return replaceAt(text, search, at);
+}
+
+/** The text in which an anchor is looked for, and the anchor as it stands there. */
+interface Search {
+  readonly searched: string;
+  readonly oldText: string;
+  readonly newText: string;
+  /** The searched text has LF where the text has CRLF. */
+  readonly isMixed: boolean;
+}
+
+/** Line ends of the anchor match those of the file, and line ends of the new text become those of the file. */
+function searchFor(text: string, { oldText, newText }: Change): Search {
+  const asSent = { searched: text, oldText, newText, isMixed: false };
+  if (isSameText(oldText, newText)) return asSent; // The caller changes line ends.
+  const ends = lineEndsOf(text);
+  if (ends === 'none') return asSent;
+  if (ends !== 'mixed')
+    return { ...asSent, oldText: withLineEnds(oldText, ends), newText: withLineEnds(newText, ends) };
+  if (!oldText.includes('\n') && !newText.includes('\n')) return asSent;
+  return { ...asSent, searched: withLineEnds(text, '\n'), oldText: withLineEnds(oldText, '\n'), isMixed: true };
+}
+
+function replaceAt(text: string, search: Search, at: number): EditedText {
+  const places = new Places(text, search);
+  const { start, end, newText } = places.take(at);
+  return { text: text.slice(0, start) + newText + text.slice(end), start, end: start + newText.length };
+}
+
+/** Translates occurrences in the searched text to the text itself, from left to right. */
+class Places {
+  readonly #near: NearLineEnds;
+  /** Number of CRLF before the last position, and where the next one is. */
+  #pairs = 0;
+  #nextPair: number;
+
+  constructor(
+    private readonly text: string,
+    private readonly search: Search,
+  ) {
+    this.#near = new NearLineEnds(text);
+    this.#nextPair = text.indexOf('\r\n');
+  }
+
+  take(at: number): { readonly start: number; readonly end: number; readonly newText: string } {
+    const { oldText, newText, isMixed } = this.search;
+    if (!isMixed) return { start: at, end: at + oldText.length, newText };
+    const start = this.#positionOf(at);
+    const end = this.#positionOf(at + oldText.length);
+    // A line end that was there already stays as it was.
+    const ends = this.text.slice(start, end).match(/\r?\n/g) ?? [];
+    let taken = 0;
+    const fitted = newText.replaceAll(/\r?\n/g, () => ends[taken++] ?? ends.at(-1) ?? this.#near.at(end));
+    return { start, end, newText: fitted };
+  }
+
+  #positionOf(at: number): number {
+    while (this.#nextPair !== -1 && this.#nextPair - this.#pairs < at) {
+      this.#pairs += 1;
+      this.#nextPair = this.text.indexOf('\r\n', this.#nextPair + 2);
+    }
+    return at + this.#pairs;
+  }
 }
 
 /** In UTF-16 code units. Longer texts are not edited by hand, and the runtime also limits the length of a string. */
 const maxLength = 256 * 1024 * 1024;
+/** A text that is joined from more pieces than this is joined in steps, because each piece costs memory of its own. */
+const maxPieces = 4096;
 
-/** Replaces each occurrence, from left to right and without overlaps. */
-export function replaceEach(text: string, oldText: string, newText: string): { text: string; count: number } {
+/** From left to right and without overlaps. */
+function replaceAll(text: string, change: Change): EditedText & { readonly count: number } {
+  const search = searchFor(text, change);
+  const { searched, oldText, newText, isMixed } = search;
   let count = 0;
-  for (let at = text.indexOf(oldText); at !== -1; at = text.indexOf(oldText, at + oldText.length)) count += 1;
-  if (text.length + count * (newText.length - oldText.length) > maxLength) {
+  for (let at = searched.indexOf(oldText); at !== -1; at = searched.indexOf(oldText, at + oldText.length)) count += 1;
+  if (text.length + count * (newText.length * (isMixed ? 2 : 1) - oldText.length) > maxLength) {
     throw new EditRefusal(
       { kind: 'too-long' },
       `the text would have more than ${maxLength} characters`,
       'Replace fewer occurrences, or write what is wanted with a command.',
     );
   }
-  return { text: count === 0 ? text : text.replaceAll(oldText, () => newText), count };
+  if (count === 0) return { text, count, start: 0, end: 0 };
+  const { start, end } = replaceAt(text, search, searched.indexOf(oldText));
+  return { text: isMixed ? replaceInMixed(text, search) : text.replaceAll(oldText, () => newText), count, start, end };
+}
+
+function replaceInMixed(text: string, search: Search): string {
+  const { searched, oldText } = search;
+  const places = new Places(text, search);
+  const pieces: string[] = [];
+  const joined: string[] = [];
+  let behind = 0;
+  for (let at = searched.indexOf(oldText); at !== -1; at = searched.indexOf(oldText, at + oldText.length)) {
+    const { start, end, newText } = places.take(at);
+    pieces.push(text.slice(behind, start), newText);
+    behind = end;
+    if (pieces.length >= maxPieces) joined.push(pieces.splice(0).join(''));
+  }
+  return [...joined, ...pieces, text.slice(behind)].join('');
 }
 
 const maxNamedLines = 100;
@@ -122,19 +232,29 @@ function linesWith(text: string, searched: string): number[] {
   return [...lines];
 }
 
-/** Inserts whole lines. Adds a newline where one is missing before or after the new text. */
-function insert(text: string, line: number, newText: string): EditedText {
+/** Inserts whole lines. The last line of the file keeps its line end, or its lack of one. */
+function insert(text: string, { line, newText }: Extract<TextEdit, { kind: 'insert' }>): EditedText {
   const at = offsetBehind(text, line);
-  const before = at > 0 && text[at - 1] !== '\n' ? '\n' : '';
-  const after = at < text.length && !newText.endsWith('\n') ? '\n' : '';
-  const start = at + before.length;
-  return { text: text.slice(0, at) + before + newText + after + text.slice(at), start, end: start + newText.length };
+  const ends = lineEndsOf(text);
+  if (text === '') return { text: newText, start: 0, end: newText.length };
+  const end = ends === 'none' ? (/\r?\n/.exec(newText)?.[0] ?? '\n') : ends === 'mixed' ? endNear(text, at) : ends;
+  const lines = withLineEnds(newText.replace(/\r?\n$/, ''), end);
+  const isBehindCut = at === text.length && !text.endsWith(lineEndOf(text));
+  const start = isBehindCut ? at + end.length : at;
+  const added = isBehindCut ? end + lines : lines + end;
+  return { text: text.slice(0, at) + added + text.slice(at), start, end: start + lines.length };
+}
+
+/** The end of the line before, which is the line that the caller named. */
+function endNear(text: string, at: number): string {
+  return new NearLineEnds(text).at(Math.max(0, at - 1));
 }
 
 function offsetBehind(text: string, line: number): number {
+  const end = lineEndOf(text);
   let at = 0;
   for (let count = 0; count < line; count++) {
-    const newline = text.indexOf('\n', at);
+    const newline = text.indexOf(end, at);
     if (newline === -1 && at === text.length) {
       throw new EditRefusal(
         { kind: 'behind-end', lineCount: count },
@@ -153,26 +273,25 @@ const maxCharacters = 16_000;
 
 /** The lines around a change with line numbers, in the format of `cat -n`. */
 export function snippet({ text, start, end }: EditedText): string {
-  let from = lineStart(text, start);
-  for (let i = 0; i < snippetLines && from > 0; i++) from = lineStart(text, from - 1);
-  let to = lineEnd(text, end);
-  for (let i = 0; i < snippetLines && to < text.length; i++) to = lineEnd(text, to + 1);
-  const firstNumber = text.slice(0, from).split('\n').length;
-  const numbered = numberLines(text.slice(from, Math.min(to, from + maxCharacters)), firstNumber);
+  const lineEnd = lineEndOf(text);
+  const startOf = (at: number) => (at === 0 ? 0 : text.lastIndexOf(lineEnd, at - 1) + 1);
+  const behind = (at: number) => text.indexOf(lineEnd, at) + 1 || text.length;
+  let from = startOf(start);
+  for (let i = 0; i < snippetLines && from > 0; i++) from = startOf(from - 1);
+  let to = behind(end);
+  for (let i = 0; i < snippetLines && to < text.length; i++) to = behind(to);
+  const firstNumber = text.slice(0, from).split(lineEnd).length;
+  const numbered = numberLines(text.slice(from, Math.min(to, from + maxCharacters)), firstNumber, lineEnd);
   return to - from > maxCharacters ? `${numbered}\n<clipped: read the file to see the rest>` : numbered;
 }
 
 /** Puts the number of each line before the line, in the format of `cat -n`. */
-export function numberLines(text: string, firstNumber: number): string {
-  const lines = text.split('\n');
-  return lines.map((line, i) => `${String(firstNumber + i).padStart(6)}\t${line}`).join('\n');
+export function numberLines(text: string, firstNumber: number, lineEnd = lineEndOf(text)): string {
+  const lines = (text.endsWith(lineEnd) ? text.slice(0, -1) : text).split(lineEnd);
+  return lines.map((line, i) => numberLine(line, firstNumber + i)).join('\n');
 }
 
-function lineStart(text: string, at: number): number {
-  return at === 0 ? 0 : text.lastIndexOf('\n', at - 1) + 1;
-}
-
-function lineEnd(text: string, at: number): number {
-  const newline = text.indexOf('\n', at);
-  return newline === -1 ? text.length : newline;
+/** The CR of a CRLF is no part of the line. */
+export function numberLine(line: string, number: number): string {
+  return `${String(number).padStart(6)}\t${line.replace(/\r$/, '')}`;
 }

@@ -7,6 +7,7 @@ import { applyEdit, EditRefusal, snippet, type EditedText, type TextEdit } from 
 import { etagOf } from '../read/etag.ts';
 import { openFile } from '../read/open-file.ts';
 import { decodeText, readWhole } from '../read/read.ts';
+import { encodeText, type DecodedText } from '../read/text-encoding.ts';
 import { replaceFile, writeAll } from './replace.ts';
 import type { Target } from '../target.ts';
 import { assertMatch, changeFile } from './write.ts';
@@ -41,24 +42,26 @@ export async function editFile(context: FilesContext, request: EditRequest): Pro
       assertMatch(target, request.ifMatch);
       const before = await textOf(target, path);
       const edited =
-        request.edits === 'undo' ? undo(context, key, target, request) : editAll(before, request.edits, path);
-      const etag = request.isDryRun ? etagOf(target.stat) : await putText(context, target, edited.text);
+        request.edits === 'undo'
+          ? undo(context, key, target, request)
+          : { ...editAll(before.text, request.edits, path), encoding: before.encoding };
+      const etag = request.isDryRun ? etagOf(target.stat) : await putText(context, target, edited);
       if (!request.isDryRun && request.edits === 'undo') context.edits.takeBack(key, etag);
-      else if (!request.isDryRun) context.edits.add(key, { oldText: before, etag });
+      else if (!request.isDryRun) context.edits.add(key, { old: before, etag });
       return {
         path,
         output: snippet(edited),
-        oldContent: before,
+        oldContent: before.text,
         newContent: edited.text,
         prevExist: true,
-        diff: await context.diff(showPath(path), before, edited.text),
+        diff: await context.diff(showPath(path), before.text, edited.text),
         etag,
       };
     }),
   );
 }
 
-export async function textOf(target: Target, path: string): Promise<string> {
+export async function textOf(target: Target, path: string): Promise<DecodedText> {
   await using opened = await openFile(target.path, 'edit');
   return decodeText(await readWhole(opened, path, 'edit'), path, 'edit');
 }
@@ -90,9 +93,14 @@ export function refusedEdit(cause: EditRefusal, path: string, index: number | nu
 }
 
 /** Undo discards later changes by other writers. If there are any, the caller must confirm with `ifMatch`. */
-function undo(context: FilesContext, key: string, { path, stat }: Target, { ifMatch }: EditRequest): EditedText {
+function undo(
+  context: FilesContext,
+  key: string,
+  { path, stat }: Target,
+  { ifMatch }: EditRequest,
+): EditedText & DecodedText {
   const edition = context.edits.last(key);
-  if (!edition || edition.oldText === null) return attempt(() => refuse(path), path);
+  if (!edition || edition.old === null) return attempt(() => refuse(path), path);
   const etag = stat && etagOf(stat);
   if (ifMatch === null && edition.etag !== etag) {
     throw new CoreError('precondition_failed', `${showPath(path)}: has changed since the edit that would be undone`, {
@@ -100,7 +108,7 @@ function undo(context: FilesContext, key: string, { path, stat }: Target, { ifMa
       facts: { etag },
     });
   }
-  return { text: edition.oldText, start: 0, end: 0 };
+  return { ...edition.old, start: 0, end: 0 };
 }
 
 function refuse(path: string): never {
@@ -112,12 +120,12 @@ function refuse(path: string): never {
 }
 
 /** Replaces the content of the file and returns the new entity tag. */
-export async function putText(context: FilesContext, target: Target, text: string): Promise<string> {
+export async function putText(context: FilesContext, target: Target, { text, encoding }: DecodedText): Promise<string> {
   const stat = await replaceFile(context, target, {
     operation: 'edit',
     owner: null,
     mode: null,
-    fill: (file) => writeAll(file, Buffer.from(text)),
+    fill: (file) => writeAll(file, encodeText(text, encoding)),
   });
   return etagOf(stat);
 }

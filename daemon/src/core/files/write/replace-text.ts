@@ -26,8 +26,8 @@ export async function replaceText(context: FilesContext, request: ReplaceTextReq
     changeFile(context, { operation: 'edit', path }, async (target, key) => {
       if (!target.stat) throw new FileFailure({ operation: 'edit', path, errnoName: 'ENOENT' });
       const before = await textOf(target, path);
-      const { text, count } = attempt(() => replaceEach(before, request.oldText, request.newText), path);
-      if (count > 0) context.edits.add(key, { oldText: before, etag: await putText(context, target, text) });
+      const { text, count } = attempt(() => replaceEach(before.text, request), path);
+      if (count > 0) context.edits.add(key, { old: before, etag: await putText(context, target, { ...before, text }) });
       return { path, count };
     }),
   );

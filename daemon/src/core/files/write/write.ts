@@ -5,6 +5,7 @@ import type { FileHandle } from 'node:fs/promises';
 import { CoreError } from '../../../kit/errors.ts';
 import { asFileOperation, type FileOperation } from '../../../kit/file-failure.ts';
 import type { FilesContext } from '../context.ts';
+import { bytesInForm, formOf, plainForm, type WrittenContent } from '../read/content.ts';
 import { etagOf } from '../read/etag.ts';
 import { ownerFor } from '../owner.ts';
 import { assertRegular, copyAll, replaceFile, writeAll } from './replace.ts';
@@ -16,7 +17,7 @@ const pieceBytes = 1024 * 1024;
 export interface WriteRequest {
   readonly path: string;
   readonly user: string | null;
-  readonly bytes: Uint8Array;
+  readonly content: WrittenContent;
   readonly append: boolean;
   /** The entity tag that the file must have; null accepts any. */
   readonly ifMatch: string | null;
@@ -40,15 +41,16 @@ export async function writeFile(context: FilesContext, request: WriteRequest): P
     changeFile(context, { operation: 'write', path, parents: { owner } }, async (target) => {
       assertMatch(target, request.ifMatch);
       const hash = createHash('sha256');
+      let bytesWritten = 0;
       const stat = await replaceFile(context, target, {
         operation: 'write',
         owner,
         mode: request.mode,
-        fill: (file) => fill(file, target, request, hash),
+        fill: async (file) => void (bytesWritten = await fill(file, target, request, hash)),
       });
       const size = Number(stat.size);
       const sha256 = hash.digest('hex');
-      return { path, bytesWritten: request.bytes.length, size, sha256, etag: etagOf(stat) };
+      return { path, bytesWritten, size, sha256, etag: etagOf(stat) };
     }),
   );
 }
@@ -82,20 +84,25 @@ export function assertMatch({ path, stat }: { path: string; stat: BigIntStats | 
   });
 }
 
+/** Returns the number of bytes that the content has in the file. */
 async function fill(
   file: FileHandle,
   { directory, name, path, stat }: Target,
-  { append, bytes }: WriteRequest,
+  { append, content }: WriteRequest,
   hash: Hash,
-): Promise<void> {
+): Promise<number> {
+  let form = plainForm;
   if (append && stat) {
     await using old = await directory.openToRead(name);
     assertRegular({ stat: await old.stat({ bigint: true }), path }, 'write');
+    if (!(content instanceof Uint8Array)) form = await formOf(old);
     await copyAll(old, file, (piece) => hash.update(piece));
   }
+  const bytes = bytesInForm(content, form);
   for (let at = 0; at < bytes.length; at += pieceBytes) {
     const piece = bytes.subarray(at, at + pieceBytes);
     hash.update(piece);
     await writeAll(file, piece);
   }
+  return bytes.length;
 }
