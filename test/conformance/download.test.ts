@@ -288,10 +288,10 @@ test('FERR-1 bad download requests get their exact answers', async ({ sandbox })
   for (const [path, status, errno, type, kind] of [
     [at('absent'), 404, 'ENOENT', 'not_found', 'FileNotFoundError'],
     [at('dangling'), 404, 'ENOENT', 'not_found', 'FileNotFoundError'],
-    [at('loop'), 400, 'ELOOP', 'invalid_path', 'NotADirectoryError'],
+    [at('loop'), 400, 'ELOOP', 'invalid_path', 'OSError'],
     [sandbox.directory, 400, 'EISDIR', 'invalid_target', 'IsADirectoryError'],
-    ['/dev/zero', 400, 'EINVAL', 'invalid_target', 'IsADirectoryError'],
-    [`/tmp/${'n'.repeat(256)}`, 400, 'ENAMETOOLONG', 'invalid_path', 'NotADirectoryError'],
+    ['/dev/zero', 400, 'EINVAL', 'invalid_target', 'OSError'],
+    [`/tmp/${'n'.repeat(256)}`, 400, 'ENAMETOOLONG', 'invalid_path', 'OSError'],
   ] as const) {
     const { status: got, bytes } = await get(sandbox, path);
     const { data, hint } = JSON.parse(bytes.toString()) as EnvelopeBody;

@@ -1,8 +1,19 @@
 /** The answers of file routes to bad input: the exact status and message, the hint, and all eight fields. */
-import { chmodSync, mkdirSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  chownSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { inRoom } from '../harness/disks.ts';
-import { expect, test, type Sandbox } from '../harness/sandbox.ts';
+import { callTool } from '../harness/mcp-client.ts';
+import { expect, test, type Json, type Sandbox } from '../harness/sandbox.ts';
 import { asTestAccount, testAccount } from '../harness/test-account.ts';
 
 /** Columns: route, path (`@` is the test's directory), status, errno, error_type, exception_type. */
@@ -46,8 +57,8 @@ const errnos: Readonly<Record<string, number>> = {
 const notFound = [404, 'ENOENT', 'not_found', 'FileNotFoundError'] as const;
 const isDirectory = [400, 'EISDIR', 'invalid_target', 'IsADirectoryError'] as const;
 const notDirectory = [400, 'ENOTDIR', 'invalid_path', 'NotADirectoryError'] as const;
-const loops = [400, 'ELOOP', 'invalid_path', 'NotADirectoryError'] as const;
-const tooLong = [400, 'ENAMETOOLONG', 'invalid_path', 'NotADirectoryError'] as const;
+const loops = [400, 'ELOOP', 'invalid_path', 'OSError'] as const;
+const tooLong = [400, 'ENAMETOOLONG', 'invalid_path', 'OSError'] as const;
 const longName = 'n'.repeat(256);
 const longPath = `@/${'p/'.repeat(2500)}`;
 const content = { content: 'x' };
@@ -169,6 +180,61 @@ test(
       for (const name of ['closed/file', 'full/file', 'secret']) writeFileSync(at(name), 'kept');
       chmodSync(at('closed'), 0o700);
       chmodSync(at('secret'), 0o600);
+    },
+  }),
+);
+
+test(
+  'FERR-3 V2FS-ATOMIC V1FILE-2 MCP-TOOLS a file that the daemon’s account may not write is not replaced either',
+  async ({ sandbox }) => {
+    const path = join(sandbox.directory, 'protected');
+    const { ino } = statSync(path);
+    const edit = { path, command: 'str_replace', old_str: 'kept', new_str: 'lost' };
+    const upload = async (route: string, body: FormData | string) => {
+      const reply = await sandbox.fetch(route, undefined, { body });
+      return { status: reply.status, body: (await reply.json()) as Json };
+    };
+    const form = new FormData();
+    form.append('path', path);
+    form.append('file', new File(['lost'], 'file'));
+
+    for (const reply of [
+      await ask(sandbox, 'POST write', { path: '@/protected', content: 'lost' }),
+      await ask(sandbox, 'POST write', { path: '@/protected', content: 'lost', append: true }),
+      await ask(sandbox, 'POST write', { path: '@/protected', content: 'lost', mode: '644' }),
+      await ask(sandbox, 'POST edit', edit),
+      await ask(sandbox, 'POST edit', { path, edits: [{ insert_line: 0, new_str: 'lost' }] }),
+      await upload(`POST /v2/fs/upload?path=${path}`, 'lost'),
+      await upload('POST /v2/fs/upload', form),
+      await sandbox.request('POST /v1/file/write', { file: path, content: 'lost' }),
+      await sandbox.request('POST /v1/file/write', { file: path, content: 'lost', append: true }),
+      await sandbox.request('POST /v1/file/replace', { file: path, old_str: 'kept', new_str: 'lost' }),
+      await sandbox.request('POST /v1/file/str_replace_editor', edit),
+      await upload('POST /v1/file/upload', form),
+    ]) {
+      expect([403, 200]).toContain(reply.status);
+      expect(reply.body).toMatchObject({
+        success: false,
+        data: { errno_name: 'EACCES', error_type: 'permission_denied', exception_type: 'PermissionError', path },
+      });
+    }
+    for (const [tool, input] of [
+      ['sandbox_file_operations', { action: 'write', path, content: 'lost' }],
+      ['sandbox_file_operations', { action: 'replace', path, old_str: 'kept', new_str: 'lost' }],
+      ['sandbox_str_replace_editor', edit],
+    ] as const) {
+      const reply = await callTool(sandbox, tool, input);
+      expect([reply.isError, reply.text]).toEqual([true, expect.stringContaining(`${path}: Permission denied`)]);
+    }
+    expect([readFileSync(path, 'utf8'), statSync(path).ino, statSync(path).mode & 0o777]).toEqual(['kept', ino, 0o444]);
+    expect(readdirSync(sandbox.directory).filter((name) => name.includes('.svc-write'))).toEqual([]);
+  },
+  asTestAccount({
+    prepare(sandbox) {
+      const path = join(sandbox.directory, 'protected');
+      writeFileSync(path, 'kept');
+      chownSync(path, testAccount.uid, testAccount.gid);
+      chmodSync(path, 0o444);
     },
   }),
 );

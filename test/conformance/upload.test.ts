@@ -304,7 +304,7 @@ const bad: readonly Bad[] = [
     status: 400,
     message: /: File name too long$/,
     hint: 'Pass another path. GET /v2/fs/stat shows the type, the owner and the mode.',
-    facts: { error_type: 'invalid_path', errno_name: 'ENAMETOOLONG', exception_type: 'NotADirectoryError' },
+    facts: { error_type: 'invalid_path', errno_name: 'ENAMETOOLONG', exception_type: 'OSError' },
   },
   {
     what: 'a file on the way',

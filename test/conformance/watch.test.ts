@@ -590,12 +590,12 @@ const failures = [
   {
     path: 'loop',
     status: 400,
-    data: { errno: 40, errno_name: 'ELOOP', error_type: 'invalid_path', exception_type: 'NotADirectoryError' },
+    data: { errno: 40, errno_name: 'ELOOP', error_type: 'invalid_path', exception_type: 'OSError' },
   },
   {
     path: 'n'.repeat(256),
     status: 400,
-    data: { errno: 36, errno_name: 'ENAMETOOLONG', error_type: 'invalid_path', exception_type: 'NotADirectoryError' },
+    data: { errno: 36, errno_name: 'ENAMETOOLONG', error_type: 'invalid_path', exception_type: 'OSError' },
   },
 ] as const;
 

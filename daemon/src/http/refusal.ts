@@ -1,6 +1,6 @@
 /** Turns an error of core into what a client of one surface reads: a hint with its routes, and facts with wire names. */
 import { CoreError, type NextCalls, type NextStep } from '../kit/errors.ts';
-import { FileFailure, type FileErrorKind } from '../kit/file-failure.ts';
+import { FileFailure } from '../kit/file-failure.ts';
 import { snake, snakeKeys } from './snake-keys.ts';
 
 /** How a surface names what core leaves open. */
@@ -30,20 +30,31 @@ function sentenceOf<O extends NextStep['operation']>(step: NextStep<O>, calls: N
   return typeof call === 'string' ? call : call(step);
 }
 
-/** The exception classes that the 1.x Python server raises. */
-const exceptionTypes: Readonly<Record<FileErrorKind, string>> = {
-  notFound: 'FileNotFoundError',
-  permissionDenied: 'PermissionError',
-  alreadyExists: 'FileExistsError',
-  invalidTarget: 'IsADirectoryError',
-  invalidPath: 'NotADirectoryError',
-  badRequest: 'OSError',
-  readOnlyFilesystem: 'OSError',
-  noSpaceLeft: 'OSError',
-  decodeError: 'UnicodeDecodeError',
-  tooLarge: 'OSError',
-  ioError: 'OSError',
+/** The classes of OSError that Python 3 raises, as the 1.x server did. */
+const exceptionTypes: Readonly<Record<string, string>> = {
+  ENOENT: 'FileNotFoundError',
+  EACCES: 'PermissionError',
+  EPERM: 'PermissionError',
+  EEXIST: 'FileExistsError',
+  EISDIR: 'IsADirectoryError',
+  ENOTDIR: 'NotADirectoryError',
+  EINTR: 'InterruptedError',
+  EAGAIN: 'BlockingIOError',
+  EWOULDBLOCK: 'BlockingIOError',
+  EALREADY: 'BlockingIOError',
+  EINPROGRESS: 'BlockingIOError',
+  EPIPE: 'BrokenPipeError',
+  ESRCH: 'ProcessLookupError',
+  ECHILD: 'ChildProcessError',
+  ETIMEDOUT: 'TimeoutError',
+  ECONNABORTED: 'ConnectionAbortedError',
+  ECONNREFUSED: 'ConnectionRefusedError',
+  ECONNRESET: 'ConnectionResetError',
 };
+
+function exceptionTypeOf({ kind, errnoName }: FileFailure): string {
+  return kind === 'decodeError' ? 'UnicodeDecodeError' : (exceptionTypes[errnoName] ?? 'OSError');
+}
 
 /** The eight fields that the specification defines for a failed file operation, and the facts beside them. */
 export function fileFields(failure: FileFailure) {
@@ -52,7 +63,7 @@ export function fileFields(failure: FileFailure) {
     errno,
     errno_name: errnoName,
     error_type: snake(kind),
-    exception_type: errnoName === 'ENOTEMPTY' ? 'OSError' : exceptionTypes[kind],
+    exception_type: exceptionTypeOf(failure),
     message,
     operation,
     path,

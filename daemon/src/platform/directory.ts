@@ -22,7 +22,7 @@ import {
 
 type FileHandle = fs.FileHandle;
 
-const { O_CREAT, O_DIRECTORY, O_EXCL, O_NOFOLLOW, O_NONBLOCK, O_NOCTTY, O_RDONLY, O_WRONLY } = constants;
+const { O_CREAT, O_DIRECTORY, O_EXCL, O_NOFOLLOW, O_NONBLOCK, O_NOCTTY, O_RDONLY, O_WRONLY, W_OK } = constants;
 /** Opens a directory without read permission on it (open(2)); Node has no name for this flag. */
 const O_PATH = 0o10000000;
 const procMagic = 0x9fa0; // statfs(2)
@@ -88,6 +88,11 @@ export class Directory implements AsyncDisposable {
   /** Opens an existing file to write; refuses a symbolic link with ELOOP. */
   openToWrite(name: string): Promise<FileHandle> {
     return this.#do(name, (at) => fs.open(at, O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY));
+  }
+
+  /** EACCES, EPERM or EROFS when this process may not write the existing file, although it may replace it. */
+  assertWritable(name: string): Promise<void> {
+    return this.#do(name, (at) => fs.access(at, W_OK));
   }
 
   /** Creates a file; EEXIST when the name exists, also as a symbolic link. */

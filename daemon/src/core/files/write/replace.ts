@@ -82,6 +82,8 @@ class PartReceiver implements Arrival {
 
   async land(target: Target, options: Omit<NewContent, 'fill'>): Promise<BigIntStats> {
     assertRegular(target, options.operation);
+    // The permission of the directory would suffice for the rename.
+    if (target.stat) await target.directory.assertWritable(target.name);
     await finishPart(target, this.file, options, this.isPrivate ? this.context.newFileMode : null);
     try {
       await target.directory.change(async () => {
