@@ -25,7 +25,43 @@ interface Bad {
 const zeros = Buffer.alloc(1024);
 const sameDirectory = member({ name: 'd/', flag: '5' });
 
+/** Bodies of other formats, by their first bytes; 600 more follow, as many as a tar header has. */
+const otherFormats = (
+  [
+    ['\xfd7zXZ\0', 'xz data', 'xz -dc'],
+    ['BZh91AY', 'bzip2 data', 'bzip2 -dc'],
+    ['\x04\x22\x4d\x18', 'LZ4 data', 'lz4 -dc'],
+    ['\x5d\0\0\x80', 'LZMA data', 'xz --format=lzma -dc'],
+    ['PK\x03\x04', 'a zip archive', 'unzip'],
+    ["7z\xbc\xaf'\x1c", 'a 7z archive', '7z x'],
+    ['Rar!\x1a\x07\x01\0', 'a RAR archive', 'unrar x'],
+    ['!<arch>\n', 'an ar archive', 'ar x'],
+    ['<!DOCTYPE html>\n<title>404</title>', 'an HTML page', null],
+    ['\n <HTML><body>', 'an HTML page', null],
+    ['{"message":"Not Found"}', 'JSON', null],
+  ] as const
+).flatMap(([start, name, program]) =>
+  [Buffer.from(start, 'latin1'), Buffer.concat([Buffer.from(start, 'latin1'), Buffer.alloc(600, 7)])].map((body) => ({
+    what: `${name}, ${body.length} bytes`,
+    body,
+    message: `the body is ${name}, not a tar archive`,
+    hint:
+      program === null
+        ? 'Check the address that the archive comes from, and send a tar archive.'
+        : program.endsWith('-dc')
+          ? `Send what \`${program}\` writes, as it is or compressed with gzip or zstd.`
+          : `Upload the file and unpack it there with ${program}, or send a tar archive. POST /v2/commands starts a command.`,
+  })),
+);
+
 const bad: readonly Bad[] = [
+  ...otherFormats,
+  {
+    what: 'an archive that was compressed twice',
+    body: gzipSync(gzipSync(archive([file]))),
+    message: 'the body is gzip data inside of the compressed body, not a tar archive',
+    hint: 'Compress the tar archive once.',
+  },
   { what: '..', body: [file, { name: '../x' }], message: 'member "../x": "../x" leads out with ..', hint: inside },
   {
     what: '.. in the middle',

@@ -48,6 +48,7 @@ test('FILE-15 an empty archive is accepted with 0 entries', async ({ sandbox }) 
   for (const body of [Buffer.alloc(0), Buffer.alloc(1024), Buffer.alloc(10_240), gzipSync(Buffer.alloc(1024))]) {
     const { status, body: answer } = await put(sandbox, out, body);
     expect([body.length, status, answer.data]).toEqual([body.length, 200, expect.objectContaining(empty)]);
+    expect(answer.hint).toBe('The archive has no entries, so nothing was unpacked.');
   }
   expect(Object.keys(listing(out))).toEqual(['']);
 });

@@ -5,6 +5,7 @@ import { unpackTree } from '../../core/files/archive/unpack.ts';
 import { decodedPieces, encodePieces, type Coding } from '../../http/content-coding.ts';
 import { attachment } from '../../http/disposition.ts';
 import { RawReply, untilTaken } from '../../http/raw.ts';
+import { Answer } from '../../http/route.ts';
 import { showName, showPath } from '../../kit/path-text.ts';
 import { route } from './app.ts';
 import { fileErrors, FileQuery } from './file-inputs.ts';
@@ -96,6 +97,7 @@ export const unpack = route({
     const { path, user = null } = query;
     const pieces = decodedPieces(content, context.headers.get('content-encoding'));
     const unpacked = await unpackTree(files, { path, user, pieces, keepsLinks: query.links === 'keep' });
-    return { ...unpacked, path: showPath(unpacked.path) };
+    const hint = unpacked.entries === 0 ? 'The archive has no entries, so nothing was unpacked.' : null;
+    return new Answer({ ...unpacked, path: showPath(unpacked.path) }, { hint });
   },
 });

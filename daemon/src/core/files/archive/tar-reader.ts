@@ -1,6 +1,8 @@
 /** Reads a tar archive from a stream, one member at a time, with bounded memory. */
 import { FileFailure } from '../../../kit/file-failure.ts';
+import type { NextStep } from '../../../kit/errors.ts';
 import { showPath } from '../../../kit/path-text.ts';
+import { otherFormat } from './other-formats.ts';
 import {
   blockBytes,
   decodeHeader,
@@ -23,8 +25,8 @@ export class ArchiveFault {
   constructor(private readonly path: string) {}
 
   /** HTTP status 400. */
-  refuse(message: string, what = hint): FileFailure {
-    return new FileFailure({ operation: 'tree', path: this.path, errnoName: 'EINVAL', message, hint: what });
+  refuse(message: string, what = hint, next: NextStep | null = null): FileFailure {
+    return new FileFailure({ operation: 'tree', path: this.path, errnoName: 'EINVAL', message, hint: what, next });
   }
 
   member(name: string, message: string, what: string): FileFailure {
@@ -71,14 +73,16 @@ export class TarReader implements AsyncDisposable {
       const block = await this.#take(blockBytes);
       // An empty body is an empty archive, as in tar(1).
       if (block === null && !this.#hasMembers && this.#buffer.length === 0) return null;
-      if (block === null) throw this.#cut();
+      if (block === null) throw this.#notTar(this.#buffer) ?? this.#cut();
       if (block.equals(emptyBlock)) {
         await this.#assertEnd();
         return null;
       }
       const header = decodeHeader(block);
-      if (!header)
-        throw this.fault.refuse(this.#hasMembers ? 'the archive is damaged' : 'the body is not a tar archive');
+      if (!header) {
+        const message = this.#hasMembers ? 'the archive is damaged' : 'the body is not a tar archive';
+        throw this.#notTar(block) ?? this.fault.refuse(message);
+      }
       this.#hasMembers = true;
       if (!(await this.#extend(header, before))) return this.#begin(header, before);
     }
@@ -161,6 +165,12 @@ export class TarReader implements AsyncDisposable {
       this.#at = this.#buffer.length;
       if (!isEmpty(rest)) throw this.fault.refuse('the archive has data after its end');
     } while (await this.#fill());
+  }
+
+  /** Null after the first member, and for bytes of no known format. */
+  #notTar(first: Uint8Array): FileFailure | null {
+    const format = this.#hasMembers ? null : otherFormat(first);
+    return format && this.fault.refuse(`the body is ${format.name}, not a tar archive`, format.hint, format.next);
   }
 
   #cut(): FileFailure {
