@@ -18,7 +18,7 @@ import { consoleFile } from './assets/console.ts';
 import type { Shared } from './compose-shared.ts';
 import { unmatchedRoute, type AppDeps } from './http/app.ts';
 import { ApiKey } from './http/auth.ts';
-import { BodyBudget } from './http/body-budget.ts';
+import { MemoryBudget } from './kit/memory-budget.ts';
 import { frameAncestors } from './http/guard.ts';
 import type { OpenStreams } from './http/open-streams.ts';
 import { bindPlanes } from './http/planes.ts';
@@ -30,7 +30,7 @@ import type { Tracing } from './platform/tracing.ts';
 import { version } from './version.ts';
 
 export interface HttpInputs {
-  readonly bodies: BodyBudget;
+  readonly bodies: MemoryBudget;
   readonly streams: OpenStreams;
   readonly metrics: Metrics;
   readonly tracing: Tracing | null;
@@ -78,6 +78,6 @@ export async function composeHttp(shared: Shared, inputs: HttpInputs): Promise<A
   };
 }
 
-export function composeBodies(): BodyBudget {
-  return new BodyBudget({ limitBytes: memoryLimitBytes(), freeBytes: freeMemoryBytes, collect: collectGarbage });
+export function composeBodies(): MemoryBudget {
+  return new MemoryBudget({ limitBytes: memoryLimitBytes(), freeBytes: freeMemoryBytes, collect: collectGarbage });
 }

@@ -8,13 +8,13 @@ import { filesProbe } from './core/files/probe.ts';
 import { Packages } from './core/ops/packages.ts';
 import { Sandbox } from './core/ops/sandbox.ts';
 import { maxWatchers } from './core/watch/watchers.ts';
-import type { BodyBudget } from './http/body-budget.ts';
+import type { MemoryBudget } from './kit/memory-budget.ts';
 import { readMachine } from './platform/machine.ts';
 import { findTrustedProgram } from './platform/programs.ts';
 import { commit, version } from './version.ts';
 
 export interface OperationsInputs {
-  readonly bodies: BodyBudget;
+  readonly bodies: MemoryBudget;
   readonly browserProbe: Probe<BrowserCapability>;
   readonly code: Code;
   readonly computerProbe: Probe<ComputerCapability>;

@@ -4,7 +4,7 @@ import { openDesktop } from './compose-display.ts';
 import { settings } from './config.ts';
 import { createApp } from './http/app.ts';
 import { ApiKey } from './http/auth.ts';
-import { BodyBudget } from './http/body-budget.ts';
+import { MemoryBudget } from './kit/memory-budget.ts';
 import { guardLocalRequest } from './http/local-guard.ts';
 import { OpenStreams } from './http/open-streams.ts';
 import { socketProtocol } from './http/socket.ts';
@@ -38,7 +38,7 @@ export async function openWorker({ arguments: args, environment, logger }: Worke
     guard: { hasKey: false, ownName: 'localhost', allowedHosts: [], corsOrigins: [] },
     guardFirst: guardLocalRequest,
     body: {
-      room: new BodyBudget({
+      room: new MemoryBudget({
         limitBytes: memoryLimitBytes(),
         freeBytes: freeMemoryBytes,
         collect: collectGarbage,

@@ -13,6 +13,7 @@ import type { RequestContext, RequestNote } from './route.ts';
 import { createRouter, type Match, type Routing } from './router.ts';
 import { isUpgrade, offeredProtocols, type SocketUpgrade } from './socket.ts';
 import type { OpenStreams } from './open-streams.ts';
+import type { StreamEvents } from './stream-body.ts';
 
 export interface AppDeps extends Routing {
   readonly apiKey: ApiKey;
@@ -117,6 +118,20 @@ async function answer(
     const { requestId, route } = tracker;
     deps.logger.error('a bug', { request_id: requestId, route, stack: stackOf(error) });
   };
+  const stream = (end: () => void): StreamEvents => {
+    tracker.isStreaming = true;
+    return {
+      onFault(error) {
+        // A failure of the system, not a bug in the daemon; the client sees the stream break off.
+        if (error instanceof CoreError) tracker.note.broken_off = error.message;
+        else onFault(error);
+      },
+      onEnd(bytes) {
+        end();
+        finish(deps, request, tracker, bytes);
+      },
+    };
+  };
   try {
     if (!url)
       throw new CoreError('malformed_request', 'the Host header is not a host', { hint: 'Send a valid Host header.' });
@@ -138,20 +153,10 @@ async function answer(
       body: deps.body,
       note: tracker.note,
       idleLimit: tracker.idleLimit,
-      openStream() {
-        const end = deps.streams.open();
-        tracker.isStreaming = true;
-        return {
-          onFault(error) {
-            // A failure of the system, not a bug in the daemon; the client sees the stream break off.
-            if (error instanceof CoreError) tracker.note.broken_off = error.message;
-            else onFault(error);
-          },
-          onEnd(bytes) {
-            end();
-            finish(deps, request, tracker, bytes);
-          },
-        };
+      openStream: () => stream(deps.streams.open()),
+      openAnswer(bytes) {
+        const held = deps.body.room.hold(bytes);
+        return stream(() => held[Symbol.dispose]());
       },
     };
     return await router(asRouted(request, url), { context, match: tracker, onFault });

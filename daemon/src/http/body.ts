@@ -1,11 +1,11 @@
 /** Reads a whole JSON body, up to a limit, with clear errors. */
 import { CoreError } from '../kit/errors.ts';
-import type { BodyReservation, BodyBudget } from './body-budget.ts';
+import type { Reservation, MemoryBudget } from '../kit/memory-budget.ts';
 import { malformed, parseJsonBody } from './json-body.ts';
 
 export interface BodyLimits {
   /** The memory for all bodies whose requests are not handled yet. */
-  readonly room: BodyBudget;
+  readonly room: MemoryBudget;
   /** How long a body may stall before the request is refused. */
   readonly stallMs: number;
 }
@@ -14,7 +14,7 @@ export interface BodyLimits {
 export async function readJsonObject(
   request: Request,
   limits: BodyLimits,
-  reservation: BodyReservation,
+  reservation: Reservation,
 ): Promise<Record<string, unknown>> {
   const bytes = await readWhole(request, limits, reservation);
   const value = bytes.length > smallBytes ? await parseLarge(bytes, limits) : await parseJsonBody(bytes);
@@ -36,7 +36,7 @@ async function parseLarge(bytes: Bytes, { room }: BodyLimits): Promise<unknown> 
 type Bytes = Uint8Array<ArrayBuffer>;
 
 /** Reads the body. If the client disconnects, the runtime's own error becomes `malformed_request`. */
-async function readWhole(request: Request, limits: BodyLimits, reservation: BodyReservation): Promise<Bytes> {
+async function readWhole(request: Request, limits: BodyLimits, reservation: Reservation): Promise<Bytes> {
   try {
     return await readBytes(request, limits, reservation);
   } catch (error) {
@@ -48,7 +48,7 @@ async function readWhole(request: Request, limits: BodyLimits, reservation: Body
 /** Bodies up to this size usually arrive together with their headers. */
 const smallBytes = 64 * 1024;
 
-async function readBytes(request: Request, limits: BodyLimits, reservation: BodyReservation): Promise<Bytes> {
+async function readBytes(request: Request, limits: BodyLimits, reservation: Reservation): Promise<Bytes> {
   const { maxBytes } = limits.room;
   const announced = request.headers.get('content-length');
   if (Number(announced ?? 0) > maxBytes) throw tooLarge(maxBytes);
@@ -68,7 +68,7 @@ type BodyReader = Pick<ReadableStreamDefaultReader<Uint8Array>, 'read' | 'cancel
 async function readPieces(
   reader: BodyReader,
   { room: { maxBytes }, stallMs, expected }: BodyLimits & { readonly expected: number },
-  reservation: BodyReservation,
+  reservation: Reservation,
 ): Promise<Bytes> {
   let bytes = new Uint8Array(expected);
   let length = 0;

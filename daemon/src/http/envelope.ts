@@ -1,5 +1,4 @@
 /** The envelope of every JSON answer, and the table from error codes to statuses. */
-import type { EncodedText } from '../kit/encoded-text.ts';
 import type { CoreError, ErrorCode } from '../kit/errors.ts';
 
 /** Exhaustive, without a fallback: a new code does not compile until it has a status here. */
@@ -80,14 +79,12 @@ interface SuccessDetails {
   readonly message: string;
   readonly hint: string | null;
   readonly isFailure: boolean;
-  /** A long text of the data, which holds the placeholder of the text. */
-  readonly text?: EncodedText;
 }
 
-export function success(data: unknown, { message, hint, isFailure, text }: SuccessDetails, top: object = {}): Response {
+/** The body of an answer with status 200, and with top-level fields beside those of the envelope. */
+export function success(data: unknown, { message, hint, isFailure }: SuccessDetails, top: object = {}): object {
   const envelope: Envelope = { success: !isFailure, message: oneLine(message), data, hint };
-  const body = { ...top, ...envelope };
-  return text ? respond(Buffer.concat(text.jsonOf(body)), 200) : json(body, 200);
+  return { ...top, ...envelope };
 }
 
 export function failure(error: CoreError): Response {
@@ -142,11 +139,8 @@ function headersOf(error: CoreError): Record<string, string> {
   return Array.isArray(allow) ? { allow: allow.join(', ') } : {};
 }
 
-function json(body: object, status: number, headers: Record<string, string> = {}): Response {
-  return respond(Buffer.from(JSON.stringify(body)), status, headers);
-}
-
-function respond(text: Buffer<ArrayBuffer>, status: number, headers: Record<string, string> = {}): Response {
+export function json(body: object, status: number, headers: Record<string, string> = {}): Response {
+  const text = Buffer.from(JSON.stringify(body));
   const length = String(text.length); // Set explicitly, so that the log line of the request can report the length.
   return new Response(text, {
     status,

@@ -1,13 +1,13 @@
 /** Defines a route as one object: its validator, handler types and OpenAPI operation derive from it. */
 import type { z } from 'zod';
-import type { EncodedText } from '../kit/encoded-text.ts';
 import { CoreError, firstFailure, type ErrorCode } from '../kit/errors.ts';
 import { HandedOver, RepeatElsewhere, type HandedOverFacts } from '../kit/handed-over.ts';
 import { readJsonObject, type BodyLimits } from './body.ts';
-import type { BodyReservation } from './body-budget.ts';
+import type { Reservation } from '../kit/memory-budget.ts';
 import { bodyPieces } from './body-pieces.ts';
 import { assertNotEncoded } from './content-coding.ts';
 import { InvalidInput, success, validationFailure, type ValidationError } from './envelope.ts';
+import { jsonAnswer } from './json-answer.ts';
 import { NdjsonStream, ndjsonResponse } from './ndjson.ts';
 import { queryOf } from './query.ts';
 import { rawResponse, RawReply } from './raw.ts';
@@ -49,6 +49,8 @@ export interface RequestContext {
   readonly idleLimit: { lift(): void; isOpen(): boolean; unsentBytes(): number };
   /** Opens a stream, which counts towards the limit on open streams. Throws `capacity_reached`. */
   openStream(): StreamEvents;
+  /** Counts an answer that is sent in pieces, and the memory that its content occupies meanwhile. */
+  openAnswer(bytes: number): StreamEvents;
 }
 
 type Output<S> = S extends z.ZodType ? z.output<S> : undefined;
@@ -68,8 +70,6 @@ export class Answer<T> {
       readonly message?: string;
       readonly hint?: string | null;
       readonly top?: object;
-      /** A long text of the data, which holds the placeholder of the text. */
-      readonly text?: EncodedText;
       /** The request was handled, but its purpose failed: `success` is false and the status is 200. */
       readonly isFailure?: boolean;
     } = {},
@@ -288,7 +288,7 @@ type Inputs = { readonly params: unknown; readonly query: unknown; readonly body
 
 interface BodyReading {
   readonly limits: BodyLimits;
-  readonly reservation: BodyReservation;
+  readonly reservation: Reservation;
   readonly isNullAbsent: boolean;
 }
 
@@ -328,6 +328,6 @@ async function respondWith(
   if (result instanceof NdjsonStream) return ndjsonResponse(result, events());
   if (result instanceof SseStream) return sseResponse(result, events());
   const answer = result instanceof Answer ? (result as Answer<unknown>) : new Answer(result);
-  const { message = 'Operation successful', hint = null, top, isFailure = false, text } = answer.details;
-  return success(answer.data, { message, hint, isFailure, ...(text && { text }) }, top);
+  const { message = 'Operation successful', hint = null, top, isFailure = false } = answer.details;
+  return jsonAnswer(success(answer.data, { message, hint, isFailure }, top), request.method, context);
 }

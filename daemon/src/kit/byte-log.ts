@@ -39,6 +39,12 @@ export class ByteLog {
     const end = next ? Math.min(offset + count, next.from) : offset + count;
     return end > offset ? { kind: 'bytes', offset, bytes: buffer.subarray(0, end - offset) } : null;
   }
+
+  /** The parts of the range that are no longer retained, in order. */
+  gaps({ from, to }: Range): Range[] {
+    const holes = this.source.holes().filter((hole) => hole.from < to && hole.to > from);
+    return holes.map((hole) => ({ from: Math.max(from, hole.from), to: Math.min(to, hole.to) }));
+  }
 }
 
 /** Sorts ranges and joins those that touch. */

@@ -4,7 +4,7 @@ import { connect } from 'node:net';
 import { z } from 'zod';
 import { createApp } from '../http/app.ts';
 import { ApiKey } from '../http/auth.ts';
-import { BodyBudget } from '../http/body-budget.ts';
+import { MemoryBudget } from '../kit/memory-budget.ts';
 import { OpenStreams } from '../http/open-streams.ts';
 import { bindRoutes, routesFor, type Route } from '../http/route.ts';
 import { SocketUpgrade, type Socket, type SocketHandler } from '../http/socket.ts';
@@ -24,7 +24,7 @@ function serve(routes: readonly Route<object>[], apiKey: string | null = null) {
     routes: bindRoutes(routes, {}),
     apiKey: new ApiKey(apiKey),
     guard: { allowedHosts: [], corsOrigins: [], hasKey: false, ownName: 'box' },
-    body: { room: new BodyBudget(memory), stallMs: 1000 },
+    body: { room: new MemoryBudget(memory), stallMs: 1000 },
     streams,
     logger: new Logger('info', (line) => log.push(line)),
   });

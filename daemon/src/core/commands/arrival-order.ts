@@ -45,18 +45,16 @@ export class ArrivalOrder {
   }
 }
 
-/** All output known to be in the logs, in arrival order. Output that the index does not cover comes last. */
-export function arrivalSegments(child: Child): Segment[] {
+/**
+ * The output of both streams up to `ends`, in arrival order. Output that the index does not cover comes last. The index
+ * may have a million entries, so no list of them is made.
+ */
+export function* arrivalSegments(child: Child, ends: Readonly<Record<StreamName, number>>): Generator<Segment> {
   const order = new ArrivalOrder(child);
   const offsets = { stdout: 0, stderr: 0 };
-  const segments: Segment[] = [];
   for (let next = order.next(offsets); next && next.to > next.from; next = order.next(offsets)) {
-    segments.push(next);
+    yield { ...next, to: Math.min(next.to, ends[next.stream]) };
     offsets[next.stream] = next.to;
   }
-  const rest: Segment[] = [
-    { stream: 'stdout', from: offsets.stdout, to: child.ends[0] },
-    { stream: 'stderr', from: offsets.stderr, to: child.ends[1] },
-  ];
-  return [...segments, ...rest.filter(({ from, to }) => to > from)];
+  for (const stream of ['stdout', 'stderr'] as const) yield { stream, from: offsets[stream], to: ends[stream] };
 }

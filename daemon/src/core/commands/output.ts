@@ -1,12 +1,16 @@
 /** Reads the output of a command by offset, as a live stream, or as a summary. */
+import { LongText } from '../../kit/long-text.ts';
+import { TimeSlices } from '../../kit/slices.ts';
 import { countCharacters, cutMarker, decodeUtf8, takeCharacters, wholeUtf8Length } from '../../kit/text.ts';
 import type { Child, StreamName } from '../../platform/spawn.ts';
-import { joinBytes, readLog, type LogPart } from '../processes/read-log.ts';
+import type { Range } from '../../kit/byte-log.ts';
+import { joinBytes, readLog } from '../processes/read-log.ts';
 import { ArrivalOrder, arrivalSegments, type Segment } from './arrival-order.ts';
 import type { Command, CommandState } from './command.ts';
 import { ChangeWaiter } from './change-waiter.ts';
 import { chunkBytes, OutputChunk, type OutputMemory, type Rendering } from './output-chunk.ts';
-import { readLogs } from './refusal.ts';
+import { readRefusal } from './refusal.ts';
+import { keptOf, lengthOf, partOf, piecesOf, type Segments } from './segments.ts';
 
 export type Offsets = Readonly<Record<StreamName, number>>;
 
@@ -28,29 +32,54 @@ export interface FollowOptions {
   readonly closing: AbortSignal;
 }
 
+type OutputText = string | LongText;
+
 export interface OutputSummary {
-  readonly stdout: string;
-  readonly stderr: string;
+  readonly stdout: OutputText;
+  readonly stderr: OutputText;
   /** Both streams in the order they were read. */
-  readonly output: string;
+  readonly output: OutputText;
   readonly offsets: Offsets;
   readonly truncated: boolean;
 }
 
 const longestSequence = 4;
-/** Limit for each text in one answer: the daemon holds several copies of it in memory. */
-const maxAnswerCharacters = 32 * 1024 * 1024;
+/** A longer text is read from the log while the answer is written, so that no answer holds it. */
+const shortBytes = 512 * 1024;
+/** Above this limit a text is cut at bytes: finding the last characters would read all of them. */
+const maxCutCharacters = 64 * 1024;
+
+export interface OutputPart {
+  readonly text: OutputText;
+  /** The offset to continue from. */
+  readonly next: number;
+  /** Ranges that were skipped because they are no longer kept. */
+  readonly gaps: readonly Range[];
+}
 
 /** Reads one stream from an offset: whole characters within `limitBytes`, or one character if none fits. */
-export function readPart(child: Child, stream: StreamName, offset: number, limitBytes: number): LogPart {
+export function readPart(child: Child, stream: StreamName, offset: number, limitBytes: number): OutputPart {
   using _open = child.directory.use();
   child.refresh();
   const end = endOf(child, stream);
   const from = Math.min(offset, end);
+  if (Math.min(limitBytes, end - from) > shortBytes) return longPart(child, { stream, from, to: end }, limitBytes);
   const { bytes, next, gaps } = readLog(child.log(stream), from, end, Math.max(limitBytes, longestSequence));
   const isOver = !child.streamsOpen && next === end;
   const kept = firstCharacters(bytes, limitBytes) ?? (isOver ? bytes.length : wholeUtf8Length(bytes));
-  return { bytes: bytes.subarray(0, kept), next: next - (bytes.length - kept), gaps };
+  return { text: decodeUtf8(bytes.subarray(0, kept)), next: next - (bytes.length - kept), gaps };
+}
+
+/** Like `readPart`, for a text that is read while the answer is written. */
+function longPart(child: Child, segment: Segment, limitBytes: number): OutputPart {
+  const { stream, from } = segment;
+  const kept = Array.from(partOf(keptOf(child, [segment]), 0, limitBytes));
+  const last = kept.at(-1) ?? { ...segment, from: segment.to };
+  const isOver = !child.streamsOpen && last.to === segment.to;
+  const { bytes } = readLog(child.log(stream), Math.max(last.from, last.to - longestSequence), last.to);
+  const next = isOver ? last.to : last.to - (bytes.length - wholeUtf8Length(bytes));
+  const whole = kept.map((part) => ({ ...part, to: Math.min(part.to, next) }));
+  return { text: new LongText(() => piecesOf(child, whole)), next, gaps: child.log(stream).gaps({ from, to: next }) };
 }
 
 /** The number of bytes to return if the limit cuts the output; null if the limit does not apply. */
@@ -117,24 +146,24 @@ export async function* follow(
   }
 }
 
-/**
- * Returns the output so far, cut in the middle if it is longer than `wantedCharacters`. 0 means no limit other than
- * `maxCharacters`.
- */
-export function summarize(command: Command, wantedCharacters: number): OutputSummary {
-  return readLogs(command.id, () => summaryOf(command, wantedCharacters));
+/** Returns the output so far, cut in the middle if it is longer than `maxCharacters`; 0 means no limit. */
+export async function summarize(command: Command, maxCharacters: number): Promise<OutputSummary> {
+  try {
+    return await summaryOf(command, maxCharacters === 0 ? Infinity : maxCharacters);
+  } catch (error) {
+    throw readRefusal(command.id, error);
+  }
 }
 
-function summaryOf({ child }: Command, wantedCharacters: number): OutputSummary {
-  const maxCharacters = wantedCharacters === 0 ? maxAnswerCharacters : Math.min(wantedCharacters, maxAnswerCharacters);
+async function summaryOf({ child }: Command, maxCharacters: number): Promise<OutputSummary> {
   using _open = child.directory.use();
   child.refresh();
-  const [out, err] = [wholeEnd(child, 'stdout'), wholeEnd(child, 'stderr')];
-  const stdout = clip(child, [{ stream: 'stdout', from: 0, to: out }], maxCharacters);
-  const stderr = clip(child, [{ stream: 'stderr', from: 0, to: err }], maxCharacters);
-  const ends = { stdout: out, stderr: err };
-  const both = () => arrivalSegments(child).map((part) => ({ ...part, to: Math.min(part.to, ends[part.stream]) }));
-  const output = out > 0 && err > 0 ? clip(child, both(), maxCharacters) : out > 0 ? stdout : stderr;
+  const ends = { stdout: wholeEnd(child, 'stdout'), stderr: wholeEnd(child, 'stderr') };
+  const streamText = (stream: StreamName) =>
+    clip(child, () => [{ stream, from: 0, to: ends[stream] }], ends[stream], maxCharacters);
+  const [stdout, stderr] = [await streamText('stdout'), await streamText('stderr')];
+  const both = () => clip(child, () => arrivalSegments(child, ends), ends.stdout + ends.stderr, maxCharacters);
+  const output = ends.stdout > 0 && ends.stderr > 0 ? await both() : ends.stdout > 0 ? stdout : stderr;
   return {
     stdout: stdout.text,
     stderr: stderr.text,
@@ -231,26 +260,68 @@ function readSegment(
 }
 
 interface Clipped {
-  readonly text: string;
+  readonly text: OutputText;
   readonly isCut: boolean;
 }
 
-/** Decodes segments to text, cut in the middle if they are too long. */
-function clip(child: Child, segments: readonly Segment[], maxCharacters: number): Clipped {
-  const total = segments.reduce((sum, { from, to }) => sum + to - from, 0);
+/** Decodes segments of this many bytes to text, cut in the middle if they are too long. */
+async function clip(child: Child, segments: () => Segments, total: number, maxCharacters: number): Promise<Clipped> {
   if (total === 0) return { text: '', isCut: false };
+  if (total > shortBytes && maxCharacters > maxCutCharacters) {
+    return await clipLong(child, segments, total, maxCharacters);
+  }
   const half = Math.ceil(maxCharacters / 2);
   // A character has at most four bytes, and the tail may start in the middle of a character.
   const window = half * longestSequence + longestSequence;
   if (total <= window * 2) {
-    const { bytes, hasGap } = collect(child, segments);
+    const { bytes, hasGap } = collect(child, segments());
     const text = decodeUtf8(bytes);
     if (countCharacters(text) <= maxCharacters) return { text, isCut: hasGap };
     return cutMiddle(text, text, total, maxCharacters);
   }
-  const head = collect(child, firstBytes(segments, window));
-  const tail = collect(child, lastBytes(segments, window));
+  const head = collect(child, partOf(segments(), 0, window));
+  const tail = collect(child, partOf(segments(), total - window, total));
   return cutMiddle(decodeUtf8(head.bytes), decodeUtf8(tail.bytes), total, maxCharacters);
+}
+
+/** Like `clip`, for a text that is not held. A text that is too long keeps as many bytes as it may have characters. */
+async function clipLong(
+  child: Child,
+  segments: () => Segments,
+  total: number,
+  maxCharacters: number,
+): Promise<Clipped> {
+  const kept = () => keptOf(child, segments());
+  const bytes = lengthOf(kept());
+  if (bytes <= maxCharacters || (await hasAtMost(maxCharacters, piecesOf(child, kept())))) {
+    return { text: new LongText(() => piecesOf(child, kept())), isCut: bytes < total };
+  }
+  const half = Math.floor(maxCharacters / 2);
+  const [end, start] = [half, bytes - half].map((at) => characterAt(child, kept(), at)) as [number, number];
+  const text = new LongText(function* () {
+    yield* piecesOf(child, partOf(kept(), 0, end));
+    yield Buffer.from(cutMarker(total - bytes + start - end));
+    yield* piecesOf(child, partOf(kept(), start, bytes));
+  });
+  return { text, isCut: true };
+}
+
+/** The position of the first byte at or after `at` that may begin a character. */
+function characterAt(child: Child, segments: Segments, at: number): number {
+  const { bytes } = collect(child, partOf(segments, at, at + longestSequence - 1));
+  const first = bytes.findIndex((byte) => (byte & 0xc0) !== 0x80);
+  return at + (first === -1 ? bytes.length : first);
+}
+
+async function hasAtMost(maxCharacters: number, pieces: Iterable<Uint8Array>): Promise<boolean> {
+  const slices = new TimeSlices();
+  let characters = 0;
+  for (const piece of pieces) {
+    characters += countCharacters(decodeUtf8(piece));
+    if (characters > maxCharacters) return false;
+    await slices.next();
+  }
+  return true;
 }
 
 function cutMiddle(headText: string, tailText: string, totalBytes: number, maxCharacters: number): Clipped {
@@ -260,31 +331,7 @@ function cutMiddle(headText: string, tailText: string, totalBytes: number, maxCh
   return { text: `${head}${cutMarker(omitted)}${tail}`, isCut: true };
 }
 
-function collect(child: Child, segments: readonly Segment[]): { bytes: Uint8Array; hasGap: boolean } {
-  const parts = segments.map(({ stream, from, to }) => readLog(child.log(stream), from, to));
+function collect(child: Child, segments: Segments): { bytes: Uint8Array; hasGap: boolean } {
+  const parts = Array.from(segments, ({ stream, from, to }) => readLog(child.log(stream), from, to));
   return { bytes: joinBytes(parts.map(({ bytes }) => bytes)), hasGap: parts.some(({ gaps }) => gaps.length > 0) };
-}
-
-function firstBytes(segments: readonly Segment[], count: number): Segment[] {
-  const taken: Segment[] = [];
-  let left = count;
-  for (const segment of segments) {
-    if (left <= 0) break;
-    const to = Math.min(segment.to, segment.from + left);
-    taken.push({ ...segment, to });
-    left -= to - segment.from;
-  }
-  return taken;
-}
-
-function lastBytes(segments: readonly Segment[], count: number): Segment[] {
-  const taken: Segment[] = [];
-  let left = count;
-  for (const segment of segments.toReversed()) {
-    if (left <= 0) break;
-    const from = Math.max(segment.from, segment.to - left);
-    taken.unshift({ ...segment, from });
-    left -= segment.to - from;
-  }
-  return taken;
 }

@@ -1,8 +1,7 @@
 /** Reads the output of a command past given offsets, and waits if there is none yet. */
 import { Deadline } from '../../kit/deadline.ts';
-import type { LogPart } from '../processes/read-log.ts';
 import type { Command } from './command.ts';
-import { readPart, type Offsets } from './output.ts';
+import { readPart, type Offsets, type OutputPart } from './output.ts';
 import { readLogs } from './refusal.ts';
 
 export interface ReadRequest {
@@ -14,14 +13,11 @@ export interface ReadRequest {
 }
 
 export interface ReadResult {
-  readonly stdout: LogPart;
-  readonly stderr: LogPart;
+  readonly stdout: OutputPart;
+  readonly stderr: OutputPart;
 }
 
-/**
- * Limit per stream, whatever the caller requests. An answer is held in memory whole and can be six times as long in
- * JSON.
- */
+/** Limit per stream, whatever the caller requests: clients hold an answer in memory whole. */
 const maxAnswerBytes = 8 * 1024 * 1024;
 
 /** Returns the output past the offsets as soon as there is output, the command ends, or the wait is over. */
@@ -53,6 +49,6 @@ function hasGrown(before: readonly [number, number], now: readonly [number, numb
   return now[0] > before[0] || now[1] > before[1];
 }
 
-function hasNews(part: LogPart, offset: number): boolean {
+function hasNews(part: OutputPart, offset: number): boolean {
   return part.next > offset || part.gaps.length > 0;
 }

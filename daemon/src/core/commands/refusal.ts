@@ -12,12 +12,17 @@ export function readLogs<T>(id: string, read: () => T): T {
   try {
     return read();
   } catch (error) {
-    if (!isOutOfDescriptors((error as NodeJS.ErrnoException).code ?? '')) throw error;
-    throw new CoreError('unavailable', `the daemon has no descriptor left to read the output of ${id}`, {
-      hint: 'The command is not affected. Try again when other commands have ended.',
-      next: { operation: 'commands.read', id },
-    });
+    throw readRefusal(id, error);
   }
+}
+
+/** Maps an error from reading the logs of a command to a CoreError; returns other errors unchanged. */
+export function readRefusal(id: string, error: unknown): unknown {
+  if (!isOutOfDescriptors((error as NodeJS.ErrnoException).code ?? '')) return error;
+  return new CoreError('unavailable', `the daemon has no descriptor left to read the output of ${id}`, {
+    hint: 'The command is not affected. Try again when other commands have ended.',
+    next: { operation: 'commands.read', id },
+  });
 }
 
 export function tooManyCommands(limit: number): CoreError {

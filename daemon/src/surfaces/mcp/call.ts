@@ -1,4 +1,5 @@
 /** Runs one request of the protocol, and answers it as JSON or as a stream of Server-Sent Events. */
+import { jsonAnswer } from '../../http/json-answer.ts';
 import type { RequestContext } from '../../http/route.ts';
 import { SseStream, sseResponse, type SseEvent } from '../../http/sse.ts';
 import type { StreamEvents } from '../../http/stream-body.ts';
@@ -7,7 +8,6 @@ import { CoreError, firstFailure } from '../../kit/errors.ts';
 import { HandedOver } from '../../kit/handed-over.ts';
 import type { McpDeps } from './app.ts';
 import { FollowedOutput } from './followed-output.ts';
-import { jsonAnswer } from './json-answer.ts';
 import { answerMethod } from './methods.ts';
 import { codes, errorMessage, resultMessage, RpcError, type Message, type RequestId } from './protocol.ts';
 import { clientOf, type RunningCalls } from './running-calls.ts';
@@ -54,7 +54,7 @@ export class Call {
     answer.catch(() => null); // The stream, or the caller of this function, gets the error.
     const opened = stream ?? (wants === 'either' && !(await this.#isSoon(answer)) ? this.#openLate() : null);
     if (opened) return sseResponse(new SseStream((gone) => this.#events(answer, gone)), opened);
-    return jsonAnswer(await answer);
+    return jsonAnswer(await answer, 'POST', context);
   }
 
   /** The call runs already, so a client beyond the limit on streams gets its answer as JSON. */

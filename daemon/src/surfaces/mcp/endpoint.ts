@@ -2,14 +2,13 @@
 import { z } from 'zod';
 import { readJsonObject } from '../../http/body.ts';
 import { assertNotEncoded } from '../../http/content-coding.ts';
-import { statusOf } from '../../http/envelope.ts';
+import { json, statusOf } from '../../http/envelope.ts';
 import type { RequestContext, Route, RouteShape } from '../../http/route.ts';
 import { assertConnected } from '../../http/still-connected.ts';
 import { CoreError } from '../../kit/errors.ts';
 import { HandedOver, RepeatElsewhere } from '../../kit/handed-over.ts';
 import type { McpDeps } from './app.ts';
 import { Call, type CallContext } from './call.ts';
-import { jsonAnswer } from './json-answer.ts';
 import { cancelledId, codes, errorMessage, idOf, readMessage, RpcError, type Message } from './protocol.ts';
 import { clientOf, RunningCalls } from './running-calls.ts';
 import { SavedOutputs } from './saved-outputs.ts';
@@ -44,7 +43,7 @@ export function mcpRoute(): Route<McpDeps> {
         return await answer(message, { deps, context, calls, outputs });
       } catch (error) {
         if (error instanceof HandedOver) throw new RepeatElsewhere(JSON.stringify(body));
-        if (error instanceof RpcError) return jsonAnswer(errorMessage(idOf(body), error), error.details.status);
+        if (error instanceof RpcError) return json(errorMessage(idOf(body), error), error.details.status ?? 200);
         throw error;
       }
     },

@@ -4,7 +4,8 @@ import type { Command } from '../../core/commands/command.ts';
 import type { ReadResult } from '../../core/commands/read.ts';
 import { summarize } from '../../core/commands/output.ts';
 import type { Session } from '../../core/commands/sessions.ts';
-import { decodeUtf8 } from '../../kit/text.ts';
+import { outputText } from '../../http/output-text.ts';
+import type { LongText } from '../../kit/long-text.ts';
 
 const CommandStatus = z
   .enum(['pending', 'running', 'completed', 'timed_out', 'killed'])
@@ -20,8 +21,8 @@ export const BashExecResult = z
     command_id: z.string(),
     command: z.string(),
     status: CommandStatus,
-    stdout: z.string().nullable(),
-    stderr: z.string().nullable().describe('null when there is none.'),
+    stdout: outputText.nullable(),
+    stderr: outputText.nullable().describe('null when there is none.'),
     exit_code: exitCode,
     offset: z.number().int().describe('In bytes of stdout: where to read on.'),
     stderr_offset: z.number().int().describe('As offset, for stderr.'),
@@ -35,8 +36,8 @@ const BashCommandInfo = z
 export const BashOutputResult = z
   .object({
     session_id: z.string(),
-    stdout: z.string(),
-    stderr: z.string(),
+    stdout: outputText,
+    stderr: outputText,
     offset: z.number().int(),
     stderr_offset: z.number().int(),
     command: BashCommandInfo.nullable().describe('The command of this output; null before the first command.'),
@@ -61,8 +62,8 @@ export const BashSessionInfo = z
 
 /** The part of a command's output that an answer holds. */
 export interface ShortOutput {
-  readonly stdout: string;
-  readonly stderr: string;
+  readonly stdout: string | LongText;
+  readonly stderr: string | LongText;
   readonly offsets: { readonly stdout: number; readonly stderr: number };
   /** Why the output could not be read. Null on success. */
   readonly failure: string | null;
@@ -74,9 +75,9 @@ const noOutput: ShortOutput = { stdout: '', stderr: '', offsets: { stdout: 0, st
  * The output of a command, shortened in the middle. Unreadable output must not fail the answer: JavaScript and Go
  * clients repeat a call that ends with 5xx, and the command would run twice.
  */
-export function shortOutput(command: Command, maxCharacters: number): ShortOutput {
+export async function shortOutput(command: Command, maxCharacters: number): Promise<ShortOutput> {
   try {
-    return { ...summarize(command, maxCharacters), failure: null };
+    return { ...(await summarize(command, maxCharacters)), failure: null };
   } catch (error) {
     return { ...noOutput, failure: error instanceof Error ? error.message : String(error) };
   }
@@ -106,8 +107,8 @@ export function outputResult(
 ): z.input<typeof BashOutputResult> {
   return {
     session_id: sessionId,
-    stdout: decodeUtf8(stdout.bytes),
-    stderr: decodeUtf8(stderr.bytes),
+    stdout: stdout.text,
+    stderr: stderr.text,
     offset: stdout.next,
     stderr_offset: stderr.next,
     command: commandInfo(command),

@@ -55,7 +55,7 @@ export const exec = route({
     }
     using deadline = new Deadline(milliseconds(body.timeout), context.signal, closing);
     await command.finished(deadline.signal);
-    const output = shortOutput(command, body.max_output_length);
+    const output = await shortOutput(command, body.max_output_length);
     const result = execResult(command, output);
     const answer = describe(command, output.failure, result);
     const isCut = closing.aborted && command.isRunning;

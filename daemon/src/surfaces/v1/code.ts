@@ -3,7 +3,6 @@ import { z } from 'zod';
 import type { CodeRuntimes } from '../../core/code/info.ts';
 import { languages, poolKindOf, type Language } from '../../core/code/language.ts';
 import { Answer } from '../../http/route.ts';
-import { EncodedText } from '../../kit/encoded-text.ts';
 import { route, type V1Deps } from './app.ts';
 import { cellSpec, describeRun, runCell, runErrors, timeLimits } from './code-run.ts';
 import { exitCodeOf, outputsOf, statusOf, tracebackOf } from './code-views.ts';
@@ -53,19 +52,18 @@ export const executeCode = route({
     const ran = await runCell(deps, spec, context);
     const { cell, session } = ran;
     const isInKernel = poolKindOf(session.record.backend) === 'kernel';
-    const text = await EncodedText.of(body.code);
     const data = {
       language,
       status: statusOf(cell),
       outputs: outputsOf(cell),
-      code: text.placeholder,
+      code: body.code,
       stdout: cell.outputs.printed('stdout'),
       stderr: cell.outputs.printed('stderr'),
       exit_code: isInKernel ? null : exitCodeOf(cell),
       traceback: tracebackOf(cell),
       session_id: key === null ? null : sessionId(session),
     };
-    return new Answer(data, { ...describeRun(ran), text });
+    return new Answer(data, describeRun(ran));
   },
 });
 

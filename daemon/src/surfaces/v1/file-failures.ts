@@ -1,6 +1,6 @@
 /** Renders a file system failure as 1.x does: in `data`, with status 200, unless the route sends bytes. */
 import { z } from 'zod';
-import { success } from '../../http/envelope.ts';
+import { json, success } from '../../http/envelope.ts';
 import { fileFields, hintOf } from '../../http/refusal.ts';
 import { routesFor } from '../../http/route.ts';
 import { CoreError, type ErrorCode } from '../../kit/errors.ts';
@@ -75,7 +75,7 @@ export const route = routesFor<V1Deps>({
     const verb = verbOf(path);
     const refusal = failureOfV1(error, verb);
     if (raw || !isToldAsHandled || (verb === editor && isEditRefusal(error))) return refusal;
-    return success(refusal.facts, { message: refusal.message, hint: refusal.hint, isFailure: true });
+    return json(success(refusal.facts, { message: refusal.message, hint: refusal.hint, isFailure: true }), 200);
   },
 });
 

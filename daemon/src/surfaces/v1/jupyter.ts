@@ -3,7 +3,6 @@ import { z } from 'zod';
 import { poolKindOf } from '../../core/code/language.ts';
 import type { CodeSession } from '../../core/code/sessions/session.ts';
 import { Answer } from '../../http/route.ts';
-import { EncodedText } from '../../kit/encoded-text.ts';
 import { CoreError, type ErrorCode } from '../../kit/errors.ts';
 import { route, type V1Deps } from './app.ts';
 import {
@@ -56,17 +55,16 @@ export const executeJupyter = route({
     const spec = { ...cellSpec(body), language: 'python' as const, kernel, sessionId: key, onKernel: true };
     const ran = await namingKernel(runCell(deps, spec, context));
     const { cell, session } = ran;
-    const text = await EncodedText.of(body.code);
     const data = {
       kernel_name: kernelName(session),
       session_id: key === null ? null : sessionId(session),
       status: statusOf(cell),
       execution_count: cell.end?.executionCount ?? null,
       outputs: outputsOf(cell),
-      code: text.placeholder,
+      code: body.code,
       msg_id: cell.id,
     };
-    return new Answer(data, { ...describeRun(ran), text });
+    return new Answer(data, describeRun(ran));
   },
 });
 

@@ -3,7 +3,6 @@ import { z } from 'zod';
 import type { CodeSession } from '../../core/code/sessions/session.ts';
 import type { Package } from '../../core/ops/packages.ts';
 import { Answer } from '../../http/route.ts';
-import { EncodedText } from '../../kit/encoded-text.ts';
 import { CoreError } from '../../kit/errors.ts';
 import { route, type V1Deps } from './app.ts';
 import { cellSpec, describeRun, directoryOf, runCell, runErrors, timeLimits } from './code-run.ts';
@@ -52,19 +51,18 @@ export const executeNodeJs = route({
     const run = { language, kernel: null, sessionId: key, isProgram: key === null };
     const ran = await runCell(deps, { ...cellSpec(body), ...run, ...(body.files && { files: body.files }) }, context);
     const { cell, session } = ran;
-    const text = await EncodedText.of(body.code);
     const data = {
       language,
       status: statusOf(cell),
       execution_count: cell.end?.executionCount ?? null,
       outputs: nodeOutputsOf(cell),
-      code: text.placeholder,
+      code: body.code,
       stdout: cell.outputs.printed('stdout'),
       stderr: cell.outputs.printed('stderr'),
       exit_code: exitCodeOf(cell),
       session_id: key === null ? null : sessionId(session),
     };
-    return new Answer(data, { ...describeRun(ran), text });
+    return new Answer(data, describeRun(ran));
   },
 });
 

@@ -8,7 +8,6 @@ import type { CellSpec } from '../../core/code/sessions/requests.ts';
 import { NdjsonStream } from '../../http/ndjson.ts';
 import { Answer } from '../../http/route.ts';
 import { Deadline } from '../../kit/deadline.ts';
-import { EncodedText } from '../../kit/encoded-text.ts';
 import { route, type V2Deps } from './app.ts';
 import {
   cellEndLine,
@@ -75,9 +74,8 @@ export const executeCode = route({
     using deadline = new Deadline(null, context.signal, deps.closing);
     await cell.finished(deadline.signal);
     if (cell.failure) throw cell.failure;
-    const text = await EncodedText.of(body.code);
-    const result = { ...cellResult(session, cell, isSingle), code: text.placeholder };
-    return new Answer(result, { ...describe(session, cell, isSingle), text });
+    const result = { ...cellResult(session, cell, isSingle), code: body.code };
+    return new Answer(result, describe(session, cell, isSingle));
   },
 });
 

@@ -92,7 +92,7 @@ export const runCommand = route({
     const { command, isReplay } = await commands.start(commandSpec(body));
     context.note.account = command.note.user;
     if (body.mode === 'sync') await waitForEnd(command, body.timeout, context.signal, closing);
-    const result = commandResult(command, body.max_output_length, isReplay);
+    const result = await commandResult(command, body.max_output_length, isReplay);
     const message = describeAnswer(command, { isReplay, isStopping: closing.aborted });
     return new Answer(result, { message, hint: nextStep(command, result) });
   },

@@ -8,8 +8,8 @@ import type { Session } from '../../core/commands/sessions.ts';
 import { capabilityStatuses, type CapabilityReport } from '../../core/capabilities/report.ts';
 import type { SandboxRecord } from '../../core/ops/sandbox.ts';
 import { writeTextLine } from '../../http/ndjson.ts';
+import { outputText } from '../../http/output-text.ts';
 import { snakeKeys } from '../../http/snake-keys.ts';
-import { decodeUtf8 } from '../../kit/text.ts';
 
 const offset = z.number().int().min(0).describe('Absolute position in the stream, in bytes.');
 const time = z.string().nullable().describe('RFC 3339, UTC.');
@@ -48,9 +48,9 @@ export const CommandRecord = z
   .meta({ id: 'Command' });
 
 export const CommandResult = CommandRecord.extend({
-  stdout: z.string(),
-  stderr: z.string(),
-  output: z.string().describe('Both streams in the order they were read.'),
+  stdout: outputText,
+  stderr: outputText,
+  output: outputText.describe('Both streams in the order they were read.'),
   offset: offset.describe('End of stdout in this answer.'),
   stderr_offset: offset.describe('End of stderr in this answer.'),
   truncated: z.boolean().describe('The texts are incomplete; read the rest by offset.'),
@@ -63,8 +63,8 @@ export const Gap = z
 
 export const CommandOutput = z
   .object({
-    stdout: z.string(),
-    stderr: z.string(),
+    stdout: outputText,
+    stderr: outputText,
     offset: offset.describe('Offset for the next read of stdout.'),
     stderr_offset: offset.describe('Offset for the next read of stderr.'),
     gaps: z.array(Gap),
@@ -124,12 +124,12 @@ export function commandRecord(command: Command): z.input<typeof CommandRecord> {
   };
 }
 
-export function commandResult(
+export async function commandResult(
   command: Command,
   maxCharacters: number,
   isReplay: boolean,
-): z.input<typeof CommandResult> {
-  const { stdout, stderr, output, offsets, truncated } = summarize(command, maxCharacters);
+): Promise<z.input<typeof CommandResult>> {
+  const { stdout, stderr, output, offsets, truncated } = await summarize(command, maxCharacters);
   return {
     ...commandRecord(command),
     stdout,
@@ -144,8 +144,8 @@ export function commandResult(
 
 export function commandOutput(command: Command, { stdout, stderr }: ReadResult): z.input<typeof CommandOutput> {
   return {
-    stdout: decodeUtf8(stdout.bytes),
-    stderr: decodeUtf8(stderr.bytes),
+    stdout: stdout.text,
+    stderr: stderr.text,
     offset: stdout.next,
     stderr_offset: stderr.next,
     gaps: [

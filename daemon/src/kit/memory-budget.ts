@@ -1,5 +1,8 @@
-/** Admits JSON bodies within the available memory, from their first byte until their requests are handled. */
-import { CoreError } from '../kit/errors.ts';
+/**
+ * Admits what requests occupy within the available memory: a body from its first byte until its request is handled,
+ * content while it is read for an answer, and a large answer until the client has received it.
+ */
+import { CoreError } from './errors.ts';
 
 const mebibyte = 1024 * 1024;
 
@@ -38,13 +41,13 @@ export interface RoomMemory {
   collect(): void;
 }
 
-export class BodyBudget {
+export class MemoryBudget {
   /** Limit for one body. */
   readonly maxBytes: number;
   readonly #roomBytes: number;
   #reservedBytes = 0;
   #arrivedBytes = 0;
-  #ended: BodyReservation[] = [];
+  #ended: Reservation[] = [];
   #last: Promise<unknown> = Promise.resolve();
 
   constructor(private readonly memory: RoomMemory) {
@@ -53,8 +56,27 @@ export class BodyBudget {
   }
 
   /** Opens a reservation for one body, which is disposed of when its request is handled. */
-  open(): BodyReservation {
-    return new BodyReservation(this);
+  open(): Reservation {
+    return new Reservation(this);
+  }
+
+  /** Reserves for content of a request until the result is disposed of. Throws `capacity_reached`. */
+  admit(bytes: number): Disposable {
+    const reservation = this.open();
+    reservation.announced(bytes);
+    return reservation;
+  }
+
+  /** Counts an answer that exists already, until the result is disposed of. */
+  hold(bytes: number): Disposable {
+    const reservation = this.open();
+    reservation.exists(bytes);
+    return reservation;
+  }
+
+  /** Throws `capacity_reached` while answers that clients have yet to receive fill the room. */
+  assertRoom(): void {
+    if (this.#reservedBytes > this.#roomBytes * (1 + partForSmall)) throw busy('other requests occupy the memory');
   }
 
   /** Queues work on a large body behind the work on earlier ones. */
@@ -71,16 +93,22 @@ export class BodyBudget {
   /** Throws `capacity_reached`. */
   reserve(bytes: number, isSmall: boolean): void {
     const maxBytes = this.#roomBytes * (isSmall ? 1 + partForSmall : 1);
-    if (this.#reservedBytes + bytes > maxBytes) throw busy('other request bodies occupy the memory for bodies');
-    if (!isSmall && bytes > this.#allocatable()) throw busy('this machine has no free memory for the request body');
+    if (this.#reservedBytes + bytes > maxBytes) throw busy('other requests occupy the memory for their content');
+    if (!isSmall && bytes > this.#allocatable()) throw busy('this machine has no free memory for the content');
     this.#reservedBytes += bytes;
   }
 
+  /** Counts bytes that occupy their memory already. */
   arrived(bytes: number): void {
     this.#arrivedBytes += bytes;
   }
 
-  release(reservation: BodyReservation): void {
+  /** Counts bytes as reserved, whether or not there is room for them. */
+  add(bytes: number): void {
+    this.#reservedBytes += bytes;
+  }
+
+  release(reservation: Reservation): void {
     if (reservation.arrivedBytes < collectedBytes) return this.#giveBack(reservation);
     this.#ended.push(reservation);
     // The handler's last stack frame still refers to the body in this turn of the event loop.
@@ -93,7 +121,7 @@ export class BodyBudget {
     this.#ended = [];
   }
 
-  #giveBack({ reservedBytes, arrivedBytes }: BodyReservation): void {
+  #giveBack({ reservedBytes, arrivedBytes }: Reservation): void {
     this.#reservedBytes -= reservedBytes;
     this.#arrivedBytes -= arrivedBytes;
   }
@@ -104,11 +132,11 @@ export class BodyBudget {
   }
 }
 
-export class BodyReservation implements Disposable {
+export class Reservation implements Disposable {
   reservedBytes = 0;
   arrivedBytes = 0;
 
-  constructor(private readonly room: BodyBudget) {}
+  constructor(private readonly room: MemoryBudget) {}
 
   /** Reserves for the whole body, so that a body is never refused halfway. Throws `capacity_reached`. */
   announced(bytes: number): void {
@@ -119,6 +147,14 @@ export class BodyReservation implements Disposable {
   piece(bytes: number): void {
     while ((this.arrivedBytes + bytes) * bytesPerBodyByte > this.reservedBytes) this.#reserve(stepBytes, false);
     this.room.arrived(bytes);
+    this.arrivedBytes += bytes;
+  }
+
+  /** Counts an answer, which exists already. */
+  exists(bytes: number): void {
+    this.room.add(bytes);
+    this.room.arrived(bytes);
+    this.reservedBytes += bytes;
     this.arrivedBytes += bytes;
   }
 
@@ -134,6 +170,6 @@ export class BodyReservation implements Disposable {
 
 function busy(reason: string): CoreError {
   return new CoreError('capacity_reached', reason, {
-    hint: 'Send the request again after Retry-After, or send large content as a file upload.',
+    hint: 'Send the request again after Retry-After. Large content is uploaded and downloaded in any size.',
   });
 }

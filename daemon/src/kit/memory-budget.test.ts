@@ -1,13 +1,13 @@
 /** Which bodies are admitted, given the free memory and the bodies already admitted. */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect, test } from 'bun:test';
-import { BodyBudget } from './body-budget.ts';
+import { MemoryBudget } from './memory-budget.ts';
 
 const mebibyte = 1024 * 1024;
 
 function roomOf(limitMib: number, freeMib = limitMib) {
   const memory = { limitBytes: limitMib * mebibyte, freeMib, collections: 0 };
-  const room = new BodyBudget({
+  const room = new MemoryBudget({
     limitBytes: memory.limitBytes,
     freeBytes: () => memory.freeMib * mebibyte,
     collect: () => void memory.collections++,
@@ -15,7 +15,7 @@ function roomOf(limitMib: number, freeMib = limitMib) {
   return { room, memory };
 }
 
-function admit(room: BodyBudget, mib: number) {
+function admit(room: MemoryBudget, mib: number) {
   const reservation = room.open();
   reservation.announced(mib * mebibyte);
   return reservation;
@@ -32,15 +32,15 @@ test('the body limit is a sixth of the memory, and at most 32 MiB', () => {
 test('four bodies of the largest size are admitted where memory allows, and small ones beside them', () => {
   const { room } = roomOf(100_000);
   for (let n = 0; n < 4; n++) admit(room, 32);
-  expect(() => admit(room, 2)).toThrow('other request bodies occupy the memory for bodies');
+  expect(() => admit(room, 2)).toThrow('other requests occupy the memory for their content');
   admit(room, 1);
 });
 
 test('a body over 1 MiB is refused without free memory, minus what admitted bodies have yet to occupy', () => {
   const { room, memory } = roomOf(1000, 100);
-  expect(() => admit(room, 31)).toThrow('this machine has no free memory for the request body');
+  expect(() => admit(room, 31)).toThrow('this machine has no free memory for the content');
   admit(room, 15);
-  expect(() => admit(room, 16)).toThrow('this machine has no free memory for the request body');
+  expect(() => admit(room, 16)).toThrow('this machine has no free memory for the content');
   memory.freeMib = 0;
   admit(room, 1);
 });
@@ -50,7 +50,7 @@ test('a body of unknown length is admitted piece by piece', () => {
   const reservation = room.open();
   reservation.piece(4 * mebibyte);
   reservation.piece(4 * mebibyte);
-  expect(() => reservation.piece(1)).toThrow('other request bodies occupy the memory for bodies');
+  expect(() => reservation.piece(1)).toThrow('other requests occupy the memory for their content');
 });
 
 test('the room of a large body is free after garbage collection', async () => {
@@ -58,7 +58,7 @@ test('the room of a large body is free after garbage collection', async () => {
   const reservation = admit(room, 8);
   reservation.piece(8 * mebibyte);
   reservation[Symbol.dispose]();
-  expect(() => admit(room, 4)).toThrow('other request bodies');
+  expect(() => admit(room, 4)).toThrow('other requests');
   await nextTurn();
   expect(memory.collections).toBe(1);
   admit(room, 8);

@@ -1,0 +1,20 @@
+/** Answers with JSON: whole where it is small, else in pieces, as fast as the client reads. */
+import { json } from './envelope.ts';
+import { charactersOf, isLarge, jsonPieces } from './json-pieces.ts';
+import type { RequestContext } from './route.ts';
+import { streamBody } from './stream-body.ts';
+
+/** Bytes of memory that a character of a JavaScript string takes at most. */
+const bytesPerCharacter = 2;
+
+/** A HEAD has no body, so `method` decides whether pieces are written. */
+export function jsonAnswer(body: object, method: string, context: RequestContext, status = 200): Response {
+  if (!isLarge(body)) return json(body, status);
+  const headers = { 'content-type': 'application/json' };
+  if (method === 'HEAD') return new Response(null, { status, headers });
+  const events = context.openAnswer(charactersOf(body, Infinity) * bytesPerCharacter);
+  return new Response(
+    streamBody(() => jsonPieces(body), events),
+    { status, headers },
+  );
+}

@@ -1,0 +1,6 @@
+/** A text that is too long to be held in memory: whoever writes an answer reads the text from its source meanwhile. */
+
+export class LongText {
+  /** Each piece is UTF-8 that ends with a whole character, and is valid until the next piece is requested. */
+  constructor(readonly pieces: () => Iterable<Uint8Array>) {}
+}
