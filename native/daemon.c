@@ -91,6 +91,16 @@ void tell_daemon(struct daemon *daemon, uint16_t type) {
     end_frame(daemon, &writer);
 }
 
+void ask_for_handover(struct daemon *daemon) {
+    daemon->handover++;
+    daemon->has_handed = false;
+    daemon->held_ms = 0;
+    if (daemon->channel < 0) return;
+    struct field_writer writer = begin_frame(daemon, FRAME_HANDOVER, 4);
+    write_u32(&writer, daemon->handover);
+    end_frame(daemon, &writer);
+}
+
 /* ---- BOOT ---- */
 
 /* Returns how many of the strings fit into the frame, and adds their size to `size`. */
@@ -163,9 +173,12 @@ static void take_version(struct daemon *daemon, const struct frame *frame) {
     daemon->version[size] = '\0';
 }
 
+/* An answer to an earlier request is late: that upgrade was called off. An older daemon repeats no number. */
 static void take_handed(struct daemon *daemon, const struct frame *frame) {
     struct field_reader fields = read_fields(frame->payload, frame->size);
-    daemon->held_ms = read_u32(&fields);
+    uint32_t held_ms = read_u32(&fields);
+    if (fields.left > 0 && read_u32(&fields) != daemon->handover) return;
+    daemon->held_ms = held_ms;
     daemon->has_handed = true;
 }
 

@@ -32,6 +32,8 @@ struct daemon {
     /* This daemon waits for another daemon to hand over. */
     bool is_successor;
     bool is_standing_by;
+    /* The number of the last HANDOVER, which HANDED repeats. */
+    uint32_t handover;
     bool has_handed;
     /* How long the daemon has held requests, as reported in HANDED. */
     uint32_t held_ms;
@@ -55,6 +57,8 @@ void hear_daemon(struct daemon *daemon, struct runtime *runtime);
 void send_to_daemon(struct daemon *daemon);
 /* Sends a frame without a payload. */
 void tell_daemon(struct daemon *daemon, uint16_t type);
+/* Sends HANDOVER. `has_handed` is set when the daemon has answered this request. */
+void ask_for_handover(struct daemon *daemon);
 /* Closes the connection without changing anything else. */
 void disconnect_daemon(struct daemon *daemon);
 /* Closes the connection and overwrites every key. A process calls this before it becomes a keeper. */

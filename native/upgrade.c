@@ -123,9 +123,7 @@ static void fail(struct upgrade *upgrade, const char *reason) {
 
 static void tell_handover(struct upgrade *upgrade, struct daemon *daemon) {
     upgrade->is_handover_told = true;
-    daemon->has_handed = false;
-    daemon->held_ms = 0;
-    tell_daemon(daemon, FRAME_HANDOVER);
+    ask_for_handover(daemon);
     enter(upgrade, UPGRADE_HANDING, HANDED_LIMIT_MS);
 }
 

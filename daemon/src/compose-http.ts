@@ -39,7 +39,7 @@ export interface HttpInputs {
 }
 
 export async function composeHttp(shared: Shared, inputs: HttpInputs): Promise<AppDeps> {
-  const { config, logger } = shared;
+  const { config, logger, ownership } = shared;
   const { bodies, streams, metrics, tracing, planes, mcp } = inputs;
   const startedMs = performance.now();
   const v1 = await loadV1(config.apiSurface === 'full');
@@ -53,6 +53,7 @@ export async function composeHttp(shared: Shared, inputs: HttpInputs): Promise<A
     logger,
     routes: bindRoutes(rootRoutes, {
       version,
+      leavingMs: () => ownership.leavingMs,
       uptimeSeconds: () => Math.round(performance.now() - startedMs) / 1000,
       frameAncestors: frameAncestors(guard),
       openApi: once(() => describeAll(v1.planes)),

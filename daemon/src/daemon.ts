@@ -14,7 +14,7 @@ import type { Logger } from './kit/logger.ts';
 import type { Ownership } from './kit/ownership.ts';
 import { HandoverGate } from './platform/handover-gate.ts';
 import type { Boot } from './platform/init.ts';
-import { listen, listenBeside, type Listener } from './platform/listen.ts';
+import { listen, listenAgain, listenBeside, type Listener } from './platform/listen.ts';
 import { keepPort, readPort } from './platform/runtime-directory.ts';
 import type { KeeperSpawn } from './platform/spawn.ts';
 import type { Tracing } from './platform/tracing.ts';
@@ -53,7 +53,7 @@ const anyAddresses = new Map([
 const openMessage = 'no key is set, and anyone who can connect runs commands. Set SVC_API_KEY.';
 
 export class Daemon {
-  readonly #gate = new HandoverGate();
+  readonly #gate = new HandoverGate('/health');
   #listener: Listener | null = null;
 
   constructor(private readonly deps: DaemonDeps) {}
@@ -78,26 +78,34 @@ export class Daemon {
     return this.#url(this.#hostname);
   }
 
-  /** Holds new requests, finishes short work and releases every command. Returns how many ms requests were held. */
-  async handOver(): Promise<number> {
-    await this.#listener?.share();
+  /**
+   * Holds new requests, finishes short work and releases every command. Returns how many ms requests were held. Does no
+   * further step once the upgrade is called off.
+   */
+  async handOver(calledOff: AbortSignal): Promise<number> {
+    if (!calledOff.aborted) await this.#listener?.share(calledOff);
+    if (calledOff.aborted) return 0;
     const heldFrom = performance.now();
     this.#gate.hold();
-    const { code, commands, ownership, terminals } = this.deps;
+    const { code, commands, ownership, spawn, terminals } = this.deps;
     ownership.startLeaving();
-    await Promise.all([code.handOver(), commands.handOver(), terminals.handOver()]);
-    await this.deps.spawn.release();
+    await Promise.all([code.handOver(calledOff), commands.handOver(calledOff), terminals.handOver(calledOff)]);
+    await spawn.release(calledOff);
     return performance.now() - heldFrom;
   }
 
-  /** Resumes everything after the other daemon has failed. */
+  /** Resumes everything after the other daemon has failed. Called after `handOver` has settled. */
   async takeBack(): Promise<void> {
-    this.#listener?.unshare();
-    await this.deps.spawn.reattach();
-    this.deps.ownership.takeBack();
-    this.deps.commands.takeBack();
-    this.deps.terminals.takeBack();
-    this.deps.code.takeBack();
+    await this.#listener?.unshare();
+    const { code, commands, ownership, spawn, terminals } = this.deps;
+    if (ownership.isOwned) return; // The upgrade was called off before the handover began.
+    const hadKeepers = !ownership.isLeft;
+    await spawn.reattach();
+    ownership.takeBack();
+    commands.takeBack();
+    terminals.takeBack();
+    code.takeBack();
+    if (!hadKeepers) for (const plane of [commands, code]) plane.resumeInput();
     this.#gate.open();
   }
 
@@ -144,7 +152,7 @@ export class Daemon {
     const served = this.#gate.guard(createApp(app));
     const port = config.port === 0 && boot.restarts > 0 ? readPort(runtimeDirectory) : config.port;
     const settings = { hostname: this.#hostname, port, idleSeconds: config.idleSeconds, socketProtocol };
-    const listener = boot.isSuccessor ? await listenBeside(settings, served) : listen(settings, served);
+    const listener = await openerOf(boot)(settings, served);
     if (!keepPort(runtimeDirectory, listener.port)) logger.warn('no room to note the port', { port: listener.port });
     return listener;
   }
@@ -164,4 +172,12 @@ export class Daemon {
     }
     if (isOpenToOthers(config)) logger.warn(openMessage, { host: config.host });
   }
+}
+
+function openerOf({
+  isSuccessor,
+  restarts,
+}: Boot): (...args: Parameters<typeof listen>) => Listener | Promise<Listener> {
+  if (isSuccessor) return listenBeside;
+  return restarts > 0 ? listenAgain : listen;
 }

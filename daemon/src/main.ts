@@ -74,7 +74,7 @@ async function start(args: readonly string[]): Promise<number> {
     init.standBy(version);
   }
   const url = await daemon.open();
-  const { isOver } = await offerSuccession(init, daemon);
+  const { isOver } = await offerSuccession(init, daemon, logger);
   logger.info('serving', {
     url,
     version,
@@ -91,11 +91,16 @@ async function start(args: readonly string[]): Promise<number> {
 }
 
 /** Resolves when init knows that this daemon serves. `isOver` resolves when another daemon has taken over. */
-async function offerSuccession(init: Init, daemon: Daemon): Promise<{ readonly isOver: Promise<string> }> {
+async function offerSuccession(
+  init: Init,
+  daemon: Daemon,
+  logger: Logger,
+): Promise<{ readonly isOver: Promise<string> }> {
   const { promise, resolve, reject } = Promise.withResolvers<string>();
   await init.ready(version, {
-    onHandover: () => daemon.handOver(),
+    onHandover: (calledOff) => daemon.handOver(calledOff),
     onGoOn: () => daemon.takeBack(),
+    onFault: (error) => logger.error('the handover to another daemon failed', { error: String(error) }),
     onSucceeded: () => void daemon.leave().then(() => resolve('succeeded'), reject),
   });
   return { isOver: promise };

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { barePython } from '../harness/interpreters.ts';
 import { sharedPython, withKernels } from '../harness/kernels.ts';
 import { liveFiles } from '../harness/live-files.ts';
+import { nextProgram } from '../harness/next-version.ts';
 import { expect, test, type Json, type JsonObject, type Sandbox } from '../harness/sandbox.ts';
 import { testAccount } from '../harness/test-account.ts';
 import { until } from '../harness/until.ts';
@@ -209,6 +210,22 @@ test(
     await until('the session is idle', async () => (await session(sandbox))['state'] === 'idle');
     expect((await session(sandbox))['last_execution']).toMatchObject({ status: 'ok', partial: false, stdout: all });
     expect(value(await run(sandbox, 'kept'))).toBe('2');
+  },
+  withKernels(),
+);
+
+test(
+  'CODE-21 RUN-UPGRADE-FAILED a new daemon that dies when it has found the kernels leaves them to the old one',
+  async ({ sandbox }) => {
+    const broken = await nextProgram(sandbox, 'ends', (main) =>
+      main.replace('const { isOver }', 'process.exit(9);\n  const { isOver }'),
+    );
+    await run(sandbox, 'kept = 0');
+    for (let upgrades = 1; upgrades <= 2; upgrades++) {
+      expect((await sandbox.upgrade(broken)).stderr).toContain('the new daemon ended with 9');
+      expect(value(await run(sandbox, 'kept += 1\nkept'))).toBe(String(upgrades));
+    }
+    sandbox.stderr = '';
   },
   withKernels(),
 );

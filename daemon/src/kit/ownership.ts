@@ -10,6 +10,7 @@ export type OwnershipState = 'owned' | 'leaving' | 'left';
 export class Ownership {
   #state: OwnershipState = 'owned';
   #leaving = new AbortController();
+  #leavingFrom: number | null = null;
 
   get state(): OwnershipState {
     return this.#state;
@@ -28,6 +29,11 @@ export class Ownership {
     return this.#leaving.signal;
   }
 
+  /** For how long an upgrade has been in progress; null while this daemon owns everything. */
+  get leavingMs(): number | null {
+    return this.#leavingFrom === null ? null : performance.now() - this.#leavingFrom;
+  }
+
   /** Throws `HandedOver` from the beginning of an upgrade on. */
   assertOwned(): void {
     if (!this.isOwned) throw new HandedOver();
@@ -35,6 +41,7 @@ export class Ownership {
 
   startLeaving(): void {
     this.#state = 'leaving';
+    this.#leavingFrom = performance.now();
     this.#leaving.abort();
   }
 
@@ -50,6 +57,7 @@ export class Ownership {
   /** Resumes ownership after the other daemon exited before it served requests. */
   takeBack(): void {
     this.#state = 'owned';
+    this.#leavingFrom = null;
     this.#leaving = new AbortController();
   }
 }

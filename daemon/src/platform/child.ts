@@ -254,10 +254,19 @@ export class Child {
     this.#state.changes.notify();
   }
 
-  /** Attaches again, after the other daemon went away without using the keeper. */
-  async reattach(): Promise<void> {
+  /**
+   * Attaches again, after the other daemon went away. Resolves with the first STATUS, because until then stdin counts as
+   * closed; a keeper that is stopped sends it later.
+   */
+  async reattach(signal: AbortSignal): Promise<void> {
     this.#files.stopPolling();
-    await this.attach().catch(() => this.settleFromJournal());
+    try {
+      const reported = this.changed(signal);
+      await this.attach();
+      await reported;
+    } catch {
+      this.settleFromJournal(); // The keeper has gone.
+    }
   }
 
   /** Reads the end of the command from the journal, because the keeper has gone. */

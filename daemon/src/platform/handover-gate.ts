@@ -1,4 +1,5 @@
 /** The handover gate for requests: serves them, holds them while another daemon takes over, then forwards them. */
+import { Deadline } from '../kit/deadline.ts';
 import { RepeatElsewhere } from '../kit/handed-over.ts';
 import { directFetch } from './direct-fetch.ts';
 import type { Fetch, IdleLimit, Upgrade } from './listen.ts';
@@ -6,25 +7,42 @@ import type { Fetch, IdleLimit, Upgrade } from './listen.ts';
 type Body = string | ArrayBuffer | ReadableStream<Uint8Array> | null;
 type Way = 'here' | 'there';
 
+/** A handover takes some ten milliseconds. After this time, probes are served here, and report that requests are held. */
+const probesHeldMs = 2000;
+/** Longer than init lets a handover take. */
+const maxHeldMs = 20_000;
 /** Largest body that is buffered so that a request can be repeated; a larger body is streamed through. */
 const keptBodyBytes = 32 * 1024 * 1024;
 /** Time for the next daemon to restart if it dies right after the handover. */
 const retryWithinMs = 5000;
 const retryEveryMs = 10;
+/**
+ * Marks a forwarded request. Until the next daemon listens, also when it has died and starts again, the request may
+ * reach a daemon that itself forwards.
+ */
+const forwardedHeader = 'x-boxkeep-forwarded';
 /** Headers of one connection; they are not forwarded. */
 const hopHeaders = ['connection', 'keep-alive', 'te', 'trailer', 'transfer-encoding', 'upgrade', 'expect'];
 
 export class HandoverGate {
   #way: Promise<Way> = Promise.resolve('here');
   #isHere = true;
+  #heldFrom = 0;
   #decide: (way: Way) => void = () => undefined;
   #origin = '';
+
+  /** `probePath` is the path of the requests that report the health of this daemon. */
+  constructor(private readonly probePath: string) {}
 
   /** Wraps the handler that a listener calls for each request. */
   guard(serve: Fetch): Fetch {
     return async (request, idleLimit) => {
-      if (this.#isHere || (await this.#way) === 'here') return this.#serve(serve, request, idleLimit);
-      return this.#forward(request, await keptBody(request), idleLimit);
+      if (this.#isHere) return this.#serve(serve, request, idleLimit);
+      const isProbe = pathOf(request) === this.probePath;
+      const way = await this.#decided(isProbe ? probesHeldMs : maxHeldMs);
+      if (way === 'there' && request.headers.has(forwardedHeader)) return returned();
+      if (way === 'there') return this.#forward(request, await keptBody(request), idleLimit);
+      return way === 'here' || isProbe ? this.#serve(serve, request, idleLimit) : heldTooLong();
     };
   }
 
@@ -32,6 +50,7 @@ export class HandoverGate {
   hold(): void {
     const { promise, resolve } = Promise.withResolvers<Way>();
     this.#isHere = false;
+    this.#heldFrom = performance.now();
     this.#way = promise;
     this.#decide = resolve;
   }
@@ -48,16 +67,29 @@ export class HandoverGate {
     this.#decide('there');
   }
 
-  /** Serves a request, which may find that another daemon owns its command or session by now. */
-  async #serve(serve: Fetch, request: Request, idleLimit: IdleLimit): Promise<Response | Upgrade> {
+  /** `late` when the gate has held requests for `withinMs` and is still undecided. */
+  async #decided(withinMs: number): Promise<Way | 'late'> {
+    using deadline = new Deadline(this.#heldFrom + withinMs - performance.now());
+    const { promise: late, resolve } = Promise.withResolvers<'late'>();
+    deadline.signal.addEventListener('abort', () => resolve('late'), { once: true });
+    return await Promise.race([this.#way, late]);
+  }
+
+  /**
+   * Serves a request, which may find that another daemon owns its command or session by now. A repetition here finds
+   * the same only when one upgrade follows another; the client then repeats the request itself.
+   */
+  async #serve(serve: Fetch, request: Request, idleLimit: IdleLimit, mayRepeat = true): Promise<Response | Upgrade> {
     try {
       return await serve(request, idleLimit);
     } catch (error) {
       if (!(error instanceof RepeatElsewhere)) throw error;
       const { body } = error;
-      if ((await this.#way) === 'there') return this.#forward(request, body, idleLimit);
+      const way = this.#isHere ? 'here' : await this.#decided(maxHeldMs);
+      if (way === 'there') return this.#forward(request, body, idleLimit);
+      if (way === 'late' || !mayRepeat) return heldTooLong();
       const again = new Request(request.url, { method: request.method, headers: request.headers, body });
-      return this.#serve(serve, again, idleLimit);
+      return this.#serve(serve, again, idleLimit, false);
     }
   }
 
@@ -66,10 +98,11 @@ export class HandoverGate {
     if (request.headers.get('upgrade')?.toLowerCase() === 'websocket') return handingOver();
     // The other daemon applies its own idle limit.
     idleLimit.lift();
-    const path = request.url.replace(/^[a-z]+:\/\/[^/?]*/i, '');
+    const path = targetOf(request);
     const headers = withoutHop(request.headers);
     headers.delete('content-length');
-    const answer = await knock(() =>
+    headers.set(forwardedHeader, '1');
+    const answer = await knock(body, () =>
       directFetch(`${this.#origin}${path}`, {
         method: request.method,
         headers,
@@ -88,21 +121,49 @@ export class HandoverGate {
 }
 
 function handingOver(): Response {
-  const hint = 'Connect again.';
-  return Response.json(
-    { success: false, message: 'another daemon has taken over', data: null, hint },
-    { status: 503, headers: { 'retry-after': '1', connection: 'close' } },
-  );
+  return unavailable('another daemon has taken over', 'Connect again.', { connection: 'close' });
 }
 
-/** Retries a refused connection, which is safe because it has carried no data. */
-async function knock(ask: () => Promise<Response>): Promise<Response> {
+function heldTooLong(): Response {
+  const hint = 'Send the request again. GET /health answers 200 when the daemon serves.';
+  return unavailable('an upgrade of the daemon holds requests and has not ended', hint);
+}
+
+function unavailable(message: string, hint: string, headers: Readonly<Record<string, string>> = {}): Response {
+  const body = { success: false, message, data: null, hint };
+  return Response.json(body, { status: 503, headers: { 'retry-after': '1', ...headers } });
+}
+
+/** The path and the query. */
+function targetOf(request: Request): string {
+  return request.url.replace(/^[a-z]+:\/\/[^/?]*/i, '');
+}
+
+function pathOf(request: Request): string {
+  return targetOf(request).replace(/\?.*$/s, '');
+}
+
+/** A forwarded request has reached a daemon that forwards too. */
+function returned(): Response {
+  const response = handingOver();
+  response.headers.set(forwardedHeader, 'returned');
+  return response;
+}
+
+/**
+ * Retries a refused connection, which is safe because it has carried no data, and a request that has come back, unless
+ * its body was streamed.
+ */
+async function knock(body: Body, ask: () => Promise<Response>): Promise<Response> {
   const deadline = performance.now() + retryWithinMs;
   for (;;) {
+    const isLast = performance.now() > deadline;
     try {
-      return await ask();
+      const answer = await ask();
+      const isReturned = answer.headers.get(forwardedHeader) === 'returned';
+      if (!isReturned || isLast || body instanceof ReadableStream) return answer;
     } catch (error) {
-      if ((error as { code?: string }).code !== 'ConnectionRefused' || performance.now() > deadline) throw error;
+      if ((error as { code?: string }).code !== 'ConnectionRefused' || isLast) throw error;
     }
     await Bun.sleep(retryEveryMs);
   }

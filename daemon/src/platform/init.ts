@@ -45,18 +45,23 @@ export interface ListenFailure {
 export interface SuccessionEvents {
   /**
    * Another daemon stands by. Resolves with the ms that requests have waited, when this daemon holds nothing that the
-   * other needs.
+   * other needs. The signal aborts when init calls the upgrade off; the promise then settles at once.
    */
-  onHandover(): Promise<number>;
+  onHandover(calledOff: AbortSignal): Promise<number>;
   /** The other daemon serves. */
   onSucceeded(): void;
-  /** The other daemon has failed and exited. */
+  /** The other daemon has failed and exited. Called after `onHandover` has settled. */
   onGoOn(): Promise<void>;
+  /** `onHandover` has failed. Init waits in vain and then calls the upgrade off. */
+  onFault(error: unknown): void;
 }
 
 /** Synchronous up to READY, because init answers at once; asynchronous from then on. */
 export class Init {
   #socket: Socket<undefined> | null = null;
+  /** Ends with the last frame that init has sent. */
+  #obeyed: Promise<void> = Promise.resolve();
+  #calledOff = new AbortController();
 
   private constructor(readonly boot: Boot) {}
 
@@ -95,7 +100,7 @@ export class Init {
   /** Reports that the daemon serves. From now on init restarts it when it dies, and may request a handover. */
   async ready(version: string, events: SuccessionEvents): Promise<void> {
     writeFrame(encodeFrame(initFrame.ready, Buffer.from(version)));
-    const frames = new FrameReader((type) => void this.#obey(type, events));
+    const frames = new FrameReader((type, payload) => this.#take(type, payload, events));
     const socket: SocketHandler<undefined> = {
       // The end of the socket needs no handling: when init dies, the system ends this daemon.
       data: (_socket, bytes) => frames.push(bytes),
@@ -105,13 +110,32 @@ export class Init {
     this.#socket = await Bun.connect(options as unknown as UnixSocketOptions<undefined>);
   }
 
-  async #obey(type: number, events: SuccessionEvents): Promise<void> {
-    if (type === initFrame.handover) {
-      const heldMs = await events.onHandover();
-      this.#socket?.write(encodeFrame(initFrame.handed, uint32s(Math.round(heldMs))));
-    }
+  /**
+   * Frames are obeyed one after another. A daemon that was stopped reads HANDOVER and GO_ON at once, and a handover that
+   * runs into the return would leave requests open that no daemon owns.
+   */
+  #take(type: number, payload: Buffer, events: SuccessionEvents): void {
+    if (type === initFrame.handover) this.#calledOff = new AbortController();
+    if (type === initFrame.goOn) this.#calledOff.abort();
+    const { signal } = this.#calledOff;
+    this.#obeyed = this.#obeyed.then(() => this.#obey(type, payload, signal, events));
+  }
+
+  async #obey(type: number, payload: Buffer, calledOff: AbortSignal, events: SuccessionEvents): Promise<void> {
+    if (type === initFrame.handover) await this.#handOver(payload, calledOff, events);
     if (type === initFrame.succeeded) events.onSucceeded();
     if (type === initFrame.goOn) await events.onGoOn();
+  }
+
+  async #handOver(payload: Buffer, calledOff: AbortSignal, events: SuccessionEvents): Promise<void> {
+    try {
+      const heldMs = await events.onHandover(calledOff);
+      // Init takes no answer to an upgrade that it has called off: the next upgrade may be under way.
+      const number = payload.length === 0 ? 0 : payload.readUInt32LE(0);
+      this.#socket?.write(encodeFrame(initFrame.handed, uint32s(Math.round(heldMs), number)));
+    } catch (error) {
+      events.onFault(error);
+    }
   }
 }
 

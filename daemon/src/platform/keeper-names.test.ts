@@ -52,7 +52,7 @@ test('a keeper that holds the next command does not answer for the ended one', a
   await end(ended);
   const running = await start(spawn, 'read line; exit 8');
   const [keeper = ''] = readdirSync(names);
-  await spawn.release();
+  await spawn.release(new AbortController().signal);
   // What a daemon sees that has found the name of the socket just before the keeper removed it.
   const control = join(ended.directory.path, 'control');
   linkSync(join(names, keeper), control);

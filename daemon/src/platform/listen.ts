@@ -51,10 +51,10 @@ export interface Listener {
   readonly port: number;
   /** Refuses new connections, waits up to `withinMs` for open requests, then drops the rest. */
   stop(withinMs: number): Promise<void>;
-  /** Lets another daemon listen on the port too. A port that cannot be shared is released. */
-  share(): Promise<void>;
-  /** Ends the sharing. */
-  unshare(): void;
+  /** Lets another daemon listen on the port too. A port that cannot be shared is released. Does neither once aborted. */
+  share(signal: AbortSignal): Promise<void>;
+  /** Ends the sharing, and listens again on a port that was released. Throws like `listen`. */
+  unshare(): Promise<void>;
   /** Resolves when the last connection of this daemon has ended; new ones go to the other daemon. */
   seeOff(): Promise<void>;
 }
@@ -77,38 +77,57 @@ const bindWithinMs = 3000;
 
 /** Throws an Error with one clear line when the port cannot be opened. */
 export function listen(settings: ListenSettings, fetch: Fetch): Listener {
-  return listenerOf(bind(settings, fetch, false), settings.port);
+  return listenerOf(bind(settings, fetch, false), settings, fetch);
 }
 
 /** Like `listen`, on a port that another daemon shares. From then on this daemon receives every new connection. */
 export async function listenBeside(settings: ListenSettings, fetch: Fetch): Promise<Listener> {
-  const listener = listenerOf(await bindBeside(settings, fetch), settings.port);
+  const listener = listenerOf(await bindInTime(settings, fetch, true), settings, fetch);
   SharedPort.find(listener.port)?.takeConnections();
   return listener;
 }
 
-function listenerOf(server: Server<Connection>, wantedPort: number): Listener {
-  const port = server.port ?? wantedPort;
+/** Like `listen`, for a daemon after one that has died. The daemon before that one may still listen. */
+export async function listenAgain(settings: ListenSettings, fetch: Fetch): Promise<Listener> {
+  try {
+    return listen(settings, fetch);
+  } catch {
+    return await listenBeside(settings, fetch); // Reports the failure if it lasts.
+  }
+}
+
+function listenerOf(first: Server<Connection>, settings: ListenSettings, fetch: Fetch): Listener {
+  const port = first.port ?? settings.port;
+  /** A server that has released the port still answers on its connections. */
+  const servers = [first];
   let shared: SharedPort | null = null;
+  let isReleased = false;
   return {
     port,
-    stop: (withinMs) => stop(server, withinMs),
-    async share() {
+    stop: async (withinMs) => void (await Promise.all(servers.map((server) => stop(server, withinMs)))),
+    async share(signal) {
       shared = SharedPort.find(port);
-      await alone(shared);
-      if (!shared?.share(true)) void server.stop(false);
+      await alone(shared, signal);
+      if (signal.aborted || shared?.share(true)) return;
+      isReleased = true;
+      for (const server of servers) void server.stop(false);
     },
-    unshare: () => void shared?.share(false),
-    seeOff: () => seeOff(server, shared),
+    async unshare() {
+      shared?.share(false);
+      if (!isReleased) return;
+      servers.push(await bindInTime({ ...settings, port }, fetch, false));
+      isReleased = false;
+    },
+    seeOff: () => seeOff(servers, shared),
   };
 }
 
-/** If the port cannot be shared, the other daemon releases it, so the port is free a moment later. */
-async function bindBeside(settings: ListenSettings, fetch: Fetch): Promise<Server<Connection>> {
+/** The other daemon may still hold the port: one that cannot be shared is released before it is taken. */
+async function bindInTime(settings: ListenSettings, fetch: Fetch, reusePort: boolean): Promise<Server<Connection>> {
   const deadline = performance.now() + bindWithinMs;
   for (;;) {
     try {
-      return bind(settings, fetch, true);
+      return bind(settings, fetch, reusePort);
     } catch (error) {
       if (performance.now() > deadline) throw error;
     }
@@ -117,26 +136,30 @@ async function bindBeside(settings: ListenSettings, fetch: Fetch): Promise<Serve
 }
 
 /** Waits for an earlier daemon to leave: the filter of a new daemon assumes exactly two listeners. */
-async function alone(shared: SharedPort | null): Promise<void> {
+async function alone(shared: SharedPort | null, signal: AbortSignal): Promise<void> {
   const deadline = performance.now() + aloneWithinMs;
-  while (shared && shared.listeners() > 1 && performance.now() < deadline) await Bun.sleep(aloneLookMs);
+  const isEarly = () => !signal.aborted && performance.now() < deadline;
+  while (shared && shared.listeners() > 1 && isEarly()) await Bun.sleep(aloneLookMs);
 }
 
 /** Remaining connections belong to clients that have not sent a request since. Each is closed with its next answer. */
-async function seeOff(server: Server<Connection>, shared: SharedPort | null): Promise<void> {
+async function seeOff(servers: readonly Server<Connection>[], shared: SharedPort | null): Promise<void> {
   await Bun.sleep(lastArrivalMs);
   while (shared && shared.waiting() > 0) await Bun.sleep(pendingLookMs);
   shared?.close();
-  const isBusy = () => server.pendingRequests + server.pendingWebSockets > 0 || (shared?.connections() ?? 0) > 0;
+  const isBusy = () => servers.some(isServing) || (shared?.connections() ?? 0) > 0;
   while (isBusy()) await Bun.sleep(leavingLookMs);
+}
+
+function isServing(server: Server<Connection>): boolean {
+  return server.pendingRequests + server.pendingWebSockets > 0;
 }
 
 /** The runtime does not report the end of a request, so this function polls the count. */
 async function stop(server: Server<Connection>, withinMs: number): Promise<void> {
   const deadline = performance.now() + withinMs;
   void server.stop(false);
-  const isBusy = () => server.pendingRequests + server.pendingWebSockets > 0;
-  while (isBusy() && performance.now() < deadline) await Bun.sleep(pendingLookMs);
+  while (isServing(server) && performance.now() < deadline) await Bun.sleep(pendingLookMs);
   await server.stop(true);
 }
 

@@ -69,7 +69,7 @@ test('idle keepers exit when the daemon leaves its keepers to another one', asyn
   const spawn = open();
   await keeperOf(spawn, 'true');
   const keeper = await keeperOf(spawn, 'true');
-  await spawn.release();
+  await spawn.release(new AbortController().signal);
   await until('the idle keeper has exited', () => !existsSync(`/proc/${keeper}`));
   spawn[Symbol.dispose]();
 });

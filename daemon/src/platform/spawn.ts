@@ -5,6 +5,7 @@ import { basename } from 'node:path';
 import { Deadline } from '../kit/deadline.ts';
 import { HandedOver } from '../kit/handed-over.ts';
 import type { Ownership } from '../kit/ownership.ts';
+import { settled } from '../kit/settled.ts';
 import { Child } from './child.ts';
 import { CommandDirectory } from './command-directory.ts';
 import { prepareKeeperNames } from './keeper-names.ts';
@@ -122,9 +123,13 @@ export class KeeperSpawn implements Spawn, Disposable {
     }
   }
 
-  /** Leaves every keeper to another daemon and starts nothing more. Starts that are in progress are completed first. */
-  async release(): Promise<void> {
-    while (this.#starting.size > 0) await Promise.allSettled(this.#starting);
+  /**
+   * Leaves every keeper to another daemon and starts nothing more. Starts that are in progress are completed first. Keeps
+   * everything if the upgrade is called off meanwhile.
+   */
+  async release(calledOff: AbortSignal): Promise<void> {
+    while (this.#starting.size > 0 && !calledOff.aborted) await settled(this.#starting, calledOff);
+    if (calledOff.aborted) return;
     this.ownership.finishLeaving();
     this.#released = [...this.#attached];
     for (const child of this.#released) child.release();
@@ -134,7 +139,8 @@ export class KeeperSpawn implements Spawn, Disposable {
   /** Attaches again, after the other daemon went away without using the keepers. */
   async reattach(): Promise<void> {
     this.ownership.startReturning();
-    await Promise.all(this.#released.map((child) => child.reattach()));
+    using deadline = new Deadline(statusMs);
+    await Promise.all(this.#released.map((child) => child.reattach(deadline.signal)));
     this.#released = [];
     await this.#keepers.renew();
   }
@@ -250,7 +256,7 @@ export class KeeperSpawn implements Spawn, Disposable {
     }
     const { plane, note } = tagged;
     const child = this.#child(name, directory);
-    if (await attached(child)) await settled(child, deadline);
+    if (await attached(child)) await reported(child, deadline);
     else child.settleFromJournal(); // The keeper has gone, so the journal is authoritative.
     if (!hasNextCommand(child)) return { plane, note, child };
     child.release();
@@ -275,7 +281,7 @@ function noteOf(directory: CommandDirectory): TaggedNote | null {
 }
 
 /** Waits a limited time for the first STATUS: a stopped keeper sends it only after it is continued. */
-async function settled(child: Child, deadline: Deadline): Promise<void> {
+async function reported(child: Child, deadline: Deadline): Promise<void> {
   while (child.pid === 0 && !child.end && !deadline.passed) await child.changed(deadline.signal);
 }
 

@@ -2,6 +2,7 @@
 import { CoreError } from '../../kit/errors.ts';
 import { mintId } from '../../kit/ids.ts';
 import type { Ownership } from '../../kit/ownership.ts';
+import { settled } from '../../kit/settled.ts';
 import type { Recovered } from '../../platform/spawn.ts';
 import { Command, type CommandStatus } from './command.ts';
 import type { EnvironmentChanges } from '../processes/environment.ts';
@@ -98,9 +99,9 @@ export class Commands implements Disposable {
    * Waits for the starts and kills in progress. Callers that wait for output or for an end keep waiting; every other
    * call throws `HandedOver`.
    */
-  async handOver(): Promise<void> {
+  async handOver(calledOff: AbortSignal): Promise<void> {
     this.#kept.stopTrimming();
-    await Promise.allSettled([...[...this.#starting.values()].map(({ started }) => started), ...this.#killing]);
+    await settled([...[...this.#starting.values()].map(({ started }) => started), ...this.#killing], calledOff);
     this.deps.sessions.flush();
   }
 
@@ -108,6 +109,11 @@ export class Commands implements Disposable {
   takeBack(): void {
     this.#kept.startTrimming();
     for (const command of this.#counted) void this.#countUntilEnd(command);
+  }
+
+  /** Resumes the initial input of commands after another daemon had their keepers. */
+  resumeInput(): void {
+    for (const command of this.#counted) void feedInput(command);
   }
 
   /** Starts a command, or returns the command that an earlier, identical request started under the same id. */

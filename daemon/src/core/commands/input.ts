@@ -32,15 +32,15 @@ export function writeInput(command: Command, request: InputRequest): Promise<Inp
 /** Writes the initial input and then closes stdin. Resumes where an earlier daemon stopped. */
 export async function feedInput(command: Command): Promise<void> {
   const { child } = command;
-  const size = child.directory.inputBytes();
-  if (size === null) return;
   await command.writing(async () => {
+    const size = child.directory.inputBytes();
+    if (size === null) return;
     for (let at = 0; at < size && child.stdin.isOpen;) {
       at = await child.writeStdin(at, child.directory.inputPart(at, pieceBytes));
     }
     child.closeStdin(size);
+    if (!child.ownership.isLeft) child.directory.forgetInput();
   });
-  if (!child.ownership.isLeft) child.directory.forgetInput();
 }
 
 async function write(command: Command, request: InputRequest): Promise<InputResult> {

@@ -3,6 +3,8 @@ import { routesFor } from '../../http/route.ts';
 
 export interface RootDeps {
   readonly version: string;
+  /** For how long an upgrade has held requests; null while none is in progress. */
+  readonly leavingMs: () => number | null;
   /** Seconds since the daemon process started. */
   readonly uptimeSeconds: () => number;
   readonly readConsole: () => Promise<string>;

@@ -86,6 +86,12 @@ export class Bridge {
     void this.#supervise();
   }
 
+  /** Resumes after another daemon had the process and ended before it served. */
+  resumeInput(): void {
+    this.#channel?.resumeInput();
+    if (this.#channel && !this.#isSupervised) void this.#supervise();
+  }
+
   remove(id: string): void {
     this.#kernels.delete(id);
     if (this.#recovered) this.#recovered.closed.push(id);

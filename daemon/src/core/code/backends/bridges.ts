@@ -44,6 +44,10 @@ export class Bridges {
     }
   }
 
+  resumeInput(): void {
+    for (const bridge of this.#byAccount.values()) bridge.resumeInput();
+  }
+
   /** Removes a kernel. A bridge without kernels ends. */
   remove(place: BridgePlace, kernel: string): void {
     const bridge = this.of(place);

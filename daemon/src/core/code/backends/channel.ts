@@ -74,6 +74,12 @@ export class Channel {
     return sent;
   }
 
+  /** Resumes after another daemon had the process: it may have sent something, and this daemon half a line. */
+  resumeInput(): void {
+    this.#sent = this.#promised = this.child.stdin.accepted;
+    void this.send([Buffer.from('\n')]).catch(() => null); // A process that accepts no input has ended.
+  }
+
   /** The end of the output outside of cells. */
   errors(): string {
     return errorsOf(this.child);

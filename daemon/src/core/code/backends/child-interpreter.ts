@@ -81,6 +81,10 @@ export class ChildInterpreter implements Interpreter {
     else await this.#channel.send([Buffer.from('\n')]);
   }
 
+  resumeInput(): void {
+    this.#channel.resumeInput();
+  }
+
   submit({ id, cwd, env, isProgram = false }: CellRecord, code: EncodedText): Submission {
     this.#asked = id;
     const request = { op: 'execute', cell: id, code: code.placeholder, cwd, env, program: isProgram };

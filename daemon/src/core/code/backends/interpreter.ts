@@ -45,6 +45,8 @@ export interface Interpreter {
   listen(onCell: (cell: string, event: CellEvent) => void): void;
   /** Prepares a cell with its encoded code for sending. The cell runs after the earlier cells. */
   submit(cell: CellRecord, code: EncodedText): Submission;
+  /** Resumes after another daemon had the process and ended before it served. */
+  resumeInput?(): void;
   /** Whether a cell that ends at this position has arrived. Used after a restart of the daemon. */
   hasTaken(end: number): boolean;
   /** Interrupts like Ctrl-C. */

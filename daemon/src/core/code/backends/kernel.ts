@@ -112,6 +112,10 @@ export class KernelBackend implements CodeBackend {
   }
 
   /** Called after all kernels in use were adopted. */
+  resumeInput(): void {
+    this.deps.bridges.resumeInput();
+  }
+
   recovered(): void {
     this.deps.directories.recover(this.#directories);
     this.deps.bridges.listen();

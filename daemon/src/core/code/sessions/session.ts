@@ -156,6 +156,11 @@ export class CodeSession {
     this.#interpreter.takeBack();
   }
 
+  /** Resumes what is sent to the interpreter after another daemon had its process. */
+  resumeInput(): void {
+    this.#interpreter.current?.resumeInput?.();
+  }
+
   /** Ends an interpreter on another machine, which would otherwise outlive the daemon without a user. */
   endElsewhere(): Promise<void> {
     return this.#interpreter.endElsewhere();

@@ -3,6 +3,7 @@ import { CoreError } from '../../../kit/errors.ts';
 import { Deadline } from '../../../kit/deadline.ts';
 import { mintId } from '../../../kit/ids.ts';
 import type { Ownership } from '../../../kit/ownership.ts';
+import { settled } from '../../../kit/settled.ts';
 import type { RecordStore } from '../../../platform/record-store.ts';
 import type { Recovered } from '../../../platform/spawn.ts';
 import type { Accounts } from '../../identity/accounts.ts';
@@ -27,7 +28,7 @@ export interface CodeSessionsDeps {
   readonly accounts: Accounts;
   readonly limits: Readonly<Record<PoolKind, SessionLimits>>;
   readonly largeValues: LargeValues;
-  readonly kernels: KernelRecovery & { close(): void };
+  readonly kernels: KernelRecovery & { close(): void; resumeInput(): void };
   readonly scratch: Scratch;
   readonly store: RecordStore<SessionRecord>;
   readonly notes: {
@@ -161,9 +162,10 @@ export class CodeSessions implements Disposable {
   }
 
   /** Starts no more interpreters and hands all sessions over to another daemon. */
-  async handOver(): Promise<void> {
+  async handOver(calledOff: AbortSignal): Promise<void> {
     if (this.#sweeping) clearInterval(this.#sweeping);
-    await Promise.allSettled(this.#opening.values());
+    await settled(this.#opening.values(), calledOff);
+    if (calledOff.aborted) return;
     for (const session of this.#all) session.handOver();
     this.deps.store.save();
   }
@@ -173,6 +175,12 @@ export class CodeSessions implements Disposable {
     for (const session of this.#all) session.takeBack();
     this.deps.store.saveSoon();
     this.#keepSweeping();
+  }
+
+  /** Resumes what is sent to interpreters after another daemon had their processes. */
+  resumeInput(): void {
+    for (const session of this.#all) session.resumeInput();
+    this.deps.kernels.resumeInput();
   }
 
   /** Ends interpreters on other machines that this daemon still owns. Local interpreters end with their keepers. */

@@ -3,6 +3,7 @@ import { CoreError } from '../../../kit/errors.ts';
 import { TerminalCapacity } from './capacity.ts';
 import { Deadline } from '../../../kit/deadline.ts';
 import { mintId } from '../../../kit/ids.ts';
+import { settled } from '../../../kit/settled.ts';
 import type { RecordStore } from '../../../platform/record-store.ts';
 import type { Child, Recovered } from '../../../platform/spawn.ts';
 import type { ExecDirectory } from '../exec/record.ts';
@@ -53,6 +54,8 @@ export class Terminals implements Disposable {
   readonly #capacity: TerminalCapacity;
   readonly #terminalDeps: TerminalDeps;
   readonly #closing = new AbortController();
+  /** Their supervision continues after the restart. */
+  readonly #restarting = new Set<Terminal>();
   #sweeping: ReturnType<typeof setInterval> | null = null;
 
   constructor(private readonly deps: TerminalsDeps) {
@@ -98,19 +101,19 @@ export class Terminals implements Disposable {
   }
 
   /** Stops starting sessions and leaves them to another daemon. */
-  async handOver(): Promise<void> {
+  async handOver(calledOff: AbortSignal): Promise<void> {
     if (this.#sweeping) clearInterval(this.#sweeping);
-    using late = new Deadline(startWithinMs);
+    using late = new Deadline(startWithinMs, calledOff);
     const started = [...this.#byId.values()].map(({ exec }) => exec.started(late.signal));
-    await Promise.all([this.clients.confirmed(), Promise.allSettled(this.#starting.values()), ...started]);
-    this.deps.store.save();
+    await settled([this.clients.confirmed(), ...this.#starting.values(), ...started], calledOff);
+    if (!calledOff.aborted) this.deps.store.save();
   }
 
   /** Resumes ownership after the other daemon exited before it served requests. */
   takeBack(): void {
     this.deps.store.saveSoon();
     this.#keepSweeping();
-    for (const terminal of this.#byId.values()) void this.#supervise(terminal);
+    for (const terminal of this.#byId.values()) if (!this.#restarting.has(terminal)) void this.#supervise(terminal);
   }
 
   /** Returns the living session with that id, or starts one. Throws `capacity_reached`, `bad_argument`. */
@@ -235,19 +238,19 @@ export class Terminals implements Disposable {
 
   /** Waits for the shell to end and restarts it where needed. */
   async #supervise(terminal: Terminal): Promise<void> {
-    const { leaving } = this.deps.ownership;
     terminal.log.notify(); // Attached clients have waited for this daemon to own the session again.
-    for (;;) {
+    do {
+      // An upgrade that begins and is called off during a restart leaves another signal.
+      const { leaving } = this.deps.ownership;
       while (!terminal.end && !leaving.aborted) await terminal.log.changed(leaving);
       if (leaving.aborted || this.#byId.get(terminal.id) !== terminal) return;
-      if (terminal.isTerminated) break;
-      if (!(await this.#restart(terminal))) break;
-    }
+    } while (!terminal.isTerminated && (await this.#restart(terminal)));
     this.#endedMs.set(terminal, this.deps.now());
     terminal.log.notify();
   }
 
   async #restart(terminal: Terminal): Promise<boolean> {
+    this.#restarting.add(terminal);
     try {
       const from = terminal.log.refresh();
       const notice = restartNotice(terminal.end, terminal.isStartingOver);
@@ -258,6 +261,8 @@ export class Terminals implements Disposable {
       this.deps.onFault(`the shell of ${terminal.id} could not be started anew`, error);
       terminal.close();
       return false;
+    } finally {
+      this.#restarting.delete(terminal);
     }
   }
 
