@@ -1,7 +1,7 @@
 /** The behavior of commands and of reading their output. */
 import { createHash } from 'node:crypto';
 import { until } from '../harness/until.ts';
-import { expect, fixture, test, type JsonObject, type Sandbox } from '../harness/sandbox.ts';
+import { expect, fixture, test, type Json, type JsonObject, type Sandbox } from '../harness/sandbox.ts';
 
 test('CMD-1 CMD-11 FACT-1 V2CMD-SYNC V2CMD-RECORD V2CMD-STATUS a run returns its id, its exit code and both streams', async ({
   sandbox,
@@ -114,6 +114,27 @@ test('V2CMD-STDIN a sync run without stdin does not hang on it; given data is wr
   expect(await sandbox.run({ command: 'wc -c', stdin: { data_base64: large } })).toMatchObject({ stdout: '700000\n' });
 });
 
+test('V2CMD-STDIN a sync run with a timeout reads the end of input too, and stdin pipe opens it', async ({ sandbox }) => {
+  for (const shell of ['auto', 'none'] as const) {
+    const result = await sandbox.run({ command: 'cat', shell, timeout: 60 });
+    expect(result).toMatchObject({ status: 'completed', exit_code: 0, stdout: '' });
+  }
+  const open = await sandbox.run({ command: 'cat', stdin: 'pipe', timeout: 0.1 });
+  expect(open).toMatchObject({ status: 'running' });
+  await sandbox.ok(`POST /v2/commands/${open['command_id']}/stdin`, { input: 'typed', eof: true });
+  await sandbox.ended(open['command_id']);
+  expect(await sandbox.ok(`GET /v2/commands/${open['command_id']}`)).toMatchObject({ stdout: 'typed' });
+});
+
+test('V2CMD-STDIN the hint of a running command says how to pass input', async ({ sandbox }) => {
+  const hintOf = async (body: Record<string, Json>) =>
+    (await sandbox.request('POST /v2/commands', { command: 'sleep 1000', ...body })).body['hint'];
+  const id = 'asked';
+  expect(await hintOf({ mode: 'async', command_id: id })).toContain(`POST /v2/commands/${id}/stdin passes input.`);
+  expect(await hintOf({ timeout: 0 })).toContain('mode async or stdin "pipe" starts a command with one.');
+  expect(await hintOf({ mode: 'async', stdin: 'null' })).toContain('It has no open standard input');
+});
+
 test('V2CMD-ASYNC an async run answers at once, and its output is readable as it arrives', async ({ sandbox }) => {
   const started = await sandbox.ok('POST /v2/commands', {
     command: 'echo one; read line; echo "two $line"',
@@ -137,7 +158,7 @@ test('V2CMD-TIMEOUT the output of a running command is returned up to the last w
   sandbox,
 }) => {
   const script = "printf 'a\\303' >&2; printf 'b\\342\\202'; read line; printf '\\254'; printf '\\251' >&2";
-  const result = await sandbox.run({ command: script, timeout: 0.3 });
+  const result = await sandbox.run({ command: script, timeout: 0.3, stdin: 'pipe' });
   expect(result).toMatchObject({ stdout: 'b', stderr: 'a', offset: 1, stderr_offset: 1, truncated: false });
   expect((result['output'] as string).split('').toSorted()).toEqual(['a', 'b']);
 

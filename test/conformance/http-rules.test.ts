@@ -404,8 +404,10 @@ test('HTTP-405 HTTP-401 HTTP-503 HTTP-HINT each status carries what a client nee
   const patched = await sandbox.request('PATCH /v2/commands', {});
   expect([patched.status, patched.headers.get('allow')]).toEqual([405, 'GET, HEAD, POST']);
   const running = await sandbox.request('POST /v2/commands', { command: 'sleep 1000', mode: 'async' });
+  const path = `/v2/commands/${running.body.data['command_id']}`;
   expect(running.body.hint).toBe(
-    `GET /v2/commands/${running.body.data['command_id']}?wait=true&offset=0&stderr_offset=0 reads on; add stream=true to follow it.`,
+    `GET ${path}?wait=true&offset=0&stderr_offset=0 reads on; add stream=true to follow it. ` +
+      `POST ${path}/stdin passes input.`,
   );
   const windows = await sandbox.request('POST /v2/commands', { command: 'dir', shell: 'cmd' });
   expect(windows).toMatchObject({ status: 503, body: { message: 'no cmd on PATH', hint: expect.any(String) } });

@@ -67,7 +67,10 @@ const RunBody = z
       .object({ memory_bytes: amount, cpu_seconds: amount, open_files: amount, processes: amount, file_bytes: amount })
       .default({})
       .describe('Resource limits of each process.'),
-    stdin: Stdin.optional().describe('pipe, null, or the data to write before it is closed.'),
+    stdin: Stdin.optional().describe(
+      'pipe (open for POST …/stdin), null (the end of input), or the data to write before it is closed. ' +
+        'By default pipe with mode async, else null.',
+    ),
   })
   .superRefine(sameValue('session', 'session_id'))
   .meta(oneOf('session', 'session_id'));
@@ -296,8 +299,8 @@ function commandSpec(body: RunRequest): CommandSpec {
 }
 
 /** If the request does not mention stdin, a program that reads it must not hang in a call that waits for its end. */
-function stdinSource({ stdin, mode, timeout }: RunRequest): StdinSource {
-  if (stdin === undefined) return { kind: mode === 'async' || timeout !== undefined ? 'pipe' : 'null' };
+function stdinSource({ stdin, mode }: RunRequest): StdinSource {
+  if (stdin === undefined) return { kind: mode === 'async' ? 'pipe' : 'null' };
   if (typeof stdin === 'string') return { kind: stdin };
   return { kind: 'bytes', bytes: 'data' in stdin ? Buffer.from(stdin.data) : Buffer.from(stdin.data_base64, 'base64') };
 }
@@ -334,10 +337,13 @@ function describeAnswer(command: Command, { isReplay, isStopping }: AnswerState)
   return `${describeState(command)}${started}${stopping}`;
 }
 
-function nextStep({ id, isRunning }: Command, { offset, stderr_offset: end }: Positions): string | null {
+function nextStep({ child, id, isRunning }: Command, { offset, stderr_offset: end }: Positions): string | null {
   if (!isRunning) return null;
   const path = `/v2/commands/${id}?wait=true&offset=${offset}&stderr_offset=${end}`;
-  return `GET ${path} reads on; add stream=true to follow it.`;
+  const input = child.stdin.isOpen
+    ? `POST /v2/commands/${id}/stdin passes input.`
+    : 'It has no open standard input; mode async or stdin "pipe" starts a command with one.';
+  return `GET ${path} reads on; add stream=true to follow it. ${input}`;
 }
 
 interface Positions {
