@@ -222,7 +222,7 @@ export const settings = {
     variable: 'SVC_KERNEL_SESSION_TIMEOUT_SECS',
     flag: 'kernel-session-timeout-secs',
     schema: wholeNumber(1, 31_536_000),
-    fallback: 300,
+    fallback: 1800,
     sentence: 'How long a code session in a kernel may be idle before it is closed.',
   }),
   maxInterpreters: setting<number>({

@@ -41,6 +41,8 @@ export interface DaemonDeps {
 
 /** Time for open streams to write their last line; init waits 2 s for the daemon. */
 const closeMs = 1000;
+/** Time for interpreters to end as programs do. Their keepers then give them 3 s more. */
+const endCodeMs = 1000;
 /** Time for requests to another machine, which acts on them even after the daemon stops waiting. */
 const closeElsewhereMs = 500;
 
@@ -124,7 +126,7 @@ export class Daemon {
   async close(): Promise<void> {
     const { browser, closing, code, tracing, commands, terminals, watchers, spawn } = this.deps;
     closing.abort();
-    await this.#listener?.stop(closeMs);
+    await Promise.all([this.#listener?.stop(closeMs), code.letEnd(endCodeMs)]);
     await code.endElsewhere(closeElsewhereMs);
     await nextTurn(); // The log lines of the last answers follow one turn of the event loop later.
     await tracing?.close();

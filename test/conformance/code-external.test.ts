@@ -153,17 +153,17 @@ len`;
 );
 
 test(
-  'CODE-2 a kernel that dies is reported, exit() is not, and the session continues with a new kernel',
+  'CODE-2 CODE-24 a kernel that dies is reported, exit() too, and the session continues with a new kernel',
   async ({ sandbox }) => {
     await cell(sandbox, 'import os, signal\nkept = 1');
     const died = await cell(sandbox, 'os.kill(os.getpid(), signal.SIGKILL)');
     expect(died).toMatchObject({ status: 'error', exit_code: null, kernel: { signal: null, restarted: true } });
     expect(outputsOf(died).at(-1)).toMatchObject({ output_type: 'error', ename: 'KernelDied' });
     const after = await cell(sandbox, '"kept" in globals()');
-    expect(after).toMatchObject({ execution_count: 1, kernel: null });
+    expect(after).toMatchObject({ execution_count: 1, kernel: { before_cell: true } });
     expect(valueOf(after)).toBe('False');
-    expect(await cell(sandbox, 'exit()')).toMatchObject({ status: 'ok', kernel: null });
-    expect(await cell(sandbox, '2')).toMatchObject({ status: 'ok', execution_count: 1, kernel: null });
+    expect(await cell(sandbox, 'exit()')).toMatchObject({ status: 'ok', kernel: { before_cell: false } });
+    expect(await cell(sandbox, '2')).toMatchObject({ status: 'ok', execution_count: 1, kernel: { before_cell: true } });
     expect(await server.kernels()).toHaveLength(1);
     await sandbox.ok('DELETE /v2/code/sessions/state');
     await noKernels();

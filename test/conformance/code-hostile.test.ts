@@ -126,7 +126,7 @@ for (const backend of backends) {
         // The system writes the core dump, in its own time.
         if (what !== 'a crash') expect(tookMs).toBeLessThan(1000);
         const gone = await session.run(backend.language === 'python' ? '"kept" in globals()' : 'typeof kept');
-        expect(gone).toMatchObject({ ...ok, execution_count: 1 });
+        expect(gone).toMatchObject({ ...ok, kernel: { before_cell: true }, execution_count: 1 });
         expect(value(gone)).toBe(backend.language === 'python' ? 'False' : "'undefined'");
       }
     },
@@ -235,7 +235,7 @@ for (const backend of backends) {
         ...{ status: 'timeout', kernel: { signal: null, oom_killed: false, restarted: true } },
       });
       expect(performance.now() - started).toBeLessThan(6000);
-      expect(await session.run('1')).toMatchObject({ ...ok, execution_count: 1 });
+      expect(await session.run('1')).toMatchObject({ ...ok, kernel: { before_cell: true }, execution_count: 1 });
     },
     backend.options,
   );

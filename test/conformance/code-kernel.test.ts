@@ -135,7 +135,7 @@ test(
 );
 
 test(
-  'CODE-18 a kernel that dies is reported within a second, exit() is not, and the session continues',
+  'CODE-18 CODE-24 a kernel that dies is reported within a second, exit() too, and the session continues',
   async ({ sandbox }) => {
     await run(sandbox, 'import os, signal\nkept = 1');
     const started = performance.now();
@@ -145,13 +145,13 @@ test(
     expect(outputs(died).at(-1)).toMatchObject({ output_type: 'error', ename: 'KernelDied' });
     expect(await run(sandbox, '"kept" in globals()')).toMatchObject({
       execution_count: 1,
-      kernel: null,
+      kernel: { signal: 'SIGKILL', before_cell: true },
       outputs: [{ data: { 'text/plain': 'False' } }],
     });
     expect(await run(sandbox, 'import os\nos._exit(3)')).toMatchObject({ exit_code: 3, kernel: { signal: null } });
     const { pid } = await session(sandbox).then(async () => (await run(sandbox, '1')) && session(sandbox));
-    expect(await run(sandbox, 'exit()')).toMatchObject({ status: 'ok', kernel: null });
-    expect(await run(sandbox, '2')).toMatchObject({ status: 'ok', execution_count: 1, kernel: null });
+    expect(await run(sandbox, 'exit()')).toMatchObject({ status: 'ok', kernel: { before_cell: false } });
+    expect(await run(sandbox, '2')).toMatchObject({ status: 'ok', execution_count: 1, kernel: { before_cell: true } });
     expect((await session(sandbox))['pid']).not.toBe(pid);
   },
   withKernels(),

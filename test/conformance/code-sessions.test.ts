@@ -71,7 +71,7 @@ test('CODE-18 an interpreter that dies is reported at once, and the session cont
   });
   expect((died['outputs'] as JsonObject[]).at(-1)).toMatchObject({ output_type: 'error', ename: 'KernelDied' });
   expect(await run(sandbox, '"kept" in globals()')).toMatchObject({
-    kernel: null,
+    kernel: { signal: 'SIGKILL', before_cell: true },
     execution_count: 1,
     outputs: [{ data: { 'text/plain': 'False' } }],
   });

@@ -140,7 +140,7 @@ test('CODE-11 info reports the backends with their versions and limits', async (
     limits: {
       ...{ default_timeout: 30, max_timeout: 900, max_output_length: 2_000_000 },
       interpreters: { max_sessions: 20, idle_timeout: 1800 },
-      kernels: { max_sessions: 5, idle_timeout: 300 },
+      kernels: { max_sessions: 5, idle_timeout: 1800 },
     },
   });
 });

@@ -114,7 +114,9 @@ test('V2CMD-STDIN a sync run without stdin does not hang on it; given data is wr
   expect(await sandbox.run({ command: 'wc -c', stdin: { data_base64: large } })).toMatchObject({ stdout: '700000\n' });
 });
 
-test('V2CMD-STDIN a sync run with a timeout reads the end of input too, and stdin pipe opens it', async ({ sandbox }) => {
+test('V2CMD-STDIN a sync run with a timeout reads the end of input too, and stdin pipe opens it', async ({
+  sandbox,
+}) => {
   for (const shell of ['auto', 'none'] as const) {
     const result = await sandbox.run({ command: 'cat', shell, timeout: 60 });
     expect(result).toMatchObject({ status: 'completed', exit_code: 0, stdout: '' });

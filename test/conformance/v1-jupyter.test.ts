@@ -68,7 +68,7 @@ test(
 
     const info = await sandbox.ok('GET /v1/jupyter/info');
     expect(info).toEqual({
-      ...{ default_kernel: 'python3', active_sessions: 1, session_timeout_seconds: 300, max_sessions: 5 },
+      ...{ default_kernel: 'python3', active_sessions: 1, session_timeout_seconds: 1800, max_sessions: 5 },
       ...{ description: expect.any(String), kernel_detection: expect.any(String) },
       available_kernels: expect.arrayContaining(['python3']),
     });

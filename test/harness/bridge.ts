@@ -12,8 +12,8 @@ const loader =
   "(lambda i:exec(compile(i.read(int(i.readline())),'<boxkeep>','exec'),{'__name__':'boxkeep','requests':i}))" +
   "(open(__import__('os').dup(0),'rb'))";
 const program = Buffer.concat(
-  ['main', 'messages', 'cells', 'ipython', 'kernel'].flatMap((part) => {
-    const text = readFileSync(join(repositoryRoot, `daemon/src/assets/bridge/${part}.py`));
+  ['bridge/main', 'bridge/messages', 'bridge/cells', 'bridge/ipython', 'pending', 'bridge/kernel'].flatMap((part) => {
+    const text = readFileSync(join(repositoryRoot, `daemon/src/assets/${part}.py`));
     return [Buffer.from(`${text.length}\n`), text];
   }),
 );

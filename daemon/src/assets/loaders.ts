@@ -16,6 +16,7 @@ import nodeScripts from './node/scripts.cjs' with { type: 'text' };
 import nodeSource from './node/source.cjs' with { type: 'text' };
 import nodeStreams from './node/streams.cjs' with { type: 'text' };
 import nodeSyntax from './node/syntax.cjs' with { type: 'text' };
+import pending from './pending.py' with { type: 'text' };
 import pythonCells from './python/cells.py' with { type: 'text' };
 import pythonDisplay from './python/display.py' with { type: 'text' };
 import pythonEvents from './python/events.py' with { type: 'text' };
@@ -47,8 +48,8 @@ const nodeLoader = (requests: number, events: number): string =>
 const moveEnds = 'exec 3<&0 4>&1 0</dev/null 1>&2; exec "$0" "$@"';
 
 /** In the order in which the first asks for the others. */
-const pythonParts = [pythonMain, pythonEvents, pythonStreams, pythonDisplay, pythonTasks, pythonCells];
-const bridgeParts = [bridgeMain, bridgeMessages, bridgeCells, bridgeIpython, bridgeKernel];
+const pythonParts = [pythonMain, pythonEvents, pythonStreams, pythonDisplay, pythonTasks, pythonCells, pending];
+const bridgeParts = [bridgeMain, bridgeMessages, bridgeCells, bridgeIpython, pending, bridgeKernel];
 const nodeParts = [
   nodeMain,
   nodeEvents,

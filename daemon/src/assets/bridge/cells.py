@@ -8,11 +8,13 @@ NO_INPUT = 'input() and getpass() cannot ask: a cell has no standard input'
 
 
 class Cell:
-    def __init__(self, cell, code='', cwd=None, env=None, is_partial=False):
+    def __init__(self, cell, code='', cwd=None, env=None, is_program=False, is_partial=False):
         self.cell = cell
         self.code = code
         self.cwd = cwd
         self.env = env or {}
+        # The kernel ends with the cell.
+        self.is_program = is_program
         # An earlier bridge saw the begin.
         self.is_partial = is_partial
         # The two signs of the end. An empty reply stands for a lost one.
@@ -34,6 +36,12 @@ def error_output(content):
         traceback[-1] = traceback[-1].replace(evalue, NO_INPUT)
         evalue = NO_INPUT
     return {'output_type': 'error', 'ename': ename, 'evalue': evalue, 'traceback': traceback}
+
+
+def is_pending(reply):
+    """Whether the end of the kernel would still do something, as far as the reply says."""
+    answer = (reply.get('user_expressions') or {}).get('pending') or {}
+    return (answer.get('data') or {}).get('text/plain') != 'False'
 
 
 def exit_code_of(reply):

@@ -45,6 +45,7 @@ def drain():
 shell = get_ipython()
 if not hasattr(shell, '_boxkeep_drain'):
     shell._boxkeep_drain = drain
+    shell._boxkeep_streams = own
     shell.events.register('post_execute', drain)
 """
 
@@ -78,8 +79,44 @@ for stream in (sys.stdout, sys.stderr):
 """
 
 
+# The arguments of the kernel are none of the code's: `argparse` would refuse them.
+ARGUMENTS = """
+import sys
+
+sys.argv[:] = ['']
+"""
+
+# Called after the exit functions of the code and before those of ipykernel, which close the streams unflushed. Releases
+# the variables as the end of Python would, then tells the bridge that no more output of the code follows.
+ENDING = """
+import atexit
+from IPython import get_ipython
+
+def end(shell=get_ipython()):
+    for step in (lambda: shell.reset(new_session=False), shell._boxkeep_drain):
+        try:
+            step()
+        except Exception:
+            pass  # The code has replaced what this needs. Its other output still follows.
+    for stream in (shell._boxkeep_streams['stdout'], shell._boxkeep_streams['stderr']):
+        stream.flush()
+    shell.kernel.session.send(shell.kernel.iopub_socket, 'boxkeep_closed', {})
+
+atexit.register(end)
+"""
+
+# Whether the end of the kernel would still do something: `pending.py`, which the bridge is given as text.
+PENDING = ''
+KEEP_PENDING = """
+from IPython import get_ipython
+
+get_ipython()._boxkeep_is_pending = is_pending
+"""
+ASK_PENDING = 'get_ipython()._boxkeep_is_pending()'
+
+
 def prepare():
-    return '; '.join('exec(%r, {})' % code for code in (AFTER_CELLS, STREAMS))
+    return '; '.join('exec(%r, {})' % code for code in (AFTER_CELLS, STREAMS, ARGUMENTS, ENDING, PENDING + KEEP_PENDING))
 
 
 def arrange(cwd, env):

@@ -4,8 +4,8 @@ import time
 from collections import deque
 
 import zmq
-from cells import UNHEARD, Cell, error_output, exit_code_of, shown
-from ipython import PYTHON_ONLY, arrange, prepare, why_not_arranged
+from cells import UNHEARD, Cell, error_output, exit_code_of, is_pending, shown
+from ipython import ASK_PENDING, PYTHON_ONLY, arrange, prepare, why_not_arranged
 from messages import Signer, complain, decode
 
 CHANNELS = {'shell': zmq.DEALER, 'control': zmq.DEALER, 'stdin': zmq.DEALER, 'iopub': zmq.SUB}
@@ -40,6 +40,7 @@ class Kernel:
         self.is_listening = False
         self.is_open = False
         self.is_exiting = False
+        self.is_closing = False
         self.waiting = deque()
         self.current = None
         self.last_end = None
@@ -88,7 +89,9 @@ class Kernel:
             complain('kernel %s, %s: no room for %s' % (self.kernel, channel, message_type))
 
     def execute(self, request):
-        self.waiting.append(Cell(request['cell'], request['code'], request.get('cwd'), request.get('env')))
+        is_program = request.get('program') is True
+        cell = Cell(request['cell'], request['code'], request.get('cwd'), request.get('env'), is_program)
+        self.waiting.append(cell)
         self.begin_next()
 
     def again(self, _):
@@ -104,14 +107,20 @@ class Kernel:
         self.send('control', 'interrupt', 'interrupt_request', {})
 
     def shutdown(self, _):
+        self.is_closing = True
         self.send('control', 'shutdown', 'shutdown_request', {'restart': False})
 
-    def run_code(self, message_id, code, silent):
+    def run_cell(self, cell):
+        # A kernel of another language answers that the question failed.
+        questions = {'pending': ASK_PENDING} if cell.is_program else {}
+        self.run_code('cell:' + cell.cell, cell.code, False, questions)
+
+    def run_code(self, message_id, code, silent, questions=None):
         content = {
             'code': code,
             'silent': silent,
             'store_history': not silent,
-            'user_expressions': {},
+            'user_expressions': questions or {},
             'allow_stdin': False,
             'stop_on_error': False,
         }
@@ -161,12 +170,17 @@ class Kernel:
 
     def take(self, channel, parent, message_type, content):
         purpose, _, cell = parent.partition(':')
+        if not parent and self.is_closing and self.last_end:
+            # Exit functions print outside of any request.
+            purpose, cell = 'cell', self.last_end['cell']
         if channel == 'iopub':
             self.is_listening = True
             if purpose == 'cell' and message_type in PUBLISHED:
                 PUBLISHED[message_type](self, cell, decode(content.decode('utf-8', 'replace')))
             elif purpose == 'probe' and message_type == 'status':
                 self.take_status(cell, decode(content.decode()))
+            elif message_type == 'boxkeep_closed':
+                self.emit('closed')
         elif channel == 'stdin':
             self.send('stdin', 'answer', 'input_reply', {'value': END_OF_FILE})
         elif message_type == 'kernel_info_reply':
@@ -184,7 +198,7 @@ class Kernel:
         elif purpose == 'probe' and self.current.reply is None:
             self.current.reply = {}
         elif purpose == 'arrange' and content['status'] == 'ok':
-            self.run_code('cell:' + self.current.cell, self.current.code, False)
+            self.run_cell(self.current)
         elif purpose == 'arrange':
             self.refuse(why_not_arranged(self.current.cwd, content))
 
@@ -220,7 +234,7 @@ class Kernel:
             self.emit('begin', cell=cell.cell)
             self.bridge.flush()
             if cell.cwd is None and not cell.env:
-                self.run_code('cell:' + cell.cell, cell.code, False)
+                self.run_cell(cell)
             elif (self.language or '').lower() == 'python':
                 self.run_code('arrange:' + cell.cell, arrange(cell.cwd, cell.env), True)
             else:
@@ -247,6 +261,7 @@ class Kernel:
             **({'cwd_error': reply['cwd_error']} if 'cwd_error' in reply else {}),
             **({'is_partial': True} if cell.is_partial else {}),
             **({'is_exiting': True} if self.is_exiting else {}),
+            **({'is_pending': True} if cell.is_program and is_pending(reply) else {}),
         }
         self.emit('end', **self.last_end)
 

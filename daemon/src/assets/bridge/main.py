@@ -25,15 +25,21 @@ READ_BYTES = 64 * 1024
 FLUSH_BYTES = 256 * 1024
 
 
+def read_part():
+    return requests.read(int(requests.readline()))
+
+
 def load_part(name):
     """Loads the next part of the program as a module."""
-    text = requests.read(int(requests.readline()))
     module = sys.modules[name] = ModuleType(name)
-    exec(compile(text, '<boxkeep %s>' % name, 'exec'), module.__dict__)
+    exec(compile(read_part(), '<boxkeep %s>' % name, 'exec'), module.__dict__)
 
 
-for part in ('messages', 'cells', 'ipython', 'kernel'):
+for part in ('messages', 'cells', 'ipython'):
     load_part(part)
+# Kernels run this part, not the bridge.
+sys.modules['ipython'].PENDING = read_part().decode()
+load_part('kernel')
 
 from kernel import Kernel
 from messages import complain, decode, to_line

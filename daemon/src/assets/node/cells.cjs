@@ -3,28 +3,40 @@
 const { inspect } = require('node:util');
 const { process, setImmediate } = globalThis;
 const { chdir } = process;
+/** The exit code after SIGINT, as a shell reports it. */
+const interruptedCode = 130;
 
-module.exports = ({ events, origin, evaluate, forgetSignals, failures }) => {
+module.exports = ({ events, origin, evaluate, forgetSignals, failures, exit }) => {
   const { Interrupted, DirectoryError, EnvironmentVariableError, Exit, Stalled, errorOutput } = failures;
   let count = 0;
   /** Ends the running cell before its code finishes; null between cells. */
   let endNow = null;
   let lastEnd = null;
+  /** The cell that runs as a program: the process ends with it. */
+  let programCell = null;
 
   const run = async ({ cell, code, cwd = null, env = null, program = false, interrupted = false }) => {
     if (interrupted) await forgetInterrupt();
     count += 1;
+    programCell = program ? cell : null;
     origin.begin(cell);
     events.send({ event: 'begin', cell });
     const early = new Promise((resolve) => (endNow = resolve));
     const coded = runCode(code, cwd, env ?? {});
-    const ending = await Promise.race([early, program ? untilIdle(coded) : coded]);
+    const ending = await Promise.race([early, program ? untilIdle(cell, coded) : coded]);
+    finish(cell, ending);
+    // A program ends at its first error, whatever else it still waits for.
+    if (program && 'error' in ending) exit(lastEnd.exit_code);
+  };
+
+  const finish = (cell, ending) => {
     endNow = null;
     const exitCode = report(cell, ending);
     origin.end();
     const status = exitCode === 0 ? 'ok' : 'error';
     lastEnd = { event: 'end', cell, status, execution_count: count, exit_code: exitCode };
     if (ending.error instanceof DirectoryError) lastEnd.cwd_error = ending.error.reason;
+    if (programCell !== null && willCallListeners(ending)) lastEnd.is_pending = true;
     reportEnd();
   };
 
@@ -32,6 +44,13 @@ module.exports = ({ events, origin, evaluate, forgetSignals, failures }) => {
   const forgetInterrupt = async () => {
     await new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
     forgetSignals();
+  };
+
+  /** `process.exit` in a program ends the process at once. In a session it only ends the cell. */
+  const exitProgram = (exitCode) => {
+    if (programCell === null) return;
+    if (endNow !== null) finish(programCell, { error: new Exit(exitCode) });
+    exit(exitCode);
   };
 
   /** Sends the `end` event of the last cell. The daemon requests the event again after losing output. */
@@ -50,14 +69,18 @@ module.exports = ({ events, origin, evaluate, forgetSignals, failures }) => {
   };
 
   /** Resolves at the first error, or when the event loop is empty. */
-  const untilIdle = (coded) =>
+  const untilIdle = (cell, coded) =>
     new Promise((resolve) => {
       let ending = { error: new Stalled('the code waits for something that never comes') };
       process.once('beforeExit', () => {
         const exitCode = Number(process.exitCode ?? 0) & 0xff;
         resolve(exitCode === 0 || 'error' in ending ? ending : { ...ending, error: new Exit(exitCode) });
       });
-      void coded.then((end) => ('error' in end ? resolve(end) : (ending = end)));
+      void coded.then((end) => {
+        if ('error' in end) return resolve(end);
+        ending = end;
+        return events.send({ event: 'ending', cell });
+      });
     });
 
   /** Returns the exit code. A value that is too large to serialize fails its own cell, not the interpreter. */
@@ -97,5 +120,15 @@ module.exports = ({ events, origin, evaluate, forgetSignals, failures }) => {
     }
   };
 
-  return { run, reportEnd, end: (error) => endNow?.({ error }) };
+  /** Ctrl-C ends the running cell, or a process that only waits for the end of its timers and sockets. */
+  const interrupt = (isInputOver) => {
+    if (endNow !== null) endNow({ error: new Interrupted() });
+    else if (isInputOver) exit(interruptedCode);
+  };
+
+  return { run, reportEnd, exitProgram, interrupt, end: (error) => endNow?.({ error }) };
 };
+
+/** Whether the process calls functions of the code before it ends. After an error, the event loop does not become empty. */
+const willCallListeners = (ending) =>
+  process.listenerCount('exit') > 0 || (!('error' in ending) && process.listenerCount('beforeExit') > 0);

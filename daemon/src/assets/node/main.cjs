@@ -29,12 +29,14 @@ setImmediate(() => {
   watchChildren({ print });
   const load = makeModules();
   const { evaluate, forgetSignals } = makeScripts({ parse: makeSyntax(makeParser(acorn)), load });
-  const cells = makeCells({ events, origin, evaluate, forgetSignals, failures });
+  // oxlint-disable-next-line no-restricted-properties -- a program that calls it ends this process, not the daemon
+  const exit = process.exit.bind(process);
+  const cells = makeCells({ events, origin, evaluate, forgetSignals, failures, exit });
   process.argv.splice(1);
   process.execArgv.length = 0;
   Error.prepareStackTrace = failures.prepareStackTrace;
-  catchEnds({ events, origin, cells });
-  readRequests(requests, cells);
+  const input = readRequests(requests, cells);
+  catchEnds({ events, origin, cells, isInputOver: () => input.readableEnded });
   events.send({ event: 'ready', language: 'javascript', version: process.versions.node, pid: process.pid });
 });
 
@@ -70,8 +72,9 @@ function makeOrigin() {
   };
 }
 
-function catchEnds({ events, origin, cells }) {
+function catchEnds({ events, origin, cells, isInputOver }) {
   const exit = (code = process.exitCode ?? 0) => {
+    cells.exitProgram(Number(code) & 0xff);
     const ending = new failures.Exit(Number(code) & 0xff);
     if (origin.isOfRunning()) cells.end(ending);
     throw ending;
@@ -90,7 +93,7 @@ function catchEnds({ events, origin, cells }) {
     });
   unlessHandled('uncaughtException');
   unlessHandled('unhandledRejection');
-  process.on('SIGINT', () => cells.end(new failures.Interrupted()));
+  process.on('SIGINT', () => cells.interrupt(isInputOver()));
 }
 
 /** Returns null for an invalid line: a daemon that dies can leave a partial line behind. */
@@ -113,6 +116,8 @@ function readRequests(descriptor, cells) {
   };
   // A stream of `fs` would block a thread of the small pool in `read`, and Node cannot exit before that call returns.
   const input = new Socket({ fd: descriptor, readable: true, writable: false });
+  // From here on the process ends as a program does. The daemon that stops has closed the input before SIGTERM comes.
+  input.on('end', () => process.listenerCount('SIGTERM') > 0 || process.on('SIGTERM', () => undefined));
   input.on('data', (bytes) => {
     for (let start = 0; ;) {
       const end = bytes.indexOf(10, start);
@@ -126,4 +131,5 @@ function readRequests(descriptor, cells) {
       onLine(line);
     }
   });
+  return input;
 }

@@ -8,6 +8,7 @@ import os
 import sys
 import time
 import traceback
+from gc import collect
 from _ast import Expr, Expression, PyCF_ALLOW_TOP_LEVEL_AWAIT, PyCF_ONLY_AST
 from _signal import SIGINT
 from _signal import signal as set_signal
@@ -35,10 +36,12 @@ class Cells:
         self._is_interruptible = False
         self._last_end = None
         self.count = 0
+        # Set by the program once everything of its own exists.
+        self.is_pending = None
         sys.displayhook = self._show_result
         set_signal(SIGINT, self._interrupt)
 
-    def run(self, cell, code, cwd=None, env=None):
+    def run(self, cell, code, cwd=None, env=None, is_program=False):
         self.count += 1
         self._origin.begin(cell)
         self._streams.begin(cell)
@@ -66,6 +69,9 @@ class Cells:
         self._last_end = {"cell": cell, "status": status, "execution_count": self.count, "exit_code": exit_code}
         if isinstance(error, DirectoryError):
             self._last_end["cwd_error"] = error.reason
+        del error
+        if is_program and self.is_pending():
+            self._last_end["is_pending"] = True
         self.report_end()
 
     def report_end(self):
@@ -77,6 +83,15 @@ class Cells:
         """Prints the exception being handled on standard error."""
         kind, value, trace = sys.exc_info()
         sys.stderr.write("\n".join(self._traceback(kind, value, trace)) + "\n")
+
+    def clear(self):
+        """Releases the variables as the end of Python does: this program refers to their dictionary until later."""
+        names = sorted(self._namespace, key=lambda name: name[:1] != "_" or name[:2] == "__")
+        for name in names:
+            if name != "__builtins__":
+                self._namespace[name] = None
+        sys.last_type = sys.last_value = sys.last_traceback = builtins._ = None
+        collect()
 
     def _enter(self, cwd, env):
         try:

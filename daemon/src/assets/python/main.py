@@ -7,11 +7,14 @@ import sys
 
 # Cells can import files of their working directory first; this program must not.
 _path, sys.path = sys.path, [entry for entry in sys.path if entry not in ("", ".")]
+import atexit
 import builtins
 import fcntl
 from json.decoder import JSONDecoder
 import os
 import select
+from _signal import SIG_DFL, SIGINT, SIGTERM, default_int_handler, getsignal
+from _signal import signal as set_signal
 from _thread import get_ident
 from contextvars import ContextVar
 from types import SimpleNamespace
@@ -20,9 +23,12 @@ from types import SimpleNamespace
 OWN_BUILTINS = dict(vars(builtins))
 
 
-def part(name):
-    """Loads the next part of the program."""
-    text = requests.read(int(requests.readline()))
+def read_part():
+    return requests.read(int(requests.readline()))
+
+
+def load(name, text):
+    """Loads a part of the program."""
     namespace = {"__name__": "boxkeep." + name, "__builtins__": OWN_BUILTINS}
     exec(compile(text, "<boxkeep>", "exec"), namespace)
     return SimpleNamespace(**namespace)
@@ -65,7 +71,8 @@ class Requests:
 
 
 def main():
-    parts = SimpleNamespace(**{name: part(name) for name in ("events", "streams", "display", "tasks", "cells")})
+    parts = SimpleNamespace(**{name: load(name, read_part()) for name in ("events", "streams", "display", "tasks", "cells")})
+    pending = read_part()
     source = Requests(requests)
     main_thread = get_ident()
     events = parts.events.Events(fcntl.fcntl(1, fcntl.F_DUPFD_CLOEXEC, 3), main_thread)
@@ -76,6 +83,8 @@ def main():
     tasks = parts.tasks.Tasks()
     cells = parts.cells.Cells(events, streams, origin, display, tasks)
     display.install()
+    # The first registered function is called last, after those of the code.
+    atexit.register(lambda: (cells.clear(), streams.close()))
 
     def forked():
         for member in (events, streams, source):
@@ -84,6 +93,7 @@ def main():
     os.register_at_fork(after_in_child=forked)
     sys.path, sys.argv = _path, [""]
     quiet_about_our_thread()
+    cells.is_pending = load("pending", pending).is_pending
     events.send("ready", language="python", version=sys.version.split()[0], pid=os.getpid())
     # `json.loads` without the builtins that code may have deleted.
     scan = JSONDecoder().scan_once
@@ -95,6 +105,7 @@ def main():
             cells.report()
             continue
         if not line:
+            begin_end()
             return
         try:
             request, _ = scan(line.decode(), 0)
@@ -104,7 +115,18 @@ def main():
         if op == "again":
             cells.report_end()
         elif op == "execute":
-            cells.run(request["cell"], request["code"], request.get("cwd"), request.get("env"))
+            is_program = request.get("program") is True
+            cells.run(request["cell"], request["code"], request.get("cwd"), request.get("env"), is_program)
+
+
+def begin_end():
+    """From here on this process ends as a program does: threads, exit functions, files.
+
+    Ctrl-C then stops what it waits for. SIGTERM is too late: the daemon that stops has closed the input already.
+    """
+    set_signal(SIGINT, default_int_handler)
+    if getsignal(SIGTERM) == SIG_DFL:
+        set_signal(SIGTERM, lambda *_: None)
 
 
 def quiet_about_our_thread():

@@ -42,6 +42,7 @@ class Streams:
         self._current = {}
         self._identities = {}
         self._forked = False
+        self._is_closing = False
         self._ours = {}
         self._move_aside()
         self.begin(None)
@@ -79,6 +80,12 @@ class Streams:
                 pass  # This ctypes cannot call C, so no C output can be pending.
         if not self._forked:
             self.drain()
+
+    def close(self):
+        """Prints of the end read the pipes themselves: it may stop the other thread while that holds the lock."""
+        with self._events.lock:
+            self._is_closing = True
+        self.flush()
 
     def drain(self):
         """Reads the pipes before the next print, to keep the order."""
@@ -150,6 +157,8 @@ class Streams:
         while True:
             ready = self._epoll.poll()
             with self._events.lock:
+                if self._is_closing:
+                    return
                 for reader, _ in ready:
                     self._read(reader)
 

@@ -1,4 +1,5 @@
 /** Runs code for the 1.x routes, and describes the result in one sentence. */
+import { describeLoss, describeTimeout, errorAdvice, exitAdvice, lossAdvice } from '../../core/code/cells/advice.ts';
 import type { Cell } from '../../core/code/cells/cell.ts';
 import { defaultKernel } from '../../core/code/backends/kernels.ts';
 import type { CodeSession } from '../../core/code/sessions/session.ts';
@@ -59,21 +60,20 @@ export async function runCell(deps: V1Deps, spec: CellSpec, context: RequestCont
 }
 
 /** An error in the code is not a failure of the request. A missing working directory is. */
-export function describeRun({ cell }: Ran) {
+export function describeRun({ cell }: Ran): { isFailure?: boolean; message: string; hint?: string | null } {
   const { cwdError, deathBefore, end, record } = cell;
   if (cwdError !== null) {
     const message = `cwd ${record.cwd}: ${cwdError}`;
     return { isFailure: true, message, hint: 'Create it first, or give another cwd.' };
   }
   if (end === null) return { message: stoppingMessage('code') };
-  if (end.status === 'timeout') return { message: `The code was interrupted after ${record.timeoutMs / 1000} s` };
-  if (end.death) return { message: 'The interpreter has died', hint: 'Its state is gone.' };
+  if (end.status === 'timeout')
+    return { message: `The code ${describeTimeout(cell)} after ${record.timeoutMs / 1000} s` };
+  if (end.death?.cause === 'died') return { message: 'The interpreter has died', hint: 'Its state is gone.' };
   const message = end.status === 'error' ? 'The code ended with an error' : 'The code has run';
-  if (deathBefore === null) return { message };
-  return {
-    message: `${message} in a new interpreter: the one before it had died`,
-    hint: 'The state of the session was lost; define what the code needs again.',
-  };
+  if (end.death) return { message, hint: exitAdvice };
+  if (deathBefore === null) return { message, hint: errorAdvice(cell) };
+  return { message: `${message} in a new interpreter: ${describeLoss(deathBefore)}`, hint: lossAdvice };
 }
 
 /** A client may name the default kernel explicitly. */

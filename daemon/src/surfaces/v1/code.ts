@@ -47,8 +47,8 @@ export const executeCode = route({
   async handle(deps, { body, context }) {
     const { language, stateful, session_id: id } = body;
     const key = id || stateful ? await sessionKey(deps.code, language, id) : null;
-    const isProgram = key === null && language === 'javascript';
-    const spec = { ...cellSpec(body), language, kernel: null, sessionId: key, isProgram };
+    const hasOwnDirectory = key === null && language === 'javascript';
+    const spec = { ...cellSpec(body), language, kernel: null, sessionId: key, hasOwnDirectory };
     const ran = await runCell(deps, spec, context);
     const { cell, session } = ran;
     const isInKernel = poolKindOf(session.record.backend) === 'kernel';

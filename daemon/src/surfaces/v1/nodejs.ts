@@ -48,7 +48,7 @@ export const executeNodeJs = route({
   errors: [...runErrors, ...placeCodes],
   async handle(deps, { body, context }) {
     const key = body.session_id || body.stateful ? await sessionKey(deps.code, language, body.session_id) : null;
-    const run = { language, kernel: null, sessionId: key, isProgram: key === null };
+    const run = { language, kernel: null, sessionId: key, hasOwnDirectory: key === null };
     const ran = await runCell(deps, { ...cellSpec(body), ...run, ...(body.files && { files: body.files }) }, context);
     const { cell, session } = ran;
     const data = {

@@ -32,7 +32,7 @@ const KernelDeath = z
     signal: z.string().nullable().describe('null where it has ended with an exit code.'),
     oom_killed: z.boolean().nullable().describe('null when it is unknown.'),
     restarted: z.boolean().describe('The session continues with a new interpreter, without its state.'),
-    before_cell: z.boolean().describe('It died before this cell, which ran in the new one.'),
+    before_cell: z.boolean().describe('It ended before this cell, which ran in the new one.'),
   })
   .meta({ id: 'KernelDeath' });
 
@@ -55,7 +55,7 @@ export const CellResult = z
     truncated: z.boolean().describe('More was printed than is shown.'),
     duration_ms: z.number().nullable(),
     kernel: KernelDeath.nullable().describe(
-      'How the interpreter died, during this cell or before; null while it lives.',
+      'How the interpreter ended, during this cell or before; null while it lives.',
     ),
     late_outputs: z.array(NotebookOutput).describe('Late output of earlier cells: threads, timers, processes.'),
     partial: z.boolean().describe('Outputs may be missing.'),

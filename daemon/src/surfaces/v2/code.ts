@@ -1,5 +1,6 @@
 /** The v2 routes of the code plane: wire shapes in, one core call each, views out. */
 import { z } from 'zod';
+import { describeLoss, describeTimeout, errorAdvice, exitAdvice, lossAdvice } from '../../core/code/cells/advice.ts';
 import type { Cell } from '../../core/code/cells/cell.ts';
 import { atStart } from '../../core/code/cells/outputs.ts';
 import { languageWordList, languageWords } from '../../core/code/language.ts';
@@ -231,21 +232,20 @@ function cellSpec(body: z.output<typeof ExecuteBody>): CellSpec {
   };
 }
 
-function describe(session: CodeSession, { deathBefore, end, record }: Cell, isSingle: boolean) {
+function describe(session: CodeSession, cell: Cell, isSingle: boolean) {
+  const { deathBefore, end, isEnding, record } = cell;
   const state = isSingle ? '' : `; GET /v2/code/sessions/${session.id} reports the state of the session`;
   if (end === null) return { message: stoppingMessage('code') };
   if (end.status === 'timeout') {
-    const what = end.death ? 'ended with its interpreter, which did not react to the interrupt,' : 'interrupted';
-    const message = `The code was ${what} after ${record.timeoutMs / 1000} s`;
-    return { message, isFailure: true, hint: `Give it more time (timeout)${state}.` };
+    const message = `The code ${describeTimeout(cell)} after ${record.timeoutMs / 1000} s`;
+    const other = isEnding ? ', or run what does not end as a command or in a session' : '';
+    return { message, isFailure: true, hint: `Give it more time (timeout)${other}${state}.` };
   }
-  if (end.death) return { message: 'The interpreter has died', isFailure: true, hint: `Its state is gone${state}.` };
+  if (end.death?.cause === 'died')
+    return { message: 'The interpreter has died', isFailure: true, hint: `Its state is gone${state}.` };
   const isFailure = end.status === 'error';
   const message = isFailure ? 'The code ended with an error' : 'The code has run';
-  if (deathBefore === null) return { message, isFailure };
-  return {
-    message: `${message} in a new interpreter: the one before it had died`,
-    isFailure,
-    hint: 'The state of the session was lost; define what the code needs again.',
-  };
+  if (end.death) return { message, isFailure, hint: exitAdvice };
+  if (deathBefore === null) return { message, isFailure, hint: errorAdvice(cell) };
+  return { message: `${message} in a new interpreter: ${describeLoss(deathBefore)}`, isFailure, hint: lossAdvice };
 }

@@ -103,6 +103,11 @@ export class ChildInterpreter implements Interpreter {
     await this.child.signal(constants.signals.SIGINT, 'group');
   }
 
+  /** At the end of its input, the program ends. */
+  async leave(): Promise<void> {
+    this.child.closeStdin(this.child.stdin.accepted);
+  }
+
   async close(): Promise<void> {
     await terminateAndForget(this.child);
   }

@@ -53,7 +53,9 @@ export interface Interpreter {
   interrupt(): Promise<void>;
   /** Minimum time between two interrupts, because one can hit the code that reports the previous interrupt. */
   readonly interruptAgainMs: number;
-  /** Ends the interpreter with all its child processes, and forgets it. */
+  /** Asks the interpreter to end by itself, as a program does. It accepts no more cells. */
+  leave(): Promise<void>;
+  /** Ends the interpreter with all its child processes at once, and forgets it. */
   close(): Promise<void>;
   readonly elsewhere?: Elsewhere;
   /** After a restart, the daemon reads the output again from this position. */

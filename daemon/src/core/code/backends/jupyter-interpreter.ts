@@ -53,8 +53,10 @@ export class JupyterInterpreter implements Interpreter {
   /** The server keeps messages of a kernel for a client that reconnects with the same session id. */
   readonly #session: string;
   #socket: KernelSocket | null = null;
+  #leaving: Promise<void> | null = null;
   /** The cell that was sent and has not ended. */
   #running: string | null = null;
+  #isProgram = false;
   #hasError = false;
   /** True when the connection was lost during this cell. */
   #isPartial = false;
@@ -76,7 +78,7 @@ export class JupyterInterpreter implements Interpreter {
     this.#session = `boxkeep-${id}`;
     // The next daemon uses its own connection, so this connection still receives the results of its own requests.
     this.elsewhere = { nextId: `${this.#kernel}${separator}${connectionOf(id) + 1}` };
-    if (running) this.#resume(running.id);
+    if (running) this.#resume(running);
     void this.#keepConnected();
   }
 
@@ -128,15 +130,22 @@ export class JupyterInterpreter implements Interpreter {
     await this.deps.server.interrupt(this.#kernel).catch(() => null);
   }
 
-  async close(): Promise<void> {
+  /** The server asks the kernel to end, and kills it later. Until then the kernel may print. */
+  async leave(): Promise<void> {
     if (this.ownership.isLeft) throw new HandedOver();
-    this.#end();
     // If the server is gone, its kernels are gone too.
-    await this.deps.server.end(this.#kernel, endWithinMs).catch(() => null);
+    this.#leaving ??= this.deps.server.end(this.#kernel, endWithinMs).catch(() => undefined);
+    await this.#leaving;
+    this.#end();
+  }
+
+  async close(): Promise<void> {
+    await this.leave();
   }
 
   async #run(cell: CellRecord): Promise<void> {
     this.#running = cell.id;
+    this.#isProgram = cell.isProgram === true;
     this.#hasError = this.#isPartial = false;
     const refusal = await this.#arrange(cell);
     if (this.#running !== cell.id) return; // The cell was ended meanwhile.
@@ -163,8 +172,9 @@ export class JupyterInterpreter implements Interpreter {
     this.#socket?.send(executeRequest(id, this.#session, code, !id.startsWith(cells)));
   }
 
-  #resume(cell: string): void {
+  #resume({ id: cell, isProgram = false }: CellRecord): void {
     this.#running = cell;
+    this.#isProgram = isProgram;
     this.#requests.begin(`${cells}${cell}`);
     this.#pass(cell, { kind: 'begin' });
     this.#isPartial = true;
@@ -234,9 +244,17 @@ export class JupyterInterpreter implements Interpreter {
     if (cell !== this.#running) return;
     this.#running = null;
     for (const event of events) {
-      this.isLeaving ||= event.kind === 'end' && event.isExiting;
-      this.#pass(cell, event);
+      if (event.kind === 'end') this.#takeEnd(cell, event);
+      else this.#pass(cell, event);
     }
+  }
+
+  /** After a handover, the next daemon ends the kernel, and the server reports that end to no other connection. */
+  #takeEnd(cell: string, event: Extract<CellEvent, { kind: 'end' }>): void {
+    this.isLeaving ||= event.isExiting;
+    const isPending = event.isPending && this.#isProgram && !this.ownership.isLeft;
+    this.#pass(cell, { ...event, isPending });
+    if (isPending) void this.leave().catch(() => null); // Only a handover meanwhile, after which the next daemon does it.
   }
 
   #pass(cell: string, event: CellEvent): void {

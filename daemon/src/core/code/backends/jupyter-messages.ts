@@ -97,6 +97,7 @@ export function endEvents(reply: Fields, hasError: boolean, isPartial: boolean):
       cwdError: null,
       isPartial,
       isExiting: payloads.some(({ source, keepkernel }) => source === 'ask_exit' && keepkernel !== true),
+      isPending: true,
     },
   ];
 }
@@ -123,6 +124,7 @@ const errorEnd = {
   cwdError: null,
   isPartial: false,
   isExiting: false,
+  isPending: false,
 } as const satisfies CellEvent;
 
 const noInput = 'input() and getpass() cannot ask: a cell has no standard input';

@@ -45,6 +45,8 @@ export class KernelInterpreter implements Interpreter, BridgedKernel {
   /** Messages up to this position belong to cells that are over. */
   #after: LogPosition | null = null;
   #early: [string, CellEvent][] = [];
+  /** True while the kernel ends with its program; its last outputs are followed by a message of the bridge. */
+  #isEnding = false;
   #onCell: ((cell: string, event: CellEvent) => void) | null = null;
   readonly #changes = new Notifier();
 
@@ -126,6 +128,11 @@ export class KernelInterpreter implements Interpreter, BridgedKernel {
     else await this.deps.bridge.submit(lineOf({ op: 'interrupt', kernel: this.id })).send();
   }
 
+  async leave(): Promise<void> {
+    this.#isEnding = true;
+    await this.deps.bridge.submit(lineOf({ op: 'shutdown', kernel: this.id })).send();
+  }
+
   async close(): Promise<void> {
     await terminateAndForget(this.deps.child);
     this.deps.forget();
@@ -135,6 +142,7 @@ export class KernelInterpreter implements Interpreter, BridgedKernel {
     if (this.#after !== null && this.#after.log === at.log && at.offset <= this.#after.offset) return;
     if (event.about === 'cell') this.#takeCell(event.cell, event.event);
     else if (event.about === 'kernel' && event.kind === 'failed') this.lose(event.message);
+    else if (event.about === 'kernel' && event.kind === 'closed') this.#isEnding = false;
     else if (event.about === 'kernel') {
       this.isOpen = true;
       this.version = event.version;
@@ -170,6 +178,7 @@ export class KernelInterpreter implements Interpreter, BridgedKernel {
     } else if (event.kind === 'end') {
       this.#begun = this.#begun === cell ? null : this.#begun;
       this.isLeaving ||= event.isExiting;
+      if (event.isPending) void this.leave().catch(() => null); // Without a bridge, the timeout of the cell ends the kernel.
     }
     this.#pass(cell, event);
   }
@@ -179,8 +188,8 @@ export class KernelInterpreter implements Interpreter, BridgedKernel {
     else this.#early.push([cell, event]);
   }
 
-  readonly #execution = ({ id, code, cwd, env }: CellRecord): object => {
-    return { op: 'execute', kernel: this.id, cell: id, code, cwd, env };
+  readonly #execution = ({ id, code, cwd, env, isProgram = false }: CellRecord): object => {
+    return { op: 'execute', kernel: this.id, cell: id, code, cwd, env, program: isProgram };
   };
 
   async #watch(): Promise<void> {
@@ -188,7 +197,8 @@ export class KernelInterpreter implements Interpreter, BridgedKernel {
     while (!child.end) await child.changed();
     this.#changes.notify();
     using lastWords = new Deadline(lastWordsMs);
-    while ((this.#begun !== null || this.#asked.length > 0) && !lastWords.passed) await this.changed(lastWords.signal);
+    const isSpeaking = () => this.#begun !== null || this.#asked.length > 0 || this.#isEnding;
+    while (isSpeaking() && !lastWords.passed) await this.changed(lastWords.signal);
     this.end ??= child.end;
     this.#changes.notify();
   }

@@ -11,25 +11,29 @@ export interface CellRequest {
   readonly cwd: string | null;
   readonly env: EnvironmentChanges;
   readonly timeoutMs: number;
-  /** Run the code as a program: the run includes pending timers and sockets, and the interpreter ends after it. */
-  readonly isProgram?: boolean;
 }
 
 /** Plain data that is stored in a file without conversion. */
 export interface CellRecord extends CellRequest {
   readonly id: string;
   readonly queuedMs: number;
+  /** The interpreter ends with the cell, as a program does: after its threads, timers, sockets and exit functions. */
+  readonly isProgram?: boolean;
 }
 
 export const cellStatuses = ['ok', 'error', 'timeout'] as const;
 export type CellStatus = (typeof cellStatuses)[number];
 
-/** How an interpreter ended, by itself or from outside. */
+/** How the interpreter of a session ended, and its state with it. */
 export interface InterpreterDeath {
+  /** `exited`: its code asked for that. `timeout`: it did not react to the interrupt. `idle`: nobody used it. */
+  readonly cause: 'died' | 'exited' | 'timeout' | 'idle';
   /** Null when the interpreter ended with an exit code. */
   readonly signal: number | null;
   readonly oomKilled: boolean | null;
 }
+
+export const exited: InterpreterDeath = { cause: 'exited', signal: null, oomKilled: false };
 
 export interface CellEnd {
   readonly status: CellStatus;
@@ -58,12 +62,16 @@ export class Cell {
   failure: Error | null = null;
   /** True once the cell runs. Before that, the cell may be on its way to the interpreter. */
   hasBegun = false;
+  /** True once the code of a program has run, while what the code started goes on. */
+  isEnding = false;
   /** True when the timeout of the cell ended it. */
   isTimedOut = false;
   /** True when outputs may be missing. */
   isPartial = false;
   /** Death of the previous interpreter between two cells. This cell then ran in a new interpreter without the state. */
   deathBefore: InterpreterDeath | null = null;
+  /** How the code of a program ended. The cell is over when its interpreter is. */
+  #outcome: CellEnd | null = null;
   readonly #changes = new Notifier();
 
   #record: CellRecord;
@@ -82,6 +90,10 @@ export class Cell {
 
   get id(): string {
     return this.record.id;
+  }
+
+  get isProgram(): boolean {
+    return this.record.isProgram === true;
   }
 
   get isOver(): boolean {
@@ -105,15 +117,32 @@ export class Cell {
       // The lost events may include the begin event.
       this.hasBegun = true;
       this.isPartial = true;
+    } else if (event.kind === 'ending') {
+      this.isEnding = true;
     } else if (event.kind !== 'end') {
       this.outputs.take(event);
     } else {
       this.isPartial ||= event.isPartial;
       this.cwdError = event.cwdError;
-      const outcome = this.isTimedOut ? { status: 'timeout' as const, exitCode: null } : {};
-      this.finish({ ...event, ...outcome, death: null }, nowMs);
+      const { status, executionCount, exitCode } = event;
+      this.#outcome = { status, executionCount, exitCode, death: event.isExiting && !this.isProgram ? exited : null };
+      if (event.isPending && this.isProgram) this.isEnding ||= !this.isTimedOut;
+      else this.settle(nowMs);
     }
     this.#changes.notify();
+  }
+
+  /** True when the code of a program has ended without an error. */
+  get isWell(): boolean {
+    return this.#outcome?.status === 'ok';
+  }
+
+  /** Records the end of the code as the end of the cell. False when the code has not ended. */
+  settle(nowMs: number): boolean {
+    if (this.#outcome === null) return false;
+    const outcome = this.isTimedOut ? { status: 'timeout' as const, exitCode: null } : {};
+    this.finish({ ...this.#outcome, ...outcome }, nowMs);
+    return true;
   }
 
   /** Records the end. Later calls have no effect. */

@@ -6,6 +6,9 @@ import type { Interpreter } from '../backends/interpreter.ts';
 
 /** Time between the interrupt of a cell and the forced end of its interpreter. */
 const interruptGraceMs = 2000;
+/** Time for an interpreter to end by itself, and after that to end after an interrupt. */
+const endGraceMs = 3000;
+const lastGraceMs = 1000;
 /** Time for the keeper to report the end of a killed process. */
 const reportWithinMs = 2000;
 
@@ -24,8 +27,8 @@ export async function untilOver(cell: Cell, interpreter: Interpreter, signal: Ab
 }
 
 /** Waits for the report of a death. A cell sent to the dead interpreter now would be lost. */
-export async function untilEnded(interpreter: Interpreter): Promise<void> {
-  using deadline = new Deadline(reportWithinMs);
+export async function untilEnded(interpreter: Interpreter, withinMs = reportWithinMs): Promise<void> {
+  using deadline = new Deadline(withinMs);
   while (!interpreter.end && !interpreter.ownership.isLeft && !deadline.passed)
     await interpreter.changed(deadline.signal);
 }
@@ -40,9 +43,36 @@ export async function interruptUntilOver(cell: Cell, interpreter: Interpreter): 
   }
 }
 
+/**
+ * Ends an interpreter as a program ends: its cell is interrupted, its threads and timers finish, its exit functions are
+ * called, and its files are flushed. What still runs after the grace is interrupted, and then killed.
+ */
+export async function endInOrder(interpreter: Interpreter, isBusy: boolean): Promise<void> {
+  try {
+    await letEnd(interpreter, isBusy, endGraceMs);
+    if (!interpreter.end && !interpreter.ownership.isLeft) {
+      await interpreter.interrupt();
+      await untilEnded(interpreter, lastGraceMs);
+    }
+  } finally {
+    await interpreter.close();
+  }
+}
+
+/** The first part of `endInOrder`. */
+export async function letEnd(interpreter: Interpreter, isBusy: boolean, graceMs: number): Promise<void> {
+  if (isBusy) await interpreter.interrupt();
+  await interpreter.leave();
+  await untilEnded(interpreter, graceMs);
+}
+
 export function deathOf(end: ChildEnd): InterpreterDeath {
   const isSignal = end.kind === 'exited' && end.exitCode === null;
-  return { signal: isSignal ? end.signal : null, oomKilled: end.kind === 'exited' ? end.oomKilled : null };
+  return {
+    cause: 'died',
+    signal: isSignal ? end.signal : null,
+    oomKilled: end.kind === 'exited' ? end.oomKilled : null,
+  };
 }
 
 export function describeEnd(end: ChildEnd): string {

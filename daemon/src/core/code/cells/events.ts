@@ -8,6 +8,8 @@ export type CellEvent =
   | { readonly kind: 'clear'; readonly isWaiting: boolean }
   /** Output was lost at this point. */
   | { readonly kind: 'gap' }
+  /** The code of a program has run. The program waits for what the code started. */
+  | { readonly kind: 'ending' }
   | {
       readonly kind: 'end';
       readonly status: 'ok' | 'error';
@@ -19,6 +21,8 @@ export type CellEvent =
       readonly isPartial: boolean;
       /** True when the interpreter ends after the cell, because the cell asked for that. */
       readonly isExiting: boolean;
+      /** True when the end of the program still does something: threads, exit functions, files. */
+      readonly isPending: boolean;
     };
 
 export type InterpreterEvent =
@@ -26,6 +30,7 @@ export type InterpreterEvent =
   | { readonly about: 'interpreter'; readonly kind: 'ready'; readonly version: string }
   | { readonly about: 'cell'; readonly cell: string; readonly kernel: string | null; readonly event: CellEvent }
   | { readonly about: 'kernel'; readonly kernel: string; readonly kind: 'opened'; readonly version: string }
+  | { readonly about: 'kernel'; readonly kernel: string; readonly kind: 'closed' }
   | { readonly about: 'kernel'; readonly kernel: string; readonly kind: 'failed'; readonly message: string };
 
 export const gap = { about: 'log', kind: 'gap' } as const satisfies InterpreterEvent;
@@ -40,6 +45,8 @@ export function readEvent(line: string): InterpreterEvent | null {
       return { about: 'interpreter', kind: 'ready', version: text(value['version']) };
     case 'opened':
       return kernel === null ? null : { about: 'kernel', kernel, kind: 'opened', version: text(value['version']) };
+    case 'closed':
+      return kernel === null ? null : { about: 'kernel', kernel, kind: 'closed' };
     case 'failed':
       return kernel === null ? null : { about: 'kernel', kernel, kind: 'failed', message: text(value['message']) };
     default:
@@ -66,6 +73,8 @@ function readCellEvent(value: Readonly<Record<string, unknown>>): CellEvent | nu
       return displayId === null ? null : { kind: 'update', displayId, ...bundleOf(value) };
     case 'clear':
       return { kind: 'clear', isWaiting: value['wait'] === true };
+    case 'ending':
+      return { kind: 'ending' };
     case 'end':
       return {
         kind: 'end',
@@ -75,6 +84,7 @@ function readCellEvent(value: Readonly<Record<string, unknown>>): CellEvent | nu
         cwdError: typeof value['cwd_error'] === 'string' ? value['cwd_error'] : null,
         isPartial: value['is_partial'] === true,
         isExiting: value['is_exiting'] === true,
+        isPending: value['is_pending'] === true,
       };
     default:
       return null;

@@ -26,6 +26,8 @@ export interface SessionRecord {
   interpreter: string | null;
   /** Maximum idle time. If absent, the limit of the kind applies. */
   readonly idleMs?: number;
+  /** True for a session that was closed without a request. The record remains for a client that comes back. */
+  readonly isForgotten?: boolean;
   /** The temporary directory of the session, which is deleted with it. */
   scratch?: string;
 }

@@ -27,6 +27,8 @@ export interface CellSpec extends CellRequest {
   readonly onKernel?: boolean;
   /** The code itself enters `cwd`, so a missing directory becomes an error of the code. */
   readonly entersDirectory?: boolean;
+  /** The run gets a new directory of its own, unless `cwd` names one. */
+  readonly hasOwnDirectory?: boolean;
   /** File contents by name, relative to the directory of the run. */
   readonly files?: Readonly<Record<string, string>>;
 }

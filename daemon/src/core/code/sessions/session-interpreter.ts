@@ -1,8 +1,8 @@
 /** The interpreter of one code session: started when a cell needs one, and replaced after its end. */
 import { CoreError } from '../../../kit/errors.ts';
 import type { Interpreter } from '../backends/interpreter.ts';
-import type { CellRecord, InterpreterDeath } from '../cells/cell.ts';
-import { deathOf, untilEnded } from '../cells/end.ts';
+import { exited, type CellRecord, type InterpreterDeath } from '../cells/cell.ts';
+import { deathOf, endInOrder, letEnd, untilEnded } from '../cells/end.ts';
 import type { CellEvent } from '../cells/events.ts';
 import { within, type StartState } from './start-state.ts';
 import type { SessionRecord } from './record.ts';
@@ -51,11 +51,11 @@ export class SessionInterpreter {
     if (last && pid > 0 && this.deps.isDying(pid)) await untilEnded(last);
     if (last && !last.end && !last.isLeaving) return last;
     if (last) {
-      // An interpreter whose own code asked it to exit has ended or is about to end. That is not a death.
-      this.death = last.end && !last.isLeaving ? deathOf(last.end) : null;
+      // An interpreter whose own code asked it to exit has ended or is about to end.
+      this.death = last.end && !last.isLeaving ? deathOf(last.end) : exited;
       this.current = null;
       this.record.executionCount = 0;
-      await last.close();
+      await (last.end ? last.close() : endInOrder(last, false));
     }
     this.#starting ??= this.#start();
     try {
@@ -91,11 +91,23 @@ export class SessionInterpreter {
     return request;
   }
 
-  /** Ends the interpreter, also one that is still starting. */
+  /** Kills the interpreter, also one that is still starting. */
   async end(): Promise<void> {
     const interpreter = this.current ?? (await this.#starting?.catch(() => null)) ?? null;
     this.current = null;
     await interpreter?.close();
+  }
+
+  /** The same, but the interpreter ends as a program does. */
+  async endInOrder(isBusy: boolean): Promise<void> {
+    const interpreter = this.current ?? (await this.#starting?.catch(() => null)) ?? null;
+    this.current = null;
+    if (interpreter) await endInOrder(interpreter, isBusy);
+  }
+
+  /** Lets an interpreter of this machine end as a program does. Its keeper kills one that takes longer. */
+  async letEnd(isBusy: boolean, graceMs: number): Promise<void> {
+    if (this.current && !this.current.elsewhere) await letEnd(this.current, isBusy, graceMs);
   }
 
   /** Ends an interpreter on another machine, which would otherwise outlive the daemon without a user. */

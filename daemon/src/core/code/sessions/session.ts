@@ -4,7 +4,7 @@ import { Deadline } from '../../../kit/deadline.ts';
 import { EncodedText } from '../../../kit/encoded-text.ts';
 import { HandedOver } from '../../../kit/handed-over.ts';
 import type { ChildEnd } from '../../../platform/spawn.ts';
-import { Cell, type CellRecord, type Reason } from '../cells/cell.ts';
+import { Cell, type CellRecord, type InterpreterDeath, type Reason } from '../cells/cell.ts';
 import { deathOf, describeEnd, interruptUntilOver, untilOver } from '../cells/end.ts';
 import { CellOutputs } from '../cells/outputs.ts';
 import type { CellEvent } from '../cells/events.ts';
@@ -93,7 +93,12 @@ export class CodeSession {
   lose(end: ChildEnd | null): void {
     this.record.interpreter = null;
     this.record.executionCount = 0;
-    this.#interpreter.death = end === null ? { signal: null, oomKilled: null } : deathOf(end);
+    this.followLoss(end === null ? { cause: 'died', signal: null, oomKilled: null } : deathOf(end));
+  }
+
+  /** The next cell reports this loss of the state. */
+  followLoss(death: InterpreterDeath): void {
+    this.#interpreter.death = death;
   }
 
   /** Queues a cell behind the earlier cells. Throws `capacity_reached`, `session_not_found`. */
@@ -137,7 +142,7 @@ export class CodeSession {
     await this.#interpreter.living();
   }
 
-  /** Ends the interpreter. Waiting cells fail. */
+  /** Ends the interpreter as a program ends. Waiting cells fail. */
   async close(): Promise<void> {
     this.#interpreter.isClosed = true;
     for (const cell of this.#waiting.splice(0)) cell.fail(closedSession(this.id));
@@ -166,12 +171,21 @@ export class CodeSession {
     return this.#interpreter.endElsewhere();
   }
 
+  /** Lets an interpreter of this machine end as a program does, before the daemon ends. */
+  letEnd(graceMs: number): Promise<void> {
+    return this.#interpreter.letEnd(this.#running?.isOver === false, graceMs);
+  }
+
   async #end(reason: Reason): Promise<void> {
     this.#ending = reason;
     try {
-      await this.#interpreter.end();
+      const running = this.#running?.isOver === false ? this.#running : null;
+      // What a single run leaves behind after its cell has nothing more to do.
+      const isDone = this.record.isSingle && !running;
+      const ended = isDone ? this.#interpreter.end() : this.#interpreter.endInOrder(running !== null);
       // The end was requested, so its details do not matter.
-      this.#running?.abandon(reason, { exitCode: null, death: null }, this.deps.now());
+      running?.abandon(reason, { exitCode: null, death: null }, this.deps.now());
+      await ended;
       this.#interpreter.death = null;
     } finally {
       this.#ending = null;
@@ -238,10 +252,11 @@ export class CodeSession {
   async #stop(cell: Cell, interpreter: Interpreter): Promise<void> {
     cell.isTimedOut = true;
     await interruptUntilOver(cell, interpreter);
-    if (cell.isOver) return;
+    if (cell.isOver || interpreter.end) return;
     this.#interpreter.current = null;
     await interpreter.close();
-    const death = { signal: null, oomKilled: false };
+    const death = { cause: 'timeout', signal: null, oomKilled: false } as const;
+    this.followLoss(death);
     cell.finish({ status: 'timeout', executionCount: null, exitCode: null, death }, this.deps.now());
   }
 
@@ -256,6 +271,9 @@ export class CodeSession {
       return;
     }
     const { end } = interpreter;
+    // The code of a program has ended, and now the program too. It may still have failed.
+    const isFailed = end.kind === 'exited' && end.exitCode !== 0 && !cell.isTimedOut;
+    if (!(isFailed && cell.isWell) && cell.settle(this.deps.now())) return;
     // For a Jupyter server, a missing begin event does not prove that the cell did not run.
     if (mayLeave && !cell.hasBegun && !interpreter.elsewhere) {
       this.#interpreter.death = deathOf(end);
@@ -263,7 +281,9 @@ export class CodeSession {
       return;
     }
     const exitCode = end.kind === 'exited' ? end.exitCode : null;
-    cell.abandon({ ename: 'KernelDied', evalue: describeEnd(end) }, { exitCode, death: deathOf(end) }, this.deps.now());
+    const death = deathOf(end);
+    this.followLoss(death);
+    cell.abandon({ ename: 'KernelDied', evalue: describeEnd(end) }, { exitCode, death }, this.deps.now());
   }
 
   async #giveUpInTime(cell: Cell): Promise<void> {

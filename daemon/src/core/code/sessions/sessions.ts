@@ -42,6 +42,8 @@ export interface CodeSessionsDeps {
   readonly onFault: (what: string, error: unknown) => void;
 }
 
+/** Sessions closed by themselves whose clients may come back. */
+const maxForgotten = 1000;
 /** Total length of waiting code in all sessions. */
 const maxWaitingCharacters = 64 * 1024 * 1024;
 const sweepEveryMs = 1000;
@@ -49,6 +51,8 @@ const sweepEveryMs = 1000;
 export class CodeSessions implements Disposable {
   readonly #byId = new Map<string, CodeSession>();
   readonly #opening = new Map<string, Promise<CodeSession>>();
+  /** The records of sessions that were closed without a request, oldest first. */
+  readonly #forgotten = new Map<string, SessionRecord>();
   readonly #single: SingleRuns;
   #sweeping: ReturnType<typeof setInterval> | null = null;
 
@@ -61,7 +65,10 @@ export class CodeSessions implements Disposable {
   /** Takes over the sessions of an earlier daemon. Called once, before the daemon serves requests. */
   async recover(recovered: readonly Recovered[]): Promise<void> {
     this.deps.largeValues.recover();
-    const stored = this.deps.store.open(() => this.#all.map(({ record }) => record));
+    const isForgotten = ({ isForgotten: is = false }: SessionRecord) => is;
+    const all = this.deps.store.open(() => [...this.#all.map(({ record }) => record), ...this.#forgotten.values()]);
+    for (const record of all.filter(isForgotten)) this.#forgotten.set(record.id, record);
+    const stored = all.filter((record) => !isForgotten(record));
     const recovery = new SessionRecovery({
       ...this.deps,
       single: this.#single,
@@ -109,7 +116,7 @@ export class CodeSessions implements Disposable {
     await this.#single.open(session, {
       characters: spec.code.length,
       withinMs: spec.timeoutMs,
-      hasDirectory: spec.isProgram === true && spec.cwd === null,
+      hasDirectory: spec.hasOwnDirectory === true && spec.cwd === null,
       closing,
     });
     let cell: Cell | null = null;
@@ -183,6 +190,12 @@ export class CodeSessions implements Disposable {
     this.deps.kernels.resumeInput();
   }
 
+  /** Lets all interpreters of this daemon end as programs do. Their keepers kill those that take longer. */
+  async letEnd(graceMs: number): Promise<void> {
+    if (!this.deps.ownership.isOwned) return;
+    await Promise.allSettled(this.#all.map(async (session) => session.letEnd(graceMs)));
+  }
+
   /** Ends interpreters on other machines that this daemon still owns. Local interpreters end with their keepers. */
   async endElsewhere(withinMs: number): Promise<void> {
     const ends = Promise.allSettled(this.#all.map(async (session) => session.endElsewhere()));
@@ -214,8 +227,12 @@ export class CodeSessions implements Disposable {
     const session = await this.#make(id, spec, false);
     this.#makeRoom(poolKindOf(session.record.backend));
     this.#byId.set(id, session);
+    // The client of a closed session expects its state. Its first cell reports that the state is gone.
+    const isBack = this.#forgotten.has(id);
     try {
       await session.open();
+      if (isBack) session.followLoss({ cause: 'idle', signal: null, oomKilled: false });
+      this.#forgotten.delete(id);
     } catch (error) {
       this.#byId.delete(id);
       this.deps.store.saveSoon();
@@ -225,12 +242,13 @@ export class CodeSessions implements Disposable {
   }
 
   async #enqueue(session: CodeSession, spec: CellSpec): Promise<Cell> {
-    const { code, env, files, isProgram = false, timeoutMs } = spec;
+    const { code, env, files, timeoutMs } = spec;
     // `~` is the home directory of the session's account, which runs the code.
     const { user } = session.record;
     const cwd = spec.cwd === null ? (session.record.scratch ?? null) : directoryOf(this.deps.accounts, spec.cwd, user);
     if (files) await this.deps.scratch.fill(cwd ?? session.record.cwd, files, user);
     const queuedMs = this.deps.now();
+    const { isSingle: isProgram } = session.record;
     return session.enqueue({ id: mintId('cell', queuedMs), queuedMs, code, cwd, env, timeoutMs, isProgram });
   }
 
@@ -271,6 +289,10 @@ export class CodeSessions implements Disposable {
   }
 
   #closeUnasked(id: string): void {
+    const { record } = this.get(id);
+    this.#forgotten.delete(id);
+    this.#forgotten.set(id, { ...record, interpreter: null, isForgotten: true });
+    for (const [oldest] of [...this.#forgotten].slice(0, -maxForgotten)) this.#forgotten.delete(oldest);
     this.close(id).catch((error: unknown) => this.deps.onFault(`session ${id} could not be closed`, error));
   }
 

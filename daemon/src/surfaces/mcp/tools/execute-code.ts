@@ -1,5 +1,6 @@
 /** `sandbox_execute_code`: runs Python or JavaScript, alone or in a session that keeps its state. */
 import { z } from 'zod';
+import { describeLoss, describeTimeout, errorAdvice, exitAdvice, lossAdvice } from '../../../core/code/cells/advice.ts';
 import type { Cell } from '../../../core/code/cells/cell.ts';
 import type { NotebookOutput } from '../../../core/code/cells/notebook.ts';
 import { atStart } from '../../../core/code/cells/outputs.ts';
@@ -112,17 +113,24 @@ async function describe(
 }
 
 /** Facts that an agent needs for its next call. */
-function advice(status: string, { end, deathBefore, record }: Cell, isSingle: boolean, call: ToolCall): string {
+function advice(status: string, cell: Cell, isSingle: boolean, call: ToolCall): string {
+  const { end, deathBefore, record } = cell;
   const limit = `${record.timeoutMs / 1000} s`;
   if (status === 'running') {
     const reason = call.isCancelled() ? 'The call was cancelled.' : 'The daemon is closing.';
     const next = isSingle ? '' : ' The next call with this session_id waits for it.';
     return `\n${reason} The code goes on and is interrupted after ${limit}.${next}`;
   }
-  if (end?.death) return '\nThe interpreter died, and its state is gone. Define again what the code needs.';
-  if (deathBefore) return '\nThe interpreter had died before: this ran in a new one, without the earlier state.';
-  if (status === 'timeout') return `\nInterrupted after ${limit}. Pass a longer timeout (at most 900).`;
-  return '';
+  if (end?.death?.cause === 'died')
+    return '\nThe interpreter died, and its state is gone. Define again what the code needs.';
+  if (status === 'timeout') {
+    const what = cell.isEnding || end?.death ? `The code ${describeTimeout(cell)}` : 'Interrupted';
+    return `\n${what} after ${limit}. Pass a longer timeout (at most 900).`;
+  }
+  if (end?.death) return `\n${exitAdvice}`;
+  if (deathBefore) return `\nThis ran in a new interpreter: ${describeLoss(deathBefore)}. ${lossAdvice}`;
+  const known = errorAdvice(cell);
+  return known === null ? '' : `\n${known}`;
 }
 
 function textOf(outputs: readonly NotebookOutput[], type: 'execute_result'): string | null {
