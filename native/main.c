@@ -9,6 +9,7 @@
 
 #include "daemon.h"
 #include "handover.h"
+#include "hold.h"
 #include "init.h"
 #include "io.h"
 #include "list.h"
@@ -19,6 +20,7 @@
 
 #define DAEMON_OPTION "--daemon="
 #define WORKER_WORD "computer-use"
+#define HOLD_WORD "hold-key"
 #define EXIT_USAGE 2
 #define EXIT_NOT_FOUND 127
 #define EXIT_NOT_RUNNABLE 126
@@ -92,6 +94,20 @@ static int run_start(struct daemon *daemon, char **arguments) {
     return run_init(daemon);
 }
 
+/* The arguments lie in the memory that the title replaces, so that the program gets copies. */
+static int run_holder(struct daemon *daemon, char **arguments) {
+    struct string_list program = {NULL, 0};
+    if (arguments[1] == NULL) {
+        complain("hold-key needs the program to run");
+        return EXIT_USAGE;
+    }
+    close_descriptors_from(STDERR_FILENO + 1);
+    if (daemon->payload != NULL && find_payload(&payload) != PAYLOAD_FOUND) return 1;
+    add_strings(&program, arguments + 1);
+    add_string(&daemon->surroundings->arguments, "start");
+    return hold_keys(daemon, program.items);
+}
+
 /* Refuses a program that could not read the state of the current init, before the upgrade gets that far. */
 static int run_successor(struct daemon *daemon, char **arguments) {
     if (arguments[1] != NULL && strcmp(arguments[1], HANDOVER_VERSION_TEXT) == 0) {
@@ -134,6 +150,7 @@ int main(int argc, char **argv) {
     environ = surroundings.environment.items;
     if (!find_daemon(&daemon)) return EXIT_USAGE;
     if (is_word(arguments[0], "start")) return run_start(&daemon, arguments);
+    if (is_word(arguments[0], HOLD_WORD)) return run_holder(&daemon, arguments);
     if (is_word(arguments[0], WORKER_WORD)) return run_worker(&daemon, arguments);
     if (is_word(arguments[0], "upgrade")) return run_upgrade(&daemon, arguments);
     if (is_word(arguments[0], SUCCEED_WORD)) return run_successor(&daemon, arguments);

@@ -55,7 +55,7 @@ void scrub_environment(struct surroundings *surroundings, char *const *environme
 }
 
 /* Records "--api-key KEY" as "--api-key=KEY". */
-static void add_key(struct string_list *secrets, const char *name, const char *key) {
+void add_key(struct string_list *secrets, const char *name, const char *key) {
     size_t size = strlen(name) + 1 + strlen(key) + 1;
     char *option = malloc(size);
     if (option == NULL) return;

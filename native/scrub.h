@@ -19,5 +19,7 @@ struct surroundings {
 void scrub_environment(struct surroundings *surroundings, char *const *environment);
 /* Moves keys to the secrets and keeps everything else. */
 void scrub_arguments(struct surroundings *surroundings, char *const *arguments);
+/* Adds NAME=key, and leaves no other copy of the key in memory. */
+void add_key(struct string_list *secrets, const char *name, const char *key);
 
 #endif

@@ -1,7 +1,17 @@
 /** The base of every test: its own init in its own directory, and nothing left behind. */
 import { test } from 'bun:test';
 import { spawn, type ChildProcess } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs';
+import {
+  closeSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  readFileSync,
+  readSync,
+  readdirSync,
+  rmSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -52,6 +62,8 @@ export interface InitOptions {
   arguments?: string[];
   /** A command prefix that starts the program, for example in a pid namespace. */
   wrapper?: string[];
+  /** A program that runs beside init without the keys, as in an image. */
+  beside?: string[];
   directory?: string;
   cwd?: string;
 }
@@ -82,6 +94,23 @@ export function statFields(pid: number): string[] {
   return readProc(pid, 'stat')
     .replace(/^.*\) /s, '')
     .split(' ');
+}
+
+/** Whether the writable memory of a process contains a text. Shadow memory of a sanitizer is larger than the limit. */
+export function memoryHolds(pid: number, text: string): boolean {
+  const memory = openSync(`/proc/${pid}/mem`, 'r');
+  try {
+    return readFileSync(`/proc/${pid}/maps`, 'utf8')
+      .split('\n')
+      .filter((line) => / rw.. /.test(line))
+      .some((line) => {
+        const [from = 0n, to = 0n] = (line.split(' ')[0] ?? '').split('-').map((word) => BigInt(`0x${word}`));
+        const bytes = Buffer.alloc(Number(to - from) > 2 ** 26 ? 0 : Number(to - from));
+        return bytes.subarray(0, readSync(memory, bytes, 0, bytes.length, from)).includes(text);
+      });
+  } finally {
+    closeSync(memory);
+  }
 }
 
 export function isAlive(pid: number): boolean {
@@ -203,9 +232,7 @@ export class Stage implements AsyncDisposable {
       program,
       `--daemon=${bun}`,
       `--daemon=${daemonScript}`,
-      'start',
-      ...(options.arguments ?? []),
-      runtime,
+      ...(options.beside ? ['hold-key', ...options.beside] : ['start', ...(options.arguments ?? []), runtime]),
     ];
     const [first = program, ...rest] = command;
     const child = spawn(first, rest, {
@@ -215,6 +242,7 @@ export class Stage implements AsyncDisposable {
         PATH: process.env.PATH,
         [markName]: this.#mark,
         TEST_DAEMON: options.behaviour ?? '',
+        ...(options.beside ? { TEST_RUNTIME: runtime } : {}),
         ASAN_OPTIONS: `detect_leaks=0:log_path=${join(this.directory, 'sanitizer')}`,
         UBSAN_OPTIONS: 'print_stacktrace=1',
         ...options.env,

@@ -1,17 +1,19 @@
 /** A keeper holds one command after another, and nothing of one command reaches the next. */
 import { expect, test } from 'bun:test';
-import {
-  closeSync,
-  existsSync,
-  openSync,
-  readdirSync,
-  readFileSync,
-  readlinkSync,
-  readSync,
-  writeFileSync,
-} from 'node:fs';
+import { existsSync, readdirSync, readlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { isAlive, isRoot, readJournal, readLog, readProc, rootTest, Stage, statFields, until } from './harness.ts';
+import {
+  isAlive,
+  isRoot,
+  memoryHolds,
+  readJournal,
+  readLog,
+  readProc,
+  rootTest,
+  Stage,
+  statFields,
+  until,
+} from './harness.ts';
 import {
   encodeRequest,
   fields,
@@ -59,23 +61,6 @@ async function runOn(
 function descriptorsOf(pid: number): string[] {
   const folder = `/proc/${pid}/fd`;
   return readdirSync(folder).map((name) => `${name} ${readlinkSync(join(folder, name))}`);
-}
-
-/** Whether the writable memory of a process contains a text. Shadow memory of a sanitizer is larger than the limit. */
-function memoryHolds(pid: number, text: string): boolean {
-  const memory = openSync(`/proc/${pid}/mem`, 'r');
-  try {
-    return readFileSync(`/proc/${pid}/maps`, 'utf8')
-      .split('\n')
-      .filter((line) => / rw.. /.test(line))
-      .some((line) => {
-        const [from = 0n, to = 0n] = (line.split(' ')[0] ?? '').split('-').map((word) => BigInt(`0x${word}`));
-        const bytes = Buffer.alloc(Number(to - from) > 2 ** 26 ? 0 : Number(to - from));
-        return bytes.subarray(0, readSync(memory, bytes, 0, bytes.length, from)).includes(text);
-      });
-  } finally {
-    closeSync(memory);
-  }
 }
 
 test('a keeper holds a second command in the same process', async () => {
