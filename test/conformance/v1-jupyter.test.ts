@@ -91,6 +91,26 @@ test(
 );
 
 test(
+  'V1CODE-3 a kernel of a 1.x image that is not installed is replaced by python3, with a hint',
+  async ({ sandbox }) => {
+    const { available_kernels: installed } = await sandbox.ok('GET /v1/jupyter/info');
+    for (const name of ['python3.10', 'python3.11', 'python3.12']) {
+      const isInstalled = (installed as string[]).includes(name);
+      const kernel = isInstalled ? name : 'python3';
+      const hint = isInstalled ? undefined : expect.stringContaining(`${name} is not installed`);
+      const { body } = await sandbox.request('POST /v1/jupyter/execute', { code: '6 * 7', kernel_name: name });
+      expect(body).toMatchObject({ success: true, data: { kernel_name: kernel, status: 'ok' }, ...(hint && { hint }) });
+      const created = await sandbox.request('POST /v1/jupyter/sessions/create', { kernel_name: name });
+      expect(created.body).toMatchObject({ data: { kernel_name: kernel }, ...(hint && { hint }) });
+      await sandbox.ok(`DELETE /v1/jupyter/sessions/${created.body.data.session_id}`);
+    }
+    const never = await sandbox.request('POST /v1/jupyter/execute', { code: '1', kernel_name: 'python3.9' });
+    expect(never.status).toBe(422);
+  },
+  withKernels(),
+);
+
+test(
   'V1CODE-3 errors, timeouts and a missing directory are reported in the outputs',
   async ({ sandbox }) => {
     const failed = await execute(sandbox, 'print("before")\n1 / 0', { session_id: 's' });

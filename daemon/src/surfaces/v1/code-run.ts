@@ -77,8 +77,25 @@ export function describeRun({ cell }: Ran): { isFailure?: boolean; message: stri
 }
 
 /** A client may name the default kernel explicitly. */
-export function kernelOf(name: string | null | undefined): string | null {
+function kernelOf(name: string | null | undefined): string | null {
   return name && name !== defaultKernel ? name : null;
+}
+
+/** What a 1.x image had beside `python3`. */
+const formerKernel = /^python3\.1[0-2]$/;
+
+/** A kernel of a 1.x image that is not installed here is replaced by the default kernel, and the answer says so. */
+export async function chooseKernel({ codeInfo }: V1Deps, name: string | null | undefined): Promise<ChosenKernel> {
+  if (!name || !formerKernel.test(name)) return { kernel: kernelOf(name), hint: {} };
+  const { names } = await codeInfo.kernels();
+  if (names.includes(name)) return { kernel: name, hint: {} };
+  const hint = `The kernel ${name} is not installed; ${defaultKernel} took its place. GET /v1/jupyter/info lists the kernels.`;
+  return { kernel: null, hint: { hint } };
+}
+
+interface ChosenKernel {
+  readonly kernel: string | null;
+  readonly hint: { readonly hint?: string };
 }
 
 /** Reports an unknown kernel under the field of this surface that names it. */

@@ -7,10 +7,10 @@ import { CoreError, type ErrorCode } from '../../kit/errors.ts';
 import { route, type V1Deps } from './app.ts';
 import {
   cellSpec,
+  chooseKernel,
   describeRun,
   directoryOf,
   kernelName,
-  kernelOf,
   namingKernel,
   runCell,
   runErrors,
@@ -51,7 +51,7 @@ export const executeJupyter = route({
   errors: [...runErrors, absent],
   async handle(deps, { body, context }) {
     const key = body.session_id ? await sessionKey(deps.code, 'python', body.session_id) : null;
-    const kernel = kernelOf(body.kernel_name);
+    const { kernel, hint } = await chooseKernel(deps, body.kernel_name);
     const spec = { ...cellSpec(body), language: 'python' as const, kernel, sessionId: key, onKernel: true };
     const ran = await namingKernel(runCell(deps, spec, context));
     const { cell, session } = ran;
@@ -64,7 +64,7 @@ export const executeJupyter = route({
       code: body.code,
       msg_id: cell.id,
     };
-    return new Answer(data, describeRun(ran));
+    return new Answer(data, { ...hint, ...describeRun(ran) });
   },
 });
 
@@ -150,14 +150,18 @@ export const createJupyterSession = route({
     .object({ session_id: z.string(), kernel_name: z.string(), message: z.string() })
     .meta({ id: 'JupyterCreateSessionResponse' }),
   errors: [absent, 'bad_argument', 'capacity_reached', 'unavailable', 'no_space_left'],
-  async handle({ code }, { body }) {
+  async handle(deps, { body }) {
+    const { code } = deps;
     const id = await sessionKey(code, 'python', body.session_id);
-    const kernel = kernelOf(body.kernel_name);
+    const { kernel, hint } = await chooseKernel(deps, body.kernel_name);
     const place = { cwd: directoryOf(body.cwd), env: {}, user: null };
     const made = code.obtain({ id, language: 'python', kernel, onKernel: true, ...place });
     const { session, isNew } = await namingKernel(made);
     const message = isNew ? 'The session was created' : 'The session was there already';
-    return new Answer({ session_id: sessionId(session), kernel_name: kernelName(session), message }, { message });
+    return new Answer(
+      { session_id: sessionId(session), kernel_name: kernelName(session), message },
+      { ...hint, message },
+    );
   },
 });
 
