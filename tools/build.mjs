@@ -1,6 +1,6 @@
 /** Builds dist/boxkeep: one file with the native program, the compiled daemon and its C library. Runs on Node 18. */
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, renameSync, rmSync, statSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, renameSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { repositoryRoot } from './repository.mjs';
 import { prepareArm64 } from './release/arm64.mjs';
@@ -13,15 +13,17 @@ await runTool(async () => {
   const { bun, native } = await setup({ compiler: true });
   mkdirSync(dist, { recursive: true });
   const target = chooseTarget(process.argv.slice(2), native);
-  const daemon = join(dist, `.daemon.${process.pid}`);
-  const packed = join(dist, `.boxkeep.${process.pid}`);
+  // The compiled daemon contains the name of its file, which must be the same in each build of a commit.
+  const drafts = mkdtempSync(join(dist, '.build-'));
+  const daemon = join(drafts, 'daemon');
+  const packed = join(drafts, 'boxkeep');
   try {
     const runtime = target.runtime === null ? [] : [`--compile-executable-path=${target.runtime}`];
     compileDaemon(bun, { outfile: daemon, options: ['--minify', ...runtime, ...commitDefinition()] });
     runBun(bun, ['tools/release/pack.ts', target.native, daemon, target.glibcRoot, packed]);
     renameSync(packed, join(dist, target.name));
   } finally {
-    for (const path of [daemon, packed]) rmSync(path, { force: true });
+    rmSync(drafts, { recursive: true, force: true });
   }
   console.log(`dist/${target.name}: ${(statSync(join(dist, target.name)).size / 2 ** 20).toFixed(1)} MiB`);
   return 0;

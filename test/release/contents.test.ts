@@ -49,3 +49,14 @@ test.each([
   expect(needed).toContain('libc.so.6');
   expect(needed.filter((library) => library !== loader && !files.has(library))).toEqual([]);
 });
+
+test('two builds of one commit are the same, byte for byte', () => {
+  const [first, second] = [1, 2].map(() => {
+    const { exitCode, stderr } = Bun.spawnSync(['node', 'tools/build.mjs'], { cwd: repositoryRoot });
+    if (exitCode !== 0) throw new Error(`tools/build.mjs: ${stderr.toString()}`);
+    return createHash('sha256')
+      .update(readFileSync(join(repositoryRoot, 'dist/boxkeep')))
+      .digest('hex');
+  });
+  expect(second).toBe(first);
+}, 300_000);
