@@ -5,7 +5,7 @@ import { join } from 'node:path';
 export const imageStore = process.env.BOXKEEP_IMAGES_STORE ?? '/var/lib/boxkeep-images';
 
 /** @type {Readonly<Record<'daemon' | 'computer', string>>} */
-export const imageNames = { daemon: 'localhost/boxkeep-daemon', computer: 'localhost/boxkeep-computer' };
+export const imageNames = { daemon: 'localhost/boxkeep/daemon', computer: 'localhost/boxkeep/computer' };
 
 /** The variables that lead podman and buildah to the store and to the settings in it. */
 export const containerEnvironment = {

@@ -26,7 +26,6 @@ export class Gateway implements AsyncDisposable {
   ) {
     const state = join(sandbox.directory, 'gateway-state');
     mkdirSync(join(state, 'viewer'), { recursive: true });
-    writeFileSync(join(state, 'key'), key);
     writeFileSync(join(state, 'viewer/vnc.html'), 'the viewer');
     // nginx reads files of pages as an account of its own.
     chmodSync(sandbox.directory, 0o755);
@@ -38,7 +37,7 @@ export class Gateway implements AsyncDisposable {
         ...{
           PATH: process.env['PATH'],
           IMAGE_STATE: state,
-          KEY_FILE: join(state, 'key'),
+          BOXKEEP_HAS_KEY: key === '' ? 'no' : 'yes',
           NOVNC_DIRECTORY: join(state, 'viewer'),
         },
         ...{ GATEWAY_PORT: new URL(url).port, SVC_PORT: new URL(sandbox.url).port },

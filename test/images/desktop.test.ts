@@ -42,8 +42,8 @@ test('IMG-7 IMG-11 no browser runs until the launcher is used; its page is then 
   const { nodes } = await container.ok('GET /v2/computer/accessibility/nodes?scope=desktop&limit=5');
   expect((nodes as Json[]).length).toBeGreaterThan(0);
   await container.ok('POST /v2/computer/record', { action: 'start', save_path: '/home/agent/demo.mp4' });
-  // The third icon of the desktop, below the home and the file system.
-  await act({ action_type: 'DOUBLE_CLICK', x: 60, y: 285 });
+  // The icon of the desktop.
+  await act({ action_type: 'DOUBLE_CLICK', x: 60, y: 75 });
   await container.untilServed('/cdp/json/version');
   const url = 'data:text/html,<title>t</title><button>Save the order</button>';
   await until(
@@ -70,4 +70,39 @@ test('IMG-7 IMG-11 no browser runs until the launcher is used; its page is then 
   await container
     .output('ffprobe -v error /home/agent/demo.mp4 && echo playable')
     .then((text) => expect(text).toBe('playable'));
+});
+
+test('IMG-11 each way to a browser leads to the one that clients drive', async () => {
+  await container.untilServed('/cdp/json/version');
+  const urls = async () => {
+    const targets = (await (await container.fetch('/cdp/json/list')).json()) as Json[];
+    return targets.filter((target) => target.type === 'page').map((target) => target.url as string);
+  };
+  const opened = {
+    'http://127.0.0.1:3999/exo': 'exo-open --launch WebBrowser http://127.0.0.1:3999/exo',
+    'http://127.0.0.1:3999/xdg?a=b%20c&d=e#f': "xdg-open 'http://127.0.0.1:3999/xdg?a=b%20c&d=e#f'",
+    'http://127.0.0.1:3999/alternative': 'x-www-browser 127.0.0.1:3999/alternative',
+    'http://127.0.0.1:3999/python': 'python3 -m webbrowser http://127.0.0.1:3999/python',
+    'file:///home/agent/a.html': 'cd /home/agent && echo hello >a.html && image-browser a.html',
+  };
+  for (const [url, command] of Object.entries(opened)) {
+    await container.ok('POST /v2/commands', { command });
+    await until(`${url} is open`, async () => (await urls()).includes(url), slowMs);
+  }
+  const before = (await urls()).length;
+  // The first launcher of the panel.
+  await act({ action_type: 'CLICK', x: 136, y: 17 });
+  await until('the launcher of the panel has opened a tab', async () => (await urls()).length === before + 1, slowMs);
+  expect(await container.output('pgrep -fa "[c]hromium/chromium " | grep -vc -- --type=')).toBe('1');
+  const hidden = 'grep -l Hidden=true /usr/local/share/applications/*.desktop | xargs -n 1 basename | sort';
+  expect(await container.output(hidden)).toBe(
+    'chromium.desktop\nxfce4-mail-reader.desktop\nxfce4-session-logout.desktop',
+  );
+});
+
+test('IMG-2 the desktop has one workspace and no black background', async () => {
+  expect(await container.output('xprop -root _NET_NUMBER_OF_DESKTOPS')).toEndWith('= 1');
+  const colour =
+    'ffmpeg -loglevel error -f x11grab -video_size 1x1 -i :99+600,300 -frames:v 1 -f rawvideo -pix_fmt gray - | od -An -tu1';
+  expect(Number(await container.output(colour))).toBeGreaterThan(20);
 });

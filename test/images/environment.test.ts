@@ -78,7 +78,78 @@ test('IMG-8 SANDBOX_API_KEY sets the key, which is in no log, file and process o
   const found = container.exec('env', '-u', 'SANDBOX_API_KEY', 'sh', '-c', searchFor('image-[c]anary'));
   expect(found).toBe('');
   // The settings of the services are not those of a command.
-  expect(await plain.output('env')).not.toMatch(/^(KEY_FILE|SUPERVISOR_)/m);
+  expect(await changed.output('env')).not.toMatch(/^(BOXKEEP_HAS_KEY|SUPERVISOR_|RUN_HOOK_|PROXY_|START_)/m);
+});
+
+test('IMG-8 a container that does not run as root hides the key from its commands too', async () => {
+  const key = 'image-canary-7361';
+  const args = ['--user', '1000', '--health-interval', '1s'];
+  await using container = await Container.start({ key, args, env: { BROWSER_START_MODE: 'auto' } });
+  for (const path of ['/vnc/', '/cdp/json/version']) expect(await container.status(`${path}?api_key=${key}`)).toBe(200);
+  const collect = `
+    end=$(($(date +%s) + 5))
+    while [ "$(date +%s)" -lt "$end" ]; do cat /proc/[0-9]*/environ /proc/[0-9]*/cmdline; done 2>/dev/null | grep -ac "image-[c]anary"
+    grep -rla "image-[c]anary" /dev/shm /tmp /run /home /var/log 2>/dev/null
+    true`;
+  const found = container.ok('POST /v2/commands', { command: collect });
+  for (let times = 0; times < 3; times++) container.checkHealth();
+  expect((await found)['stdout']).toBe('0\n');
+  const search = `python3 - <<'END'
+import os
+needle = b"image-can" + b"ary-7361"
+for pid in filter(str.isdigit, os.listdir("/proc")):
+    if int(pid) == os.getpid(): continue
+    try:
+        name = open(f"/proc/{pid}/comm").read().strip()
+        regions = [line.split() for line in open(f"/proc/{pid}/maps")]
+        memory = open(f"/proc/{pid}/mem", "rb", 0)
+    except OSError: continue
+    for region in regions:
+        start, end = (int(part, 16) for part in region[0].split("-"))
+        if "w" not in region[1] or end - start > 1 << 28: continue
+        try:
+            memory.seek(start)
+            if needle in memory.read(end - start): print(pid, name); break
+        except (OSError, OverflowError): pass
+END`;
+  expect(await container.output(search)).toBe('');
+  expect(container.logs()).not.toContain('start without --init');
+});
+
+test('IMG-8 a container that shows its key through another first process says so', async () => {
+  const entrypoint = '["/usr/bin/tini", "--", "/opt/boxkeep/start/entry"]';
+  const args = ['--user', '1000', '--entrypoint', entrypoint];
+  await using container = await Container.start({ key: 'shown-canary', args });
+  expect(container.logs()).toContain('start without --init');
+});
+
+test('IMG-4 no program of root is one that the account could have replaced', async () => {
+  const plant =
+    'for name in sed cp curl nginx jq; do printf "#!/bin/sh\nid -u >>/tmp/planted\n" >/opt/python/bin/$name; done';
+  await using container = await Container.start({ network: 'bridge' });
+  await container.output(`${plant}; chmod +x /opt/python/bin/*`);
+  container.kill();
+  await until('the container has ended', () => !container.isRunning, slowMs);
+  container.startAgain();
+  await container.untilHealthy();
+  expect(await container.output('grep -cx 0 /tmp/planted 2>/dev/null; true')).toBe('');
+});
+
+test('IMG-4 commands install packages of Python and Node, and find the usual tools', async () => {
+  const install =
+    'cd /tmp && mkdir own && cd own && printf \'{"name":"own-tool","version":"1.0.0","bin":"t.js"}\' >package.json';
+  const script =
+    'printf "#!/usr/bin/env node\nconsole.log(6 * 7)\n" >t.js && npm install -g . >/dev/null 2>&1; own-tool';
+  expect(await plain.output(`${install} && ${script}`)).toBe('42');
+  expect(
+    await plain.output(
+      'pip install --dry-run --no-index pip 2>&1 | tail -n 1; test -w /opt/python/bin && echo writable',
+    ),
+  ).toContain('writable');
+  const tools = 'curl file git jq less make rg tmux unzip vim wget';
+  expect(await plain.output(`command -v ${tools} | wc -l; command -v sudo || echo none`)).toBe(
+    `${tools.split(' ').length}\nnone`,
+  );
 });
 
 test('IMG-9 with BROWSER_START_MODE=async the API does not wait for the browser', async () => {

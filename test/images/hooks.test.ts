@@ -38,39 +38,70 @@ test('IMG-5 a .conf file in the include directory adds a program', async () => {
   await container.untilServed('/proxy/3111/');
 });
 
-/** A pattern for each program, which the oldest of its processes matches. */
-const programs = {
-  browser: 'chromium/chromium .*--remote-debugging-port',
+/** The programs of the supervisor, by what their process shows as its arguments. */
+const supervised = {
   gateway: 'nginx: master',
-  worker: 'boxkeep.* computer-use',
-  'MCP server': 'mcp-server-browser/dist',
-  viewer: 'websockify',
   display: 'Xtigervnc',
-  daemon: 'boxkeep-daemon --inhibit-cache',
+  desktop: 'openbox',
+  browser: '--remote-debugging-port=9222',
+  viewer: 'websockify',
+  worker: 'boxkeep.* computer-use',
+  'mcp-browser': 'mcp-server-browser/dist',
+  jupyter: 'jupyter-lab',
+  'code-server': 'code-server',
 };
+/** The daemon and its init, which the first process of the container runs. */
+const held = { 'boxkeep-daemon': 'boxkeep-daemon --inhibit-cache', 'boxkeep-init': 'boxkeep: init' };
 
-test('IMG-5 each program that is killed comes back, while commands continue, and the log stays JSON', async () => {
-  await using container = await Container.start();
+test('IMG-5 each program that is killed comes back once, while commands continue, and the log stays JSON', async () => {
+  await using container = await Container.start({ env: { DISABLE_JUPYTER: 'false', DISABLE_CODE_SERVER: 'false' } });
   const isComplete = async () =>
     (await container.status('/cdp/json/version')) === 200 &&
     (await container.status('/v2/computer/info')) === 200 &&
+    (await container.status('/jupyter/api')) === 200 &&
+    [200, 302].includes(await container.status('/code-server/')) &&
     (await container.tools()).includes('browser_navigate');
   await until('everything runs', isComplete, slowMs);
   const { command_id: id } = await container.ok('POST /v2/commands', {
     command: 'read line; echo "$line"',
     mode: 'async',
   });
-  for (const [name, pattern] of Object.entries(programs)) {
-    const oldest = () => container.exec('sh', '-c', `pgrep -o -f '[${pattern[0]}]${pattern.slice(1)}' || true`).trim();
-    const before = oldest();
-    expect([name, before]).toEqual([name, expect.stringMatching(/^\d+$/)]);
+  const shell = (script: string) => container.exec('sh', '-c', script).trim();
+  const pidOf = (name: string) => {
+    if (name in held) return shell(`pgrep -o -x ${name} || true`);
+    return shell(`LOG_DIRECTORY=/run/image/log supervisorctl pid image:${name} || true`);
+  };
+  for (const [name, pattern] of Object.entries({ ...supervised, ...held })) {
+    const before = pidOf(name);
+    expect([name, shell(`ps -o args= -p ${before}`)]).toEqual([name, expect.stringMatching(new RegExp(pattern))]);
     container.exec('kill', '-KILL', before);
-    await until(`the ${name} is back`, () => !['', before].includes(oldest()), slowMs);
+    await until(`the ${name} is back`, () => !['', '0', before].includes(pidOf(name)), slowMs);
     await container.untilServed('/health');
     await until(`everything runs after the ${name}`, isComplete, slowMs);
+    // What a killed program has started is gone too, and leaves one program and its own processes.
+    if (name in held) continue;
+    const groups = shell(
+      `ps -eo pgid=,args= | grep -E -e '${pattern}' | grep -v grep | awk '{print $1}' | sort -u | wc -l`,
+    );
+    expect([name, groups]).toEqual([name, '1']);
   }
   await container.ok(`POST /v2/commands/${id as string}/stdin`, { input: 'still here\n' });
   const read = async () => JSON.stringify(await container.ok(`GET /v2/commands/${id as string}`));
   await until('the command has printed', async () => (await read()).includes('still here'), slowMs);
   for (const line of container.logs().trim().split('\n')) expect(() => JSON.parse(line) as unknown).not.toThrow();
+});
+
+test('IMG-11 the browser comes back when any of its processes is killed, and capabilities say when it is gone', async () => {
+  await using container = await Container.start({ env: { BROWSER_START_MODE: 'auto' } });
+  for (const which of ['-o', '-n']) {
+    container.exec('sh', '-c', `pkill -KILL ${which} -x chromium`);
+    await container.untilServed('/cdp/json/version');
+    expect(await container.output('pgrep -fc "[r]emote-debugging-port.*user-data-dir" | head -1')).not.toBe('0');
+  }
+  container.exec('sh', '-c', 'mv /usr/bin/chromium /usr/bin/none; pkill -KILL -x chromium');
+  const browserOf = async () => JSON.stringify((await container.capabilities())['browser']);
+  await until('capabilities say so', async () => !(await browserOf()).includes('"ready"'), slowMs);
+  expect((await container.fetch('/v2/browser/info')).status).toBe(503);
+  container.exec('mv', '/usr/bin/none', '/usr/bin/chromium');
+  await container.untilServed('/cdp/json/version');
 });

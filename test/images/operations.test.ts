@@ -9,11 +9,14 @@ setDefaultTimeout(600_000);
 const slowMs = 120_000;
 
 const hardened = ['--user', '1000', '--cap-drop', 'all', '--security-opt', 'no-new-privileges'];
+/** Podman adds file systems in memory, which Docker does not. */
+const dockersReadOnly = ['--read-only', '--read-only-tmpfs=false'];
 
 for (const [title, args, identity, report] of [
   ['as the preset account without capabilities', hardened, 'agent 1000', 'does not run as root'],
   ['as an account that the image does not know', ['--user', '4711'], '4711 4711', 'cannot be written'],
   ['with a read-only root', ['--read-only'], 'agent 1000', 'is read-only'],
+  ['with a read-only root as docker makes it', dockersReadOnly, 'agent 1000', 'is read-only'],
 ] as const) {
   test(`IMG-DEGRADED a container ${title} runs commands and the browser, and reports what is missing`, async () => {
     await using container = await Container.start({ args });

@@ -4,6 +4,9 @@ IMAGE_HOME=${IMAGE_HOME:-${start_directory%/*}}
 # Writable also where the root is read-only; see `entry`.
 IMAGE_STATE=${IMAGE_STATE:-/run/image}
 account=agent
+# Scripts of root must run no program of the account, which owns the first directories of PATH.
+IMAGE_PATH=${IMAGE_PATH:-$PATH}
+PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
 
 # The text must need no escaping in JSON.
 log() {
@@ -33,6 +36,22 @@ wait_for_browser() {
   done
 }
 
+# Where the supervised program of this script has been killed, what it has started is left. The supervisor gives each
+# program a group of its own. A socket that is left would be taken for that of a running program.
+end_leftovers() {
+  group=$IMAGE_STATE/${0##*/}.group
+  if [ -f "$group" ]; then pkill -KILL -g "$(cat "$group")" || true; fi # Nothing is left, as usual.
+  echo $$ >"$group"
+  rm -f "$IMAGE_STATE/services/${0##*/}"
+}
+
+# What only the start scripts read. A proxy can have a password.
+forget_settings() {
+  unset RUN_HOOK_INIT RUN_HOOK_PRE_SERVICES RUN_HOOK_POST_READY RUN_HOOKS_STRICT PROXY_SERVER PROXY_MAP
+  unset BOXKEEP_HAS_KEY IMAGE_PATH START_BUS START_CODE_SERVER START_JUPYTER START_MCP_BROWSER START_POST_READY
+  unset SUPERVISOR_ENABLED SUPERVISOR_GROUP_NAME SUPERVISOR_PROCESS_NAME SUPERVISOR_SERVER_URL
+}
+
 is_off() {
   case "$(echo "$1" | tr '[:upper:]' '[:lower:]')" in false | 0 | no | off) return 0 ;; *) return 1 ;; esac
 }
@@ -43,6 +62,9 @@ is_on() {
 
 # Replaces the shell with a program of the account, or of the caller where the container does not run as root.
 exec_as_account() {
+  end_leftovers
+  PATH=$IMAGE_PATH
+  forget_settings
   if [ "$(id -u)" -ne 0 ]; then exec "$@"; fi
   HOME=$WORKSPACE USER=$account LOGNAME=$account
   export HOME USER LOGNAME
