@@ -42,7 +42,8 @@ async function upgradesNow(sandbox: Sandbox): Promise<void> {
 /** The daemons among the children of init: the one that serves, those that are leaving, and the new one. */
 function daemons(sandbox: Sandbox): number[] {
   const children = readProcess(`${sandbox.initPid}/task/${sandbox.initPid}`, 'children').trim().split(' ');
-  return children.filter((pid) => !readProcess(pid, 'cmdline').startsWith('boxkeep: ')).map(Number);
+  // A process that has ended has no command line. Init and the keepers have titles.
+  return children.filter((pid) => /^(?!boxkeep: )./.test(readProcess(pid, 'cmdline'))).map(Number);
 }
 
 /** Begins an upgrade. Resolves when the new daemon runs. */
