@@ -220,7 +220,8 @@ static bool is_search_continued(int reason) {
     return reason == ENOENT || reason == ENOTDIR || reason == EACCES || reason == ENAMETOOLONG || reason == ELOOP;
 }
 
-/* Returns only when nothing could be executed. A program without execute permission outweighs a missing program. */
+/* Returns only when nothing could be executed. A program without execute permission outweighs a missing program, but a
+ * directory that the account cannot search holds no program that it knows of. */
 static void search_and_exec(const char *name, char **arguments, char **environment) {
     char path[PROGRAM_PATH_BYTES];
     int reason = ENOENT;
@@ -229,7 +230,7 @@ static void search_and_exec(const char *name, char **arguments, char **environme
         if (join_program_path(path, entry, length, name)) {
             execve(path, arguments, environment);
             if (!is_search_continued(errno)) return;
-            if (errno == EACCES) reason = EACCES;
+            if (errno == EACCES && access(path, F_OK) == 0) reason = EACCES;
         }
         entry += length;
         if (*entry == '\0') break;

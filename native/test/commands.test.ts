@@ -261,6 +261,11 @@ rootTest('PATH and the working directory are resolved as the account', async () 
     stage: stage.cwd,
     errno: errno.noAccess,
   });
+  const env = [`PATH=${secret}:/bin`];
+  expect(await here.failure({ argv: ['no-such-program'], cwd: '/', env, ...account })).toMatchObject({
+    stage: stage.exec,
+    errno: errno.noEntry,
+  });
 });
 
 test('limits are set, and a limit that cannot be set is reported', async () => {
