@@ -1,5 +1,5 @@
 /** The daemon under faults around it: stopped keepers, full disks, races of readers and writers. */
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fillDisk, insideRuntime, onSmallDisk } from '../harness/full-disk.ts';
 import { asTestAccount, testAccount } from '../harness/test-account.ts';
@@ -86,6 +86,40 @@ test(
   },
   restarted,
 );
+
+/** Writes the journals of all commands as a keeper or a daemon that was killed right afterwards would have left them. */
+function changeJournals(sandbox: Sandbox, change: (journal: string) => string): void {
+  const commands = join(sandbox.runtimeDirectory, 'commands');
+  for (const name of readdirSync(commands)) {
+    const path = join(commands, name, 'journal');
+    if (existsSync(path)) writeFileSync(path, change(readFileSync(path, 'latin1')), 'latin1');
+  }
+}
+
+for (const [what, change] of [
+  // The working directory is step 14, the program step 15.
+  ['whose directory was refused', (journal: string) => journal.replace('"stage":15', '"stage":14')],
+  ['that never got a keeper', () => '{"event":"never-started"}\n'],
+] as const) {
+  test(
+    `RUN-RESTART V2CMD-FREED a start ${what} when the daemon was killed is no record, and its id is free`,
+    async ({ sandbox }) => {
+      const request = { command_id: 'tried', command: '/nowhere', shell: 'none', cwd: sandbox.directory };
+      expect(await sandbox.run(request)).toMatchObject({ status: 'failed', error: { stage: 'exec' } });
+      process.kill(sandbox.daemonPid, 'SIGKILL');
+      await sandbox.served();
+      expect((await sandbox.ok('GET /v2/commands/tried'))['command']).toMatchObject({ status: 'failed' });
+
+      changeJournals(sandbox, change);
+      process.kill(sandbox.daemonPid, 'SIGKILL');
+      await sandbox.served();
+      expect((await sandbox.request('GET /v2/commands/tried')).status).toBe(404);
+      expect(await sandbox.ok('GET /v2/commands')).toMatchObject({ commands: [] });
+      expect(await sandbox.run({ command_id: 'tried', command: 'exit 3' })).toMatchObject({ exit_code: 3 });
+    },
+    restarted,
+  );
+}
 
 test(
   'RUN-RESTART processes whose notes name no plane, as those of an earlier version, are recovered',

@@ -24,6 +24,8 @@ export const streamNames = ['stdout', 'stderr'] as const;
 /** The next command writes as much again. */
 const maxKeptNoteBytes = 4096;
 const headerBytes = 1024;
+/** The journal of a directory that a daemon has claimed. */
+const neverStarted = '{"event":"never-started"}\n';
 const headerAttempts = 100;
 const newline = 10;
 const fileOf = { stdout: 'out', stderr: 'err' } as const;
@@ -138,11 +140,12 @@ export class CommandDirectory {
     ];
   }
 
-  /** True when this daemon claimed the journal: no keeper has started in this directory, and none ever will. */
+  /** True when a daemon claimed the journal: no keeper has started in this directory, and none ever will. */
   claim(): boolean {
-    if (existsSync(`${this.path}/journal`)) return false; // Far cheaper than the exception below.
+    // Far cheaper than the exception below. The daemon that claimed the journal may have been killed right after.
+    if (existsSync(`${this.path}/journal`)) return readIfPresent(`${this.path}/journal`) === neverStarted;
     try {
-      writeFileSync(`${this.path}/journal`, '{"event":"never-started"}\n', { flag: 'wx', mode: 0o600 });
+      writeFileSync(`${this.path}/journal`, neverStarted, { flag: 'wx', mode: 0o600 });
       return true;
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;

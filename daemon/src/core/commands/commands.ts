@@ -6,6 +6,7 @@ import { settled } from '../../kit/settled.ts';
 import type { Recovered } from '../../platform/spawn.ts';
 import { Command, type CommandStatus } from './command.ts';
 import type { EnvironmentChanges } from '../processes/environment.ts';
+import { isRefusedStart } from '../processes/launch.ts';
 import { feedInput, writeInput, type InputRequest, type InputResult } from './input.ts';
 import { assertCanKill, endTree, killCommand, type Killed } from './kill.ts';
 import { KeptCommands } from './kept-commands.ts';
@@ -91,7 +92,10 @@ export class Commands implements Disposable {
     this.deps.sessions.load();
     this.deps.usedIds.load();
     const recovered = left.toSorted((a, b) => (a.child.end?.atMs ?? Infinity) - (b.child.end?.atMs ?? Infinity));
-    for (const { note, child } of recovered) this.#readopt(new Command(readNote(note), child));
+    for (const { note, child } of recovered) {
+      if (isRefusedStart(child)) child.forget();
+      else this.#readopt(new Command(readNote(note), child));
+    }
     return { running: this.#counted.size, ended: this.#kept.count - this.#counted.size };
   }
 

@@ -33,3 +33,11 @@ export async function launchIn<L extends Launched>(
   }
   throw new Error('the last directory is refused or entered');
 }
+
+/**
+ * Whether an earlier daemon reported this failure to its caller, or tried again elsewhere: the process is not a record,
+ * although a daemon that was killed at that moment has left one.
+ */
+export function isRefusedStart({ end }: Child): boolean {
+  return end?.kind === 'failed' && end.stage !== 'exec';
+}

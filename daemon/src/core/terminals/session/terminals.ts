@@ -12,6 +12,7 @@ import type { TerminalLauncher } from './launcher.ts';
 import { AttachedClients } from '../attach/clients.ts';
 import type { NewTerminal } from './new-terminal.ts';
 import { readNote, type ShellNote } from './note.ts';
+import { isRefusedStart } from '../../processes/launch.ts';
 import { systemRefusal } from '../../processes/refusal.ts';
 import { terminateAndForget, terminateLater } from '../../processes/terminate.ts';
 import { restartNotice } from './start-up.ts';
@@ -91,7 +92,9 @@ export class Terminals implements Disposable {
     const found = new Map<string, Shell[]>();
     for (const { note, child } of recovered) {
       const { terminalId, from, backend } = readNote(note);
-      if (records.has(terminalId)) found.set(terminalId, [...(found.get(terminalId) ?? []), { from, backend, child }]);
+      if (isRefusedStart(child)) child.forget();
+      else if (records.has(terminalId))
+        found.set(terminalId, [...(found.get(terminalId) ?? []), { from, backend, child }]);
       else this.#end(child, backend);
     }
     for (const [id, parts] of found) {
