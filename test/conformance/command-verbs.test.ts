@@ -1,5 +1,6 @@
 /** Standard input, kill, lists, deletion and sessions of running commands. */
-import { readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { many } from '../harness/counts.ts';
 import { expect, fixture, test, type Sandbox } from '../harness/sandbox.ts';
 import { until } from '../harness/until.ts';
@@ -106,6 +107,85 @@ test('CMD-7 V2CMD-KILL kill ends the whole tree: double forks, new sessions, sto
   expect(data['survivors']).toEqual([]);
   expect(living(sandbox, 'sleep 1000')).toEqual([]);
   expect(await sandbox.ended(id)).toMatchObject({ status: 'killed', signal: 'SIGKILL', exit_code: 137 });
+});
+
+/** Resolves when the start of a command waits for its keeper. */
+async function starting(sandbox: Sandbox, command: string): Promise<void> {
+  const commands = join(sandbox.runtimeDirectory, 'commands');
+  const notes = () => readdirSync(commands).map((name) => readIfThere(join(commands, name, 'meta.json')));
+  await until('the command is starting', () => notes().some((note) => note.includes(command)));
+}
+
+function readIfThere(path: string): string {
+  return existsSync(path) ? readFileSync(path, 'utf8') : '';
+}
+
+test(
+  'V2CMD-KILLEARLY a kill that arrives before its command lets nothing start, also after a crash',
+  async ({ sandbox }) => {
+    const ran = join(sandbox.directory, 'ran');
+    const request = { command_id: 'late', command: `touch ${ran}`, mode: 'sync' };
+    expect(await sandbox.request('POST /v2/commands/late/kill', { signal: 'SIGUSR1' })).toMatchObject({ status: 404 });
+    const early = await sandbox.request('POST /v2/commands/late/kill', {});
+    expect([early.status, early.body.hint]).toEqual([
+      404,
+      expect.stringMatching(/arrives within 60 s, nothing is started, and the command is reported as killed\.$/),
+    ]);
+    const refused = await sandbox.request('POST /v2/commands', { ...request, user: 'nobody-of-that-name' });
+    expect(refused.status).toBe(400);
+    const { body } = await sandbox.request('POST /v2/commands', request);
+    const killed = { status: 'killed', signal: 'SIGTERM', exit_code: 143, pid: null, stdout: '' };
+    expect(body).toMatchObject({ message: 'Command was killed (SIGTERM) before it started', data: killed });
+    expect(await sandbox.run(request)).toMatchObject({ ...killed, replayed: true });
+    process.kill(sandbox.daemonPid, 'SIGKILL');
+    await sandbox.served();
+    expect(await sandbox.run(request)).toMatchObject({ ...killed, replayed: true });
+    expect(await sandbox.ok('POST /v2/commands/late/kill', {})).toEqual({});
+    expect((await sandbox.ok('GET /v2/commands?status=killed'))['commands']).toMatchObject([{ command_id: 'late' }]);
+    expect(existsSync(ran)).toBe(false);
+    await sandbox.ok('DELETE /v2/commands/late');
+    expect((await sandbox.request('POST /v2/commands', request)).status).toBe(409);
+    expect((await sandbox.request('POST /v2/commands/late/kill', {})).body.hint).toContain(
+      'Finished commands are kept',
+    );
+  },
+  { expectedWarnings: ['started again by init'] },
+);
+
+test('V2CMD-KILLEARLY a kill and its command that arrive together leave nothing running', async ({ sandbox }) => {
+  for (let round = 0; round < 40; round++) {
+    const id = `both-${round}`;
+    const calls = [
+      () => sandbox.request('POST /v2/commands', { command_id: id, command: 'exec sleep 1000', mode: 'async' }),
+      () => sandbox.request(`POST /v2/commands/${id}/kill`, {}),
+    ];
+    await Promise.all((round % 2 === 0 ? calls : calls.toReversed()).map((call) => call()));
+    expect(await sandbox.ended(id)).toMatchObject({ status: 'killed', exit_code: 143 });
+  }
+});
+
+test('V2CMD-KILLEARLY V1BASH-4 a kill or a delete of a command that is starting waits for the start', async ({
+  sandbox,
+}) => {
+  await sandbox.ok('POST /v2/commands/sessions', { id: 'state' });
+  for (const [name, request, end] of [
+    ['kill', 'POST /v2/commands', 'POST /v2/commands/kill/kill'],
+    ['delete', 'POST /v2/commands', 'DELETE /v2/commands/delete'],
+    ['session', 'POST /v1/bash/exec', 'POST /v1/bash/kill'],
+  ] as const) {
+    const command = `exec sleep 1000 # ${name}`;
+    await until('a keeper waits', () => sandbox.spareKeepers().length > 0);
+    const keepers = sandbox.spareKeepers();
+    for (const pid of keepers) process.kill(pid, 'SIGSTOP');
+    const v1 = { session_id: 'state', command, async_mode: true };
+    const started = sandbox.request(request, name === 'session' ? v1 : { command_id: name, command, mode: 'async' });
+    await starting(sandbox, command);
+    const body = name === 'session' ? { session_id: 'state', signal: 'SIGKILL' } : { signal: 'SIGKILL' };
+    const ended = sandbox.request(end, end.startsWith('POST') ? body : undefined);
+    for (const pid of keepers) process.kill(pid, 'SIGCONT');
+    expect([name, (await started).status, (await ended).status]).toEqual([name, 200, 200]);
+    await until(`${name} has ended it`, () => living(sandbox, 'sleep 1000').length === 0);
+  }
 });
 
 test('V2CMD-SURVIVORS PROMISE-4 processes that ignore the signal are named', async ({ sandbox }) => {

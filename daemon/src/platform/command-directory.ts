@@ -153,6 +153,16 @@ export class CommandDirectory {
     }
   }
 
+  /** Writes the journal of a command that was killed before its start, as a keeper writes that of any other. */
+  writeKilled(signal: number): void {
+    const header = JSON.stringify({ v: 1, seq: 1, head: [0, 0], gaps: [[], []], seq2: 1 });
+    const nowNs = Date.now() * 1e6;
+    const cause = endCauses.indexOf('signal');
+    const end = { pid: 0, exit_code: 0, signal, cause, oom: 0, end: [0, 0], started_ns: nowNs, exited_ns: nowNs };
+    const lines = ['exited', 'closed'].map((event) => `${JSON.stringify({ event, at_ns: nowNs, ...end })}\n`);
+    writeFileSync(`${this.path}/journal`, `${header.padEnd(headerBytes - 1)}\n${lines.join('')}`, { mode: 0o600 });
+  }
+
   /** Keeps the log files open between reads; the last user closes them. */
   use(): Disposable {
     this.#users += 1;

@@ -66,6 +66,8 @@ export interface Spawn {
    * Rejects with the system's error when the command directory cannot be created.
    */
   start(request: SpawnRequest): Promise<Child>;
+  /** Stores the record of a process that was killed before its start. Rejects as `start` does. */
+  recordKilled(plane: ProcessPlane, note: object, signal: number): Promise<Child>;
   /** Every process that an earlier daemon left here, running or ended. */
   recover(): Promise<RecoveredByPlane>;
 }
@@ -121,6 +123,14 @@ export class KeeperSpawn implements Spawn, Disposable {
     } finally {
       this.#starting.delete(started);
     }
+  }
+
+  async recordKilled(plane: ProcessPlane, note: object, signal: number): Promise<Child> {
+    const directory = await CommandDirectory.create(this.#spares, encodeNote(plane, note), null);
+    directory.writeKilled(signal);
+    const child = this.#child(basename(directory.path), directory);
+    child.settleFromJournal();
+    return child;
   }
 
   /**

@@ -8,7 +8,8 @@ import { Command, type CommandStatus } from './command.ts';
 import type { EnvironmentChanges } from '../processes/environment.ts';
 import { isRefusedStart } from '../processes/launch.ts';
 import { feedInput, writeInput, type InputRequest, type InputResult } from './input.ts';
-import { assertCanKill, endTree, killCommand, type Killed } from './kill.ts';
+import { EarlyKills } from './early-kills.ts';
+import { assertCanKill, endTree, isEnding, killCommand, type Killed } from './kill.ts';
 import { KeptCommands } from './kept-commands.ts';
 import type { CommandSpec, Launcher } from './launcher.ts';
 import type { LogBudget } from './log-budget.ts';
@@ -16,7 +17,7 @@ import { readNote } from './note.ts';
 import { OutputMemory } from './output-chunk.ts';
 import { follow, type FollowEvent, type FollowOptions } from './output.ts';
 import { readOn, type ReadRequest, type ReadResult } from './read.ts';
-import { directoryRefusal, tooManyCommands } from './refusal.ts';
+import { directoryRefusal, killedEarly, tooManyCommands } from './refusal.ts';
 import type { Session, SessionChanges, Sessions } from './sessions.ts';
 import type { UsedIds } from './used-ids.ts';
 
@@ -72,8 +73,10 @@ export class Commands implements Disposable {
   /** Commands that are running, or were running at the handover. */
   readonly #counted = new Set<Command>();
   readonly #memory = new OutputMemory();
+  readonly #earlyKills: EarlyKills;
 
   constructor(private readonly deps: CommandsDeps) {
+    this.#earlyKills = new EarlyKills(deps.now);
     this.#kept = new KeptCommands(deps);
     this.#kept.startTrimming();
   }
@@ -130,15 +133,19 @@ export class Commands implements Disposable {
     if (session) this.deps.sessions.assertRoom(session, keptEnvironment(spec));
     // No await between this check and the set: otherwise two callers could take the last slot, or the same id.
     if (this.#counted.size + this.#starting.size >= this.deps.maxRunning) throw tooManyCommands(this.deps.maxRunning);
-    const started = this.deps.launcher.launch(id, spec, session);
+    const killedBy = this.#earlyKills.find(id);
+    const { launcher } = this.deps;
+    const started = killedBy ? launcher.recordKilled(id, spec, session, killedBy) : launcher.launch(id, spec, session);
     this.#starting.set(id, { fingerprint: spec.fingerprint, sessionId: spec.sessionId, started });
     this.#kept.noteStart();
     try {
       const command = await started;
+      this.#earlyKills.delete(id);
       this.#keep(command);
       if (!command.isRunning) this.deps.onEnd(command);
-      // A command that could not be executed must not leave its environment to later commands.
-      if (session && command.state.status !== 'failed') this.deps.sessions.use(session, changesOf(spec, command));
+      // A command that was not executed must not leave its environment to later commands.
+      if (session && !killedBy && command.state.status !== 'failed')
+        this.deps.sessions.use(session, changesOf(spec, command));
       if (spec.stdin.kind === 'bytes') void feedInput(command);
       return { command, isReplay: false };
     } finally {
@@ -194,9 +201,17 @@ export class Commands implements Disposable {
     return writeInput(this.get(id), request);
   }
 
+  /** Throws `command_not_found`, and then remembers a kill whose command may be about to arrive. */
   async kill(id: string, signal: NodeJS.Signals, isTree: boolean): Promise<Killed | null> {
-    const command = this.get(id);
+    this.deps.ownership.assertOwned();
     assertCanKill(this.deps.platform, isTree);
+    await this.#started(id);
+    const isEarly = isEnding(signal) && !this.#kept.find(id) && !this.deps.usedIds.has(id);
+    if (isEarly) {
+      this.#earlyKills.add(id, signal);
+      throw killedEarly(id);
+    }
+    const command = this.get(id);
     const killing = killCommand(command, signal, isTree, this.deps.ownership.leaving);
     this.#killing.add(killing);
     try {
@@ -208,6 +223,7 @@ export class Commands implements Disposable {
 
   /** Ends the whole process tree of a command and deletes its record. Its id stays used. */
   async delete(id: string): Promise<void> {
+    await this.#started(id);
     const command = this.get(id);
     await endTree(command);
     try {
@@ -243,9 +259,16 @@ export class Commands implements Disposable {
   async deleteSession(id: string): Promise<Session> {
     this.deps.ownership.assertOwned();
     const session = this.deps.sessions.get(id);
+    await this.startedIn(id);
     await Promise.all(this.list({ status: null, sessionId: id }).map(endTree));
     this.deps.sessions.delete(id);
     return session;
+  }
+
+  /** Resolves when the commands of a session that are starting have started or failed. */
+  async startedIn(sessionId: string): Promise<void> {
+    const starts = [...this.#starting.values()].filter((starting) => starting.sessionId === sessionId);
+    await Promise.allSettled(starts.map(({ started }) => started));
   }
 
   /** The newest running command of a session. */
@@ -267,6 +290,11 @@ export class Commands implements Disposable {
   #busySessions(): Set<string | null> {
     const running = [...this.#counted].map(({ note }) => note.sessionId);
     return new Set([...running, ...[...this.#starting.values()].map(({ sessionId }) => sessionId)]);
+  }
+
+  /** Resolves when the command has started or failed, if it is starting. */
+  async #started(id: string): Promise<void> {
+    await this.#starting.get(id)?.started.catch(() => null); // The caller of the start gets the error.
   }
 
   #earlier(id: string, fingerprint: string | null): Promise<Command> | Command | null {

@@ -17,10 +17,14 @@ export interface Killed {
 }
 
 /** Signals that should end a process. After any other signal, processes are expected to survive. */
-const endingSignals: readonly string[] = ['SIGTERM', 'SIGINT', 'SIGHUP', 'SIGQUIT', 'SIGKILL', 'SIGABRT'];
+const endingSignals: readonly NodeJS.Signals[] = ['SIGTERM', 'SIGINT', 'SIGHUP', 'SIGQUIT', 'SIGKILL', 'SIGABRT'];
 /** How long a process has to end after such a signal before it counts as a survivor. */
 const endWithinMs = 500;
 const lookEveryMs = 5;
+
+export function isEnding(signal: NodeJS.Signals): boolean {
+  return endingSignals.includes(signal);
+}
 
 /** Process trees can be tracked on Linux only (specification, status 501). */
 export function assertCanKill(platform: NodeJS.Platform, isTree: boolean): void {
@@ -46,7 +50,7 @@ export async function killCommand(
     const pids = await child.tree();
     return isTree ? pids : pids.filter((pid) => pid === command.pid);
   };
-  using deadline = new Deadline(endingSignals.includes(signal) ? endWithinMs : 0, hurry);
+  using deadline = new Deadline(isEnding(signal) ? endWithinMs : 0, hurry);
   let survivors = await living();
   while (survivors.length > 0 && !deadline.passed) {
     // The keeper reports the end of the leader but not of a descendant, so the tree is polled.

@@ -1,4 +1,5 @@
 /** Starts the command that a caller requests, or throws an error that says why it cannot start. */
+import { constants } from 'node:os';
 import { recordedText } from '../../kit/text.ts';
 import type { Child, Spawn } from '../../platform/spawn.ts';
 import type { Account, Accounts } from '../identity/accounts.ts';
@@ -68,14 +69,11 @@ export class Launcher {
 
   /** Throws a CoreError if the failure is not the command's own. The id can then be used again. */
   async launch(id: string, spec: CommandSpec, session: Session | null): Promise<Command> {
-    const user = spec.user ?? session?.user ?? null;
-    const account = this.deps.accounts.resolve(user);
-    const workspace = () => (user === null ? account.home : this.#workspace);
+    const { account, directories } = this.#placeOf(spec, session);
     const { shell, command, args } = spec;
     const request = { shell, command, args, startupFile: session?.startupFile ?? null };
     const argv = shellArguments(request, this.deps.environment['PATH'] ?? '', this.deps.findProgram);
     const env = commandEnvironment(this.deps.environment, account, [session?.env ?? {}, spec.env]);
-    const directories = this.#directories(spec.cwd, account, session?.cwd ?? null, workspace);
     const { note, child } = await launchIn(directories, { what: 'the command', user: account.name }, async (cwd) => {
       const note = this.#note(id, spec, account, cwd);
       const child = await this.#start(note, spec, { account, argv, env });
@@ -84,6 +82,17 @@ export class Launcher {
       return { note, child, end: isResult ? null : child.end };
     });
     return new Command(note, child);
+  }
+
+  /** Records a command as killed by this signal and starts nothing. Throws a CoreError, as `launch` does. */
+  async recordKilled(id: string, spec: CommandSpec, session: Session | null, signal: NodeJS.Signals): Promise<Command> {
+    const { account, directories } = this.#placeOf(spec, session);
+    const note = this.#note(id, spec, account, directories[0] ?? '/');
+    try {
+      return new Command(note, await this.deps.spawn.recordKilled('commands', note, constants.signals[signal]));
+    } catch (error) {
+      throw directoryRefusal(error);
+    }
   }
 
   /**
@@ -102,6 +111,14 @@ export class Launcher {
 
   get #workspace(): string {
     return this.deps.accounts.default().home;
+  }
+
+  /** The account of a command, and the directories in which it may start. Throws `bad_argument`. */
+  #placeOf(spec: CommandSpec, session: Session | null): { account: Account; directories: readonly string[] } {
+    const user = spec.user ?? session?.user ?? null;
+    const account = this.deps.accounts.resolve(user);
+    const workspace = () => (user === null ? account.home : this.#workspace);
+    return { account, directories: this.#directories(spec.cwd, account, session?.cwd ?? null, workspace) };
   }
 
   /**

@@ -1,5 +1,6 @@
 /** Maps failures to start or read a command to errors that say what to do. */
 import { CoreError } from '../../kit/errors.ts';
+import { earlyKillMs } from './early-kills.ts';
 import { isOutOfDescriptors, systemRefusal } from '../processes/refusal.ts';
 
 /** Maps an error from creating the command directory to a CoreError; returns other errors unchanged. */
@@ -28,5 +29,12 @@ export function readRefusal(id: string, error: unknown): unknown {
 export function tooManyCommands(limit: number): CoreError {
   return new CoreError('capacity_reached', `${limit} commands are running, which is the limit`, {
     hint: 'Wait for one to end, kill one, or raise SVC_MAX_COMMANDS.',
+  });
+}
+
+export function killedEarly(id: string): CoreError {
+  const seconds = earlyKillMs / 1000;
+  return new CoreError('command_not_found', `no command has the id ${id}`, {
+    hint: `Finished commands are kept for an hour, and only the newest 512. If a request with this command_id arrives within ${seconds} s, nothing is started, and the command is reported as killed.`,
   });
 }

@@ -3,7 +3,11 @@ import type { Child, ChildEnd, Spawn, SpawnRequest } from '../../platform/spawn.
 import { startRefusal } from './refusal.ts';
 
 /** `refuse` maps an error of the system to the error for the caller. The end of the child may still be `failed`. */
-export async function launch(spawn: Spawn, request: SpawnRequest, refuse: (error: unknown) => unknown): Promise<Child> {
+export async function launch(
+  spawn: Pick<Spawn, 'start'>,
+  request: SpawnRequest,
+  refuse: (error: unknown) => unknown,
+): Promise<Child> {
   try {
     return await spawn.start(request);
   } catch (error) {

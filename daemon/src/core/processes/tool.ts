@@ -36,7 +36,7 @@ export type ToolOutcome =
   | { readonly kind: 'too_much' };
 
 export interface ToolsDeps {
-  readonly spawn: Spawn;
+  readonly spawn: Pick<Spawn, 'start'>;
   readonly accounts: Accounts;
   /** The environment of the image, without keys and without variables for the dynamic loader. */
   readonly environment: Readonly<Record<string, string>>;

@@ -146,6 +146,7 @@ export const kill = route({
   data: z.null(),
   errors: ['session_not_found', 'not_implemented'],
   async handle({ commands }, { body }) {
+    await commands.startedIn(body.session_id); // The command to be killed may be starting.
     const all = commandsOf(commands, body.session_id);
     // An ended command may have left processes that ignored an earlier signal.
     const command = running(all) ?? all.findLast(({ child }) => child.isAttached);

@@ -316,11 +316,12 @@ function sortKeys(_key: string, value: unknown): unknown {
 }
 
 function describeState(command: Command): string {
-  const { status, exit_code: exitCode, signal, error } = commandRecord(command);
+  const { status, exit_code: exitCode, signal, error, pid } = commandRecord(command);
   if (status === 'completed') return `Command completed with exit code ${exitCode}`;
   if (status === 'failed') return `Command could not start: ${error?.message ?? 'unknown reason'}`;
   if (status === 'lost') return 'The keeper of the command was killed; its exit code is not known';
   if (status === 'running') return 'Command is running';
+  if (status === 'killed' && pid === null) return `Command was killed (${signal}) before it started`;
   return `Command ${status === 'killed' ? 'was killed' : 'timed out'}${signal ? ` (${signal})` : ''}`;
 }
 
