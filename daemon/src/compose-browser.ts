@@ -5,6 +5,7 @@ import { Browser } from './core/browser/browser.ts';
 import { browserProbe } from './core/browser/probe.ts';
 import type { Probe } from './core/capabilities/capabilities.ts';
 import type { BrowserCapability } from './core/capabilities/report.ts';
+import { memoryLimitBytes } from './platform/memory.ts';
 import { CdpEndpoint } from './platform/cdp-connection.ts';
 
 export interface BrowserParts {
@@ -14,7 +15,7 @@ export interface BrowserParts {
 }
 
 export function composeBrowser({ config, tools }: Shared): BrowserParts {
-  const endpoint = new CdpEndpoint(config.browserHost, config.browserPort);
+  const endpoint = new CdpEndpoint(config.browserHost, config.browserPort, memoryLimitBytes());
   const browser = new Browser({
     address: endpoint.address,
     idleMs: config.browserIdleSeconds * 1000,

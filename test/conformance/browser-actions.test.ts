@@ -196,8 +196,15 @@ client('BROWSER-4 a ref of an element or a document that has gone is 409', async
   for (const verb of ['click', 'fill', 'upload']) {
     const { status, body } = await client.refusal(verb, { ref, value: 'x', paths: ['/etc/hostname'] });
     expect([status, body.hint]).toEqual([409, expect.stringContaining('/browser/snapshot')]);
+    expect(body.data).toEqual({ reason: 'ref_stale' });
   }
   expect((await client.refusal('click', { ref: 'e1' })).status).toBe(409);
+  for (const text of ['button Sign in', '', 'e', '#save', 'x'.repeat(1e6)]) {
+    const { status, body } = await client.refusal('click', { ref: text });
+    expect([status, body.message]).toEqual([409, expect.stringContaining('is not a ref')]);
+    expect(body.data).toEqual({ reason: 'ref_malformed' });
+    expect(body.message.length).toBeLessThan(300);
+  }
 });
 
 client(

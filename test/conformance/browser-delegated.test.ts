@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll } from 'bun:test';
 import { ActionClient, pageHandlers } from '../harness/action-client.ts';
 import { Chromium } from '../harness/chromium.ts';
+import { within } from '../harness/fair-clock.ts';
 
 import { expect, test, type Json } from '../harness/sandbox.ts';
 import { startSite, type Site } from '../harness/site.ts';
@@ -85,6 +86,10 @@ test(
     expect([broken.status, broken.body.message]).toEqual([503, expect.stringContaining('it is broken')]);
     writeFileSync(failing, '#!/bin/sh\nexec sleep 60', { mode: 0o755 });
     expect((await client.refusal('snapshot', { timeout: 1 })).status).toBe(504);
+    const hanging = client.refusal('snapshot', { timeout: 200 });
+    await sandbox.request('POST /v2/browser/cdp', { method: 'Page.crash', timeout: 20 });
+    const crashed = await within('the end of the call', hanging, 10_000);
+    expect([crashed.status, crashed.body.message]).toEqual([503, expect.stringContaining('has crashed')]);
   },
   options(() => join(directory, 'failing')),
 );

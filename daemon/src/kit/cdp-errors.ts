@@ -2,7 +2,16 @@
 
 /** The browser has refused a command. */
 export class CdpRefusal extends Error {
-  override readonly name = 'CdpRefusal';
+  override readonly name: string = 'CdpRefusal';
+}
+
+/** The browser has answered with more than the daemon keeps. */
+export class CdpTooLong extends CdpRefusal {
+  override readonly name = 'CdpTooLong';
+
+  constructor(method: string, characters: number, maxCharacters: number) {
+    super(`${method} was answered with ${characters} characters, and the limit is ${maxCharacters}`);
+  }
 }
 
 /** The command is larger than what the browser reads in a reasonable time, and was not sent. */
@@ -16,7 +25,16 @@ export class CdpTooLarge extends Error {
 
 /** The connection, or the session of the command, has ended before the answer. */
 export class CdpClosed extends Error {
-  override readonly name = 'CdpClosed';
+  override readonly name: string = 'CdpClosed';
+}
+
+/** The browser has sent nothing for so long that it must have been stopped. The connection is closed. */
+export class CdpStalled extends CdpClosed {
+  override readonly name = 'CdpStalled';
+
+  constructor(readonly seconds: number) {
+    super(`the browser has sent nothing for ${seconds} s`);
+  }
 }
 
 /** Nothing listens at the address, or what listens is not a browser. */

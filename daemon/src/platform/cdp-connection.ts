@@ -1,7 +1,8 @@
 /** Client of the Chrome DevTools Protocol: finds the browser at an address, and speaks with it over one WebSocket. */
 import type { ProtocolMapping } from 'devtools-protocol/types/protocol-mapping.js';
-import { CdpClosed, CdpRefusal, CdpTooLarge, CdpUnreachable } from '../kit/cdp-errors.ts';
+import { CdpClosed, CdpRefusal, CdpStalled, CdpTooLarge, CdpTooLong, CdpUnreachable } from '../kit/cdp-errors.ts';
 import { directFetch, isRefused } from './direct-fetch.ts';
+import { WebSocketClient, type LongMessage, type SocketObserver } from './web-socket.ts';
 
 export type CdpCommands = ProtocolMapping.Commands;
 export type CdpMethod = keyof CdpCommands;
@@ -36,20 +37,35 @@ export interface CdpConnection {
 export interface CdpSendOptions {
   readonly sessionId?: string | undefined;
   readonly signal?: AbortSignal | undefined;
+  /** True for an answer whose long strings are cut, such as the URL of a frame. Any other long answer is refused. */
+  readonly isShortened?: boolean | undefined;
 }
 
 export interface CdpObserver {
   readonly onEvent: (event: CdpEvent) => void;
-  readonly onClose: () => void;
+  /** Long events of other methods are not read. */
+  readonly isHeard: (method: string) => boolean;
+  readonly onClose: (reason: CdpClosed) => void;
 }
 
-/** An answer of more characters is not parsed, because parsing it would delay every other request. */
-const maxAnswerCharacters = 64 * 1024 * 1024;
+/** Parsing a longer answer would delay every other request. */
+const maxAnswerBytes = 64 * 1024 * 1024;
+/** Smaller containers keep shorter answers: an answer is held about three times while it is read. */
+const answerShare = 1 / 16;
+const minAnswerBytes = 4 * 1024 * 1024;
+/** The list of targets holds the URLs of all tabs. It only orders the tabs, so a longer one is not read. */
+const maxListBytes = 8 * 1024 * 1024;
 /**
  * Chromium reads a message in time that grows with the square of its size, and serves no client meanwhile: 4 MiB took
  * 1 s, 16 MiB 15 s. The limit leaves room for a text of 8 MiB.
  */
 const maxCommandBytes = 9 * 1024 * 1024;
+/** A browser that is silent for this long is asked for a sign of life. */
+const askAfterSeconds = 2;
+const stalledAfterSeconds = 10;
+/** The same while the browser reads a long command. */
+const longCommandSeconds = 60;
+const longCommandBytes = 1024 * 1024;
 
 export class CdpEndpoint {
   readonly #headers: Readonly<Record<string, string>>;
@@ -57,6 +73,8 @@ export class CdpEndpoint {
   constructor(
     readonly host: string,
     readonly port: number,
+    /** The memory that the daemon and its neighbours may use in all. */
+    private readonly memoryBytes = Infinity,
   ) {
     // Chromium serves no name but localhost, which protects it from pages that rebind their name.
     this.#headers = isAddress(host) ? {} : { Host: '127.0.0.1' };
@@ -86,10 +104,21 @@ export class CdpEndpoint {
 
   /** Throws `CdpUnreachable`. */
   async connect(socketPath: string, observer: CdpObserver, signal: AbortSignal): Promise<CdpConnection> {
-    const socket = new WebSocket(`ws://${this.address}${socketPath}`, { headers: this.#headers });
-    const connection = new SocketConnection(socket, observer);
-    await opened(socket, signal);
-    return connection;
+    const { host, port } = this;
+    const maxBytes = Math.max(minAnswerBytes, Math.min(maxAnswerBytes, Math.floor(this.memoryBytes * answerShare)));
+    const connection = new SocketConnection(observer, maxBytes);
+    try {
+      const hostHeader = this.#headers['Host'] ?? this.address;
+      const socket = await WebSocketClient.open(
+        { host, port, path: socketPath, hostHeader, maxBytes },
+        connection,
+        signal,
+      );
+      connection.begin(socket);
+      return connection;
+    } catch (error) {
+      throw new CdpUnreachable((error as Error).message);
+    }
   }
 
   async #json(path: string, signal: AbortSignal): Promise<unknown> {
@@ -99,7 +128,7 @@ export class CdpEndpoint {
         keepalive: false, // Requests are too rare to keep a connection open.
         signal,
       });
-      return (await response.json()) ?? {};
+      return (await readJson(response)) ?? {};
     } catch (error) {
       throw new CdpUnreachable(signal.aborted ? 'it did not answer in time' : reasonOf(error));
     }
@@ -117,27 +146,23 @@ function reasonOf(error: unknown): string {
   return `it cannot be reached (${code || String(error)})`;
 }
 
-function opened(socket: WebSocket, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const fail = (reason: string) => {
-      signal.removeEventListener('abort', giveUp);
-      socket.close();
-      reject(new CdpUnreachable(reason));
-    };
-    const giveUp = () => fail('it did not open its WebSocket in time');
-    socket.addEventListener('open', () => {
-      signal.removeEventListener('abort', giveUp);
-      resolve();
-    });
-    socket.addEventListener('close', () => fail('it refused the WebSocket'));
-    if (signal.aborted) return giveUp();
-    signal.addEventListener('abort', giveUp, { once: true });
-  });
+/** Null for a text that is too long. */
+async function readJson({ body }: Response): Promise<unknown> {
+  const parts: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const part of body ?? []) {
+    parts.push(part);
+    bytes += part.length;
+    if (bytes > maxListBytes) return null;
+  }
+  return JSON.parse(Buffer.concat(parts).toString());
 }
 
 interface Pending {
   readonly method: string;
   readonly sessionId: string | undefined;
+  readonly isShortened: boolean;
+  readonly isLong: boolean;
   readonly resolve: (result: unknown) => void;
   readonly reject: (error: Error) => void;
 }
@@ -151,23 +176,29 @@ interface CdpMessage {
   readonly error?: { readonly message: string; readonly data?: string };
 }
 
-class SocketConnection implements CdpConnection {
+class SocketConnection implements CdpConnection, SocketObserver {
   readonly #pending = new Map<number, Pending>();
+  #socket: WebSocketClient | null = null;
   #lastId = 0;
+  #silentSeconds = 0;
+  #stalled: CdpStalled | null = null;
+  #watch: ReturnType<typeof setInterval> | null = null;
 
   constructor(
-    private readonly socket: WebSocket,
     private readonly observer: CdpObserver,
-  ) {
-    socket.addEventListener('message', ({ data }) => this.#receive(String(data)));
-    socket.addEventListener('close', () => this.#end());
+    private readonly maxBytes: number,
+  ) {}
+
+  begin(socket: WebSocketClient): void {
+    this.#socket = socket;
   }
 
   get isOpen(): boolean {
-    return this.socket.readyState === WebSocket.OPEN;
+    return this.#socket?.isOpen ?? false;
   }
 
-  send(method: string, params: object, { sessionId, signal }: CdpSendOptions = {}): Promise<unknown> {
+  send(method: string, params: object, options: CdpSendOptions = {}): Promise<unknown> {
+    const { sessionId, signal, isShortened = false } = options;
     if (!this.isOpen) return Promise.reject(new CdpClosed(`the connection has closed before ${method}`));
     if (signal?.aborted) return Promise.reject(abortReason(signal));
     const id = (this.#lastId += 1);
@@ -176,34 +207,36 @@ class SocketConnection implements CdpConnection {
     if (bytes > maxCommandBytes) return Promise.reject(new CdpTooLarge(method, bytes, maxCommandBytes));
     return new Promise((resolve, reject) => {
       const abort = () => {
-        this.#pending.delete(id);
+        this.#take(id);
         reject(abortReason(signal));
       };
       const settle = () => signal?.removeEventListener('abort', abort);
       this.#pending.set(id, {
-        ...{ method, sessionId },
+        ...{ method, sessionId, isShortened, isLong: bytes > longCommandBytes },
         resolve: (result) => (settle(), resolve(result)),
         reject: (error) => (settle(), reject(error)),
       });
       signal?.addEventListener('abort', abort, { once: true });
-      this.socket.send(command);
+      this.#socket?.send(command);
+      this.#watchSilence();
     });
   }
 
   endSession(sessionId: string, reason: string): void {
     for (const [id, pending] of this.#pending) {
-      if (pending.sessionId !== sessionId) continue;
-      this.#pending.delete(id);
-      pending.reject(new CdpClosed(reason));
+      if (pending.sessionId === sessionId) this.#take(id)?.reject(new CdpClosed(reason));
     }
   }
 
   close(): void {
-    this.socket.close();
+    this.#socket?.close();
   }
 
-  #receive(text: string): void {
-    if (text.length > maxAnswerCharacters) return this.#refuseLong(text);
+  onData(): void {
+    this.#silentSeconds = 0;
+  }
+
+  onMessage(text: string): void {
     const message = JSON.parse(text) as CdpMessage;
     if (message.id === undefined) {
       const { method = '', params, sessionId } = message;
@@ -214,29 +247,64 @@ class SocketConnection implements CdpConnection {
     else pending?.resolve(message.result);
   }
 
-  /** Chromium writes the id of an answer first, and `method` first in an event. */
-  #refuseLong(text: string): void {
-    const id = /^\{"id":(\d+)/.exec(text.slice(0, 40))?.[1];
-    const limit = `${maxAnswerCharacters / 1024 / 1024} Mi`;
-    const pending = id === undefined ? undefined : this.#take(Number(id));
-    pending?.reject(
-      new CdpRefusal(`${pending.method} was answered with ${text.length} characters, more than ${limit}`),
-    );
+  onLong(head: string): LongMessage {
+    const id = answerId(head);
+    if (id !== null) return this.#pending.get(id)?.isShortened ? 'shorten' : 'keep';
+    const [, method = ''] = /^\{"method":"([\w.]+)"/.exec(head) ?? [];
+    return this.observer.isHeard(method) ? 'shorten' : 'skip';
+  }
+
+  onSkipped(head: string, bytes: number): void {
+    const id = answerId(head);
+    const pending = id === null ? undefined : this.#take(id);
+    pending?.reject(new CdpTooLong(pending.method, bytes, this.maxBytes));
+  }
+
+  onClose(): void {
+    this.#stopWatch();
+    const reason = this.#stalled ?? new CdpClosed('the browser has closed the connection');
+    const pending = [...this.#pending.values()];
+    this.#pending.clear();
+    for (const { reject } of pending) reject(reason);
+    this.observer.onClose(reason);
   }
 
   #take(id: number): Pending | undefined {
     const pending = this.#pending.get(id);
     this.#pending.delete(id);
+    if (this.#pending.size === 0) this.#stopWatch();
     return pending;
   }
 
-  #end(): void {
-    for (const { method, reject } of this.#pending.values()) {
-      reject(new CdpClosed(`the connection has closed before the answer to ${method}`));
-    }
-    this.#pending.clear();
-    this.observer.onClose();
+  /** A browser that the system has stopped keeps its connections open. Only the silence shows that it answers nobody. */
+  #watchSilence(): void {
+    if (this.#watch !== null) return;
+    this.#silentSeconds = 0;
+    this.#watch = setInterval(() => this.#look(), 1000);
+    this.#watch.unref(); // The call that waits keeps the process alive.
   }
+
+  /** A late timer counts as one second, so that a daemon that was stopped itself blames no browser. */
+  #look(): void {
+    this.#silentSeconds += 1;
+    if (this.#silentSeconds === askAfterSeconds)
+      this.#socket?.send(JSON.stringify({ id: 0, method: 'Browser.getVersion' }));
+    const isReading = [...this.#pending.values()].some(({ isLong }) => isLong);
+    if (this.#silentSeconds < (isReading ? longCommandSeconds : stalledAfterSeconds)) return;
+    this.#stalled = new CdpStalled(this.#silentSeconds);
+    this.close();
+  }
+
+  #stopWatch(): void {
+    if (this.#watch !== null) clearInterval(this.#watch);
+    this.#watch = null;
+  }
+}
+
+/** Chromium writes the id of an answer first, and `method` first in an event. */
+function answerId(head: string): number | null {
+  const id = /^\{"id":(\d+)/.exec(head)?.[1];
+  return id === undefined ? null : Number(id);
 }
 
 function textOf({ message, data }: { readonly message: string; readonly data?: string }): string {

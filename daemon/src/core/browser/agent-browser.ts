@@ -2,7 +2,7 @@
 import { CoreError } from '../../kit/errors.ts';
 import type { ToolOutcome, Tools } from '../processes/tool.ts';
 import type { Browser, PageCallOptions } from './browser.ts';
-import { staleRef } from './failures.ts';
+import { assertRef, staleRef } from './failures.ts';
 import { snapshotTree, type DelegatedNode } from './agent-browser-text.ts';
 import { timeLimitMs } from './time-limit.ts';
 
@@ -77,15 +77,16 @@ export class AgentBrowser {
     call: PageCallOptions,
     { interactiveOnly, depth }: { readonly interactiveOnly: boolean; readonly depth: number | null },
   ): Promise<{ readonly text: string; readonly tree: DelegatedNode }> {
-    const tab = await tabOf(browser, call);
     const options = [...(interactiveOnly ? ['-i'] : []), ...(depth === null ? [] : ['-d', String(depth)])].join(' ');
-    const [answer] = await this.#run(call, tab, { options, expected: '', action: [] });
-    const { snapshot: text = '', refs = {} } = this.#dataOf(answer, 'take a snapshot');
-    this.#snapshots.delete(tab.tabId);
-    this.#snapshots.set(tab.tabId, { options, refs });
-    const [oldest] = this.#snapshots.keys();
-    if (this.#snapshots.size > maxSnapshots && oldest !== undefined) this.#snapshots.delete(oldest);
-    return { text, tree: snapshotTree(text, tab.title) };
+    return await onTab(browser, call, async (tab, signal) => {
+      const [answer] = await this.#run(call, tab, { options, expected: '', action: [], signal });
+      const { snapshot: text = '', refs = {} } = this.#dataOf(answer, 'take a snapshot');
+      this.#snapshots.delete(tab.tabId);
+      this.#snapshots.set(tab.tabId, { options, refs });
+      const [oldest] = this.#snapshots.keys();
+      if (this.#snapshots.size > maxSnapshots && oldest !== undefined) this.#snapshots.delete(oldest);
+      return { text, tree: snapshotTree(text, tab.title) };
+    });
   }
 
   /** `action` is a command of the CLI with its values; the ref comes between. Also throws `ref_stale`. */
@@ -98,21 +99,23 @@ export class AgentBrowser {
     if (long !== undefined) {
       throw new CoreError('bad_argument', `agent-browser takes at most ${maxArgumentBytes} bytes in one value`);
     }
-    const tab = await tabOf(browser, call);
-    const known = this.#snapshots.get(tab.tabId);
-    if (known?.refs[ref] === undefined) throw staleRef(ref);
-    const expected = `${JSON.stringify(ref)}:${JSON.stringify(known.refs[ref])}`;
-    const action = [verb, `@${ref}`, ...values];
-    const [done, url, title] = await this.#run(call, tab, { options: known.options, expected, action });
-    if (done?.missing === 'ref' || /unknown ref/i.test(done?.error ?? '')) throw staleRef(ref);
-    this.#dataOf(done, `${verb} ${ref}`);
-    return { tabId: tab.tabId, url: url?.data?.url ?? tab.url, title: title?.data?.title ?? tab.title };
+    assertRef(ref);
+    return await onTab(browser, call, async (tab, signal) => {
+      const known = this.#snapshots.get(tab.tabId);
+      if (known?.refs[ref] === undefined) throw staleRef(ref);
+      const expected = `${JSON.stringify(ref)}:${JSON.stringify(known.refs[ref])}`;
+      const action = [verb, `@${ref}`, ...values];
+      const [done, url, title] = await this.#run(call, tab, { options: known.options, expected, action, signal });
+      if (done?.missing === 'ref' || /unknown ref/i.test(done?.error ?? '')) throw staleRef(ref);
+      this.#dataOf(done, `${verb} ${ref}`);
+      return { tabId: tab.tabId, url: url?.data?.url ?? tab.url, title: title?.data?.title ?? tab.title };
+    });
   }
 
   async #run(
     { timeout }: PageCallOptions,
     tab: Tab,
-    { options, expected, action }: { options: string; expected: string; action: readonly string[] },
+    { options, expected, action, signal }: ToolCall,
   ): Promise<readonly Answer[]> {
     const { program, host, port, tools } = this.deps;
     const isLocal = host === '127.0.0.1' || host === 'localhost';
@@ -121,7 +124,12 @@ export class AgentBrowser {
     const url = `"url":${JSON.stringify(tab.url)}`;
     const withinMs = timeLimitMs(timeout);
     const values = [endpoint, session, String(tab.count), url, options, expected, ...action];
-    const outcome = await tools.run({ argv: ['/bin/sh', '-c', script, program, ...values], withinMs, limitBytes });
+    const outcome = await tools.run({
+      argv: ['/bin/sh', '-c', script, program, ...values],
+      withinMs,
+      limitBytes,
+      signal,
+    });
     return this.#answersOf(outcome, withinMs);
   }
 
@@ -153,24 +161,35 @@ export class AgentBrowser {
   }
 }
 
+interface ToolCall {
+  readonly options: string;
+  readonly expected: string;
+  readonly action: readonly string[];
+  /** Fires when the page, the browser or the client has gone, so that the CLI waits in vain. */
+  readonly signal: AbortSignal;
+}
+
 interface Tab extends DelegatedPlace {
   /** Tabs of the browser, with some room for new ones. */
   readonly count: number;
 }
 
 /** Throws `unavailable` for a tab that the CLI cannot tell from another one. */
-async function tabOf(browser: Browser, { tabId, ...options }: PageCallOptions): Promise<Tab> {
-  return await browser
-    .onPage({ tabId, ...options }, async ({ page }) => {
-      const tabs = page.browser.tabs();
-      const { url = '', title = '' } = tabs.find(({ targetId }) => targetId === page.targetId) ?? {};
-      if (tabs.filter((tab) => tab.url === url).length > 1) {
-        throw new CoreError('unavailable', `agent-browser cannot tell the tabs apart that show ${url.slice(0, 200)}`, {
-          hint: 'Close one of these tabs.',
-          next: { operation: 'browser.listTabs' },
-        });
-      }
-      return { tabId: page.targetId, url, title, count: tabs.length + 5 };
-    })
-    .then(({ value }) => value);
+async function onTab<T>(
+  browser: Browser,
+  options: PageCallOptions,
+  work: (tab: Tab, signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const { value } = await browser.onPage(options, async ({ page, signal }) => {
+    const tabs = page.browser.tabs();
+    const { url = '', title = '' } = tabs.find(({ targetId }) => targetId === page.targetId) ?? {};
+    if (tabs.filter((tab) => tab.url === url).length > 1) {
+      throw new CoreError('unavailable', `agent-browser cannot tell the tabs apart that show ${url.slice(0, 200)}`, {
+        hint: 'Close one of these tabs.',
+        next: { operation: 'browser.listTabs' },
+      });
+    }
+    return await work({ tabId: page.targetId, url, title, count: tabs.length + 5 }, signal);
+  });
+  return value;
 }

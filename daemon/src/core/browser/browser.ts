@@ -1,5 +1,5 @@
 /** The daemon's access to a browser: connects at the first call, bounds every call, and disconnects when idle. */
-import { CdpUnreachable } from '../../kit/cdp-errors.ts';
+import { CdpUnreachable, type CdpClosed } from '../../kit/cdp-errors.ts';
 import { Deadline } from '../../kit/deadline.ts';
 import { SharedConnection } from '../../kit/shared-connection.ts';
 import type { ConnectedBrowser } from './connected-browser.ts';
@@ -8,6 +8,7 @@ import { Effects, type Download, type OpenedTab } from './effects.ts';
 import { callFailure, crashed, dialogLoop, noTabs, unreachable } from './failures.ts';
 import type { Page } from './page.ts';
 import { NetworkRequests } from './requests.ts';
+import { SessionWait } from './session.ts';
 import { timeLimitMs } from './time-limit.ts';
 
 export interface BrowserDeps {
@@ -46,7 +47,7 @@ export interface CallEffects {
 export interface PageCall {
   readonly page: Page;
   readonly effects: Effects;
-  /** Fires at the end of the call's time, or when the client has gone. */
+  /** Fires at the end of the call's time, and when the client, the page or the browser has gone. */
   readonly signal: AbortSignal;
   readonly timeoutMs: number;
 }
@@ -79,21 +80,25 @@ export class Browser implements Disposable {
   /** Runs work on the browser itself. Throws `unavailable` without a browser, and `page_timeout`. */
   async call<T>(
     { timeout, signal }: CallOptions,
-    work: (browser: ConnectedBrowser, signal: AbortSignal) => Promise<T>,
+    work: (browser: ConnectedBrowser, signal: AbortSignal, deadline: Deadline) => Promise<T>,
   ): Promise<T> {
     const timeoutMs = timeLimitMs(timeout);
     using deadline = new Deadline(timeoutMs, signal);
     using _call = this.#shared.begin();
+    const facts = { address: this.address, targetId: null, timeoutMs, hasTab: true, loading: null, dialogs: 0 };
     let browser: ConnectedBrowser | null = null;
+    let gone: CdpClosed | null = null;
     try {
       browser = await this.#shared.connect();
-      return await work(browser, deadline.signal);
+      using wait = new SessionWait(browser.root, deadline.signal);
+      try {
+        return await work(browser, wait.signal, deadline);
+      } finally {
+        gone = wait.gone;
+      }
     } catch (error) {
-      const isOver = deadline.passed;
       const isConnected = browser?.isOpen ?? false;
-      throw callFailure(error, {
-        ...{ address: this.address, targetId: null, timeoutMs, isOver, isConnected, hasTab: true, dialogs: 0 },
-      });
+      throw callFailure(error, { ...facts, gone, isOver: deadline.passed, isConnected });
     }
   }
 
@@ -103,27 +108,45 @@ export class Browser implements Disposable {
     work: (call: PageCall) => Promise<T>,
   ): Promise<{ value: T; effects: CallEffects }> {
     const timeoutMs = timeLimitMs(options.timeout);
-    return await this.call(options, async (browser, signal) => {
-      const targetId = tabId ?? (await browser.activeId(signal)) ?? (await firstTab(browser, isLoading, signal));
+    return await this.call(options, async (browser, browserSignal, deadline) => {
+      const targetId =
+        tabId ?? (await browser.activeId(browserSignal)) ?? (await firstTab(browser, isLoading, browserSignal));
       let count = 0;
+      let gone: CdpClosed | null = null;
+      let loading: string | null = null;
       try {
-        const page = await browser.page(targetId, signal);
+        const page = await browser.page(targetId, browserSignal);
         if (page.isCrashed && !isLoading) throw crashed(targetId);
+        using wait = new SessionWait(page.session, browserSignal);
+        const { signal } = wait;
         using effects = new Effects(targetId, page.session, browser);
         using dialogCall = page.dialogs.begin(dialogs);
         try {
           const value = await work({ page, effects, signal, timeoutMs });
+          // Some work ends early when the page goes. A tab that its own click has closed is an answer.
+          if (wait.gone !== null && browser.hasTab(targetId)) throw wait.gone;
+          browser.root.assertOpen();
           // V8 may stop the script in time, so that the work succeeds. A call that loads has replaced the page.
           if (dialogCall.hasLoop && !isLoading) throw dialogLoop({ targetId, dialogs: dialogCall.count });
           const { openedTabs, downloads } = effects;
           return { value, effects: { dialogs: dialogCall.records, openedTabs, downloads } };
         } finally {
           count = dialogCall.count;
-          if (runsScripts && signal.aborted && !options.signal.aborted) void page.release();
+          gone = wait.gone;
+          loading = page.loading;
+          if (runsScripts && deadline.passed && !options.signal.aborted) void page.release();
         }
       } catch (error) {
-        const state = { isConnected: browser.isOpen, hasTab: browser.hasTab(targetId), isOver: signal.aborted };
-        throw callFailure(error, { ...state, address: this.address, targetId, timeoutMs, dialogs: count });
+        const state = { isConnected: browser.isOpen, hasTab: browser.hasTab(targetId), isOver: deadline.passed };
+        throw callFailure(error, {
+          ...state,
+          gone,
+          loading,
+          address: this.address,
+          targetId,
+          timeoutMs,
+          dialogs: count,
+        });
       }
     });
   }

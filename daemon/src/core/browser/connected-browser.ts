@@ -1,4 +1,5 @@
 /** A browser while the daemon is connected to it: its targets, and the pages in use. */
+import { CdpClosed } from '../../kit/cdp-errors.ts';
 import type { CdpConnection, CdpEndpoint, CdpEvent, CdpResult, CdpVersion } from '../../platform/cdp-connection.ts';
 import { Page, type PageDeps } from './page.ts';
 import { Session } from './session.ts';
@@ -48,7 +49,8 @@ export class ConnectedBrowser {
     let browser: ConnectedBrowser | null = null;
     const observer = {
       onEvent: (event: CdpEvent) => browser?.receive(event),
-      onClose: () => browser?.end(),
+      isHeard: (method: string) => browser?.isHeard(method) ?? false,
+      onClose: (reason: CdpClosed) => browser?.end(reason),
     };
     const connection = await deps.endpoint.connect(version.socketPath, observer, signal);
     browser = new ConnectedBrowser(deps, version, connection);
@@ -133,12 +135,17 @@ export class ConnectedBrowser {
   }
 
   closeSession(sessionId: string, reason: string): void {
-    this.#sessions.get(sessionId)?.end(reason);
+    this.#sessions.get(sessionId)?.end(new CdpClosed(reason));
     this.#sessions.delete(sessionId);
   }
 
-  end(): void {
-    for (const session of this.#sessions.values()) session.end('the browser has closed the connection');
+  isHeard(method: string): boolean {
+    return this.root.isHeard(method) || this.#sessions.values().some((session) => session.isHeard(method));
+  }
+
+  end(reason: CdpClosed): void {
+    this.root.end(reason);
+    for (const session of this.#sessions.values()) session.end(reason);
     this.#sessions.clear();
     this.#targets.clear();
     this.#pages.clear();

@@ -1,8 +1,9 @@
 /** Evaluates an expression in a page and returns its value as JSON. */
-import { CdpRefusal } from '../../kit/cdp-errors.ts';
+import { CdpRefusal, CdpTooLong } from '../../kit/cdp-errors.ts';
 import { CoreError } from '../../kit/errors.ts';
 import type { CdpResult } from '../../platform/cdp-connection.ts';
 import type { Browser, CallEffects, PageCall, PageCallOptions } from './browser.ts';
+import { shortened } from './url.ts';
 
 export interface EvaluateSpec extends PageCallOptions {
   readonly expression: string;
@@ -63,6 +64,8 @@ async function stopped<T>({ timeoutMs }: PageCall, answer: Promise<T>): Promise<
   try {
     return await answer;
   } catch (error) {
+    if (error instanceof CdpTooLong)
+      throw new CoreError('bad_argument', error.message, { hint: 'Return a part of it.' });
     if (!(error instanceof CdpRefusal && /terminated|internal error/i.test(error.message))) throw error;
     throw new CoreError('page_timeout', `the script was stopped after ${timeoutMs / 1000} s`, {
       hint: 'Pass a longer timeout, or an expression that ends sooner.',
@@ -78,7 +81,9 @@ function resultOf({ result, exceptionDetails }: CdpResult<'Runtime.evaluate'>): 
 }
 
 async function valueOf({ page, signal }: PageCall, result: RemoteObject): Promise<Evaluated> {
-  const { type, subtype, value, unserializableValue, objectId, description = '' } = result;
+  const { type, subtype, value, unserializableValue, objectId } = result;
+  // The page chooses the names of classes and the message of an exception.
+  const description = shortened(result.description ?? '');
   if (type === 'symbol') throw withoutJson('a symbol');
   if (subtype === 'node')
     throw withoutJson(`the DOM node ${description}`, 'Return a property of it, such as outerHTML.');
@@ -91,7 +96,10 @@ async function valueOf({ page, signal }: PageCall, result: RemoteObject): Promis
     signal,
   );
   if (exceptionDetails) {
-    throw withoutJson(`${description || type}`, exceptionDetails.exception?.description?.split('\n')[0] ?? null);
+    throw withoutJson(
+      `${description || type}`,
+      shortened(exceptionDetails.exception?.description?.split('\n')[0] ?? '') || null,
+    );
   }
   if (typeof text.value === 'number') assertLength(text.value);
   return { value: typeof text.value === 'string' ? (JSON.parse(text.value) as unknown) : null, type };

@@ -29,6 +29,11 @@ export async function browserInfo(browser: Browser, options: CallOptions): Promi
   });
 }
 
+/** A size as a whole number; 0 for what a script of the page has put in its place. */
+export function pixels(size: unknown): number {
+  return Number.isSafeInteger(size) ? Number(size) : 0;
+}
+
 /** Time for a busy page to report its sizes. */
 const sizesMs = 2000;
 
@@ -41,9 +46,8 @@ async function sizesOf(
   try {
     const within = AbortSignal.any([signal, AbortSignal.timeout(sizesMs)]);
     const { session } = await connected.page(tabId, within);
-    const expression = '[screen.width, screen.height, innerWidth, innerHeight]';
-    const sizes = await session.valueOf<[number, number, number, number]>(expression, within);
-    const [screenWidth, screenHeight, width, height] = sizes;
+    const sizes = await session.valueOf<unknown[]>('[screen.width, screen.height, innerWidth, innerHeight]', within);
+    const [screenWidth, screenHeight, width, height] = sizes.map(pixels) as [number, number, number, number];
     return { screen: { width: screenWidth, height: screenHeight }, page: { width, height } };
   } catch {
     // A busy page does not answer. The window is the best that the browser itself knows.

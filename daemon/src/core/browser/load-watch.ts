@@ -24,11 +24,18 @@ export class LoadWatch implements Disposable {
   readonly #changes = new Notifier();
   readonly #reached = new Map<string, Set<string>>();
   readonly #statuses = new Map<string, number>();
+  /** The navigations that have started, in their order. */
+  readonly #started: string[] = [];
+  /** The navigations that had started after each document before it began. */
+  readonly #rivals = new Map<string, readonly string[]>();
   readonly #removals: (() => void)[];
   #commit: Commit | null = null;
 
   constructor(session: Session, mainFrameId: string) {
     this.#removals = [
+      session.on('Page.frameStartedNavigating', ({ frameId, loaderId, navigationType }) => {
+        if (frameId === mainFrameId && navigationType !== 'sameDocument') this.#started.push(loaderId);
+      }),
       session.on('Page.lifecycleEvent', ({ frameId, loaderId, name }) => {
         if (frameId === mainFrameId) this.#reach(loaderId, name);
       }),
@@ -65,6 +72,11 @@ export class LoadWatch implements Disposable {
     while (!this.#reached.has(loaderId) && this.#commit?.loaderId !== loaderId) await this.#change(signal);
   }
 
+  /** True when the document before has started another navigation meanwhile, which replaces the new document soon. */
+  hasRival(loaderId: string): boolean {
+    return (this.#rivals.get(loaderId) ?? []).length > 0;
+  }
+
   async reached(loaderId: string, state: LoadState, signal: AbortSignal): Promise<void> {
     if (state === 'none') return;
     while (!this.#reached.get(loaderId)?.has(lifecycleNames[state])) {
@@ -80,6 +92,7 @@ export class LoadWatch implements Disposable {
   }
 
   #reach(loaderId: string, name: string): void {
+    this.#begin(loaderId);
     const names = this.#reached.get(loaderId) ?? new Set<string>();
     this.#reached.set(loaderId, names.add(name));
     this.#changes.notify();
@@ -87,7 +100,14 @@ export class LoadWatch implements Disposable {
 
   #commitTo(commit: Commit): void {
     this.#commit = commit;
+    if (commit.loaderId !== null) this.#begin(commit.loaderId);
     this.#changes.notify();
+  }
+
+  #begin(loaderId: string): void {
+    if (this.#rivals.has(loaderId)) return;
+    const at = this.#started.indexOf(loaderId);
+    this.#rivals.set(loaderId, at === -1 ? [] : this.#started.slice(at + 1));
   }
 
   async #change(signal: AbortSignal): Promise<void> {

@@ -2,6 +2,7 @@
 import { CoreError } from '../../kit/errors.ts';
 import type { Browser, CallEffects, PageCall, PageCallOptions } from './browser.ts';
 import { LoadWatch, type LoadState } from './load-watch.ts';
+import type { Page } from './page.ts';
 import { placeOf } from './place.ts';
 import { pageUrl, shortened } from './url.ts';
 
@@ -29,11 +30,14 @@ export async function navigate(
   const destination = 'url' in to ? { url: pageUrl(to.url) } : to;
   return await browser.onPage({ ...options, isLoading: true }, async (call) => {
     const { page, signal } = call;
-    await page.release(signal);
+    await page.makeReady(signal);
     await page.reports(signal);
     using watch = new LoadWatch(page.session, page.targetId);
-    const loaderId =
-      'url' in destination ? await load(call, destination.url, watch) : await move(call, destination.history, watch);
+    const loaderId = await stoppedOnFailure(page, async () =>
+      'url' in destination
+        ? await loadAlone(call, destination.url, watch)
+        : await move(call, destination.history, watch),
+    );
     page.recover();
     if (loaderId !== null) await loaded(call, watch, loaderId, waitUntil);
     const status = loaderId === null ? null : watch.statusOf(loaderId);
@@ -41,7 +45,29 @@ export async function navigate(
   });
 }
 
+/** A page handles no call while it waits for the server of a navigation, also of one that the caller has given up. */
+async function stoppedOnFailure<T>({ session }: Page, begin: () => Promise<T>): Promise<T> {
+  try {
+    return await begin();
+  } catch (error) {
+    session.tell('Page.stopLoading');
+    throw error;
+  }
+}
+
+/** A page that is left can start to load itself again, which would replace the new document. */
+const maxRivals = 5;
+
 /** Returns the loader id of the new document; null when there is none. */
+async function loadAlone(call: PageCall, url: string, watch: LoadWatch): Promise<string | null> {
+  for (let attempt = 1; attempt <= maxRivals; attempt += 1) {
+    const loaderId = await load(call, url, watch);
+    if (loaderId === null || !watch.hasRival(loaderId)) return loaderId;
+    call.page.session.tell('Page.stopLoading');
+  }
+  throw failed(url, 'the page before loads another document each time');
+}
+
 async function load({ page, signal, timeoutMs }: PageCall, url: string, watch: LoadWatch): Promise<string | null> {
   try {
     const answer = await page.session.send('Page.navigate', { url }, signal);

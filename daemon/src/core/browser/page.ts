@@ -1,11 +1,11 @@
 /** A tab in use: its frames in all processes, its dialogs and requests, and calls into its documents. */
-import { CdpRefusal } from '../../kit/cdp-errors.ts';
+import { CdpClosed, CdpRefusal } from '../../kit/cdp-errors.ts';
 import { Deadline } from '../../kit/deadline.ts';
 import { Mutex } from '../../kit/mutex.ts';
 import { Notifier } from '../../kit/notifier.ts';
 import type { ConnectedBrowser } from './connected-browser.ts';
 import { Dialogs } from './dialogs.ts';
-import { staleRef } from './failures.ts';
+import { assertRef, staleRef } from './failures.ts';
 import { framesOf, readRef, refOf, type Frame } from './frames.ts';
 import type { NetworkRequests } from './requests.ts';
 import type { Session } from './session.ts';
@@ -48,6 +48,7 @@ export class Page {
   #attaching = 0;
   readonly #attached = new Notifier();
   #isCrashed = false;
+  #loading: string | null = null;
   /** Settles once the browser has agreed to report the life of the page. */
   #reporting: Promise<unknown> = Promise.resolve();
 
@@ -58,6 +59,9 @@ export class Page {
   ) {
     this.worlds = new Worlds(deps.script);
     session.on('Inspector.targetCrashed', () => this.#crash());
+    // A page that had crashed before the daemon was attached has refused the commands.
+    session.on('Inspector.targetReloadedAfterCrash', () => this.#enable(session));
+    this.#followLoading();
     this.#prepare(session);
   }
 
@@ -68,6 +72,11 @@ export class Page {
   /** A crashed page answers nothing until it is loaded again. */
   get isCrashed(): boolean {
     return this.#isCrashed;
+  }
+
+  /** The URL of a navigation whose server has not answered yet. Until then the page handles no call. */
+  get loading(): string | null {
+    return this.#loading;
   }
 
   /**
@@ -147,10 +156,19 @@ export class Page {
 
   /** Throws `ref_stale` when no document of this page has given the ref. */
   async frameOf(ref: string, signal: AbortSignal): Promise<RefTarget> {
+    assertRef(ref);
     const parts = readRef(ref);
     const frame = parts && (await this.frames(signal)).find(({ tag }) => tag === parts.tag);
     if (!frame) throw staleRef(ref);
     return { frame, number: parts.number };
+  }
+
+  /** Makes the page handle a navigation, which a script or another navigation may prevent. */
+  async makeReady(signal: AbortSignal): Promise<void> {
+    // A crashed page runs no script.
+    if (this.#isCrashed) return;
+    if (this.#loading !== null) this.session.tell('Page.stopLoading');
+    await this.release(signal);
   }
 
   /**
@@ -162,6 +180,18 @@ export class Page {
     this.session.tell('Runtime.terminateExecution');
     // A navigation during a loop of dialogs would leave the page waiting for the answer to the last dialog.
     await this.#answers(maxStopMs, signal);
+  }
+
+  #followLoading(): void {
+    const { session, targetId } = this;
+    const end = () => {
+      this.#loading = null;
+    };
+    session.on('Page.frameStartedNavigating', ({ frameId, url, navigationType }) => {
+      if (frameId === targetId && navigationType !== 'sameDocument') this.#loading = url;
+    });
+    session.on('Page.frameNavigated', ({ frame }) => frame.id === targetId && end());
+    session.on('Page.frameStoppedLoading', ({ frameId }) => frameId === targetId && end());
   }
 
   /** Called when a new document has been loaded into a crashed page. */
@@ -180,17 +210,24 @@ export class Page {
     return !limit.passed;
   }
 
-  /** Nothing is awaited, because a busy page would delay it. The browser handles the commands in order. */
   #prepare(session: Session): void {
     const { browser, requests } = this.deps;
     this.dialogs.watch(session);
     requests.watch(session, this.targetId);
     session.on('Target.attachedToTarget', ({ sessionId, targetInfo: { targetId } }) => {
       const child = browser.openSession(sessionId);
+      child.on('Inspector.targetCrashed', () => child.interrupt(new CdpClosed('the frame has gone')));
       this.#children.set(targetId, { session: child, parent: session });
       this.#prepare(child);
     });
     session.on('Target.detachedFromTarget', ({ sessionId }) => this.#forget(sessionId));
+    this.#enable(session);
+  }
+
+  /** Nothing is awaited, because a busy page would delay it. The browser handles the commands in order. */
+  #enable(session: Session): void {
+    // The browser reports a page that has crashed before.
+    if (session === this.session) session.tell('Inspector.enable');
     const enabled = session.send('Page.enable', {});
     const reporting = session.send('Page.setLifecycleEventsEnabled', { enabled: true });
     const settled = Promise.allSettled([enabled, reporting]);
@@ -240,6 +277,6 @@ export class Page {
 
   #crash(): void {
     this.#isCrashed = true;
-    if (this.session.id !== null) this.browser.connection.endSession(this.session.id, 'the page has crashed');
+    this.session.interrupt(new CdpClosed('the page has crashed'));
   }
 }

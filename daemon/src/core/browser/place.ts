@@ -2,6 +2,13 @@
 import { Deadline } from '../../kit/deadline.ts';
 import type { Page } from './page.ts';
 
+const maxUrlCharacters = 64 * 1024;
+/** As many as Chromium reports in its list of tabs. */
+const maxTitleCharacters = 4096;
+
+/** Cut in the page, and again by the daemon. One more character tells that there are more. */
+const placeExpression = `[location.href.slice(0, ${maxUrlCharacters + 1}), document.title.slice(0, ${maxTitleCharacters + 1})]`;
+
 export interface UrlAndTitle {
   readonly url: string;
   readonly title: string;
@@ -17,10 +24,15 @@ export function knownPlace({ browser, targetId }: Page): UrlAndTitle {
 export async function placeOf(page: Page, withinMs: number, signal: AbortSignal): Promise<UrlAndTitle> {
   using limit = new Deadline(withinMs, signal);
   try {
-    const expression = '[location.href, document.title]';
-    const [url, title] = await page.session.valueOf<[string, string]>(expression, limit.signal);
-    return { url, title };
+    const [url, title] = await page.session.valueOf<readonly unknown[]>(placeExpression, limit.signal);
+    // Scripts of the page can change what these properties return.
+    if (typeof url !== 'string' || typeof title !== 'string') return knownPlace(page);
+    return { url: cut(url, maxUrlCharacters), title: cut(title, maxTitleCharacters) };
   } catch {
     return knownPlace(page); // Whatever the reason, the browser knows the URL.
   }
+}
+
+function cut(text: string, maxCharacters: number): string {
+  return text.length > maxCharacters ? `${text.slice(0, maxCharacters)}…` : text;
 }

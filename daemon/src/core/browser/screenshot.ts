@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { CoreError } from '../../kit/errors.ts';
 import type { Browser, PageCall, PageCallOptions } from './browser.ts';
-import type { Size } from './info.ts';
+import { pixels, type Size } from './info.ts';
 import { withLabels } from './labels.ts';
 
 export interface ScreenshotSpec extends PageCallOptions {
@@ -55,8 +55,8 @@ async function inForeground<T>({ page, signal }: PageCall, work: () => Promise<T
 async function capture({ page, signal }: PageCall, spec: ScreenshotSpec): Promise<Screenshot> {
   const { session } = page;
   const expression = '[screen.width, screen.height]';
-  const [[screenWidth, screenHeight], metrics] = await Promise.all([
-    session.valueOf<[number, number]>(expression, signal),
+  const [screen, metrics] = await Promise.all([
+    session.valueOf<unknown[]>(expression, signal),
     session.send('Page.getLayoutMetrics', undefined, signal),
   ]);
   const { cssVisualViewport: view, cssContentSize: content } = metrics;
@@ -79,7 +79,7 @@ async function capture({ page, signal }: PageCall, spec: ScreenshotSpec): Promis
   return {
     bytes,
     image: sizeOfImage(bytes, area),
-    screen: { width: screenWidth, height: screenHeight },
+    screen: { width: pixels(screen[0]), height: pixels(screen[1]) },
     tag: createHash('sha256').update(bytes).digest('hex').slice(0, 16),
   };
 }

@@ -1,5 +1,6 @@
 /** A CDP session: commands to one target, and its events. */
-import { CdpClosed } from '../../kit/cdp-errors.ts';
+import type { CdpClosed } from '../../kit/cdp-errors.ts';
+import { Deadline } from '../../kit/deadline.ts';
 import type {
   CdpCommands,
   CdpConnection,
@@ -7,6 +8,7 @@ import type {
   CdpMethod,
   CdpParams,
   CdpResult,
+  CdpSendOptions,
 } from '../../platform/cdp-connection.ts';
 
 type Listener = (params: unknown) => void;
@@ -16,9 +18,13 @@ type Arguments<M extends CdpMethod> = CdpCommands[M]['paramsType'] extends [infe
   ? [params: P, signal?: AbortSignal]
   : [params?: CdpParams<M>, signal?: AbortSignal];
 
+/** Answers with the URLs and names that a page has chosen. The beginnings of long ones suffice. */
+const shortenedAnswers = new Set<CdpMethod>(['Page.getFrameTree', 'Page.getNavigationHistory', 'DOM.describeNode']);
+
 export class Session {
   readonly #listeners = new Map<string, Listener[]>();
-  #ended: string | null = null;
+  readonly #waits = new Set<(reason: CdpClosed) => void>();
+  #ended: CdpClosed | null = null;
 
   /** `id` is null for the session of the browser itself. */
   constructor(
@@ -32,12 +38,12 @@ export class Session {
 
   /** Rejects with `CdpRefusal`, with `CdpClosed`, or with an `AbortError` when the signal fires first. */
   async send<M extends CdpMethod>(method: M, ...[params, signal]: Arguments<M>): Promise<CdpResult<M>> {
-    return (await this.sendUntyped(method, params ?? {}, signal)) as CdpResult<M>;
+    const isShortened = shortenedAnswers.has(method);
+    return (await this.#send(method, params ?? {}, { signal, isShortened })) as CdpResult<M>;
   }
 
   async sendUntyped(method: string, params: object, signal?: AbortSignal): Promise<unknown> {
-    if (this.#ended !== null) throw new CdpClosed(this.#ended);
-    return await this.connection.send(method, params, { sessionId: this.id ?? undefined, signal });
+    return await this.#send(method, params, { signal });
   }
 
   /** The value of an expression in the page's own world. */
@@ -48,7 +54,7 @@ export class Session {
 
   /** Sends without waiting for the answer. */
   tell<M extends CdpMethod>(method: M, ...[params]: Arguments<M>): void {
-    this.sendUntyped(method, params ?? {}).catch(() => {
+    this.#send(method, params ?? {}).catch(() => {
       // The caller does not need the answer. A page that has gone shows in the next command.
     });
   }
@@ -65,8 +71,63 @@ export class Session {
     for (const listener of [...(this.#listeners.get(event) ?? [])]) listener(params);
   }
 
-  end(reason: string): void {
+  /** Throws `CdpClosed` when the target has gone. */
+  assertOpen(): void {
+    if (this.#ended !== null) throw this.#ended;
+  }
+
+  isHeard(event: string): boolean {
+    return (this.#listeners.get(event)?.length ?? 0) > 0;
+  }
+
+  /** Calls the listener when the target has gone or crashed, so that its answers and events do not come. */
+  onGone(listener: (reason: CdpClosed) => void): Disposable {
+    this.#waits.add(listener);
+    return { [Symbol.dispose]: () => this.#waits.delete(listener) };
+  }
+
+  /** Ends what waits for the target now. A crashed page is loaded again in the same session. */
+  interrupt(reason: CdpClosed): void {
+    if (this.id !== null) this.connection.endSession(this.id, reason.message);
+    for (const gone of [...this.#waits]) gone(reason);
+  }
+
+  end(reason: CdpClosed): void {
     this.#ended ??= reason;
-    if (this.id !== null) this.connection.endSession(this.id, reason);
+    this.interrupt(reason);
+  }
+
+  async #send(method: string, params: object, options: Omit<CdpSendOptions, 'sessionId'> = {}): Promise<unknown> {
+    if (this.#ended !== null) throw this.#ended;
+    return await this.connection.send(method, params, { ...options, sessionId: this.id ?? undefined });
+  }
+}
+
+/** A signal that fires with another one, and when the target of a session has gone or crashed. */
+export class SessionWait implements Disposable {
+  readonly #wait: Deadline;
+  readonly #listener: Disposable;
+  #gone: CdpClosed | null = null;
+
+  constructor(session: Session, signal: AbortSignal) {
+    this.#wait = new Deadline(null, signal);
+    this.#listener = session.onGone((reason) => {
+      this.#gone ??= reason;
+      this.#wait[Symbol.dispose]();
+    });
+  }
+
+  get signal(): AbortSignal {
+    return this.#wait.signal;
+  }
+
+  /** Why the target does not answer any more; null while it does. */
+  get gone(): CdpClosed | null {
+    return this.#gone;
+  }
+
+  [Symbol.dispose](): void {
+    this.#listener[Symbol.dispose]();
+    this.#wait[Symbol.dispose]();
   }
 }

@@ -73,7 +73,10 @@ function assertId(tabId: string): void {
 
 function closedTab({ root }: ConnectedBrowser, tabId: string, signal: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
-    const giveUp = () => reject(new DOMException('The wait is over', 'AbortError'));
+    const giveUp = () => {
+      remove();
+      reject(new DOMException('The wait is over', 'AbortError'));
+    };
     signal.addEventListener('abort', giveUp, { once: true });
     const remove = root.on('Target.targetDestroyed', ({ targetId }) => {
       if (targetId !== tabId) return;

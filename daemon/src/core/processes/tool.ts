@@ -21,6 +21,8 @@ export interface ToolRequest {
   readonly withinMs: number;
   /** Limit for each output stream. More output is a failure. */
   readonly limitBytes: number;
+  /** Ends the tool early, which is then `too_slow`. */
+  readonly signal?: AbortSignal;
 }
 
 export type ToolOutcome =
@@ -109,8 +111,8 @@ function toolRefusal(error: unknown, program: string): unknown {
   return new CoreError('unavailable', `${program} could not be started: ${code}`, { hint });
 }
 
-async function outcomeOf(child: Child, { withinMs, limitBytes }: ToolRequest): Promise<ToolOutcome> {
-  using deadline = new Deadline(withinMs + graceMs + drainMs);
+async function outcomeOf(child: Child, { withinMs, limitBytes, signal }: ToolRequest): Promise<ToolOutcome> {
+  using deadline = new Deadline(withinMs + graceMs + drainMs, ...(signal ? [signal] : []));
   while (!child.end && !child.ownership.isLeft && !deadline.passed) await child.changed(deadline.signal);
   // After a handover, the next daemon ends the tool, so this outcome would be meaningless.
   if (child.ownership.isLeft) throw new HandedOver();

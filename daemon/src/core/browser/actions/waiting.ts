@@ -29,7 +29,9 @@ export async function untilReady<T extends { readonly kind: string }>(
       if (!isWaiting(outcome)) return outcome as Exclude<T, Waiting>;
       last = outcome;
     } catch (error) {
-      if (signal.aborted && last) throw neverReady(subject, last, timeoutMs);
+      // The press can close the tab, which fires the signal too.
+      const isOver = signal.aborted && (error as Error).name === 'AbortError';
+      if (isOver && last) throw neverReady(subject, last, timeoutMs);
       throw error;
     }
     await pause(delaysMs[Math.min(count, delaysMs.length - 1)] ?? 0, signal);
