@@ -48,6 +48,30 @@ const pages = {
       const root = host.attachShadow({mode: 'closed'});
       root.innerHTML = '<a href=#>In a div</a><span>Listens</span>';
       root.querySelector('span').addEventListener('click', () => {});</script>`),
+  '/deep-roots': () =>
+    html(`<title>Deep</title><div id=first></div>${'<x-row></x-row>'.repeat(300)}<script>
+      const nest = (host, level) => {
+        const root = host.attachShadow({ mode: 'closed' });
+        root.innerHTML = '<button>Level ' + level + '</button><div>\\u200b</div>';
+        const inner = root.querySelector('div');
+        inner.textContent = '';
+        inner.style.height = '1px';
+        if (level < 40) nest(inner, level + 1);
+      };
+      nest(first, 1);
+      let count = 0;
+      customElements.define('x-row', class extends HTMLElement {
+        constructor() { super(); this.attachShadow({ mode: 'closed' }).innerHTML = '<a href=#>Row ' + ++count + '</a>' }
+      });</script>`),
+  '/long': () => html(`<title>Long</title>${'<button>A button with a name</button>'.repeat(5000)}`),
+  '/many-listeners': () =>
+    html(`<title>Many</title><body><script>
+      for (let n = 1; n <= 300; n++) {
+        const element = document.createElement('div');
+        element.textContent = 'Item ' + n;
+        element.addEventListener('click', () => 1);
+        document.body.append(element);
+      }</script>`),
   '/clickable': () =>
     html(`<title>Clickable</title><style>.pointer {cursor: pointer}</style><div id=app><div id=listens>Listens</div>
       <div class=pointer>Pointer <i>inside</i></div><div onclick="1">Attribute</div><div tabindex=0>Focusable</div>
@@ -166,6 +190,50 @@ test(
     const first = await client.text();
     expect(withoutRefs(first)).toEqual(expected);
     expect(await client.text()).toBe(first);
+  },
+  options,
+);
+
+test(
+  'BROWSER-10 closed shadow roots are part of the tree, however many there are and however deep',
+  async ({ sandbox }) => {
+    const client = new SnapshotClient(sandbox, '/v2');
+    await client.navigate(site.url('/deep-roots'));
+    const { body } = await sandbox.request('POST /v2/browser/snapshot', { format: 'text' });
+    const text = body.data as string;
+    for (let level = 1; level <= 40; level += 1) expect(text).toContain(`button "Level ${level}" `);
+    for (let row = 1; row <= 300; row += 1) expect(text).toContain(`link "Row ${row}" `);
+    expect(body).not.toHaveProperty('incomplete');
+  },
+  options,
+);
+
+test(
+  'BROWSER-10 a snapshot without max_bytes has at most 256 KiB, and says how much is left out',
+  async ({ sandbox }) => {
+    const client = new SnapshotClient(sandbox, '/v2');
+    await client.navigate(site.url('/long'));
+    const { body } = await sandbox.request('POST /v2/browser/snapshot', {});
+    expect(Buffer.byteLength(JSON.stringify(body.data))).toBeLessThanOrEqual(256 * 1024);
+    const { nodes } = (body as unknown as { truncated: { nodes: number } }).truncated;
+    expect(body.data).toMatchObject({ omitted: nodes });
+    expect(body.message).toBe(`${nodes} nodes are left out; pass max_bytes, or the root_ref of a part`);
+    const whole = await sandbox.request('POST /v2/browser/snapshot', { max_bytes: 10_000_000 });
+    expect(whole.body).toMatchObject({ truncated: null, message: 'Operation successful' });
+  },
+  options,
+);
+
+test(
+  'BROWSER-10 what one snapshot does not look at is reported, and is part of the next one',
+  async ({ sandbox }) => {
+    const client = new SnapshotClient(sandbox, '/v2');
+    await client.navigate(site.url('/many-listeners'));
+    const { body } = await sandbox.request('POST /v2/browser/snapshot', {});
+    expect(body).toMatchObject({ incomplete: [{ reason: 'listeners', elements: 44, characters: 0 }] });
+    const next = await sandbox.request('POST /v2/browser/snapshot', { format: 'text' });
+    expect(next.body).not.toHaveProperty('incomplete');
+    expect((next.body.data as string).match(/\[clickable/g)).toHaveLength(300);
   },
   options,
 );

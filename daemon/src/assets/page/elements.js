@@ -15,7 +15,7 @@ const shadowRoot = getter(Element, 'shadowRoot');
 const slotOfElement = getter(Element, 'assignedSlot');
 const slotOfText = getter(Text, 'assignedSlot');
 
-const maxCandidates = 100;
+const maxCandidates = 500;
 
 // A later daemon may evaluate newer scripts in the same world, so the state outlives the functions.
 const state = (boxkeep.state ??= createState());
@@ -29,6 +29,7 @@ boxkeep.markClickable = markClickable;
 boxkeep.isMarked = isMarked;
 boxkeep.mayHideRoot = mayHideRoot;
 boxkeep.takeCandidates = takeCandidates;
+boxkeep.candidates = candidates;
 
 function getter({ prototype }, name) {
   const { get } = Object.getOwnPropertyDescriptor(prototype, name);
@@ -94,6 +95,14 @@ function parentOf(node) {
 /** @param {Element} host @param {ShadowRoot} root */
 function rememberRoot(host, root) {
   state.closedRoots.set(host, root);
+  // Roots within roots are found without another walk of the document.
+  for (const element of root.querySelectorAll('*')) boxkeep.noteCandidate(element, element.localName);
+}
+
+/** How many elements wait for a look of the daemon, and whether there may be more. */
+function candidates() {
+  const { length } = state.candidates;
+  return { candidates: length, hasMore: length >= maxCandidates };
 }
 
 /** @param {Element} element */

@@ -3,6 +3,7 @@ const boxkeep = (globalThis.boxkeep ??= {});
 const { numberOf, elementOf, shadowRootOf, isMarked, mayHideRoot, roleOf, isFrame, valueOf, statesOf } = boxkeep;
 const { nameOf, fallbackName, generatedText, tidy, interactiveRoles, contentRoles, namedRoles } = boxkeep;
 boxkeep.snapshot = snapshot;
+boxkeep.noteCandidate = noteCandidate;
 
 const words = (text) => new Set(text.split(' '));
 const skippedTags = words(
@@ -32,7 +33,7 @@ function snapshot({ root = null, maxNodes, maxCharacters, maxMs }) {
   }
   return {
     rows: serialized(walk.rows),
-    hasCandidates: boxkeep.state.candidates.length > 0,
+    ...boxkeep.candidates(),
     cut: walk.full === null && walk.cutCharacters === 0 && !walk.isDeep ? null : cutOf(walk),
   };
 }

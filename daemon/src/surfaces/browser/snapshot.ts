@@ -10,6 +10,9 @@ import { browserRoute, type BrowserDeps } from './app.ts';
 import { needingOneOf, pageCall, pageOptions } from './inputs.ts';
 import { effects, effectsView } from './views.ts';
 
+/** More than a model can read. A page of 50 000 nodes takes several MB. */
+const defaultMaxBytes = 256 * 1024;
+
 const node = {
   role: z.string(),
   name: z.string(),
@@ -61,7 +64,11 @@ const SnapshotMatches = z
 
 const selection = {
   interactive_only: z.boolean().default(false).describe('Only what can be acted on.'),
-  max_bytes: z.int().min(1).optional().describe('The most bytes of data as JSON; what is left out is counted.'),
+  max_bytes: z
+    .int()
+    .min(1)
+    .optional()
+    .describe(`The most bytes of data as JSON, ${defaultMaxBytes} by default; what is left out is counted.`),
   depth: z.int().min(1).optional().describe('Levels below the root.'),
   root_ref: z.string().optional().describe('Only this node and what is below it.'),
   format: z.enum(['tree', 'text']).default('tree'),
@@ -180,7 +187,7 @@ function requestOf(fields: Fields): SnapshotRequest {
     depth: fields.depth ?? null,
     rootRef: fields.root_ref ?? null,
     format: fields.format,
-    maxBytes: fields.max_bytes ?? null,
+    maxBytes: fields.max_bytes ?? defaultMaxBytes,
     diffFrom: fields.diff_from ?? null,
     find: find === undefined ? null : queryOf(find),
     waitFor:
@@ -202,6 +209,7 @@ function answerOf(
   const { content, id, diffFrom, truncated, cuts } = answer;
   const isUnknown = wanted !== null && diffFrom === null;
   return new Answer(content as z.input<typeof shared.data>, {
+    ...(truncated && { message: `${truncated.nodes} nodes are left out; pass max_bytes, or the root_ref of a part` }),
     ...(isUnknown && { message: `snapshot ${wanted} is not kept any more; this is the whole page` }),
     top: {
       snapshot_id: id,

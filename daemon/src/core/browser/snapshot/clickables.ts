@@ -21,16 +21,18 @@ const objectGroup = 'boxkeep-clickables';
 export class Clickables {
   readonly #byPage = new WeakMap<Page, Map<string, Known>>();
 
-  async mark(page: Page, frame: Frame, signal: AbortSignal): Promise<void> {
+  /** Returns how many elements with listeners are left for the next snapshot. */
+  async mark(page: Page, frame: Frame, signal: AbortSignal): Promise<number> {
     const known = await this.#knownOf(page, frame, signal);
-    if (known === null) return;
+    if (known === null) return 0;
     const params = { objectId: known.documentId, depth: -1, pierce: true };
     const { listeners } = await frame.session.send('DOMDebugger.getEventListeners', params, signal);
     const found = clickableIds(listeners).filter((id) => !known.nodes.has(id));
     const looked = found.slice(0, maxLookups);
-    if (looked.length === 0) return;
+    if (looked.length === 0) return 0;
     await markAll(page, frame, looked, signal);
     for (const id of looked) known.nodes.add(id);
+    return found.length - looked.length;
   }
 
   async #knownOf(page: Page, frame: Frame, signal: AbortSignal): Promise<Known | null> {

@@ -5,13 +5,21 @@ import type { Page } from '../page.ts';
 
 const objectGroup = 'boxkeep-roots';
 
-/** Looks at the elements that the page script has noted. True when one of them had a closed root. */
-export async function revealRoots(page: Page, frame: Frame, signal: AbortSignal): Promise<boolean> {
+/**
+ * Looks at the elements that the page script has noted, and at those in the roots that it finds, until all have been
+ * looked at or the time is over. True when one of them had a closed root.
+ */
+export async function revealRoots(page: Page, frame: Frame, endMs: number, signal: AbortSignal): Promise<boolean> {
   const contextId = await page.worlds.contextOf(frame, signal);
-  const hosts = await notedElements(frame, contextId, signal);
-  const found = await Promise.all(hosts.map((host) => revealRoot(frame, contextId, host, signal)));
-  frame.session.tell('Runtime.releaseObjectGroup', { objectGroup });
-  return found.includes(true);
+  let hasFound = false;
+  for (let isDone = false; !isDone && performance.now() < endMs;) {
+    const hosts = await notedElements(frame, contextId, signal);
+    const found = await Promise.all(hosts.map((host) => revealRoot(frame, contextId, host, signal)));
+    isDone = !found.includes(true);
+    hasFound ||= !isDone;
+    frame.session.tell('Runtime.releaseObjectGroup', { objectGroup });
+  }
+  return hasFound;
 }
 
 /** The remote objects of the noted elements. */

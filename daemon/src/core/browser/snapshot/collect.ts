@@ -13,16 +13,21 @@ type Row = readonly [number, string, string, number, string | null, readonly str
 interface DocumentAnswer {
   /** Null when the root element has gone. */
   readonly rows: readonly Row[] | null;
-  /** True when elements may have closed shadow roots. */
-  readonly hasCandidates: boolean;
+  /** Elements that may have closed shadow roots. */
+  readonly candidates: number;
+  /** True when more elements may have closed shadow roots than the page script has noted. */
+  readonly hasMore: boolean;
   readonly cut: PageCut | null;
 }
 
 /** What the page script left out of a very large document. */
 export interface PageCut {
-  /** The bound that was reached: `nodes`, `characters`, `time`, or `length` for long texts alone. */
+  /**
+   * The bound that was reached: `nodes`, `characters`, `time`, `depth`, or `length` for long texts alone;
+   * `closed_roots` and `listeners` for what the daemon has to ask the browser for.
+   */
   readonly reason: string;
-  /** Elements that were not looked at. */
+  /** Elements that were not looked at, at least. */
   readonly elements: number;
   /** Characters of long texts. */
   readonly characters: number;
@@ -46,8 +51,8 @@ interface Collection {
 const frameKind = 2;
 const interactiveKind = 1;
 const limits = { maxNodes: 50_000, maxCharacters: 4_000_000, maxMs: 4000 };
-/** Closed roots within closed roots. */
-const maxReveals = 4;
+/** Time for the closed roots of a document. They are asked for once, so a later snapshot has the rest. */
+const maxRevealMs = 3000;
 /** Time for the document of a frame; a frame that does not answer is reported and delays the others no longer. */
 const maxFrameMs = 3000;
 
@@ -83,18 +88,22 @@ async function documentTree(
 }
 
 async function documentRows(
-  { page, clickables }: Collection,
+  { page, clickables, cuts }: Collection,
   frame: Frame,
   root: number | null,
   signal: AbortSignal,
 ): Promise<DocumentAnswer> {
-  await clickables.mark(page, frame, signal);
+  const unmarked = await clickables.mark(page, frame, signal);
+  if (unmarked > 0) cuts.push({ reason: 'listeners', elements: unmarked, characters: 0 });
   const look = () => page.call<DocumentAnswer>(frame, 'snapshot', { root, ...limits }, signal);
+  const endMs = performance.now() + maxRevealMs;
   let answer = await look();
-  for (let count = 0; answer.hasCandidates && count < maxReveals; count += 1) {
-    if (!(await revealRoots(page, frame, signal))) break;
+  while (answer.candidates > 0 && performance.now() < endMs) {
+    const hasFound = await revealRoots(page, frame, endMs, signal);
+    if (!hasFound && !answer.hasMore) return answer;
     answer = await look();
   }
+  if (answer.candidates > 0) cuts.push({ reason: 'closed_roots', elements: answer.candidates, characters: 0 });
   return answer;
 }
 

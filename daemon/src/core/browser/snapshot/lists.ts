@@ -17,11 +17,7 @@ interface Fitted<C> {
   readonly truncated: Truncation | null;
 }
 
-export function fitMatches(
-  { matches, total }: Matches,
-  format: SnapshotFormat,
-  maxBytes: number | null,
-): Fitted<Matches> {
+export function fitMatches({ matches, total }: Matches, format: SnapshotFormat, maxBytes: number): Fitted<Matches> {
   const items = matches.map((match) => ({ record: match, line: matchLine(match), nodes: 1 }));
   return fitItems(items, format, maxBytes, (kept) => ({ matches: kept, total }));
 }
@@ -31,7 +27,7 @@ type Change =
   | { readonly kind: 'removed'; readonly node: SnapshotDiff['removed'][number] }
   | { readonly kind: 'added'; readonly node: SnapshotDiff['added'][number] };
 
-export function fitDiff(diff: SnapshotDiff, format: SnapshotFormat, maxBytes: number | null): Fitted<SnapshotDiff> {
+export function fitDiff(diff: SnapshotDiff, format: SnapshotFormat, maxBytes: number): Fitted<SnapshotDiff> {
   const changes: Change[] = [
     ...diff.changed.map((node) => ({ kind: 'changed', node }) as const),
     ...diff.removed.map((node) => ({ kind: 'removed', node }) as const),
@@ -49,7 +45,7 @@ export function fitDiff(diff: SnapshotDiff, format: SnapshotFormat, maxBytes: nu
 function fitItems<R, C>(
   items: readonly Item<R>[],
   format: SnapshotFormat,
-  maxBytes: number | null,
+  maxBytes: number,
   contentOf: (records: readonly R[]) => C,
 ): Fitted<C> {
   const render = (count: number): C | string =>
@@ -60,7 +56,7 @@ function fitItems<R, C>(
           .join('\n')
       : contentOf(items.slice(0, count).map(({ record }) => record));
   const whole = render(items.length);
-  if (maxBytes === null || bytesOf(whole) <= maxBytes) return { content: whole, truncated: null };
+  if (bytesOf(whole) <= maxBytes) return { content: whole, truncated: null };
   let [low, high] = [0, items.length - 1];
   while (low < high) {
     const middle = Math.ceil((low + high) / 2);

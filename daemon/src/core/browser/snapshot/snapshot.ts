@@ -1,5 +1,5 @@
 /** Answers what a page shows: as a tree or text, as matches of a query, or as changes since an earlier snapshot. */
-import { DocumentGone } from '../failures.ts';
+import { assertRef, DocumentGone } from '../failures.ts';
 import type { Page } from '../page.ts';
 import { fit, type SnapshotFormat, type Truncation } from './budget.ts';
 import { Clickables } from './clickables.ts';
@@ -16,8 +16,7 @@ export interface SnapshotRequest extends Selection {
   /** Null for the whole page. */
   readonly rootRef: string | null;
   readonly format: SnapshotFormat;
-  /** Null for no bound. */
-  readonly maxBytes: number | null;
+  readonly maxBytes: number;
   /** The snapshot to compare with. */
   readonly diffFrom: string | null;
   readonly find: Query | null;
@@ -44,6 +43,7 @@ export class Snapshots {
 
   /** Throws `ref_stale` for a root that has gone, and `page_timeout` for a condition that does not become true. */
   async take(page: Page, request: SnapshotRequest, signal: AbortSignal): Promise<SnapshotAnswer> {
+    if (typeof request.waitFor?.ref === 'string') assertRef(request.waitFor.ref);
     const look = () => this.#look(page, request.rootRef, signal);
     const collected = request.waitFor === null ? await look() : await waitFor(page, request.waitFor, look, signal);
     const { id } = this.#kept.keep(page, collected.root, collected.nodes);
@@ -78,7 +78,6 @@ function contentOf(root: Collected['root'], base: Collected['root'] | null, requ
   const selected = select(root, request);
   if (find !== null) return fitMatches(findAll(selected, find), format, maxBytes);
   if (base !== null) return fitDiff(diffOf(select(base, request), selected), format, maxBytes);
-  const { root: fitted, truncated } =
-    maxBytes === null ? { root: selected, truncated: null } : fit(selected, format, maxBytes);
+  const { root: fitted, truncated } = fit(selected, format, maxBytes);
   return { content: format === 'text' ? textOf(fitted) : fitted, truncated };
 }
