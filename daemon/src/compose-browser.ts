@@ -19,13 +19,14 @@ export function composeBrowser({ config, tools }: Shared): BrowserParts {
   const browser = new Browser({
     address: endpoint.address,
     idleMs: config.browserIdleSeconds * 1000,
+    maxDownloadBytes: config.browserDownloadMib * 1024 * 1024,
     // Loaded with the first connection, because most daemons never have a browser.
-    async connect(requests, signal) {
+    async connect({ requests, downloads }, signal) {
       const [{ ConnectedBrowser }, { pageScript: script }] = await Promise.all([
         import('./core/browser/connected-browser.ts'),
         import('./assets/page.ts'),
       ]);
-      return await ConnectedBrowser.connect({ endpoint, page: { requests, script } }, signal);
+      return await ConnectedBrowser.connect({ endpoint, downloads, page: { requests, script } }, signal);
     },
   });
   const { agentBrowserBin: program, browserHost: host, browserPort: port } = config;

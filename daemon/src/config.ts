@@ -290,6 +290,13 @@ export const settings = {
     fallback: 300,
     sentence: 'How long the daemon stays connected to the browser without a call.',
   }),
+  browserDownloadMib: setting<number>({
+    variable: 'SVC_BROWSER_DOWNLOAD_MIB',
+    flag: 'browser-download-mib',
+    schema: wholeNumber(1, 1024 * 1024 * 1024),
+    fallback: 2048,
+    sentence: 'MiB that the pages of the browser may download in an hour; the daemon cancels what exceeds them.',
+  }),
   mcpServers: setting<readonly (readonly [name: string, entry: ServerEntry])[]>({
     variable: 'EXTRA_MCP_SERVERS',
     flag: 'mcp-servers',

@@ -10,6 +10,8 @@ export interface SharedConnectionDeps<C> {
   open(): Promise<C>;
   /** Milliseconds without a call after which the connection is closed. */
   readonly idleMs: number;
+  /** True while the connection is needed without a call. */
+  readonly isBusy?: () => boolean;
 }
 
 export class SharedConnection<C extends Connection> implements Disposable {
@@ -33,8 +35,7 @@ export class SharedConnection<C extends Connection> implements Disposable {
       [Symbol.dispose]: () => {
         this.#calls -= 1;
         if (this.#calls > 0) return;
-        this.#idle = setTimeout(() => this.#connected?.close(), this.deps.idleMs);
-        this.#idle.unref(); // An idle connection does not keep the process alive.
+        this.#awaitIdle();
       },
     };
   }
@@ -51,6 +52,14 @@ export class SharedConnection<C extends Connection> implements Disposable {
   [Symbol.dispose](): void {
     if (this.#idle) clearTimeout(this.#idle);
     this.#connected?.close();
+  }
+
+  #awaitIdle(): void {
+    this.#idle = setTimeout(() => {
+      if (this.deps.isBusy?.()) this.#awaitIdle();
+      else this.#connected?.close();
+    }, this.deps.idleMs);
+    this.#idle.unref(); // An idle connection does not keep the process alive.
   }
 
   async #open(): Promise<C> {

@@ -4,6 +4,7 @@ import { Deadline } from '../../kit/deadline.ts';
 import { SharedConnection } from '../../kit/shared-connection.ts';
 import type { ConnectedBrowser } from './connected-browser.ts';
 import type { DialogPolicy, DialogRecord } from './dialogs.ts';
+import { DownloadBudget } from './downloads.ts';
 import { Effects, type Download, type OpenedTab } from './effects.ts';
 import { callFailure, crashed, dialogLoop, noTabs, unreachable } from './failures.ts';
 import type { Page } from './page.ts';
@@ -15,9 +16,17 @@ export interface BrowserDeps {
   /** Where the browser is expected, as `host:port`. */
   readonly address: string;
   /** Throws `CdpUnreachable`. */
-  readonly connect: (requests: NetworkRequests, signal: AbortSignal) => Promise<ConnectedBrowser>;
+  readonly connect: (records: BrowserRecords, signal: AbortSignal) => Promise<ConnectedBrowser>;
+  /** Bytes that the pages may download in an hour. */
+  readonly maxDownloadBytes: number;
   /** Milliseconds without a call after which the daemon disconnects. */
   readonly idleMs: number;
+}
+
+/** What outlives a connection. */
+export interface BrowserRecords {
+  readonly requests: NetworkRequests;
+  readonly downloads: DownloadBudget;
 }
 
 export interface CallOptions {
@@ -58,10 +67,13 @@ const defaultPolicy: DialogPolicy = { action: null, text: null };
 
 export class Browser implements Disposable {
   readonly requests = new NetworkRequests();
+  readonly #downloads: DownloadBudget;
   readonly #shared: SharedConnection<ConnectedBrowser>;
 
   constructor(private readonly deps: BrowserDeps) {
-    this.#shared = new SharedConnection({ open: () => this.#open(), idleMs: deps.idleMs });
+    this.#downloads = new DownloadBudget(deps.maxDownloadBytes);
+    const isBusy = () => this.#downloads.isBusy;
+    this.#shared = new SharedConnection({ open: () => this.#open(), idleMs: deps.idleMs, isBusy });
   }
 
   get address(): string {
@@ -166,7 +178,7 @@ export class Browser implements Disposable {
   async #open(): Promise<ConnectedBrowser> {
     using deadline = new Deadline(connectMs);
     try {
-      return await this.deps.connect(this.requests, deadline.signal);
+      return await this.deps.connect({ requests: this.requests, downloads: this.#downloads }, deadline.signal);
     } catch (error) {
       if (error instanceof CdpUnreachable) throw unreachable(this.address, error);
       if (deadline.passed) throw unreachable(this.address, new CdpUnreachable('it did not answer in time'));

@@ -19,7 +19,7 @@ export async function sendCommand(
 ): Promise<unknown> {
   const send = async (session: Session, signal: AbortSignal) => {
     try {
-      return await session.sendUntyped(method, params, signal);
+      return await session.sendUntyped(method, forwarded(method, params), signal);
     } catch (error) {
       if (!(error instanceof CdpRefusal)) throw error;
       throw new CoreError('bad_argument', `the browser has refused ${method}: ${error.message}`);
@@ -28,4 +28,9 @@ export async function sendCommand(
   if (isForBrowser) return await browser.call(options, ({ root }, signal) => send(root, signal));
   const { value } = await browser.onPage(options, ({ page, signal }) => send(page.session, signal));
   return value;
+}
+
+/** The daemon goes on to hear of downloads, which the command ends unless it says otherwise. */
+function forwarded(method: string, params: CommandSpec['params']): object {
+  return method === 'Browser.setDownloadBehavior' ? { ...params, eventsEnabled: true } : params;
 }

@@ -1,6 +1,7 @@
 /** A browser while the daemon is connected to it: its targets, and the pages in use. */
 import { CdpClosed } from '../../kit/cdp-errors.ts';
 import type { CdpConnection, CdpEndpoint, CdpEvent, CdpResult, CdpVersion } from '../../platform/cdp-connection.ts';
+import type { DownloadBudget } from './downloads.ts';
 import { Page, type PageDeps } from './page.ts';
 import { Session } from './session.ts';
 import { noTab } from './failures.ts';
@@ -10,6 +11,7 @@ export type TargetInfo = CdpResult<'Target.getTargetInfo'>['targetInfo'];
 
 export interface ConnectedBrowserDeps {
   readonly endpoint: CdpEndpoint;
+  readonly downloads: DownloadBudget;
   readonly page: Omit<PageDeps, 'browser'>;
 }
 
@@ -37,6 +39,7 @@ export class ConnectedBrowser {
     readonly connection: CdpConnection,
   ) {
     this.root = new Session(null, connection);
+    deps.downloads.watch(this.root);
     this.root.on('Target.targetCreated', ({ targetInfo }) => void this.#targets.set(targetInfo.targetId, targetInfo));
     this.root.on('Target.targetInfoChanged', ({ targetInfo }) => this.#change(targetInfo));
     this.root.on('Target.targetDestroyed', ({ targetId }) => this.#drop(targetId, 'the tab has closed'));
@@ -57,6 +60,10 @@ export class ConnectedBrowser {
     await browser.root.send('Target.setDiscoverTargets', { discover: true }, signal);
     browser.root.tell('Browser.setDownloadBehavior', { behavior: 'default', eventsEnabled: true });
     return browser;
+  }
+
+  get downloads(): DownloadBudget {
+    return this.deps.downloads;
   }
 
   get isOpen(): boolean {
@@ -145,6 +152,7 @@ export class ConnectedBrowser {
 
   end(reason: CdpClosed): void {
     this.root.end(reason);
+    this.deps.downloads.end();
     for (const session of this.#sessions.values()) session.end(reason);
     this.#sessions.clear();
     this.#targets.clear();

@@ -16,6 +16,8 @@ export interface Download {
   readonly receivedBytes: number;
   /** Null when the browser does not say where the file is. */
   readonly path: string | null;
+  /** True when the daemon has cancelled the download, because the pages have downloaded too much. */
+  readonly isRefused: boolean;
 }
 
 /** A call lists this many of each. */
@@ -31,8 +33,9 @@ export class Effects implements Disposable {
   constructor(
     private readonly targetId: string,
     session: Session,
-    { root }: Pick<ConnectedBrowser, 'root'>,
+    private readonly browser: Pick<ConnectedBrowser, 'root' | 'downloads'>,
   ) {
+    const { root } = browser;
     this.#removals = [
       root.on('Target.targetCreated', ({ targetInfo }) => this.#addTab(targetInfo)),
       root.on('Target.targetInfoChanged', ({ targetInfo }) => this.#changeTab(targetInfo)),
@@ -116,7 +119,8 @@ export class Effects implements Disposable {
   #addDownload({ guid, url, suggestedFilename, frameId }: CdpEvents['Browser.downloadWillBegin'][0]): void {
     const isOfTab = frameId === this.targetId || this.#tabs.has(frameId);
     if (!isOfTab || this.#downloads.size >= maxRecords) return;
-    this.#downloads.set(guid, { url, suggestedFilename, state: 'inProgress', receivedBytes: 0, path: null });
+    const isRefused = this.browser.downloads.isRefused(guid);
+    this.#downloads.set(guid, { url, suggestedFilename, state: 'inProgress', receivedBytes: 0, path: null, isRefused });
     this.#navigate('ended');
     this.#changes.notify();
   }
@@ -124,7 +128,8 @@ export class Effects implements Disposable {
   #changeDownload({ guid, state, receivedBytes, filePath }: CdpEvents['Browser.downloadProgress'][0]): void {
     const download = this.#downloads.get(guid);
     if (!download) return;
-    this.#downloads.set(guid, { ...download, state, receivedBytes, path: filePath ?? null });
+    const isRefused = this.browser.downloads.isRefused(guid);
+    this.#downloads.set(guid, { ...download, state, receivedBytes, path: filePath ?? null, isRefused });
     this.#changes.notify();
   }
 }

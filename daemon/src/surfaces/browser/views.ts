@@ -81,6 +81,7 @@ export const effects = {
         state: z.enum(['in_progress', 'completed', 'canceled']),
         received_bytes: z.number(),
         path: z.string().nullable(),
+        reason: z.string().optional().describe('Why the daemon has cancelled the download.'),
       }),
     )
     .optional()
@@ -96,9 +97,10 @@ export function effectsView({ dialogs, openedTabs, downloads }: CallEffects) {
     }),
     ...(openedTabs.length > 0 && { opened_tabs: openedTabs.map(({ tabId, url }) => ({ tab_id: tabId, url })) }),
     ...(downloads.length > 0 && {
-      downloads: downloads.map(({ url, suggestedFilename, state, receivedBytes, path }) => ({
+      downloads: downloads.map(({ url, suggestedFilename, state, receivedBytes, path, isRefused }) => ({
         ...{ url, suggested_filename: suggestedFilename, received_bytes: receivedBytes, path },
         state: state === 'inProgress' ? ('in_progress' as const) : state,
+        ...(isRefused && { reason: 'The pages have downloaded what SVC_BROWSER_DOWNLOAD_MIB allows in an hour.' }),
       })),
     }),
   };

@@ -1,0 +1,71 @@
+/** Bounds what the pages of a browser download in an hour, because a page can begin any number of downloads. */
+import type { CdpEvents } from '../../platform/cdp-connection.ts';
+import type { Session } from './session.ts';
+
+interface Download {
+  readonly startedMs: number;
+  /** What the file takes on the disk, or will take as far as its server has announced. */
+  bytes: number;
+  isRunning: boolean;
+  isRefused: boolean;
+}
+
+const windowMs = 3_600_000;
+/** Files within the window. */
+const maxFiles = 500;
+
+/** The bound holds for the whole browser, because a page can open tabs. Only a connected daemon sees the downloads. */
+export class DownloadBudget {
+  readonly #downloads = new Map<string, Download>();
+
+  constructor(private readonly maxBytes: number) {}
+
+  /** The daemon stays connected while a download runs. */
+  get isBusy(): boolean {
+    return this.#downloads.values().some(({ isRunning }) => isRunning);
+  }
+
+  /** True when the daemon has cancelled the download. */
+  isRefused(guid: string): boolean {
+    return this.#downloads.get(guid)?.isRefused ?? false;
+  }
+
+  watch(root: Session): void {
+    root.on('Browser.downloadWillBegin', ({ guid }) => {
+      this.#forgetOld();
+      this.#downloads.set(guid, { startedMs: performance.now(), bytes: 0, isRunning: true, isRefused: false });
+      this.#check(guid, root);
+    });
+    root.on('Browser.downloadProgress', (progress) => this.#follow(progress, root));
+  }
+
+  /** Called when the daemon has disconnected and hears nothing more of the downloads. */
+  end(): void {
+    for (const download of this.#downloads.values()) download.isRunning = false;
+  }
+
+  #follow({ guid, state, receivedBytes, totalBytes }: CdpEvents['Browser.downloadProgress'][0], root: Session): void {
+    const download = this.#downloads.get(guid);
+    if (!download) return;
+    download.isRunning = state === 'inProgress';
+    // The browser deletes the file of a download that is cancelled.
+    download.bytes = state === 'canceled' ? 0 : Math.max(receivedBytes, download.isRunning ? totalBytes : 0);
+    this.#check(guid, root);
+  }
+
+  #check(guid: string, root: Session): void {
+    const download = this.#downloads.get(guid);
+    if (!download?.isRunning || download.isRefused) return;
+    const bytes = this.#downloads.values().reduce((sum, other) => sum + other.bytes, 0);
+    if (bytes <= this.maxBytes && this.#downloads.size <= maxFiles) return;
+    download.isRefused = true;
+    download.bytes = 0;
+    root.tell('Browser.cancelDownload', { guid });
+  }
+
+  #forgetOld(): void {
+    for (const [guid, { startedMs, isRunning }] of this.#downloads) {
+      if (!isRunning && performance.now() - startedMs > windowMs) this.#downloads.delete(guid);
+    }
+  }
+}
