@@ -252,6 +252,9 @@ test(
   async ({ sandbox }) => {
     const cases: [string, number, string][] = [
       ['javascript:alert(1)', 400, 'javascript: URL'],
+      ['javascript:1', 400, 'javascript: URL'],
+      [' JaVaScRiPt:1', 400, 'javascript: URL'],
+      ['file:80', 400, 'file: URL'],
       ['file:///etc/passwd', 400, 'file: URL'],
       ['view-source:file:///etc/passwd', 400, 'file: URL'],
       ['View-Source: view-source:\tFILE:///etc/passwd', 400, 'file: URL'],

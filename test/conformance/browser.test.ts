@@ -1,7 +1,7 @@
 /** What a client can do with the tabs, pages and cookies of a browser that already runs, under both prefixes. */
 import { afterAll, beforeAll } from 'bun:test';
 import { Chromium } from '../harness/chromium.ts';
-import { expect, test, type Json, type Sandbox } from '../harness/sandbox.ts';
+import { expect, test, type Json, type JsonObject, type Sandbox } from '../harness/sandbox.ts';
 import { until } from '../harness/until.ts';
 import { startSite, type Site } from '../harness/site.ts';
 
@@ -148,6 +148,21 @@ for (const prefix of prefixes) {
       expect(await names(`?urls=${site.url('/x')}`)).toEqual(['here']);
       expect(await names('?urls=http://other.example/deep/er,http://else.example')).toEqual(['there']);
       expect(await names('?domain=other.example')).toEqual(['there']);
+      expect(await names(`?url=${site.url('/x')}&domain=`)).toEqual(['here']);
+      expect(await names('?url=&urls=&domain=')).toEqual(['here', 'there']);
+      // Each field has its name in the DevTools protocol and its name in snake_case.
+      const [there] = (await sandbox.ok(`GET ${cookies}?domain=other.example`)) as unknown as JsonObject[];
+      expect(there).toMatchObject({
+        httpOnly: true,
+        http_only: true,
+        sourceScheme: 'NonSecure',
+        source_scheme: 'NonSecure',
+      });
+      const given = { name: 'given', value: '3', url: site.url('/'), http_only: true, same_site: 'Strict' };
+      await sandbox.ok(`POST ${cookies}`, { cookies: [given] });
+      const all = (await sandbox.ok(`GET ${cookies}`)) as unknown as JsonObject[];
+      expect(all.find(({ name }) => name === 'given')).toMatchObject({ httpOnly: true, sameSite: 'Strict' });
+      expect(await sandbox.ok(`DELETE ${cookies}?name=given&domain=`)).toEqual({ count: 1 });
       const seen = await sandbox.ok(`POST ${prefix}/browser/evaluate`, { expression: 'document.cookie' });
       expect(seen['value']).toBe('here=1');
       expect(await sandbox.ok(`DELETE ${cookies}?name=here`)).toEqual({ count: 1 });

@@ -2,18 +2,21 @@
 import { CoreError } from '../../kit/errors.ts';
 
 const maxCharacters = 2 * 1024 * 1024;
+const knownSchemes = new Set(['about:', 'blob:', 'chrome:', 'data:', 'http:', 'https:', 'view-source:']);
 /** Pages with which Chromium ends itself. It reads `about:` as `chrome:`. */
 const endsBrowser = /^(?:chrome|about):\/*(?:quit|restart|inducebrowser\w*|memory-exhaust)\b/i;
 
 /** The URL as the browser takes it. Throws `bad_argument`. */
 export function pageUrl(given: string): string {
   if (given.length > maxCharacters) throw refused('the URL', `has more than ${maxCharacters} characters`);
-  const url = URL.parse(given.trim());
-  if (url === null || /^[\w.-]+:\d+$/.test(given)) {
-    throw refused(shortened(given), 'is not an absolute URL', `Pass a whole URL, such as https://${shortened(given)}.`);
+  const text = given.trim();
+  const url = URL.parse(text);
+  if (url !== null) assertLoadable(url, text);
+  // The scheme of `localhost:8080` is `localhost`.
+  if (url === null || (/^[\w.-]+:\d+$/.test(text) && !knownSchemes.has(url.protocol))) {
+    throw refused(shortened(text), 'is not an absolute URL', `Pass a whole URL, such as https://${shortened(text)}.`);
   }
-  assertLoadable(url, given);
-  return given.trim();
+  return text;
 }
 
 function assertLoadable(url: URL, given: string): void {

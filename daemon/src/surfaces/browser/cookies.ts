@@ -1,6 +1,7 @@
-/** The routes of a browser's cookies, which have the fields of the DevTools protocol as in 1.x. */
+/** The routes of a browser's cookies, which have the fields of the DevTools protocol as in 1.x, and snake_case names. */
 import { z } from 'zod';
 import { deleteCookies, listCookies, setCookies, type CookieParam } from '../../core/browser/cookies.ts';
+import { snakeKeys } from '../../http/snake-keys.ts';
 import { browserRoute } from './app.ts';
 import { callOptions } from './inputs.ts';
 
@@ -14,6 +15,8 @@ const Cookie = z
     path: z.string().optional(),
     secure: z.boolean().optional(),
     expires: z.number().optional().describe('Seconds since 1970; a session cookie by default.'),
+    http_only: z.boolean().optional().describe('The same as httpOnly, the name in the DevTools protocol.'),
+    same_site: z.enum(['Strict', 'Lax', 'None']).optional().describe('The same as sameSite.'),
   })
   .describe('With further fields of the DevTools protocol, such as httpOnly and sameSite.')
   .meta({ id: 'BrowserCookie' });
@@ -25,14 +28,17 @@ export const getCookies = browserRoute({
   summary: 'List the cookies',
   query: z.object({
     urls: z.string().nullish().describe('Only those for these URLs, separated by commas.'),
+    url: z.string().nullish().describe('Only those for this URL.'),
     domain: z.string().nullish().describe('Only those of this domain.'),
   }),
   data: z.array(z.unknown()),
   errors: ['unavailable', 'bad_argument', 'page_timeout'],
-  async handle({ browser }, { query: { urls, domain = null }, context }) {
-    const list = urls?.split(',').map((url) => url.trim());
-    const filter = { name: null, urls: list?.filter(Boolean) ?? null, domain };
-    return [...(await listCookies(browser, filter, callOptions(context)))];
+  async handle({ browser }, { query: { urls, url, domain }, context }) {
+    const list = [...(urls?.split(',') ?? []), url ?? ''].map((one) => one.trim()).filter(Boolean);
+    // A filter without a value is absent.
+    const filter = { name: null, urls: list.length === 0 ? null : list, domain: domain || null };
+    const cookies = await listCookies(browser, filter, callOptions(context));
+    return cookies.map((cookie) => ({ ...cookie, ...snakeKeys(cookie) }));
   },
 });
 
@@ -45,10 +51,15 @@ export const postCookies = browserRoute({
   data: z.object({ count: z.int() }),
   errors: ['unavailable', 'bad_argument', 'page_timeout'],
   async handle({ browser }, { body: { cookies }, context }) {
-    await setCookies(browser, cookies as readonly CookieParam[], callOptions(context));
+    await setCookies(browser, cookies.map(paramOf), callOptions(context));
     return { count: cookies.length };
   },
 });
+
+function paramOf({ http_only: httpOnly, same_site: sameSite, ...cookie }: z.output<typeof Cookie>): CookieParam {
+  const named = { ...(httpOnly !== undefined && { httpOnly }), ...(sameSite !== undefined && { sameSite }) };
+  return { ...named, ...cookie } as CookieParam;
+}
 
 export const removeCookies = browserRoute({
   operation: 'browser.clear_cookies',
@@ -63,9 +74,9 @@ export const removeCookies = browserRoute({
   }),
   data: z.object({ count: z.int() }),
   errors: ['unavailable', 'bad_argument', 'page_timeout'],
-  async handle({ browser }, { query: { name = null, url, domain = null, all = false }, context }) {
-    const urls = url === undefined || url === null ? null : [url];
-    const filter = all ? { name: null, urls: null, domain: null } : { name, urls, domain };
+  async handle({ browser }, { query: { name, url, domain, all = false }, context }) {
+    const given = { name: name || null, urls: url ? [url] : null, domain: domain || null };
+    const filter = all ? { name: null, urls: null, domain: null } : given;
     return { count: await deleteCookies(browser, filter, callOptions(context)) };
   },
 });
