@@ -76,7 +76,15 @@ const waitingFiles = [
 
 /** The longest files start first in their tier, so that none runs alone at the end. Heavy ones are not neighbours. */
 const longFiles = [
-  ...['code-limits', 'browser-tasks', 'terminal-exec', 'code-external', 'browser-actions', 'terminal-tmux'],
+  ...[
+    'code-limits',
+    'browser-tasks',
+    'browser-editors',
+    'terminal-exec',
+    'code-external',
+    'browser-actions',
+    'terminal-tmux',
+  ],
   ...['v1-python-client', 'openapi', 'code-kernel', 'mcp-clients', 'desktop-accessibility'],
   ...['code-hostile', 'code-isolation', 'upgrade', 'code-environments', 'watch', '1-any-offset', 'terminal-relay'],
   ...['cli-attach', 'console', 'code-languages', 'upload', 'v1-nodejs', 'terminal-fuzz', 'v1-clients-wire'],

@@ -4,7 +4,7 @@ import type { ActiveWindow } from './core/desktop/accessibility/foreground.ts';
 import { Clipboard } from './core/desktop/clipboard/clipboard.ts';
 import { Paste } from './core/desktop/clipboard/paste.ts';
 import type { CallOptions } from './core/desktop/desktop.ts';
-import type { Chord } from './core/desktop/input/chord.ts';
+import type { Chord } from './kit/chord.ts';
 import { Keyboard } from './core/desktop/input/keyboard.ts';
 import { DesktopPointer } from './core/desktop/input/pointer.ts';
 import { Typist } from './core/desktop/input/typist.ts';

@@ -290,6 +290,12 @@ test(
     const scaled = await sandbox.fetch('GET /v2/browser/screenshot?full_page=true&scale_to=1000x10000');
     expect([scaled.status, scaled.headers.get('x-image-height')]).toEqual([200, '10000']);
     await scaled.bytes();
+    // A display with two pixels for each pixel of CSS.
+    const metrics = { width: 400, height: 300, deviceScaleFactor: 2, mobile: false };
+    await sandbox.ok('POST /v2/browser/cdp', { method: 'Emulation.setDeviceMetricsOverride', params: metrics });
+    await sandbox.ok('POST /v2/browser/navigate', { url: site.url('/tall?height=9000') });
+    const dense = await sandbox.request('GET /v2/browser/screenshot?full_page=true');
+    expect([dense.status, dense.body.message]).toEqual([400, expect.stringContaining('× 18000 pixels')]);
   },
   options,
 );

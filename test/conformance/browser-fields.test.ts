@@ -23,6 +23,10 @@ afterAll(async () => {
 
 const options = { env: () => ({ ...chromium.environment, SVC_BROWSER_IDLE_SECONDS: '1' }) };
 
+/** A text box without an area, as an editor has it that draws its text elsewhere. */
+const editContext =
+  '<div id=f role=textbox tabindex=0 style="width:0;height:19px"></div><script>f.editContext = new EditContext();';
+
 /** Field, value, and what the field holds afterwards. */
 const fields: readonly (readonly [html: string, value: unknown, held: unknown])[] = [
   ['<input id=f value=old>', 'new ünï 😀', 'new ünï 😀'],
@@ -30,6 +34,12 @@ const fields: readonly (readonly [html: string, value: unknown, held: unknown])[
   ['<input id=f type=number>', 12.5, '12.5'],
   ['<textarea id=f>old</textarea>', 'one\ntwo', 'one\ntwo'],
   ['<div id=f contenteditable>old</div>', 'one\ntwo', 'one\ntwo'],
+  ['<div id=f contenteditable><p>x</p></div>', 'a\nb', 'a\nb'],
+  ['<div id=f contenteditable><p>x</p><p>y</p></div>', ' a\n\n  b "c" (d) ', ' a\n\n  b "c" (d) '],
+  ['<div id=f contenteditable=plaintext-only>old</div>', 'a\n\nb', 'a\n\nb'],
+  ['<div id=f contenteditable><p>x</p></div>', '', ''],
+  [`${editContext}f.editContext.updateText(0, 0, "old")</script>`, 'a\nb', 'a\nb'],
+  ['<div id=f><div role=group><input value=old></div></div>', 'inner', 'inner'],
   ['<input id=f type=date>', '2026-01-31', '2026-01-31'],
   ['<input id=f type=time>', '13:45', '13:45'],
   ['<input id=f type=datetime-local>', '2026-01-31T13:45', '2026-01-31T13:45'],
@@ -64,6 +74,15 @@ for (const prefix of ['/v1', '/v2']) {
       const filled = await client.act('fill', { ref: await client.ref({ name: 'Secret' }), text: 'hunter2' });
       expect([filled.matches, JSON.stringify(filled).includes('hunter2')]).toEqual([true, false]);
       expect(await client.value('document.querySelector("input").value')).toBe('hunter2');
+    },
+  );
+
+  clientTest(
+    `BROWSER-5 BROWSER-10 ${prefix} the value of an editor has a line for each of its blocks`,
+    async (client) => {
+      await client.open('<div contenteditable role=textbox><p>one</p><p>two <b>three</b></p></div>');
+      const { matches } = await client.act('snapshot', { find: { role: 'textbox' } });
+      expect(matches).toMatchObject([{ value: 'one\ntwo three' }]);
     },
   );
 

@@ -39,6 +39,14 @@ export class ActionClient {
     return await this.sandbox.ok(`POST ${this.prefix}/browser/${verb}`, body);
   }
 
+  async list(what: 'tabs'): Promise<Json[]> {
+    return (await this.sandbox.ok(`GET ${this.prefix}/browser/${what}`)) as unknown as Json[];
+  }
+
+  async close(tabId: string): Promise<void> {
+    await this.sandbox.ok(`DELETE ${this.prefix}/browser/tabs/${tabId}`);
+  }
+
   async refusal(verb: string, body: object): Promise<Reply<EnvelopeBody>> {
     return await this.sandbox.request(`POST ${this.prefix}/browser/${verb}`, body);
   }

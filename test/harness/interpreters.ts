@@ -31,8 +31,13 @@ export function needPython(folder: string): string {
 /** The clients of test/clients/mcp, and the Node that runs them. Returns the directory with the packages. */
 export function needMcpClients(): string {
   needNodes();
-  make('tools/mcp-clients.mjs');
-  return join(repositoryRoot, 'node_modules/.cache/mcp-clients');
+  return needPackages('mcp');
+}
+
+/** The packages of a folder of test/clients. Returns their directory. */
+export function needPackages(name: string): string {
+  make('tools/test-packages.mjs', name);
+  return join(repositoryRoot, `node_modules/.cache/${name}-clients`);
 }
 
 function make(...command: readonly string[]): void {

@@ -3,11 +3,13 @@ import actionable from './page/actionable.js' with { type: 'text' };
 import call from './page/call.js' with { type: 'text' };
 import changes from './page/changes.js' with { type: 'text' };
 import dom from './page/dom.js' with { type: 'text' };
+import editable from './page/editable.js' with { type: 'text' };
 import elements from './page/elements.js' with { type: 'text' };
 import files from './page/files.js' with { type: 'text' };
 import fill from './page/fill.js' with { type: 'text' };
 import find from './page/find.js' with { type: 'text' };
 import hitTest from './page/hit-test.js' with { type: 'text' };
+import imageMap from './page/image-map.js' with { type: 'text' };
 import labels from './page/labels.js' with { type: 'text' };
 import names from './page/names.js' with { type: 'text' };
 import pressWatch from './page/press-watch.js' with { type: 'text' };
@@ -16,23 +18,27 @@ import select from './page/select.js' with { type: 'text' };
 import states from './page/states.js' with { type: 'text' };
 import stillness from './page/stillness.js' with { type: 'text' };
 import walk from './page/walk.js' with { type: 'text' };
+import widgets from './page/widgets.js' with { type: 'text' };
 
 /** `elements` first, because the others add to what it makes. */
 const parts = [
   elements,
   call,
+  editable,
   roles,
   states,
   names,
   walk,
   changes,
   dom,
+  imageMap,
   hitTest,
   stillness,
   pressWatch,
   actionable,
   find,
   select,
+  widgets,
   fill,
   files,
   labels,

@@ -24,10 +24,10 @@ const controls = 'button,input,select,textarea,option,optgroup';
 const frameMs = 250;
 
 /**
- * `position` counts from the left top corner of the element. `mustScroll` scrolls even when the element is in view,
+ * The element may be a text. `position` counts from its left top corner, or from that of the view. `mustScroll` scrolls even when the element is in view,
  * for a frame that its parent does not show. `mustWatch` makes `boxkeep.landed` judge the next press of the pointer.
- * @param {Element} element
- * @param {{position?: {x: number, y: number}, mustScroll?: boolean, mustWatch?: boolean}} options
+ * @param {Node} element
+ * @param {{position?: {x: number, y: number, isOfView?: true}, mustScroll?: boolean, mustWatch?: boolean}} options
  */
 async function actionable(element, options) {
   const outcome = await judge(element, options);
@@ -60,8 +60,9 @@ function ready(element, { target, x, y }, mustWatch) {
   return { kind: 'ready', x, y, ...(dom.isHidden() ? { isHidden: true } : {}) };
 }
 
-/** What keeps a user from using the element, apart from its place. @param {Element} element */
-function hindranceOf(element) {
+/** What keeps a user from using the element, apart from its place. @param {Node} node */
+function hindranceOf(node) {
+  const element = dom.elementOf(node);
   const subject = dom.closest(element, controls) ?? dom.closest(element, 'label')?.control ?? element;
   if (dom.matches(subject, ':disabled')) return { reason: 'disabled' };
   for (let at = element; at; at = boxkeep.parentOf(at)) {
@@ -74,21 +75,29 @@ function hindranceOf(element) {
 /** The element, then its labels, which stand in for a control that a page has hidden behind its own drawing. */
 function targetsOf(element) {
   const labels = element instanceof HTMLInputElement ? [...(element.labels ?? [])] : [];
-  return [element, ...labels].filter(isVisible);
+  const editor = !dom.isText(element) && boxkeep.isProxy(element) ? editorAround(element) : [];
+  return [element, ...labels, ...editor].filter(isVisible);
 }
 
-/** @param {Element} element */
-function isVisible(element) {
-  return visibleRects(element).length > 0 && getComputedStyle(element).visibility === 'visible';
+/** The part of the page that a field without an area stands for. */
+function editorAround(field) {
+  for (let at = boxkeep.parentOf(field); at; at = boxkeep.parentOf(at)) {
+    const { width, height } = at instanceof Element ? dom.boxOf(at) : { width: 0, height: 0 };
+    if (Math.min(width, height) >= 10) return [at];
+  }
+  return [];
 }
 
-/** The boxes of an element. An element with `display: contents` has those of its content. @param {Element} element */
-function visibleRects(element) {
-  const rects = [...dom.rectsOf(element)].filter(hasArea);
-  if (rects.length > 0 || getComputedStyle(element).display !== 'contents') return rects;
-  const range = dom.createRange();
-  range.selectNodeContents(element);
-  return [...range.getClientRects()].filter(hasArea);
+/** @param {Node} node */
+function isVisible(node) {
+  return visibleRects(node).length > 0 && getComputedStyle(dom.elementOf(node)).visibility === 'visible';
+}
+
+/** The boxes with an area. An element without one has those of its content, which may stand outside of it. */
+function visibleRects(node) {
+  const rects = [...dom.rectsOf(node)].filter(hasArea);
+  if (rects.length > 0 || dom.isText(node)) return rects;
+  return [...dom.contentRects(boxkeep.shadowRootOf(node) ?? node)].filter(hasArea);
 }
 
 function hasArea({ width, height }) {
@@ -98,10 +107,10 @@ function hasArea({ width, height }) {
 /** Finds a point at which one of the targets takes the pointer, and scrolls only when there is none. */
 function reach(targets, position, mustScroll) {
   let failure = null;
-  const ways = mustScroll ? alignments : [null, ...alignments];
+  const ways = position?.isOfView ? [null] : mustScroll ? alignments : [null, ...alignments];
   for (const block of ways) {
     for (const target of targets) {
-      if (block !== null) target.scrollIntoView({ block, inline: 'center', behavior: 'instant' });
+      if (block !== null) scrollTo(target, block);
       const found = pointOn(target, position);
       if (found.kind === 'ready') return found;
       // The first cover after a scroll to the centre describes the page best.
@@ -111,7 +120,16 @@ function reach(targets, position, mustScroll) {
   return failure;
 }
 
-/** @param {Element} target @param {{x: number, y: number} | undefined} position */
+function scrollTo(target, block) {
+  const box = target instanceof HTMLAreaElement ? boxkeep.imageOf(target) : dom.elementOf(target);
+  box.scrollIntoView({ block, inline: 'center', behavior: 'instant' });
+  if (!dom.isText(target)) return;
+  // The element around a text may be larger than the view.
+  const { top, bottom } = dom.boxOf(target);
+  if (bottom < 0 || top > innerHeight) scrollBy({ top: top - innerHeight / 2, behavior: 'instant' });
+}
+
+/** @param {Node} target @param {{x: number, y: number} | undefined} position */
 function pointOn(target, position) {
   let covering = null;
   for (const { x, y } of position ? [placeOf(target, position)] : placesOn(target)) {
@@ -126,24 +144,52 @@ function pointOn(target, position) {
 }
 
 function placeOf(target, position) {
+  if (position.isOfView) return position;
   const box = dom.boxOf(target);
   return { x: box.left + position.x, y: box.top + position.y };
 }
 
 /** Places in the visible part of each box. A long line of text has several boxes, the first of which may be hidden. */
 function placesOn(target) {
-  return visibleRects(target)
-    .slice(0, 8)
-    .map((rect) => ({
-      left: Math.max(rect.left, 0),
-      top: Math.max(rect.top, 0),
-      right: Math.min(rect.right, innerWidth),
-      bottom: Math.min(rect.bottom, innerHeight),
-    }))
-    .filter(({ left, top, right, bottom }) => right > left && bottom > top)
-    .flatMap(({ left, top, right, bottom }) =>
-      spots.map(([across, down]) => ({ x: left + (right - left) * across, y: top + (bottom - top) * down })),
-    );
+  const rects = visibleRects(target).slice(0, 8);
+  const view = { left: 0, top: 0, right: innerWidth, bottom: innerHeight };
+  const inView = rects.flatMap((rect) => spotsIn(common(rect, view)));
+  // The middle of the view's part may be hidden where the parent shows less, or outside of a drawn shape.
+  const clip = clipOf(target, view);
+  return [...inView, ...rects.flatMap((rect) => spotsIn(common(rect, clip))), ...outline(target)];
+}
+
+function common(a, b) {
+  return {
+    left: Math.max(a.left, b.left),
+    top: Math.max(a.top, b.top),
+    right: Math.min(a.right, b.right),
+    bottom: Math.min(a.bottom, b.bottom),
+  };
+}
+
+function spotsIn({ left, top, right, bottom }) {
+  if (right <= left || bottom <= top) return [];
+  return spots.map(([across, down]) => ({ x: left + (right - left) * across, y: top + (bottom - top) * down }));
+}
+
+/** The part of the view that the parents show. */
+function clipOf(target, view) {
+  let clip = view;
+  for (let at = boxkeep.parentOf(target); at; at = boxkeep.parentOf(at)) {
+    if (at instanceof Element && getComputedStyle(at).overflow !== 'visible') clip = common(clip, dom.boxOf(at));
+  }
+  return clip;
+}
+
+/** Points on the line of a drawn shape, which may be open or hollow, and within the shape of an area. */
+function outline(target) {
+  if (target instanceof HTMLAreaElement) return boxkeep.placesInArea(target);
+  if (!(target instanceof SVGGeometryElement)) return [];
+  const matrix = target.getScreenCTM();
+  const length = target.getTotalLength();
+  if (matrix === null) return [];
+  return [0.5, 0.25, 0.75, 0.1, 0.9].map((share) => target.getPointAtLength(length * share).matrixTransform(matrix));
 }
 
 /** Whether the next frame was drawn. A hidden document draws none. */

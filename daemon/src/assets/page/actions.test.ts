@@ -5,13 +5,16 @@ import { PageWorld } from '../../../../test/harness/page-world.ts';
 
 const scripts = [
   'elements',
+  'editable',
   'dom',
+  'image-map',
   'hit-test',
   'stillness',
   'press-watch',
   'actionable',
   'find',
   'select',
+  'widgets',
   'fill',
   'labels',
 ];
@@ -215,28 +218,45 @@ describe('fill', () => {
     ['a text input', '<input value=old>', 'new ünï', 'new ünï'],
     ['an input in a label', '<label>x <input value=old></label>', 'new', 'new'],
     ['a textarea', '<textarea>old</textarea>', 'a\r\nb\n', 'a\nb\n'],
-    ['an editable element', '<div contenteditable>old <b>text</b></div>', 'one\ntwo', 'one\ntwo'],
     ['one paragraph of an editor', '<div contenteditable><p>keep</p><p class=f>old</p></div>', 'new', 'new'],
     ['a line break in an input', '<input>', 'a\nb', 'ab'],
   ])('selects the text of %s for typing', async (_name, html, value, held) => {
     const world = await worldOf(html);
     const selector = html.includes('label') ? 'label' : html.includes('class=f') ? '.f' : 'input, textarea, div';
     const outcome = await world.call<Outcome>(selector, 'fill', { value });
-    expect(outcome.kind).toBe('type');
+    expect(outcome.kind).toBe(selector === '.f' ? 'edit' : 'type');
     await shown.page.keyboard.insertText(outcome.text ?? '');
     expect(await world.call<object>(selector, 'filled', { value })).toEqual({ value: held, matches: true });
     if (html.includes('keep')) expect(await shown.page.innerText('p:first-child')).toBe('keep');
   });
 
-  test('clears a field, and sets a long text at once', async () => {
+  test('sets a long text at once', async () => {
     const world = await worldOf('<input value=old><div contenteditable>old</div>');
-    for (const selector of ['input', 'div']) {
-      expect(await world.call<Outcome>(selector, 'fill', { value: '' })).toMatchObject({ kind: 'done' });
-      expect(await world.call<object>(selector, 'filled', { value: '' })).toEqual({ value: '', matches: true });
-      const value = 'x'.repeat(100_000);
-      expect(await world.call<Outcome>(selector, 'fill', { value })).toMatchObject({ kind: 'done' });
-      expect(await world.call<object>(selector, 'filled', { value })).toEqual({ length: 100_000, matches: true });
-    }
+    const value = 'x'.repeat(100_000);
+    expect(await world.call<Outcome>('input', 'fill', { value })).toMatchObject({ kind: 'done' });
+    expect(await world.call<object>('input', 'filled', { value })).toEqual({ length: 100_000, matches: true });
+    const lines = `${'x'.repeat(99)}\n`.repeat(1000);
+    expect(await world.call<Outcome>('div', 'fill', { value: lines })).toMatchObject({ kind: 'edit', isWhole: true });
+    expect(await world.call<object>('div', 'paste', { text: lines })).toEqual({ isTaken: true });
+    expect(await world.call<object>('div', 'filled', { value: lines })).toEqual({ length: 100_000, matches: true });
+    expect(await shown.page.innerText('div')).toStartWith(`${'x'.repeat(99)}\n${'x'.repeat(99)}\n`);
+  });
+
+  test.each([
+    ['<p>one</p><p>two</p>', 'one\ntwo'],
+    ['<p>one</p><p><br></p><p>two</p>', 'one\n\ntwo'],
+    ['one<br>two<br>', 'one\ntwo'],
+    ['one<div>two</div><div><br></div>', 'one\ntwo\n'],
+    ['\n  <ul>\n <li>a <b>b</b> </li>\n<li>c</li>\n</ul>\n', 'a b\nc'],
+    ['<pre>a\n  b</pre>', 'a\n  b'],
+    ['a&nbsp; b', 'a  b'],
+    ['text<span contenteditable=false aria-hidden=true>placeholder</span>', 'text'],
+    ['hello <span contenteditable=false>@Ada</span>', 'hello @Ada'],
+    ['<table><tr><td>a<td>b</table>', 'a\nb'],
+  ])('reads the lines of an editable element: %j', async (html, value) => {
+    const world = await worldOf(`<div contenteditable>${html}</div>`);
+    expect(await world.call<object>('div', 'filled', { value })).toEqual({ value, matches: true });
+    expect(await world.call<object>('div', 'filled', { value: `${value}x` })).toEqual({ value, matches: false });
   });
 
   test.each([

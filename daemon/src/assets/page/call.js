@@ -10,7 +10,9 @@ const boxkeep = globalThis.boxkeep;
  */
 boxkeep.answer = async (name, argument, number) => {
   if (number === undefined) return JSON.stringify({ value: await boxkeep[name](argument) });
-  const element = boxkeep.elementOf(number);
-  if (element === null) return '{"isStale":true}';
+  const node = boxkeep.elementOf(number);
+  if (node === null) return '{"isStale":true}';
+  // The pointer reaches a text itself; everything else is done with the element that holds the text.
+  const element = name === 'actionable' ? node : boxkeep.dom.elementOf(node);
   return JSON.stringify({ value: await boxkeep[name](element, argument) });
 };

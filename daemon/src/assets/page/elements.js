@@ -16,6 +16,10 @@ const slotOfElement = getter(Element, 'assignedSlot');
 const slotOfText = getter(Text, 'assignedSlot');
 
 const maxCandidates = 500;
+/** Tags of HTML that can have a shadow root. */
+const shadowTags = new Set(
+  'article aside blockquote div footer h1 h2 h3 h4 h5 h6 header main nav p section span'.split(' '),
+);
 
 // A later daemon may evaluate newer scripts in the same world, so the state outlives the functions.
 const state = (boxkeep.state ??= createState());
@@ -28,6 +32,7 @@ boxkeep.rememberRoot = rememberRoot;
 boxkeep.markClickable = markClickable;
 boxkeep.isMarked = isMarked;
 boxkeep.mayHideRoot = mayHideRoot;
+boxkeep.noteCandidate = noteCandidate;
 boxkeep.takeCandidates = takeCandidates;
 boxkeep.candidates = candidates;
 
@@ -61,7 +66,7 @@ function createState() {
   };
 }
 
-/** The number of an element, which never changes while the document lives. @param {Element} element */
+/** The number of an element or a text, which never changes while the document lives. @param {Node} element */
 function numberOf(element) {
   const known = state.numbers.get(element);
   if (known !== undefined) return known;
@@ -72,7 +77,7 @@ function numberOf(element) {
   return number;
 }
 
-/** The element with a number, or null when it has left the document. @param {number} number */
+/** The element or text with a number, or null when it has left the document. @param {number} number */
 function elementOf(number) {
   const element = state.elements.get(number)?.deref();
   return element && isConnected(element) && ownerDocument(element) === document ? element : null;
@@ -96,7 +101,7 @@ function parentOf(node) {
 function rememberRoot(host, root) {
   state.closedRoots.set(host, root);
   // Roots within roots are found without another walk of the document.
-  for (const element of root.querySelectorAll('*')) boxkeep.noteCandidate(element, element.localName);
+  for (const element of root.querySelectorAll('*')) noteCandidate(element);
 }
 
 /** How many elements wait for a look of the daemon, and whether there may be more. */
@@ -113,6 +118,14 @@ function markClickable(element) {
 /** @param {Element} element */
 function isMarked(element) {
   return state.clickable.has(element);
+}
+
+/** Notes an element without an open shadow root whose looks allow a closed one. @param {Element} element */
+function noteCandidate(element) {
+  const tag = element.localName;
+  if (tag.includes('-') && element.matches(':defined')) mayHideRoot(element);
+  else if (element.firstChild === null && (shadowTags.has(tag) || tag.includes('-')) && element.offsetHeight > 0)
+    mayHideRoot(element);
 }
 
 /** Notes an element that may have a closed shadow root. @param {Element} element */

@@ -4,8 +4,15 @@ const { dom } = boxkeep;
 
 boxkeep.fill = fill;
 boxkeep.filled = filled;
+boxkeep.isChecked = isChecked;
+boxkeep.takeFocus = takeFocus;
+boxkeep.selectAll = selectAll;
+boxkeep.paste = paste;
+boxkeep.copied = copied;
 
 const textTypes = ['text', 'search', 'tel', 'url', 'email', 'password'];
+const fields =
+  'input:not([type=hidden]), textarea, select, [contenteditable]:not([contenteditable=false]), [role=textbox], [role=slider]';
 /** Fields whose value has a format. Only the native setter reaches all of them. */
 const formats = {
   number: 'a number such as 12.5',
@@ -17,23 +24,34 @@ const formats = {
   week: 'a week such as 2026-W05',
   'datetime-local': 'a date and time such as 2026-01-31T13:45',
 };
-/** Typed text costs time with its square, so a longer text is set at once. */
-const maxTypedLength = 20_000;
+/** Inserted text costs time with its square, so a longer text is set at once. */
+const maxInsertedLength = 20_000;
 /** A longer value is reported by its length. */
 const maxReportedLength = 1000;
 
 /**
- * `{kind: 'type', text}` asks the daemon to type the text into the focused field, and `{kind: 'click'}` to click it.
+ * Asks the daemon to type `text` over what is selected (`type`), to put it into an editor that has the focus (`edit`),
+ * to move a slider with keys (`step`), or to click the field or the radio button with a number (`click`).
  * @param {Element} element @param {{value: string | number | boolean | string[]}} argument
  */
 function fill(element, { value }) {
   const field = fieldOf(element);
   const hindrance = boxkeep.hindranceOf(field);
   if (hindrance) return { kind: 'waiting', ...hindrance, element: boxkeep.describe(field) };
-  const outcome = boxkeep.isVisible(field) || isCheckable(field) ? put(field, value) : waitingFor('invisible');
+  const outcome = isShown(field) ? put(field, value) : waitingFor('invisible');
   // Read at once: the next frame of a page with a long text takes seconds.
   const held = outcome.kind === 'done' ? { held: filled(field, { value }) } : {};
   return { ...outcome, ...held, element: boxkeep.describe(field) };
+}
+
+/** A field that is not typed into, or that stands for an editor, may have a box without area. */
+function isShown(field) {
+  if (boxkeep.isVisible(field) || isCheckable(field)) return true;
+  return (boxkeep.isProxy(field) || boxkeep.isStepped(field) || boxkeep.isRadioGroup(field)) && isRendered(field);
+}
+
+function isRendered(field) {
+  return dom.rectsOf(field).length > 0 && getComputedStyle(field).visibility === 'visible';
 }
 
 function waitingFor(reason) {
@@ -44,20 +62,38 @@ function refused(why) {
   return { kind: 'refused', why };
 }
 
-/** A label stands for its control. @param {Element} element */
+/** A label stands for its control, and an element around a single field for that field. @param {Element} element */
 function fieldOf(element) {
-  return (element instanceof HTMLLabelElement && element.control) || element;
+  if (element instanceof HTMLLabelElement && element.control) return element.control;
+  if (isField(element)) return element;
+  const inner = [...(boxkeep.shadowRootOf(element) ?? element).querySelectorAll(fields)].filter(isUsable);
+  return inner.length === 1 ? inner[0] : element;
+}
+
+function isField(element) {
+  return (
+    dom.matches(element, fields) || element.isContentEditable || isCheckable(element) || Boolean(element.editContext)
+  );
+}
+
+/** A part of an editable element is not a field of its own. */
+function isUsable(field) {
+  if (field.readOnly || dom.attribute(field, 'aria-hidden') === 'true') return false;
+  return !(field.isContentEditable && boxkeep.parentOf(field)?.isContentEditable) && isRendered(field);
 }
 
 function put(field, value) {
   if (isCheckable(field)) return check(field, value);
   if (field instanceof HTMLSelectElement) return boxkeep.select(field, value);
+  if (boxkeep.isStepped(field)) return focusOn(field) ?? boxkeep.step(field, value);
+  if (boxkeep.isRadioGroup(field)) return boxkeep.chooseRadio(field, value);
   if (Array.isArray(value)) return refused('takes one value and not an array');
   if (typeof value === 'boolean') return refused(`takes text and not ${value}`);
   const text = String(value).replaceAll('\r\n', '\n');
+  if (boxkeep.isProxy(field)) return focusOn(field) ?? { kind: 'edit', text, isProxy: true };
   if (field instanceof HTMLTextAreaElement) return typeInto(field, text);
   if (field instanceof HTMLInputElement) return putInput(field, text);
-  if (field.isContentEditable) return typeInto(field, text);
+  if (field.isContentEditable) return edit(field, text);
   return refused('is not a field that takes a value');
 }
 
@@ -70,25 +106,33 @@ function putInput(field, text) {
 
 /** Selects what the field holds, so that typed text replaces it. @param {string} text */
 function typeInto(field, text) {
-  const isControl = !field.isContentEditable || field instanceof HTMLTextAreaElement;
-  if (isControl && field.readOnly) return refused('is read-only');
-  if (isControl && field.maxLength >= 0 && text.length > field.maxLength) {
+  if (field.readOnly) return refused('is read-only');
+  if (field.maxLength >= 0 && text.length > field.maxLength) {
     return refused(`takes at most ${field.maxLength} characters, and the value has ${text.length}`);
   }
-  field.scrollIntoView({ block: 'nearest', inline: 'nearest', behavior: 'instant' });
-  const host = isControl ? field : editingHost(field);
-  host.focus({ preventScroll: true });
-  if (dom.rootOf(host).activeElement !== host) return waitingFor('unfocused');
-  if (isControl) field.select();
-  else getSelection().selectAllChildren(field);
-  if (text === '') {
-    dom.execute('delete');
-    return { kind: 'done' };
-  }
-  if (text.length <= maxTypedLength) return { kind: 'type', text };
-  if (isControl) setAndNotify(field, text);
-  else setEditable(field, text);
+  const waiting = focusOn(field);
+  if (waiting) return waiting;
+  if (text === '' && field.value === '') return { kind: 'done' };
+  field.select();
+  if (text.length <= maxInsertedLength) return { kind: 'type', text };
+  setAndNotify(field, text);
   return { kind: 'done' };
+}
+
+/** A part of an editable element is filled by itself, and the rest of it stays. */
+function edit(field, text) {
+  const host = editingHost(field);
+  const waiting = focusOn(host);
+  if (waiting) return waiting;
+  if (host !== field) getSelection().selectAllChildren(field);
+  return { kind: 'edit', text, isWhole: host === field };
+}
+
+/** Null once the element has the focus. */
+function focusOn(element) {
+  element.scrollIntoView({ block: 'nearest', inline: 'nearest', behavior: 'instant' });
+  element.focus({ preventScroll: true });
+  return dom.rootOf(element).activeElement === element ? null : waitingFor('unfocused');
 }
 
 function editingHost(element) {
@@ -97,12 +141,41 @@ function editingHost(element) {
   return host;
 }
 
+/** Waits until an editor has seen the selection, which the keys of the daemon have made unless the page took them. */
+async function selectAll(element) {
+  const field = fieldOf(element);
+  if (field.isContentEditable && getSelection().isCollapsed) getSelection().selectAllChildren(field);
+  await boxkeep.nextFrame();
+  return {};
+}
+
+/** Answers whether an editor has taken the text, or the page has it without. @param {{text: string}} argument */
+function paste(element, { text }) {
+  const field = fieldOf(element);
+  const clipboardData = new DataTransfer();
+  clipboardData.setData('text/plain', text);
+  const event = new ClipboardEvent('paste', { clipboardData, bubbles: true, cancelable: true, composed: true });
+  if (!field.dispatchEvent(event)) return { isTaken: true };
+  field.editContext?.updateSelection(0, field.editContext.text.length);
+  if (text.length <= maxInsertedLength || !field.isContentEditable) return { isTaken: false };
+  setEditable(field, text);
+  return { isTaken: true };
+}
+
 /** Tells the page before and after, as typing does, so that an editor may take the text itself. */
 function setEditable(field, text) {
   const event = { inputType: 'insertText', data: text, bubbles: true, composed: true };
   if (!field.dispatchEvent(new InputEvent('beforeinput', { ...event, cancelable: true }))) return;
-  field.textContent = text;
+  field.replaceChildren(...text.split('\n').map(lineElement));
   field.dispatchEvent(new InputEvent('input', event));
+}
+
+/** A line as the browser makes it when a user types one. */
+function lineElement(line) {
+  const element = dom.create('div');
+  if (line === '') element.append(dom.create('br'));
+  else element.textContent = line;
+  return element;
 }
 
 function setFormatted(field, text) {
@@ -176,24 +249,84 @@ function filled(element, { value }) {
     return { value: checked, matches: checked === ['true', 'on'].includes(String(value)) };
   }
   if (field instanceof HTMLSelectElement) return boxkeep.selected(field, value);
-  const held = textOf(field);
-  const matches = isHeld(field, held, String(value).replaceAll('\r\n', '\n'));
-  if (field.type === 'password') return { matches };
-  return held.length > maxReportedLength ? { length: held.length, matches } : { value: held, matches };
+  if (boxkeep.isStepped(field)) return boxkeep.stepped(field, value);
+  if (boxkeep.isRadioGroup(field)) return boxkeep.chosenRadio(field, value);
+  const wanted = String(value).replaceAll('\r\n', '\n');
+  const held = textOf(field, wanted);
+  const matches = isHeld(field, held, wanted);
+  return field.type === 'password' ? { matches } : report(held, matches);
 }
 
 function isHeld(field, held, wanted) {
   if (field instanceof HTMLTextAreaElement) return held === wanted;
-  if (!(field instanceof HTMLInputElement)) return held.trim() === wanted.trim();
+  if (!(field instanceof HTMLInputElement)) return held === plain(wanted);
   if (field.type in formats) return wanted.trim() === '' ? held === '' : isEqual(field, wanted.trim());
   const line = wanted.replaceAll('\n', '');
   return held === (field.type === 'email' || field.type === 'url' ? line.trim() : line);
 }
 
-function textOf(field) {
+function textOf(field, wanted) {
   if (field instanceof HTMLInputElement || field instanceof HTMLTextAreaElement) return field.value;
-  // The rendered text of a long document takes seconds.
-  if (field.textContent.length > maxTypedLength) return field.textContent;
-  // Editors write spaces that HTML would collapse as no-break spaces.
-  return (field.innerText ?? '').replaceAll('\u00a0', ' ').replace(/\n$/, '');
+  const shown = boxkeep.editedText(field);
+  // An editor may hold a tab or a last line break that the page does not show.
+  return shown !== plain(wanted) && boxkeep.editedText(field, { isRaw: true }) === plain(wanted)
+    ? plain(wanted)
+    : shown;
+}
+
+/** Editors write a space as a no-break space where HTML would collapse it. */
+function plain(text) {
+  return text.replaceAll('\u00a0', ' ');
+}
+
+/**
+ * As `filled`, of an editor that shows only a part of its text or shows it elsewhere: what it copies when all is
+ * selected. Null for an editor that shows all.
+ */
+function copied(element, { value }) {
+  const field = fieldOf(element);
+  const text = boxkeep.copiedText(field);
+  const isWhole = withoutBlanks(text).length <= withoutBlanks(boxkeep.editedText(field)).length;
+  if (isWhole && !boxkeep.isProxy(field)) return null;
+  const wanted = String(value).replaceAll('\r\n', '\n');
+  // Code editors copy the line of the caret when nothing is selected.
+  const held = wanted === '' && text === '\n' ? '' : text;
+  return report(held, held === wanted);
+}
+
+function withoutBlanks(text) {
+  return text.replace(/\s+/g, '');
+}
+
+function report(held, matches) {
+  return held.length > maxReportedLength ? { length: held.length, matches } : { value: held, matches };
+}
+
+/** Gives an element the focus for keys that the daemon presses. @param {Element} element */
+function takeFocus(element) {
+  const field = fieldOf(element);
+  const hindrance = boxkeep.hindranceOf(field);
+  if (hindrance) return { kind: 'waiting', ...hindrance, element: boxkeep.describe(field) };
+  if (hasFocus(field)) return { kind: 'done' };
+  field.scrollIntoView({ block: 'nearest', inline: 'nearest', behavior: 'instant' });
+  field.focus({ preventScroll: true });
+  // A key outside the element would act on another one. The document takes keys while nothing has the focus.
+  const isDocument = field === dom.body() || field === dom.documentElement();
+  if (isDocument || hasFocus(field)) return { kind: 'done' };
+  return { ...refused('cannot have the focus, so it takes no keys'), element: boxkeep.describe(field) };
+}
+
+/** The focus may be on a part of the element, in shadow trees too. */
+function hasFocus(field) {
+  for (let at = deepestActive(); at; at = boxkeep.parentOf(at)) if (at === field) return true;
+  return false;
+}
+
+function deepestActive() {
+  let active = document.activeElement;
+  for (;;) {
+    const inner = active && boxkeep.shadowRootOf(active)?.activeElement;
+    if (!inner) return active === dom.body() ? null : active;
+    active = inner;
+  }
 }

@@ -4,12 +4,14 @@ const fromDocument = Document.prototype.querySelector;
 const fromRoot = DocumentFragment.prototype.querySelector;
 
 boxkeep.find = find;
+boxkeep.page = () => ({ number: boxkeep.numberOf(boxkeep.dom.documentElement()) });
 
 /** @param {{selector: string}} argument */
 function find({ selector }) {
   try {
     const found = fromDocument.call(document, selector) ?? findInShadow(document, selector);
-    return found === null ? { kind: 'missing' } : { kind: 'found', number: boxkeep.numberOf(found) };
+    if (found !== null) return { kind: 'found', number: boxkeep.numberOf(found) };
+    return { kind: 'missing', ...(boxkeep.state.candidates.length > 0 && { hasCandidates: true }) };
   } catch (error) {
     if (error instanceof DOMException && error.name === 'SyntaxError') return { kind: 'invalid' };
     throw error;
@@ -21,6 +23,7 @@ function findInShadow(root, selector) {
   const walker = boxkeep.dom.walker(root);
   for (let node = walker.nextNode(); node; node = walker.nextNode()) {
     const shadow = boxkeep.shadowRootOf(node);
+    if (shadow === null) boxkeep.noteCandidate(node);
     const found = shadow && (fromRoot.call(shadow, selector) ?? findInShadow(shadow, selector));
     if (found) return found;
   }

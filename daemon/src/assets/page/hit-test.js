@@ -8,7 +8,7 @@ boxkeep.rootsAbove = rootsAbove;
 
 /**
  * The element that takes the pointer in place of the target, or null when the target takes the pointer.
- * @param {Element} target @param {number} x @param {number} y
+ * @param {Node} target @param {number} x @param {number} y
  */
 function coveredAt(target, x, y) {
   let hit = null;
@@ -33,8 +33,10 @@ function rootsAbove(element) {
   return roots;
 }
 
-/** Whether a click on the hit element is a click on the target. @param {Element} target @param {Element} hit */
+/** Whether a click on the hit element is a click on the target. @param {Node} target @param {Element} hit */
 function isReached(target, hit) {
+  // A text takes no pointer, so a click on it is one on an element around it.
+  if (dom.isText(target)) return contains(hit, target) && (!isRoot(hit) || hit === dom.elementOf(target));
   if (contains(target, hit)) return true;
   // A click on a label is a click on its control. A control may also cover the text of its label.
   if (dom.closest(hit, 'label')?.control === target || dom.closest(target, 'label')?.control === hit) return true;
@@ -49,8 +51,11 @@ function contains(ancestor, element) {
 
 /** Whether the target lets the pointer through to its ancestor on purpose, as the icon of a button does. */
 function isTransparent(target, ancestor) {
-  if (ancestor === dom.documentElement() || ancestor === dom.body()) return false;
-  return getComputedStyle(target).pointerEvents === 'none';
+  return !isRoot(ancestor) && getComputedStyle(target).pointerEvents === 'none';
+}
+
+function isRoot(element) {
+  return element === dom.documentElement() || element === dom.body();
 }
 
 /** Looks into the shadow trees below the hit element, so that the covering element itself is named. */

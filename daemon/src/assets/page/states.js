@@ -1,5 +1,6 @@
 /** Reads the value of an element and its states, native and ARIA. */
 const boxkeep = (globalThis.boxkeep ??= {});
+const { editedText } = boxkeep;
 boxkeep.valueOf = valueOf;
 boxkeep.statesOf = statesOf;
 
@@ -31,7 +32,7 @@ function fieldValue(element) {
     case 'select':
       return Array.from(element.selectedOptions, (option) => option.label).join(', ');
     default:
-      return element.textContent.replace(/\s+/g, ' ').trim();
+      return editedText(element, { maxLength: maxValueLength }).trim();
   }
 }
 

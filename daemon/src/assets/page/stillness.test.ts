@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { TestBrowser, type TestPage } from '../../../../test/harness/browser.ts';
 import { PageWorld } from '../../../../test/harness/page-world.ts';
 
-const scripts = ['elements', 'dom', 'hit-test', 'stillness', 'press-watch', 'actionable'];
+const scripts = ['elements', 'editable', 'dom', 'image-map', 'hit-test', 'stillness', 'press-watch', 'actionable'];
 
 let browser: TestBrowser;
 let shown: TestPage;

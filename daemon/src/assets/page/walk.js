@@ -1,9 +1,9 @@
 /** Walks the rendered tree of a document once and lists its accessible nodes in order, each with its depth. */
 const boxkeep = (globalThis.boxkeep ??= {});
-const { numberOf, elementOf, shadowRootOf, isMarked, mayHideRoot, roleOf, isFrame, valueOf, statesOf } = boxkeep;
+const { numberOf, elementOf, shadowRootOf, isMarked, mayHideRoot, noteCandidate, roleOf, isFrame, valueOf, statesOf } =
+  boxkeep;
 const { nameOf, fallbackName, generatedText, tidy, interactiveRoles, contentRoles, namedRoles } = boxkeep;
 boxkeep.snapshot = snapshot;
-boxkeep.noteCandidate = noteCandidate;
 
 const words = (text) => new Set(text.split(' '));
 const skippedTags = words(
@@ -11,7 +11,6 @@ const skippedTags = words(
 );
 const leafTags = words('input textarea img iframe frame canvas video audio meter progress');
 const captionTags = words('legend caption figcaption');
-const shadowTags = words('article aside blockquote div footer h1 h2 h3 h4 h5 h6 header main nav p section span');
 
 const maxTextLength = 20_000;
 /** The parser of HTML nests at most 512 elements; deeper trees would overflow the stack. */
@@ -21,9 +20,10 @@ const maxLevel = 600;
  * The accessible nodes below an element or of the whole document: `rows` of `[depth, role, name, number,
  * value, states, kind]` (kind 1: interactive, 2: frame), whether elements may hide closed roots, and what was cut.
  */
-function snapshot({ root = null, maxNodes, maxCharacters, maxMs }) {
+function snapshot({ root = null, maxNodes, maxCharacters, maxMs, hasTextRefs = false }) {
   const walk = createWalk(maxNodes, maxCharacters, performance.now() + maxMs);
-  const start = root === null ? document.documentElement : elementOf(root);
+  const known = root === null ? document.documentElement : elementOf(root);
+  const start = known?.nodeType === Node.TEXT_NODE ? known.parentElement : known;
   if (start === null) return { rows: null };
   if (root === null) {
     push(walk, { depth: 0, role: 'document', name: tidy(document.title), element: start, kind: 0 });
@@ -32,7 +32,7 @@ function snapshot({ root = null, maxNodes, maxCharacters, maxMs }) {
     visitRoot(walk, start);
   }
   return {
-    rows: serialized(walk.rows),
+    rows: serialized(walk.rows, hasTextRefs),
     ...boxkeep.candidates(),
     cut: walk.full === null && walk.cutCharacters === 0 && !walk.isDeep ? null : cutOf(walk),
   };
@@ -187,7 +187,7 @@ function visitSlot(walk, slot, depth, isParentPointer) {
 
 function visitContent(walk, element, tag, depth, isPointer, isVisible) {
   const root = shadowRootOf(element);
-  if (root === null) noteCandidate(element, tag);
+  if (root === null) noteCandidate(element);
   const isClosed = tag === 'details' && !element.open;
   for (let node = (root ?? element).firstChild; node !== null; node = node.nextSibling) {
     if (isClosed && node.localName !== 'summary') continue;
@@ -197,13 +197,7 @@ function visitContent(walk, element, tag, depth, isPointer, isVisible) {
 
 function visitNode(walk, node, depth, isPointer, isVisible) {
   if (node.nodeType === Node.ELEMENT_NODE) visit(walk, node, depth, isPointer);
-  else if (node.nodeType === Node.TEXT_NODE && isVisible) pushText(walk, node.data, depth);
-}
-
-function noteCandidate(element, tag) {
-  if (tag.includes('-') && element.matches(':defined')) mayHideRoot(element);
-  else if (element.firstChild === null && (shadowTags.has(tag) || tag.includes('-')) && element.offsetHeight > 0)
-    mayHideRoot(element);
+  else if (node.nodeType === Node.TEXT_NODE && isVisible) pushText(walk, node, depth);
 }
 
 function visitOptions(walk, parent, depth, isList) {
@@ -228,7 +222,8 @@ function push(walk, row) {
   return walk.rows.push(row);
 }
 
-function pushText(walk, data, depth) {
+function pushText(walk, node, depth) {
+  const { data } = node;
   const { rows } = walk;
   const last = rows[rows.length - 1];
   const isContinued = !walk.isSeparated && last !== undefined && last.role === 'text' && last.depth === depth;
@@ -243,7 +238,7 @@ function pushText(walk, data, depth) {
     last.name += text;
     walk.characters += text.length;
   } else {
-    push(walk, { depth, role: 'text', name: text, element: null, kind: 0 });
+    push(walk, { depth, role: 'text', name: text, element: null, node, kind: 0 });
   }
 }
 
@@ -310,12 +305,14 @@ function cutOf(walk) {
   };
 }
 
-function serialized(rows) {
+/** A text has a number only where the caller looks for texts, because a page has many. */
+function serialized(rows, hasTextRefs) {
   const list = [];
-  for (const { depth, role, name, element, value, states, kind } of rows) {
+  for (const { depth, role, name, element, node, value, states, kind } of rows) {
     const text = role === 'text' ? name.trim() : name;
     if (role === 'text' && text === '') continue;
-    const number = element === null ? 0 : numberOf(element);
+    const numbered = role === 'text' && hasTextRefs ? node : element;
+    const number = numbered ? numberOf(numbered) : 0;
     if (kind === 1 && element !== null) boxkeep.noteBox(element);
     list.push([depth, role, text, number, value ?? null, states ?? [], kind]);
   }

@@ -54,7 +54,7 @@ async function inForeground<T>({ page, signal }: PageCall, work: () => Promise<T
 
 async function capture({ page, signal }: PageCall, spec: ScreenshotSpec): Promise<Screenshot> {
   const { session } = page;
-  const expression = '[screen.width, screen.height]';
+  const expression = '[screen.width, screen.height, devicePixelRatio]';
   const [screen, metrics] = await Promise.all([
     session.valueOf<unknown[]>(expression, signal),
     session.send('Page.getLayoutMetrics', undefined, signal),
@@ -63,7 +63,7 @@ async function capture({ page, signal }: PageCall, spec: ScreenshotSpec): Promis
   const area = spec.isFullPage
     ? { x: 0, y: 0, width: Math.ceil(content.width), height: Math.ceil(content.height) }
     : { x: view.pageX, y: view.pageY, width: view.clientWidth, height: view.clientHeight };
-  const scale = scaleOf(area, spec);
+  const scale = scaleOf(area, spec, Number(screen[2]) || 1);
   const { format, quality } = spec;
   const { data } = await session.send(
     'Page.captureScreenshot',
@@ -84,10 +84,11 @@ async function capture({ page, signal }: PageCall, spec: ScreenshotSpec): Promis
   };
 }
 
-function scaleOf({ width, height }: Size, { scaleTo }: ScreenshotSpec): number {
+/** `ratio` is the number of pixels of the picture for each pixel of CSS. */
+function scaleOf({ width, height }: Size, { scaleTo }: ScreenshotSpec, ratio: number): number {
   const scale = scaleTo === null ? 1 : Math.min(1, scaleTo.width / width, scaleTo.height / height);
-  if (Math.max(width, height) * scale <= maxSide) return scale;
-  const size = `${width} × ${height}`;
+  if (Math.max(width, height) * scale * ratio <= maxSide) return scale;
+  const size = `${Math.ceil(width * ratio)} × ${Math.ceil(height * ratio)}`;
   throw new CoreError('bad_argument', `the page has ${size} pixels, and a picture at most ${maxSide} on a side`, {
     hint: `Pass scale_to, such as ${Math.floor((width * maxSide) / Math.max(width, height))}x${maxSide}, or leave out full_page.`,
   });

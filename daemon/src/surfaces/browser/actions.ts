@@ -2,7 +2,9 @@
 import { z } from 'zod';
 import type { AgentBrowser } from '../../core/browser/agent-browser.ts';
 import { click } from '../../core/browser/actions/click.ts';
-import { fill } from '../../core/browser/actions/fill.ts';
+import type { Spot } from '../../core/browser/actions/drag.ts';
+import type { ElementName } from '../../core/browser/actions/element.ts';
+import { fill, type FieldValue } from '../../core/browser/actions/fill.ts';
 import type { Place } from '../../core/browser/actions/outcome.ts';
 import { modifierKeys, mouseButtons } from '../../core/browser/actions/pointer.ts';
 import { upload } from '../../core/browser/actions/upload.ts';
@@ -12,13 +14,17 @@ import { browserRoute, type BrowserDeps } from './app.ts';
 import { needingOneOf, pageCall, pageOptions } from './inputs.ts';
 import { effects, effectsView } from './views.ts';
 
-const element = {
+const named = {
   ref: z.string().min(1).optional().describe('From a snapshot.'),
   selector: z
     .string()
     .min(1)
     .optional()
     .describe('A CSS selector. The first match counts, in shadow trees and frames too.'),
+};
+
+const element = {
+  ...named,
   ...pageCall,
   timeout: pageCall.timeout.describe('Seconds; 10 by default.'),
 };
@@ -33,7 +39,16 @@ const place = {
 
 const errors = ['unavailable', 'bad_argument', 'tab_not_found', 'ref_stale', 'page_timeout'] as const;
 
+const Chord = z.string().min(1).max(50);
+const press = z
+  .union([Chord, z.array(Chord).max(100)])
+  .optional()
+  .describe(
+    'A key or chord, or a list, such as Enter, ArrowDown or Control+A. Pressed afterwards on what has the focus.',
+  );
+
 const Coordinate = z.number().min(0);
+const Position = z.object({ x: Coordinate, y: Coordinate });
 
 const ClickBody = needingOneOf(
   {
@@ -41,14 +56,20 @@ const ClickBody = needingOneOf(
     button: z.enum(mouseButtons).default('left'),
     count: z.int().min(1).max(3).default(1).describe('2 is a double click.'),
     modifiers: z.array(z.enum(modifierKeys)).max(4).default([]).describe('Keys that are held down.'),
-    position: z
-      .object({ x: Coordinate, y: Coordinate })
-      .optional()
-      .describe('Pixels from the left top corner of the element; its middle by default.'),
+    position: Position.optional().describe(
+      'Pixels from the left top corner of the element, or of the visible page without ref and selector.',
+    ),
     hover: z.boolean().default(false).describe('Move the pointer to the element and press nothing.'),
-    drag_to: z.string().min(1).optional().describe('The ref of the element on which this one is dropped.'),
+    drag_to: z
+      .union([
+        z.string().min(1),
+        needingOneOf({ ...named, position: Position.optional() }, ['ref', 'selector', 'position']),
+      ])
+      .optional()
+      .describe('Where the element is dropped: a ref, or an object with ref, selector or position.'),
+    press,
   },
-  ['ref', 'selector'],
+  ['ref', 'selector', 'position'],
 );
 type ClickBody = z.output<typeof ClickBody>;
 
@@ -62,10 +83,12 @@ export const clickElement = browserRoute({
   errors,
   async handle({ browser, agentBrowser }, { body, context }) {
     if (agentBrowser && body.ref) return await delegated(agentBrowser, browser, body, context, clickCommand(body));
-    const { button, count, modifiers, position = null, hover: isHover, drag_to: dragTo = null } = body;
+    const { button, count, modifiers, hover: isHover, drag_to: target = null } = body;
+    const dragTo = target === null ? null : spotOf(typeof target === 'string' ? { ref: target } : target);
     const { value, effects } = await click(browser, {
-      ...options(body, context),
-      ...{ button, count, modifiers, position, isHover, dragTo },
+      ...pageOptions(body, context),
+      ...spotOf(body),
+      ...{ button, count, modifiers, isHover, dragTo, press: listOf(body.press) },
     });
     return { ...placeView(value), ...effectsView(effects) };
   },
@@ -81,9 +104,11 @@ export const fillField = browserRoute({
   method: 'POST',
   path: '/browser/fill',
   summary: 'Put a value into a field of any type',
-  body: needingOneOf({ ...element, value: Value, text: Value }, ['ref', 'selector'], ['value', 'text']).superRefine(
-    sameValue('value', 'text'),
-  ),
+  body: needingOneOf(
+    { ...element, value: Value, text: Value, press },
+    ['ref', 'selector'],
+    ['value', 'text', 'press'],
+  ).superRefine(sameValue('value', 'text')),
   data: z
     .object({
       ...place,
@@ -95,17 +120,20 @@ export const fillField = browserRoute({
       matches: z
         .boolean()
         .nullable()
-        .describe('Whether the field holds the given value; null when the page has replaced the field.'),
+        .describe(
+          'Whether the field holds the given value; null when the page has replaced the field, or without value.',
+        ),
     })
     .meta({ id: 'BrowserFillResult' }),
   errors,
   async handle({ browser, agentBrowser }, { body, context }) {
-    const wanted = body.value ?? body.text ?? '';
+    const wanted = body.value ?? body.text ?? null;
+    const press = listOf(body.press);
     if (agentBrowser && body.ref) {
-      const command = fillCommand(wanted);
+      const command = fillCommand(wanted ?? '', press);
       return { ...(await delegated(agentBrowser, browser, body, context, command)), matches: null };
     }
-    const { value, effects } = await fill(browser, { ...options(body, context), value: wanted });
+    const { value, effects } = await fill(browser, { ...options(body, context), value: wanted, press });
     const { value: held, length, matches = null } = value.held ?? {};
     return {
       ...placeView(value.place),
@@ -156,10 +184,22 @@ export const uploadFiles = browserRoute({
 
 type ElementBody = { readonly ref?: string | undefined; readonly selector?: string | undefined };
 
+type SpotBody = ElementBody & { readonly position?: { readonly x: number; readonly y: number } | undefined };
+
+/** Without an element, the position is one of the visible page. */
+function spotOf(body: SpotBody): Spot {
+  const { ref, selector, position = null } = body;
+  if (position === null || ref !== undefined || selector !== undefined) return { element: elementOf(body), position };
+  return { element: { point: position }, position: { ...position, isOfView: true } };
+}
+
 /** A ref is exact, so it counts when both are given. */
+function elementOf({ ref, selector = '' }: ElementBody): ElementName {
+  return ref === undefined ? { selector } : { ref };
+}
+
 function options(body: ElementBody & Parameters<typeof pageOptions>[0], context: Parameters<typeof pageOptions>[1]) {
-  const { ref, selector = '' } = body;
-  return { ...pageOptions(body, context), element: ref === undefined ? { selector } : { ref } };
+  return { ...pageOptions(body, context), element: elementOf(body) };
 }
 
 function placeView({ tabId: tab_id, url, title, isClosed }: Place) {
@@ -183,19 +223,37 @@ async function delegated(
   return { tab_id: place.tabId, url: place.url, title: place.title };
 }
 
-function clickCommand({ button, count, modifiers, position, hover, drag_to: target }: ClickBody): Command {
+function listOf(press: string | readonly string[] = []): readonly string[] {
+  return typeof press === 'string' ? [press] : press;
+}
+
+function assertNoKeys(press: readonly string[]): void {
+  if (press.length === 0) return;
+  throw new CoreError('bad_argument', 'agent-browser presses no keys', {
+    hint: 'Leave out press, or pass a selector instead of the ref.',
+  });
+}
+
+function clickCommand({ button, count, modifiers, position, hover, drag_to: target, press }: ClickBody): Command {
+  assertNoKeys(listOf(press));
   const isPlain = button === 'left' && count <= 2 && modifiers.length === 0 && position === undefined;
   if (!isPlain) {
     throw new CoreError('bad_argument', 'agent-browser clicks with the left button, once or twice, without modifiers', {
       hint: 'Leave out button, modifiers and position, or pass a selector instead of the ref.',
     });
   }
-  if (target !== undefined) return { verb: 'drag', values: [`@${target}`] };
+  if (typeof target === 'object' && target.ref === undefined) {
+    throw new CoreError('bad_argument', 'agent-browser drags to a ref', {
+      hint: 'Pass the ref of the place as drag_to.',
+    });
+  }
+  if (target !== undefined) return { verb: 'drag', values: [`@${typeof target === 'string' ? target : target.ref}`] };
   if (hover) return { verb: 'hover', values: [] };
   return { verb: count === 2 ? 'dblclick' : 'click', values: [] };
 }
 
-function fillCommand(value: string | number | boolean | readonly string[]): Command {
+function fillCommand(value: FieldValue, press: readonly string[]): Command {
+  assertNoKeys(press);
   if (typeof value === 'boolean') return { verb: value ? 'check' : 'uncheck', values: [] };
   if (typeof value === 'object') return { verb: 'select', values: value };
   return { verb: 'fill', values: [String(value)] };

@@ -3,25 +3,26 @@ import { CdpClosed } from '../../../kit/cdp-errors.ts';
 import type { Browser, CallEffects, PageCall, PageCallOptions } from '../browser.ts';
 import type { RefTarget } from '../page.ts';
 import { DocumentGone } from '../failures.ts';
-import { drag } from './drag.ts';
-import { findElement, subjectOf, type ElementName } from './element.ts';
+import { drag, type Spot } from './drag.ts';
+import { findElement, subjectOf } from './element.ts';
+import { chordNamed } from './keyboard.ts';
 import { beginMs, ClosedByPress, settled, within, type Place } from './outcome.ts';
 import { pointNow, pointOf, type Point } from './point.ts';
 import { Pointer, type ModifierKey, type MouseButton } from './pointer.ts';
+import { pressFocused } from './press.ts';
 import { inTurn, untilReady, type Waiting } from './waiting.ts';
 
-export interface ClickSpec extends PageCallOptions {
-  readonly element: ElementName;
+export interface ClickSpec extends PageCallOptions, Spot {
   readonly button: MouseButton;
   /** 2 is a double click. */
   readonly count: number;
   readonly modifiers: readonly ModifierKey[];
-  /** Counts from the left top corner of the element; null for its middle. */
-  readonly position: Point | null;
   /** The pointer moves to the element and nothing is pressed. */
   readonly isHover: boolean;
-  /** The ref of the element on which the first one is dropped. */
-  readonly dragTo: string | null;
+  /** Keys and chords that are pressed afterwards. */
+  readonly press: readonly string[];
+  /** Where the element is dropped. */
+  readonly dragTo: Spot | null;
 }
 
 /** What happened to the press of the pointer. */
@@ -53,15 +54,21 @@ export function actionOptions<T extends PageCallOptions>(options: T): T {
 
 /** Throws `ref_stale`, `bad_argument`, and `page_timeout` with the reason. */
 export async function click(browser: Browser, spec: ClickSpec): Promise<{ value: Place; effects: CallEffects }> {
+  const chords = spec.press.map(chordNamed);
   return await browser.onPage(actionOptions(spec), async (call) => {
-    const { dragTo } = spec;
     const target = await findElement(call, spec.element);
     return await settled(call, async () => {
-      if (dragTo !== null) return await inTurn(call, 'input', () => drag(call, target, { ...spec, dragTo }));
-      if (spec.isHover) return await hover(call, target, spec);
-      await clickElement(call, target, spec);
+      await point(call, target, spec);
+      if (chords.length > 0) await inTurn(call, 'input', () => pressFocused(call, target, chords));
     });
   });
+}
+
+async function point(call: PageCall, target: RefTarget, spec: ClickSpec): Promise<void> {
+  const { dragTo } = spec;
+  if (dragTo !== null) return await inTurn(call, 'input', () => drag(call, target, { ...spec, dragTo }));
+  if (spec.isHover) return await hover(call, target, spec);
+  await clickElement(call, target, spec);
 }
 
 async function hover(call: PageCall, target: RefTarget, { element, position, modifiers }: ClickSpec): Promise<void> {

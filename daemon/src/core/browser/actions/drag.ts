@@ -3,18 +3,22 @@ import type { Protocol } from 'devtools-protocol/types/protocol.js';
 import { Deadline } from '../../../kit/deadline.ts';
 import type { PageCall } from '../browser.ts';
 import type { RefTarget } from '../page.ts';
-import { subjectOf, type ElementName } from './element.ts';
-import { pointOf, type Point } from './point.ts';
+import { findElement, subjectOf, type ElementName } from './element.ts';
+import { pointOf, type Point, type Position } from './point.ts';
 import { Pointer, type ModifierKey, type MouseButton } from './pointer.ts';
 
 type DragData = Protocol.Input.DragData;
 
-interface DragSpec {
+/** An element, and the place on it; null for a place that the pointer can reach. */
+export interface Spot {
   readonly element: ElementName;
-  readonly dragTo: string;
+  readonly position: Position | null;
+}
+
+interface DragSpec extends Spot {
+  readonly dragTo: Spot;
   readonly button: MouseButton;
   readonly modifiers: readonly ModifierKey[];
-  readonly position: Point | null;
 }
 
 /** A page follows the pointer by its moves, so one jump to the end would not do. */
@@ -26,7 +30,7 @@ const dataMs = 1000;
 export async function drag(call: PageCall, source: RefTarget, spec: DragSpec): Promise<void> {
   const { page, signal } = call;
   const { element, dragTo, button, modifiers, position } = spec;
-  const destination = await page.frameOf(dragTo, signal);
+  const destination = await findElement(call, dragTo.element);
   const pointer = new Pointer(page.session, button, modifiers);
   using intercepted = await DragInterception.begin(call);
   const from = await pointOf(call, source, subjectOf(element), { position, mustWatch: true });
@@ -36,7 +40,8 @@ export async function drag(call: PageCall, source: RefTarget, spec: DragSpec): P
   let at = from;
   try {
     // The destination may come into view only now, and the scroll may not move the pressed pointer.
-    const to = (await pointOf(call, destination, `ref ${dragTo}`, { position: null, mustWatch: false })) ?? from;
+    const options = { position: dragTo.position, mustWatch: false };
+    const to = (await pointOf(call, destination, subjectOf(dragTo.element), options)) ?? from;
     for (let step = 1; step <= steps; step++) {
       at = between(from, to, step / steps);
       await pointer.move(at, true, signal);

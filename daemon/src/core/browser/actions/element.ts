@@ -1,19 +1,29 @@
-/** Finds the element that a call names by a ref or a CSS selector. */
+/** Finds the element that a call names by a ref, a CSS selector or a point. */
 import { CoreError } from '../../../kit/errors.ts';
 import type { PageCall } from '../browser.ts';
 import { DocumentGone } from '../failures.ts';
 import type { RefTarget } from '../page.ts';
+import { revealRoots } from '../snapshot/closed-roots.ts';
 import { shortened } from '../url.ts';
+import type { Point } from './point.ts';
 import { pause } from './waiting.ts';
 
-export type ElementName = { readonly ref: string } | { readonly selector: string };
+/** A point counts from the left top corner of the visible part of the page, in CSS pixels. */
+export type ElementName = { readonly ref: string } | { readonly selector: string } | { readonly point: Point };
 
-type Found = { readonly kind: 'found'; readonly number: number } | { readonly kind: 'missing' | 'invalid' };
+type Found =
+  | { readonly kind: 'found'; readonly number: number }
+  /** `hasCandidates`: elements may hide it in closed shadow roots that nothing has looked for yet. */
+  | { readonly kind: 'missing'; readonly hasCandidates?: boolean }
+  | { readonly kind: 'invalid' };
 
 const retryMs = 100;
+/** Time to look for closed shadow roots before the next look at the page. */
+const revealMs = 1000;
 
 /** The name of the element in error messages. */
 export function subjectOf(name: ElementName): string {
+  if ('point' in name) return `the point ${name.point.x}, ${name.point.y}`;
   return 'ref' in name ? `ref ${name.ref}` : `selector ${JSON.stringify(shortened(name.selector))}`;
 }
 
@@ -21,6 +31,7 @@ export function subjectOf(name: ElementName): string {
 export async function findElement(call: PageCall, name: ElementName): Promise<RefTarget> {
   const { page, signal, timeoutMs } = call;
   if ('ref' in name) return await page.frameOf(name.ref, signal);
+  if ('point' in name) return await documentOf(call);
   for (let looks = 0; ; looks++) {
     try {
       const found = await findNow(call, name.selector);
@@ -37,10 +48,24 @@ export async function findElement(call: PageCall, name: ElementName): Promise<Re
   }
 }
 
+/** The element that a point of the page is on, which contains all others. */
+async function documentOf({ page, signal }: PageCall): Promise<RefTarget> {
+  const [frame] = await page.frames(signal);
+  if (!frame) throw new DocumentGone('the page has no document');
+  return { frame, number: (await page.call<{ number: number }>(frame, 'page', {}, signal)).number };
+}
+
 /** The main document first, then the other frames in their order. */
 async function findNow({ page, signal }: PageCall, selector: string): Promise<RefTarget | null> {
   for (const frame of await page.frames(signal)) {
-    const found = await inDocument(() => page.call<Found>(frame, 'find', { selector }, signal));
+    const look = () => inDocument(() => page.call<Found>(frame, 'find', { selector }, signal));
+    let found = await look();
+    if (
+      found.kind === 'missing' &&
+      found.hasCandidates &&
+      (await revealRoots(page, frame, performance.now() + revealMs, signal))
+    )
+      found = await look();
     if (found.kind === 'found') return { frame, number: found.number };
     if (found.kind === 'missing') continue;
     throw new CoreError('bad_argument', `${JSON.stringify(shortened(selector))} is not a valid CSS selector`, {

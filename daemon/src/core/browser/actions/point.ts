@@ -11,9 +11,11 @@ export interface Point {
   readonly y: number;
 }
 
+export type Position = Point & { readonly isOfView?: true };
+
 export interface PointOptions {
-  /** Counts from the left top corner of the element; null for a point that the pointer can reach. */
-  readonly position: Point | null;
+  /** Counts from the left top corner of the element, or of the view; null for a point that the pointer can reach. */
+  readonly position: Position | null;
   /** The page script then checks the next press of the pointer. */
   readonly mustWatch: boolean;
 }

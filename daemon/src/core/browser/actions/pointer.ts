@@ -10,7 +10,7 @@ export type ModifierKey = (typeof modifierKeys)[number];
 
 /** The bits of `Input.dispatchMouseEvent`. */
 const buttonBits: Readonly<Record<MouseButton, number>> = { left: 1, right: 2, middle: 4, back: 8, forward: 16 };
-const modifierBits: Readonly<Record<ModifierKey, number>> = { alt: 1, control: 2, meta: 4, shift: 8 };
+export const modifierBits: Readonly<Record<ModifierKey, number>> = { alt: 1, control: 2, meta: 4, shift: 8 };
 
 export class Pointer {
   readonly #modifiers: number;

@@ -40,6 +40,7 @@ export interface Collected {
 }
 
 interface Collection {
+  readonly hasTextRefs: boolean;
   readonly page: Page;
   readonly clickables: Clickables;
   readonly frames: readonly Frame[];
@@ -56,17 +57,17 @@ const maxRevealMs = 3000;
 /** Time for the document of a frame; a frame that does not answer is reported and delays the others no longer. */
 const maxFrameMs = 3000;
 
-/** Throws `ref_stale` when the root has gone. */
+/** `hasTextRefs` gives each text a ref of its own. Throws `ref_stale` when the root has gone. */
 export async function collect(
   page: Page,
   clickables: Clickables,
-  root: RefTarget | null,
+  { root, hasTextRefs }: { readonly root: RefTarget | null; readonly hasTextRefs: boolean },
   signal: AbortSignal,
 ): Promise<Collected> {
   const frames = await page.frames(signal);
   const start = root?.frame ?? frames[0];
   if (!start) throw new DocumentGone('the page has no document');
-  const collection: Collection = { page, clickables, frames, cuts: [], nodes: 0, signal };
+  const collection: Collection = { hasTextRefs, page, clickables, frames, cuts: [], nodes: 0, signal };
   const tree = await documentTree(collection, start, root?.number ?? null, signal);
   if (tree === null) throw staleRef(refOf(root?.number ?? 0, start));
   return { root: tree, nodes: collection.nodes, cuts: collection.cuts };
@@ -88,14 +89,14 @@ async function documentTree(
 }
 
 async function documentRows(
-  { page, clickables, cuts }: Collection,
+  { page, clickables, cuts, hasTextRefs }: Collection,
   frame: Frame,
   root: number | null,
   signal: AbortSignal,
 ): Promise<DocumentAnswer> {
   const unmarked = await clickables.mark(page, frame, signal);
   if (unmarked > 0) cuts.push({ reason: 'listeners', elements: unmarked, characters: 0 });
-  const look = () => page.call<DocumentAnswer>(frame, 'snapshot', { root, ...limits }, signal);
+  const look = () => page.call<DocumentAnswer>(frame, 'snapshot', { root, hasTextRefs, ...limits }, signal);
   const endMs = performance.now() + maxRevealMs;
   let answer = await look();
   while (answer.candidates > 0 && performance.now() < endMs) {
@@ -156,9 +157,12 @@ function assemble(rows: readonly Row[], frame: Frame, contents: ReadonlyMap<numb
   const path: TreeNode[] = [];
   for (const [depth, role, name, number, value, states, kind] of rows) {
     const content = kind === frameKind ? contents.get(number) : undefined;
+    const ref = number === 0 ? null : refOf(number, frame);
+    const isText = role === 'text';
     const node: TreeNode = {
       // A frame without a title has that of its document.
-      ...{ role, name: name || (content?.name ?? ''), ref: number === 0 ? null : refOf(number, frame), value },
+      ...{ role, name: name || (content?.name ?? ''), ref: isText ? null : ref, value },
+      ...(isText && ref !== null && { textRef: ref }),
       states: kind === frameKind && !content ? [...states, 'unreadable'] : states,
       children: content ? [...content.children] : [],
       isInteractive: kind === interactiveKind,

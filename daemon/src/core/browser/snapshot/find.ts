@@ -8,7 +8,7 @@ export interface Query {
   readonly text: string | null;
 }
 
-export interface Match extends Omit<SnapshotNode, 'children' | 'omitted'> {
+export interface Match extends Omit<SnapshotNode, 'children' | 'omitted' | 'textRef'> {
   /** The nodes above that have a name, such as `form "Login"`, from the outermost on. */
   readonly path: readonly string[];
 }
@@ -29,9 +29,9 @@ export function findAll(root: SnapshotNode, query: Query): Matches {
     const ref = node.ref ?? nearestRef;
     if (isMatch(node, wanted)) {
       total += 1;
-      const { role, name, value, states } = node;
-      // The text of an element without a ref is reached through the node that holds it.
-      if (matches.length < maxMatches) matches.push({ role, name, ref, value, states, path });
+      const { role, name, value, states, textRef } = node;
+      // An option of a closed menu is reached through the menu.
+      if (matches.length < maxMatches) matches.push({ role, name, ref: textRef ?? ref, value, states, path });
     }
     const inner =
       node.name !== '' && node.children.length > 0 ? [...path, `${node.role} ${JSON.stringify(node.name)}`] : path;

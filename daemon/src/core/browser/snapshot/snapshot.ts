@@ -44,7 +44,7 @@ export class Snapshots {
   /** Throws `ref_stale` for a root that has gone, and `page_timeout` for a condition that does not become true. */
   async take(page: Page, request: SnapshotRequest, signal: AbortSignal): Promise<SnapshotAnswer> {
     if (typeof request.waitFor?.ref === 'string') assertRef(request.waitFor.ref);
-    const look = () => this.#look(page, request.rootRef, signal);
+    const look = () => this.#look(page, request, signal);
     const collected = request.waitFor === null ? await look() : await waitFor(page, request.waitFor, look, signal);
     const { id } = this.#kept.keep(page, collected.root, collected.nodes);
     const base = request.diffFrom === null ? null : this.#kept.find(page, request.diffFrom);
@@ -54,16 +54,20 @@ export class Snapshots {
 
   /** The refs of everything that can be acted on. */
   async refs(page: Page, signal: AbortSignal): Promise<readonly string[]> {
-    const { root } = await this.#look(page, null, signal);
+    const { root } = await this.#look(page, { rootRef: null, find: null }, signal);
     return interactiveRefs(root);
   }
 
   /** Looks again when the document is replaced meanwhile. */
-  async #look(page: Page, rootRef: string | null, signal: AbortSignal): Promise<Collected> {
+  async #look(
+    page: Page,
+    { rootRef, find }: Pick<SnapshotRequest, 'rootRef' | 'find'>,
+    signal: AbortSignal,
+  ): Promise<Collected> {
     for (let attempt = 1; ; attempt += 1) {
       try {
         const root = rootRef === null ? null : await page.frameOf(rootRef, signal);
-        return await collect(page, this.#clickables, root, signal);
+        return await collect(page, this.#clickables, { root, hasTextRefs: find !== null }, signal);
       } catch (error) {
         if (!(error instanceof DocumentGone) || attempt === maxAttempts) throw error;
       }

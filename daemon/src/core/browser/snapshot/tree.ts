@@ -8,6 +8,8 @@ export interface SnapshotNode {
   readonly value: string | null;
   readonly states: readonly string[];
   readonly children: readonly SnapshotNode[];
+  /** The ref of a text itself, only in a tree that is searched. */
+  readonly textRef?: string;
   /** Nodes below this one that the answer leaves out. */
   readonly omitted?: number;
 }
@@ -53,8 +55,8 @@ function wireNode(node: TreeNode): SnapshotNode {
   return { ...wireFields(node), children: node.children.map(wireNode) };
 }
 
-function wireFields({ role, name, ref, value, states }: SnapshotNode): Omit<SnapshotNode, 'children'> {
-  return { role, name, ref, value, states };
+function wireFields({ role, name, ref, value, states, textRef }: SnapshotNode): Omit<SnapshotNode, 'children'> {
+  return { role, name, ref, value, states, ...(textRef !== undefined && { textRef }) };
 }
 
 export function countBelow(node: SnapshotNode): number {

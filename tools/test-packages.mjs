@@ -1,35 +1,31 @@
 /**
- * Installs the clients of MCP that tests drive: `node tools/mcp-clients.mjs`.
+ * Installs packages of others that tests drive: `node tools/test-packages.mjs mcp` or `editors`.
  *
- * The packages are pinned in `test/clients/mcp/package.json`. They run with a Node that `tools/nodes.mjs` installs.
+ * The packages are pinned in `package.json` of `test/clients/<name>`, so that `npm install` does not need them.
  */
 import { spawnSync } from 'node:child_process';
 import { copyFileSync, mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { pathToFileURL } from 'node:url';
 import { makeOnce } from './make-once.mjs';
 import { repositoryRoot } from './repository.mjs';
 import { runTool, SetupError } from './setup.mjs';
 
-const manifest = join(repositoryRoot, 'test/clients/mcp/package.json');
-const directory = join(repositoryRoot, 'node_modules/.cache/mcp-clients');
-
-export async function provideMcpClients() {
+async function provide(name) {
+  const manifest = join(repositoryRoot, `test/clients/${name}/package.json`);
+  const directory = join(repositoryRoot, `node_modules/.cache/${name}-clients`);
   await makeOnce(directory, readFileSync(manifest, 'utf8'), () => {
-    console.log(`setup: npm install (test/clients/mcp/package.json, into ${directory})`);
+    console.log(`setup: npm install (test/clients/${name}/package.json, into ${directory})`);
     mkdirSync(directory, { recursive: true });
     copyFileSync(manifest, join(directory, 'package.json'));
     // The engines of the packages are met by the Node that runs them, not by the Node that installs them.
     const args = ['install', '--ignore-scripts', '--no-package-lock', '--no-audit', '--no-fund', '--loglevel=error'];
     const { status, error } = spawnSync('npm', args, { cwd: directory, stdio: ['ignore', 'ignore', 'inherit'] });
     if (error) throw new SetupError(`npm could not be started: ${error.message}`);
-    if (status !== 0) throw new SetupError('npm install of the MCP clients failed; its own message is above');
+    if (status !== 0) throw new SetupError('npm install of the packages failed; its own message is above');
   });
 }
 
-if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
-  await runTool(async () => {
-    await provideMcpClients();
-    return 0;
-  });
-}
+await runTool(async () => {
+  await provide(process.argv[2]);
+  return 0;
+});
