@@ -15,7 +15,7 @@ import { needingOneOf, pageCall, pageOptions } from './inputs.ts';
 import { effects, effectsView } from './views.ts';
 
 const named = {
-  ref: z.string().min(1).optional().describe('From a snapshot.'),
+  ref: z.string().optional().describe('From a snapshot.'),
   selector: z
     .string()
     .min(1)
