@@ -92,7 +92,7 @@ const longFiles = [
 ];
 
 /** Folders with tiers of their own; `npm run images -- test` runs the tests of the images. */
-const ofOtherTiers = ['test/release/', 'test/arm64/', 'test/images/', 'test/tasks/', 'test/deploy/'];
+const ofOtherTiers = ['test/release/', 'test/arm64/', 'test/images/', 'test/tasks/', 'test/deploy/', 'test/names/'];
 
 /**
  * A tier runs the tests of a folder; `before` makes what they need. Names given as arguments select tiers; `--all`
@@ -152,6 +152,12 @@ const tiers = [
     before: [['tools/test-programs.mjs'], ['tools/test-daemon.mjs']],
     // Beside other work, about one of 200 tasks fails: a key, a paste or a click is lost.
     onlyByName: true,
+    exceptWithAll: true,
+  },
+  {
+    name: 'proof: names',
+    folder: 'test/names',
+    onlyByName: true, // Installs 2.4 GB of component libraries.
     exceptWithAll: true,
   },
   ...['musl', 'busybox', 'pid1'].map((root) => ({

@@ -1,33 +1,52 @@
 /** Runs the scripts for pages in an isolated world of a page, as the daemon does. */
 import { readFileSync } from 'node:fs';
 import type { CDPSession, Page } from 'playwright-core';
+import { pageScript } from '../../daemon/src/assets/page.ts';
+
+/** `[depth, role, name, number, value, states, kind]` of a node; kind 1: interactive, 2: frame. */
+export type Row = readonly [number, string, string, number, string | null, readonly string[], number];
 
 const folder = new URL('../../daemon/src/assets/page/', import.meta.url);
 
 export class PageWorld {
   private constructor(
-    private readonly session: CDPSession,
-    private readonly contextId: number,
+    readonly session: CDPSession,
+    readonly contextId: number,
   ) {}
 
   /** `names`: the scripts, in the order in which the daemon evaluates them. */
   static async open(page: Page, names: readonly string[]): Promise<PageWorld> {
+    const scripts = names.map((name) => readFileSync(new URL(`${name}.js`, folder), 'utf8'));
+    return await PageWorld.#with(page, scripts.map((script) => `{${script}}`).join('\n'));
+  }
+
+  /** A world with all scripts. */
+  static async whole(page: Page): Promise<PageWorld> {
+    return await PageWorld.#with(page, pageScript);
+  }
+
+  static async #with(page: Page, script: string): Promise<PageWorld> {
     const session = await page.context().newCDPSession(page);
     const { frameTree } = await session.send('Page.getFrameTree');
     const world = await session.send('Page.createIsolatedWorld', { frameId: frameTree.frame.id, worldName: 'boxkeep' });
-    const scripts = names.map((name) => readFileSync(new URL(`${name}.js`, folder), 'utf8'));
     const opened = new PageWorld(session, world.executionContextId);
-    await opened.evaluate(scripts.map((script) => `{${script}}`).join('\n'));
+    await opened.evaluate(script);
     return opened;
   }
 
   /** Calls `boxkeep[name]` with the first element that a selector matches and an argument. */
   async call<T>(selector: string, name: string, argument: object = {}): Promise<T> {
     const element = `document.querySelector(${JSON.stringify(selector)})`;
-    return (await this.evaluate(`boxkeep.${name}(${element}, ${JSON.stringify(argument)})`)) as T;
+    return await this.evaluate(`boxkeep.${name}(${element}, ${JSON.stringify(argument)})`);
   }
 
-  async evaluate(expression: string): Promise<unknown> {
+  /** The nodes of a snapshot of the page. */
+  async rows(options = ''): Promise<readonly Row[]> {
+    const limits = 'maxNodes: 100_000, maxCharacters: 10_000_000, maxMs: 5000';
+    return (await this.evaluate<{ rows: Row[] }>(`boxkeep.snapshot({${limits}, ${options}})`)).rows;
+  }
+
+  async evaluate<T = unknown>(expression: string): Promise<T> {
     const { result, exceptionDetails } = await this.session.send('Runtime.evaluate', {
       expression,
       contextId: this.contextId,
@@ -35,6 +54,6 @@ export class PageWorld {
       returnByValue: true,
     });
     if (exceptionDetails) throw new Error(exceptionDetails.exception?.description ?? exceptionDetails.text);
-    return result.value;
+    return result.value as T;
   }
 }

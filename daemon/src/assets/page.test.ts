@@ -1,10 +1,8 @@
 /** The accessibility tree that the page scripts compute, in a real Chromium. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
-import type { CDPSession } from 'playwright-core';
 import { TestBrowser, type TestPage } from '../../../test/harness/browser.ts';
+import { PageWorld, type Row } from '../../../test/harness/page-world.ts';
 import { pageScript } from './page.ts';
-
-type Row = readonly [number, string, string, number, string | null, readonly string[], number];
 
 let browser: TestBrowser;
 beforeAll(async () => {
@@ -14,56 +12,28 @@ afterAll(async () => {
   await browser[Symbol.asyncDispose]();
 });
 
-/** A page with the scripts in an isolated world, as the daemon has them. */
-class World implements AsyncDisposable {
-  private constructor(
-    readonly opened: TestPage,
-    private readonly session: CDPSession,
-    private readonly contextId: number,
-  ) {}
+/** Shows a page in a separate profile, with all scripts. */
+async function worldOf(
+  html: string,
+): Promise<{ readonly opened: TestPage; readonly world: PageWorld } & AsyncDisposable> {
+  const opened = await browser.open();
+  await opened.page.setContent(html);
+  return {
+    opened,
+    world: await PageWorld.whole(opened.page),
+    [Symbol.asyncDispose]: () => opened[Symbol.asyncDispose](),
+  };
+}
 
-  static async open(html: string): Promise<World> {
-    const opened = await browser.open();
-    await opened.page.setContent(html);
-    const session = await opened.page.context().newCDPSession(opened.page);
-    const { frameTree } = await session.send('Page.getFrameTree');
-    const params = { frameId: frameTree.frame.id, worldName: 'boxkeep' };
-    const { executionContextId } = await session.send('Page.createIsolatedWorld', params);
-    const world = new World(opened, session, executionContextId);
-    await world.evaluate(pageScript);
-    return world;
-  }
-
-  async evaluate<T>(expression: string): Promise<T> {
-    const params = { expression, contextId: this.contextId, returnByValue: true };
-    const { result, exceptionDetails } = await this.session.send('Runtime.evaluate', params);
-    if (exceptionDetails) throw new Error(exceptionDetails.exception?.description ?? exceptionDetails.text);
-    return result.value as T;
-  }
-
-  async rows(options = ''): Promise<readonly Row[]> {
-    const limits = 'maxNodes: 100_000, maxCharacters: 10_000_000, maxMs: 5000';
-    return (await this.evaluate<{ rows: Row[] }>(`boxkeep.snapshot({${limits}, ${options}})`)).rows;
-  }
-
-  /** The nodes below the document, one a line, without their numbers. */
-  async lines(): Promise<string[]> {
-    return (await this.rows()).slice(1).map(lineOf);
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    await this.opened[Symbol.asyncDispose]();
-  }
+/** The nodes below the document, one a line, without their numbers. */
+async function linesOf(html: string): Promise<string[]> {
+  await using shown = await worldOf(html);
+  return (await shown.world.rows()).slice(1).map(lineOf);
 }
 
 function lineOf([depth, role, name, , value, states]: Row): string {
   const parts = [role, ...(name === '' ? [] : [JSON.stringify(name)]), ...states.map((state) => `[${state}]`)];
   return '  '.repeat(depth - 1) + parts.join(' ') + (value === null ? '' : ` = ${value}`);
-}
-
-async function linesOf(html: string): Promise<string[]> {
-  await using world = await World.open(html);
-  return await world.lines();
 }
 
 describe('roles and names', () => {
@@ -213,6 +183,44 @@ describe('what is in the tree', () => {
     ]);
   });
 
+  test('the name of a widget is all of its text, and controls inside keep their nodes', async () => {
+    expect(
+      await linesOf(`<div role=tab><div style="cursor:pointer">General</div></div>
+        <div role=menuitem tabindex=0>Cut <kbd style="cursor:pointer" onclick="1">⌘X</kbd></div>
+        <button>Chip <span role=button tabindex=0 aria-label=Remove>x</span></button>
+        <div role=treeitem tabindex=0>Trees<div role=group aria-label=More><div role=treeitem tabindex=0>Birch</div></div></div>
+        <a href=#><img alt=Cat><h3>Card <b>title</b></h3></a>
+        <span role=img aria-label=search>🔍</span><button><svg aria-label=Like><path/></svg></button>
+        <table><tr><th>Name <button>Sort</button><tr><td>1</table>`),
+    ).toEqual([
+      'tab "General"',
+      'menuitem "Cut ⌘X"',
+      '  generic "⌘X" [clickable]',
+      'button "Chip Remove"',
+      '  button "Remove"',
+      'treeitem "Trees"',
+      '  group "More"',
+      '    treeitem "Birch"',
+      'link "Cat Card title"',
+      'img "search"',
+      'button "Like"',
+      'table',
+      '  row',
+      '    columnheader "Name Sort"',
+      '      button "Sort"',
+      '  row',
+      '    cell "1"',
+    ]);
+  });
+
+  test('the blocks of a label have spaces between them, and its aria-label wins over its text', async () => {
+    expect(
+      await linesOf(`<label style="display:flex" for=a><span>Name</span><span>*</span></label><input id=a>
+        <label aria-label="Select all"><input type=checkbox> x</label>
+        <input aria-labelledby="b"><div id=b><i style="display:inline-block">1</i><i style="display:inline-block">2</i></div>`),
+    ).toEqual(['textbox "Name *" = ', 'checkbox "Select all"', 'textbox "1 2" = ', 'text "1"', 'text "2"']);
+  });
+
   test('frames and drawings are nodes of their own', async () => {
     expect(
       await linesOf(`<iframe title=Inner srcdoc="<button>x</button>"></iframe><canvas aria-label=Chart>Fallback</canvas>
@@ -222,9 +230,10 @@ describe('what is in the tree', () => {
 });
 
 test('the number of an element stays the same, and a number is never given twice', async () => {
-  await using world = await World.open('<button id=a>A</button><button id=b>B</button>');
+  await using shown = await worldOf('<button id=a>A</button><button id=b>B</button>');
+  const { world } = shown;
   const before = await world.rows();
-  await world.opened.page.evaluate(`a.remove(); document.body.insertAdjacentHTML('afterbegin', '<button>C</button>')`);
+  await shown.opened.page.evaluate(`a.remove(); document.body.insertAdjacentHTML('afterbegin', '<button>C</button>')`);
   await world.evaluate(pageScript);
   const after = await world.rows();
   const numberOf = (rows: readonly Row[], wanted: string) => rows.find(([, , name]) => name === wanted)?.[3];
@@ -234,7 +243,8 @@ test('the number of an element stays the same, and a number is never given twice
 });
 
 test('the tree below one element can be read', async () => {
-  await using world = await World.open('<ul aria-label=L><li><button>A</button></ul><div id=d>Plain</div>');
+  await using shown = await worldOf('<ul aria-label=L><li><button>A</button></ul><div id=d>Plain</div>');
+  const { world } = shown;
   const list = (await world.rows()).find(([, role]) => role === 'list')!;
   const rows = await world.rows(`root: ${list[3]}`);
   expect(rows.map(([depth, role, name]) => [depth, role, name])).toEqual([
@@ -250,11 +260,12 @@ test('the tree below one element can be read', async () => {
 });
 
 test('deep and very long documents are cut, and the answer says so', async () => {
-  await using world = await World.open(`<body><script>
+  await using shown = await worldOf(`<body><script>
     let e = document.body; for (let i = 0; i < 2500; i++) e = e.appendChild(document.createElement('div'));
     e.textContent = 'deep';
     document.body.insertAdjacentHTML('beforeend', '<p>' + 'long '.repeat(10000) + '</p><button>After</button>'.repeat(500));
   </script>`);
+  const { world } = shown;
   const look = (maxNodes: number) =>
     world.evaluate<{ rows: Row[]; cut: { reason: string; elements: number; characters: number } }>(
       `boxkeep.snapshot({ maxNodes: ${maxNodes}, maxCharacters: 1e7, maxMs: 5000 })`,

@@ -8,13 +8,6 @@ boxkeep.tidy = tidy;
 
 const maxNameLength = 1000;
 const skippedTags = new Set(['script', 'style', 'template', 'noscript']);
-const inlineTags = new Set(
-  (
-    'a abbr b bdi bdo cite code data del dfn em font i ins kbd label mark q s samp slot small span strong sub sup time ' +
-    'tt u var'
-  ).split(' '),
-);
-
 /** The name that wins over the content of the element, or the empty string. @param {Element} element */
 function nameOf(element) {
   if (element.hasAttributes()) {
@@ -44,9 +37,14 @@ function referencedName(element) {
   const parts = ids.split(/\s+/).map((id) => {
     const target = id === '' ? null : root.getElementById?.(id);
     if (!target) return '';
-    return tidy(target.getAttribute('aria-label') ?? '') || textOf(target, element, true);
+    return namingText(target, element);
   });
   return tidy(parts.join(' '));
+}
+
+/** What an element says that names another one. */
+function namingText(element, named) {
+  return tidy(element.getAttribute('aria-label') ?? '') || textOf(element, named, true);
 }
 
 function nativeName(element) {
@@ -107,7 +105,7 @@ function labelsText(control) {
   if (control.id === '' && control.closest('label') === null) return '';
   const labels = control.labels;
   if (!labels || labels.length === 0) return '';
-  return tidy(Array.from(labels, (label) => textOf(label, control, true)).join(' '));
+  return tidy(Array.from(labels, (label) => namingText(label, control)).join(' '));
 }
 
 function childText(element, tag) {
@@ -126,24 +124,26 @@ function textOf(element, labelled, isReferenced = false) {
 function collectText(element, labelled, parts, isReferenced) {
   if (skippedTags.has(element.localName) || parts.length > 2000) return;
   // A label may be hidden itself and still name its control; a hidden part of a label does not.
-  if (!isReferenced && isHidden(element)) return;
-  const isInline = inlineTags.has(element.localName);
+  const { display, visibility } = getComputedStyle(element);
+  const isHidden = display === 'none' || visibility !== 'visible' || element.getAttribute('aria-hidden') === 'true';
+  if (isHidden && !isReferenced) return;
+  const given = isReferenced ? '' : tidy(element.getAttribute('aria-label') ?? '') || embeddedText(element, labelled);
+  if (given === null) return;
+  const isInline = display === 'inline' || display === 'contents';
   if (!isInline) parts.push(' ');
-  if (!isReferenced) {
-    const given = tidy(element.getAttribute('aria-label') ?? '') || embeddedText(element, labelled);
-    if (given !== null && given !== '') {
-      parts.push(given);
-      return;
-    }
-    if (given === null) return;
-  }
-  const content = shadowRootOf(element) ?? element;
-  const nodes = element.localName === 'slot' ? element.assignedNodes() : [];
-  for (const node of nodes.length > 0 ? nodes : content.childNodes) {
-    if (node.nodeType === Node.TEXT_NODE) parts.push(node.data);
-    else if (node.nodeType === Node.ELEMENT_NODE) collectText(node, labelled, parts, false);
-  }
+  if (given !== '') parts.push(given);
+  else for (const node of contentOf(element)) collectNode(node, labelled, parts);
   if (!isInline) parts.push(' ');
+}
+
+function contentOf(element) {
+  const assigned = element.localName === 'slot' ? element.assignedNodes() : [];
+  return assigned.length > 0 ? assigned : (shadowRootOf(element) ?? element).childNodes;
+}
+
+function collectNode(node, labelled, parts) {
+  if (node.nodeType === Node.TEXT_NODE) parts.push(node.data);
+  else if (node.nodeType === Node.ELEMENT_NODE) collectText(node, labelled, parts, false);
 }
 
 /** The text that stands for a control or an image within a label; null for none at all. */
@@ -159,12 +159,6 @@ function embeddedText(element, labelled) {
     default:
       return '';
   }
-}
-
-function isHidden(element) {
-  if (element.getAttribute('aria-hidden') === 'true') return true;
-  const style = getComputedStyle(element);
-  return style.display === 'none' || style.visibility !== 'visible';
 }
 
 /** Text that style sheets put before and after an element; characters of icon fonts are left out. */

@@ -112,7 +112,7 @@ const computedRoles = new Map(
     input: inputRole,
     select: (element) => (element.multiple || element.size > 1 ? 'listbox' : 'combobox'),
     summary: (element) => (element.parentNode?.localName === 'details' ? 'button' : ''),
-    svg: (element) => (element.querySelector(':scope > title') ? 'img' : ''),
+    svg: (element) => (element.hasAttribute('aria-label') || element.querySelector(':scope > title') ? 'img' : ''),
     td: (element) => (isInGrid(element) ? 'gridcell' : 'cell'),
     th: headerRole,
   }),

@@ -12,6 +12,13 @@ const skippedTags = words(
 const leafTags = words('input textarea img iframe frame canvas video audio meter progress');
 const captionTags = words('legend caption figcaption');
 
+/** Roles whose name is their whole text, while the controls in them keep their nodes. */
+const titleRoles = words('heading columnheader rowheader');
+/** Roles of nodes that belong to a list of their own below an item. */
+const itemRoles = words('group tree treeitem menu menuitem menuitemcheckbox menuitemradio listbox option');
+/** Controls that stand for their value within the text of another one. */
+const valuedRoles = words('textbox searchbox combobox spinbutton slider');
+
 const maxTextLength = 20_000;
 /** The parser of HTML nests at most 512 elements; deeper trees would overflow the stack. */
 const maxLevel = 600;
@@ -129,7 +136,8 @@ function visitVisible(walk, element, tag, depth, isPointer, hasOwnPointer) {
   if (element === walk.focused) row.states.push('focused');
   const start = push(walk, row);
   if (tag === 'select') visitOptions(walk, element, depth + 1, role === 'listbox');
-  else if (!leafTags.has(tag)) visitContent(walk, element, tag, depth + 1, isPointer, true);
+  else if (!leafTags.has(tag) && (role !== 'img' || name === ''))
+    visitContent(walk, element, tag, depth + 1, isPointer, true);
   settle(walk, row, start);
 }
 
@@ -255,29 +263,38 @@ function settle(walk, row, start) {
 function nameFromContent(walk, row, start) {
   const { rows } = walk;
   const isWidget = interactiveRoles.has(row.role);
-  let isText = true;
-  let isPassive = true;
-  for (let i = start; i < rows.length; i++) {
-    if (rows[i].role !== 'text') isText = false;
-    if (rows[i].kind !== 0) isPassive = false;
-  }
-  if (isText || (isWidget && isPassive)) {
-    const text = contentText(rows, start, () => true);
+  const text = contentText(rows, start);
+  const isActive = (other) => other.kind !== 0 && !isSameTarget(other, text);
+  if (rows.every(({ role }, at) => at < start || role === 'text') || (isWidget && !rows.slice(start).some(isActive))) {
     // A long text keeps its nodes, because a name is shortened.
     if (text.length > 500 && !isWidget) return;
     row.name ||= tidy(text);
     rows.length = start;
-  } else if (isWidget || row.role === 'heading') {
-    const isOwn = (other) => other.depth === row.depth + 1 && (other.role === 'text' || other.role === 'img');
-    row.name ||= tidy(contentText(rows, start, isWidget ? isOwn : () => true));
-    removeRows(walk, start, isOwn);
+  } else if (isWidget || titleRoles.has(row.role)) {
+    row.name ||= tidy(text);
+    removeRows(
+      walk,
+      start,
+      (other) => other.depth === row.depth + 1 && (other.role === 'text' || other.role === 'img'),
+    );
   }
 }
 
-function contentText(rows, start, isIncluded) {
+/** Whether a click on the node means its widget: an element without a role that has the whole text of the widget. */
+function isSameTarget({ role, name }, text) {
+  return role === 'generic' && name !== '' && name === tidy(text);
+}
+
+/** The text of the nodes. A node with a name counts by it; the items below an item are not part of its text. */
+function contentText(rows, start) {
   let text = '';
-  for (let i = start; i < rows.length; i++)
-    if (isIncluded(rows[i])) text += rows[i].isSeparated ? ` ${rows[i].name}` : rows[i].name;
+  for (let at = start; at < rows.length;) {
+    const { role, name, value, depth, isSeparated } = rows[at++];
+    const isItem = itemRoles.has(role);
+    const own = isItem ? '' : (valuedRoles.has(role) && value) || name;
+    text += isSeparated || isItem ? ` ${own}` : own;
+    if (own !== '' || isItem) while (at < rows.length && rows[at].depth > depth) at++;
+  }
   return text.replace(/\s+/g, ' ').trim();
 }
 
