@@ -3,6 +3,7 @@ import { chmodSync, closeSync, ftruncateSync, mkdirSync, openSync, writeFileSync
 import { join } from 'node:path';
 import { beforeAll } from 'bun:test';
 import { provideRipgrep } from '../../tools/setup.mjs';
+import { callTool } from '../harness/mcp-client.ts';
 import { rootKind } from '../harness/root.ts';
 import { expect, test, type JsonObject, type Sandbox, type SandboxOptions } from '../harness/sandbox.ts';
 import { asTestAccount } from '../harness/test-account.ts';
@@ -205,7 +206,7 @@ engineTest('V2FS-GREP a huge line is cut around the match, and a flood of matche
   expect(long['matches'][0]['line_content']).toBe(
     `[… 9500 characters] ${'é'.repeat(500)}foo${'y'.repeat(1497)} [8503 characters …]`,
   );
-  expect(flood).toMatchObject({ match_count: 10_000, truncated: true, files_matched: 1, files_searched: null });
+  expect(flood).toMatchObject({ match_count: 10_000, truncated: true, files_matched: 2, files_searched: null });
   expect(large).toMatchObject({ match_count: 1, files_matched: 1 });
   expect(large['matches'][0]['line_content']).toBe(
     `${'ab '.repeat(667).slice(0, 2000)} [50426803 characters …]`.replace(
@@ -281,7 +282,7 @@ engineTest(
         facts: ['ENXIO', 'invalid_target'],
       },
       {
-        body: { pattern: 'a', path: join(root, 'large.txt') },
+        body: { pattern: 'a', path: join(root, 'large.txt'), max_file_size: '1M' },
         status: 413,
         message: /File too large/,
         facts: ['EFBIG', 'too_large'],
@@ -293,9 +294,9 @@ engineTest(
         facts: ['EINVAL', 'bad_request'],
       },
       {
-        body: { pattern: 'a', max_file_size: '1G' },
+        body: { pattern: 'a', max_file_size: '1G', multiline: true },
         status: 400,
-        message: /more than 512M/,
+        message: /more than 512M, with multiline/,
         facts: ['EINVAL', 'bad_request'],
       },
       {
@@ -403,3 +404,119 @@ engineTest('V2FS-ABORT a client that disconnects ends the search', async (sandbo
   const logged = () => sandbox.logLines().some((line) => line['route'] === '/v2/fs/grep');
   await until('the search has ended', () => logged() && sandbox.keepers().length === 0);
 });
+
+engineTest('V2FS-GREPANY files of any size are searched, and max_file_size leaves larger ones out', async (sandbox) => {
+  const root = plantTree(join(sandbox.directory, 'any'), {
+    'big.log': `${'x'.repeat(1_100_000)}\nneedle at the end\nnext\n`,
+    'long-lines.txt': `${`${'y'.repeat(900_000)}\n`.repeat(12)}one needle\n`,
+    'wide.txt': Buffer.from(`\ufeff${'é'.repeat(700_000)}\nneedle too`, 'utf16le'),
+    'small.txt': 'needle\n',
+  });
+  expect(hits(root, await grep(sandbox, root, 'needle'))).toEqual([
+    'big.log:2:needle at the end',
+    'long-lines.txt:13:one needle',
+    'small.txt:1:needle',
+    'wide.txt:2:needle too',
+  ]);
+  const around = await grep(sandbox, root, 'needle', { context_before: 1, context_after: 1, include: 'big.log' });
+  expect(around['matches']).toMatchObject([
+    { context_before: [expect.stringMatching(/^x{2000} \[1098000 characters …\]$/)], context_after: ['next'] },
+  ]);
+
+  const { hint, data } = (await sandbox.request('POST /v2/fs/grep', { path: root, pattern: 'needle', max_file_size: '1M' }))
+    .body;
+  expect(hits(root, data)).toEqual(['small.txt:1:needle']);
+  expect(data).toMatchObject({
+    skipped: ['big.log', 'long-lines.txt', 'wide.txt'].map((name) => ({ path: join(root, name), errno_name: 'EFBIG' })),
+    skipped_count: 3,
+  });
+  expect(hint).toBe(
+    'Left out: 3 files that are too large. POST /v2/fs/grep with a larger max_file_size searches larger files.',
+  );
+});
+
+engineTest('V2FS-GREPANY a match across lines is sought in files up to 16 MiB, unless max_file_size says more', async (
+  sandbox,
+) => {
+  const root = plantTree(join(sandbox.directory, 'across'), { 'a.txt': 'foo\nbar\n' });
+  writeFileSync(join(root, 'large.txt'), `${'x\n'.repeat(9 * 1024 * 1024)}foo\nbar\n`);
+  const across = { pattern: 'foo\\nbar', multiline: true };
+  const small = await grep(sandbox, root, across.pattern, across);
+  expect(hits(root, small)).toEqual(['a.txt:1:foo\nbar']);
+  expect(small).toMatchObject({ skipped: [{ path: join(root, 'large.txt'), errno_name: 'EFBIG' }], skipped_count: 1 });
+  const all = await grep(sandbox, root, across.pattern, { ...across, max_file_size: '64M' });
+  expect([hits(root, all).length, all['skipped_count']]).toEqual([2, 0]);
+});
+
+engineTest('V2FS-LEFTOUT binary files that match are named, and others do not count', async (sandbox) => {
+  const root = plantTree(join(sandbox.directory, 'binary'), {
+    'early.bin': '\0needle\n',
+    'late.bin': `needle\n${'x\n'.repeat(200_000)}\0`,
+    'behind.bin': `${'x\n'.repeat(700_000)}\0${'x\n'.repeat(700_000)}needle`,
+    'other.bin': 'nothing\0here\n',
+    'wide-without-mark.txt': Buffer.from('needle\n', 'utf16le'),
+    'text.txt': 'needle\n',
+  });
+  const named = ['behind.bin', 'early.bin', 'late.bin'].map((name) => ({
+    path: join(root, name),
+    errno_name: 'EILSEQ',
+  }));
+  const { hint, data } = (await sandbox.request('POST /v2/fs/grep', { path: root, pattern: 'needle' })).body;
+  expect(hits(root, data)).toEqual(['text.txt:1:needle']);
+  expect(data).toMatchObject({ skipped: named, skipped_count: 3, truncated: false });
+  const left = 'Left out: 3 binary files that match.';
+  expect(hint).toBe(`${left} POST /v2/commands with grep -a searches binary files as text.`);
+
+  const v1 = (await sandbox.request('POST /v1/file/grep', { path: root, pattern: 'needle' })).body;
+  expect(v1.hint).toStartWith(`${left} POST /v1/bash/exec with grep -a searches binary files as text. ${root}/`);
+  const tool = await callTool(sandbox, 'sandbox_file_operations', { action: 'grep', path: root, pattern: 'needle' });
+  expect(tool.text).toContain(`${left} sandbox_execute_bash with grep -a searches binary files as text. ${root}/`);
+  expect(tool.data['skipped']).toEqual(named);
+
+  const one = await grep(sandbox, join(root, 'late.bin'), 'needle');
+  expect(one).toMatchObject({ match_count: 0, skipped: [named[2]], skipped_count: 1 });
+  const inLine = (await sandbox.request('POST /v1/file/search', { file: join(root, 'late.bin'), regex: 'needle' })).body;
+  expect(inLine.hint).toStartWith('Left out: 1 binary file that matches.');
+});
+
+engineTest('V2FS-LEFTOUT an answer without matches says which names were not searched', async (sandbox) => {
+  const root = plantTree(join(sandbox.directory, 'none'), { '.hidden': 'needle\n', '.ignore': 'x\n', x: 'needle\n' });
+  const hintOf = async (more: object) =>
+    (await sandbox.request('POST /v2/fs/grep', { path: root, pattern: 'needle', ...more })).body.hint;
+  expect(await hintOf({})).toBe(
+    'Hidden and ignored names are not searched by default: show_hidden true and ignore none searches them too.',
+  );
+  expect(await hintOf({ show_hidden: true, ignore: 'none' })).toBe(null);
+});
+
+test(
+  'V2FS-LEFTOUT V2FS-SKIPPED entries that cannot be read are counted and named',
+  async ({ sandbox }) => {
+    const root = join(sandbox.directory, 'closed');
+    const { data, hint } = (await sandbox.request('POST /v2/fs/grep', { path: root, pattern: 'needle' })).body;
+    expect(hits(root, data)).toEqual(['open:1:needle']);
+    const names = ['directory', 'file: with (os error 2)'].map((name) => join(root, name));
+    expect(data).toMatchObject({
+      skipped: names.map((path) => ({ path, errno_name: 'EACCES' })),
+      skipped_count: 2,
+    });
+    expect(hint).toBe('Left out: 2 entries that could not be read.');
+    // Only the built-in engine takes a NUL byte.
+    const builtIn = await sandbox.request('POST /v1/file/grep', { path: root, pattern: 'needle|\0' });
+    expect([hits(root, builtIn.body.data), builtIn.body.hint]).toEqual([
+      ['open:1:needle'],
+      `Left out: 2 entries that could not be read. ${names.join(' ')}`,
+    ]);
+  },
+  asTestAccount({
+    prepare(sandbox) {
+      const root = plantTree(join(sandbox.directory, 'closed'), {
+        'directory/x': 'needle\n',
+        'file: with (os error 2)': 'needle\n',
+        open: 'needle\n',
+      });
+      chmodSync(join(root, 'directory'), 0);
+      chmodSync(join(root, 'file: with (os error 2)'), 0);
+    },
+  }),
+);

@@ -78,14 +78,20 @@ test('V1FILE-10 only the first of very many lines are returned, and the hint say
   expect(hint).toBe('These are the first 100000 lines; POST /v1/file/grep returns more with offset.');
 });
 
-test('V1FILE-10 a file too large for search is refused with a hint to grep', async ({ sandbox }) => {
+test('V1FILE-10 V1FILE-9 a file of any size is searched, and max_file_size leaves larger ones out', async ({
+  sandbox,
+}) => {
   const file = join(sandbox.directory, 'large');
   writeFileSync(file, `needle\n${'x'.repeat(16 * 1024 * 1024)}`);
-  const { success, data, hint } = await attempt(sandbox, 'search', { file, regex: 'needle' });
-  expect([success, data['errno_name'], data['error_type']]).toEqual([false, 'EFBIG', 'io_error']);
-  expect(hint).toBe('POST /v1/file/grep with a larger max_file_size searches it.');
-  const found = await post(sandbox, 'grep', { path: file, pattern: 'needle', max_file_size: '32M' });
+  const lines = await post(sandbox, 'search', { file, regex: 'needle' });
+  expect(lines).toMatchObject({ line_numbers: [0], matches: ['needle'] });
+  const found = await post(sandbox, 'grep', { path: sandbox.directory, pattern: 'needle' });
   expect(found).toMatchObject({ match_count: 1, matches: [{ line_content: 'needle' }] });
+  const { data, hint } = await attempt(sandbox, 'grep', { path: sandbox.directory, pattern: 'needle', max_file_size: '1M' });
+  expect([data['match_count'], hint]).toEqual([
+    0,
+    `Left out: 1 file that is too large. POST /v1/file/grep with a larger max_file_size searches larger files. ${file}`,
+  ]);
 });
 
 test('V1FILE-7 find descends only with **, and returns full paths, sorted', async ({ sandbox }) => {
@@ -256,7 +262,7 @@ test('V1FILE-9 bad input to grep: a schema violation is 422, an invalid pattern 
     [{ pattern: '(' }, 'unclosed group'],
     [{ type: 'nothing' }, 'unrecognized file type: nothing'],
     [{ include: ['../*'] }, 'leads out of path'],
-    [{ max_file_size: '1G' }, 'max_file_size is more than 512M'],
+    [{ max_file_size: '1G', multiline: true }, 'max_file_size is more than 512M'],
   ] as const) {
     const data = await failed(sandbox, 'grep', { path: root, pattern: 'x', ...body });
     expect(data).toMatchObject({ error_type: 'invalid_target', operation: 'grep' });

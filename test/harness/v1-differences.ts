@@ -74,6 +74,10 @@ export const agreedDifferences: Readonly<Record<string, readonly string[]>> = {
     ...of('POST /v1/file/grep', 'body.max_file_size: no pattern, here pattern "^[1-9][0-9]{0,9}[KMGkmg]?$"'),
     ...of('POST /v1/file/replace', 'body.old_str: no minLength, here minLength 1'),
   ],
+  'a search leaves nothing out that the caller did not ask to leave out': of(
+    'POST /v1/file/grep',
+    'body.max_file_size: default "1M", here no default',
+  ),
   'the clients may send null for a variable, which unsets it': of(
     'POST /v1/bash/exec',
     'body.env.*: string, here null|string',

@@ -20,8 +20,12 @@ export function named(error: CoreError, { calls, argument }: Naming): CoreError 
   });
 }
 
-export function hintOf({ hint, next }: CoreError, calls: NextCalls): string | null {
-  const sentences = [hint, next && sentenceOf(next, calls)].filter((sentence) => sentence !== null);
+export function hintOf({ hint, next }: Pick<CoreError, 'hint' | 'next'>, calls: NextCalls): string | null {
+  return hintWith(hint, next ? [next] : [], calls);
+}
+
+export function hintWith(hint: string | null, next: readonly NextStep[], calls: NextCalls): string | null {
+  const sentences = [hint, ...next.map((step) => sentenceOf(step, calls))].filter((sentence) => sentence !== null);
   return sentences.length === 0 ? null : sentences.join(' ');
 }
 

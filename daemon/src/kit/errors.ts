@@ -65,6 +65,7 @@ interface NextArguments {
   readonly 'files.grepLiterally': object;
   readonly 'files.grepAcrossLines': object;
   readonly 'files.grepLargeFile': object;
+  readonly 'files.grepBinary': object;
   readonly 'watch.start': object;
   readonly 'watch.stop': object;
   readonly 'terminals.start': object;

@@ -6,7 +6,7 @@ const bash = 'sandbox_execute_bash';
 const code = 'sandbox_execute_code';
 const fileOperations = 'sandbox_file_operations';
 
-const calls: NextCalls = {
+export const calls: NextCalls = {
   'sandbox.read': 'sandbox_get_context names the workspace.',
   'capabilities.read': 'sandbox_get_context reports what is served.',
   'commands.start': `${bash} runs a command.`,
@@ -24,6 +24,7 @@ const calls: NextCalls = {
   'files.grepLiterally': `${fileOperations} with action grep and fixed_strings searches for the text as it is.`,
   'files.grepAcrossLines': `${fileOperations} with action grep and multiline matches across lines.`,
   'files.grepLargeFile': `${bash} with grep searches a large file.`,
+  'files.grepBinary': `${bash} with grep -a searches binary files as text.`,
   'watch.start': `${bash} runs a command that watches.`,
   'watch.stop': 'DELETE /v2/watch/{id} stops a watcher.',
   'terminals.start': `${bash} with new_session opens a session.`,

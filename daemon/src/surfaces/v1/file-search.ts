@@ -1,13 +1,16 @@
 /** The 1.x routes that search for text in files and for files by name. */
 import { z } from 'zod';
 import type { GrepResult } from '../../core/files/search/grep.ts';
+import { leftOut } from '../../core/files/search/left-out.ts';
 import { search } from '../../core/files/search/search.ts';
-import { maxLines, searchLines } from '../../core/files/search/search-lines.ts';
+import { searchLines } from '../../core/files/search/search-lines.ts';
+import { hintWith } from '../../http/refusal.ts';
 import { Answer } from '../../http/route.ts';
 import { showPath } from '../../kit/path-text.ts';
 import { jsonCodes, orEmptyFailure, orFailure, route } from './file-failures.ts';
 import { bodyWithPath, fileOf, ownerOf, pathOf, sudo } from './file-inputs.ts';
 import { skippedHint } from './file-views.ts';
+import { naming } from './refusal.ts';
 
 export const searchInFile = route({
   operation: 'files.search_v1',
@@ -31,8 +34,8 @@ export const searchInFile = route({
     const found = await searchLines(files, { path: asked, user, pattern: body.regex }, context.signal);
     const { path, lines, isTruncated } = found;
     const hint = isTruncated
-      ? `These are the first ${maxLines} lines; POST /v1/file/grep returns more with offset.`
-      : null;
+      ? `These are the first ${lines.length} lines; POST /v1/file/grep returns more with offset.`
+      : leftOutHint(found);
     const matches = lines.map(({ text }) => text);
     return new Answer({ file: showPath(path), matches, line_numbers: lines.map(({ index }) => index) }, { hint });
   },
@@ -99,9 +102,8 @@ export const grepFiles = route({
     max_file_size: z
       .string()
       .regex(/^[1-9][0-9]{0,9}[KMGkmg]?$/)
-      .nullable()
-      .default('1M')
-      .describe('Larger files are left out: bytes, or 500K, 1M, 1G.'),
+      .nullish()
+      .describe('Larger files are left out: bytes, or 500K, 1M, 1G. Without it any size; with multiline 16M.'),
     multiline: z.boolean().nullable().default(false).describe('A match may span lines, and . matches their ends.'),
     offset: z.number().int().min(0).max(100_000).nullable().default(0).describe('Matches to pass over.'),
     type: z.string().nullish().describe('A type of file as ripgrep has them: py, rust.'),
@@ -139,19 +141,36 @@ export const grepFiles = route({
       linesAfter: body.context_after ?? 0,
       maxResults: body.max_results ?? 500,
       offset: body.offset ?? 0,
-      maxFileBytes: bytesOf(body.max_file_size ?? '1M'),
+      maxFileBytes: body.max_file_size ? bytesOf(body.max_file_size) : null,
       isRecursive: body.recursive ?? true,
       searchesHidden: false,
       obeysIgnoreFiles: true,
     };
-    return { pattern: body.pattern, ...grepResult(await files.grep.search(request, context.signal)) };
+    const result = await files.grep.search(request, context.signal);
+    const hint = leftOutHint(result) ?? (result.matches.length === 0 && !result.isTruncated ? notSearched : null);
+    return new Answer({ pattern: body.pattern, ...grepResult(result) }, { hint });
   },
 });
+
+/** The sentence on what the search has left out; null when there is nothing to say. */
+function leftOutHint({ skipped, skippedCount, isTruncated }: Omissions): string | null {
+  const errnoNames = skipped.map(({ errnoName }) => errnoName);
+  const omitted = leftOut({ errnoNames, count: skippedCount, isTruncated });
+  if (!omitted) return null;
+  const names = skipped.slice(0, maxNamed).map(({ path }) => showPath(path));
+  return [hintWith(omitted.hint, omitted.next, naming.calls), ...names].join(' ');
+}
+
+type Omissions = Pick<GrepResult, 'skipped' | 'skippedCount' | 'isTruncated'>;
+
+/** Names in a hint, because answers of 1.x have no field for them. */
+const maxNamed = 10;
+const notSearched = 'Hidden names, and those that ignore files name, are not searched; POST /v2/fs/grep can search both.';
 
 const units: Readonly<Record<string, number>> = { K: 2 ** 10, M: 2 ** 20, G: 2 ** 30 };
 
 function bytesOf(size: string): number {
-  return Number.parseInt(size, 10) * (units[size.slice(-1).toUpperCase()] ?? 1);
+  return Math.min(Number.MAX_SAFE_INTEGER, Number.parseInt(size, 10) * (units[size.slice(-1).toUpperCase()] ?? 1));
 }
 
 function grepResult({ path, matches, filesSearched, filesMatched, isTruncated }: GrepResult) {

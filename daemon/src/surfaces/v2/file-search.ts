@@ -3,12 +3,16 @@ import { z } from 'zod';
 import { list, maxPage } from '../../core/files/read/list.ts';
 import type { ListedFile } from '../../core/files/read/listed-file.ts';
 import { directions, sortKeys } from '../../core/files/read/ordering.ts';
-import { maxSizeLimitBytes, type GrepResult } from '../../core/files/search/grep.ts';
+import type { GrepResult } from '../../core/files/search/grep.ts';
+import { leftOut } from '../../core/files/search/left-out.ts';
 import { search, searchKinds } from '../../core/files/search/search.ts';
 import type { SkippedSummary } from '../../core/files/tree/skipped.ts';
 import type { ErrorCode } from '../../kit/errors.ts';
 import { showName, showPath } from '../../kit/path-text.ts';
+import { hintWith } from '../../http/refusal.ts';
+import { Answer } from '../../http/route.ts';
 import { route } from './app.ts';
+import { naming } from './refusal.ts';
 import { systemText } from './inputs.ts';
 
 const directory = systemText.min(1).describe('The directory; ~ is a home, a relative path begins in the workspace.');
@@ -149,12 +153,12 @@ export const searchFiles = route({
 
 const unit: Readonly<Record<string, number>> = { K: 2 ** 10, M: 2 ** 20, G: 2 ** 30 };
 const fileSize = z
-  .union([z.number().int().min(1).max(maxSizeLimitBytes), z.string().regex(/^[1-9][0-9]{0,9}[KMG]?$/)])
+  .union([z.number().int().min(1), z.string().regex(/^[1-9][0-9]{0,9}[KMG]?$/)])
   .transform((size) => (typeof size === 'number' ? size : bytesOf(size)));
 
 function bytesOf(text: string): number {
   const [, digits = '', letter = ''] = /^([0-9]+)([KMG]?)$/.exec(text) ?? [];
-  return Number(digits) * (unit[letter] ?? 1);
+  return Math.min(Number.MAX_SAFE_INTEGER, Number(digits) * (unit[letter] ?? 1));
 }
 
 const fileGlob = systemText.min(1);
@@ -174,33 +178,37 @@ const GrepMatchRecord = z
   })
   .meta({ id: 'MatchedLine' });
 
+const GrepBody = z.object({
+  path: directory.describe('A directory, or one file, which is searched whatever the filters say.'),
+  pattern: systemText.min(1).describe('In the syntax of ripgrep.'),
+  include: fileGlobs.describe('Only files that one of these globs names; as in .gitignore files, with {a,b}.'),
+  exclude: fileGlobs.describe('No files or directories that one of these globs names.'),
+  type: z.string().min(1).optional().describe('A type of file as ripgrep has them: ts, py, rust.'),
+  case_insensitive: z.boolean().default(false),
+  fixed_strings: z.boolean().default(false).describe('The pattern is plain text.'),
+  multiline: z.boolean().default(false).describe('A match may span lines, and . matches their ends.'),
+  context_before: z.number().int().min(0).max(100).default(0),
+  context_after: z.number().int().min(0).max(100).default(0),
+  max_results: z.number().int().min(1).max(10_000).default(500),
+  offset: z.number().int().min(0).max(100_000).default(0).describe('Matches to pass over.'),
+  max_file_size: fileSize
+    .optional()
+    .describe('Larger files are left out: bytes, or 50K, 1M, 1G. Without it any size; with multiline 16M, at most 512M.'),
+  recursive: z.boolean().default(true),
+  show_hidden: z.boolean().default(false).describe('Search names that begin with a dot too.'),
+  ignore: z
+    .enum(['none', 'gitignore'])
+    .default('gitignore')
+    .describe('gitignore obeys .gitignore files within repositories, .ignore and .rgignore files everywhere.'),
+});
+
 export const grepFiles = route({
   operation: 'files.grep',
   method: 'POST',
   path: '/v2/fs/grep',
   summary: 'Search the contents of files',
   query: z.object({ user }),
-  body: z.object({
-    path: directory.describe('A directory, or one file, which is searched whatever the filters say.'),
-    pattern: systemText.min(1).describe('In the syntax of ripgrep.'),
-    include: fileGlobs.describe('Only files that one of these globs names; as in .gitignore files, with {a,b}.'),
-    exclude: fileGlobs.describe('No files or directories that one of these globs names.'),
-    type: z.string().min(1).optional().describe('A type of file as ripgrep has them: ts, py, rust.'),
-    case_insensitive: z.boolean().default(false),
-    fixed_strings: z.boolean().default(false).describe('The pattern is plain text.'),
-    multiline: z.boolean().default(false).describe('A match may span lines, and . matches their ends.'),
-    context_before: z.number().int().min(0).max(100).default(0),
-    context_after: z.number().int().min(0).max(100).default(0),
-    max_results: z.number().int().min(1).max(10_000).default(500),
-    offset: z.number().int().min(0).max(100_000).default(0).describe('Matches to pass over.'),
-    max_file_size: fileSize.default(2 ** 20).describe('Larger files are left out: bytes, or 50K, 1M, 1G; 1M.'),
-    recursive: z.boolean().default(true),
-    show_hidden: z.boolean().default(false).describe('Search names that begin with a dot too.'),
-    ignore: z
-      .enum(['none', 'gitignore'])
-      .default('gitignore')
-      .describe('gitignore obeys .gitignore files within repositories, .ignore and .rgignore files everywhere.'),
-  }),
+  body: GrepBody,
   data: z.object({
     path: z.string(),
     pattern: z.string(),
@@ -214,6 +222,14 @@ export const grepFiles = route({
     files_matched: z.number().int().describe('As far as the search came.'),
     truncated: z.boolean().describe('There are more: continue with offset.'),
     engine: z.enum(['ripgrep', 'built-in']).describe('The engine that searched; the answers are the same.'),
+    skipped: z
+      .array(z.object({ path: z.string(), errno_name: z.string() }))
+      .describe('The first 100 left out: EILSEQ is a binary file that matches, EFBIG too large, others are unreadable.'),
+    skipped_count: z
+      .number()
+      .int()
+      .nullable()
+      .describe('null where the limit ended the search, or it took too long to look into binary files.'),
   }),
   errors: [...lookingFails, 'file_invalid_target', 'file_too_large', 'capacity_reached'],
   async handle({ files }, { query, body, context }) {
@@ -233,16 +249,37 @@ export const grepFiles = route({
       linesAfter: body.context_after,
       maxResults: body.max_results,
       offset: body.offset,
-      maxFileBytes: body.max_file_size,
+      maxFileBytes: body.max_file_size ?? null,
       isRecursive: body.recursive,
       searchesHidden: body.show_hidden,
       obeysIgnoreFiles: body.ignore === 'gitignore',
     };
-    return { pattern: body.pattern, ...grepView(await files.grep.search(request, context.signal)) };
+    const result = await files.grep.search(request, context.signal);
+    return new Answer({ pattern: body.pattern, ...grepView(result) }, { hint: grepHint(result, body) });
   },
 });
 
-function grepView({ path, matches, filesSearched, filesMatched, isTruncated, engine }: GrepResult) {
+/** The sentence on what the search has left out; null when there is nothing to say. */
+function grepHint({ skipped, skippedCount, isTruncated, matches }: GrepResult, body: z.output<typeof GrepBody>) {
+  const errnoNames = skipped.map(({ errnoName }) => errnoName);
+  const omitted = leftOut({ errnoNames, count: skippedCount, isTruncated });
+  if (omitted) return hintWith(omitted.hint, omitted.next, naming.calls);
+  const options = [body.show_hidden ? null : 'show_hidden true', body.ignore === 'none' ? null : 'ignore none'];
+  const more = options.filter((option) => option !== null);
+  if (isTruncated || matches.length > 0 || more.length === 0) return null;
+  return `Hidden and ignored names are not searched by default: ${more.join(' and ')} searches them too.`;
+}
+
+function grepView({
+  path,
+  matches,
+  filesSearched,
+  filesMatched,
+  isTruncated,
+  engine,
+  skipped,
+  skippedCount,
+}: GrepResult) {
   return {
     path: showPath(path),
     matches: matches.map((match) => ({
@@ -257,6 +294,8 @@ function grepView({ path, matches, filesSearched, filesMatched, isTruncated, eng
     files_matched: filesMatched,
     truncated: isTruncated,
     engine,
+    skipped: skipped.map(({ path, errnoName }) => ({ path: showPath(path), errno_name: errnoName })),
+    skipped_count: skippedCount,
   };
 }
 

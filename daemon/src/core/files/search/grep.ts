@@ -35,17 +35,22 @@ export interface GrepResult {
   /** The engine that ran the search. */
   readonly engine: GrepEngine;
   readonly isTruncated: boolean;
+  /** The first files and directories that were not searched: binary files that match, too large or unreadable ones. */
+  readonly skipped: GrepFound['skipped'];
+  /** Null when not counted. */
+  readonly skippedCount: number | null;
 }
 
-/** Largest text that the built-in engine loads into memory. */
-export const maxSizeLimitBytes = 512 * 1024 * 1024;
+/** A match across lines needs the whole text in memory, so this is the largest text that a caller may ask for. */
+const maxMultilineBytes = 512 * 1024 * 1024;
+const defaultMultilineBytes = 16 * 1024 * 1024;
 /** Each search takes a thread or a process. More searches than processors are not faster. */
 const maxRunning = 16;
 
 const hints = {
   pattern: 'Patterns have the syntax of ripgrep; a backslash makes a special character literal.',
   glob: 'Globs have the syntax of .gitignore files, and {a,b}. Pass the globs of unwanted files as exclude.',
-  large: 'Pass a larger max_file_size, up to 512M.',
+  multiline: 'Pass a max_file_size up to 512M.',
 } as const;
 
 interface Answered extends GrepFound {
@@ -66,8 +71,10 @@ export class Grep {
   async search(request: GrepRequest, signal: AbortSignal): Promise<GrepResult> {
     const path = this.files.paths.resolve(request.path, request.user);
     const { offset, maxResults, ...rest } = request;
+    const maxFileBytes = request.maxFileBytes ?? (request.isMultiline ? defaultMultilineBytes : null);
+    const place = await this.#placeOf(path, maxFileBytes);
     // Request one match more than needed, to detect that more matches exist.
-    const query = { ...rest, ...(await this.#placeOf(path, request)), limit: offset + maxResults + 1 };
+    const query = { ...rest, ...place, maxFileBytes, limit: offset + maxResults + 1 };
     refuseUnlessSound(query, path);
     const found = await this.#bounded(() => this.#ask(query, path, signal));
     const reached = found.matches.slice(0, offset + maxResults);
@@ -77,7 +84,9 @@ export class Grep {
       filesSearched: found.filesSearched,
       filesMatched: new Set(reached.map((match) => match.path)).size,
       engine: found.engine,
-      isTruncated: found.matches.length > reached.length || signal.aborted,
+      isTruncated: found.matches.length > reached.length || found.isCut || signal.aborted,
+      skipped: found.skipped,
+      skippedCount: found.skippedCount,
     };
   }
 
@@ -85,14 +94,15 @@ export class Grep {
    * A single file is searched even if the filters exclude it. If the file is too large, the search fails, because
    * skipping the file would hide matches.
    */
-  async #placeOf(path: string, { maxFileBytes }: GrepRequest): Promise<Pick<GrepQuery, 'root' | 'fileName'>> {
+  async #placeOf(path: string, maxFileBytes: number | null): Promise<Pick<GrepQuery, 'root' | 'fileName'>> {
     return asFileOperation('grep', path, async () => {
       const status = await fs.stat(systemPath(path));
       await fs.access(systemPath(path), fs.constants.R_OK);
       if (status.isDirectory()) return { root: path, fileName: null };
       if (!status.isFile()) throw new FileFailure({ operation: 'grep', path, errnoName: 'ENXIO' });
-      if (status.size > maxFileBytes) {
-        throw new FileFailure({ operation: 'grep', path, errnoName: 'EFBIG', hint: hints.large });
+      if (status.size > (maxFileBytes ?? Infinity)) {
+        const next = { operation: 'files.grepLargeFile' } as const;
+        throw new FileFailure({ operation: 'grep', path, errnoName: 'EFBIG', next });
       }
       const real = await realPath(path);
       const at = real.lastIndexOf('/');
@@ -133,7 +143,9 @@ function refuseUnlessSound({ pattern, isMultiline, include, exclude, maxFileByte
     if (/^[!#]|^\s*$/.test(glob))
       throw refusal(path, `${quoted} is not a glob: it is empty, or begins with ! or #`, hints.glob);
   }
-  if (maxFileBytes > maxSizeLimitBytes) throw refusal(path, 'max_file_size is more than 512M', hints.large);
+  if (isMultiline && (maxFileBytes ?? 0) > maxMultilineBytes) {
+    throw refusal(path, 'max_file_size is more than 512M, with multiline', hints.multiline);
+  }
 }
 
 /** If ripgrep fails for any reason, the built-in engine answers. */
@@ -145,7 +157,11 @@ function unlessItFailed(error: unknown): null {
 /** Reports a file that was reached through a link under the requested path. */
 function renamed(found: GrepFound, { root, fileName }: GrepQuery, path: string): GrepFound {
   if (fileName === null || join(root, fileName) === path) return found;
-  return { ...found, matches: found.matches.map((match) => ({ ...match, path })) };
+  return {
+    ...found,
+    matches: found.matches.map((match) => ({ ...match, path })),
+    skipped: found.skipped.map((skipped) => ({ ...skipped, path })),
+  };
 }
 
 async function realPath(path: string): Promise<string> {

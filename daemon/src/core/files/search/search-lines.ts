@@ -1,8 +1,8 @@
 /** Finds the lines of one text file that match a pattern, and returns each line in full. */
-import { asFileOperation, FileFailure } from '../../../kit/file-failure.ts';
+import { asFileOperation } from '../../../kit/file-failure.ts';
 import type { FilesContext } from '../context.ts';
+import type { GrepResult } from './grep.ts';
 import { openFile } from '../read/open-file.ts';
-import { maxReadBytes } from '../read/read.ts';
 
 export interface LineSearchRequest {
   readonly path: string;
@@ -11,15 +11,15 @@ export interface LineSearchRequest {
   readonly pattern: string;
 }
 
-export interface FoundLines {
+export interface FoundLines extends Pick<GrepResult, 'skipped' | 'skippedCount'> {
   readonly path: string;
   readonly lines: readonly { /** Counted from 0. */ readonly index: number; readonly text: string }[];
   /** True when more lines match. */
   readonly isTruncated: boolean;
 }
 
-/** Maximum number of returned lines. Clients use grep for larger results and larger files. */
-export const maxLines = 100_000;
+/** Maximum number of returned lines. Clients use grep for larger results. */
+const maxLines = 100_000;
 
 /** Throws the `FileFailure` of the file, which must be a regular file, or of the pattern, and `capacity_reached`. */
 export async function searchLines(
@@ -29,20 +29,15 @@ export async function searchLines(
 ): Promise<FoundLines> {
   const path = paths.resolve(asked, user);
   await asFileOperation('search', path, async () => {
-    await using opened = await openFile(path, 'search');
-    if (opened.stat.size <= maxReadBytes) return;
-    throw new FileFailure({
-      operation: 'search',
-      path,
-      errnoName: 'EFBIG',
-      next: { operation: 'files.grepLargeFile' },
-    });
+    await using _file = await openFile(path, 'search');
   });
-  const { matches, isTruncated } = await grep.search({ path, user, pattern, ...everyLine }, signal);
+  const { matches, isTruncated, skipped, skippedCount } = await grep.search({ path, user, pattern, ...everyLine }, signal);
   return {
     path,
     lines: matches.map(({ lineNumber, content }) => ({ index: lineNumber - 1, text: content })),
     isTruncated,
+    skipped,
+    skippedCount,
   };
 }
 
@@ -57,7 +52,7 @@ const everyLine = {
   type: null,
   linesBefore: 0,
   linesAfter: 0,
-  maxFileBytes: maxReadBytes,
+  maxFileBytes: null,
   isRecursive: false,
   searchesHidden: true,
   obeysIgnoreFiles: false,

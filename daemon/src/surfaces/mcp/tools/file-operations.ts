@@ -1,11 +1,14 @@
 /** `sandbox_file_operations`: reads, writes, lists and searches files with the handlers of the v2 file routes. */
 import { z } from 'zod';
 import { InvalidInput } from '../../../http/envelope.ts';
+import { hintWith } from '../../../http/refusal.ts';
 import { validate, withoutNulls } from '../../../http/validate.ts';
+import { leftOut } from '../../../core/files/search/left-out.ts';
 import { edit as editRoute } from '../../v2/file-edit.ts';
 import { grepFiles, listFiles, searchFiles } from '../../v2/file-search.ts';
 import { read as readRoute, write as writeRoute } from '../../v2/files.ts';
 import { tool, type McpDeps, type ToolCall, type ToolResult } from '../app.ts';
+import { calls } from '../refusal.ts';
 import { grepText } from '../grep-text.ts';
 import { contextOf, dataOf, noInputs } from '../routes.ts';
 import { shownLines } from '../shown-lines.ts';
@@ -13,6 +16,8 @@ import { asLines, footer } from '../text.ts';
 
 const grepShape = grepFiles.body.shape;
 const maxResults = 200;
+/** Names of files that a search has left out. */
+const maxNamed = 10;
 
 const Input = z.object({
   action: z.enum(['read', 'write', 'replace', 'search', 'find', 'list', 'grep', 'glob']),
@@ -49,6 +54,7 @@ const Output = z.object({
   files: z.array(z.string()).optional().describe('Absolute paths; directories end in /.'),
   matches: grepFiles.data.shape.matches.optional(),
   total_count: z.number().int().optional(),
+  skipped: grepFiles.data.shape.skipped.optional(),
   truncated: z.boolean().describe('There is more; the text says how to get it.'),
 });
 type Result = Promise<ToolResult<z.input<typeof Output>>>;
@@ -163,14 +169,25 @@ async function grep(deps: McpDeps, input: Input, call: ToolCall): Result {
     ...{ context_before: context, context_after: context, max_results: input.max_results ?? maxResults },
   });
   const found = dataOf(await grepFiles.handle(deps, { ...noInputs, query: {}, body, context: contextOf(call) }));
-  const { matches, files_matched, truncated } = found;
+  const { matches, files_matched, truncated, skipped } = found;
   const rest = truncated ? `continue with offset ${(offset ?? 0) + matches.length}` : null;
   const counts = `${matches.length} ${matches.length === 1 ? 'match' : 'matches'} in ${files_matched} ${files_matched === 1 ? 'file' : 'files'}`;
   return {
-    text: `${asLines(grepText(matches))}${footer(found.path, counts, rest)}`,
-    data: { action: input.action, path: found.path, matches, total_count: matches.length, truncated },
+    text: `${asLines(grepText(matches))}${footer(found.path, counts, rest)}${leftOutText(found, show_hidden ?? false)}`,
+    data: { action: input.action, path: found.path, matches, total_count: matches.length, truncated, skipped },
   };
 }
+
+/** What the search has left out, with the first names. */
+function leftOutText({ skipped, skipped_count: count, truncated, matches }: Found, showsHidden: boolean): string {
+  const omitted = leftOut({ errnoNames: skipped.map((one) => one.errno_name), count, isTruncated: truncated });
+  const names = skipped.slice(0, maxNamed).map(({ path }) => path);
+  if (omitted) return `\n${[hintWith(omitted.hint, omitted.next, calls), ...names].join(' ')}`;
+  if (truncated || matches.length > 0) return '';
+  return `\n${showsHidden ? 'Ignored' : 'Hidden (without show_hidden) and ignored'} names were not searched.`;
+}
+
+type Found = z.output<typeof grepFiles.data>;
 
 /** Checks the fields as the route does, so that a tool and its route refuse the same values. */
 function parse<S extends z.ZodType>(schema: S, fields: Record<string, unknown>): z.output<S> {

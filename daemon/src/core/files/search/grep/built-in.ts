@@ -3,7 +3,7 @@ import type { OpenWorker } from '../../../../platform/workers.ts';
 import { type GrepBackend, type GrepFound, type GrepQuery, PatternError } from './query.ts';
 import type { WorkerAnswer } from './worker.ts';
 
-const nothing: GrepFound = { matches: [], filesSearched: null };
+const nothing: GrepFound = { matches: [], filesSearched: null, skipped: [], skippedCount: null, isCut: false };
 
 export class BuiltInGrep implements GrepBackend {
   readonly name = 'built-in';

@@ -35,7 +35,7 @@ const plain: Omit<GrepQuery, 'root' | 'pattern'> = {
 };
 
 function byRipgrep(query: GrepQuery): unknown {
-  const args = searchArguments(query, false);
+  const args = searchArguments(query, { isSorted: false, seesBinary: true });
   const { stdout, stderr } = Bun.spawnSync(['rg', ...args], { cwd: query.root, env: { PATH: process.env['PATH'] } });
   const report = new RipgrepReport(query);
   let start = 0;
@@ -44,15 +44,18 @@ function byRipgrep(query: GrepQuery): unknown {
     start = end + 1;
   }
   if (!report.isWhole) return stderr.toString() === '' ? 'silent' : 'refused';
-  return report.matches.toSorted((a, b) => {
+  const matches = report.matches.toSorted((a, b) => {
     const [left, right] = [placeOf(a.path), placeOf(b.path)];
     return left === right ? a.lineNumber - b.lineNumber : left < right ? -1 : 1;
   });
+  return { matches, binary: report.binaryFiles.toSorted() };
 }
 
 function byBuiltIn(query: GrepQuery): unknown {
   try {
-    return grepTree(query).matches;
+    const { matches, skipped } = grepTree(query);
+    const binary = skipped.filter(({ errnoName }) => errnoName === 'EILSEQ').map(({ path }) => path);
+    return { matches, binary: binary.toSorted() };
   } catch (error) {
     if (error instanceof PatternError) return 'refused';
     throw error;
@@ -85,7 +88,7 @@ const odd: Files = [
   ['bom', '\ufefffoo first\n'],
   ['utf16', Buffer.from('\ufefffoo wide é\nnext\n', 'utf16le')],
   ['binary', 'foo\n\0foo\n'],
-  ['late-binary', `foo\n${'x'.repeat(150_000)}\n\0\n`],
+  ['late-binary', `foo\n${'x '.repeat(75_000)}\n\0\n`],
   ['empty', ''],
   ['newline', '\n'],
   ['blank', '\n\n\n'],

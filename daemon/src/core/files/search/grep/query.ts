@@ -1,4 +1,5 @@
 /** Defines the queries and results of the two grep engines. */
+import type { SkippedSummary } from '../../tree/skipped.ts';
 
 export interface GrepQuery {
   /** The directory to search. With `fileName`, the directory of that file. */
@@ -21,8 +22,8 @@ export interface GrepQuery {
   readonly type: string | null;
   readonly linesBefore: number;
   readonly linesAfter: number;
-  /** Skip larger files. */
-  readonly maxFileBytes: number;
+  /** Skip larger files; null searches files of any size. */
+  readonly maxFileBytes: number | null;
   readonly isRecursive: boolean;
   readonly searchesHidden: boolean;
   /** Obey .gitignore files in repositories, and .ignore and .rgignore files everywhere. */
@@ -47,6 +48,12 @@ export interface GrepFound {
   readonly matches: readonly GrepMatch[];
   /** Number of searched files; null when not counted, for example when the limit ended the search. */
   readonly filesSearched: number | null;
+  /** What was not searched: EILSEQ is a binary file that matches, EFBIG a file that is too large. */
+  readonly skipped: SkippedSummary['skipped'];
+  /** Null when not counted: the limit ended the search, or binary files were passed over without a look. */
+  readonly skippedCount: number | null;
+  /** Matches were left out because the matching lines together are too long. */
+  readonly isCut: boolean;
 }
 
 export type GrepEngine = 'ripgrep' | 'built-in';
@@ -66,7 +73,7 @@ export class PatternError extends Error {
 const longestLine = 2000;
 const shownBeforeMatch = 500;
 /** For a longer line, the output shows its beginning, wherever the match is. */
-const longestSearchedLine = 1024 * 1024;
+export const longestSearchedLine = 1024 * 1024;
 
 export function showMatch(text: string, matchAt: number, { cutsLines }: Pick<GrepQuery, 'cutsLines'>): string {
   return cutsLines ? showLines(text, matchAt) : text.replace(/\r?\n$/, '');
@@ -82,6 +89,12 @@ export function showLines(text: string, matchAt = 0): string {
   const before = from === 0 ? '' : `[… ${from} characters] `;
   const after = to === line.length ? '' : ` [${line.length - to} characters …]`;
   return before + line.slice(from, to) + after;
+}
+
+/** Shows the beginning of a line of which only the head is known. The length is without the line end. */
+export function showLongLine(head: string, length: number): string {
+  const to = wholeAt(head, longestLine);
+  return `${head.slice(0, to)} [${length - to} characters …]`;
 }
 
 /** Moves a position that splits a surrogate pair. */

@@ -2,14 +2,21 @@
 import type { GrepQuery } from './query.ts';
 import { typeGlobs } from './selection.ts';
 
+export interface SearchOptions {
+  readonly isSorted: boolean;
+  /** Search binary files up to their end, as text whose lines end at NUL bytes, and report those that match. */
+  readonly seesBinary: boolean;
+}
+
 /** Throws `PatternError` for an unknown type. */
-export function searchArguments(query: GrepQuery, isSorted: boolean): string[] {
+export function searchArguments(query: GrepQuery, { isSorted, seesBinary }: SearchOptions): string[] {
   const { isFixed, isCaseInsensitive, isMultiline, linesBefore, linesAfter } = query;
   return [
     '--json',
     `--before-context=${linesBefore}`,
     `--after-context=${linesAfter}`,
     ...(isSorted ? ['--sort=path'] : []),
+    ...(seesBinary ? ['--binary'] : []),
     ...(isFixed ? ['--fixed-strings'] : []),
     ...(isCaseInsensitive ? ['--ignore-case'] : ['--case-sensitive']),
     ...(isMultiline ? ['--multiline', '--multiline-dotall'] : []),
@@ -19,7 +26,7 @@ export function searchArguments(query: GrepQuery, isSorted: boolean): string[] {
 }
 
 /** Arguments that list the files that the same query would search. */
-export function countArguments(query: GrepQuery): string[] {
+export function listArguments(query: GrepQuery): string[] {
   return ['--files', ...selectionArguments(query)];
 }
 
@@ -35,11 +42,11 @@ function selectionArguments(query: GrepQuery): string[] {
       : [`--glob=/${escapeGlob(fileName)}`];
   return [
     '--no-config',
-    '--no-messages',
+    '--no-ignore-messages',
     ...(obeysIgnoreFiles ? ['--no-ignore-global', '--no-ignore-exclude'] : ['--no-ignore']),
     ...(searchesHidden ? ['--hidden'] : []),
     ...(isRecursive && fileName === null ? [] : ['--max-depth=1']),
-    `--max-filesize=${maxFileBytes}`,
+    ...(maxFileBytes === null ? [] : [`--max-filesize=${maxFileBytes}`]),
     ...filters,
     '--',
     './',

@@ -33,6 +33,8 @@ interface Block {
 export class RipgrepReport {
   /** Matches of the files that ripgrep has finished. */
   readonly matches: GrepMatch[] = [];
+  /** Binary files that match, of those that ripgrep has finished. */
+  readonly binaryFiles: string[] = [];
   /** True after the last event. */
   isWhole = false;
   /** The time that ripgrep needed, in milliseconds. */
@@ -57,8 +59,8 @@ export class RipgrepReport {
         if (this.#blocks.length <= this.query.limit) this.#take(event.data, event.type === 'match');
         break;
       case 'end':
-        if (event.data.binary_offset === null)
-          for (const block of this.#blocks) this.matches.push(this.#matchOf(block));
+        if (event.data.binary_offset !== null) this.binaryFiles.push(this.#path);
+        else for (const block of this.#blocks) this.matches.push(this.#matchOf(block));
         break;
       case 'summary':
         this.isWhole = true;

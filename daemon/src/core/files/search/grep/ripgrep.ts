@@ -1,14 +1,20 @@
 /** Runs ripgrep for a grep query, parses the JSON output as it arrives, and stops ripgrep after enough matches. */
+import { promises as fs } from 'node:fs';
+import { constants } from 'node:os';
 import { launch } from '../../../processes/launch.ts';
 import { readLog } from '../../../processes/read-log.ts';
 import { terminateLater } from '../../../processes/terminate.ts';
 import { Deadline } from '../../../../kit/deadline.ts';
 import { HandedOver } from '../../../../kit/handed-over.ts';
+import { decodePath, systemPath } from '../../../../kit/path-text.ts';
 import { decodeUtf8 } from '../../../../kit/text.ts';
 import type { Child, Spawn, SpawnRequest } from '../../../../platform/spawn.ts';
 import { placeOf } from '../../read/ordering.ts';
 import { TimeSlices } from '../../../../kit/slices.ts';
-import { countArguments, searchArguments } from './ripgrep-arguments.ts';
+import { SkippedList } from '../../tree/skipped.ts';
+import type { Skipped } from '../../tree/walk.ts';
+import { join } from '../gitignore.ts';
+import { listArguments, searchArguments } from './ripgrep-arguments.ts';
 import { RipgrepReport } from './ripgrep-report.ts';
 import type { GrepBackend, GrepFound, GrepMatch, GrepQuery } from './query.ts';
 
@@ -28,6 +34,8 @@ export class RipgrepFailure extends Error {
 const chunkBytes = 256 * 1024;
 /** Limit on unread output. The daemon normally stops ripgrep long before. */
 const capBytes = 64 * 1024 * 1024;
+/** One line for each file that cannot be read. */
+const maxErrorBytes = 4 * 1024 * 1024;
 /** Parsing more than 8 MiB in one call would block all other requests. The built-in engine has its own thread. */
 const longestLinePieces = (8 * 1024 * 1024) / chunkBytes;
 /** Polling interval for output: a notification for every line would take CPU time from ripgrep. */
@@ -42,10 +50,34 @@ const sortedAnyway = (limit: number): number => limit + 20_000;
 /** Only a faster search counts the files too, because counting adds a quarter of the search time. */
 const countedWithinMs = 100;
 
+/** A larger allocation ends ripgrep, for example for a line without an end. The built-in engine needs no more. */
+const maxMemoryBytes = 128n * 1024n * 1024n;
+/** RLIMIT_DATA of `<sys/resource.h>`. */
+const memoryLimit = { resource: 2, soft: maxMemoryBytes, hard: maxMemoryBytes };
+/** A search that takes longer starts again and passes over binary files, which ripgrep then hardly reads. */
+const binaryWithinMs = 2000;
+/** More files than this are not looked at one by one to find those that are too large. */
+const maxListedFiles = 100_000;
+const statAtOnce = 64;
+
 type Outcome =
   | { readonly kind: 'ended'; readonly exitCode: number | null; readonly stderr: string }
   /** There were enough matches, or the caller cancelled the search. */
-  | { readonly kind: 'stopped' };
+  | { readonly kind: 'stopped' }
+  | { readonly kind: 'late' };
+
+interface Look {
+  readonly isSorted: boolean;
+  /** Number of matches after which ripgrep is stopped. */
+  readonly enough: number;
+}
+
+interface Looked {
+  readonly report: RipgrepReport;
+  /** False when binary files were passed over. */
+  readonly hasSeenBinary: boolean;
+  readonly stderr: string;
+}
 
 export class RipgrepGrep implements GrepBackend {
   readonly name = 'ripgrep';
@@ -54,44 +86,90 @@ export class RipgrepGrep implements GrepBackend {
 
   /** Also throws `RipgrepFailure`. */
   async search(query: GrepQuery, signal: AbortSignal): Promise<GrepFound> {
-    const unsorted = await this.#report(query, false, sortedAnyway(query.limit), signal);
-    if (unsorted.isWhole) {
-      const matches = sorted(unsorted.matches);
-      const isCut = matches.length >= query.limit;
-      const filesSearched = isCut || unsorted.tookMs > countedWithinMs ? null : await this.#count(query, signal);
-      return { matches: matches.slice(0, query.limit), filesSearched };
+    const looked = await this.#look(query, { isSorted: false, enough: sortedAnyway(query.limit) }, signal);
+    if (looked.report.isWhole) {
+      const matches = sorted(looked.report.matches);
+      if (matches.length >= query.limit) return { ...notCounted, matches: matches.slice(0, query.limit) };
+      const filesSearched = looked.report.tookMs > countedWithinMs ? null : await this.#count(query, signal);
+      return { matches, filesSearched, isCut: false, ...(await this.#skipped(query, looked, signal)) };
     }
-    const report = signal.aborted ? unsorted : await this.#report(query, true, query.limit, signal);
-    return { matches: report.matches.slice(0, query.limit), filesSearched: null };
+    const { report } = signal.aborted
+      ? looked
+      : await this.#look(query, { isSorted: true, enough: query.limit }, signal);
+    return { ...notCounted, matches: report.matches.slice(0, query.limit) };
   }
 
-  async #report(query: GrepQuery, isSorted: boolean, enough: number, signal: AbortSignal): Promise<RipgrepReport> {
+  async #look(query: GrepQuery, look: Look, signal: AbortSignal): Promise<Looked> {
+    return (
+      (await this.#report(query, { ...look, seesBinary: true, withinMs: binaryWithinMs }, signal)) ??
+      (await this.#report(query, { ...look, seesBinary: false, withinMs: Infinity }, signal))!
+    );
+  }
+
+  /** Null when the time is over. */
+  async #report(
+    query: GrepQuery,
+    look: Look & { readonly seesBinary: boolean; readonly withinMs: number },
+    signal: AbortSignal,
+  ): Promise<Looked | null> {
     const report = new RipgrepReport(query);
     const takes = (line: Buffer): boolean => {
       report.add(line);
-      return report.matches.length < enough;
+      return report.matches.length < look.enough;
     };
-    const outcome = await this.#run(query, searchArguments(query, isSorted), takes, signal);
+    const outcome = await this.#run(query, searchArguments(query, look), { takes, withinMs: look.withinMs }, signal);
+    if (outcome.kind === 'late') return null;
     if (outcome.kind === 'ended' && !report.isWhole) throw failureOf(outcome);
-    return report;
+    return { report, hasSeenBinary: look.seesBinary, stderr: outcome.kind === 'ended' ? outcome.stderr : '' };
   }
 
   async #count(query: GrepQuery, signal: AbortSignal): Promise<number | null> {
     let count = 0;
-    const outcome = await this.#run(query, countArguments(query), () => (count += 1) > 0, signal);
+    const reading = { takes: () => (count += 1) > 0, withinMs: Infinity };
+    const outcome = await this.#run(query, listArguments(query), reading, signal);
     return outcome.kind === 'ended' ? count : null;
   }
 
-  /** Passes every line to `takes` until `takes` returns false. */
+  async #skipped(
+    query: GrepQuery,
+    { report, hasSeenBinary, stderr }: Looked,
+    signal: AbortSignal,
+  ): Promise<Pick<GrepFound, 'skipped' | 'skippedCount'>> {
+    const skipped = new SkippedList();
+    for (const path of report.binaryFiles) skipped.add({ path, errnoName: 'EILSEQ' });
+    for (const one of unreadable(stderr, query.root)) skipped.add(one);
+    const isCounted = await this.#addTooLarge(query, skipped, signal);
+    const summary = skipped.summary();
+    return hasSeenBinary && isCounted ? summary : { ...summary, skippedCount: null };
+  }
+
+  /** Ripgrep does not report the files that it finds too large. Returns false when there are too many files. */
+  async #addTooLarge(query: GrepQuery, skipped: SkippedList, signal: AbortSignal): Promise<boolean> {
+    const { maxFileBytes, root } = query;
+    if (maxFileBytes === null) return true;
+    const paths: string[] = [];
+    const takes = (line: Buffer): boolean =>
+      paths.push(join(root, decodePath(line).replace(/^\.\//, ''))) <= maxListedFiles;
+    const list = listArguments({ ...query, maxFileBytes: null });
+    const outcome = await this.#run(query, list, { takes, withinMs: Infinity }, signal);
+    for (let at = 0; at < paths.length && !signal.aborted; at += statAtOnce) {
+      const sizes = await Promise.all(paths.slice(at, at + statAtOnce).map(sizeOf));
+      for (const [i, size] of sizes.entries()) {
+        if (size > maxFileBytes) skipped.add({ path: paths[at + i]!, errnoName: 'EFBIG' });
+      }
+    }
+    return outcome.kind === 'ended' && !signal.aborted;
+  }
+
   async #run(
     { root }: GrepQuery,
     args: readonly string[],
-    takes: (line: Buffer) => boolean,
+    reading: Reading,
     signal: AbortSignal,
   ): Promise<Outcome> {
     const child = await this.#start(root, args);
     try {
-      return await readLines(child, takes, signal);
+      return await readLines(child, reading, signal);
     } finally {
       terminateLater(child, this.deps.onFault);
     }
@@ -111,18 +189,45 @@ export class RipgrepGrep implements GrepBackend {
       capBytes,
       hardTimeoutMs: longestRunMs,
       graceMs: 0,
+      limits: [memoryLimit],
     };
     const refuse = (error: unknown) => (error instanceof HandedOver ? error : new RipgrepFailure(String(error)));
     return launch(this.deps.spawn, request, refuse);
   }
 }
 
-async function readLines(child: Child, takes: (line: Buffer) => boolean, signal: AbortSignal): Promise<Outcome> {
+const notCounted = { filesSearched: null, skipped: [], skippedCount: null, isCut: false };
+
+async function sizeOf(path: string): Promise<number> {
+  try {
+    return (await fs.lstat(systemPath(path))).size;
+  } catch {
+    return 0; // The file was deleted meanwhile.
+  }
+}
+
+/** Ripgrep prints `./path: Permission denied (os error 13)`, in some versions with `rg: ` before it. */
+function* unreadable(stderr: string, root: string): Generator<Skipped> {
+  for (const [, path = '', errno] of stderr.matchAll(/^(?:rg: )?(?:\.\/)?(.+): [^:]* \(os error (\d+)\)$/gm)) {
+    const [errnoName = 'EIO'] = Object.entries(constants.errno).find(([, number]) => number === Number(errno)) ?? [];
+    if (errnoName !== 'ENOENT') yield { path: join(root, path), errnoName };
+  }
+}
+
+interface Reading {
+  /** Takes every line of the output until it returns false. */
+  readonly takes: (line: Buffer) => boolean;
+  readonly withinMs: number;
+}
+
+async function readLines(child: Child, { takes, withinMs }: Reading, signal: AbortSignal): Promise<Outcome> {
   using _open = child.directory.use();
+  const startedMs = performance.now();
   const slices = new TimeSlices();
   let rest: Buffer[] = [];
   for (let at = 0; ;) {
     if (signal.aborted) return { kind: 'stopped' };
+    if (performance.now() - startedMs > withinMs) return { kind: 'late' };
     if (slices.isOver) await slices.pause();
     // Checked before reading, so that all output from before the end is read.
     const isOver = child.end !== null && !child.streamsOpen;
@@ -164,7 +269,7 @@ function linesIn(before: readonly Buffer[], bytes: Uint8Array): { whole: Buffer[
 function endOf(child: Child): Outcome {
   const { end } = child;
   if (end?.kind !== 'exited') throw new RipgrepFailure(end?.kind === 'failed' ? end.message : 'it was lost');
-  const stderr = decodeUtf8(readLog(child.log('stderr'), 0, chunkBytes).bytes);
+  const stderr = decodeUtf8(readLog(child.log('stderr'), 0, maxErrorBytes).bytes);
   return { kind: 'ended', exitCode: end.exitCode, stderr };
 }
 
