@@ -423,8 +423,9 @@ engineTest('V2FS-GREPANY files of any size are searched, and max_file_size leave
     { context_before: [expect.stringMatching(/^x{2000} \[1098000 characters …\]$/)], context_after: ['next'] },
   ]);
 
-  const { hint, data } = (await sandbox.request('POST /v2/fs/grep', { path: root, pattern: 'needle', max_file_size: '1M' }))
-    .body;
+  const { hint, data } = (
+    await sandbox.request('POST /v2/fs/grep', { path: root, pattern: 'needle', max_file_size: '1M' })
+  ).body;
   expect(hits(root, data)).toEqual(['small.txt:1:needle']);
   expect(data).toMatchObject({
     skipped: ['big.log', 'long-lines.txt', 'wide.txt'].map((name) => ({ path: join(root, name), errno_name: 'EFBIG' })),
@@ -435,18 +436,22 @@ engineTest('V2FS-GREPANY files of any size are searched, and max_file_size leave
   );
 });
 
-engineTest('V2FS-GREPANY a match across lines is sought in files up to 16 MiB, unless max_file_size says more', async (
-  sandbox,
-) => {
-  const root = plantTree(join(sandbox.directory, 'across'), { 'a.txt': 'foo\nbar\n' });
-  writeFileSync(join(root, 'large.txt'), `${'x\n'.repeat(9 * 1024 * 1024)}foo\nbar\n`);
-  const across = { pattern: 'foo\\nbar', multiline: true };
-  const small = await grep(sandbox, root, across.pattern, across);
-  expect(hits(root, small)).toEqual(['a.txt:1:foo\nbar']);
-  expect(small).toMatchObject({ skipped: [{ path: join(root, 'large.txt'), errno_name: 'EFBIG' }], skipped_count: 1 });
-  const all = await grep(sandbox, root, across.pattern, { ...across, max_file_size: '64M' });
-  expect([hits(root, all).length, all['skipped_count']]).toEqual([2, 0]);
-});
+engineTest(
+  'V2FS-GREPANY a match across lines is sought in files up to 16 MiB, unless max_file_size says more',
+  async (sandbox) => {
+    const root = plantTree(join(sandbox.directory, 'across'), { 'a.txt': 'foo\nbar\n' });
+    writeFileSync(join(root, 'large.txt'), `${'x\n'.repeat(9 * 1024 * 1024)}foo\nbar\n`);
+    const across = { pattern: 'foo\\nbar', multiline: true };
+    const small = await grep(sandbox, root, across.pattern, across);
+    expect(hits(root, small)).toEqual(['a.txt:1:foo\nbar']);
+    expect(small).toMatchObject({
+      skipped: [{ path: join(root, 'large.txt'), errno_name: 'EFBIG' }],
+      skipped_count: 1,
+    });
+    const all = await grep(sandbox, root, across.pattern, { ...across, max_file_size: '64M' });
+    expect([hits(root, all).length, all['skipped_count']]).toEqual([2, 0]);
+  },
+);
 
 engineTest('V2FS-LEFTOUT binary files that match are named, and others do not count', async (sandbox) => {
   const root = plantTree(join(sandbox.directory, 'binary'), {
@@ -475,7 +480,8 @@ engineTest('V2FS-LEFTOUT binary files that match are named, and others do not co
 
   const one = await grep(sandbox, join(root, 'late.bin'), 'needle');
   expect(one).toMatchObject({ match_count: 0, skipped: [named[2]], skipped_count: 1 });
-  const inLine = (await sandbox.request('POST /v1/file/search', { file: join(root, 'late.bin'), regex: 'needle' })).body;
+  const inLine = (await sandbox.request('POST /v1/file/search', { file: join(root, 'late.bin'), regex: 'needle' }))
+    .body;
   expect(inLine.hint).toStartWith('Left out: 1 binary file that matches.');
 });
 

@@ -1,6 +1,7 @@
 /** The behavior of listing directories and finding files by name. */
 import { chmodSync, mkdirSync, unlinkSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { callTool } from '../harness/mcp-client.ts';
 import { expect, test, type JsonObject, type Sandbox } from '../harness/sandbox.ts';
 import { asTestAccount } from '../harness/test-account.ts';
 import { plantTree } from '../harness/tree.ts';
@@ -238,7 +239,38 @@ test('FILE-6 V2FS-SEARCH a glob with a / matches the path, and one without match
     truncated: false,
     skipped: [],
     skipped_count: 0,
+    ignored_count: 0,
+    link_count: 2,
   });
+});
+
+test('V2FS-LEFTOUT a listing and a search count what they leave out, and the hint says how to get it', async ({
+  sandbox,
+}) => {
+  const root = plantTree(join(sandbox.directory, 'left'), {
+    '.git/HEAD': 'ref\n',
+    '.gitignore': '*.log\nbuild/\n',
+    'a.log': '',
+    'build/x': '',
+    'src/b.log': '',
+    'src/c.ts': '',
+    linked: { to: 'src' },
+  });
+  const answer = async (route: string, more: Record<string, string>) =>
+    (await sandbox.request(`GET /v2/fs/${route}?${query({ path: root, ...more })}`)).body;
+  const listed = await answer('list', { recursive: 'true', ignore: 'gitignore', show_hidden: 'false' });
+  expect(listed.data).toMatchObject({ total_count: 3, ignored_count: 3, hidden_count: 2, link_count: 1 });
+  expect(listed.hint).toBe(
+    'Left out: 3 ignored (ignore=none lists them), 2 hidden (show_hidden=true lists them), ' +
+      '1 linked directories not entered (pass their paths).',
+  );
+  const found = await answer('search', { pattern: '*.*', ignore: 'gitignore' });
+  expect(found.data).toMatchObject({ total_count: 1, ignored_count: 4, link_count: 1 });
+  const all = await answer('list', { recursive: 'true' });
+  expect([all.data['ignored_count'], all.data['hidden_count'], all.data['link_count']]).toEqual([0, 0, 1]);
+  expect((await answer('list', {})).hint).toBe(null);
+  const tool = await callTool(sandbox, 'sandbox_file_operations', { action: 'find', path: root, pattern: '*.ts' });
+  expect(tool.text).toContain('1 of 1 · 1 linked directories not entered]');
 });
 
 test('V2FS-NAMES names that are not UTF-8 are listed and found, and requests accept their paths', async ({

@@ -87,7 +87,11 @@ test('V1FILE-10 V1FILE-9 a file of any size is searched, and max_file_size leave
   expect(lines).toMatchObject({ line_numbers: [0], matches: ['needle'] });
   const found = await post(sandbox, 'grep', { path: sandbox.directory, pattern: 'needle' });
   expect(found).toMatchObject({ match_count: 1, matches: [{ line_content: 'needle' }] });
-  const { data, hint } = await attempt(sandbox, 'grep', { path: sandbox.directory, pattern: 'needle', max_file_size: '1M' });
+  const { data, hint } = await attempt(sandbox, 'grep', {
+    path: sandbox.directory,
+    pattern: 'needle',
+    max_file_size: '1M',
+  });
   expect([data['match_count'], hint]).toEqual([
     0,
     `Left out: 1 file that is too large. POST /v1/file/grep with a larger max_file_size searches larger files. ${file}`,

@@ -165,7 +165,8 @@ type Omissions = Pick<GrepResult, 'skipped' | 'skippedCount' | 'isTruncated'>;
 
 /** Names in a hint, because answers of 1.x have no field for them. */
 const maxNamed = 10;
-const notSearched = 'Hidden names, and those that ignore files name, are not searched; POST /v2/fs/grep can search both.';
+const notSearched =
+  'Hidden names, and those that ignore files name, are not searched; POST /v2/fs/grep can search both.';
 
 const units: Readonly<Record<string, number>> = { K: 2 ** 10, M: 2 ** 20, G: 2 ** 30 };
 

@@ -27,6 +27,8 @@ const skippedShape = {
     .array(z.object({ path: z.string(), errno_name: z.string() }))
     .describe('Directories that could not be read, the first 100.'),
   skipped_count: z.number().int(),
+  ignored_count: z.number().int().describe('Entries that ignore=gitignore left out, without what is below them.'),
+  link_count: z.number().int().describe('Links to directories that were not entered.'),
 };
 
 const lookingFails = [
@@ -77,6 +79,7 @@ export const listFiles = route({
     directory_count: z.number().int(),
     truncated: z.boolean().describe('More follows: continue with next_cursor.'),
     next_cursor: z.string().nullable(),
+    hidden_count: z.number().int().describe('Names that show_hidden=false left out, without what is below them.'),
     ...skippedShape,
   }),
   errors: lookingFails,
@@ -94,7 +97,7 @@ export const listFiles = route({
       limit: query.limit,
     };
     const listing = await list(files, request, context.signal);
-    return {
+    const data = {
       path: showPath(listing.path),
       files: listing.files.map(fileEntry),
       total_count: listing.fileCount + listing.directoryCount,
@@ -102,8 +105,10 @@ export const listFiles = route({
       directory_count: listing.directoryCount,
       truncated: listing.nextCursor !== null,
       next_cursor: listing.nextCursor,
+      hidden_count: listing.hiddenCount,
       ...skippedView(listing),
     };
+    return new Answer(data, { hint: skippedHint(listing) });
   },
 });
 
@@ -140,7 +145,7 @@ export const searchFiles = route({
       obeysGitignore: query.ignore === 'gitignore',
     };
     const result = await search(files, request, context.signal);
-    return {
+    const data = {
       path: showPath(result.path),
       pattern: query.pattern,
       files: result.files.map(showPath),
@@ -148,6 +153,8 @@ export const searchFiles = route({
       truncated: result.totalCount > result.files.length,
       ...skippedView(result),
     };
+    const cut = `These are the first ${result.files.length} of ${result.totalCount} matches; pass a narrower path or pattern.`;
+    return new Answer(data, { hint: data.truncated ? cut : skippedHint(result) });
   },
 });
 
@@ -193,7 +200,9 @@ const GrepBody = z.object({
   offset: z.number().int().min(0).max(100_000).default(0).describe('Matches to pass over.'),
   max_file_size: fileSize
     .optional()
-    .describe('Larger files are left out: bytes, or 50K, 1M, 1G. Without it any size; with multiline 16M, at most 512M.'),
+    .describe(
+      'Larger files are left out: bytes, or 50K, 1M, 1G. Without it any size; with multiline 16M, at most 512M.',
+    ),
   recursive: z.boolean().default(true),
   show_hidden: z.boolean().default(false).describe('Search names that begin with a dot too.'),
   ignore: z
@@ -224,7 +233,9 @@ export const grepFiles = route({
     engine: z.enum(['ripgrep', 'built-in']).describe('The engine that searched; the answers are the same.'),
     skipped: z
       .array(z.object({ path: z.string(), errno_name: z.string() }))
-      .describe('The first 100 left out: EILSEQ is a binary file that matches, EFBIG too large, others are unreadable.'),
+      .describe(
+        'The first 100 left out: EILSEQ is a binary file that matches, EFBIG too large, others are unreadable.',
+      ),
     skipped_count: z
       .number()
       .int()
@@ -312,9 +323,22 @@ function fileEntry(file: ListedFile): z.input<typeof FileEntry> {
   };
 }
 
-function skippedView({ skipped, skippedCount }: SkippedSummary) {
+/** Null when everything was listed. */
+function skippedHint({ skippedCount, ignoredCount, hiddenCount, linkCount }: SkippedSummary): string | null {
+  const parts = [
+    skippedCount > 0 ? `${skippedCount} unreadable (see skipped)` : null,
+    ignoredCount > 0 ? `${ignoredCount} ignored (ignore=none lists them)` : null,
+    hiddenCount > 0 ? `${hiddenCount} hidden (show_hidden=true lists them)` : null,
+    linkCount > 0 ? `${linkCount} linked directories not entered (pass their paths)` : null,
+  ].filter((part) => part !== null);
+  return parts.length === 0 ? null : `Left out: ${parts.join(', ')}.`;
+}
+
+function skippedView({ skipped, skippedCount, ignoredCount, linkCount }: SkippedSummary) {
   return {
     skipped: skipped.map(({ path, errnoName }) => ({ path: showPath(path), errno_name: errnoName })),
     skipped_count: skippedCount,
+    ignored_count: ignoredCount,
+    link_count: linkCount,
   };
 }

@@ -89,7 +89,7 @@ async function* visible(
     obeysGitignore,
     slices,
     signal,
-    onSkipped: (one) => skipped.add(one),
+    skipped,
   });
   for await (const { entries } of batches) {
     for (let at = 0; at < entries.length && !signal.aborted; at += 512) yield entries.slice(at, at + 512);

@@ -55,7 +55,7 @@ export async function glob({ paths }: FilesContext, request: GlobRequest, signal
     obeysGitignore: false,
     slices,
     signal,
-    onSkipped: (one) => skipped.add(one),
+    skipped,
   });
   for await (const batch of batches) {
     const matches = await globs.matchesIn(batch, request.filesOnly, slices);

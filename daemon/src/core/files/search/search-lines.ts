@@ -31,7 +31,10 @@ export async function searchLines(
   await asFileOperation('search', path, async () => {
     await using _file = await openFile(path, 'search');
   });
-  const { matches, isTruncated, skipped, skippedCount } = await grep.search({ path, user, pattern, ...everyLine }, signal);
+  const { matches, isTruncated, skipped, skippedCount } = await grep.search(
+    { path, user, pattern, ...everyLine },
+    signal,
+  );
   return {
     path,
     lines: matches.map(({ lineNumber, content }) => ({ index: lineNumber - 1, text: content })),

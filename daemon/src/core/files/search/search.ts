@@ -62,7 +62,7 @@ export async function search(
     obeysGitignore: request.obeysGitignore,
     slices,
     signal,
-    onSkipped: (one) => skipped.add(one),
+    skipped,
   });
   for await (const batch of batches) {
     for await (const found of matching(batch, glob, request.kind, slices)) {

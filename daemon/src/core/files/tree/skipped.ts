@@ -1,9 +1,15 @@
-/** Collects the directories that a walk could not read: their count, and the first names. */
+/** Collects what a walk leaves out: the directories that it could not read, by name, and the rest by number. */
 import type { Skipped } from './walk.ts';
 
 export interface SkippedSummary {
   readonly skipped: readonly Skipped[];
   readonly skippedCount: number;
+  /** Number of entries that ignore files exclude; what is below them is not counted. */
+  readonly ignoredCount: number;
+  /** Number of hidden names that were left out; what is below them is not counted. */
+  readonly hiddenCount: number;
+  /** Number of links to directories that a walk does not enter. */
+  readonly linkCount: number;
 }
 
 const maxNamed = 100;
@@ -11,6 +17,9 @@ const maxNamed = 100;
 export class SkippedList {
   readonly #named: Skipped[] = [];
   #count = 0;
+  ignoredCount = 0;
+  hiddenCount = 0;
+  linkCount = 0;
 
   add(skipped: Skipped): void {
     this.#count += 1;
@@ -18,6 +27,8 @@ export class SkippedList {
   }
 
   summary(): SkippedSummary {
-    return { skipped: this.#named.toSorted((a, b) => (a.path < b.path ? -1 : 1)), skippedCount: this.#count };
+    const { ignoredCount, hiddenCount, linkCount } = this;
+    const skipped = this.#named.toSorted((a, b) => (a.path < b.path ? -1 : 1));
+    return { skipped, skippedCount: this.#count, ignoredCount, hiddenCount, linkCount };
   }
 }

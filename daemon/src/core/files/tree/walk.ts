@@ -5,6 +5,7 @@ import { decodePath, systemPath } from '../../../kit/path-text.ts';
 import { chainVerdict, hasRepository, type IgnoreChain, join, lineageOf, withIgnoreFile } from '../search/gitignore.ts';
 import type { TimeSlices } from '../../../kit/slices.ts';
 import { mapBounded } from '../slices.ts';
+import type { SkippedList } from './skipped.ts';
 
 export interface Entry {
   readonly name: string;
@@ -33,7 +34,8 @@ export interface WalkOptions<State> {
   readonly obeysGitignore: boolean;
   readonly slices: TimeSlices;
   readonly signal: AbortSignal;
-  readonly onSkipped: (skipped: Skipped) => void;
+  /** Takes what the walk leaves out. */
+  readonly skipped: SkippedList;
 }
 
 export interface Batch<State> {
@@ -76,9 +78,11 @@ async function readDirectory<State>(
   const { path, depth, state } = directory;
   const { slices } = options;
   const nothing = { entries: [], directories: [], state };
-  const found = await namesIn(directory, options);
-  if (found === null) return nothing;
-  const isThere = options.obeysGitignore && found.some(({ name }) => name === '.gitignore');
+  const all = await namesIn(directory, options);
+  if (all === null) return nothing;
+  const found = all.filter(({ name }) => options.sees(name));
+  options.skipped.hiddenCount += all.length - found.length;
+  const isThere = options.obeysGitignore && all.some(({ name }) => name === '.gitignore');
   const ignores = isThere ? withIgnoreFile(directory.ignores, path, '.gitignore', 'git') : directory.ignores;
   const entries: Entry[] = [];
   const directories: Directory<State>[] = [];
@@ -88,10 +92,14 @@ async function readDirectory<State>(
     if (options.signal.aborted) return nothing;
     const { isDirectory = kind === 'directory', isLink = false } = looks.get(name) ?? {};
     const one = { name, path, isDirectory, isLink };
-    if (options.obeysGitignore && (one.name === '.git' || chainVerdict(ignores, one.path, isTree(one)))) continue;
+    if (options.obeysGitignore && (one.name === '.git' || chainVerdict(ignores, one.path, isTree(one)))) {
+      options.skipped.ignoredCount += 1;
+      continue;
+    }
     entries.push(one);
-    const inner = isTree(one) ? options.enter(one, depth + 1, state) : null;
-    if (inner !== null) directories.push({ path: one.path, depth: depth + 1, state: inner, ignores });
+    const inner = isDirectory ? options.enter(one, depth + 1, state) : null;
+    if (inner !== null && isLink) options.skipped.linkCount += 1;
+    else if (inner !== null) directories.push({ path: one.path, depth: depth + 1, state: inner, ignores });
   }
   return { entries, directories, state };
 }
@@ -110,7 +118,7 @@ interface Found {
 /** Null for a directory that cannot be read. If the root cannot be read, the walk fails. */
 async function namesIn<State>(
   { path, depth }: Directory<State>,
-  { operation, sees, slices, onSkipped }: WalkOptions<State>,
+  { operation, slices, skipped }: WalkOptions<State>,
 ): Promise<Found[] | null> {
   try {
     const found: Found[] = [];
@@ -119,14 +127,13 @@ async function namesIn<State>(
     for (const [index, one] of (names ?? listed).entries()) {
       if (index % 256 === 0 && slices.isOver) await slices.pause();
       const name = typeof one === 'string' ? one : one.name;
-      if (sees(name))
-        found.push({ name, path: join(path, name), kind: typeof one === 'string' ? 'unknown' : kindOf(one) });
+      found.push({ name, path: join(path, name), kind: typeof one === 'string' ? 'unknown' : kindOf(one) });
     }
     return found;
   } catch (error) {
     const errnoName = errnoOf(error);
     if (depth === 0 || errnoName === null) throw fileFailureOf(error, operation, path);
-    if (errnoName !== 'ENOENT') onSkipped({ path, errnoName }); // A directory deleted meanwhile is not reported.
+    if (errnoName !== 'ENOENT') skipped.add({ path, errnoName }); // A directory deleted meanwhile is not reported.
     return null;
   }
 }

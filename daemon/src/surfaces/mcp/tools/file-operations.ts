@@ -134,31 +134,42 @@ async function list(deps: McpDeps, input: Input, call: ToolCall): Result {
   const query = parse(listFiles.query, { path, recursive, show_hidden });
   const found = dataOf(await listFiles.handle(deps, { ...noInputs, query, context: contextOf(call) }));
   const names = found.files.map((file) => (file.is_directory ? `${file.path}/` : file.path));
-  return paths(input, { path: found.path, files: names, total_count: found.total_count, offset, limit });
+  return paths(input, { ...found, files: names, offset, limit });
 }
 
 async function findFiles(deps: McpDeps, input: Input, call: ToolCall): Result {
   const { path, pattern, max_results: limit = maxResults, offset = 0 } = input;
   const query = parse(searchFiles.query, { path, pattern });
   const found = dataOf(await searchFiles.handle(deps, { ...noInputs, query, context: contextOf(call) }));
-  return paths(input, { path: found.path, files: found.files, total_count: found.total_count, offset, limit });
+  return paths(input, { ...found, offset, limit });
 }
 
 interface Page {
   readonly path: string;
   readonly files: readonly string[];
   readonly total_count: number;
+  readonly skipped: readonly { readonly path: string; readonly errno_name: string }[];
+  readonly skipped_count: number;
+  readonly link_count: number;
   readonly offset: number;
   readonly limit: number;
 }
 
-function paths({ action }: Input, { path, files, total_count, offset, limit }: Page): Awaited<Result> {
+function paths({ action }: Input, page: Page): Awaited<Result> {
+  const { path, files, total_count, offset, limit, skipped, skipped_count, link_count } = page;
   const shown = files.slice(offset, offset + limit);
-  const truncated = offset + shown.length < files.length;
-  const rest = truncated ? `continue with offset ${offset + shown.length}` : null;
+  const next = offset + shown.length;
+  const truncated = next < total_count;
+  const rest = !truncated
+    ? null
+    : next < files.length
+      ? `continue with offset ${next}`
+      : `only the first ${files.length} can be listed here; a narrower path or pattern lists the rest`;
+  const unread = skipped_count === 0 ? null : `${skipped_count} could not be read, ${skipped[0]?.path} first`;
+  const links = link_count === 0 ? null : `${link_count} linked directories not entered`;
   return {
-    text: `${asLines(shown.join('\n'))}${footer(path, `${shown.length} of ${total_count}`, rest)}`,
-    data: { action, path, files: [...shown], total_count, truncated },
+    text: `${asLines(shown.join('\n'))}${footer(path, `${shown.length} of ${total_count}`, rest, unread, links)}`,
+    data: { action, path, files: [...shown], total_count, truncated, skipped: [...skipped] },
   };
 }
 

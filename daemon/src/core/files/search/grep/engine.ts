@@ -49,11 +49,7 @@ interface TreeSearch {
   readonly skipped: SkippedList;
 }
 
-function* filesBelow(
-  directory: string,
-  above: IgnoreState,
-  tree: TreeSearch,
-): Generator<string> {
+function* filesBelow(directory: string, above: IgnoreState, tree: TreeSearch): Generator<string> {
   const { selection, isRecursive, skipped } = tree;
   const state = selection.enter(above, directory);
   for (const { name, isDirectory } of namesIn(directory, skipped)) {

@@ -23,7 +23,7 @@ export function* textPieces(descriptor: number, size: number): Generator<TextPie
   const decoder = decoderFor(bytes);
   let rest = '';
   let isWithin = false;
-  for (let isLast = false; !isLast; ) {
+  for (let isLast = false; !isLast;) {
     const next = readPiece(descriptor, readBytes);
     isLast = next.length === 0;
     const { text: added, hasNul } = decoder.decode(bytes, isLast);

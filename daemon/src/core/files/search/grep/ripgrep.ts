@@ -161,12 +161,7 @@ export class RipgrepGrep implements GrepBackend {
     return outcome.kind === 'ended' && !signal.aborted;
   }
 
-  async #run(
-    { root }: GrepQuery,
-    args: readonly string[],
-    reading: Reading,
-    signal: AbortSignal,
-  ): Promise<Outcome> {
+  async #run({ root }: GrepQuery, args: readonly string[], reading: Reading, signal: AbortSignal): Promise<Outcome> {
     const child = await this.#start(root, args);
     try {
       return await readLines(child, reading, signal);
