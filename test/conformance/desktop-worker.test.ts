@@ -259,7 +259,7 @@ test('DESK-GUARD a hostile page in Chromium cannot drive the worker, under a reb
     await opened.page.goto(`http://127.0.0.1:${pages.port}/`);
     const read = await opened.page.evaluate(`(${attack})(${JSON.stringify(worker.url)}, ${JSON.stringify(bodies)})`);
     expect(read).toEqual([
-      'text: opaque',
+      'text: refused',
       'json: refused',
       'beacon: true',
       'read: refused',

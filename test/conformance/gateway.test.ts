@@ -158,13 +158,48 @@ test('IMG-GATEWAY a foreign page and a foreign host are refused at every locatio
   sandbox,
 }) => {
   await using gateway = await Gateway.start(sandbox, { env: services() });
+  const opened = { 'sec-fetch-mode': 'navigate', 'sec-fetch-dest': 'document' };
+  const foreign = [
+    { origin: 'https://elsewhere.example' },
+    { host: 'elsewhere.example' },
+    ...['cross-site', 'same-site'].flatMap((site) => [
+      { 'sec-fetch-site': site, 'sec-fetch-mode': 'no-cors', 'sec-fetch-dest': 'image' },
+      { 'sec-fetch-site': site, 'sec-fetch-mode': 'navigate', 'sec-fetch-dest': 'iframe' },
+      { 'sec-fetch-site': site, ...opened, 'sec-purpose': 'prefetch' },
+    ]),
+  ];
   for (const [path, status] of Object.entries(guarded())) {
     expect([path, await gateway.status(path)]).toEqual([path, status]);
-    for (const headers of [{ origin: 'https://elsewhere.example' }, { host: 'elsewhere.example' }]) {
-      expect([path, await gateway.status(path, headers)]).toEqual([path, 403]);
-    }
+    for (const headers of foreign)
+      expect([path, headers, await gateway.status(path, headers)]).toEqual([path, headers, 403]);
+    const own = { 'sec-fetch-site': 'same-origin', 'sec-fetch-mode': 'no-cors' };
+    expect([path, await gateway.status(path, own)]).toEqual([path, status]);
+    // A link leads to pages, and not to data.
+    const isData = /^\/(v2|metrics|mcp|cdp\/json)/.test(path);
+    const linked = await gateway.status(path, { 'sec-fetch-site': 'cross-site', ...opened });
+    expect([path, linked]).toEqual([path, isData ? 403 : status]);
   }
 });
+
+test(
+  'IMG-GATEWAY no foreign page embeds an answer of the gateway, and pages of listed origins do',
+  async ({ sandbox }) => {
+    await using gateway = await Gateway.start(sandbox, { env: services() });
+    const policy = async (path: string, headers: Record<string, string>) => {
+      const answer = await gateway.fetch(path, { headers });
+      await answer.arrayBuffer();
+      return answer.headers.get('cross-origin-resource-policy');
+    };
+    for (const path of [...Object.keys(guarded()), '/', '/vnc', `/proxy/${echo.port}`, '/nothing']) {
+      expect([path, await policy(path, {})]).toEqual([path, 'same-origin']);
+      expect([path, await policy(path, { origin: 'https://elsewhere.example' })]).toEqual([path, 'same-origin']);
+    }
+    for (const path of ['/v2/sandbox', '/cdp/json/version', `/proxy/${echo.port}/`])
+      for (const headers of [{ origin: 'https://app.example' }, { referer: 'https://app.example/chat' }])
+        expect([path, headers, await policy(path, headers)]).toEqual([path, headers, 'cross-origin']);
+  },
+  { env: () => ({ ...browser.environment, SVC_CORS_ORIGINS: 'https://app.example' }) },
+);
 
 test('IMG-GATEWAY a proxied program sees its own Host, and its redirects keep the prefix', async ({ sandbox }) => {
   await using gateway = await Gateway.start(sandbox);

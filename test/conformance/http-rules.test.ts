@@ -207,6 +207,13 @@ test(
     );
     expect(answer.headers.get('access-control-allow-origin')).toBe(origin);
     expect(answer.headers.get('vary')).toBe('origin');
+    const policy = async (line: string, headers: Record<string, string>) =>
+      (await sandbox.fetch(line, undefined, { headers })).headers.get('cross-origin-resource-policy');
+    for (const line of ['GET /', 'GET /health', 'GET /v2/sandbox', 'PUT /health', 'GET /nothing', 'GET /v2/pty/ws']) {
+      expect([line, await policy(line, {})]).toEqual([line, 'same-origin']);
+      expect([line, await policy(line, { origin: 'https://evil.example' })]).toEqual([line, 'same-origin']);
+      expect([line, await policy(line, { origin })]).toEqual([line, 'cross-origin']);
+    }
     expect((await sandbox.fetch('POST /v2/commands', { command: 'true' }, { headers: { origin } })).status).toBe(401);
     const local = { ...ask, origin: new URL(sandbox.url).origin };
     expect((await sandbox.fetch('OPTIONS /v2/commands', undefined, { headers: local })).status).toBe(401);

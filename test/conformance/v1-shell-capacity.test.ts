@@ -69,12 +69,13 @@ test(
     expect(await ids()).toEqual(['named', running, background, socket.sessionId, first, third].toSorted());
     expect(await shell.output(first, 'echo $ME')).toBe('first\n');
 
-    // A socket and a URL evict unnamed sessions, and a named session takes the slot of an unnamed one.
+    // A socket evicts unnamed sessions, and a named session takes the slot of an unnamed one. A GET evicts nothing.
     const other = await ShellClient.open(sandbox);
     expect(await ids()).not.toContain(third);
     await other.close();
-    const url = (await sandbox.request('GET /v1/shell/terminal-url')).body.data as unknown as string;
-    expect(await ids()).toContain(url.split('/').at(-1)!);
+    const before = await ids();
+    expect((await sandbox.request('GET /v1/shell/terminal-url')).status).toBe(429);
+    expect(await ids()).toEqual(before);
     for (const id of ['fifth', 'sixth']) await shell.exec('true', { id });
     expect(await ids()).toEqual(['fifth', 'named', running, background, socket.sessionId, 'sixth'].toSorted());
     expect(second).not.toBe(first);

@@ -7,7 +7,7 @@ import { keyParameter, publicPaths, type ApiKey } from './auth.ts';
 import type { BodyLimits } from './body.ts';
 import { corsHeaders, preflight } from './cors.ts';
 import { bug, failure } from './envelope.ts';
-import { guardRequest, type GuardSettings } from './guard.ts';
+import { guardRequest, resourcePolicy, type GuardSettings, type Sender } from './guard.ts';
 import { withoutParameter } from './query.ts';
 import type { RequestContext, RequestNote } from './route.ts';
 import { createRouter, type Match, type Routing } from './router.ts';
@@ -62,6 +62,8 @@ interface RequestTracker extends Match {
   readonly url: URL | null;
   readonly startedMs: number;
   readonly note: RequestNote;
+  /** Null until the guard has let the request pass. */
+  sender: Sender | null;
   /** Set while a stream is open: the log line waits for its end. */
   isStreaming: boolean;
   status: number;
@@ -84,6 +86,7 @@ export function createApp(deps: AppDeps): App {
       result.headers.set('x-request-id', tracker.requestId);
       // Answers describe the current state and must not be cached, unless the route sets its own policy.
       if (!result.headers.has('cache-control')) result.headers.set('cache-control', 'no-store');
+      result.headers.set('cross-origin-resource-policy', resourcePolicy(tracker.sender));
       for (const [name, value] of corsHeaders(deps.guard, request.headers)) result.headers.set(name, value);
     }
     if (!tracker.isStreaming) finish(deps, request, tracker, bytesOf(response));
@@ -100,6 +103,7 @@ function begin(request: Request, idleLimit: IdleLimit): RequestTracker {
     note: {},
     route: unmatchedRoute,
     upgrade: null,
+    sender: null,
     isStreaming: false,
     status: 0,
   };
@@ -136,7 +140,8 @@ async function answer(
     if (!url)
       throw new CoreError('malformed_request', 'the Host header is not a host', { hint: 'Send a valid Host header.' });
     deps.guardFirst?.(request, url);
-    guardRequest(deps.guard, headers, url);
+    const sender = guardRequest(deps.guard, request, url);
+    tracker.sender = sender;
     const early = preflight(deps.guard, request);
     if (early) return early;
     assertProtocol(headers);
@@ -147,6 +152,7 @@ async function answer(
     const context: RequestContext = {
       requestId: tracker.requestId,
       headers,
+      mayChange: sender.mayChange,
       signal: request.signal,
       isAuthorized,
       keyInUrl: url.searchParams.get(keyParameter),

@@ -1,6 +1,6 @@
 /** Refuses what pages can make a browser send to a service that needs no key and serves programs of this machine. */
 import { CoreError } from '../kit/errors.ts';
-import { hostName } from './guard.ts';
+import { hostName, isSentByPage } from './guard.ts';
 
 const hint = 'Call the worker from a program at 127.0.0.1, or call the routes of the daemon.';
 const mediaType = /^application\/json *(;|$)/i;
@@ -11,11 +11,7 @@ export function guardLocalRequest({ method, headers }: Request, url: URL): void 
   if (!/^(localhost|127(\.\d+){3}|::1)$/.test(host)) {
     throw new CoreError('forbidden', `the host ${host} is not served here`, { hint });
   }
-  // Browsers send these fields with every request to a loopback address, and pages cannot remove them.
-  const site = headers.get('sec-fetch-site');
-  if (headers.has('origin') || (site !== null && site !== 'none')) {
-    throw new CoreError('forbidden', 'pages are not served here', { hint });
-  }
+  if (isSentByPage(headers)) throw new CoreError('forbidden', 'pages are not served here', { hint });
   // A page may send a form or plain text to any address without asking first.
   if (method !== 'GET' && method !== 'HEAD' && !mediaType.test(headers.get('content-type') ?? '')) {
     throw new CoreError('unsupported_media_type', 'the body is not declared as JSON', {

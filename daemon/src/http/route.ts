@@ -36,6 +36,8 @@ export interface RequestNote {
 export interface RequestContext {
   readonly requestId: string;
   readonly headers: Headers;
+  /** False when a link or an embedded part of a page sent the request, which then must have no effect. */
+  readonly mayChange: boolean;
   /** Fires when the client has gone. */
   readonly signal: AbortSignal;
   /** True when the request carries the right key or none is required; set for public routes too. */

@@ -32,7 +32,7 @@ function serve() {
   const match: Match = { route: 'unmatched', upgrade: null };
   const ask = (method: string, path: string) =>
     router(new Request(`http://localhost${path}`, { method }), {
-      context: {} as RequestContext,
+      context: { mayChange: true } as RequestContext,
       match,
       onFault: (error) => expect(error).toBeNull(),
     });

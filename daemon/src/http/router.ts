@@ -71,6 +71,7 @@ function mount(routes: readonly BoundRoute[], { removedHint, hintFor, descriptio
       router.on(route.method, honoPath(path), async (c) => {
         c.env.match.route = path;
         if (c.req.method === 'HEAD' && route.hasEffect) throw methodNotAllowed('HEAD', path, served);
+        if (route.hasEffect && !c.env.context.mayChange) throw effectOfLink(path);
         const result = await route.respond(c.req.raw, c.req.param(), c.env.context);
         if (result instanceof Response) {
           // The router drops the body of a HEAD without closing its source, so the source would stay open.
@@ -122,6 +123,12 @@ function methodNotAllowed(method: string, path: string, served: readonly BoundRo
   return new CoreError('method_not_allowed', `${method} is not served on ${path}`, {
     hint: `Use ${allow.join(' or ')}.`,
     facts: { allow },
+  });
+}
+
+function effectOfLink(path: string): CoreError {
+  return new CoreError('forbidden', `a link or an embedded part of a page may not call ${path}, which has an effect`, {
+    hint: 'Call it with fetch from a page of a listed origin.',
   });
 }
 

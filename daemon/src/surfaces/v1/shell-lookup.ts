@@ -14,6 +14,7 @@ export interface WantedSession {
   /** Starts in the home directory if the given directory is unusable. */
   readonly isOptional?: boolean;
   readonly noChangeTimeoutMs?: number | null;
+  readonly mayEvict?: boolean;
 }
 
 const size = { cols: 80, rows: 24 };
@@ -40,6 +41,7 @@ export async function openSession(
     retention: 'expiring',
     isTransient: !wanted.id,
     noChangeTimeoutMs: wanted.noChangeTimeoutMs ?? null,
+    mayEvict: wanted.mayEvict ?? true,
   });
   const { terminal } = opened;
   terminal.touch();

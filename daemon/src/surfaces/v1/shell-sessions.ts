@@ -126,7 +126,8 @@ export const getTerminalUrl = route({
   data: z.string(),
   errors: ['capacity_reached', 'unavailable', 'no_space_left'],
   async handle({ terminals }, { context }) {
-    using opened = await openSession(terminals, { id: null }, context.signal);
+    // A GET must not take a session from another client.
+    using opened = await openSession(terminals, { id: null, mayEvict: false }, context.signal);
     return `${publicOrigin(context.headers)}/#/terminal/${opened.terminal.id}`;
   },
 });

@@ -24,12 +24,16 @@ export class TerminalCapacity {
 
   constructor(private readonly deps: TerminalCapacityDeps) {}
 
-  /** Reserves a slot for one more shell. Throws `capacity_reached`, and `HandedOver` when the signal aborts. */
-  async take(leaving: AbortSignal): Promise<Disposable> {
+  /**
+   * Reserves a slot for one more shell; `mayEvict` closes an idle unnamed session for it. Throws `capacity_reached`,
+   * and `HandedOver` when the signal aborts.
+   */
+  async take(leaving: AbortSignal, mayEvict: boolean): Promise<Disposable> {
     using deadline = new Deadline(waitMs, leaving);
     if (!(await this.#queue.acquire(deadline.signal))) throw this.#refusal(leaving);
     try {
       while (this.#isFull) {
+        if (!mayEvict) throw this.#refusal(leaving);
         if (await this.#closeOldest()) continue;
         if (deadline.passed || !this.#mayBecomeIdle) throw this.#refusal(leaving);
         using look = new Deadline(lookEveryMs, deadline.signal);

@@ -22,4 +22,6 @@ export interface NewTerminal {
   readonly isTied?: boolean;
   /** The client did not name the session. When idle, it may be closed before another session is refused. */
   readonly isTransient?: boolean;
+  /** False refuses the session rather than close an idle unnamed one for it. */
+  readonly mayEvict?: boolean;
 }

@@ -213,7 +213,7 @@ export class Terminals implements Disposable {
       isTied: spec.isTied ?? false,
       isTransient: spec.isTransient ?? false,
     };
-    using _place = await this.#capacity.take(this.deps.ownership.leaving);
+    using _place = await this.#capacity.take(this.deps.ownership.leaving, spec.mayEvict ?? true);
     const terminal = new Terminal(record, this.#terminalDeps);
     await this.#forgetEnded(this.#byId.get(id));
     this.#startingTerminals.add(terminal);
