@@ -22,6 +22,8 @@ const leftOut = (tool: string, reason: string, server = 'hostile') =>
 const noObject = 'its inputSchema is not that of an object';
 
 const hostileWarnings = [
+  leftOut('"nested"', 'its definition is nested deeper than 64'),
+  leftOut('"spaced"', 'its property "a b" has a name that no API takes'),
   leftOut('"esc\\u001b[31m"', 'its name has control characters'),
   leftOut(`"${'n'.repeat(128)}…"`, 'its name is longer than 128 characters'),
   leftOut('"wordy"', 'its definition has more than 64 KiB'),
@@ -36,10 +38,17 @@ const warnings = (sandbox: Sandbox) =>
   sandbox.logLines().flatMap(({ level, message }) => (level === 'warn' ? [String(message)] : []));
 
 test(
-  'MCP-UPSTREAMS tools that clients would refuse are left out with a warning, and the others are listed',
+  'MCP-UPSTREAMS MCP-SCHEMAS tools that clients would refuse are left out with a warning, and the others are listed',
   async ({ sandbox }) => {
-    expect(await theirs(sandbox)).toEqual(['fine', 'good']);
+    expect(await theirs(sandbox)).toEqual(['fs_read', 'fine', 'good']);
     expect(warnings(sandbox).toSorted()).toEqual(hostileWarnings.toSorted());
+    // The hub renames and rewrites what a model API refuses; the server sees its own name.
+    const { tools } = (await rpc(sandbox, 'tools/list')).body.result;
+    expect(tools.find(({ name }: { name: string }) => name === 'fs_read').inputSchema.properties).toEqual({
+      n: { type: 'integer', minimum: 1 },
+    });
+    for (const name of ['fs_read', 'fs.read'])
+      expect((await callTool(sandbox, name, { as: 'good' })).text).toBe('good');
     expect((await callTool(sandbox, 'good', { a: 1 })).text).toBe('{"a":1}');
     expect((await callTool(sandbox, 'fine', { as: 'good' })).text).toBe('good');
     const failures = {

@@ -1,9 +1,10 @@
 /** Decides whether the hub can offer a tool: one bad definition makes strict clients refuse the whole list. */
+import { isDeeper, maxSchemaDepth, modelSchema, UnfitSchema } from './model-schema.ts';
 import { isFields, parameterHeaders, type ParameterHeader } from './parameter-headers.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** A tool as its server describes it. */
+/** A tool as the hub offers it: as its server describes it, with a schema that the APIs of models take. */
 export interface ServerTool {
   readonly name: string;
   readonly definition: Fields;
@@ -31,14 +32,18 @@ export function readTool(definition: unknown, isModern: boolean): ServerTool | L
   if (reason !== null) return { name: shownName(name), reason };
   const headers = isModern ? parameterHeaders(definition['inputSchema']) : [];
   if (headers === null) return { name: shownName(name), reason: 'its schema has an invalid x-mcp-header' };
-  const { length } = JSON.stringify(definition);
-  if (length <= maxDefinitionLength) return { name, definition, headers, length };
+  const offered = offeredDefinition(definition);
+  if (typeof offered === 'string') return { name: shownName(name), reason: offered };
+  const { length } = JSON.stringify(offered);
+  if (length <= maxDefinitionLength) return { name, definition: offered, headers, length };
   return { name: shownName(name), reason: `its definition has more than ${maxDefinitionLength / 1024} KiB` };
 }
 
 function whyUnfit(name: string, definition: Fields): string | null {
   if (name.length > maxNameLength) return `its name is longer than ${maxNameLength} characters`;
   if (/[\p{Control}\p{Surrogate}]/u.test(name)) return 'its name has control characters';
+  // Depth comes first: nothing below may recurse into the definition before.
+  if (isDeeper(definition, maxSchemaDepth)) return `its definition is nested deeper than ${maxSchemaDepth}`;
   const { title, description, inputSchema, outputSchema, annotations } = definition;
   if (!isFields(inputSchema) || inputSchema['type'] !== 'object') return 'its inputSchema is not that of an object';
   if (!isAbsentOr(isFields, outputSchema)) return 'its outputSchema is not an object';
@@ -47,12 +52,32 @@ function whyUnfit(name: string, definition: Fields): string | null {
   return null;
 }
 
+/** The definition, or why it cannot be offered. */
+function offeredDefinition(definition: Fields): Fields | string {
+  if (JSON.stringify(definition).length > maxDefinitionLength) return definition;
+  try {
+    return { ...definition, inputSchema: modelSchema(definition['inputSchema'] as Fields) };
+  } catch (error) {
+    if (error instanceof UnfitSchema) return error.message;
+    throw error;
+  }
+}
+
 function isAbsentOr(isFit: (value: unknown) => boolean, value: unknown): boolean {
   return value === undefined || isFit(value);
 }
 
 function isText(value: unknown): boolean {
   return typeof value === 'string';
+}
+
+/** The form that OpenAI, Anthropic and Gemini all take as the name of a function. */
+const modelName = /^[A-Za-z_][\w-]{0,63}$/;
+
+/** The name of a tool with every other character replaced; null when no API of a model takes a name that long. */
+export function nameForModels(name: string): string | null {
+  const plain = name.replaceAll(/[^\w-]/gu, '_').replace(/^(?=[^A-Za-z_])/, '_');
+  return modelName.test(plain) ? plain : null;
 }
 
 /** Quoted, and short enough for a log. */

@@ -2,7 +2,7 @@
 import { Deadline } from '../../kit/deadline.ts';
 import { McpUnreachable } from '../../kit/mcp-errors.ts';
 import type { UpstreamServer } from './servers.ts';
-import { shortName, type ServerTool } from './tool-definition.ts';
+import { nameForModels, shortName, shownName, type ServerTool } from './tool-definition.ts';
 import { Upstream, type CallOptions, type ServerTools } from './upstream.ts';
 import type { UpstreamClientDeps } from './upstream-client.ts';
 import { NeedsSession, UpstreamRefusal } from './upstream-refusal.ts';
@@ -92,7 +92,8 @@ export class Upstreams {
   }
 
   #find(name: string): Offered | undefined {
-    return this.#offer(({ last }) => last).get(name);
+    const offered = this.#offer(({ last }) => last);
+    return offered.get(name) ?? offered.get(nameForModels(name) ?? '');
   }
 
   async #findAgain(name: string, signal: AbortSignal): Promise<Offered> {
@@ -108,7 +109,14 @@ export class Upstreams {
     for (const known of this.#known) {
       const { name: server, prefix } = known.upstream.server;
       for (const tool of toolsOf(known)) {
-        const name = prefix === null ? tool.name : `${prefix}_${tool.name}`;
+        const full = prefix === null ? tool.name : `${prefix}_${tool.name}`;
+        const name = nameForModels(full);
+        if (name === null) {
+          onLoss?.(
+            `The tool ${shownName(full)} of the MCP server ${server} is left out: its name is over 64 characters.`,
+          );
+          continue;
+        }
         const winner = this.#builtIn.has(name) ? 'the hub itself' : offered.get(name)?.known.upstream.server.name;
         if (winner === undefined) offered.set(name, { known, tool });
         else onLoss?.(`The tool ${name} of the MCP server ${server} is left out: ${winner} has a tool of that name.`);

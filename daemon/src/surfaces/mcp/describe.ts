@@ -1,5 +1,6 @@
 /** Describes the built-in tools as `tools/list` sends them, with JSON Schemas derived from the definitions. */
 import { z } from 'zod';
+import { modelSchema } from '../../core/mcp/model-schema.ts';
 import type { Tool } from './app.ts';
 import { builtInTools } from './tools.ts';
 
@@ -17,7 +18,7 @@ export function describeTools(): readonly ToolDescription[] {
     name,
     title,
     description,
-    inputSchema: schemaOf(input, 'input'),
+    inputSchema: modelSchema(schemaOf(input, 'input')),
     outputSchema: schemaOf(output, 'output'),
     annotations,
   }));
@@ -26,9 +27,9 @@ export function describeTools(): readonly ToolDescription[] {
 type Json = Record<string, unknown>;
 
 /** Without references, because not every client of a model resolves them, and without words that no model needs. */
-function schemaOf(schema: z.ZodObject, io: 'input' | 'output'): object {
+function schemaOf(schema: z.ZodObject, io: 'input' | 'output'): Json {
   const { $schema: _dialect, $defs = {}, ...described } = z.toJSONSchema(schema, { io, unrepresentable: 'any' });
-  return inlined(described, $defs) as object;
+  return inlined(described, $defs) as Json;
 }
 
 function inlined(value: unknown, definitions: Json): unknown {
