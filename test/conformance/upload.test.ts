@@ -13,7 +13,7 @@ import {
 } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
-import { form, formType, send, sendForm } from '../harness/form.ts';
+import { boundary, form, formType, send, sendForm } from '../harness/form.ts';
 import { fillDisk, freeDisk, insideRuntime, onSmallDisk } from '../harness/full-disk.ts';
 import { exchange } from '../harness/raw-http.ts';
 import { expect, test, type Sandbox } from '../harness/sandbox.ts';
@@ -244,6 +244,19 @@ const bad: readonly Bad[] = [
     message: 'the body is not a form: the form ends in the middle of a part',
     hint: formHint,
   },
+  ...['file', 'field'].map((kind) => ({
+    what: `a ${kind} without a name`,
+    body: () =>
+      Buffer.concat([
+        Buffer.from(
+          `--${boundary}\r\nContent-Disposition: form-data${kind === 'file' ? '; filename="x"' : ''}\r\n\r\nhi\r\n`,
+        ),
+        form([file]),
+      ]),
+    status: 400,
+    message: 'the body is not a form: a part has no name',
+    hint: formHint,
+  })),
   {
     what: 'too many fields',
     body: (directory) =>

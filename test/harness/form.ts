@@ -7,7 +7,7 @@ export interface Part {
   readonly fileName?: string;
 }
 
-const boundary = 'the-boundary';
+export const boundary = 'the-boundary';
 export const formType = `multipart/form-data; boundary=${boundary}`;
 
 export function form(parts: readonly Part[], end = `--${boundary}--\r\n`): Buffer {

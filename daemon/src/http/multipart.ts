@@ -85,16 +85,18 @@ function collectParts(form: BusboyInstance): ReadableStream<FormPart> {
         if (error) parts.error(error);
         else parts.close();
       };
-      form.on('field', (name, value, isNameCut, isValueCut) => {
-        if (isNameCut || isValueCut) end(new InvalidInput([tooLong(name)]));
+      form.on('field', (name: string | undefined, value, isNameCut, isValueCut) => {
+        if (name === undefined) end(withoutName());
+        else if (isNameCut || isValueCut) end(new InvalidInput([tooLong(name)]));
         else if (!hasEnded) parts.enqueue({ kind: 'field', name, value });
       });
-      form.on('file', (name, pieces, fileName) => {
+      form.on('file', (name: string | undefined, pieces, fileName) => {
         form.once('failed', (error: Error) => pieces.destroy(error));
         // The file may fail before it has a reader. It then has to store the failure, because no other listener
         // receives it.
         pieces.on('error', (error) => pieces.destroy(error));
-        if (!hasEnded) parts.enqueue({ kind: 'file', name, fileName: fileName ?? '', pieces: filePieces(pieces) });
+        if (name === undefined) end(withoutName());
+        else if (!hasEnded) parts.enqueue({ kind: 'file', name, fileName: fileName ?? '', pieces: filePieces(pieces) });
       });
       form.on('fieldsLimit', () => end(malformed(`the form has more than ${maxFields} fields`)));
       form.on('filesLimit', () => end(malformed(`the form has more than ${maxFiles} files`)));
@@ -138,6 +140,11 @@ function knownOf(error: unknown): Error {
 function tooLong(name: string): InvalidInput['errors'][number] {
   const location = `body.${name.slice(0, 100)}`;
   return { location, message: `must have at most ${maxFieldBytes} bytes`, type: 'too_long' };
+}
+
+/** The types of the parser promise a name, which a part may lack. */
+function withoutName(): CoreError {
+  return malformed('a part has no name');
 }
 
 function malformed(reason: string): CoreError {
