@@ -193,8 +193,8 @@ for (const [whose, host] of [
   ['another loopback port', '127.0.0.1'],
 ] as const) {
   consoleTest(`AUTH-ORIGIN a page of ${whose} cannot show the console in a frame`, async ({ sandbox, console }) => {
-    const refused = (message: { text(): string }) => message.text().includes('frame-ancestors');
-    await openAround(sandbox, console, host, () => console.page.waitForEvent('console', refused));
+    const refused = (answer: { status(): number }) => answer.status() === 403;
+    await openAround(sandbox, console, host, () => console.page.waitForEvent('response', refused));
     expect(await buttonWithin(console).count()).toBe(0);
   });
 }

@@ -153,18 +153,13 @@ test(
     const { page } = opened;
     await page.goto(`http://${foreignHost}:${pages.port}/parts?addresses=[]`);
     const [terminal = '', script = ''] = addressesOf(sandbox);
-    const load = (element: string, attributes: object) =>
-      page.evaluate(
-        ([name, values]) =>
-          new Promise<string>((resolve) => {
-            const part = document.createElement(name);
-            part.addEventListener('load', () => resolve('load'));
-            part.addEventListener('error', () => resolve('error'));
-            for (const [key, value] of Object.entries(values)) part.setAttribute(key, value);
-            document.body.append(part);
-          }),
-        [element, attributes] as [string, Record<string, string>],
-      );
+    const load = (name: string, attributes: object) =>
+      page.evaluate<string>(`new Promise((resolve) => {
+        const part = document.createElement(${JSON.stringify(name)});
+        for (const event of ['load', 'error']) part.addEventListener(event, () => resolve(event));
+        for (const [key, value] of Object.entries(${JSON.stringify(attributes)})) part.setAttribute(key, value);
+        document.body.append(part);
+      })`);
     expect(await load('script', { src: script })).toBe('load');
     expect(await page.evaluate('globalThis.leaked')).toBe('secret');
     await load('iframe', { src: sandbox.url });
