@@ -8,6 +8,7 @@ import { TestBrowser } from '../harness/browser.ts';
 import { ComputerWorker } from '../harness/computer-worker.ts';
 import { TestDisplay } from '../harness/display.ts';
 import { wordsInMemory } from '../harness/process-memory.ts';
+import { within } from '../harness/fair-clock.ts';
 import { expect, test, type JsonObject } from '../harness/sandbox.ts';
 import { until } from '../harness/until.ts';
 
@@ -148,6 +149,37 @@ test(
     );
     await worker.launch();
     await sandbox.ok('GET /v2/computer/cursor');
+  },
+  { env: () => worker.environment },
+);
+
+test(
+  'DESK-WORKER a worker that is stopped is 503 with the reason within seconds, for reads and actions',
+  async ({ sandbox }) => {
+    await sandbox.ok('GET /v2/computer/cursor');
+    worker.signal('SIGSTOP');
+    try {
+      const calls = ['GET /v2/computer/cursor', 'GET /v2/computer/screenshot', 'GET /v2/computer/windows'];
+      const action = { action_type: 'WAIT', duration: 30 };
+      const answers = within(
+        'answers of a stopped worker',
+        Promise.all([
+          ...calls.map((route) => sandbox.request(route)),
+          sandbox.request('POST /v2/computer/actions', action),
+        ]),
+        20_000,
+      );
+      for (const { status, body } of await answers) {
+        expect([status, body.data['reason']]).toEqual([503, expect.stringContaining('answers nothing')]);
+      }
+      const report = await sandbox.ok('GET /v1/capabilities?refresh=true');
+      expect(report['computer']).toMatchObject({ status: 'absent' });
+    } finally {
+      worker.signal('SIGCONT');
+    }
+    await sandbox.ok('GET /v2/computer/cursor');
+    // An action that takes its time is no stall.
+    await sandbox.ok('POST /v2/computer/actions', { action_type: 'WAIT', duration: 10 });
   },
   { env: () => worker.environment },
 );

@@ -110,16 +110,17 @@ test(
 );
 
 test(
-  'OPS-2 a slow Python is reported as present at once, and its packages once it has answered',
+  'OPS-2 a slow Python is reported as present within seconds, and its backend once it has answered',
   async ({ sandbox }) => {
     const gate = join(sandbox.directory, 'gate');
     plantProgram(sandbox, 'python3', `until [ -e ${gate} ]; do sleep 0.02; done`);
     const path = join(sandbox.directory, 'bin', 'python3');
 
     const early = (await sandbox.ok('GET /v1/capabilities'))['code_interpreter'] as JsonObject;
-    expect(early).toMatchObject({ status: 'degraded', backend: null, python: path });
+    // Both languages are on PATH and can run: slowness alone is no degradation.
+    expect(early).toMatchObject({ status: 'ready', backend: null, python: path });
     expect(early['languages']).toContain('python');
-    expect(early['warnings']).toEqual(['the probe gave no answer within 300 ms']);
+    expect(early['warnings']).toEqual(['the probe gave no answer within 3 s']);
 
     writeFileSync(gate, '');
     const late = (await capabilities(sandbox))['code_interpreter'] as JsonObject;

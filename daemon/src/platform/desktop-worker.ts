@@ -23,6 +23,9 @@ export type WorkerAbility = 'screenshot' | 'actions' | 'clipboard' | 'recording'
 
 /** One action may wait for 60 s, and a batch for 20 s; the rest is for the actions themselves. */
 const answerWithinMs = 90_000;
+/** How often a worker that owes an answer has to show that it runs, and how long it may take for that. */
+const checkEveryMs = 3000;
+const aliveWithinMs = 5000;
 /** Calls wait for each other at the display, so more of them would only wait. */
 const maxCalls = 64;
 /** Several times the largest picture of a display with a side of 8192 pixels. */
@@ -33,6 +36,9 @@ const passedHeader = /^(content-type|retry-after|cache-control|x-(screen|image)-
 
 export class DesktopWorker {
   #calls = 0;
+  /** Calls without an answer. One check serves all of them, because calls may wait for each other for long. */
+  readonly #unanswered = new Set<AbortController>();
+  #checking: ReturnType<typeof setInterval> | null = null;
 
   constructor(readonly url: string) {}
 
@@ -66,6 +72,8 @@ export class DesktopWorker {
 
   async #send({ method, path, body, headers, signal }: WorkerCall): Promise<Response> {
     const deadline = AbortSignal.timeout(answerWithinMs);
+    const stalled = new AbortController();
+    this.#expect(stalled);
     try {
       const response = await directFetch(`${this.url}${path}`, {
         method,
@@ -73,13 +81,51 @@ export class DesktopWorker {
         ...(body !== undefined && { body: JSON.stringify(body) }),
         keepalive: false, // A connection that the worker closes at its end would fail the next call.
         redirect: 'manual',
-        signal: AbortSignal.any([signal, deadline]),
+        signal: AbortSignal.any([signal, deadline, stalled.signal]),
       });
       return await passedOn(response);
     } catch (error) {
       if (error instanceof CoreError) throw error;
+      if (stalled.signal.aborted) throw this.#stalled();
       throw this.#unavailable(deadline.aborted ? `no answer came within ${answerWithinMs / 1000} s` : reasonOf(error));
+    } finally {
+      this.#unanswered.delete(stalled);
+      if (this.#unanswered.size === 0) this.#stopChecking();
     }
+  }
+
+  #expect(call: AbortController): void {
+    this.#unanswered.add(call);
+    this.#checking ??= setInterval(() => void this.#check(), checkEveryMs);
+  }
+
+  #stopChecking(): void {
+    if (this.#checking) clearInterval(this.#checking);
+    this.#checking = null;
+  }
+
+  /** Any answer shows that the worker runs. A process that was stopped accepts connections and answers nothing. */
+  async #check(): Promise<void> {
+    const owed = [...this.#unanswered];
+    try {
+      const signal = AbortSignal.timeout(aliveWithinMs);
+      const { body } = await directFetch(`${this.url}/health`, { keepalive: false, redirect: 'manual', signal });
+      await body?.cancel();
+    } catch {
+      // The calls report it: those that the worker owed an answer before the check.
+      for (const call of owed) call.abort();
+    }
+  }
+
+  #stalled(): CoreError {
+    return new CoreError('unavailable', 'computer-use worker is not available', {
+      hint: 'Its process is stopped, or hangs: continue it, or start it again.',
+      next: { operation: 'capabilities.read' },
+      facts: {
+        url: this.url,
+        reason: `it accepts connections and answers nothing, not even within ${aliveWithinMs / 1000} s`,
+      },
+    });
   }
 
   #unavailable(reason: string): CoreError {

@@ -6,6 +6,7 @@ import type { BrowserCapability } from '../capabilities/report.ts';
 
 export function browserProbe(endpoint: CdpEndpoint): Probe<BrowserCapability> {
   return {
+    isLive: true,
     async look(signal) {
       try {
         const { product: version } = await endpoint.version(signal);

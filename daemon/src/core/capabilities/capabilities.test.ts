@@ -1,7 +1,7 @@
 /** A report is never late and never older than its limit, and a failing probe affects only its own domain. */
 import { expect, test } from 'bun:test';
 import { Capabilities, type Probes } from './capabilities.ts';
-import type { CodeCapability, ExecCapability, FilesCapability } from './report.ts';
+import type { BrowserCapability, CodeCapability, ExecCapability, FilesCapability } from './report.ts';
 
 const unknown = { shells: [], pty: false, tmux: false, backend: null };
 const exec: ExecCapability = { status: 'ready', missing: [], warnings: [], ...unknown };
@@ -25,12 +25,16 @@ function probes(look: Probes['exec']['look']): Probes {
   };
 }
 
+/** A hanging probe costs each test this long. */
+const limitMs = 200;
+
 test('an answer is cached for 5 s, unless a fresh one is requested', async () => {
   let nowMs = 0;
   let looks = 0;
   const capabilities = new Capabilities(
     probes(() => ({ ...exec, tmux: ++looks > 0 })),
     () => nowMs,
+    limitMs,
   );
 
   await Promise.all([capabilities.report(), capabilities.report()]);
@@ -44,7 +48,7 @@ test('an answer is cached for 5 s, unless a fresh one is requested', async () =>
   expect(looks).toBe(3);
 });
 
-test('a probe that hangs is abandoned after 300 ms and reported as absent', async () => {
+test('a probe that hangs is abandoned after its limit and reported as absent', async () => {
   const started = performance.now();
   let wasAborted = false;
   const capabilities = new Capabilities(
@@ -53,6 +57,7 @@ test('a probe that hangs is abandoned after 300 ms and reported as absent', asyn
       return new Promise(() => null);
     }),
     Date.now,
+    limitMs,
   );
 
   const { exec: standing, codeInterpreter } = await capabilities.report();
@@ -61,7 +66,7 @@ test('a probe that hangs is abandoned after 300 ms and reported as absent', asyn
     ...unknown,
     status: 'absent',
     missing: [],
-    warnings: ['the probe gave no answer within 300 ms'],
+    warnings: ['the probe gave no answer within 0.2 s'],
   });
   expect(codeInterpreter.missing).toEqual(['python3 is not on PATH']);
   expect(wasAborted).toBe(true);
@@ -78,6 +83,7 @@ test('a probe without an answer is repeated for the next caller', async () => {
       return answered;
     }),
     () => 0,
+    limitMs,
   );
 
   expect((await capabilities.report()).exec.status).toBe('absent');
@@ -103,6 +109,7 @@ test('a probe that is always late is answered with its previous result, until th
       },
     },
     () => nowMs,
+    limitMs,
   );
 
   expect((await capabilities.report()).exec.status).toBe('absent');
@@ -111,7 +118,7 @@ test('a probe that is always late is answered with its previous result, until th
   expect((await capabilities.report()).exec).toEqual(exec);
   expect((await capabilities.report(true)).exec).toEqual(exec);
   tmux = true;
-  expect((await capabilities.report(true)).exec.warnings).toEqual(['the probe gave no answer within 300 ms']);
+  expect((await capabilities.report(true)).exec.warnings).toEqual(['the probe gave no answer within 0.2 s']);
 });
 
 test('a domain may report a status without an answer of its probe', async () => {
@@ -121,11 +128,12 @@ test('a domain may report a status without an answer of its probe', async () => 
       files: { look: () => new Promise(() => null), unknown: { ripgrep: '/rg', status: 'ready' } },
     },
     Date.now,
+    limitMs,
   );
 
   expect((await capabilities.report()).files).toEqual({
     ...{ status: 'ready', missing: [], ripgrep: '/rg' },
-    warnings: ['the probe gave no answer within 300 ms'],
+    warnings: ['the probe gave no answer within 0.2 s'],
   });
 });
 
@@ -135,10 +143,27 @@ test('a probe that throws is reported as absent, with the reason', async () => {
       throw new Error('no such thing');
     }),
     Date.now,
+    limitMs,
   );
 
   expect((await capabilities.report()).exec).toMatchObject({
     status: 'absent',
     warnings: ['the probe failed: no such thing'],
+  });
+});
+
+test('an earlier answer of another process does not stand for one that stalls', async () => {
+  const answered: BrowserCapability = { status: 'ready', missing: [], warnings: [], ...noBrowser, version: '1' };
+  let hangs = false;
+  const look = () => (hangs ? new Promise<BrowserCapability>(() => null) : answered);
+  const all = { ...probes(() => exec), browser: { isLive: true, look, unknown: noBrowser } };
+  const capabilities = new Capabilities(all, Date.now, limitMs);
+
+  expect((await capabilities.report()).browser).toEqual(answered);
+  hangs = true;
+  expect((await capabilities.report(true)).browser).toMatchObject({
+    status: 'absent',
+    version: null,
+    warnings: ['the probe gave no answer within 0.2 s'],
   });
 });

@@ -4,6 +4,8 @@ import { capabilityDomains, type CapabilityDomain, type CapabilityReport, type S
 
 /** Inspects one domain, quickly and without side effects. */
 export interface Probe<C extends Standing> {
+  /** True when another process answers, which may die or stall: an earlier answer then says nothing about now. */
+  readonly isLive?: boolean;
   look(signal: AbortSignal): C | Promise<C>;
   /** Reported when the probe gave no answer: the fields of the domain, and the status if it is not `absent`. */
   readonly unknown: Omit<C, keyof Standing> & Partial<Pick<C, 'status'>>;
@@ -11,7 +13,9 @@ export interface Probe<C extends Standing> {
 
 export type Probes = { readonly [D in CapabilityDomain]: Probe<CapabilityReport[D]> };
 
-const lookWithinMs = 300;
+/** A busy machine starts an interpreter in seconds. A domain that was looked at before is not waited for that long. */
+const lookWithinMs = 3000;
+const earlierAnswerAfterMs = 300;
 const reusedForMs = 5000;
 
 export class Capabilities {
@@ -21,6 +25,7 @@ export class Capabilities {
   constructor(
     private readonly probes: Probes,
     private readonly now: () => number,
+    private readonly limitMs = lookWithinMs,
   ) {}
 
   /** Returns a cached report younger than 5 s, unless `isFresh` is set. */
@@ -47,7 +52,8 @@ export class Capabilities {
   async #lookOnce(domain: CapabilityDomain): Promise<Look> {
     const probe: Probe<Standing> = this.probes[domain];
     const facts = JSON.stringify(probe.unknown);
-    using deadline = new Deadline(lookWithinMs);
+    const hasEarlier = this.#earlier(domain, facts) !== null;
+    using deadline = new Deadline(hasEarlier ? Math.min(earlierAnswerAfterMs, this.limitMs) : this.limitMs);
     const late = new Promise<Look>((resolve) => {
       deadline.signal.addEventListener('abort', () => resolve(this.#lateLook(domain, facts)), { once: true });
     });
@@ -64,11 +70,17 @@ export class Capabilities {
     return { standing, isAnswer: true };
   }
 
+  #earlier(domain: CapabilityDomain, facts: string): Standing | null {
+    const probe: Probe<Standing> = this.probes[domain];
+    const earlier = this.#answers.get(domain);
+    return earlier?.facts === facts && probe.isLive !== true ? earlier.standing : null;
+  }
+
   /** Some Pythons, for example of a version manager, always answer late. The report then uses their previous answer. */
   #lateLook(domain: CapabilityDomain, facts: string): Look {
-    const last = this.#answers.get(domain);
-    if (last?.facts === facts) return { standing: last.standing, isAnswer: true };
-    return withoutAnswer(this.probes[domain], `the probe gave no answer within ${lookWithinMs} ms`);
+    const earlier = this.#earlier(domain, facts);
+    if (earlier) return { standing: earlier, isAnswer: true };
+    return withoutAnswer(this.probes[domain], `the probe gave no answer within ${this.limitMs / 1000} s`);
   }
 }
 

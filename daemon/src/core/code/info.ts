@@ -80,12 +80,15 @@ export class CodeInfo {
     };
   }
 
-  /** Facts that need no running interpreter, because some interpreters need seconds to list their kernels. */
+  /**
+   * Facts that need no running interpreter, because some interpreters need seconds to list their kernels. What is on
+   * PATH runs code, so that a busy machine is not reported as degraded.
+   */
   #atOnce(): Omit<CodeCapability, 'missing' | 'warnings'> {
     const [python, node] = [this.deps.find('python'), this.deps.find('javascript')];
     const found = languages.filter((language) => this.deps.find(language) !== null);
     return {
-      ...{ status: found.length > 0 ? 'degraded' : 'absent', languages: found, python, node },
+      ...{ status: standingOf(found), languages: found, python, node },
       ...{ backend: null, jupyterBackend: null, pythonKernels: [] },
     };
   }
@@ -101,7 +104,7 @@ export class CodeInfo {
     const kernels = (python?.backends ?? []).filter(({ name }) => name !== 'native');
     const runs = languages.filter((_, index) => records[index]?.backend !== null);
     return {
-      status: runs.length === languages.length ? 'ready' : runs.length > 0 ? 'degraded' : 'absent',
+      status: standingOf(runs),
       missing,
       warnings: [],
       backend: python?.backend ?? null,
@@ -123,4 +126,8 @@ export class CodeInfo {
       version: known.find((one) => one.path === path)?.version ?? null,
     };
   }
+}
+
+function standingOf(runs: readonly Language[]): CodeCapability['status'] {
+  return runs.length === languages.length ? 'ready' : runs.length > 0 ? 'degraded' : 'absent';
 }

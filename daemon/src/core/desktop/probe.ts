@@ -18,6 +18,7 @@ const nothing = { provider: null, display: null, resolution: null, accessibility
 
 export function computerProbe(worker: DesktopWorker): Probe<ComputerCapability> {
   return {
+    isLive: true,
     async look(signal) {
       try {
         return capabilityOf(await askWorker(worker, signal));
