@@ -36,7 +36,8 @@ function faults(value: unknown, place = ''): string[] {
   if (type === 'object' && properties === undefined) found.push(`${place}: an object without properties`);
   if (values && (type !== 'string' || !(values as unknown[]).every((one) => typeof one === 'string' && one !== '')))
     found.push(`${place}: an enum of other values than texts`);
-  if (format && !/^(date-time|enum|float|double|int32|int64)$/.test(String(format))) found.push(`${place}: ${format}`);
+  if (typeof format === 'string' && !/^(date-time|enum|float|double|int32|int64)$/.test(format))
+    found.push(`${place}: ${format}`);
   for (const name of required as string[])
     if (!Object.hasOwn(Object(properties) as object, name)) found.push(`${place}: ${name} is required and unknown`);
   for (const [name, inner] of Object.entries((properties ?? {}) as Json)) {
