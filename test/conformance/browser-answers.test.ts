@@ -41,6 +41,8 @@ test(
       `fetch('data:text/plain,' + 'd'.repeat(3e7)).then(() => 1)`,
       `fetch('/plain', { headers: { long: 'h'.repeat(2e7) } }).then(() => 1, () => 1)`,
       `{ const frame = document.createElement('iframe'); frame.name = 'f'.repeat(3e7); document.body.append(frame) } 1`,
+      `fetch('/plain', { method: 'M'.repeat(1e6) }).then(() => 1, () => 1)`,
+      `fetch('data:text/' + 't'.repeat(1e6) + ',x').then(() => 1, () => 1)`,
       `document.body.title = 'a'.repeat(3e7); 1`,
       `alert('a'.repeat(1e8)); 1`,
     ];
@@ -56,8 +58,10 @@ test(
     const tabs = (await sandbox.ok('GET /v2/browser/tabs')) as unknown as JsonObject[];
     expect(JSON.stringify(tabs).length).toBeLessThan(200_000);
     // The request with the long URL is listed, and its URL is cut.
-    const requests = (await sandbox.ok('GET /v2/browser/network/requests?filter=data')) as unknown as JsonObject[];
-    expect(requests.map(({ url: long }) => String(long).length)).toEqual([4096]);
+    const listed = async (filter: string) =>
+      (await sandbox.ok(`GET /v2/browser/network/requests?filter=${filter}`)) as unknown as JsonObject[];
+    expect((await listed('data:text/plain')).map(({ url: long }) => String(long).length)).toEqual([4096]);
+    expect(Math.max(...(await listed('')).map((request) => JSON.stringify(request).length))).toBeLessThan(10_000);
     expect(peakMib(sandbox) - before).toBeLessThan(60);
   },
   options,

@@ -27,12 +27,14 @@ export class DownloadBudget {
 
   /** True when the daemon has cancelled the download. */
   isRefused(guid: string): boolean {
-    return this.#downloads.get(guid)?.isRefused ?? false;
+    return this.#downloads.get(guid)?.isRefused ?? true;
   }
 
   watch(root: Session): void {
     root.on('Browser.downloadWillBegin', ({ guid }) => {
       this.#forgetOld();
+      // Not recorded, so that a page cannot make the record grow.
+      if (this.#downloads.size >= maxFiles) return root.tell('Browser.cancelDownload', { guid });
       this.#downloads.set(guid, { startedMs: performance.now(), bytes: 0, isRunning: true, isRefused: false });
       this.#check(guid, root);
     });
@@ -57,7 +59,7 @@ export class DownloadBudget {
     const download = this.#downloads.get(guid);
     if (!download?.isRunning || download.isRefused) return;
     const bytes = this.#downloads.values().reduce((sum, other) => sum + other.bytes, 0);
-    if (bytes <= this.maxBytes && this.#downloads.size <= maxFiles) return;
+    if (bytes <= this.maxBytes) return;
     download.isRefused = true;
     download.bytes = 0;
     root.tell('Browser.cancelDownload', { guid });

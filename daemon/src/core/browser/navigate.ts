@@ -2,7 +2,6 @@
 import { CoreError } from '../../kit/errors.ts';
 import type { Browser, CallEffects, PageCall, PageCallOptions } from './browser.ts';
 import { LoadWatch, type LoadState } from './load-watch.ts';
-import type { Page } from './page.ts';
 import { placeOf } from './place.ts';
 import { pageUrl, shortened } from './url.ts';
 
@@ -33,7 +32,7 @@ export async function navigate(
     await page.makeReady(signal);
     await page.reports(signal);
     using watch = new LoadWatch(page.session, page.targetId);
-    const loaderId = await stoppedOnFailure(page, async () =>
+    const loaderId = await stoppedWhenGivenUp(call, async () =>
       'url' in destination
         ? await loadAlone(call, destination.url, watch)
         : await move(call, destination.history, watch),
@@ -46,11 +45,11 @@ export async function navigate(
 }
 
 /** A page handles no call while it waits for the server of a navigation, also of one that the caller has given up. */
-async function stoppedOnFailure<T>({ session }: Page, begin: () => Promise<T>): Promise<T> {
+async function stoppedWhenGivenUp<T>({ page, signal }: PageCall, begin: () => Promise<T>): Promise<T> {
   try {
     return await begin();
   } catch (error) {
-    session.tell('Page.stopLoading');
+    if (signal.aborted) page.session.tell('Page.stopLoading');
     throw error;
   }
 }

@@ -26,6 +26,8 @@ interface OpenRequest {
 
 const maxRequests = 1000;
 const maxUrlCharacters = 4096;
+/** A page can choose the method of a request, and the type of a `data:` URL. */
+const maxNameCharacters = 200;
 
 export class NetworkRequests {
   /** In the order of their start. */
@@ -49,7 +51,7 @@ export class NetworkRequests {
   watch(session: Session, tabId: string): void {
     session.on('Network.requestWillBeSent', (event) => this.#start(tabId, event));
     session.on('Network.responseReceived', ({ requestId, response: { status, mimeType } }) =>
-      this.#change(requestId, () => ({ status, mimeType })),
+      this.#change(requestId, () => ({ status, mimeType: mimeType.slice(0, maxNameCharacters) })),
     );
     session.on('Network.loadingFinished', ({ requestId, timestamp, encodedDataLength }) =>
       this.#change(requestId, ({ startedSeconds }) => ({
@@ -73,14 +75,14 @@ export class NetworkRequests {
       this.#requests.delete(requestId);
       const { status, mimeType } = redirectResponse;
       const durationMs = milliseconds(timestamp - former.startedSeconds);
-      former.request = { ...former.request, status, mimeType, durationMs };
+      former.request = { ...former.request, status, mimeType: mimeType.slice(0, maxNameCharacters), durationMs };
       this.#requests.set(`${requestId}.${this.#requests.size}`, former);
     }
     this.#requests.set(requestId, {
       startedSeconds: timestamp,
       request: {
         id: requestId,
-        ...{ tabId, method: request.method, resourceType: type },
+        ...{ tabId, method: request.method.slice(0, maxNameCharacters), resourceType: type },
         url: request.url.slice(0, maxUrlCharacters),
         startedMs: wallTime * 1000,
         ...{ status: null, mimeType: null, durationMs: null, encodedBytes: null, error: null },
