@@ -71,9 +71,11 @@ static int run_program(struct daemon *daemon, char **arguments) {
     return errno == ENOENT ? EXIT_NOT_FOUND : EXIT_NOT_RUNNABLE;
 }
 
-/* The other sub-commands are clients of a daemon and read their key from the environment themselves. */
+/* The other sub-commands are clients of a daemon. They read their key from the environment themselves, and trust the
+ * certificates that the environment names. */
 static int run_subcommand(struct daemon *daemon, char **arguments) {
     add_strings(&daemon->surroundings->environment, daemon->surroundings->secrets.items);
+    keep_certificates(daemon->surroundings);
     return run_program(daemon, arguments);
 }
 

@@ -26,6 +26,8 @@ static const char *const loader_names[] = {
     "GLIBC_TUNABLES", "OPENSSL_CONF", "OPENSSL_MODULES", "SSL_CERT_FILE", "SSL_CERT_DIR",
 };
 
+static const char *const certificate_names[] = {"SSL_CERT_FILE", "NODE_EXTRA_CA_CERTS"};
+
 static bool is_named(const char *variable, const char *name) {
     size_t length = strlen(name);
     if (strncmp(variable, name, length) != 0) return false;
@@ -52,6 +54,12 @@ void scrub_environment(struct surroundings *surroundings, char *const *environme
         else if (is_loader_variable(*environment)) add_string(&surroundings->scrubbed, *environment);
         else add_string(&surroundings->environment, *environment);
     }
+}
+
+void keep_certificates(struct surroundings *surroundings) {
+    for (char **variable = surroundings->scrubbed.items; variable != NULL && *variable != NULL; variable++)
+        if (is_named_in(*variable, certificate_names, sizeof certificate_names / sizeof certificate_names[0]))
+            add_string(&surroundings->environment, *variable);
 }
 
 /* Records "--api-key KEY" as "--api-key=KEY". */

@@ -17,6 +17,8 @@ struct surroundings {
 
 /* Both functions take lists that end with NULL and add copies. */
 void scrub_environment(struct surroundings *surroundings, char *const *environment);
+/* Gives a client of a daemon the variables that name files of certificates. */
+void keep_certificates(struct surroundings *surroundings);
 /* Moves keys to the secrets and keeps everything else. */
 void scrub_arguments(struct surroundings *surroundings, char *const *arguments);
 /* Adds NAME=key, and leaves no other copy of the key in memory. */

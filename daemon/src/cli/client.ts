@@ -1,6 +1,7 @@
 /** HTTP client of a daemon, with the key from the environment; distinguishes a refusal from an unreachable daemon. */
 import { keyRule, parseKey } from '../kit/api-key.ts';
 import { readAddress } from './address.ts';
+import { trustedAuthorities } from './authorities.ts';
 import { ClientFailure, Refusal, Unreachable } from './failure.ts';
 import { isRecord, record, type JsonRecord } from './wire.ts';
 
@@ -9,17 +10,20 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 /** Timeout for requests that a daemon answers at once. */
 export const answerWithinMs = 30_000;
 /** Errors of a connection that never opened, so the request cannot have arrived. */
-const neverSent = /refused|FailedToOpenSocket|ENOTFOUND|EAI_AGAIN|CERT|SELF_SIGNED|VERIFY|TLS|UNREACH/i;
+const neverSent = /refused|FailedToOpenSocket|ENOTFOUND|EAI_AGAIN|CERT|SELF_SIGNED|VERIFY|ISSUER|TLS|EPROTO|UNREACH/i;
 /** Statuses of a proxy whose daemon is away. */
 const awayStatuses: readonly number[] = [502, 504];
 
 export class Client {
   readonly address: string;
   readonly #key: string | null;
+  /** The options of an encrypted connection; empty for http. */
+  readonly #encryption: { readonly tls?: { readonly ca: string[] } };
 
   constructor(address: string, environment: Environment) {
     this.address = readAddress(address);
     this.#key = readKey(environment);
+    this.#encryption = this.address.startsWith('https:') ? { tls: { ca: trustedAuthorities(environment) } } : {};
   }
 
   /** Returns the `data` of the answer. Throws a Refusal or Unreachable. */
@@ -45,7 +49,7 @@ export class Client {
   /** Starts a WebSocket connection with the key in a header. Events report whether it opens. */
   socket(path: string): WebSocket {
     const headers = this.#key === null ? {} : { authorization: `Bearer ${this.#key}` };
-    return new WebSocket(`${this.address.replace(/^http/, 'ws')}${path}`, { headers });
+    return new WebSocket(`${this.address.replace(/^http/, 'ws')}${path}`, { headers, ...this.#encryption });
   }
 
   async #fetch(method: string, path: string, body: JsonRecord | null, signal: AbortSignal): Promise<Response> {
@@ -55,7 +59,7 @@ export class Client {
     };
     try {
       // Redirects are not followed, because the key is only for this daemon.
-      const init: RequestInit = { method, headers, signal, redirect: 'manual' };
+      const init = { method, headers, signal, redirect: 'manual', ...this.#encryption } as const;
       const response = await fetch(
         `${this.address}${path}`,
         body === null ? init : { ...init, body: JSON.stringify(body) },
@@ -102,6 +106,9 @@ function describe(reason: string): string {
   if (/refused/i.test(reason)) return 'connection refused';
   if (/ENOTFOUND|EAI_AGAIN/.test(reason)) return 'the host is not known';
   if (/ECONNRESET|ConnectionClosed/i.test(reason)) return 'the connection broke';
+  if (/EPROTO|WRONG_VERSION/.test(reason)) return 'the port does not speak TLS; use http://';
+  if (/CERT|VERIFY|ISSUER/.test(reason))
+    return `its certificate is not trusted (${reason}); name the file of its authority in BOXKEEP_CACERT`;
   return reason;
 }
 

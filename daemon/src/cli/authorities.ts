@@ -1,0 +1,42 @@
+/** Finds the certificate authorities that a client trusts: those of the runtime, of the system, and the caller's own. */
+import { readFileSync } from 'node:fs';
+import { rootCertificates } from 'node:tls';
+import type { Environment } from './client.ts';
+import { ClientFailure } from './failure.ts';
+
+/** Files that name the caller's own authorities. The first variable is for this client alone. */
+const variables = ['BOXKEEP_CACERT', 'SSL_CERT_FILE', 'NODE_EXTRA_CA_CERTS'];
+/** Where distributions keep the store of the system. */
+const stores = [
+  '/etc/ssl/certs/ca-certificates.crt',
+  '/etc/pki/tls/certs/ca-bundle.crt',
+  '/etc/ssl/ca-bundle.pem',
+  '/etc/ssl/cert.pem',
+];
+
+/** Throws a ClientFailure for a file that a variable names and that cannot be read. */
+export function trustedAuthorities(environment: Environment): string[] {
+  const own = variables.flatMap((variable) => {
+    const path = environment[variable];
+    return path ? [readNamed(variable, path)] : [];
+  });
+  return [...rootCertificates, ...stores.map(readStore), ...own].filter((text) => text !== '');
+}
+
+function readNamed(variable: string, path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch (error) {
+    throw new ClientFailure(
+      `${variable} names ${path}, which cannot be read: ${(error as NodeJS.ErrnoException).code}`,
+    );
+  }
+}
+
+function readStore(path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch {
+    return ''; // This distribution keeps its store elsewhere, or has none.
+  }
+}

@@ -1,0 +1,54 @@
+/** The clients over https, with a private certificate authority, as a shell sees them. */
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { connect, type AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { createServer } from 'node:tls';
+import { beforeAll } from 'bun:test';
+import { client } from '../harness/cli-client.ts';
+import { needPrograms } from '../harness/programs.ts';
+import { expect, test, type Sandbox } from '../harness/sandbox.ts';
+
+beforeAll(() => needPrograms('openssl'));
+
+/** Makes an authority and a certificate of it for 127.0.0.1. Returns their files. */
+function makeCertificates({ directory }: Sandbox): { ca: string; key: string; cert: string } {
+  const script = `openssl req -x509 -newkey rsa:2048 -nodes -keyout ca.key -out ca.pem -days 2 -subj '/CN=own authority'
+    openssl req -newkey rsa:2048 -nodes -keyout key.pem -out request.pem -subj '/CN=sandbox'
+    echo 'subjectAltName=IP:127.0.0.1' > names
+    openssl x509 -req -in request.pem -CA ca.pem -CAkey ca.key -days 2 -extfile names -out cert.pem`;
+  const { exitCode, stderr } = Bun.spawnSync(['sh', '-e', '-c', script], { cwd: directory });
+  if (exitCode !== 0) throw new Error(stderr.toString());
+  const [ca, key, cert] = ['ca.pem', 'key.pem', 'cert.pem'].map((name) => join(directory, name));
+  return { ca: ca ?? '', key: key ?? '', cert: cert ?? '' };
+}
+
+test('CLI-ADDRESS the clients accept the certificate of a private authority, and say what is wrong with a connection', async ({
+  sandbox,
+}) => {
+  const { ca, key, cert } = makeCertificates(sandbox);
+  const proxy = createServer({ key: readFileSync(key), cert: readFileSync(cert) }, (socket) => {
+    const inner = connect(Number(new URL(sandbox.url).port), '127.0.0.1');
+    socket.pipe(inner).pipe(socket);
+    for (const side of [socket, inner]) side.on('error', () => socket.destroy() && inner.destroy());
+  });
+  await once(proxy.listen(0, '127.0.0.1'), 'listening');
+  try {
+    const address = `https://127.0.0.1:${(proxy.address() as AddressInfo).port}`;
+    const greet = (env: Record<string, string>, url = address) =>
+      client(sandbox, ['exec', url, '--', 'echo', 'hello'], env);
+    for (const variable of ['BOXKEEP_CACERT', 'SSL_CERT_FILE', 'NODE_EXTRA_CA_CERTS'])
+      expect([variable, await greet({ [variable]: ca })]).toMatchObject([variable, { code: 0, stderr: '' }]);
+    const attached = await client(sandbox, ['attach', address, 'work', '--read-only'], { BOXKEEP_CACERT: ca });
+    expect(attached.stderr).not.toContain('cannot reach');
+
+    const untrusted = await greet({});
+    expect([untrusted.code, untrusted.stderr]).toEqual([125, expect.stringContaining('BOXKEEP_CACERT')]);
+    const missing = await greet({ BOXKEEP_CACERT: '/not/there' });
+    expect([missing.code, missing.stderr]).toEqual([125, expect.stringContaining('/not/there, which cannot be read')]);
+    const plain = await greet({}, sandbox.url.replace('http:', 'https:'));
+    expect([plain.code, plain.stderr]).toEqual([125, expect.stringContaining('does not speak TLS; use http://')]);
+  } finally {
+    proxy.close();
+  }
+});
