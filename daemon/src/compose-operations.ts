@@ -14,13 +14,13 @@ import { findTrustedProgram } from './platform/programs.ts';
 import { commit, version } from './version.ts';
 
 export interface OperationsInputs {
-  readonly room: MemoryBudget;
+  readonly bodies: MemoryBudget;
   readonly browserProbe: Probe<BrowserCapability>;
   readonly code: Code;
   readonly computerProbe: Probe<ComputerCapability>;
 }
 
-export function composeOperations(shared: Shared, { room, browserProbe, code, computerProbe }: OperationsInputs) {
+export function composeOperations(shared: Shared, { bodies, browserProbe, code, computerProbe }: OperationsInputs) {
   const { config, environment, findTool, limits, toolchains, toolEnvironment, tools } = shared;
   const findTrusted = (program: string) => findTrustedProgram(program, toolEnvironment['PATH'] ?? '');
   const sandbox = new Sandbox({
@@ -37,7 +37,7 @@ export function composeOperations(shared: Shared, { room, browserProbe, code, co
       streams: config.maxStreams,
       terminals: config.maxTerminals,
       watchers: maxWatchers,
-      jsonBodyBytes: room.maxBytes,
+      jsonBodyBytes: bodies.maxBytes,
       logBytesPerStream: limits.capBytes,
       logBytes: limits.totalBytes,
     },

@@ -216,6 +216,27 @@ for (const backend of backends) {
   );
 }
 
+for (const backend of backends) {
+  test(
+    `CODE-22 ${backend.name}: a child process does not delay the end, and an exit function may choose the exit code`,
+    async ({ sandbox }) => {
+      const child = pick(
+        backend,
+        'import subprocess\nkept = subprocess.Popen(["sleep", "60"])',
+        'require("child_process").spawn("sleep", ["60"]).unref(); undefined',
+      );
+      expect(await runCell(sandbox, backend, child, { timeout: 20 })).toMatchObject({ status: 'ok', kernel: null });
+      const chooses = pick(
+        backend,
+        'import atexit, os\natexit.register(os._exit, 5)',
+        'process.on("exit", () => process.exit(5)); undefined',
+      );
+      expect(await runCell(sandbox, backend, chooses)).toMatchObject({ status: 'error', exit_code: 5, kernel: null });
+    },
+    backend.options,
+  );
+}
+
 test(
   'CODE-24 exit() in a kernel is reported in its answer and before the next cell, and the kernel ends in order',
   async ({ sandbox }) => {

@@ -67,18 +67,13 @@ export async function untilTaken({ idleLimit, signal }: RequestContext): Promise
   }
 }
 
-/** Waits until a file is sent. The idle limit is lifted meanwhile, because a slow client is not an idle one. */
-async function untilSent({ idleLimit, signal }: RequestContext, bytes: number, events: StreamEvents): Promise<void> {
-  await untilClosed(idleLimit, () => idleLimit.lift());
-  events.onEnd(signal.aborted ? null : bytes);
-}
-
 const lookMs = 100;
 
-/** Resolves when the answer is complete or the client has gone, which the runtime does not report. */
-export async function untilClosed(idleLimit: { isOpen(): boolean }, onLook?: () => void): Promise<void> {
+/** Waits until a file is sent. The idle limit is lifted meanwhile, because a slow client is not an idle one. */
+async function untilSent({ idleLimit, signal }: RequestContext, bytes: number, events: StreamEvents): Promise<void> {
   do {
     await delay(lookMs);
-    onLook?.();
+    idleLimit.lift();
   } while (idleLimit.isOpen());
+  events.onEnd(signal.aborted ? null : bytes);
 }

@@ -105,6 +105,9 @@ def end(shell=get_ipython()):
 atexit.register(end)
 """
 
+# A shutdown request would first end the child processes, and wait seconds for those that the code has not reaped.
+LEAVE = '(lambda loop: loop.call_later(0.001, loop.stop))(get_ipython().kernel.io_loop)'
+
 # Whether the end of the kernel would still do something: `pending.py`, which the bridge is given as text.
 PENDING = ''
 KEEP_PENDING = """

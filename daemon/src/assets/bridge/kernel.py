@@ -5,7 +5,7 @@ from collections import deque
 
 import zmq
 from cells import UNHEARD, Cell, error_output, exit_code_of, is_pending, shown
-from ipython import ASK_PENDING, PYTHON_ONLY, arrange, prepare, why_not_arranged
+from ipython import ASK_PENDING, LEAVE, PYTHON_ONLY, arrange, prepare, why_not_arranged
 from messages import Signer, complain, decode
 
 CHANNELS = {'shell': zmq.DEALER, 'control': zmq.DEALER, 'stdin': zmq.DEALER, 'iopub': zmq.SUB}
@@ -108,7 +108,10 @@ class Kernel:
 
     def shutdown(self, _):
         self.is_closing = True
-        self.send('control', 'shutdown', 'shutdown_request', {'restart': False})
+        if self.answer and self.answer.get('implementation') == 'ipython':
+            self.run_code('leave:', LEAVE, True)
+        else:
+            self.send('control', 'shutdown', 'shutdown_request', {'restart': False})
 
     def run_cell(self, cell):
         # A kernel of another language answers that the question failed.
@@ -170,8 +173,8 @@ class Kernel:
 
     def take(self, channel, parent, message_type, content):
         purpose, _, cell = parent.partition(':')
-        if not parent and self.is_closing and self.last_end:
-            # Exit functions print outside of any request.
+        if purpose in ('', 'leave') and self.is_closing and self.last_end:
+            # Threads and exit functions print outside of the request of their cell.
             purpose, cell = 'cell', self.last_end['cell']
         if channel == 'iopub':
             self.is_listening = True

@@ -126,7 +126,12 @@ module.exports = ({ events, origin, evaluate, forgetSignals, failures, exit }) =
     else if (isInputOver) exit(interruptedCode);
   };
 
-  return { run, reportEnd, exitProgram, interrupt, end: (error) => endNow?.({ error }) };
+  /** An error after the end of a program, in an exit function. */
+  const fail = () => {
+    if (programCell !== null && endNow === null) process.exitCode = 1;
+  };
+
+  return { run, reportEnd, exitProgram, interrupt, fail, end: (error) => endNow?.({ error }) };
 };
 
 /** Whether the process calls functions of the code before it ends. After an error, the event loop does not become empty. */

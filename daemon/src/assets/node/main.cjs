@@ -84,7 +84,10 @@ function catchEnds({ events, origin, cells, isInputOver }) {
   const onError = (error) => {
     if (error instanceof failures.Exit) return;
     if (origin.isOfRunning()) cells.end(error);
-    else events.send({ event: 'output', cell: origin.cell(), output: failures.errorOutput(error) });
+    else {
+      events.send({ event: 'output', cell: origin.cell(), output: failures.errorOutput(error) });
+      cells.fail();
+    }
   };
   const unlessHandled = (name) =>
     process.on(name, (error) => {

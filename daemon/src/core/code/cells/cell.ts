@@ -1,4 +1,5 @@
 /** One run of code in a session: the request, the outputs and the end. */
+import type { ChildEnd } from '../../../platform/spawn.ts';
 import { Notifier } from '../../../kit/notifier.ts';
 import { recordedText } from '../../../kit/text.ts';
 import { CellOutputs } from './outputs.ts';
@@ -132,9 +133,21 @@ export class Cell {
     this.#changes.notify();
   }
 
-  /** True when the code of a program has ended without an error. */
-  get isWell(): boolean {
-    return this.#outcome?.status === 'ok';
+  /** The interpreter of a program has ended. False when it ended in the middle of the code. */
+  endWith(end: ChildEnd, nowMs: number): boolean {
+    const exitCode = end.kind === 'exited' ? end.exitCode : 0;
+    if (this.isTimedOut) this.#outcome ??= { status: 'timeout', executionCount: null, exitCode: null, death: null };
+    else if (this.#outcome?.status === 'ok' && exitCode === null) return false;
+    else if (this.#outcome?.status === 'ok' && exitCode !== 0) {
+      // An exit function has failed, or has chosen another exit code.
+      this.abandon(
+        { ename: 'Exit', evalue: `the program ended with exit code ${exitCode}` },
+        { exitCode, death: null },
+        nowMs,
+      );
+      return true;
+    }
+    return this.settle(nowMs);
   }
 
   /** Records the end of the code as the end of the cell. False when the code has not ended. */

@@ -271,9 +271,7 @@ export class CodeSession {
       return;
     }
     const { end } = interpreter;
-    // The code of a program has ended, and now the program too. It may still have failed.
-    const isFailed = end.kind === 'exited' && end.exitCode !== 0 && !cell.isTimedOut;
-    if (!(isFailed && cell.isWell) && cell.settle(this.deps.now())) return;
+    if (cell.isProgram && cell.endWith(end, this.deps.now())) return;
     // For a Jupyter server, a missing begin event does not prove that the cell did not run.
     if (mayLeave && !cell.hasBegun && !interpreter.elsewhere) {
       this.#interpreter.death = deathOf(end);

@@ -43,7 +43,7 @@ export interface CodeSessionsDeps {
 }
 
 /** Sessions closed by themselves whose clients may come back. */
-const maxForgotten = 1000;
+const maxForgotten = 100;
 /** Total length of waiting code in all sessions. */
 const maxWaitingCharacters = 64 * 1024 * 1024;
 const sweepEveryMs = 1000;
@@ -291,7 +291,7 @@ export class CodeSessions implements Disposable {
   #closeUnasked(id: string): void {
     const { record } = this.get(id);
     this.#forgotten.delete(id);
-    this.#forgotten.set(id, { ...record, interpreter: null, isForgotten: true });
+    this.#forgotten.set(id, { ...record, env: {}, interpreter: null, isForgotten: true });
     for (const [oldest] of [...this.#forgotten].slice(0, -maxForgotten)) this.#forgotten.delete(oldest);
     this.close(id).catch((error: unknown) => this.deps.onFault(`session ${id} could not be closed`, error));
   }
