@@ -238,6 +238,19 @@ test('TERM-9 TERM-14 a screen request can wait for a pattern and for quiet, is b
   expect(noisy['stable']).toBe(false);
 });
 
+test('TERM-9 TERM-14 wide text that wraps at an odd column has no blank that no program wrote', async ({ sandbox }) => {
+  const written = `a${'漢字'.repeat(12)}b`;
+  for (const cols of [20, 21]) {
+    const id = `wide-${cols}`;
+    await create(sandbox, { id, cols });
+    const { output } = await sandbox.ok(`POST /v2/pty/sessions/${id}/exec`, { command: `echo ${written}` });
+    expect(output).toBe(`${written}\n`);
+    const pattern = encodeURIComponent(`^${written}$`);
+    const shown = await sandbox.ok(`GET /v2/pty/sessions/${id}/screen?wait_for=${pattern}&timeout=5`);
+    expect([cols, shown['matched'], shown['output']]).toEqual([cols, true, expect.stringContaining(`\n${written}\n`)]);
+  }
+});
+
 test('TERM-9 a bad pattern is refused with a reason, and a slow pattern delays no other request', async ({
   sandbox,
 }) => {

@@ -91,6 +91,16 @@ function withoutRests(packed: number): number {
   return isPalette ? packed & ~0xff_ff_00 : packed;
 }
 
+/**
+ * The columns of a row that wraps into the next one. A wide character that does not fit leaves the last cell of its row
+ * unwritten.
+ */
+export function wrappedLength(row: IBufferLine, next: IBufferLine, cell: IBufferCell): number {
+  const isWideNext = (next.getCell(0, cell)?.getWidth() ?? 1) > 1;
+  const last = row.getCell(row.length - 1, cell);
+  return isWideNext && last?.getChars() === '' && last.getWidth() === 1 ? row.length - 1 : row.length;
+}
+
 /** Renders the rows from `first` up to `end` as one line: every row but the first continues a full row. */
 export function lineText(buffer: IBuffer, first: number, end: number): string {
   const writer = new LineWriter(buffer);
@@ -180,11 +190,7 @@ class LineWriter {
   /** The column after the last content. A row that wraps is written up to its end. */
   #contentEnd(row: IBufferLine, next: IBufferLine | null): number {
     let end = row.length;
-    if (next) {
-      const isWideNext = (next.getCell(0, this.#other)?.getWidth() ?? 1) > 1;
-      const isLastBlank = row.getCell(end - 1, this.#other)?.getChars() === '' && this.#other.getWidth() === 1;
-      return isWideNext && isLastBlank ? end - 1 : end;
-    }
+    if (next) return wrappedLength(row, next, this.#other);
     for (; end > 0; end--) {
       const cell = row.getCell(end - 1, this.#other);
       if (!cell || cell.getChars() !== '' || cell.getWidth() === 0 || backgroundOf(cell).bg !== 0) break;

@@ -156,3 +156,15 @@ test('a smaller size leaves no cleanup to a timer, which would print warnings in
   expect(buffers.normal._memoryCleanupQueue._tasks).toHaveLength(0);
   terminal.dispose();
 });
+
+test('text that wraps is the text that was written, whichever characters meet the edge', async () => {
+  const characters = fc.array(fc.constantFrom('a', '漢', '한', '👩', 'e\u0301', ' '), { maxLength: 400 });
+  await fc.assert(
+    fc.asyncProperty(characters, fc.boolean(), async (written, keepsText) => {
+      const text = `${written.join('')}.`;
+      using emulator = await openEmulator(size, { keepsText });
+      emulator.write(Buffer.from(text));
+      expect((await emulator.read()).text).toBe(text);
+    }),
+  );
+});

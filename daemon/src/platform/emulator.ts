@@ -1,7 +1,7 @@
 /** A headless terminal emulator: terminal output goes in, the screen comes out. */
 import { setImmediate as turn } from 'node:timers/promises';
 import type { IBuffer, Terminal } from '@xterm/headless';
-import { lineText } from './emulator-rows.ts';
+import { lineText, wrappedLength } from './emulator-rows.ts';
 import { cleanUp, fixEmulator } from './emulator-fixes.ts';
 import { coreOf, hiddenStateText, stateText } from './emulator-state.ts';
 import { registerWidths } from './emulator-widths.ts';
@@ -185,7 +185,10 @@ class TextRows {
   addRow(buffer: IBuffer, y: number): number {
     const row = buffer.getLine(y);
     if (!row) return 0;
-    const text = row.translateToString(!buffer.getLine(y + 1)?.isWrapped);
+    const next = buffer.getLine(y + 1);
+    const text = next?.isWrapped
+      ? row.translateToString(false, 0, wrappedLength(row, next, buffer.getNullCell()))
+      : row.translateToString(true);
     const isContinued = row.isWrapped && this.lines.length > 0 && this.before === buffer;
     if (isContinued) this.lines[this.lines.length - 1] += text;
     else this.lines.push(text);
