@@ -64,6 +64,7 @@ export function composeTerminals(shared: Shared): Terminals {
     isDirectory,
     platform: process.platform,
     jobs: terminalJobs,
+    startUpMs: config.shellStartupSeconds * 1000,
     modes: terminalModes,
     maxTerminals: config.maxTerminals,
     idleMs: config.terminalIdleSeconds * 1000,

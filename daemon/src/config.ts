@@ -194,6 +194,14 @@ export const settings = {
     fallback: 3600,
     sentence: 'How long a terminal session without a name of its own may be idle before it is closed.',
   }),
+  shellStartupSeconds: setting<number>({
+    variable: 'SVC_SHELL_STARTUP_SECONDS',
+    flag: 'shell-startup-seconds',
+    schema: wholeNumber(1, 3600),
+    fallback: 15,
+    sentence:
+      'How long the start-up files of a terminal may take while a command waits; the shell is then started again without them.',
+  }),
   codeBackend: setting<'auto' | 'native' | 'kernel'>({
     variable: 'SVC_CODE_BACKEND',
     flag: 'code-backend',

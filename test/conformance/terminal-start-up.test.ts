@@ -1,6 +1,7 @@
 /** Shells whose start-up files hang: commands run in a shell without these files, and the answers say so. */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { callTool } from '../harness/mcp-client.ts';
 import { expect, test, type Sandbox } from '../harness/sandbox.ts';
 import { shellNames, withShellAccounts, type ShellName } from '../harness/shell-accounts.ts';
 import { until } from '../harness/until.ts';
@@ -30,7 +31,11 @@ function writeStartUp({ directory }: Sandbox, name: ShellName, text: string): st
   return path;
 }
 
+const settingName = 'SVC_SHELL_STARTUP_SECONDS';
+const givesUpSoon = { args: ['--shell-startup-seconds', '5'] };
+
 const hangs = withShellAccounts({
+  ...givesUpSoon,
   prepare(sandbox) {
     for (const name of shellNames) writeStartUp(sandbox, name, 'sleep 1005\n');
   },
@@ -72,7 +77,31 @@ test(
     expect([status, body.data['output']]).toEqual([200, 'here\n']);
     expect(body.hint).toContain('start-up files');
   },
-  withPlainShell({ prepare: (sandbox) => void writeStartUp(sandbox, 'bash', 'while :; do :; done\n') }, 'bash'),
+  withPlainShell(
+    { ...givesUpSoon, prepare: (sandbox) => void writeStartUp(sandbox, 'bash', 'while :; do :; done\n') },
+    'bash',
+  ),
+);
+
+test('TERM-13 start-up files that take longer than five seconds are awaited', async ({ sandbox }) => {
+  const env = { HOME: join(sandbox.directory, 'bash') };
+  writeStartUp(sandbox, 'bash', 'sleep 6; FROM_FILES=yes\n');
+  await sandbox.ok('POST /v2/pty/sessions', { id: 'slow', env });
+  const answer = await sandbox.request('POST /v2/pty/sessions/slow/exec', { command: 'echo $FROM_FILES' });
+  expect(answer.body).toMatchObject({ data: { output: 'yes\n' }, hint: null });
+});
+
+test(
+  'TERM-13 RUN-FLAGS a setting limits the start-up files, and each answer says when they were given up',
+  async ({ sandbox }) => {
+    const env = { HOME: join(sandbox.directory, 'bash') };
+    writeStartUp(sandbox, 'bash', 'sleep 1005; FROM_FILES=yes\n');
+    await sandbox.ok('POST /v2/pty/sessions', { id: 'mcp', env });
+    const skipped = await sandbox.request('POST /v2/pty/sessions/mcp/exec', { command: 'echo "<$FROM_FILES>"' });
+    expect(skipped.body).toMatchObject({ data: { output: '<>\n' }, hint: expect.stringContaining(settingName) });
+    expect((await callTool(sandbox, 'sandbox_execute_bash', { cmd: 'true' })).text).toContain(settingName);
+  },
+  { env: { SVC_SHELL_STARTUP_SECONDS: '1' } },
 );
 
 test(

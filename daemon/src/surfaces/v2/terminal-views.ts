@@ -36,7 +36,7 @@ export const TerminalSession = z
     attached: z.number().int().describe('Number of attached sockets.'),
     startup_skipped: z
       .boolean()
-      .describe('The start-up files of its shell did not finish within 5 s; the shell runs without them.'),
+      .describe('The start-up files of its shell did not finish in time; the shell runs without them.'),
     exit_code: z.number().int().nullable().describe('Exit code of the shell; null while it lives, or after a signal.'),
   })
   .meta({ id: 'TerminalSession' });

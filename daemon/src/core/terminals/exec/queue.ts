@@ -19,7 +19,6 @@ import {
 } from './record.ts';
 import { ExecShell, type ExecShellDeps } from './shell.ts';
 import { assertLinux } from '../linux-only.ts';
-import { startUpMs } from '../session/start-up.ts';
 import type { Terminal } from '../session/terminal.ts';
 
 /** The script and keys that make the shell run a command, and the note about it. */
@@ -45,7 +44,9 @@ export interface ExecQueueDeps extends ExecShellDeps {
 
 const maxWaiting = 64;
 /** A new shell reads its start-up files first. Later it only has to print a prompt. */
-const [firstPromptMs, promptMs] = [startUpMs + 3000, 500];
+const promptMs = 500;
+/** For a shell that starts again without its start-up files. */
+const startOverMs = 3000;
 /** How many shells in a row may end before they begin the command. */
 const maxShells = 3;
 
@@ -119,7 +120,7 @@ export class ExecQueue {
 
   /** Resolves when a new shell shows its prompt, or when its start-up time has passed. */
   async ready(signal: AbortSignal): Promise<void> {
-    const leftMs = this.terminal.record.createdMs + startUpMs - this.deps.now();
+    const leftMs = this.terminal.record.createdMs + this.deps.startUpMs - this.deps.now();
     if (leftMs <= 0 || this.#turn.isLocked || this.#hasWaited) return;
     using deadline = new Deadline(leftMs, signal);
     try {
@@ -297,7 +298,7 @@ export class ExecQueue {
 
   /** Throws `terminal_busy` if the prompt takes longer than the caller waits, and `terminal_ended`. */
   async #waitForPrompt(onBusy: ExecSpec['onBusy'], signal: AbortSignal): Promise<void> {
-    const graceMs = this.#hasWaited ? promptMs : firstPromptMs;
+    const graceMs = this.#hasWaited ? promptMs : this.deps.startUpMs + startOverMs;
     using deadline = new Deadline(onBusy === 'fail' ? graceMs : null, signal);
     if (!(await this.#shell.prompt(deadline.signal, { startsOver: true }))) throw busy(this.terminal);
   }

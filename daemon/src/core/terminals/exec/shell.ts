@@ -8,7 +8,6 @@ import type { Accounts } from '../../identity/accounts.ts';
 import type { ExecDirectory, ExecNote } from './record.ts';
 import { systemRefusal } from '../../processes/refusal.ts';
 import { keysFor, readScriptLine, shellKind, shellScript, type ShellKind } from './shells/shell-script.ts';
-import { startUpMs } from '../session/start-up.ts';
 import type { Terminal } from '../session/terminal.ts';
 
 export interface ExecShellDeps {
@@ -16,6 +15,8 @@ export interface ExecShellDeps {
   readonly jobs: TerminalJobs;
   readonly modes: TerminalModes;
   readonly now: () => number;
+  /** How long the start-up files may take once a command waits for the prompt. */
+  readonly startUpMs: number;
   readonly scripts: Pick<ScriptDirectory, 'place' | 'write' | 'remove'>;
 }
 
@@ -155,7 +156,7 @@ export class ExecShell {
   #isStuck(): boolean {
     const { process, record, end } = this.terminal;
     if (record.skipsStartUp === true || end !== null || process.typedBytes !== 0) return false;
-    return this.now() - process.child.startedMs > startUpMs && this.kind !== null;
+    return this.now() - process.child.startedMs > this.deps.startUpMs && this.kind !== null;
   }
 
   #isQuiet(): boolean {

@@ -3,11 +3,9 @@ import { basename } from 'node:path';
 import type { ChildEnd } from '../../../platform/spawn.ts';
 import { shellKind, type ShellKind } from '../exec/shells/shell-script.ts';
 
-/** How long the start-up files may take once a command waits for the prompt. */
-export const startUpMs = 5000;
-
 /** Notice for the caller of a command in such a shell. */
-export const startUpSkipped = `The start-up files of the shell did not finish within ${startUpMs / 1000} s; this shell runs without them.`;
+export const startUpSkipped =
+  'The start-up files of the shell did not finish in time (SVC_SHELL_STARTUP_SECONDS); this shell runs without them.';
 
 const bareArguments: Readonly<Record<ShellKind, readonly string[]>> = {
   bash: ['--norc', '--noprofile'],

@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import type { ExecAnswer, ExecSpec } from '../../../core/terminals/exec/record.ts';
 import type { Terminal, TerminalUse } from '../../../core/terminals/session/terminal.ts';
+import { startUpSkipped } from '../../../core/terminals/session/start-up.ts';
 import { Deadline } from '../../../kit/deadline.ts';
 import { CoreError } from '../../../kit/errors.ts';
 import { clientId, seconds, systemText } from '../../v2/inputs.ts';
@@ -153,7 +154,8 @@ async function describe(
   const cwd = terminal.directory;
   const session = terminal.id === sharedSession ? null : `session_id ${terminal.id}`;
   const facts = footer(firstLine(command ?? 'nothing has run yet'), stateOf(outcome), `cwd ${cwd}`, session);
-  const hint = status === 'running' ? `\n${continuation(terminal.id, call)}` : '';
+  const skipped = terminal.record.skipsStartUp === true ? `\n${startUpSkipped}` : '';
+  const hint = `${skipped}${status === 'running' ? `\n${continuation(terminal.id, call)}` : ''}`;
   return {
     text: `${asLines(shown.text)}${facts}${hint}`,
     data: {
