@@ -2,16 +2,21 @@
  * `npm run images`: builds the daemon image and the computer image with buildah, without a registry.
  *
  * `npm run images -- daemon` builds one of them. `npm run images -- test` then runs the tests of the images, and
- * `npm run images -- smoke` one of them.
+ * `npm run images -- smoke` one of them; `npm run images -- memory` prints what each program of an idle container
+ * occupies. `npm run images -- lock` resolves the npm and Python parts of the images anew, and builds nothing.
  */
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { containerEnvironment, imageNames as images, imageStore as store } from './containers.mjs';
 import { bunPath, repositoryRoot } from './repository.mjs';
 import { isOnPath, provide, runTool, SetupError } from './setup.mjs';
 
 const { version } = JSON.parse(readFileSync(join(repositoryRoot, 'daemon/package.json'), 'utf8'));
+/** What the guide calls the images, in a shell that has read this file. */
+const environmentFile = join(store, 'environment');
+const measures = { memory: 'tools/images-memory.mjs' };
 const suites = { test: './test/images/', smoke: './test/images/smoke.test.ts' };
 /** The start of several containers takes longer than the five seconds that the runner gives to a hook. */
 const hookMs = 600_000;
@@ -63,6 +68,10 @@ function prepareStore() {
   writeFileSync(join(store, 'containers.conf'), `${containers.join('\n')}\n`);
   const storage = ['[storage]', 'driver = "overlay"', `graphroot = "${store}/graph"`, `runroot = "${store}/run"`];
   writeFileSync(join(store, 'storage.conf'), `${storage.join('\n')}\n`);
+  const environment = ['CONF', 'STORAGE_CONF'].map(
+    (name) => `export CONTAINERS_${name}="${containerEnvironment[`CONTAINERS_${name}`]}"`,
+  );
+  writeFileSync(environmentFile, `${[...environment, 'docker() { podman "$@"; }'].join('\n')}\n`);
   const network = certificateVariables.map((name) => `export ${name}=/run/secrets/certificates`);
   writeFileSync(join(store, 'network.sh'), `${[...network, 'export PIP_DEFAULT_TIMEOUT=180'].join('\n')}\n`);
 }
@@ -109,6 +118,24 @@ function build(name) {
   console.log(`images: ${images[name]} in ${Math.round((Date.now() - started) / 1000)} s`);
 }
 
+/** Resolves the parts again. The locks name no registry, so that they serve on every machine. */
+function lock() {
+  const npm = ['install', '--package-lock-only', '--omit-lockfile-registry-resolved', '--no-audit', '--no-fund'];
+  for (const folder of ['ide', 'mcp-browser']) run('npm', [...npm, '--prefix', `images/daemon/${folder}`]);
+  const tools = mkdtempSync(join(tmpdir(), 'boxkeep-lock-'));
+  try {
+    run('python3', ['-m', 'venv', tools]);
+    run(join(tools, 'bin/pip'), ['install', '--quiet', 'uv']);
+    const options = ['--universal', '--python-version', '3.13', '--generate-hashes', '--no-header', '--no-annotate'];
+    for (const name of ['node', 'python']) {
+      const [input, output] = [`images/daemon/${name}.txt`, `images/daemon/${name}.lock`];
+      run(join(tools, 'bin/uv'), ['pip', 'compile', '--quiet', ...options, input, '--output-file', output]);
+    }
+  } finally {
+    rmSync(tools, { recursive: true });
+  }
+}
+
 function run(program, args) {
   const { status, error } = spawnSync(program, args, {
     ...{ cwd: repositoryRoot, stdio: ['ignore', 'inherit', 'inherit'], env: containerEnvironment },
@@ -119,15 +146,20 @@ function run(program, args) {
 
 await runTool(async () => {
   const wanted = process.argv.slice(2);
-  const unknown = wanted.filter((word) => !(word in suites) && !(word in images));
+  const unknown = wanted.filter((word) => word !== 'lock' && !(word in { ...suites, ...measures, ...images }));
   if (unknown.length > 0) {
-    const known = [...Object.keys(images), ...Object.keys(suites)].join(', ');
+    const known = [...Object.keys({ ...images, ...suites, ...measures }), 'lock'].join(', ');
     throw new SetupError(`no image is called ${unknown.join(', ')}; there are: ${known}`);
+  }
+  if (wanted.includes('lock')) {
+    lock();
+    return 0;
   }
   const named = wanted.filter((word) => word in images);
   buildImages(named.length > 0 ? named : undefined);
   for (const word of wanted.filter((name) => name in suites)) {
     run(bunPath(), ['test', `--timeout=${hookMs}`, suites[word]]);
   }
+  for (const word of wanted.filter((name) => name in measures)) run(process.execPath, [measures[word]]);
   return 0;
 });

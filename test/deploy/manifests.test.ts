@@ -112,6 +112,32 @@ test('DEPLOY-POLICY only port 8080 of a sandbox is reachable, and never the DevT
   }
 });
 
+test('DEPLOY-POLICY a sandbox reaches names and the public internet, and no address of the machine’s own networks', () => {
+  const own = ['10.0.0.0/8', '100.64.0.0/10', '127.0.0.0/8', '169.254.0.0/16', '172.16.0.0/12', '192.168.0.0/16'];
+  const ownOfSix = ['::1/128', 'fc00::/7', 'fe80::/10', '64:ff9b::/96', '64:ff9b:1::/48'];
+  const local = { ipBlock: { cidr: '169.254.20.10/32' } };
+  for (const name of [...variants, 'claim']) {
+    const rules = find(name, 'NetworkPolicy').spec.egress as Json[];
+    expect(rules.every((rule) => rule.to.length > 0)).toBe(true);
+    const ofNodeLocal = rules.find((rule) => JSON.stringify(rule.to) === JSON.stringify([local]));
+    expect(ofNodeLocal?.ports.map((entry: Json) => entry.port)).toEqual([53, 53]);
+  }
+  for (const variant of variants) {
+    const open = (find(variant, 'NetworkPolicy').spec.egress as Json[]).find((rule) => rule.ports === undefined);
+    expect(open?.to.map((peer: Json) => peer.ipBlock)).toEqual([
+      { cidr: '0.0.0.0/0', except: own },
+      { cidr: '::/0', except: ownOfSix },
+    ]);
+  }
+});
+
+test('DEPLOY-POLICY every image has the version of the daemon as its tag', () => {
+  const { version } = JSON.parse(readFileSync(join(repositoryRoot, 'daemon/package.json'), 'utf8'));
+  for (const name of [...variants, 'claim'])
+    for (const [, image] of (built.get(name) ?? '').matchAll(/image: (boxkeep\S*)/g))
+      expect([name, image]).toEqual([name, expect.stringMatching(new RegExp(`^boxkeep/[a-z]+:${version}$`))]);
+});
+
 test('DEPLOY-POLICY no manifest has a key, probes send none, and the key comes from a secret', () => {
   for (const [name, text] of built) expect([name, /kind: Secret/.test(text)]).toEqual([name, false]);
   for (const variant of variants) {
@@ -174,8 +200,7 @@ test('DEPLOY-POLICY the profile for Chromium allows namespaces, and nothing that
 describe('kube-score', () => {
   /** The check, and the reason why a sandbox does not follow it. */
   const ignored = {
-    'container-image-tag': 'the user names the tag in the own kustomization',
-    'container-image-pull-policy': 'images without a tag may be on the node only',
+    'container-image-pull-policy': 'an image of this version may be on the node only',
     'container-security-context-readonlyrootfilesystem': 'commands write to the root; it is theirs',
     'container-security-context-user-group-id': 'the account of the image is 1000',
     'pod-probes': 'one probe for readiness and for life is meant: the daemon answers both',

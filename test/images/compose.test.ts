@@ -65,7 +65,9 @@ test('DEPLOY-COMPOSE without a key in the secret no daemon starts', async () => 
   const restarts = () => Number(podman('inspect', '--format', '{{.RestartCount}}', name).stdout);
   await until('the container has ended and was started again', () => restarts() > 0, startMs);
   expect(await status()).toBe(0);
-  expect(podman('logs', name).stdout).not.toContain('serving');
+  const { stdout, stderr } = podman('logs', name);
+  expect(stdout).not.toContain('serving');
+  expect(`${stdout}${stderr}`).toContain('write a key to it');
   compose('down', '--volumes');
 });
 
@@ -89,6 +91,11 @@ test('DEPLOY-COMPOSE the file starts a sandbox with its key, limits, shared memo
   expect(await output('cat /run/secrets/boxkeep_key')).toContain('Permission denied');
   expect(await output('unshare --user --map-root-user --pid --net --fork chroot / echo namespaces')).toBe('namespaces');
   expect(await output('unshare --user --map-root-user keyctl show 2>&1; echo kept > ~/kept')).not.toContain('keyring');
+  const asRoot = (command: string) => podman('exec', name, 'sh', '-c', `${command}; true`).stdout;
+  const [, bits = ''] = /^CapBnd:\s*(\w+)$/m.exec(asRoot('cat /proc/1/status')) ?? [];
+  const has = (capability: bigint) => (BigInt(`0x${bits}`) >> capability) & 1n;
+  expect([6n, 12n, 13n, 27n].map(has)).toEqual([1n, 0n, 0n, 0n]); // SETGID; NET_ADMIN, NET_RAW, MKNOD
+  expect(await output('grep NoNewPrivs /proc/self/status')).toEndWith('1');
 
   compose('down');
   compose('up', '--detach');

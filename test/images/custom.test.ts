@@ -4,8 +4,9 @@ import { spawnSync } from 'node:child_process';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, setDefaultTimeout, test } from 'bun:test';
-import { containerEnvironment, imageNames } from '../../tools/containers.mjs';
+import { containerEnvironment, imageStore } from '../../tools/containers.mjs';
 import { Container, podman } from '../harness/container.ts';
+import { freePort } from '../harness/free-port.ts';
 import { repositoryRoot } from '../harness/sandbox.ts';
 import { until } from '../harness/until.ts';
 
@@ -41,9 +42,27 @@ afterAll(() => {
   rmSync(directory, { recursive: true });
 });
 
+test('IMG-3 the first commands of the guide run after `npm run images`, in a shell that has read its environment', async () => {
+  const [, run = ''] = /^```sh\n(docker run.*?)^```/ms.exec(guide) ?? [];
+  expect(run).toContain('curl');
+  expect(guide).toContain('. /var/lib/boxkeep-images/environment');
+  const [name, port] = [`box-${process.pid}`, freePort()];
+  const commands = run
+    .replace('--name box', `--name ${name}`)
+    .replaceAll('8080:', `${port}:`)
+    .replaceAll(':8080/', `:${port}/`);
+  const script = `set -e; . ${join(imageStore, 'environment')}\n${commands}`;
+  const environment = { ...process.env, CONTAINERS_CONF: undefined, CONTAINERS_STORAGE_CONF: undefined };
+  try {
+    const { status, stdout, stderr } = spawnSync('sh', ['-c', script], { encoding: 'utf8', env: environment });
+    expect([status, stderr]).toEqual([0, expect.any(String)]);
+    expect(stdout).toContain('"stdout":"agent\\n"');
+  } finally {
+    podman('rm', '--force', '--time', '0', name);
+  }
+});
+
 test('IMG-29 IMG-31 an image on top of the daemon image runs an MCP server, whose tools the hub lists and calls', async () => {
-  podman('tag', imageNames.daemon, 'localhost/boxkeep/daemon');
-  built.push('localhost/boxkeep/daemon');
   const tag = build('localhost/boxkeep-test-on-top', {
     ...{ Dockerfile: onTop, 'server.conf': program, 'server.py': server },
   });

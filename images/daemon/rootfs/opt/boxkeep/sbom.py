@@ -13,7 +13,7 @@ own = [("/usr/local/bin/boxkeep", ["version"], "boxkeep", "Apache-2.0"), ("/opt/
 
 
 def main():
-    parts = sorted({part for source in (debian, python, npm, programs) for part in source()})
+    parts = sorted({part for source in (debian, python, npm, programs, carried) for part in source()})
     document = {
         "bomFormat": "CycloneDX",
         "specVersion": "1.6",
@@ -88,6 +88,16 @@ def programs():
         version = subprocess.run([path, *arguments], capture_output=True, text=True, check=True).stdout
         number = re.search(r"\d+\.\d+\.\d+\S*", version)[0]
         yield f"pkg:generic/{name}@{number}", name, number, licence
+
+
+def carried():
+    """What the program of boxkeep has unpacked: its runtime and its C library, which name their own versions."""
+    for daemon in pathlib.Path("/var/lib/boxkeep/bin").glob("*/daemon"):
+        bun = re.search(rb"Bun/(\d+\.\d+\.\d+)", daemon.read_bytes())[1].decode()
+        yield f"pkg:npm/bun@{bun}", "bun", bun, "MIT AND LGPL-2.0"
+        library = (daemon.parent / "libc.so.6").read_bytes()
+        glibc = re.search(rb"GNU C Library \([^)]*?([\w.+-]+)\)", library)[1].decode()
+        yield f"pkg:deb/debian/glibc@{glibc}?distro=debian-12", "glibc", glibc, "LGPL-2.1-or-later"
 
 
 main()
