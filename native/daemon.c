@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -14,6 +15,7 @@
 
 #include "child.h"
 #include "io.h"
+#include "oom.h"
 #include "protocol.h"
 #include "unpacked.h"
 
@@ -255,6 +257,16 @@ static int refuse(const char *program, int reason) {
     return reason == ENOENT ? EXIT_NOT_FOUND : EXIT_NOT_RUNNABLE;
 }
 
+/* The runtime lets garbage grow with the memory of the machine, and knows no control group. The daemon shares the
+ * memory of its group with what it runs, so that its share is a half. */
+static void add_heap_limit(struct string_list *environment) {
+    char option[64];
+    uint64_t limit = group_memory_limit();
+    if (limit == 0) return;
+    snprintf(option, sizeof option, "BUN_JSC_forceRAMSize=%llu", (unsigned long long)(limit / 2));
+    add_string(environment, option);
+}
+
 /* The runtime ends idle threads of its compiler and of its garbage collector after ten seconds and aborts when it cannot
  * start them again, which happens while a fork bomb holds every process that a container may have. Without these
  * threads it compiles and collects on the main thread. */
@@ -262,6 +274,7 @@ void add_runtime_options(struct string_list *environment) {
     add_string(environment, "BUN_JSC_useConcurrentJIT=0");
     add_string(environment, "BUN_JSC_numberOfGCMarkers=1");
     add_string(environment, "BUN_JSC_useConcurrentGC=0");
+    add_heap_limit(environment);
 }
 
 /* A child that could not execute the daemon is reaped together with all others. */

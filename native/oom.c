@@ -1,4 +1,4 @@
-/* Reads how often the kernel has killed processes for lack of memory, as far as it is visible here. */
+/* Reads how often the kernel has killed processes for lack of memory, and the limit, as far as they are visible. */
 #include "oom.h"
 
 #include <fcntl.h>
@@ -77,4 +77,37 @@ static int open_own_counter(void) {
 int open_oom_counter(void) {
     int counter = open_own_counter();
     return counter >= 0 ? counter : open_counter("/proc/vmstat");
+}
+
+/* ---- the limit ---- */
+
+/* Returns 0 for no limit, which version 2 calls `max` and version 1 gives as more than the machine has. */
+static uint64_t read_limit(const char *path) {
+    char text[64];
+    if (!read_text_file(path, text, sizeof text)) return 0;
+    uint64_t limit = strtoull(text, NULL, 10);
+    uint64_t machine = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
+    return limit < machine ? limit : 0;
+}
+
+/* The least limit of the group and of the groups around it. Overwrites `group`. */
+static uint64_t least_limit(const char *mount, char *group, const char *file) {
+    uint64_t least = 0;
+    for (;;) {
+        char path[2 * PATH_BYTES];
+        snprintf(path, sizeof path, "%s%s/%s", mount, group, file);
+        uint64_t limit = read_limit(path);
+        if (limit > 0 && (least == 0 || limit < least)) least = limit;
+        char *last = strrchr(group, '/');
+        if (last == NULL) return least;
+        *last = '\0';
+    }
+}
+
+uint64_t group_memory_limit(void) {
+    char text[TEXT_BYTES], group[PATH_BYTES];
+    if (!read_text_file("/proc/self/cgroup", text, sizeof text)) return 0;
+    if (find_group(text, "memory", group, sizeof group))
+        return least_limit("/sys/fs/cgroup/memory", group, "memory.limit_in_bytes");
+    return find_group(text, "", group, sizeof group) ? least_limit("/sys/fs/cgroup", group, "memory.max") : 0;
 }

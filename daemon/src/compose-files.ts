@@ -10,6 +10,7 @@ import { Parts } from './core/files/parts.ts';
 import { KeyedMutex } from './core/files/write/keyed-mutex.ts';
 import { PathResolver } from './core/processes/directory.ts';
 import { Watchers } from './core/watch/watchers.ts';
+import type { MemoryBudget } from './kit/memory-budget.ts';
 import { copyContent, copyProperties } from './platform/copy-file.ts';
 import { Directory } from './platform/directory.ts';
 import { fileSlice } from './platform/file-slice.ts';
@@ -21,7 +22,10 @@ import { unifiedDiff } from './platform/unified-diff.ts';
 import { SystemFiles } from './platform/watched-files.ts';
 import { openWorker } from './platform/workers.ts';
 
-export function composeFiles({ accounts, onFault, runtimeDirectory, spawn, toolEnvironment }: Shared): FilesContext {
+export function composeFiles(
+  { accounts, onFault, runtimeDirectory, spawn, toolEnvironment }: Shared,
+  room: MemoryBudget,
+): FilesContext {
   const paths = new PathResolver(accounts);
   const findRipgrep = () => {
     const program = findTrustedProgram('rg', toolEnvironment['PATH'] ?? '');
@@ -47,6 +51,7 @@ export function composeFiles({ accounts, onFault, runtimeDirectory, spawn, toolE
     grep: new Grep({ paths }, findRipgrep, new BuiltInGrep(openWorker)),
     diff: unifiedDiff,
     mimeOf,
+    room,
   };
 }
 

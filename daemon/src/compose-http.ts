@@ -30,7 +30,7 @@ import type { Tracing } from './platform/tracing.ts';
 import { version } from './version.ts';
 
 export interface HttpInputs {
-  readonly bodies: MemoryBudget;
+  readonly room: MemoryBudget;
   readonly streams: OpenStreams;
   readonly metrics: Metrics;
   readonly tracing: Tracing | null;
@@ -40,7 +40,7 @@ export interface HttpInputs {
 
 export async function composeHttp(shared: Shared, inputs: HttpInputs): Promise<AppDeps> {
   const { config, logger, ownership } = shared;
-  const { bodies, streams, metrics, tracing, planes, mcp } = inputs;
+  const { room, streams, metrics, tracing, planes, mcp } = inputs;
   const startedMs = performance.now();
   const v1 = await loadV1(config.apiSurface === 'full');
   const { allowedHosts, corsOrigins } = config;
@@ -48,7 +48,7 @@ export async function composeHttp(shared: Shared, inputs: HttpInputs): Promise<A
   return {
     apiKey: new ApiKey(config.apiKey),
     guard,
-    body: { room: bodies, stallMs: config.bodyStallSeconds * 1000 },
+    body: { room, stallMs: config.bodyStallSeconds * 1000 },
     streams,
     logger,
     routes: bindRoutes(rootRoutes, {
@@ -79,6 +79,6 @@ export async function composeHttp(shared: Shared, inputs: HttpInputs): Promise<A
   };
 }
 
-export function composeBodies(): MemoryBudget {
+export function composeRoom(): MemoryBudget {
   return new MemoryBudget({ limitBytes: memoryLimitBytes(), freeBytes: freeMemoryBytes, collect: collectGarbage });
 }

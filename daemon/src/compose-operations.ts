@@ -14,13 +14,13 @@ import { findTrustedProgram } from './platform/programs.ts';
 import { commit, version } from './version.ts';
 
 export interface OperationsInputs {
-  readonly bodies: MemoryBudget;
+  readonly room: MemoryBudget;
   readonly browserProbe: Probe<BrowserCapability>;
   readonly code: Code;
   readonly computerProbe: Probe<ComputerCapability>;
 }
 
-export function composeOperations(shared: Shared, { bodies, browserProbe, code, computerProbe }: OperationsInputs) {
+export function composeOperations(shared: Shared, { room, browserProbe, code, computerProbe }: OperationsInputs) {
   const { config, environment, findTool, limits, toolchains, toolEnvironment, tools } = shared;
   const findTrusted = (program: string) => findTrustedProgram(program, toolEnvironment['PATH'] ?? '');
   const sandbox = new Sandbox({
@@ -37,7 +37,7 @@ export function composeOperations(shared: Shared, { bodies, browserProbe, code, 
       streams: config.maxStreams,
       terminals: config.maxTerminals,
       watchers: maxWatchers,
-      jsonBodyBytes: bodies.maxBytes,
+      jsonBodyBytes: room.maxBytes,
       logBytesPerStream: limits.capBytes,
       logBytes: limits.totalBytes,
     },

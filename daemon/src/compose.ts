@@ -4,7 +4,7 @@ import { composeCode } from './compose-code.ts';
 import { composeCommands } from './compose-commands.ts';
 import { composeDesktop } from './compose-desktop.ts';
 import { composeFiles, composeWatchers } from './compose-files.ts';
-import { composeBodies, composeHttp } from './compose-http.ts';
+import { composeRoom, composeHttp } from './compose-http.ts';
 import { composeMetrics, composeTracing } from './compose-metrics.ts';
 import { composeMcp } from './compose-mcp.ts';
 import { composeOperations } from './compose-operations.ts';
@@ -23,12 +23,12 @@ export async function composeDaemon(inputs: DaemonInputs): Promise<Daemon> {
   const shared = composeShared(inputs);
   const closing = new AbortController();
   const streams = new OpenStreams(inputs.config.maxStreams);
-  const bodies = composeBodies();
+  const room = composeRoom();
   const tracing = await composeTracing(shared);
   const onEnd = ({ state, startedMs }: Command) =>
     metrics.observeCommand({ status: state.status, seconds: ((state.endedMs ?? startedMs) - startedMs) / 1000 });
   const { commands, sessions } = composeCommands(shared, onEnd);
-  const files = composeFiles(shared);
+  const files = composeFiles(shared, room);
   const watchers = composeWatchers(shared, files);
   const terminals = composeTerminals(shared);
   const code = composeCode(shared, files);
@@ -45,7 +45,7 @@ export async function composeDaemon(inputs: DaemonInputs): Promise<Daemon> {
     watchers,
   });
   const planes = {
-    ...composeOperations(shared, { bodies, browserProbe: probe, code, computerProbe }),
+    ...composeOperations(shared, { room, browserProbe: probe, code, computerProbe }),
     ...{ agentBrowser, browser, commands, files, terminals, upstream, watchers },
     ...{ code: code.sessions, codeInfo: code.info, screens: composeScreens(), closing: closing.signal },
   };
@@ -54,7 +54,7 @@ export async function composeDaemon(inputs: DaemonInputs): Promise<Daemon> {
     app: await composeHttp(shared, {
       planes,
       mcp: composeMcp(shared, closing.signal),
-      bodies,
+      room,
       streams,
       metrics,
       tracing,

@@ -97,7 +97,8 @@ export const settings = {
     flag: 'body-stall-seconds',
     schema: wholeNumber(1, 3600),
     fallback: 30,
-    sentence: 'How long nothing of a request body may arrive before the request is given up.',
+    sentence:
+      'How long nothing of a request body may arrive, and how long a client may take nothing of a large answer, before the request is given up.',
   }),
   idleSeconds: setting<number>({
     variable: 'SVC_IDLE_SECONDS',

@@ -100,10 +100,33 @@ const works: Readonly<Record<string, Work>> = {
   },
 };
 
+/** What fills the memory of a small machine: commands, whole answers, and long lists. */
+export const hungryWorks: Readonly<Record<string, Work>> = {
+  answers: async (sandbox) => {
+    const command = "head -c 4000000 /dev/zero | tr '\\0' x; exit 3";
+    const result = await sandbox.run({ command, max_output_length: 0 });
+    expectSame('large answer', String(result['stdout']).length, 4_000_000);
+    expectSame('exit code', result['exit_code'], 3);
+  },
+  lists: async (sandbox) => {
+    const listed = (await sandbox.ok('GET /v2/fs/list?path=/usr&recursive=true&limit=10000'))['files'] as unknown[];
+    expectSame('a page', listed.length > 1000, true);
+  },
+  hogs: async (sandbox) => {
+    const result = await sandbox.run({ command: 'head -c 400000000 /dev/zero | tail -n 1 | wc -c' });
+    expectSame('status', result['status'], 'completed');
+  },
+};
+
 /** Uses every plane for this long. Rejects with the first wrong answer. Returns the counts of finished operations. */
-export async function mixedLoad(sandbox: Sandbox, seconds: number): Promise<Readonly<Record<string, number>>> {
+export async function mixedLoad(
+  sandbox: Sandbox,
+  seconds: number,
+  more: Readonly<Record<string, Work>> = {},
+): Promise<Readonly<Record<string, number>>> {
+  const all = { ...works, ...more };
   const deadline = performance.now() + seconds * 1000;
-  const counts: Record<string, number> = Object.fromEntries(Object.keys(works).map((name) => [name, 0]));
+  const counts: Record<string, number> = Object.fromEntries(Object.keys(all).map((name) => [name, 0]));
   let failed = false;
   const repeat = async ([name, work]: [string, Work]) => {
     try {
@@ -116,7 +139,7 @@ export async function mixedLoad(sandbox: Sandbox, seconds: number): Promise<Read
       throw new Error(`${name} ${counts[name]}: ${String(error)}`, { cause: error });
     }
   };
-  const results = await Promise.allSettled(Object.entries(works).map(repeat));
+  const results = await Promise.allSettled(Object.entries(all).map(repeat));
   for (const result of results) if (result.status === 'rejected') throw result.reason;
   return counts;
 }

@@ -1,15 +1,22 @@
 /** Promise 10: no answer, and no number of answers at once, takes the daemon past its share of a small machine. */
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { inControlGroup } from '../harness/control-group.ts';
 import { memoryOf } from '../harness/process-memory.ts';
+import { StalledClients } from '../harness/stalled.ts';
 import { expect, test, type Sandbox } from '../harness/sandbox.ts';
+import { until } from '../harness/until.ts';
 
 const mebibyte = 1024 * 1024;
+const stallSeconds = 1;
 const smallMachine = inControlGroup(
   { memoryBytes: 256 * mebibyte },
-  { env: { SVC_STREAM_KEPT_MIB: '128', SVC_TOTAL_KEPT_MIB: '1024' } },
+  { env: { SVC_STREAM_KEPT_MIB: '128', SVC_TOTAL_KEPT_MIB: '1024', SVC_BODY_STALL_SECONDS: String(stallSeconds) } },
 );
 /** A daemon that uses every route has about 60 MiB; what is more than this in the middle of an answer is its content. */
 const peakMib = 110;
+/** The same where the content itself is held: the room for requests is 128 MiB. */
+const peakOfFilesMib = 190;
 
 /** The largest anonymous memory of the daemon while `work` runs. */
 async function peakDuring(sandbox: Sandbox, work: () => Promise<void>): Promise<number> {
@@ -104,3 +111,54 @@ test(
   },
   { env: { SVC_STREAM_KEPT_MIB: '4' } },
 );
+
+/** One answer of 15 MB, with six bytes of JSON for each byte of the file; and one with two bytes per character. */
+const contents = { controls: '\u0001'.repeat(15_000_000), wide: '€'.repeat(5_000_000) };
+
+for (const [name, content] of Object.entries(contents)) {
+  test(
+    `PROMISE-10 PROMISE-7 eight reads at once of a file with 15 MB of ${name} are whole or 429, and end no daemon`,
+    async ({ sandbox }) => {
+      const path = join(sandbox.directory, 'file');
+      writeFileSync(path, content);
+      const statuses: number[] = [];
+      const peak = await peakDuring(sandbox, async () => {
+        const read = async (route: string, body?: object) => {
+          const { status, body: answer, headers } = await sandbox.request(route, body);
+          if (status === 200) expect(answer.data['content'] === content).toBe(true);
+          else expect([status, headers.get('retry-after'), typeof answer.hint]).toEqual([429, '1', 'string']);
+          statuses.push(status);
+        };
+        for (let n = 0; n < 4; n++) {
+          void read(`GET /v2/fs/read?path=${path}`);
+          void read('POST /v1/file/read', { file: path });
+        }
+        await until('every read has its answer', () => statuses.length === 8, 30_000);
+      });
+      expect(statuses).toContain(200);
+      expect(peak).toBeLessThan(peakOfFilesMib);
+    },
+    smallMachine,
+  );
+}
+
+test(
+  'PROMISE-10 clients that do not read their large answers are let go, and the room is free again',
+  async ({ sandbox }) => {
+    const path = join(sandbox.directory, 'file');
+    writeFileSync(path, contents.wide);
+    const answered = () => sandbox.logLines().filter((line) => line['route'] === '/v2/fs/read');
+    await using stalled = new StalledClients(sandbox.url);
+    await stalled.open(6, `GET /v2/fs/read?path=${path} HTTP/1.1\r\nHost: localhost\r\n\r\n`);
+    await until('every read is refused or let go', () => answered().length === 6, 30_000);
+    expect(answered().filter((line) => typeof line['broken_off'] === 'string').length).toBeGreaterThan(0);
+    const read = async () => (await sandbox.request(`GET /v2/fs/read?path=${path}`)).status === 200;
+    await until('the room is free', read);
+  },
+  smallMachine,
+);
+
+test('PROMISE-7 where memory is short, the kernel kills commands before the daemon', async ({ sandbox }) => {
+  const result = await sandbox.run({ command: 'cat /proc/self/oom_score_adj' });
+  expect(result).toMatchObject({ stdout: '1000\n' });
+});

@@ -1,6 +1,6 @@
 /** Promise 10: in 256 MiB every plane works at once, no byte is lost, and the remaining memory is bounded. */
 import { inControlGroup } from '../harness/control-group.ts';
-import { mixedLoad } from '../harness/mixed-load.ts';
+import { hungryWorks, mixedLoad } from '../harness/mixed-load.ts';
 import { memoryOf } from '../harness/process-memory.ts';
 import { expect, test } from '../harness/sandbox.ts';
 import { until } from '../harness/until.ts';
@@ -37,4 +37,16 @@ test(
     console.log(JSON.stringify({ seconds, counts, before, after, quiet: memoryOf(daemon) }));
   },
   { ...inControlGroup({ memoryBytes: 256 * mebibyte }), timeoutMs: seconds * 1000 + 120_000 },
+);
+
+test(
+  'PROMISE-10 PROMISE-7 beside hogs of 400 MB, answers of megabytes and long lists, 256 MiB end no daemon and lose no byte',
+  async ({ sandbox }) => {
+    const daemon = sandbox.daemonPid;
+    const counts = await mixedLoad(sandbox, seconds, hungryWorks);
+    expect(sandbox.daemonPid).toBe(daemon);
+    expect(sandbox.logLines().filter((line) => (line['status'] as number) >= 500)).toEqual([]);
+    for (const [name, count] of Object.entries(counts)) expect([name, count > 0]).toEqual([name, true]);
+  },
+  { ...inControlGroup({ memoryBytes: 256 * mebibyte }), timeoutMs: seconds * 1000 + 240_000 },
 );

@@ -3,12 +3,14 @@ import { CoreError } from '../kit/errors.ts';
 import { RepeatElsewhere } from '../kit/handed-over.ts';
 import { mintId } from '../kit/ids.ts';
 import type { Logger } from '../kit/logger.ts';
+import type { MemoryBudget } from '../kit/memory-budget.ts';
 import { keyParameter, publicPaths, type ApiKey } from './auth.ts';
 import type { BodyLimits } from './body.ts';
 import { corsHeaders, preflight } from './cors.ts';
 import { bug, failure } from './envelope.ts';
 import { guardRequest, resourcePolicy, type GuardSettings, type Sender } from './guard.ts';
 import { withoutParameter } from './query.ts';
+import { untilClosed } from './raw.ts';
 import type { RequestContext, RequestNote } from './route.ts';
 import { createRouter, type Match, type Routing } from './router.ts';
 import { isUpgrade, offeredProtocols, type SocketUpgrade } from './socket.ts';
@@ -74,6 +76,8 @@ const requestIdPattern = /^[A-Za-z0-9._-]{1,128}$/;
 /** The route name of a request that matched no route. */
 export const unmatchedRoute = 'unmatched';
 const switchingProtocols = 101;
+/** Answers up to this size do not count, because every request takes about as much memory. */
+const smallBytes = 32 * 1024;
 
 export function createApp(deps: AppDeps): App {
   const router = createRouter(deps);
@@ -89,9 +93,19 @@ export function createApp(deps: AppDeps): App {
       result.headers.set('cross-origin-resource-policy', resourcePolicy(tracker.sender));
       for (const [name, value] of corsHeaders(deps.guard, request.headers)) result.headers.set(name, value);
     }
-    if (!tracker.isStreaming) finish(deps, request, tracker, bytesOf(response));
+    if (!tracker.isStreaming) {
+      const bytes = bytesOf(response);
+      if ((bytes ?? 0) > smallBytes) void holdUntilSent(deps.body.room, bytes ?? 0, idleLimit);
+      finish(deps, request, tracker, bytes);
+    }
     return result;
   };
+}
+
+/** The runtime keeps an answer until the client has received it. */
+async function holdUntilSent(room: MemoryBudget, bytes: number, idleLimit: IdleLimit): Promise<void> {
+  using _held = room.hold(bytes);
+  await untilClosed(idleLimit);
 }
 
 function begin(request: Request, idleLimit: IdleLimit): RequestTracker {

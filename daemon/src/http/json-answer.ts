@@ -12,9 +12,9 @@ export function jsonAnswer(body: object, method: string, context: RequestContext
   if (!isLarge(body)) return json(body, status);
   const headers = { 'content-type': 'application/json' };
   if (method === 'HEAD') return new Response(null, { status, headers });
+  // Any other request may have had an effect, and gets its answer.
+  if (method === 'GET') context.body.room.assertRoom();
   const events = context.openAnswer(charactersOf(body, Infinity) * bytesPerCharacter);
-  return new Response(
-    streamBody(() => jsonPieces(body), events),
-    { status, headers },
-  );
+  const pieces = streamBody(() => jsonPieces(body), events, context.body.stallMs);
+  return new Response(pieces, { status, headers });
 }

@@ -67,13 +67,18 @@ export async function untilTaken({ idleLimit, signal }: RequestContext): Promise
   }
 }
 
-const lookMs = 100;
-
 /** Waits until a file is sent. The idle limit is lifted meanwhile, because a slow client is not an idle one. */
 async function untilSent({ idleLimit, signal }: RequestContext, bytes: number, events: StreamEvents): Promise<void> {
+  await untilClosed(idleLimit, () => idleLimit.lift());
+  events.onEnd(signal.aborted ? null : bytes);
+}
+
+const lookMs = 100;
+
+/** Resolves when the answer is complete or the client has gone, which the runtime does not report. */
+export async function untilClosed(idleLimit: { isOpen(): boolean }, onLook?: () => void): Promise<void> {
   do {
     await delay(lookMs);
-    idleLimit.lift();
+    onLook?.();
   } while (idleLimit.isOpen());
-  events.onEnd(signal.aborted ? null : bytes);
 }

@@ -229,6 +229,8 @@ export function routesFor<Deps>({ isNullAbsent = false, refuse = (error) => erro
         // Checked before any work starts for a socket that cannot open.
         if (definition.socket && !isWholeUpgrade(request)) throw noUpgrade(definition.path);
         if ((definition.body || definition.content) && !definition.decodes) assertNotEncoded(request.headers);
+        // A GET is refused where its answer is large.
+        if (definition.method !== 'GET') context.body.room.assertRoom();
         // The body occupies memory until the request is handled.
         using reservation = context.body.room.open();
         const inputs = await readInputs(definition, request, params, {

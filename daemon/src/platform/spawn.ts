@@ -72,7 +72,7 @@ export interface Spawn {
   recover(): Promise<RecoveredByPlane>;
 }
 
-const childOomScore = 500;
+const childOomScore = 1000;
 const adoptedAtOnce = 64;
 const startingLooks = 50;
 const startingLookMs = 10;

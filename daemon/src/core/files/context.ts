@@ -2,6 +2,7 @@
 import type { copyContent, copyProperties } from '../../platform/copy-file.ts';
 import type { Directory } from '../../platform/directory.ts';
 import type { TreeWriter } from '../../platform/tree-writer.ts';
+import type { MemoryBudget } from '../../kit/memory-budget.ts';
 import type { Accounts } from '../identity/accounts.ts';
 import type { Grep } from './search/grep.ts';
 import type { PathResolver } from '../processes/directory.ts';
@@ -34,4 +35,6 @@ export interface FilesContext {
   /** Returns a unified diff, or null when a diff would not be useful. */
   readonly diff: (path: string, before: string, after: string) => Promise<string | null>;
   readonly grep: Grep;
+  /** Admits what is read whole into memory. */
+  readonly room: MemoryBudget;
 }

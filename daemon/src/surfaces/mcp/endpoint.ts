@@ -35,6 +35,7 @@ export function mcpRoute(): Route<McpDeps> {
       outputs ??= new SavedOutputs(deps.files);
       let body: Record<string, unknown> = {};
       try {
+        context.body.room.assertRoom();
         // The body occupies memory until the call is handled.
         using reservation = context.body.room.open();
         body = await readBody(request, context, reservation);

@@ -9,6 +9,8 @@ export interface LineRange {
   readonly to: number | null;
   readonly maxBytes: number;
   readonly encoding: TextEncoding;
+  /** Called with the size of the lines before they are read; throws to refuse. */
+  readonly admit: (bytes: number) => void;
 }
 
 const pieceBytes = 256 * 1024;
@@ -17,7 +19,7 @@ const newline = 0x0a;
 /** `bytes` is null when the lines are longer than `maxBytes`. */
 export async function readLines(
   file: FileHandle,
-  { from, to, maxBytes, encoding }: LineRange,
+  { from, to, maxBytes, encoding, admit }: LineRange,
 ): Promise<{ readonly bytes: Buffer | null; readonly lineCount: number }> {
   const isFromEnd = from < 0 || (to !== null && to < 0);
   const known = isFromEnd ? (await scan(file, encoding, [])).lineCount : 0;
@@ -25,6 +27,7 @@ export async function readLines(
   const { lineCount, offsets, size } = await scan(file, encoding, [lineOf(from), to === null ? Infinity : lineOf(to)]);
   const [start = size, end = size] = offsets;
   if (end - start > maxBytes) return { bytes: null, lineCount };
+  admit(Math.max(0, end - start));
   const bytes = Buffer.alloc(Math.max(0, end - start));
   const { bytesRead } = await file.read(bytes, 0, bytes.length, start);
   return { bytes: bytes.subarray(0, bytesRead), lineCount };

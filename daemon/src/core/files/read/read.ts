@@ -31,21 +31,25 @@ export interface FileContent {
   readonly encoding: TextEncoding | null;
 }
 
-export async function readFile({ paths }: FilesContext, request: ReadRequest): Promise<FileContent> {
+export async function readFile({ paths, room }: FilesContext, request: ReadRequest): Promise<FileContent> {
   const path = paths.resolve(request.path, request.user);
   return asFileOperation('read', path, async () => {
     await using opened = closedLater(await openFile(path, 'read'));
+    const maxBytes = Math.min(maxReadBytes, room.maxBytes);
+    using held = new DisposableStack();
+    const admit = (bytes: number) => void held.use(room.admit(bytes));
     const { startLine, endLine, encoding } = request;
     const isPart = encoding === 'utf-8' && (startLine !== null || endLine !== null);
-    if (isPart && opened.stat.size > maxReadBytes) {
+    if (isPart && opened.stat.size > maxBytes) {
       const encoding = await startOf(opened);
-      const range = { from: startLine ?? 0, to: endLine, maxBytes: maxReadBytes, encoding };
+      const range = { from: startLine ?? 0, to: endLine, maxBytes, encoding, admit };
       const { bytes: part, lineCount } = await readLines(opened.file, range);
-      if (part === null) throw tooLarge(path, 'read', Number(opened.stat.size));
+      if (part === null) throw tooLarge(path, 'read', Number(opened.stat.size), maxBytes);
       const common = { path, size: Number(opened.stat.size), etag: etagOf(opened.stat), lineCount, encoding };
       return { ...common, content: decodeText(part, path, 'read', encoding).text };
     }
-    const bytes = await readWhole(opened, path, 'read');
+    admit(Math.min(Number(opened.stat.size), maxBytes));
+    const bytes = await readWhole(opened, path, 'read', maxBytes);
     const common = { path, size: bytes.length, etag: etagOf(opened.stat) };
     if (encoding === 'base64') return { ...common, content: bytes.toString('base64'), lineCount: null, encoding: null };
     const decoded = decodeText(bytes, path, 'read');
@@ -65,8 +69,9 @@ export async function readWhole(
   { file, stat }: OpenedFile,
   path: string,
   operation: FileOperation,
+  maxBytes = maxReadBytes,
 ): Promise<Buffer<ArrayBuffer>> {
-  if (stat.size > maxReadBytes) throw tooLarge(path, operation, Number(stat.size));
+  if (stat.size > maxBytes) throw tooLarge(path, operation, Number(stat.size), maxBytes);
   const pieces: Buffer<ArrayBuffer>[] = [];
   for (let length = 0; ;) {
     const rest = Number(stat.size) - length;
@@ -74,7 +79,7 @@ export async function readWhole(
     const { bytesRead } = await file.read(buffer, 0, buffer.length, length);
     if (bytesRead === 0) return joined(pieces);
     length += bytesRead;
-    if (length > maxReadBytes) throw tooLarge(path, operation, length);
+    if (length > maxBytes) throw tooLarge(path, operation, length, maxBytes);
     pieces.push(buffer.subarray(0, bytesRead));
     // The file has its size and no more. Files of procfs and sysfs have another size than their content.
     const isWhole = stat.size > 0n && length >= stat.size && bytesRead < buffer.length;
@@ -121,12 +126,12 @@ function linesOf(text: string, from: number, to: number | null): { content: stri
   return { content: text.slice(start, Math.max(start, to === null ? text.length : offsetOf(to))), lineCount };
 }
 
-function tooLarge(path: string, operation: FileOperation, size: number): FileFailure {
+function tooLarge(path: string, operation: FileOperation, size: number, maxBytes: number): FileFailure {
   return new FileFailure({
     operation,
     path,
     errnoName: 'EFBIG',
-    message: `${path}: has ${size} bytes; at most ${maxReadBytes} are read in one answer`,
+    message: `${path}: has ${size} bytes; at most ${maxBytes} are read in one answer`,
     hint: operation === 'read' ? 'Read some lines with start_line and end_line.' : null,
     next: { operation: 'files.download' },
   });

@@ -40,6 +40,8 @@ export async function editFile(context: FilesContext, request: EditRequest): Pro
     changeFile(context, { operation: 'edit', path }, async (target, key) => {
       if (!target.stat) throw new FileFailure({ operation: 'edit', path, errnoName: 'ENOENT' });
       assertMatch(target, request.ifMatch);
+      // The text before and the text after.
+      using _room = context.room.admit(2 * Number(target.stat.size));
       const before = await textOf(target, path);
       const edited =
         request.edits === 'undo'
