@@ -218,7 +218,7 @@ module.exports = {
       name: 'resolvable',
       comment: 'every import leads somewhere; the packages of test/clients are installed for its tests only.',
       severity: 'error',
-      from: { pathNot: '^test/clients/editors/' },
+      from: { pathNot: '^test/clients/(editors|component-libraries)/' },
       to: { couldNotResolve: true },
     },
   ],

@@ -1,22 +1,24 @@
 /**
- * Installs packages of others that tests drive: `node tools/test-packages.mjs mcp` or `editors`.
+ * Installs packages of others that tests drive: `node tools/test-packages.mjs mcp`, `editors` or `component-libraries`.
  *
  * The packages are pinned in `package.json` of `test/clients/<name>`, so that `npm install` does not need them.
  */
 import { spawnSync } from 'node:child_process';
-import { copyFileSync, mkdirSync, readFileSync } from 'node:fs';
+import { copyFileSync, existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { makeOnce } from './make-once.mjs';
 import { repositoryRoot } from './repository.mjs';
 import { runTool, SetupError } from './setup.mjs';
 
 async function provide(name) {
-  const manifest = join(repositoryRoot, `test/clients/${name}/package.json`);
+  const folder = join(repositoryRoot, 'test/clients', name);
+  const manifest = join(folder, 'package.json');
   const directory = join(repositoryRoot, `node_modules/.cache/${name}-clients`);
   await makeOnce(directory, readFileSync(manifest, 'utf8'), () => {
     console.log(`setup: npm install (test/clients/${name}/package.json, into ${directory})`);
     mkdirSync(directory, { recursive: true });
-    copyFileSync(manifest, join(directory, 'package.json'));
+    for (const file of ['package.json', '.npmrc'])
+      if (existsSync(join(folder, file))) copyFileSync(join(folder, file), join(directory, file));
     // The engines of the packages are met by the Node that runs them, not by the Node that installs them.
     const args = ['install', '--ignore-scripts', '--no-package-lock', '--no-audit', '--no-fund', '--loglevel=error'];
     const { status, error } = spawnSync('npm', args, { cwd: directory, stdio: ['ignore', 'ignore', 'inherit'] });

@@ -92,7 +92,7 @@ const longFiles = [
 ];
 
 /** Folders with tiers of their own; `npm run images -- test` runs the tests of the images. */
-const ofOtherTiers = ['test/release/', 'test/arm64/', 'test/images/', 'test/tasks/', 'test/deploy/', 'test/names/'];
+const ofOtherTiers = ['test/release/', 'test/arm64/', 'test/images/', 'test/tasks/', 'test/deploy/'];
 
 /**
  * A tier runs the tests of a folder; `before` makes what they need. Names given as arguments select tiers; `--all`
@@ -108,7 +108,7 @@ const tiers = [
     before: [['native/build.mjs', '--sanitize']],
     onlyByName: true, // Needs the sanitizers of gcc, which a newcomer's compiler may not have.
   },
-  { name: 'unit', folder: 'daemon/src', before: [['tools/test-programs.mjs']] },
+  { name: 'unit', folder: 'daemon/src', except: ['daemon/src/assets/names/'], before: [['tools/test-programs.mjs']] },
   { name: 'bench', folder: 'bench' },
   {
     name: 'conformance on source',
@@ -156,7 +156,8 @@ const tiers = [
   },
   {
     name: 'proof: names',
-    folder: 'test/names',
+    folder: 'daemon/src/assets/names',
+    before: [['tools/test-packages.mjs', 'component-libraries']],
     onlyByName: true, // Installs 2.4 GB of component libraries.
     exceptWithAll: true,
   },

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe } from 'bun:test';
 import { ActionClient } from '../harness/action-client.ts';
 import { Chromium } from '../harness/chromium.ts';
-import { editorPage } from '../harness/editors.ts';
+import { editorPage } from '../harness/bundled-page.ts';
 import { needPackages } from '../harness/interpreters.ts';
 import { expect, test, type Json, type Sandbox } from '../harness/sandbox.ts';
 import { startSite, type Site } from '../harness/site.ts';

@@ -255,12 +255,12 @@ test(
   async ({ sandbox }) => {
     const work = join(sandbox.directory, 'work');
     mkdirSync(work);
-    const code = 'import os\n(os.getcwd(), os.environ.get("COLOUR"), os.getuid(), os.environ["HOME"])';
+    const code = 'import os\nprint(os.getcwd(), os.environ.get("COLOUR"), os.getuid(), os.environ["HOME"])';
     chownSync(work, testAccount.uid, testAccount.gid);
     const account = { session_id: 'state', user: testAccount.name };
     const own = await run(sandbox, code, { ...account, cwd: work, env: { COLOUR: 'red' } });
     expect(own).toMatchObject({ backend: 'kernel', status: 'ok' });
-    expect(value(own)).toBe(`('${work}', 'red', ${testAccount.uid}, '${sandbox.directory}')`);
+    expect(own['stdout']).toBe(`${work} red ${testAccount.uid} ${sandbox.directory}\n`);
     expect(value(await run(sandbox, 'os.getcwd(), os.environ.get("COLOUR")'))).toBe(`('${work}', 'red')`);
     expect(await run(sandbox, '1', { cwd: '/no/such/place' })).toMatchObject({
       ...{ status: 'error', outputs: [{ ename: 'DirectoryError' }] },

@@ -65,6 +65,8 @@ const exceptions: Readonly<Record<RootKind, Readonly<Record<string, string>>>> =
     'TERM-13 V1SHELL-4 a 1.x command is answered although the start-up files hang, and the hint gives the reason':
       hasNoBash,
     'TERM-13 typed input is not mistaken for hanging start-up files, and slow files are awaited': hasNoBash,
+    'TERM-13 start-up files that take longer than five seconds are awaited': hasNoBash,
+    'TERM-13 RUN-FLAGS a setting limits the start-up files, and each answer says when they were given up': hasNoBash,
     'PROMISE-4 a signal reaches every generation of a tree, and survivors are named': hasNoBash,
     'PROMISE-7 a fork bomb takes every free process, and the daemon answers until the bomb is ended': hasNoBash,
     'PROMISE-7 kill -9 -1 by the default account ends its own commands, each reported as killed, and spares the daemon':

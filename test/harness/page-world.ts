@@ -1,7 +1,6 @@
 /** Runs the scripts for pages in an isolated world of a page, as the daemon does. */
 import { readFileSync } from 'node:fs';
 import type { CDPSession, Page } from 'playwright-core';
-import { pageScript } from '../../daemon/src/assets/page.ts';
 
 /** `[depth, role, name, number, value, states, kind]` of a node; kind 1: interactive, 2: frame. */
 export type Row = readonly [number, string, string, number, string | null, readonly string[], number];
@@ -17,15 +16,11 @@ export class PageWorld {
   /** `names`: the scripts, in the order in which the daemon evaluates them. */
   static async open(page: Page, names: readonly string[]): Promise<PageWorld> {
     const scripts = names.map((name) => readFileSync(new URL(`${name}.js`, folder), 'utf8'));
-    return await PageWorld.#with(page, scripts.map((script) => `{${script}}`).join('\n'));
+    return await PageWorld.with(page, scripts.map((script) => `{${script}}`).join('\n'));
   }
 
-  /** A world with all scripts. */
-  static async whole(page: Page): Promise<PageWorld> {
-    return await PageWorld.#with(page, pageScript);
-  }
-
-  static async #with(page: Page, script: string): Promise<PageWorld> {
+  /** A world with this script. */
+  static async with(page: Page, script: string): Promise<PageWorld> {
     const session = await page.context().newCDPSession(page);
     const { frameTree } = await session.send('Page.getFrameTree');
     const world = await session.send('Page.createIsolatedWorld', { frameId: frameTree.frame.id, worldName: 'boxkeep' });

@@ -11,6 +11,8 @@ export interface SnapshotNode {
   readonly children?: readonly SnapshotNode[];
 }
 
+const wholeBytes = 4_000_000;
+
 export class TabClient implements AsyncDisposable {
   private constructor(
     private readonly sandbox: Sandbox,
@@ -32,8 +34,9 @@ export class TabClient implements AsyncDisposable {
     return this.ok('navigate', { url, ...options });
   }
 
+  /** The whole page, also where it is larger than a snapshot is by default. */
   async snapshot(options: object = {}): Promise<SnapshotNode> {
-    return (await this.ok('snapshot', options)) as unknown as SnapshotNode;
+    return (await this.ok('snapshot', { max_bytes: wholeBytes, ...options })) as unknown as SnapshotNode;
   }
 
   /** The ref of the element with this name and role. Waits until a snapshot contains the element. */

@@ -20,7 +20,7 @@ async function worldOf(
   await opened.page.setContent(html);
   return {
     opened,
-    world: await PageWorld.whole(opened.page),
+    world: await PageWorld.with(opened.page, pageScript),
     [Symbol.asyncDispose]: () => opened[Symbol.asyncDispose](),
   };
 }

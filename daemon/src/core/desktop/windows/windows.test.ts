@@ -22,12 +22,12 @@ for (const manager of [null, 'openbox']) {
       await until('the manager runs', async () => (await supportedBy(display, options)) !== null);
     }
     const first = server.spawn(['xterm', '-T', 'Größe', '-geometry', '40x10+100+80', '-e', 'sleep', '1000']);
-    server.spawn(['xterm', '-T', 'second', '-geometry', '40x10+500+400', '-e', 'sleep', '1000']);
     const named = async () => new Map((await windows.list(options)).windows.map((each) => [each.title, each]));
-    await until('both windows are there', async () => {
-      const found = await named();
-      return found.has('Größe') && found.has('second');
-    });
+    // A manager gives a new window the focus, and would take it from a window that is activated meanwhile.
+    const isThere = async (title: string) => ((await named()).get(title)?.isActive ?? null) === (manager !== null);
+    await until('the first window is there', () => isThere('Größe'));
+    server.spawn(['xterm', '-T', 'second', '-geometry', '40x10+500+400', '-e', 'sleep', '1000']);
+    await until('both windows are there', () => isThere('second'));
 
     const one = (await named()).get('Größe')!;
     expect(one).toMatchObject({ processId: first.pid, isMinimized: false });

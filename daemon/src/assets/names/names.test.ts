@@ -1,11 +1,12 @@
 /** Names in snapshots equal those of Chromium's own accessibility tree, on demo pages of component libraries. */
-import { existsSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { readdirSync } from 'node:fs';
+import { basename, extname, join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'bun:test';
-import type { Server } from 'bun';
-import { bundleComponentPages, componentPages } from '../../tools/component-libraries.mjs';
-import { TestBrowser } from '../harness/browser.ts';
-import { PageWorld } from '../harness/page-world.ts';
+import { TestBrowser } from '../../../../test/harness/browser.ts';
+import { bundledPage } from '../../../../test/harness/bundled-page.ts';
+import { PageWorld } from '../../../../test/harness/page-world.ts';
+import { repositoryRoot } from '../../../../tools/repository.mjs';
+import { pageScript } from '../page.ts';
 
 interface Difference {
   /** The role that Chromium gives. */
@@ -59,41 +60,23 @@ const unnamed = new Set(
 const interactive =
   /^(?:button|link|textbox|searchbox|checkbox|radio|switch|combobox|listbox|slider|spinbutton|tab|menuitem\w*|treeitem)$/;
 
+/** Scripts that others import. */
+const besidePages = ['jquery.ts', 'ui5-components.ts'];
+const pages = readdirSync(join(repositoryRoot, 'test/clients/component-libraries')).filter(
+  (file) => /\.tsx?$/.test(file) && !besidePages.includes(file),
+);
+
 let browser: TestBrowser;
-let server: Server<undefined>;
-
 beforeAll(async () => {
-  const bundles = await bundleComponentPages();
   browser = await TestBrowser.launch();
-  server = Bun.serve({
-    port: 0,
-    hostname: '127.0.0.1',
-    fetch(request) {
-      const { pathname } = new URL(request.url);
-      const name = pathname.slice(1);
-      if (!name.includes('.')) return new Response(pageOf(name, bundles), { headers: { 'content-type': 'text/html' } });
-      return new Response(existsSync(join(bundles, name)) ? readFileSync(join(bundles, name)) : null, {
-        headers: { 'content-type': name.endsWith('.css') ? 'text/css' : 'text/javascript' },
-      });
-    },
-  });
-}, 1_200_000);
-
-afterAll(async () => {
-  await browser[Symbol.asyncDispose]();
-  await server.stop(true);
 });
+afterAll(() => browser[Symbol.asyncDispose]());
 
-function pageOf(name: string, bundles: string): string {
-  const style = existsSync(join(bundles, `${name}.css`)) ? `<link rel=stylesheet href="/${name}.css">` : '';
-  return `<!doctype html><meta charset=utf-8><title>${name}</title>${style}<body></body><script type=module src="/${name}.js"></script>`;
-}
-
-for (const name of componentPages) {
-  test(`BROWSER-10 the names of ${name} equal those of Chromium`, async () => {
+for (const file of pages) {
+  test(`BROWSER-10 the names of ${basename(file, extname(file))} equal those of Chromium`, async () => {
     await using opened = await browser.open();
-    await opened.page.goto(`http://127.0.0.1:${server.port}/${name}`, { waitUntil: 'networkidle' });
-    const world = await PageWorld.whole(opened.page);
+    await opened.page.setContent(await bundledPage(`component-libraries/${file}`), { waitUntil: 'networkidle' });
+    const world = await PageWorld.with(opened.page, pageScript);
     const { compared, differences } = await compare(world);
 
     expect(opened.errors).toEqual([]);
