@@ -73,8 +73,10 @@ const cases = {
       'package-lock.json': JSON.stringify({ packages: { daemon: { version: '9.8.6' } } }),
       'README.md': 'boxkeep 9.8.7\n',
       'CHANGELOG.md': '## 9.8.7\n',
+      'deploy/kubernetes/a.yaml': 'image: boxkeep/base:9.8.7\n',
+      'deploy/kubernetes/b.yaml': 'image: boxkeep/base:9.8.6\n',
     },
-    says: ['README.md:', 'package-lock.json:'],
+    says: ['README.md:', 'deploy/kubernetes/b.yaml:', 'package-lock.json:'],
   },
   oldNameIsGone: {
     planted: {

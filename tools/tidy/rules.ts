@@ -102,16 +102,25 @@ export const coreKnowsNoWire: Rule = (files) => {
   ];
 };
 
+/** Manifests name the images of this version, because a tag without one keeps an old build on a node. */
 export const versionOnce: Rule = (files) => {
   const version = (parse(files, 'daemon/package.json') as { version: string }).version;
   const isStamped = ({ path }: SourceFile): boolean =>
-    /^(daemon\/package\.json|package-lock\.json|CHANGELOG\.md|spec\/|docs\/reference\/)/.test(path);
+    /^(daemon\/package\.json|package-lock\.json|CHANGELOG\.md|spec\/|docs\/reference\/|deploy\/kubernetes\/)/.test(
+      path,
+    );
+  const tags = files.flatMap(({ path, text }) =>
+    path.startsWith('deploy/kubernetes/')
+      ? [...text.matchAll(/\bboxkeep\/\w+:(\S+)/g)].map(([, tag]) => ({ path, tag }))
+      : [],
+  );
   const others = files.filter((file) => !isStamped(file) && isOurs(file) && file.text.includes(version));
   const locked = (parse(files, 'package-lock.json') as { packages: Record<string, { version?: string }> }).packages[
     'daemon'
   ]?.version;
   return [
     ...others.map(({ path }) => `${path}: repeats the version, which is in daemon/package.json`),
+    ...tags.filter(({ tag }) => tag !== version).map(({ path, tag }) => `${path}: names an image of version ${tag}`),
     ...(locked === version ? [] : [`package-lock.json: has version ${locked}; npm install brings it in line`]),
   ];
 };
