@@ -92,7 +92,7 @@ export const agreedDifferences: Readonly<Record<string, readonly string[]>> = {
   ],
   'the browser routes of both surfaces are the same, and grow together (interface, Browser)': [
     ...of('DELETE /v1/browser/cookies', ...['all', 'domain', 'name', 'url'].map(newParameter)),
-    ...of('GET /v1/browser/cookies', newParameter('domain')),
+    ...of('GET /v1/browser/cookies', newParameter('domain'), newParameter('url')),
     ...of('GET /v1/browser/info', 'answer.data.version: not there, here it is'),
     ...of('GET /v1/browser/network/requests', newParameter('clear')),
     ...of(
@@ -102,7 +102,7 @@ export const agreedDifferences: Readonly<Record<string, readonly string[]>> = {
     ...of(
       'POST /v1/browser/cookies',
       'body.cookies: no maxItems, here maxItems 1000',
-      ...['domain', 'expires', 'name', 'path', 'secure', 'url', 'value'].map(
+      ...['domain', 'expires', 'http_only', 'name', 'path', 'same_site', 'secure', 'url', 'value'].map(
         (name) => `body.cookies[].${name}: not there, here it is`,
       ),
     ),
