@@ -42,7 +42,7 @@ test(
     await sandbox.ok('POST /v1/file/write', { file: text, content: 'one\n' });
     await sandbox.ok('POST /v1/file/write', {
       file: join(directory, 'bytes'),
-      content: '\u00ff\u00fe',
+      content: '\u00ff\u00fd',
       encoding: 'raw',
     });
     await sandbox.ok('POST /v1/bash/exec', { session_id: 'it', command: 'true' });

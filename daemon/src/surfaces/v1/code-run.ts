@@ -86,16 +86,17 @@ const formerKernel = /^python3\.1[0-2]$/;
 
 /** A kernel of a 1.x image that is not installed here is replaced by the default kernel, and the answer says so. */
 export async function chooseKernel({ codeInfo }: V1Deps, name: string | null | undefined): Promise<ChosenKernel> {
-  if (!name || !formerKernel.test(name)) return { kernel: kernelOf(name), hint: {} };
+  if (!name || !formerKernel.test(name)) return { kernel: kernelOf(name), hint: null };
   const { names } = await codeInfo.kernels();
-  if (names.includes(name)) return { kernel: name, hint: {} };
+  if (names.includes(name)) return { kernel: name, hint: null };
   const hint = `The kernel ${name} is not installed; ${defaultKernel} took its place. GET /v1/jupyter/info lists the kernels.`;
-  return { kernel: null, hint: { hint } };
+  return { kernel: null, hint };
 }
 
 interface ChosenKernel {
   readonly kernel: string | null;
-  readonly hint: { readonly hint?: string };
+  /** Says that another kernel took the place of the named one. */
+  readonly hint: string | null;
 }
 
 /** Reports an unknown kernel under the field of this surface that names it. */

@@ -64,7 +64,8 @@ export const executeJupyter = route({
       code: body.code,
       msg_id: cell.id,
     };
-    return new Answer(data, { ...hint, ...describeRun(ran) });
+    const described = describeRun(ran);
+    return new Answer(data, { ...described, hint: described.hint ?? hint });
   },
 });
 
@@ -160,7 +161,7 @@ export const createJupyterSession = route({
     const message = isNew ? 'The session was created' : 'The session was there already';
     return new Answer(
       { session_id: sessionId(session), kernel_name: kernelName(session), message },
-      { ...hint, message },
+      { hint, message },
     );
   },
 });
