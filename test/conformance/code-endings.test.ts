@@ -223,7 +223,7 @@ for (const backend of backends) {
       const child = pick(
         backend,
         'import subprocess\nkept = subprocess.Popen(["sleep", "60"])',
-        'require("child_process").spawn("sleep", ["60"]).unref(); undefined',
+        'require("child_process").spawn("sleep", ["60"], { stdio: "ignore" }).unref(); undefined',
       );
       expect(await runCell(sandbox, backend, child, { timeout: 20 })).toMatchObject({ status: 'ok', kernel: null });
       const chooses = pick(

@@ -129,6 +129,7 @@ test(
   async ({ sandbox }) => {
     const ended = await sandbox.run({ command: 'echo before; exit 6', command_id: 'ended' });
     const running = await sandbox.start({ command: 'echo one; read line; echo two; exit 7' });
+    expect(await sandbox.ok(`GET /v2/commands/${running}?wait=true`)).toMatchObject({ stdout: 'one\n' });
     const meanwhile = await sandbox.start({ command: 'sleep 0.2; echo while you were away; exit 8' });
     process.kill(sandbox.daemonPid, 'SIGKILL');
     await sandbox.served();
