@@ -23,7 +23,7 @@ export function exchange(url: string, bytes: string | Uint8Array, withinMs = 500
 }
 
 /** Sends the bytes and returns the head of the answer, for answers that keep the connection open. */
-export function headOf(url: string, bytes: string): Promise<string> {
+export function headOf(url: string, bytes: string | Uint8Array): Promise<string> {
   const { hostname, port } = new URL(url);
   return new Promise((resolve, reject) => {
     let answer = '';
