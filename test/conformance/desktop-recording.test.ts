@@ -69,7 +69,7 @@ test(
     const path = join(directory, 'new', 'film.mp4');
     const record = (body: object) => sandbox.request('POST /v2/computer/record', body);
     expect((await record({ action: 'status' })).body.data).toEqual({
-      ...{ status: 'idle', duration: 0, save_path: null, file_size_bytes: null },
+      ...{ status: 'idle', duration: 0, save_path: null, file_size_bytes: null, playable: null, error: null },
     });
     const started = await record({ action: 'start', save_path: path, fps: 10 });
     expect([started.status, started.body.data]).toMatchObject([200, { status: 'recording', save_path: path }]);
@@ -82,6 +82,7 @@ test(
     await grows(() => sandbox.ok('POST /v2/computer/record', { action: 'status' }));
     const { data } = (await record({ action: 'stop' })).body;
     expect(data).toMatchObject({ status: 'stopped', save_path: path, file_size_bytes: Bun.file(path).size });
+    expect(data).toMatchObject({ playable: true, error: null });
     expect(data['duration']).toBeGreaterThan(1);
     expect(encoders(display.name)).toEqual([]);
     const film = probe(path);
@@ -121,6 +122,7 @@ programTest(
     await worker.ok('POST /v2/computer/record', { action: 'start', save_path: path, max_duration: 1, fps: 5, ...size });
     const state = () => worker.ok('POST /v2/computer/record', { action: 'status' });
     await until('the film has ended', async () => (await state())['status'] === 'stopped');
+    plainExpect(await state()).toMatchObject({ playable: true, error: null });
     const film = probe(path);
     plainExpect(film).toMatchObject({ width: 320, height: 200 });
     plainExpect(film.frames).toBeWithin(3, 8);
@@ -155,16 +157,23 @@ programTest(
   hangMs,
 );
 
+/** A worker of the display for which the directory is a file system of its own. */
+function onDisk(disk: string, size: string): Promise<ComputerWorker> {
+  mkdirSync(disk);
+  const mount = `mount -t tmpfs -o size=${size} tmpfs ${disk} && exec "$@"`;
+  return ComputerWorker.start({
+    env: display.environment,
+    launcher: ['unshare', '--mount', 'sh', '-c', mount, 'sh'],
+  });
+}
+
+const roomHint = 'Free space, or record to another file system.';
+
 programTest(
-  'DESK-FILM a film is playable after its disk filled up',
+  'DESK-FILM a film is playable after its disk filled up, and the answers say why it ended',
   async () => {
     const disk = join(directory, 'disk');
-    mkdirSync(disk);
-    const mount = `mount -t tmpfs -o size=1m tmpfs ${disk} && exec "$@"`;
-    await using confined = await ComputerWorker.start({
-      env: display.environment,
-      launcher: ['unshare', '--mount', 'sh', '-c', mount, 'sh'],
-    });
+    await using confined = await onDisk(disk, '1m');
     const inside = (name: string) => `/proc/${confined.pid}/root${join(disk, name)}`;
     await confined.ok('POST /v2/computer/record', { action: 'start', save_path: join(disk, 'film.mp4'), fps: 10 });
     const state = () => confined.ok('POST /v2/computer/record', { action: 'status' });
@@ -173,11 +182,53 @@ programTest(
     await until('the film has ended', async () => (await state())['status'] === 'stopped');
     plainExpect((await state())['file_size_bytes']).toBe(readFileSync(inside('film.mp4')).length);
     plainExpect(probe(inside('film.mp4')).frames).toBeGreaterThanOrEqual(10);
+    const reason = `${join(disk, 'film.mp4')}: no space left on device`;
+    for (const action of ['stop', 'status']) {
+      const { body } = await confined.request('POST /v2/computer/record', { action });
+      plainExpect(body).toMatchObject({ message: `The film ended early: ${reason}`, hint: roomHint });
+      plainExpect(body.data).toMatchObject({ status: 'stopped', playable: true, error: reason });
+    }
     const refused = await confined.request('POST /v2/computer/record', {
       ...{ action: 'start', save_path: join(disk, 'next.mp4') },
     });
-    plainExpect([refused.status, refused.body.hint]).toEqual([507, 'Free space, or record to another file system.']);
+    plainExpect([refused.status, refused.body.hint]).toEqual([507, roomHint]);
     plainExpect(existsSync(inside('next.mp4'))).toBe(false);
+  },
+  hangMs,
+);
+
+programTest(
+  'DESK-FILM a film whose disk has no room for its first second is reported as not playable',
+  async () => {
+    const disk = join(directory, 'small-disk');
+    await using confined = await onDisk(disk, '4k');
+    const path = join(disk, 'film.mp4');
+    const size = { width: 3840, height: 2160 };
+    await confined.ok('POST /v2/computer/record', { action: 'start', save_path: path, fps: 2, ...size });
+    const state = () => confined.ok('POST /v2/computer/record', { action: 'status' });
+    await until('the film has ended', async () => (await state())['status'] === 'stopped');
+    const { body } = await confined.request('POST /v2/computer/record', { action: 'stop' });
+    const reason = `${path}: no space left on device`;
+    plainExpect(body).toMatchObject({ message: `The film ended early: ${reason}`, hint: roomHint });
+    plainExpect(body.data).toMatchObject({ status: 'stopped', playable: false, error: reason });
+    plainExpect(readFileSync(`/proc/${confined.pid}/root${path}`).length).toBe(Number(body.data['file_size_bytes']));
+  },
+  hangMs,
+);
+
+programTest(
+  'DESK-FILM a film whose display has gone says so, and is playable',
+  async () => {
+    await using doomed = await TestDisplay.start({ width: 320, height: 240 });
+    await using left = await ComputerWorker.start({ env: doomed.environment });
+    const path = join(directory, 'gone.mp4');
+    await left.ok('POST /v2/computer/record', { action: 'start', save_path: path, fps: 10 });
+    const state = () => left.ok('POST /v2/computer/record', { action: 'status' });
+    await grows(state);
+    await doomed.kill();
+    await until('the film has ended', async () => (await state())['status'] === 'stopped');
+    plainExpect(await state()).toMatchObject({ playable: true, error: plainExpect.stringContaining('the display') });
+    plainExpect(probe(path).frames).toBeGreaterThanOrEqual(10);
   },
   hangMs,
 );

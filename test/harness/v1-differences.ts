@@ -90,6 +90,10 @@ export const agreedDifferences: Readonly<Record<string, readonly string[]>> = {
     // The public guide shows this field.
     ...of('POST /v1/file/read', 'answer.data.line_count: not there, here it is'),
   ],
+  'a film that ended early says why, and whether it is playable': of(
+    'POST /v1/display/record',
+    ...['error', 'playable'].map((name) => `answer.data.${name}: not there, here it is`),
+  ),
   'the browser routes of both surfaces are the same, and grow together (interface, Browser)': [
     ...of('DELETE /v1/browser/cookies', ...['all', 'domain', 'name', 'url'].map(newParameter)),
     ...of('GET /v1/browser/cookies', newParameter('domain'), newParameter('url')),

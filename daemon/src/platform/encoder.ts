@@ -14,8 +14,8 @@ export interface EncoderSettings {
 
 export interface Encoder {
   readonly output: AsyncIterable<Uint8Array>;
-  /** Resolves with the last thing that ffmpeg reported, when it has ended. */
-  readonly ended: Promise<string>;
+  /** Resolves when ffmpeg has ended: with the last error that ffmpeg reported, or null after the full time. */
+  readonly ended: Promise<string | null>;
   /** Ends the film with everything up to now. */
   stop(): Promise<void>;
   kill(): void;
@@ -81,12 +81,14 @@ async function stop(child: Subprocess<'ignore', 'pipe', 'pipe'>): Promise<void> 
   clearTimeout(late);
 }
 
-async function lastMessage(child: Subprocess<'ignore', 'pipe', 'pipe'>): Promise<string> {
+async function lastMessage(child: Subprocess<'ignore', 'pipe', 'pipe'>): Promise<string | null> {
   let text = '';
   const decoder = new TextDecoder();
   for await (const bytes of child.stderr) {
     text = (text + decoder.decode(bytes, { stream: true })).slice(-maxMessageCharacters);
   }
   const code = await child.exited;
-  return text.trim().split('\n').at(-1) || `ffmpeg ended with ${child.signalCode ?? code}`;
+  // A display that goes is reported with the exit code 0.
+  const last = text.trim().split('\n').at(-1);
+  return last || (code === 0 ? null : `ffmpeg ended with ${child.signalCode ?? code}`);
 }

@@ -1,4 +1,5 @@
 /** One desktop: everything that a client can see and do on one display. */
+import type { CoreError } from '../../kit/errors.ts';
 import type { NodeQuery, NodeReading, TreeReading } from './accessibility/query.ts';
 import type { Area, DesktopAction, Point } from './actions/action.ts';
 
@@ -108,6 +109,10 @@ export interface Recording {
   readonly seconds: number;
   readonly savePath: string | null;
   readonly fileBytes: number | null;
+  /** Whether the file has frames; null without a file. */
+  readonly isPlayable: boolean | null;
+  /** Why the film ended before its time and before it was stopped. */
+  readonly failure: CoreError | null;
 }
 
 /** A display that cannot be reached makes every method but `info` throw `unavailable`. */

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { desktopRoute } from './app.ts';
 import { side } from './inputs.ts';
-import { recordingView, RecordingView } from './views.ts';
+import { recordingAnswer, RecordingView } from './views.ts';
 
 export const record = desktopRoute({
   operation: 'desktop.record',
@@ -24,6 +24,6 @@ export const record = desktopRoute({
     const { action, save_path: savePath, fps, crf, max_duration: maxSeconds, width, height } = body;
     const request = { action, fps, crf, maxSeconds, savePath: savePath ?? null };
     const size = { width: width ?? null, height: height ?? null };
-    return recordingView(await desktop.record({ ...request, ...size }, { signal: context.signal }));
+    return recordingAnswer(await desktop.record({ ...request, ...size }, { signal: context.signal }));
   },
 });

@@ -17,6 +17,8 @@ const RecordResult: z.ZodType = z
     save_path: z.string().nullable(),
     duration: z.number(),
     file_size_bytes: z.int().nullable(),
+    playable: z.boolean().nullable(),
+    error: z.string().nullable(),
   })
   .meta({ id: 'DisplayRecordResult' });
 const ActionData: z.ZodType = z.object(performed).meta({ id: 'ActionData' });

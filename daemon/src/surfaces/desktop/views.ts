@@ -1,6 +1,7 @@
 /** The wire form of pictures, of what actions have done, and of recordings. */
 import { z } from 'zod';
 import type { Performed, Picture, Recording } from '../../core/desktop/desktop.ts';
+import { Answer } from '../../http/route.ts';
 import { mediaTypeOf } from './inputs.ts';
 
 export const PictureView = z
@@ -56,12 +57,19 @@ export const RecordingView = z
     duration: z.number().describe('Seconds.'),
     save_path: z.string().nullable(),
     file_size_bytes: z.int().nullable(),
+    playable: z.boolean().nullable().describe('Whether the file has frames; null without a file.'),
+    error: z.string().nullable().describe('Why the film ended before its time and before it was stopped.'),
   })
   .meta({ id: 'DesktopRecording' });
 
-export function recordingView(recording: Recording): z.input<typeof RecordingView> {
+export function recordingAnswer(recording: Recording): Answer<z.input<typeof RecordingView>> {
   const { status, seconds: duration, savePath: save_path, fileBytes: file_size_bytes } = recording;
-  return { status, duration, save_path, file_size_bytes };
+  const { isPlayable: playable, failure } = recording;
+  const error = failure?.message ?? null;
+  return new Answer(
+    { status, duration, save_path, file_size_bytes, playable, error },
+    failure ? { message: `The film ended early: ${failure.message}`, hint: failure.hint } : {},
+  );
 }
 
 export const ActionResult = z

@@ -24,6 +24,11 @@ export class Fragments {
   }
 }
 
+/** Whether the piece has frames; the others describe the film or index it. */
+export function hasFrames(piece: Buffer): boolean {
+  return piece.toString('latin1', 4, shortHeaderBytes) === 'moof';
+}
+
 /** The end of the first fragment; null while the fragment is incomplete. */
 function pieceEnd(bytes: Buffer): number | null {
   let at = 0;

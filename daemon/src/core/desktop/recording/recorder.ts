@@ -3,7 +3,7 @@ import { CoreError } from '../../../kit/errors.ts';
 import type { Encoder, EncoderSettings, StartEncoder } from '../../../platform/encoder.ts';
 import type { FilmFile, OpenFilmFile } from '../../../platform/film-file.ts';
 import type { Recording, RecordRequest } from '../desktop.ts';
-import { Fragments } from './fragments.ts';
+import { Fragments, hasFrames } from './fragments.ts';
 
 export interface RecorderDeps {
   readonly startEncoder: StartEncoder;
@@ -12,6 +12,14 @@ export interface RecorderDeps {
 }
 
 const defaultDirectory = '/tmp/recordings';
+const noFilm: Recording = {
+  status: 'idle',
+  seconds: 0,
+  savePath: null,
+  fileBytes: null,
+  isPlayable: null,
+  failure: null,
+};
 
 export class Recorder {
   #film: Film | null = null;
@@ -23,7 +31,7 @@ export class Recorder {
   async record(request: RecordRequest, signal: AbortSignal): Promise<Recording> {
     if (request.action === 'start') await this.#start(request, signal);
     if (request.action === 'stop') await this.#film?.stop();
-    return this.#film?.state() ?? { status: 'idle', seconds: 0, savePath: null, fileBytes: null };
+    return this.#film?.state() ?? noFilm;
   }
 
   async close(): Promise<void> {
@@ -72,6 +80,9 @@ function settingsOf({ fps, crf, maxSeconds, width, height }: RecordRequest): Enc
 class Film {
   readonly #startedMs: number;
   #endedMs: number | null = null;
+  #isPlayable = false;
+  #isStopping = false;
+  #failure: CoreError | null = null;
   readonly #fragments = new Fragments();
   readonly #begun = Promise.withResolvers<void>();
   readonly #over: Promise<void>;
@@ -107,6 +118,7 @@ class Film {
   }
 
   async stop(): Promise<void> {
+    this.#isStopping = true;
     if (this.isRecording) await this.encoder.stop();
     await this.#over;
   }
@@ -117,27 +129,41 @@ class Film {
       seconds: ((this.#endedMs ?? this.now()) - this.#startedMs) / 1000,
       savePath: this.file.path,
       fileBytes: this.file.bytes,
+      isPlayable: this.#isPlayable,
+      failure: this.#failure,
     };
   }
 
   async #write(): Promise<void> {
-    try {
-      for await (const bytes of this.encoder.output) {
-        for (const piece of this.#fragments.push(bytes)) this.file.append(piece);
-        if (this.file.bytes > 0) this.#begun.resolve();
-      }
-    } catch (error) {
-      // A full disk, for example: the film ends with the last whole second.
-      this.#begun.reject(error);
-    }
+    const written = await this.#writePieces();
     this.encoder.kill();
     const reason = await this.encoder.ended;
     this.file.close();
+    const isExpected = this.#isStopping || reason === null;
+    this.#failure = written ?? (isExpected ? null : failureOf(reason));
     this.#endedMs = this.now();
-    this.#begun.reject(
-      new CoreError('unavailable', `the display cannot be recorded: ${reason}`, {
-        hint: 'Check that ffmpeg has libx264 and that the display is up.',
-      }),
-    );
+    this.#begun.reject(this.#failure ?? failureOf('ffmpeg has written no film'));
   }
+
+  /** Returns the failure of a write, on a full disk for example: the film then ends with the last whole second. */
+  async #writePieces(): Promise<CoreError | null> {
+    try {
+      for await (const bytes of this.encoder.output) {
+        for (const piece of this.#fragments.push(bytes)) {
+          this.file.append(piece);
+          this.#isPlayable ||= hasFrames(piece);
+        }
+        if (this.file.bytes > 0) this.#begun.resolve();
+      }
+      return null;
+    } catch (error) {
+      return error instanceof CoreError ? error : failureOf(String(error));
+    }
+  }
+}
+
+function failureOf(reason: string): CoreError {
+  return new CoreError('unavailable', `the display cannot be recorded: ${reason}`, {
+    hint: 'Check that ffmpeg has libx264 and that the display is up.',
+  });
 }
