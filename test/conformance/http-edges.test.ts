@@ -1,5 +1,6 @@
 /** Requests that client libraries rarely send: pipelined, half-closed, with trailers, in HTTP/1.0. */
 import { existsSync, readFileSync } from 'node:fs';
+import { METHODS } from 'node:http';
 import { connect } from 'node:net';
 import { exchange, rawRequest, statusOf } from '../harness/raw-http.ts';
 import { expect, test } from '../harness/sandbox.ts';
@@ -105,6 +106,34 @@ test('HTTP-EDGE a command whose answer was lost with the connection is sent agai
     expect(readFileSync(`${mark}-${name}`, 'utf8')).toBe('x\n');
   }
 });
+
+test('ERR-405 every method that node:http lists is answered in the envelope, with the methods that are served', async ({
+  sandbox,
+}) => {
+  const served = ['GET', 'HEAD', 'POST'];
+  for (const method of METHODS.filter((name) => !served.includes(name))) {
+    const request = rawRequest('/v2/commands', ['Host: localhost', 'User-Agent: test']).replace('GET', method);
+    const answer = await exchange(sandbox.url, request);
+    const body = { success: false, data: { allow: served } };
+    expect([method, statusOf(answer)]).toEqual([method, 405]);
+    expect(JSON.parse(answer.slice(answer.indexOf('\r\n\r\n')))).toMatchObject(body);
+  }
+});
+
+test(
+  'AUTH-6 HTTP-401 a client that waits for 100 Continue with its body has the 401 without sending it',
+  async ({ sandbox }) => {
+    const waiting = (headers: string) =>
+      post('/v2/commands', '', `Content-Length: 1000\r\nExpect: 100-continue\r\nConnection: close\r\n${headers}`);
+    // The runtime answers the expectation first, whatever the daemon says.
+    const refused = /^(?:HTTP\/1\.1 100 Continue\r\n\r\n)?HTTP\/1\.1 401 Unauthorized\r\n[^]*"success":false/;
+
+    expect(await exchange(sandbox.url, waiting(''))).toMatch(refused);
+    expect(await exchange(sandbox.url, waiting('x-api-key: wrong\r\n'))).toMatch(refused);
+    expect(await sandbox.ok('GET /v2/commands', undefined, { 'x-api-key': 'sesame' })).toEqual({ commands: [] });
+  },
+  { env: { SVC_API_KEY: 'sesame' } },
+);
 
 test(
   'HTTP-10 an HTTP/1.0 health check needs no Host, and other routes need the key as always',
