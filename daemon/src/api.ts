@@ -72,10 +72,7 @@ export async function describeV1(planes: V1Surface['planes']): Promise<object> {
   return describe('boxkeep v1', description, await loadAll(planes));
 }
 
-const v2Description = [
-  'Commands, files, terminals, code, browser and desktop of one sandbox, over HTTP.',
-  'A body field of v2 that is not required may be null, which means that it is absent; the schemas leave that out.',
-].join(' ');
+const v2Description = 'Commands, files, terminals, code, browser and desktop of one sandbox, over HTTP.';
 
 /** OpenAPI 3.1 of v2 and the unversioned routes. */
 export async function describeV2(): Promise<object> {

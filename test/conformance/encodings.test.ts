@@ -1,15 +1,23 @@
 /** The encodings that client libraries use for an omitted field, a boolean and a field with two names. */
 import { expect, test, type Json, type Sandbox } from '../harness/sandbox.ts';
 
-/** Each optional body field of v2, by operation: `['POST /v2/commands', 'cwd']`. */
-async function optionalFields(sandbox: Sandbox): Promise<[string, string][]> {
-  const { paths } = (await (await sandbox.fetch('GET /v2/openapi.json')).json()) as Json;
+/** Each optional body field of v2, and the field that names the kind of body: `['POST /v2/commands', 'cwd', {}]`. */
+async function optionalFields(sandbox: Sandbox): Promise<[string, string, object][]> {
+  const { paths, components } = (await (await sandbox.fetch('GET /v2/openapi.json')).json()) as Json;
+  const shapes = (schema: Json): Json[] => {
+    if (schema.$ref) return shapes(components.schemas[schema.$ref.split('/').at(-1)]);
+    const parts = schema.allOf ?? schema.anyOf ?? schema.oneOf;
+    return parts ? parts.flatMap(shapes) : [schema];
+  };
   return Object.entries<Json>(paths).flatMap(([path, methods]) =>
-    Object.entries<Json>(methods).flatMap(([method, { requestBody }]): [string, string][] => {
-      const { properties = {}, required = [] } = requestBody?.content['application/json']?.schema ?? {};
-      const names = Object.keys(properties).filter((name) => !required.includes(name));
-      return names.map((name) => [`${method.toUpperCase()} ${path}`, name]);
-    }),
+    Object.entries<Json>(methods).flatMap(([method, { requestBody }]): [string, string, object][] =>
+      shapes(requestBody?.content['application/json']?.schema ?? {}).flatMap(({ properties = {}, required = [] }) => {
+        const kind = Object.entries<Json>(properties).filter(([, { const: value }]) => value !== undefined);
+        const named = Object.fromEntries(kind.map(([name, { const: value }]) => [name, value]));
+        const names = Object.keys(properties).filter((name) => !required.includes(name));
+        return names.map((name): [string, string, object] => [`${method.toUpperCase()} ${path}`, name, named]);
+      }),
+    ),
   );
 }
 
@@ -17,12 +25,12 @@ test('HTTP-NULL null equals an absent field for every optional field', async ({ 
   const fields = await optionalFields(sandbox);
   expect(fields.length).toBeGreaterThan(60);
 
-  for (const [route, name] of fields) {
+  for (const [route, name, kind] of fields) {
     const refusedFor = async (fields: object) => {
       const { body } = await sandbox.request(route.replaceAll(/\{\w+\}/g, 'absent'), fields);
       return (body.errors ?? []).filter(({ location }) => location === `body.${name}`);
     };
-    expect([route, name, await refusedFor({ [name]: null })]).toEqual([route, name, await refusedFor({})]);
+    expect([route, name, await refusedFor({ ...kind, [name]: null })]).toEqual([route, name, await refusedFor(kind)]);
   }
 
   const nothing = {
@@ -34,6 +42,26 @@ test('HTTP-NULL null equals an absent field for every optional field', async ({ 
   expect((await sandbox.request('POST /v2/commands', { command: null })).body.errors).toEqual([
     { location: 'body.command', message: 'must be a string', type: 'string_type' },
   ]);
+});
+
+test('HTTP-NULL each description of a body says that null is an absent field, where that is so', async ({
+  sandbox,
+}) => {
+  const bodies = async (path: string) => {
+    const { paths } = (await (await sandbox.fetch(`GET ${path}`)).json()) as Json;
+    return Object.entries<Json>(paths).flatMap(([route, methods]) =>
+      Object.values<Json>(methods).flatMap(({ requestBody }): [string, boolean][] =>
+        requestBody?.content['application/json'] ? [[route, requestBody.description !== undefined]] : [],
+      ),
+    );
+  };
+  for (const [route, isDescribed] of await bodies('/v2/openapi.json')) {
+    expect([route, isDescribed]).toEqual([route, route !== '/mcp']);
+  }
+  const described = (await bodies('/v1/openapi.json')).filter(([, isDescribed]) => isDescribed).map(([route]) => route);
+  expect([...new Set(described.map((route) => route.split('/')[2]))]).toEqual(['browser']);
+  const batch = { actions: [{ action_type: 'CLICK', button: null, num_clicks: null }], include_screenshot: null };
+  expect((await sandbox.request('POST /v2/computer/actions/batch', batch)).status).toBe(503);
 });
 
 test('HTTP-NULL null keeps its meaning where a field lists it among its values', async ({ sandbox }) => {

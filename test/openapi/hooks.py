@@ -31,7 +31,7 @@ def map_body(context, body):
 
 @schemathesis.hook
 def filter_body(context, body):
-    """In the v2 bodies null is an absent field, which the description says once and not of each field."""
+    """In the v2 bodies null is an absent field, which the description says of each body and not of each field."""
     return not (context.operation.path.startswith("/v2/") and has_null(body))
 
 

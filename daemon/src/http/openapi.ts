@@ -84,16 +84,18 @@ function describeRoute(route: RouteShape, schemas: Json): Json {
     tags: [route.operation.split('.')[0]],
     ...(publicPaths.has(route.path) ? { security: [] } : {}),
     ...(parameters.length > 0 ? { parameters } : {}),
-    ...(route.body ? { requestBody: describeBody(route.body, schemas) } : {}),
+    ...(route.body ? { requestBody: describeBody(route.body, route.isNullAbsent, schemas) } : {}),
     ...(route.content ? { requestBody: describeContent(route.content, schemas) } : {}),
     responses: describeResponses(route, schemas),
   };
 }
 
-function describeBody(body: z.ZodType, schemas: Json): Json {
+function describeBody(body: z.ZodType, isNullAbsent: boolean, schemas: Json): Json {
   // An empty body counts as an empty object.
   const required = !body.safeParse({}).success;
-  return { required, content: { 'application/json': { schema: schemaOf(body, 'input', schemas) } } };
+  // In each schema, `null` would hide the fields where it has a meaning.
+  const note = isNullAbsent && { description: 'Null for a field that is not required means that it is absent.' };
+  return { ...note, required, content: { 'application/json': { schema: schemaOf(body, 'input', schemas) } } };
 }
 
 function describeContent(bodies: ContentBody, schemas: Json): Json {

@@ -144,6 +144,8 @@ export interface RouteShape {
   readonly params: z.ZodObject | undefined;
   readonly query: z.ZodObject | undefined;
   readonly body: z.ZodType | undefined;
+  /** Null for a body field that may be left out counts as absent. */
+  readonly isNullAbsent: boolean;
   readonly content: ContentBody | undefined;
   readonly decodes: boolean;
   readonly data: z.ZodType | undefined;
@@ -217,6 +219,7 @@ export function routesFor<Deps>({ isNullAbsent = false, refuse = (error) => erro
       params: definition.params,
       query: definition.query as Q,
       body: definition.body as B,
+      isNullAbsent,
       content: definition.content,
       decodes: definition.decodes ?? false,
       data: definition.data as D,

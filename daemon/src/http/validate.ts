@@ -29,17 +29,31 @@ function hasNull(input: unknown): boolean {
 }
 
 function removeNulls(schema: SchemaNode | undefined, input: unknown): unknown {
-  const { shape, element } = base(schema)?._zod.def ?? {};
+  const { shape, element, left, right, options } = base(schema)?._zod.def ?? {};
+  if (left) return removeNulls(right, removeNulls(left, input));
+  if (options) return removeNulls(alternativeOf(options, input), input);
   if (Array.isArray(input)) return element ? input.map((entry) => removeNulls(element, entry)) : input;
   if (!shape || typeof input !== 'object' || input === null) return input;
   const kept = Object.entries(input).filter(([name, value]) => value !== null || !isAbsence(ownValue(shape, name)));
   return Object.fromEntries(kept.map(([name, value]) => [name, removeNulls(ownValue(shape, name), value)]));
 }
 
+/** The object among the alternatives that the input names, as in `action_type`. */
+function alternativeOf(options: readonly SchemaNode[], input: unknown): SchemaNode | undefined {
+  const flat = (option: SchemaNode): readonly SchemaNode[] => base(option)?._zod.def.options?.flatMap(flat) ?? [option];
+  return options.flatMap(flat).find((option) => {
+    const names = Object.entries(option._zod.def.shape ?? {}).filter(([, field]) => field._zod.def.type === 'literal');
+    return names.length > 0 && names.every(([name, field]) => takes(field, valueAt(input, [name])));
+  });
+}
+
 /** Whether the field is optional and null is not a valid value. */
 function isAbsence(field: SchemaNode | undefined): boolean {
-  const takes = (value: unknown) => (field as z.ZodType | undefined)?.safeParse(value).success === true;
-  return takes(undefined) && !takes(null);
+  return takes(field, undefined) && !takes(field, null);
+}
+
+function takes(field: SchemaNode | undefined, value: unknown): boolean {
+  return (field as z.ZodType | undefined)?.safeParse(value).success === true;
 }
 
 /** Reports `__proto__` in records, whose names the caller chooses: the library would drop the field silently. */
@@ -77,6 +91,11 @@ export interface SchemaNode {
       readonly innerType?: SchemaNode;
       readonly element?: SchemaNode;
       readonly valueType?: SchemaNode;
+      /** The alternatives of a union. */
+      readonly options?: readonly SchemaNode[];
+      /** The sides of an intersection. */
+      readonly left?: SchemaNode;
+      readonly right?: SchemaNode;
       readonly shape?: Readonly<Record<string, SchemaNode>>;
     };
   };

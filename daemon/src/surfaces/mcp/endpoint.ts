@@ -57,7 +57,7 @@ const description = {
   path: '/mcp',
   hasEffect: true,
   summary: 'Send one message of the Model Context Protocol',
-  ...{ params: undefined, query: undefined, body: undefined, decodes: false, data: undefined },
+  ...{ params: undefined, query: undefined, body: undefined, isNullAbsent: false, decodes: false, data: undefined },
   content: { 'application/json': Body },
   ...{ lines: undefined, events: undefined, socket: undefined, top: undefined },
   raw: {
