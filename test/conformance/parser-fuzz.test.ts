@@ -12,7 +12,7 @@ import { numbers } from '../harness/terminal-fuzz-bytes.ts';
 /** Fixed, so that a failure repeats. */
 const seed = 1;
 /** Of each valid request. */
-const variants = 6;
+const variants = 7;
 const answerWithinMs = 10_000;
 const key = 'key-of-parser-fuzz';
 /** Not a fault of the daemon: what is not built in, is absent here, or finds no room. */
@@ -28,6 +28,7 @@ interface Sample {
 }
 
 type Next = () => number;
+type Change = (bytes: Uint8Array) => Buffer;
 
 const tokens = [
   ...[
@@ -116,24 +117,24 @@ function split(bytes: Buffer, next: Next) {
   return { before: bytes.subarray(0, start), range: bytes.subarray(start, end), behind: bytes.subarray(end) };
 }
 
-/** Damages the marked text without breaking the line that holds it. */
-function damageMarked(line: string, next: Next, forbidden: RegExp): string {
+/** Changes the marked text without breaking the line that holds it. */
+function changeMarked(line: string, change: Change, forbidden: RegExp): string {
   return line.replaceAll(/«(.*?)»/gs, (_, text: string) =>
-    damage(Buffer.from(text, 'latin1'), next).toString('latin1').replaceAll(forbidden, '~'),
+    change(Buffer.from(text, 'latin1')).toString('latin1').replaceAll(forbidden, '~'),
   );
 }
 
-function requestOf({ line, headers = [], beginning = new Uint8Array(), damaged }: Sample, next: Next): Buffer {
-  const body = Buffer.concat([beginning, damaged === undefined ? Buffer.alloc(0) : damage(Buffer.from(damaged), next)]);
+function requestOf({ line, headers = [], beginning = new Uint8Array(), damaged }: Sample, change: Change): Buffer {
+  const body = Buffer.concat([beginning, damaged === undefined ? Buffer.alloc(0) : change(Buffer.from(damaged))]);
   const usual = ['Host: localhost', 'Connection: close'];
   const has = (name: string) => headers.some((header) => header.startsWith(name));
   const head = [
     // oxlint-disable-next-line no-control-regex -- a control character would end the line or the target
-    `${damageMarked(line, next, /[\0-\x20\x7f]/g)} HTTP/1.1`,
+    `${changeMarked(line, change, /[\0-\x20\x7f]/g)} HTTP/1.1`,
     ...usual.filter((header) => !has(header.slice(0, header.indexOf(' ')))),
     ...['User-Agent: fuzz', `X-Api-Key: ${key}`],
     // oxlint-disable-next-line no-control-regex -- as above
-    ...headers.map((header) => damageMarked(header, next, /[\0\r\n]/g)),
+    ...headers.map((header) => changeMarked(header, change, /[\0\r\n]/g)),
     ...(damaged === undefined ? [] : [`Content-Length: ${body.length}`]),
   ];
   return Buffer.concat([Buffer.from(`${head.join('\r\n')}\r\n\r\n`, 'latin1'), body]);
@@ -283,7 +284,9 @@ test(
     const next = numbers(seed);
     const counts: Record<number, number> = {};
     for (let n = 0; n < variants * samples.length; n++) {
-      const request = requestOf(samples[n % samples.length]!, next);
+      // The first round is sent as it is, which shows that the requests come past the first checks.
+      const change: Change = n < samples.length ? Buffer.from : (bytes) => damage(bytes, next);
+      const request = requestOf(samples[n % samples.length]!, change);
       const head = await within(`answer ${n}`, headOf(sandbox.url, request), answerWithinMs);
       const status = statusOf(head);
       counts[status] = (counts[status] ?? 0) + 1;
@@ -291,8 +294,7 @@ test(
       if (!isRight) throw new Error(`request ${n}: ${JSON.stringify(request.toString('latin1'))}\n${head}`);
     }
 
-    // The requests come past the first checks, and are not refused for one reason.
-    expect(Object.keys(counts).map(Number)).toEqual(expect.arrayContaining([101, 200, 206, 400, 404, 422]));
+    expect(Object.keys(counts).map(Number)).toEqual(expect.arrayContaining([101, 200, 206, 400, 422]));
     await sandbox.ok(`DELETE /v2/pty/sessions/${id}`, undefined, headersOfTest);
   },
   { env: { SVC_API_KEY: key, SVC_ALLOWED_HOSTS: 'box.example', SVC_CORS_ORIGINS: 'https://app.example' } },
