@@ -1,7 +1,7 @@
 /** Films of a display: made through the worker, through the daemon and by 1.x clients, and playable wherever they end. */
 import { afterAll, beforeAll, expect as plainExpect, test as programTest } from 'bun:test';
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ComputerWorker } from '../harness/computer-worker.ts';
@@ -229,6 +229,30 @@ programTest(
     await until('the film has ended', async () => (await state())['status'] === 'stopped');
     plainExpect(await state()).toMatchObject({ playable: true, error: plainExpect.stringContaining('the display') });
     plainExpect(probe(path).frames).toBeGreaterThanOrEqual(10);
+  },
+  hangMs,
+);
+
+programTest(
+  'DESK-FILM a film whose file was removed ends and says so, and one that was moved goes on',
+  async () => {
+    const film = async (name: string, meanwhile: (path: string) => void) => {
+      const path = join(directory, name);
+      await worker.ok('POST /v2/computer/record', { action: 'start', save_path: path, fps: 10 });
+      await grows(() => worker.ok('POST /v2/computer/record', { action: 'status' }));
+      meanwhile(path);
+      return worker.ok('POST /v2/computer/record', { action: 'stop' });
+    };
+    const removed = join(directory, 'removed.mp4');
+    plainExpect(await film('removed.mp4', (path) => rmSync(path))).toMatchObject({
+      ...{ status: 'stopped', playable: false, error: `${removed} was removed` },
+    });
+    plainExpect(existsSync(removed)).toBe(false);
+
+    const moved = join(directory, 'moved-away.mp4');
+    const after = await film('moved.mp4', (path) => renameSync(path, moved));
+    plainExpect(after).toMatchObject({ playable: true, error: null, file_size_bytes: Bun.file(moved).size });
+    probe(moved);
   },
   hangMs,
 );

@@ -82,6 +82,7 @@ export const longTests: ReadonlySet<string> = new Set([
   'DESK-FILM a film is playable after its worker was killed, and its encoder ends',
   'DESK-FILM a film whose disk has no room for its first second is reported as not playable',
   'DESK-FILM a film whose display has gone says so, and is playable',
+  'DESK-FILM a film whose file was removed ends and says so, and one that was moved goes on',
   'FERR-5 a directory removed during an operation is a file error, on every route that changes files',
   'FILE-13 a client that pauses longer than the idle timeout still gets the rest',
   'FILE-14 FILE-15 random trees round-trip unchanged',

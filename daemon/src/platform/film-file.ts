@@ -8,6 +8,8 @@ export interface FilmFile {
   readonly path: string;
   /** Whole pieces only. */
   readonly bytes: number;
+  /** Whether the file had no name any more at the last piece or at the close. */
+  readonly isRemoved: boolean;
   /** Appends all of the piece, or nothing and throws. */
   append(piece: Uint8Array): void;
   close(): void;
@@ -42,6 +44,7 @@ export function openFilmFile(path: string): FilmFile {
 class OpenFilm implements FilmFile {
   #bytes = 0;
   #isOpen = true;
+  #isRemoved = false;
 
   constructor(
     readonly path: string,
@@ -52,7 +55,17 @@ class OpenFilm implements FilmFile {
     return this.#bytes;
   }
 
+  get isRemoved(): boolean {
+    return this.#isRemoved;
+  }
+
   append(piece: Uint8Array): void {
+    this.#look();
+    if (this.#isRemoved) {
+      throw new CoreError('bad_argument', `${this.path} was removed`, {
+        hint: 'Record again, and keep the file until the recording is stopped.',
+      });
+    }
     try {
       for (let at = 0; at < piece.length;) {
         at += writeSync(this.descriptor, piece, at, piece.length - at, this.#bytes + at);
@@ -65,13 +78,20 @@ class OpenFilm implements FilmFile {
   }
 
   close(): void {
-    if (this.#isOpen) closeSync(this.descriptor);
+    if (!this.#isOpen) return;
+    this.#look();
+    closeSync(this.descriptor);
     this.#isOpen = false;
   }
 
   remove(): void {
     this.close();
     rmSync(this.path, { force: true });
+  }
+
+  /** A file that was moved still has a name. */
+  #look(): void {
+    this.#isRemoved = fstatSync(this.descriptor).nlink === 0;
   }
 }
 

@@ -109,7 +109,7 @@ export interface Recording {
   readonly seconds: number;
   readonly savePath: string | null;
   readonly fileBytes: number | null;
-  /** Whether the file has frames; null without a file. */
+  /** Whether the file is there and has frames; null without a recording. */
   readonly isPlayable: boolean | null;
   /** Why the film ended before its time and before it was stopped. */
   readonly failure: CoreError | null;

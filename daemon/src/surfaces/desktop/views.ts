@@ -57,7 +57,7 @@ export const RecordingView = z
     duration: z.number().describe('Seconds.'),
     save_path: z.string().nullable(),
     file_size_bytes: z.int().nullable(),
-    playable: z.boolean().nullable().describe('Whether the file has frames; null without a file.'),
+    playable: z.boolean().nullable().describe('Whether the file is there and has frames; null without a recording.'),
     error: z.string().nullable().describe('Why the film ended before its time and before it was stopped.'),
   })
   .meta({ id: 'DesktopRecording' });

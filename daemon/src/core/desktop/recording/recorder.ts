@@ -80,7 +80,7 @@ function settingsOf({ fps, crf, maxSeconds, width, height }: RecordRequest): Enc
 class Film {
   readonly #startedMs: number;
   #endedMs: number | null = null;
-  #isPlayable = false;
+  #hasFrames = false;
   #isStopping = false;
   #failure: CoreError | null = null;
   readonly #fragments = new Fragments();
@@ -129,7 +129,7 @@ class Film {
       seconds: ((this.#endedMs ?? this.now()) - this.#startedMs) / 1000,
       savePath: this.file.path,
       fileBytes: this.file.bytes,
-      isPlayable: this.#isPlayable,
+      isPlayable: this.#hasFrames && !this.file.isRemoved,
       failure: this.#failure,
     };
   }
@@ -151,7 +151,7 @@ class Film {
       for await (const bytes of this.encoder.output) {
         for (const piece of this.#fragments.push(bytes)) {
           this.file.append(piece);
-          this.#isPlayable ||= hasFrames(piece);
+          this.#hasFrames ||= hasFrames(piece);
         }
         if (this.file.bytes > 0) this.#begun.resolve();
       }
