@@ -27,7 +27,7 @@ const sameInTheBinary = [
 ];
 
 /**
- * Bare roots have no interpreters, which `adopted` also needs, and the death of PID 1 ends its namespace. The wire format,
+ * Bare roots have no interpreters, which `adopted`, `failed-upgrade` and `readme` also need, and the death of PID 1 ends its namespace. The wire format,
  * v1, the cost of thousands of objects, the look of a screen, and what a gateway, a browser, a display and clients of MCP
  * outside of the root see are the same in every root.
  */
@@ -49,6 +49,8 @@ const sameInEveryRoot = [
     'http',
     'encodings',
     'adopted',
+    'failed-upgrade',
+    'readme',
     'restore',
   ),
   ...['bad-input', 'fuzz', 'recording', 'relay', 'screen', 'socket', 'tmux'].flatMap((part) =>

@@ -8,11 +8,13 @@ const isStatic = 'its programs are static, so the loader variables have no effec
 
 const hasNoFullScreen = 'the root has no full-screen programs';
 const hasNoPython = 'the root has no Python';
+const hasNoNode = 'the root has no Node, so a language is missing';
 const hasNoOtherShell = 'the root has no zsh and no fish';
 
 /** Tests that need shells, full-screen programs or interpreters that a bare root lacks. */
 const notInBareRoots: Readonly<Record<string, string>> = {
   'OPS-DOCTOR doctor finds ipykernel behind the shim of a version manager, and names the use of ffmpeg': hasNoPython,
+  'OPS-2 a slow Python is reported as present within seconds, and its backend once it has answered': hasNoNode,
   'OPS-2 a Python that is slow at every probe is described by its previous probe, however old': hasNoPython,
   'RUN-RESTART processes whose notes name no plane, as those of an earlier version, are recovered': hasNoPython,
   'TERM-10 vim looks as in a local terminal, cell by cell, across resizes, cut connections and daemon restarts':

@@ -159,10 +159,7 @@ export const createJupyterSession = route({
     const made = code.obtain({ id, language: 'python', kernel, onKernel: true, ...place });
     const { session, isNew } = await namingKernel(made);
     const message = isNew ? 'The session was created' : 'The session was there already';
-    return new Answer(
-      { session_id: sessionId(session), kernel_name: kernelName(session), message },
-      { hint, message },
-    );
+    return new Answer({ session_id: sessionId(session), kernel_name: kernelName(session), message }, { hint, message });
   },
 });
 
