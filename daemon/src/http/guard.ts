@@ -31,7 +31,7 @@ const linkedPaths: ReadonlySet<string> = new Set(['/', '/internal/auth']);
 export interface Sender {
   /** `listed`: a page whose origin the operator listed. `own`: a page of this address, a program or a person. */
   readonly page: 'own' | 'listed';
-  /** False for links and embedded parts of pages: whoever wrote a text that a listed page shows may be behind them. */
+  /** False for links and embedded parts of pages: a stranger may have written the text that a listed page shows. */
   readonly mayChange: boolean;
 }
 

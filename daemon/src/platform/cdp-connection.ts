@@ -276,7 +276,7 @@ class SocketConnection implements CdpConnection, SocketObserver {
     return pending;
   }
 
-  /** A browser that the system has stopped keeps its connections open. Only the silence shows that it answers nobody. */
+  /** A browser that the system has stopped keeps its connections open. Only its silence shows that it answers no call. */
   #watchSilence(): void {
     if (this.#watch !== null) return;
     this.#silentSeconds = 0;

@@ -94,6 +94,7 @@ describe('actionable', () => {
     const world = await worldOf(
       '<style>@keyframes m{to{transform:translateX(300px)}}</style><button style="animation:m 60s linear infinite">go</button>',
     );
+    await world.evaluate('Promise.all(document.getAnimations().map(({ ready }) => ready)).then(() => null)');
     expect(await world.call<Outcome>('button', 'actionable')).toMatchObject({ kind: 'waiting', reason: 'moving' });
   });
 

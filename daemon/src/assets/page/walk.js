@@ -263,14 +263,17 @@ function settle(walk, row, start) {
 function nameFromContent(walk, row, start) {
   const { rows } = walk;
   const isWidget = interactiveRoles.has(row.role);
+  const content = rows.slice(start);
+  const isText = content.every(({ role }) => role === 'text');
+  if (!isText && !isWidget && !titleRoles.has(row.role)) return;
   const text = contentText(rows, start);
   const isActive = (other) => other.kind !== 0 && !isSameTarget(other, text);
-  if (rows.every(({ role }, at) => at < start || role === 'text') || (isWidget && !rows.slice(start).some(isActive))) {
+  if (isText || (isWidget && !content.some(isActive))) {
     // A long text keeps its nodes, because a name is shortened.
     if (text.length > 500 && !isWidget) return;
     row.name ||= tidy(text);
     rows.length = start;
-  } else if (isWidget || titleRoles.has(row.role)) {
+  } else {
     row.name ||= tidy(text);
     removeRows(
       walk,

@@ -27,7 +27,7 @@ export type CellStatus = (typeof cellStatuses)[number];
 
 /** How the interpreter of a session ended, and its state with it. */
 export interface InterpreterDeath {
-  /** `exited`: its code asked for that. `timeout`: it did not react to the interrupt. `idle`: nobody used it. */
+  /** `exited`: its code asked for that. `timeout`: it did not react to the interrupt. `idle`: no client used it. */
   readonly cause: 'died' | 'exited' | 'timeout' | 'idle';
   /** Null when the interpreter ended with an exit code. */
   readonly signal: number | null;
