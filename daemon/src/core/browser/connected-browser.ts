@@ -84,6 +84,15 @@ export class ConnectedBrowser {
     return target !== undefined && isTab(target);
   }
 
+  /** Resolves when all that the browser has reported so far has arrived, or when the time is over. */
+  async catchUp(withinMs: number): Promise<void> {
+    try {
+      await this.root.send('Browser.getVersion', undefined, AbortSignal.timeout(withinMs));
+    } catch {
+      // The caller looks at what has arrived.
+    }
+  }
+
   /** Attaches to the tab at its first use. Throws `tab_not_found`. */
   async page(targetId: string, signal: AbortSignal): Promise<Page> {
     if (!this.hasTab(targetId)) throw noTab(targetId);

@@ -1,12 +1,10 @@
 /** Clicks an element, hovers over it or drags it, once the pointer reaches it, and waits for what that begins. */
-import { CdpClosed } from '../../../kit/cdp-errors.ts';
 import type { Browser, CallEffects, PageCall, PageCallOptions } from '../browser.ts';
 import type { RefTarget } from '../page.ts';
-import { DocumentGone } from '../failures.ts';
 import { drag, type Spot } from './drag.ts';
 import { findElement, subjectOf } from './element.ts';
 import { chordNamed } from './keyboard.ts';
-import { beginMs, ClosedByPress, settled, within, type Place } from './outcome.ts';
+import { beginMs, judgePress, settled, within, type Place } from './outcome.ts';
 import { pointNow, pointOf, type Point } from './point.ts';
 import { Pointer, type ModifierKey, type MouseButton } from './pointer.ts';
 import { pressFocused } from './press.ts';
@@ -118,16 +116,12 @@ async function isRouted(
   return (await page.call<Landing>(frame, 'landed', { isOver: false }, signal)).hasMoved;
 }
 
-async function pressed({ page, signal }: PageCall, { frame }: RefTarget, press: () => Promise<void>): Promise<Landing> {
+async function pressed(call: PageCall, { frame }: RefTarget, press: () => Promise<void>): Promise<Landing> {
   try {
     await press();
-    return await page.call<Landing>(frame, 'landed', { isOver: true }, signal);
+    return await call.page.call<Landing>(frame, 'landed', { isOver: true }, call.signal);
   } catch (error) {
-    const isClosed = error instanceof CdpClosed && page.browser.isOpen;
-    if (isClosed && !page.browser.hasTab(page.targetId)) throw new ClosedByPress(error.message);
-    // A document that has gone was left because of the press.
-    if (error instanceof DocumentGone || (isClosed && frame.parentId !== null))
-      return { verdict: 'unseen', by: null, isDownload: false, hasMoved: true };
-    throw error;
+    await judgePress(call, frame, error);
+    return { verdict: 'unseen', by: null, isDownload: false, hasMoved: true };
   }
 }

@@ -1,11 +1,9 @@
 /** Presses keys on an element that has the focus, and waits for what they begin. */
-import { CdpClosed } from '../../../kit/cdp-errors.ts';
 import type { PageCall } from '../browser.ts';
-import { DocumentGone } from '../failures.ts';
 import type { RefTarget } from '../page.ts';
 import { subjectOf, type ElementName } from './element.ts';
 import { PageKeyboard, type Chord } from './keyboard.ts';
-import { ClosedByPress } from './outcome.ts';
+import { judgePress } from './outcome.ts';
 import { refused, type Refusal } from './refusal.ts';
 import { inTurn, untilReady, type Waiting } from './waiting.ts';
 
@@ -28,19 +26,14 @@ export async function pressKeys(
 }
 
 /** Throws `ClosedByPress` when a key has closed the tab. */
-export async function pressFocused(
-  { page, signal }: PageCall,
-  { frame }: RefTarget,
-  chords: readonly Chord[],
-): Promise<void> {
+export async function pressFocused(call: PageCall, { frame }: RefTarget, chords: readonly Chord[]): Promise<void> {
+  const { page, signal } = call;
   const keyboard = new PageKeyboard(page.session);
   try {
     for (const chord of chords) await keyboard.press(chord, signal);
     // The browser reports what the keys have begun before this answer.
     await page.call(frame, 'landed', { isOver: true }, signal);
   } catch (error) {
-    const isClosed = error instanceof CdpClosed && page.browser.isOpen;
-    if (isClosed && !page.browser.hasTab(page.targetId)) throw new ClosedByPress(error.message);
-    if (!(error instanceof DocumentGone) && !(isClosed && frame.parentId !== null)) throw error;
+    await judgePress(call, frame, error);
   }
 }
