@@ -369,6 +369,19 @@ describe.each(nodes())('%s', (node) => {
     expect(session.stray).toBe('');
   });
 
+  test('leave ends the running cell and those that have not begun, and what they wait for goes on', async () => {
+    await using session = await start(node);
+    const running = session.send('setTimeout(() => console.log("timer"), 30); await new Promise(() => {})');
+    await session.event(({ event, cell }) => event === 'begin' && cell === running);
+    const waiting = session.send('console.log("never")');
+    session.line({ op: 'leave' });
+    session.finish();
+    expect(await session.exited).toBe(0);
+    for (const cell of [running, waiting])
+      expect(session.summary(cell)).toMatchObject({ status: 'error', error: { ename: 'Interrupted' } });
+    expect([session.summary(running).stdout, session.summary(waiting).stdout]).toEqual(['timer\n', '']);
+  });
+
   test('a program ends when no timer or handle is left, at its first error, or at its exit call', async () => {
     const run = async (code: string) => {
       await using session = await start(node);

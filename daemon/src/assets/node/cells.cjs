@@ -14,6 +14,8 @@ module.exports = ({ events, origin, evaluate, forgetSignals, failures, exit }) =
   let lastEnd = null;
   /** The cell that runs as a program: the process ends with it. */
   let programCell = null;
+  /** The session ends, and so do its cells. */
+  let isLeaving = false;
 
   const run = async ({ cell, code, cwd = null, env = null, program = false, interrupted = false }) => {
     if (interrupted) await forgetInterrupt();
@@ -22,7 +24,7 @@ module.exports = ({ events, origin, evaluate, forgetSignals, failures, exit }) =
     origin.begin(cell);
     events.send({ event: 'begin', cell });
     const early = new Promise((resolve) => (endNow = resolve));
-    const coded = runCode(code, cwd, env ?? {});
+    const coded = isLeaving ? { error: new Interrupted() } : runCode(code, cwd, env ?? {});
     const ending = await Promise.race([early, program ? untilIdle(cell, coded) : coded]);
     finish(cell, ending);
     // A program ends at its first error, whatever else it still waits for.
@@ -126,12 +128,18 @@ module.exports = ({ events, origin, evaluate, forgetSignals, failures, exit }) =
     else if (isInputOver) exit(interruptedCode);
   };
 
+  /** Ends the running cell, and every later one before its code runs. */
+  const leave = () => {
+    isLeaving = true;
+    endNow?.({ error: new Interrupted() });
+  };
+
   /** An error after the end of a program, in an exit function. */
   const fail = () => {
     if (programCell !== null && endNow === null) process.exitCode = 1;
   };
 
-  return { run, reportEnd, exitProgram, interrupt, fail, end: (error) => endNow?.({ error }) };
+  return { run, reportEnd, exitProgram, interrupt, leave, fail, end: (error) => endNow?.({ error }) };
 };
 
 /** Whether the process calls functions of the code before it ends. After an error, the event loop does not become empty. */

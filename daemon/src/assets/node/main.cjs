@@ -115,6 +115,7 @@ function readRequests(descriptor, cells) {
   const onLine = (line) => {
     const request = readRequest(line);
     if (request?.op === 'again') cells.reportEnd();
+    else if (request?.op === 'leave') cells.leave();
     else if (request?.op === 'execute') last = last.then(() => cells.run(request));
   };
   // A stream of `fs` would block a thread of the small pool in `read`, and Node cannot exit before that call returns.

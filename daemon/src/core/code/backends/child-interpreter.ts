@@ -1,5 +1,6 @@
 /** Runs a Python or Node of the image as a child process that reads a script of the daemon. */
 import { constants } from 'node:os';
+import { Deadline } from '../../../kit/deadline.ts';
 import { CoreError } from '../../../kit/errors.ts';
 import type { EncodedText } from '../../../kit/encoded-text.ts';
 import type { Ownership } from '../../../kit/ownership.ts';
@@ -8,9 +9,12 @@ import { terminateAndForget } from '../../processes/terminate.ts';
 import type { CellRecord } from '../cells/cell.ts';
 import type { CellEvent, InterpreterEvent } from '../cells/events.ts';
 import type { Interpreter, LogPosition, Submission } from './interpreter.ts';
-import type { CodeBackendName } from '../language.ts';
+import type { CodeBackendName, Language } from '../language.ts';
 import { Channel } from './channel.ts';
 import type { RunningCell } from '../sessions/record.ts';
+
+/** Time for Node to end its cell when it is asked to, before it gets a signal. */
+const askedMs = 250;
 
 export class ChildInterpreter implements Interpreter {
   readonly isLeaving = false;
@@ -21,12 +25,14 @@ export class ChildInterpreter implements Interpreter {
   #isReady = false;
   /** The id of the last cell that was sent. */
   #asked: string | null = null;
+  #hasEnded = true;
   /** A signal was sent since the last cell was sent, and may not have taken effect yet. */
   #hasInterrupted = false;
 
   constructor(
     readonly id: string,
     readonly backend: CodeBackendName,
+    private readonly language: Language,
     readonly child: Child,
     from: number,
   ) {
@@ -75,6 +81,7 @@ export class ChildInterpreter implements Interpreter {
   /** The last request of an earlier daemon may be incomplete. The newline ends the broken line. */
   async resume(running: RunningCell | null): Promise<void> {
     this.#asked = running?.cell.id ?? null;
+    this.#hasEnded = running === null;
     this.#hasInterrupted = true; // The earlier daemon may have sent a signal.
     // A program gets no more input. The earlier daemon may have died before it closed the input.
     if (running?.cell.isProgram === true) this.child.closeStdin(running.to);
@@ -87,6 +94,7 @@ export class ChildInterpreter implements Interpreter {
 
   submit({ id, cwd, env, isProgram = false }: CellRecord, code: EncodedText): Submission {
     this.#asked = id;
+    this.#hasEnded = false;
     const request = { op: 'execute', cell: id, code: code.placeholder, cwd, env, program: isProgram };
     const line = code.jsonOf({ ...request, interrupted: this.#hasInterrupted }, '\n');
     this.#hasInterrupted = false;
@@ -104,8 +112,21 @@ export class ChildInterpreter implements Interpreter {
   }
 
   /** At the end of its input, the program ends. */
-  async leave(): Promise<void> {
+  async leave(isBusy: boolean): Promise<void> {
+    if (isBusy) await (this.language === 'javascript' && this.child.stdin.isOpen ? this.#endCell() : this.interrupt());
     this.child.closeStdin(this.child.stdin.accepted);
+  }
+
+  /**
+   * Node loses a signal before a cell begins, and dies of one at the moment at which a script ends. So it is asked first,
+   * and only code that computes for longer gets the signal.
+   */
+  async #endCell(): Promise<void> {
+    using deadline = new Deadline(askedMs);
+    // An interpreter that accepts no input is ending.
+    void this.#channel.send([Buffer.from(`${JSON.stringify({ op: 'leave' })}\n`)]).catch(() => null);
+    while (!this.#hasEnded && !this.end && !deadline.passed) await this.changed(deadline.signal);
+    if (!this.#hasEnded && !this.end && !this.ownership.isLeft) await this.interrupt();
   }
 
   async close(): Promise<void> {
@@ -118,12 +139,17 @@ export class ChildInterpreter implements Interpreter {
   }
 
   #take(event: InterpreterEvent): void {
-    if (event.about === 'cell') this.#onCell(event.cell, event.event);
+    if (event.about === 'cell') this.#takeCell(event.cell, event.event);
     else if (event.about === 'log') this.#miss();
     else if (event.about === 'interpreter') {
       this.#isReady = true;
       this.version = event.version;
     }
+  }
+
+  #takeCell(cell: string, event: CellEvent): void {
+    if (event.kind === 'end' && cell === this.#asked) this.#hasEnded = true;
+    this.#onCell(cell, event);
   }
 
   /** Asks for the state again after lost output, because the end of a cell may be lost. */

@@ -77,7 +77,7 @@ export class ReplBackend implements CodeBackend {
       cwd: record.cwd,
       stdin: 'pipe',
     });
-    const interpreter = new ChildInterpreter(id, this.name, child, 0);
+    const interpreter = new ChildInterpreter(id, this.name, this.language, child, 0);
     try {
       using deadline = new Deadline(startWithinMs);
       await interpreter.start(name, input, deadline.signal);
@@ -90,7 +90,13 @@ export class ReplBackend implements CodeBackend {
 
   async adopt({ id }: InterpreterNote, child: Child, running: RunningCell | null): Promise<Interpreter | null> {
     if (child.end) return null;
-    const interpreter = new ChildInterpreter(id, this.name, child, running?.from.offset ?? child.ends[0]);
+    const interpreter = new ChildInterpreter(
+      id,
+      this.name,
+      this.language,
+      child,
+      running?.from.offset ?? child.ends[0],
+    );
     await interpreter.resume(running);
     return interpreter;
   }

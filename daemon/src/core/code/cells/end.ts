@@ -61,8 +61,7 @@ export async function endInOrder(interpreter: Interpreter, isBusy: boolean): Pro
 
 /** The first part of `endInOrder`. */
 export async function letEnd(interpreter: Interpreter, isBusy: boolean, graceMs: number): Promise<void> {
-  if (isBusy) await interpreter.interrupt();
-  await interpreter.leave();
+  await interpreter.leave(isBusy);
   await untilEnded(interpreter, graceMs);
 }
 
