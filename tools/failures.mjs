@@ -1,6 +1,6 @@
 /** Extracts the failed tests from the output of `bun test`, to repeat them at the end of a long log. */
 
-const shownLines = 30;
+export const shownLines = 30;
 
 /**
  * `output` is the runner's plain text. Returns each failed test with its file, its title and its last lines of output.

@@ -178,17 +178,30 @@ function installPackages(packages) {
   const archives = mkdtempSync(join(tmpdir(), 'boxkeep-apt-'));
   chmodSync(archives, 0o755); // The account _apt downloads the packages.
   const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
+  const run = (...args) => visible('apt-get', args, { env }).status === 0;
   const place = ['-o', `Dir::Cache::archives=${archives}`];
   const wait = ['-o', 'DPkg::Lock::Timeout=600'];
   try {
-    return (
-      visible('apt-get', ['update', '-qq'], { env }).status === 0 &&
-      visible('apt-get', ['install', ...place, ...wait, '-y', '-qq', '--no-install-recommends', ...packages], { env })
-        .status === 0
+    return again(
+      () =>
+        run('update', '-qq') && run('install', ...place, ...wait, '-y', '-qq', '--no-install-recommends', ...packages),
     );
   } finally {
     rmSync(archives, { recursive: true, force: true });
   }
+}
+
+/**
+ * Repeats a download that has failed: a server can be busy, and apt does not wait for the lock of its lists.
+ * @param {() => boolean} isDone one attempt
+ */
+export function again(isDone) {
+  for (const pauseMs of [5000, 20_000, 60_000]) {
+    if (isDone()) return true;
+    console.log(`setup: this has failed and is tried again in ${pauseMs / 1000} s`);
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, pauseMs);
+  }
+  return isDone();
 }
 
 export function isOnPath(program) {

@@ -1,7 +1,7 @@
 /** Runs the test files of several tiers in parallel, and starts a tier while the previous tier's last files run. */
 import { spawn } from 'node:child_process';
 import { basename } from 'node:path';
-import { failuresIn } from './failures.mjs';
+import { failuresIn, shownLines } from './failures.mjs';
 import { bunPath, repositoryRoot } from './repository.mjs';
 
 /** How many of the files that mostly wait run beside the others. */
@@ -84,10 +84,10 @@ export class TestQueue {
   }
 
   async #prepare(tier, command) {
-    const { status } = await this.#collect(process.execPath, command, {
+    const { status, output } = await this.#collect(process.execPath, command, {
       onOutput: (text) => this.#print(text.trimEnd()),
     });
-    if (status !== 0) this.#fail(tier, `${command.join(' ')} failed`);
+    if (status !== 0) this.#fail(tier, `${command.join(' ')} failed`, output.trimEnd().split('\n').slice(-shownLines));
     return status === 0;
   }
 
@@ -112,10 +112,10 @@ export class TestQueue {
   }
 
   /** A problem outside a test counts as one failure, so that the total never hides it. */
-  #fail(tier, what) {
+  #fail(tier, what, lines = []) {
     this.#print(`${tier}: ${what}`);
     this.#total.failed += 1;
-    this.#total.reports.push(`-- ${tier}: ${what}`);
+    this.#total.reports.push([`-- ${tier}: ${what}`, ...lines].join('\n'));
   }
 
   /** Runs a program to its end. Returns all its output, which is also passed to `onOutput` as it arrives. */

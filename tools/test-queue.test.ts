@@ -24,7 +24,7 @@ const files = {
       while ((await Bun.file('places').text()).split('\\n').length < 3) await Bun.sleep(5);
     });`,
   'make.mjs': `import { appendFileSync } from 'node:fs'; appendFileSync('made', 'x');`,
-  'fail.mjs': `process.exit(1);`,
+  'fail.mjs': `console.error('no network'); process.exit(1);`,
 };
 
 async function inFolder(check: (folder: string) => Promise<void>): Promise<void> {
@@ -56,6 +56,7 @@ test('files of several tiers are counted together, with failures inside and outs
       '-- two: no test ran in empty.test.ts',
       '-- two: the runner of crash.test.ts ended with 1',
     ]);
+    expect(reports).toContain('-- spoilt: fail.mjs failed\nno network');
     expect(await readFile(join(folder, 'made'), 'utf8')).toBe('x');
   }));
 

@@ -1,10 +1,10 @@
 /** Provides the programs that the tests of `deploy/` use, and prints its steps: `node tools/deploy/programs.mjs`. */
 import { spawnSync } from 'node:child_process';
-import { existsSync } from 'node:fs';
+import { existsSync, renameSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { isOnPath, provide, runTool, SetupError } from '../setup.mjs';
+import { again, isOnPath, provide, runTool, SetupError } from '../setup.mjs';
 
 /** Outside of the repository, so that each clone does not compile them again. */
 export const folder = join(process.env.XDG_CACHE_HOME ?? join(homedir(), '.cache'), 'boxkeep-deploy');
@@ -43,21 +43,25 @@ function provideModules() {
   for (const [name, module] of Object.entries(modules)) {
     if (existsSync(program(name))) continue;
     console.log(`setup: go install ${module} (the tests of deploy/ need ${name})`);
-    run('go', ['install', module], { GOBIN: folder });
-    run('mv', [join(folder, name), program(name)]);
+    download(['install', module]);
+    renameSync(join(folder, name), program(name));
   }
   if (existsSync(definitions)) return;
   console.log(`setup: go mod download ${kubernetes} (the tests of deploy/ need its schemas)`);
-  run('go', ['mod', 'download', kubernetes]);
+  download(['mod', 'download', kubernetes]);
 }
 
-function run(command, args, env = {}) {
+function download(args) {
+  if (!again(() => succeeds('go', args))) throw new SetupError(`go ${args.join(' ')} failed; its own message is above`);
+}
+
+function succeeds(command, args) {
   const { status, error } = spawnSync(command, args, {
     // Outside of any module, so that a go.mod above has no effect.
-    ...{ cwd: '/', stdio: ['ignore', 'inherit', 'inherit'], env: { ...goEnvironment, ...env } },
+    ...{ cwd: '/', stdio: ['ignore', 'inherit', 'inherit'], env: { ...goEnvironment, GOBIN: folder } },
   });
   if (error) throw new SetupError(`${command} could not be started: ${error.message}`);
-  if (status !== 0) throw new SetupError(`${command} ${args.join(' ')} failed; its own message is above`);
+  return status === 0;
 }
 
 if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {

@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { repositoryRoot } from '../repository.mjs';
-import { provideCrossCompiler, SetupError } from '../setup.mjs';
+import { again, provideCrossCompiler, SetupError } from '../setup.mjs';
 import { unpackDebian } from './debian.mjs';
 
 const folder = join(repositoryRoot, 'dist/.arm64');
@@ -59,7 +59,7 @@ function fetchRuntime() {
   try {
     const archive = packFromNpm(`${runtimePackage}@${version}`, draft);
     assertIntegrity(archive, integrity);
-    run('tar', ['-xzf', archive, 'package/bin/bun'], draft);
+    ended('tar', spawnSync('tar', ['-xzf', archive, 'package/bin/bun'], { cwd: draft, encoding: 'utf8' }));
     renameSync(join(draft, 'package/bin/bun'), target);
   } finally {
     rmSync(draft, { recursive: true, force: true });
@@ -69,12 +69,10 @@ function fetchRuntime() {
 
 function packFromNpm(name, destination) {
   console.log(`setup: npm pack ${name}`);
-  const { stdout } = run(
-    'npm',
-    ['pack', '--json', '--loglevel=error', '--pack-destination', destination, name],
-    destination,
-  );
-  return join(destination, JSON.parse(stdout)[0].filename);
+  const args = ['pack', '--json', '--loglevel=error', '--pack-destination', destination, name];
+  let packed;
+  again(() => (packed = spawnSync('npm', args, { cwd: destination, encoding: 'utf8' })).status === 0);
+  return join(destination, JSON.parse(ended('npm', packed).stdout)[0].filename);
 }
 
 function assertIntegrity(archive, integrity) {
@@ -82,8 +80,7 @@ function assertIntegrity(archive, integrity) {
   if (found !== integrity) throw new SetupError(`${archive} is not what package-lock.json names`);
 }
 
-function run(program, args, cwd) {
-  const result = spawnSync(program, args, { cwd, encoding: 'utf8', maxBuffer: 64 * 1024 * 1024 });
+function ended(program, result) {
   if (result.status !== 0) throw new SetupError(`${program} failed: ${result.error ?? result.stderr}`);
   return result;
 }

@@ -2,7 +2,7 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { SetupError } from '../setup.mjs';
+import { again, SetupError } from '../setup.mjs';
 
 /**
  * @param {{architecture: 'amd64' | 'arm64', packages: string[], folder: string}} wanted
@@ -21,7 +21,7 @@ export function unpackDebian({ architecture, packages, folder }) {
   try {
     download(draft, architecture, packages);
     for (const name of readdirSync(draft).filter((file) => file.endsWith('.deb'))) {
-      run('dpkg-deb', ['-x', name, 'root'], draft);
+      if (!succeeds('dpkg-deb', ['-x', name, 'root'], draft)) throw new SetupError(`${name} cannot be unpacked`);
       rmSync(join(draft, name));
     }
     rmSync(join(draft, 'apt'), { recursive: true });
@@ -48,12 +48,13 @@ function download(folder, architecture, packages) {
   const settings = Object.entries(options).flatMap(([name, value]) => ['-o', `${name}=${value}`]);
   mkdirSync(join(folder, 'apt/lists/partial'), { recursive: true });
   mkdirSync(join(folder, 'apt/cache/archives/partial'), { recursive: true });
-  run('apt-get', [...settings, 'update', '-qq'], folder);
-  run('apt-get', [...settings, 'download', '-qq', ...packages.map((name) => `${name}:${architecture}`)], folder);
+  const names = packages.map((name) => `${name}:${architecture}`);
+  for (const args of [['update'], ['download', ...names]]) {
+    if (!again(() => succeeds('apt-get', [...settings, '-qq', ...args], folder)))
+      throw new SetupError(`apt-get ${args.join(' ')} failed; its own message is above`);
+  }
 }
 
-function run(program, args, folder) {
-  const { status, stdout, stderr, error } = spawnSync(program, args, { cwd: folder, encoding: 'utf8' });
-  if (status !== 0)
-    throw new SetupError(`${program} ${args.at(-1)} failed: ${error ?? ''}${stdout ?? ''}${stderr ?? ''}`);
+function succeeds(program, args, folder) {
+  return spawnSync(program, args, { cwd: folder, stdio: ['ignore', 'inherit', 'inherit'] }).status === 0;
 }

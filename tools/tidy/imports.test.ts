@@ -95,7 +95,7 @@ beforeAll(() => {
   plant('../../console/src/planted.ts', `import '../../daemon/src/kit/planted-none.ts';`);
   report = cruise(copy);
   clean = cruise(repositoryRoot);
-});
+}, 120_000);
 
 afterAll(() => {
   for (const folder of temporary) rmSync(folder, { recursive: true });
