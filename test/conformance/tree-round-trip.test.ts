@@ -29,7 +29,9 @@ test('FILE-14 FILE-15 an archive with links out of the tree round-trips with lin
   expect(readlinkSync(at('out/absolute'))).toBe(at('outside'));
   expect(readlinkSync(at('out/inner/relative'))).toBe('../../outside');
   expect(lstatSync(at('out/script')).mode & 0o7777).toBe(0o755);
-  expect(await get(sandbox, at('out'))).toEqual(sent);
+  // The copy has no set-ID bits that its archive would have to name.
+  const members = sent.subarray(0, sent.indexOf('pax_global_header'));
+  expect(await get(sandbox, at('out'))).toEqual(Buffer.concat([members, Buffer.alloc(1024)]));
 
   const through = archive([{ name: 'absolute', content: 'new' }]);
   expect((await put(sandbox, at('out'), through, {}, '&links=keep')).status).toBe(200);

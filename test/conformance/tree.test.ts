@@ -124,11 +124,40 @@ test('FILE-14 excluded entries and entries without content are skipped; a single
     './a/two.txt',
     './b/',
     './build/',
+    './',
   ]);
-  expect(await names(`&exclude=${encodeURIComponent('{a,b},build')}`)).toEqual(['./', './five,5']);
+  expect(await names(`&exclude=${encodeURIComponent('{a,b},build')}`)).toEqual(['./', './five,5', './']);
   listener.close();
   const one = await get(sandbox, join(top, 'a/two.txt'));
   expect(tar(['-tf', '-'], one).toString()).toBe('./two.txt\n');
+});
+
+test('FILE-14 the archive counts and names what it leaves out', async ({ sandbox }) => {
+  const top = join(sandbox.directory, 'top');
+  mkdirSync(join(top, 'a'), { recursive: true });
+  Bun.spawnSync(['mkfifo', join(top, 'a/pipe')]);
+  const listener = createServer().listen(join(top, 'socket'));
+  writeFileSync(join(top, 'program'), 'x');
+  chmodSync(join(top, 'program'), 0o4755);
+  const whole = await get(sandbox, top);
+  listener.close();
+  const script =
+    'import sys,tarfile\nwith tarfile.open(sys.argv[1]) as t:\n print(t.getnames())\n print(t.pax_headers["SVC.skipped"])';
+  const file = join(sandbox.directory, 'whole.tar');
+  writeFileSync(file, whole);
+  const left = ['3', './program loses its set-ID bits', './socket is a socket', './a/pipe is a pipe'];
+  const python = Bun.spawnSync(['python3', '-c', script, file]);
+  expect(python.stdout.toString().trim().split('\n').toSorted()).toEqual(
+    ["['.', './a', './program', '.']", ...left].toSorted(),
+  );
+  const listed = Bun.spawnSync(['tar', '-tf', file]);
+  expect([listed.exitCode, listed.stderr.toString()]).toEqual([0, '']);
+  const out = join(sandbox.directory, 'out');
+  expect((await put(sandbox, out, whole)).status).toBe(200);
+  expect(readdirSync(out).toSorted()).toEqual(['a', 'program']);
+  for (let number = 0; number < 1100; number++) Bun.spawnSync(['mkfifo', join(top, `pipe${number}`)]);
+  const record = /SVC\.skipped=(\d+)\n([^]*?)\n\0/.exec((await get(sandbox, top)).toString('latin1'));
+  expect([record?.[1], record?.[2]?.split('\n').length]).toEqual(['1102', 1000]);
 });
 
 test(

@@ -31,8 +31,9 @@ export const pack = route({
   raw: {
     contentType: Object.values(formats).map(({ mediaType }) => mediaType),
     description:
-      'The archive, with names below the directory; sockets, pipes and devices are left out. A failure before the ' +
-      'first 256 KiB are read has its own status. A later one breaks the connection off, and the archive ends with a ' +
+      'The archive, with names below the directory. Sockets, pipes, devices and set-ID bits are left out. ' +
+      'Where a directory had some, a global pax header at the end, with the record `SVC.skipped`, has their number and ' +
+      'names the first 1000, one in a line; the entry of the directory comes again after it. A failure before the first 256 KiB are read has its own status. A later one breaks the connection off, and the archive ends with a ' +
       'global pax header whose record `SVC.error` names the path and the reason, and with a block that no tar takes. ' +
       'A failure inside the content of a file ends the archive there. The log names the path in each case.',
   },

@@ -8,10 +8,18 @@ import type { SmallFile } from '../../../platform/small-file.ts';
 import { CoreError } from '../../../kit/errors.ts';
 import type { FilesContext } from '../context.ts';
 import { Glob, GlobError } from '../../../kit/glob.ts';
-import { assertRegular } from '../write/replace.ts';
+import { assertRegular, kindOf } from '../write/replace.ts';
 import { TimeSlices } from '../../../kit/slices.ts';
 import { sortInSlices } from '../slices.ts';
-import { archiveEnd, encodeEarlyEnd, paddingOf, writeHeader, type TarMember } from './tar-header.ts';
+import {
+  archiveEnd,
+  encodeEarlyEnd,
+  encodeRecord,
+  paddingOf,
+  skippedKeyword,
+  writeHeader,
+  type TarMember,
+} from './tar-header.ts';
 import { openTarget } from '../target.ts';
 import { Piece } from './piece.ts';
 
@@ -23,6 +31,10 @@ const pieceBytes = 256 * 1024;
 const smallListBytes = 16 * 1024;
 /** A piece is complete when it has `pieceBytes`; one more small file and a few headers fit then. */
 const pieceSpace = pieceBytes + smallBytes + 16 * 1024;
+
+/** The archive names this many entries that it leaves out, and counts the others. */
+const maxSkipped = 1000;
+const setIdBits = 0o6000n;
 
 export interface PackRequest {
   readonly path: string;
@@ -153,6 +165,9 @@ class Packing {
   readonly #groups = new Map<number, string>();
   readonly #piece = new Piece(pieceSpace);
   readonly #space = (length: number) => this.#piece.space(length);
+  /** What the archive leaves out, with the reason. */
+  readonly #skipped: string[] = [];
+  #skippedCount = 0;
   /** True while the content of a large file is being sent. */
   #isInContent = false;
 
@@ -182,8 +197,24 @@ class Packing {
     } finally {
       for (const { directory: below } of levels.slice(1)) await below[Symbol.asyncDispose]();
     }
+    if (name === null && this.#skippedCount > 0) this.#addSkipped(directory);
     this.#piece.add(archiveEnd);
     yield this.#piece.take();
+  }
+
+  #skip(reason: string): void {
+    this.#skippedCount += 1;
+    if (this.#skipped.length < maxSkipped) this.#skipped.push(reason);
+  }
+
+  #skipSetId(name: string, { mode }: BigIntStats): void {
+    if ((mode & setIdBits) !== 0n) this.#skip(`${name} loses its set-ID bits`);
+  }
+
+  /** The number of entries, then a line for each. Python reads no pax header without a member, so the top comes again. */
+  #addSkipped(directory: Directory): void {
+    this.#piece.add(encodeRecord(skippedKeyword, [String(this.#skippedCount), ...this.#skipped].join('\n')));
+    this.#addHeader('.', 'directory', directory.ownNow());
   }
 
   /** Returns the pending members and the reason. The reason cannot be added inside the content of a file. */
@@ -198,6 +229,7 @@ class Packing {
     const { directory } = level;
     const stat = directory.ownNow();
     this.#addHeader(name, 'directory', stat);
+    this.#skipSetId(name, stat);
     const entries: Entry[] = [];
     for (const entry of stat.size <= smallListBytes ? directory.entriesNow() : await directory.entries()) {
       if (this.excluded.length === 0 || !this.#isExcluded([...level.path, entry.name])) entries.push(entry);
@@ -234,7 +266,7 @@ class Packing {
         return file && this.#addFile(prefix + name, file);
       }
       if (stat?.isSymbolicLink()) this.#addHeader(prefix + name, 'symlink', stat, directory.readLinkNow(name));
-      // Sockets, pipes and devices have no content and are skipped.
+      else if (stat) this.#skip(`${prefix}${name} is ${kindOf(stat)}`);
     } catch (error) {
       if (errnoOf(error) !== 'ENOENT') throw error; // The entry was deleted meanwhile.
     }
@@ -265,6 +297,7 @@ class Packing {
   /** Later files with the same inode become hard links to this one. */
   #addFileHeader(path: string, stat: BigIntStats): void {
     this.#addHeader(path, 'file', stat);
+    this.#skipSetId(path, stat);
     if (stat.nlink > 1n) this.#firstNames.set(inodeOf(stat), path);
   }
 

@@ -55,18 +55,25 @@ export function writeHeader(member: TarMember, space: (length: number) => Buffer
 
 /** Keyword of the pax record that contains the reason for an early end. */
 export const errorKeyword = 'SVC.error';
+/** Keyword of the pax record that lists what is not in the archive. */
+export const skippedKeyword = 'SVC.skipped';
 
 /** Not a valid header. GNU tar accepts an archive without the two empty end blocks, but fails at this block. */
 const damagedBlock = Buffer.alloc(blockBytes, 'this archive ends early\n');
 
-/** Ends an incomplete archive with a global pax header (POSIX) that contains the reason, and a damaged block. */
+/** Ends an incomplete archive with the reason and a damaged block. */
 export function encodeEarlyEnd(reason: string): Buffer {
-  const rest = encodePath(` ${errorKeyword}=${reason}\n`);
+  return Buffer.concat([encodeRecord(errorKeyword, reason), damagedBlock]);
+}
+
+/** A global pax header (POSIX) with one record. A tar ignores a keyword that it does not know. */
+export function encodeRecord(keyword: string, value: string): Buffer {
+  const rest = encodePath(` ${keyword}=${value}\n`);
   let length = rest.length + String(rest.length).length;
   length = rest.length + String(length).length; // The length includes its own digits.
   const record = Buffer.concat([Buffer.from(String(length)), rest]);
   const header = namedHeader('pax_global_header', 'g', record.length);
-  return Buffer.concat([header, record, Buffer.alloc(paddingOf(record.length)), damagedBlock]);
+  return Buffer.concat([header, record, Buffer.alloc(paddingOf(record.length))]);
 }
 
 /** Two empty blocks. */
