@@ -493,6 +493,14 @@ engineTest('V2FS-LEFTOUT an answer without matches says which names were not sea
     'Hidden and ignored names are not searched by default: show_hidden true and ignore none searches them too.',
   );
   expect(await hintOf({ show_hidden: true, ignore: 'none' })).toBe(null);
+  // A file that is named is searched whatever its name is.
+  expect(await hintOf({ path: join(root, '.ignore') })).toBe(null);
+  const byV1 = async (path: string) =>
+    (await sandbox.request('POST /v1/file/grep', { path, pattern: 'needle' })).body.hint;
+  expect([await byV1(root), await byV1(join(root, '.ignore'))]).toEqual([
+    expect.stringContaining('Hidden names'),
+    null,
+  ]);
 });
 
 test(

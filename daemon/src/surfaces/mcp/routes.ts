@@ -12,5 +12,9 @@ export function dataOf<T>(answer: T | Answer<T>): T {
   return answer instanceof Answer ? answer.data : answer;
 }
 
+export function hintIn(answer: unknown): string | null {
+  return answer instanceof Answer ? (answer.details.hint ?? null) : null;
+}
+
 /** The inputs that a route does not have. */
 export const noInputs = { params: undefined, query: undefined, body: undefined, content: undefined } as const;

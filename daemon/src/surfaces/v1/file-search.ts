@@ -147,7 +147,8 @@ export const grepFiles = route({
       obeysIgnoreFiles: true,
     };
     const result = await files.grep.search(request, context.signal);
-    const hint = leftOutHint(result) ?? (result.matches.length === 0 && !result.isTruncated ? notSearched : null);
+    const isSilent = result.matches.length > 0 || result.isTruncated || result.isFile;
+    const hint = leftOutHint(result) ?? (isSilent ? null : notSearched);
     return new Answer({ pattern: body.pattern, ...grepResult(result) }, { hint });
   },
 });

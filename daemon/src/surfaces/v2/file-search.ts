@@ -271,13 +271,16 @@ export const grepFiles = route({
 });
 
 /** The sentence on what the search has left out; null when there is nothing to say. */
-function grepHint({ skipped, skippedCount, isTruncated, matches }: GrepResult, body: z.output<typeof GrepBody>) {
+function grepHint(
+  { skipped, skippedCount, isTruncated, isFile, matches }: GrepResult,
+  body: z.output<typeof GrepBody>,
+): string | null {
   const errnoNames = skipped.map(({ errnoName }) => errnoName);
   const omitted = leftOut({ errnoNames, count: skippedCount, isTruncated });
   if (omitted) return hintWith(omitted.hint, omitted.next, naming.calls);
   const options = [body.show_hidden ? null : 'show_hidden true', body.ignore === 'none' ? null : 'ignore none'];
   const more = options.filter((option) => option !== null);
-  if (isTruncated || matches.length > 0 || more.length === 0) return null;
+  if (isTruncated || isFile || matches.length > 0 || more.length === 0) return null;
   return `Hidden and ignored names are not searched by default: ${more.join(' and ')} searches them too.`;
 }
 

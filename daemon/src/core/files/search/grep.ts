@@ -26,6 +26,8 @@ export interface GrepRequest extends Omit<GrepQuery, 'root' | 'fileName' | 'limi
 
 export interface GrepResult {
   readonly path: string;
+  /** The path is a file, which is searched whatever its name is. */
+  readonly isFile: boolean;
   /** Matches in tree order. */
   readonly matches: readonly GrepMatch[];
   /** Null when the files were not counted, because the limit ended the search or the tree is large. */
@@ -80,6 +82,7 @@ export class Grep {
     const reached = found.matches.slice(0, offset + maxResults);
     return {
       path,
+      isFile: place.fileName !== null,
       matches: reached.slice(offset),
       filesSearched: found.filesSearched,
       filesMatched: new Set(reached.map((match) => match.path)).size,

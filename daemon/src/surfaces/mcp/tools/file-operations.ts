@@ -10,7 +10,7 @@ import { read as readRoute, write as writeRoute } from '../../v2/files.ts';
 import { tool, type McpDeps, type ToolCall, type ToolResult } from '../app.ts';
 import { calls } from '../refusal.ts';
 import { grepText } from '../grep-text.ts';
-import { contextOf, dataOf, noInputs } from '../routes.ts';
+import { contextOf, dataOf, hintIn, noInputs } from '../routes.ts';
 import { shownLines } from '../shown-lines.ts';
 import { asLines, footer } from '../text.ts';
 
@@ -179,22 +179,27 @@ async function grep(deps: McpDeps, input: Input, call: ToolCall): Result {
     ...{ path, pattern, include, case_insensitive, fixed_strings, multiline, show_hidden, offset },
     ...{ context_before: context, context_after: context, max_results: input.max_results ?? maxResults },
   });
-  const found = dataOf(await grepFiles.handle(deps, { ...noInputs, query: {}, body, context: contextOf(call) }));
+  const answer = await grepFiles.handle(deps, { ...noInputs, query: {}, body, context: contextOf(call) });
+  const found = dataOf(answer);
   const { matches, files_matched, truncated, skipped } = found;
   const rest = truncated ? `continue with offset ${(offset ?? 0) + matches.length}` : null;
   const counts = `${matches.length} ${matches.length === 1 ? 'match' : 'matches'} in ${files_matched} ${files_matched === 1 ? 'file' : 'files'}`;
   return {
-    text: `${asLines(grepText(matches))}${footer(found.path, counts, rest)}${leftOutText(found, show_hidden ?? false)}`,
+    text: `${asLines(grepText(matches))}${footer(found.path, counts, rest)}${leftOutText(found, show_hidden ?? false, hintIn(answer))}`,
     data: { action: input.action, path: found.path, matches, total_count: matches.length, truncated, skipped },
   };
 }
 
-/** What the search has left out, with the first names. */
-function leftOutText({ skipped, skipped_count: count, truncated, matches }: Found, showsHidden: boolean): string {
+/** What the search has left out, with the first names. `hint` is that of the route, null where it has left out nothing. */
+function leftOutText(
+  { skipped, skipped_count: count, truncated }: Found,
+  showsHidden: boolean,
+  hint: string | null,
+): string {
   const omitted = leftOut({ errnoNames: skipped.map((one) => one.errno_name), count, isTruncated: truncated });
   const names = skipped.slice(0, maxNamed).map(({ path }) => path);
   if (omitted) return `\n${[hintWith(omitted.hint, omitted.next, calls), ...names].join(' ')}`;
-  if (truncated || matches.length > 0) return '';
+  if (hint === null) return '';
   return `\n${showsHidden ? 'Ignored' : 'Hidden (without show_hidden) and ignored'} names were not searched.`;
 }
 
