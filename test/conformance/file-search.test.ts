@@ -269,6 +269,17 @@ test('V2FS-LEFTOUT a listing and a search count what they leave out, and the hin
   const all = await answer('list', { recursive: 'true' });
   expect([all.data['ignored_count'], all.data['hidden_count'], all.data['link_count']]).toEqual([0, 0, 1]);
   expect((await answer('list', {})).hint).toBe(null);
+  for (const [route, more] of [
+    ['list', { recursive: true }],
+    ['glob', { pattern: '**' }],
+    ['find', { glob: '**/*.ts' }],
+  ] as const) {
+    const { hint } = (await sandbox.request(`POST /v1/file/${route}`, { path: root, ...more })).body;
+    expect([route, hint]).toEqual([
+      route,
+      'A link to a directory was not entered; a call with the path of the link lists it.',
+    ]);
+  }
   const tool = await callTool(sandbox, 'sandbox_file_operations', { action: 'find', path: root, pattern: '*.ts' });
   expect(tool.text).toContain('1 of 1 · 1 linked directories not entered]');
 });

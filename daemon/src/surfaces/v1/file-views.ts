@@ -7,10 +7,14 @@ export function isoTime(ms: number | null): string | null {
   return ms === null ? null : new Date(ms).toISOString().replace('Z', '+00:00');
 }
 
-/** Names the paths that a walk could not read. */
-export function skippedHint({ skipped, skippedCount }: SkippedSummary): string | null {
+/** What a walk could not read, and the links to directories that it did not enter. */
+export function skippedHint({ skipped, skippedCount, linkCount }: SkippedSummary): string | null {
   const [first] = skipped;
-  if (!first) return null;
   const others = skippedCount === 1 ? '' : ` and ${skippedCount - 1} more directories`;
-  return `${showPath(first.path)}${others} could not be read (${first.errnoName}).`;
+  const links = linkCount === 1 ? 'A link to a directory was' : `${linkCount} links to directories were`;
+  const sentences = [
+    first ? `${showPath(first.path)}${others} could not be read (${first.errnoName}).` : null,
+    linkCount > 0 ? `${links} not entered; a call with the path of the link lists it.` : null,
+  ].filter((sentence) => sentence !== null);
+  return sentences.length === 0 ? null : sentences.join(' ');
 }
