@@ -542,6 +542,12 @@ test('TERM-10 without a name attach creates a session that expires; --read-only 
   });
   reader.type(...detachKeys);
   expect(await reader.ended()).toBe(0);
+  const other = paneOf(sandbox, tmux, attachCommand(sandbox.url, id, '--read-only'));
+  await until('it tells the two sizes', () =>
+    other.history.includes(`[session ${id}, made for 100 columns and 30 rows; here are 80 and 24; `),
+  );
+  other.type(...detachKeys);
+  expect(await other.ended()).toBe(0);
   pane.type('exit', enter);
   expect(await pane.ended()).toBe(0);
 });

@@ -7,7 +7,7 @@ import { answerWithinMs, type Client, type Environment } from './client.ts';
 import { ClientFailure, Refusal, Unreachable } from './failure.ts';
 import { Deadline } from '../kit/deadline.ts';
 import { variable } from './variable.ts';
-import { text, type JsonRecord } from './wire.ts';
+import { number, text, type JsonRecord } from './wire.ts';
 
 /** Within this time, a daemon that died during the request is back. */
 const withinMs = 10_000;
@@ -16,6 +16,8 @@ export interface Found {
   readonly id: string;
   /** True when the session, or its shell, was just created. */
   readonly isNew: boolean;
+  /** The size that a client keeps which only looks on; null where the session takes the size of this terminal. */
+  readonly keptSize: Size | null;
 }
 
 export async function findSession(
@@ -25,12 +27,16 @@ export async function findSession(
   environment: Environment,
 ): Promise<Found> {
   const name = given.words[1] ?? null;
-  const status = name === null ? null : await statusOf(client, name);
+  const known = name === null ? null : await recordOf(client, name);
+  const status = known && text(known['status']);
   const isReadOnly = given.has('read-only');
-  if (isReadOnly && (name === null || status === null)) {
+  if (isReadOnly && (name === null || known === null)) {
     throw new ClientFailure(name === null ? '--read-only needs a session to look at' : `there is no session ${name}`);
   }
-  if (name !== null && status !== null && (isReadOnly || status !== 'terminated')) return { id: name, isNew: false };
+  if (name !== null && known !== null && (isReadOnly || status !== 'terminated')) {
+    const keptSize = isReadOnly ? { cols: number(known['cols']), rows: number(known['rows']) } : null;
+    return { id: name, isNew: false, keptSize };
+  }
   const optional: [string, unknown][] = [
     ['cwd', given.value('cwd')],
     ['user', given.value('user')],
@@ -41,15 +47,14 @@ export async function findSession(
   const env = Object.fromEntries(given.all('env').map((each) => variable(each, environment)));
   const wanted = Object.fromEntries(optional.filter(([, value]) => value !== null));
   await create(client, { id, env, ...size, ...wanted });
-  return { id, isNew: true };
+  return { id, isNew: true, keptSize: null };
 }
 
 /** null when no such session exists. */
-async function statusOf(client: Client, id: string): Promise<string | null> {
+async function recordOf(client: Client, id: string): Promise<JsonRecord | null> {
   using deadline = new Deadline(answerWithinMs);
   try {
-    const record = await client.call('GET', `/v2/pty/sessions/${encodeURIComponent(id)}`, null, deadline.signal);
-    return text(record['status']);
+    return await client.call('GET', `/v2/pty/sessions/${encodeURIComponent(id)}`, null, deadline.signal);
   } catch (error) {
     if (error instanceof Refusal && error.status === 404) return null;
     throw error;

@@ -4,8 +4,8 @@ import { readArguments, type Arguments } from './arguments.ts';
 import { FollowedSession } from './attach-follow.ts';
 import { TypedInput } from './attach-input.ts';
 import { defaultDetachKeys, describeKeys, DetachKeys, readKeys } from './attach-keys.ts';
-import { LocalTerminal, note, sizeOf, type SystemTerminal } from './attach-local.ts';
-import { findSession } from './attach-session.ts';
+import { LocalTerminal, note, sizeOf, type Size, type SystemTerminal } from './attach-local.ts';
+import { findSession, type Found } from './attach-session.ts';
 import { Client } from './client.ts';
 import { exitClientFailed, GivenUp } from './failure.ts';
 import { CaughtSignals } from './signals.ts';
@@ -54,26 +54,32 @@ export function attach(system: SystemTerminal): Verb {
       const reconnectMs = (given.number('reconnect', 0) ?? defaultReconnectSeconds) * 1000;
       const offset = given.number('offset', 0);
       const client = new Client(given.words[0] ?? '', environment);
-      const { id, isNew } = await findSession(client, given, sizeOf(system), environment);
-      await greet(system, { id, isNew, isNamed: given.words.length > 1, keys });
+      const found = await findSession(client, given, sizeOf(system), environment);
+      const { id, isNew } = found;
+      await greet(system, { ...found, isNamed: given.words.length > 1, keys });
       return await attend(system, client, { id, given, keys, offset: isNew ? (offset ?? 0) : offset, reconnectMs });
     },
   };
 }
 
-interface Greeting {
-  readonly id: string;
-  readonly isNew: boolean;
+interface Greeting extends Found {
   readonly isNamed: boolean;
   readonly keys: Uint8Array;
 }
 
-async function greet(system: SystemTerminal, { id, isNew, isNamed, keys }: Greeting): Promise<void> {
+async function greet(system: SystemTerminal, { id, isNew, isNamed, keptSize, keys }: Greeting): Promise<void> {
   const hasKeys = keys.length > 0 && system.isTerminal(0);
   const hint = hasKeys ? `; ${describeKeys(keys)} detaches` : '';
   const kind = isNamed ? '' : ', which is closed after an hour without use';
   if (isNew) await note(`new session ${id}${kind}${hint}`);
-  else if (system.isTerminal(standardError)) await note(`session ${id}${hint}`);
+  else if (system.isTerminal(standardError)) await note(`session ${id}${sizeNote(system, keptSize)}${hint}`);
+}
+
+/** A screen that was made for another size looks wrong here, for example with lines that wrap. */
+function sizeNote(system: SystemTerminal, kept: Size | null): string {
+  const own = sizeOf(system);
+  if (!kept || !own || (own.cols === kept.cols && own.rows === kept.rows)) return '';
+  return `, made for ${kept.cols} columns and ${kept.rows} rows; here are ${own.cols} and ${own.rows}`;
 }
 
 interface Wanted {
