@@ -3,7 +3,7 @@ import { Accessibility, type AccessibilityDeps } from './core/desktop/accessibil
 import { AccessibilityBus } from './core/desktop/accessibility/bus.ts';
 import { connectDbus } from './platform/dbus/connection.ts';
 import { Variant, type DbusValue } from './platform/dbus/marshal.ts';
-import { openWorker } from './platform/workers.ts';
+import { openWorker } from './platform/host/workers.ts';
 
 /** Programs send more events while the worker is connected. */
 const idleMs = 60_000;

@@ -5,8 +5,8 @@ import { Browser } from './core/browser/browser.ts';
 import { browserProbe } from './core/browser/probe.ts';
 import type { Probe } from './core/capabilities/capabilities.ts';
 import type { BrowserCapability } from './core/capabilities/report.ts';
-import { memoryLimitBytes } from './platform/memory.ts';
-import { CdpEndpoint } from './platform/cdp-connection.ts';
+import { memoryLimitBytes } from './platform/memory/memory.ts';
+import { CdpEndpoint } from './platform/clients/cdp-connection.ts';
 
 export interface BrowserParts {
   readonly browser: Browser;

@@ -16,17 +16,17 @@ import { CodeSessions } from './core/code/sessions/sessions.ts';
 import { SpareInterpreters } from './core/code/sessions/spare-interpreters.ts';
 import type { FilesContext } from './core/files/context.ts';
 import { ScratchDirectories } from './core/files/scratch.ts';
-import { askPython, type PythonAnswer } from './platform/ask-python.ts';
-import { freePorts } from './platform/free-ports.ts';
-import { JupyterServer } from './platform/jupyter-server.ts';
-import { KernelDirectories } from './platform/kernel-directories.ts';
-import { fileStamp, modifiedNs } from './platform/machine.ts';
-import { isMemoryShort } from './platform/memory.ts';
-import { NoteFiles } from './platform/note-files.ts';
-import { findProgram } from './platform/programs.ts';
-import { processStates } from './platform/process-states.ts';
-import { RecordStore } from './platform/record-store.ts';
-import { ScriptDirectory } from './platform/script-directory.ts';
+import { askPython, type PythonAnswer } from './platform/clients/ask-python.ts';
+import { freePorts } from './platform/server/free-ports.ts';
+import { JupyterServer } from './platform/clients/jupyter-server.ts';
+import { KernelDirectories } from './platform/stores/kernel-directories.ts';
+import { fileStamp, modifiedNs } from './platform/host/machine.ts';
+import { isMemoryShort } from './platform/memory/memory.ts';
+import { NoteFiles } from './platform/stores/note-files.ts';
+import { findProgram } from './platform/process/programs.ts';
+import { processStates } from './platform/process/process-states.ts';
+import { RecordStore } from './platform/stores/record-store.ts';
+import { ScriptDirectory } from './platform/stores/script-directory.ts';
 
 export interface Code {
   readonly sessions: CodeSessions;

@@ -6,10 +6,10 @@ import { Launcher } from './core/commands/launcher.ts';
 import { LogBudget } from './core/commands/log-budget.ts';
 import { Sessions, type Session } from './core/commands/sessions.ts';
 import { UsedIds, type UsedId } from './core/commands/used-ids.ts';
-import { isDirectory } from './platform/is-directory.ts';
-import { LineFile } from './platform/line-file.ts';
-import { FoundPrograms } from './platform/programs.ts';
-import { RecordStore } from './platform/record-store.ts';
+import { isDirectory } from './platform/files/is-directory.ts';
+import { LineFile } from './platform/stores/line-file.ts';
+import { FoundPrograms } from './platform/process/programs.ts';
+import { RecordStore } from './platform/stores/record-store.ts';
 
 export function composeCommands(shared: Shared, onEnd: (command: Command) => void) {
   const { accounts, commandEnvironment, config, limits, logger, ownership, runtimeDirectory, scripts, spawn } = shared;

@@ -3,7 +3,7 @@ import type { Shared } from './compose-shared.ts';
 import type { Probe } from './core/capabilities/capabilities.ts';
 import type { ComputerCapability } from './core/capabilities/report.ts';
 import { askWorker, computerProbe } from './core/desktop/probe.ts';
-import { DesktopWorker } from './platform/desktop-worker.ts';
+import { DesktopWorker } from './platform/clients/desktop-worker.ts';
 
 export interface DesktopParts {
   readonly upstream: DesktopWorker;

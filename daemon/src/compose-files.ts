@@ -11,16 +11,16 @@ import { KeyedMutex } from './core/files/write/keyed-mutex.ts';
 import { PathResolver } from './core/processes/directory.ts';
 import { Watchers } from './core/watch/watchers.ts';
 import type { MemoryBudget } from './kit/memory-budget.ts';
-import { copyContent, copyProperties } from './platform/copy-file.ts';
-import { Directory } from './platform/directory.ts';
-import { fileSlice } from './platform/file-slice.ts';
-import { Inotify } from './platform/inotify.ts';
-import { mimeOf } from './platform/media-types.ts';
-import { findTrustedProgram } from './platform/programs.ts';
-import { TreeWriter } from './platform/tree-writer.ts';
-import { unifiedDiff } from './platform/unified-diff.ts';
-import { SystemFiles } from './platform/watched-files.ts';
-import { openWorker } from './platform/workers.ts';
+import { copyContent, copyProperties } from './platform/files/copy-file.ts';
+import { Directory } from './platform/files/directory.ts';
+import { fileSlice } from './platform/files/file-slice.ts';
+import { Inotify } from './platform/files/inotify.ts';
+import { mimeOf } from './platform/files/media-types.ts';
+import { findTrustedProgram } from './platform/process/programs.ts';
+import { TreeWriter } from './platform/files/tree-writer.ts';
+import { unifiedDiff } from './platform/files/unified-diff.ts';
+import { SystemFiles } from './platform/files/watched-files.ts';
+import { openWorker } from './platform/host/workers.ts';
 
 export function composeFiles(
   { accounts, onFault, runtimeDirectory, spawn, toolEnvironment }: Shared,

@@ -24,9 +24,9 @@ import type { OpenStreams } from './http/open-streams.ts';
 import { bindPlanes } from './http/planes.ts';
 import { bindRoutes } from './http/route.ts';
 import { once } from './kit/once.ts';
-import { collectGarbage, freeMemoryBytes, memoryLimitBytes } from './platform/memory.ts';
-import type { Metrics } from './platform/metrics.ts';
-import type { Tracing } from './platform/tracing.ts';
+import { collectGarbage, freeMemoryBytes, memoryLimitBytes } from './platform/memory/memory.ts';
+import type { Metrics } from './platform/observe/metrics.ts';
+import type { Tracing } from './platform/observe/tracing.ts';
 import { version } from './version.ts';
 
 export interface HttpInputs {

@@ -6,7 +6,7 @@ import { Skills } from './core/mcp/skills/skills.ts';
 import type { Upstreams } from './core/mcp/upstreams.ts';
 import { NeedsSession } from './core/mcp/upstream-refusal.ts';
 import { once } from './kit/once.ts';
-import { parseYaml } from './platform/yaml.ts';
+import { parseYaml } from './platform/host/yaml.ts';
 import type { McpServersReport, McpServerStanding, SkillsReport } from './cli/mcp-check.ts';
 import type { Config } from './config.ts';
 import { CoreError } from './kit/errors.ts';
@@ -30,7 +30,7 @@ function composeUpstreams({ logger }: Shared, servers: readonly UpstreamServer[]
   const load = once(async (): Promise<Upstreams> => {
     const [{ Upstreams }, { McpTransport }, builtIn] = await Promise.all([
       import('./core/mcp/upstreams.ts'),
-      import('./platform/mcp-transport.ts'),
+      import('./platform/clients/mcp-transport.ts'),
       describeTools(),
     ]);
     const upstreams = new Upstreams({
@@ -59,7 +59,7 @@ export async function askMcpServers(entries: Config['mcpServers'], withinMs: num
 async function standingOf(server: UpstreamServer, withinMs: number): Promise<McpServerStanding> {
   const [{ Upstream }, { McpTransport }] = await Promise.all([
     import('./core/mcp/upstream.ts'),
-    import('./platform/mcp-transport.ts'),
+    import('./platform/clients/mcp-transport.ts'),
   ]);
   const upstream = new Upstream(server, { transport: new McpTransport(), client: { name: 'boxkeep', version } });
   const deadline = AbortSignal.timeout(withinMs);

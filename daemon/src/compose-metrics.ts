@@ -6,11 +6,11 @@ import type { Commands } from './core/commands/commands.ts';
 import type { Sessions } from './core/commands/sessions.ts';
 import type { Terminals } from './core/terminals/session/terminals.ts';
 import type { Watchers } from './core/watch/watchers.ts';
-import type { DesktopWorker } from './platform/desktop-worker.ts';
+import type { DesktopWorker } from './platform/clients/desktop-worker.ts';
 import type { OpenStreams } from './http/open-streams.ts';
-import { Metrics } from './platform/metrics.ts';
-import { processGauges } from './platform/process-gauges.ts';
-import type { Tracing } from './platform/tracing.ts';
+import { Metrics } from './platform/observe/metrics.ts';
+import { processGauges } from './platform/observe/process-gauges.ts';
+import type { Tracing } from './platform/observe/tracing.ts';
 import { version } from './version.ts';
 
 export interface MetricsInputs {
@@ -48,7 +48,7 @@ export function composeMetrics({ runtimeDirectory }: Shared, inputs: MetricsInpu
 export async function composeTracing({ boot, environment, logger }: Shared): Promise<Tracing | null> {
   const { OTEL_EXPORTER_OTLP_ENDPOINT: all, OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: traces } = environment;
   if (!(all || traces) || environment['OTEL_SDK_DISABLED'] === 'true') return null;
-  const { Tracing } = await import('./platform/tracing.ts');
+  const { Tracing } = await import('./platform/observe/tracing.ts');
   const { secrets } = boot;
   return new Tracing({
     version,

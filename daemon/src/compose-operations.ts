@@ -9,8 +9,8 @@ import { Packages } from './core/ops/packages.ts';
 import { Sandbox } from './core/ops/sandbox.ts';
 import { maxWatchers } from './core/watch/watchers.ts';
 import type { MemoryBudget } from './kit/memory-budget.ts';
-import { readMachine } from './platform/machine.ts';
-import { findTrustedProgram } from './platform/programs.ts';
+import { readMachine } from './platform/host/machine.ts';
+import { findTrustedProgram } from './platform/process/programs.ts';
 import { commit, version } from './version.ts';
 
 export interface OperationsInputs {

@@ -9,12 +9,12 @@ import { imageEnvironment } from './core/processes/environment.ts';
 import { Tools } from './core/processes/tool.ts';
 import type { Logger } from './kit/logger.ts';
 import { Ownership } from './kit/ownership.ts';
-import { SystemAccounts } from './platform/accounts.ts';
-import type { Boot } from './platform/init.ts';
-import { fileStamp } from './platform/machine.ts';
-import { findProgram } from './platform/programs.ts';
-import { ScriptDirectory } from './platform/script-directory.ts';
-import { KeeperSpawn } from './platform/spawn.ts';
+import { SystemAccounts } from './platform/host/accounts.ts';
+import type { Boot } from './platform/process/init.ts';
+import { fileStamp } from './platform/host/machine.ts';
+import { findProgram } from './platform/process/programs.ts';
+import { ScriptDirectory } from './platform/stores/script-directory.ts';
+import { KeeperSpawn } from './platform/process/spawn.ts';
 
 export interface DaemonInputs {
   readonly config: Config;

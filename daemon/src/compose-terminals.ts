@@ -10,17 +10,17 @@ import { Terminals } from './core/terminals/session/terminals.ts';
 import { TmuxBackend } from './core/terminals/backends/tmux.ts';
 import type { TypedNote } from './core/terminals/backends/tmux-process.ts';
 import { CoreError } from './kit/errors.ts';
-import { openEmulator } from './platform/emulator.ts';
-import { isDirectory } from './platform/is-directory.ts';
-import { findProgram, isExecutableFile } from './platform/programs.ts';
-import { processStates } from './platform/process-states.ts';
-import type { Child } from './platform/spawn.ts';
-import { RecordStore } from './platform/record-store.ts';
-import { NoteFiles } from './platform/note-files.ts';
-import { terminalDevices } from './platform/terminal-device.ts';
-import { terminalJobs } from './platform/terminal-job.ts';
-import { openWorker } from './platform/workers.ts';
-import { terminalModes } from './platform/terminal-mode.ts';
+import { openEmulator } from './platform/terminal/emulator.ts';
+import { isDirectory } from './platform/files/is-directory.ts';
+import { findProgram, isExecutableFile } from './platform/process/programs.ts';
+import { processStates } from './platform/process/process-states.ts';
+import type { Child } from './platform/process/spawn.ts';
+import { RecordStore } from './platform/stores/record-store.ts';
+import { NoteFiles } from './platform/stores/note-files.ts';
+import { terminalDevices } from './platform/terminal/terminal-device.ts';
+import { terminalJobs } from './platform/terminal/terminal-job.ts';
+import { openWorker } from './platform/host/workers.ts';
+import { terminalModes } from './platform/terminal/terminal-mode.ts';
 
 export function composeTerminals(shared: Shared): Terminals {
   const { accounts, commandEnvironment, config, limits, onFault, ownership, runtimeDirectory, scripts, spawn } = shared;

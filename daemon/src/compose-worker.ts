@@ -10,8 +10,8 @@ import { OpenStreams } from './http/open-streams.ts';
 import { socketProtocol } from './http/socket.ts';
 import { readFlags } from './kit/flags.ts';
 import type { Logger } from './kit/logger.ts';
-import { listen } from './platform/listen.ts';
-import { collectGarbage, freeMemoryBytes, memoryLimitBytes } from './platform/memory.ts';
+import { listen } from './platform/server/listen.ts';
+import { collectGarbage, freeMemoryBytes, memoryLimitBytes } from './platform/memory/memory.ts';
 
 export interface WorkerInputs {
   readonly arguments: readonly string[];

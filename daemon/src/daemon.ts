@@ -12,12 +12,12 @@ import { rehearse } from './http/rehearsal.ts';
 import { socketProtocol } from './http/socket.ts';
 import type { Logger } from './kit/logger.ts';
 import type { Ownership } from './kit/ownership.ts';
-import { HandoverGate } from './platform/handover-gate.ts';
-import type { Boot } from './platform/init.ts';
-import { listen, listenAgain, listenBeside, type Listener } from './platform/listen.ts';
-import { keepPort, readPort } from './platform/runtime-directory.ts';
-import type { KeeperSpawn } from './platform/spawn.ts';
-import type { Tracing } from './platform/tracing.ts';
+import { HandoverGate } from './platform/server/handover-gate.ts';
+import type { Boot } from './platform/process/init.ts';
+import { listen, listenAgain, listenBeside, type Listener } from './platform/server/listen.ts';
+import { keepPort, readPort } from './platform/stores/runtime-directory.ts';
+import type { KeeperSpawn } from './platform/process/spawn.ts';
+import type { Tracing } from './platform/observe/tracing.ts';
 
 export interface DaemonDeps {
   readonly config: Config;

@@ -12,16 +12,16 @@ import { askForBrowser, askForKernels, askForWorker, askMcpServers, askSkills, c
 import type { Daemon } from './daemon.ts';
 import { readConfig, settingsHelp } from './config.ts';
 import { Logger } from './kit/logger.ts';
-import { SystemAccounts } from './platform/accounts.ts';
-import { Init } from './platform/init.ts';
-import { localTerminal } from './platform/local-terminal.ts';
-import { logOutput } from './platform/log-output.ts';
-import { releaseProgramPages } from './platform/program-pages.ts';
-import { startThreads } from './platform/threads.ts';
-import { findProgram } from './platform/programs.ts';
-import { releaseWhenQuiet } from './platform/quiet-memory.ts';
-import { describePlaces, openRuntimeDirectory } from './platform/runtime-directory.ts';
-import { requestUpgrade } from './platform/upgrade-request.ts';
+import { SystemAccounts } from './platform/host/accounts.ts';
+import { Init } from './platform/process/init.ts';
+import { localTerminal } from './platform/terminal/local-terminal.ts';
+import { logOutput } from './platform/observe/log-output.ts';
+import { releaseProgramPages } from './platform/memory/program-pages.ts';
+import { startThreads } from './platform/host/threads.ts';
+import { findProgram } from './platform/process/programs.ts';
+import { releaseWhenQuiet } from './platform/memory/quiet-memory.ts';
+import { describePlaces, openRuntimeDirectory } from './platform/stores/runtime-directory.ts';
+import { requestUpgrade } from './platform/process/upgrade-request.ts';
 import { version } from './version.ts';
 
 /** Release start-up pages only after the first answer; released earlier, they are faulted in again. */

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { repositoryRoot } from '../repository.mjs';
 import { SetupError } from '../setup.mjs';
 
-/** Code that runs in its own thread is a separate entry (`daemon/src/platform/workers.ts`). */
+/** Code that runs in its own thread is a separate entry (`daemon/src/platform/host/workers.ts`). */
 const entries = [
   'daemon/src/main.ts',
   'daemon/src/core/desktop/accessibility/pattern-worker.ts',

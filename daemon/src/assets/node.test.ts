@@ -5,7 +5,7 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Interpreter } from '../../../test/harness/interpreter.ts';
-import { findProgram } from '../platform/programs.ts';
+import { findProgram } from '../platform/process/programs.ts';
 import { nodeProgram } from './loaders.ts';
 
 /** Paths separated by colons, as in PATH. */

@@ -5,7 +5,7 @@ import { existsSync, mkdtempSync, readdirSync, realpathSync, rmSync, writeFileSy
 import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Interpreter } from '../../../test/harness/interpreter.ts';
-import { findProgram } from '../platform/programs.ts';
+import { findProgram } from '../platform/process/programs.ts';
 import { pythonProgram } from './loaders.ts';
 
 /** The system's Python, the oldest and the newest of the others, and those in PYTHON_BINARIES, in the form of PATH. */

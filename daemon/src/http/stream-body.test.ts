@@ -2,7 +2,7 @@
 import { expect, test } from 'bun:test';
 import { once } from 'node:events';
 import { connect } from 'node:net';
-import { listen, type Fetch } from '../platform/listen.ts';
+import { listen, type Fetch } from '../platform/server/listen.ts';
 import { streamBody } from './stream-body.ts';
 
 const pieces = 300;

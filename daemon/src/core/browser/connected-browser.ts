@@ -1,6 +1,12 @@
 /** A browser while the daemon is connected to it: its targets, and the pages in use. */
 import { CdpClosed } from '../../kit/cdp-errors.ts';
-import type { CdpConnection, CdpEndpoint, CdpEvent, CdpResult, CdpVersion } from '../../platform/cdp-connection.ts';
+import type {
+  CdpConnection,
+  CdpEndpoint,
+  CdpEvent,
+  CdpResult,
+  CdpVersion,
+} from '../../platform/clients/cdp-connection.ts';
 import type { DownloadBudget } from './downloads.ts';
 import { Page, type PageDeps } from './page.ts';
 import { Session } from './session.ts';

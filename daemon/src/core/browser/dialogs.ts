@@ -1,5 +1,5 @@
 /** Answers the dialogs of a page by the policy of the call that runs, and records them for its answer. */
-import type { CdpEvents } from '../../platform/cdp-connection.ts';
+import type { CdpEvents } from '../../platform/clients/cdp-connection.ts';
 import type { Session } from './session.ts';
 
 export interface DialogPolicy {

@@ -1,5 +1,5 @@
 /** Bounds what the pages of a browser download in an hour, because a page can begin any number of downloads. */
-import type { CdpEvents } from '../../platform/cdp-connection.ts';
+import type { CdpEvents } from '../../platform/clients/cdp-connection.ts';
 import type { Session } from './session.ts';
 
 interface Download {

@@ -1,5 +1,5 @@
 /** Records what a call causes beside its answer: opened tabs, downloads and navigations. */
-import type { CdpEvents } from '../../platform/cdp-connection.ts';
+import type { CdpEvents } from '../../platform/clients/cdp-connection.ts';
 import { Notifier } from '../../kit/notifier.ts';
 import type { ConnectedBrowser } from './connected-browser.ts';
 import type { Session } from './session.ts';

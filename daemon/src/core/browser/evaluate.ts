@@ -1,7 +1,7 @@
 /** Evaluates an expression in a page and returns its value as JSON. */
 import { CdpRefusal, CdpTooLong } from '../../kit/cdp-errors.ts';
 import { CoreError } from '../../kit/errors.ts';
-import type { CdpResult } from '../../platform/cdp-connection.ts';
+import type { CdpResult } from '../../platform/clients/cdp-connection.ts';
 import type { Browser, CallEffects, PageCall, PageCallOptions } from './browser.ts';
 import { shortened } from './url.ts';
 

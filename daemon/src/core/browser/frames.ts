@@ -1,6 +1,6 @@
 /** The frames of a page, those of other processes included, and the tags that refs carry. */
 import { createHash } from 'node:crypto';
-import type { CdpResult } from '../../platform/cdp-connection.ts';
+import type { CdpResult } from '../../platform/clients/cdp-connection.ts';
 import type { Session } from './session.ts';
 
 export interface Frame {

@@ -1,5 +1,5 @@
 /** The newest network requests of the pages in use, bounded by count and length. */
-import type { CdpEvents } from '../../platform/cdp-connection.ts';
+import type { CdpEvents } from '../../platform/clients/cdp-connection.ts';
 import type { Session } from './session.ts';
 
 export interface NetworkRequest {

@@ -9,7 +9,7 @@ import type {
   CdpParams,
   CdpResult,
   CdpSendOptions,
-} from '../../platform/cdp-connection.ts';
+} from '../../platform/clients/cdp-connection.ts';
 
 type Listener = (params: unknown) => void;
 

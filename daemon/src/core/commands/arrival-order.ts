@@ -1,5 +1,5 @@
 /** Tracks the order in which stdout and stderr bytes arrived, so that output is shown in that order. */
-import type { ArrivalRun, Child, StreamName } from '../../platform/spawn.ts';
+import type { ArrivalRun, Child, StreamName } from '../../platform/process/spawn.ts';
 
 /** A byte range of one stream. */
 export interface Segment {

@@ -1,6 +1,6 @@
 /** Lets one reader wait for changes of a command, again and again, with little work for each change. */
 import { AutoResetEvent } from '../../kit/auto-reset-event.ts';
-import type { Child } from '../../platform/spawn.ts';
+import type { Child } from '../../platform/process/spawn.ts';
 
 export interface ChangeWaiterOptions {
   readonly silenceMs: number;

@@ -1,7 +1,7 @@
 /** Holds one command: its request, its state and its end. */
 import { Deadline } from '../../kit/deadline.ts';
 import { signalName } from '../../kit/signal-name.ts';
-import type { Child, ChildEnd } from '../../platform/spawn.ts';
+import type { Child, ChildEnd } from '../../platform/process/spawn.ts';
 import type { CommandNote } from './note.ts';
 import { RecentChunks } from './output-chunk.ts';
 

@@ -3,7 +3,7 @@ import { CoreError } from '../../kit/errors.ts';
 import { mintId } from '../../kit/ids.ts';
 import type { Ownership } from '../../kit/ownership.ts';
 import { settled } from '../../kit/settled.ts';
-import type { Recovered } from '../../platform/spawn.ts';
+import type { Recovered } from '../../platform/process/spawn.ts';
 import { Command, type CommandStatus } from './command.ts';
 import type { EnvironmentChanges } from '../processes/environment.ts';
 import { isRefusedStart } from '../processes/launch.ts';

@@ -1,5 +1,5 @@
 /** Deletes the files of evicted commands while the daemon waits for a keeper, because a disk may be slow. */
-import type { Child } from '../../platform/spawn.ts';
+import type { Child } from '../../platform/process/spawn.ts';
 
 /** Files of evicted commands stay for this long when no other command starts. */
 const maxWaitMs = 20;

@@ -1,5 +1,5 @@
 /** Sums the retained output of all commands, at the cost of the commands whose output can still change. */
-import type { Child } from '../../platform/spawn.ts';
+import type { Child } from '../../platform/process/spawn.ts';
 
 type Sized = Pick<Child, 'end' | 'streamsOpen' | 'isAttached' | 'keptBytes'>;
 

@@ -1,5 +1,5 @@
 /** The note that the daemon stores beside a command to recognise the command after a restart. */
-import type { ProcessNote } from '../../platform/spawn.ts';
+import type { ProcessNote } from '../../platform/process/spawn.ts';
 
 export interface CommandNote {
   readonly id: string;

@@ -2,7 +2,7 @@
 import { LongText } from '../../kit/long-text.ts';
 import { TimeSlices } from '../../kit/slices.ts';
 import { countCharacters, cutMarker, decodeUtf8, takeCharacters, wholeUtf8Length } from '../../kit/text.ts';
-import type { Child, StreamName } from '../../platform/spawn.ts';
+import type { Child, StreamName } from '../../platform/process/spawn.ts';
 import type { Range } from '../../kit/byte-log.ts';
 import { joinBytes, readLog } from '../processes/read-log.ts';
 import { ArrivalOrder, arrivalSegments, type Segment } from './arrival-order.ts';

@@ -1,5 +1,5 @@
 /** Turns the resource limits that a caller sets on a command into rlimits. */
-import type { ResourceLimit } from '../../platform/spawn.ts';
+import type { ResourceLimit } from '../../platform/process/spawn.ts';
 
 export interface CommandLimits {
   readonly memoryBytes?: number | undefined;

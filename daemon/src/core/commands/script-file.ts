@@ -1,5 +1,5 @@
 /** Lets a shell read a script from a file when the script is too long for an argument. */
-import type { Child } from '../../platform/spawn.ts';
+import type { Child } from '../../platform/process/spawn.ts';
 import { quote } from '../../kit/shell-word.ts';
 
 /** Creates files that only one account can read. */

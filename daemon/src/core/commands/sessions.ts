@@ -1,7 +1,7 @@
 /** Keeps command sessions: a directory, an environment and an account that several commands share. */
 import { CoreError } from '../../kit/errors.ts';
 import { mintId } from '../../kit/ids.ts';
-import type { RecordStore } from '../../platform/record-store.ts';
+import type { RecordStore } from '../../platform/stores/record-store.ts';
 import type { EnvironmentChanges } from '../processes/environment.ts';
 import { directoryRefusal } from './refusal.ts';
 

@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'bun:test';
-import { LineFile } from '../../platform/line-file.ts';
+import { LineFile } from '../../platform/stores/line-file.ts';
 import { UsedIds, type UsedId } from './used-ids.ts';
 
 const dayMs = 24 * 3600 * 1000;

@@ -1,6 +1,6 @@
 /** Probes whether a computer-use worker answers, and what works on its display. */
 import { CoreError } from '../../kit/errors.ts';
-import type { DesktopWorker } from '../../platform/desktop-worker.ts';
+import type { DesktopWorker } from '../../platform/clients/desktop-worker.ts';
 import type { Probe } from '../capabilities/capabilities.ts';
 import type { ComputerCapability } from '../capabilities/report.ts';
 import type { Size } from './desktop.ts';

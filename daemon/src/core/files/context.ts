@@ -1,7 +1,7 @@
 /** Lists the dependencies of the file operations. */
-import type { copyContent, copyProperties } from '../../platform/copy-file.ts';
-import type { Directory } from '../../platform/directory.ts';
-import type { TreeWriter } from '../../platform/tree-writer.ts';
+import type { copyContent, copyProperties } from '../../platform/files/copy-file.ts';
+import type { Directory } from '../../platform/files/directory.ts';
+import type { TreeWriter } from '../../platform/files/tree-writer.ts';
 import type { MemoryBudget } from '../../kit/memory-budget.ts';
 import type { Accounts } from '../identity/accounts.ts';
 import type { Grep } from './search/grep.ts';

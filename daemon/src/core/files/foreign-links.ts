@@ -5,7 +5,7 @@
  */
 import type { BigIntStats } from 'node:fs';
 import { FileFailure, type FileOperation } from '../../kit/file-failure.ts';
-import type { Directory } from '../../platform/directory.ts';
+import type { Directory } from '../../platform/files/directory.ts';
 
 /** The limit of the kernel (path_resolution(7)). */
 export const maxLinks = 40;

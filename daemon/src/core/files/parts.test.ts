@@ -12,7 +12,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Directory } from '../../platform/directory.ts';
+import { Directory } from '../../platform/files/directory.ts';
 import { clearPart, Parts } from './parts.ts';
 
 let root = '';

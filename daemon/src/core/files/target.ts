@@ -1,7 +1,7 @@
 /** Resolves a path that is about to be created or changed to an open directory and a name. */
 import type { BigIntStats } from 'node:fs';
 import { FileFailure, errnoOf, type FileOperation } from '../../kit/file-failure.ts';
-import type { Directory } from '../../platform/directory.ts';
+import type { Directory } from '../../platform/files/directory.ts';
 import { ForeignLinks, maxLinks } from './foreign-links.ts';
 import type { Owner } from './owner.ts';
 

@@ -1,6 +1,6 @@
 /** The accounts that commands may run as, on each platform, for root and other daemons. */
 import { expect, test } from 'bun:test';
-import type { AccountDatabase } from '../../platform/accounts.ts';
+import type { AccountDatabase } from '../../platform/host/accounts.ts';
 import { Accounts, type AccountsDeps } from './accounts.ts';
 
 const entries = [

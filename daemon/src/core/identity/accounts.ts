@@ -1,6 +1,6 @@
 /** Decides which account runs a command, a terminal or a kernel. */
 import { CoreError } from '../../kit/errors.ts';
-import type { AccountDatabase } from '../../platform/accounts.ts';
+import type { AccountDatabase } from '../../platform/host/accounts.ts';
 
 export interface Account {
   /** The name, or the uid as text when the system has no name for it. */

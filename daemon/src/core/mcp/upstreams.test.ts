@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { needPython } from '../../../../test/harness/interpreters.ts';
 import { McpServerProcess } from '../../../../test/harness/mcp-servers.ts';
 import { until } from '../../../../test/harness/until.ts';
-import { McpTransport } from '../../platform/mcp-transport.ts';
+import { McpTransport } from '../../platform/clients/mcp-transport.ts';
 import type { UpstreamServer } from './servers.ts';
 import { Upstreams } from './upstreams.ts';
 

@@ -1,5 +1,5 @@
 /** Describes the sandbox: its account, directories and limits. */
-import type { Machine } from '../../platform/machine.ts';
+import type { Machine } from '../../platform/host/machine.ts';
 import { CoreError } from '../../kit/errors.ts';
 import type { Account, Accounts } from '../identity/accounts.ts';
 

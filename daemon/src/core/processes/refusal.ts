@@ -1,6 +1,6 @@
 /** Converts the failure to start a process into an error with a hint. */
 import { CoreError } from '../../kit/errors.ts';
-import type { ChildEnd } from '../../platform/spawn.ts';
+import type { ChildEnd } from '../../platform/process/spawn.ts';
 
 /** Describes the process that was to be started. */
 export interface Wanted {

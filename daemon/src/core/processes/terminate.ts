@@ -2,7 +2,7 @@
 import { constants } from 'node:os';
 import { Deadline } from '../../kit/deadline.ts';
 import { HandedOver } from '../../kit/handed-over.ts';
-import type { Child } from '../../platform/spawn.ts';
+import type { Child } from '../../platform/process/spawn.ts';
 
 /** Time that the kernel may need to remove killed processes. */
 const removedWithinMs = 2000;

@@ -1,6 +1,6 @@
 /** The account of a tool is decided before anything is started, on each platform. */
 import { expect, test } from 'bun:test';
-import type { Spawn } from '../../platform/spawn.ts';
+import type { Spawn } from '../../platform/process/spawn.ts';
 import { Accounts } from '../identity/accounts.ts';
 import { Tools } from './tool.ts';
 

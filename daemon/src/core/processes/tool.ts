@@ -5,7 +5,7 @@
 import { CoreError } from '../../kit/errors.ts';
 import { Deadline } from '../../kit/deadline.ts';
 import { HandedOver } from '../../kit/handed-over.ts';
-import type { Child, Recovered, Spawn, SpawnRequest } from '../../platform/spawn.ts';
+import type { Child, Recovered, Spawn, SpawnRequest } from '../../platform/process/spawn.ts';
 import type { Account, Accounts } from '../identity/accounts.ts';
 import { commandEnvironment } from './environment.ts';
 import { launch } from './launch.ts';

@@ -1,6 +1,6 @@
 /** Tests what terminals report on a platform that the tests do not run on. */
 import { expect, test } from 'bun:test';
-import { terminalJobs } from '../../platform/terminal-job.ts';
+import { terminalJobs } from '../../platform/terminal/terminal-job.ts';
 import { Terminal, type TerminalDeps, type TerminalRecord } from './session/terminal.ts';
 
 const record: TerminalRecord = {

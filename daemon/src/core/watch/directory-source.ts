@@ -2,8 +2,8 @@
 import { basename, dirname } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { errnoOf } from '../../kit/file-failure.ts';
-import type { InotifyEvent } from '../../platform/inotify.ts';
-import type { WatchedFiles } from '../../platform/watched-files.ts';
+import type { InotifyEvent } from '../../platform/files/inotify.ts';
+import type { WatchedFiles } from '../../platform/files/watched-files.ts';
 import { joinPath, type Change, type ChangeSink, type ChangeSource } from './change.ts';
 import type { WatchedDirectory } from './directory.ts';
 import { DirectoryTree, isExhausted } from './directory-tree.ts';

@@ -1,7 +1,7 @@
 /** Queues the events of one watcher and finds the two halves of each move. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { inotify } from './inotify-bits.ts';
-import type { InotifyEvent } from '../../platform/inotify.ts';
+import type { InotifyEvent } from '../../platform/files/inotify.ts';
 import type { Listener } from './watch-table.ts';
 
 /**

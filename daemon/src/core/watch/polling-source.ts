@@ -1,6 +1,6 @@
 /** Reports changes below a root by polling, for file systems and hosts without inotify. */
 import { errnoOf } from '../../kit/file-failure.ts';
-import type { FileFacts } from '../../platform/watched-files.ts';
+import type { FileFacts } from '../../platform/files/watched-files.ts';
 import { joinPath, type Change, type ChangeSource, type EventType } from './change.ts';
 import type { SourceDeps } from './directory-source.ts';
 import { TimeSlices } from '../../kit/slices.ts';

@@ -1,6 +1,6 @@
 /** Shares one inotify queue among all watchers and delivers each event to its listeners. */
 import { inotify } from './inotify-bits.ts';
-import type { EventQueue, InotifyEvent, OpenEventQueue } from '../../platform/inotify.ts';
+import type { EventQueue, InotifyEvent, OpenEventQueue } from '../../platform/files/inotify.ts';
 
 /** One place that a watch belongs to. A directory can be in several places, of one watcher or of several. */
 export interface Listener {

@@ -2,7 +2,7 @@
 import { errnoOf } from '../../kit/file-failure.ts';
 import { Deadline } from '../../kit/deadline.ts';
 import { Notifier } from '../../kit/notifier.ts';
-import type { WatchedFiles } from '../../platform/watched-files.ts';
+import type { WatchedFiles } from '../../platform/files/watched-files.ts';
 import { joinPath, type Change, type ChangeSink, type ChangeSource } from './change.ts';
 import { EventRing, ringSize, type EventPage, type WatchEvent } from './event-ring.ts';
 import type { PathFilter } from './filter.ts';

@@ -2,8 +2,8 @@
 import { CoreError } from '../../kit/errors.ts';
 import { asFileOperation } from '../../kit/file-failure.ts';
 import { mintId } from '../../kit/ids.ts';
-import type { OpenEventQueue } from '../../platform/inotify.ts';
-import type { WatchedFiles } from '../../platform/watched-files.ts';
+import type { OpenEventQueue } from '../../platform/files/inotify.ts';
+import type { WatchedFiles } from '../../platform/files/watched-files.ts';
 import type { PathResolver } from '../processes/directory.ts';
 import type { ChangeSink } from './change.ts';
 import { DirectorySource } from './directory-source.ts';

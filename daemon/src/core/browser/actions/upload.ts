@@ -2,7 +2,7 @@
 import { promises as fs } from 'node:fs';
 import { CoreError } from '../../../kit/errors.ts';
 import { Deadline } from '../../../kit/deadline.ts';
-import type { CdpEvents } from '../../../platform/cdp-connection.ts';
+import type { CdpEvents } from '../../../platform/clients/cdp-connection.ts';
 import type { Browser, CallEffects, PageCall, PageCallOptions } from '../browser.ts';
 import type { Frame } from '../frames.ts';
 import type { RefTarget } from '../page.ts';

@@ -1,5 +1,5 @@
 /** Marks the elements of a document that listen for clicks, which a script in an isolated world cannot see. */
-import type { CdpResult } from '../../../platform/cdp-connection.ts';
+import type { CdpResult } from '../../../platform/clients/cdp-connection.ts';
 import type { Frame } from '../frames.ts';
 import type { Page } from '../page.ts';
 

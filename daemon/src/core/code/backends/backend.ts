@@ -1,5 +1,5 @@
 /** Defines a backend: how to start interpreters for a language and how to recover them. */
-import type { Child } from '../../../platform/spawn.ts';
+import type { Child } from '../../../platform/process/spawn.ts';
 import type { Interpreter } from './interpreter.ts';
 import type { CodeBackendName, Language } from '../language.ts';
 import type { InterpreterNote } from './note.ts';

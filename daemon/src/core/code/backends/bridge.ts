@@ -1,7 +1,7 @@
 /** Keeps the bridge process of one account, which connects to its kernels. Restarts the process when it dies. */
 import { CoreError } from '../../../kit/errors.ts';
 import { mintId } from '../../../kit/ids.ts';
-import type { Child } from '../../../platform/spawn.ts';
+import type { Child } from '../../../platform/process/spawn.ts';
 import { terminateAndForget } from '../../processes/terminate.ts';
 import { Channel } from './channel.ts';
 import type { InterpreterEvent } from '../cells/events.ts';

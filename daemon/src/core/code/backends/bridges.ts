@@ -1,6 +1,6 @@
 /** Manages the kernel bridges: one for each account that has kernels. */
 import { HandedOver } from '../../../kit/handed-over.ts';
-import type { Child } from '../../../platform/spawn.ts';
+import type { Child } from '../../../platform/process/spawn.ts';
 import type { Accounts } from '../../identity/accounts.ts';
 import { commandEnvironment } from '../../processes/environment.ts';
 import { Bridge } from './bridge.ts';

@@ -4,7 +4,7 @@ import { Deadline } from '../../../kit/deadline.ts';
 import { CoreError } from '../../../kit/errors.ts';
 import type { EncodedText } from '../../../kit/encoded-text.ts';
 import type { Ownership } from '../../../kit/ownership.ts';
-import type { Child, ChildEnd } from '../../../platform/spawn.ts';
+import type { Child, ChildEnd } from '../../../platform/process/spawn.ts';
 import { terminateAndForget } from '../../processes/terminate.ts';
 import type { CellRecord } from '../cells/cell.ts';
 import type { CellEvent, InterpreterEvent } from '../cells/events.ts';

@@ -2,7 +2,7 @@
 import { CoreError } from '../../../kit/errors.ts';
 import { Deadline } from '../../../kit/deadline.ts';
 import type { Ownership } from '../../../kit/ownership.ts';
-import type { JupyterServer } from '../../../platform/jupyter-server.ts';
+import type { JupyterServer } from '../../../platform/clients/jupyter-server.ts';
 import type { CodeBackend } from './backend.ts';
 import type { Interpreter } from './interpreter.ts';
 import { JupyterInterpreter } from './jupyter-interpreter.ts';

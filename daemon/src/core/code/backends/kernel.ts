@@ -2,7 +2,7 @@
 import { CoreError } from '../../../kit/errors.ts';
 import { Deadline } from '../../../kit/deadline.ts';
 import { mintId } from '../../../kit/ids.ts';
-import type { Child } from '../../../platform/spawn.ts';
+import type { Child } from '../../../platform/process/spawn.ts';
 import type { Account } from '../../identity/accounts.ts';
 import { commandEnvironment } from '../../processes/environment.ts';
 import type { CodeBackend } from './backend.ts';

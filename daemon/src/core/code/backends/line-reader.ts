@@ -1,5 +1,5 @@
 /** Reads the lines of a log from an offset, and reports lines that are lost or too long. */
-import type { Child } from '../../../platform/spawn.ts';
+import type { Child } from '../../../platform/process/spawn.ts';
 
 /** A line of JSON can contain a large picture as base64. */
 const maxLineBytes = 32 * 1024 * 1024;

@@ -1,5 +1,5 @@
 /** Defines the note beside each interpreter, by which the next daemon finds the interpreter's session. */
-import type { ProcessNote } from '../../../platform/spawn.ts';
+import type { ProcessNote } from '../../../platform/process/spawn.ts';
 import type { CodeBackendName, Language } from '../language.ts';
 
 /** The account and the Python of a bridge. */

@@ -2,7 +2,7 @@
 import { CoreError } from '../../../kit/errors.ts';
 import { Deadline } from '../../../kit/deadline.ts';
 import { mintId } from '../../../kit/ids.ts';
-import type { Child, Spawn } from '../../../platform/spawn.ts';
+import type { Child, Spawn } from '../../../platform/process/spawn.ts';
 import type { Accounts } from '../../identity/accounts.ts';
 import { commandEnvironment } from '../../processes/environment.ts';
 import { terminateLater } from '../../processes/terminate.ts';

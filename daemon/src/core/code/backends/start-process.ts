@@ -1,5 +1,5 @@
 /** Starts a process of the code plane under a keeper, as an account. */
-import type { Child, Spawn } from '../../../platform/spawn.ts';
+import type { Child, Spawn } from '../../../platform/process/spawn.ts';
 import type { Account, Accounts } from '../../identity/accounts.ts';
 import { systemRefusal } from '../../processes/refusal.ts';
 import { launch, launchIn } from '../../processes/launch.ts';

@@ -1,5 +1,5 @@
 /** One run of code in a session: the request, the outputs and the end. */
-import type { ChildEnd } from '../../../platform/spawn.ts';
+import type { ChildEnd } from '../../../platform/process/spawn.ts';
 import { Notifier } from '../../../kit/notifier.ts';
 import { recordedText } from '../../../kit/text.ts';
 import { CellOutputs } from './outputs.ts';

@@ -1,6 +1,6 @@
 /** Waits for the end of a cell: a normal end, an interrupt, or the death of its interpreter. */
 import { Deadline } from '../../../kit/deadline.ts';
-import type { ChildEnd } from '../../../platform/spawn.ts';
+import type { ChildEnd } from '../../../platform/process/spawn.ts';
 import type { Cell, InterpreterDeath } from './cell.ts';
 import type { Interpreter } from '../backends/interpreter.ts';
 

@@ -1,6 +1,6 @@
 /** Moves cell values that are too large for a response into files. The path of the file replaces the value. */
 import type { Account } from '../../identity/accounts.ts';
-import type { ScriptDirectory } from '../../../platform/script-directory.ts';
+import type { ScriptDirectory } from '../../../platform/stores/script-directory.ts';
 import type { CellEvent } from './events.ts';
 import type { MimeBundle } from './notebook.ts';
 

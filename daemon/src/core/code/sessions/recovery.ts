@@ -1,5 +1,5 @@
 /** Recovers the sessions of an earlier daemon, with their interpreters and running cells. */
-import type { Child, Recovered } from '../../../platform/spawn.ts';
+import type { Child, Recovered } from '../../../platform/process/spawn.ts';
 import { terminateLater } from '../../processes/terminate.ts';
 import type { Backends } from '../backends/backends.ts';
 import type { Interpreter } from '../backends/interpreter.ts';

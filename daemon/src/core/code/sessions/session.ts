@@ -3,7 +3,7 @@ import { CoreError } from '../../../kit/errors.ts';
 import { Deadline } from '../../../kit/deadline.ts';
 import { EncodedText } from '../../../kit/encoded-text.ts';
 import { HandedOver } from '../../../kit/handed-over.ts';
-import type { ChildEnd } from '../../../platform/spawn.ts';
+import type { ChildEnd } from '../../../platform/process/spawn.ts';
 import { Cell, type CellRecord, type InterpreterDeath, type Reason } from '../cells/cell.ts';
 import { deathOf, describeEnd, interruptUntilOver, untilOver } from '../cells/end.ts';
 import { CellOutputs } from '../cells/outputs.ts';

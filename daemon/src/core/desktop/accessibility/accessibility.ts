@@ -1,6 +1,6 @@
 /** The accessibility of one desktop: reads the tree, finds nodes, and acts on them. */
 import { Deadline } from '../../../kit/deadline.ts';
-import type { OpenWorker } from '../../../platform/workers.ts';
+import type { OpenWorker } from '../../../platform/host/workers.ts';
 import { focusForTyping, focusNode, invokeNode, setNodeValue, type MakeVariant } from './act.ts';
 import type { AccessibilityBus } from './bus.ts';
 import { Calls } from './calls.ts';

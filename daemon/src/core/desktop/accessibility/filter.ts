@@ -1,6 +1,6 @@
 /** Finds the collected nodes that a query asks for. */
 import { CoreError } from '../../../kit/errors.ts';
-import type { OpenWorker } from '../../../platform/workers.ts';
+import type { OpenWorker } from '../../../platform/host/workers.ts';
 import type { CollectedNode } from './collect.ts';
 import { allStateNames, hasState, isStateName, normalRole, normalState, roleName, type StateName } from './names.ts';
 import type { NamesAnswer, NamesQuestion } from './pattern-worker.ts';

@@ -1,7 +1,7 @@
 /** Records the display: one film at a time, in a file that is playable wherever it ends. */
 import { CoreError } from '../../../kit/errors.ts';
-import type { Encoder, EncoderSettings, StartEncoder } from '../../../platform/encoder.ts';
-import type { FilmFile, OpenFilmFile } from '../../../platform/film-file.ts';
+import type { Encoder, EncoderSettings, StartEncoder } from '../../../platform/picture/encoder.ts';
+import type { FilmFile, OpenFilmFile } from '../../../platform/picture/film-file.ts';
 import type { Recording, RecordRequest } from '../desktop.ts';
 import { Fragments, hasFrames } from './fragments.ts';
 

@@ -4,7 +4,7 @@ import { inflateSync } from 'node:zlib';
 import { TestDisplay } from '../../../../../test/harness/display.ts';
 import { needPrograms } from '../../../../../test/harness/programs.ts';
 import { until } from '../../../../../test/harness/until.ts';
-import { encodePicture } from '../../../platform/picture.ts';
+import { encodePicture } from '../../../platform/picture/picture.ts';
 import { Display } from '../../../platform/x11/display.ts';
 import type { ScreenshotRequest } from '../desktop.ts';
 import { resize } from './pixels.ts';

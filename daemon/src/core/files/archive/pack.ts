@@ -2,9 +2,9 @@
 import type { BigIntStats } from 'node:fs';
 import type { FileHandle } from 'node:fs/promises';
 import { FileFailure, asFileOperation, errnoOf, fileFailureOf } from '../../../kit/file-failure.ts';
-import type { Directory } from '../../../platform/directory.ts';
-import type { Entry } from '../../../platform/entries.ts';
-import type { SmallFile } from '../../../platform/small-file.ts';
+import type { Directory } from '../../../platform/files/directory.ts';
+import type { Entry } from '../../../platform/files/entries.ts';
+import type { SmallFile } from '../../../platform/files/small-file.ts';
 import { CoreError } from '../../../kit/errors.ts';
 import type { FilesContext } from '../context.ts';
 import { Glob, GlobError } from '../../../kit/glob.ts';

@@ -1,7 +1,7 @@
 /** Unpacks a tar archive into a directory. Nothing is visible before the whole archive has been checked. */
 import { FileFailure, asFileOperation, errnoOf } from '../../../kit/file-failure.ts';
-import type { Directory } from '../../../platform/directory.ts';
-import type { TreeWriter } from '../../../platform/tree-writer.ts';
+import type { Directory } from '../../../platform/files/directory.ts';
+import type { TreeWriter } from '../../../platform/files/tree-writer.ts';
 import { ArchiveShape, type Accepted, type Member } from './shape.ts';
 import type { FilesContext } from '../context.ts';
 import { assertMergeable, mergeTree } from './merge.ts';

@@ -1,7 +1,7 @@
 /** Walks down and up a directory tree with only one open directory, and never leaves the tree. */
 import type { BigIntStats } from 'node:fs';
 import { FileFailure, type FileOperation } from '../../../kit/file-failure.ts';
-import type { Directory } from '../../../platform/directory.ts';
+import type { Directory } from '../../../platform/files/directory.ts';
 
 type Identity = Pick<BigIntStats, 'dev' | 'ino'>;
 

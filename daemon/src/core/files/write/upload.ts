@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { FileFailure, asFileOperation, errnoOf } from '../../../kit/file-failure.ts';
 import { readPath } from '../../../kit/path-text.ts';
-import type { Directory } from '../../../platform/directory.ts';
+import type { Directory } from '../../../platform/files/directory.ts';
 import type { FilesContext } from '../context.ts';
 import { ownerFor, type Owner } from '../owner.ts';
 import { assertRegular, openArrival, openArrivalIn, writeAll, type Arrival } from './replace.ts';

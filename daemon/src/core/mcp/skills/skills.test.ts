@@ -3,7 +3,7 @@ import { afterEach, beforeEach, expect, test } from 'bun:test';
 import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { parseYaml } from '../../../platform/yaml.ts';
+import { parseYaml } from '../../../platform/host/yaml.ts';
 import { Skills } from './skills.ts';
 
 let outside = '';

@@ -2,7 +2,7 @@
 import { Deadline } from '../../../kit/deadline.ts';
 import { Notifier } from '../../../kit/notifier.ts';
 import { TimeSlices } from '../../../kit/slices.ts';
-import type { ChildEnd } from '../../../platform/spawn.ts';
+import type { ChildEnd } from '../../../platform/process/spawn.ts';
 import { pieceBytes, type AttachedClients, type Confirming } from './clients.ts';
 import type { Terminal } from '../session/terminal.ts';
 

@@ -2,7 +2,7 @@
 import { CoreError } from '../../../kit/errors.ts';
 import { Deadline } from '../../../kit/deadline.ts';
 import { wholeUtf8Length } from '../../../kit/text.ts';
-import type { ChildEnd } from '../../../platform/spawn.ts';
+import type { ChildEnd } from '../../../platform/process/spawn.ts';
 import type { Terminal } from '../session/terminal.ts';
 import { Attachment, type Channel, type Viewer } from './attachment.ts';
 import type { AttachedClients } from './clients.ts';

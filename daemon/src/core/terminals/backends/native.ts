@@ -1,5 +1,5 @@
 /** Runs a shell whose terminal is held by its own keeper. */
-import type { Child, ChildEnd, Spawn } from '../../../platform/spawn.ts';
+import type { Child, ChildEnd, Spawn } from '../../../platform/process/spawn.ts';
 import { startHolder, type ShellBackend, type ShellLaunch, type ShellProcess } from './shell-process.ts';
 import type { TerminalSize } from '../terminal-size.ts';
 

@@ -1,5 +1,5 @@
 /** Defines a live shell process and the backend that holds its terminal: a keeper or a tmux server. */
-import type { Child, ChildEnd, Spawn, SpawnRequest } from '../../../platform/spawn.ts';
+import type { Child, ChildEnd, Spawn, SpawnRequest } from '../../../platform/process/spawn.ts';
 import { launch } from '../../processes/launch.ts';
 import { systemRefusal } from '../../processes/refusal.ts';
 import type { ShellNote } from '../session/note.ts';

@@ -1,9 +1,9 @@
 /** Controls the tmux server of one session: types into it, resizes it and tracks its pids. */
 import { Deadline } from '../../../kit/deadline.ts';
 import { decodeUtf8 } from '../../../kit/text.ts';
-import type { ProcessStates } from '../../../platform/process-states.ts';
-import type { Child, ChildEnd } from '../../../platform/spawn.ts';
-import type { TerminalDevices, TerminalPlace } from '../../../platform/terminal-device.ts';
+import type { ProcessStates } from '../../../platform/process/process-states.ts';
+import type { Child, ChildEnd } from '../../../platform/process/spawn.ts';
+import type { TerminalDevices, TerminalPlace } from '../../../platform/terminal/terminal-device.ts';
 import { readLog } from '../../processes/read-log.ts';
 import type { ShellProcess } from './shell-process.ts';
 import type { TerminalSize } from '../terminal-size.ts';

@@ -1,6 +1,6 @@
 /** Watches a session's tmux server: reminds the server of a missed shell exit and limits its memory. */
-import type { Child } from '../../../platform/spawn.ts';
-import type { ProcessStates } from '../../../platform/process-states.ts';
+import type { Child } from '../../../platform/process/spawn.ts';
+import type { ProcessStates } from '../../../platform/process/process-states.ts';
 
 export interface WatchedTmux {
   readonly child: Child;

@@ -1,7 +1,7 @@
 /** Runs a shell whose terminal is held by its own tmux server, inside a keeper. */
 import { CoreError } from '../../../kit/errors.ts';
 import { Deadline } from '../../../kit/deadline.ts';
-import type { Child, Spawn } from '../../../platform/spawn.ts';
+import type { Child, Spawn } from '../../../platform/process/spawn.ts';
 import { terminateAndForget } from '../../processes/terminate.ts';
 import { graceOf, startHolder, type ShellBackend, type ShellLaunch, type ShellProcess } from './shell-process.ts';
 import { TmuxProcess, type TmuxProcessDeps } from './tmux-process.ts';

@@ -2,7 +2,7 @@
 import { CoreError } from '../../../kit/errors.ts';
 import { Deadline } from '../../../kit/deadline.ts';
 import { Notifier } from '../../../kit/notifier.ts';
-import type { Child } from '../../../platform/spawn.ts';
+import type { Child } from '../../../platform/process/spawn.ts';
 import { stopForeground } from './job.ts';
 import { plainText, readHead, readOutput, readRange, withoutPromptStart, type OutputText } from './output.ts';
 import type { ConsoleRecord, ExecAnswer, ExecNote, ExecStatus, RunStatus } from './record.ts';

@@ -1,9 +1,9 @@
 /** Provides exec's view of a session's shell: its kind, its prompt, and the scripts that it reads. */
 import { CoreError } from '../../../kit/errors.ts';
 import { Deadline } from '../../../kit/deadline.ts';
-import type { ScriptDirectory } from '../../../platform/script-directory.ts';
-import type { TerminalJobs } from '../../../platform/terminal-job.ts';
-import type { TerminalModes } from '../../../platform/terminal-mode.ts';
+import type { ScriptDirectory } from '../../../platform/stores/script-directory.ts';
+import type { TerminalJobs } from '../../../platform/terminal/terminal-job.ts';
+import type { TerminalModes } from '../../../platform/terminal/terminal-mode.ts';
 import type { Accounts } from '../../identity/accounts.ts';
 import type { ExecDirectory, ExecNote } from './record.ts';
 import { systemRefusal } from '../../processes/refusal.ts';

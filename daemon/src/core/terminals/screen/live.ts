@@ -1,5 +1,5 @@
 /** Keeps the emulator of one session up to date on demand, from the log alone. */
-import type { EmulatedScreen, Emulator, OpenEmulator } from '../../../platform/emulator.ts';
+import type { EmulatedScreen, Emulator, OpenEmulator } from '../../../platform/terminal/emulator.ts';
 import { Sequences } from './sequences.ts';
 import { replayBytes, replayStart } from './replay-start.ts';
 import { sizeAt, sizesBehind, type SizeChange } from './sizes.ts';

@@ -1,7 +1,7 @@
 /** Searches text for a client's pattern without blocking the daemon on a slow pattern. */
 import { CoreError } from '../../../kit/errors.ts';
 import { Deadline } from '../../../kit/deadline.ts';
-import type { OpenWorker, WorkerHandle } from '../../../platform/workers.ts';
+import type { OpenWorker, WorkerHandle } from '../../../platform/host/workers.ts';
 import type { PatternAnswer, PatternQuestion } from './pattern-worker.ts';
 
 /** How much of the end of the text is searched. */

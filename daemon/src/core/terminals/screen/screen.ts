@@ -8,8 +8,8 @@
  * client, an answer would depend on whether a client happened to read the screen. It would also come late and be typed
  * at the prompt. Programs that send queries wait a moment and continue.
  */
-import type { EmulatedScreen } from '../../../platform/emulator.ts';
-import type { OpenWorker } from '../../../platform/workers.ts';
+import type { EmulatedScreen } from '../../../platform/terminal/emulator.ts';
+import type { OpenWorker } from '../../../platform/host/workers.ts';
 import { LiveScreen, type LiveScreenDeps } from './live.ts';
 import { waitForScreen, type ScreenWait, type ScreenCondition } from './wait.ts';
 import type { Terminal } from '../session/terminal.ts';

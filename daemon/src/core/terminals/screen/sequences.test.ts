@@ -1,7 +1,7 @@
 /** Tests that output is never cut inside a character or a sequence, so that another terminal can continue there. */
 import fc from 'fast-check';
 import { expect, test } from 'bun:test';
-import { openEmulator } from '../../../platform/emulator.ts';
+import { openEmulator } from '../../../platform/terminal/emulator.ts';
 import { Sequences } from './sequences.ts';
 
 const piece = fc.constantFrom(

@@ -1,6 +1,6 @@
 /** Waits until a pattern appears on a screen, until the screen stops changing, or both. */
 import { Deadline } from '../../../kit/deadline.ts';
-import type { OpenWorker } from '../../../platform/workers.ts';
+import type { OpenWorker } from '../../../platform/host/workers.ts';
 import type { Screens } from './screen.ts';
 import { PatternSearch } from './pattern.ts';
 import type { Terminal } from '../session/terminal.ts';

@@ -5,7 +5,7 @@
  */
 import type { Piece } from '../../../kit/byte-log.ts';
 import { Notifier } from '../../../kit/notifier.ts';
-import type { Child } from '../../../platform/spawn.ts';
+import type { Child } from '../../../platform/process/spawn.ts';
 
 interface Part {
   /** The offset of the part in the whole stream. */

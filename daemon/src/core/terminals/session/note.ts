@@ -1,5 +1,5 @@
 /** The note that the daemon stores beside a shell to recognise the shell after a restart. */
-import type { ProcessNote } from '../../../platform/spawn.ts';
+import type { ProcessNote } from '../../../platform/process/spawn.ts';
 import type { BackendName } from '../backends/shell-process.ts';
 
 export interface ShellNote {

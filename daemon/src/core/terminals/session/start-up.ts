@@ -1,6 +1,6 @@
 /** Handles shell start-up files, and starts a shell without them if they do not finish. */
 import { basename } from 'node:path';
-import type { ChildEnd } from '../../../platform/spawn.ts';
+import type { ChildEnd } from '../../../platform/process/spawn.ts';
 import { shellKind, type ShellKind } from '../exec/shells/shell-script.ts';
 
 /** Notice for the caller of a command in such a shell. */

@@ -1,7 +1,7 @@
 /** Represents one terminal session: its shell, its output and its users. */
 import { CoreError } from '../../../kit/errors.ts';
 import { HandedOver } from '../../../kit/handed-over.ts';
-import type { ChildEnd } from '../../../platform/spawn.ts';
+import type { ChildEnd } from '../../../platform/process/spawn.ts';
 import type { EnvironmentChanges } from '../../processes/environment.ts';
 import { OutputTimes } from '../screen/recording-times.ts';
 import { noteSize, type SizeChange } from '../screen/sizes.ts';

@@ -1,5 +1,5 @@
 /** Runs the built-in grep engine in a worker, so that no pattern blocks the daemon. */
-import type { OpenWorker } from '../../../../platform/workers.ts';
+import type { OpenWorker } from '../../../../platform/host/workers.ts';
 import { type GrepBackend, type GrepFound, type GrepQuery, PatternError } from './query.ts';
 import type { WorkerAnswer } from './worker.ts';
 

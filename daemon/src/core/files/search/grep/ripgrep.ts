@@ -8,7 +8,7 @@ import { Deadline } from '../../../../kit/deadline.ts';
 import { HandedOver } from '../../../../kit/handed-over.ts';
 import { decodePath, systemPath } from '../../../../kit/path-text.ts';
 import { decodeUtf8 } from '../../../../kit/text.ts';
-import type { Child, Spawn, SpawnRequest } from '../../../../platform/spawn.ts';
+import type { Child, Spawn, SpawnRequest } from '../../../../platform/process/spawn.ts';
 import { placeOf } from '../../read/ordering.ts';
 import { TimeSlices } from '../../../../kit/slices.ts';
 import { SkippedList } from '../../tree/skipped.ts';

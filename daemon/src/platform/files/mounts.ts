@@ -1,0 +1,20 @@
+/** Lists the mount points that this process sees. */
+import { promises as fs } from 'node:fs';
+import { decodePath } from '../../kit/path-text.ts';
+
+const mountPointField = 4; // proc_pid_mountinfo(5)
+
+/** Absolute paths without symbolic links. */
+export async function mountPoints(): Promise<string[]> {
+  const text = await fs.readFile('/proc/self/mountinfo', 'latin1');
+  return text
+    .split('\n')
+    .map((line) => line.split(' ')[mountPointField] ?? '')
+    .filter((point) => point !== '')
+    .map((point) => decodePath(Buffer.from(unescape(point), 'latin1')));
+}
+
+/** The kernel writes a space, a tab, a newline and a backslash as three octal digits. */
+function unescape(text: string): string {
+  return text.replaceAll(/\\([0-7]{3})/g, (_, octal: string) => String.fromCharCode(Number.parseInt(octal, 8)));
+}

@@ -1,0 +1,152 @@
+/** Calls of the C library that the runtime does not offer. Each blocks for about as long as a rename. */
+import { dlopen, ptr, read } from 'bun:ffi';
+import { constants } from 'node:fs';
+import { once } from '../../kit/once.ts';
+import { encodePath, systemPath } from '../../kit/path-text.ts';
+import { systemError } from './system-error.ts';
+
+/** O_CLOEXEC, open(2), which the runtime adds to its own calls. */
+const closeOnExec = 0o2000000;
+const { O_NOCTTY, O_NOFOLLOW, O_NONBLOCK, O_RDONLY } = constants;
+const readingFlags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | closeOnExec;
+const flags = { noReplace: 1, exchange: 2 } as const; // renameat2(2)
+
+interface OldName {
+  readonly from: number;
+  readonly name: string;
+}
+
+interface NewName {
+  readonly to: number;
+  readonly name: string;
+}
+
+/** Opened at the first call, because opening it would add a millisecond to the start. */
+const library = once(() => {
+  const { symbols } = dlopen('libc.so.6', {
+    renameat2: { args: ['i32', 'ptr', 'i32', 'ptr', 'u32'], returns: 'i32' },
+    flistxattr: { args: ['i32', 'ptr', 'u64'], returns: 'i64' },
+    fgetxattr: { args: ['i32', 'ptr', 'ptr', 'u64'], returns: 'i64' },
+    fsetxattr: { args: ['i32', 'ptr', 'ptr', 'u64', 'i32'], returns: 'i32' },
+    futimens: { args: ['i32', 'ptr'], returns: 'i32' },
+    utimensat: { args: ['i32', 'ptr', 'ptr', 'i32'], returns: 'i32' },
+    openat: { args: ['i32', 'ptr', 'i32'], returns: 'i32' },
+    lseek: { args: ['i32', 'i64', 'i32'], returns: 'i64' },
+    __errno_location: { args: [], returns: 'ptr' },
+  });
+  return symbols;
+});
+
+/** Throws EEXIST when the new name exists. */
+export function renameWithoutReplacing(source: OldName, target: NewName): void {
+  rename(source, target, flags.noReplace);
+}
+
+/** Both names must exist. */
+export function exchange(source: OldName, target: NewName): void {
+  rename(source, target, flags.exchange);
+}
+
+function rename(source: OldName, target: NewName, flag: number): void {
+  const [name, newName] = [cString(source.name), cString(target.name)];
+  check('renameat2', library().renameat2(source.from, ptr(name), target.to, ptr(newName), flag));
+}
+
+/**
+ * Opens an existing name in an open directory for reading. Follows no link and waits for no device or pipe. A path
+ * through /proc/self/fd takes longer.
+ */
+export function openToRead(directory: number, name: string): number {
+  return check('openat', library().openat(directory, ptr(shortName(name)), readingFlags));
+}
+
+/** Space for one name, which saves an allocation for each file of a tree. */
+const nameSpace = Buffer.alloc(1024);
+
+/** Valid until the next call. */
+function shortName(name: string): Buffer {
+  // A character of UTF-16 is at most three bytes of UTF-8.
+  if (name.length * 3 >= nameSpace.length || typeof systemPath(name) !== 'string') return cString(name);
+  nameSpace[nameSpace.write(name)] = 0;
+  return nameSpace;
+}
+
+/** The next range of stored bytes, up to the hole after it; null when only a hole is left. */
+export function nextExtent(fd: number, offset: number): { readonly from: number; readonly to: number } | null {
+  const [data, hole] = [3, 4]; // SEEK_DATA and SEEK_HOLE, lseek(2)
+  const from = Number(library().lseek(fd, offset, data));
+  if (from < 0) return null;
+  return { from, to: check('lseek', Number(library().lseek(fd, from, hole))) };
+}
+
+export interface Times {
+  readonly atimeNs: bigint;
+  readonly mtimeNs: bigint;
+}
+
+/** Exact to the nanosecond; the runtime's own function takes seconds as a floating-point number. */
+export function setTimes(fd: number, times: Times): void {
+  check('futimens', library().futimens(fd, ptr(timeSpecs(times))));
+}
+
+/** Sets the times of a symbolic link itself. */
+export function setLinkTimes(directory: number, name: string, times: Times): void {
+  const noFollow = 0x100; // AT_SYMLINK_NOFOLLOW
+  const cName = cString(name);
+  check('utimensat', library().utimensat(directory, ptr(cName), ptr(timeSpecs(times)), noFollow));
+}
+
+function timeSpecs({ atimeNs, mtimeNs }: Times): BigInt64Array {
+  const second = 1_000_000_000n;
+  // Rounded down, so that the nanoseconds of a time before 1970 are positive too.
+  const split = (ns: bigint) => {
+    const rest = ((ns % second) + second) % second;
+    return [(ns - rest) / second, rest];
+  };
+  return BigInt64Array.from([...split(atimeNs), ...split(mtimeNs)]);
+}
+
+/** Extended attributes that a copy keeps: user attributes, access control lists and security labels. */
+const carried = /^(user\.|system\.posix_acl_|security\.(selinux|SMACK64)$)/;
+/** Errors of file systems that have no extended attributes, or none that the daemon may set. */
+const withoutAttributes = new Set(['ENOTSUP', 'EOPNOTSUPP', 'EPERM', 'ENOSYS', 'ENODATA']);
+const maxBytes = 64 * 1024; // XATTR_LIST_MAX and XATTR_SIZE_MAX, xattr(7)
+
+/** Copies the extended attributes of the first file to the second. */
+export function copyAttributes(source: number, target: number): void {
+  try {
+    for (const name of attributeNames(source)) {
+      const value = readAttribute(source, name);
+      const cName = cString(name);
+      check('fsetxattr', library().fsetxattr(target, ptr(cName), ptr(value), value.length, 0));
+    }
+  } catch (error) {
+    if (!withoutAttributes.has((error as NodeJS.ErrnoException).code ?? '')) throw error;
+  }
+}
+
+function attributeNames(fd: number): string[] {
+  const size = check('flistxattr', Number(library().flistxattr(fd, null, 0)));
+  if (size === 0) return [];
+  const names = Buffer.alloc(Math.min(size + 1024, maxBytes));
+  const length = check('flistxattr', Number(library().flistxattr(fd, ptr(names), names.length)));
+  const all = names.toString('latin1', 0, length).split('\0');
+  return all.filter((name) => carried.test(name));
+}
+
+function readAttribute(fd: number, name: string): Buffer {
+  const value = Buffer.alloc(maxBytes);
+  const cName = cString(name);
+  const length = check('fgetxattr', Number(library().fgetxattr(fd, ptr(cName), ptr(value), value.length)));
+  return value.subarray(0, length);
+}
+
+function cString(text: string): Buffer {
+  return Buffer.concat([encodePath(text), Buffer.of(0)]);
+}
+
+/** Returns the result, or throws the error of the system. */
+function check(call: string, result: number): number {
+  if (result >= 0) return result;
+  throw systemError(call, read.i32(library().__errno_location()!, 0));
+}

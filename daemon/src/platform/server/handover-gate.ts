@@ -1,0 +1,188 @@
+/** The handover gate for requests: serves them, holds them while another daemon takes over, then forwards them. */
+import { Deadline } from '../../kit/deadline.ts';
+import { RepeatElsewhere } from '../../kit/handed-over.ts';
+import { directFetch } from '../clients/direct-fetch.ts';
+import type { Fetch, IdleLimit, Upgrade } from './listen.ts';
+
+type Body = string | ArrayBuffer | ReadableStream<Uint8Array> | null;
+type Way = 'here' | 'there';
+
+/** A handover takes some ten milliseconds. After this time, probes are served here, and report that requests are held. */
+const probesHeldMs = 2000;
+/** Longer than init lets a handover take. */
+const maxHeldMs = 20_000;
+/** Largest body that is buffered so that a request can be repeated; a larger body is streamed through. */
+const keptBodyBytes = 32 * 1024 * 1024;
+/** Time for the next daemon to restart if it dies right after the handover. */
+const retryWithinMs = 5000;
+const retryEveryMs = 10;
+/**
+ * Marks a forwarded request. Until the next daemon listens, also when it has died and starts again, the request may
+ * reach a daemon that itself forwards.
+ */
+const forwardedHeader = 'x-boxkeep-forwarded';
+/** Headers of one connection; they are not forwarded. */
+const hopHeaders = ['connection', 'keep-alive', 'te', 'trailer', 'transfer-encoding', 'upgrade', 'expect'];
+
+export class HandoverGate {
+  #way: Promise<Way> = Promise.resolve('here');
+  #isHere = true;
+  #heldFrom = 0;
+  #decide: (way: Way) => void = () => undefined;
+  #origin = '';
+
+  /** `probePath` is the path of the requests that report the health of this daemon. */
+  constructor(private readonly probePath: string) {}
+
+  /** Wraps the handler that a listener calls for each request. */
+  guard(serve: Fetch): Fetch {
+    return async (request, idleLimit) => {
+      if (this.#isHere) return this.#serve(serve, request, idleLimit);
+      const isProbe = pathOf(request) === this.probePath;
+      const way = await this.#decided(isProbe ? probesHeldMs : maxHeldMs);
+      if (way === 'there' && request.headers.has(forwardedHeader)) return returned();
+      if (way === 'there') return this.#forward(request, await keptBody(request), idleLimit);
+      return way === 'here' || isProbe ? this.#serve(serve, request, idleLimit) : heldTooLong();
+    };
+  }
+
+  /** Holds requests that arrive from now on. */
+  hold(): void {
+    const { promise, resolve } = Promise.withResolvers<Way>();
+    this.#isHere = false;
+    this.#heldFrom = performance.now();
+    this.#way = promise;
+    this.#decide = resolve;
+  }
+
+  /** Serves the held requests here after all. */
+  open(): void {
+    this.#isHere = true;
+    this.#decide('here');
+  }
+
+  /** Forwards the held requests, and every later one, to another daemon. */
+  forward(origin: string): void {
+    this.#origin = origin;
+    this.#decide('there');
+  }
+
+  /** `late` when the gate has held requests for `withinMs` and is still undecided. */
+  async #decided(withinMs: number): Promise<Way | 'late'> {
+    using deadline = new Deadline(this.#heldFrom + withinMs - performance.now());
+    const { promise: late, resolve } = Promise.withResolvers<'late'>();
+    deadline.signal.addEventListener('abort', () => resolve('late'), { once: true });
+    return await Promise.race([this.#way, late]);
+  }
+
+  /**
+   * Serves a request, which may find that another daemon owns its command or session by now. A repetition here finds
+   * the same only when one upgrade follows another; the client then repeats the request itself.
+   */
+  async #serve(serve: Fetch, request: Request, idleLimit: IdleLimit, mayRepeat = true): Promise<Response | Upgrade> {
+    try {
+      return await serve(request, idleLimit);
+    } catch (error) {
+      if (!(error instanceof RepeatElsewhere)) throw error;
+      const { body } = error;
+      const way = this.#isHere ? 'here' : await this.#decided(maxHeldMs);
+      if (way === 'there') return this.#forward(request, body, idleLimit);
+      if (way === 'late' || !mayRepeat) return heldTooLong();
+      const again = new Request(request.url, { method: request.method, headers: request.headers, body });
+      return this.#serve(serve, again, idleLimit, false);
+    }
+  }
+
+  async #forward(request: Request, body: Body, idleLimit: IdleLimit): Promise<Response> {
+    // A WebSocket cannot be forwarded; the client connects again and reaches the other daemon.
+    if (request.headers.get('upgrade')?.toLowerCase() === 'websocket') return handingOver();
+    // The other daemon applies its own idle limit.
+    idleLimit.lift();
+    const path = targetOf(request);
+    const headers = withoutHop(request.headers);
+    headers.delete('content-length');
+    headers.set(forwardedHeader, '1');
+    const answer = await knock(body, () =>
+      directFetch(`${this.#origin}${path}`, {
+        method: request.method,
+        headers,
+        body,
+        redirect: 'manual',
+        decompress: false,
+        keepalive: false,
+        signal: request.signal,
+      }),
+    );
+    const passed = withoutHop(answer.headers);
+    // The client connects to the other daemon for its next request.
+    passed.set('connection', 'close');
+    return new Response(await bodyOf(answer), { status: answer.status, headers: passed });
+  }
+}
+
+function handingOver(): Response {
+  return unavailable('another daemon has taken over', 'Connect again.', { connection: 'close' });
+}
+
+function heldTooLong(): Response {
+  const hint = 'Send the request again. GET /health answers 200 when the daemon serves.';
+  return unavailable('an upgrade of the daemon holds requests and has not ended', hint);
+}
+
+function unavailable(message: string, hint: string, headers: Readonly<Record<string, string>> = {}): Response {
+  const body = { success: false, message, data: null, hint };
+  return Response.json(body, { status: 503, headers: { 'retry-after': '1', ...headers } });
+}
+
+/** The path and the query. */
+function targetOf(request: Request): string {
+  return request.url.replace(/^[a-z]+:\/\/[^/?]*/i, '');
+}
+
+function pathOf(request: Request): string {
+  return targetOf(request).replace(/\?.*$/s, '');
+}
+
+/** A forwarded request has reached a daemon that forwards too. */
+function returned(): Response {
+  const response = handingOver();
+  response.headers.set(forwardedHeader, 'returned');
+  return response;
+}
+
+/**
+ * Retries a refused connection, which is safe because it has carried no data, and a request that has come back, unless
+ * its body was streamed.
+ */
+async function knock(body: Body, ask: () => Promise<Response>): Promise<Response> {
+  const deadline = performance.now() + retryWithinMs;
+  for (;;) {
+    const isLast = performance.now() > deadline;
+    try {
+      const answer = await ask();
+      const isReturned = answer.headers.get(forwardedHeader) === 'returned';
+      if (!isReturned || isLast || body instanceof ReadableStream) return answer;
+    } catch (error) {
+      if ((error as { code?: string }).code !== 'ConnectionRefused' || isLast) throw error;
+    }
+    await Bun.sleep(retryEveryMs);
+  }
+}
+
+async function keptBody(request: Request): Promise<Body> {
+  if (request.body === null) return null;
+  const announced = Number(request.headers.get('content-length') ?? Number.NaN);
+  return announced <= keptBodyBytes ? await request.arrayBuffer() : request.body;
+}
+
+/** Buffers an answer of a known length, so that its length is forwarded; streams any other answer. */
+async function bodyOf(answer: Response): Promise<Body> {
+  const announced = Number(answer.headers.get('content-length') ?? Number.NaN);
+  return answer.body !== null && announced <= keptBodyBytes ? await answer.arrayBuffer() : answer.body;
+}
+
+function withoutHop(headers: Headers): Headers {
+  const rest = new Headers(headers);
+  for (const name of hopHeaders) rest.delete(name);
+  return rest;
+}

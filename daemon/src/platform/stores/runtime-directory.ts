@@ -1,0 +1,84 @@
+/** Finds the private directory that holds commands, their logs and the daemon's sockets. */
+import { accessSync, constants, existsSync, lstatSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname } from 'node:path';
+import type { Init } from '../process/init.ts';
+
+/**
+ * Opens the first candidate that can be private to the daemon, and has init own it.
+ * `wanted`, when given, is the only candidate. Throws an Error with one clear line.
+ */
+export function openRuntimeDirectory(init: Init, wanted: string | null, port: number): string {
+  const refusals: string[] = [];
+  for (const path of wanted === null ? usualPlaces(port) : [wanted]) {
+    const refusal = makePrivate(path) ?? askInit(init, path);
+    if (refusal === null) return path;
+    refusals.push(refusal);
+  }
+  throw new Error(`no runtime directory: ${refusals.join('; ')}`);
+}
+
+/** Notes the port for the next start. False when the disk has no room; the daemon serves all the same. */
+export function keepPort(directory: string, port: number): boolean {
+  try {
+    writeFileSync(`${directory}/port`, `${port}\n`, { mode: 0o600 });
+    return true;
+  } catch {
+    return false; // A full disk. Only a daemon that chose its own port would need the note.
+  }
+}
+
+/** The noted port; 0 when there is none. */
+export function readPort(directory: string): number {
+  const path = `${directory}/port`;
+  return existsSync(path) ? Number(readFileSync(path, 'utf8')) : 0;
+}
+
+/** The candidates and the obstacle to each; nothing is created. */
+export function describePlaces(wanted: string | null, port: number): { path: string; refusal: string | null }[] {
+  return (wanted === null ? usualPlaces(port) : [wanted]).map((path) => ({ path, refusal: refusalOf(path) }));
+}
+
+function refusalOf(path: string): string | null {
+  try {
+    if (existsSync(path)) return privacyRefusal(path);
+    let parent = dirname(path);
+    while (!existsSync(parent)) parent = dirname(parent);
+    accessSync(parent, constants.W_OK);
+    return null;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code ?? String(error);
+  }
+}
+
+function usualPlaces(port: number): string[] {
+  const uid = process.getuid?.() ?? 0;
+  const own = `${tmpdir()}/boxkeep-${uid}-${port}`;
+  return uid === 0 ? [`/var/lib/boxkeep/${port}`, `/run/boxkeep/${port}`, own] : [own];
+}
+
+function askInit(init: Init, path: string): string | null {
+  const failure = init.listen(path);
+  if (failure === null) return null;
+  if (failure.stage === 'lock')
+    throw new Error(`another boxkeep runs on ${path}; stop it, or choose another --runtime-dir`);
+  return `${path}: ${failure.stage} ${failure.errorName}`;
+}
+
+/** Null when the directory is private to this account; otherwise the reason why not. */
+function makePrivate(path: string): string | null {
+  try {
+    mkdirSync(path, { recursive: true, mode: 0o700 });
+    return privacyRefusal(path);
+  } catch (error) {
+    return `${path}: ${(error as NodeJS.ErrnoException).code ?? String(error)}`;
+  }
+}
+
+function privacyRefusal(path: string): string | null {
+  const status = lstatSync(path);
+  if (!status.isDirectory()) return `${path} is not a directory`;
+  if (status.uid !== (process.getuid?.() ?? status.uid)) return `${path} belongs to uid ${status.uid}`;
+  if ((status.mode & 0o077) !== 0) return `${path} is open to others (chmod 700 it)`;
+  return null;
+}

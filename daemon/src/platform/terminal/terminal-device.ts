@@ -1,0 +1,69 @@
+/** Controls a terminal of another process through its device: holds output and queries state, never reads or writes. */
+import { closeSync, constants, fstatSync, openSync, readFileSync } from 'node:fs';
+import { dlopen, ptr } from 'bun:ffi';
+import { once } from '../../kit/once.ts';
+
+/** tcflow(3) */
+const [suspendOutput, resumeOutput] = [0, 1];
+/** ioctl_tty(2) */
+const [askSize, askUnread] = [0x5413, 0x541b];
+
+export interface TerminalPlace {
+  /** The leader of the session. After it ends, the same path may be another terminal. */
+  readonly pid: number;
+  readonly path: string;
+}
+
+export interface TerminalDevices {
+  /** Blocks writers, but not typed input, until the release, also beyond the life of the daemon. */
+  readonly hold: (place: TerminalPlace) => boolean;
+  readonly release: (place: TerminalPlace) => void;
+  /** null where the size is unknown. */
+  readonly size: (place: TerminalPlace) => { readonly cols: number; readonly rows: number } | null;
+  /** Typed bytes in the terminal's buffer that no program has read yet; null where the count is unknown. */
+  readonly unreadBytes: (place: TerminalPlace) => number | null;
+}
+
+const library = once(
+  () =>
+    dlopen('libc.so.6', {
+      tcflow: { args: ['i32', 'i32'], returns: 'i32' },
+      ioctl: { args: ['i32', 'u64', 'ptr'], returns: 'i32' },
+    }).symbols,
+);
+
+export const terminalDevices: TerminalDevices = {
+  hold: (place) => withDevice(place, (device) => library().tcflow(device, suspendOutput) === 0) ?? false,
+  release: (place) => void withDevice(place, (device) => library().tcflow(device, resumeOutput)),
+
+  size(place) {
+    const size = new Uint16Array(4);
+    const isTold = withDevice(place, (device) => library().ioctl(device, askSize, ptr(size)) === 0);
+    const [rows = 0, cols = 0] = size;
+    return isTold ? { cols, rows } : null;
+  },
+
+  unreadBytes(place) {
+    const count = new Int32Array(1);
+    const isTold = withDevice(place, (device) => library().ioctl(device, askUnread, ptr(count)) === 0);
+    return isTold ? (count[0] ?? 0) : null;
+  },
+};
+
+function withDevice<T>({ pid, path }: TerminalPlace, use: (device: number) => T): T | null {
+  let device: number | null = null;
+  try {
+    device = openSync(path, constants.O_RDONLY | constants.O_NOCTTY | constants.O_NONBLOCK);
+    return fstatSync(device).rdev === terminalOf(pid) ? use(device) : null;
+  } catch {
+    return null; // The session leader has ended, or the daemon may not open the device.
+  } finally {
+    if (device !== null) closeSync(device);
+  }
+}
+
+/** tty_nr, proc(5): the device number of the terminal of this process. */
+function terminalOf(pid: number): number {
+  const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
+  return Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[4]);
+}

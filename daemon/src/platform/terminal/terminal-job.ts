@@ -1,0 +1,69 @@
+/** Reads the processes of a terminal from proc(5), and signals the foreground job. */
+import { readFileSync, readlinkSync } from 'node:fs';
+import { constants } from 'node:os';
+import { readAsOwner } from '../process/as-owner.ts';
+
+export interface ShellProcess {
+  /** The process group of the shell. */
+  readonly group: number;
+  /** The foreground process group of the terminal; the shell's own group while the shell waits for a line. */
+  readonly foreground: number;
+  /** The working directory; null where the daemon may not read it. */
+  readonly directory: string | null;
+  /** The name of the program that the process runs now (at most 15 bytes, as the kernel keeps it). */
+  readonly program: string;
+}
+
+export interface TerminalJobs {
+  /** null once the shell has ended. */
+  readonly shell: (pid: number) => ShellProcess | null;
+  /** The command line of the group leader; null when the leader has ended. */
+  readonly commandLine: (pid: number) => string | null;
+  readonly signal: (group: number, signal: NodeJS.Signals) => 'sent' | 'gone' | 'forbidden';
+}
+
+export const terminalJobs: TerminalJobs = {
+  shell(pid) {
+    const stat = readProc(pid, 'stat');
+    if (stat === null) return null;
+    // The program name, in parentheses, may contain any character.
+    const nameEnd = stat.lastIndexOf(')');
+    const [, , group = '', , , foreground = ''] = stat.slice(nameEnd + 2).split(' ');
+    return {
+      group: Number(group),
+      foreground: Number(foreground),
+      directory: directoryOf(pid),
+      program: stat.slice(stat.indexOf('(') + 1, nameEnd),
+    };
+  },
+
+  commandLine: (pid) => readProc(pid, 'cmdline')?.replace(/\0$/, '').replaceAll('\0', ' ') || null,
+
+  signal(group, signal) {
+    try {
+      process.kill(-group, constants.signals[signal]); // The runtime does not know all signal names.
+      return 'sent';
+    } catch (error) {
+      const { code } = error as NodeJS.ErrnoException;
+      if (code === 'ESRCH') return 'gone';
+      if (code === 'EPERM') return 'forbidden';
+      throw error;
+    }
+  },
+};
+
+function readProc(pid: number, file: string): string | null {
+  try {
+    return readFileSync(`/proc/${pid}/${file}`, 'utf8');
+  } catch {
+    return null; // The process has ended.
+  }
+}
+
+function directoryOf(pid: number): string | null {
+  try {
+    return readAsOwner(pid, () => readlinkSync(`/proc/${pid}/cwd`));
+  } catch {
+    return null; // The process has ended, or belongs to an account that the daemon may not inspect.
+  }
+}
