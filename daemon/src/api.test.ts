@@ -1,7 +1,7 @@
 /** The planes of the surfaces: a route below the prefix of another plane would never be found. */
 import { expect, test } from 'bun:test';
 import { loadV1, v2Planes } from './api.ts';
-import type { Plane } from './http/planes.ts';
+import type { Plane } from './http/route/planes.ts';
 
 type Prefixed = Pick<Plane<never>, 'prefixes' | 'load'>;
 

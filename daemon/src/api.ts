@@ -1,8 +1,8 @@
 /** The routes of each surface and the documents that describe them. */
-import { describeApi } from './http/openapi.ts';
-import { loadAll, routesOf, type Plane } from './http/planes.ts';
-import { bindRoutes, type BoundRoute, type RouteShape } from './http/route.ts';
-import type { ForwardDeps } from './http/forward.ts';
+import { describeApi } from './http/route/openapi.ts';
+import { loadAll, routesOf, type Plane } from './http/route/planes.ts';
+import { bindRoutes, type BoundRoute, type RouteShape } from './http/route/route.ts';
+import type { ForwardDeps } from './http/route/forward.ts';
 import { browserPlane, type BrowserDeps } from './surfaces/browser/index.ts';
 import {
   describeWorker,

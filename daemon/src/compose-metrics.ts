@@ -7,7 +7,7 @@ import type { Sessions } from './core/commands/sessions.ts';
 import type { Terminals } from './core/terminals/session/terminals.ts';
 import type { Watchers } from './core/watch/watchers.ts';
 import type { DesktopWorker } from './platform/clients/desktop-worker.ts';
-import type { OpenStreams } from './http/open-streams.ts';
+import type { OpenStreams } from './http/stream/open-streams.ts';
 import { Metrics } from './platform/observe/metrics.ts';
 import { processGauges } from './platform/observe/process-gauges.ts';
 import type { Tracing } from './platform/observe/tracing.ts';

@@ -12,7 +12,7 @@ import { composeShared, type DaemonInputs } from './compose-shared.ts';
 import { composeScreens, composeTerminals } from './compose-terminals.ts';
 import type { Command } from './core/commands/command.ts';
 import { Daemon } from './daemon.ts';
-import { OpenStreams } from './http/open-streams.ts';
+import { OpenStreams } from './http/stream/open-streams.ts';
 
 export { askForBrowser } from './compose-browser.ts';
 export { askForKernels } from './compose-code.ts';

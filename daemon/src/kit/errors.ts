@@ -1,4 +1,4 @@
-/** The closed set of failures that core may raise; `http/envelope.ts` maps each to a status. */
+/** The closed set of failures that core may raise; `http/route/envelope.ts` maps each to a status. */
 
 export const errorCodes = [
   'malformed_request',

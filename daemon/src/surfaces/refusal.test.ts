@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'bun:test';
-import { hintOf, type Naming } from '../http/refusal.ts';
+import { hintOf, type Naming } from '../http/route/refusal.ts';
 import { CoreError, type NextStep } from '../kit/errors.ts';
 import { naming as v1, refusalOfV1 } from './v1/refusal.ts';
 import { naming as v2, refusalOfV2 } from './v2/refusal.ts';

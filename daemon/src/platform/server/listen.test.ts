@@ -3,12 +3,12 @@ import { expect, test } from 'bun:test';
 import { connect } from 'node:net';
 import { z } from 'zod';
 import { createApp } from '../../http/app.ts';
-import { ApiKey } from '../../http/auth.ts';
+import { ApiKey } from '../../http/guard/auth.ts';
 import { MemoryBudget } from '../../kit/memory-budget.ts';
-import { OpenStreams } from '../../http/open-streams.ts';
-import { bindRoutes, routesFor, type Route } from '../../http/route.ts';
-import { SocketUpgrade, type Socket, type SocketHandler } from '../../http/socket.ts';
-import { SseStream, type SseEvent } from '../../http/sse.ts';
+import { OpenStreams } from '../../http/stream/open-streams.ts';
+import { bindRoutes, routesFor, type Route } from '../../http/route/route.ts';
+import { SocketUpgrade, type Socket, type SocketHandler } from '../../http/stream/socket.ts';
+import { SseStream, type SseEvent } from '../../http/stream/sse.ts';
 import { Logger } from '../../kit/logger.ts';
 import { listen } from './listen.ts';
 

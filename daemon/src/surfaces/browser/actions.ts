@@ -8,7 +8,7 @@ import { fill, type FieldValue } from '../../core/browser/actions/fill.ts';
 import type { Place } from '../../core/browser/actions/outcome.ts';
 import { modifierKeys, mouseButtons } from '../../core/browser/actions/pointer.ts';
 import { upload } from '../../core/browser/actions/upload.ts';
-import { sameValue } from '../../http/same-value.ts';
+import { sameValue } from '../../http/route/same-value.ts';
 import { CoreError } from '../../kit/errors.ts';
 import { browserRoute, type BrowserDeps } from './app.ts';
 import { needingOneOf, pageCall, pageOptions } from './inputs.ts';

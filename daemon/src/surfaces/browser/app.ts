@@ -10,7 +10,7 @@ import {
   type Route,
   type RouteDefinition,
   type SurfaceStyle,
-} from '../../http/route.ts';
+} from '../../http/route/route.ts';
 
 export interface BrowserDeps {
   readonly browser: Browser;

@@ -2,8 +2,8 @@
 import { z } from 'zod';
 import { sendCommand } from '../../core/browser/command.ts';
 import { browserInfo } from '../../core/browser/info.ts';
-import { publicOrigin } from '../../http/origin.ts';
-import type { RequestContext } from '../../http/route.ts';
+import { publicOrigin } from '../../http/guard/origin.ts';
+import type { RequestContext } from '../../http/route/route.ts';
 import { browserRoute } from './app.ts';
 import { callOptions, pageOptions, tab, timeout } from './inputs.ts';
 

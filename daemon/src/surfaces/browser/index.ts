@@ -1,5 +1,5 @@
 /** The plane of the browser, for a surface that serves it under its own prefix. */
-import type { Plane } from '../../http/planes.ts';
+import type { Plane } from '../../http/route/planes.ts';
 import type { BrowserDeps, BrowserRoute, Mount } from './app.ts';
 
 export type { BrowserDeps } from './app.ts';

@@ -1,6 +1,6 @@
 /** The vocabularies of desktop actions: what each action of a client means, and what is refused. */
 import { expect, test } from 'bun:test';
-import { validate } from '../../http/validate.ts';
+import { validate } from '../../http/route/validate.ts';
 import { actionName, readAction, WireAction } from './actions.ts';
 
 function read(body: object) {

@@ -1,7 +1,7 @@
 /** The routes of the browser that act on the desktop: the daemon asks the worker's own routes for them. */
 import { z } from 'zod';
-import { forward, type ForwardDeps } from '../../http/forward.ts';
-import { routesFor, type Route } from '../../http/route.ts';
+import { forward, type ForwardDeps } from '../../http/route/forward.ts';
+import { routesFor, type Route } from '../../http/route/route.ts';
 import { WireAction } from './actions.ts';
 import type { Refuse } from './app.ts';
 import { includeScreenshot, scaledTo } from './inputs.ts';

@@ -8,7 +8,7 @@ import {
   type Route,
   type RouteDefinition,
   type SurfaceStyle,
-} from '../../http/route.ts';
+} from '../../http/route/route.ts';
 
 export interface DesktopDeps {
   readonly desktop: Desktop;

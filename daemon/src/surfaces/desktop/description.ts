@@ -1,5 +1,5 @@
 /** Serves the description of the worker's own routes. */
-import { routesFor } from '../../http/route.ts';
+import { routesFor } from '../../http/route/route.ts';
 
 export interface DescriptionDeps {
   readonly openApi: () => Promise<object>;

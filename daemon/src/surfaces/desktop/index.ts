@@ -1,7 +1,7 @@
 /** The plane of the desktop: the worker answers its routes, and the daemon forwards them. */
-import { forwarded, type ForwardDeps } from '../../http/forward.ts';
-import type { Plane } from '../../http/planes.ts';
-import type { Route } from '../../http/route.ts';
+import { forwarded, type ForwardDeps } from '../../http/route/forward.ts';
+import type { Plane } from '../../http/route/planes.ts';
+import type { Route } from '../../http/route/route.ts';
 import type { DesktopDeps, DesktopRoute, Refuse } from './app.ts';
 
 export type { DesktopDeps } from './app.ts';

@@ -1,6 +1,6 @@
 /** The routes that act on the desktop: one action, and a batch of them. */
 import { z } from 'zod';
-import { Answer } from '../../http/route.ts';
+import { Answer } from '../../http/route/route.ts';
 import { actionName, readAction, WireAction } from './actions.ts';
 import { desktopRoute } from './app.ts';
 import { includeScreenshot, scaledTo, wholeScreen } from './inputs.ts';

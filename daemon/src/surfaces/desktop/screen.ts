@@ -1,6 +1,6 @@
 /** The routes that read the desktop: its description, picture, pointer, clipboard and windows; and its resolution. */
 import { z } from 'zod';
-import { RawReply } from '../../http/raw.ts';
+import { RawReply } from '../../http/stream/raw.ts';
 import { CoreError } from '../../kit/errors.ts';
 import { desktopRoute } from './app.ts';
 import { acceptedFormat, mediaTypeOf, scaleText, side, SizeBody, sizeOf } from './inputs.ts';

@@ -1,7 +1,7 @@
 /** The routes of 1.x that act on the desktop: the daemon asks the worker's own routes for them. */
 import { z } from 'zod';
-import { forward, type ForwardDeps } from '../../http/forward.ts';
-import { routesFor, type Route } from '../../http/route.ts';
+import { forward, type ForwardDeps } from '../../http/route/forward.ts';
+import { routesFor, type Route } from '../../http/route/route.ts';
 import { configRoute, given, pixels, refusals, worker } from './aliases.ts';
 import type { Refuse } from './app.ts';
 import { V1Action } from './v1-actions.ts';

@@ -1,7 +1,7 @@
 /** The wire form of pictures, of what actions have done, and of recordings. */
 import { z } from 'zod';
 import type { Performed, Picture, Recording } from '../../core/desktop/desktop.ts';
-import { Answer } from '../../http/route.ts';
+import { Answer } from '../../http/route/route.ts';
 import { mediaTypeOf } from './inputs.ts';
 
 export const PictureView = z

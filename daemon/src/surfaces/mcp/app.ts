@@ -1,8 +1,8 @@
 /** Defines a tool as one object, what its calls work on, and what they answer. */
 import type { z } from 'zod';
 import type { Skills } from '../../core/mcp/skills/skills.ts';
-import type { ForwardDeps } from '../../http/forward.ts';
-import type { RequestContext } from '../../http/route.ts';
+import type { ForwardDeps } from '../../http/route/forward.ts';
+import type { RequestContext } from '../../http/route/route.ts';
 import type { BrowserDeps } from '../browser/app.ts';
 import type { V2Deps } from '../v2/app.ts';
 import type { SavedOutputs } from './saved-outputs.ts';

@@ -1,7 +1,7 @@
 /** Calls one tool: checks its arguments, runs it, and turns its result or failure into an answer. */
-import { InvalidInput } from '../../http/envelope.ts';
-import type { RequestContext, ToolOutcome } from '../../http/route.ts';
-import { validate, withoutNulls } from '../../http/validate.ts';
+import { InvalidInput } from '../../http/route/envelope.ts';
+import type { RequestContext, ToolOutcome } from '../../http/route/route.ts';
+import { validate, withoutNulls } from '../../http/route/validate.ts';
 import { shortName } from '../../core/mcp/tool-definition.ts';
 import { UpstreamRefusal } from '../../core/mcp/upstream-refusal.ts';
 import { Deadline } from '../../kit/deadline.ts';

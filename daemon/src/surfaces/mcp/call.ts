@@ -1,8 +1,8 @@
 /** Runs one request of the protocol, and answers it as JSON or as a stream of Server-Sent Events. */
-import { jsonAnswer } from '../../http/json-answer.ts';
-import type { RequestContext } from '../../http/route.ts';
-import { SseStream, sseResponse, type SseEvent } from '../../http/sse.ts';
-import type { StreamEvents } from '../../http/stream-body.ts';
+import { jsonAnswer } from '../../http/stream/json-answer.ts';
+import type { RequestContext } from '../../http/route/route.ts';
+import { SseStream, sseResponse, type SseEvent } from '../../http/stream/sse.ts';
+import type { StreamEvents } from '../../http/stream/stream-body.ts';
 import { Deadline } from '../../kit/deadline.ts';
 import { CoreError, firstFailure } from '../../kit/errors.ts';
 import { HandedOver } from '../../kit/handed-over.ts';

@@ -1,10 +1,10 @@
 /** Serves `POST /mcp`: one JSON-RPC message a request, answered as JSON or as Server-Sent Events. */
 import { z } from 'zod';
-import { readJsonObject } from '../../http/body.ts';
-import { assertNotEncoded } from '../../http/content-coding.ts';
-import { json, statusOf } from '../../http/envelope.ts';
-import type { RequestContext, Route, RouteShape } from '../../http/route.ts';
-import { assertConnected } from '../../http/still-connected.ts';
+import { readJsonObject } from '../../http/body/body.ts';
+import { assertNotEncoded } from '../../http/body/content-coding.ts';
+import { json, statusOf } from '../../http/route/envelope.ts';
+import type { RequestContext, Route, RouteShape } from '../../http/route/route.ts';
+import { assertConnected } from '../../http/stream/still-connected.ts';
 import { CoreError } from '../../kit/errors.ts';
 import { HandedOver, RepeatElsewhere } from '../../kit/handed-over.ts';
 import type { McpDeps } from './app.ts';

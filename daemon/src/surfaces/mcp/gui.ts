@@ -1,7 +1,7 @@
 /** Calls the computer-use worker for the tools that show and operate the display. */
 import { CoreError, type ErrorCode } from '../../kit/errors.ts';
-import { statusOf } from '../../http/envelope.ts';
-import { forward, type Target } from '../../http/forward.ts';
+import { statusOf } from '../../http/route/envelope.ts';
+import { forward, type Target } from '../../http/route/forward.ts';
 import type { McpDeps, ToolCall } from './app.ts';
 import { contextOf } from './routes.ts';
 

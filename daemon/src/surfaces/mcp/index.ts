@@ -1,5 +1,5 @@
 /** The plane of the MCP endpoint, loaded with its first request. */
-import type { Plane } from '../../http/planes.ts';
+import type { Plane } from '../../http/route/planes.ts';
 import type { McpDeps } from './app.ts';
 
 export type { McpDeps } from './app.ts';

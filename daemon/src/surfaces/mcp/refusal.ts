@@ -1,5 +1,5 @@
 /** Says how an agent calls the operations that errors of core suggest: with the tools of this endpoint. */
-import { hintOf } from '../../http/refusal.ts';
+import { hintOf } from '../../http/route/refusal.ts';
 import type { CoreError, NextCalls } from '../../kit/errors.ts';
 
 const bash = 'sandbox_execute_bash';

@@ -1,5 +1,5 @@
 /** The dependencies of the unversioned routes, and the `route` function that is typed with them. */
-import { routesFor } from '../../http/route.ts';
+import { routesFor } from '../../http/route/route.ts';
 
 export interface RootDeps {
   readonly version: string;

@@ -1,5 +1,5 @@
 /** All unversioned routes. */
-import type { Route } from '../../http/route.ts';
+import type { Route } from '../../http/route/route.ts';
 import type { RootDeps } from './app.ts';
 import { health } from './health.ts';
 import { home } from './home.ts';

@@ -10,7 +10,7 @@ import type { Toolchains } from '../../core/ops/toolchain.ts';
 import type { Screens } from '../../core/terminals/screen/screen.ts';
 import type { Terminals } from '../../core/terminals/session/terminals.ts';
 import type { Watchers } from '../../core/watch/watchers.ts';
-import { routesFor } from '../../http/route.ts';
+import { routesFor } from '../../http/route/route.ts';
 import { refusalOfV1 } from './refusal.ts';
 
 export interface V1Deps {

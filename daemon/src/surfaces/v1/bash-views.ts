@@ -4,7 +4,7 @@ import type { Command } from '../../core/commands/command.ts';
 import type { ReadResult } from '../../core/commands/read.ts';
 import { summarize } from '../../core/commands/output.ts';
 import type { Session } from '../../core/commands/sessions.ts';
-import { outputText } from '../../http/output-text.ts';
+import { outputText } from '../../http/stream/output-text.ts';
 import type { LongText } from '../../kit/long-text.ts';
 
 const CommandStatus = z

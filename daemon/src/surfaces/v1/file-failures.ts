@@ -1,8 +1,8 @@
 /** Renders a file system failure as 1.x does: in `data`, with status 200, unless the route sends bytes. */
 import { z } from 'zod';
-import { json, success } from '../../http/envelope.ts';
-import { fileFields, hintOf } from '../../http/refusal.ts';
-import { routesFor } from '../../http/route.ts';
+import { json, success } from '../../http/route/envelope.ts';
+import { fileFields, hintOf } from '../../http/route/refusal.ts';
+import { routesFor } from '../../http/route/route.ts';
 import { CoreError, type ErrorCode } from '../../kit/errors.ts';
 import { FileFailure } from '../../kit/file-failure.ts';
 import type { V1Deps } from './app.ts';

@@ -1,5 +1,5 @@
 /** All planes of the v1 surface, and the hints for removed 1.x routes. */
-import { routesOf, type Plane } from '../../http/planes.ts';
+import { routesOf, type Plane } from '../../http/route/planes.ts';
 import type { V1Deps } from './app.ts';
 
 export { refusalOfV1 } from './refusal.ts';

@@ -1,8 +1,8 @@
 /** The v1 routes that stay available when the surface is disabled: ping, capabilities and OpenAPI. */
 import { z } from 'zod';
 import { capabilityStatuses } from '../../core/capabilities/report.ts';
-import { snakeKeys } from '../../http/snake-keys.ts';
-import { Answer } from '../../http/route.ts';
+import { snakeKeys } from '../../http/route/snake-keys.ts';
+import { Answer } from '../../http/route/route.ts';
 import { route } from './app.ts';
 
 export const ping = route({

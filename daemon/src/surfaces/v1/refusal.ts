@@ -1,5 +1,5 @@
 /** Says how 1.x clients call the operations that errors of core suggest, with the names of v1. */
-import { named, type Naming } from '../../http/refusal.ts';
+import { named, type Naming } from '../../http/route/refusal.ts';
 import { CoreError } from '../../kit/errors.ts';
 import { unspellIn } from './spelled-ids.ts';
 

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { ViewerSession, type Display, type SessionEnd } from '../../core/terminals/attach/viewer-session.ts';
 import type { Terminal } from '../../core/terminals/session/terminal.ts';
-import { sessionHandler, SocketUpgrade, type Socket } from '../../http/socket.ts';
+import { sessionHandler, SocketUpgrade, type Socket } from '../../http/stream/socket.ts';
 import type { CoreError } from '../../kit/errors.ts';
 import { decodeUtf8 } from '../../kit/text.ts';
 import { route } from './app.ts';

@@ -8,7 +8,7 @@
 import { z } from 'zod';
 import type { ExecSpec } from '../../core/terminals/exec/record.ts';
 import type { Terminal, TerminalUse } from '../../core/terminals/session/terminal.ts';
-import type { SseEvent } from '../../http/sse.ts';
+import type { SseEvent } from '../../http/stream/sse.ts';
 import { Deadline } from '../../kit/deadline.ts';
 import { CoreError } from '../../kit/errors.ts';
 import { HandedOver } from '../../kit/handed-over.ts';

@@ -6,8 +6,8 @@ import { atStart } from '../../core/code/cells/outputs.ts';
 import { languageWordList, languageWords } from '../../core/code/language.ts';
 import type { CodeSession } from '../../core/code/sessions/session.ts';
 import type { CellSpec } from '../../core/code/sessions/requests.ts';
-import { NdjsonStream } from '../../http/ndjson.ts';
-import { Answer } from '../../http/route.ts';
+import { NdjsonStream } from '../../http/stream/ndjson.ts';
+import { Answer } from '../../http/route/route.ts';
 import { Deadline } from '../../kit/deadline.ts';
 import { route, type V2Deps } from './app.ts';
 import {
@@ -21,8 +21,8 @@ import {
   CodeSessionRecord,
   codeSession,
 } from './code-views.ts';
-import { sameValue } from '../../http/same-value.ts';
-import { stoppingMessage } from '../../http/stopping.ts';
+import { sameValue } from '../../http/route/same-value.ts';
+import { stoppingMessage } from '../../http/route/stopping.ts';
 import { clientId, environment, oneOf, systemText } from './inputs.ts';
 
 const language = z.enum(languageWordList).describe('python3 is python; node, nodejs and js are javascript.');

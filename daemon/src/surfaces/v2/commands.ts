@@ -5,12 +5,12 @@ import { commandStatuses, type Command } from '../../core/commands/command.ts';
 import { signalNames } from '../../core/commands/kill.ts';
 import type { CommandSpec, StdinSource } from '../../core/commands/launcher.ts';
 import { shellNames } from '../../core/commands/shell.ts';
-import { Answer } from '../../http/route.ts';
-import { NdjsonStream } from '../../http/ndjson.ts';
+import { Answer } from '../../http/route/route.ts';
+import { NdjsonStream } from '../../http/stream/ndjson.ts';
 import { mapEach, prepend } from '../../kit/async-sequences.ts';
 import { Deadline } from '../../kit/deadline.ts';
 import { route, type V2Deps } from './app.ts';
-import { differs, sameValue } from '../../http/same-value.ts';
+import { differs, sameValue } from '../../http/route/same-value.ts';
 import { clientId, environment, oneOf, seconds, systemText } from './inputs.ts';
 import {
   CommandLine,

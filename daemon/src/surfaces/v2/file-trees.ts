@@ -4,10 +4,10 @@ import { copyPath, type TransferRequest } from '../../core/files/tree/copy.ts';
 import { deletePath } from '../../core/files/tree/delete.ts';
 import { movePath } from '../../core/files/tree/move.ts';
 import { showPath } from '../../kit/path-text.ts';
-import { snakeKeys } from '../../http/snake-keys.ts';
+import { snakeKeys } from '../../http/route/snake-keys.ts';
 import { route } from './app.ts';
 import { fileErrors, filePath, OwnerQuery } from './file-inputs.ts';
-import { sameValue } from '../../http/same-value.ts';
+import { sameValue } from '../../http/route/same-value.ts';
 import { oneOf } from './inputs.ts';
 
 const TransferBody = z

@@ -1,5 +1,5 @@
 /** All planes of the v2 surface. */
-import { routesOf, type Plane } from '../../http/planes.ts';
+import { routesOf, type Plane } from '../../http/route/planes.ts';
 import type { V2Deps } from './app.ts';
 
 export const v2Planes: readonly Plane<V2Deps>[] = [

@@ -1,5 +1,5 @@
 /** Says how v2 clients call the operations that errors of core suggest. */
-import { named, type Naming } from '../../http/refusal.ts';
+import { named, type Naming } from '../../http/route/refusal.ts';
 import type { CoreError } from '../../kit/errors.ts';
 
 export const naming: Naming = {

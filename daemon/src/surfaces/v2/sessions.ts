@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import type { Session } from '../../core/commands/sessions.ts';
 import { route, type V2Deps } from './app.ts';
-import { sameValue } from '../../http/same-value.ts';
+import { sameValue } from '../../http/route/same-value.ts';
 import { clientId, environment, oneOf, systemText } from './inputs.ts';
 import { SessionRecord, sessionRecord } from './views.ts';
 

@@ -2,7 +2,7 @@
 import { constants } from 'node:os';
 import { z } from 'zod';
 import type { Terminal } from '../../core/terminals/session/terminal.ts';
-import { validate } from '../../http/validate.ts';
+import { validate } from '../../http/route/validate.ts';
 import { CoreError } from '../../kit/errors.ts';
 import { refusalOfV2 } from './refusal.ts';
 import { cols, rows } from './terminal-views.ts';

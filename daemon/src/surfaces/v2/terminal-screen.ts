@@ -2,8 +2,8 @@
 import { z } from 'zod';
 import { recordingOf, type Recording, type RecordingEvent } from '../../core/terminals/screen/recording.ts';
 import { terminalStatuses, type Terminal } from '../../core/terminals/session/terminal.ts';
-import { Answer } from '../../http/route.ts';
-import { RawReply } from '../../http/raw.ts';
+import { Answer } from '../../http/route/route.ts';
+import { RawReply } from '../../http/stream/raw.ts';
 import { route } from './app.ts';
 import { TerminalPath } from './terminal-inputs.ts';
 import { cols, rows } from './terminal-views.ts';

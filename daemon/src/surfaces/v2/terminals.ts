@@ -2,9 +2,9 @@
 import { z } from 'zod';
 import { constants } from 'node:os';
 import { CoreError } from '../../kit/errors.ts';
-import { Answer } from '../../http/route.ts';
+import { Answer } from '../../http/route/route.ts';
 import { route } from './app.ts';
-import { sameValue } from '../../http/same-value.ts';
+import { sameValue } from '../../http/route/same-value.ts';
 import { clientId, environment, oneOf, systemText } from './inputs.ts';
 import { milliseconds, noChangeTimeout, TerminalPath } from './terminal-inputs.ts';
 import { cols, rows, TerminalSession, terminalSession } from './terminal-views.ts';

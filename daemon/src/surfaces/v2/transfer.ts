@@ -2,11 +2,11 @@
 import { z } from 'zod';
 import { openDownload } from '../../core/files/read/download.ts';
 import { Upload } from '../../core/files/write/upload.ts';
-import { InvalidInput } from '../../http/envelope.ts';
-import { takeFileForm, type FileTaker } from '../../http/file-form.ts';
-import { fileReply } from '../../http/file-reply.ts';
-import { isForm } from '../../http/multipart.ts';
-import { validate } from '../../http/validate.ts';
+import { InvalidInput } from '../../http/route/envelope.ts';
+import { takeFileForm, type FileTaker } from '../../http/body/file-form.ts';
+import { fileReply } from '../../http/file/file-reply.ts';
+import { isForm } from '../../http/body/multipart.ts';
+import { validate } from '../../http/route/validate.ts';
 import { CoreError } from '../../kit/errors.ts';
 import { showPath } from '../../kit/path-text.ts';
 import { route } from './app.ts';

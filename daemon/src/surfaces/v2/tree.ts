@@ -2,10 +2,10 @@
 import { z } from 'zod';
 import { packTree } from '../../core/files/archive/pack.ts';
 import { unpackTree } from '../../core/files/archive/unpack.ts';
-import { decodedPieces, encodePieces, type Coding } from '../../http/content-coding.ts';
-import { attachment } from '../../http/disposition.ts';
-import { RawReply, untilTaken } from '../../http/raw.ts';
-import { Answer } from '../../http/route.ts';
+import { decodedPieces, encodePieces, type Coding } from '../../http/body/content-coding.ts';
+import { attachment } from '../../http/file/disposition.ts';
+import { RawReply, untilTaken } from '../../http/stream/raw.ts';
+import { Answer } from '../../http/route/route.ts';
 import { showName, showPath } from '../../kit/path-text.ts';
 import { route } from './app.ts';
 import { fileErrors, FileQuery } from './file-inputs.ts';

@@ -1,7 +1,7 @@
 /** `browser_gui_execute_action`: does one thing with the pointer or the keyboard of the display. */
 import { z } from 'zod';
-import { InvalidInput } from '../../../http/envelope.ts';
-import { validate } from '../../../http/validate.ts';
+import { InvalidInput } from '../../../http/route/envelope.ts';
+import { validate } from '../../../http/route/validate.ts';
 import { V1Action } from '../../desktop/v1-actions.ts';
 import { tool } from '../app.ts';
 import { askDisplay } from '../gui.ts';

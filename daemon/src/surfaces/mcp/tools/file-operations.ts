@@ -1,8 +1,8 @@
 /** `sandbox_file_operations`: reads, writes, lists and searches files with the handlers of the v2 file routes. */
 import { z } from 'zod';
-import { InvalidInput } from '../../../http/envelope.ts';
-import { hintWith } from '../../../http/refusal.ts';
-import { validate, withoutNulls } from '../../../http/validate.ts';
+import { InvalidInput } from '../../../http/route/envelope.ts';
+import { hintWith } from '../../../http/route/refusal.ts';
+import { validate, withoutNulls } from '../../../http/route/validate.ts';
 import { leftOut } from '../../../core/files/search/left-out.ts';
 import { edit as editRoute } from '../../v2/file-edit.ts';
 import { grepFiles, listFiles, searchFiles } from '../../v2/file-search.ts';

@@ -1,0 +1,136 @@
+/** Compresses answers as the client accepts (RFC 9110, section 12.5.3), and decompresses request bodies. */
+import { pipeline, Readable } from 'node:stream';
+import { promisify } from 'node:util';
+import { createGunzip, createGzip, createZstdCompress, createZstdDecompress, gzip, zstdCompress } from 'node:zlib';
+import { CoreError } from '../../kit/errors.ts';
+
+export type Coding = 'gzip' | 'zstd';
+
+/** Bytes per round trip to the compressing thread. */
+const chunkSize = 256 * 1024;
+/** Smaller bodies gain nothing from compression. */
+export const leastBytes = 1024;
+const compressible =
+  /^(text\/|image\/svg|application\/([\w.-]+\+)?(json|xml|javascript|wasm|x-sh|sql|yaml|toml|x-tar)\b)/;
+
+export function isCompressible(mediaType: string): boolean {
+  return compressible.test(mediaType);
+}
+
+/** The coding with the highest weight, zstd before gzip at equal weights; null when the client accepts none. */
+export function acceptedCoding(header: string | null): Coding | null {
+  const weights = new Map(
+    (header ?? '').split(',').map((entry) => {
+      const [name = '', ...parameters] = entry
+        .trim()
+        .toLowerCase()
+        .split(/\s*;\s*/);
+      const q = parameters.find((parameter) => parameter.startsWith('q='));
+      return [name, q === undefined ? 1 : Number(q.slice(2))] as const;
+    }),
+  );
+  const weight = (coding: Coding) => weights.get(coding) ?? weights.get('*') ?? 0;
+  const best: Coding = weight('zstd') >= weight('gzip') ? 'zstd' : 'gzip';
+  return weight(best) > 0 ? best : null;
+}
+
+const whole = { gzip: promisify(gzip), zstd: promisify(zstdCompress) } as const;
+
+export async function encodeWhole(bytes: Uint8Array, coding: Coding): Promise<Buffer<ArrayBuffer>> {
+  return Buffer.from(await whole[coding](bytes));
+}
+
+export async function* encodePieces(pieces: AsyncIterable<Uint8Array>, coding: Coding): AsyncGenerator<Uint8Array> {
+  const encoder = coding === 'gzip' ? createGzip({ chunkSize }) : createZstdCompress({ chunkSize });
+  // A failure of either stream reaches the reader of the encoder.
+  const encoded = pipeline(Readable.from(pieces, { objectMode: false }), encoder, () => undefined);
+  for await (const piece of encoded) yield piece as Uint8Array;
+}
+
+const magic: Readonly<Record<Coding, Buffer>> = {
+  gzip: Buffer.of(0x1f, 0x8b),
+  zstd: Buffer.of(0x28, 0xb5, 0x2f, 0xfd),
+};
+const names: Readonly<Record<string, Coding | null>> = { gzip: 'gzip', 'x-gzip': 'gzip', zstd: 'zstd', identity: null };
+
+/**
+ * Decompresses a body by its Content-Encoding header, or by its first bytes when the header names no coding. Throws
+ * `malformed_request` and `unsupported_coding`.
+ */
+export async function* decodedPieces(
+  pieces: AsyncIterable<Uint8Array>,
+  contentEncoding: string | null,
+): AsyncGenerator<Uint8Array> {
+  const declared = names[codingName(contentEncoding)];
+  if (declared === undefined)
+    throw unsupported(contentEncoding, 'gzip, zstd', 'Send it as it is, or compressed with gzip or zstd.');
+  const { first, all } = await peek(pieces);
+  const coding = declared ?? codingOf(first);
+  yield* coding === null ? all : inflate(all, coding);
+}
+
+function codingName(contentEncoding: string | null): string {
+  return (contentEncoding ?? 'identity').trim().toLowerCase();
+}
+
+/** For routes that read the body unchanged. Throws `unsupported_coding`. */
+export function assertNotEncoded(headers: Headers): void {
+  const contentEncoding = headers.get('content-encoding');
+  if (codingName(contentEncoding) === 'identity') return;
+  throw unsupported(contentEncoding, 'identity', 'Send the body as it is, without Content-Encoding.');
+}
+
+function unsupported(contentEncoding: string | null, accepted: string, hint: string): CoreError {
+  const message = `a body with the content encoding ${JSON.stringify(contentEncoding)} is not read here`;
+  return new CoreError('unsupported_coding', message, { hint, facts: { accepted } });
+}
+
+function codingOf(first: Uint8Array): Coding | null {
+  const starts = (coding: Coding) => magic[coding].equals(first.subarray(0, magic[coding].length));
+  return starts('gzip') ? 'gzip' : starts('zstd') ? 'zstd' : null;
+}
+
+/** The first four bytes or more, if the body has that many, and all pieces including those. */
+async function peek(
+  pieces: AsyncIterable<Uint8Array>,
+): Promise<{ readonly first: Buffer; readonly all: AsyncIterable<Uint8Array> }> {
+  const iterator = pieces[Symbol.asyncIterator]();
+  let first = Buffer.alloc(0);
+  while (first.length < magic.zstd.length) {
+    const { done, value } = await iterator.next();
+    if (done) break;
+    first = Buffer.concat([first, value]);
+  }
+  async function* all(): AsyncGenerator<Uint8Array> {
+    if (first.length > 0) yield first;
+    yield* { [Symbol.asyncIterator]: () => iterator };
+  }
+  return { first, all: all() };
+}
+
+async function* inflate(pieces: AsyncIterable<Uint8Array>, coding: Coding): AsyncGenerator<Uint8Array> {
+  const decoder = coding === 'gzip' ? createGunzip({ chunkSize }) : createZstdDecompress({ chunkSize });
+  let cause: unknown;
+  let hasBegun = false;
+  const decoded = pipeline(Readable.from(pieces, { objectMode: false }), decoder, (error) => {
+    cause = error;
+  });
+  try {
+    for await (const piece of decoded) {
+      hasBegun = true;
+      yield piece as Uint8Array;
+    }
+    if (hasBegun) return;
+  } catch (error) {
+    if (cause instanceof CoreError || error instanceof CoreError) throw cause ?? error;
+  }
+  // The zstd decoder does not report a truncated stream. Once output has begun, the content inside reveals the
+  // truncation, because it has an end marker of its own.
+  throw malformed(`the body is not a whole ${coding} stream`);
+}
+
+function malformed(message: string): CoreError {
+  return new CoreError('malformed_request', message, {
+    hint: 'Send it as it is, or compressed with gzip or zstd, to the end.',
+  });
+}

@@ -1,0 +1,49 @@
+/** The API key: which requests need it, how they carry it, and how it is compared. */
+import { createHash, timingSafeEqual } from 'node:crypto';
+import { isUpgrade, offeredProtocols } from '../stream/socket.ts';
+
+/** Paths that are served without a key (specification, Authentication 5). All others require one. */
+export const publicPaths: ReadonlySet<string> = new Set([
+  '/',
+  '/health',
+  '/v1/ping',
+  '/v1/openapi.json',
+  '/v2/openapi.json',
+  '/internal/auth',
+]);
+
+/** The gateway of the images carries the key in its own header, only on its sub-request. */
+const gatewayPath = '/internal/auth';
+const gatewayHeader = 'x-svc-api-key';
+export const keyParameter = 'api_key';
+
+export class ApiKey {
+  readonly #digest: Buffer | null;
+
+  /** With null no key is set, and every request is authorized. */
+  constructor(key: string | null) {
+    this.#digest = key === null ? null : digest(key);
+  }
+
+  /** True when the request carries the key and no different key beside it. */
+  authorizes(headers: Headers, url: URL): boolean {
+    const expected = this.#digest;
+    if (expected === null) return true;
+    const carried = carriedKeys(headers, url);
+    // Digests all have the same length, so timing reveals nothing about the key, not even its length.
+    const matches = carried.map((key) => timingSafeEqual(digest(key), expected));
+    return matches.length > 0 && matches.every(Boolean);
+  }
+}
+
+function carriedKeys(headers: Headers, url: URL): string[] {
+  const bearer = /^Bearer +(.+)$/i.exec(headers.get('authorization') ?? '')?.[1];
+  const gateway = url.pathname === gatewayPath ? headers.get(gatewayHeader) : null;
+  const offered = isUpgrade(headers) ? offeredProtocols(headers).keys : [];
+  const keys = [bearer, headers.get('x-api-key'), gateway, ...url.searchParams.getAll(keyParameter), ...offered];
+  return keys.filter((key): key is string => key !== null && key !== undefined);
+}
+
+function digest(key: string): Buffer {
+  return createHash('sha256').update(key).digest();
+}

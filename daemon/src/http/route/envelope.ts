@@ -1,0 +1,149 @@
+/** The envelope of every JSON answer, and the table from error codes to statuses. */
+import type { CoreError, ErrorCode } from '../../kit/errors.ts';
+
+/** Exhaustive, without a fallback: a new code does not compile until it has a status here. */
+export const statusOf: Readonly<Record<ErrorCode, number>> = {
+  malformed_request: 400,
+  bad_argument: 400,
+  unauthorized: 401,
+  forbidden: 403,
+  route_not_found: 404,
+  command_not_found: 404,
+  session_not_found: 404,
+  method_not_allowed: 405,
+  command_id_reused: 409,
+  stdin_closed: 409,
+  body_too_large: 413,
+  unsupported_coding: 415,
+  unsupported_media_type: 415,
+  invalid_input: 422,
+  upgrade_required: 426,
+  capacity_reached: 429,
+  not_implemented: 501,
+  unavailable: 503,
+  no_space_left: 507,
+  file_not_found: 404,
+  file_permission_denied: 403,
+  file_exists: 409,
+  file_invalid_target: 400,
+  file_invalid_path: 400,
+  file_bad_request: 400,
+  file_read_only: 403,
+  file_not_text: 422,
+  file_too_large: 413,
+  file_io_error: 500,
+  precondition_failed: 409,
+  range_not_satisfiable: 416,
+  watcher_not_found: 404,
+  terminal_not_found: 404,
+  terminal_ended: 409,
+  terminal_busy: 409,
+  session_busy: 409,
+  kernel_unknown: 422,
+  tab_not_found: 404,
+  ref_stale: 409,
+  page_timeout: 504,
+  navigation_failed: 502,
+};
+
+/** The status for thrown errors that are not a CoreError. */
+export const bugStatus = 500;
+
+/** Seconds after which a refused client may try again. */
+const retryAfterSeconds = 1;
+
+export interface Envelope {
+  readonly success: boolean;
+  readonly message: string;
+  readonly data: unknown;
+  readonly hint: string | null;
+}
+
+/** One entry of `errors` in a 422: `location` starts with `body`, `query` or `path`. */
+export interface ValidationError {
+  readonly location: string;
+  readonly message: string;
+  readonly type: string;
+}
+
+/** Input that turns out to be invalid while it is read, such as a multipart body. */
+export class InvalidInput extends Error {
+  override readonly name = 'InvalidInput';
+
+  constructor(readonly errors: readonly ValidationError[]) {
+    super(errors.map(({ location, message }) => `${location}: ${message}`).join(', '));
+  }
+}
+
+interface SuccessDetails {
+  readonly message: string;
+  readonly hint: string | null;
+  readonly isFailure: boolean;
+}
+
+/** The body of an answer with status 200, and with top-level fields beside those of the envelope. */
+export function success(data: unknown, { message, hint, isFailure }: SuccessDetails, top: object = {}): object {
+  const envelope: Envelope = { success: !isFailure, message: oneLine(message), data, hint };
+  return { ...top, ...envelope };
+}
+
+export function failure(error: CoreError): Response {
+  const message = oneLine(error.message);
+  const envelope: Envelope = { success: false, message, data: error.facts, hint: error.hint };
+  const issue = validationError(error);
+  return json({ ...envelope, ...(issue && { errors: [issue] }) }, statusOf[error.code], headersOf(error));
+}
+
+/** Joins the lines of a message: it may quote client input that has several lines. */
+function oneLine(text: string): string {
+  return text.replaceAll(/\s*[\n\r\u2028\u2029]\s*/g, ' ');
+}
+
+/** Some failures that no schema can detect also count as failed validation (contract, Errors). Null for all others. */
+function validationError({ code, facts, message }: CoreError): ValidationError | null {
+  if (code === 'kernel_unknown') return { location: 'body.kernel', message, type: 'enum' };
+  if (code !== 'file_not_text') return null;
+  const place = facts?.['operation'] === 'read' ? 'query' : 'body';
+  return { location: `${place}.path`, message, type: 'value_error' };
+}
+
+export function validationFailure(errors: readonly ValidationError[]): Response {
+  const first = errors[0];
+  const envelope: Envelope = {
+    success: false,
+    message: first ? oneLine(`${first.location}: ${first.message}`) : 'the request is not valid',
+    data: null,
+    hint: 'See errors for each field that has to change.',
+  };
+  return json({ ...envelope, errors }, statusOf.invalid_input);
+}
+
+/** Answers an error outside the closed set: the client gets the request id, the log gets the stack. */
+export function bug(requestId: string): Response {
+  const envelope: Envelope = {
+    success: false,
+    message: 'internal error',
+    data: { request_id: requestId },
+    hint: 'This is a bug in the daemon; report it with the request id and the log line that carries it.',
+  };
+  return json(envelope, bugStatus);
+}
+
+function headersOf(error: CoreError): Record<string, string> {
+  if (error.code === 'unauthorized') return { 'www-authenticate': 'Bearer' };
+  if (error.code === 'capacity_reached') return { 'retry-after': String(retryAfterSeconds) };
+  if (error.code === 'unsupported_coding') return { 'accept-encoding': String(error.facts?.['accepted']) };
+  if (error.code === 'upgrade_required') return { upgrade: 'websocket' };
+  if (error.code === 'range_not_satisfiable') return { 'content-range': `bytes */${String(error.facts?.['size'])}` };
+  const allow = error.code === 'method_not_allowed' ? error.facts?.['allow'] : undefined;
+  return Array.isArray(allow) ? { allow: allow.join(', ') } : {};
+}
+
+export function json(body: object, status: number, headers: Record<string, string> = {}): Response {
+  const text = Buffer.from(JSON.stringify(body));
+  const length = String(text.length); // Set explicitly, so that the log line of the request can report the length.
+  return new Response(text, {
+    status,
+    headers: { 'content-type': 'application/json', 'content-length': length, ...headers },
+  });
+}

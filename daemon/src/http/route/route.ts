@@ -1,0 +1,340 @@
+/** Defines a route as one object: its validator, handler types and OpenAPI operation derive from it. */
+import type { z } from 'zod';
+import { CoreError, firstFailure, type ErrorCode } from '../../kit/errors.ts';
+import { HandedOver, RepeatElsewhere, type HandedOverFacts } from '../../kit/handed-over.ts';
+import { readJsonObject, type BodyLimits } from '../body/body.ts';
+import type { Reservation } from '../../kit/memory-budget.ts';
+import { bodyPieces } from '../body/body-pieces.ts';
+import { assertNotEncoded } from '../body/content-coding.ts';
+import { InvalidInput, success, validationFailure, type ValidationError } from './envelope.ts';
+import { jsonAnswer } from '../stream/json-answer.ts';
+import { NdjsonStream, ndjsonResponse } from '../stream/ndjson.ts';
+import { queryOf } from '../body/query.ts';
+import { rawResponse, RawReply } from '../stream/raw.ts';
+import { isWholeUpgrade, SocketUpgrade } from '../stream/socket.ts';
+import { SseStream, sseResponse } from '../stream/sse.ts';
+import { assertConnected } from '../stream/still-connected.ts';
+import type { StreamEvents } from '../stream/stream-body.ts';
+import { readText, validate, withoutNulls, type InputPlace } from './validate.ts';
+
+export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+
+export type ToolOutcome = 'ok' | 'failed' | 'cancelled';
+
+/** Extra fields for the log line of a request. */
+export interface RequestNote {
+  account?: string;
+  /** Why an answer ended before it was complete. */
+  broken_off?: string;
+  /** The MCP tool that the request called; `upstream` for a tool of another server. */
+  tool?: string;
+  /** How the call of the tool ended. */
+  tool_outcome?: ToolOutcome;
+}
+
+/** What a handler may learn about the request beside its inputs. */
+export interface RequestContext {
+  readonly requestId: string;
+  readonly headers: Headers;
+  /** False when a link or an embedded part of a page sent the request, which then must have no effect. */
+  readonly mayChange: boolean;
+  /** Fires when the client has gone. */
+  readonly signal: AbortSignal;
+  /** True when the request carries the right key or none is required; set for public routes too. */
+  readonly isAuthorized: boolean;
+  /** The key that the URL of the request carries; null when it carries none. */
+  readonly keyInUrl: string | null;
+  readonly body: BodyLimits;
+  /** Extra fields for the log line of the request. */
+  readonly note: RequestNote;
+  /** The idle limit of the connection, which is lifted while the request is served. */
+  readonly idleLimit: { lift(): void; isOpen(): boolean; unsentBytes(): number };
+  /** Opens a stream, which counts towards the limit on open streams. Throws `capacity_reached`. */
+  openStream(): StreamEvents;
+  /** Counts an answer that is sent in pieces, and the memory that its content occupies meanwhile. */
+  openAnswer(bytes: number): StreamEvents;
+}
+
+type Output<S> = S extends z.ZodType ? z.output<S> : undefined;
+type Data<S> = S extends z.ZodType ? z.input<S> | Answer<z.input<S>> : never;
+type Lines<S> = S extends z.ZodType ? NdjsonStream<z.input<S>> : never;
+type Events<S> = S extends z.ZodType ? SseStream : never;
+type Taken<S> = S extends true ? SocketUpgrade : never;
+type Raw<R> = R extends RawAnswer ? Response | RawReply : never;
+type Fields<B> = B extends z.ZodType ? Partial<z.input<B>> : never;
+type Content<C> = C extends ContentBody ? AsyncIterable<Uint8Array<ArrayBuffer>> : undefined;
+
+/** Data of an answer, with a message, a hint or other details. */
+export class Answer<T> {
+  constructor(
+    readonly data: T,
+    readonly details: {
+      readonly message?: string;
+      readonly hint?: string | null;
+      readonly top?: object;
+      /** The request was handled, but its purpose failed: `success` is false and the status is 200. */
+      readonly isFailure?: boolean;
+    } = {},
+  ) {}
+}
+
+/** An answer outside the envelope, described for OpenAPI. */
+export interface RawAnswer {
+  readonly contentType: string | readonly string[];
+  readonly description: string;
+  /** Descriptions of answers with other statuses, by status. */
+  readonly also?: Readonly<Record<number, string>>;
+}
+
+/** Bodies that a route streams, by media type, described for OpenAPI. */
+export type ContentBody = Readonly<Record<string, z.ZodType>>;
+
+export interface RouteDefinition<Deps, P, Q, B, D, L, R, E, S, C> {
+  /** Unique across both surfaces, such as `commands.run`. */
+  readonly operation: string;
+  readonly method: Method;
+  /** The path template, with `{name}` for a parameter. */
+  readonly path: string;
+  /** True for a GET with an effect. A HEAD must not have one, so it is refused. */
+  readonly hasEffect?: boolean;
+  readonly summary: string;
+  readonly params?: P;
+  readonly query?: Q;
+  readonly body?: B;
+  /** Fields that replace those of the body when the request is repeated at another daemon after `HandedOver`. */
+  readonly fieldsToRepeat?: (facts: HandedOverFacts) => Fields<B>;
+  /** A body other than JSON; the handler receives its pieces. */
+  readonly content?: C;
+  /** True when the handler decompresses the body itself; any other route refuses a compressed body. */
+  readonly decodes?: boolean;
+  /** The schema of the payload in the envelope. */
+  readonly data?: D;
+  /** The schema of a line, when the route streams NDJSON. */
+  readonly lines?: L;
+  /** The schema of the event data, when the route streams Server-Sent Events. */
+  readonly events?: E;
+  /** True when the route turns the connection into a WebSocket. */
+  readonly socket?: S;
+  readonly raw?: R;
+  /** Top-level fields beside those of the envelope. */
+  readonly top?: z.ZodObject;
+  /** Errors that the route may raise beyond 401 and 422. */
+  readonly errors: readonly ErrorCode[];
+  handle(
+    deps: Deps,
+    input: {
+      params: Output<P>;
+      query: Output<Q>;
+      body: Output<B>;
+      content: Content<C>;
+      context: RequestContext;
+    },
+  ): Handled<D, L, R, E, S> | Promise<Handled<D, L, R, E, S>>;
+}
+
+type Handled<D, L, R, E, S> = Data<D> | Lines<L> | Raw<R> | Events<E> | Taken<S>;
+
+/** A route without its type parameters, as OpenAPI describes it. */
+export interface RouteShape {
+  readonly operation: string;
+  readonly method: Method;
+  readonly path: string;
+  readonly hasEffect: boolean;
+  readonly summary: string;
+  readonly params: z.ZodObject | undefined;
+  readonly query: z.ZodObject | undefined;
+  readonly body: z.ZodType | undefined;
+  /** Null for a body field that may be left out counts as absent. */
+  readonly isNullAbsent: boolean;
+  readonly content: ContentBody | undefined;
+  readonly decodes: boolean;
+  readonly data: z.ZodType | undefined;
+  readonly lines: z.ZodType | undefined;
+  readonly events: z.ZodType | undefined;
+  readonly socket: true | undefined;
+  readonly raw: RawAnswer | undefined;
+  readonly top: z.ZodObject | undefined;
+  readonly errors: readonly ErrorCode[];
+}
+
+/** A route that is not bound to its dependencies yet. */
+export interface Route<Deps> extends RouteShape {
+  respond(
+    deps: Deps,
+    request: Request,
+    params: Readonly<Record<string, string>>,
+    context: RequestContext,
+  ): Promise<Response | SocketUpgrade>;
+}
+
+/** The schemas and the handler with their own types, for callers that do not come over HTTP. */
+interface Callable<Deps, P, Q, B, D, L, R, E, S, C> {
+  readonly query: Q;
+  readonly body: B;
+  readonly data: D;
+  readonly handle: RouteDefinition<Deps, P, Q, B, D, L, R, E, S, C>['handle'];
+}
+
+export interface BoundRoute {
+  readonly method: Method;
+  readonly path: string;
+  readonly hasEffect: boolean;
+  respond(
+    request: Request,
+    params: Readonly<Record<string, string>>,
+    context: RequestContext,
+  ): Promise<Response | SocketUpgrade>;
+}
+
+export interface SurfaceStyle {
+  /** Null for a body field that may be left out counts as absent. */
+  readonly isNullAbsent?: boolean;
+  /** What a client gets for an error of a handler: an error with the names of the surface, or a whole answer. */
+  readonly refuse?: (error: CoreError, route: Pick<RouteShape, 'path' | 'raw'>) => CoreError | Response;
+}
+
+/** The `route` function of a surface whose handlers work on `Deps`. */
+export function routesFor<Deps>({ isNullAbsent = false, refuse = (error) => error }: SurfaceStyle = {}) {
+  return function route<
+    P extends z.ZodObject | undefined = undefined,
+    Q extends z.ZodObject | undefined = undefined,
+    B extends z.ZodType | undefined = undefined,
+    D extends z.ZodType | undefined = undefined,
+    L extends z.ZodType | undefined = undefined,
+    R extends RawAnswer | undefined = undefined,
+    E extends z.ZodType | undefined = undefined,
+    S extends true | undefined = undefined,
+    C extends ContentBody | undefined = undefined,
+  >(
+    definition: RouteDefinition<Deps, P, Q, B, D, L, R, E, S, C>,
+  ): Route<Deps> & Callable<Deps, P, Q, B, D, L, R, E, S, C> {
+    return {
+      operation: definition.operation,
+      method: definition.method,
+      path: definition.path,
+      hasEffect: definition.hasEffect ?? false,
+      summary: definition.summary,
+      errors: definition.errors,
+      top: definition.top,
+      params: definition.params,
+      query: definition.query as Q,
+      body: definition.body as B,
+      isNullAbsent,
+      content: definition.content,
+      decodes: definition.decodes ?? false,
+      data: definition.data as D,
+      lines: definition.lines,
+      events: definition.events,
+      socket: definition.socket,
+      raw: definition.raw,
+      handle: (deps, input) => definition.handle(deps, input),
+      async respond(deps, request, params, context) {
+        // Checked before any work starts for a socket that cannot open.
+        if (definition.socket && !isWholeUpgrade(request)) throw noUpgrade(definition.path);
+        if ((definition.body || definition.content) && !definition.decodes) assertNotEncoded(request.headers);
+        // A GET is refused where its answer is large.
+        if (definition.method !== 'GET') context.body.room.assertRoom();
+        // The body occupies memory until the request is handled.
+        using reservation = context.body.room.open();
+        const inputs = await readInputs(definition, request, params, {
+          limits: context.body,
+          reservation,
+          isNullAbsent,
+        });
+        if ('errors' in inputs) return validationFailure(inputs.errors);
+        const { params: pathValues, query, body } = inputs.value;
+        if (definition.method !== 'GET') await assertConnected(request);
+        try {
+          const result = await definition.handle(deps, {
+            params: pathValues as Output<P>,
+            query: query as Output<Q>,
+            body: body as Output<B>,
+            content: (definition.content && bodyPieces(request, context.body)) as Content<C>,
+            context,
+          });
+          return await respondWith(result, request, context);
+        } catch (thrown) {
+          const error = firstFailure(thrown);
+          if (error instanceof InvalidInput) return validationFailure(error.errors);
+          if (error instanceof CoreError) {
+            const refusal = refuse(error, { path: definition.path, raw: definition.raw });
+            if (refusal instanceof Response) return refusal;
+            throw refusal;
+          }
+          if (!(error instanceof HandedOver)) throw error;
+          const body = inputs.raw && { ...inputs.raw, ...definition.fieldsToRepeat?.(error.facts) };
+          throw new RepeatElsewhere(body && JSON.stringify(body));
+        }
+      },
+    };
+  };
+}
+
+export function bindRoutes<Deps>(routes: readonly Route<Deps>[], deps: Deps): BoundRoute[] {
+  return routes.map((route) => ({
+    method: route.method,
+    path: route.path,
+    hasEffect: route.hasEffect,
+    respond: (request, params, context) => route.respond(deps, request, params, context),
+  }));
+}
+
+function noUpgrade(path: string): CoreError {
+  return new CoreError('upgrade_required', `${path} is a WebSocket`, {
+    hint: 'Connect to it with a WebSocket client: ws://… or wss://….',
+  });
+}
+
+interface InputSchemas {
+  readonly params?: z.ZodObject | undefined;
+  readonly query?: z.ZodObject | undefined;
+  readonly body?: z.ZodType | undefined;
+}
+
+type Inputs = { readonly params: unknown; readonly query: unknown; readonly body: unknown };
+
+interface BodyReading {
+  readonly limits: BodyLimits;
+  readonly reservation: Reservation;
+  readonly isNullAbsent: boolean;
+}
+
+/** Checks every place, so that the caller learns about all errors at once. */
+async function readInputs(
+  schemas: InputSchemas,
+  request: Request,
+  params: Readonly<Record<string, string>>,
+  { limits, reservation, isNullAbsent }: BodyReading,
+): Promise<{ value: Inputs; raw: Record<string, unknown> | null } | { errors: readonly ValidationError[] }> {
+  const errors: ValidationError[] = [];
+  const check = (schema: z.ZodType | undefined, input: unknown, place: InputPlace): unknown => {
+    if (!schema) return undefined;
+    const checked = validate(schema, input, place);
+    if ('value' in checked) return checked.value;
+    for (const error of checked.errors) errors.push(error);
+    return undefined;
+  };
+  const raw = schemas.body ? await readJsonObject(request, limits, reservation) : null;
+  const value = {
+    params: check(schemas.params, schemas.params && readText(schemas.params, params), 'path'),
+    query: check(schemas.query, schemas.query && readText(schemas.query, queryOf(request.url)), 'query'),
+    body: check(schemas.body, schemas.body && isNullAbsent ? withoutNulls(schemas.body, raw) : raw, 'body'),
+  };
+  return errors.length > 0 ? { errors } : { value, raw };
+}
+
+async function respondWith(
+  result: unknown,
+  request: Request,
+  context: RequestContext,
+): Promise<Response | SocketUpgrade> {
+  if (result instanceof Response || result instanceof SocketUpgrade) return result;
+  if (result instanceof RawReply) return await rawResponse(result, request, context);
+  // A HEAD has no body, so its stream would never end and would count as open forever.
+  const events = () => (request.method === 'HEAD' ? null : context.openStream());
+  if (result instanceof NdjsonStream) return ndjsonResponse(result, events());
+  if (result instanceof SseStream) return sseResponse(result, events());
+  const answer = result instanceof Answer ? (result as Answer<unknown>) : new Answer(result);
+  const { message = 'Operation successful', hint = null, top, isFailure = false } = answer.details;
+  return jsonAnswer(success(answer.data, { message, hint, isFailure }, top), request.method, context);
+}

@@ -1,0 +1,137 @@
+/** Finds the route of a request, and loads the routes of a plane at its first request. */
+import { Hono } from 'hono';
+import { getPath } from 'hono/utils/url';
+import { CoreError } from '../../kit/errors.ts';
+import { once } from '../../kit/once.ts';
+import type { BoundPlane } from './planes.ts';
+import type { BoundRoute, RequestContext } from './route.ts';
+import { guardHandler, SocketUpgrade } from '../stream/socket.ts';
+
+export interface Routing {
+  /** Routes that are loaded from the start. */
+  readonly routes: readonly BoundRoute[];
+  /** Planes loaded on demand; the first plane with a matching prefix serves the path. */
+  readonly planes?: readonly BoundPlane[];
+  /** The replacement for a route that was once served; null for any other path. */
+  readonly removedHint?: RemovedHint;
+  /** Paths of the documents that list the routes below their own folder; the last one also covers every other path. */
+  readonly descriptions?: readonly string[];
+}
+
+type RemovedHint = (method: string, path: string) => Promise<string | null>;
+
+export interface Match {
+  route: string;
+  upgrade: SocketUpgrade | null;
+}
+
+interface Bindings {
+  readonly context: RequestContext;
+  readonly match: Match;
+  readonly onFault: (error: unknown) => void;
+}
+
+type Router = Hono<{ Bindings: Bindings }>;
+
+/** Answers through a route. Throws its errors, and `route_not_found` or `method_not_allowed`. */
+export function createRouter({ routes, planes = [], removedHint = async () => null, descriptions = [] }: Routing) {
+  const routerOf = async (path: string): Promise<Router> => {
+    const plane = lazy.find(({ prefixes }) => prefixes.some((prefix) => path.startsWith(prefix)));
+    return (await plane?.router()) ?? root;
+  };
+  const isServed = async (path: string) => (await routerOf(path)).router.match('GET', path)[0].length > 0;
+  const refusals: Refusals = {
+    hintFor: async (method, path) => (await removedHint(method, path)) ?? (await sameWithoutSlashes(path, isServed)),
+    removedHint,
+    descriptions,
+  };
+  const root = mount(routes, refusals);
+  const lazy = planes.map(({ prefixes, load }) => ({
+    prefixes,
+    router: once(async () => mount(await load(), refusals)),
+  }));
+  return async (request: Request, bindings: Bindings): Promise<Response> => {
+    return (await routerOf(getPath(request))).fetch(request, bindings);
+  };
+}
+
+interface Refusals extends Required<Pick<Routing, 'removedHint' | 'descriptions'>> {
+  /** The hint for a path without a route. */
+  readonly hintFor: RemovedHint;
+}
+
+function mount(routes: readonly BoundRoute[], { removedHint, hintFor, descriptions }: Refusals): Router {
+  const router: Router = new Hono();
+  router.onError((error) => {
+    throw error;
+  });
+  // Sorted by path, so that a literal segment comes before a parameter: the first match wins.
+  for (const [path, served] of [...byPath(routes)].toSorted(([a], [b]) => (a < b ? -1 : 1))) {
+    for (const route of served) {
+      router.on(route.method, honoPath(path), async (c) => {
+        c.env.match.route = path;
+        if (c.req.method === 'HEAD' && route.hasEffect) throw methodNotAllowed('HEAD', path, served);
+        if (route.hasEffect && !c.env.context.mayChange) throw effectOfLink(path);
+        const result = await route.respond(c.req.raw, c.req.param(), c.env.context);
+        if (result instanceof Response) {
+          // The router drops the body of a HEAD without closing its source, so the source would stay open.
+          if (c.req.method === 'HEAD') await result.body?.cancel();
+          return result;
+        }
+        c.env.match.upgrade = new SocketUpgrade(guardHandler(result.handler, c.env.onFault));
+        return new Response(null);
+      });
+    }
+    router.all(honoPath(path), async (c) => {
+      c.env.match.route = path;
+      const hint = await removedHint(c.req.method, c.req.path);
+      throw hint === null ? methodNotAllowed(c.req.method, path, served) : routeNotFound(c.req, hint);
+    });
+  }
+  router.notFound(async (c) => {
+    const hint = (await hintFor(c.req.method, c.req.path)) ?? whatIsServed(c.req.path, descriptions);
+    throw routeNotFound(c.req, hint);
+  });
+  return router;
+}
+
+function routeNotFound({ method, path }: { method: string; path: string }, hint: string): CoreError {
+  return new CoreError('route_not_found', `no route ${method} ${path}`, { hint });
+}
+
+/** A hint when the path is served without its extra slashes; null otherwise. */
+async function sameWithoutSlashes(path: string, isServed: (path: string) => Promise<boolean>): Promise<string | null> {
+  const plain = path.replaceAll(/\/{2,}/g, '/').replace(/(?<=.)\/$/, '');
+  return plain !== path && (await isServed(plain)) ? `Did you mean ${plain}, without the extra slash?` : null;
+}
+
+function whatIsServed(path: string, descriptions: readonly string[]): string {
+  const own = descriptions.find((document) => path.startsWith(document.slice(0, document.lastIndexOf('/') + 1)));
+  return `GET ${own ?? descriptions.at(-1) ?? '/'} lists every route.`;
+}
+
+function byPath(routes: readonly BoundRoute[]): Map<string, BoundRoute[]> {
+  const grouped = new Map<string, BoundRoute[]>();
+  for (const route of routes) grouped.set(route.path, [...(grouped.get(route.path) ?? []), route]);
+  return grouped;
+}
+
+function methodNotAllowed(method: string, path: string, served: readonly BoundRoute[]): CoreError {
+  const allow = served.flatMap((route) =>
+    route.method === 'GET' && !route.hasEffect ? ['GET', 'HEAD'] : [route.method],
+  );
+  return new CoreError('method_not_allowed', `${method} is not served on ${path}`, {
+    hint: `Use ${allow.join(' or ')}.`,
+    facts: { allow },
+  });
+}
+
+function effectOfLink(path: string): CoreError {
+  return new CoreError('forbidden', `a link or an embedded part of a page may not call ${path}, which has an effect`, {
+    hint: 'Call it with fetch from a page of a listed origin.',
+  });
+}
+
+function honoPath(path: string): string {
+  return path.replaceAll(/\{(\w+)\}/g, ':$1');
+}

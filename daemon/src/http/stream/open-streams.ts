@@ -1,0 +1,25 @@
+/** Counts open streams and refuses new ones beyond the limit. */
+import { CoreError } from '../../kit/errors.ts';
+
+export class OpenStreams {
+  #open = 0;
+
+  constructor(private readonly most: number) {}
+
+  get count(): number {
+    return this.#open;
+  }
+
+  /** Counts one more stream; the returned function ends it. Throws `capacity_reached`. */
+  open(): () => void {
+    if (this.#open >= this.most) {
+      throw new CoreError('capacity_reached', `${this.most} streams are open, which is the limit`, {
+        hint: 'Close one, or read by offset with wait=true.',
+      });
+    }
+    this.#open += 1;
+    return () => {
+      this.#open -= 1;
+    };
+  }
+}
