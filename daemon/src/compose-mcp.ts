@@ -7,7 +7,7 @@ import type { Upstreams } from './core/mcp/upstreams.ts';
 import { NeedsSession } from './core/mcp/upstream-refusal.ts';
 import { once } from './kit/once.ts';
 import { parseYaml } from './platform/host/yaml.ts';
-import type { McpServersReport, McpServerStanding, SkillsReport } from './cli/mcp-check.ts';
+import type { McpServersReport, McpServerStanding, SkillsReport } from './cli/doctor/mcp-check.ts';
 import type { Config } from './config.ts';
 import { CoreError } from './kit/errors.ts';
 import { version } from './version.ts';

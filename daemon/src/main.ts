@@ -1,13 +1,13 @@
 /** The entry point: turns flags and environment into settings, runs a verb, and exits with its code. */
 import { writeSync } from 'node:fs';
 import { describeSurface, surfaceNames, type SurfaceName } from './api.ts';
-import { attach } from './cli/attach.ts';
-import { examine } from './cli/doctor.ts';
-import { asText, hasFailed } from './cli/finding.ts';
+import { attach } from './cli/attach/attach.ts';
+import { examine } from './cli/doctor/doctor.ts';
+import { asText, hasFailed } from './cli/doctor/finding.ts';
 import { httpVerbs, runnable } from './cli/index.ts';
 import { localPages } from './cli/local-pages.ts';
 import { isHelpAsked, listPages, pageText } from './cli/page.ts';
-import { upgrade } from './cli/upgrade.ts';
+import { upgrade } from './cli/commands/upgrade.ts';
 import { askForBrowser, askForKernels, askForWorker, askMcpServers, askSkills, composeDaemon } from './compose.ts';
 import type { Daemon } from './daemon.ts';
 import { readConfig, settingsHelp } from './config.ts';

@@ -1,6 +1,6 @@
 /** Parses the arguments of a sub-command: flags and words in any order, and the rest after `--`. */
 import { readFlags, type FlagTable } from '../kit/flags.ts';
-import { ClientFailure } from './failure.ts';
+import { ClientFailure } from './client/failure.ts';
 
 export interface ArgumentTable extends FlagTable {
   /** Names of the required words, for messages. */

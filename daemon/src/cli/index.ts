@@ -1,12 +1,12 @@
 /** The sub-commands that are clients of a daemon, by name. */
-import { exec } from './exec.ts';
-import { ClientFailure, exitClientFailed, ReaderGone } from './failure.ts';
-import { kill } from './kill.ts';
-import { logs } from './logs.ts';
+import { exec } from './commands/exec.ts';
+import { ClientFailure, exitClientFailed, ReaderGone } from './client/failure.ts';
+import { kill } from './commands/kill.ts';
+import { logs } from './commands/logs.ts';
 import { isHelpAsked, pageText } from './page.ts';
-import { ps } from './ps.ts';
-import { print, say } from './standard-streams.ts';
-import type { Environment } from './client.ts';
+import { ps } from './commands/ps.ts';
+import { print, say } from './client/standard-streams.ts';
+import type { Environment } from './client/client.ts';
 import type { Verb } from './verb.ts';
 
 export type Verbs = Readonly<Record<string, Verb>>;

@@ -1,6 +1,6 @@
 /** Parses the value of --env: a variable for the command in the sandbox. */
-import type { Environment } from './client.ts';
-import { ClientFailure } from './failure.ts';
+import type { Environment } from './client/client.ts';
+import { ClientFailure } from './client/failure.ts';
 
 /** `NAME=VALUE`, or `NAME` to take the value of the local variable. */
 export function variable(text: string, environment: Environment): [string, string] {

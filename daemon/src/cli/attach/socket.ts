@@ -1,8 +1,8 @@
 /** One connection to a terminal session: its frames in order, closed when the daemon falls silent. */
-import { readFrame, type Frame } from './attach-frames.ts';
-import type { Client } from './client.ts';
-import { Unreachable } from './failure.ts';
-import { Notifier } from '../kit/notifier.ts';
+import { readFrame, type Frame } from './frames.ts';
+import type { Client } from '../client/client.ts';
+import { Unreachable } from '../client/failure.ts';
+import { Notifier } from '../../kit/notifier.ts';
 
 const openWithinMs = 15_000;
 /** The daemon sends something at least every 30 s, so a longer silence means a dead connection. */

@@ -1,5 +1,5 @@
 /** Detects the detach keys in typed input and passes everything else through. */
-import { ClientFailure } from './failure.ts';
+import { ClientFailure } from '../client/failure.ts';
 
 export const defaultDetachKeys = 'ctrl-\\,d';
 const noKeys = 'none';

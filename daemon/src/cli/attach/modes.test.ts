@@ -1,6 +1,6 @@
 /** Modes that a program switches on at a terminal are switched off again, and no others. */
 import { expect, test } from 'bun:test';
-import { TerminalModes } from './attach-modes.ts';
+import { TerminalModes } from './modes.ts';
 
 function undoOf(...pieces: string[]): string {
   const modes = new TerminalModes();

@@ -3,8 +3,8 @@
  * When the daemon reports how many bytes were typed into the session, the client knows exactly which bytes a broken
  * connection lost, and sends them again. Otherwise unanswered bytes are not sent again, and their number is reported.
  */
-import type { AttachSocket } from './attach-socket.ts';
-import { Notifier } from '../kit/notifier.ts';
+import type { AttachSocket } from './socket.ts';
+import { Notifier } from '../../kit/notifier.ts';
 
 /** Bytes that may wait for a connection; beyond that, the keyboard is not read. */
 const maxWaitingBytes = 64 * 1024;

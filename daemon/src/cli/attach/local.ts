@@ -1,6 +1,6 @@
 /** The local terminal of `boxkeep attach`: raw during the session, and restored on every way out. */
-import { TerminalModes } from './attach-modes.ts';
-import { standardError, standardInput, standardOutput, writeAll } from './standard-streams.ts';
+import { TerminalModes } from './modes.ts';
+import { standardError, standardInput, standardOutput, writeAll } from '../client/standard-streams.ts';
 
 export interface Size {
   readonly cols: number;

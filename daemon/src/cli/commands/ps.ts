@@ -1,10 +1,10 @@
 /** `boxkeep ps`: lists the commands of a sandbox, as a table for people or as JSON for programs. */
-import { readArguments } from './arguments.ts';
-import { answerWithinMs, Client } from './client.ts';
-import { Deadline } from '../kit/deadline.ts';
-import { oneLine, print } from './standard-streams.ts';
-import type { Verb } from './verb.ts';
-import { list, readCommand, type CommandView } from './wire.ts';
+import { readArguments } from '../arguments.ts';
+import { answerWithinMs, Client } from '../client/client.ts';
+import { Deadline } from '../../kit/deadline.ts';
+import { oneLine, print } from '../client/standard-streams.ts';
+import type { Verb } from '../verb.ts';
+import { list, readCommand, type CommandView } from '../client/wire.ts';
 
 export const ps: Verb = {
   usage: 'ps <url>',

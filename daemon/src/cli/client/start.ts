@@ -2,8 +2,8 @@
 import { Backoff } from './backoff.ts';
 import type { Client } from './client.ts';
 import { ClientFailure, GivenUp, Unreachable } from './failure.ts';
-import { Deadline } from '../kit/deadline.ts';
-import { mintId } from '../kit/ids.ts';
+import { Deadline } from '../../kit/deadline.ts';
+import { mintId } from '../../kit/ids.ts';
 import type { CaughtSignals } from './signals.ts';
 import { readCommand, type CommandView, type JsonRecord } from './wire.ts';
 

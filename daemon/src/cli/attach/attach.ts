@@ -1,16 +1,16 @@
 /** `boxkeep attach`: connects the local terminal to a terminal session of the sandbox. */
 import { constants } from 'node:os';
-import { readArguments, type Arguments } from './arguments.ts';
-import { FollowedSession } from './attach-follow.ts';
-import { TypedInput } from './attach-input.ts';
-import { defaultDetachKeys, describeKeys, DetachKeys, readKeys } from './attach-keys.ts';
-import { LocalTerminal, note, sizeOf, type Size, type SystemTerminal } from './attach-local.ts';
-import { findSession, type Found } from './attach-session.ts';
-import { Client } from './client.ts';
-import { exitClientFailed, GivenUp } from './failure.ts';
-import { CaughtSignals } from './signals.ts';
-import { canHaveInput, readInput, standardError } from './standard-streams.ts';
-import type { Verb } from './verb.ts';
+import { readArguments, type Arguments } from '../arguments.ts';
+import { FollowedSession } from './follow.ts';
+import { TypedInput } from './input.ts';
+import { defaultDetachKeys, describeKeys, DetachKeys, readKeys } from './keys.ts';
+import { LocalTerminal, note, sizeOf, type Size, type SystemTerminal } from './local.ts';
+import { findSession, type Found } from './session.ts';
+import { Client } from '../client/client.ts';
+import { exitClientFailed, GivenUp } from '../client/failure.ts';
+import { CaughtSignals } from '../client/signals.ts';
+import { canHaveInput, readInput, standardError } from '../client/standard-streams.ts';
+import type { Verb } from '../verb.ts';
 
 const details = `  --detach-key KEYS    what leaves the session as it is: ctrl-\\,d otherwise, which is Ctrl-\\ and then d; one key or
                        several with commas between them, as ctrl-] or ctrl-p,ctrl-q; none for none

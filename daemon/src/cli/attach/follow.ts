@@ -1,14 +1,14 @@
 /** Shows a session until it ends, across lost connections, without loss or repetition. */
-import type { Frame } from './attach-frames.ts';
-import type { TypedInput } from './attach-input.ts';
-import { note, type LocalTerminal } from './attach-local.ts';
-import { AttachSocket } from './attach-socket.ts';
-import { Backoff } from './backoff.ts';
-import { answerWithinMs, type Client } from './client.ts';
-import { ClientFailure, Refusal, Unreachable } from './failure.ts';
-import { Deadline } from '../kit/deadline.ts';
-import { oneLine } from './standard-streams.ts';
-import { numberOrNull, type JsonRecord } from './wire.ts';
+import type { Frame } from './frames.ts';
+import type { TypedInput } from './input.ts';
+import { note, type LocalTerminal } from './local.ts';
+import { AttachSocket } from './socket.ts';
+import { Backoff } from '../client/backoff.ts';
+import { answerWithinMs, type Client } from '../client/client.ts';
+import { ClientFailure, Refusal, Unreachable } from '../client/failure.ts';
+import { Deadline } from '../../kit/deadline.ts';
+import { oneLine } from '../client/standard-streams.ts';
+import { numberOrNull, type JsonRecord } from '../client/wire.ts';
 
 export interface AttachOptions {
   readonly local: LocalTerminal;

@@ -1,5 +1,5 @@
 /** Checks the settings of the MCP endpoint: the registered servers, and the directory of skills. */
-import type { Config } from '../config.ts';
+import type { Config } from '../../config.ts';
 import { ok, warn, type Finding } from './finding.ts';
 
 export interface McpServerStanding {

@@ -1,18 +1,18 @@
 /** `boxkeep exec`: runs a command in the sandbox as if it ran here, with streams, signals and exit code. */
-import { readArguments, type Arguments } from './arguments.ts';
-import { Client, type Environment } from './client.ts';
-import { exitCodeOf, tellFailedStart } from './ending.ts';
-import { ReaderGone } from './failure.ts';
-import { follow, reconnectTime } from './follow.ts';
-import { passInput } from './input.ts';
-import { relaySignals, sendSignal } from './relay.ts';
-import { CaughtSignals } from './signals.ts';
-import { canHaveInput } from './standard-streams.ts';
-import { startCommand } from './start.ts';
-import { writeOutput } from './write-output.ts';
-import { variable } from './variable.ts';
-import type { Verb } from './verb.ts';
-import type { CommandView, JsonRecord, Offsets } from './wire.ts';
+import { readArguments, type Arguments } from '../arguments.ts';
+import { Client, type Environment } from '../client/client.ts';
+import { exitCodeOf, tellFailedStart } from '../client/ending.ts';
+import { ReaderGone } from '../client/failure.ts';
+import { follow, reconnectTime } from '../client/follow.ts';
+import { passInput } from '../client/input.ts';
+import { relaySignals, sendSignal } from '../client/relay.ts';
+import { CaughtSignals } from '../client/signals.ts';
+import { canHaveInput } from '../client/standard-streams.ts';
+import { startCommand } from '../client/start.ts';
+import { writeOutput } from '../client/write-output.ts';
+import { variable } from '../variable.ts';
+import type { Verb } from '../verb.ts';
+import type { CommandView, JsonRecord, Offsets } from '../client/wire.ts';
 
 export const exec: Verb = {
   usage: 'exec <url> -- <cmd…>',

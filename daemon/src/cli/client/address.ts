@@ -1,7 +1,7 @@
 /** Parses the address of a daemon, as typed by a person, into the base of every URL. */
-import { keyInArguments } from './arguments.ts';
+import { keyInArguments } from '../arguments.ts';
 import { ClientFailure } from './failure.ts';
-import { settings } from '../config.ts';
+import { settings } from '../../config.ts';
 
 /**
  * Accepts `http://host:port`, `https://host/prefix`, `host:port` or `host`. Without a scheme the address is http, and

@@ -1,11 +1,11 @@
 /** `boxkeep upgrade`: replaces the running daemon on this machine by the daemon of this file. */
-import { readConfig } from '../config.ts';
-import type { UpgradeOutcome, UpgradeRequest } from '../kit/upgrade.ts';
-import { readArguments } from './arguments.ts';
-import type { Environment } from './client.ts';
-import { ClientFailure } from './failure.ts';
-import { print } from './standard-streams.ts';
-import type { Verb } from './verb.ts';
+import { readConfig } from '../../config.ts';
+import type { UpgradeOutcome, UpgradeRequest } from '../../kit/upgrade.ts';
+import { readArguments } from '../arguments.ts';
+import type { Environment } from '../client/client.ts';
+import { ClientFailure } from '../client/failure.ts';
+import { print } from '../client/standard-streams.ts';
+import type { Verb } from '../verb.ts';
 
 export interface UpgradeDeps {
   /** The directories in which a daemon may run, the most likely first. */

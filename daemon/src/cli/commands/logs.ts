@@ -1,13 +1,13 @@
 /** `boxkeep logs`: prints the output of a command, and with -f follows new output. */
-import { readArguments, type Arguments } from './arguments.ts';
-import { answerWithinMs, Client } from './client.ts';
-import { ClientFailure } from './failure.ts';
-import { exitCodeOf } from './ending.ts';
-import { follow, reconnectTime } from './follow.ts';
-import { Deadline } from '../kit/deadline.ts';
-import { writeOutput } from './write-output.ts';
-import type { Verb } from './verb.ts';
-import { number, streamNames, type Offsets, type StreamName } from './wire.ts';
+import { readArguments, type Arguments } from '../arguments.ts';
+import { answerWithinMs, Client } from '../client/client.ts';
+import { ClientFailure } from '../client/failure.ts';
+import { exitCodeOf } from '../client/ending.ts';
+import { follow, reconnectTime } from '../client/follow.ts';
+import { Deadline } from '../../kit/deadline.ts';
+import { writeOutput } from '../client/write-output.ts';
+import type { Verb } from '../verb.ts';
+import { number, streamNames, type Offsets, type StreamName } from '../client/wire.ts';
 
 export const logs: Verb = {
   usage: 'logs <url> <command_id>',

@@ -1,11 +1,11 @@
 /** `boxkeep kill`: sends a signal to a command, and reports the processes that survive it. */
 import { constants } from 'node:os';
-import { readArguments } from './arguments.ts';
-import { Client } from './client.ts';
-import { ClientFailure } from './failure.ts';
-import { sendSignal } from './relay.ts';
-import { print, say } from './standard-streams.ts';
-import type { Verb } from './verb.ts';
+import { readArguments } from '../arguments.ts';
+import { Client } from '../client/client.ts';
+import { ClientFailure } from '../client/failure.ts';
+import { sendSignal } from '../client/relay.ts';
+import { print, say } from '../client/standard-streams.ts';
+import type { Verb } from '../verb.ts';
 
 export const kill: Verb = {
   usage: 'kill <url> <command_id>',

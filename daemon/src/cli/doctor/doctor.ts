@@ -1,7 +1,7 @@
 /** `boxkeep doctor`: examines the machine before a daemon starts, and gives advice on each finding. */
 import { existsSync, readFileSync } from 'node:fs';
 import { connect, createServer } from 'node:net';
-import { isOpenToOthers, readConfig, settingWarnings, type Config } from '../config.ts';
+import { isOpenToOthers, readConfig, settingWarnings, type Config } from '../../config.ts';
 import { fail, ok, warn, type Finding } from './finding.ts';
 import { examineMachine, type MachineView } from './machine-check.ts';
 import { examineMcp, type McpView } from './mcp-check.ts';

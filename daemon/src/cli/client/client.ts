@@ -1,5 +1,5 @@
 /** HTTP client of a daemon, with the key from the environment; distinguishes a refusal from an unreachable daemon. */
-import { keyRule, parseKey } from '../kit/api-key.ts';
+import { keyRule, parseKey } from '../../kit/api-key.ts';
 import { readAddress } from './address.ts';
 import { trustedAuthorities } from './authorities.ts';
 import { ClientFailure, Refusal, Unreachable } from './failure.ts';

@@ -1,6 +1,6 @@
 /** Typed input passes through, except the detach keys. */
 import { expect, test } from 'bun:test';
-import { describeKeys, DetachKeys, readKeys } from './attach-keys.ts';
+import { describeKeys, DetachKeys, readKeys } from './keys.ts';
 
 /** The input that passes these detach keys, each read on its own, with all held input at the end. */
 function typed(keys: string, ...reads: string[]): { passed: string; isDetached: boolean } {

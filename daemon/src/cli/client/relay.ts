@@ -2,7 +2,7 @@
 import { Backoff } from './backoff.ts';
 import type { Client } from './client.ts';
 import { GivenUp, Refusal, Unreachable } from './failure.ts';
-import { Deadline } from '../kit/deadline.ts';
+import { Deadline } from '../../kit/deadline.ts';
 import type { CaughtSignals, Relayed } from './signals.ts';
 import { list, number, type JsonRecord } from './wire.ts';
 

@@ -1,13 +1,13 @@
 /** Finds or creates the session to attach to. The client chooses the id, so it can repeat a lost request. */
 import { randomBytes } from 'node:crypto';
-import type { Arguments } from './arguments.ts';
-import type { Size } from './attach-local.ts';
-import { Backoff } from './backoff.ts';
-import { answerWithinMs, type Client, type Environment } from './client.ts';
-import { ClientFailure, Refusal, Unreachable } from './failure.ts';
-import { Deadline } from '../kit/deadline.ts';
-import { variable } from './variable.ts';
-import { number, text, type JsonRecord } from './wire.ts';
+import type { Arguments } from '../arguments.ts';
+import type { Size } from './local.ts';
+import { Backoff } from '../client/backoff.ts';
+import { answerWithinMs, type Client, type Environment } from '../client/client.ts';
+import { ClientFailure, Refusal, Unreachable } from '../client/failure.ts';
+import { Deadline } from '../../kit/deadline.ts';
+import { variable } from '../variable.ts';
+import { number, text, type JsonRecord } from '../client/wire.ts';
 
 /** Within this time, a daemon that died during the request is back. */
 const withinMs = 10_000;

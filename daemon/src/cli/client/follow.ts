@@ -1,5 +1,5 @@
 /** Follows the output of a command to its end, across lost connections, without loss or repetition. */
-import type { Arguments } from './arguments.ts';
+import type { Arguments } from '../arguments.ts';
 import { Backoff } from './backoff.ts';
 import type { Client } from './client.ts';
 import { ClientFailure, Refusal, Unreachable } from './failure.ts';
