@@ -29,7 +29,9 @@ const packagesBut = (...allowed) => ({
 });
 
 /** The folders and files of daemon/src that have rules below. */
-const known = ['assets', 'kit', 'platform', 'core', 'http', 'surfaces', 'cli'].map((folder) => `${src}${folder}/`);
+const known = ['assets', 'kit', 'protocols', 'platform', 'core', 'http', 'surfaces', 'cli'].map(
+  (folder) => `${src}${folder}/`,
+);
 /** The composition, one file for each part. */
 const compositionParts = [
   'accessibility',
@@ -57,7 +59,23 @@ module.exports = {
     layer('kit-no-npm', 'kit stays free of packages.', 'kit/', { dependencyTypes: npm }),
     layer('kit-no-outside-world', 'kit opens no process and no socket.', 'kit/', { path: outsideWorld }),
 
-    layer('platform-below', 'platform knows kit only.', 'platform/', ours('kit/', 'platform/')),
+    layer(
+      'protocols-below',
+      'protocols has what both sides know of a foreign protocol.',
+      'protocols/',
+      ours('kit/', 'protocols/'),
+    ),
+    layer('protocols-no-npm', 'protocols stays free of packages.', 'protocols/', { dependencyTypes: npm }),
+    layer('protocols-no-outside-world', 'protocols opens no process and no socket.', 'protocols/', {
+      path: outsideWorld,
+    }),
+
+    layer(
+      'platform-below',
+      'platform knows kit and protocols only.',
+      'platform/',
+      ours('kit/', 'protocols/', 'platform/'),
+    ),
 
     layer('assets-are-texts', 'assets are programs for other runtimes, which run alone.', 'assets/', ours('assets/')),
     layer('assets-packages', 'an interpreter for JavaScript has its parser.', 'assets/', packagesBut('acorn')),
@@ -66,7 +84,7 @@ module.exports = {
       'core-layers',
       'core never sees http, surfaces or the composition.',
       'core/',
-      ours('kit/', 'core/', 'platform/'),
+      ours('kit/', 'protocols/', 'core/', 'platform/'),
     ),
     layer('core-platform-types-only', 'core receives the platform as arguments; it imports its types.', 'core/', {
       path: `${src}platform/`,
@@ -109,7 +127,7 @@ module.exports = {
       'surface-layers',
       'a surface translates between http and core.',
       'surfaces/',
-      ours('kit/', 'http/', 'core/', 'surfaces/'),
+      ours('kit/', 'protocols/', 'http/', 'core/', 'surfaces/'),
     ),
     layer('surface-own-surface', 'surfaces do not know each other.', 'surfaces/((?!mcp/)[^/]+)/', {
       path: `${src}surfaces/`,
@@ -141,7 +159,12 @@ module.exports = {
       ...byValue,
     }),
 
-    layer('config-layers', 'config is a table; it knows kit only.', 'config[.]ts$', ours('kit/', 'config[.]ts$')),
+    layer(
+      'config-layers',
+      'config is a table; it knows kit and protocols only.',
+      'config[.]ts$',
+      ours('kit/', 'protocols/', 'config[.]ts$'),
+    ),
     layer('config-packages', 'config has the schema library.', 'config[.]ts$', packagesBut('zod')),
 
     layer('compose-only-by-main', 'things are constructed in one place, for one program.', '(?!main[.]ts$)', {

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { keyRule, parseKey } from './kit/api-key.ts';
 import { readFlags, type Flags } from './kit/flags.ts';
 import { logLevels } from './kit/logger.ts';
-import { readServerEntries, type ServerEntry } from './kit/server-entries.ts';
+import { readServerEntries, type ServerEntry } from './protocols/mcp-servers.ts';
 
 interface Setting<T> {
   readonly variable: string;

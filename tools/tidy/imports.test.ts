@@ -51,6 +51,13 @@ const planted = [
   { rule: 'surface-packages', file: 'surfaces/planted/npm.ts', source: `import { Hono } from 'hono';\nnew Hono();` },
   { rule: 'kit-no-npm', file: 'kit/planted-npm.ts', source: `import { z } from 'zod';\nz.string();` },
   { rule: 'kit-is-alone', file: 'kit/planted.ts', source: `import '../core/other/planted.ts';` },
+  { rule: 'protocols-below', file: 'protocols/planted.ts', source: `import '../core/other/planted.ts';` },
+  { rule: 'protocols-no-npm', file: 'protocols/planted-npm.ts', source: `import { z } from 'zod';\nz.string();` },
+  {
+    rule: 'protocols-no-outside-world',
+    file: 'protocols/planted-socket.ts',
+    source: `import { connect } from 'node:net';\nconnect(1);`,
+  },
   { rule: 'http-layers', file: 'http/planted-core.ts', source: `import '../core/other/planted.ts';` },
   { rule: 'platform-below', file: 'platform/planted-core.ts', source: `import '../core/other/planted.ts';` },
   { rule: 'cli-http-types-only', file: 'cli/planted.ts', source: `import '../http/planted.ts';` },

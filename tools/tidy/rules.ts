@@ -88,9 +88,9 @@ const foreignFormats = [
   'core/ops/packages.ts',
 ].map((path) => `daemon/src/${path}`);
 
-/** Surfaces name routes and wire keys; core and kit do not. */
+/** Surfaces name routes and wire keys; what is below them does not. */
 export const coreKnowsNoWire: Rule = (files) => {
-  const inner = files.filter(isShipped).filter(({ path }) => /^daemon\/src\/(?:core|kit)\//.test(path));
+  const inner = files.filter(isShipped).filter(({ path }) => /^daemon\/src\/(?:core|kit|protocols)\//.test(path));
   return [
     ...lines(inner, /\/v[12]\b/, 'names a version of the HTTP interface'),
     ...lines(inner, /\b(?:GET|HEAD|POST|PUT|PATCH|DELETE) \//, 'names a route'),

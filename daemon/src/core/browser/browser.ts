@@ -1,5 +1,5 @@
 /** The daemon's access to a browser: connects at the first call, bounds every call, and disconnects when idle. */
-import { CdpUnreachable, type CdpClosed } from '../../kit/cdp-errors.ts';
+import { CdpUnreachable, type CdpClosed } from '../../protocols/cdp-errors.ts';
 import { Deadline } from '../../kit/deadline.ts';
 import { SharedConnection } from '../../kit/shared-connection.ts';
 import type { ConnectedBrowser } from './connected-browser.ts';

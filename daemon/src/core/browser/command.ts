@@ -1,5 +1,5 @@
 /** Sends one command of the DevTools protocol to a page or to the browser itself. */
-import { CdpRefusal } from '../../kit/cdp-errors.ts';
+import { CdpRefusal } from '../../protocols/cdp-errors.ts';
 import { CoreError } from '../../kit/errors.ts';
 import type { Browser, PageCallOptions } from './browser.ts';
 import type { Session } from './session.ts';

@@ -1,5 +1,5 @@
 /** A browser while the daemon is connected to it: its targets, and the pages in use. */
-import { CdpClosed } from '../../kit/cdp-errors.ts';
+import { CdpClosed } from '../../protocols/cdp-errors.ts';
 import type {
   CdpConnection,
   CdpEndpoint,

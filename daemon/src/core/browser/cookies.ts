@@ -1,5 +1,5 @@
 /** Reads, sets and deletes the cookies of a browser. Cookies have the fields of the DevTools protocol. */
-import { CdpRefusal } from '../../kit/cdp-errors.ts';
+import { CdpRefusal } from '../../protocols/cdp-errors.ts';
 import { CoreError } from '../../kit/errors.ts';
 import type { CdpParams, CdpResult } from '../../platform/clients/cdp-connection.ts';
 import type { Browser, CallOptions } from './browser.ts';

@@ -1,5 +1,5 @@
 /** Evaluates an expression in a page and returns its value as JSON. */
-import { CdpRefusal, CdpTooLong } from '../../kit/cdp-errors.ts';
+import { CdpRefusal, CdpTooLong } from '../../protocols/cdp-errors.ts';
 import { CoreError } from '../../kit/errors.ts';
 import type { CdpResult } from '../../platform/clients/cdp-connection.ts';
 import type { Browser, CallEffects, PageCall, PageCallOptions } from './browser.ts';

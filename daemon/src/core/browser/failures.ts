@@ -1,5 +1,12 @@
 /** Turns failures of a browser, a tab or a page into errors that say what to do. */
-import { CdpClosed, CdpRefusal, CdpStalled, CdpTooLarge, CdpTooLong, CdpUnreachable } from '../../kit/cdp-errors.ts';
+import {
+  CdpClosed,
+  CdpRefusal,
+  CdpStalled,
+  CdpTooLarge,
+  CdpTooLong,
+  CdpUnreachable,
+} from '../../protocols/cdp-errors.ts';
 import { CoreError } from '../../kit/errors.ts';
 import { maxDialogs } from './dialogs.ts';
 import { shortened } from './url.ts';

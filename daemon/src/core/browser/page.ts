@@ -1,5 +1,5 @@
 /** A tab in use: its frames in all processes, its dialogs and requests, and calls into its documents. */
-import { CdpClosed, CdpRefusal } from '../../kit/cdp-errors.ts';
+import { CdpClosed, CdpRefusal } from '../../protocols/cdp-errors.ts';
 import { Deadline } from '../../kit/deadline.ts';
 import { Mutex } from '../../kit/mutex.ts';
 import { Notifier } from '../../kit/notifier.ts';

@@ -1,5 +1,5 @@
 /** Probes whether a browser answers at the configured address. */
-import { CdpUnreachable } from '../../kit/cdp-errors.ts';
+import { CdpUnreachable } from '../../protocols/cdp-errors.ts';
 import type { CdpEndpoint } from '../../platform/clients/cdp-connection.ts';
 import type { Probe } from '../capabilities/capabilities.ts';
 import type { BrowserCapability } from '../capabilities/report.ts';

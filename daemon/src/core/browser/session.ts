@@ -1,5 +1,5 @@
 /** A CDP session: commands to one target, and its events. */
-import type { CdpClosed } from '../../kit/cdp-errors.ts';
+import type { CdpClosed } from '../../protocols/cdp-errors.ts';
 import { Deadline } from '../../kit/deadline.ts';
 import type {
   CdpCommands,

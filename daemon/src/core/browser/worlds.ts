@@ -1,5 +1,5 @@
 /** Calls the page script in the isolated world of a frame, which scripts of the page cannot see or change. */
-import { CdpRefusal } from '../../kit/cdp-errors.ts';
+import { CdpRefusal } from '../../protocols/cdp-errors.ts';
 import { DocumentGone, isAboutDocument } from './failures.ts';
 import type { Frame } from './frames.ts';
 

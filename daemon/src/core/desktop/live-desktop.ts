@@ -1,7 +1,7 @@
 /** The desktop of one display: connects when a call needs the display, and again after the display has gone. */
 import { Deadline } from '../../kit/deadline.ts';
 import { CoreError } from '../../kit/errors.ts';
-import { X11Closed, X11Unreachable, X11Unsupported } from '../../kit/x11-errors.ts';
+import { X11Closed, X11Unreachable, X11Unsupported } from '../../protocols/x11-errors.ts';
 import type { Accessibility } from './accessibility/accessibility.ts';
 import type { NodeQuery, NodeReading, TreeReading } from './accessibility/query.ts';
 import type { DesktopAction, Point } from './actions/action.ts';

@@ -3,7 +3,7 @@ import { expect, test } from 'bun:test';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { readServerEntries } from '../../kit/server-entries.ts';
+import { readServerEntries } from '../../protocols/mcp-servers.ts';
 import { maxServers, selectServers } from './servers.ts';
 
 const select = (servers: object) => selectServers(readServerEntries(JSON.stringify(servers)));

@@ -1,5 +1,5 @@
 /** Decides which of the configured MCP servers the hub serves, and says why it skips the others. */
-import type { ServerEntry } from '../../kit/server-entries.ts';
+import type { ServerEntry } from '../../protocols/mcp-servers.ts';
 
 /** An MCP server on this machine whose tools the hub offers beside its own. */
 export interface UpstreamServer {

@@ -1,5 +1,5 @@
 /** Sends single requests to an MCP server, in the form of its protocol revision, and waits for their results. */
-import { McpBroken } from '../../kit/mcp-errors.ts';
+import { McpBroken } from '../../protocols/mcp-errors.ts';
 import type { McpExchange, McpTransport } from '../../platform/clients/mcp-transport.ts';
 import { headerValue, isFields } from './parameter-headers.ts';
 import { NeedsSession, UpstreamRefusal } from './upstream-refusal.ts';

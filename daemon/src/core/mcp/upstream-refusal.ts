@@ -1,6 +1,6 @@
 /** What an MCP server answers instead of a result, and how the failures of a server read to a caller. */
 import { CoreError } from '../../kit/errors.ts';
-import { McpBroken, McpUnreachable } from '../../kit/mcp-errors.ts';
+import { McpBroken, McpUnreachable } from '../../protocols/mcp-errors.ts';
 import type { UpstreamServer } from './servers.ts';
 
 /** An error of the protocol, with the code, message and data of the server. */

@@ -1,5 +1,5 @@
 /** One MCP server of the image: finds out which revision it speaks, lists its tools and calls them. */
-import { McpBroken, McpUnreachable } from '../../kit/mcp-errors.ts';
+import { McpBroken, McpUnreachable } from '../../protocols/mcp-errors.ts';
 import { headersOf, isFields } from './parameter-headers.ts';
 import type { UpstreamServer } from './servers.ts';
 import { maxDefinitionLength, readTool, shownName, type LeftOutTool, type ServerTool } from './tool-definition.ts';

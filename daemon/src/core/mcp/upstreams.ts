@@ -1,6 +1,6 @@
 /** Offers the tools of all registered MCP servers as one list, and calls each at its server. */
 import { Deadline } from '../../kit/deadline.ts';
-import { McpUnreachable } from '../../kit/mcp-errors.ts';
+import { McpUnreachable } from '../../protocols/mcp-errors.ts';
 import type { UpstreamServer } from './servers.ts';
 import { nameForModels, shortName, shownName, type ServerTool } from './tool-definition.ts';
 import { Upstream, type CallOptions, type ServerTools } from './upstream.ts';

@@ -1,6 +1,13 @@
 /** Client of the Chrome DevTools Protocol: finds the browser at an address, and speaks with it over one WebSocket. */
 import type { ProtocolMapping } from 'devtools-protocol/types/protocol-mapping.js';
-import { CdpClosed, CdpRefusal, CdpStalled, CdpTooLarge, CdpTooLong, CdpUnreachable } from '../../kit/cdp-errors.ts';
+import {
+  CdpClosed,
+  CdpRefusal,
+  CdpStalled,
+  CdpTooLarge,
+  CdpTooLong,
+  CdpUnreachable,
+} from '../../protocols/cdp-errors.ts';
 import { directFetch, isRefused } from './direct-fetch.ts';
 import { WebSocketClient, type LongMessage, type SocketObserver } from '../server/web-socket.ts';
 

@@ -1,5 +1,5 @@
 /** Reads the data of Server-Sent Events from bytes as they arrive, with a bound on each event. */
-import { McpBroken } from '../../kit/mcp-errors.ts';
+import { McpBroken } from '../../protocols/mcp-errors.ts';
 
 const lineFeed = 0x0a;
 const carriageReturn = 0x0d;

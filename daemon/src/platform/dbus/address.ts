@@ -1,5 +1,5 @@
 /** Reads the address of a D-Bus bus, as in `unix:path=/run/user/1000/bus,guid=…`. */
-import { DbusUnreachable } from '../../kit/dbus-errors.ts';
+import { DbusUnreachable } from '../../protocols/dbus-errors.ts';
 
 /**
  * The Unix socket of the first address that has one, as `Bun.connect` takes the path: an abstract name begins with a

@@ -1,6 +1,6 @@
 /** Connection to a D-Bus bus over a Unix socket, with any number of calls in flight. */
 import type { Socket } from 'bun';
-import { DbusClosed, DbusRefusal, DbusUnreachable } from '../../kit/dbus-errors.ts';
+import { DbusClosed, DbusRefusal, DbusUnreachable } from '../../protocols/dbus-errors.ts';
 import { socketOf } from './address.ts';
 import { CallEncoder, MessageReader, messageType, type Message } from './message.ts';
 import type { DbusValue } from './marshal.ts';

@@ -3,7 +3,7 @@ import { expect, test } from 'bun:test';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { DbusClosed, DbusRefusal, DbusUnreachable } from '../../kit/dbus-errors.ts';
+import { DbusClosed, DbusRefusal, DbusUnreachable } from '../../protocols/dbus-errors.ts';
 import { socketOf } from './address.ts';
 import { connectDbus, type DbusMethod } from './connection.ts';
 import { MarshalReader, MarshalWriter, Variant, type DbusValue } from './marshal.ts';

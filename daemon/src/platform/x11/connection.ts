@@ -1,6 +1,6 @@
 /** A connection to one X server: requests, extensions, events, and the end of the connection. */
 import { Deadline } from '../../kit/deadline.ts';
-import { X11Unreachable, X11Unsupported } from '../../kit/x11-errors.ts';
+import { X11Unreachable, X11Unsupported } from '../../protocols/x11-errors.ts';
 import { readEvent, type XEvent } from './events.ts';
 import { greet, type DisplaySpec, type Greeting } from './handshake.ts';
 import { Packer, type Message } from './message.ts';

@@ -1,5 +1,5 @@
 /** Opens a socket to an X server and exchanges the setup messages, within a deadline. */
-import { X11Unreachable } from '../../kit/x11-errors.ts';
+import { X11Unreachable } from '../../protocols/x11-errors.ts';
 import { parseDisplayName, type DisplayAddress } from './address.ts';
 import { findCookie } from './authority.ts';
 import type { Message } from './message.ts';

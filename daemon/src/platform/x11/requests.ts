@@ -1,5 +1,5 @@
 /** Sends X11 requests without waiting in between, and gives each its reply or error by sequence number. */
-import { X11Closed, X11Refusal } from '../../kit/x11-errors.ts';
+import { X11Closed, X11Refusal } from '../../protocols/x11-errors.ts';
 import { Message, Packer } from './message.ts';
 import type { DisplaySocket } from './socket.ts';
 

@@ -1,5 +1,5 @@
 /** Changes the size of the screen through RandR. */
-import { X11Unchangeable } from '../../kit/x11-errors.ts';
+import { X11Unchangeable } from '../../protocols/x11-errors.ts';
 import type { X11Connection } from './connection.ts';
 import { Packer, type Message } from './message.ts';
 

@@ -3,7 +3,7 @@ import type { X11Connection } from './connection.ts';
 import type { Display } from './display.ts';
 import type { SelectionRequestEvent, XEvent } from './events.ts';
 import { eventMasks } from './windows.ts';
-import { X11Closed, X11Refusal } from '../../kit/x11-errors.ts';
+import { X11Closed, X11Refusal } from '../../protocols/x11-errors.ts';
 
 /** The bytes for each target, such as `UTF8_STRING`. */
 export type SelectionContent = ReadonlyMap<string, Uint8Array>;

@@ -1,5 +1,5 @@
 /** The first exchange with an X server: admits the client and describes the screen. */
-import { X11Unreachable } from '../../kit/x11-errors.ts';
+import { X11Unreachable } from '../../protocols/x11-errors.ts';
 import type { Cookie } from './authority.ts';
 import { Packer, type Message } from './message.ts';
 

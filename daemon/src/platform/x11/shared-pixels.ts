@@ -1,6 +1,6 @@
 /** Reads pixels through memory that the X server shares, which spares the copy through the socket. */
 import { Mutex } from '../../kit/mutex.ts';
-import { X11Refusal } from '../../kit/x11-errors.ts';
+import { X11Refusal } from '../../protocols/x11-errors.ts';
 import type { X11Connection } from './connection.ts';
 import { Packer } from './message.ts';
 import { createSegment, type SharedSegment } from './shared-memory.ts';

@@ -1,6 +1,6 @@
 /** One socket to an X server: whole messages in, bytes out, a reason when the socket closes. */
 import type { Socket } from 'bun';
-import { X11Unreachable } from '../../kit/x11-errors.ts';
+import { X11Unreachable } from '../../protocols/x11-errors.ts';
 import type { DisplayAddress, DisplayEndpoint } from './address.ts';
 import { MessageCutter } from './frames.ts';
 import type { Message } from './message.ts';

@@ -1,7 +1,7 @@
 /** The desktop actions as clients write them: the contract's own, and those of two vocabularies for agents. */
 import { z } from 'zod';
 import type { DesktopAction, Target } from '../../core/desktop/actions/action.ts';
-import { chordOf, parseChord } from '../../kit/chord.ts';
+import { chordOf, parseChord } from '../../protocols/chord.ts';
 import { anthropicAction, readAnthropic, type AnthropicAction } from './anthropic-actions.ts';
 import { coordinate, keyText, maxClipboardLength, maxKeys, maxTextLength, waitSeconds } from './action-fields.ts';
 import { openAiAction, readOpenAi, type OpenAiAction } from './openai-actions.ts';

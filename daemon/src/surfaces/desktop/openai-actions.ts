@@ -1,7 +1,7 @@
 /** The actions of OpenAI's computer tool, mapped onto those of the desktop. */
 import { z } from 'zod';
 import type { Button, DesktopAction } from '../../core/desktop/actions/action.ts';
-import { chordOf, type Chord } from '../../kit/chord.ts';
+import { chordOf, type Chord } from '../../protocols/chord.ts';
 import { coordinate, keyText, maxKeys, typedText } from './action-fields.ts';
 
 const point = { x: coordinate, y: coordinate };

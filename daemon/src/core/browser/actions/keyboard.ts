@@ -1,5 +1,5 @@
 /** Sends the events of a keyboard to the element of a page that has the focus. */
-import { parseChord } from '../../../kit/chord.ts';
+import { parseChord } from '../../../protocols/chord.ts';
 import { CoreError } from '../../../kit/errors.ts';
 import type { Session } from '../session.ts';
 import { shortened } from '../url.ts';

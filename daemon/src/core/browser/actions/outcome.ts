@@ -1,5 +1,5 @@
 /** Waits for what an action begins in its tab: a navigation, a download, another tab. */
-import { CdpClosed, CdpRefusal } from '../../../kit/cdp-errors.ts';
+import { CdpClosed, CdpRefusal } from '../../../protocols/cdp-errors.ts';
 import { Deadline } from '../../../kit/deadline.ts';
 import type { PageCall } from '../browser.ts';
 import { DocumentGone } from '../failures.ts';

@@ -1,5 +1,5 @@
 /** Finds closed shadow roots of a document and lends them to the page script, which has no access to them. */
-import { CdpRefusal } from '../../../kit/cdp-errors.ts';
+import { CdpRefusal } from '../../../protocols/cdp-errors.ts';
 import type { Frame } from '../frames.ts';
 import type { Page } from '../page.ts';
 

@@ -1,5 +1,5 @@
 /** Collects the tree of a page from its documents: each frame's content below the element that shows the frame. */
-import { CdpClosed, CdpRefusal } from '../../../kit/cdp-errors.ts';
+import { CdpClosed, CdpRefusal } from '../../../protocols/cdp-errors.ts';
 import { DocumentGone, staleRef } from '../failures.ts';
 import { refOf, type Frame } from '../frames.ts';
 import type { Page, RefTarget } from '../page.ts';

@@ -1,6 +1,6 @@
 /** The worker's access to the accessibility bus: connects at the first call, and disconnects when idle. */
 import { Deadline } from '../../../kit/deadline.ts';
-import { DbusRefusal, DbusUnreachable } from '../../../kit/dbus-errors.ts';
+import { DbusRefusal, DbusUnreachable } from '../../../protocols/dbus-errors.ts';
 import { SharedConnection } from '../../../kit/shared-connection.ts';
 import type { ConnectDbus, DbusConnection } from '../../../platform/dbus/connection.ts';
 import type { Variant } from '../../../platform/dbus/marshal.ts';

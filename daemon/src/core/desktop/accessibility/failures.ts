@@ -1,5 +1,5 @@
 /** Turns failures of the buses and of applications into errors that say which part is missing. */
-import { DbusClosed, DbusRefusal, DbusUnreachable } from '../../../kit/dbus-errors.ts';
+import { DbusClosed, DbusRefusal, DbusUnreachable } from '../../../protocols/dbus-errors.ts';
 import { CoreError } from '../../../kit/errors.ts';
 
 /** Errors of a bus whose peer does not exist. */

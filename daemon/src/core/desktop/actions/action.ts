@@ -1,5 +1,5 @@
 /** The actions of the desktop in one form, whatever vocabulary a client used for them. */
-import type { Chord } from '../../../kit/chord.ts';
+import type { Chord } from '../../../protocols/chord.ts';
 
 export type Button = 'left' | 'middle' | 'right' | 'back' | 'forward';
 

@@ -4,7 +4,7 @@ import { CoreError } from '../../../kit/errors.ts';
 import type { Display } from '../../../platform/x11/display.ts';
 import type { Delivery, SelectionOwner } from '../../../platform/x11/selection-owner.ts';
 import type { CallOptions } from '../desktop.ts';
-import type { Chord } from '../../../kit/chord.ts';
+import type { Chord } from '../../../protocols/chord.ts';
 import { pause } from '../input/pause.ts';
 import type { Clipboard, SelectionName } from './clipboard.ts';
 

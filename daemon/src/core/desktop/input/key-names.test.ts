@@ -1,7 +1,7 @@
 /** Key names of X, of the web, of pyautogui and of agents lead to the same keys. */
 import { expect, test } from 'bun:test';
 import { characterOfKeysym, keysymsOfCharacter } from './characters.ts';
-import { chordOf, parseChord, parseChords } from '../../../kit/chord.ts';
+import { chordOf, parseChord, parseChords } from '../../../protocols/chord.ts';
 import { keysymsNamed } from './key-names.ts';
 
 test.each([

@@ -3,7 +3,7 @@ import type { InputRequests } from '../../../platform/x11/pointer.ts';
 import type { KeyboardRequests } from '../../../platform/x11/keyboard.ts';
 import type { KeyboardState, XkbRequests } from '../../../platform/x11/xkb.ts';
 import type { CallOptions } from '../desktop.ts';
-import type { Chord } from '../../../kit/chord.ts';
+import type { Chord } from '../../../protocols/chord.ts';
 import { keysymsNamed } from './key-names.ts';
 import { Layout, type Stroke } from './layout.ts';
 import { pause } from './pause.ts';

@@ -1,6 +1,6 @@
 /** Takes pictures of the screen of a display, and changes the size of the screen. */
 import { CoreError } from '../../../kit/errors.ts';
-import { X11Refusal, X11Unchangeable } from '../../../kit/x11-errors.ts';
+import { X11Refusal, X11Unchangeable } from '../../../protocols/x11-errors.ts';
 import type { encodePicture } from '../../../platform/picture/picture.ts';
 import type { Display } from '../../../platform/x11/display.ts';
 import type { Area } from '../actions/action.ts';

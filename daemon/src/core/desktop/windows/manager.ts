@@ -1,5 +1,5 @@
 /** Speaks with a window manager through the properties of EWMH, or does without one. */
-import { X11Refusal } from '../../../kit/x11-errors.ts';
+import { X11Refusal } from '../../../protocols/x11-errors.ts';
 import type { Display } from '../../../platform/x11/display.ts';
 import type { CallOptions } from '../desktop.ts';
 

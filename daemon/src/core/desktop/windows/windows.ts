@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { Deadline } from '../../../kit/deadline.ts';
 import { CoreError } from '../../../kit/errors.ts';
 import { Notifier } from '../../../kit/notifier.ts';
-import { X11Refusal } from '../../../kit/x11-errors.ts';
+import { X11Refusal } from '../../../protocols/x11-errors.ts';
 import type { CallOptions, DesktopWindow, WindowList } from '../desktop.ts';
 import { describeWindow, idOf, isMinimizedWindow, nameOf } from './describe.ts';
 import { activeId, listIds, supportedBy, whileItExists, windowStates, type WindowDisplay } from './manager.ts';
