@@ -29,28 +29,10 @@ const packagesBut = (...allowed) => ({
 });
 
 /** The folders and files of daemon/src that have rules below. */
-const known = ['assets', 'kit', 'protocols', 'platform', 'core', 'http', 'surfaces', 'cli'].map(
+const known = ['assets', 'kit', 'protocols', 'platform', 'core', 'http', 'surfaces', 'cli', 'compose'].map(
   (folder) => `${src}${folder}/`,
 );
-/** The composition, one file for each part. */
-const compositionParts = [
-  'accessibility',
-  'browser',
-  'code',
-  'commands',
-  'desktop',
-  'display',
-  'files',
-  'http',
-  'mcp',
-  'metrics',
-  'operations',
-  'shared',
-  'terminals',
-  'worker',
-];
-const partOfComposition = `compose-(${compositionParts.join('|')})[.]ts$`;
-known.push(`${src}(main|compose|daemon|config|api|version)([.]test)?[.]ts$`, src + partOfComposition);
+known.push(`${src}(main|daemon|config|api|version)([.]test)?[.]ts$`);
 
 /** @type {import('dependency-cruiser').IConfiguration} */
 module.exports = {
@@ -168,22 +150,22 @@ module.exports = {
     layer('config-packages', 'config has the schema library.', 'config[.]ts$', packagesBut('zod')),
 
     layer('compose-only-by-main', 'things are constructed in one place, for one program.', '(?!main[.]ts$)', {
-      path: `${src}compose[.]ts$`,
+      path: `${src}compose/index[.]ts$`,
     }),
-    layer('assets-by-compose', 'core is given what it sends.', '(?!compose-(browser|code|http)[.]ts$|assets/)', {
+    layer('assets-by-compose', 'core is given what it sends.', '(?!compose/(browser|code|http)[.]ts$|assets/)', {
       path: `${src}assets/`,
     }),
-    layer('compose-in-parts', 'a part of the composition is for the whole of it.', '(?!compose[.-])', {
-      path: src + partOfComposition,
-      pathNot: `${src}compose-worker[.]ts$`,
+    layer('compose-in-parts', 'a part of the composition is for the whole of it.', '(?!compose/)', {
+      path: `${src}compose/`,
+      pathNot: `${src}compose/(index|worker)[.]ts$`,
     }),
     layer('compose-worker-by-main', 'the worker is a program of its own, which main starts.', '(?!main[.]ts$)', {
-      path: `${src}compose-worker[.]ts$`,
+      path: `${src}compose/worker[.]ts$`,
     }),
     layer(
       'daemon-only-by-compose',
       'its life is led by main alone, once compose has made it.',
-      '(?!(main|compose)[.]ts$)',
+      '(?!main[.]ts$|compose/index[.]ts$)',
       {
         path: `${src}daemon[.]ts$`,
       },

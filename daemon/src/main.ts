@@ -8,7 +8,14 @@ import { httpVerbs, runnable } from './cli/index.ts';
 import { localPages } from './cli/local-pages.ts';
 import { isHelpAsked, listPages, pageText } from './cli/page.ts';
 import { upgrade } from './cli/commands/upgrade.ts';
-import { askForBrowser, askForKernels, askForWorker, askMcpServers, askSkills, composeDaemon } from './compose.ts';
+import {
+  askForBrowser,
+  askForKernels,
+  askForWorker,
+  askMcpServers,
+  askSkills,
+  composeDaemon,
+} from './compose/index.ts';
 import type { Daemon } from './daemon.ts';
 import { readConfig, settingsHelp } from './config.ts';
 import { Logger } from './kit/logger.ts';
@@ -108,7 +115,7 @@ async function offerSuccession(
 
 /** Loaded for this verb only. */
 async function serveDesktop(args: readonly string[]): Promise<number> {
-  const { openWorker } = await import('./compose-worker.ts');
+  const { openWorker } = await import('./compose/worker.ts');
   const logger = new Logger('info', logOutput(process.stdout));
   const worker = await openWorker({ arguments: args, environment: process.env, logger });
   logger.info('serving', { url: worker.url, version, pid: process.pid, display: process.env['DISPLAY'] ?? null });

@@ -1,7 +1,7 @@
 /** What the desktop of the worker leaves on a real display. */
 import { expect, test } from 'bun:test';
 import { TestDisplay } from '../../../../test/harness/display.ts';
-import { openDesktop } from '../../compose-display.ts';
+import { openDesktop } from '../../compose/display.ts';
 import { Display } from '../../platform/x11/display.ts';
 
 const plain = { signal: new AbortController().signal, coordinates: null, screenshot: null };

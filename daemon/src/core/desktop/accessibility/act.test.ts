@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { AccessibleDesktop, type AccessibleWindow } from '../../../../../test/harness/accessible-desktop.ts';
 import { until } from '../../../../../test/harness/until.ts';
-import { openAccessibility } from '../../../compose-accessibility.ts';
+import { openAccessibility } from '../../../compose/accessibility.ts';
 import type { Accessibility } from './accessibility.ts';
 import type { NodeQuery } from './query.ts';
 

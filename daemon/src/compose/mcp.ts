@@ -1,16 +1,16 @@
 /** Constructs what only the MCP endpoint works on: skills and the tools of other servers. `boxkeep doctor` asks both. */
-import { describeTools, type McpDeps } from './api.ts';
-import type { Shared } from './compose-shared.ts';
-import { selectServers, type UpstreamServer } from './core/mcp/servers.ts';
-import { Skills } from './core/mcp/skills/skills.ts';
-import type { Upstreams } from './core/mcp/upstreams.ts';
-import { NeedsSession } from './core/mcp/upstream-refusal.ts';
-import { once } from './kit/once.ts';
-import { parseYaml } from './platform/host/yaml.ts';
-import type { McpServersReport, McpServerStanding, SkillsReport } from './cli/doctor/mcp-check.ts';
-import type { Config } from './config.ts';
-import { CoreError } from './kit/errors.ts';
-import { version } from './version.ts';
+import { describeTools, type McpDeps } from '../api.ts';
+import type { Shared } from './shared.ts';
+import { selectServers, type UpstreamServer } from '../core/mcp/servers.ts';
+import { Skills } from '../core/mcp/skills/skills.ts';
+import type { Upstreams } from '../core/mcp/upstreams.ts';
+import { NeedsSession } from '../core/mcp/upstream-refusal.ts';
+import { once } from '../kit/once.ts';
+import { parseYaml } from '../platform/host/yaml.ts';
+import type { McpServersReport, McpServerStanding, SkillsReport } from '../cli/doctor/mcp-check.ts';
+import type { Config } from '../config.ts';
+import { CoreError } from '../kit/errors.ts';
+import { version } from '../version.ts';
 
 type McpParts = Pick<McpDeps, 'skills' | 'upstreams' | 'version'>;
 
@@ -29,8 +29,8 @@ export function composeMcp(shared: Shared, closing: AbortSignal): McpParts {
 function composeUpstreams({ logger }: Shared, servers: readonly UpstreamServer[], closing: AbortSignal) {
   const load = once(async (): Promise<Upstreams> => {
     const [{ Upstreams }, { McpTransport }, builtIn] = await Promise.all([
-      import('./core/mcp/upstreams.ts'),
-      import('./platform/clients/mcp-transport.ts'),
+      import('../core/mcp/upstreams.ts'),
+      import('../platform/clients/mcp-transport.ts'),
       describeTools(),
     ]);
     const upstreams = new Upstreams({
@@ -58,8 +58,8 @@ export async function askMcpServers(entries: Config['mcpServers'], withinMs: num
 
 async function standingOf(server: UpstreamServer, withinMs: number): Promise<McpServerStanding> {
   const [{ Upstream }, { McpTransport }] = await Promise.all([
-    import('./core/mcp/upstream.ts'),
-    import('./platform/clients/mcp-transport.ts'),
+    import('../core/mcp/upstream.ts'),
+    import('../platform/clients/mcp-transport.ts'),
   ]);
   const upstream = new Upstream(server, { transport: new McpTransport(), client: { name: 'boxkeep', version } });
   const deadline = AbortSignal.timeout(withinMs);

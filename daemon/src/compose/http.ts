@@ -13,21 +13,21 @@ import {
   v2Planes,
   type McpDeps,
   type PlaneDeps,
-} from './api.ts';
-import { consoleFile } from './assets/console.ts';
-import type { Shared } from './compose-shared.ts';
-import { unmatchedRoute, type AppDeps } from './http/app.ts';
-import { ApiKey } from './http/guard/auth.ts';
-import { MemoryBudget } from './kit/memory-budget.ts';
-import { frameAncestors } from './http/guard/guard.ts';
-import type { OpenStreams } from './http/stream/open-streams.ts';
-import { bindPlanes } from './http/route/planes.ts';
-import { bindRoutes } from './http/route/route.ts';
-import { once } from './kit/once.ts';
-import { collectGarbage, freeMemoryBytes, memoryLimitBytes } from './platform/memory/memory.ts';
-import type { Metrics } from './platform/observe/metrics.ts';
-import type { Tracing } from './platform/observe/tracing.ts';
-import { version } from './version.ts';
+} from '../api.ts';
+import { consoleFile } from '../assets/console.ts';
+import type { Shared } from './shared.ts';
+import { unmatchedRoute, type AppDeps } from '../http/app.ts';
+import { ApiKey } from '../http/guard/auth.ts';
+import { MemoryBudget } from '../kit/memory-budget.ts';
+import { frameAncestors } from '../http/guard/guard.ts';
+import type { OpenStreams } from '../http/stream/open-streams.ts';
+import { bindPlanes } from '../http/route/planes.ts';
+import { bindRoutes } from '../http/route/route.ts';
+import { once } from '../kit/once.ts';
+import { collectGarbage, freeMemoryBytes, memoryLimitBytes } from '../platform/memory/memory.ts';
+import type { Metrics } from '../platform/observe/metrics.ts';
+import type { Tracing } from '../platform/observe/tracing.ts';
+import { version } from '../version.ts';
 
 export interface HttpInputs {
   readonly room: MemoryBudget;

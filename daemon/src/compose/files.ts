@@ -1,26 +1,26 @@
 /** Constructs the objects that serve files and watchers. */
 import { tmpdir } from 'node:os';
-import type { Shared } from './compose-shared.ts';
-import type { FilesContext } from './core/files/context.ts';
-import { EditHistory } from './core/files/write/edit-history.ts';
-import { BuiltInGrep } from './core/files/search/grep/built-in.ts';
-import { RipgrepGrep } from './core/files/search/grep/ripgrep.ts';
-import { Grep } from './core/files/search/grep.ts';
-import { Parts } from './core/files/parts.ts';
-import { KeyedMutex } from './core/files/write/keyed-mutex.ts';
-import { PathResolver } from './core/processes/directory.ts';
-import { Watchers } from './core/watch/watchers.ts';
-import type { MemoryBudget } from './kit/memory-budget.ts';
-import { copyContent, copyProperties } from './platform/files/copy-file.ts';
-import { Directory } from './platform/files/directory.ts';
-import { fileSlice } from './platform/files/file-slice.ts';
-import { Inotify } from './platform/files/inotify.ts';
-import { mimeOf } from './platform/files/media-types.ts';
-import { findTrustedProgram } from './platform/process/programs.ts';
-import { TreeWriter } from './platform/files/tree-writer.ts';
-import { unifiedDiff } from './platform/files/unified-diff.ts';
-import { SystemFiles } from './platform/files/watched-files.ts';
-import { openWorker } from './platform/host/workers.ts';
+import type { Shared } from './shared.ts';
+import type { FilesContext } from '../core/files/context.ts';
+import { EditHistory } from '../core/files/write/edit-history.ts';
+import { BuiltInGrep } from '../core/files/search/grep/built-in.ts';
+import { RipgrepGrep } from '../core/files/search/grep/ripgrep.ts';
+import { Grep } from '../core/files/search/grep.ts';
+import { Parts } from '../core/files/parts.ts';
+import { KeyedMutex } from '../core/files/write/keyed-mutex.ts';
+import { PathResolver } from '../core/processes/directory.ts';
+import { Watchers } from '../core/watch/watchers.ts';
+import type { MemoryBudget } from '../kit/memory-budget.ts';
+import { copyContent, copyProperties } from '../platform/files/copy-file.ts';
+import { Directory } from '../platform/files/directory.ts';
+import { fileSlice } from '../platform/files/file-slice.ts';
+import { Inotify } from '../platform/files/inotify.ts';
+import { mimeOf } from '../platform/files/media-types.ts';
+import { findTrustedProgram } from '../platform/process/programs.ts';
+import { TreeWriter } from '../platform/files/tree-writer.ts';
+import { unifiedDiff } from '../platform/files/unified-diff.ts';
+import { SystemFiles } from '../platform/files/watched-files.ts';
+import { openWorker } from '../platform/host/workers.ts';
 
 export function composeFiles(
   { accounts, onFault, runtimeDirectory, spawn, toolEnvironment }: Shared,

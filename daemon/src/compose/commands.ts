@@ -1,15 +1,15 @@
 /** Constructs the objects that run commands. */
-import type { Shared } from './compose-shared.ts';
-import type { Command } from './core/commands/command.ts';
-import { Commands } from './core/commands/commands.ts';
-import { Launcher } from './core/commands/launcher.ts';
-import { LogBudget } from './core/commands/log-budget.ts';
-import { Sessions, type Session } from './core/commands/sessions.ts';
-import { UsedIds, type UsedId } from './core/commands/used-ids.ts';
-import { isDirectory } from './platform/files/is-directory.ts';
-import { LineFile } from './platform/stores/line-file.ts';
-import { FoundPrograms } from './platform/process/programs.ts';
-import { RecordStore } from './platform/stores/record-store.ts';
+import type { Shared } from './shared.ts';
+import type { Command } from '../core/commands/command.ts';
+import { Commands } from '../core/commands/commands.ts';
+import { Launcher } from '../core/commands/launcher.ts';
+import { LogBudget } from '../core/commands/log-budget.ts';
+import { Sessions, type Session } from '../core/commands/sessions.ts';
+import { UsedIds, type UsedId } from '../core/commands/used-ids.ts';
+import { isDirectory } from '../platform/files/is-directory.ts';
+import { LineFile } from '../platform/stores/line-file.ts';
+import { FoundPrograms } from '../platform/process/programs.ts';
+import { RecordStore } from '../platform/stores/record-store.ts';
 
 export function composeCommands(shared: Shared, onEnd: (command: Command) => void) {
   const { accounts, commandEnvironment, config, limits, logger, ownership, runtimeDirectory, scripts, spawn } = shared;

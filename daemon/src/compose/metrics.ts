@@ -1,17 +1,17 @@
 /** Constructs the metrics of all planes, and the traces where a collector is configured. */
-import type { Shared } from './compose-shared.ts';
-import type { Browser } from './core/browser/browser.ts';
-import type { CodeSessions } from './core/code/sessions/sessions.ts';
-import type { Commands } from './core/commands/commands.ts';
-import type { Sessions } from './core/commands/sessions.ts';
-import type { Terminals } from './core/terminals/session/terminals.ts';
-import type { Watchers } from './core/watch/watchers.ts';
-import type { DesktopWorker } from './platform/clients/desktop-worker.ts';
-import type { OpenStreams } from './http/stream/open-streams.ts';
-import { Metrics } from './platform/observe/metrics.ts';
-import { processGauges } from './platform/observe/process-gauges.ts';
-import type { Tracing } from './platform/observe/tracing.ts';
-import { version } from './version.ts';
+import type { Shared } from './shared.ts';
+import type { Browser } from '../core/browser/browser.ts';
+import type { CodeSessions } from '../core/code/sessions/sessions.ts';
+import type { Commands } from '../core/commands/commands.ts';
+import type { Sessions } from '../core/commands/sessions.ts';
+import type { Terminals } from '../core/terminals/session/terminals.ts';
+import type { Watchers } from '../core/watch/watchers.ts';
+import type { DesktopWorker } from '../platform/clients/desktop-worker.ts';
+import type { OpenStreams } from '../http/stream/open-streams.ts';
+import { Metrics } from '../platform/observe/metrics.ts';
+import { processGauges } from '../platform/observe/process-gauges.ts';
+import type { Tracing } from '../platform/observe/tracing.ts';
+import { version } from '../version.ts';
 
 export interface MetricsInputs {
   readonly browser: Browser;
@@ -48,7 +48,7 @@ export function composeMetrics({ runtimeDirectory }: Shared, inputs: MetricsInpu
 export async function composeTracing({ boot, environment, logger }: Shared): Promise<Tracing | null> {
   const { OTEL_EXPORTER_OTLP_ENDPOINT: all, OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: traces } = environment;
   if (!(all || traces) || environment['OTEL_SDK_DISABLED'] === 'true') return null;
-  const { Tracing } = await import('./platform/observe/tracing.ts');
+  const { Tracing } = await import('../platform/observe/tracing.ts');
   const { secrets } = boot;
   return new Tracing({
     version,

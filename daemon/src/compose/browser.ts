@@ -1,12 +1,12 @@
 /** Constructs the object that drives a browser, and the probe for one. */
-import type { Shared } from './compose-shared.ts';
-import { AgentBrowser } from './core/browser/agent-browser.ts';
-import { Browser } from './core/browser/browser.ts';
-import { browserProbe } from './core/browser/probe.ts';
-import type { Probe } from './core/capabilities/capabilities.ts';
-import type { BrowserCapability } from './core/capabilities/report.ts';
-import { memoryLimitBytes } from './platform/memory/memory.ts';
-import { CdpEndpoint } from './platform/clients/cdp-connection.ts';
+import type { Shared } from './shared.ts';
+import { AgentBrowser } from '../core/browser/agent-browser.ts';
+import { Browser } from '../core/browser/browser.ts';
+import { browserProbe } from '../core/browser/probe.ts';
+import type { Probe } from '../core/capabilities/capabilities.ts';
+import type { BrowserCapability } from '../core/capabilities/report.ts';
+import { memoryLimitBytes } from '../platform/memory/memory.ts';
+import { CdpEndpoint } from '../platform/clients/cdp-connection.ts';
 
 export interface BrowserParts {
   readonly browser: Browser;
@@ -23,8 +23,8 @@ export function composeBrowser({ config, tools }: Shared): BrowserParts {
     // Loaded with the first connection, because most daemons never have a browser.
     async connect({ requests, downloads }, signal) {
       const [{ ConnectedBrowser }, { pageScript: script }] = await Promise.all([
-        import('./core/browser/connected-browser.ts'),
-        import('./assets/page.ts'),
+        import('../core/browser/connected-browser.ts'),
+        import('../assets/page.ts'),
       ]);
       return await ConnectedBrowser.connect({ endpoint, downloads, page: { requests, script } }, signal);
     },

@@ -1,23 +1,23 @@
-/** Constructs every object of the daemon and wires them together; each plane has its own file `compose-<plane>.ts`. */
-import { composeBrowser } from './compose-browser.ts';
-import { composeCode } from './compose-code.ts';
-import { composeCommands } from './compose-commands.ts';
-import { composeDesktop } from './compose-desktop.ts';
-import { composeFiles, composeWatchers } from './compose-files.ts';
-import { composeRoom, composeHttp } from './compose-http.ts';
-import { composeMetrics, composeTracing } from './compose-metrics.ts';
-import { composeMcp } from './compose-mcp.ts';
-import { composeOperations } from './compose-operations.ts';
-import { composeShared, type DaemonInputs } from './compose-shared.ts';
-import { composeScreens, composeTerminals } from './compose-terminals.ts';
-import type { Command } from './core/commands/command.ts';
-import { Daemon } from './daemon.ts';
-import { OpenStreams } from './http/stream/open-streams.ts';
+/** Constructs every object of the daemon and wires them together; each plane has its own file beside this one. */
+import { composeBrowser } from './browser.ts';
+import { composeCode } from './code.ts';
+import { composeCommands } from './commands.ts';
+import { composeDesktop } from './desktop.ts';
+import { composeFiles, composeWatchers } from './files.ts';
+import { composeRoom, composeHttp } from './http.ts';
+import { composeMetrics, composeTracing } from './metrics.ts';
+import { composeMcp } from './mcp.ts';
+import { composeOperations } from './operations.ts';
+import { composeShared, type DaemonInputs } from './shared.ts';
+import { composeScreens, composeTerminals } from './terminals.ts';
+import type { Command } from '../core/commands/command.ts';
+import { Daemon } from '../daemon.ts';
+import { OpenStreams } from '../http/stream/open-streams.ts';
 
-export { askForBrowser } from './compose-browser.ts';
-export { askForKernels } from './compose-code.ts';
-export { askForWorker } from './compose-desktop.ts';
-export { askMcpServers, askSkills } from './compose-mcp.ts';
+export { askForBrowser } from './browser.ts';
+export { askForKernels } from './code.ts';
+export { askForWorker } from './desktop.ts';
+export { askMcpServers, askSkills } from './mcp.ts';
 
 export async function composeDaemon(inputs: DaemonInputs): Promise<Daemon> {
   const shared = composeShared(inputs);

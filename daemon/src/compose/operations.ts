@@ -1,17 +1,17 @@
 /** Constructs the objects that describe the daemon and the image. */
-import type { Code } from './compose-code.ts';
-import type { Shared } from './compose-shared.ts';
-import { Capabilities, type Probe } from './core/capabilities/capabilities.ts';
-import type { BrowserCapability, ComputerCapability } from './core/capabilities/report.ts';
-import { execProbe } from './core/commands/probe.ts';
-import { filesProbe } from './core/files/probe.ts';
-import { Packages } from './core/ops/packages.ts';
-import { Sandbox } from './core/ops/sandbox.ts';
-import { maxWatchers } from './core/watch/watchers.ts';
-import type { MemoryBudget } from './kit/memory-budget.ts';
-import { readMachine } from './platform/host/machine.ts';
-import { findTrustedProgram } from './platform/process/programs.ts';
-import { commit, version } from './version.ts';
+import type { Code } from './code.ts';
+import type { Shared } from './shared.ts';
+import { Capabilities, type Probe } from '../core/capabilities/capabilities.ts';
+import type { BrowserCapability, ComputerCapability } from '../core/capabilities/report.ts';
+import { execProbe } from '../core/commands/probe.ts';
+import { filesProbe } from '../core/files/probe.ts';
+import { Packages } from '../core/ops/packages.ts';
+import { Sandbox } from '../core/ops/sandbox.ts';
+import { maxWatchers } from '../core/watch/watchers.ts';
+import type { MemoryBudget } from '../kit/memory-budget.ts';
+import { readMachine } from '../platform/host/machine.ts';
+import { findTrustedProgram } from '../platform/process/programs.ts';
+import { commit, version } from '../version.ts';
 
 export interface OperationsInputs {
   readonly room: MemoryBudget;

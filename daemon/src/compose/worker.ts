@@ -1,17 +1,17 @@
 /** Constructs the computer-use worker: a process that owns one display and serves it on loopback. */
-import { loadWorkerRoutes } from './api.ts';
-import { openDesktop } from './compose-display.ts';
-import { settings } from './config.ts';
-import { createApp } from './http/app.ts';
-import { ApiKey } from './http/guard/auth.ts';
-import { MemoryBudget } from './kit/memory-budget.ts';
-import { guardLocalRequest } from './http/guard/local-guard.ts';
-import { OpenStreams } from './http/stream/open-streams.ts';
-import { socketProtocol } from './http/stream/socket.ts';
-import { readFlags } from './kit/flags.ts';
-import type { Logger } from './kit/logger.ts';
-import { listen } from './platform/server/listen.ts';
-import { collectGarbage, freeMemoryBytes, memoryLimitBytes } from './platform/memory/memory.ts';
+import { loadWorkerRoutes } from '../api.ts';
+import { openDesktop } from './display.ts';
+import { settings } from '../config.ts';
+import { createApp } from '../http/app.ts';
+import { ApiKey } from '../http/guard/auth.ts';
+import { MemoryBudget } from '../kit/memory-budget.ts';
+import { guardLocalRequest } from '../http/guard/local-guard.ts';
+import { OpenStreams } from '../http/stream/open-streams.ts';
+import { socketProtocol } from '../http/stream/socket.ts';
+import { readFlags } from '../kit/flags.ts';
+import type { Logger } from '../kit/logger.ts';
+import { listen } from '../platform/server/listen.ts';
+import { collectGarbage, freeMemoryBytes, memoryLimitBytes } from '../platform/memory/memory.ts';
 
 export interface WorkerInputs {
   readonly arguments: readonly string[];

@@ -1,20 +1,20 @@
 /** Constructs what the planes share: accounts, environments, limits of output, processes and tools. */
 import { statfsSync } from 'node:fs';
 import { totalmem } from 'node:os';
-import type { Config } from './config.ts';
-import type { LogBudgetLimits } from './core/commands/log-budget.ts';
-import { Accounts } from './core/identity/accounts.ts';
-import { Toolchains } from './core/ops/toolchain.ts';
-import { imageEnvironment } from './core/processes/environment.ts';
-import { Tools } from './core/processes/tool.ts';
-import type { Logger } from './kit/logger.ts';
-import { Ownership } from './kit/ownership.ts';
-import { SystemAccounts } from './platform/host/accounts.ts';
-import type { Boot } from './platform/process/init.ts';
-import { fileStamp } from './platform/host/machine.ts';
-import { findProgram } from './platform/process/programs.ts';
-import { ScriptDirectory } from './platform/stores/script-directory.ts';
-import { KeeperSpawn } from './platform/process/spawn.ts';
+import type { Config } from '../config.ts';
+import type { LogBudgetLimits } from '../core/commands/log-budget.ts';
+import { Accounts } from '../core/identity/accounts.ts';
+import { Toolchains } from '../core/ops/toolchain.ts';
+import { imageEnvironment } from '../core/processes/environment.ts';
+import { Tools } from '../core/processes/tool.ts';
+import type { Logger } from '../kit/logger.ts';
+import { Ownership } from '../kit/ownership.ts';
+import { SystemAccounts } from '../platform/host/accounts.ts';
+import type { Boot } from '../platform/process/init.ts';
+import { fileStamp } from '../platform/host/machine.ts';
+import { findProgram } from '../platform/process/programs.ts';
+import { ScriptDirectory } from '../platform/stores/script-directory.ts';
+import { KeeperSpawn } from '../platform/process/spawn.ts';
 
 export interface DaemonInputs {
   readonly config: Config;

@@ -1,26 +1,26 @@
 /** Constructs the objects that run terminals. */
-import type { Shared } from './compose-shared.ts';
-import { terminalBackend } from './core/capabilities/terminal-backend.ts';
-import type { ExecNote } from './core/terminals/exec/record.ts';
-import { TerminalLauncher } from './core/terminals/session/launcher.ts';
-import { NativeBackend } from './core/terminals/backends/native.ts';
-import { Screens } from './core/terminals/screen/screen.ts';
-import type { TerminalRecord } from './core/terminals/session/terminal.ts';
-import { Terminals } from './core/terminals/session/terminals.ts';
-import { TmuxBackend } from './core/terminals/backends/tmux.ts';
-import type { TypedNote } from './core/terminals/backends/tmux-process.ts';
-import { CoreError } from './kit/errors.ts';
-import { openEmulator } from './platform/terminal/emulator.ts';
-import { isDirectory } from './platform/files/is-directory.ts';
-import { findProgram, isExecutableFile } from './platform/process/programs.ts';
-import { processStates } from './platform/process/process-states.ts';
-import type { Child } from './platform/process/spawn.ts';
-import { RecordStore } from './platform/stores/record-store.ts';
-import { NoteFiles } from './platform/stores/note-files.ts';
-import { terminalDevices } from './platform/terminal/terminal-device.ts';
-import { terminalJobs } from './platform/terminal/terminal-job.ts';
-import { openWorker } from './platform/host/workers.ts';
-import { terminalModes } from './platform/terminal/terminal-mode.ts';
+import type { Shared } from './shared.ts';
+import { terminalBackend } from '../core/capabilities/terminal-backend.ts';
+import type { ExecNote } from '../core/terminals/exec/record.ts';
+import { TerminalLauncher } from '../core/terminals/session/launcher.ts';
+import { NativeBackend } from '../core/terminals/backends/native.ts';
+import { Screens } from '../core/terminals/screen/screen.ts';
+import type { TerminalRecord } from '../core/terminals/session/terminal.ts';
+import { Terminals } from '../core/terminals/session/terminals.ts';
+import { TmuxBackend } from '../core/terminals/backends/tmux.ts';
+import type { TypedNote } from '../core/terminals/backends/tmux-process.ts';
+import { CoreError } from '../kit/errors.ts';
+import { openEmulator } from '../platform/terminal/emulator.ts';
+import { isDirectory } from '../platform/files/is-directory.ts';
+import { findProgram, isExecutableFile } from '../platform/process/programs.ts';
+import { processStates } from '../platform/process/process-states.ts';
+import type { Child } from '../platform/process/spawn.ts';
+import { RecordStore } from '../platform/stores/record-store.ts';
+import { NoteFiles } from '../platform/stores/note-files.ts';
+import { terminalDevices } from '../platform/terminal/terminal-device.ts';
+import { terminalJobs } from '../platform/terminal/terminal-job.ts';
+import { openWorker } from '../platform/host/workers.ts';
+import { terminalModes } from '../platform/terminal/terminal-mode.ts';
 
 export function composeTerminals(shared: Shared): Terminals {
   const { accounts, commandEnvironment, config, limits, onFault, ownership, runtimeDirectory, scripts, spawn } = shared;

@@ -1,9 +1,9 @@
 /** Constructs the daemon's link to the computer-use worker, and the probe for it. */
-import type { Shared } from './compose-shared.ts';
-import type { Probe } from './core/capabilities/capabilities.ts';
-import type { ComputerCapability } from './core/capabilities/report.ts';
-import { askWorker, computerProbe } from './core/desktop/probe.ts';
-import { DesktopWorker } from './platform/clients/desktop-worker.ts';
+import type { Shared } from './shared.ts';
+import type { Probe } from '../core/capabilities/capabilities.ts';
+import type { ComputerCapability } from '../core/capabilities/report.ts';
+import { askWorker, computerProbe } from '../core/desktop/probe.ts';
+import { DesktopWorker } from '../platform/clients/desktop-worker.ts';
 
 export interface DesktopParts {
   readonly upstream: DesktopWorker;

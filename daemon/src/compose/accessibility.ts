@@ -1,9 +1,9 @@
 /** Constructs the accessibility of the desktop whose session the environment names. */
-import { Accessibility, type AccessibilityDeps } from './core/desktop/accessibility/accessibility.ts';
-import { AccessibilityBus } from './core/desktop/accessibility/bus.ts';
-import { connectDbus } from './platform/dbus/connection.ts';
-import { Variant, type DbusValue } from './platform/dbus/marshal.ts';
-import { openWorker } from './platform/host/workers.ts';
+import { Accessibility, type AccessibilityDeps } from '../core/desktop/accessibility/accessibility.ts';
+import { AccessibilityBus } from '../core/desktop/accessibility/bus.ts';
+import { connectDbus } from '../platform/dbus/connection.ts';
+import { Variant, type DbusValue } from '../platform/dbus/marshal.ts';
+import { openWorker } from '../platform/host/workers.ts';
 
 /** Programs send more events while the worker is connected. */
 const idleMs = 60_000;
