@@ -119,7 +119,7 @@ export class Daemon {
     this.deps.watchers[Symbol.dispose]();
     this.deps.terminals.clients.leave();
     this.#gate.forward(this.#url(anyAddresses.get(this.#hostname) ?? this.#hostname));
-    await this.#listener.seeOff();
+    await this.#listener.drain();
   }
 
   /** Stops accepting, ends the streams, then closes the parts in reverse order of construction. */

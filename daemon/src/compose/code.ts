@@ -52,8 +52,8 @@ export function composeCode(shared: Shared, files: FilesContext): Code {
     pinned: config.codeBackend,
   });
   const limits = {
-    repl: { most: config.maxInterpreters, idleMs: config.interpreterIdleSeconds * 1000 },
-    kernel: { most: config.maxKernels, idleMs: config.kernelIdleSeconds * 1000 },
+    repl: { max: config.maxInterpreters, idleMs: config.interpreterIdleSeconds * 1000 },
+    kernel: { max: config.maxKernels, idleMs: config.kernelIdleSeconds * 1000 },
   };
   const ownerOf = (user: string | null) => accounts.unlessOwn(accounts.resolve(user));
   const sessions = new CodeSessions({

@@ -42,8 +42,8 @@ export async function killCommand(
   hurry: AbortSignal,
 ): Promise<Killed | null> {
   const { child } = command;
-  const told = await child.signal(constants.signals[signal], isTree ? 'tree' : 'leader');
-  if (!told || (told.processes === 0 && !command.isRunning)) return null;
+  const reached = await child.signal(constants.signals[signal], isTree ? 'tree' : 'leader');
+  if (!reached || (reached.processes === 0 && !command.isRunning)) return null;
   // `terminate` repeats until no process is left: a process forked during the tree walk would otherwise survive.
   if (signal === 'SIGKILL' && isTree) child.terminate(0);
   const living = async () => {
@@ -58,7 +58,7 @@ export async function killCommand(
     await child.changed(look.signal);
     survivors = await living();
   }
-  return { signalled: told.processes, survivors };
+  return { signalled: reached.processes, survivors };
 }
 
 /** Ends the whole process tree of a command. Resolves when the keeper has exited. */

@@ -40,7 +40,7 @@ export interface WatcherDeps {
 /** Number of entries whose facts are read in parallel. */
 const atOnce = 32;
 /** Maximum number of changes that wait for their facts. The ring could not hold more. */
-const maxUntold = 2 * ringSize;
+const maxUnsent = 2 * ringSize;
 /** Errors that mean inotify is unavailable, not that the path is wrong. */
 const lacks = new Set(['EMFILE', 'ENFILE', 'ENOSPC', 'ENOMEM', 'ENOSYS']);
 
@@ -62,7 +62,7 @@ export class Watcher implements ChangeSink {
   #timer: ReturnType<typeof setTimeout> | undefined;
   /** Serializes the writes to the ring. */
   #telling: Promise<void> = Promise.resolve();
-  #untold = 0;
+  #unsent = 0;
   #closedFor: 'stopped' | 'closing' | null = null;
 
   constructor(deps: WatcherDeps) {
@@ -197,18 +197,18 @@ export class Watcher implements ChangeSink {
   #flush(nowMs: number | null): void {
     const changes = this.#pending.take(nowMs);
     if (changes.length === 0) return;
-    if (this.#untold + changes.length > maxUntold) {
+    if (this.#unsent + changes.length > maxUnsent) {
       this.#notify(() => this.ring.addLoss());
       return;
     }
-    this.#untold += changes.length;
+    this.#unsent += changes.length;
     this.#notify(async () => {
       for (let at = 0; at < changes.length; at += atOnce) {
         const events = await Promise.all(changes.slice(at, at + atOnce).map((change) => this.#event(change)));
         for (const event of events) this.ring.add(event);
         this.#changed.notify();
       }
-      this.#untold -= changes.length;
+      this.#unsent -= changes.length;
     });
   }
 

@@ -4,7 +4,7 @@ import { CoreError } from '../../kit/errors.ts';
 export class OpenStreams {
   #open = 0;
 
-  constructor(private readonly most: number) {}
+  constructor(private readonly max: number) {}
 
   get count(): number {
     return this.#open;
@@ -12,8 +12,8 @@ export class OpenStreams {
 
   /** Counts one more stream; the returned function ends it. Throws `capacity_reached`. */
   open(): () => void {
-    if (this.#open >= this.most) {
-      throw new CoreError('capacity_reached', `${this.most} streams are open, which is the limit`, {
+    if (this.#open >= this.max) {
+      throw new CoreError('capacity_reached', `${this.max} streams are open, which is the limit`, {
         hint: 'Close one, or read by offset with wait=true.',
       });
     }

@@ -102,7 +102,7 @@ export class HandoverGate {
     const headers = withoutHop(request.headers);
     headers.delete('content-length');
     headers.set(forwardedHeader, '1');
-    const answer = await knock(body, () =>
+    const answer = await askUntilServed(body, () =>
       directFetch(`${this.#origin}${path}`, {
         method: request.method,
         headers,
@@ -154,7 +154,7 @@ function returned(): Response {
  * Retries a refused connection, which is safe because it has carried no data, and a request that has come back, unless
  * its body was streamed.
  */
-async function knock(body: Body, ask: () => Promise<Response>): Promise<Response> {
+async function askUntilServed(body: Body, ask: () => Promise<Response>): Promise<Response> {
   const deadline = performance.now() + retryWithinMs;
   for (;;) {
     const isLast = performance.now() > deadline;

@@ -56,7 +56,7 @@ export interface Listener {
   /** Ends the sharing, and listens again on a port that was released. Throws like `listen`. */
   unshare(): Promise<void>;
   /** Resolves when the last connection of this daemon has ended; new ones go to the other daemon. */
-  seeOff(): Promise<void>;
+  drain(): Promise<void>;
 }
 
 /** Far above every body that a route accepts, so that the program refuses large bodies itself, in its envelope. */
@@ -118,7 +118,7 @@ function listenerOf(first: Server<Connection>, settings: ListenSettings, fetch: 
       servers.push(await bindInTime({ ...settings, port }, fetch, false));
       isReleased = false;
     },
-    seeOff: () => seeOff(servers, shared),
+    drain: () => drain(servers, shared),
   };
 }
 
@@ -143,7 +143,7 @@ async function alone(shared: SharedPort | null, signal: AbortSignal): Promise<vo
 }
 
 /** Remaining connections belong to clients that have not sent a request since. Each is closed with its next answer. */
-async function seeOff(servers: readonly Server<Connection>[], shared: SharedPort | null): Promise<void> {
+async function drain(servers: readonly Server<Connection>[], shared: SharedPort | null): Promise<void> {
   await Bun.sleep(lastArrivalMs);
   while (shared && shared.waiting() > 0) await Bun.sleep(pendingLookMs);
   shared?.close();

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { AccessibleNode, AccessibleTree, NodeQuery } from '../../core/desktop/accessibility/query.ts';
 import { desktopRoute } from './app.ts';
 
-const most = { depth: 64, nodes: 20_000, timeoutMs: 30_000, limit: 500 };
+const limits = { depth: 64, nodes: 20_000, timeoutMs: 30_000, limit: 500 };
 
 const query = z.object({
   scope: z.enum(['foreground', 'desktop']).default('foreground'),
@@ -12,10 +12,10 @@ const query = z.object({
   match: z.enum(['substring', 'exact', 'regex']).default('substring').describe('How name is compared.'),
   states: z.string().optional().describe('States that a node has all of, with commas.'),
   include_offscreen: z.boolean().default(false),
-  max_depth: z.int().default(32).describe(`Clamped to 1 to ${most.depth}.`),
-  max_nodes: z.int().default(5000).describe(`Clamped to 1 to ${most.nodes}.`),
-  timeout_ms: z.int().default(5000).describe(`Clamped to 1 to ${most.timeoutMs}.`),
-  limit: z.int().default(50).describe(`Most nodes of the answer, clamped to 1 to ${most.limit}.`),
+  max_depth: z.int().default(32).describe(`Clamped to 1 to ${limits.depth}.`),
+  max_nodes: z.int().default(5000).describe(`Clamped to 1 to ${limits.nodes}.`),
+  timeout_ms: z.int().default(5000).describe(`Clamped to 1 to ${limits.timeoutMs}.`),
+  limit: z.int().default(50).describe(`Most nodes of the answer, clamped to 1 to ${limits.limit}.`),
   node_id: z.string().optional().describe('The node to begin with.'),
 });
 
@@ -24,10 +24,10 @@ function nodeQuery(given: z.output<typeof query>): NodeQuery {
   return {
     ...{ scope, role, name, match, nodeId, includesOffscreen: given.include_offscreen },
     states: states.split(',').flatMap((state) => state.trim() || []),
-    maxDepth: clamp(given.max_depth, most.depth),
-    maxNodes: clamp(given.max_nodes, most.nodes),
-    timeoutMs: clamp(given.timeout_ms, most.timeoutMs),
-    limit: clamp(given.limit, most.limit),
+    maxDepth: clamp(given.max_depth, limits.depth),
+    maxNodes: clamp(given.max_nodes, limits.nodes),
+    timeoutMs: clamp(given.timeout_ms, limits.timeoutMs),
+    limit: clamp(given.limit, limits.limit),
   };
 }
 

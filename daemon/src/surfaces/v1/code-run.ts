@@ -13,7 +13,7 @@ import { isPath } from '../../kit/path-text.ts';
 import type { V1Deps } from './app.ts';
 
 /** In seconds. */
-export const timeLimits = { default: 30, most: 300 } as const;
+export const timeLimits = { default: 30, max: 300 } as const;
 
 export const runErrors: readonly ErrorCode[] = [
   'bad_argument',

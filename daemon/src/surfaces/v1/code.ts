@@ -15,7 +15,7 @@ const CodeExecuteRequest = z
   .object({
     language: CodeLanguage,
     code: z.string(),
-    timeout: z.number().int().min(1).max(timeLimits.most).nullish().describe('Seconds; 30 without it.'),
+    timeout: z.number().int().min(1).max(timeLimits.max).nullish().describe('Seconds; 30 without it.'),
     cwd: z.string().nullish(),
     stateful: z.boolean().default(false).describe('Variables stay for the next call with the same session_id.'),
     session_id: z.string().nullish().describe('As stateful; an unknown one is created.'),
@@ -108,7 +108,7 @@ async function describeLanguage(
     // The version is looked up by name, and the name resolves to this path because it is the first one on PATH.
     runtime_version: path === null ? null : await toolchains.versionOf(path.slice(path.lastIndexOf('/') + 1)),
     default_timeout: timeLimits.default,
-    max_timeout: timeLimits.most,
+    max_timeout: timeLimits.max,
     details: { available: backend !== null, backend, path, kernels: backends.flatMap(({ kernels }) => kernels) },
   };
 }

@@ -99,7 +99,7 @@ const emptyLists: Readonly<Record<string, object>> = {
 };
 
 /** The verb phrase after `Failed to`. */
-const deeds: Readonly<Record<string, string>> = {
+const verbPhrases: Readonly<Record<string, string>> = {
   read: 'read file',
   write: 'write file',
   replace: 'replace in file',
@@ -126,7 +126,7 @@ function failureOfV1(error: FileFailure, verb: string): CoreError {
   const what = error.systemWords === null ? error.message : `[Errno ${errno}] ${error.systemWords}: '${path}'`;
   // What the editor says by itself is whole: it stands there as its model reads it.
   const isWhole = verb === editor && error.systemWords === null;
-  const message = isWhole ? what : `Failed to ${deeds[verb] ?? verb}: ${what}`;
+  const message = isWhole ? what : `Failed to ${verbPhrases[verb] ?? verb}: ${what}`;
   return new CoreError(error.code, message, {
     hint: hintOf(error, naming.calls),
     facts: {

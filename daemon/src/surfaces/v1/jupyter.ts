@@ -31,7 +31,7 @@ export const executeJupyter = route({
   body: z
     .object({
       code: z.string(),
-      timeout: z.number().int().min(1).max(timeLimits.most).nullable().default(timeLimits.default).describe('Seconds.'),
+      timeout: z.number().int().min(1).max(timeLimits.max).nullable().default(timeLimits.default).describe('Seconds.'),
       kernel_name: kernelField,
       session_id: z.string().nullish().describe('Keeps variables; an unknown one is created.'),
       cwd: z.string().nullish(),
@@ -93,7 +93,7 @@ export const jupyterInfo = route({
       available_kernels: [...names],
       active_sessions: sessionsOf(deps).length,
       session_timeout_seconds: Math.round(limits.idleMs / 1000),
-      max_sessions: limits.most,
+      max_sessions: limits.max,
       description: 'Python in Jupyter kernels; a session keeps its variables',
       kernel_detection: 'The kernels of the Pythons on PATH, looked at with each request',
     };

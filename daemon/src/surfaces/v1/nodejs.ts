@@ -24,7 +24,7 @@ export const executeNodeJs = route({
   body: z
     .object({
       code: z.string(),
-      timeout: z.number().int().min(1).max(timeLimits.most).nullable().default(timeLimits.default).describe('Seconds.'),
+      timeout: z.number().int().min(1).max(timeLimits.max).nullable().default(timeLimits.default).describe('Seconds.'),
       files: z.record(z.string(), z.string()).nullish().describe('Texts by their names below the directory.'),
       stateful: z.boolean().nullable().default(false).describe('Variables stay for the next call.'),
       session_id: z.string().nullish().describe('As stateful; an unknown one is created.'),

@@ -80,5 +80,5 @@ function runtime(language: Language, { backend, backends, path, version }: Langu
 }
 
 function sessionLimits(limits: Readonly<Record<PoolKind, SessionLimits>>, kind: PoolKind): z.input<typeof Limits> {
-  return { max_sessions: limits[kind].most, idle_timeout: limits[kind].idleMs / 1000 };
+  return { max_sessions: limits[kind].max, idle_timeout: limits[kind].idleMs / 1000 };
 }

@@ -205,6 +205,6 @@ export function lineOf(request: object): readonly Uint8Array[] {
 function failure(channel: Channel): CoreError {
   return new CoreError(
     'unavailable',
-    `the bridge to the kernels does not stay: ${channel.errors() || 'it printed nothing'}`,
+    `the bridge to the kernels ended at its start: ${channel.errors() || 'it printed nothing'}`,
   );
 }

@@ -187,8 +187,8 @@ export class JupyterInterpreter implements Interpreter {
     for (;;) {
       const socket = server.connect(this.#kernel, this.#session, (line) => this.#hear(line));
       this.#socket = socket;
-      using patience = new Deadline(openWithinMs);
-      while (!socket.isOpen && !socket.isClosed && !this.end && !patience.passed) await this.#wait(socket, patience);
+      using deadline = new Deadline(openWithinMs);
+      while (!socket.isOpen && !socket.isClosed && !this.end && !deadline.passed) await this.#wait(socket, deadline);
       if (!socket.isOpen) break;
       this.#probe();
       while (!socket.isClosed && !this.end) await this.#wait(socket);
@@ -199,8 +199,8 @@ export class JupyterInterpreter implements Interpreter {
     this.#end();
   }
 
-  async #wait(socket: KernelSocket, patience: Deadline | null = null): Promise<void> {
-    await socket.changed(patience?.signal);
+  async #wait(socket: KernelSocket, deadline: Deadline | null = null): Promise<void> {
+    await socket.changed(deadline?.signal);
     this.#changes.notify();
   }
 

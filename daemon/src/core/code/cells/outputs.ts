@@ -173,7 +173,7 @@ function cutError(error: ErrorOutput): ErrorOutput {
 /** Keeps the first and the last lines, which are the most useful. */
 function cutLines(lines: readonly string[]): readonly string[] {
   if (charactersOf(lines) <= maxErrorCharacters) return lines;
-  const most = maxErrorCharacters / 2;
+  const half = maxErrorCharacters / 2;
   const joined = lines.join('\n');
-  return [joined.slice(0, most), '[…]', joined.slice(-most)];
+  return [joined.slice(0, half), '[…]', joined.slice(-half)];
 }

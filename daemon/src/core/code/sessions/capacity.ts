@@ -7,17 +7,17 @@ const words = {
   repl: { variable: 'SVC_CODE_MAX_SESSIONS', plural: 'interpreters' },
 } as const satisfies Readonly<Record<PoolKind, object>>;
 
-export function tooManySessions(kind: PoolKind, most: number): CoreError {
+export function tooManySessions(kind: PoolKind, max: number): CoreError {
   const { plural, variable } = words[kind];
-  return new CoreError('capacity_reached', `there are ${most} ${plural}, which is the limit`, {
+  return new CoreError('capacity_reached', `there are ${max} ${plural}, which is the limit`, {
     hint: `Close a session, or raise ${variable}.`,
     next: { operation: 'code.close' },
   });
 }
 
-export function tooManyRuns(kind: PoolKind, most: number): CoreError {
+export function tooManyRuns(kind: PoolKind, max: number): CoreError {
   const { plural, variable } = words[kind];
-  return new CoreError('capacity_reached', `${most} ${plural} were busy with other single runs; the code did not run`, {
+  return new CoreError('capacity_reached', `${max} ${plural} were busy with other single runs; the code did not run`, {
     hint: `Send fewer runs at once, wait longer (timeout), or raise ${variable}.`,
   });
 }

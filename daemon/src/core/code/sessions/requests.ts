@@ -34,6 +34,6 @@ export interface CellSpec extends CellRequest {
 }
 
 export interface SessionLimits {
-  readonly most: number;
+  readonly max: number;
   readonly idleMs: number;
 }

@@ -278,13 +278,13 @@ export class CodeSessions implements Disposable {
 
   /** Closes a session whose process has ended, because its state is lost already. Throws `capacity_reached`. */
   #makeRoom(kind: PoolKind): void {
-    const { most } = this.deps.limits[kind];
+    const { max } = this.deps.limits[kind];
     const sessions = ofKind([...this.#byId.values()], kind);
-    if (sessions.length < most) return;
+    if (sessions.length < max) return;
     const [oldest] = sessions
       .filter(({ isWithoutProcess }) => isWithoutProcess)
       .toSorted((a, b) => a.record.lastUsedMs - b.record.lastUsedMs);
-    if (!oldest) throw tooManySessions(kind, most);
+    if (!oldest) throw tooManySessions(kind, max);
     this.#closeUnasked(oldest.id);
   }
 

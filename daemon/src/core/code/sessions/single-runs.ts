@@ -21,7 +21,7 @@ export interface Scratch {
 
 export interface SingleRunsDeps {
   /** Maximum number of parallel runs for each kind. */
-  readonly limits: Readonly<Record<PoolKind, { readonly most: number }>>;
+  readonly limits: Readonly<Record<PoolKind, { readonly max: number }>>;
   readonly scratch: Scratch;
   readonly ownership: Ownership;
   readonly onFault: (what: string, error: unknown) => void;
@@ -43,7 +43,7 @@ export class SingleRuns {
 
   constructor(private readonly deps: SingleRunsDeps) {
     const { kernel, repl } = deps.limits;
-    this.#queues = { kernel: new RunQueue(kernel.most), repl: new RunQueue(repl.most) };
+    this.#queues = { kernel: new RunQueue(kernel.max), repl: new RunQueue(repl.max) };
   }
 
   get waitingCharacters(): number {
@@ -108,7 +108,7 @@ export class SingleRuns {
     ownership.assertOwned(); // The other daemon queues the run again.
     if (closing.aborted) throw new CoreError('unavailable', 'the daemon is closing; the code did not run');
     const kind = kindOf(session);
-    throw tooManyRuns(kind, this.deps.limits[kind].most);
+    throw tooManyRuns(kind, this.deps.limits[kind].max);
   }
 
   #queueOf(session: CodeSession): RunQueue {

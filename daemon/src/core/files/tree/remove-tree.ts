@@ -16,23 +16,23 @@ const maxRounds = 100;
 /** Stops at the first failure. Entries removed before the failure stay removed. */
 export async function removeTree(parent: Directory, name: string, operation: FileOperation): Promise<void> {
   await refuseMounts(parent, name, operation);
-  await using descent = new TreeCursor(await parent.openDirectory(name), operation);
+  await using walk = new TreeCursor(await parent.openDirectory(name), operation);
   const path: string[] = [];
-  const inner: string[][] = [await removeFiles(descent.here)];
+  const inner: string[][] = [await removeFiles(walk.here)];
   const removeDirectory = removerOf((again) => inner.at(-1)?.push(again));
   for (;;) {
     const next = inner.at(-1)?.pop();
     if (next !== undefined) {
-      if (!(await enter(descent, next))) continue;
+      if (!(await enter(walk, next))) continue;
       path.push(next);
-      inner.push(await removeFiles(descent.here));
-    } else if (descent.depth > 0) {
-      await descent.up();
+      inner.push(await removeFiles(walk.here));
+    } else if (walk.depth > 0) {
+      await walk.up();
       inner.pop();
-      await removeDirectory(descent.here, path.pop() ?? '');
+      await removeDirectory(walk.here, path.pop() ?? '');
     } else {
       if (await removeDirectory(parent, name)) return;
-      inner[0] = await removeFiles(descent.here);
+      inner[0] = await removeFiles(walk.here);
     }
   }
 }
@@ -84,14 +84,14 @@ async function isDirectoryOrGone(directory: Directory, name: string): Promise<bo
 }
 
 /** False when the name is no longer a directory. A file or link that replaced the directory is removed. */
-async function enter(descent: TreeCursor, name: string): Promise<boolean> {
+async function enter(walk: TreeCursor, name: string): Promise<boolean> {
   try {
-    await descent.down((here) => here.openDirectory(name));
+    await walk.down((here) => here.openDirectory(name));
     return true;
   } catch (error) {
     if (errnoOf(error) === 'ENOENT') return false;
     if (errnoOf(error) !== 'ENOTDIR') throw error;
-    if (await isDirectoryOrGone(descent.here, name)) throw error;
+    if (await isDirectoryOrGone(walk.here, name)) throw error;
     return false;
   }
 }
