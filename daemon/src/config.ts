@@ -49,8 +49,8 @@ const serverEntries = () =>
       return z.NEVER;
     }
   });
-const wholeNumber = (least: number, most: number) => () =>
-  z.string().regex(/^\d+$/, 'must be a whole number').transform(Number).pipe(z.number().min(least).max(most));
+const wholeNumber = (min: number, max: number) => () =>
+  z.string().regex(/^\d+$/, 'must be a whole number').transform(Number).pipe(z.number().min(min).max(max));
 
 export const settings = {
   host: setting<string>({
@@ -83,7 +83,7 @@ export const settings = {
     schema: list,
     fallback: [],
     sentence:
-      'Host names that are served beside loopback names, IP addresses and the name of this machine, and whose pages may call, with commas: name, *.suffix, or * for any name without a dot but localhost. Where none is listed, any is served with a key, and pages call only from the address of the daemon.',
+      'Comma-separated host names that the daemon serves in addition to loopback names, IP addresses and the name of this machine: name, *.suffix, or * for every name without a dot except localhost. Pages of these hosts may call the daemon. Without a list, a daemon with a key serves every host name, and only pages from its own address may call.',
   }),
   corsOrigins: setting<readonly string[]>({
     variable: 'SVC_CORS_ORIGINS',
@@ -240,7 +240,7 @@ export const settings = {
     schema: wholeNumber(1, 10_000),
     fallback: 20,
     sentence:
-      'Most plain interpreters of sessions, and as many again of single runs; one more session is 429, one more run waits.',
+      'Maximum number of plain interpreters for sessions, and the same number for single runs. Another session is refused with 429; another run waits.',
   }),
   interpreterIdleSeconds: setting<number>({
     variable: 'SVC_CODE_SESSION_TIMEOUT_SECS',

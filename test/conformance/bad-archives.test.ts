@@ -116,9 +116,9 @@ const bad: readonly Bad[] = [
     hint: stay,
   },
   {
-    what: 'a link that says nothing',
+    what: 'a link without a target',
     body: [link('l', '')],
-    message: 'member "l": is a link that says nothing',
+    message: 'member "l": is a symbolic link without a target',
     hint: without,
   },
   {

@@ -403,7 +403,11 @@ test('V2FS-REFUSED bad input is refused with everything a client needs to correc
       message: `${JSON.stringify(pattern)} ${message}`,
       facts: ['EINVAL', 'bad_request'],
     })),
-    { route: `list?${query({ path: root, cursor: 'made-up' })}`, status: 400, message: 'cursor is none of a listing' },
+    {
+      route: `list?${query({ path: root, cursor: 'made-up' })}`,
+      status: 400,
+      message: 'cursor was not returned by a listing',
+    },
     {
       route: `list?${query({ path: root, cursor, sort: 'size' })}`,
       status: 400,

@@ -18,12 +18,12 @@ ${settingsHelp()}`,
     details: `  --port    port on 127.0.0.1; otherwise that of SVC_COMPUTER_USE_URL, 18100 by default
 
 Runs in the foreground until SIGTERM, as the account of the desktop. Reads DISPLAY and XAUTHORITY, and
-DBUS_SESSION_BUS_ADDRESS for the accessibility routes. The display may come and go; each call says when it is away.
+DBUS_SESSION_BUS_ADDRESS for the accessibility routes. The display may start and stop; each call reports when it is not there.
 Any program of this machine may use the worker without a key; pages of a browser may not.`,
   },
   doctor: {
     usage: 'doctor [--json] [flags]',
-    summary: 'look at this machine and say what start would miss',
+    summary: 'examine this machine and report what start lacks',
     details: `  --json    print the findings as JSON
 
 Changes nothing. Give the flags and variables that start gets: settings, key, account, runtime directory and port are

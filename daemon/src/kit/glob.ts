@@ -221,7 +221,7 @@ function parseClass(body: string): Token {
     const posix = /^\[:(\w+):\]/.exec(body.slice(at));
     if (posix) {
       const known = posixClasses[posix[1] ?? ''];
-      if (!known) throw new GlobError(`it has a class [:${posix[1]}:], which is none`);
+      if (!known) throw new GlobError(`[:${posix[1]}:] is not a character class`);
       ranges.push(...known);
       at += posix[0].length;
       continue;

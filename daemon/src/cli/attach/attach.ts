@@ -15,15 +15,15 @@ import type { Verb } from '../verb.ts';
 const details = `  --detach-key KEYS    what leaves the session as it is: ctrl-\\,d otherwise, which is Ctrl-\\ and then d; one key or
                        several with commas between them, as ctrl-] or ctrl-p,ctrl-q; none for none
   --read-only          only look: nothing is typed, and the size of the session stays
-  --cwd DIR            where a session that is made starts; the workspace otherwise
-  --user NAME          the account of a session that is made
-  --env NAME=VALUE     a variable for one that is made, any number of times; --env NAME hands the one from here on
-  --offset BYTES       begin there in the output, and not with the screen as it is now
-  --reconnect SECONDS  how long a daemon that is away is waited for; 3600
+  --cwd DIR            directory of a new session; the workspace otherwise
+  --user NAME          account of a new session
+  --env NAME=VALUE     a variable for a new session, any number of times; --env NAME passes the local one
+  --offset BYTES       start at this byte of the output instead of the current screen
+  --reconnect SECONDS  how long to wait for a daemon that does not answer; 3600
 
-Without a session one is made, which is closed after an hour without use. One that is named and not there is
-made, and stays. Every key goes to the session, Ctrl-C and Ctrl-Z too, but for those that detach. When the connection
-breaks, attach comes back by itself: output resumes at the same byte, and input typed meanwhile is sent then.
+Without a name, attach creates a session that is closed after an hour without use. A name that does not exist yet
+creates a session that stays. Every key goes to the session, also Ctrl-C and Ctrl-Z, except the detach keys. When the
+connection breaks, attach reconnects: output resumes at the same byte, and input typed meanwhile is sent then.
 
 Where standard input is not a terminal it is typed as it is, and its end detaches: with /dev/null, or with an input that
 is closed from the beginning, attach ends at once. --read-only reads no such input and shows the session until it ends.
@@ -99,7 +99,7 @@ type Ending =
 async function attend(system: SystemTerminal, client: Client, wanted: Wanted): Promise<number> {
   const input = new TypedInput();
   const ending = await atTerminal(system, client, wanted, input);
-  return await farewell(ending, client, wanted.id, input.waitingBytes);
+  return await reportEnding(ending, client, wanted.id, input.waitingBytes);
 }
 
 async function atTerminal(
@@ -159,7 +159,7 @@ async function passTyped({ local, input, keys, isReadOnly, signal }: Typing): Pr
   return { kind: 'detached' };
 }
 
-async function farewell(ending: Ending, { address }: Client, id: string, unsentBytes: number): Promise<number> {
+async function reportEnding(ending: Ending, { address }: Client, id: string, unsentBytes: number): Promise<number> {
   if (ending.kind === 'ended') {
     if (ending.signal !== null) return 128 + (constants.signals[ending.signal as NodeJS.Signals] ?? 0);
     if (ending.exitCode !== null) return ending.exitCode;

@@ -165,7 +165,9 @@ export class FollowedSession {
       return;
     }
     if (!this.#wasOpen)
-      throw new ClientFailure(`${failure.message}, though it answers; is a proxy between that takes none?`);
+      throw new ClientFailure(
+        `${failure.message}, although it answers HTTP requests; a proxy on the way may not pass WebSockets on`,
+      );
   }
 
   async #record(): Promise<SessionEnd> {

@@ -32,7 +32,7 @@ class UpgradeFailure extends ClientFailure {
 export function upgrade(deps: UpgradeDeps): Verb {
   return {
     usage: 'upgrade [flags]',
-    summary: 'have the daemon that runs succeeded by this file',
+    summary: 'replace the running daemon on this machine by this file',
     details,
     run: (args, environment) => run(deps, args, environment),
   };

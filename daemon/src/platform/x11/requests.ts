@@ -108,7 +108,7 @@ export class RequestQueue {
     if (this.#closedReason !== null) return Promise.reject(new X11Closed(this.#closedReason));
     if (signal?.aborted) return Promise.reject(reasonOf(signal));
     return new Promise((resolve, reject) => {
-      // The entry stays, because the answer still comes and has to be told from others.
+      // The entry stays: the reply still arrives, and must not be taken for that of another request.
       const abort = () => signal && reject(reasonOf(signal));
       const settle = () => signal?.removeEventListener('abort', abort);
       const wasIdle = this.#pending.size === 0;

@@ -121,9 +121,12 @@ export const getTerminalRecording = route({
   operation: 'terminals.recording',
   method: 'GET',
   path: '/v2/pty/sessions/{id}/recording',
-  summary: 'Download what a terminal session has shown, as far as it is kept, as an asciicast',
+  summary: 'Download the kept output of a terminal session as an asciicast',
   params: TerminalPath,
-  raw: { contentType: 'application/x-asciicast', description: 'asciicast, version 2: a header and an event a line' },
+  raw: {
+    contentType: 'application/x-asciicast',
+    description: 'asciicast, version 2: a header, then one event per line',
+  },
   errors: ['terminal_not_found', 'capacity_reached'],
   handle({ terminals }, { params }) {
     const terminal = terminals.get(params.id);

@@ -17,7 +17,7 @@ import { cols, rows } from './terminal-views.ts';
 const protocol = z
   .enum(['json', 'binary'])
   .default('json')
-  .describe('binary: what the terminal shows comes as it is, in binary frames, and those of the client are typed.');
+  .describe('binary: output arrives unchanged in binary frames, and binary frames of the client are typed as input.');
 const [minReplayBytes, maxReplayBytes] = [256 * 1024, 10 * 1024 * 1024];
 const environmentText = z
   .string()

@@ -1,4 +1,4 @@
-/** The bytes of an archive that wait to be sent, in one buffer, so that small files are read into their place. */
+/** Buffers the next piece of an archive, so that small files are read directly into it. */
 
 export class Piece {
   #buffer: Buffer;

@@ -115,7 +115,7 @@ export class ArchiveShape {
       throw this.fault.member(header.name, 'has a set-user-id or set-group-id bit', 'Remove the bit with chmod ug-s.');
     }
     if (kind === 'symlink' && (header.target === '' || header.target.includes('\0'))) {
-      throw this.fault.member(header.name, 'is a link that says nothing', leaveOut);
+      throw this.fault.member(header.name, 'is a symbolic link without a target', leaveOut);
     }
     if (header.size > 0 && (kind === 'directory' || kind === 'symlink')) {
       throw this.fault.member(header.name, 'has content and is not a file', leaveOut);

@@ -51,7 +51,7 @@ export function decodeCursor(cursor: string, { by, direction }: Order): Position
   const [ofBy, ofDirection, rank, place] = parseCursor(cursor);
   const isRank = typeof rank === (by === 'name' || by === 'type' ? 'string' : 'number');
   if (!isRank || typeof place !== 'string')
-    throw new CoreError('bad_argument', 'cursor is none of a listing', { hint });
+    throw new CoreError('bad_argument', 'cursor was not returned by a listing', { hint });
   if (ofBy !== by || ofDirection !== direction) {
     throw new CoreError('bad_argument', 'cursor belongs to a listing in another order', { hint });
   }
