@@ -1,7 +1,7 @@
 /** Failures of file operations, with the facts that each surface reports. */
 import { constants } from 'node:os';
 import { CoreError, firstFailure, type ErrorCode, type NextStep } from './errors.ts';
-import { showPath } from './path-text.ts';
+import { showPath } from './text/path-text.ts';
 
 /** The operation name of the route (contract, Errors). */
 export type FileOperation =

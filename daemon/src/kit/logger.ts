@@ -1,6 +1,6 @@
 /** Writes one JSON object per line, so that programs and people can both read the log. */
 
-import { redact } from './redact.ts';
+import { redact } from './text/redact.ts';
 
 export const logLevels = ['debug', 'info', 'warn', 'error'] as const;
 export type LogLevel = (typeof logLevels)[number];

@@ -1,6 +1,6 @@
 /** Starts the command that a caller requests, or throws an error that says why it cannot start. */
 import { constants } from 'node:os';
-import { recordedText } from '../../kit/text.ts';
+import { recordedText } from '../../kit/text/text.ts';
 import type { Child, Spawn } from '../../platform/process/spawn.ts';
 import type { Account, Accounts } from '../identity/accounts.ts';
 import { absolute, directoryOf, withFallbacks } from '../processes/directory.ts';

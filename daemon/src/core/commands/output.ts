@@ -1,7 +1,7 @@
 /** Reads the output of a command by offset, as a live stream, or as a summary. */
-import { LongText } from '../../kit/long-text.ts';
+import { LongText } from '../../kit/text/long-text.ts';
 import { TimeSlices } from '../../kit/slices.ts';
-import { countCharacters, cutMarker, decodeUtf8, takeCharacters, wholeUtf8Length } from '../../kit/text.ts';
+import { countCharacters, cutMarker, decodeUtf8, takeCharacters, wholeUtf8Length } from '../../kit/text/text.ts';
 import type { Child, StreamName } from '../../platform/process/spawn.ts';
 import type { Range } from '../../kit/byte-log.ts';
 import { joinBytes, readLog } from '../processes/read-log.ts';

@@ -1,6 +1,6 @@
 /** Lets a shell read a script from a file when the script is too long for an argument. */
 import type { Child } from '../../platform/process/spawn.ts';
-import { quote } from '../../kit/shell-word.ts';
+import { quote } from '../../kit/text/shell-word.ts';
 
 /** Creates files that only one account can read. */
 export interface ScriptFiles {

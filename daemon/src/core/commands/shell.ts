@@ -1,6 +1,6 @@
 /** Turns a script and the name of a shell into the program and the arguments to run. */
 import { CoreError } from '../../kit/errors.ts';
-import { quote } from '../../kit/shell-word.ts';
+import { quote } from '../../kit/text/shell-word.ts';
 
 export const shellNames = ['auto', 'bash', 'sh', 'none', 'powershell', 'cmd'] as const;
 export type ShellName = (typeof shellNames)[number];

@@ -7,7 +7,7 @@ import { existsSync, promises as fs, readdirSync, readFileSync } from 'node:fs';
 import { basename, dirname } from 'node:path/posix';
 import { errnoOf, type FileOperation } from '../../kit/file-failure.ts';
 import { once } from '../../kit/once.ts';
-import { decodePath, systemPath } from '../../kit/path-text.ts';
+import { decodePath, systemPath } from '../../kit/text/path-text.ts';
 import { removeAny, type EntryName } from './tree/remove-tree.ts';
 import type { OpenDirectory } from './target.ts';
 

@@ -1,6 +1,6 @@
 /** Lists the packages of a language's toolchain, as the default account finds them. */
 import { CoreError } from '../../kit/errors.ts';
-import { decodeUtf8 } from '../../kit/text.ts';
+import { decodeUtf8 } from '../../kit/text/text.ts';
 import type { ToolOutcome, ToolRequest } from '../processes/tool.ts';
 
 export const packageLanguages = ['python', 'nodejs'] as const;

@@ -1,6 +1,6 @@
 /** Lists the interpreters and tools on PATH, in the form of the 1.x interface. */
 import { Deadline } from '../../kit/deadline.ts';
-import { decodeUtf8 } from '../../kit/text.ts';
+import { decodeUtf8 } from '../../kit/text/text.ts';
 import type { ToolRunner } from './packages.ts';
 
 export interface Interpreter {

@@ -1,5 +1,5 @@
 /** Resolves absolute paths, paths from a home directory (`~`), and paths relative to the workspace. */
-import { isPath, readPath } from '../../kit/path-text.ts';
+import { isPath, readPath } from '../../kit/text/path-text.ts';
 import { CoreError } from '../../kit/errors.ts';
 import type { Account, Accounts } from '../identity/accounts.ts';
 

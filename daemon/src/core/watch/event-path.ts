@@ -1,5 +1,5 @@
 /** Formats event paths for clients. Paths that are not UTF-8 are percent-encoded. */
-import { showPath } from '../../kit/path-text.ts';
+import { showPath } from '../../kit/text/path-text.ts';
 import { joinPath } from './change.ts';
 import type { Watcher } from './watcher.ts';
 

@@ -1,5 +1,5 @@
 /** Matches the exclude and include patterns of a watcher. */
-import { Glob, GlobError } from '../../kit/glob.ts';
+import { Glob, GlobError } from '../../kit/text/glob.ts';
 
 export class PathPattern {
   readonly #glob: Glob;

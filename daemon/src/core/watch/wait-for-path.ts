@@ -2,7 +2,7 @@
 import { CoreError } from '../../kit/errors.ts';
 import { Deadline } from '../../kit/deadline.ts';
 import { fileFailureOf } from '../../kit/file-failure.ts';
-import { showPath } from '../../kit/path-text.ts';
+import { showPath } from '../../kit/text/path-text.ts';
 import type { WatchedFiles } from '../../platform/files/watched-files.ts';
 import type { PathResolver } from '../processes/directory.ts';
 import type { EventType } from './change.ts';

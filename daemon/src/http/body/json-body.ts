@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { CoreError } from '../../kit/errors.ts';
 import { TimeSlices } from '../../kit/slices.ts';
-import { isHighSurrogate, isLowSurrogate } from '../../kit/text.ts';
+import { isHighSurrogate, isLowSurrogate } from '../../kit/text/text.ts';
 
 /** JSON.parse and validation handle this many values in some milliseconds, without a pause. */
 export const maxValues = 10_000;

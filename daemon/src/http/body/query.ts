@@ -1,5 +1,5 @@
-/** Parses the query of a URL. A value may be a path, so bytes that are not UTF-8 survive (`kit/path-text.ts`). */
-import { percentDecode } from '../../kit/path-text.ts';
+/** Parses the query of a URL. A value may be a path, so bytes that are not UTF-8 survive (`kit/text/path-text.ts`). */
+import { percentDecode } from '../../kit/text/path-text.ts';
 
 /** When a name is repeated, the last value counts. */
 export function queryOf(url: string): Record<string, string> {

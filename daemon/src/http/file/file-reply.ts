@@ -1,6 +1,6 @@
 /** Answers with a file: whole, a range, compressed, or 304 when the client already has it. */
 import { FileFailure } from '../../kit/file-failure.ts';
-import { showName, showPath } from '../../kit/path-text.ts';
+import { showName, showPath } from '../../kit/text/path-text.ts';
 import { codedTag, isKnown, meetsCondition, wantsPartOf, type State } from './conditions.ts';
 import {
   acceptedCoding,

@@ -1,6 +1,6 @@
 /** JSON in pieces reads as the whole value, and no piece is much larger than the others. */
 import { expect, test } from 'bun:test';
-import { LongText } from '../../kit/long-text.ts';
+import { LongText } from '../../kit/text/long-text.ts';
 import { isLarge, jsonPieces } from './json-pieces.ts';
 
 const kibibyte = 1024;

@@ -1,6 +1,6 @@
 /** Writes a large JSON value in pieces, as fast as the client reads, so that its text never exists as a whole. */
-import { LongText } from '../../kit/long-text.ts';
-import { longestEscape, writeJsonText } from '../../kit/json-text.ts';
+import { LongText } from '../../kit/text/long-text.ts';
+import { longestEscape, writeJsonText } from '../../kit/text/json-text.ts';
 import { TimeSlices } from '../../kit/slices.ts';
 
 /** A smaller value is written in one piece, and so is each part of a larger one. */

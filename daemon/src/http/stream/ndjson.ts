@@ -1,6 +1,6 @@
 /** Streams objects as one JSON line each; a slow client slows only its own iterator. */
 import { mapEach } from '../../kit/async-sequences.ts';
-import { writeJsonText } from '../../kit/json-text.ts';
+import { writeJsonText } from '../../kit/text/json-text.ts';
 import { streamBody, streamHeaders, type StreamEvents } from './stream-body.ts';
 
 export class NdjsonStream<Line> {

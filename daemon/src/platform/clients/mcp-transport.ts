@@ -1,5 +1,5 @@
 /** Posts messages to MCP servers of this machine, and reads their answers with bounds: JSON or Server-Sent Events. */
-import { isNestedDeeper } from '../../kit/json-depth.ts';
+import { isNestedDeeper } from '../../kit/text/json-depth.ts';
 import { McpBroken, McpUnreachable } from '../../protocols/mcp-errors.ts';
 import { directFetch, isRefused } from './direct-fetch.ts';
 import { readEvents } from './sse-reader.ts';

@@ -7,7 +7,7 @@
  * directory of that descriptor (proc(5)). All calls are the runtime's own and block only a thread of its pool.
  */
 import { constants, fstatSync, lstatSync, promises as fs, readlinkSync, renameSync, type BigIntStats } from 'node:fs';
-import { decodePath, systemPath } from '../../kit/path-text.ts';
+import { decodePath, systemPath } from '../../kit/text/path-text.ts';
 import { readEntries, readEntriesNow, readNames, type Entry } from './entries.ts';
 import { SmallFile, type CopySettings } from './small-file.ts';
 import { mountPoints } from './mounts.ts';

@@ -1,6 +1,6 @@
 /** Reads the names in a directory, exactly, with what the file system says about them. */
 import { promises as fs, readdirSync, type Dirent } from 'node:fs';
-import { decodePath } from '../../kit/path-text.ts';
+import { decodePath } from '../../kit/text/path-text.ts';
 
 export interface Entry {
   readonly name: string;

@@ -1,7 +1,7 @@
 /** inotify(7) with move cookies, which the runtime does not expose: one instance, events in kernel order. */
 import { dlopen, ptr, read, type Pointer } from 'bun:ffi';
 import { closeSync } from 'node:fs';
-import { decodePath } from '../../kit/path-text.ts';
+import { decodePath } from '../../kit/text/path-text.ts';
 import { systemError } from '../host/system-error.ts';
 
 /** IN_ATTRIB */

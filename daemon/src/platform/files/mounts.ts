@@ -1,6 +1,6 @@
 /** Lists the mount points that this process sees. */
 import { promises as fs } from 'node:fs';
-import { decodePath } from '../../kit/path-text.ts';
+import { decodePath } from '../../kit/text/path-text.ts';
 
 const mountPointField = 4; // proc_pid_mountinfo(5)
 

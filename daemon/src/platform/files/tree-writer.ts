@@ -20,7 +20,7 @@ import {
   symlinkSync,
   writeSync,
 } from 'node:fs';
-import { systemPath } from '../../kit/path-text.ts';
+import { systemPath } from '../../kit/text/path-text.ts';
 import type { Directory } from './directory.ts';
 
 export interface Attributes {

@@ -3,7 +3,7 @@ import { dlopen, ptr } from 'bun:ffi';
 import { closeSync, constants, fstatSync, lstatSync, openSync, statfsSync, type BigIntStats } from 'node:fs';
 import { lstat, readdir, realpath } from 'node:fs/promises';
 import { once } from '../../kit/once.ts';
-import { decodePath, systemPath } from '../../kit/path-text.ts';
+import { decodePath, systemPath } from '../../kit/text/path-text.ts';
 
 export type EntryKind = 'directory' | 'other' | 'unknown';
 

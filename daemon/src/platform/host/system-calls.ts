@@ -2,7 +2,7 @@
 import { dlopen, ptr, read } from 'bun:ffi';
 import { constants } from 'node:fs';
 import { once } from '../../kit/once.ts';
-import { encodePath, systemPath } from '../../kit/path-text.ts';
+import { encodePath, systemPath } from '../../kit/text/path-text.ts';
 import { systemError } from './system-error.ts';
 
 /** O_CLOEXEC, open(2), which the runtime adds to its own calls. */

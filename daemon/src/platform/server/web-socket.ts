@@ -4,7 +4,7 @@
  */
 import { createHash, randomBytes } from 'node:crypto';
 import { connect, type Socket } from 'node:net';
-import { StringShortener } from '../../kit/string-shortener.ts';
+import { StringShortener } from '../../kit/text/string-shortener.ts';
 
 /** `keep`: up to `maxBytes`. `shorten`: its strings are cut. `skip`: nothing of the message is kept. */
 export type LongMessage = 'keep' | 'shorten' | 'skip';

@@ -1,5 +1,5 @@
 /** Writes output as a model reads it: cut in the middle where it is long, with the lines that were left out. */
-import { showPath } from '../../kit/path-text.ts';
+import { showPath } from '../../kit/text/path-text.ts';
 import type { SavedOutputs } from './saved-outputs.ts';
 
 /** About 8 000 tokens. */

@@ -5,7 +5,7 @@ import type { ReadResult } from '../../core/commands/read.ts';
 import { summarize } from '../../core/commands/output.ts';
 import type { Session } from '../../core/commands/sessions.ts';
 import { outputText } from '../../http/stream/output-text.ts';
-import type { LongText } from '../../kit/long-text.ts';
+import type { LongText } from '../../kit/text/long-text.ts';
 
 const CommandStatus = z
   .enum(['pending', 'running', 'completed', 'timed_out', 'killed'])

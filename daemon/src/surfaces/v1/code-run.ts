@@ -9,7 +9,7 @@ import type { RequestContext } from '../../http/route/route.ts';
 import { stoppingMessage } from '../../http/route/stopping.ts';
 import { Deadline } from '../../kit/deadline.ts';
 import { CoreError, type ErrorCode } from '../../kit/errors.ts';
-import { isPath } from '../../kit/path-text.ts';
+import { isPath } from '../../kit/text/path-text.ts';
 import type { V1Deps } from './app.ts';
 
 /** In seconds. */

@@ -7,7 +7,7 @@ import {
 } from '../../core/files/write/edit-text.ts';
 import { CoreError } from '../../kit/errors.ts';
 import { FileFailure, type FileErrorKind } from '../../kit/file-failure.ts';
-import { takeCharacters } from '../../kit/text.ts';
+import { takeCharacters } from '../../kit/text/text.ts';
 import type { EditorCommand } from './editor-shapes.ts';
 import { noDifference } from './editor-texts.ts';
 

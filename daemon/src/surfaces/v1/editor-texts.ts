@@ -1,6 +1,6 @@
 /** The texts that the editor shows to a model: numbered lines and the sentences around them. */
 import { numberLines } from '../../core/files/write/edit-text.ts';
-import { takeCharacters } from '../../kit/text.ts';
+import { takeCharacters } from '../../kit/text/text.ts';
 
 const maxCharacters = 16_000;
 const clipped =

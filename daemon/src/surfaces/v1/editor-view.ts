@@ -1,7 +1,7 @@
 /** Refuses the views of office files, which 1.x had, and renders what the editor shows. */
 import type { ViewedDirectory, ViewedFile } from '../../core/files/editor/view.ts';
 import { CoreError } from '../../kit/errors.ts';
-import { showPath } from '../../kit/path-text.ts';
+import { showPath } from '../../kit/text/path-text.ts';
 import { editorResult, type EditorBody, type EditorResult } from './editor-shapes.ts';
 import * as texts from './editor-texts.ts';
 

@@ -1,6 +1,6 @@
 /** The 1.x editor, which agents drive with the commands view, create, str_replace, insert and undo_edit. */
 import { runEditor, type EditorOutcome, type EditorRequest } from '../../core/files/editor/editor.ts';
-import { showPath } from '../../kit/path-text.ts';
+import { showPath } from '../../kit/text/path-text.ts';
 import { absolutePath, asRefusal, required } from './editor-refusals.ts';
 import { EditorBody, EditorResult, editorResult, type EditorCommand } from './editor-shapes.ts';
 import * as texts from './editor-texts.ts';

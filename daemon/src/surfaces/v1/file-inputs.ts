@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import type { Accounts } from '../../core/identity/accounts.ts';
 import { FileFailure } from '../../kit/file-failure.ts';
-import { isPath, readPath } from '../../kit/path-text.ts';
+import { isPath, readPath } from '../../kit/text/path-text.ts';
 
 /** A client may send null for an omitted value, here and in every other field with a default. */
 export const sudo = z.boolean().nullable().default(false).describe('New files belong to root.');

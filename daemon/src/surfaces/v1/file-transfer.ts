@@ -5,7 +5,7 @@ import { Upload } from '../../core/files/write/upload.ts';
 import { noFile, takeFileForm } from '../../http/body/file-form.ts';
 import { fileReply } from '../../http/file/file-reply.ts';
 import { isForm } from '../../http/body/multipart.ts';
-import { showPath } from '../../kit/path-text.ts';
+import { showPath } from '../../kit/text/path-text.ts';
 import { fileCodes, jsonCodes, orFailure, route } from './file-failures.ts';
 import { pathOf, sound } from './file-inputs.ts';
 

@@ -5,7 +5,7 @@ import { deletePath } from '../../core/files/tree/delete.ts';
 import { makeDirectory } from '../../core/files/write/make-directory.ts';
 import { movePath } from '../../core/files/tree/move.ts';
 import { statFile } from '../../core/files/read/stat.ts';
-import { showPath } from '../../kit/path-text.ts';
+import { showPath } from '../../kit/text/path-text.ts';
 import { snakeKeys } from '../../http/route/snake-keys.ts';
 import { jsonCodes, orFailure, route } from './file-failures.ts';
 import { bodyWithPath, pathOf, sound } from './file-inputs.ts';

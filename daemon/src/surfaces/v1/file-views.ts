@@ -1,6 +1,6 @@
 /** View functions that several 1.x file routes share. */
 import type { SkippedSummary } from '../../core/files/tree/skipped.ts';
-import { showPath } from '../../kit/path-text.ts';
+import { showPath } from '../../kit/text/path-text.ts';
 
 /** Uses a numeric offset, because older Python versions do not read Z. */
 export function isoTime(ms: number | null): string | null {

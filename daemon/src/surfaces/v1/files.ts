@@ -5,7 +5,7 @@ import { bytesOfContent, contentEncodings, type WrittenContent } from '../../cor
 import { readFile } from '../../core/files/read/read.ts';
 import { replaceText } from '../../core/files/write/replace-text.ts';
 import { writeFile } from '../../core/files/write/write.ts';
-import { showPath } from '../../kit/path-text.ts';
+import { showPath } from '../../kit/text/path-text.ts';
 import { jsonCodes, orFailure, route } from './file-failures.ts';
 import { bodyWithPath, fileOf, ownerOf, sudo, wholeText } from './file-inputs.ts';
 

@@ -4,7 +4,7 @@ import { ViewerSession, type Display, type SessionEnd } from '../../core/termina
 import type { Terminal } from '../../core/terminals/session/terminal.ts';
 import { sessionHandler, SocketUpgrade, type Socket } from '../../http/stream/socket.ts';
 import type { CoreError } from '../../kit/errors.ts';
-import { decodeUtf8 } from '../../kit/text.ts';
+import { decodeUtf8 } from '../../kit/text/text.ts';
 import { route } from './app.ts';
 import { frame, readFrame, timedFrame } from './shell-frames.ts';
 import { wireId } from './shell-ids.ts';

@@ -4,7 +4,7 @@ import { eventTypes } from '../../core/watch/change.ts';
 import { absolutePath, relativePath } from '../../core/watch/event-path.ts';
 import type { WatchEvent as CoreEvent } from '../../core/watch/event-ring.ts';
 import { watcherStatuses, type Watcher } from '../../core/watch/watcher.ts';
-import { showPath } from '../../kit/path-text.ts';
+import { showPath } from '../../kit/text/path-text.ts';
 
 export const WatcherRecord = z.object({
   watcher_id: z.string(),

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { editFile } from '../../core/files/write/edit.ts';
 import { replaceModes, type TextEdit } from '../../core/files/write/edit-text.ts';
 import { CoreError } from '../../kit/errors.ts';
-import { showPath } from '../../kit/path-text.ts';
+import { showPath } from '../../kit/text/path-text.ts';
 import { snakeKeys } from '../../http/route/snake-keys.ts';
 import { route } from './app.ts';
 import { fileErrors, filePath, OwnerQuery } from './file-inputs.ts';

@@ -1,7 +1,7 @@
 /** Input values that the v2 file routes share. */
 import { z } from 'zod';
 import type { ErrorCode } from '../../kit/errors.ts';
-import { isPath, readPath } from '../../kit/path-text.ts';
+import { isPath, readPath } from '../../kit/text/path-text.ts';
 import { systemText } from './inputs.ts';
 
 /** Bytes that are not UTF-8 are percent-encoded: directly in a query, as a file URL in a body. */

@@ -8,7 +8,7 @@ import { leftOut } from '../../core/files/search/left-out.ts';
 import { search, searchKinds } from '../../core/files/search/search.ts';
 import type { SkippedSummary } from '../../core/files/tree/skipped.ts';
 import type { ErrorCode } from '../../kit/errors.ts';
-import { showName, showPath } from '../../kit/path-text.ts';
+import { showName, showPath } from '../../kit/text/path-text.ts';
 import { hintWith } from '../../http/route/refusal.ts';
 import { Answer } from '../../http/route/route.ts';
 import { route } from './app.ts';

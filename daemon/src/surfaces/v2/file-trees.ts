@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { copyPath, type TransferRequest } from '../../core/files/tree/copy.ts';
 import { deletePath } from '../../core/files/tree/delete.ts';
 import { movePath } from '../../core/files/tree/move.ts';
-import { showPath } from '../../kit/path-text.ts';
+import { showPath } from '../../kit/text/path-text.ts';
 import { snakeKeys } from '../../http/route/snake-keys.ts';
 import { route } from './app.ts';
 import { fileErrors, filePath, OwnerQuery } from './file-inputs.ts';

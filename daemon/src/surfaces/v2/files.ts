@@ -6,7 +6,7 @@ import { readFile } from '../../core/files/read/read.ts';
 import { statFile } from '../../core/files/read/stat.ts';
 import { writeFile } from '../../core/files/write/write.ts';
 import { CoreError } from '../../kit/errors.ts';
-import { showPath } from '../../kit/path-text.ts';
+import { showPath } from '../../kit/text/path-text.ts';
 import { snakeKeys } from '../../http/route/snake-keys.ts';
 import { route } from './app.ts';
 import { fileErrors, filePath, FileQuery, OwnerQuery } from './file-inputs.ts';

@@ -3,7 +3,7 @@ import type { Display, SessionEnd, ViewerSession } from '../../core/terminals/at
 import type { Terminal } from '../../core/terminals/session/terminal.ts';
 import type { Socket } from '../../http/stream/socket.ts';
 import { CoreError } from '../../kit/errors.ts';
-import { decodeUtf8 } from '../../kit/text.ts';
+import { decodeUtf8 } from '../../kit/text/text.ts';
 import { errorMessage, exitMessage, readMessage, timedMessage } from './terminal-messages.ts';
 
 export interface TerminalSocketOptions {

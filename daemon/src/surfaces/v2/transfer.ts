@@ -8,7 +8,7 @@ import { fileReply } from '../../http/file/file-reply.ts';
 import { isForm } from '../../http/body/multipart.ts';
 import { validate } from '../../http/route/validate.ts';
 import { CoreError } from '../../kit/errors.ts';
-import { showPath } from '../../kit/path-text.ts';
+import { showPath } from '../../kit/text/path-text.ts';
 import { route } from './app.ts';
 import { fileErrors, filePath, FileQuery, OwnerQuery } from './file-inputs.ts';
 

@@ -6,7 +6,7 @@ import { decodedPieces, encodePieces, type Coding } from '../../http/body/conten
 import { attachment } from '../../http/file/disposition.ts';
 import { RawReply, untilTaken } from '../../http/stream/raw.ts';
 import { Answer } from '../../http/route/route.ts';
-import { showName, showPath } from '../../kit/path-text.ts';
+import { showName, showPath } from '../../kit/text/path-text.ts';
 import { route } from './app.ts';
 import { fileErrors, FileQuery } from './file-inputs.ts';
 

@@ -4,7 +4,7 @@ import { eventTypes } from '../../core/watch/change.ts';
 import { absolutePath, relativePath } from '../../core/watch/event-path.ts';
 import type { WatchEvent as CoreEvent } from '../../core/watch/event-ring.ts';
 import { backends, watcherStatuses, type Watcher } from '../../core/watch/watcher.ts';
-import { showPath } from '../../kit/path-text.ts';
+import { showPath } from '../../kit/text/path-text.ts';
 
 const cursor = z.number().int().min(0);
 

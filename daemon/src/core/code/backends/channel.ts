@@ -4,7 +4,7 @@ import { CoreError } from '../../../kit/errors.ts';
 import { Deadline } from '../../../kit/deadline.ts';
 import { HandedOver } from '../../../kit/handed-over.ts';
 import { Notifier } from '../../../kit/notifier.ts';
-import { decodeUtf8 } from '../../../kit/text.ts';
+import { decodeUtf8 } from '../../../kit/text/text.ts';
 import type { Child } from '../../../platform/process/spawn.ts';
 import { readLog } from '../../processes/read-log.ts';
 import { gap, readEvent, type InterpreterEvent } from '../cells/events.ts';

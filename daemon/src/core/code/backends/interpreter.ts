@@ -1,5 +1,5 @@
 /** Defines what runs the cells of one session: an interpreter of the image or a kernel. */
-import type { EncodedText } from '../../../kit/encoded-text.ts';
+import type { EncodedText } from '../../../kit/text/encoded-text.ts';
 import type { Ownership } from '../../../kit/ownership.ts';
 import type { ChildEnd } from '../../../platform/process/spawn.ts';
 import type { CellEvent } from '../cells/events.ts';

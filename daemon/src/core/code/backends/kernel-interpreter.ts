@@ -1,7 +1,7 @@
 /** Uses one kernel as the interpreter of a session: a process under a keeper, reached through a bridge. */
 import { constants } from 'node:os';
 import { Deadline } from '../../../kit/deadline.ts';
-import type { EncodedText } from '../../../kit/encoded-text.ts';
+import type { EncodedText } from '../../../kit/text/encoded-text.ts';
 import { Notifier } from '../../../kit/notifier.ts';
 import type { Ownership } from '../../../kit/ownership.ts';
 import type { Child, ChildEnd } from '../../../platform/process/spawn.ts';

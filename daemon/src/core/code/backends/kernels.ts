@@ -1,5 +1,5 @@
 /** Finds the kernels of an account by asking the Pythons on PATH, and caches the answers. */
-import { decodeUtf8 } from '../../../kit/text.ts';
+import { decodeUtf8 } from '../../../kit/text/text.ts';
 import type { ToolOutcome, ToolRequest } from '../../processes/tool.ts';
 import type { Account } from '../../identity/accounts.ts';
 import { kernelLanguage, type Language } from '../language.ts';

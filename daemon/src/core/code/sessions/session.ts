@@ -1,7 +1,7 @@
 /** Runs the cells of one code session, one after another, in its interpreter. */
 import { CoreError } from '../../../kit/errors.ts';
 import { Deadline } from '../../../kit/deadline.ts';
-import { EncodedText } from '../../../kit/encoded-text.ts';
+import { EncodedText } from '../../../kit/text/encoded-text.ts';
 import { HandedOver } from '../../../kit/handed-over.ts';
 import type { ChildEnd } from '../../../platform/process/spawn.ts';
 import { Cell, type CellRecord, type InterpreterDeath, type Reason } from '../cells/cell.ts';

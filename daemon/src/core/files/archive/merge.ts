@@ -1,6 +1,6 @@
 /** Merges an unpacked tree into an existing directory. Existing entries with other names stay. */
 import { FileFailure } from '../../../kit/file-failure.ts';
-import { showPath } from '../../../kit/path-text.ts';
+import { showPath } from '../../../kit/text/path-text.ts';
 import type { Directory } from '../../../platform/files/directory.ts';
 import type { ArchiveShape } from './shape.ts';
 import type { TimeSlices } from '../../../kit/slices.ts';

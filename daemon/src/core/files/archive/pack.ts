@@ -7,7 +7,7 @@ import type { Entry } from '../../../platform/files/entries.ts';
 import type { SmallFile } from '../../../platform/files/small-file.ts';
 import { CoreError } from '../../../kit/errors.ts';
 import type { FilesContext } from '../context.ts';
-import { Glob, GlobError } from '../../../kit/glob.ts';
+import { Glob, GlobError } from '../../../kit/text/glob.ts';
 import { assertRegular, kindOf } from '../write/replace.ts';
 import { TimeSlices } from '../../../kit/slices.ts';
 import { sortInSlices } from '../slices.ts';

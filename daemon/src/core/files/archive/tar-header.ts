@@ -4,14 +4,14 @@
  * The project does not use a library, because libraries decode names as UTF-8. A name that is not UTF-8, or is too long
  * for a block, would change.
  */
-import { decodePath, encodePath, systemPath } from '../../../kit/path-text.ts';
+import { decodePath, encodePath, systemPath } from '../../../kit/text/path-text.ts';
 
 export const blockBytes = 512;
 
 export type TarKind = 'file' | 'directory' | 'symlink' | 'hardlink';
 
 export interface TarMember {
-  /** Encoded as in `kit/path-text.ts`. */
+  /** Encoded as in `kit/text/path-text.ts`. */
   readonly name: string;
   readonly kind: TarKind;
   /** Permission bits. */

@@ -1,7 +1,7 @@
 /** Reads a tar archive from a stream, one member at a time, with bounded memory. */
 import { FileFailure } from '../../../kit/file-failure.ts';
 import type { NextStep } from '../../../kit/errors.ts';
-import { showPath } from '../../../kit/path-text.ts';
+import { showPath } from '../../../kit/text/path-text.ts';
 import { otherFormat } from './other-formats.ts';
 import {
   blockBytes,

@@ -1,7 +1,7 @@
 /** Opens a file for sending, whole or in part. The open file stays the same even if the path is replaced. */
 import type { BigIntStats } from 'node:fs';
 import { FileFailure, asFileOperation } from '../../../kit/file-failure.ts';
-import { showPath } from '../../../kit/path-text.ts';
+import { showPath } from '../../../kit/text/path-text.ts';
 import type { FilesContext } from '../context.ts';
 import { etagOf } from './etag.ts';
 import { openFile, type OpenedFile } from './open-file.ts';

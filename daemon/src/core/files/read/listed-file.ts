@@ -1,7 +1,7 @@
 /** Describes the entries of a listing and ranks them for sorting. */
 import { promises as fs, type Stats } from 'node:fs';
 import { posix } from 'node:path';
-import { systemPath } from '../../../kit/path-text.ts';
+import { systemPath } from '../../../kit/text/path-text.ts';
 import { type Order, type Position, positionOf } from './ordering.ts';
 import { mapBounded } from '../slices.ts';
 import { permissionsOf } from './stat.ts';

@@ -1,7 +1,7 @@
 /** Opens a path for reading, and refuses anything that is not a regular file. */
 import { constants, promises as fs, type BigIntStats } from 'node:fs';
 import type { FileOperation } from '../../../kit/file-failure.ts';
-import { systemPath } from '../../../kit/path-text.ts';
+import { systemPath } from '../../../kit/text/path-text.ts';
 import { assertRegular } from '../write/replace.ts';
 
 /** Opening a pipe does not block, and opening a terminal does not make it the controlling terminal of the daemon. */

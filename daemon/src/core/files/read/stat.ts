@@ -1,7 +1,7 @@
 /** Reports the type, size, owner and other attributes of a path. */
 import { promises as fs } from 'node:fs';
 import { asFileOperation } from '../../../kit/file-failure.ts';
-import { decodePath, systemPath } from '../../../kit/path-text.ts';
+import { decodePath, systemPath } from '../../../kit/text/path-text.ts';
 import { etagOf } from './etag.ts';
 import type { FilesContext } from '../context.ts';
 

@@ -1,7 +1,7 @@
 /** Parses .gitignore-style files and decides which pattern of the directories around a path applies to the path. */
 import { closeSync, constants, existsSync, fstatSync, openSync, readSync } from 'node:fs';
-import { decodePath, systemPath } from '../../../kit/path-text.ts';
-import { Glob, GlobError } from '../../../kit/glob.ts';
+import { decodePath, systemPath } from '../../../kit/text/path-text.ts';
+import { Glob, GlobError } from '../../../kit/text/glob.ts';
 
 export interface IgnorePattern {
   /** `!`: the pattern includes a path that an earlier pattern ignores. */

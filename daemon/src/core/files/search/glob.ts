@@ -1,5 +1,5 @@
 /** Finds the paths below a directory that match a glob, and describes each match. */
-import type { Glob, GlobState } from '../../../kit/glob.ts';
+import type { Glob, GlobState } from '../../../kit/text/glob.ts';
 import { TimeSlices } from '../../../kit/slices.ts';
 import type { FilesContext } from '../context.ts';
 import { type Candidate, describe, type ListedFile, ranked } from '../read/listed-file.ts';

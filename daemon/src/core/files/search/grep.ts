@@ -2,7 +2,7 @@
 import { promises as fs } from 'node:fs';
 import { CoreError, type NextStep } from '../../../kit/errors.ts';
 import { asFileOperation, FileFailure } from '../../../kit/file-failure.ts';
-import { decodePath, systemPath } from '../../../kit/path-text.ts';
+import { decodePath, systemPath } from '../../../kit/text/path-text.ts';
 import type { FilesContext } from '../context.ts';
 import { newlineRefusal } from './grep/pattern.ts';
 import {

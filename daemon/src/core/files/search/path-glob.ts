@@ -1,7 +1,7 @@
 /** Parses a client's glob on paths below a directory, and explains what is wrong with an invalid glob. */
 import type { NextStep } from '../../../kit/errors.ts';
 import { FileFailure } from '../../../kit/file-failure.ts';
-import { Glob, GlobError } from '../../../kit/glob.ts';
+import { Glob, GlobError } from '../../../kit/text/glob.ts';
 
 export interface PathGlobOptions {
   /** A pattern without a `/` matches names at any depth. Otherwise it matches only entries of the directory itself. */

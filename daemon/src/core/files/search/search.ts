@@ -1,6 +1,6 @@
 /** Finds files by a glob on their path below a directory, or on their name at any depth. */
 import type { FilesContext } from '../context.ts';
-import type { Glob, GlobState } from '../../../kit/glob.ts';
+import type { Glob, GlobState } from '../../../kit/text/glob.ts';
 import { readPathGlob } from './path-glob.ts';
 import { placeOf } from '../read/ordering.ts';
 import { SkippedList, type SkippedSummary } from '../tree/skipped.ts';

@@ -1,7 +1,7 @@
 /** Creates a new text file, and undoes the creation. */
 import { CoreError } from '../../../kit/errors.ts';
 import { asFileOperation, FileFailure } from '../../../kit/file-failure.ts';
-import { showPath } from '../../../kit/path-text.ts';
+import { showPath } from '../../../kit/text/path-text.ts';
 import type { FilesContext } from '../context.ts';
 import { textOf } from './edit.ts';
 import { etagOf } from '../read/etag.ts';

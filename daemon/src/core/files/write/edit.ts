@@ -1,7 +1,7 @@
 /** Applies edits to a text file, all of them or none, and undoes the last edit request. */
 import { CoreError } from '../../../kit/errors.ts';
 import { FileFailure, asFileOperation } from '../../../kit/file-failure.ts';
-import { showPath } from '../../../kit/path-text.ts';
+import { showPath } from '../../../kit/text/path-text.ts';
 import type { FilesContext } from '../context.ts';
 import { applyEdit, EditRefusal, snippet, type EditedText, type TextEdit } from './edit-text.ts';
 import { etagOf } from '../read/etag.ts';

@@ -1,7 +1,7 @@
 /** Receives a file of any size as a stream. The client may name the destination before or after the content. */
 import { createHash } from 'node:crypto';
 import { FileFailure, asFileOperation, errnoOf } from '../../../kit/file-failure.ts';
-import { readPath } from '../../../kit/path-text.ts';
+import { readPath } from '../../../kit/text/path-text.ts';
 import type { Directory } from '../../../platform/files/directory.ts';
 import type { FilesContext } from '../context.ts';
 import { ownerFor, type Owner } from '../owner.ts';

@@ -1,6 +1,6 @@
 /** Opens entries below a root directory, wherever links lead, and refuses what is outside of the root. */
 import { constants, promises as fs, type Stats } from 'node:fs';
-import { decodePath } from '../../../kit/path-text.ts';
+import { decodePath } from '../../../kit/text/path-text.ts';
 import { SkillProblem } from './problem.ts';
 
 /** Opens an entry without any effect on a device or a pipe (open(2)); Node has no name for this flag. */

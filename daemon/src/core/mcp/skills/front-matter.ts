@@ -1,5 +1,5 @@
 /** Splits a SKILL.md into its front matter, with the name and the description of the skill, and its body. */
-import { takeCharacters } from '../../../kit/text.ts';
+import { takeCharacters } from '../../../kit/text/text.ts';
 import { SkillProblem } from './problem.ts';
 
 export interface FrontMatter {

@@ -1,5 +1,5 @@
 /** Finds the terminal titles that programs set with OSC 0 and OSC 2, across piece boundaries. */
-import { decodeUtf8 } from '../../../kit/text.ts';
+import { decodeUtf8 } from '../../../kit/text/text.ts';
 
 const start = Buffer.from('\x1b]');
 const escape = 0x1b;

@@ -1,7 +1,7 @@
 /** One client at a terminal: shows the output, types the input, and ends when the client or the shell does. */
 import { CoreError } from '../../../kit/errors.ts';
 import { Deadline } from '../../../kit/deadline.ts';
-import { wholeUtf8Length } from '../../../kit/text.ts';
+import { wholeUtf8Length } from '../../../kit/text/text.ts';
 import type { ChildEnd } from '../../../platform/process/spawn.ts';
 import type { Terminal } from '../session/terminal.ts';
 import { Attachment, type Channel, type Viewer } from './attachment.ts';

@@ -1,6 +1,6 @@
 /** Controls the tmux server of one session: types into it, resizes it and tracks its pids. */
 import { Deadline } from '../../../kit/deadline.ts';
-import { decodeUtf8 } from '../../../kit/text.ts';
+import { decodeUtf8 } from '../../../kit/text/text.ts';
 import type { ProcessStates } from '../../../platform/process/process-states.ts';
 import type { Child, ChildEnd } from '../../../platform/process/spawn.ts';
 import type { TerminalDevices, TerminalPlace } from '../../../platform/terminal/terminal-device.ts';

@@ -1,6 +1,6 @@
 /** Converts the output of a command to plain text, as a whole and as it arrives. */
 import { constants } from 'node:os';
-import { cutMarker, decodeUtf8, takeCharacters, wholeUtf8Length } from '../../../kit/text.ts';
+import { cutMarker, decodeUtf8, takeCharacters, wholeUtf8Length } from '../../../kit/text/text.ts';
 import { readLog } from '../../processes/read-log.ts';
 import { Sequences } from '../screen/sequences.ts';
 import type { TerminalLog } from '../session/log.ts';

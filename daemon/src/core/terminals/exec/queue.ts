@@ -6,7 +6,7 @@ import { HandedOver } from '../../../kit/handed-over.ts';
 import { Mutex } from '../../../kit/mutex.ts';
 import { Notifier } from '../../../kit/notifier.ts';
 import type { Ownership } from '../../../kit/ownership.ts';
-import { recordedText } from '../../../kit/text.ts';
+import { recordedText } from '../../../kit/text/text.ts';
 import { Execution } from './execution.ts';
 import { followText } from './output.ts';
 import {

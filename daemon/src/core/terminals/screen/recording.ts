@@ -1,5 +1,5 @@
 /** Exports what a session has shown as an asciicast version 2 recording. */
-import { decodeUtf8, wholeUtf8Length } from '../../../kit/text.ts';
+import { decodeUtf8, wholeUtf8Length } from '../../../kit/text/text.ts';
 import type { Schedule } from './recording-times.ts';
 import { sizeAt, sizesBehind, type SizeChange } from './sizes.ts';
 import type { Terminal } from '../session/terminal.ts';

@@ -1,7 +1,7 @@
 /** `sandbox_load_skill`: lists the skills of the image, or loads one. */
 import { z } from 'zod';
 import type { LoadedSkill, SkillList } from '../../../core/mcp/skills/skills.ts';
-import { showPath } from '../../../kit/path-text.ts';
+import { showPath } from '../../../kit/text/path-text.ts';
 import { readsOnly, tool, type ToolResult } from '../app.ts';
 import { asLines, footer } from '../text.ts';
 

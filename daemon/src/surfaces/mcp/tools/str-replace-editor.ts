@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { runEditor, type EditorOutcome, type EditorRequest } from '../../../core/files/editor/editor.ts';
 import { replaceModes } from '../../../core/files/write/edit-text.ts';
 import { CoreError } from '../../../kit/errors.ts';
-import { showPath } from '../../../kit/path-text.ts';
+import { showPath } from '../../../kit/text/path-text.ts';
 import { filePath } from '../../v2/file-inputs.ts';
 import { wholeText } from '../../v2/inputs.ts';
 import { tool, type ToolResult } from '../app.ts';

@@ -1,7 +1,7 @@
 /** Reads an open file as text with bounded memory: in pieces of whole lines, and a line of more than a million characters in parts. */
 import { readSync } from 'node:fs';
-import { decodePath } from '../../../../kit/path-text.ts';
-import { wholeUtf8Length } from '../../../../kit/text.ts';
+import { decodePath } from '../../../../kit/text/path-text.ts';
+import { wholeUtf8Length } from '../../../../kit/text/text.ts';
 import { encodingOf } from '../../read/text-encoding.ts';
 import { longestSearchedLine } from './query.ts';
 

@@ -1,6 +1,6 @@
 /** Converts the JSON lines of ripgrep to matches, one file after another. */
-import { decodePath } from '../../../../kit/path-text.ts';
-import { decodeUtf8 } from '../../../../kit/text.ts';
+import { decodePath } from '../../../../kit/text/path-text.ts';
+import { decodeUtf8 } from '../../../../kit/text/text.ts';
 import { join } from '../gitignore.ts';
 import { type GrepMatch, type GrepQuery, showLines, showMatch } from './query.ts';
 

@@ -1,6 +1,6 @@
 /** Searches one file piece by piece, with the lines around each match, whatever the size of the file. */
-import { decodeUtf8 } from '../../../../kit/text.ts';
-import { encodePath } from '../../../../kit/path-text.ts';
+import { decodeUtf8 } from '../../../../kit/text/text.ts';
+import { encodePath } from '../../../../kit/text/path-text.ts';
 import type { TextPiece } from './file-text.ts';
 import { findBlocks, firstMatch, lineEnd, type Block } from './find-blocks.ts';
 import { type GrepMatch, type GrepQuery, PatternError, showLines, showLongLine, showMatch } from './query.ts';

@@ -1,5 +1,5 @@
 /** Decides which files are searched, with ripgrep's precedence: globs, ignore files, file type, hidden names. */
-import { GlobError } from '../../../../kit/glob.ts';
+import { GlobError } from '../../../../kit/text/glob.ts';
 import {
   chainVerdict,
   hasRepository,

@@ -3,7 +3,7 @@
  *
  * A PROMPT_COMMAND hook reports an interrupted command and restores PROMPT_COMMAND at the next prompt.
  */
-import { quote } from '../../../../kit/shell-word.ts';
+import { quote } from '../../../../kit/text/shell-word.ts';
 import { goTo, mark, showFormat, upOneRow } from './parts.ts';
 import type { ScriptParts } from './shell-script.ts';
 

@@ -1,5 +1,5 @@
 /** Builds the parts that the scripts of several shells share: quoted text, marks as printf formats, the `cd`. */
-import { quote } from '../../../../kit/shell-word.ts';
+import { quote } from '../../../../kit/text/shell-word.ts';
 import type { ExecDirectory } from '../record.ts';
 
 /** fish has two escapes inside single quotes. */

@@ -3,7 +3,7 @@
  *
  * A mark in PS1 reports an interrupted command, because these shells have no other hook.
  */
-import { quote } from '../../../../kit/shell-word.ts';
+import { quote } from '../../../../kit/text/shell-word.ts';
 import { goTo, mark, showFormat, upOneRow } from './parts.ts';
 import type { ScriptParts } from './shell-script.ts';
 

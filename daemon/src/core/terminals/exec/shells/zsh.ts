@@ -3,7 +3,7 @@
  *
  * A precmd hook reports an interrupted command and removes itself at the next prompt.
  */
-import { quote } from '../../../../kit/shell-word.ts';
+import { quote } from '../../../../kit/text/shell-word.ts';
 import { goTo, mark, showFormat, upOneRow } from './parts.ts';
 import type { ScriptParts } from './shell-script.ts';
 

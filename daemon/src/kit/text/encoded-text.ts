@@ -1,6 +1,6 @@
 /** Encodes a long text for JSON in time slices, so that the records that contain it are built without delay. */
 import { randomUUID } from 'node:crypto';
-import { TimeSlices } from './slices.ts';
+import { TimeSlices } from '../slices.ts';
 
 /** Characters encoded between two checks of the clock. */
 const pieceCharacters = 128 * 1024;
