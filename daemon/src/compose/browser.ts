@@ -1,6 +1,6 @@
 /** Constructs the object that drives a browser, and the probe for one. */
 import type { Shared } from './shared.ts';
-import { AgentBrowser } from '../core/browser/agent-browser.ts';
+import { AgentBrowser } from '../core/browser/agent-browser/agent-browser.ts';
 import { Browser } from '../core/browser/browser.ts';
 import { browserProbe } from '../core/browser/probe.ts';
 import type { Probe } from '../core/capabilities/capabilities.ts';

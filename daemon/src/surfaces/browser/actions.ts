@@ -1,6 +1,6 @@
 /** The routes that act on an element of a page: click, fill and upload. */
 import { z } from 'zod';
-import type { AgentBrowser } from '../../core/browser/agent-browser.ts';
+import type { AgentBrowser } from '../../core/browser/agent-browser/agent-browser.ts';
 import { click } from '../../core/browser/actions/click.ts';
 import type { Spot } from '../../core/browser/actions/drag.ts';
 import type { ElementName } from '../../core/browser/actions/element.ts';

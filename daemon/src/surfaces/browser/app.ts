@@ -1,6 +1,6 @@
 /** Defines a browser route once, for both surfaces that serve it under their own prefix. */
 import type { z } from 'zod';
-import type { AgentBrowser } from '../../core/browser/agent-browser.ts';
+import type { AgentBrowser } from '../../core/browser/agent-browser/agent-browser.ts';
 import type { Browser } from '../../core/browser/browser.ts';
 import type { FilesContext } from '../../core/files/context.ts';
 import {

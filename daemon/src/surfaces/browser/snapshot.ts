@@ -1,6 +1,6 @@
 /** The routes that return what a page shows, as a tree whose nodes have refs. */
 import { z } from 'zod';
-import type { AgentBrowser } from '../../core/browser/agent-browser.ts';
+import type { AgentBrowser } from '../../core/browser/agent-browser/agent-browser.ts';
 import type { CallEffects, PageCallOptions } from '../../core/browser/browser.ts';
 import type { Query } from '../../core/browser/snapshot/find.ts';
 import type { SnapshotAnswer, SnapshotRequest } from '../../core/browser/snapshot/snapshot.ts';

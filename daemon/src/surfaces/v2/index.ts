@@ -8,12 +8,12 @@ export const v2Planes: readonly Plane<V2Deps>[] = [
     prefixes: ['/v2/fs/'],
     load: () =>
       routesOf(
-        import('./files.ts'),
-        import('./file-edit.ts'),
-        import('./file-search.ts'),
-        import('./file-trees.ts'),
-        import('./transfer.ts'),
-        import('./tree.ts'),
+        import('./files/files.ts'),
+        import('./files/edit.ts'),
+        import('./files/search.ts'),
+        import('./files/trees.ts'),
+        import('./files/transfer.ts'),
+        import('./files/archive.ts'),
       ),
   },
   { prefixes: ['/v2/watch'], load: () => routesOf(import('./watch.ts')) },
@@ -21,10 +21,10 @@ export const v2Planes: readonly Plane<V2Deps>[] = [
     prefixes: ['/v2/pty/'],
     load: () =>
       routesOf(
-        import('./terminals.ts'),
-        import('./terminal-sockets.ts'),
-        import('./terminal-screen.ts'),
-        import('./terminal-exec.ts'),
+        import('./terminals/terminals.ts'),
+        import('./terminals/sockets.ts'),
+        import('./terminals/screen.ts'),
+        import('./terminals/exec.ts'),
       ),
   },
   { prefixes: ['/v2/code/'], load: () => routesOf(import('./code.ts'), import('./code-info.ts')) },

@@ -4,7 +4,7 @@ import { runEditor, type EditorOutcome, type EditorRequest } from '../../../core
 import { replaceModes } from '../../../core/files/write/edit-text.ts';
 import { CoreError } from '../../../kit/errors.ts';
 import { showPath } from '../../../kit/text/path-text.ts';
-import { filePath } from '../../v2/file-inputs.ts';
+import { filePath } from '../../v2/files/inputs.ts';
 import { wholeText } from '../../v2/inputs.ts';
 import { tool, type ToolResult } from '../app.ts';
 import { asLines, footer } from '../text.ts';

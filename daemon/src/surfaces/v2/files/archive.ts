@@ -1,14 +1,14 @@
 /** The v2 routes that download and upload whole directory trees as tar archives. */
 import { z } from 'zod';
-import { packTree } from '../../core/files/archive/pack.ts';
-import { unpackTree } from '../../core/files/archive/unpack.ts';
-import { decodedPieces, encodePieces, type Coding } from '../../http/body/content-coding.ts';
-import { attachment } from '../../http/file/disposition.ts';
-import { RawReply, untilTaken } from '../../http/stream/raw.ts';
-import { Answer } from '../../http/route/route.ts';
-import { showName, showPath } from '../../kit/text/path-text.ts';
-import { route } from './app.ts';
-import { fileErrors, FileQuery } from './file-inputs.ts';
+import { packTree } from '../../../core/files/archive/pack.ts';
+import { unpackTree } from '../../../core/files/archive/unpack.ts';
+import { decodedPieces, encodePieces, type Coding } from '../../../http/body/content-coding.ts';
+import { attachment } from '../../../http/file/disposition.ts';
+import { RawReply, untilTaken } from '../../../http/stream/raw.ts';
+import { Answer } from '../../../http/route/route.ts';
+import { showName, showPath } from '../../../kit/text/path-text.ts';
+import { route } from '../app.ts';
+import { fileErrors, FileQuery } from './inputs.ts';
 
 const formats = {
   tar: { mediaType: 'application/x-tar', coding: null },

@@ -1,11 +1,11 @@
 /** The messages of a terminal's socket in both directions. */
 import { constants } from 'node:os';
 import { z } from 'zod';
-import type { Terminal } from '../../core/terminals/session/terminal.ts';
-import { validate } from '../../http/route/validate.ts';
-import { CoreError } from '../../kit/errors.ts';
-import { refusalOfV2 } from './refusal.ts';
-import { cols, rows } from './terminal-views.ts';
+import type { Terminal } from '../../../core/terminals/session/terminal.ts';
+import { validate } from '../../../http/route/validate.ts';
+import { CoreError } from '../../../kit/errors.ts';
+import { refusalOfV2 } from '../refusal.ts';
+import { cols, rows } from './views.ts';
 
 const offset = z.number().int().min(0).max(Number.MAX_SAFE_INTEGER);
 const signalNames = Object.keys(constants.signals) as NodeJS.Signals[];

@@ -1,10 +1,10 @@
 /** Delegates snapshots, and actions on the refs of these snapshots, to an agent-browser CLI of the image. */
-import { CoreError } from '../../kit/errors.ts';
-import type { ToolOutcome, Tools } from '../processes/tool.ts';
-import type { Browser, PageCallOptions } from './browser.ts';
-import { assertRef, staleRef } from './failures.ts';
-import { snapshotTree, type DelegatedNode } from './agent-browser-text.ts';
-import { timeLimitMs } from './time-limit.ts';
+import { CoreError } from '../../../kit/errors.ts';
+import type { ToolOutcome, Tools } from '../../processes/tool.ts';
+import type { Browser, PageCallOptions } from '../browser.ts';
+import { assertRef, staleRef } from '../failures.ts';
+import { snapshotTree, type DelegatedNode } from './text.ts';
+import { timeLimitMs } from '../time-limit.ts';
 
 export interface AgentBrowserDeps {
   /** The path of the CLI. */

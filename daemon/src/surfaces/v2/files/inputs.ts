@@ -1,8 +1,8 @@
 /** Input values that the v2 file routes share. */
 import { z } from 'zod';
-import type { ErrorCode } from '../../kit/errors.ts';
-import { isPath, readPath } from '../../kit/text/path-text.ts';
-import { systemText } from './inputs.ts';
+import type { ErrorCode } from '../../../kit/errors.ts';
+import { isPath, readPath } from '../../../kit/text/path-text.ts';
+import { systemText } from '../inputs.ts';
 
 /** Bytes that are not UTF-8 are percent-encoded: directly in a query, as a file URL in a body. */
 export const filePath = z

@@ -1,19 +1,19 @@
 /** The v2 routes that list directories, and find files by name and by content. */
 import { z } from 'zod';
-import { list, maxPage } from '../../core/files/read/list.ts';
-import type { ListedFile } from '../../core/files/read/listed-file.ts';
-import { directions, sortKeys } from '../../core/files/read/ordering.ts';
-import type { GrepResult } from '../../core/files/search/grep.ts';
-import { leftOut } from '../../core/files/search/left-out.ts';
-import { search, searchKinds } from '../../core/files/search/search.ts';
-import type { SkippedSummary } from '../../core/files/tree/skipped.ts';
-import type { ErrorCode } from '../../kit/errors.ts';
-import { showName, showPath } from '../../kit/text/path-text.ts';
-import { hintWith } from '../../http/route/refusal.ts';
-import { Answer } from '../../http/route/route.ts';
-import { route } from './app.ts';
-import { naming } from './refusal.ts';
-import { systemText } from './inputs.ts';
+import { list, maxPage } from '../../../core/files/read/list.ts';
+import type { ListedFile } from '../../../core/files/read/listed-file.ts';
+import { directions, sortKeys } from '../../../core/files/read/ordering.ts';
+import type { GrepResult } from '../../../core/files/search/grep.ts';
+import { leftOut } from '../../../core/files/search/left-out.ts';
+import { search, searchKinds } from '../../../core/files/search/search.ts';
+import type { SkippedSummary } from '../../../core/files/tree/skipped.ts';
+import type { ErrorCode } from '../../../kit/errors.ts';
+import { showName, showPath } from '../../../kit/text/path-text.ts';
+import { hintWith } from '../../../http/route/refusal.ts';
+import { Answer } from '../../../http/route/route.ts';
+import { route } from '../app.ts';
+import { naming } from '../refusal.ts';
+import { systemText } from '../inputs.ts';
 
 const directory = systemText.min(1).describe('The directory; ~ is a home, a relative path begins in the workspace.');
 const user = systemText.min(1).optional().describe('The account whose home ~ is; the default account otherwise.');

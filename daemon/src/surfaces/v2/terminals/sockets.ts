@@ -1,18 +1,18 @@
 /** The v2 routes that attach a WebSocket to a terminal. */
 import { setImmediate as turn } from 'node:timers/promises';
 import { z } from 'zod';
-import { startOf } from '../../core/terminals/attach/attachment.ts';
-import { ViewerSession } from '../../core/terminals/attach/viewer-session.ts';
-import type { Terminal } from '../../core/terminals/session/terminal.ts';
-import { sessionHandler, SocketUpgrade } from '../../http/stream/socket.ts';
-import type { StreamEvents } from '../../http/stream/stream-body.ts';
-import { CoreError } from '../../kit/errors.ts';
-import { HandedOver } from '../../kit/handed-over.ts';
-import { route, type V2Deps } from './app.ts';
-import { environment, systemText } from './inputs.ts';
-import { TerminalPath } from './terminal-inputs.ts';
-import { TerminalSocket, type TerminalSocketOptions } from './terminal-socket.ts';
-import { cols, rows } from './terminal-views.ts';
+import { startOf } from '../../../core/terminals/attach/attachment.ts';
+import { ViewerSession } from '../../../core/terminals/attach/viewer-session.ts';
+import type { Terminal } from '../../../core/terminals/session/terminal.ts';
+import { sessionHandler, SocketUpgrade } from '../../../http/stream/socket.ts';
+import type { StreamEvents } from '../../../http/stream/stream-body.ts';
+import { CoreError } from '../../../kit/errors.ts';
+import { HandedOver } from '../../../kit/handed-over.ts';
+import { route, type V2Deps } from '../app.ts';
+import { environment, systemText } from '../inputs.ts';
+import { TerminalPath } from './inputs.ts';
+import { TerminalSocket, type TerminalSocketOptions } from './socket.ts';
+import { cols, rows } from './views.ts';
 
 const protocol = z
   .enum(['json', 'binary'])

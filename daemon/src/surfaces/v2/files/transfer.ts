@@ -1,16 +1,16 @@
 /** The v2 routes that upload and download whole files of any size. */
 import { z } from 'zod';
-import { openDownload } from '../../core/files/read/download.ts';
-import { Upload } from '../../core/files/write/upload.ts';
-import { InvalidInput } from '../../http/route/envelope.ts';
-import { takeFileForm, type FileTaker } from '../../http/body/file-form.ts';
-import { fileReply } from '../../http/file/file-reply.ts';
-import { isForm } from '../../http/body/multipart.ts';
-import { validate } from '../../http/route/validate.ts';
-import { CoreError } from '../../kit/errors.ts';
-import { showPath } from '../../kit/text/path-text.ts';
-import { route } from './app.ts';
-import { fileErrors, filePath, FileQuery, OwnerQuery } from './file-inputs.ts';
+import { openDownload } from '../../../core/files/read/download.ts';
+import { Upload } from '../../../core/files/write/upload.ts';
+import { InvalidInput } from '../../../http/route/envelope.ts';
+import { takeFileForm, type FileTaker } from '../../../http/body/file-form.ts';
+import { fileReply } from '../../../http/file/file-reply.ts';
+import { isForm } from '../../../http/body/multipart.ts';
+import { validate } from '../../../http/route/validate.ts';
+import { CoreError } from '../../../kit/errors.ts';
+import { showPath } from '../../../kit/text/path-text.ts';
+import { route } from '../app.ts';
+import { fileErrors, filePath, FileQuery, OwnerQuery } from './inputs.ts';
 
 const binary = z.string().meta({ format: 'binary' });
 

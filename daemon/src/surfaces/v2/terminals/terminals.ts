@@ -1,13 +1,13 @@
 /** The v2 routes of terminal sessions. */
 import { z } from 'zod';
 import { constants } from 'node:os';
-import { CoreError } from '../../kit/errors.ts';
-import { Answer } from '../../http/route/route.ts';
-import { route } from './app.ts';
-import { sameValue } from '../../http/route/same-value.ts';
-import { clientId, environment, oneOf, systemText } from './inputs.ts';
-import { milliseconds, noChangeTimeout, TerminalPath } from './terminal-inputs.ts';
-import { cols, rows, TerminalSession, terminalSession } from './terminal-views.ts';
+import { CoreError } from '../../../kit/errors.ts';
+import { Answer } from '../../../http/route/route.ts';
+import { route } from '../app.ts';
+import { sameValue } from '../../../http/route/same-value.ts';
+import { clientId, environment, oneOf, systemText } from '../inputs.ts';
+import { milliseconds, noChangeTimeout, TerminalPath } from './inputs.ts';
+import { cols, rows, TerminalSession, terminalSession } from './views.ts';
 
 const signalNames = Object.keys(constants.signals) as NodeJS.Signals[];
 

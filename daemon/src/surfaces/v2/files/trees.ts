@@ -1,14 +1,14 @@
 /** The v2 routes that copy, move and delete files and whole trees. */
 import { z } from 'zod';
-import { copyPath, type TransferRequest } from '../../core/files/tree/copy.ts';
-import { deletePath } from '../../core/files/tree/delete.ts';
-import { movePath } from '../../core/files/tree/move.ts';
-import { showPath } from '../../kit/text/path-text.ts';
-import { snakeKeys } from '../../http/route/snake-keys.ts';
-import { route } from './app.ts';
-import { fileErrors, filePath, OwnerQuery } from './file-inputs.ts';
-import { sameValue } from '../../http/route/same-value.ts';
-import { oneOf } from './inputs.ts';
+import { copyPath, type TransferRequest } from '../../../core/files/tree/copy.ts';
+import { deletePath } from '../../../core/files/tree/delete.ts';
+import { movePath } from '../../../core/files/tree/move.ts';
+import { showPath } from '../../../kit/text/path-text.ts';
+import { snakeKeys } from '../../../http/route/snake-keys.ts';
+import { route } from '../app.ts';
+import { fileErrors, filePath, OwnerQuery } from './inputs.ts';
+import { sameValue } from '../../../http/route/same-value.ts';
+import { oneOf } from '../inputs.ts';
 
 const TransferBody = z
   .object({

@@ -1,13 +1,13 @@
 /** The v2 route that edits text files. */
 import { z } from 'zod';
-import { editFile } from '../../core/files/write/edit.ts';
-import { replaceModes, type TextEdit } from '../../core/files/write/edit-text.ts';
-import { CoreError } from '../../kit/errors.ts';
-import { showPath } from '../../kit/text/path-text.ts';
-import { snakeKeys } from '../../http/route/snake-keys.ts';
-import { route } from './app.ts';
-import { fileErrors, filePath, OwnerQuery } from './file-inputs.ts';
-import { systemText, wholeText } from './inputs.ts';
+import { editFile } from '../../../core/files/write/edit.ts';
+import { replaceModes, type TextEdit } from '../../../core/files/write/edit-text.ts';
+import { CoreError } from '../../../kit/errors.ts';
+import { showPath } from '../../../kit/text/path-text.ts';
+import { snakeKeys } from '../../../http/route/snake-keys.ts';
+import { route } from '../app.ts';
+import { fileErrors, filePath, OwnerQuery } from './inputs.ts';
+import { systemText, wholeText } from '../inputs.ts';
 
 const Change = z.object({
   old_str: z.string().min(1).optional().describe('The text to replace; whitespace counts.'),

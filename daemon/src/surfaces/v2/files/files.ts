@@ -1,16 +1,16 @@
 /** The v2 routes that read and change single files: wire shapes in, one core call each, views out. */
 import { z } from 'zod';
-import { bytesOfContent, contentEncodings, type WrittenContent } from '../../core/files/read/content.ts';
-import { makeDirectory } from '../../core/files/write/make-directory.ts';
-import { readFile } from '../../core/files/read/read.ts';
-import { statFile } from '../../core/files/read/stat.ts';
-import { writeFile } from '../../core/files/write/write.ts';
-import { CoreError } from '../../kit/errors.ts';
-import { showPath } from '../../kit/text/path-text.ts';
-import { snakeKeys } from '../../http/route/snake-keys.ts';
-import { route } from './app.ts';
-import { fileErrors, filePath, FileQuery, OwnerQuery } from './file-inputs.ts';
-import { systemText, wholeText } from './inputs.ts';
+import { bytesOfContent, contentEncodings, type WrittenContent } from '../../../core/files/read/content.ts';
+import { makeDirectory } from '../../../core/files/write/make-directory.ts';
+import { readFile } from '../../../core/files/read/read.ts';
+import { statFile } from '../../../core/files/read/stat.ts';
+import { writeFile } from '../../../core/files/write/write.ts';
+import { CoreError } from '../../../kit/errors.ts';
+import { showPath } from '../../../kit/text/path-text.ts';
+import { snakeKeys } from '../../../http/route/snake-keys.ts';
+import { route } from '../app.ts';
+import { fileErrors, filePath, FileQuery, OwnerQuery } from './inputs.ts';
+import { systemText, wholeText } from '../inputs.ts';
 
 const etag = z.string().describe('Changes with the content of the file.');
 const sha256 = z.string().describe('SHA-256 of the whole file, hexadecimal.');

@@ -1,8 +1,8 @@
 /** The wire shapes of terminal sessions. */
 import { z } from 'zod';
-import { backendNames } from '../../core/terminals/backends/shell-process.ts';
-import { retentions, terminalStatuses, type Terminal } from '../../core/terminals/session/terminal.ts';
-import { maxCols, maxRows } from '../../core/terminals/terminal-size.ts';
+import { backendNames } from '../../../core/terminals/backends/shell-process.ts';
+import { retentions, terminalStatuses, type Terminal } from '../../../core/terminals/session/terminal.ts';
+import { maxCols, maxRows } from '../../../core/terminals/terminal-size.ts';
 
 export const cols = z.number().int().min(1).max(maxCols).describe('Columns.');
 export const rows = z.number().int().min(1).max(maxRows).describe('Rows.');

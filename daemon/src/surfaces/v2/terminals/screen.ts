@@ -1,12 +1,12 @@
 /** The v2 routes that return the current screen, the history and the recording of a terminal session. */
 import { z } from 'zod';
-import { recordingOf, type Recording, type RecordingEvent } from '../../core/terminals/screen/recording.ts';
-import { terminalStatuses, type Terminal } from '../../core/terminals/session/terminal.ts';
-import { Answer } from '../../http/route/route.ts';
-import { RawReply } from '../../http/stream/raw.ts';
-import { route } from './app.ts';
-import { TerminalPath } from './terminal-inputs.ts';
-import { cols, rows } from './terminal-views.ts';
+import { recordingOf, type Recording, type RecordingEvent } from '../../../core/terminals/screen/recording.ts';
+import { terminalStatuses, type Terminal } from '../../../core/terminals/session/terminal.ts';
+import { Answer } from '../../../http/route/route.ts';
+import { RawReply } from '../../../http/stream/raw.ts';
+import { route } from '../app.ts';
+import { TerminalPath } from './inputs.ts';
+import { cols, rows } from './views.ts';
 
 const ScreenQuery = z.object({
   wait_for: z

@@ -1,14 +1,14 @@
 /** The v2 route that runs a command in the shell of a terminal session. */
 import { z } from 'zod';
-import { execStatuses, type ExecStatus } from '../../core/terminals/exec/record.ts';
-import { startUpSkipped } from '../../core/terminals/session/start-up.ts';
-import { Deadline } from '../../kit/deadline.ts';
-import { Answer } from '../../http/route/route.ts';
-import { stoppingMessage } from '../../http/route/stopping.ts';
-import { route } from './app.ts';
-import { seconds, systemText } from './inputs.ts';
-import { milliseconds, noChangeTimeout, TerminalPath } from './terminal-inputs.ts';
-import { ConsoleRecord } from './terminal-views.ts';
+import { execStatuses, type ExecStatus } from '../../../core/terminals/exec/record.ts';
+import { startUpSkipped } from '../../../core/terminals/session/start-up.ts';
+import { Deadline } from '../../../kit/deadline.ts';
+import { Answer } from '../../../http/route/route.ts';
+import { stoppingMessage } from '../../../http/route/stopping.ts';
+import { route } from '../app.ts';
+import { seconds, systemText } from '../inputs.ts';
+import { milliseconds, noChangeTimeout, TerminalPath } from './inputs.ts';
+import { ConsoleRecord } from './views.ts';
 
 const hints: Readonly<Partial<Record<ExecStatus, string>>> = {
   running:
