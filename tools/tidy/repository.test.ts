@@ -51,6 +51,23 @@ const cases = {
     planted: { 'daemon/src/core/a.ts': 'import.meta.dirname\n', 'daemon/src/platform/a.ts': 'import.meta.dirname\n' },
     says: ['daemon/src/core/a.ts:1:'],
   },
+  foldersAreSmall: {
+    planted: Object.fromEntries([
+      ...Array.from({ length: 26 }, (_, number): [string, string] => [`flat/${number}.ts`, '']),
+      ...Array.from({ length: 26 }, (_, number): [string, string] => [`told/${number}.ts`, '']),
+      ['told/README.md', 'One file for each row.'],
+      ...Array.from({ length: 25 }, (_, number): [string, string] => [`small/${number}.ts`, '']),
+      ['small/0.test.ts', ''],
+    ]),
+    says: ['flat/ has 26 sources'],
+  },
+  namesAreOfTheField: {
+    planted: {
+      'daemon/src/core/a.ts': 'const told = 1;\n  readonly most: number;\n// what is told\nconst { patience } = it;\n',
+      'daemon/src/core/b.ts': "const text = 'at most: 3';\nconst mostly = 1;\n",
+    },
+    says: ['daemon/src/core/a.ts:1:', 'daemon/src/core/a.ts:2:', 'daemon/src/core/a.ts:4:'],
+  },
   coreKnowsNoWire: {
     planted: {
       'daemon/src/core/a/a.ts': "const hint = 'see /v2/watch';\nconst facts = { errno_name: code };\n",

@@ -102,6 +102,48 @@ export const coreKnowsNoWire: Rule = (files) => {
   ];
 };
 
+/** More files than this are hard to read in one listing. */
+const maxInFolder = 25;
+
+/** A folder with more sources says in its README why it is flat. */
+export const foldersAreSmall: Rule = (files) => {
+  const paths = new Set(files.map(({ path }) => path));
+  const sources = files.filter(isSource).filter(({ path }) => !path.includes('.test.'));
+  const folders = Map.groupBy(sources, ({ path }) => path.slice(0, path.lastIndexOf('/') + 1));
+  return [...folders]
+    .filter(([folder, { length }]) => length > maxInFolder && !paths.has(`${folder}README.md`))
+    .map(([folder, { length }]) => `${folder} has ${length} sources, and no README.md that says why`);
+};
+
+/** Names of declarations that stand for a word of the field (STYLE.md). */
+const renamed: Readonly<Record<string, string>> = {
+  deeds: 'verbPhrases',
+  descent: 'walk',
+  farewell: 'reportEnding',
+  knock: 'probe',
+  most: 'max',
+  patience: 'deadline',
+  seeOff: 'drain',
+  told: 'reported',
+  untold: 'unsent',
+};
+
+export const namesAreOfTheField: Rule = (files) => {
+  const words = Object.keys(renamed).join('|');
+  const declared = new RegExp(
+    String.raw`(?:\b(?:const|let|using|function|class|type|readonly|get)\s+|[#({,]\s*)(${words})(?=\s*[:=(),?;}])`,
+  );
+  return files
+    .filter(isShipped)
+    .filter(({ path }) => path.endsWith('.ts'))
+    .flatMap(({ path, text }) =>
+      text.split('\n').flatMap((line, index) => {
+        const name = declared.exec(line)?.[1];
+        return name === undefined ? [] : [`${path}:${index + 1}: ${name} is called ${renamed[name]} elsewhere`];
+      }),
+    );
+};
+
 /** Manifests name the images of this version, because a tag without one keeps an old build on a node. */
 export const versionOnce: Rule = (files) => {
   const version = (parse(files, 'daemon/package.json') as { version: string }).version;
