@@ -292,7 +292,7 @@ const cases: readonly Case[] = [
     body: {},
     status: 404,
     message: 'no command has the id absent',
-    hint: 'Finished commands are kept for an hour, and only the newest 512. If a request with this command_id arrives within 60 s, nothing is started, and the command is reported as killed.',
+    hint: 'Finished commands are kept for an hour, and only the newest 512. If a request for a command with this id arrives within 60 s, nothing is started, and the command is reported as killed.',
   },
   {
     what: 'stdin to an ended command',

@@ -1,4 +1,5 @@
 /** The closed set of failures that core may raise; `http/route/envelope.ts` maps each to a status. */
+import type { Advice, ArgumentName } from './advice.ts';
 
 export const errorCodes = [
   'malformed_request',
@@ -98,10 +99,12 @@ export type NextCalls = { readonly [O in NextOperation]: string | ((step: NextSt
 export interface ErrorDetails {
   /** What the caller can change, in one sentence without a route. */
   readonly hint?: string | null;
+  /** The same where the sentence names arguments; the surface puts its own names in. */
+  readonly advice?: Advice | null;
   /** The next call; the surface appends it to the hint. */
   readonly next?: NextStep | null;
   /** The argument that the message is about; the surface puts its own name of the argument before the message. */
-  readonly argument?: 'cwd';
+  readonly argument?: ArgumentName;
   /** Facts that a program can read. */
   readonly facts?: Readonly<Record<string, unknown>> | null;
 }
@@ -110,8 +113,9 @@ export interface ErrorDetails {
 export class CoreError extends Error {
   override readonly name = 'CoreError';
   readonly hint: string | null;
+  readonly advice: Advice | null;
   readonly next: NextStep | null;
-  readonly argument: 'cwd' | null;
+  readonly argument: ArgumentName | null;
   readonly facts: Readonly<Record<string, unknown>> | null;
 
   constructor(
@@ -121,6 +125,7 @@ export class CoreError extends Error {
   ) {
     super(message);
     this.hint = details.hint ?? null;
+    this.advice = details.advice ?? null;
     this.next = details.next ?? null;
     this.argument = details.argument ?? null;
     this.facts = details.facts ?? null;

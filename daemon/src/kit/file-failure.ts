@@ -1,5 +1,6 @@
 /** Failures of file operations, with the facts that each surface reports. */
 import { constants } from 'node:os';
+import type { Advice, ArgumentName } from './advice.ts';
 import { CoreError, firstFailure, type ErrorCode, type NextStep } from './errors.ts';
 import { showPath } from './text/path-text.ts';
 
@@ -115,6 +116,9 @@ export interface FileFailureFacts {
   readonly message?: string;
   /** Replaces the hint and the next call of the kind. */
   readonly hint?: string | null;
+  readonly advice?: Advice | null;
+  /** The argument that begins the message. */
+  readonly argument?: ArgumentName;
   readonly next?: NextStep | null;
   /** An error with more detail for programs than the message has. */
   readonly cause?: Error;
@@ -133,13 +137,14 @@ export class FileFailure extends CoreError {
   readonly systemWords: string | null;
 
   constructor(given: FileFailureFacts) {
-    const { operation, path, errnoName, message, hint = null, next = null, facts = null } = given;
+    const { operation, path, errnoName, message, hint = null, advice = null, next = null, facts = null } = given;
     const kind = given.kind ?? kindOfErrno[errnoName] ?? 'ioError';
     const shown = showPath(path);
     const systemWords = words[errnoName] ?? errnoName;
-    const { code, ...advice }: Kind = kinds[kind];
+    const { code, ...ofKind }: Kind = kinds[kind];
     super(given.code ?? code, message ?? `${shown}: ${systemWords}`, {
-      ...((hint ?? next) ? { hint, next } : advice),
+      ...((hint ?? advice ?? next) ? { hint, advice, next } : ofKind),
+      ...(given.argument && { argument: given.argument }),
       facts,
     });
     this.operation = operation;

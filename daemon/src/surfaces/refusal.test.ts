@@ -2,16 +2,18 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'bun:test';
-import { hintOf, type Naming } from '../http/route/refusal.ts';
+import { wordsOf, type Naming } from '../http/route/refusal.ts';
 import { CoreError, type NextStep } from '../kit/errors.ts';
+import { naming as mcp } from './mcp/refusal.ts';
 import { naming as v1, refusalOfV1 } from './v1/refusal.ts';
 import { naming as v2, refusalOfV2 } from './v2/refusal.ts';
 
 const spec = join(import.meta.dir, '..', '..', '..', 'spec');
 const someId = 'some-id';
 
-for (const [surface, { calls }] of Object.entries({ v1, v2 } satisfies Record<string, Naming>)) {
-  const { paths } = JSON.parse(readFileSync(join(spec, `${surface}.json`), 'utf8')) as {
+for (const [surface, naming] of Object.entries({ v1, v2 } satisfies Record<string, Naming>)) {
+  const document = readFileSync(join(spec, `${surface}.json`), 'utf8');
+  const { paths } = JSON.parse(document) as {
     paths: Readonly<Record<string, object>>;
   };
   const served = Object.entries(paths).flatMap(([path, methods]) =>
@@ -20,10 +22,10 @@ for (const [surface, { calls }] of Object.entries({ v1, v2 } satisfies Record<st
   const isServed = (route: string) =>
     served.includes(route) || served.some((one) => one.replace(/\{\w+\}/, someId) === route);
 
-  for (const operation of Object.keys(calls)) {
+  for (const operation of Object.keys(naming.calls)) {
     test(`${surface} names a route that it serves for ${operation}`, () => {
       const next = { operation, id: someId } as NextStep;
-      const hint = hintOf(new CoreError('bad_argument', 'refused', { next }), calls) ?? '';
+      const hint = wordsOf(new CoreError('bad_argument', 'refused', { next }), naming).hint ?? '';
       const routes = hint.match(/\b[A-Z]{3,6} \/[\w/{}.-]*[\w}]/g) ?? [];
 
       expect(hint).toEndWith('.');
@@ -31,7 +33,18 @@ for (const [surface, { calls }] of Object.entries({ v1, v2 } satisfies Record<st
       expect(routes.filter((route) => !isServed(route))).toEqual([]);
     });
   }
+
+  test(`${surface} has the arguments that its advice names`, () => {
+    const lacking = Object.values(naming.arguments).filter((name) => name !== null && !document.includes(`"${name}"`));
+    expect(lacking).toEqual([]);
+  });
 }
+
+test('the tools have the arguments that their advice names', () => {
+  const tools = readFileSync(join(spec, 'mcp-tools.json'), 'utf8');
+  const names = Object.values(mcp.arguments).filter((name) => name !== null);
+  expect(names.filter((name) => !tools.includes(`"${name}":`))).toEqual([]);
+});
 
 test('a refusal uses the names of its surface: routes, arguments, keys of facts and session ids', () => {
   const id = `v1.${Buffer.from('my session').toString('base64url')}`;

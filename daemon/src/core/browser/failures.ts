@@ -1,4 +1,5 @@
 /** Turns failures of a browser, a tab or a page into errors that say what to do. */
+import { advise } from '../../kit/advice.ts';
 import {
   CdpClosed,
   CdpRefusal,
@@ -18,7 +19,7 @@ export class DocumentGone extends Error {
 
 export function noTab(id: string): CoreError {
   return new CoreError('tab_not_found', `no tab with id ${id}`, {
-    hint: 'A tab is named by its target_id, not by its position.',
+    advice: advise`Pass the ${'tabId'} of a tab, not its position.`,
     next: { operation: 'browser.listTabs' },
   });
 }

@@ -1,5 +1,6 @@
 /** Loads a URL into a page, or moves through its history, and waits until the page has loaded. */
-import { CoreError } from '../../kit/errors.ts';
+import { advise } from '../../kit/advice.ts';
+import { CoreError, type ErrorDetails } from '../../kit/errors.ts';
 import type { Browser, CallEffects, PageCall, PageCallOptions } from './browser.ts';
 import { LoadWatch, type LoadState } from './load-watch.ts';
 import { placeOf } from './place.ts';
@@ -77,7 +78,7 @@ async function load({ page, signal, timeoutMs }: PageCall, url: string, watch: L
     return loaderId;
   } catch (error) {
     if (!signal.aborted) throw error;
-    throw slow(`${shortened(url)} did not answer`, timeoutMs, 'Check the server, or pass a longer timeout.');
+    throw slow(`${shortened(url)} did not answer`, timeoutMs, { hint: 'Check the server, or pass a longer timeout.' });
   }
 }
 
@@ -105,8 +106,10 @@ async function loaded(
     await watch.reached(loaderId, state, signal);
   } catch (error) {
     if (!signal.aborted) throw error;
-    const hint = 'The page can be used as it is. Pass wait_until "domcontentloaded" or "none" to wait for less.';
-    throw slow(`the page did not reach "${state}"`, timeoutMs, hint);
+    throw slow(`the page did not reach "${state}"`, timeoutMs, {
+      hint: 'The page can be used as it is.',
+      advice: advise`Pass ${'waitUntil'} "domcontentloaded" or "none" to wait for less.`,
+    });
   }
 }
 
@@ -119,6 +122,6 @@ function failed(url: string, reason: string): CoreError {
   });
 }
 
-function slow(what: string, timeoutMs: number, hint: string): CoreError {
-  return new CoreError('page_timeout', `${what} within ${timeoutMs / 1000} s`, { hint });
+function slow(what: string, timeoutMs: number, details: ErrorDetails): CoreError {
+  return new CoreError('page_timeout', `${what} within ${timeoutMs / 1000} s`, details);
 }

@@ -1,4 +1,5 @@
 /** Takes a picture of a page: the visible part or the whole, at its own or a smaller size. */
+import { advise } from '../../kit/advice.ts';
 import { createHash } from 'node:crypto';
 import { CoreError } from '../../kit/errors.ts';
 import type { Browser, PageCall, PageCallOptions } from './browser.ts';
@@ -90,7 +91,7 @@ function scaleOf({ width, height }: Size, { scaleTo }: ScreenshotSpec, ratio: nu
   if (Math.max(width, height) * scale * ratio <= maxSide) return scale;
   const size = `${Math.ceil(width * ratio)} × ${Math.ceil(height * ratio)}`;
   throw new CoreError('bad_argument', `the page has ${size} pixels, and a picture at most ${maxSide} on a side`, {
-    hint: `Pass scale_to, such as ${Math.floor((width * maxSide) / Math.max(width, height))}x${maxSide}, or leave out full_page.`,
+    advice: advise`Pass ${'scaleTo'} to make the picture smaller, or leave out ${'fullPage'}.`,
   });
 }
 

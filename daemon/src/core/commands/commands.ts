@@ -1,4 +1,5 @@
 /** Starts commands and keeps finished ones readable until they are evicted. Does not depend on HTTP. */
+import { advise } from '../../kit/advice.ts';
 import { CoreError } from '../../kit/errors.ts';
 import { mintId } from '../../kit/ids.ts';
 import type { Ownership } from '../../kit/ownership.ts';
@@ -303,13 +304,16 @@ export class Commands implements Disposable {
     const known = starting ?? command?.note;
     if (!known) {
       if (!this.deps.usedIds.has(id)) return null;
-      throw new CoreError('command_id_reused', `command_id ${id} was used, and its record is no longer kept`, {
-        hint: 'The command was started then and is not started again. Use a new command_id for a new command.',
+      throw new CoreError('command_id_reused', `${id} was used, and its record is no longer kept`, {
+        argument: 'commandId',
+        hint: 'The command was started then and is not started again.',
+        advice: advise`Use a new ${'commandId'} for a new command.`,
       });
     }
     if (known.fingerprint === fingerprint) return starting?.started ?? command ?? null;
-    throw new CoreError('command_id_reused', `command_id ${id} was used for another request`, {
-      hint: 'Use a new command_id for a new command; repeat the same body to get the same command.',
+    throw new CoreError('command_id_reused', `${id} was used for another request`, {
+      argument: 'commandId',
+      advice: advise`Use a new ${'commandId'} for a new command; repeat the same body to get the same command.`,
     });
   }
 

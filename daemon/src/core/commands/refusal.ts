@@ -35,6 +35,6 @@ export function tooManyCommands(limit: number): CoreError {
 export function killedEarly(id: string): CoreError {
   const seconds = earlyKillMs / 1000;
   return new CoreError('command_not_found', `no command has the id ${id}`, {
-    hint: `Finished commands are kept for an hour, and only the newest 512. If a request with this command_id arrives within ${seconds} s, nothing is started, and the command is reported as killed.`,
+    hint: `Finished commands are kept for an hour, and only the newest 512. If a request for a command with this id arrives within ${seconds} s, nothing is started, and the command is reported as killed.`,
   });
 }

@@ -18,6 +18,9 @@ test('exception_type is the class of Python 3 for every errno', () => {
   expect(names.length).toBeGreaterThan(60);
   for (const errnoName of names) {
     const failure = new FileFailure({ operation: 'read', path: '/x', errnoName });
-    expect([errnoName, fileFields(failure).exception_type]).toEqual([errnoName, raised[errnoName] as string]);
+    expect([errnoName, fileFields(failure, failure.message).exception_type]).toEqual([
+      errnoName,
+      raised[errnoName] as string,
+    ]);
   }
 });

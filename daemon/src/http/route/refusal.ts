@@ -1,4 +1,5 @@
 /** Turns an error of core into what a client of one surface reads: a hint with its routes, and facts with wire names. */
+import { wordedAdvice, type ArgumentNames } from '../../kit/advice.ts';
 import { CoreError, type NextCalls, type NextStep } from '../../kit/errors.ts';
 import { FileFailure } from '../../kit/file-failure.ts';
 import { snake, snakeKeys } from './snake-keys.ts';
@@ -6,22 +7,25 @@ import { snake, snakeKeys } from './snake-keys.ts';
 /** How a surface names what core leaves open. */
 export interface Naming {
   readonly calls: NextCalls;
-  /** Names of arguments that begin a message. */
-  readonly argument: Readonly<Record<NonNullable<CoreError['argument']>, string>>;
+  readonly arguments: ArgumentNames;
 }
 
 /** The same error with the names of a surface. Naming an error again changes nothing. */
-export function named(error: CoreError, { calls, argument }: Naming): CoreError {
-  const message = error.argument ? `${argument[error.argument]} ${error.message}` : error.message;
-  const facts = error instanceof FileFailure ? fileFields(error) : error.facts && snakeKeys(error.facts);
-  return new CoreError(error.code, message, {
-    hint: hintOf(error, calls),
-    facts,
-  });
+export function named(error: CoreError, naming: Naming): CoreError {
+  const { message, hint } = wordsOf(error, naming);
+  const facts = error instanceof FileFailure ? fileFields(error, message) : error.facts && snakeKeys(error.facts);
+  return new CoreError(error.code, message, { hint, facts });
 }
 
-export function hintOf({ hint, next }: Pick<CoreError, 'hint' | 'next'>, calls: NextCalls): string | null {
-  return hintWith(hint, next ? [next] : [], calls);
+/** What a surface says of an error: the only place that words one. */
+export function wordsOf(error: CoreError, naming: Naming): { readonly message: string; readonly hint: string | null } {
+  const argument = error.argument && (naming.arguments[error.argument] ?? 'an argument');
+  const advice = error.advice && wordedAdvice(error.advice, naming.arguments);
+  const own = [error.hint, advice].filter((sentence) => sentence !== null);
+  return {
+    message: argument === null ? error.message : `${argument} ${error.message}`,
+    hint: hintWith(own.length === 0 ? null : own.join(' '), error.next ? [error.next] : [], naming.calls),
+  };
 }
 
 export function hintWith(hint: string | null, next: readonly NextStep[], calls: NextCalls): string | null {
@@ -61,8 +65,8 @@ function exceptionTypeOf({ kind, errnoName }: FileFailure): string {
 }
 
 /** The eight fields that the specification defines for a failed file operation, and the facts beside them. */
-export function fileFields(failure: FileFailure) {
-  const { operation, path, errno, errnoName, kind, isRetryable, message, facts } = failure;
+export function fileFields(failure: FileFailure, message: string) {
+  const { operation, path, errno, errnoName, kind, isRetryable, facts } = failure;
   return {
     errno,
     errno_name: errnoName,

@@ -1,5 +1,5 @@
 /** Says how an agent calls the operations that errors of core suggest: with the tools of this endpoint. */
-import { hintOf } from '../../http/route/refusal.ts';
+import { wordsOf, type Naming } from '../../http/route/refusal.ts';
 import type { CoreError, NextCalls } from '../../kit/errors.ts';
 
 const bash = 'sandbox_execute_bash';
@@ -46,9 +46,33 @@ export const calls: NextCalls = {
   'desktop.record': 'POST /v2/computer/record starts, reads and stops a recording.',
 };
 
+export const naming: Naming = {
+  calls,
+  arguments: {
+    cwd: 'cwd',
+    commandId: null,
+    cursor: null,
+    endLine: 'end_line',
+    ifMatch: null,
+    maxFileSize: null,
+    nextCursor: null,
+    startLine: 'start_line',
+    sessionId: 'session_id',
+    waitFor: null,
+    fullPage: null,
+    maxBytes: null,
+    rootRef: null,
+    tabId: null,
+    waitUntil: null,
+    nodeId: null,
+    scaleTo: null,
+    timeoutMs: null,
+    useClipboard: 'use_clipboard',
+  },
+};
+
 /** Formats what happened and the next call. */
 export function refusalText(error: CoreError): string {
-  const message = error.argument ? `${error.argument} ${error.message}` : error.message;
-  const hint = hintOf(error, calls);
+  const { message, hint } = wordsOf(error, naming);
   return hint === null ? message : `${message}\n${hint}`;
 }

@@ -1,7 +1,7 @@
 /** Renders a file system failure as 1.x does: in `data`, with status 200, unless the route sends bytes. */
 import { z } from 'zod';
 import { json, success } from '../../http/route/envelope.ts';
-import { fileFields, hintOf } from '../../http/route/refusal.ts';
+import { fileFields, wordsOf } from '../../http/route/refusal.ts';
 import { routesFor } from '../../http/route/route.ts';
 import { CoreError, type ErrorCode } from '../../kit/errors.ts';
 import { FileFailure } from '../../kit/file-failure.ts';
@@ -122,13 +122,14 @@ const verbPhrases: Readonly<Record<string, string>> = {
 const errorTypes: Readonly<Record<string, string>> = { bad_request: 'invalid_target', too_large: 'io_error' };
 
 function failureOfV1(error: FileFailure, verb: string): CoreError {
-  const { errno, path, error_type: errorType, ...facts } = fileFields(error);
-  const what = error.systemWords === null ? error.message : `[Errno ${errno}] ${error.systemWords}: '${path}'`;
+  const worded = wordsOf(error, naming);
+  const { errno, path, error_type: errorType, ...facts } = fileFields(error, worded.message);
+  const what = error.systemWords === null ? worded.message : `[Errno ${errno}] ${error.systemWords}: '${path}'`;
   // What the editor says by itself is whole: it stands there as its model reads it.
   const isWhole = verb === editor && error.systemWords === null;
   const message = isWhole ? what : `Failed to ${verbPhrases[verb] ?? verb}: ${what}`;
   return new CoreError(error.code, message, {
-    hint: hintOf(error, naming.calls),
+    hint: worded.hint,
     facts: {
       ...emptyLists[verb],
       ...facts,

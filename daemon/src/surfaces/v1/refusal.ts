@@ -4,7 +4,27 @@ import { CoreError } from '../../kit/errors.ts';
 import { unspellIn } from './spelled-ids.ts';
 
 export const naming: Naming = {
-  argument: { cwd: 'cwd' },
+  arguments: {
+    cwd: 'cwd',
+    commandId: 'command_id',
+    cursor: null,
+    endLine: 'end_line',
+    ifMatch: null,
+    maxFileSize: 'max_file_size',
+    nextCursor: null,
+    startLine: 'start_line',
+    sessionId: 'session_id',
+    waitFor: null,
+    fullPage: 'full_page',
+    maxBytes: 'max_bytes',
+    rootRef: 'root_ref',
+    tabId: 'tab_id',
+    waitUntil: 'wait_until',
+    nodeId: null,
+    scaleTo: 'scale_to',
+    timeoutMs: null,
+    useClipboard: 'use_clipboard',
+  },
   calls: {
     'sandbox.read': 'GET /v1/sandbox names the workspace.',
     'capabilities.read': 'GET /v1/capabilities reports what is served.',
@@ -48,7 +68,7 @@ export const naming: Naming = {
 };
 
 /** The command and shell routes call the initial directory exec_dir. */
-const namingWithExecDir: Naming = { ...naming, argument: { cwd: 'exec_dir' } };
+const namingWithExecDir: Naming = { ...naming, arguments: { ...naming.arguments, cwd: 'exec_dir' } };
 const hasExecDir = /^\/v1\/(?:bash|shell)\//;
 
 export function refusalOfV1(error: CoreError, { path }: { readonly path: string }): CoreError {

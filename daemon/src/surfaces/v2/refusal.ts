@@ -3,7 +3,27 @@ import { named, type Naming } from '../../http/route/refusal.ts';
 import type { CoreError } from '../../kit/errors.ts';
 
 export const naming: Naming = {
-  argument: { cwd: 'cwd' },
+  arguments: {
+    cwd: 'cwd',
+    commandId: 'command_id',
+    cursor: 'cursor',
+    endLine: 'end_line',
+    ifMatch: 'if_match',
+    maxFileSize: 'max_file_size',
+    nextCursor: 'next_cursor',
+    startLine: 'start_line',
+    sessionId: 'session_id',
+    waitFor: 'wait_for',
+    fullPage: 'full_page',
+    maxBytes: 'max_bytes',
+    rootRef: 'root_ref',
+    tabId: 'tab_id',
+    waitUntil: 'wait_until',
+    nodeId: 'node_id',
+    scaleTo: 'scale_to',
+    timeoutMs: 'timeout_ms',
+    useClipboard: 'use_clipboard',
+  },
   calls: {
     'sandbox.read': 'GET /v2/sandbox names the workspace.',
     'capabilities.read': 'GET /v2/sandbox reports what is served.',

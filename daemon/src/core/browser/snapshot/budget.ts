@@ -1,4 +1,5 @@
 /** Fits a tree into an exact number of bytes: nodes nearest to the root first, and a count where nodes are left out. */
+import { advise } from '../../../kit/advice.ts';
 import { CoreError } from '../../../kit/errors.ts';
 import { lineOf, omittedMark, textOf } from './text.ts';
 import { countBelow, type SnapshotNode } from './tree.ts';
@@ -34,13 +35,10 @@ export function fit(root: SnapshotNode, format: SnapshotFormat, maxBytes: number
   const entries = entriesOf(root, format);
   const admitted = admit(entries, maxBytes);
   if (admitted === 0) {
-    throw new CoreError(
-      'bad_argument',
-      `max_bytes is ${maxBytes}, and the root alone takes ${minimumBytes(entries)} bytes`,
-      {
-        hint: 'Raise max_bytes, or pass the root_ref of a smaller part.',
-      },
-    );
+    throw new CoreError('bad_argument', `is ${maxBytes}, and the root alone takes ${minimumBytes(entries)} bytes`, {
+      argument: 'maxBytes',
+      advice: advise`Raise ${'maxBytes'}, or pass the ${'rootRef'} of a smaller part.`,
+    });
   }
   const included = new Set(entries.slice(0, admitted).map(({ node }) => node));
   const fitted = keepOnly(root, included);

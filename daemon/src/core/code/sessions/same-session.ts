@@ -1,4 +1,5 @@
 /** Checks whether an existing session can serve a request with the same id. */
+import { advise } from '../../../kit/advice.ts';
 import { CoreError } from '../../../kit/errors.ts';
 import type { Account, Accounts } from '../../identity/accounts.ts';
 import { poolKindOf } from '../language.ts';
@@ -20,7 +21,9 @@ export function assertSame(session: CodeSession, spec: NewSession, accounts: Acc
             ? `runs as ${record.account}`
             : null;
   if (wrong === null) return session;
-  throw new CoreError('bad_argument', `session ${session.id} ${wrong}`, { hint: 'Use another session_id.' });
+  throw new CoreError('bad_argument', `session ${session.id} ${wrong}`, {
+    advice: advise`Use another ${'sessionId'}.`,
+  });
 }
 
 /** Compares ids instead of names, because `uid:gid` lets a caller combine an account with any group. */

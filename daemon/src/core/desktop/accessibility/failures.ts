@@ -1,4 +1,5 @@
 /** Turns failures of the buses and of applications into errors that say which part is missing. */
+import { advise } from '../../../kit/advice.ts';
 import { DbusClosed, DbusRefusal, DbusUnreachable } from '../../../protocols/dbus-errors.ts';
 import { CoreError } from '../../../kit/errors.ts';
 
@@ -47,7 +48,8 @@ export function noForeground(reason: string): CoreError {
 
 export function noAnswer(subject: string, withinMs: number): CoreError {
   return new CoreError('unavailable', `${subject} did not answer within ${withinMs / 1000} s`, {
-    hint: 'The application may be busy. Try again, or pass a larger timeout_ms.',
+    hint: 'The application may be busy.',
+    advice: advise`Try again, or pass a larger ${'timeoutMs'}.`,
   });
 }
 

@@ -1,4 +1,5 @@
 /** Finds the collected nodes that a query asks for. */
+import { advise } from '../../../kit/advice.ts';
 import { CoreError } from '../../../kit/errors.ts';
 import type { OpenWorker } from '../../../platform/host/workers.ts';
 import type { CollectedNode } from './collect.ts';
@@ -76,7 +77,7 @@ async function byPattern(
   const answer = (await worker.ask(question, signal)) as NamesAnswer | null;
   if (answer === null) {
     throw new CoreError('bad_argument', `name takes too long to look for in ${nodes.length} nodes`, {
-      hint: 'Avoid nested repetitions such as (a+)+, or pass a larger timeout_ms.',
+      advice: advise`Avoid nested repetitions such as (a+)+, or pass a larger ${'timeoutMs'}.`,
     });
   }
   return answer.flatMap((index) => nodes[index] ?? []);

@@ -1,4 +1,5 @@
 /** Node ids: the bus, the connection and the path of an accessible object as one text, stable while the object lives. */
+import { advise } from '../../../kit/advice.ts';
 import { CoreError } from '../../../kit/errors.ts';
 import type { DbusObject } from '../../../platform/dbus/connection.ts';
 
@@ -18,7 +19,7 @@ export function objectOf(id: string, guid: string): DbusObject {
   const path = tail.startsWith('/') ? tail : `${commonPath}${tail}`;
   if (name === undefined || !/^(?:\/\w+)+$/.test(path)) {
     throw new CoreError('bad_argument', `${JSON.stringify(id.slice(0, 100))} is not the id of a node`, {
-      hint: 'Pass a node_id from the accessibility tree.',
+      advice: advise`Pass a ${'nodeId'} from the accessibility tree.`,
     });
   }
   if (idGuid !== guid.slice(0, guidCharacters)) throw goneNode(id);
@@ -27,6 +28,6 @@ export function objectOf(id: string, guid: string): DbusObject {
 
 export function goneNode(id: string): CoreError {
   return new CoreError('ref_stale', `node ${id} is not on the desktop any more`, {
-    hint: 'Read the accessibility tree again, and use its node_id.',
+    advice: advise`Read the accessibility tree again, and use its ${'nodeId'}.`,
   });
 }

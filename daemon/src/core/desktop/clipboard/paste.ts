@@ -1,4 +1,5 @@
 /** Pastes text into the window that has the keyboard, and waits until that program has taken the text. */
+import { advise } from '../../../kit/advice.ts';
 import { Deadline } from '../../../kit/deadline.ts';
 import { CoreError } from '../../../kit/errors.ts';
 import type { Display } from '../../../platform/x11/display.ts';
@@ -127,6 +128,7 @@ class ClipboardRequests implements Disposable {
 
 function notTaken(): CoreError {
   return new CoreError('unavailable', `no program has taken the pasted text within ${takenWithinMs / 1000} s`, {
-    hint: 'Click a text field first, or type the text by key events: use_clipboard false.',
+    hint: 'Click a text field first.',
+    advice: advise`With ${'useClipboard'} false the text is typed by key events.`,
   });
 }

@@ -1,4 +1,5 @@
 /** Moves, clicks, drags and scrolls with the pointer of a display. */
+import { advise } from '../../../kit/advice.ts';
 import { CoreError } from '../../../kit/errors.ts';
 import type { InputRequests } from '../../../platform/x11/pointer.ts';
 import type { Button, Point, Target } from '../actions/action.ts';
@@ -117,7 +118,8 @@ export class DesktopPointer {
 function inside(value: number, length: number, { axis, size }: { axis: 'x' | 'y'; size: Size }): number {
   if (value >= -1 && value <= length) return clamp(value, length);
   throw new CoreError('bad_argument', `${axis} ${value} is outside the screen of ${size.width}x${size.height} pixels`, {
-    hint: 'Pass a place on the screen, and scale_to when it refers to a picture of another size.',
+    hint: 'Pass a place on the screen.',
+    advice: advise`Pass ${'scaleTo'} too when the place refers to a picture of another size.`,
   });
 }
 

@@ -1,4 +1,5 @@
 /** Takes pictures of the screen of a display, and changes the size of the screen. */
+import { advise } from '../../../kit/advice.ts';
 import { CoreError } from '../../../kit/errors.ts';
 import { X11Refusal, X11Unchangeable } from '../../../protocols/x11-errors.ts';
 import type { encodePicture } from '../../../platform/picture/picture.ts';
@@ -104,7 +105,8 @@ function imageSize({ scaleTo, area: asked }: ScreenshotRequest, area: Area): Siz
   const size = asked ? { width: sideOf(area.width), height: sideOf(area.height) } : scaleTo;
   if (size.width <= maxSide && size.height <= maxSide && size.width * size.height <= maxPixels) return size;
   throw new CoreError('bad_argument', `a picture of ${sizeText(size)} pixels is too large`, {
-    hint: `Pass a scale_to of at most ${maxSide} on a side and ${maxPixels} pixels.`,
+    hint: `A picture has at most ${maxSide} pixels on a side and ${maxPixels} in all.`,
+    advice: advise`Pass a smaller ${'scaleTo'}.`,
   });
 }
 

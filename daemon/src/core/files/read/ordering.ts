@@ -1,4 +1,5 @@
 /** Defines total sort orders for listings, so that a cursor can resume after any entry. */
+import { advise } from '../../../kit/advice.ts';
 import { CoreError } from '../../../kit/errors.ts';
 import type { Entry } from '../tree/walk.ts';
 
@@ -47,13 +48,13 @@ export function encodeCursor({ by, direction }: Order, { rank, place }: Position
 
 /** Throws `bad_argument` for a cursor that is not of this order. */
 export function decodeCursor(cursor: string, { by, direction }: Order): Position {
-  const hint = 'Send next_cursor of the last answer with the same path, sort and order, or leave cursor out.';
+  const advice = advise`Send ${'nextCursor'} of the last answer with the same path, sort and order, or leave ${'cursor'} out.`;
   const [ofBy, ofDirection, rank, place] = parseCursor(cursor);
   const isRank = typeof rank === (by === 'name' || by === 'type' ? 'string' : 'number');
   if (!isRank || typeof place !== 'string')
-    throw new CoreError('bad_argument', 'cursor was not returned by a listing', { hint });
+    throw new CoreError('bad_argument', 'was not returned by a listing', { argument: 'cursor', advice });
   if (ofBy !== by || ofDirection !== direction) {
-    throw new CoreError('bad_argument', 'cursor belongs to a listing in another order', { hint });
+    throw new CoreError('bad_argument', 'belongs to a listing in another order', { argument: 'cursor', advice });
   }
   return { rank: rank as number | string, place };
 }

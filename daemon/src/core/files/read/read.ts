@@ -1,4 +1,5 @@
 /** Reads a file, as text or bytes, completely or by lines. */
+import { advise } from '../../../kit/advice.ts';
 import { FileFailure, asFileOperation, type FileOperation } from '../../../kit/file-failure.ts';
 import type { FilesContext } from '../context.ts';
 import { etagOf } from './etag.ts';
@@ -132,7 +133,7 @@ function tooLarge(path: string, operation: FileOperation, size: number, maxBytes
     path,
     errnoName: 'EFBIG',
     message: `${path}: has ${size} bytes; at most ${maxBytes} are read in one answer`,
-    hint: operation === 'read' ? 'Read some lines with start_line and end_line.' : null,
+    advice: operation === 'read' ? advise`Read some lines with ${'startLine'} and ${'endLine'}.` : null,
     next: { operation: 'files.download' },
   });
 }

@@ -1,5 +1,6 @@
 /** Searches file contents, with ripgrep if it can be trusted, otherwise with an equivalent built-in engine. */
 import { promises as fs } from 'node:fs';
+import { advise } from '../../../kit/advice.ts';
 import { CoreError, type NextStep } from '../../../kit/errors.ts';
 import { asFileOperation, FileFailure } from '../../../kit/file-failure.ts';
 import { decodePath, systemPath } from '../../../kit/text/path-text.ts';
@@ -52,7 +53,6 @@ const maxRunning = 16;
 const hints = {
   pattern: 'Patterns have the syntax of ripgrep; a backslash makes a special character literal.',
   glob: 'Globs have the syntax of .gitignore files, and {a,b}. Pass the globs of unwanted files as exclude.',
-  multiline: 'Pass a max_file_size up to 512M.',
 } as const;
 
 interface Answered extends GrepFound {
@@ -147,7 +147,11 @@ function refuseUnlessSound({ pattern, isMultiline, include, exclude, maxFileByte
       throw refusal(path, `${quoted} is not a glob: it is empty, or begins with ! or #`, hints.glob);
   }
   if (isMultiline && (maxFileBytes ?? 0) > maxMultilineBytes) {
-    throw refusal(path, 'max_file_size is more than 512M, with multiline', hints.multiline);
+    const message = 'is more than 512M, with multiline';
+    throw new FileFailure({
+      ...{ operation: 'grep', path, errnoName: 'EINVAL', message, argument: 'maxFileSize' },
+      advice: advise`Pass a ${'maxFileSize'} up to 512M.`,
+    });
   }
 }
 

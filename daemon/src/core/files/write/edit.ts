@@ -1,4 +1,5 @@
 /** Applies edits to a text file, all of them or none, and undoes the last edit request. */
+import { advise } from '../../../kit/advice.ts';
 import { CoreError } from '../../../kit/errors.ts';
 import { FileFailure, asFileOperation } from '../../../kit/file-failure.ts';
 import { showPath } from '../../../kit/text/path-text.ts';
@@ -106,7 +107,8 @@ function undo(
   const etag = stat && etagOf(stat);
   if (ifMatch === null && edition.etag !== etag) {
     throw new CoreError('precondition_failed', `${showPath(path)}: has changed since the edit that would be undone`, {
-      hint: 'Undoing the edit discards that change. To undo it, send undo_edit again with if_match set to this etag.',
+      hint: 'Undoing the edit discards that change.',
+      advice: advise`To undo it, send the same call with ${'ifMatch'} set to this etag.`,
       facts: { etag },
     });
   }

@@ -42,7 +42,8 @@ export class PatternSearch implements Disposable {
     const question: PatternQuestion = { pattern: this.pattern, text: end };
     const answer = (await this.#worker.ask(question, deadline.signal)) as PatternAnswer | null;
     if (answer && answer.isMatch !== null) return answer.isMatch;
-    throw new CoreError('bad_argument', 'wait_for takes too long to look for', {
+    throw new CoreError('bad_argument', 'takes too long to look for', {
+      argument: 'waitFor',
       hint: 'Avoid nested repetitions such as (a+)+.',
     });
   }
