@@ -15,6 +15,8 @@ export class KeeperConnection {
   #unsent: Buffer[] = [];
   #events: KeeperEvents | null = null;
   #hasClosed = false;
+  /** The other side has closed the connection. */
+  #hasEnded = false;
 
   private constructor() {}
 
@@ -35,12 +37,12 @@ export class KeeperConnection {
     const frames = new FrameReader((type, payload) => connection.#events?.onFrame(type, payload));
     const close = () => {
       if (connection.#hasClosed) return;
-      connection.#hasClosed = true;
+      connection.#hasClosed = connection.#hasEnded = true;
       connection.#socket = null;
       connection.#unsent = [];
       connection.#events?.onClose();
     };
-    connection.#socket = await Bun.connect({
+    const socket = await Bun.connect({
       unix: path,
       socket: {
         data: (_socket, bytes) => frames.push(bytes),
@@ -52,6 +54,7 @@ export class KeeperConnection {
         error: close,
       },
     });
+    if (!connection.#hasEnded) connection.#socket = socket;
     return connection;
   }
 
@@ -59,9 +62,13 @@ export class KeeperConnection {
     return this.#socket !== null;
   }
 
-  /** Sets the receiver of events. The caller calls it before the event loop continues, so that no event is missed. */
+  /**
+   * Sets the receiver of events. The caller calls it before the event loop continues, so that no frame is missed. The
+   * end of a keeper that died at once is reported too, after the caller has continued.
+   */
   tell(events: KeeperEvents): void {
     this.#events = events;
+    if (this.#hasEnded) queueMicrotask(() => events.onClose());
   }
 
   send(frame: Buffer): void {
