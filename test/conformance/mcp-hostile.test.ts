@@ -42,6 +42,9 @@ test(
   async ({ sandbox }) => {
     expect(await theirs(sandbox)).toEqual(['fs_read', 'fine', 'good']);
     expect(warnings(sandbox).toSorted()).toEqual(hostileWarnings.toSorted());
+    const { data, text } = await callTool(sandbox, 'sandbox_get_context', {});
+    expect(data['left_out'].toSorted()).toEqual(hostileWarnings.toSorted());
+    for (const warning of hostileWarnings) expect(text).toContain(warning);
     // The hub renames and rewrites what a model API refuses; the server sees its own name.
     const { tools } = (await rpc(sandbox, 'tools/list')).body.result;
     expect(tools.find(({ name }: { name: string }) => name === 'fs_read').inputSchema.properties).toEqual({

@@ -46,6 +46,7 @@ function composeUpstreams({ logger }: Shared, servers: readonly UpstreamServer[]
   });
   return {
     tools: async (signal) => (await load()).tools(signal),
+    losses: async () => (await load()).losses(),
     call: async (name, input, call) => (await load()).call(name, input, call),
   } satisfies McpDeps['upstreams'];
 }

@@ -34,6 +34,8 @@ interface Known {
   /** When a server that needs a session is asked again; it may have been replaced. */
   againMs: number;
   problem: string | null;
+  /** What is not in the list of the hub, and why. */
+  losses: readonly string[];
 }
 
 interface Offered {
@@ -62,7 +64,7 @@ export class Upstreams {
     this.#builtIn = new Set(builtIn);
     this.#known = servers.map((server) => ({
       upstream: new Upstream(server, client),
-      ...{ listed: [], last: [], refresh: null, againMs: 0, problem: null },
+      ...{ listed: [], last: [], refresh: null, againMs: 0, problem: null, losses: [] },
     }));
   }
 
@@ -75,6 +77,16 @@ export class Upstreams {
       (loss) => this.#warn(loss),
     );
     return [...offered].map(([name, { tool }]) => ({ ...tool.definition, name }));
+  }
+
+  /** What the servers offer and the last list lacks, in the words of the log. */
+  losses(): readonly string[] {
+    const losses = this.#known.flatMap(({ losses: own }) => own);
+    this.#offer(
+      ({ listed }) => listed,
+      (loss) => losses.push(loss),
+    );
+    return losses;
   }
 
   /**
@@ -151,9 +163,10 @@ export class Upstreams {
   #take(known: Known, { tools, leftOut }: ServerTools): void {
     [known.listed, known.last, known.problem] = [tools, tools, null];
     const { name } = known.upstream.server;
-    for (const { name: tool, reason } of leftOut) {
-      this.#warn(`The tool ${tool} of the MCP server ${name} is left out: ${reason}.`);
-    }
+    known.losses = leftOut.map(
+      ({ name: tool, reason }) => `The tool ${tool} of the MCP server ${name} is left out: ${reason}.`,
+    );
+    for (const loss of known.losses) this.#warn(loss);
   }
 
   #fail(known: Known, error: unknown, isLate: boolean): void {
@@ -161,13 +174,16 @@ export class Upstreams {
     if (error instanceof NeedsSession) {
       [known.listed, known.last] = [[], []];
       known.againMs = this.deps.now() + sessionRetryMs;
-      return this.#warn(`The MCP server ${name} at ${url} is skipped: it needs a session. Run it stateless.`);
+      const loss = `The MCP server ${name} at ${url} is skipped: it needs a session. Run it stateless.`;
+      known.losses = [loss];
+      return this.#warn(loss);
     }
     // A server that is down has no tools. Any other failure may pass, so the tools stay in the list.
     if (error instanceof McpUnreachable) known.listed = [];
     const problem = isLate ? `no list of tools after ${refreshMs / 1000} s` : reasonOf(error);
-    if (problem !== known.problem)
-      this.deps.warn(`The MCP server ${name} at ${url} does not list its tools: ${problem}.`);
+    const loss = `The MCP server ${name} at ${url} does not list its tools: ${problem}.`;
+    known.losses = [loss];
+    if (problem !== known.problem) this.deps.warn(loss);
     known.problem = problem;
   }
 

@@ -20,6 +20,8 @@ export interface UpstreamCall {
 export interface Upstreams {
   /** Each tool as its server describes it, under the name that this endpoint gives it. */
   tools(signal: AbortSignal): Promise<readonly Fields[]>;
+  /** What the servers offer and the last list lacks, one sentence each. */
+  losses(): Promise<readonly string[]>;
   /** Resolves with the result of the server, unchanged. Throws `UpstreamRefusal` for a protocol error of the server. */
   call(name: string, input: Fields, call: UpstreamCall): Promise<Fields>;
 }

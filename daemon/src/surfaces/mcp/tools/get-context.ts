@@ -16,6 +16,7 @@ const Output = SandboxInfo.pick({
   ports: true,
 }).extend({
   capabilities: z.record(z.string(), Standing).describe('By domain.'),
+  left_out: z.array(z.string()).describe('What other servers offer and the list of tools lacks, and why.'),
 });
 
 export const getContext = tool({
@@ -25,7 +26,7 @@ export const getContext = tool({
   annotations: readsOnly,
   input: z.object({}),
   output: Output,
-  async run({ capabilities, sandbox }) {
+  async run({ capabilities, sandbox, upstreams }) {
     const { capabilities: domains, ...info } = sandboxInfo(sandbox.describe(), await capabilities.report());
     const { version, hostname, os, arch, user, home_dir, workspace_dir, ports } = info;
     const standings = Object.entries(domains).map(
@@ -37,16 +38,19 @@ export const getContext = tool({
       const reasons = status === 'ready' ? [] : [...missing, ...warnings];
       return `${name} ${status}${reasons.length === 0 ? '' : `: ${reasons.join('; ')}`}`;
     });
+    const leftOut = (await upstreams?.losses()) ?? [];
     return {
       text: [
         `${os} (${arch}), host ${hostname}, boxkeep ${version}`,
         `account ${user}, home ${home_dir}, workspace ${workspace_dir}`,
         `listening ports: ${ports.length === 0 ? 'none' : ports.join(', ')}`,
         ...lines,
+        ...leftOut,
       ].join('\n'),
       data: {
         ...{ version, hostname, os, arch, user, home_dir, workspace_dir, ports },
         capabilities: Object.fromEntries(standings),
+        left_out: [...leftOut],
       },
     };
   },
