@@ -70,7 +70,8 @@ const cases = {
   },
   coreKnowsNoWire: {
     planted: {
-      'daemon/src/core/a/a.ts': "const hint = 'see /v2/watch';\nconst facts = { errno_name: code };\n",
+      'daemon/src/core/a/a.ts':
+        "const hint = 'see /v2/watch';\nconst facts = { errno_name: code };\nconst more = 'Pass a larger timeout_ms.';\nconst fine = 'old_str is empty';\nconst key = 'timeout_ms';\n",
       'daemon/src/core/ops/packages.ts': 'const env = { npm_config_offline: true };\n',
       'daemon/src/kit/a.ts': "const hint = 'POST /watch starts a watcher';\n  readonly home_dir?: string;\n",
       'daemon/src/kit/b.ts':
@@ -80,6 +81,7 @@ const cases = {
     says: [
       'daemon/src/core/a/a.ts:1: names a version',
       'daemon/src/kit/a.ts:1: names a route',
+      'daemon/src/core/a/a.ts:3: names the argument timeout_ms',
       'daemon/src/core/a/a.ts:2: has a key',
       'daemon/src/kit/a.ts:2: has a key',
     ],

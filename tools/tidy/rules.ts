@@ -88,12 +88,31 @@ const foreignFormats = [
   'core/ops/packages.ts',
 ].map((path) => `daemon/src/${path}`);
 
+/** Arguments that every surface with an editor has under these names, and a folder. */
+const namesOfAll = ['old_str', 'new_str', 'view_range', 'insert_line', 'replace_mode', 'undo_edit', 'node_modules'];
+
+/** Sentences of core that name an argument as one surface does; `advise` of `kit/advice.ts` has slots for that. */
+function namedArguments(files: readonly SourceFile[]): string[] {
+  const sentence = /'[^'\n]*'|`[^`\n]*`/g;
+  return files.flatMap(({ path, text }) =>
+    text.split('\n').flatMap((line, index) => {
+      if (/^\s*(?:\/?\*|\/\/)/.test(line)) return [];
+      const words = (line.match(sentence) ?? [])
+        .filter((literal) => literal.includes(' '))
+        .flatMap((literal) => literal.match(/(?<![\w$]|#\{)[a-z]+(?:_[a-z]+)+\b/g) ?? [])
+        .filter((word) => !namesOfAll.includes(word));
+      return words.map((word) => `${path}:${index + 1}: names the argument ${word}`);
+    }),
+  );
+}
+
 /** Surfaces name routes and wire keys; what is below them does not. */
 export const coreKnowsNoWire: Rule = (files) => {
   const inner = files.filter(isShipped).filter(({ path }) => /^daemon\/src\/(?:core|kit|protocols)\//.test(path));
   return [
     ...lines(inner, /\/v[12]\b/, 'names a version of the HTTP interface'),
     ...lines(inner, /\b(?:GET|HEAD|POST|PUT|PATCH|DELETE) \//, 'names a route'),
+    ...namedArguments(inner.filter(({ path }) => !foreignFormats.includes(path))),
     ...lines(
       inner.filter(({ path }) => !foreignFormats.includes(path)),
       /(?:^|[{,(;]|\breadonly )\s*['"]?[a-z][a-z\d]*(?:_[a-z\d]+)+['"]?\??:(?=\s|$)/,

@@ -14,7 +14,8 @@ export function checkPattern(pattern: string): void {
   try {
     void new RegExp(pattern, 'm');
   } catch (error) {
-    throw new CoreError('bad_argument', `wait_for is not a regular expression: ${(error as Error).message}`, {
+    throw new CoreError('bad_argument', `is not a regular expression: ${(error as Error).message}`, {
+      argument: 'waitFor',
       hint: 'Use the syntax of JavaScript: ^ and $ match at the ends of a line, and \\ makes a special character literal.',
     });
   }
