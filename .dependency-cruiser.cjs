@@ -220,6 +220,13 @@ module.exports = {
       to: { circular: true, viaOnly: { dependencyTypesNot: ['type-only'] } },
     },
     {
+      name: 'no-circle-of-types',
+      comment: 'types that two files need are in a third. Terminals and pages still know what works on them.',
+      severity: 'error',
+      from: { path: src, pathNot: `[.]test[.]ts$|${src}core/(terminals|browser)/` },
+      to: { circular: true },
+    },
+    {
       name: 'resolvable',
       comment: 'every import leads somewhere; the packages of test/clients are installed for its tests only.',
       severity: 'error',

@@ -67,6 +67,11 @@ const planted = [
   { rule: 'known-layer', file: 'helpers/planted.ts', source: `import '../kit/planted-none.ts';` },
   { rule: 'no-dev-package', file: 'platform/planted-dev.ts', source: `import fc from 'fast-check';\nfc.string();` },
   { rule: 'no-cycle', file: 'kit/planted-cycle.ts', source: `import './planted-cycled.ts';\nexport const a = 1;` },
+  {
+    rule: 'no-circle-of-types',
+    file: 'kit/planted-circle.ts',
+    source: `import type { B } from './planted-circled.ts';\nexport type A = B | 1;`,
+  },
   { rule: 'resolvable', file: 'kit/planted-lost.ts', source: `import './planted-nowhere.ts';` },
 ] as const;
 
@@ -78,6 +83,7 @@ const targets: Record<string, string> = {
   'surfaces/second/planted.ts': 'export const answer = 1;',
   'kit/planted-none.ts': 'export const answer = 1;',
   'kit/planted-cycled.ts': `import { a } from './planted-cycle.ts';\nexport const b = a;`,
+  'kit/planted-circled.ts': `import type { A } from './planted-circle.ts';\nexport type B = A[];`,
   'core/capabilities/planted-none.ts': 'export const answer = 1;',
   'core/processes/planted-none.ts': 'export const answer = 1;',
   'core/planted/allowed.ts': `import '../processes/planted-none.ts';\nimport type { Lent } from '../../platform/planted.ts';\nimport '../../kit/planted-none.ts';\nexport type { Lent };`,

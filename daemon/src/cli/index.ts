@@ -6,7 +6,7 @@ import { logs } from './commands/logs.ts';
 import { isHelpAsked, pageText } from './page.ts';
 import { ps } from './commands/ps.ts';
 import { print, say } from './client/standard-streams.ts';
-import type { Environment } from './client/client.ts';
+import type { Environment } from './client/environment.ts';
 import type { Verb } from './verb.ts';
 
 export type Verbs = Readonly<Record<string, Verb>>;

@@ -1,11 +1,10 @@
 /** HTTP client of a daemon, with the key from the environment; distinguishes a refusal from an unreachable daemon. */
+import type { Environment } from './environment.ts';
 import { keyRule, parseKey } from '../../kit/api-key.ts';
 import { readAddress } from './address.ts';
 import { trustedAuthorities } from './authorities.ts';
 import { ClientFailure, Refusal, Unreachable } from './failure.ts';
 import { isRecord, record, type JsonRecord } from './wire.ts';
-
-export type Environment = Readonly<Record<string, string | undefined>>;
 
 /** Timeout for requests that a daemon answers at once. */
 export const answerWithinMs = 30_000;

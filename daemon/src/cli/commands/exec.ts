@@ -1,6 +1,7 @@
 /** `boxkeep exec`: runs a command in the sandbox as if it ran here, with streams, signals and exit code. */
 import { readArguments, type Arguments } from '../arguments.ts';
-import { Client, type Environment } from '../client/client.ts';
+import { Client } from '../client/client.ts';
+import type { Environment } from '../client/environment.ts';
 import { exitCodeOf, tellFailedStart } from '../client/ending.ts';
 import { ReaderGone } from '../client/failure.ts';
 import { follow, reconnectTime } from '../client/follow.ts';

@@ -2,7 +2,7 @@
 import { readConfig } from '../../config.ts';
 import type { UpgradeOutcome, UpgradeRequest } from '../../kit/upgrade.ts';
 import { readArguments } from '../arguments.ts';
-import type { Environment } from '../client/client.ts';
+import type { Environment } from '../client/environment.ts';
 import { ClientFailure } from '../client/failure.ts';
 import { print } from '../client/standard-streams.ts';
 import type { Verb } from '../verb.ts';

@@ -8,7 +8,7 @@ import type { PathResolver } from '../processes/directory.ts';
 import type { EventType } from './change.ts';
 import type { WatchEvent } from './event-ring.ts';
 import type { Watcher } from './watcher.ts';
-import type { WatchRequest } from './watchers.ts';
+import type { WatchRequest } from './request.ts';
 
 export interface PathWait {
   readonly path: string;

@@ -1,4 +1,5 @@
 /** Manages the watchers of the daemon. Watchers do not survive a restart; clients create them again. */
+import type { WatchRequest } from './request.ts';
 import { CoreError } from '../../kit/errors.ts';
 import { asFileOperation } from '../../kit/file-failure.ts';
 import { mintId } from '../../kit/ids.ts';
@@ -25,11 +26,6 @@ export interface WatchersDeps {
   readonly openEventQueue: OpenEventQueue;
   readonly onFault: (what: string, error: unknown) => void;
   readonly now: () => number;
-}
-
-export interface WatchRequest extends WatchSpec {
-  /** The account whose home directory `~` stands for; null is the default account. */
-  readonly user: string | null;
 }
 
 export class Watchers implements Disposable {

@@ -1,5 +1,6 @@
 /** Serves the routes of another process: checks the input as that process does, and passes the answer through. */
-import type { RequestContext, Route, RouteShape, SurfaceStyle } from './route.ts';
+import type { Route, RouteShape, SurfaceStyle } from './route.ts';
+import type { RequestContext } from './context.ts';
 import { routesFor } from './route.ts';
 
 export interface Call {

@@ -1,7 +1,8 @@
 /** Planes are loaded once, by the first request below their prefix, without a visible difference. */
 import { expect, test } from 'bun:test';
 import { CoreError } from '../../kit/errors.ts';
-import type { BoundRoute, RequestContext } from './route.ts';
+import type { BoundRoute } from './route.ts';
+import type { RequestContext } from './context.ts';
 import { createRouter, type Match } from './router.ts';
 
 const route = (method: BoundRoute['method'], path: string): BoundRoute => ({

@@ -4,7 +4,8 @@ import { getPath } from 'hono/utils/url';
 import { CoreError } from '../../kit/errors.ts';
 import { once } from '../../kit/once.ts';
 import type { BoundPlane } from './planes.ts';
-import type { BoundRoute, RequestContext } from './route.ts';
+import type { BoundRoute } from './route.ts';
+import type { RequestContext } from './context.ts';
 import { guardHandler, SocketUpgrade } from '../stream/socket.ts';
 
 export interface Routing {

@@ -1,7 +1,7 @@
 /** Answers with JSON: whole where it is small, else in pieces, as fast as the client reads. */
 import { json } from '../route/envelope.ts';
 import { charactersOf, isLarge, jsonPieces } from './json-pieces.ts';
-import type { RequestContext } from '../route/route.ts';
+import type { RequestContext } from '../route/context.ts';
 import { streamBody } from './stream-body.ts';
 
 /** Bytes of memory that a character of a JavaScript string takes at most. */

@@ -1,6 +1,6 @@
 /** Answers outside the envelope: bytes, a file of the system, or a stream of pieces. */
 import { setTimeout as delay } from 'node:timers/promises';
-import type { RequestContext } from '../route/route.ts';
+import type { RequestContext } from '../route/context.ts';
 import { streamBody, type StreamEvents } from './stream-body.ts';
 
 export type RawBody =

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { sendCommand } from '../../core/browser/command.ts';
 import { browserInfo } from '../../core/browser/info.ts';
 import { publicOrigin } from '../../http/guard/origin.ts';
-import type { RequestContext } from '../../http/route/route.ts';
+import type { RequestContext } from '../../http/route/context.ts';
 import { browserRoute } from './app.ts';
 import { callOptions, pageOptions, tab, timeout } from './inputs.ts';
 

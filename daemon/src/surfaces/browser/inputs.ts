@@ -1,7 +1,7 @@
 /** The inputs that browser routes share. */
 import { z } from 'zod';
 import type { PageCallOptions } from '../../core/browser/browser.ts';
-import type { RequestContext } from '../../http/route/route.ts';
+import type { RequestContext } from '../../http/route/context.ts';
 
 /** A page that needs more than ten minutes does not come. */
 const maxSeconds = 600;

@@ -2,7 +2,7 @@
 import type { z } from 'zod';
 import type { Skills } from '../../core/mcp/skills/skills.ts';
 import type { ForwardDeps } from '../../http/route/forward.ts';
-import type { RequestContext } from '../../http/route/route.ts';
+import type { RequestContext } from '../../http/route/context.ts';
 import type { BrowserDeps } from '../browser/app.ts';
 import type { V2Deps } from '../v2/app.ts';
 import type { SavedOutputs } from './saved-outputs.ts';

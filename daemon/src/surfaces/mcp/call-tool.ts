@@ -1,6 +1,7 @@
 /** Calls one tool: checks its arguments, runs it, and turns its result or failure into an answer. */
 import { InvalidInput } from '../../http/route/envelope.ts';
-import type { RequestContext, ToolOutcome } from '../../http/route/route.ts';
+import type { ToolOutcome } from '../../http/route/context.ts';
+import type { RequestContext } from '../../http/route/context.ts';
 import { validate, withoutNulls } from '../../http/route/validate.ts';
 import { shortName } from '../../core/mcp/tool-definition.ts';
 import { UpstreamRefusal } from '../../core/mcp/upstream-refusal.ts';

@@ -1,6 +1,6 @@
 /** Runs one request of the protocol, and answers it as JSON or as a stream of Server-Sent Events. */
 import { jsonAnswer } from '../../http/stream/json-answer.ts';
-import type { RequestContext } from '../../http/route/route.ts';
+import type { RequestContext } from '../../http/route/context.ts';
 import { SseStream, sseResponse, type SseEvent } from '../../http/stream/sse.ts';
 import type { StreamEvents } from '../../http/stream/stream-body.ts';
 import { Deadline } from '../../kit/deadline.ts';

@@ -1,5 +1,6 @@
 /** Runs the handler of a route for a tool, which has neither a request nor an answer of HTTP. */
-import { Answer, type RequestContext } from '../../http/route/route.ts';
+import { Answer } from '../../http/route/route.ts';
+import type { RequestContext } from '../../http/route/context.ts';
 import type { ToolCall } from './app.ts';
 
 /** The context of a handler that a tool runs: the call ends the waits of the handler. */

@@ -5,7 +5,7 @@ import { defaultKernel } from '../../core/code/backends/kernels.ts';
 import type { CodeSession } from '../../core/code/sessions/session.ts';
 import type { CellSpec } from '../../core/code/sessions/requests.ts';
 import { InvalidInput } from '../../http/route/envelope.ts';
-import type { RequestContext } from '../../http/route/route.ts';
+import type { RequestContext } from '../../http/route/context.ts';
 import { stoppingMessage } from '../../http/route/stopping.ts';
 import { Deadline } from '../../kit/deadline.ts';
 import { CoreError, type ErrorCode } from '../../kit/errors.ts';

@@ -1,7 +1,7 @@
 /** Puts text into an editor: into an editable element, or into a field that only stands for the text of an editor. */
 import type { PageCall } from '../browser.ts';
 import type { RefTarget } from '../page.ts';
-import type { Held } from './fill.ts';
+
 import { chordNamed, PageKeyboard } from './keyboard.ts';
 import { pause } from './waiting.ts';
 
@@ -111,4 +111,12 @@ class Editor {
   async #ask<T>(name: string, argument: object = {}): Promise<T> {
     return await this.call.page.callOn<T>(this.target, name, argument, this.call.signal);
   }
+}
+
+/** What the field holds. A password has neither value nor length, and a long text only a length. */
+export interface Held {
+  readonly value?: string | boolean | readonly string[];
+  readonly length?: number;
+  /** False when the page has changed or refused the value. */
+  readonly matches: boolean;
 }

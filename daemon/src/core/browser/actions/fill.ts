@@ -1,4 +1,5 @@
 /** Puts a value into a field of a page, as a user would, and reports what the field holds afterwards. */
+import type { Held } from './edit.ts';
 import { CoreError } from '../../../kit/errors.ts';
 import type { Browser, CallEffects, PageCall, PageCallOptions } from '../browser.ts';
 import { DocumentGone } from '../failures.ts';
@@ -21,14 +22,6 @@ export interface FillSpec extends PageCallOptions {
   readonly value: FieldValue | null;
   /** Keys and chords that are pressed afterwards. */
   readonly press: readonly string[];
-}
-
-/** What the field holds. A password has neither value nor length, and a long text only a length. */
-export interface Held {
-  readonly value?: string | boolean | readonly string[];
-  readonly length?: number;
-  /** False when the page has changed or refused the value. */
-  readonly matches: boolean;
 }
 
 type Outcome =

@@ -4,7 +4,7 @@ import { advise } from '../../../kit/advice.ts';
 import { CoreError, type NextStep } from '../../../kit/errors.ts';
 import { asFileOperation, FileFailure } from '../../../kit/file-failure.ts';
 import { decodePath, systemPath } from '../../../kit/text/path-text.ts';
-import type { FilesContext } from '../context.ts';
+import type { PathResolver } from '../../processes/directory.ts';
 import { newlineRefusal } from './grep/pattern.ts';
 import {
   type GrepBackend,
@@ -63,7 +63,7 @@ export class Grep {
   #running = 0;
 
   constructor(
-    private readonly files: Pick<FilesContext, 'paths'>,
+    private readonly files: { readonly paths: PathResolver },
     /** Null when no trusted ripgrep is available now. */
     private readonly findRipgrep: () => GrepBackend | null,
     private readonly builtIn: GrepBackend,

@@ -1,5 +1,10 @@
 /** Collects what a walk leaves out: the directories that it could not read, by name, and the rest by number. */
-import type { Skipped } from './walk.ts';
+
+/** A directory that could not be read. */
+export interface Skipped {
+  readonly path: string;
+  readonly errnoName: string;
+}
 
 export interface SkippedSummary {
   readonly skipped: readonly Skipped[];

@@ -15,12 +15,6 @@ export interface Entry {
   readonly isLink: boolean;
 }
 
-/** A directory that could not be read. */
-export interface Skipped {
-  readonly path: string;
-  readonly errnoName: string;
-}
-
 export interface WalkOptions<State> {
   readonly operation: FileOperation;
   readonly root: string;

@@ -1,12 +1,10 @@
 /** Defines a live shell process and the backend that holds its terminal: a keeper or a tmux server. */
+import type { BackendName } from './names.ts';
 import type { Child, ChildEnd, Spawn, SpawnRequest } from '../../../platform/process/spawn.ts';
 import { launch } from '../../processes/launch.ts';
 import { systemRefusal } from '../../processes/refusal.ts';
 import type { ShellNote } from '../session/note.ts';
 import type { TerminalSize } from '../terminal-size.ts';
-
-export const backendNames = ['native', 'tmux'] as const;
-export type BackendName = (typeof backendNames)[number];
 
 export interface ShellLaunch {
   /** Name of the session, safe as a file name. */

@@ -1,7 +1,6 @@
 /** Waits until a pattern appears on a screen, until the screen stops changing, or both. */
 import { Deadline } from '../../../kit/deadline.ts';
 import type { OpenWorker } from '../../../platform/host/workers.ts';
-import type { Screens } from './screen.ts';
 import { PatternSearch } from './pattern.ts';
 import type { Terminal } from '../session/terminal.ts';
 
@@ -22,8 +21,13 @@ export interface ScreenWait {
 /** The shortest time between two reads of a screen that changes all the time. */
 const lookEveryMs = 50;
 
+/** Reads the current text of scrollback and screen. */
+interface ScreenReader {
+  text(terminal: Terminal): Promise<string>;
+}
+
 export interface ScreenWaitDeps {
-  readonly screens: Screens;
+  readonly screens: ScreenReader;
   readonly openWorker: OpenWorker;
 }
 
@@ -45,7 +49,7 @@ export async function waitForScreen(
 }
 
 async function isFound(
-  screens: Screens,
+  screens: ScreenReader,
   terminal: Terminal,
   search: PatternSearch,
   signal: AbortSignal,

@@ -5,7 +5,8 @@ import { commandEnvironment } from '../../processes/environment.ts';
 import { directoryOf, withFallbacks } from '../../processes/directory.ts';
 import { launchIn } from '../../processes/launch.ts';
 import { argumentsWithoutStartUp, environmentWithoutStartUp } from './start-up.ts';
-import type { BackendName, ShellBackend, ShellLaunch, ShellProcess } from '../backends/shell-process.ts';
+import type { ShellBackend, ShellLaunch, ShellProcess } from '../backends/shell-process.ts';
+import type { BackendName } from '../backends/names.ts';
 import type { TerminalRecord } from './terminal.ts';
 
 export interface TerminalLauncherDeps {

@@ -1,6 +1,6 @@
 /** The note that the daemon stores beside a shell to recognise the shell after a restart. */
 import type { ProcessNote } from '../../../platform/process/spawn.ts';
-import type { BackendName } from '../backends/shell-process.ts';
+import type { BackendName } from '../backends/names.ts';
 
 export interface ShellNote {
   readonly terminalId: string;

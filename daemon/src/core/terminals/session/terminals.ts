@@ -16,7 +16,8 @@ import { isRefusedStart } from '../../processes/launch.ts';
 import { systemRefusal } from '../../processes/refusal.ts';
 import { terminateAndForget, terminateLater } from '../../processes/terminate.ts';
 import { restartNotice } from './start-up.ts';
-import { graceOf, type BackendName, type ShellProcess } from '../backends/shell-process.ts';
+import { graceOf, type ShellProcess } from '../backends/shell-process.ts';
+import type { BackendName } from '../backends/names.ts';
 import { Terminal, type TerminalDeps, type TerminalRecord, type TerminalUse } from './terminal.ts';
 
 export interface TerminalsDeps extends Omit<TerminalDeps, 'closing' | 'onChange'> {

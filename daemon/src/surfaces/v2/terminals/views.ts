@@ -1,6 +1,6 @@
 /** The wire shapes of terminal sessions. */
 import { z } from 'zod';
-import { backendNames } from '../../../core/terminals/backends/shell-process.ts';
+import { backendNames } from '../../../core/terminals/backends/names.ts';
 import { retentions, terminalStatuses, type Terminal } from '../../../core/terminals/session/terminal.ts';
 import { maxCols, maxRows } from '../../../core/terminals/terminal-size.ts';
 

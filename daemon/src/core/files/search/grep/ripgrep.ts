@@ -12,7 +12,7 @@ import type { Child, Spawn, SpawnRequest } from '../../../../platform/process/sp
 import { placeOf } from '../../read/ordering.ts';
 import { TimeSlices } from '../../../../kit/slices.ts';
 import { SkippedList } from '../../tree/skipped.ts';
-import type { Skipped } from '../../tree/walk.ts';
+import type { Skipped } from '../../tree/skipped.ts';
 import { join } from '../gitignore.ts';
 import { listArguments, searchArguments } from './ripgrep-arguments.ts';
 import { RipgrepReport } from './ripgrep-report.ts';

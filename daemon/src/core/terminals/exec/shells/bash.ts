@@ -5,7 +5,7 @@
  */
 import { quote } from '../../../../kit/text/shell-word.ts';
 import { goTo, mark, showFormat, upOneRow } from './parts.ts';
-import type { ScriptParts } from './shell-script.ts';
+import type { ScriptParts } from './script-parts.ts';
 
 /** A longer line is not added to the history, because no user would edit it again. */
 const maxHistoryLine = 4096;

@@ -5,7 +5,7 @@
  */
 import type { ExecDirectory } from '../record.ts';
 import { mark, quoteFish, showFormat, upOneRow } from './parts.ts';
-import type { ScriptParts } from './shell-script.ts';
+import type { ScriptParts } from './script-parts.ts';
 
 export function fishScript({ command, shown, token, directory, cols, typedCols }: ScriptParts): string {
   return `set -g __sbx_r $status

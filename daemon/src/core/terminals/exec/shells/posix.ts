@@ -5,7 +5,7 @@
  */
 import { quote } from '../../../../kit/text/shell-word.ts';
 import { goTo, mark, showFormat, upOneRow } from './parts.ts';
-import type { ScriptParts } from './shell-script.ts';
+import type { ScriptParts } from './script-parts.ts';
 
 const promptMark = '\x1b]7717;H;${__sbx_t-};$?\x07';
 

@@ -1,22 +1,9 @@
 /** Builds the script through which a shell runs a command, with marks around the command. */
-import type { ExecDirectory } from '../record.ts';
+import type { ScriptParts } from './script-parts.ts';
 import { bashScript } from './bash.ts';
 import { fishScript } from './fish.ts';
 import { posixScript } from './posix.ts';
 import { zshScript } from './zsh.ts';
-
-export interface ScriptParts {
-  readonly command: string;
-  /** The command text to show. Contains no control characters other than line ends. */
-  readonly shown: string;
-  /** Token of the command's marks. */
-  readonly token: string;
-  /** Where the command runs; null means the shell's current directory. */
-  readonly directory: ExecDirectory | null;
-  /** Columns of the terminal, and of the line typed after the prompt. The line to erase may span several rows. */
-  readonly cols: number;
-  readonly typedCols: number;
-}
 
 export type ShellKind = 'bash' | 'fish' | 'posix' | 'zsh';
 

@@ -5,7 +5,7 @@
  */
 import { quote } from '../../../../kit/text/shell-word.ts';
 import { goTo, mark, showFormat, upOneRow } from './parts.ts';
-import type { ScriptParts } from './shell-script.ts';
+import type { ScriptParts } from './script-parts.ts';
 
 export function zshScript({ command, shown, token, directory, cols, typedCols }: ScriptParts): string {
   return `__sbx_r=$?
