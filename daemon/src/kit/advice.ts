@@ -19,7 +19,7 @@ export type ArgumentName =
   | 'fullPage'
   | 'maxBytes'
   | 'rootRef'
-  | 'tabId'
+  | 'targetId'
   | 'waitUntil'
   // desktop
   | 'nodeId'

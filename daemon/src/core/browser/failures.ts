@@ -19,7 +19,7 @@ export class DocumentGone extends Error {
 
 export function noTab(id: string): CoreError {
   return new CoreError('tab_not_found', `no tab with id ${id}`, {
-    advice: advise`Pass the ${'tabId'} of a tab, not its position.`,
+    advice: advise`Pass the ${'targetId'} of a tab, not its position.`,
     next: { operation: 'browser.listTabs' },
   });
 }

@@ -62,7 +62,7 @@ export const naming: Naming = {
     fullPage: null,
     maxBytes: null,
     rootRef: null,
-    tabId: null,
+    targetId: null,
     waitUntil: null,
     nodeId: null,
     scaleTo: null,

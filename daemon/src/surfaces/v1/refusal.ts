@@ -18,7 +18,7 @@ export const naming: Naming = {
     fullPage: 'full_page',
     maxBytes: 'max_bytes',
     rootRef: 'root_ref',
-    tabId: 'tab_id',
+    targetId: 'target_id',
     waitUntil: 'wait_until',
     nodeId: null,
     scaleTo: 'scale_to',
