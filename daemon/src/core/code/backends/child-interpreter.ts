@@ -112,8 +112,7 @@ export class ChildInterpreter implements Interpreter {
   }
 
   /** At the end of its input, the program ends. */
-  async leave(isBusy: boolean): Promise<void> {
-    if (isBusy) await (this.language === 'javascript' && this.child.stdin.isOpen ? this.#endCell() : this.interrupt());
+  async leave(): Promise<void> {
     this.child.closeStdin(this.child.stdin.accepted);
   }
 
@@ -121,7 +120,8 @@ export class ChildInterpreter implements Interpreter {
    * Node loses a signal before a cell begins, and dies of one at the moment at which a script ends. So it is asked first,
    * and only code that computes for longer gets the signal.
    */
-  async #endCell(): Promise<void> {
+  async endCell(): Promise<void> {
+    if (this.language !== 'javascript' || !this.child.stdin.isOpen) return await this.interrupt();
     using deadline = new Deadline(askedMs);
     // An interpreter that accepts no input is ending.
     void this.#channel.send([Buffer.from(`${JSON.stringify({ op: 'leave' })}\n`)]).catch(() => null);

@@ -53,8 +53,10 @@ export interface Interpreter {
   interrupt(): Promise<void>;
   /** Minimum time between two interrupts, because one can hit the code that reports the previous interrupt. */
   readonly interruptAgainMs: number;
-  /** Interrupts the running cell, and asks the interpreter to end as a program does. It accepts no more cells. */
-  leave(isBusy: boolean): Promise<void>;
+  /** Ends the running cell before `leave`. Without this method, an interrupt does. */
+  endCell?(): Promise<void>;
+  /** Asks the interpreter to end by itself, as a program does. It accepts no more cells. */
+  leave(): Promise<void>;
   /** Ends the interpreter with all its child processes at once, and forgets it. */
   close(): Promise<void>;
   readonly elsewhere?: Elsewhere;

@@ -131,8 +131,7 @@ export class JupyterInterpreter implements Interpreter {
   }
 
   /** The server asks the kernel to end, and kills it later. Until then the kernel may print. */
-  async leave(isBusy: boolean): Promise<void> {
-    if (isBusy) await this.interrupt();
+  async leave(): Promise<void> {
     if (this.ownership.isLeft) throw new HandedOver();
     // If the server is gone, its kernels are gone too.
     this.#leaving ??= this.deps.server.end(this.#kernel, endWithinMs).catch(() => undefined);
@@ -141,7 +140,7 @@ export class JupyterInterpreter implements Interpreter {
   }
 
   async close(): Promise<void> {
-    await this.leave(false);
+    await this.leave();
   }
 
   async #run(cell: CellRecord): Promise<void> {
@@ -255,7 +254,7 @@ export class JupyterInterpreter implements Interpreter {
     this.isLeaving ||= event.isExiting;
     const isPending = event.isPending && this.#isProgram && !this.ownership.isLeft;
     this.#pass(cell, { ...event, isPending });
-    if (isPending) void this.leave(false).catch(() => null); // Only a handover meanwhile, after which the next daemon does it.
+    if (isPending) void this.leave().catch(() => null); // Only a handover meanwhile, after which the next daemon does it.
   }
 
   #pass(cell: string, event: CellEvent): void {

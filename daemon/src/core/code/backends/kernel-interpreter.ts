@@ -128,8 +128,7 @@ export class KernelInterpreter implements Interpreter, BridgedKernel {
     else await this.deps.bridge.submit(lineOf({ op: 'interrupt', kernel: this.id })).send();
   }
 
-  async leave(isBusy: boolean): Promise<void> {
-    if (isBusy) await this.interrupt();
+  async leave(): Promise<void> {
     this.#isEnding = true;
     await this.deps.bridge.submit(lineOf({ op: 'shutdown', kernel: this.id })).send();
   }
@@ -179,7 +178,7 @@ export class KernelInterpreter implements Interpreter, BridgedKernel {
     } else if (event.kind === 'end') {
       this.#begun = this.#begun === cell ? null : this.#begun;
       this.isLeaving ||= event.isExiting;
-      if (event.isPending) void this.leave(false).catch(() => null); // Without a bridge, the timeout of the cell ends the kernel.
+      if (event.isPending) void this.leave().catch(() => null); // Without a bridge, the timeout of the cell ends the kernel.
     }
     this.#pass(cell, event);
   }

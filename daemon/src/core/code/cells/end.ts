@@ -61,7 +61,8 @@ export async function endInOrder(interpreter: Interpreter, isBusy: boolean): Pro
 
 /** The first part of `endInOrder`. */
 export async function letEnd(interpreter: Interpreter, isBusy: boolean, graceMs: number): Promise<void> {
-  await interpreter.leave(isBusy);
+  if (isBusy) await (interpreter.endCell?.() ?? interpreter.interrupt());
+  await interpreter.leave();
   await untilEnded(interpreter, graceMs);
 }
 
