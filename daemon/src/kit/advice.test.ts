@@ -8,4 +8,5 @@ test('arguments have the names of the surface, and advice about an argument that
   expect(wordedAdvice(advice, names)).toBe('Pass a larger timeout_ms, or another id.');
   expect(wordedAdvice(advice, { ...names, sessionId: null })).toBe(null);
   expect(wordedAdvice(advise`Try again.`, names)).toBe('Try again.');
+  expect(wordedAdvice(advise`Pass ${'timeoutMs'} up to ${30}.`, names)).toBe('Pass timeout_ms up to 30.');
 });

@@ -30,19 +30,22 @@ export type ArgumentName =
 /** The name of each argument on one surface; null where the surface does not have the argument. */
 export type ArgumentNames = Readonly<Record<ArgumentName, string | null>>;
 
-/** One or more sentences: the texts, with an argument between each two of them. */
+/** What stands between two texts of advice: an argument, or a number as it is. */
+type Slot = ArgumentName | number;
+
+/** One or more sentences: the texts, with a slot between each two of them. */
 export interface Advice {
   readonly texts: readonly string[];
-  readonly names: readonly ArgumentName[];
+  readonly slots: readonly Slot[];
 }
 
-/** A template: ``advise`Pass another ${'sessionId'}.` ``. */
-export function advise(texts: TemplateStringsArray, ...names: readonly ArgumentName[]): Advice {
-  return { texts, names };
+/** A template: ``advise`Pass another ${'sessionId'} of at most ${90} bytes.` ``. */
+export function advise(texts: TemplateStringsArray, ...slots: readonly Slot[]): Advice {
+  return { texts, slots };
 }
 
 /** The advice with the names of a surface; null where the surface lacks an argument of it. */
-export function wordedAdvice({ texts, names }: Advice, argumentNames: ArgumentNames): string | null {
-  const own = names.map((name) => argumentNames[name]);
+export function wordedAdvice({ texts, slots }: Advice, names: ArgumentNames): string | null {
+  const own = slots.map((slot) => (typeof slot === 'number' ? slot : names[slot]));
   return own.includes(null) ? null : String.raw({ raw: texts }, ...own);
 }

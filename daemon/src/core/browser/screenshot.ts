@@ -91,7 +91,7 @@ function scaleOf({ width, height }: Size, { scaleTo }: ScreenshotSpec, ratio: nu
   if (Math.max(width, height) * scale * ratio <= maxSide) return scale;
   const size = `${Math.ceil(width * ratio)} × ${Math.ceil(height * ratio)}`;
   throw new CoreError('bad_argument', `the page has ${size} pixels, and a picture at most ${maxSide} on a side`, {
-    advice: advise`Pass ${'scaleTo'} to make the picture smaller, or leave out ${'fullPage'}.`,
+    advice: advise`Pass ${'scaleTo'}, such as ${Math.floor((width * maxSide) / Math.max(width, height))}x${maxSide}, or leave out ${'fullPage'}.`,
   });
 }
 

@@ -105,8 +105,7 @@ function imageSize({ scaleTo, area: asked }: ScreenshotRequest, area: Area): Siz
   const size = asked ? { width: sideOf(area.width), height: sideOf(area.height) } : scaleTo;
   if (size.width <= maxSide && size.height <= maxSide && size.width * size.height <= maxPixels) return size;
   throw new CoreError('bad_argument', `a picture of ${sizeText(size)} pixels is too large`, {
-    hint: `A picture has at most ${maxSide} pixels on a side and ${maxPixels} in all.`,
-    advice: advise`Pass a smaller ${'scaleTo'}.`,
+    advice: advise`Pass a ${'scaleTo'} of at most ${maxSide} on a side and ${maxPixels} pixels.`,
   });
 }
 
