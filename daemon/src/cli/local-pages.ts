@@ -18,7 +18,8 @@ ${settingsHelp()}`,
     details: `  --port    port on 127.0.0.1; otherwise that of SVC_COMPUTER_USE_URL, 18100 by default
 
 Runs in the foreground until SIGTERM, as the account of the desktop. Reads DISPLAY and XAUTHORITY, and
-DBUS_SESSION_BUS_ADDRESS for the accessibility routes. The display may start and stop; each call reports when it is not there.
+DBUS_SESSION_BUS_ADDRESS for the accessibility routes. The display may start and stop; each call reports when it is
+not there.
 Any program of this machine may use the worker without a key; pages of a browser may not.`,
   },
   doctor: {

@@ -2,7 +2,6 @@
 import type { BodyLimits } from '../body/body.ts';
 import type { StreamEvents } from '../stream/stream-body.ts';
 
-/** What a handler may learn about the request beside its inputs. */
 export interface RequestContext {
   readonly requestId: string;
   readonly headers: Headers;

@@ -1,7 +1,6 @@
 /** Puts text into an editor: into an editable element, or into a field that only stands for the text of an editor. */
 import type { PageCall } from '../browser.ts';
 import type { RefTarget } from '../page.ts';
-
 import { chordNamed, PageKeyboard } from './keyboard.ts';
 import { pause } from './waiting.ts';
 

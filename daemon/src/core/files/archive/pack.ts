@@ -16,6 +16,7 @@ import {
   encodeEarlyEnd,
   encodeRecord,
   paddingOf,
+  setIdBits,
   skippedKeyword,
   writeHeader,
   type TarMember,
@@ -34,7 +35,6 @@ const pieceSpace = pieceBytes + smallBytes + 16 * 1024;
 
 /** The archive names this many entries that it leaves out, and counts the others. */
 const maxSkipped = 1000;
-const setIdBits = 0o6000n;
 
 export interface PackRequest {
   readonly path: string;
@@ -208,7 +208,7 @@ class Packing {
   }
 
   #skipSetId(name: string, { mode }: BigIntStats): void {
-    if ((mode & setIdBits) !== 0n) this.#skip(`${name} loses its set-ID bits`);
+    if ((Number(mode) & setIdBits) !== 0) this.#skip(`${name} loses its set-ID bits`);
   }
 
   /** The number of entries, then a line for each. Python reads no pax header without a member, so the top comes again. */

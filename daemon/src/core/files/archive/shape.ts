@@ -1,5 +1,5 @@
 /** Checks each member of an archive before the member is created, and records the accepted members. */
-import type { RawHeader } from './tar-header.ts';
+import { setIdBits, type RawHeader } from './tar-header.ts';
 import { quoted, type ArchiveFault } from './tar-reader.ts';
 
 export const maxEntries = 100_000;
@@ -32,7 +32,6 @@ const kinds: Readonly<Record<string, Member['kind']>> = {
   '5': 'directory',
 };
 const refusedKinds: Readonly<Record<string, string>> = { '3': 'a device', '4': 'a device', '6': 'a pipe' };
-const setIds = 0o6000;
 const permissionBits = 0o7777;
 /** The limit of the kernel (path_resolution(7)). A longer chain of links cannot be resolved. */
 const maxLinks = 40;
@@ -111,7 +110,7 @@ export class ArchiveShape {
       throw this.fault.member(header.name, `is ${what}`, leaveOut);
     }
     if (path === '' && kind !== 'directory') throw this.fault.member(header.name, 'has no name', stayInside);
-    if ((header.mode & setIds) !== 0 && kind !== 'symlink') {
+    if ((header.mode & setIdBits) !== 0 && kind !== 'symlink') {
       throw this.fault.member(header.name, 'has a set-user-id or set-group-id bit', 'Remove the bit with chmod ug-s.');
     }
     if (kind === 'symlink' && (header.target === '' || header.target.includes('\0'))) {

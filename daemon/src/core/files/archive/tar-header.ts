@@ -76,6 +76,9 @@ export function encodeRecord(keyword: string, value: string): Buffer {
   return Buffer.concat([header, record, Buffer.alloc(paddingOf(record.length))]);
 }
 
+/** The set-user-id and set-group-id bits of a mode, which no archive carries in or out. */
+export const setIdBits = 0o6000;
+
 /** Two empty blocks. */
 export const archiveEnd = Buffer.alloc(2 * blockBytes);
 
