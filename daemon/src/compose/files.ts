@@ -17,6 +17,7 @@ import { fileSlice } from '../platform/files/file-slice.ts';
 import { Inotify } from '../platform/files/inotify.ts';
 import { mimeOf } from '../platform/files/media-types.ts';
 import { findTrustedProgram } from '../platform/process/programs.ts';
+import { readDirectory } from '../platform/files/read-directory.ts';
 import { TreeWriter } from '../platform/files/tree-writer.ts';
 import { unifiedDiff } from '../platform/files/unified-diff.ts';
 import { SystemFiles } from '../platform/files/watched-files.ts';
@@ -39,6 +40,7 @@ export function composeFiles(
     accounts,
     paths,
     openDirectory,
+    readDirectory,
     copyContent,
     copyProperties,
     parts,
@@ -48,7 +50,7 @@ export function composeFiles(
     treeWriter: (directory, owner) => new TreeWriter(directory, owner),
     fileLocks: new KeyedMutex(),
     edits: new EditHistory(),
-    grep: new Grep({ paths }, findRipgrep, new BuiltInGrep(openWorker)),
+    grep: new Grep({ paths, room }, findRipgrep, new BuiltInGrep(openWorker)),
     diff: unifiedDiff,
     mimeOf,
     room,

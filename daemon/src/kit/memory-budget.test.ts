@@ -64,6 +64,33 @@ test('the room of a large body is free after garbage collection', async () => {
   admit(room, 8);
 });
 
+test('work that holds much waits for its room in the order of the calls, and gets the whole room at most', async () => {
+  const { room, memory } = roomOf(200);
+  const { signal } = new AbortController();
+  const order: string[] = [];
+  const work = async (name: string, mib: number) => {
+    using _held = await room.admitInTurn(mib * mebibyte, signal);
+    order.push(name);
+    await nextTurn();
+    order.push(`end of ${name}`);
+  };
+  using body = admit(room, 1);
+  await Promise.all([work('first', 40), work('second', 40), work('whole', 10_000), work('last', 30)]);
+  const ends = ['end of first', 'end of second'];
+  expect(order).toEqual(['first', 'second', ...ends, 'whole', 'end of whole', 'last', 'end of last']);
+  expect(memory.collections).toBeGreaterThan(0);
+  expect(body.arrivedBytes).toBe(0);
+});
+
+test('work that waits for room is refused when its caller gives up', async () => {
+  const { room } = roomOf(200);
+  const caller = new AbortController();
+  using _held = await room.admitInTurn(100 * mebibyte, caller.signal);
+  const refusals = [1, 2].map(() => room.admitInTurn(100 * mebibyte, caller.signal).catch(String));
+  caller.abort();
+  for (const refusal of await Promise.all(refusals)) expect(refusal).toContain('other work occupies the memory');
+});
+
 test('large bodies are processed one after the other, also after a failure', async () => {
   const { room } = roomOf(1000);
   const order: string[] = [];

@@ -1,8 +1,11 @@
 /**
  * Admits what requests occupy within the available memory: a body from its first byte until its request is handled,
- * content while it is read for an answer, and a large answer until the client has received it.
+ * content while it is read for an answer, work that collects much, and a large answer until the client has received it.
  */
+import { AutoResetEvent } from './auto-reset-event.ts';
+import { Deadline } from './deadline.ts';
 import { CoreError } from './errors.ts';
+import { Mutex } from './mutex.ts';
 
 const mebibyte = 1024 * 1024;
 
@@ -18,7 +21,7 @@ const largeBodies = 4;
  */
 const bytesPerBodyByte = 3;
 
-/** Bodies use at most this part of the memory of the machine or the control group. */
+/** Requests use at most this part of the memory of the machine or the control group. */
 const partOfMemory = 1 / 2;
 /** Extra room for small bodies while large bodies fill the room, as a part of the room. */
 const partForSmall = 1 / 4;
@@ -32,6 +35,9 @@ const stepBytes = 4 * mebibyte;
 /** After a larger body, garbage is collected before its room is free again. */
 const collectedBytes = 4 * mebibyte;
 
+/** How long work that holds much waits for room. */
+const longestWaitMs = 10_000;
+
 export interface RoomMemory {
   /** The memory of the machine, or of the control group where that is smaller. */
   readonly limitBytes: number;
@@ -44,14 +50,19 @@ export interface RoomMemory {
 export class MemoryBudget {
   /** Limit for one body. */
   readonly maxBytes: number;
+  /** The daemon's share of the memory, for one piece of work that is alone. */
+  readonly shareBytes: number;
   readonly #roomBytes: number;
   #reservedBytes = 0;
   #arrivedBytes = 0;
   #ended: Reservation[] = [];
   #last: Promise<unknown> = Promise.resolve();
+  readonly #turns = new Mutex();
+  readonly #freed = new AutoResetEvent();
 
   constructor(private readonly memory: RoomMemory) {
-    this.#roomBytes = Math.min(memory.limitBytes * partOfMemory, largeBodies * maxBodyBytes * bytesPerBodyByte);
+    this.shareBytes = memory.limitBytes * partOfMemory;
+    this.#roomBytes = Math.min(this.shareBytes, largeBodies * maxBodyBytes * bytesPerBodyByte);
     this.maxBytes = Math.min(maxBodyBytes, Math.floor(this.#roomBytes / bytesPerBodyByte));
   }
 
@@ -65,6 +76,29 @@ export class MemoryBudget {
     const reservation = this.open();
     reservation.announced(bytes);
     return reservation;
+  }
+
+  /**
+   * Reserves for work that holds `bytes` of memory, once there is room for it, in the order of the calls. Work that
+   * needs more than there is gets the whole room. Throws `capacity_reached` after ten seconds.
+   */
+  async admitInTurn(bytes: number, signal: AbortSignal): Promise<Disposable> {
+    using wait = new Deadline(longestWaitMs, signal);
+    if (!(await this.#turns.acquire(wait.signal))) throw busy('other work occupies the memory');
+    try {
+      const reservedBytes = Math.min(bytes, this.#roomBytes);
+      // The request's own small body has a place beside it.
+      const maxBytes = this.#roomBytes * (1 + partForSmall);
+      wait.signal.addEventListener('abort', this.#freed.set, { once: true });
+      while (this.#reservedBytes + reservedBytes > maxBytes) {
+        if (wait.passed) throw busy('other work occupies the memory');
+        await this.#freed.wait();
+      }
+      this.add(reservedBytes);
+      return { [Symbol.dispose]: () => this.#leave(reservedBytes) };
+    } finally {
+      this.#turns.release();
+    }
   }
 
   /** Counts an answer that exists already, until the result is disposed of. */
@@ -121,9 +155,20 @@ export class MemoryBudget {
     this.#ended = [];
   }
 
-  #giveBack({ reservedBytes, arrivedBytes }: Reservation): void {
+  /** Only for work that waits, what the last work left is collected. */
+  #leave(reservedBytes: number): void {
+    const leave = () => this.#giveBack({ reservedBytes, arrivedBytes: 0 });
+    if (!this.#turns.isLocked) return leave();
+    setImmediate(() => {
+      this.memory.collect();
+      leave();
+    });
+  }
+
+  #giveBack({ reservedBytes, arrivedBytes }: Pick<Reservation, 'reservedBytes' | 'arrivedBytes'>): void {
     this.#reservedBytes -= reservedBytes;
     this.#arrivedBytes -= arrivedBytes;
+    this.#freed.set();
   }
 
   /** Free memory minus what other bodies have reserved but do not occupy yet. */

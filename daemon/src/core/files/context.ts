@@ -1,6 +1,7 @@
 /** Lists the dependencies of the file operations. */
 import type { copyContent, copyProperties } from '../../platform/files/copy-file.ts';
 import type { Directory } from '../../platform/files/directory.ts';
+import type { readDirectory } from '../../platform/files/read-directory.ts';
 import type { TreeWriter } from '../../platform/files/tree-writer.ts';
 import type { MemoryBudget } from '../../kit/memory-budget.ts';
 import type { Accounts } from '../identity/accounts.ts';
@@ -17,6 +18,7 @@ export interface FilesContext {
   readonly paths: PathResolver;
   /** Opens a directory, following links in the path. */
   readonly openDirectory: OpenDirectory;
+  readonly readDirectory: typeof readDirectory;
   readonly copyContent: typeof copyContent;
   readonly copyProperties: typeof copyProperties;
   readonly parts: Parts;

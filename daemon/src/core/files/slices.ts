@@ -1,4 +1,5 @@
 /** Sorts and maps many items in time slices. Other work on the event loop runs between the slices. */
+import type { MemoryBudget } from '../../kit/memory-budget.ts';
 import type { TimeSlices } from '../../kit/slices.ts';
 
 /** Number of items that one native sort call handles without a pause. */
@@ -37,19 +38,26 @@ async function merge<T>(
   return merged.concat(i < left.length ? left.slice(i) : right.slice(j));
 }
 
-/** Keeps the first `limit` items in sort order, with memory for about twice `limit` items. */
-export class TopItems<T> {
+/** Memory of one kept item at most, where its path is long: the path, its place in the order, and what is known of it. */
+const bytesPerItem = 1536;
+
+/** Keeps the first `limit` items in sort order, with memory for about twice `limit` items, until it is disposed of. */
+export class TopItems<T> implements Disposable {
   #kept: T[] = [];
   #last: T | null = null;
+  #held: Disposable | null = null;
 
   constructor(
     private readonly limit: number,
     private readonly compare: Compare<T>,
     private readonly slices: TimeSlices,
+    private readonly memory: { readonly room: MemoryBudget; readonly signal: AbortSignal },
   ) {}
 
+  /** Throws `capacity_reached` where there is no memory for more than a few items. */
   async add(item: T): Promise<void> {
     if (this.#last !== null && this.compare(item, this.#last) >= 0) return;
+    if (this.#kept.length === runLength) await this.#hold();
     this.#kept.push(item);
     if (this.#kept.length >= this.limit * 2 + runLength) await this.#cut();
   }
@@ -58,6 +66,15 @@ export class TopItems<T> {
   async take(): Promise<T[]> {
     await this.#cut();
     return this.#kept;
+  }
+
+  [Symbol.dispose](): void {
+    this.#held?.[Symbol.dispose]();
+  }
+
+  async #hold(): Promise<void> {
+    const { room, signal } = this.memory;
+    this.#held ??= await room.admitInTurn(2 * this.limit * bytesPerItem, signal);
   }
 
   async #cut(): Promise<void> {

@@ -31,6 +31,8 @@ const library = once(() => {
     futimens: { args: ['i32', 'ptr'], returns: 'i32' },
     utimensat: { args: ['i32', 'ptr', 'ptr', 'i32'], returns: 'i32' },
     openat: { args: ['i32', 'ptr', 'i32'], returns: 'i32' },
+    // glibc before 2.30 has no getdents64.
+    syscall: { args: ['i64', 'i64', 'ptr', 'u64'], returns: 'i64' },
     lseek: { args: ['i32', 'i64', 'i32'], returns: 'i64' },
     __errno_location: { args: [], returns: 'ptr' },
   });
@@ -69,6 +71,13 @@ function shortName(name: string): Buffer {
   if (name.length * 3 >= nameSpace.length || typeof systemPath(name) !== 'string') return cString(name);
   nameSpace[nameSpace.write(name)] = 0;
   return nameSpace;
+}
+
+const getdents64 = process.arch === 'arm64' ? 61 : 217; // The number of getdents64(2) in the kernel's tables.
+
+/** Fills `buffer` with the next entries of an open directory. Returns the number of bytes, 0 at the end. */
+export function nextEntries(directory: number, buffer: Buffer): number {
+  return check('getdents64', Number(library().syscall(getdents64, directory, ptr(buffer), buffer.length)));
 }
 
 /** The next range of stored bytes, up to the hole after it; null when only a hole is left. */

@@ -5,7 +5,7 @@ import { comparePositions, decodeCursor, encodeCursor, type Order } from './orde
 import { SkippedList, type SkippedSummary } from '../tree/skipped.ts';
 import { TimeSlices } from '../../../kit/slices.ts';
 import { TopItems } from '../slices.ts';
-import { type Entry, walk } from '../tree/walk.ts';
+import { type Batch, walk, type WalkOptions } from '../tree/walk.ts';
 
 export interface ListRequest {
   readonly path: string;
@@ -38,17 +38,17 @@ export interface Listing extends SkippedSummary {
 /** The maximum number of entries in one page. */
 export const maxPage = 10_000;
 
-/** Throws the `FileFailure` of the directory, and `bad_argument`. */
-export async function list({ paths }: FilesContext, request: ListRequest, signal: AbortSignal): Promise<Listing> {
-  const path = paths.resolve(request.path, request.user);
+/** Throws the `FileFailure` of the directory, `bad_argument` and `capacity_reached`. */
+export async function list(context: FilesContext, request: ListRequest, signal: AbortSignal): Promise<Listing> {
+  const path = context.paths.resolve(request.path, request.user);
   const { order } = request;
   const slices = new TimeSlices();
   const skipped = new SkippedList();
   const compare = comparePositions(order);
   const after = request.cursor === null ? null : decodeCursor(request.cursor, order);
-  const page = new TopItems<Candidate>(request.limit, compare, slices);
+  using page = new TopItems<Candidate>(request.limit, compare, slices, { room: context.room, signal });
   let [fileCount, directoryCount, candidates] = [0, 0, 0];
-  for await (const entries of visible(path, request, slices, skipped, signal)) {
+  for await (const { entries } of visible(path, { ...context, ...request, slices, skipped, signal })) {
     for (const candidate of await ranked(entries, order)) {
       if (slices.isOver) await slices.pause();
       if (!isOfExtension(candidate.entry, request.extensions)) continue;
@@ -71,27 +71,17 @@ export async function list({ paths }: FilesContext, request: ListRequest, signal
   };
 }
 
-/** Yields the entries in batches, because a directory may have very many entries. */
-async function* visible(
+function visible(
   root: string,
-  { isRecursive, maxDepth, showsHidden, obeysGitignore }: ListRequest,
-  slices: TimeSlices,
-  skipped: SkippedList,
-  signal: AbortSignal,
-): AsyncGenerator<readonly Entry[]> {
-  const deepest = isRecursive ? (maxDepth ?? Infinity) : 1;
-  const batches = walk<true>({
+  options: ListRequest & Pick<WalkOptions<true>, 'readDirectory' | 'slices' | 'skipped' | 'signal'>,
+): AsyncGenerator<Batch<true>> {
+  const deepest = options.isRecursive ? (options.maxDepth ?? Infinity) : 1;
+  return walk<true>({
+    ...options,
     operation: 'list',
     root,
     start: true,
     enter: (_entry, depth) => (depth < deepest ? true : null),
-    sees: (name) => showsHidden || !name.startsWith('.'),
-    obeysGitignore,
-    slices,
-    signal,
-    skipped,
+    sees: (name) => options.showsHidden || !name.startsWith('.'),
   });
-  for await (const { entries } of batches) {
-    for (let at = 0; at < entries.length && !signal.aborted; at += 512) yield entries.slice(at, at + 512);
-  }
 }

@@ -5,6 +5,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname } from 'node:path';
 import { join } from 'node:path';
+import { readDirectory } from '../../../platform/files/read-directory.ts';
 import { TimeSlices } from '../../../kit/slices.ts';
 import { SkippedList } from '../tree/skipped.ts';
 import { walk } from '../tree/walk.ts';
@@ -59,6 +60,7 @@ async function kept(root: string): Promise<string[]> {
     enter: () => true,
     sees: () => true,
     obeysGitignore: true,
+    readDirectory,
     slices: new TimeSlices(),
     signal: new AbortController().signal,
     skipped,

@@ -38,13 +38,14 @@ interface State {
   readonly excluded: readonly GlobState[];
 }
 
-/** Throws the `FileFailure` of the directory or of a glob. */
-export async function glob({ paths }: FilesContext, request: GlobRequest, signal: AbortSignal): Promise<GlobResult> {
-  const path = paths.resolve(request.path, request.user);
+/** Throws the `FileFailure` of the directory or of a glob, and `capacity_reached`. */
+export async function glob(context: FilesContext, request: GlobRequest, signal: AbortSignal): Promise<GlobResult> {
+  const { readDirectory, room } = context;
+  const path = context.paths.resolve(request.path, request.user);
   const globs = new Globs(request, path);
   const slices = new TimeSlices();
   const skipped = new SkippedList();
-  const first = new TopItems<Candidate>(request.limit, comparePositions(request.order), slices);
+  using first = new TopItems<Candidate>(request.limit, comparePositions(request.order), slices, { room, signal });
   let totalCount = 0;
   const batches = walk<State>({
     operation: 'search',
@@ -53,6 +54,7 @@ export async function glob({ paths }: FilesContext, request: GlobRequest, signal
     enter: ({ name }, _depth, above) => globs.enter(above, name),
     sees: () => true,
     obeysGitignore: false,
+    readDirectory,
     slices,
     signal,
     skipped,

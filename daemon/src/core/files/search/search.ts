@@ -38,9 +38,9 @@ interface Found {
 export const maxFound = 10_000;
 const comparePlaces = (a: Found, b: Found): number => (a.place < b.place ? -1 : a.place > b.place ? 1 : 0);
 
-/** Throws the `FileFailure` of the directory or of the pattern. */
+/** Throws the `FileFailure` of the directory or of the pattern, and `capacity_reached`. */
 export async function search(
-  { paths }: FilesContext,
+  { paths, readDirectory, room }: FilesContext,
   request: SearchRequest,
   signal: AbortSignal,
 ): Promise<SearchResult> {
@@ -48,7 +48,7 @@ export async function search(
   const glob = readPathGlob(request.pattern, path, { isAnyDepth: request.isAnyDepth, matchesHidden: false });
   const slices = new TimeSlices();
   const skipped = new SkippedList();
-  const first = new TopItems<Found>(maxFound, comparePlaces, slices);
+  using first = new TopItems<Found>(maxFound, comparePlaces, slices, { room, signal });
   let totalCount = 0;
   const batches = walk<GlobState>({
     operation: 'search',
@@ -60,6 +60,7 @@ export async function search(
     },
     sees: () => true,
     obeysGitignore: request.obeysGitignore,
+    readDirectory,
     slices,
     signal,
     skipped,

@@ -1,9 +1,10 @@
 /** Walks a directory tree, several directories in parallel. Reports the target type of a link but never follows it. */
-import { promises as fs, type Dirent } from 'node:fs';
+import { promises as fs } from 'node:fs';
 import { errnoOf, type FileOperation, fileFailureOf } from '../../../kit/file-failure.ts';
-import { decodePath, systemPath } from '../../../kit/text/path-text.ts';
+import { systemPath } from '../../../kit/text/path-text.ts';
 import { chainVerdict, hasRepository, type IgnoreChain, join, lineageOf, withIgnoreFile } from '../search/gitignore.ts';
 import type { TimeSlices } from '../../../kit/slices.ts';
+import type { DirectoryEntry, readDirectory } from '../../../platform/files/read-directory.ts';
 import { mapBounded } from '../slices.ts';
 import type { SkippedList } from './skipped.ts';
 
@@ -16,6 +17,7 @@ export interface Entry {
 }
 
 export interface WalkOptions<State> {
+  readonly readDirectory: typeof readDirectory;
   readonly operation: FileOperation;
   readonly root: string;
   /** The state of the root, in place of a result of `enter`. */
@@ -44,56 +46,87 @@ interface Directory<State> {
   readonly ignores: IgnoreChain | null;
 }
 
+/** A part of a directory, with those of its entries that the walk enters. */
+interface Piece<State> extends Batch<State> {
+  readonly directories: readonly Directory<State>[];
+}
+
 const readAtOnce = 8;
 const statAtOnce = 16;
 
-/** Yields one directory at a time, in no order. Throws the `FileFailure` of the root; ends when the signal aborts. */
+/** Yields a part of one directory at a time, in no order. Throws the `FileFailure` of the root; ends when the signal aborts. */
 export async function* walk<State>(options: WalkOptions<State>): AsyncGenerator<Batch<State>> {
   const { root, start, signal } = options;
   const ignores = options.obeysGitignore ? gitignoresAbove(root) : null;
   const waiting: Directory<State>[] = [{ path: root, depth: 0, state: start, ignores }];
-  const reading: ReturnType<typeof readDirectory<State>>[] = [];
-  while (waiting.length + reading.length > 0) {
-    while (waiting.length > 0 && reading.length < readAtOnce) reading.push(readDirectory(waiting.pop()!, options));
-    const { entries, directories, state } = await reading.shift()!;
-    if (signal.aborted) {
-      await Promise.allSettled(reading);
-      return;
+  const reading: ReturnType<typeof begin<State>>[] = [];
+  try {
+    while (waiting.length + reading.length > 0) {
+      while (waiting.length > 0 && reading.length < readAtOnce) reading.push(begin(waiting.pop()!, options));
+      const [{ first, pieces }] = reading as [(typeof reading)[0]];
+      for (let next = await first; next.done !== true; next = await pieces.next()) {
+        if (signal.aborted) return;
+        yield { entries: next.value.entries, state: next.value.state };
+        for (const directory of next.value.directories) waiting.push(directory);
+      }
+      reading.shift();
     }
-    yield { entries, state };
-    for (const directory of directories) waiting.push(directory);
+  } finally {
+    await Promise.allSettled(reading.flatMap(({ first, pieces }) => [first, pieces.return(null)]));
   }
 }
 
-async function readDirectory<State>(
+/** Reads the first piece ahead, which of most directories is the only one. */
+function begin<State>(directory: Directory<State>, options: WalkOptions<State>) {
+  const pieces = piecesOf(directory, options);
+  return { pieces, first: pieces.next() };
+}
+
+/** Yields nothing for a directory that cannot be read. If the root cannot be read, the walk fails. */
+async function* piecesOf<State>(
   directory: Directory<State>,
   options: WalkOptions<State>,
-): Promise<Batch<State> & { readonly directories: readonly Directory<State>[] }> {
-  const { path, depth, state } = directory;
-  const { slices } = options;
-  const nothing = { entries: [], directories: [], state };
-  const all = await namesIn(directory, options);
-  if (all === null) return nothing;
-  const found = all.filter(({ name }) => options.sees(name));
-  options.skipped.hiddenCount += all.length - found.length;
-  const isThere = options.obeysGitignore && all.some(({ name }) => name === '.gitignore');
-  const ignores = isThere ? withIgnoreFile(directory.ignores, path, '.gitignore', 'git') : directory.ignores;
+): AsyncGenerator<Piece<State>, null> {
+  const { path, depth } = directory;
+  try {
+    let { ignores } = directory;
+    const pieces = await options.readDirectory(path);
+    const mayIgnore = Symbol.asyncIterator in pieces || pieces[0].some(({ name }) => name === '.gitignore');
+    if (options.obeysGitignore && mayIgnore) ignores = withIgnoreFile(ignores, path, '.gitignore', 'git');
+    for await (const names of pieces) yield await pieceOf(names, { ...directory, ignores }, options);
+  } catch (error) {
+    const errnoName = errnoOf(error);
+    if (depth === 0 || errnoName === null) throw fileFailureOf(error, options.operation, path);
+    if (errnoName !== 'ENOENT') options.skipped.add({ path, errnoName }); // A directory deleted meanwhile is not reported.
+  }
+  return null;
+}
+
+async function pieceOf<State>(
+  names: readonly DirectoryEntry[],
+  { path: above, depth, state, ignores }: Directory<State>,
+  options: WalkOptions<State>,
+): Promise<Piece<State>> {
+  const { slices, skipped, signal } = options;
+  const found = names.filter(({ name }) => options.sees(name));
+  skipped.hiddenCount += names.length - found.length;
   const entries: Entry[] = [];
   const directories: Directory<State>[] = [];
-  const looks = await lookAtUnclear(found, options);
-  for (const { name, path, kind } of found) {
+  const looks = await lookAtUnclear(above, found, options);
+  for (const { name, kind } of found) {
     if (slices.isOver) await slices.pause();
-    if (options.signal.aborted) return nothing;
+    if (signal.aborted) break;
+    const path = join(above, name);
     const { isDirectory = kind === 'directory', isLink = false } = looks.get(name) ?? {};
     const one = { name, path, isDirectory, isLink };
-    if (options.obeysGitignore && (one.name === '.git' || chainVerdict(ignores, one.path, isTree(one)))) {
-      options.skipped.ignoredCount += 1;
+    if (options.obeysGitignore && (name === '.git' || chainVerdict(ignores, path, isTree(one)))) {
+      skipped.ignoredCount += 1;
       continue;
     }
     entries.push(one);
     const inner = isDirectory ? options.enter(one, depth + 1, state) : null;
-    if (inner !== null && isLink) options.skipped.linkCount += 1;
-    else if (inner !== null) directories.push({ path: one.path, depth: depth + 1, state: inner, ignores });
+    if (inner !== null && isLink) skipped.linkCount += 1;
+    else if (inner !== null) directories.push({ path, depth: depth + 1, state: inner, ignores });
   }
   return { entries, directories, state };
 }
@@ -103,68 +136,27 @@ function isTree({ isDirectory, isLink }: Entry): boolean {
   return isDirectory && !isLink;
 }
 
-interface Found {
-  readonly name: string;
-  readonly path: string;
-  readonly kind: 'directory' | 'link' | 'unknown' | 'other';
-}
-
-/** Null for a directory that cannot be read. If the root cannot be read, the walk fails. */
-async function namesIn<State>(
-  { path, depth }: Directory<State>,
-  { operation, slices, skipped }: WalkOptions<State>,
-): Promise<Found[] | null> {
-  try {
-    const found: Found[] = [];
-    const listed = await fs.readdir(systemPath(path), { withFileTypes: true });
-    const names = listed.some(({ name }) => name.includes('\ufffd')) ? await exactNames(path) : null;
-    for (const [index, one] of (names ?? listed).entries()) {
-      if (index % 256 === 0 && slices.isOver) await slices.pause();
-      const name = typeof one === 'string' ? one : one.name;
-      found.push({ name, path: join(path, name), kind: typeof one === 'string' ? 'unknown' : kindOf(one) });
-    }
-    return found;
-  } catch (error) {
-    const errnoName = errnoOf(error);
-    if (depth === 0 || errnoName === null) throw fileFailureOf(error, operation, path);
-    if (errnoName !== 'ENOENT') skipped.add({ path, errnoName }); // A directory deleted meanwhile is not reported.
-    return null;
-  }
-}
-
-/** A name that is not UTF-8 can only be read as bytes, and readdir returns bytes without file types. */
-async function exactNames(path: string): Promise<string[]> {
-  return (await fs.readdir(systemPath(path), { encoding: 'buffer' })).map(decodePath);
-}
-
-function kindOf(entry: Dirent): Found['kind'] {
-  if (entry.isDirectory()) return 'directory';
-  if (entry.isSymbolicLink()) return 'link';
-  return entry.isFile() || entry.isFIFO() || entry.isSocket() || entry.isCharacterDevice() || entry.isBlockDevice()
-    ? 'other'
-    : 'unknown';
-}
-
 interface Look {
   readonly isDirectory: boolean;
   readonly isLink: boolean;
 }
 
-/** Results by name. Calls stat only for entries whose type readdir does not report. */
+/** Results by name. Calls stat only for entries whose kind the file system does not report. */
 async function lookAtUnclear<State>(
-  found: readonly Found[],
+  above: string,
+  found: readonly DirectoryEntry[],
   { slices, signal }: WalkOptions<State>,
 ): Promise<ReadonlyMap<string, Look>> {
   const unclear = found.filter(({ kind }) => kind === 'link' || kind === 'unknown');
   const looks = new Map<string, Look>();
-  await mapBounded(unclear, statAtOnce, async (one) => {
+  await mapBounded(unclear, statAtOnce, async ({ name, kind }) => {
     if (slices.isOver) await slices.pause();
-    if (!signal.aborted) looks.set(one.name, await look(one));
+    if (!signal.aborted) looks.set(name, await look(join(above, name), kind));
   });
   return looks;
 }
 
-async function look({ path, kind }: Found): Promise<Look> {
+async function look(path: string, kind: DirectoryEntry['kind']): Promise<Look> {
   const isLink = kind === 'link' || (await fs.lstat(systemPath(path)).catch(() => null))?.isSymbolicLink() === true;
   // The target of a link may be missing or unreachable. Such a link is not a directory.
   const target = await fs.stat(systemPath(path)).catch(() => null);

@@ -45,7 +45,7 @@ export const read = route({
         .describe('Of the file: UTF-16 where the file begins with its byte order mark; null with base64.'),
     })
     .meta({ id: 'FileContent' }),
-  errors: [...fileErrors, 'file_not_text', 'file_too_large'],
+  errors: [...fileErrors, 'file_not_text', 'file_too_large', 'capacity_reached'],
   async handle({ files }, { query }) {
     const { path, user, start_line: startLine = null, end_line: endLine = null, encoding } = query;
     const content = await readFile(files, { path, user: user ?? null, startLine, endLine, encoding });

@@ -39,6 +39,7 @@ const lookingFails = [
   'file_invalid_path',
   'file_bad_request',
   'file_io_error',
+  'capacity_reached',
 ] as const satisfies readonly ErrorCode[];
 
 const FileEntry = z
@@ -242,7 +243,7 @@ export const grepFiles = route({
       .nullable()
       .describe('null where the limit ended the search, or it took too long to look into binary files.'),
   }),
-  errors: [...lookingFails, 'file_invalid_target', 'file_too_large', 'capacity_reached'],
+  errors: [...lookingFails, 'file_invalid_target', 'file_too_large'],
   async handle({ files }, { query, body, context }) {
     const request = {
       path: body.path,
