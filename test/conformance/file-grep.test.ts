@@ -3,34 +3,18 @@ import { chmodSync, closeSync, ftruncateSync, mkdirSync, openSync, writeFileSync
 import { join } from 'node:path';
 import { beforeAll } from 'bun:test';
 import { provideRipgrep } from '../../tools/setup.mjs';
+import { grepEngines, withoutRipgrep } from '../harness/grep-engines.ts';
 import { callTool } from '../harness/mcp-client.ts';
-import { rootKind } from '../harness/root.ts';
-import { expect, test, type JsonObject, type Sandbox, type SandboxOptions } from '../harness/sandbox.ts';
+import { expect, test, type JsonObject, type Sandbox } from '../harness/sandbox.ts';
 import { asTestAccount } from '../harness/test-account.ts';
 import { plantTree, type TreeNode } from '../harness/tree.ts';
 import { cpuTicks, until } from '../harness/until.ts';
 
 beforeAll(() => provideRipgrep());
 
-/** The directories in which the daemon searches programs, whatever PATH says. */
-const hideRipgrep =
-  'for d in /usr/local/sbin /usr/local/bin /usr/sbin /usr/bin /sbin /bin; do ' +
-  'if [ -e $d/rg ]; then mount --bind /dev/null $d/rg || exit; fi; done; exec "$@"';
-const withoutRipgrep: SandboxOptions = {
-  launcher: ['unshare', '--mount', 'sh', '-c', hideRipgrep, 'sh'],
-  env: { PATH: '/usr/bin:/bin' },
-};
-
-/** Without ripgrep the built-in engine answers both times. */
-const hasRipgrep = rootKind === 'machine' || rootKind === 'pid1';
-const engines: Readonly<Record<string, SandboxOptions>> = {
-  [hasRipgrep ? 'ripgrep' : 'built-in']: {},
-  'built-in': withoutRipgrep,
-};
-
 /** Runs the same test with each engine. */
 function engineTest(title: string, body: (sandbox: Sandbox, engine: string) => Promise<void>): void {
-  for (const [engine, options] of Object.entries(engines)) {
+  for (const [engine, options] of Object.entries(grepEngines)) {
     test(`${title}, by ${engine}`, ({ sandbox }) => body(sandbox, engine), options);
   }
 }

@@ -74,7 +74,7 @@ test('V1FILE-4 a text that would exceed the memory is refused, and the file stay
   const file = join(sandbox.directory, 'text');
   writeFileSync(file, 'a'.repeat(1_000_000));
   const data = await failed(sandbox, 'replace', { file, old_str: 'a', new_str: 'b'.repeat(10_000) });
-  expect(data['message']).toContain('the text would have more than 268435456 characters');
+  expect(data['message']).toContain('the text would have more than 33554432 characters');
   expect(statSync(file).size).toBe(1_000_000);
 });
 

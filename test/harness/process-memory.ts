@@ -1,5 +1,6 @@
 /** Measures the memory of a process, and searches its private memory as the kernel shows it to a debugger. */
 import { closeSync, openSync, readFileSync, readSync } from 'node:fs';
+import { expect, type Sandbox } from './sandbox.ts';
 
 const pageBytes = 4096;
 const entryBytes = 8;
@@ -11,6 +12,20 @@ export function memoryOf(pid: number): Readonly<Record<'residentMib' | 'anonymou
   const status = readFileSync(`/proc/${pid}/status`, 'utf8');
   const mibOf = (name: string) => Math.round(Number(new RegExp(`${name}:\\s+(\\d+)`).exec(status)?.[1]) / 1024);
   return { residentMib: mibOf('VmRSS'), anonymousMib: mibOf('RssAnon') };
+}
+
+/** The largest anonymous memory of the daemon while `work` runs, in MiB. The daemon must not end meanwhile. */
+export async function peakDuring(sandbox: Sandbox, work: () => Promise<void>): Promise<number> {
+  const daemon = sandbox.daemonPid;
+  let peak = 0;
+  const look = setInterval(() => (peak = Math.max(peak, memoryOf(daemon).anonymousMib)), 2);
+  try {
+    await work();
+  } finally {
+    clearInterval(look);
+  }
+  expect(sandbox.daemonPid).toBe(daemon);
+  return peak;
 }
 
 /** Returns the words that occur in the process's anonymous memory. */

@@ -2,9 +2,9 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { inControlGroup } from '../harness/control-group.ts';
-import { memoryOf } from '../harness/process-memory.ts';
+import { peakDuring } from '../harness/process-memory.ts';
 import { StalledClients } from '../harness/stalled.ts';
-import { expect, test, type Sandbox } from '../harness/sandbox.ts';
+import { expect, test } from '../harness/sandbox.ts';
 import { until } from '../harness/until.ts';
 
 const mebibyte = 1024 * 1024;
@@ -17,20 +17,6 @@ const smallMachine = inControlGroup(
 const peakMib = 110;
 /** The same where the content itself is held: the room for requests is 128 MiB. */
 const peakOfFilesMib = 190;
-
-/** The largest anonymous memory of the daemon while `work` runs. */
-async function peakDuring(sandbox: Sandbox, work: () => Promise<void>): Promise<number> {
-  const daemon = sandbox.daemonPid;
-  let peak = 0;
-  const look = setInterval(() => (peak = Math.max(peak, memoryOf(daemon).anonymousMib)), 2);
-  try {
-    await work();
-  } finally {
-    clearInterval(look);
-  }
-  expect(sandbox.daemonPid).toBe(daemon);
-  return peak;
-}
 
 /** Text of this many bytes without a line end: `printed` by a command, and the same `text`. */
 const printed = (bytes: number) => `head -c ${bytes} /dev/zero | tr '\\0' x`;

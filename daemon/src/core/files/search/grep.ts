@@ -2,6 +2,7 @@
 import { promises as fs } from 'node:fs';
 import { advise } from '../../../kit/advice.ts';
 import { CoreError, type NextStep } from '../../../kit/errors.ts';
+import type { MemoryBudget } from '../../../kit/memory-budget.ts';
 import { asFileOperation, FileFailure } from '../../../kit/file-failure.ts';
 import { decodePath, systemPath } from '../../../kit/text/path-text.ts';
 import type { PathResolver } from '../../processes/directory.ts';
@@ -12,6 +13,7 @@ import {
   type GrepFound,
   type GrepMatch,
   type GrepQuery,
+  maxFoundLength,
   PatternError,
 } from './grep/query.ts';
 import { RipgrepFailure } from './grep/ripgrep.ts';
@@ -20,8 +22,6 @@ import { join } from './gitignore.ts';
 export interface GrepRequest extends Omit<GrepQuery, 'root' | 'fileName' | 'limit'> {
   readonly path: string;
   readonly user: string | null;
-  /** Number of matches to skip. */
-  readonly offset: number;
   readonly maxResults: number;
 }
 
@@ -44,9 +44,16 @@ export interface GrepResult {
   readonly skippedCount: number | null;
 }
 
+const mebibyte = 1024 * 1024;
 /** A match across lines needs the whole text in memory, so this is the largest text that a caller may ask for. */
-const maxMultilineBytes = 512 * 1024 * 1024;
-const defaultMultilineBytes = 16 * 1024 * 1024;
+const maxMultilineBytes = 512 * mebibyte;
+const defaultMultilineBytes = 16 * mebibyte;
+/** Bytes of memory for each byte of such a text: as read, and decoded with two bytes for a character. */
+const bytesPerTextByte = 4;
+/** Bytes of memory for each character of an answer: as found, and as sent. */
+const bytesPerFound = 3;
+/** The memory of a thread with a heap of its own. */
+const workerBytes = 16 * mebibyte;
 /** Each search takes a thread or a process. More searches than processors are not faster. */
 const maxRunning = 16;
 
@@ -63,7 +70,7 @@ export class Grep {
   #running = 0;
 
   constructor(
-    private readonly files: { readonly paths: PathResolver },
+    private readonly files: { readonly paths: PathResolver; readonly room: MemoryBudget },
     /** Null when no trusted ripgrep is available now. */
     private readonly findRipgrep: () => GrepBackend | null,
     private readonly builtIn: GrepBackend,
@@ -72,12 +79,14 @@ export class Grep {
   /** Throws the `FileFailure` of the path or of the pattern, `bad_argument` and `capacity_reached`. */
   async search(request: GrepRequest, signal: AbortSignal): Promise<GrepResult> {
     const path = this.files.paths.resolve(request.path, request.user);
-    const { offset, maxResults, ...rest } = request;
+    const { maxResults, ...rest } = request;
+    const { offset } = rest;
     const maxFileBytes = request.maxFileBytes ?? (request.isMultiline ? defaultMultilineBytes : null);
     const place = await this.#placeOf(path, maxFileBytes);
     // Request one match more than needed, to detect that more matches exist.
     const query = { ...rest, ...place, maxFileBytes, limit: offset + maxResults + 1 };
     refuseUnlessSound(query, path);
+    this.#refuseTooLarge(query, path);
     const found = await this.#bounded(() => this.#ask(query, path, signal));
     const reached = found.matches.slice(0, offset + maxResults);
     return {
@@ -125,11 +134,28 @@ export class Grep {
     }
   }
 
+  #refuseTooLarge({ isMultiline, maxFileBytes }: GrepQuery, path: string): void {
+    const fitting = Math.floor(this.files.room.shareBytes / bytesPerTextByte / mebibyte) * mebibyte;
+    const maxBytes = Math.min(maxMultilineBytes, fitting);
+    if (!isMultiline || (maxFileBytes ?? 0) <= maxBytes) return;
+    const message = `is more than ${maxBytes / mebibyte}M, with multiline`;
+    throw new FileFailure({
+      ...{ operation: 'grep', path, errnoName: 'EINVAL', message, argument: 'maxFileSize' },
+      advice: advise`Pass a ${'maxFileSize'} up to ${maxBytes / mebibyte}M.`,
+    });
+  }
+
+  async #inRoom(engine: GrepBackend, query: GrepQuery, signal: AbortSignal, ownBytes: number): Promise<GrepFound> {
+    using _held = await this.files.room.admitInTurn(maxFoundLength * bytesPerFound + ownBytes, signal);
+    return await engine.search(query, signal);
+  }
+
   async #ask(query: GrepQuery, path: string, signal: AbortSignal): Promise<Answered> {
     try {
       const ripgrep = isText(query) && !query.hasLookAround ? this.findRipgrep() : null;
-      const byRipgrep = ripgrep && (await ripgrep.search(query, signal).catch(unlessItFailed));
-      const found = byRipgrep ?? (await this.builtIn.search(query, signal));
+      const byRipgrep = ripgrep && (await this.#inRoom(ripgrep, query, signal, 0).catch(unlessItFailed));
+      const textBytes = query.isMultiline ? (query.maxFileBytes ?? 0) * bytesPerTextByte : 0;
+      const found = byRipgrep ?? (await this.#inRoom(this.builtIn, query, signal, workerBytes + textBytes));
       return { ...renamed(found, query, path), engine: byRipgrep ? 'ripgrep' : 'built-in' };
     } catch (error) {
       throw error instanceof PatternError ? badPattern(path, error.message) : error;
@@ -138,20 +164,13 @@ export class Grep {
 }
 
 /** Refuses queries that the two engines would interpret differently. */
-function refuseUnlessSound({ pattern, isMultiline, include, exclude, maxFileBytes }: GrepQuery, path: string): void {
+function refuseUnlessSound({ pattern, isMultiline, include, exclude }: GrepQuery, path: string): void {
   if (!isMultiline && pattern.includes('\n')) throw badPattern(path, newlineRefusal);
   for (const glob of [...include, ...exclude]) {
     const quoted = JSON.stringify(glob);
     if (glob.split('/').includes('..')) throw refusal(path, `${quoted} leads out of path`, hints.glob);
     if (/^[!#]|^\s*$/.test(glob))
       throw refusal(path, `${quoted} is not a glob: it is empty, or begins with ! or #`, hints.glob);
-  }
-  if (isMultiline && (maxFileBytes ?? 0) > maxMultilineBytes) {
-    const message = 'is more than 512M, with multiline';
-    throw new FileFailure({
-      ...{ operation: 'grep', path, errnoName: 'EINVAL', message, argument: 'maxFileSize' },
-      advice: advise`Pass a ${'maxFileSize'} up to 512M.`,
-    });
   }
 }
 

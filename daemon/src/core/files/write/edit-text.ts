@@ -178,8 +178,8 @@ class Places {
   }
 }
 
-/** In UTF-16 code units. Longer texts are not edited by hand, and the runtime also limits the length of a string. */
-const maxLength = 256 * 1024 * 1024;
+/** In UTF-16 code units: the length of the largest body. A longer text could not be read or edited again. */
+const maxLength = 32 * 1024 * 1024;
 /** A text that is joined from more pieces than this is joined in steps, because each piece costs memory of its own. */
 const maxPieces = 4096;
 

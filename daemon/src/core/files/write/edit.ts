@@ -41,13 +41,14 @@ export async function editFile(context: FilesContext, request: EditRequest): Pro
     changeFile(context, { operation: 'edit', path }, async (target, key) => {
       if (!target.stat) throw new FileFailure({ operation: 'edit', path, errnoName: 'ENOENT' });
       assertMatch(target, request.ifMatch);
-      // The text before and the text after.
-      using _room = context.room.admit(2 * Number(target.stat.size));
+      // As read, and as text.
+      using _before = context.room.admit(2 * Number(target.stat.size));
       const before = await textOf(target, path);
       const edited =
         request.edits === 'undo'
           ? undo(context, key, target, request)
           : { ...editAll(before.text, request.edits, path), encoding: before.encoding };
+      using _after = context.room.admit(edited.text.length);
       const etag = request.isDryRun ? etagOf(target.stat) : await putText(context, target, edited);
       if (!request.isDryRun && request.edits === 'undo') context.edits.takeBack(key, etag);
       else if (!request.isDryRun) context.edits.add(key, { old: before, etag });
@@ -71,13 +72,12 @@ export async function textOf(target: Target, path: string): Promise<DecodedText>
 
 /** Returns the range of the first change, for the snippet. The text contains all changes. */
 function editAll(before: string, edits: readonly TextEdit[], path: string): EditedText {
-  const steps: EditedText[] = [];
+  let edited: EditedText = { text: before, start: 0, end: 0 };
   for (const [i, edit] of edits.entries()) {
-    const text = steps.at(-1)?.text ?? before;
-    steps.push(attempt(() => applyEdit(text, edit), path, edits.length > 1 ? i : null));
+    const { text, start, end } = attempt(() => applyEdit(edited.text, edit), path, edits.length > 1 ? i : null);
+    edited = i === 0 ? { text, start, end } : { ...edited, text };
   }
-  const { start = 0, end = 0 } = steps[0] ?? {};
-  return { text: steps.at(-1)?.text ?? before, start, end };
+  return edited;
 }
 
 /** `index` is the position of the failed edit in a list of edits. */

@@ -25,8 +25,10 @@ export async function replaceText(context: FilesContext, request: ReplaceTextReq
   return asFileOperation('edit', path, () =>
     changeFile(context, { operation: 'edit', path }, async (target, key) => {
       if (!target.stat) throw new FileFailure({ operation: 'edit', path, errnoName: 'ENOENT' });
+      using _before = context.room.admit(2 * Number(target.stat.size));
       const before = await textOf(target, path);
       const { text, count } = attempt(() => replaceEach(before.text, request), path);
+      using _after = context.room.admit(text.length);
       if (count > 0) context.edits.add(key, { old: before, etag: await putText(context, target, { ...before, text }) });
       return { path, count };
     }),

@@ -20,14 +20,15 @@ export function grepTree(query: GrepQuery): GrepFound {
   const regex = compilePattern(query.pattern, query);
   const skipped = new SkippedList();
   const matches: GrepMatch[] = [];
-  let filesSearched = 0;
+  let [filesSearched, length] = [0, 0];
   for (const path of filesOf(query, skipped)) {
-    const search = new FileSearch(path, regex, query, query.limit - matches.length);
+    const search = new FileSearch(path, regex, query, { count: matches.length, length });
     if (!readInto(search, path, query, skipped)) continue;
     filesSearched += 1;
     if (search.isBinaryMatch) skipped.add({ path, errnoName: 'EILSEQ' });
     for (const match of search.matches) matches.push(match);
-    const isCut = search.isCut;
+    const { isCut } = search;
+    length = search.length;
     if (isCut || matches.length >= query.limit) return { matches, filesSearched: null, isCut, ...notCounted };
   }
   return { matches, filesSearched, isCut: false, ...skipped.summary() };

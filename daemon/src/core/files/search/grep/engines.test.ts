@@ -32,12 +32,13 @@ const plain: Omit<GrepQuery, 'root' | 'pattern'> = {
   searchesHidden: false,
   obeysIgnoreFiles: true,
   limit: 100_000,
+  offset: 0,
 };
 
 function byRipgrep(query: GrepQuery): unknown {
   const args = searchArguments(query, { isSorted: false, seesBinary: true });
   const { stdout, stderr } = Bun.spawnSync(['rg', ...args], { cwd: query.root, env: { PATH: process.env['PATH'] } });
-  const report = new RipgrepReport(query);
+  const report = new RipgrepReport(query, 0);
   let start = 0;
   for (let end = stdout.indexOf(0x0a); end !== -1; end = stdout.indexOf(0x0a, start)) {
     report.add(stdout.subarray(start, end));

@@ -30,6 +30,8 @@ export interface GrepQuery {
   readonly obeysIgnoreFiles: boolean;
   /** Return at most this number of matches, in tree order. */
   readonly limit: number;
+  /** Number of matches that the caller passes over: of these, only the place is wanted. */
+  readonly offset: number;
 }
 
 export interface GrepMatch {
@@ -52,7 +54,7 @@ export interface GrepFound {
   readonly skipped: SkippedSummary['skipped'];
   /** Null when not counted: the limit ended the search, or binary files were passed over without a look. */
   readonly skippedCount: number | null;
-  /** Matches were left out because the matching lines together are too long. */
+  /** Matches were left out because all of them together are too long. */
   readonly isCut: boolean;
 }
 
@@ -75,6 +77,19 @@ const shownBeforeMatch = 500;
 /** For a longer line, the output shows its beginning, wherever the match is. */
 export const longestSearchedLine = 1024 * 1024;
 
+/** Total length of the matches of one answer, lines around them included. The next ones are found by offset. */
+export const maxFoundLength = 8 * 1024 * 1024;
+
+/** Counts the characters of an answer, in which a line around several matches is repeated. */
+export function lengthOf({ path, content, before, after }: GrepMatch): number {
+  return [path, content, ...before, ...after].reduce((sum, line) => sum + lengthOfLine(line), 0);
+}
+
+/** An empty line is not free. */
+export function lengthOfLine(line: string): number {
+  return line.length + 16;
+}
+
 export function showMatch(text: string, matchAt: number, { cutsLines }: Pick<GrepQuery, 'cutsLines'>): string {
   return cutsLines ? showLines(text, matchAt) : text.replace(/\r?\n$/, '');
 }
@@ -88,13 +103,18 @@ export function showLines(text: string, matchAt = 0): string {
   const to = wholeAt(line, Math.min(line.length, from + longestLine));
   const before = from === 0 ? '' : `[… ${from} characters] `;
   const after = to === line.length ? '' : ` [${line.length - to} characters …]`;
-  return before + line.slice(from, to) + after;
+  return copied(before + line.slice(from, to) + after);
 }
 
 /** Shows the beginning of a line of which only the head is known. The length is without the line end. */
 export function showLongLine(head: string, length: number): string {
   const to = wholeAt(head, longestLine);
-  return `${head.slice(0, to)} [${length - to} characters …]`;
+  return copied(`${head.slice(0, to)} [${length - to} characters …]`);
+}
+
+/** The part of a text would keep the whole text in memory. */
+function copied(part: string): string {
+  return Buffer.from(part).toString();
 }
 
 /** Moves a position that splits a surrogate pair. */

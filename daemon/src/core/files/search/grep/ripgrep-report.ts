@@ -2,7 +2,15 @@
 import { decodePath } from '../../../../kit/text/path-text.ts';
 import { decodeUtf8 } from '../../../../kit/text/text.ts';
 import { join } from '../gitignore.ts';
-import { type GrepMatch, type GrepQuery, showLines, showMatch } from './query.ts';
+import {
+  type GrepMatch,
+  type GrepQuery,
+  lengthOf,
+  lengthOfLine,
+  maxFoundLength,
+  showLines,
+  showMatch,
+} from './query.ts';
 
 /** Ripgrep sends UTF-8 as text and other bytes as base64. */
 type Text = { readonly text: string } | { readonly bytes: string };
@@ -23,11 +31,17 @@ type RipgrepEvent =
     };
 
 /** The first and last line of a match, inclusive. */
-interface Block {
+interface Span {
   readonly from: number;
   to: number;
   /** Start of the first match, in characters from the start of its line. */
   readonly at: number;
+}
+
+/** A match that still lacks lines after it. */
+interface Incomplete {
+  readonly after: string[];
+  readonly lastLine: number;
 }
 
 export class RipgrepReport {
@@ -39,11 +53,26 @@ export class RipgrepReport {
   isWhole = false;
   /** The time that ripgrep needed, in milliseconds. */
   tookMs = 0;
+  /** Length of the matches of the finished files. */
+  #length = 0;
   #path = '';
+  /** Matches of this file, and their length. Only the end of a file tells whether it is binary. */
+  #found: GrepMatch[] = [];
+  #foundLength = 0;
+  #incomplete: Incomplete[] = [];
+  /** The last lines, as many as a match shows before itself, in the form in which they stand around a match. */
   #lines = new Map<number, string>();
-  #blocks: Block[] = [];
 
-  constructor(private readonly query: GrepQuery) {}
+  /** `offset` is the number of matches of which only the place is wanted. */
+  constructor(
+    private readonly query: GrepQuery,
+    private readonly offset: number,
+  ) {}
+
+  /** Whether the matches together are too long for more of them. */
+  get isCut(): boolean {
+    return this.#length > maxFoundLength;
+  }
 
   add(line: Buffer): void {
     const event = JSON.parse(line.toString()) as RipgrepEvent;
@@ -51,16 +80,21 @@ export class RipgrepReport {
       case 'begin':
         this.#path = join(this.query.root, pathOf(event.data.path).replace(/^\.\//, ''));
         this.#lines = new Map();
-        this.#blocks = [];
+        this.#found = [];
+        this.#foundLength = 0;
+        this.#incomplete = [];
         break;
       case 'match':
       case 'context':
-        // Beyond the limit, the rest of the file matters only for the detection of binary files.
-        if (this.#blocks.length <= this.query.limit) this.#take(event.data, event.type === 'match');
+        // Beyond the limits, the rest of the file matters only for the detection of binary files.
+        if (this.#hasRoom || this.#incomplete.length > 0) this.#take(event.data, event.type === 'match');
         break;
       case 'end':
         if (event.data.binary_offset !== null) this.binaryFiles.push(this.#path);
-        else for (const block of this.#blocks) this.matches.push(this.#matchOf(block));
+        else {
+          for (const match of this.#found) this.matches.push(match);
+          this.#length += this.#foundLength;
+        }
         break;
       case 'summary':
         this.isWhole = true;
@@ -69,58 +103,76 @@ export class RipgrepReport {
     }
   }
 
+  get #hasRoom(): boolean {
+    return this.#found.length <= this.query.limit && this.#length + this.#foundLength <= maxFoundLength;
+  }
+
   #take({ lines, line_number: first, submatches }: LinesEvent, isMatch: boolean): void {
     const text = 'text' in lines ? lines.text : decodeUtf8(Buffer.from(lines.bytes, 'base64'));
-    if (!this.query.isMultiline) {
-      this.#lines.set(first, text);
-      const start = submatches[0]?.start ?? 0;
-      if (isMatch) this.#blocks.push({ from: first, to: first, at: charactersBefore(lines, start) });
+    const { isMultiline, linesBefore, linesAfter } = this.query;
+    const parts = (isMultiline ? text.match(/[^\n]*\n|[^\n]+$/g) : null) ?? [text];
+    const hasContext = linesBefore + linesAfter > 0;
+    if (hasContext) for (const [index, part] of parts.entries()) this.#lines.set(first + index, showLines(part));
+    if (isMatch) {
+      const at = isMultiline ? 0 : charactersBefore(lines, submatches[0]?.start ?? 0);
+      const spans = isMultiline ? spansOf(lines, first, submatches) : [{ from: first, to: first, at }];
+      for (const span of spans)
+        if (this.#hasRoom) this.#push(span, parts.slice(span.from - first, span.to - first + 1).join(''));
+    }
+    if (hasContext) this.#complete(first, first + parts.length - 1);
+  }
+
+  #push({ from, to, at }: Span, text: string): void {
+    const { linesAfter } = this.query;
+    const place = { path: this.#path, lineNumber: from };
+    if (this.matches.length + this.#found.length < this.offset) {
+      this.#found.push({ ...place, content: '', before: [], after: [] });
       return;
     }
-    const parts = text.match(/[^\n]*\n|[^\n]+$/g) ?? [text];
-    parts.forEach((part, index) => this.#lines.set(first + index, part));
-    if (isMatch) this.#addSpans(lines, first, submatches);
+    const content = showMatch(text, at, this.query);
+    const after: string[] = [];
+    const match = { ...place, content, before: this.#linesBefore(from), after };
+    this.#found.push(match);
+    this.#foundLength += lengthOf(match);
+    if (linesAfter > 0) this.#incomplete.push({ after, lastLine: to });
   }
 
-  /** Ripgrep joins matches on adjacent lines. Here, matches form one block only if they share a line. */
-  #addSpans(lines: Text, first: number, submatches: LinesEvent['submatches']): void {
-    const bytes = bytesOf(lines);
-    const cursor = new LineCursor(bytes, first);
-    for (const { start, end } of submatches) {
-      const from = cursor.lineOf(start);
-      const to = cursor.lineOf(end > start && bytes[end - 1] === 0x0a ? end - 1 : end);
-      const last = this.#blocks.at(-1);
-      if (last && from <= last.to) last.to = Math.max(last.to, to);
-      else
-        this.#blocks.push({
-          from,
-          to,
-          at: decodeUtf8(bytes.subarray(bytes.lastIndexOf(0x0a, start - 1) + 1, start)).length,
-        });
-    }
+  #linesBefore(from: number): string[] {
+    return [...this.#lines].flatMap(([number, line]) =>
+      number < from && number >= from - this.query.linesBefore ? [line] : [],
+    );
   }
 
-  #matchOf({ from, to, at }: Block): GrepMatch {
+  /** Gives these lines to the matches above them, and forgets the lines that no later match shows. */
+  #complete(first: number, last: number): void {
     const { linesBefore, linesAfter } = this.query;
-    let content = '';
-    for (let number = from; number <= to; number++) content += this.#lines.get(number) ?? '';
-    return {
-      path: this.#path,
-      lineNumber: from,
-      content: showMatch(content, at, this.query),
-      before: this.#around(from - linesBefore, from - 1),
-      after: this.#around(to + 1, to + linesAfter),
-    };
-  }
-
-  #around(from: number, to: number): string[] {
-    const found: string[] = [];
-    for (let number = from; number <= to; number++) {
-      const line = this.#lines.get(number);
-      if (line !== undefined) found.push(showLines(line));
+    for (const [number, line] of this.#lines) {
+      for (const { after, lastLine } of number < first ? [] : this.#incomplete) {
+        if (number <= lastLine || number > lastLine + linesAfter) continue;
+        after.push(line);
+        this.#foundLength += lengthOfLine(line);
+      }
+      if (number <= last - linesBefore) this.#lines.delete(number);
     }
-    return found;
+    this.#incomplete = this.#incomplete.filter(({ lastLine }) => lastLine + linesAfter > last);
   }
+}
+/** Ripgrep joins matches on adjacent lines. Here, matches form one block only if they share a line. */
+function spansOf(lines: Text, first: number, submatches: LinesEvent['submatches']): Span[] {
+  const bytes = bytesOf(lines);
+  const cursor = new LineCursor(bytes, first);
+  const spans: Span[] = [];
+  for (const { start, end } of submatches) {
+    const from = cursor.lineOf(start);
+    const to = cursor.lineOf(end > start && bytes[end - 1] === 0x0a ? end - 1 : end);
+    const last = spans.at(-1);
+    if (last && from <= last.to) last.to = Math.max(last.to, to);
+    else {
+      const lineStart = bytes.lastIndexOf(0x0a, start - 1) + 1;
+      spans.push({ from, to, at: decodeUtf8(bytes.subarray(lineStart, start)).length });
+    }
+  }
+  return spans;
 }
 
 /** Offsets arrive in order, so each newline is counted once. */

@@ -96,7 +96,7 @@ export class RipgrepGrep implements GrepBackend {
     const { report } = signal.aborted
       ? looked
       : await this.#look(query, { isSorted: true, enough: query.limit }, signal);
-    return { ...notCounted, matches: report.matches.slice(0, query.limit) };
+    return { ...notCounted, matches: report.matches.slice(0, query.limit), isCut: report.isCut };
   }
 
   async #look(query: GrepQuery, look: Look, signal: AbortSignal): Promise<Looked> {
@@ -112,10 +112,11 @@ export class RipgrepGrep implements GrepBackend {
     look: Look & { readonly seesBinary: boolean; readonly withinMs: number },
     signal: AbortSignal,
   ): Promise<Looked | null> {
-    const report = new RipgrepReport(query);
+    // Only in tree order is it known which matches are passed over.
+    const report = new RipgrepReport(query, look.isSorted ? query.offset : 0);
     const takes = (line: Buffer): boolean => {
       report.add(line);
-      return report.matches.length < look.enough;
+      return report.matches.length < look.enough && !report.isCut;
     };
     const outcome = await this.#run(query, searchArguments(query, look), { takes, withinMs: look.withinMs }, signal);
     if (outcome.kind === 'late') return null;

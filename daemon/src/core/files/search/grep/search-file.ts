@@ -3,7 +3,16 @@ import { decodeUtf8 } from '../../../../kit/text/text.ts';
 import { encodePath } from '../../../../kit/text/path-text.ts';
 import type { TextPiece } from './file-text.ts';
 import { findBlocks, firstMatch, lineEnd, type Block } from './find-blocks.ts';
-import { type GrepMatch, type GrepQuery, PatternError, showLines, showLongLine, showMatch } from './query.ts';
+import {
+  type GrepMatch,
+  type GrepQuery,
+  lengthOf,
+  maxFoundLength,
+  PatternError,
+  showLines,
+  showLongLine,
+  showMatch,
+} from './query.ts';
 
 /** How far a binary file is searched for one match. */
 const maxBinaryLength = 64 * 1024 * 1024;
@@ -11,8 +20,6 @@ const maxBinaryLength = 64 * 1024 * 1024;
 const overlapLength = 64 * 1024;
 /** Enough of a long line to show its beginning. */
 const headLength = 4096;
-/** Total length of the matching lines where lines are not cut. */
-const maxWholeLength = 16 * 1024 * 1024;
 
 type MutableMatch = GrepMatch & { readonly after: string[] };
 
@@ -25,7 +32,8 @@ export class FileSearch {
   /** Matches that still lack lines after them. */
   #incomplete: MutableMatch[] = [];
   #long: LongLine | null = null;
-  #wholeLength = 0;
+  /** Length of all matches, with those of the files before. */
+  #length: number;
   #binaryLength = 0;
   #isBinary = false;
   #hasBinaryMatch = false;
@@ -34,8 +42,11 @@ export class FileSearch {
     private readonly path: string,
     private readonly regex: RegExp,
     private readonly query: GrepQuery,
-    private readonly limit: number,
-  ) {}
+    /** The matches of the files before. */
+    private readonly earlier: { readonly count: number; readonly length: number },
+  ) {
+    this.#length = earlier.length;
+  }
 
   /** None in a binary file. */
   get matches(): readonly GrepMatch[] {
@@ -47,9 +58,14 @@ export class FileSearch {
     return this.#isBinary && (this.#hasBinaryMatch || this.#binaryLength > maxBinaryLength);
   }
 
-  /** Whether matches were left out because the lines together are too long. */
+  /** Length of all matches up to here. */
+  get length(): number {
+    return this.#isBinary ? this.earlier.length : this.#length;
+  }
+
+  /** Whether the matches together are too long for more of them. */
   get isCut(): boolean {
-    return this.#wholeLength > maxWholeLength;
+    return this.length > maxFoundLength;
   }
 
   /** Returns false when the rest of the file changes nothing. */
@@ -79,7 +95,7 @@ export class FileSearch {
   }
 
   #addLines(text: string): void {
-    this.#complete((count) => linesAfter(text, 0, count));
+    this.#complete(() => linesAfter(text, 0, this.query.linesAfter));
     const { path, regex, query } = this;
     const searched = { path, regex, isMultiline: query.isMultiline, limit: this.#room };
     let counted = 0;
@@ -100,9 +116,10 @@ export class FileSearch {
   }
 
   #matchOf(text: string, { from, to, at }: Block): MutableMatch {
+    const place = { path: this.path, lineNumber: this.#line };
+    if (this.#isPassedOver) return { ...place, content: '', before: [], after: [] };
     return {
-      path: this.path,
-      lineNumber: this.#line,
+      ...place,
       content: showMatch(shown(text.slice(from, to)), shown(text.slice(from, at)).length, this.query),
       before: this.#linesBefore(text, from),
       after: linesAfter(text, to, this.query.linesAfter),
@@ -127,19 +144,34 @@ export class FileSearch {
   }
 
   get #room(): number {
-    return this.isCut ? 0 : this.limit - this.#matches.length;
+    return this.isCut ? 0 : this.query.limit - this.#count;
+  }
+
+  get #count(): number {
+    return this.earlier.count + this.#matches.length;
+  }
+
+  get #isPassedOver(): boolean {
+    return this.#count < this.query.offset;
   }
 
   #push(match: MutableMatch): void {
     if (this.#room <= 0) return;
+    const isWhole = this.#isPassedOver || match.after.length >= this.query.linesAfter;
     this.#matches.push(match);
-    if (!this.query.cutsLines) this.#wholeLength += match.content.length;
-    if (match.after.length < this.query.linesAfter) this.#incomplete.push(match);
+    this.#length += lengthOf(match);
+    if (!isWhole) this.#incomplete.push(match);
   }
 
   /** Gives the next lines to the matches that lack lines after them. */
-  #complete(next: (count: number) => readonly string[]): void {
-    for (const match of this.#incomplete) match.after.push(...next(this.query.linesAfter - match.after.length));
+  #complete(next: () => readonly string[]): void {
+    if (this.#incomplete.length === 0) return;
+    const lines = next();
+    for (const match of this.#incomplete) {
+      this.#length -= lengthOf(match);
+      match.after.push(...lines.slice(0, this.query.linesAfter - match.after.length));
+      this.#length += lengthOf(match);
+    }
     this.#incomplete = this.#incomplete.filter(({ after }) => after.length < this.query.linesAfter);
   }
 
@@ -192,7 +224,7 @@ function linesAfter(text: string, to: number, count: number): string[] {
   return lines;
 }
 
-/** Formats text for clients: U+FFFD replaces bytes that are not UTF-8. */
+/** Formats text for clients: U+FFFD replaces bytes that are not UTF-8. The copy keeps nothing around it in memory. */
 function shown(text: string): string {
-  return text.isWellFormed() ? text : decodeUtf8(encodePath(text));
+  return decodeUtf8(encodePath(text));
 }
