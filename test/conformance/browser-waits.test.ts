@@ -236,3 +236,22 @@ test(
   },
   options,
 );
+
+test(
+  'BROWSER-18 a call with a short time limit takes no answer from a call that waits for the same page',
+  async ({ sandbox }) => {
+    await openTab(sandbox);
+    const createTarget = { method: 'Target.createTarget', params: { url: 'about:blank' }, browser: true };
+    for (let round = 0; round < 40; round++) {
+      const { targetId: tab_id } = await sandbox.ok('POST /v2/browser/cdp', createTarget);
+      const snapshot = async (rest: object) =>
+        (await sandbox.request('POST /v2/browser/snapshot', { tab_id, ...rest })).status;
+      const short = snapshot({ timeout: 0.001 + round / 10_000 });
+      const statuses = await Promise.all([snapshot({}), snapshot({})]);
+      expect([round, ...statuses]).toEqual([round, 200, 200]);
+      expect([200, 504]).toContain(await short);
+      await sandbox.ok(`DELETE /v2/browser/tabs/${tab_id}`);
+    }
+  },
+  options,
+);

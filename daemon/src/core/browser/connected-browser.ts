@@ -1,4 +1,5 @@
 /** A browser while the daemon is connected to it: its targets, and the pages in use. */
+import { untilAborted } from '../../kit/shared-work.ts';
 import { CdpClosed } from '../../protocols/cdp-errors.ts';
 import type {
   CdpConnection,
@@ -102,12 +103,13 @@ export class ConnectedBrowser {
   /** Attaches to the tab at its first use. Throws `tab_not_found`. */
   async page(targetId: string, signal: AbortSignal): Promise<Page> {
     if (!this.hasTab(targetId)) throw noTab(targetId);
-    const known = this.#pages.get(targetId);
-    if (known) return await known;
-    const page = this.#attach(targetId, signal);
-    this.#pages.set(targetId, page);
-    page.catch(() => this.#pages.delete(targetId)); // The caller gets the error; the next call tries again.
-    return await page;
+    let page = this.#pages.get(targetId);
+    if (!page) {
+      page = this.#attach(targetId);
+      this.#pages.set(targetId, page);
+      page.catch(() => this.#pages.delete(targetId)); // The callers get the error; the next call tries again.
+    }
+    return await untilAborted(page, signal);
   }
 
   get attachedCount(): number {
@@ -179,8 +181,9 @@ export class ConnectedBrowser {
     this.#activatedMs = performance.now();
   }
 
-  async #attach(targetId: string, signal: AbortSignal): Promise<Page> {
-    const { sessionId } = await this.root.send('Target.attachToTarget', { targetId, flatten: true }, signal);
+  /** Ends with the connection, because several callers may wait for the page. */
+  async #attach(targetId: string): Promise<Page> {
+    const { sessionId } = await this.root.send('Target.attachToTarget', { targetId, flatten: true });
     return new Page(targetId, this.openSession(sessionId), { ...this.deps.page, browser: this });
   }
 

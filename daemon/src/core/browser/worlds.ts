@@ -1,4 +1,5 @@
 /** Calls the page script in the isolated world of a frame, which scripts of the page cannot see or change. */
+import { untilAborted } from '../../kit/shared-work.ts';
 import { CdpRefusal } from '../../protocols/cdp-errors.ts';
 import { DocumentGone, isAboutDocument } from './failures.ts';
 import type { Frame } from './frames.ts';
@@ -51,12 +52,13 @@ export class Worlds {
 
   async contextOf(frame: Frame, signal: AbortSignal): Promise<number> {
     const key = `${frame.id}/${frame.loaderId}`;
-    const known = this.#contexts.get(key);
-    if (known) return await known;
-    const context = this.#open(frame, signal);
-    this.#contexts.set(key, context);
-    context.catch(() => this.#contexts.delete(key)); // The caller gets the error; the next call tries again.
-    return await context;
+    let context = this.#contexts.get(key);
+    if (!context) {
+      context = this.#open(frame);
+      this.#contexts.set(key, context);
+      context.catch(() => this.#contexts.delete(key)); // The callers get the error; the next call tries again.
+    }
+    return await untilAborted(context, signal);
   }
 
   /** Forgets the documents that are not among these frames any more. */
@@ -65,12 +67,13 @@ export class Worlds {
     for (const key of this.#contexts.keys()) if (!keys.has(key)) this.#contexts.delete(key);
   }
 
-  async #open({ id: frameId, session }: Frame, signal: AbortSignal): Promise<number> {
+  /** Ends with the session, because several callers may wait for the world. */
+  async #open({ id: frameId, session }: Frame): Promise<number> {
     const { executionContextId: contextId } = await this.#inDocument(() =>
-      session.send('Page.createIsolatedWorld', { frameId, worldName }, signal),
+      session.send('Page.createIsolatedWorld', { frameId, worldName }),
     );
     const { exceptionDetails } = await this.#inDocument(() =>
-      session.send('Runtime.evaluate', { expression: this.script, contextId }, signal),
+      session.send('Runtime.evaluate', { expression: this.script, contextId }),
     );
     if (exceptionDetails) throw new Error(`the page script failed: ${exceptionDetails.exception?.description}`);
     return contextId;
