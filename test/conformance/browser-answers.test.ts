@@ -2,6 +2,8 @@
 import { afterAll, beforeAll } from 'bun:test';
 import { readFileSync } from 'node:fs';
 import { Chromium } from '../harness/chromium.ts';
+import { inControlGroup } from '../harness/control-group.ts';
+import { peakDuring } from '../harness/process-memory.ts';
 import { expect, test, type JsonObject, type Sandbox } from '../harness/sandbox.ts';
 import { startSite, type Site } from '../harness/site.ts';
 
@@ -120,6 +122,57 @@ test(
     expect((await sandbox.ok('GET /v2/browser/info'))['viewport']).toEqual({ width: 0, height: 0 });
     const { title } = await sandbox.ok('POST /v2/browser/click', { selector: 'body' });
     expect(title).toBeTypeOf('string');
+  },
+  options,
+);
+
+/** `Runtime.evaluate` by value, as a client of the protocol asks for it. */
+const throughProtocol = (expression: string): [string, object] => [
+  'POST /v2/browser/cdp',
+  { method: 'Runtime.evaluate', params: { expression, returnByValue: true } },
+];
+const evaluated = (expression: string): [string, object] => ['POST /v2/browser/evaluate', { expression }];
+
+test(
+  'BROWSER-19 PROMISE-10 values with more parts than a small machine has room for are refused, and the daemon lives',
+  async ({ sandbox }) => {
+    await sandbox.ok('POST /v2/browser/navigate', { url: site.url('/plain') });
+    const calls = [
+      evaluated('Array(5e6).fill({})'),
+      evaluated('Array(8e6).fill(1)'),
+      throughProtocol('Array(4e6).fill({})'),
+      ...Array.from({ length: 8 }, () => evaluated('Array(4e6).fill(12)')),
+    ];
+    const peak = await peakDuring(sandbox, async () => {
+      for (const { status, body } of await Promise.all(calls.map((call) => sandbox.request(...call))))
+        expect([status, body.message]).toEqual([400, expect.stringMatching(/has more than 209715 values|characters/)]);
+      const small = await Promise.all(Array.from({ length: 8 }, () => sandbox.ok(...evaluated('Array(2e5).fill({})'))));
+      for (const { value } of small) expect(value).toHaveLength(200_000);
+    });
+    expect(peak).toBeLessThan(200);
+  },
+  inControlGroup({ memoryBytes: 256 * 1024 * 1024 }, options),
+);
+
+test(
+  'BROWSER-19 a value that nests too deep, and a page with a JSON of its own, are refused with the reason',
+  async ({ sandbox }) => {
+    await sandbox.ok('POST /v2/browser/navigate', { url: site.url('/plain') });
+    const nested = (depth: number) => `{ let o = {}; for (let i = 0; i < ${depth}; i++) o = { o }; o }`;
+    expect((await sandbox.request(...evaluated(nested(400)))).status).toBe(200);
+    const refused = {
+      [nested(8000)]: 'the value is nested deeper than 500',
+      [nested(100_000)]: 'the value is nested deeper than 500',
+      'JSON.stringify = () => "not json"; ({ a: 1 })': 'a JSON.stringify of its own',
+      'JSON.stringify = () => 7; ({ a: 1 })': 'a JSON.stringify of its own',
+      'JSON.stringify = () => ({}); ({ a: 1 })': 'a JSON.stringify of its own',
+    };
+    for (const [expression, message] of Object.entries(refused)) {
+      const { status, body } = await sandbox.request(...evaluated(expression));
+      expect([expression, status, body.message]).toEqual([expression, 400, expect.stringContaining(message)]);
+    }
+    const { status } = await sandbox.request(...throughProtocol(nested(8000)));
+    expect(status).toBe(400);
   },
   options,
 );

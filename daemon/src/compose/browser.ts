@@ -5,6 +5,7 @@ import { Browser } from '../core/browser/browser.ts';
 import { browserProbe } from '../core/browser/probe.ts';
 import type { Probe } from '../core/capabilities/capabilities.ts';
 import type { BrowserCapability } from '../core/capabilities/report.ts';
+import { boundsWithin } from '../kit/text/json-bounds.ts';
 import { memoryLimitBytes } from '../platform/memory/memory.ts';
 import { CdpEndpoint } from '../platform/clients/cdp-connection.ts';
 
@@ -15,9 +16,11 @@ export interface BrowserParts {
 }
 
 export function composeBrowser({ config, tools }: Shared): BrowserParts {
-  const endpoint = new CdpEndpoint(config.browserHost, config.browserPort, memoryLimitBytes());
+  const memoryBytes = memoryLimitBytes();
+  const endpoint = new CdpEndpoint(config.browserHost, config.browserPort, memoryBytes);
   const browser = new Browser({
     address: endpoint.address,
+    answerBounds: boundsWithin(memoryBytes),
     idleMs: config.browserIdleSeconds * 1000,
     maxDownloadBytes: config.browserDownloadMib * 1024 * 1024,
     // Loaded with the first connection, because most daemons never have a browser.

@@ -8,10 +8,6 @@ export class CdpRefusal extends Error {
 /** The browser has answered with more than the daemon keeps. */
 export class CdpTooLong extends CdpRefusal {
   override readonly name = 'CdpTooLong';
-
-  constructor(method: string, characters: number, maxCharacters: number) {
-    super(`${method} was answered with ${characters} characters, and the limit is ${maxCharacters}`);
-  }
 }
 
 /** The command is larger than what the browser reads in a reasonable time, and was not sent. */

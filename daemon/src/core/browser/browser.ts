@@ -1,4 +1,5 @@
 /** The daemon's access to a browser: connects at the first call, bounds every call, and disconnects when idle. */
+import type { JsonBounds } from '../../kit/text/json-bounds.ts';
 import { CdpUnreachable, type CdpClosed } from '../../protocols/cdp-errors.ts';
 import { Deadline } from '../../kit/deadline.ts';
 import { SharedConnection } from '../../kit/shared-connection.ts';
@@ -17,6 +18,8 @@ export interface BrowserDeps {
   readonly address: string;
   /** Throws `CdpUnreachable`. */
   readonly connect: (records: BrowserRecords, signal: AbortSignal) => Promise<ConnectedBrowser>;
+  /** Of what a page returns. */
+  readonly answerBounds: JsonBounds;
   /** Bytes that the pages may download in an hour. */
   readonly maxDownloadBytes: number;
   /** Milliseconds without a call after which the daemon disconnects. */
@@ -78,6 +81,10 @@ export class Browser implements Disposable {
 
   get address(): string {
     return this.deps.address;
+  }
+
+  get answerBounds(): JsonBounds {
+    return this.deps.answerBounds;
   }
 
   get isConnected(): boolean {

@@ -1,6 +1,7 @@
 /** Evaluates an expression in a page and returns its value as JSON. */
 import { CdpRefusal, CdpTooLong } from '../../protocols/cdp-errors.ts';
 import { CoreError } from '../../kit/errors.ts';
+import { type JsonBounds, outOfBounds } from '../../kit/text/json-bounds.ts';
 import type { CdpResult } from '../../platform/clients/cdp-connection.ts';
 import type { Browser, CallEffects, PageCall, PageCallOptions } from './browser.ts';
 import { shortened } from './url.ts';
@@ -38,7 +39,7 @@ export async function evaluate(
       page.session.send('Runtime.evaluate', { ...parameters, replMode: true }, signal),
     );
     const result = await settled(call, resultOf(answer), awaitsPromise);
-    if (result.type !== 'function') return await valueOf(call, result);
+    if (result.type !== 'function') return await valueOf(browser, call, result);
     const { objectId } = result;
     if (objectId === undefined) throw withoutJson('a function');
     const functionDeclaration = 'function () { return this(); }';
@@ -47,7 +48,7 @@ export async function evaluate(
       { objectId, functionDeclaration, awaitPromise: awaitsPromise, userGesture: true },
       signal,
     );
-    return await valueOf(call, resultOf(await stopped(call, called)));
+    return await valueOf(browser, call, resultOf(await stopped(call, called)));
   });
 }
 
@@ -80,7 +81,7 @@ function resultOf({ result, exceptionDetails }: CdpResult<'Runtime.evaluate'>): 
   throw new CoreError('bad_argument', `the expression threw ${thrown.slice(0, 2000)}`);
 }
 
-async function valueOf({ page, signal }: PageCall, result: RemoteObject): Promise<Evaluated> {
+async function valueOf(browser: Browser, { page, signal }: PageCall, result: RemoteObject): Promise<Evaluated> {
   const { type, subtype, value, unserializableValue, objectId } = result;
   // The page chooses the names of classes and the message of an exception.
   const description = shortened(result.description ?? '');
@@ -102,12 +103,28 @@ async function valueOf({ page, signal }: PageCall, result: RemoteObject): Promis
     );
   }
   if (typeof text.value === 'number') assertLength(text.value);
-  return { value: typeof text.value === 'string' ? (JSON.parse(text.value) as unknown) : null, type };
+  return { value: text.value === null ? null : parsed(text.value, browser.answerBounds), type };
 }
 
-/** Runs in the page: the JSON of a value, or the length of a JSON that is too long. */
-const toJson =
-  'function (limit) { const json = JSON.stringify(this); return json && json.length > limit ? json.length : json; }';
+/** `json` is text, unless the page has replaced JSON.stringify. */
+function parsed(json: unknown, bounds: JsonBounds): unknown {
+  const problem = outOfBounds(String(json), bounds);
+  if (problem !== null) throw new CoreError('bad_argument', `the value ${problem}`, { hint: 'Return a part of it.' });
+  try {
+    if (typeof json === 'string') return JSON.parse(json);
+  } catch {
+    // The page has chosen the text.
+  }
+  throw withoutJson('of a page with a JSON.stringify of its own', 'Return a text or a number.');
+}
+
+/** Runs in the page: the JSON, the length of a JSON that is too long, null for undefined, and false for anything else. */
+const toJson = `function (limit) {
+  const json = JSON.stringify(this);
+  if (json === undefined) return null;
+  if (typeof json !== 'string') return false;
+  return json.length > limit ? json.length : json;
+}`;
 
 function assertLength(length: number): void {
   if (length <= maxCharacters) return;

@@ -1,4 +1,5 @@
 /** Client of the Chrome DevTools Protocol: finds the browser at an address, and speaks with it over one WebSocket. */
+import { boundsWithin, type JsonBounds, outOfBounds } from '../../kit/text/json-bounds.ts';
 import type { ProtocolMapping } from 'devtools-protocol/types/protocol-mapping.js';
 import {
   CdpClosed,
@@ -113,7 +114,7 @@ export class CdpEndpoint {
   async connect(socketPath: string, observer: CdpObserver, signal: AbortSignal): Promise<CdpConnection> {
     const { host, port } = this;
     const maxBytes = Math.max(minAnswerBytes, Math.min(maxAnswerBytes, Math.floor(this.memoryBytes * answerShare)));
-    const connection = new SocketConnection(observer, maxBytes);
+    const connection = new SocketConnection(observer, maxBytes, boundsWithin(this.memoryBytes));
     try {
       const hostHeader = this.#headers['Host'] ?? this.address;
       const socket = await WebSocketClient.open(
@@ -194,6 +195,7 @@ class SocketConnection implements CdpConnection, SocketObserver {
   constructor(
     private readonly observer: CdpObserver,
     private readonly maxBytes: number,
+    private readonly bounds: JsonBounds,
   ) {}
 
   begin(socket: WebSocketClient): void {
@@ -244,6 +246,8 @@ class SocketConnection implements CdpConnection, SocketObserver {
   }
 
   onMessage(text: string): void {
+    const problem = outOfBounds(text, this.bounds);
+    if (problem !== null) return this.#refuse(text, problem);
     const message = JSON.parse(text) as CdpMessage;
     if (message.id === undefined) {
       const { method = '', params, sessionId } = message;
@@ -252,6 +256,12 @@ class SocketConnection implements CdpConnection, SocketObserver {
     const pending = this.#take(message.id);
     if (message.error) pending?.reject(new CdpRefusal(textOf(message.error)));
     else pending?.resolve(message.result);
+  }
+
+  /** An event of such a size says nothing that the daemon reads. */
+  #refuse(text: string, problem: string): void {
+    const pending = this.#take(answerId(text) ?? 0);
+    pending?.reject(new CdpTooLong(`the answer of the browser to ${pending.method} ${problem}`));
   }
 
   onLong(head: string): LongMessage {
@@ -264,7 +274,8 @@ class SocketConnection implements CdpConnection, SocketObserver {
   onSkipped(head: string, bytes: number): void {
     const id = answerId(head);
     const pending = id === null ? undefined : this.#take(id);
-    pending?.reject(new CdpTooLong(pending.method, bytes, this.maxBytes));
+    const limit = `and the limit is ${this.maxBytes}`;
+    pending?.reject(new CdpTooLong(`${pending.method} was answered with ${bytes} characters, ${limit}`));
   }
 
   onClose(): void {

@@ -1,5 +1,7 @@
 /** Posts messages to MCP servers of this machine, and reads their answers with bounds: JSON or Server-Sent Events. */
-import { isNestedDeeper } from '../../kit/text/json-depth.ts';
+import { boundsWithin, outOfBounds } from '../../kit/text/json-bounds.ts';
+import { once } from '../../kit/once.ts';
+import { memoryLimitBytes } from '../memory/memory.ts';
 import { McpBroken, McpUnreachable } from '../../protocols/mcp-errors.ts';
 import { directFetch, isRefused } from './direct-fetch.ts';
 import { readEvents } from './sse-reader.ts';
@@ -24,8 +26,7 @@ const maxMessageBytes = 32 * 1024 * 1024;
 /** The rest of the text of an error page says no more. */
 const maxErrorBytes = 64 * 1024;
 
-/** The runtime parses deeper values, but cannot write all of them again. */
-const maxDepth = 500;
+const bounds = once(() => boundsWithin(memoryLimitBytes()));
 
 /** A compressed answer could be of any size. */
 const common = { 'accept-encoding': 'identity' };
@@ -111,7 +112,8 @@ async function textOf(body: AsyncIterable<Uint8Array>, maxBytes: number): Promis
 }
 
 function parsed(text: string): unknown {
-  if (isNestedDeeper(text, maxDepth)) throw new McpBroken(`its answer is nested deeper than ${maxDepth}`);
+  const problem = outOfBounds(text, bounds());
+  if (problem !== null) throw new McpBroken(`its answer ${problem}`);
   try {
     return JSON.parse(text);
   } catch {
