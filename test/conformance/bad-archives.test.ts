@@ -211,7 +211,7 @@ const bad: readonly Bad[] = [
   {
     what: 'a cut header',
     body: archive([file]).subarray(0, 300),
-    message: 'the archive ends in the middle',
+    message: 'the body is not a tar archive: it ends within the first header',
     hint: whole,
   },
   {

@@ -237,6 +237,7 @@ test('FILE-6 V2FS-SEARCH a glob with a / matches the path, and one without match
     files: [`${root}/src/main.ts`],
     total_count: 1,
     truncated: false,
+    hidden_count: 1,
     skipped: [],
     skipped_count: 0,
     ignored_count: 0,
@@ -269,19 +270,21 @@ test('V2FS-LEFTOUT a listing and a search count what they leave out, and the hin
   const all = await answer('list', { recursive: 'true' });
   expect([all.data['ignored_count'], all.data['hidden_count'], all.data['link_count']]).toEqual([0, 0, 1]);
   expect((await answer('list', {})).hint).toBe(null);
-  for (const [route, more] of [
-    ['list', { recursive: true }],
-    ['glob', { pattern: '**' }],
-    ['find', { glob: '**/*.ts' }],
+  for (const [route, more, hidden] of [
+    ['list', { recursive: true }, ''],
+    ['glob', { pattern: '**' }, 'Hidden names were left out: 2; include_hidden finds them. '],
+    ['find', { glob: '**/*.ts' }, 'Hidden names were left out: 1; a glob such as **/.* names them. '],
   ] as const) {
     const { hint } = (await sandbox.request(`POST /v1/file/${route}`, { path: root, ...more })).body;
     expect([route, hint]).toEqual([
       route,
-      'A link to a directory was not entered; a call with the path of the link lists it.',
+      `${hidden}A link to a directory was not entered; a call with the path of the link lists it.`,
     ]);
   }
   const tool = await callTool(sandbox, 'sandbox_file_operations', { action: 'find', path: root, pattern: '*.ts' });
-  expect(tool.text).toContain('1 of 1 · 1 linked directories not entered]');
+  expect(tool.text).toContain(
+    '1 of 1 · 1 linked directories not entered · 1 hidden left out, a pattern such as .* names them]',
+  );
 });
 
 test('V2FS-NAMES names that are not UTF-8 are listed and found, and requests accept their paths', async ({
@@ -447,3 +450,41 @@ test('V2FS-REFUSED bad input is refused with everything a client needs to correc
     ]);
   }
 });
+
+test('V2FS-SEARCH hidden names that a pattern passes over are counted, with the pattern that finds them', async ({
+  sandbox,
+}) => {
+  const root = join(sandbox.directory, 'tree');
+  plantTree(root, { '.env': '', '.github/ci.yml': '', 'src/.eslintrc.yml': '', 'src/a.yml': '' });
+  const found = async (pattern: string) => {
+    const { body } = await sandbox.request(`GET /v2/fs/search?${query({ path: root, pattern })}`);
+    return [body.data['total_count'], body.data['hidden_count'], body.hint];
+  };
+  const hint = 'Left out: 2 hidden (a pattern such as .* or **/.*/** names them).';
+  expect(await found('*.yml')).toEqual([1, 2, hint]);
+  expect(await found('.*/**/*.yml')).toEqual([1, 0, null]);
+  const { text } = await callTool(sandbox, 'sandbox_file_operations', { action: 'find', path: root, pattern: '*.yml' });
+  expect(text).toContain('2 hidden left out');
+  const v1 = async (route: string, body: object) =>
+    (await sandbox.request(`POST /v1/file/${route}`, { path: root, ...body })).body.hint;
+  expect(await v1('find', { glob: '**/*.yml' })).toBe(
+    'Hidden names were left out: 2; a glob such as **/.* names them.',
+  );
+  expect(await v1('glob', { pattern: '**/*.yml' })).toContain('Hidden names were left out: 2; include_hidden');
+  expect(await v1('list', { show_hidden: false })).toBe('Hidden names were left out: 2; show_hidden lists them.');
+});
+
+test(
+  'V2FS-SKIPPED a view of a directory names what could not be read, on MCP and on v1',
+  async ({ sandbox }) => {
+    const root = plantTree(join(sandbox.directory, 'tree'), { 'open/a': '', 'closed/b': '' });
+    chmodSync(join(root, 'closed'), 0);
+    const view = { command: 'view', path: root };
+    expect((await callTool(sandbox, 'sandbox_str_replace_editor', view)).text).toContain(
+      `1 could not be read, ${root}/closed first`,
+    );
+    const { output } = await sandbox.ok('POST /v1/file/str_replace_editor', view);
+    expect(output).toContain(`${root}/closed could not be read (EACCES).`);
+  },
+  asTestAccount(),
+);

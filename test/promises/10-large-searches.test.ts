@@ -57,7 +57,7 @@ beforeAll(() => provideRipgrep());
 
 for (const [engine, options] of Object.entries(grepEngines)) {
   test(
-    `PROMISE-10 V2GREP-CONTEXT ten thousand matches with a hundred lines around each end early, and go on by offset (${engine})`,
+    `PROMISE-10 V2FS-GREP ten thousand matches with a hundred lines around each end early, and go on by offset (${engine})`,
     async ({ sandbox }) => {
       const path = join(sandbox.directory, 'long.log');
       writeFileSync(path, `needle ${'x'.repeat(2500)}\n`.repeat(12_000));
@@ -76,7 +76,7 @@ for (const [engine, options] of Object.entries(grepEngines)) {
   );
 
   test(
-    `PROMISE-10 V2GREP-MULTI a match across lines in a file that does not fit is refused with the size that does (${engine})`,
+    `PROMISE-10 V2FS-GREPANY a match across lines in a file that does not fit is refused with the size that does (${engine})`,
     async ({ sandbox }) => {
       const path = join(sandbox.directory, 'large.log');
       writeFileSync(path, `${'x'.repeat(99)}\n`.repeat(1_500_000));
@@ -92,7 +92,7 @@ for (const [engine, options] of Object.entries(grepEngines)) {
 }
 
 test(
-  'PROMISE-10 V1FILE-SEARCH four searches at once for a hundred thousand long lines each are cut with a word, or 429',
+  'PROMISE-10 V1FILE-10 four searches at once for a hundred thousand long lines each are cut with a word, or 429',
   async ({ sandbox }) => {
     const file = join(sandbox.directory, 'lines.txt');
     writeFileSync(file, `line ${'x'.repeat(1895)}\n`.repeat(100_000));
@@ -106,7 +106,7 @@ test(
 );
 
 test(
-  'PROMISE-10 V1FILE-LIST four lists at once of sixty thousand long names are whole, or 429',
+  'PROMISE-10 V1FILE-6 four lists at once of sixty thousand long names are whole, or 429',
   async ({ sandbox }) => {
     const path = plantDirectory();
     const asked = { path, recursive: true };
@@ -133,7 +133,7 @@ for (const [name, route] of [
 }
 
 test(
-  'PROMISE-10 V2FILE-EDIT an edit that would make a file too large is refused, and the file stays as it was',
+  'PROMISE-10 FILE-3 an edit that would make a file too large is refused, and the file stays as it was',
   async ({ sandbox }) => {
     const path = join(sandbox.directory, 'a.txt');
     const text = 'a'.repeat(mebibyte);

@@ -52,9 +52,19 @@ export class Glob {
 
   /** Advances the match by one more name, one level down. */
   step(state: GlobState, name: string): GlobStep {
+    return this.#advance(state, name, !this.#matchesHidden && name.startsWith('.'));
+  }
+
+  /** Whether the glob passes over an entry, and what may be below it, only because the name begins with a dot. */
+  hides(state: GlobState, name: string, isDirectory: boolean): boolean {
+    if (this.#matchesHidden || !name.startsWith('.')) return false;
+    const [own, shown] = [this.#advance(state, name, true), this.#advance(state, name, false)];
+    return (shown.isMatch && !own.isMatch) || (isDirectory && shown.next.length > own.next.length);
+  }
+
+  #advance(state: GlobState, name: string, hidden: boolean): GlobStep {
     const next: number[] = [];
     let isMatch = false;
-    const hidden = !this.#matchesHidden && name.startsWith('.');
     for (const position of state) {
       const segments = this.#alternatives[Math.floor(position / stride)]!;
       const at = position % stride;

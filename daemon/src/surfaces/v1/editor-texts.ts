@@ -45,8 +45,14 @@ export function creationUndone(path: string): string {
   return `Last edit to ${path} undone successfully: it was the creation of the file, which is gone.`;
 }
 
-export function tree(path: string, entries: readonly string[], hiddenCount: number): string {
+export function tree(path: string, entries: readonly string[], hiddenCount: number, unread: string | null): string {
   const heading = `Here's the files and directories up to 2 levels deep in ${path}, excluding hidden items:\n`;
   const hidden = `\n\n${hiddenCount} hidden files/directories in this directory are excluded.`;
-  return heading + clip(entries.join('\n')) + (hiddenCount > 0 ? hidden : '') + '\n';
+  return (
+    heading +
+    clip(entries.join('\n')) +
+    (hiddenCount > 0 ? hidden : '') +
+    (unread === null ? '' : `\n\n${unread}`) +
+    '\n'
+  );
 }

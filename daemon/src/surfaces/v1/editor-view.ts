@@ -1,5 +1,6 @@
 /** Refuses the views of office files, which 1.x had, and renders what the editor shows. */
 import type { ViewedDirectory, ViewedFile } from '../../core/files/editor/view.ts';
+import { unreadable } from './file-views.ts';
 import { CoreError } from '../../kit/errors.ts';
 import { showPath } from '../../kit/text/path-text.ts';
 import { editorResult, type EditorBody, type EditorResult } from './editor-shapes.ts';
@@ -32,8 +33,11 @@ export function fileView(viewed: ViewedFile, tellsMetadata: boolean): EditorResu
   });
 }
 
-export function directoryView({ path, names, hiddenCount }: ViewedDirectory): EditorResult {
+export function directoryView({ path, names, hiddenCount, skipped, skippedCount }: ViewedDirectory): EditorResult {
   const root = showPath(path);
   const shown = [root === '/' ? root : `${root}/`, ...names.map(showPath)];
-  return editorResult({ path: root, output: texts.tree(root, shown, hiddenCount) });
+  return editorResult({
+    path: root,
+    output: texts.tree(root, shown, hiddenCount, unreadable({ skipped, skippedCount })),
+  });
 }

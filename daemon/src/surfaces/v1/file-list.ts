@@ -75,7 +75,7 @@ export const listPath = route({
       directory_count: listing.directoryCount,
       file_count: listing.fileCount,
     };
-    return new Answer(data, { hint: cutHint(listing) ?? skippedHint(listing) });
+    return new Answer(data, { hint: cutHint(listing) ?? skippedHint(listing, 'show_hidden lists them') });
   },
 });
 
@@ -183,6 +183,6 @@ export const globFiles = route({
       total_count: found.totalCount,
       truncated: found.totalCount > found.files.length,
     };
-    return new Answer(data, { hint: skippedHint(found) });
+    return new Answer(data, { hint: skippedHint(found, 'include_hidden finds them') });
   },
 });

@@ -67,7 +67,7 @@ export const findFiles = route({
     } as const;
     const found = await search(files, request, context.signal);
     const cut = `These are the first ${found.files.length} of ${found.totalCount} files; give a narrower path or glob.`;
-    const hint = found.totalCount > found.files.length ? cut : skippedHint(found);
+    const hint = found.totalCount > found.files.length ? cut : skippedHint(found, 'a glob such as **/.* names them');
     return new Answer({ path: showPath(found.path), files: found.files.map(showPath) }, { hint });
   },
 });

@@ -174,7 +174,10 @@ export class TarReader implements AsyncDisposable {
   }
 
   #cut(): FileFailure {
-    return this.fault.refuse('the archive ends in the middle');
+    const isTar = this.#hasMembers;
+    return this.fault.refuse(
+      isTar ? 'the archive ends in the middle' : 'the body is not a tar archive: it ends within the first header',
+    );
   }
 
   /** Returns the next `length` bytes, or null when the archive ends earlier. */

@@ -1,6 +1,6 @@
 /** Reads the lines of a file or the names in a directory for the editor. */
 import type { FilesContext } from '../context.ts';
-import { list } from '../read/list.ts';
+import { list, type Listing } from '../read/list.ts';
 import { readFile } from '../read/read.ts';
 import { statFile } from '../read/stat.ts';
 import { refuse } from './refuse.ts';
@@ -25,7 +25,7 @@ export interface ViewedFile {
   readonly isPastEnd: boolean;
 }
 
-export interface ViewedDirectory {
+export interface ViewedDirectory extends Pick<Listing, 'skipped' | 'skippedCount'> {
   readonly kind: 'directory';
   readonly path: string;
   /** The paths below the directory, two levels deep and without hidden names; those of directories end in `/`. */
@@ -88,16 +88,15 @@ async function viewDirectory(files: FilesContext, path: string, signal: AbortSig
     cursor: null,
     limit: maxNames,
   } as const;
-  const seen = await list(files, { ...request, isRecursive: true, maxDepth: 2, showsHidden: false }, signal);
-  const [own, shown] = [
-    await list(files, { ...request, isRecursive: false, maxDepth: null, showsHidden: true, limit: 1 }, signal),
-    await list(files, { ...request, isRecursive: false, maxDepth: null, showsHidden: false, limit: 1 }, signal),
-  ];
-  const count = (listing: typeof own) => listing.fileCount + listing.directoryCount;
+  const visible = { ...request, showsHidden: false };
+  const seen = await list(files, { ...visible, isRecursive: true, maxDepth: 2 }, signal);
+  const { hiddenCount } = await list(files, { ...visible, isRecursive: false, maxDepth: null, limit: 1 }, signal);
   return {
     kind: 'directory',
     path: seen.path,
     names: seen.files.map((file) => (file.isDirectory ? `${file.path}/` : file.path)),
-    hiddenCount: count(own) - count(shown),
+    hiddenCount,
+    skipped: seen.skipped,
+    skippedCount: seen.skippedCount,
   };
 }

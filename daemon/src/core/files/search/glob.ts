@@ -61,6 +61,7 @@ export async function glob(context: FilesContext, request: GlobRequest, signal: 
   });
   for await (const batch of batches) {
     const matches = await globs.matchesIn(batch, request.filesOnly, slices);
+    skipped.hiddenCount += globs.hiddenIn(batch);
     totalCount += matches.length;
     for (const candidate of await ranked(matches, request.order)) await first.add(candidate);
   }
@@ -95,6 +96,10 @@ class Globs {
       if (!(filesOnly && entry.isDirectory) && this.#takes(state, entry.name)) matches.push(entry);
     }
     return matches;
+  }
+
+  hiddenIn({ entries, state }: Batch<State>): number {
+    return entries.filter(({ name, isDirectory }) => this.#wanted.hides(state.wanted, name, isDirectory)).length;
   }
 
   #takes({ wanted, excluded }: State, name: string): boolean {

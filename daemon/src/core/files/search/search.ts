@@ -66,7 +66,7 @@ export async function search(
     skipped,
   });
   for await (const batch of batches) {
-    for await (const found of matching(batch, glob, request.kind, slices)) {
+    for await (const found of matching(batch, glob, request.kind, slices, skipped)) {
       totalCount += 1;
       await first.add({ path: found, place: placeOf(found) });
     }
@@ -79,9 +79,11 @@ async function* matching(
   glob: Glob,
   kind: SearchKind,
   slices: TimeSlices,
+  skipped: SkippedList,
 ): AsyncGenerator<string> {
   for (const { name, path, isDirectory } of entries) {
     if (slices.isOver) await slices.pause();
+    if (glob.hides(state, name, isDirectory)) skipped.hiddenCount += 1;
     if (kind !== 'any' && isDirectory !== (kind === 'directory')) continue;
     if (glob.step(state, name).isMatch) yield path;
   }

@@ -134,14 +134,14 @@ async function list(deps: McpDeps, input: Input, call: ToolCall): Result {
   const query = parse(listFiles.query, { path, recursive, show_hidden });
   const found = dataOf(await listFiles.handle(deps, { ...noInputs, query, context: contextOf(call) }));
   const names = found.files.map((file) => (file.is_directory ? `${file.path}/` : file.path));
-  return paths(input, { ...found, files: names, offset, limit });
+  return paths(input, { ...found, files: names, offset, limit }, 'show_hidden lists them');
 }
 
 async function findFiles(deps: McpDeps, input: Input, call: ToolCall): Result {
   const { path, pattern, max_results: limit = maxResults, offset = 0 } = input;
   const query = parse(searchFiles.query, { path, pattern });
   const found = dataOf(await searchFiles.handle(deps, { ...noInputs, query, context: contextOf(call) }));
-  return paths(input, { ...found, offset, limit });
+  return paths(input, { ...found, offset, limit }, 'a pattern such as .* names them');
 }
 
 interface Page {
@@ -151,12 +151,13 @@ interface Page {
   readonly skipped: readonly { readonly path: string; readonly errno_name: string }[];
   readonly skipped_count: number;
   readonly link_count: number;
+  readonly hidden_count: number;
   readonly offset: number;
   readonly limit: number;
 }
 
-function paths({ action }: Input, page: Page): Awaited<Result> {
-  const { path, files, total_count, offset, limit, skipped, skipped_count, link_count } = page;
+function paths({ action }: Input, page: Page, howToSeeHidden: string): Awaited<Result> {
+  const { path, files, total_count, offset, limit, skipped, skipped_count, link_count, hidden_count } = page;
   const shown = files.slice(offset, offset + limit);
   const next = offset + shown.length;
   const truncated = next < total_count;
@@ -166,9 +167,10 @@ function paths({ action }: Input, page: Page): Awaited<Result> {
       ? `continue with offset ${next}`
       : `only the first ${files.length} can be listed here; a narrower path or pattern lists the rest`;
   const unread = skipped_count === 0 ? null : `${skipped_count} could not be read, ${skipped[0]?.path} first`;
+  const hidden = hidden_count === 0 ? null : `${hidden_count} hidden left out, ${howToSeeHidden}`;
   const links = link_count === 0 ? null : `${link_count} linked directories not entered`;
   return {
-    text: `${asLines(shown.join('\n'))}${footer(path, `${shown.length} of ${total_count}`, rest, unread, links)}`,
+    text: `${asLines(shown.join('\n'))}${footer(path, `${shown.length} of ${total_count}`, rest, unread, links, hidden)}`,
     data: { action, path, files: [...shown], total_count, truncated, skipped: [...skipped] },
   };
 }

@@ -87,8 +87,11 @@ function describe(command: Input['command'], outcome: EditorOutcome): ToolResult
       };
     }
     case 'directory': {
-      const hidden = outcome.hiddenCount === 0 ? 'two levels' : `two levels, ${outcome.hiddenCount} hidden left out`;
-      return plain(outcome.names.map((name) => showPath(name)).join('\n'), hidden);
+      const { hiddenCount, skipped, skippedCount } = outcome;
+      const [first] = skipped;
+      const hidden = hiddenCount === 0 ? '' : `, ${hiddenCount} hidden left out`;
+      const unread = first ? `, ${skippedCount} could not be read, ${showPath(first.path)} first` : '';
+      return plain(outcome.names.map((name) => showPath(name)).join('\n'), `two levels${hidden}${unread}`);
     }
     case 'created':
       return plain('', 'created');

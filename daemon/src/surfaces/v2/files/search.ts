@@ -109,7 +109,7 @@ export const listFiles = route({
       hidden_count: listing.hiddenCount,
       ...skippedView(listing),
     };
-    return new Answer(data, { hint: skippedHint(listing) });
+    return new Answer(data, { hint: skippedHint(listing, 'show_hidden=true lists them') });
   },
 });
 
@@ -133,6 +133,7 @@ export const searchFiles = route({
     files: z.array(z.string()).describe('Absolute paths in the order of the tree, the first 10 000.'),
     total_count: z.number().int().describe('Number of all matches.'),
     truncated: z.boolean(),
+    hidden_count: z.number().int().describe('Names with a dot in front that only a pattern with the dot finds.'),
     ...skippedShape,
   }),
   errors: lookingFails,
@@ -152,10 +153,13 @@ export const searchFiles = route({
       files: result.files.map(showPath),
       total_count: result.totalCount,
       truncated: result.totalCount > result.files.length,
+      hidden_count: result.hiddenCount,
       ...skippedView(result),
     };
     const cut = `These are the first ${result.files.length} of ${result.totalCount} matches; pass a narrower path or pattern.`;
-    return new Answer(data, { hint: data.truncated ? cut : skippedHint(result) });
+    return new Answer(data, {
+      hint: data.truncated ? cut : skippedHint(result, 'a pattern such as .* or **/.*/** names them'),
+    });
   },
 });
 
@@ -328,11 +332,14 @@ function fileEntry(file: ListedFile): z.input<typeof FileEntry> {
 }
 
 /** Null when everything was listed. */
-function skippedHint({ skippedCount, ignoredCount, hiddenCount, linkCount }: SkippedSummary): string | null {
+function skippedHint(
+  { skippedCount, ignoredCount, hiddenCount, linkCount }: SkippedSummary,
+  howToSeeHidden: string,
+): string | null {
   const parts = [
     skippedCount > 0 ? `${skippedCount} unreadable (see skipped)` : null,
     ignoredCount > 0 ? `${ignoredCount} ignored (ignore=none lists them)` : null,
-    hiddenCount > 0 ? `${hiddenCount} hidden (show_hidden=true lists them)` : null,
+    hiddenCount > 0 ? `${hiddenCount} hidden (${howToSeeHidden})` : null,
     linkCount > 0 ? `${linkCount} linked directories not entered (pass their paths)` : null,
   ].filter((part) => part !== null);
   return parts.length === 0 ? null : `Left out: ${parts.join(', ')}.`;
