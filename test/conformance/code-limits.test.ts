@@ -1,9 +1,10 @@
 /** The limits of code on each backend: output, processes, memory; and that nothing of it stays. */
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { backends, errorName, kernel, outputs, runCell, Session, value } from '../harness/cells.ts';
+import { backends, errorName, kernel, nativePython, outputs, runCell, Session, value } from '../harness/cells.ts';
 import { inControlGroup, memoryUse } from '../harness/control-group.ts';
 import { healthDuring } from '../harness/health-watch.ts';
+import { peakDuring } from '../harness/process-memory.ts';
 import { expect, test, type JsonObject, type Sandbox } from '../harness/sandbox.ts';
 import { until } from '../harness/until.ts';
 
@@ -87,6 +88,29 @@ for (const backend of backends) {
       expect(value(await session.run('6 * 7'))).toBe('42');
     },
     backend.options,
+  );
+}
+
+/** A line of 18 MB, of which the daemon would make a value of a gigabyte. */
+const manyValues = {
+  native: 'display({"application/json": [{}] * 6_000_000}, raw=True)',
+  kernel: 'from IPython.display import display\ndisplay({"application/json": [{}] * 6_000_000}, raw=True)',
+} as const;
+
+for (const backend of [nativePython, kernel]) {
+  test(
+    `CODE-17 PROMISE-10 ${backend.name}: an output with millions of small values is reported as missing, and the daemon lives`,
+    async ({ sandbox }) => {
+      const session = new Session(sandbox, backend);
+      await session.run('1');
+      const peak = await peakDuring(sandbox, async () => {
+        const code = manyValues[backend.name as keyof typeof manyValues];
+        expect(await session.run(code, { timeout: 60 })).toMatchObject({ status: 'ok', partial: true });
+      });
+      expect(peak).toBeLessThan(250);
+      expect(value(await session.run('6 * 7'))).toBe('42');
+    },
+    inControlGroup({ memoryBytes: 1024 * mebibyte }, { ...backend.options, timeoutMs: 120_000 }),
   );
 }
 

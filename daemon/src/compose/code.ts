@@ -21,7 +21,8 @@ import { freePorts } from '../platform/server/free-ports.ts';
 import { JupyterServer } from '../platform/clients/jupyter-server.ts';
 import { KernelDirectories } from '../platform/stores/kernel-directories.ts';
 import { fileStamp, modifiedNs } from '../platform/host/machine.ts';
-import { isMemoryShort } from '../platform/memory/memory.ts';
+import { boundsWithin, type JsonBounds } from '../kit/text/json-bounds.ts';
+import { isMemoryShort, memoryLimitBytes } from '../platform/memory/memory.ts';
 import { NoteFiles } from '../platform/stores/note-files.ts';
 import { findProgram } from '../platform/process/programs.ts';
 import { processStates } from '../platform/process/process-states.ts';
@@ -35,11 +36,15 @@ export interface Code {
 
 export function composeCode(shared: Shared, files: FilesContext): Code {
   const { accounts, commandEnvironment: environment, config, onFault, ownership, runtimeDirectory, spawn } = shared;
+  const bounds = boundsWithin(memoryLimitBytes());
   const repl = (language: Language): ReplBackend =>
-    new ReplBackend({ ...repls[language], ...{ accounts, environment, findProgram, language, onFault, spawn } });
+    new ReplBackend({
+      ...repls[language],
+      ...{ accounts, environment, bounds, findProgram, language, onFault, spawn },
+    });
   const python = repl('python');
   const javascript = repl('javascript');
-  const kernels = composeKernels(shared);
+  const kernels = composeKernels(shared, bounds);
   const jupyter =
     config.jupyterEndpoint === null
       ? []
@@ -121,7 +126,7 @@ function stampOf(path: string | null): string | null {
 /** Maximum bytes of the enclosing directory's path. The sockets of kernels inside may have paths of 100 bytes. */
 const maxDirectoryBytes = 80;
 
-function composeKernels(shared: Shared): KernelBackend {
+function composeKernels(shared: Shared, bounds: JsonBounds): KernelBackend {
   const { accounts, commandEnvironment: environment, onFault, runtimeDirectory, spawn, tools } = shared;
   const find = (program: string) => findProgram(program, environment['PATH'] ?? '');
   const deps = { accounts, environment, onFault, spawn };
@@ -129,7 +134,7 @@ function composeKernels(shared: Shared): KernelBackend {
   return new KernelBackend({
     ...deps,
     kernels: new Kernels({ tools, probe: kernelProbe, find, stampOf: fileStamp, modifiedNs, now: Date.now }),
-    bridges: new Bridges({ ...deps, program: bridgeProgram }),
+    bridges: new Bridges({ ...deps, bounds, program: bridgeProgram }),
     directories: new KernelDirectories(note, 'connection.json', maxDirectoryBytes, onFault),
     freePorts,
     randomKey: () => randomBytes(32).toString('hex'),

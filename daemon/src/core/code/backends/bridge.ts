@@ -1,4 +1,5 @@
 /** Keeps the bridge process of one account, which connects to its kernels. Restarts the process when it dies. */
+import type { JsonBounds } from '../../../kit/text/json-bounds.ts';
 import { CoreError } from '../../../kit/errors.ts';
 import { mintId } from '../../../kit/ids.ts';
 import type { Child } from '../../../platform/process/spawn.ts';
@@ -22,6 +23,7 @@ export interface BridgedKernel {
 export interface BridgeDeps {
   /** Throws the errors of starting a process. */
   readonly start: (id: string) => Promise<{ readonly child: Child; readonly program: Uint8Array }>;
+  readonly bounds: JsonBounds;
   readonly onFault: (what: string, error: unknown) => void;
 }
 
@@ -163,7 +165,7 @@ export class Bridge {
   }
 
   #listenTo(child: Child, from: number): Channel {
-    const channel: Channel = new Channel(child, from, (event) => this.#take(event, channel.position));
+    const channel: Channel = new Channel(child, from, this.deps.bounds, (event) => this.#take(event, channel.position));
     this.#channel = channel;
     channel.listen();
     return channel;

@@ -1,5 +1,6 @@
 /** Manages the kernel bridges: one for each account that has kernels. */
 import { HandedOver } from '../../../kit/handed-over.ts';
+import type { JsonBounds } from '../../../kit/text/json-bounds.ts';
 import type { Child } from '../../../platform/process/spawn.ts';
 import type { Accounts } from '../../identity/accounts.ts';
 import { commandEnvironment } from '../../processes/environment.ts';
@@ -12,6 +13,8 @@ export interface BridgesDeps extends ProcessDeps {
   readonly accounts: Accounts;
   readonly environment: Readonly<Record<string, string>>;
   readonly program: (python: string) => InterpreterProgram;
+  /** Of one message of a kernel. */
+  readonly bounds: JsonBounds;
   readonly onFault: (what: string, error: unknown) => void;
 }
 
@@ -26,7 +29,8 @@ export class Bridges {
   of(place: BridgePlace): Bridge {
     const existing = this.#byAccount.get(place.account);
     if (existing) return existing;
-    const bridge: Bridge = new Bridge({ start: (id) => this.#start(id, place), onFault: this.deps.onFault });
+    const { bounds, onFault } = this.deps;
+    const bridge: Bridge = new Bridge({ start: (id) => this.#start(id, place), bounds, onFault });
     this.#byAccount.set(place.account, bridge);
     return bridge;
   }

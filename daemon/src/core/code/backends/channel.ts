@@ -5,6 +5,7 @@ import { Deadline } from '../../../kit/deadline.ts';
 import { HandedOver } from '../../../kit/handed-over.ts';
 import { Notifier } from '../../../kit/notifier.ts';
 import { decodeUtf8 } from '../../../kit/text/text.ts';
+import type { JsonBounds } from '../../../kit/text/json-bounds.ts';
 import type { Child } from '../../../platform/process/spawn.ts';
 import { readLog } from '../../processes/read-log.ts';
 import { gap, readEvent, type InterpreterEvent } from '../cells/events.ts';
@@ -30,9 +31,10 @@ export class Channel {
   constructor(
     readonly child: Child,
     from: number,
+    bounds: JsonBounds,
     private readonly onEvent: (event: InterpreterEvent) => void,
   ) {
-    this.#reader = new LineReader(child, from);
+    this.#reader = new LineReader(child, from, bounds);
     this.#sent = this.#promised = child.stdin.accepted;
   }
 

@@ -3,6 +3,7 @@ import { constants } from 'node:os';
 import { Deadline } from '../../../kit/deadline.ts';
 import { CoreError } from '../../../kit/errors.ts';
 import type { EncodedText } from '../../../kit/text/encoded-text.ts';
+import type { JsonBounds } from '../../../kit/text/json-bounds.ts';
 import type { Ownership } from '../../../kit/ownership.ts';
 import type { Child, ChildEnd } from '../../../platform/process/spawn.ts';
 import { terminateAndForget } from '../../processes/terminate.ts';
@@ -35,8 +36,9 @@ export class ChildInterpreter implements Interpreter {
     private readonly language: Language,
     readonly child: Child,
     from: number,
+    bounds: JsonBounds,
   ) {
-    this.#channel = new Channel(child, from, (event) => this.#take(event));
+    this.#channel = new Channel(child, from, bounds, (event) => this.#take(event));
   }
 
   get pid(): number | null {

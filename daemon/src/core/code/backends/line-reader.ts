@@ -1,4 +1,5 @@
-/** Reads the lines of a log from an offset, and reports lines that are lost or too long. */
+/** Reads the lines of JSON of a log from an offset, and reports lines that are lost or have more than memory permits. */
+import { type JsonBounds, outOfBounds } from '../../../kit/text/json-bounds.ts';
 import type { Child } from '../../../platform/process/spawn.ts';
 
 /** A line of JSON can contain a large picture as base64. */
@@ -17,6 +18,7 @@ export class LineReader {
   constructor(
     private readonly child: Child,
     from: number,
+    private readonly bounds: JsonBounds,
   ) {
     this.#offset = from;
   }
@@ -67,7 +69,7 @@ export class LineReader {
       const line = this.#isSkipping ? null : Buffer.concat(this.#parts).toString();
       this.#drop();
       this.#isSkipping = false;
-      if (line !== null) yield line;
+      if (line !== null) yield outOfBounds(line, this.bounds) === null ? line : null;
     }
   }
 

@@ -1,4 +1,5 @@
 /** Runs cells in interpreters of the image with a script of the daemon: plain Python without packages, and Node. */
+import type { JsonBounds } from '../../../kit/text/json-bounds.ts';
 import { CoreError } from '../../../kit/errors.ts';
 import { Deadline } from '../../../kit/deadline.ts';
 import { mintId } from '../../../kit/ids.ts';
@@ -35,6 +36,8 @@ export interface ReplBackendDeps {
   /** Looks a program up in a PATH at the time of the call; null when it does not exist. */
   readonly findProgram: (name: string, path: string) => string | null;
   readonly spawn: Spawn;
+  /** Of one event of an interpreter. */
+  readonly bounds: JsonBounds;
   readonly onFault: (what: string, error: unknown) => void;
 }
 
@@ -77,7 +80,7 @@ export class ReplBackend implements CodeBackend {
       cwd: record.cwd,
       stdin: 'pipe',
     });
-    const interpreter = new ChildInterpreter(id, this.name, this.language, child, 0);
+    const interpreter = new ChildInterpreter(id, this.name, this.language, child, 0, this.deps.bounds);
     try {
       using deadline = new Deadline(startWithinMs);
       await interpreter.start(name, input, deadline.signal);
@@ -96,6 +99,7 @@ export class ReplBackend implements CodeBackend {
       this.language,
       child,
       running?.from.offset ?? child.ends[0],
+      this.deps.bounds,
     );
     await interpreter.resume(running);
     return interpreter;
