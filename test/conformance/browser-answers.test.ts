@@ -11,7 +11,7 @@ let chromium: Chromium;
 let site: Site;
 
 beforeAll(async () => {
-  chromium = await Chromium.start();
+  chromium = await Chromium.start('--disable-popup-blocking');
   site = startSite();
 });
 
@@ -173,6 +173,36 @@ test(
     }
     const { status } = await sandbox.request(...throughProtocol(nested(8000)));
     expect(status).toBe(400);
+  },
+  options,
+);
+
+test(
+  'BROWSER-19 of thirty tabs that a page opens, twenty are listed and the others counted',
+  async ({ sandbox }) => {
+    await sandbox.ok('POST /v2/browser/navigate', { url: site.url('/plain') });
+    const before = (await sandbox.ok('GET /v2/browser/tabs')) as unknown as JsonObject[];
+    const opening = `for (let n = 0; n < 30; n++) window.open('about:blank#' + n); 1`;
+    const { opened_tabs: listed, effects_left_out: others } = await sandbox.ok(...evaluated(opening));
+    expect([listed.length, others]).toEqual([20, 10]);
+    for (const { id } of (await sandbox.ok('GET /v2/browser/tabs')) as unknown as JsonObject[]) {
+      if (!before.some((tab) => tab['id'] === id)) await sandbox.ok(`DELETE /v2/browser/tabs/${id}`);
+    }
+  },
+  options,
+);
+
+test(
+  'BROWSER-19 the advice for a text that is no URL is a URL',
+  async ({ sandbox }) => {
+    for (const [url, example] of [
+      ['example.com/a', 'https://example.com/a'],
+      ['http://', 'https://example.com/page'],
+      ['http://[::1', 'https://example.com/page'],
+    ] as const) {
+      const { status, body } = await sandbox.request('POST /v2/browser/navigate', { url });
+      expect([url, status, body.hint]).toEqual([url, 400, `Pass a whole URL, such as ${example}.`]);
+    }
   },
   options,
 );

@@ -54,6 +54,8 @@ export interface CallEffects {
   readonly dialogs: readonly DialogRecord[];
   readonly openedTabs: readonly OpenedTab[];
   readonly downloads: readonly Download[];
+  /** Number of further tabs and downloads. */
+  readonly omitted: number;
 }
 
 export interface PageCall {
@@ -147,8 +149,8 @@ export class Browser implements Disposable {
           browser.root.assertOpen();
           // V8 may stop the script in time, so that the work succeeds. A call that loads has replaced the page.
           if (dialogCall.hasLoop && !isLoading) throw dialogLoop({ targetId, dialogs: dialogCall.count });
-          const { openedTabs, downloads } = effects;
-          return { value, effects: { dialogs: dialogCall.records, openedTabs, downloads } };
+          const { openedTabs, downloads, omitted } = effects;
+          return { value, effects: { dialogs: dialogCall.records, openedTabs, downloads, omitted } };
         } finally {
           count = dialogCall.count;
           gone = wait.gone;

@@ -28,6 +28,8 @@ export class Effects implements Disposable {
   readonly #tabs = new Map<string, OpenedTab>();
   readonly #downloads = new Map<string, Download>();
   readonly #removals: (() => void)[];
+  /** Tabs and downloads that are not listed. */
+  #omitted = 0;
   #navigation: 'none' | 'requested' | 'started' | 'stopped' | 'ended' = 'none';
 
   constructor(
@@ -62,6 +64,10 @@ export class Effects implements Disposable {
 
   get downloads(): readonly Download[] {
     return [...this.#downloads.values()];
+  }
+
+  get omitted(): number {
+    return this.#omitted;
   }
 
   /** The page has asked for a navigation that has not begun yet. */
@@ -103,8 +109,14 @@ export class Effects implements Disposable {
     this.#changes.notify();
   }
 
+  #hasRoom(records: ReadonlyMap<string, unknown>): boolean {
+    if (records.size < maxRecords) return true;
+    this.#omitted += 1;
+    return false;
+  }
+
   #addTab({ targetId: tabId, type, openerId, url }: CdpEvents['Target.targetCreated'][0]['targetInfo']): void {
-    if (type !== 'page' || openerId !== this.targetId || this.#tabs.size >= maxRecords) return;
+    if (type !== 'page' || openerId !== this.targetId || !this.#hasRoom(this.#tabs)) return;
     this.#tabs.set(tabId, { tabId, url });
     this.#changes.notify();
   }
@@ -118,7 +130,7 @@ export class Effects implements Disposable {
   /** Chromium names the frame of a download; a frame of another tab belongs to another call. */
   #addDownload({ guid, url, suggestedFilename, frameId }: CdpEvents['Browser.downloadWillBegin'][0]): void {
     const isOfTab = frameId === this.targetId || this.#tabs.has(frameId);
-    if (!isOfTab || this.#downloads.size >= maxRecords) return;
+    if (!isOfTab || !this.#hasRoom(this.#downloads)) return;
     const isRefused = this.browser.downloads.isRefused(guid);
     this.#downloads.set(guid, { url, suggestedFilename, state: 'inProgress', receivedBytes: 0, path: null, isRefused });
     this.#navigate('ended');

@@ -86,9 +86,14 @@ export const effects = {
     )
     .optional()
     .describe('Downloads that began during the call.'),
+  effects_left_out: z
+    .number()
+    .int()
+    .optional()
+    .describe('Further tabs and downloads: twenty of each are listed. browser/tabs lists all tabs.'),
 };
 
-export function effectsView({ dialogs, openedTabs, downloads }: CallEffects) {
+export function effectsView({ dialogs, openedTabs, downloads, omitted }: CallEffects) {
   return {
     ...(dialogs.length > 0 && {
       dialogs: dialogs.map(({ type, message, defaultText, isAccepted }) => ({
@@ -103,5 +108,6 @@ export function effectsView({ dialogs, openedTabs, downloads }: CallEffects) {
         ...(isRefused && { reason: 'The pages have downloaded what SVC_BROWSER_DOWNLOAD_MIB allows in an hour.' }),
       })),
     }),
+    ...(omitted > 0 && { effects_left_out: omitted }),
   };
 }
