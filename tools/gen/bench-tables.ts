@@ -102,7 +102,7 @@ export function benchSentence({ cores, rows }: BenchRun): string {
     speed && `streams output ${speed.toFixed(speed < 10 ? 1 : 0)} times as fast as ${rival}`,
     time && `runs commands in ${(time * 100).toFixed(0)} % of ${rival}'s time`,
     start && `starts in ${start.toFixed(0)} ms`,
-    memory && `uses ${memory.toFixed(0)} MiB when idle`,
+    memory && `uses ${memory.toFixed(0)} MiB a second later`,
   ].filter((fact) => typeof fact === 'string');
   if (facts.length === 0) return '';
   const list = [facts.slice(0, -1).join(', '), ...facts.slice(-1)].filter(Boolean).join(' and ');
