@@ -302,3 +302,40 @@ test(
   },
   node.options,
 );
+
+test(
+  'CODE-22 in JavaScript, a process that a child left behind with the inherited output delays nothing, and no output is lost',
+  async ({ sandbox }) => {
+    const required = 'const { execSync, spawn, spawnSync } = require("child_process");';
+    const inherit = '{ stdio: "inherit" }';
+    const large = 300_000;
+    for (const [code, stdout] of [
+      [`execSync("sleep 60 & echo hi", ${inherit})`, 'hi\n'],
+      [
+        `spawnSync("sh", ["-c", "sleep 60 & head -c ${large} /dev/zero | tr '\\\\0' x"], ${inherit})`,
+        'x'.repeat(large),
+      ],
+      [`execSync("echo one", ${inherit}); execSync("sleep 60 & echo two", ${inherit})`, 'one\ntwo\n'],
+      [`spawn("sleep", ["60"], { stdio: "inherit", detached: true }).unref()`, ''],
+      [`spawn("sh", ["-c", "sleep 60 & head -c ${large} /dev/zero | tr '\\\\0' x"], ${inherit})`, 'x'.repeat(large)],
+      [
+        `spawn("sh", ["-c", "sleep 60 & echo hi"], ${inherit}).on("close", (code) => console.log("closed", code))`,
+        'hi\nclosed 0\n',
+      ],
+      [`spawn("echo", ["hi"], ${inherit}).on("close", (code) => console.log("closed", code))`, 'hi\nclosed 0\n'],
+    ] as const) {
+      const result = await runCell(sandbox, node, `${required}\n${code};\nundefined`, { timeout: 20 });
+      expect(result).toMatchObject({ status: 'ok', stdout, kernel: null });
+    }
+    const shared = `${required}\nspawnSync("sh", ["-c", "echo out; echo err >&2; exit 3"], { stdio: ["ignore", 1, 1] }).status`;
+    const cell = await new Session(sandbox, node).run(shared);
+    expect([cell['stdout'], value(cell)]).toEqual(['out\nerr\n', '3']);
+    const nowhere = await runCell(
+      sandbox,
+      node,
+      `${required}\nprocess.env.TMPDIR = "/nowhere"; execSync("echo hi", ${inherit})`,
+    );
+    expect(nowhere).toMatchObject({ status: 'ok', stdout: 'hi\n' });
+  },
+  node.options,
+);
