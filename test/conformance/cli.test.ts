@@ -384,6 +384,42 @@ test('CLI-PIPE when the reader of a pipe closes, the client exits quietly and th
   expect(await sandbox.ended(await newestId(sandbox))).toMatchObject({ status: 'killed', signal: 'SIGHUP' });
 });
 
+/** A shell runs the client, so that the test can redirect its streams and pass bytes that are not UTF-8. */
+async function inShell(sandbox: Sandbox, script: string): Promise<Ended> {
+  const env = { PATH: process.env['PATH'], TMPDIR: join(sandbox.directory, 'tmp'), URL: sandbox.url };
+  const run = spawn('bash', ['-c', script, ...clientCommand()], { stdio: ['ignore', 'pipe', 'pipe'], env });
+  const [stdout, stderr] = await Promise.all([run.stdout, run.stderr].map(async (stream) => await stream.toArray()));
+  if (run.exitCode === null) await once(run, 'exit');
+  return { code: run.exitCode, stdout: Buffer.concat(stdout ?? []), stderr: Buffer.concat(stderr ?? []).toString() };
+}
+
+test('CLI-PIPE CLI-FAILED when a local stream fails, one line gives the error and the command receives a hangup', async ({
+  sandbox,
+}) => {
+  for (const [command, error] of [
+    ['sleep 1000 < /', 'cannot read standard input: EISDIR'],
+    ['yes > /dev/full', 'cannot write the output: ENOSPC'],
+  ] as const) {
+    const { code, stderr } = await inShell(sandbox, `"$0" "$@" exec $URL -- ${command}`);
+    expect([code, stderr]).toEqual([125, `boxkeep: exec: ${error}\n`]);
+    expect(await sandbox.ended(await newestId(sandbox))).toMatchObject({ status: 'killed', signal: 'SIGHUP' });
+  }
+});
+
+test('CLI-USAGE CLI-FLAGS an argument that is not UTF-8 is refused, and U+FFFD itself is passed', async ({
+  sandbox,
+}) => {
+  const bytes = "$'\\xff\\xfe'";
+  for (const args of [`exec $URL -- echo ${bytes}`, `exec $URL --cwd ${bytes} -- pwd`, `logs $URL ${bytes}`]) {
+    const { code, stdout, stderr } = await inShell(sandbox, `"$0" "$@" ${args}`);
+    expect([code, stdout.length]).toEqual([125, 0]);
+    expect(stderr).toMatch(/^boxkeep: (?:exec|logs): arguments must be UTF-8; .* --shell -- 'printf "\\377"'\n$/);
+  }
+  expect(await exec(sandbox, 'printf', '%s', '\ufffd')).toEqual({ code: 0, stdout: Buffer.from('\ufffd'), stderr: '' });
+  const advised = await client(sandbox, ['exec', sandbox.url, '--shell', '--', 'printf "\\377"']);
+  expect(advised.stdout).toEqual(Buffer.from([0xff]));
+});
+
 test('CLI-PS ps lists running commands, and all commands with --all', async ({ sandbox }) => {
   await sandbox.run({ command: 'exit 3', command_id: 'over' });
   await sandbox.start({ command: 'sleep 1000 #\u001b[2J', command_id: 'runs' });

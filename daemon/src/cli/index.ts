@@ -1,4 +1,6 @@
 /** The sub-commands that are clients of a daemon, by name. */
+import { isUtf8 } from 'node:buffer';
+import { readFileSync } from 'node:fs';
 import { exec } from './commands/exec.ts';
 import { ClientFailure, exitClientFailed, ReaderGone } from './client/failure.ts';
 import { kill } from './commands/kill.ts';
@@ -28,6 +30,7 @@ export function runnable(
 /** Runs a sub-command. Exit code 125 always means a failure of the client; the verb defines all other codes. */
 async function run(name: string, verb: Verb, args: readonly string[], environment: Environment): Promise<number> {
   try {
+    refuseOtherBytes(args);
     if (!isHelpAsked(args)) return await verb.run(args, environment);
     await print(pageText(verb));
     return 0;
@@ -35,4 +38,14 @@ async function run(name: string, verb: Verb, args: readonly string[], environmen
     if (!(error instanceof ReaderGone)) await say(`${name}: ${error instanceof Error ? error.message : String(error)}`);
     return error instanceof ClientFailure ? error.exitCode : exitClientFailed;
   }
+}
+
+/** The runtime replaces bytes that are not UTF-8 by U+FFFD. Only the system has the original bytes. */
+function refuseOtherBytes(args: readonly string[]): void {
+  if (!args.some((word) => word.includes('\ufffd'))) return;
+  const words = readFileSync('/proc/self/cmdline', 'latin1').split('\0').slice(0, -1).slice(-args.length);
+  if (words.every((word) => isUtf8(Buffer.from(word, 'latin1')))) return;
+  throw new ClientFailure(
+    'arguments must be UTF-8; write other bytes as escapes in a script, as in exec … --shell -- \'printf "\\377"\'',
+  );
 }

@@ -97,8 +97,8 @@ export class FollowedSession {
     const query = new URLSearchParams({ protocol: 'binary', mode: isReadOnly ? 'ro' : 'rw' });
     const { size } = local;
     if (size && !isReadOnly) for (const [name, value] of Object.entries(size)) query.set(name, String(value));
-    if (local.isOutput && (this.#offset === null || this.#isSpoilt)) query.set('restore', 'true');
-    else if (this.#offset !== null) query.set('offset', String(this.#offset));
+    if (this.#offset === null || this.#isSpoilt) query.set('restore', 'true');
+    else query.set('offset', String(this.#offset));
     return query;
   }
 

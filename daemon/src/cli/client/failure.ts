@@ -34,8 +34,13 @@ export class Unreachable extends ClientFailure {
   }
 }
 
+/** A standard stream of this process failed, so the command cannot go on as if it ran here. */
+export class StreamFailure extends ClientFailure {
+  override readonly name: string = 'StreamFailure';
+}
+
 /** The reader of this process's output has gone, so no message is printed. */
-export class ReaderGone extends ClientFailure {
+export class ReaderGone extends StreamFailure {
   override readonly name = 'ReaderGone';
   /** The code that a shell reports for a program that wrote into a closed pipe. */
   override readonly exitCode = 141;

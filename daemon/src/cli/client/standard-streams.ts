@@ -1,7 +1,7 @@
 /** Reads and writes descriptors 0, 1 and 2 exactly, one piece at a time, with backpressure. */
 import { fstatSync, read, write } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
-import { ClientFailure, ReaderGone } from './failure.ts';
+import { ReaderGone, StreamFailure } from './failure.ts';
 
 export const standardInput = 0;
 export const standardOutput = 1;
@@ -20,7 +20,7 @@ export async function writeAll(descriptor: number, bytes: Uint8Array): Promise<v
     at += count;
     if (error === null) continue;
     if (error.code === 'EPIPE' || error.code === 'ECONNRESET') throw new ReaderGone('the reader of the output is gone');
-    if (error.code !== 'EAGAIN') throw new ClientFailure(`cannot write the output: ${error.code ?? error.message}`);
+    if (error.code !== 'EAGAIN') throw new StreamFailure(`cannot write the output: ${error.code ?? error.message}`);
     await pause(lookAgainMs);
   }
 }
@@ -32,7 +32,7 @@ export async function readInput(limitBytes: number): Promise<Uint8Array | null> 
     const { error, count } = await readSome(buffer);
     if (error === null) return count === 0 ? null : buffer.subarray(0, count);
     if (error.code === 'EOF' || error.code === 'EIO') return null; // EIO: the terminal has gone.
-    if (error.code !== 'EAGAIN') throw new ClientFailure(`cannot read standard input: ${error.code ?? error.message}`);
+    if (error.code !== 'EAGAIN') throw new StreamFailure(`cannot read standard input: ${error.code ?? error.message}`);
     await pause(lookAgainMs);
   }
 }

@@ -3,12 +3,12 @@ import { readArguments, type Arguments } from '../arguments.ts';
 import { Client } from '../client/client.ts';
 import type { Environment } from '../client/environment.ts';
 import { exitCodeOf, tellFailedStart } from '../client/ending.ts';
-import { ReaderGone } from '../client/failure.ts';
+import { StreamFailure } from '../client/failure.ts';
 import { follow, reconnectTime } from '../client/follow.ts';
 import { passInput } from '../client/input.ts';
 import { relaySignals, sendSignal } from '../client/relay.ts';
 import { CaughtSignals } from '../client/signals.ts';
-import { canHaveInput } from '../client/standard-streams.ts';
+import { canHaveInput, say } from '../client/standard-streams.ts';
 import { startCommand } from '../client/start.ts';
 import { writeOutput } from '../client/write-output.ts';
 import { variable } from '../variable.ts';
@@ -89,8 +89,10 @@ async function attend(client: Client, { id }: CommandView, options: Attended): P
     }
     throw new Error('output ends with an exit');
   } catch (error) {
-    // Like the loss of a remote shell's terminal: the command must not write forever without a reader.
-    if (error instanceof ReaderGone) await sendSignal(client, id, 'SIGHUP').catch(() => null); // No reader is left.
+    // Like the loss of a remote shell's terminal: the command must not run forever without its input or its reader.
+    if (error instanceof StreamFailure) {
+      await sendSignal(client, id, 'SIGHUP').catch(() => say(`SIGHUP could not be sent, and ${id} may run on`));
+    }
     throw error;
   } finally {
     over.abort();
