@@ -122,7 +122,7 @@ function reach(targets, position, mustScroll) {
 
 function scrollTo(target, block) {
   const box = target instanceof HTMLAreaElement ? boxkeep.imageOf(target) : dom.elementOf(target);
-  box.scrollIntoView({ block, inline: 'center', behavior: 'instant' });
+  dom.scrollIntoView(box, { block, inline: 'center', behavior: 'instant' });
   if (!dom.isText(target)) return;
   // The element around a text may be larger than the view.
   const { top, bottom } = dom.boxOf(target);

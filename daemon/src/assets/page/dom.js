@@ -1,16 +1,13 @@
 /** Reads nodes through their prototypes, because names in a page can hide the properties of forms and documents. */
 const boxkeep = globalThis.boxkeep;
 const { getter, method } = boxkeep;
+const { nodeType, parentNode, attribute } = boxkeep.dom;
 
 const elementRects = method(Element, 'getClientRects');
 const elementBox = method(Element, 'getBoundingClientRect');
-const nodeType = getter(Node, 'nodeType');
-const parentNode = getter(Node, 'parentNode');
 const closest = method(Element, 'closest');
 const matches = method(Element, 'matches');
-const attribute = method(Element, 'getAttribute');
 const tagName = getter(Element, 'tagName');
-const rootOf = method(Node, 'getRootNode');
 const isConnected = getter(Node, 'isConnected');
 const fromDocument = method(Document, 'elementFromPoint');
 const fromRoot = method(ShadowRoot, 'elementFromPoint');
@@ -26,7 +23,7 @@ const createTreeWalker = method(Document, 'createTreeWalker');
 
 const isText = (node) => nodeType(node) === Node.TEXT_NODE;
 
-boxkeep.dom = {
+Object.assign(boxkeep.dom, {
   isText,
   /** The boxes of an element, of a text, or of the shape of an area on its image. */
   rectsOf(node) {
@@ -47,9 +44,7 @@ boxkeep.dom = {
   },
   closest,
   matches,
-  attribute,
   tagName,
-  rootOf,
   isConnected,
   animationsOf,
   documentElement: () => documentElement(document),
@@ -59,7 +54,7 @@ boxkeep.dom = {
   walker: (root) => createTreeWalker(document, root, NodeFilter.SHOW_ELEMENT),
   /** The topmost element of one tree at a point. */
   atPoint: (root, x, y) => (root === document ? fromDocument(root, x, y) : fromRoot(root, x, y)),
-};
+});
 boxkeep.describe = describe;
 
 function rangeRects(node, select) {

@@ -1,5 +1,6 @@
 /** Reads the text of an editable element line by line, and recognizes fields that only stand for an editor's content. */
 const boxkeep = (globalThis.boxkeep ??= {});
+const { dom } = boxkeep;
 
 boxkeep.editedText = editedText;
 boxkeep.isProxy = isProxy;
@@ -23,14 +24,15 @@ function editedText(element, { maxLength = Infinity, isRaw = false } = {}) {
 }
 
 function readContent(text, parent, isKept) {
-  for (let node = parent.firstChild; node !== null && text.length < text.maxLength; node = node.nextSibling) {
-    if (node.nodeType === Node.TEXT_NODE) readText(text, node.data, isKept);
-    else if (node.nodeType === Node.ELEMENT_NODE) readElement(text, node);
+  for (let node = dom.firstChild(parent); node !== null && text.length < text.maxLength; node = dom.nextSibling(node)) {
+    const type = dom.nodeType(node);
+    if (type === Node.TEXT_NODE) readText(text, node.data, isKept);
+    else if (type === Node.ELEMENT_NODE) readElement(text, node);
   }
 }
 
 function readElement(text, element) {
-  if (element.localName === 'br') {
+  if (dom.localName(element) === 'br') {
     text.line ??= '';
     endLine(text);
     return;
@@ -45,8 +47,8 @@ function readElement(text, element) {
 
 /** A part that an editor draws between the text, such as a placeholder or a line number. */
 function isOrnament(element, { pointerEvents, userSelect }) {
-  if (element.getAttribute('contenteditable') !== 'false') return false;
-  return element.getAttribute('aria-hidden') === 'true' || pointerEvents === 'none' || userSelect === 'none';
+  if (dom.attribute(element, 'contenteditable') !== 'false') return false;
+  return dom.attribute(element, 'aria-hidden') === 'true' || pointerEvents === 'none' || userSelect === 'none';
 }
 
 function keepsBlanks({ whiteSpaceCollapse }) {
@@ -96,21 +98,23 @@ function endLine(text) {
  * @param {Element} field
  */
 function isProxy(field) {
-  if (field.editContext) return true;
+  if (dom.property(field, 'editContext')) return true;
   if (!(field instanceof HTMLTextAreaElement)) return false;
   const { fontSize, opacity } = getComputedStyle(field);
   const isNarrow = ({ width, height }) => Math.min(width, height) < parseFloat(fontSize) / 2;
   if (opacity === '0' || isNarrow(field.getBoundingClientRect())) return true;
   const parent = field.parentElement;
-  return parent !== null && getComputedStyle(parent).overflow === 'hidden' && isNarrow(parent.getBoundingClientRect());
+  return parent !== null && getComputedStyle(parent).overflow === 'hidden' && isNarrow(dom.boxOf(parent));
 }
 
 /** What the editor copies of the selected text, or the selected text where the editor leaves this to the browser. */
 function copiedText(field) {
   const clipboardData = new DataTransfer();
   const event = new ClipboardEvent('copy', { clipboardData, bubbles: true, cancelable: true, composed: true });
-  const isTaken = !field.dispatchEvent(event);
+  const isTaken = !dom.dispatch(field, event);
   const native =
-    field instanceof HTMLTextAreaElement ? field.value : (field.editContext?.text ?? String(getSelection()));
+    field instanceof HTMLTextAreaElement
+      ? field.value
+      : (dom.property(field, 'editContext')?.text ?? String(getSelection()));
   return (isTaken ? clipboardData.getData('text/plain') : native).replaceAll('\r\n', '\n');
 }

@@ -7,8 +7,31 @@ boxkeep.getter = getter;
 boxkeep.method = method;
 
 // The names of controls hide the properties of their form in every world, so properties are read from prototypes.
-const parentNode = getter(Node, 'parentNode');
-const nodeType = getter(Node, 'nodeType');
+boxkeep.dom = {
+  property,
+  nodeType: getter(Node, 'nodeType'),
+  parentNode: getter(Node, 'parentNode'),
+  parentElement: getter(Node, 'parentElement'),
+  firstChild: getter(Node, 'firstChild'),
+  nextSibling: getter(Node, 'nextSibling'),
+  childNodes: getter(Node, 'childNodes'),
+  textContent: getter(Node, 'textContent'),
+  rootOf: method(Node, 'getRootNode'),
+  contains: method(Node, 'contains'),
+  dispatch: method(EventTarget, 'dispatchEvent'),
+  localName: getter(Element, 'localName'),
+  nextElement: getter(Element, 'nextElementSibling'),
+  hasAttributes: method(Element, 'hasAttributes'),
+  hasAttribute: method(Element, 'hasAttribute'),
+  attribute: method(Element, 'getAttribute'),
+  attributeNames: method(Element, 'getAttributeNames'),
+  checkVisibility: method(Element, 'checkVisibility'),
+  queryAll: method(Element, 'querySelectorAll'),
+  replaceChildren: method(Element, 'replaceChildren'),
+  scrollIntoView: method(Element, 'scrollIntoView'),
+  focus: (element, options) => property(element, 'focus').call(element, options),
+};
+const { nodeType, parentNode, localName } = boxkeep.dom;
 const isConnected = getter(Node, 'isConnected');
 const ownerDocument = getter(Node, 'ownerDocument');
 const shadowRoot = getter(Element, 'shadowRoot');
@@ -37,13 +60,16 @@ boxkeep.takeCandidates = takeCandidates;
 boxkeep.candidates = candidates;
 
 function getter({ prototype }, name) {
-  const { get } = Object.getOwnPropertyDescriptor(prototype, name);
-  return (node) => get.call(node);
+  return Function.prototype.call.bind(Object.getOwnPropertyDescriptor(prototype, name).get);
 }
 
 function method({ prototype }, name) {
-  const call = prototype[name];
-  return (node, ...values) => call.apply(node, values);
+  return Function.prototype.call.bind(prototype[name]);
+}
+
+/** A property that only some kinds of nodes have. Nothing hides the properties of nodes other than forms. */
+function property(node, name) {
+  return node instanceof HTMLFormElement ? Reflect.get(HTMLFormElement.prototype, name, node) : node?.[name];
 }
 
 function createState() {
@@ -122,7 +148,7 @@ function isMarked(element) {
 
 /** Notes an element without an open shadow root whose looks allow a closed one. @param {Element} element */
 function noteCandidate(element) {
-  const tag = element.localName;
+  const tag = localName(element);
   if (tag.includes('-') && element.matches(':defined')) mayHideRoot(element);
   else if (element.firstChild === null && (shadowTags.has(tag) || tag.includes('-')) && element.offsetHeight > 0)
     mayHideRoot(element);

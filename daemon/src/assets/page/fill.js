@@ -66,20 +66,28 @@ function refused(why) {
 function fieldOf(element) {
   if (element instanceof HTMLLabelElement && element.control) return element.control;
   if (isField(element)) return element;
-  const inner = [...(boxkeep.shadowRootOf(element) ?? element).querySelectorAll(fields)].filter(isUsable);
+  const root = boxkeep.shadowRootOf(element);
+  const inner = [...(root?.querySelectorAll(fields) ?? dom.queryAll(element, fields))].filter(isUsable);
   return inner.length === 1 ? inner[0] : element;
 }
 
 function isField(element) {
   return (
-    dom.matches(element, fields) || element.isContentEditable || isCheckable(element) || Boolean(element.editContext)
+    dom.matches(element, fields) ||
+    isEditable(element) ||
+    isCheckable(element) ||
+    Boolean(dom.property(element, 'editContext'))
   );
+}
+
+function isEditable(element) {
+  return dom.property(element, 'isContentEditable');
 }
 
 /** A part of an editable element is not a field of its own. */
 function isUsable(field) {
-  if (field.readOnly || dom.attribute(field, 'aria-hidden') === 'true') return false;
-  return !(field.isContentEditable && boxkeep.parentOf(field)?.isContentEditable) && isRendered(field);
+  if (dom.property(field, 'readOnly') || dom.attribute(field, 'aria-hidden') === 'true') return false;
+  return !(isEditable(field) && isEditable(boxkeep.parentOf(field))) && isRendered(field);
 }
 
 function put(field, value) {
@@ -93,7 +101,7 @@ function put(field, value) {
   if (boxkeep.isProxy(field)) return focusOn(field) ?? { kind: 'edit', text, isProxy: true };
   if (field instanceof HTMLTextAreaElement) return typeInto(field, text);
   if (field instanceof HTMLInputElement) return putInput(field, text);
-  if (field.isContentEditable) return edit(field, text);
+  if (isEditable(field)) return edit(field, text);
   return refused('is not a field that takes a value');
 }
 
@@ -130,21 +138,21 @@ function edit(field, text) {
 
 /** Null once the element has the focus. */
 function focusOn(element) {
-  element.scrollIntoView({ block: 'nearest', inline: 'nearest', behavior: 'instant' });
-  element.focus({ preventScroll: true });
+  dom.scrollIntoView(element, { block: 'nearest', inline: 'nearest', behavior: 'instant' });
+  dom.focus(element, { preventScroll: true });
   return dom.rootOf(element).activeElement === element ? null : waitingFor('unfocused');
 }
 
 function editingHost(element) {
   let host = element;
-  for (let at = element; at?.isContentEditable; at = boxkeep.parentOf(at)) host = at;
+  for (let at = element; isEditable(at); at = boxkeep.parentOf(at)) host = at;
   return host;
 }
 
 /** Waits until an editor has seen the selection, which the keys of the daemon have made unless the page took them. */
 async function selectAll(element) {
   const field = fieldOf(element);
-  if (field.isContentEditable && getSelection().isCollapsed) getSelection().selectAllChildren(field);
+  if (isEditable(field) && getSelection().isCollapsed) getSelection().selectAllChildren(field);
   await boxkeep.nextFrame();
   return {};
 }
@@ -155,9 +163,10 @@ function paste(element, { text }) {
   const clipboardData = new DataTransfer();
   clipboardData.setData('text/plain', text);
   const event = new ClipboardEvent('paste', { clipboardData, bubbles: true, cancelable: true, composed: true });
-  if (!field.dispatchEvent(event)) return { isTaken: true };
-  field.editContext?.updateSelection(0, field.editContext.text.length);
-  if (text.length <= maxInsertedLength || !field.isContentEditable) return { isTaken: false };
+  if (!dom.dispatch(field, event)) return { isTaken: true };
+  const context = dom.property(field, 'editContext');
+  context?.updateSelection(0, context.text.length);
+  if (text.length <= maxInsertedLength || !isEditable(field)) return { isTaken: false };
   setEditable(field, text);
   return { isTaken: true };
 }
@@ -165,9 +174,9 @@ function paste(element, { text }) {
 /** Tells the page before and after, as typing does, so that an editor may take the text itself. */
 function setEditable(field, text) {
   const event = { inputType: 'insertText', data: text, bubbles: true, composed: true };
-  if (!field.dispatchEvent(new InputEvent('beforeinput', { ...event, cancelable: true }))) return;
-  field.replaceChildren(...text.split('\n').map(lineElement));
-  field.dispatchEvent(new InputEvent('input', event));
+  if (!dom.dispatch(field, new InputEvent('beforeinput', { ...event, cancelable: true }))) return;
+  dom.replaceChildren(field, ...text.split('\n').map(lineElement));
+  dom.dispatch(field, new InputEvent('input', event));
 }
 
 /** A line as the browser makes it when a user types one. */
@@ -308,8 +317,8 @@ function takeFocus(element) {
   const hindrance = boxkeep.hindranceOf(field);
   if (hindrance) return { kind: 'waiting', ...hindrance, element: boxkeep.describe(field) };
   if (hasFocus(field)) return { kind: 'done' };
-  field.scrollIntoView({ block: 'nearest', inline: 'nearest', behavior: 'instant' });
-  field.focus({ preventScroll: true });
+  dom.scrollIntoView(field, { block: 'nearest', inline: 'nearest', behavior: 'instant' });
+  dom.focus(field, { preventScroll: true });
   // A key outside the element would act on another one. The document takes keys while nothing has the focus.
   const isDocument = field === dom.body() || field === dom.documentElement();
   if (isDocument || hasFocus(field)) return { kind: 'done' };

@@ -1,6 +1,6 @@
 /** Computes the name of an element from labels, attributes and text, as far as its content does not give it. */
 const boxkeep = (globalThis.boxkeep ??= {});
-const { shadowRootOf } = boxkeep;
+const { dom, shadowRootOf } = boxkeep;
 boxkeep.nameOf = nameOf;
 boxkeep.fallbackName = fallbackName;
 boxkeep.generatedText = generatedText;
@@ -10,8 +10,8 @@ const maxNameLength = 1000;
 const skippedTags = new Set(['script', 'style', 'template', 'noscript']);
 /** The name that wins over the content of the element, or the empty string. @param {Element} element */
 function nameOf(element) {
-  if (element.hasAttributes()) {
-    const name = referencedName(element) || tidy(element.getAttribute('aria-label') ?? '');
+  if (dom.hasAttributes(element)) {
+    const name = referencedName(element) || tidy(dom.attribute(element, 'aria-label') ?? '');
     if (name !== '') return name;
   }
   return nativeName(element);
@@ -19,8 +19,8 @@ function nameOf(element) {
 
 /** The name that counts where neither labels nor content give one. @param {Element} element */
 function fallbackName(element) {
-  const title = element.getAttribute('title') ?? element.getAttribute('xlink:title');
-  return tidy(title || (element.getAttribute('placeholder') ?? element.getAttribute('aria-placeholder') ?? ''));
+  const title = dom.attribute(element, 'title') ?? dom.attribute(element, 'xlink:title');
+  return tidy(title || (dom.attribute(element, 'placeholder') ?? dom.attribute(element, 'aria-placeholder') ?? ''));
 }
 
 /** Collapses blanks, and shortens what is too long for a name. @param {string} text */
@@ -31,9 +31,9 @@ function tidy(text) {
 }
 
 function referencedName(element) {
-  const ids = element.getAttribute('aria-labelledby');
+  const ids = dom.attribute(element, 'aria-labelledby');
   if (ids === null) return '';
-  const root = element.getRootNode();
+  const root = dom.rootOf(element);
   const parts = ids.split(/\s+/).map((id) => {
     const target = id === '' ? null : root.getElementById?.(id);
     if (!target) return '';
@@ -44,11 +44,11 @@ function referencedName(element) {
 
 /** What an element says that names another one. */
 function namingText(element, named) {
-  return tidy(element.getAttribute('aria-label') ?? '') || textOf(element, named, true);
+  return tidy(dom.attribute(element, 'aria-label') ?? '') || textOf(element, named, true);
 }
 
 function nativeName(element) {
-  switch (element.localName) {
+  switch (dom.localName(element)) {
     case 'input':
       return inputName(element);
     case 'select':
@@ -61,15 +61,15 @@ function nativeName(element) {
       return labelsText(element);
     case 'img':
     case 'area':
-      return tidy(element.getAttribute('alt') ?? '');
+      return tidy(dom.attribute(element, 'alt') ?? '');
     case 'optgroup':
     case 'track':
-      return tidy(element.getAttribute('label') ?? '');
+      return tidy(dom.attribute(element, 'label') ?? '');
     case 'option':
       return tidy(element.label);
     case 'iframe':
     case 'frame':
-      return tidy(element.getAttribute('title') || (element.getAttribute('name') ?? ''));
+      return tidy(dom.attribute(element, 'title') || (dom.attribute(element, 'name') ?? ''));
     case 'fieldset':
       return childText(element, 'legend');
     case 'table':
@@ -109,8 +109,8 @@ function labelsText(control) {
 }
 
 function childText(element, tag) {
-  for (let child = element.firstElementChild; child !== null; child = child.nextElementSibling)
-    if (child.localName === tag) return textOf(child, element, true);
+  for (let child = element.firstElementChild; child !== null; child = dom.nextElement(child))
+    if (dom.localName(child) === tag) return textOf(child, element, true);
   return '';
 }
 
@@ -122,12 +122,12 @@ function textOf(element, labelled, isReferenced = false) {
 }
 
 function collectText(element, labelled, parts, isReferenced) {
-  if (skippedTags.has(element.localName) || parts.length > 2000) return;
+  if (skippedTags.has(dom.localName(element)) || parts.length > 2000) return;
   // A label may be hidden itself and still name its control; a hidden part of a label does not.
   const { display, visibility } = getComputedStyle(element);
-  const isHidden = display === 'none' || visibility !== 'visible' || element.getAttribute('aria-hidden') === 'true';
+  const isHidden = display === 'none' || visibility !== 'visible' || dom.attribute(element, 'aria-hidden') === 'true';
   if (isHidden && !isReferenced) return;
-  const given = isReferenced ? '' : tidy(element.getAttribute('aria-label') ?? '') || embeddedText(element, labelled);
+  const given = isReferenced ? '' : tidy(dom.attribute(element, 'aria-label') ?? '') || embeddedText(element, labelled);
   if (given === null) return;
   const isInline = display === 'inline' || display === 'contents';
   if (!isInline) parts.push(' ');
@@ -137,20 +137,21 @@ function collectText(element, labelled, parts, isReferenced) {
 }
 
 function contentOf(element) {
-  const assigned = element.localName === 'slot' ? element.assignedNodes() : [];
-  return assigned.length > 0 ? assigned : (shadowRootOf(element) ?? element).childNodes;
+  const assigned = dom.localName(element) === 'slot' ? element.assignedNodes() : [];
+  return assigned.length > 0 ? assigned : dom.childNodes(shadowRootOf(element) ?? element);
 }
 
 function collectNode(node, labelled, parts) {
-  if (node.nodeType === Node.TEXT_NODE) parts.push(node.data);
-  else if (node.nodeType === Node.ELEMENT_NODE) collectText(node, labelled, parts, false);
+  const type = dom.nodeType(node);
+  if (type === Node.TEXT_NODE) parts.push(node.data);
+  else if (type === Node.ELEMENT_NODE) collectText(node, labelled, parts, false);
 }
 
 /** The text that stands for a control or an image within a label; null for none at all. */
 function embeddedText(element, labelled) {
-  switch (element.localName) {
+  switch (dom.localName(element)) {
     case 'img':
-      return tidy(element.getAttribute('alt') ?? '');
+      return tidy(dom.attribute(element, 'alt') ?? '');
     case 'input':
     case 'select':
     case 'textarea':

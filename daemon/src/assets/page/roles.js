@@ -1,5 +1,6 @@
 /** Decides the role of an element: an explicit ARIA role, or the implicit role of its HTML tag. */
 const boxkeep = (globalThis.boxkeep ??= {});
+const { dom } = boxkeep;
 boxkeep.roleOf = roleOf;
 boxkeep.isFrame = isFrame;
 
@@ -120,15 +121,15 @@ const computedRoles = new Map(
 
 /** The role of an element; the empty string where only its content matters. @param {Element} element */
 function roleOf(element) {
-  if (element.hasAttributes()) {
-    const explicit = element.getAttribute('role');
+  if (dom.hasAttributes(element)) {
+    const explicit = dom.attribute(element, 'role');
     if (explicit !== null) {
       const role = explicitRole(element, explicit);
       if (role !== null) return role;
     }
     if (isEditingHost(element)) return 'textbox';
   }
-  const tag = element.localName;
+  const tag = dom.localName(element);
   const role = tagRoles.get(tag);
   if (role !== undefined) return role;
   return computedRoles.get(tag)?.(element) ?? '';
@@ -140,9 +141,12 @@ function explicitRole(element, attribute) {
   for (const word of attribute.toLowerCase().split(/\s+/)) {
     if (!validRoles.has(word)) continue;
     // What the keyboard reaches is never only presentation.
-    if ((word === 'none' || word === 'presentation') && (element.tabIndex >= 0 || element.hasAttribute('aria-label')))
+    if (
+      (word === 'none' || word === 'presentation') &&
+      (dom.property(element, 'tabIndex') >= 0 || dom.hasAttribute(element, 'aria-label'))
+    )
       return null;
-    if (word === 'separator' && element.hasAttribute('aria-valuenow')) return word;
+    if (word === 'separator' && dom.hasAttribute(element, 'aria-valuenow')) return word;
     if (word === 'image') return 'img';
     return collapsedRoles.has(word) ? '' : word;
   }
@@ -150,13 +154,13 @@ function explicitRole(element, attribute) {
 }
 
 function isFrame(element) {
-  const tag = element.localName;
+  const tag = dom.localName(element);
   return tag === 'iframe' || tag === 'frame' || (tag === 'object' && Boolean(element.contentWindow));
 }
 
 function isEditingHost(element) {
-  const editable = element.getAttribute('contenteditable');
-  return editable !== null && editable !== 'false' && !element.parentElement?.isContentEditable;
+  const editable = dom.attribute(element, 'contenteditable');
+  return editable !== null && editable !== 'false' && !dom.property(dom.parentElement(element), 'isContentEditable');
 }
 
 function isDecorative(image) {
@@ -185,6 +189,5 @@ function headerRole(header) {
   const scope = header.getAttribute('scope');
   if (scope === 'row' || scope === 'rowgroup') return 'rowheader';
   if (scope !== null) return 'columnheader';
-  const isBesideCells = Boolean(header.parentElement?.querySelector(':scope > td'));
-  return isBesideCells && header.cellIndex === 0 ? 'rowheader' : 'columnheader';
+  return header.cellIndex === 0 && header.matches('td ~ th, :has(~ td)') ? 'rowheader' : 'columnheader';
 }

@@ -1,6 +1,6 @@
 /** Reads the value of an element and its states, native and ARIA. */
 const boxkeep = (globalThis.boxkeep ??= {});
-const { editedText } = boxkeep;
+const { dom, editedText } = boxkeep;
 boxkeep.valueOf = valueOf;
 boxkeep.statesOf = statesOf;
 
@@ -12,18 +12,19 @@ const fieldRoles = new Set(['textbox', 'searchbox', 'combobox']);
 function valueOf(element, role) {
   if (rangeRoles.has(role)) return rangeValue(element);
   if (fieldRoles.has(role)) return cut(fieldValue(element));
-  if (element.localName === 'input' && element.type === 'file')
+  if (dom.localName(element) === 'input' && element.type === 'file')
     return Array.from(element.files ?? [], ({ name }) => name).join(', ');
   return null;
 }
 
 function rangeValue(element) {
-  const text = element.getAttribute('aria-valuetext') ?? element.getAttribute('aria-valuenow');
-  return text ?? (element.value === undefined ? null : String(element.value));
+  const text = dom.attribute(element, 'aria-valuetext') ?? dom.attribute(element, 'aria-valuenow');
+  const value = text ?? dom.property(element, 'value');
+  return value === undefined ? null : String(value);
 }
 
 function fieldValue(element) {
-  switch (element.localName) {
+  switch (dom.localName(element)) {
     case 'input':
       // A password is as secret in a snapshot as on the screen.
       return element.type === 'password' ? '•'.repeat(element.value.length) : element.value;
@@ -44,18 +45,19 @@ function cut(text) {
 function statesOf(element, role) {
   const states = [];
   if (role === 'heading') addLevel(element, states);
-  const tag = element.localName;
+  const tag = dom.localName(element);
   if (tag === 'input' || tag === 'select' || tag === 'textarea' || tag === 'button') addControl(element, tag, states);
   else if (tag === 'option') addOption(element, states);
-  else if (tag === 'summary' && role === 'button') states.push(element.parentNode.open ? 'expanded' : 'collapsed');
+  else if (tag === 'summary' && role === 'button')
+    states.push(element.matches('[open] > *') ? 'expanded' : 'collapsed');
   else if (tag === 'dialog' && element.matches(':modal')) states.push('modal');
   else if (tag === 'video' || tag === 'audio') states.push(element.paused ? 'paused' : 'playing');
-  if (element.hasAttributes()) addAria(element, states);
+  if (dom.hasAttributes(element)) addAria(element, states);
   return states;
 }
 
 function addLevel(element, states) {
-  const level = element.getAttribute('aria-level') ?? /^h([1-6])$/.exec(element.localName)?.[1] ?? '2';
+  const level = dom.attribute(element, 'aria-level') ?? /^h([1-6])$/.exec(dom.localName(element))?.[1] ?? '2';
   states.push(`level=${level}`);
 }
 
@@ -80,12 +82,12 @@ function addOption(option, states) {
 }
 
 function addAria(element, states) {
-  for (const name of element.getAttributeNames()) {
+  for (const name of dom.attributeNames(element)) {
     if (!name.startsWith('aria-')) {
       if (name === 'contenteditable' && !states.includes('multiline')) states.push('multiline');
       continue;
     }
-    const state = ariaState(name, element.getAttribute(name));
+    const state = ariaState(name, dom.attribute(element, name));
     if (state !== null && !states.includes(state)) states.push(state);
   }
 }

@@ -2,6 +2,7 @@
 const boxkeep = (globalThis.boxkeep ??= {});
 const { numberOf, elementOf, shadowRootOf, isMarked, mayHideRoot, noteCandidate, roleOf, isFrame, valueOf, statesOf } =
   boxkeep;
+const { dom } = boxkeep;
 const { nameOf, fallbackName, generatedText, tidy, interactiveRoles, contentRoles, namedRoles } = boxkeep;
 boxkeep.snapshot = snapshot;
 
@@ -30,7 +31,7 @@ const maxLevel = 600;
 function snapshot({ root = null, maxNodes, maxCharacters, maxMs, hasTextRefs = false }) {
   const walk = createWalk(maxNodes, maxCharacters, performance.now() + maxMs);
   const known = root === null ? document.documentElement : elementOf(root);
-  const start = known?.nodeType === Node.TEXT_NODE ? known.parentElement : known;
+  const start = known && dom.elementOf(known);
   if (start === null) return { rows: null };
   if (root === null) {
     push(walk, { depth: 0, role: 'document', name: tidy(document.title), element: start, kind: 0 });
@@ -50,7 +51,7 @@ function visitRoot(walk, element) {
   visit(walk, element, 0, false);
   if (walk.rows[0]?.element === element) return;
   for (const row of walk.rows) row.depth++;
-  const states = element.checkVisibility({ visibilityProperty: true }) ? [] : ['hidden'];
+  const states = dom.checkVisibility(element, { visibilityProperty: true }) ? [] : ['hidden'];
   walk.rows.unshift({ depth: 0, role: 'generic', name: '', element, kind: 0, states });
 }
 
@@ -79,7 +80,7 @@ function focusedElement() {
 
 /** Adds the nodes of an element. The content of an element without a role takes its place. */
 function visit(walk, element, depth, isParentPointer) {
-  const tag = element.localName;
+  const tag = dom.localName(element);
   if (tag === 'slot') return visitSlot(walk, element, depth, isParentPointer);
   if (tag === 'br' || tag === 'wbr') {
     if (tag === 'br') walk.isSeparated = true;
@@ -91,7 +92,8 @@ function visit(walk, element, depth, isParentPointer) {
   if (display === 'none' && tag !== 'area') return;
   if (display === '') {
     // Only a child of a shadow host that no slot shows has no style.
-    if (element.parentElement !== null) mayHideRoot(element.parentElement);
+    const parent = dom.parentElement(element);
+    if (parent !== null) mayHideRoot(parent);
     return;
   }
   const isBlock = display !== 'inline' && display !== 'contents';
@@ -106,14 +108,14 @@ function visit(walk, element, depth, isParentPointer) {
 }
 
 function isExcluded(walk, element) {
-  if (element.hasAttributes()) {
-    if (element.getAttribute('aria-hidden') === 'true' || element.hasAttribute('inert')) return true;
-    if (element.getAttribute('hidden') === 'until-found') return true;
+  if (dom.hasAttributes(element)) {
+    if (dom.attribute(element, 'aria-hidden') === 'true' || dom.hasAttribute(element, 'inert')) return true;
+    if (dom.attribute(element, 'hidden') === 'until-found') return true;
   }
   const { modal } = walk;
   if (modal === null || modal.contains(element)) return false;
   // Everything beside an open modal dialog is inert.
-  return !element.contains(modal) && element.getRootNode() === modal.getRootNode();
+  return !dom.contains(element, modal) && dom.rootOf(element) === modal.getRootNode();
 }
 
 function visitVisible(walk, element, tag, depth, isPointer, hasOwnPointer) {
@@ -146,11 +148,12 @@ function extraStates(element, tag, hasOwnPointer) {
   if (tag === 'html' || tag === 'body') return null;
   if (tag === 'video' || tag === 'audio') return element.controls ? [] : null;
   const states = [];
-  const hasAttributes = element.hasAttributes();
+  const hasAttributes = dom.hasAttributes(element);
   if (tag === 'label' && element.control !== null) return hiddenControl(element) === null ? null : ['clickable'];
   if (hasOwnPointer || isMarked(element)) states.push('clickable');
-  else if (hasAttributes && (element.hasAttribute('onclick') || element.tabIndex >= 0)) states.push('clickable');
-  if (hasAttributes && element.getAttribute('draggable') === 'true') states.push('draggable');
+  else if (hasAttributes && (dom.hasAttribute(element, 'onclick') || dom.property(element, 'tabIndex') >= 0))
+    states.push('clickable');
+  if (hasAttributes && dom.attribute(element, 'draggable') === 'true') states.push('draggable');
   return states.length === 0 ? null : states;
 }
 
@@ -180,8 +183,8 @@ function isNameOfControl({ control }) {
 }
 
 function isNameOfParent(element) {
-  const parent = element.parentElement;
-  return parent !== null && !parent.hasAttribute('aria-label') && !parent.hasAttribute('aria-labelledby');
+  const parent = dom.parentElement(element);
+  return parent !== null && !dom.hasAttribute(parent, 'aria-label') && !dom.hasAttribute(parent, 'aria-labelledby');
 }
 
 function visitSlot(walk, slot, depth, isParentPointer) {
@@ -189,23 +192,26 @@ function visitSlot(walk, slot, depth, isParentPointer) {
   const style = getComputedStyle(slot);
   if (style.display === 'none') return;
   const isVisible = style.visibility === 'visible';
-  for (const node of assigned.length > 0 ? assigned : slot.childNodes)
+  for (const node of assigned.length > 0 ? assigned : slot.childNodes) {
+    if (walk.full !== null) return;
     visitNode(walk, node, depth, isParentPointer, isVisible);
+  }
 }
 
 function visitContent(walk, element, tag, depth, isPointer, isVisible) {
   const root = shadowRootOf(element);
   if (root === null) noteCandidate(element);
   const isClosed = tag === 'details' && !element.open;
-  for (let node = (root ?? element).firstChild; node !== null; node = node.nextSibling) {
+  for (let node = dom.firstChild(root ?? element); node !== null && walk.full === null; node = dom.nextSibling(node)) {
     if (isClosed && node.localName !== 'summary') continue;
     visitNode(walk, node, depth, isPointer, isVisible);
   }
 }
 
 function visitNode(walk, node, depth, isPointer, isVisible) {
-  if (node.nodeType === Node.ELEMENT_NODE) visit(walk, node, depth, isPointer);
-  else if (node.nodeType === Node.TEXT_NODE && isVisible) pushText(walk, node, depth);
+  const type = dom.nodeType(node);
+  if (type === Node.ELEMENT_NODE) visit(walk, node, depth, isPointer);
+  else if (type === Node.TEXT_NODE && isVisible) pushText(walk, node, depth);
 }
 
 function visitOptions(walk, parent, depth, isList) {

@@ -52,15 +52,19 @@ function stepped(element, value) {
 /** Whether the element holds radio buttons and no other field. @param {Element} element */
 function isRadioGroup(element) {
   const fields = [
-    ...element.querySelectorAll('input:not([type=hidden]), select, textarea, [contenteditable], [role=radio]'),
+    ...dom.queryAll(element, 'input:not([type=hidden]), select, textarea, [contenteditable], [role=radio]'),
   ];
-  return fields.length > 0 && !element.isContentEditable && fields.every((field) => dom.matches(field, radios));
+  return (
+    fields.length > 0 &&
+    !dom.property(element, 'isContentEditable') &&
+    fields.every((field) => dom.matches(field, radios))
+  );
 }
 
 function chooseRadio(group, value) {
   const radio = radioOf(group, value);
   if (radio === null) {
-    const names = [...group.querySelectorAll(radios)].slice(0, maxNamed).map((other) => JSON.stringify(labelOf(other)));
+    const names = [...dom.queryAll(group, radios)].slice(0, maxNamed).map((other) => JSON.stringify(labelOf(other)));
     return {
       kind: 'refused',
       why: `has no option ${JSON.stringify(String(value))}: its options are ${names.join(', ')}`,
@@ -73,7 +77,7 @@ function chooseRadio(group, value) {
 
 /** By value, by label, by the number in a label such as "4 stars", and by place. */
 function radioOf(group, value) {
-  const all = [...group.querySelectorAll(radios)];
+  const all = [...dom.queryAll(group, radios)];
   const wanted = String(value).trim();
   const numberOf = (text) => /\d+(?:\.\d+)?/.exec(text)?.[0];
   const tests = [
@@ -92,12 +96,13 @@ function radioOf(group, value) {
 
 function labelOf(radio) {
   const label =
-    dom.attribute(radio, 'aria-label') ?? [...(radio.labels ?? [radio])].map((one) => one.textContent).join(' ');
+    dom.attribute(radio, 'aria-label') ??
+    [...(dom.property(radio, 'labels') ?? [radio])].map(dom.textContent).join(' ');
   return label.trim().replaceAll(/\s+/g, ' ');
 }
 
 function chosenRadio(group, value) {
-  const chosen = [...group.querySelectorAll(radios)].find((radio) => boxkeep.isChecked(radio)) ?? null;
+  const chosen = [...dom.queryAll(group, radios)].find((radio) => boxkeep.isChecked(radio)) ?? null;
   if (chosen === null) return { value: '', matches: false };
   const held = labelOf(chosen) || chosen.value || '';
   return { value: held, matches: chosen === radioOf(group, value) };
