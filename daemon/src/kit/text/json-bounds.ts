@@ -11,11 +11,11 @@ export interface JsonBounds {
 /** Bytes of memory for each value at most: as parsed, while it is changed, and as sent. */
 const bytesPerValue = 640;
 /** Parsing and writing more values would delay every other request for seconds. */
-const mostValues = 2_000_000;
+const maxValuesOfAnyMachine = 2_000_000;
 
 /** The bounds of one answer of another program, on a machine or in a group with this memory. */
 export function boundsWithin(limitBytes: number): JsonBounds {
-  return { maxDepth: 500, maxValues: Math.min(mostValues, Math.floor(limitBytes / 2 / bytesPerValue)) };
+  return { maxDepth: 500, maxValues: Math.min(maxValuesOfAnyMachine, Math.floor(limitBytes / 2 / bytesPerValue)) };
 }
 
 const quote = 0x22;
