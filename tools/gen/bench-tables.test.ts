@@ -83,7 +83,7 @@ test('a new row joins the group whose name it begins with, or the last group', (
 
 test('the sentence has only the facts that were measured', () => {
   expect(benchSentence(run(idle, start, exec, output))).toBe(
-    "On 2 cores, boxkeep streams output 2.9 times as fast as E2B's envd, runs commands in 63 % of envd's time, starts in 31 ms and uses 26 MiB when idle.\n",
+    "On 2 cores, boxkeep streams output 2.9 times as fast as E2B's envd, runs commands in 63 % of envd's time, starts in 31 ms and uses 26 MiB a second later.\n",
   );
   expect(benchSentence({ ...run(start), cores: 1 })).toBe('On 1 core, boxkeep starts in 31 ms.\n');
   expect(benchSentence(run(measured('exec', 'exec', 'ms', { boxkeep: [1] })))).toBe('');

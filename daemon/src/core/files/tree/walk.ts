@@ -54,7 +54,7 @@ interface Piece<State> extends Batch<State> {
 const readAtOnce = 8;
 const statAtOnce = 16;
 
-/** Yields a part of one directory at a time, in no order. Throws the `FileFailure` of the root; ends when the signal aborts. */
+/** Yields parts of directories, in no order. Throws the `FileFailure` of the root; ends when the signal aborts. */
 export async function* walk<State>(options: WalkOptions<State>): AsyncGenerator<Batch<State>> {
   const { root, start, signal } = options;
   const ignores = options.obeysGitignore ? gitignoresAbove(root) : null;
@@ -63,7 +63,7 @@ export async function* walk<State>(options: WalkOptions<State>): AsyncGenerator<
   try {
     while (waiting.length + reading.length > 0) {
       while (waiting.length > 0 && reading.length < readAtOnce) reading.push(begin(waiting.pop()!, options));
-      const [{ first, pieces }] = reading as [(typeof reading)[0]];
+      const { first, pieces } = reading[0]!;
       for (let next = await first; next.done !== true; next = await pieces.next()) {
         if (signal.aborted) return;
         yield { entries: next.value.entries, state: next.value.state };
