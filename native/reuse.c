@@ -40,13 +40,6 @@ bool is_reusable(const struct keeper *keeper) {
     return keeper->may_be_reused && is_over && may_stay && keeper->uses < KEEPER_USES_LIMIT && is_sound(keeper);
 }
 
-/* A child that changes its account makes the memory that it shares with the keeper undumpable. The next child could
- * then not set its oom score. */
-static void restore_process(void) {
-    prctl(PR_SET_DUMPABLE, 1);
-    set_title("boxkeep: spare keeper", "boxkeep-spare");
-}
-
 /* The client may already have sent the next SPAWN. When the keeper exits, the client repeats it with another one. */
 static bool has_same_traits(const struct keeper *keeper) {
     struct traits now;
@@ -64,6 +57,10 @@ void clean_keeper(struct keeper *keeper) {
     wipe_inbox(&keeper->client.inbox);
     reset_keeper(keeper);
     keeper->streams.has_client = true;
-    restore_process();
+    /* A child that changes its account makes the memory that it shares with the keeper undumpable. The next child could
+     * then not set its oom score. */
+    prctl(PR_SET_DUMPABLE, 1);
     keeper->is_leaving = !has_same_traits(keeper);
+    /* Last, as the title says that the keeper is clean. */
+    set_title("boxkeep: spare keeper", "boxkeep-spare");
 }
