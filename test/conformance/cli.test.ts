@@ -387,10 +387,10 @@ test('CLI-PIPE when the reader of a pipe closes, the client exits quietly and th
 /** A shell runs the client, so that the test can redirect its streams and pass bytes that are not UTF-8. */
 async function inShell(sandbox: Sandbox, script: string): Promise<Ended> {
   const env = { PATH: process.env['PATH'], TMPDIR: join(sandbox.directory, 'tmp'), URL: sandbox.url };
-  const run = spawn('bash', ['-c', script, ...clientCommand()], { stdio: ['ignore', 'pipe', 'pipe'], env });
-  const [stdout, stderr] = await Promise.all([run.stdout, run.stderr].map(async (stream) => await stream.toArray()));
-  if (run.exitCode === null) await once(run, 'exit');
-  return { code: run.exitCode, stdout: Buffer.concat(stdout ?? []), stderr: Buffer.concat(stderr ?? []).toString() };
+  const command = ['bash', '-c', script, ...clientCommand()];
+  const run = Bun.spawn(command, { stdin: 'ignore', stdout: 'pipe', stderr: 'pipe', env });
+  const [stdout, stderr, code] = await Promise.all([run.stdout.bytes(), run.stderr.text(), run.exited]);
+  return { code, stdout: Buffer.from(stdout), stderr };
 }
 
 test('CLI-PIPE CLI-FAILED when a local stream fails, one line gives the error and the command receives a hangup', async ({
