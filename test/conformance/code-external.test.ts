@@ -5,6 +5,8 @@ import { join } from 'node:path';
 import { execute, outputsOf, printedIn, run, sessionOf, valueOf } from '../harness/code-client.ts';
 import { proxyTo, type CuttingProxy } from '../harness/cutting-proxy.ts';
 import { barePython, imageWith, needPython } from '../harness/interpreters.ts';
+import { inControlGroup } from '../harness/control-group.ts';
+import { peakDuring } from '../harness/process-memory.ts';
 import { JupyterServer } from '../harness/jupyter-server.ts';
 import { expect, test, type Json, type JsonObject, type Sandbox, type SandboxOptions } from '../harness/sandbox.ts';
 import { until } from '../harness/until.ts';
@@ -150,6 +152,21 @@ len`;
     await sandbox.ok('DELETE /v2/code/sessions/state');
   },
   external(),
+);
+
+test(
+  'CODE-17 PROMISE-10 an output with millions of small values is reported as missing, and the daemon lives',
+  async ({ sandbox }) => {
+    await cell(sandbox, '1');
+    const peak = await peakDuring(sandbox, async () => {
+      const code = 'from IPython.display import display\ndisplay({"application/json": [{}] * 6_000_000}, raw=True)';
+      expect(await cell(sandbox, code, { timeout: 60 })).toMatchObject({ status: 'ok', partial: true });
+    });
+    expect(peak).toBeLessThan(300);
+    expect(valueOf(await cell(sandbox, '6 * 7'))).toBe('42');
+    await sandbox.ok('DELETE /v2/code/sessions/state');
+  },
+  inControlGroup({ memoryBytes: 1024 * 1024 * 1024 }, external()),
 );
 
 test(

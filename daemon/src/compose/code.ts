@@ -48,7 +48,7 @@ export function composeCode(shared: Shared, files: FilesContext): Code {
   const jupyter =
     config.jupyterEndpoint === null
       ? []
-      : [new JupyterBackend({ server: new JupyterServer(config.jupyterEndpoint), ownership, now: Date.now })];
+      : [new JupyterBackend({ server: new JupyterServer(config.jupyterEndpoint), bounds, ownership, now: Date.now })];
   const backends = new Backends({
     candidates: {
       python: [...jupyter.map(serverCandidate), kernelCandidate(kernels), candidate(python)],

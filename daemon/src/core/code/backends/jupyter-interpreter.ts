@@ -1,4 +1,5 @@
 /** Uses one kernel of a Jupyter server as the interpreter of a session. */
+import { type JsonBounds, outOfBounds } from '../../../kit/text/json-bounds.ts';
 import { Deadline } from '../../../kit/deadline.ts';
 import { HandedOver } from '../../../kit/handed-over.ts';
 import { Notifier } from '../../../kit/notifier.ts';
@@ -22,6 +23,8 @@ import {
 import { arrangement, whyNotArranged, type CellRefusal } from '../cells/python-preparation.ts';
 
 export interface JupyterInterpreterDeps {
+  /** Of one message of the server. */
+  readonly bounds: JsonBounds;
   readonly server: JupyterServer;
   /** The language of the kernel. */
   readonly language: string;
@@ -209,6 +212,10 @@ export class JupyterInterpreter implements Interpreter {
   }
 
   #hear(line: string): void {
+    if (outOfBounds(line, this.deps.bounds) !== null) {
+      if (this.#running !== null) this.#pass(this.#running, { kind: 'gap' });
+      return;
+    }
     const message = readMessage(line);
     if (!message) return;
     if (tellsOfDeath(message)) this.#end();

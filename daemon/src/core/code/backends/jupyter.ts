@@ -1,4 +1,5 @@
 /** Runs cells in kernels of a remote Jupyter server (SVC_JUPYTER_ENDPOINT). */
+import type { JsonBounds } from '../../../kit/text/json-bounds.ts';
 import { CoreError } from '../../../kit/errors.ts';
 import { Deadline } from '../../../kit/deadline.ts';
 import type { Ownership } from '../../../kit/ownership.ts';
@@ -10,6 +11,8 @@ import { beginning } from '../cells/python-preparation.ts';
 import type { RunningCell, SessionRecord } from '../sessions/record.ts';
 
 export interface JupyterBackendDeps {
+  /** Of one message of the server. */
+  readonly bounds: JsonBounds;
   readonly server: JupyterServer;
   readonly ownership: Ownership;
   readonly now: () => number;
