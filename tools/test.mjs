@@ -16,14 +16,14 @@ const filesAtOnce = (isShort) => Math.min(cpus().length, 8) + (isShort ? 1 : 0);
 const conformance = (...names) => names.map((name) => `test/conformance/${name}`);
 
 /**
- * Floods, stalls, random input and counts by thousands. The sources and the binary are the same TypeScript on the same
- * runtime, so a pass proves the same for both. With the binary tier, only the delivered file runs them.
+ * What depends on the program that was started: its embedded files, its core, and the file that an upgrade replaces.
+ * The sources and the binary are the same TypeScript, compiled for the same runtime, so a pass of any other file on the
+ * binary proves the same for the sources. With the binary tier, the sources run these alone.
  */
-const sameInTheBinary = [
-  ...['test/openapi/', 'test/promises/10-', 'test/promises/7-large-bodies'],
-  ...conformance('bad-archives', 'code-languages', 'code-limits', 'file-walks', 'files-model', 'hostile-clients'),
-  ...conformance('restore'),
-  ...conformance('terminal-fuzz', 'terminal-relay', 'terminal-tmux'),
+const differsInTheBinary = [
+  ...conformance('adopted', 'cli', 'doctor', 'failed-upgrade', 'identity', 'lifecycle', 'operations', 'readme'),
+  ...conformance('code-sessions', 'desktop-worker', 'terminal-sessions', 'terminal-upgrade', 'upgrade'),
+  ...['test/promises/1-no-byte-lost', 'test/promises/4-kill', 'test/promises/8-zombies', 'test/promises/9-key'],
 ];
 
 /**
@@ -116,7 +116,7 @@ const tiers = [
     name: 'conformance on source',
     folder: 'test',
     except: ofOtherTiers,
-    exceptBesideBinary: sameInTheBinary,
+    besideBinary: differsInTheBinary,
     env: { BOXKEEP_TARGET: 'compiled', BOXKEEP_COUNTS: 'short' }, // The binary tier runs what this leaves out.
     before: [['tools/test-programs.mjs'], ['tools/test-daemon.mjs']],
   },
@@ -199,9 +199,10 @@ await runTool(async () => {
 });
 
 /** The files of a tier, in the order in which they are started. */
-function filesOf({ folder, except = [], exceptBesideBinary = [] }, hasBinary) {
-  const left = [...except, ...(hasBinary ? exceptBesideBinary : [])];
-  const all = testsIn(folder).filter((path) => !left.some((start) => path.startsWith(start)));
+function filesOf({ folder, except = [], besideBinary }, hasBinary) {
+  const isOneOf = (starts) => (path) => starts.some((start) => path.startsWith(start));
+  const tests = testsIn(folder).filter((path) => !isOneOf(except)(path));
+  const all = hasBinary && besideBinary ? tests.filter(isOneOf(besideBinary)) : tests;
   return {
     files: all.filter((path) => place(path, waitingFiles) === -1).sort(byLength),
     waitingFiles: all.filter((path) => place(path, waitingFiles) !== -1),
