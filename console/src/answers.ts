@@ -59,7 +59,26 @@ export interface Answers {
     readonly success: boolean;
     readonly message: string;
     readonly hint: string | null;
-    readonly data: TerminalSession;
+    readonly data: {
+      readonly session_id: string;
+      readonly id: string;
+      readonly status: 'ready' | 'running' | 'terminated';
+      readonly working_dir: string;
+      readonly user: string;
+      readonly pid: number | null;
+      readonly cols: number;
+      readonly rows: number;
+      readonly title: string | null;
+      readonly backend: 'native' | 'tmux';
+      readonly retention: 'persistent' | 'expiring';
+      readonly created_at: string;
+      readonly last_used_at: string;
+      readonly current_command: string | null;
+      readonly attached: number;
+      readonly startup_skipped: boolean;
+      readonly exit_code: number | null;
+      readonly reused: boolean;
+    };
   };
   readonly 'GET /v2/pty/sessions/{id}': {
     readonly success: boolean;

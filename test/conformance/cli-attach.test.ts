@@ -499,7 +499,9 @@ test('TERM-10 from a pipe all input is typed unchanged, its end detaches, and --
     return Bun.spawn([program, ...args], { stdin: 'ignore', stdout: 'pipe', stderr: 'pipe', env });
   };
   const ended = withoutInput();
-  expect(await ended.stderr.text()).toBe(`[detached from piped; boxkeep attach ${sandbox.url} piped returns]\n`);
+  expect(await ended.stderr.text()).toBe(
+    `[the session was there already: --env had no effect]\n[detached from piped; boxkeep attach ${sandbox.url} piped returns]\n`,
+  );
   expect(await ended.exited).toBe(0);
 
   const reader = withoutInput('--read-only', '--offset', '0');
@@ -523,7 +525,7 @@ test('TERM-10 --read-only begins with the current screen where stdout is not a t
   // A first durable socket gets all output in any case.
   const first = new Client(sandbox, attachArguments(sandbox.url, 'looked-at', '--read-only'));
   await first.says('before-42');
-  const reader = new Client(sandbox, attachArguments(sandbox.url, 'looked-at', '--read-only'));
+  const reader = new Client(sandbox, attachArguments(sandbox.url, 'looked-at', '--read-only', '--cwd', '/usr'));
   await reader.says('before-42');
   await sandbox.ok('POST /v2/pty/sessions/looked-at/input', { input: 'exit 9', press_enter: true });
   for (const each of [first, reader]) {
@@ -531,6 +533,7 @@ test('TERM-10 --read-only begins with the current screen where stdout is not a t
     expect(code).toBe(9);
     expect(stdout.toString().split('before-42')).toHaveLength(2);
   }
+  expect((await reader.ended()).stderr).toContain('--cwd and --env had no effect');
 });
 
 test('TERM-10 without a name attach creates a session that expires; --read-only types nothing and keeps the size', async ({

@@ -282,12 +282,13 @@ test('V2CMD-IDBODY HTTP-409 mode, timeout and max_output_length are not part of 
 });
 
 test('CMD-8 CMD-9 CMD-10 V2CMD-SESSIONS sessions are created, listed and closed', async ({ sandbox }) => {
-  const session = await sandbox.ok('POST /v2/commands/sessions', {
+  const { reused, ...session } = await sandbox.ok('POST /v2/commands/sessions', {
     id: 'build',
     cwd: '/usr/lib',
     env: { A: '1', GONE: null },
   });
 
+  expect(reused).toBe(false);
   expect(session).toEqual({
     session_id: 'build',
     status: 'ready',
@@ -299,9 +300,12 @@ test('CMD-8 CMD-9 CMD-10 V2CMD-SESSIONS sessions are created, listed and closed'
     current_command: null,
     command_count: 0,
   });
-  expect(await sandbox.ok('POST /v2/commands/sessions', { session_id: 'build', cwd: '/tmp' })).toEqual(session);
+  expect(await sandbox.request('POST /v2/commands/sessions', { session_id: 'build', cwd: '/tmp' })).toMatchObject({
+    body: { data: { ...session, reused: true }, hint: expect.stringContaining('no effect') },
+  });
   const minted = await sandbox.ok('POST /v2/commands/sessions', {});
-  expect((await sandbox.ok('GET /v2/commands/sessions'))['sessions']).toEqual([session, minted]);
+  const { sessions } = await sandbox.ok('GET /v2/commands/sessions');
+  expect(sessions).toEqual([session, expect.objectContaining({ session_id: minted['session_id'] })]);
   expect(await sandbox.ok('DELETE /v2/commands/sessions/build')).toEqual({ session_id: 'build' });
   expect((await sandbox.request('DELETE /v2/commands/sessions/build')).status).toBe(404);
   expect((await sandbox.request('POST /v2/commands/sessions', { id: 'sessions' })).status).toBe(422);
@@ -345,7 +349,8 @@ test('V2CMD-SESSIONCLOSE closing a session ends its commands, and no others', as
 test(
   'V2CMD-SURVIVE sessions and their environment survive a daemon crash',
   async ({ sandbox }) => {
-    const before = await sandbox.ok('POST /v2/commands/sessions', { id: 's', cwd: '/usr', env: { A: 'kept' } });
+    const created = await sandbox.ok('POST /v2/commands/sessions', { id: 's', cwd: '/usr', env: { A: 'kept' } });
+    const { reused: _, ...before } = created;
     process.kill(sandbox.daemonPid, 'SIGKILL');
     await sandbox.served();
 

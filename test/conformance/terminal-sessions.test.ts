@@ -99,6 +99,13 @@ for (const backend of terminalBackends) {
         attached: 0,
         startup_skipped: false,
         exit_code: null,
+        reused: false,
+      });
+      expect(await sandbox.request('POST /v2/pty/sessions', { id: 'main', cwd: '/usr', cols: 90 })).toMatchObject({
+        body: {
+          data: { pid: named['pid'], working_dir: '/tmp', cols: 100, reused: true },
+          hint: expect.stringContaining('no effect'),
+        },
       });
       const unnamed = await sandbox.ok('POST /v2/pty/sessions', {});
       expect(unnamed).toMatchObject({ retention: 'expiring', cols: 80, rows: 24, id: expect.stringMatching(/^pty_/) });

@@ -38,6 +38,9 @@ const pieceBytes = 16 * 1024;
 /** How long the first of the detach keys is held back before it goes to the session as an ordinary key. */
 const nextKeyMs = 1500;
 
+/** Flags that only a new session obeys. */
+const ofNewSessions = ['cwd', 'user', 'env'];
+
 export function attach(system: SystemTerminal): Verb {
   return {
     usage: 'attach <url> [session]',
@@ -57,6 +60,9 @@ export function attach(system: SystemTerminal): Verb {
       const found = await findSession(client, given, sizeOf(system), environment);
       const { id, isNew } = found;
       await greet(system, { ...found, isNamed: given.words.length > 1, keys });
+      const unused = ofNewSessions.filter((name) => given.all(name).length > 0).map((name) => `--${name}`);
+      if (!isNew && unused.length > 0)
+        await note(`the session was there already: ${unused.join(' and ')} had no effect`);
       return await attend(system, client, { id, given, keys, offset: isNew ? (offset ?? 0) : offset, reconnectMs });
     },
   };

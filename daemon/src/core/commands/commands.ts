@@ -159,7 +159,8 @@ export class Commands implements Disposable {
     this.deps.ownership.assertOwned();
     const isTransient = sessionId === null;
     const existing = isTransient ? null : this.deps.sessions.find(sessionId);
-    const session = existing ?? this.createSession({ id: sessionId, cwd: null, env: {}, user: null, isTransient });
+    const spare = { id: sessionId, cwd: null, env: {}, user: null, isTransient };
+    const session = existing ?? this.obtainSession(spare).session;
     try {
       return (await this.start({ ...spec, sessionId: session.id })).command;
     } catch (error) {
@@ -240,14 +241,14 @@ export class Commands implements Disposable {
   }
 
   /** Returns the existing session if the id is in use. Throws `bad_argument` for an unknown account. */
-  createSession(spec: NewSession): Session {
+  obtainSession(spec: NewSession): { session: Session; isNew: boolean } {
     this.deps.ownership.assertOwned();
     const { launcher, sessions } = this.deps;
     const { startupFile = null, isCwdOptional = false, ...rest } = spec;
     const account = launcher.accountName(spec.user);
     const cwd = launcher.sessionPath(spec.cwd, spec.user, isCwdOptional);
     const startup = startupFile === null ? {} : { startupFile: launcher.sessionPath(startupFile, spec.user) };
-    return sessions.create({ ...rest, ...startup, account, cwd }, () => this.#busySessions());
+    return sessions.obtain({ ...rest, ...startup, account, cwd }, () => this.#busySessions());
   }
 
   /** The most recently closed sessions. */

@@ -85,9 +85,9 @@ export class Sessions {
   }
 
   /** `busy` returns the ids of sessions with running commands. */
-  create(spec: SessionSpec, busy: () => ReadonlySet<string | null>): Session {
+  obtain(spec: SessionSpec, busy: () => ReadonlySet<string | null>): { session: Session; isNew: boolean } {
     const existing = spec.id === null ? null : this.find(spec.id);
-    if (existing) return existing;
+    if (existing) return { session: existing, isNew: false };
     const leaving = this.#byId.size < this.deps.maxSessions ? null : this.#oldestTransient(busy());
     const now = this.deps.now();
     const id = spec.id ?? mintId('ses', now);
@@ -99,7 +99,7 @@ export class Sessions {
     if (leaving) this.#byId.delete(leaving.id);
     this.#byId.set(id, session);
     this.#closed = this.#closed.filter((other) => other.id !== id);
-    return session;
+    return { session, isNew: true };
   }
 
   /** Records that a command starts in the session, and applies the changes that the command leaves. */

@@ -23,8 +23,7 @@ export const createSession = route({
   data: BashSessionInfo,
   errors: ['capacity_reached', 'unavailable', 'no_space_left'],
   handle({ commands }, { body }) {
-    const isThere = commands.sessions().some(({ id }) => id === body.session_id);
-    const session = commands.createSession({
+    const { session, isNew } = commands.obtainSession({
       id: body.session_id || null,
       cwd: body.exec_dir ?? null,
       env: {},
@@ -33,7 +32,7 @@ export const createSession = route({
       isCwdOptional: true,
     });
     const info = sessionInfo(session, 'ready', commands.currentOf(session.id));
-    const asked = isThere ? null : body.exec_dir;
+    const asked = isNew ? body.exec_dir : null;
     return !asked || asked === session.cwd ? info : new Answer(info, startsElsewhere(asked, session.cwd));
   },
 });

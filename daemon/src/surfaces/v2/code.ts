@@ -23,6 +23,7 @@ import {
 } from './code-views.ts';
 import { sameValue } from '../../http/route/same-value.ts';
 import { stoppingMessage } from '../../http/route/stopping.ts';
+import { reused, reusedAdvice } from './reused.ts';
 import { clientId, environment, oneOf, systemText } from './inputs.ts';
 
 const language = z.enum(languageWordList).describe('python3 is python; node, nodejs and js are javascript.');
@@ -97,10 +98,10 @@ export const createCodeSession = route({
     })
     .superRefine(sameValue('id', 'session_id'))
     .meta(oneOf('id', 'session_id')),
-  data: CodeSessionRecord,
+  data: CodeSessionRecord.extend({ reused }),
   errors: ['bad_argument', 'kernel_unknown', 'capacity_reached', 'unavailable', 'no_space_left'],
   async handle({ code }, { body }) {
-    const session = await code.create({
+    const { session, isNew } = await code.obtain({
       id: body.id ?? body.session_id ?? null,
       language: languageWords[body.language],
       kernel: body.kernel ?? null,
@@ -108,9 +109,10 @@ export const createCodeSession = route({
       env: body.env,
       user: body.user ?? null,
     });
-    return new Answer(codeSession(session), {
-      hint: `POST /v2/code/execute with session_id ${session.id} runs code in it.`,
-    });
+    const advice = isNew
+      ? { hint: `POST /v2/code/execute with session_id ${session.id} runs code in it.` }
+      : reusedAdvice;
+    return new Answer({ ...codeSession(session), reused: !isNew }, advice);
   },
 });
 

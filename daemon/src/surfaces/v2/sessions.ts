@@ -1,8 +1,10 @@
 /** The v2 routes of command sessions. */
 import { z } from 'zod';
 import type { Session } from '../../core/commands/sessions.ts';
+import { Answer } from '../../http/route/route.ts';
 import { route, type V2Deps } from './app.ts';
 import { sameValue } from '../../http/route/same-value.ts';
+import { reused, reusedAdvice } from './reused.ts';
 import { clientId, environment, oneOf, systemText } from './inputs.ts';
 import { SessionRecord, sessionRecord } from './views.ts';
 
@@ -21,7 +23,7 @@ export const createSession = route({
     })
     .superRefine(sameValue('id', 'session_id'))
     .meta(oneOf('id', 'session_id')),
-  data: SessionRecord,
+  data: SessionRecord.extend({ reused }),
   errors: ['bad_argument', 'capacity_reached', 'unavailable', 'no_space_left'],
   handle(deps, { body }) {
     const spec = {
@@ -30,7 +32,8 @@ export const createSession = route({
       env: body.env,
       user: body.user ?? null,
     };
-    return viewOf(deps, deps.commands.createSession(spec));
+    const { session, isNew } = deps.commands.obtainSession(spec);
+    return new Answer({ ...viewOf(deps, session), reused: !isNew }, isNew ? {} : reusedAdvice);
   },
 });
 

@@ -80,11 +80,6 @@ export class CodeSessions implements Disposable {
   }
 
   /** Returns or creates the session with this id. Throws `capacity_reached`, `bad_argument`, `unavailable`. */
-  async create(spec: NewSession): Promise<CodeSession> {
-    return (await this.obtain(spec)).session;
-  }
-
-  /** Like `create`, but also returns whether the session is new. */
   async obtain(spec: NewSession): Promise<{ session: CodeSession; isNew: boolean }> {
     this.deps.ownership.assertOwned();
     const id = spec.id ?? mintId('code', this.deps.now());
@@ -100,7 +95,7 @@ export class CodeSessions implements Disposable {
   }
 
   /**
-   * Throws the errors of `create`, of `CodeSession.enqueue` and of `Scratch`. A single run waits for its turn until its
+   * Throws the errors of `obtain`, of `CodeSession.enqueue` and of `Scratch`. A single run waits for its turn until its
    * timeout, or until the daemon closes.
    */
   async execute(spec: CellSpec, closing: AbortSignal): Promise<{ session: CodeSession; cell: Cell }> {
@@ -108,7 +103,7 @@ export class CodeSessions implements Disposable {
     const { sessionId, ...rest } = spec;
     const begin = { ...rest, id: sessionId, cwd: spec.entersDirectory === true ? null : spec.cwd };
     if (sessionId !== null) {
-      const session = await this.create(begin);
+      const { session } = await this.obtain(begin);
       return { session, cell: await this.#enqueue(session, spec) };
     }
     this.deps.ownership.assertOwned();

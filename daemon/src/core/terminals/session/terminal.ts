@@ -54,6 +54,8 @@ export interface TerminalRecord {
 /** Marks a session as used by a request until the request disposes of the use. */
 export interface TerminalUse extends Disposable {
   readonly terminal: Terminal;
+  /** The request has started the session. */
+  readonly isNew: boolean;
 }
 
 export interface TerminalDeps extends ExecQueueDeps {
@@ -215,14 +217,14 @@ export class Terminal {
     return this.#users;
   }
 
-  use(): TerminalUse {
+  use(isNew = false): TerminalUse {
     let isOver = false;
     this.#users += 1;
     const end = () => {
       if (!isOver) this.#users -= 1;
       isOver = true;
     };
-    return { terminal: this, [Symbol.dispose]: end };
+    return { terminal: this, isNew, [Symbol.dispose]: end };
   }
 
   /** Changes the given dimensions. Throws `terminal_ended`. */

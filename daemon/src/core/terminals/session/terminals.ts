@@ -120,13 +120,10 @@ export class Terminals implements Disposable {
     for (const terminal of this.#byId.values()) if (!this.#restarting.has(terminal)) void this.#supervise(terminal);
   }
 
-  /** Returns the living session with that id, or starts one. Throws `capacity_reached`, `bad_argument`. */
-  async create(spec: NewTerminal): Promise<Terminal> {
-    using use = await this.open(spec);
-    return use.terminal;
-  }
-
-  /** Like `create`, but the session is not closed to make room for another one until the caller disposes of the use. */
+  /**
+   * Returns the living session with that id, or starts one. It is not closed to make room for another one until the
+   * caller disposes of the use. Throws `capacity_reached`, `bad_argument`.
+   */
   async open(spec: NewTerminal): Promise<TerminalUse> {
     this.deps.ownership.assertOwned();
     const id = spec.id ?? mintId('pty', this.deps.now());
@@ -227,7 +224,7 @@ export class Terminals implements Disposable {
       this.#startingTerminals.delete(terminal);
     }
     void this.#supervise(terminal);
-    return terminal.use();
+    return terminal.use(true);
   }
 
   #readopt(record: TerminalRecord, parts: readonly Shell[]): void {

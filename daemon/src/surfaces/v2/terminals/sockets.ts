@@ -106,7 +106,7 @@ export const openShell = route({
     const { terminals } = deps;
     const stream = context.openStream();
     try {
-      const terminal = await terminals.create({
+      using opened = await terminals.open({
         id: null,
         cwd: query.cwd ?? null,
         env: query.env ?? {},
@@ -116,6 +116,7 @@ export const openShell = route({
         noChangeTimeoutMs: null,
         isTied: true,
       });
+      const { terminal } = opened;
       const onClose = () => {
         terminals.close(terminal.id).catch((error: unknown) => {
           // Another client has closed the terminal, or the next daemon will.

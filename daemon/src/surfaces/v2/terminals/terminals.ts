@@ -5,6 +5,7 @@ import { CoreError } from '../../../kit/errors.ts';
 import { Answer } from '../../../http/route/route.ts';
 import { route } from '../app.ts';
 import { sameValue } from '../../../http/route/same-value.ts';
+import { reused, reusedAdvice } from '../reused.ts';
 import { clientId, environment, oneOf, systemText } from '../inputs.ts';
 import { milliseconds, noChangeTimeout, TerminalPath } from './inputs.ts';
 import { cols, rows, TerminalSession, terminalSession } from './views.ts';
@@ -33,10 +34,10 @@ export const createTerminal = route({
     })
     .superRefine(sameValue('id', 'session_id'))
     .meta(oneOf('id', 'session_id')),
-  data: TerminalSession,
+  data: TerminalSession.extend({ reused }),
   errors: ['bad_argument', 'capacity_reached', 'unavailable', 'no_space_left'],
   async handle({ terminals }, { body }) {
-    const terminal = await terminals.create({
+    using opened = await terminals.open({
       id: body.id ?? body.session_id ?? null,
       cwd: body.cwd ?? null,
       env: body.env,
@@ -45,9 +46,9 @@ export const createTerminal = route({
       retention: body.retention ?? null,
       noChangeTimeoutMs: milliseconds(body.no_change_timeout ?? null),
     });
-    return new Answer(terminalSession(terminal), {
-      hint: `GET /v2/pty/sessions/${terminal.id}/ws attaches a terminal to it; POST /v2/pty/sessions/${terminal.id}/exec runs a command in it.`,
-    });
+    const { terminal, isNew } = opened;
+    const hint = `GET /v2/pty/sessions/${terminal.id}/ws attaches a terminal to it; POST /v2/pty/sessions/${terminal.id}/exec runs a command in it.`;
+    return new Answer({ ...terminalSession(terminal), reused: !isNew }, isNew ? { hint } : reusedAdvice);
   },
 });
 
