@@ -77,7 +77,7 @@ export interface Answers {
       readonly attached: number;
       readonly startup_skipped: boolean;
       readonly exit_code: number | null;
-      readonly reused: boolean;
+      readonly created: boolean;
     };
   };
   readonly 'GET /v2/pty/sessions/{id}': {

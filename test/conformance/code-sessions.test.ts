@@ -41,7 +41,7 @@ test('CODE-4 CODE-5 CODE-12 the first cell creates a session, which keeps its st
   const { pid } = read;
   expect(await run(sandbox, 'os.getpid()')).toMatchObject({ outputs: [{ data: { 'text/plain': String(pid) } }] });
   expect(await sandbox.request('POST /v2/code/sessions', { id: 'state', env: { A: '1' } })).toMatchObject({
-    body: { data: { pid, reused: true }, hint: expect.stringContaining('no effect') },
+    body: { data: { pid, created: false }, hint: expect.stringContaining('no effect') },
   });
   expect(await sandbox.ok('DELETE /v2/code/sessions/state')).toEqual({ session_id: 'state' });
   expect((await sandbox.request('GET /v2/code/sessions/state')).status).toBe(404);

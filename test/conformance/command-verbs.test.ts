@@ -282,13 +282,13 @@ test('V2CMD-IDBODY HTTP-409 mode, timeout and max_output_length are not part of 
 });
 
 test('CMD-8 CMD-9 CMD-10 V2CMD-SESSIONS sessions are created, listed and closed', async ({ sandbox }) => {
-  const { reused, ...session } = await sandbox.ok('POST /v2/commands/sessions', {
+  const { created, ...session } = await sandbox.ok('POST /v2/commands/sessions', {
     id: 'build',
     cwd: '/usr/lib',
     env: { A: '1', GONE: null },
   });
 
-  expect(reused).toBe(false);
+  expect(created).toBe(true);
   expect(session).toEqual({
     session_id: 'build',
     status: 'ready',
@@ -301,7 +301,7 @@ test('CMD-8 CMD-9 CMD-10 V2CMD-SESSIONS sessions are created, listed and closed'
     command_count: 0,
   });
   expect(await sandbox.request('POST /v2/commands/sessions', { session_id: 'build', cwd: '/tmp' })).toMatchObject({
-    body: { data: { ...session, reused: true }, hint: expect.stringContaining('no effect') },
+    body: { data: { ...session, created: false }, hint: expect.stringContaining('no effect') },
   });
   const minted = await sandbox.ok('POST /v2/commands/sessions', {});
   const { sessions } = await sandbox.ok('GET /v2/commands/sessions');
@@ -349,8 +349,8 @@ test('V2CMD-SESSIONCLOSE closing a session ends its commands, and no others', as
 test(
   'V2CMD-SURVIVE sessions and their environment survive a daemon crash',
   async ({ sandbox }) => {
-    const created = await sandbox.ok('POST /v2/commands/sessions', { id: 's', cwd: '/usr', env: { A: 'kept' } });
-    const { reused: _, ...before } = created;
+    const spec = { id: 's', cwd: '/usr', env: { A: 'kept' } };
+    const { created: _, ...before } = await sandbox.ok('POST /v2/commands/sessions', spec);
     process.kill(sandbox.daemonPid, 'SIGKILL');
     await sandbox.served();
 

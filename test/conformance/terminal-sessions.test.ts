@@ -99,11 +99,11 @@ for (const backend of terminalBackends) {
         attached: 0,
         startup_skipped: false,
         exit_code: null,
-        reused: false,
+        created: true,
       });
       expect(await sandbox.request('POST /v2/pty/sessions', { id: 'main', cwd: '/usr', cols: 90 })).toMatchObject({
         body: {
-          data: { pid: named['pid'], working_dir: '/tmp', cols: 100, reused: true },
+          data: { pid: named['pid'], working_dir: '/tmp', cols: 100, created: false },
           hint: expect.stringContaining('no effect'),
         },
       });

@@ -23,7 +23,7 @@ import {
 } from './code-views.ts';
 import { sameValue } from '../../http/route/same-value.ts';
 import { stoppingMessage } from '../../http/route/stopping.ts';
-import { reused, reusedAdvice } from './reused.ts';
+import { created, keptAdvice } from './created.ts';
 import { clientId, environment, oneOf, systemText } from './inputs.ts';
 
 const language = z.enum(languageWordList).describe('python3 is python; node, nodejs and js are javascript.');
@@ -98,7 +98,7 @@ export const createCodeSession = route({
     })
     .superRefine(sameValue('id', 'session_id'))
     .meta(oneOf('id', 'session_id')),
-  data: CodeSessionRecord.extend({ reused }),
+  data: CodeSessionRecord.extend({ created }),
   errors: ['bad_argument', 'kernel_unknown', 'capacity_reached', 'unavailable', 'no_space_left'],
   async handle({ code }, { body }) {
     const { session, isNew } = await code.obtain({
@@ -111,8 +111,8 @@ export const createCodeSession = route({
     });
     const advice = isNew
       ? { hint: `POST /v2/code/execute with session_id ${session.id} runs code in it.` }
-      : reusedAdvice;
-    return new Answer({ ...codeSession(session), reused: !isNew }, advice);
+      : keptAdvice;
+    return new Answer({ ...codeSession(session), created: isNew }, advice);
   },
 });
 

@@ -4,7 +4,7 @@ import type { Session } from '../../core/commands/sessions.ts';
 import { Answer } from '../../http/route/route.ts';
 import { route, type V2Deps } from './app.ts';
 import { sameValue } from '../../http/route/same-value.ts';
-import { reused, reusedAdvice } from './reused.ts';
+import { created, keptAdvice } from './created.ts';
 import { clientId, environment, oneOf, systemText } from './inputs.ts';
 import { SessionRecord, sessionRecord } from './views.ts';
 
@@ -23,7 +23,7 @@ export const createSession = route({
     })
     .superRefine(sameValue('id', 'session_id'))
     .meta(oneOf('id', 'session_id')),
-  data: SessionRecord.extend({ reused }),
+  data: SessionRecord.extend({ created }),
   errors: ['bad_argument', 'capacity_reached', 'unavailable', 'no_space_left'],
   handle(deps, { body }) {
     const spec = {
@@ -33,7 +33,7 @@ export const createSession = route({
       user: body.user ?? null,
     };
     const { session, isNew } = deps.commands.obtainSession(spec);
-    return new Answer({ ...viewOf(deps, session), reused: !isNew }, isNew ? {} : reusedAdvice);
+    return new Answer({ ...viewOf(deps, session), created: isNew }, isNew ? {} : keptAdvice);
   },
 });
 

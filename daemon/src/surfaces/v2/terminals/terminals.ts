@@ -5,7 +5,7 @@ import { CoreError } from '../../../kit/errors.ts';
 import { Answer } from '../../../http/route/route.ts';
 import { route } from '../app.ts';
 import { sameValue } from '../../../http/route/same-value.ts';
-import { reused, reusedAdvice } from '../reused.ts';
+import { created, keptAdvice } from '../created.ts';
 import { clientId, environment, oneOf, systemText } from '../inputs.ts';
 import { milliseconds, noChangeTimeout, TerminalPath } from './inputs.ts';
 import { cols, rows, TerminalSession, terminalSession } from './views.ts';
@@ -34,7 +34,7 @@ export const createTerminal = route({
     })
     .superRefine(sameValue('id', 'session_id'))
     .meta(oneOf('id', 'session_id')),
-  data: TerminalSession.extend({ reused }),
+  data: TerminalSession.extend({ created }),
   errors: ['bad_argument', 'capacity_reached', 'unavailable', 'no_space_left'],
   async handle({ terminals }, { body }) {
     using opened = await terminals.open({
@@ -48,7 +48,7 @@ export const createTerminal = route({
     });
     const { terminal, isNew } = opened;
     const hint = `GET /v2/pty/sessions/${terminal.id}/ws attaches a terminal to it; POST /v2/pty/sessions/${terminal.id}/exec runs a command in it.`;
-    return new Answer({ ...terminalSession(terminal), reused: !isNew }, isNew ? { hint } : reusedAdvice);
+    return new Answer({ ...terminalSession(terminal), created: isNew }, isNew ? { hint } : keptAdvice);
   },
 });
 
