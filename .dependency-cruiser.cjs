@@ -29,9 +29,18 @@ const packagesBut = (...allowed) => ({
 });
 
 /** The folders and files of daemon/src that have rules below. */
-const known = ['assets', 'kit', 'protocols', 'platform', 'core', 'http', 'surfaces', 'cli', 'compose'].map(
-  (folder) => `${src}${folder}/`,
-);
+const known = [
+  'assets',
+  'kit',
+  'protocols',
+  'platform',
+  'core',
+  'operations',
+  'http',
+  'surfaces',
+  'cli',
+  'compose',
+].map((folder) => `${src}${folder}/`);
 known.push(`${src}(main|daemon|config|api|version)([.]test)?[.]ts$`);
 
 /** @type {import('dependency-cruiser').IConfiguration} */
@@ -97,7 +106,27 @@ module.exports = {
       path: outsideWorld,
     }),
 
-    layer('http-layers', 'http translates for any surface: it knows kit only.', 'http/', ours('kit/', 'http/')),
+    layer(
+      'operation-layers',
+      'an operation names what core does, for every surface.',
+      'operations/',
+      ours('kit/', 'protocols/', 'core/', 'operations/'),
+    ),
+    layer('operation-packages', 'an operation has the schema library.', 'operations/', packagesBut('zod')),
+    layer('operation-no-outside-world', 'an operation opens no process and no socket.', 'operations/', {
+      path: outsideWorld,
+    }),
+
+    layer(
+      'http-layers',
+      'http translates for any surface: it knows kit, and what an operation is.',
+      'http/',
+      ours('kit/', 'http/', 'operations/operation[.]ts$'),
+    ),
+    layer('http-operation-types-only', 'http binds operations and knows none.', 'http/', {
+      path: `${src}operations/`,
+      ...byValue,
+    }),
     layer(
       'http-packages',
       'http has its router, its schemas and its upload reader.',
@@ -107,9 +136,9 @@ module.exports = {
 
     layer(
       'surface-layers',
-      'a surface translates between http and core.',
+      'a surface translates between http, operations and core.',
       'surfaces/',
-      ours('kit/', 'protocols/', 'http/', 'core/', 'surfaces/'),
+      ours('kit/', 'protocols/', 'http/', 'operations/', 'core/', 'surfaces/'),
     ),
     layer('surface-own-surface', 'surfaces do not know each other.', 'surfaces/((?!mcp/)[^/]+)/', {
       path: `${src}surfaces/`,

@@ -2,7 +2,7 @@
 import { describeApi } from './http/route/openapi.ts';
 import { loadAll, routesOf, type Plane } from './http/route/planes.ts';
 import { bindRoutes, type BoundRoute, type RouteShape } from './http/route/route.ts';
-import type { ForwardDeps } from './http/route/forward.ts';
+import type { RemoteDeps } from './http/route/remote.ts';
 import { browserPlane, type BrowserDeps } from './surfaces/browser/index.ts';
 import {
   describeWorker,
@@ -29,9 +29,9 @@ export const surfaceNames = ['v1', 'v2'] as const;
 export type SurfaceName = (typeof surfaceNames)[number];
 
 /** What the handlers of both surfaces work on. */
-export type PlaneDeps = Omit<V1Deps & V2Deps, 'openApi'> & BrowserDeps & ForwardDeps;
+export type PlaneDeps = Omit<V1Deps & V2Deps, 'openApi'> & BrowserDeps & RemoteDeps;
 
-export const v2Planes: readonly Plane<V2Deps & BrowserDeps & ForwardDeps>[] = [
+export const v2Planes: readonly Plane<V2Deps & BrowserDeps & RemoteDeps>[] = [
   desktopPlane(refusalOfV2),
   desktopAliasesOfV2(refusalOfV2),
   browserPlane({ prefix: '/v2', suffix: '', refuse: refusalOfV2 }),
@@ -39,7 +39,7 @@ export const v2Planes: readonly Plane<V2Deps & BrowserDeps & ForwardDeps>[] = [
 ];
 
 export interface V1Surface {
-  readonly planes: readonly Plane<V1Deps & BrowserDeps & ForwardDeps>[];
+  readonly planes: readonly Plane<V1Deps & BrowserDeps & RemoteDeps>[];
   /** The replacement for a route that this surface once had; null for any other path. */
   readonly removedHint: (method: string, path: string) => Promise<string | null>;
 }

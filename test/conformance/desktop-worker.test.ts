@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { TestBrowser } from '../harness/browser.ts';
 import { ComputerWorker } from '../harness/computer-worker.ts';
 import { TestDisplay } from '../harness/display.ts';
+import { callTool } from '../harness/mcp-client.ts';
 import { wordsInMemory } from '../harness/process-memory.ts';
 import { within } from '../harness/fair-clock.ts';
 import { expect, test, type JsonObject } from '../harness/sandbox.ts';
@@ -21,6 +22,8 @@ let display: TestDisplay;
 let worker: ComputerWorker;
 /** Serves an empty page of another origin. */
 let pages: Bun.Server<undefined>;
+/** Listens where the worker is expected. */
+let program: Bun.Server<undefined>;
 
 beforeAll(async () => {
   display = await TestDisplay.start();
@@ -32,9 +35,14 @@ beforeAll(async () => {
   });
   const headers = { 'content-type': 'text/html' };
   pages = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: () => new Response('<p>A page</p>', { headers }) });
+  program = Bun.serve({
+    ...{ port: 0, hostname: '127.0.0.1' },
+    fetch: ({ url }) => strange[new URL(url).pathname]?.() ?? Response.json({}, { status: 404 }),
+  });
 });
 afterAll(async () => {
   await pages.stop(true);
+  await program.stop(true);
   await worker[Symbol.asyncDispose]();
   await display[Symbol.asyncDispose]();
 });
@@ -117,6 +125,60 @@ test(
     });
   },
   { env: () => worker.environment },
+);
+
+test(
+  'DESK-WORKER a refusal of the worker has the words of the surface that passes it on',
+  async ({ sandbox }) => {
+    const outside = { action_type: 'MOVE_TO', x: 90_000, y: 1 };
+    const named = expect.not.stringContaining('scale_to');
+    const current = await sandbox.request('POST /v2/computer/actions', outside);
+    const { message, hint, ...rest } = current.body;
+    expect([current.status, message, hint, rest]).toEqual([
+      400,
+      expect.stringContaining('outside'),
+      expect.stringContaining('scale_to'),
+      { success: false, data: null } as object,
+    ]);
+    const earlier = await sandbox.request('POST /v1/browser/actions', outside);
+    expect([earlier.status, earlier.body as object]).toEqual([400, { ...current.body, hint: named }]);
+    const tool = await callTool(sandbox, 'browser_gui_execute_action', outside);
+    expect([tool.isError, tool.text]).toEqual([true, expect.stringContaining(message)]);
+    expect(tool.text).toEqual(named);
+  },
+  { env: () => worker.environment },
+);
+
+/** What a program on the port of the worker answers: an older worker, another program, a failure in another form. */
+const strange: Readonly<Record<string, () => Response>> = {
+  '/v2/computer/cursor': () => Response.json({ success: false, message: 'too many', hint: 'Wait.' }, { status: 429 }),
+  '/v2/computer/windows': () =>
+    Response.json({ message: 'not so', refusal: { code: 'no_such_code', message: 'x' } }, { status: 503 }),
+  '/v2/computer/clipboard': () => Response.json({ message: 'unexpected' }, { status: 418 }),
+  '/v2/computer/info': () => Response.json(['not an envelope'], { status: 503 }),
+  '/v2/computer/accessibility': () =>
+    new Response('{', { status: 400, headers: { 'content-type': 'application/json' } }),
+  '/v2/computer/actions': () => Response.json({ success: true, message: 'done', data: { other: 1 } }),
+};
+
+test(
+  'DESK-WORKER an older worker and any other program on its port are answered for',
+  async ({ sandbox }) => {
+    const asked = async (route: string) => {
+      const { status, body } = await sandbox.request(route);
+      return [status, body.message, body.hint];
+    };
+    expect(await asked('GET /v2/computer/cursor')).toEqual([429, 'too many', 'Wait.']);
+    expect(await asked('GET /v2/computer/windows')).toEqual([503, 'not so', null]);
+    expect(await asked('GET /v2/computer/clipboard')).toEqual([503, 'unexpected', null]);
+    expect(await asked('GET /v2/computer/info')).toEqual([503, 'it has refused the call', null]);
+    expect(await asked('GET /v2/computer/accessibility')).toEqual([400, 'it has refused the call', null]);
+    const action = { action_type: 'MOVE_TO', x: 1, y: 1 };
+    expect(await sandbox.request('POST /v2/computer/actions', action)).toMatchObject({ body: { data: { other: 1 } } });
+    const tool = await callTool(sandbox, 'browser_gui_execute_action', action);
+    expect([tool.isError, tool.text]).toEqual([true, expect.stringContaining('answers in another form')]);
+  },
+  { env: () => ({ SVC_COMPUTER_USE_URL: `http://127.0.0.1:${program.port}` }) },
 );
 
 test(

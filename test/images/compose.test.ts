@@ -1,7 +1,7 @@
 /** deploy/compose.yaml, started by podman-compose in an empty folder, as the guide shows it. */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
 import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { constants, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { containerEnvironment, imageNames } from '../../tools/containers.mjs';
 import { freePort } from '../harness/free-port.ts';
@@ -32,7 +32,11 @@ afterAll(() => {
 });
 
 function compose(...args: string[]): void {
-  const env = { ...containerEnvironment, BOXKEEP_IMAGE: imageNames.daemon, BOXKEEP_PORT: String(port) };
+  composeWith({}, ...args);
+}
+
+function composeWith(more: Record<string, string>, ...args: string[]): void {
+  const env = { ...containerEnvironment, BOXKEEP_IMAGE: imageNames.daemon, BOXKEEP_PORT: String(port), ...more };
   const { exitCode, stderr } = Bun.spawnSync([program, ...args], { cwd: folder, env });
   if (exitCode !== 0) throw new Error(`podman-compose ${args.join(' ')}: ${stderr.toString()}`);
 }
@@ -57,6 +61,12 @@ async function output(command: string): Promise<string> {
   const init = { method: 'POST', headers, body: JSON.stringify({ command }), keepalive: false };
   const answer = (await (await fetch(`http://127.0.0.1:${port}/v2/commands`, init)).json()) as Json;
   return String(answer.data.output).trim();
+}
+
+/** The error number of a connection from a command; 0 when it was accepted. */
+async function connectionError(host: string, to: number): Promise<number> {
+  const script = `import socket; print(socket.socket().connect_ex((${JSON.stringify(host)}, ${to})))`;
+  return Number(await output(`timeout 20 python3 -c ${JSON.stringify(script)}`));
 }
 
 test('DEPLOY-COMPOSE without a key in the secret no daemon starts', async () => {
@@ -97,8 +107,16 @@ test('DEPLOY-COMPOSE the file starts a sandbox with its key, limits, shared memo
   expect([6n, 12n, 13n, 27n].map(has)).toEqual([1n, 0n, 0n, 0n]); // SETGID; NET_ADMIN, NET_RAW, MKNOD
   expect(await output('grep NoNewPrivs /proc/self/status')).toEndWith('1');
 
+  const bridge = await output("ip route show default | cut -d' ' -f3");
+  for (const host of ['169.254.169.254', '10.1.2.3', '192.168.1.1', bridge])
+    expect([host, await connectionError(host, 9)]).toEqual([host, constants.errno.EACCES]);
+  expect(await connectionError(bridge, 53)).not.toBe(constants.errno.EACCES); // names
+
   compose('down');
-  compose('up', '--detach');
+  composeWith({ BOXKEEP_OPEN_NETWORKS: `10.1.0.0/16 ${bridge}` }, 'up', '--detach');
   await until('the sandbox answers again', async () => (await status({ 'x-api-key': key })) === 200, startMs);
   expect(await output('cat ~/kept')).toBe('kept');
+  expect(await connectionError(bridge, 9)).not.toBe(constants.errno.EACCES);
+  expect(await connectionError('10.2.0.1', 9)).toBe(constants.errno.EACCES);
+  expect(await output('env')).not.toContain('BOXKEEP_OPEN_NETWORKS');
 });

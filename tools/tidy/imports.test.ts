@@ -58,6 +58,22 @@ const planted = [
     file: 'protocols/planted-socket.ts',
     source: `import { connect } from 'node:net';\nconnect(1);`,
   },
+  { rule: 'operation-layers', file: 'operations/planted.ts', source: `import '../http/planted.ts';` },
+  {
+    rule: 'operation-packages',
+    file: 'operations/planted-npm.ts',
+    source: `import { Hono } from 'hono';\nnew Hono();`,
+  },
+  {
+    rule: 'operation-no-outside-world',
+    file: 'operations/planted-socket.ts',
+    source: `import { connect } from 'node:net';\nconnect(1);`,
+  },
+  {
+    rule: 'http-operation-types-only',
+    file: 'http/planted-operation.ts',
+    source: `import { named } from '../operations/operation.ts';\nnamed();`,
+  },
   { rule: 'http-layers', file: 'http/planted-core.ts', source: `import '../core/other/planted.ts';` },
   { rule: 'platform-below', file: 'platform/planted-core.ts', source: `import '../core/other/planted.ts';` },
   { rule: 'cli-http-types-only', file: 'cli/planted.ts', source: `import '../http/planted.ts';` },

@@ -1,31 +1,34 @@
 /** Advice to a caller that names arguments of an operation, which each surface calls by its own names. */
 
 /** Arguments of operations, each with the plane that names it in advice. */
-export type ArgumentName =
-  | 'cwd'
+export const argumentNames = [
+  'cwd',
   // commands
-  | 'commandId'
+  'commandId',
   // files
-  | 'cursor'
-  | 'endLine'
-  | 'ifMatch'
-  | 'maxFileSize'
-  | 'nextCursor'
-  | 'startLine'
+  'cursor',
+  'endLine',
+  'ifMatch',
+  'maxFileSize',
+  'nextCursor',
+  'startLine',
   // terminals, code
-  | 'sessionId'
-  | 'waitFor'
+  'sessionId',
+  'waitFor',
   // browser
-  | 'fullPage'
-  | 'maxBytes'
-  | 'rootRef'
-  | 'targetId'
-  | 'waitUntil'
+  'fullPage',
+  'maxBytes',
+  'rootRef',
+  'targetId',
+  'waitUntil',
   // desktop
-  | 'nodeId'
-  | 'scaleTo'
-  | 'timeoutMs'
-  | 'useClipboard';
+  'nodeId',
+  'scaleTo',
+  'timeoutMs',
+  'useClipboard',
+] as const;
+
+export type ArgumentName = (typeof argumentNames)[number];
 
 /** The name of each argument on one surface; null where the surface does not have the argument. */
 export type ArgumentNames = Readonly<Record<ArgumentName, string | null>>;

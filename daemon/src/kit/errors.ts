@@ -47,50 +47,50 @@ export const errorCodes = [
 
 export type ErrorCode = (typeof errorCodes)[number];
 
-/** The operations of core that an error may suggest as the next call, each with the arguments that the error knows. */
-interface NextArguments {
-  readonly 'sandbox.read': object;
-  readonly 'capabilities.read': object;
-  readonly 'commands.start': object;
-  readonly 'commands.startWithInput': object;
-  readonly 'commands.startWithoutShell': object;
-  readonly 'commands.read': { readonly id: string };
-  readonly 'commandSessions.create': object;
-  readonly 'commandSessions.close': object;
-  readonly 'files.list': object;
-  readonly 'files.stat': object;
-  readonly 'files.read': object;
-  readonly 'files.download': object;
-  readonly 'files.readBytes': object;
-  readonly 'files.findDirectories': object;
-  readonly 'files.grepLiterally': object;
-  readonly 'files.grepAcrossLines': object;
-  readonly 'files.grepLargeFile': object;
-  readonly 'files.grepBinary': object;
-  readonly 'watch.start': object;
-  readonly 'watch.stop': object;
-  readonly 'terminals.start': object;
-  readonly 'terminals.close': object;
-  readonly 'terminals.look': { readonly id: string };
-  readonly 'terminals.type': { readonly id: string };
-  readonly 'terminals.interrupt': { readonly id: string };
-  readonly 'code.start': object;
-  readonly 'code.close': object;
-  readonly 'code.interrupt': { readonly id: string };
-  readonly 'code.runWithoutKernel': object;
-  readonly 'browser.listTabs': object;
-  readonly 'browser.openTab': object;
-  readonly 'browser.navigate': object;
-  readonly 'browser.snapshot': object;
-  readonly 'browser.evaluate': object;
-  readonly 'browser.sendCommand': object;
-  readonly 'desktop.record': object;
-}
+/** The operations that an error may suggest as the next call, each with the arguments that the error knows. */
+export const nextArguments = {
+  'sandbox.read': [],
+  'capabilities.read': [],
+  'commands.start': [],
+  'commands.startWithInput': [],
+  'commands.startWithoutShell': [],
+  'commands.read': ['id'],
+  'commandSessions.create': [],
+  'commandSessions.close': [],
+  'files.list': [],
+  'files.stat': [],
+  'files.read': [],
+  'files.download': [],
+  'files.readBytes': [],
+  'files.findDirectories': [],
+  'files.grepLiterally': [],
+  'files.grepAcrossLines': [],
+  'files.grepLargeFile': [],
+  'files.grepBinary': [],
+  'watch.start': [],
+  'watch.stop': [],
+  'terminals.start': [],
+  'terminals.close': [],
+  'terminals.look': ['id'],
+  'terminals.type': ['id'],
+  'terminals.interrupt': ['id'],
+  'code.start': [],
+  'code.close': [],
+  'code.interrupt': ['id'],
+  'code.runWithoutKernel': [],
+  'browser.listTabs': [],
+  'browser.openTab': [],
+  'browser.navigate': [],
+  'browser.snapshot': [],
+  'browser.evaluate': [],
+  'browser.sendCommand': [],
+  'desktop.record': [],
+} as const satisfies Readonly<Record<string, readonly 'id'[]>>;
 
-type NextOperation = keyof NextArguments;
+type NextOperation = keyof typeof nextArguments;
 
 export type NextStep<O extends NextOperation = NextOperation> = {
-  [K in O]: { readonly operation: K } & NextArguments[K];
+  [K in O]: { readonly operation: K } & { readonly [A in (typeof nextArguments)[K][number]]: string };
 }[O];
 
 /** How a surface calls each operation, as a sentence for the hint. A new operation does not compile without its call. */

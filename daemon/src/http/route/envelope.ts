@@ -87,11 +87,12 @@ export function success(data: unknown, { message, hint, isFailure }: SuccessDeta
   return { ...top, ...envelope };
 }
 
-export function failure(error: CoreError): Response {
+/** `more` are fields beside those of the envelope. */
+export function failure(error: CoreError, more: object = {}): Response {
   const message = oneLine(error.message);
   const envelope: Envelope = { success: false, message, data: error.facts, hint: error.hint };
   const issue = validationError(error);
-  return json({ ...envelope, ...(issue && { errors: [issue] }) }, statusOf[error.code], headersOf(error));
+  return json({ ...envelope, ...(issue && { errors: [issue] }), ...more }, statusOf[error.code], headersOf(error));
 }
 
 /** Joins the lines of a message: it may quote client input that has several lines. */

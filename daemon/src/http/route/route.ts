@@ -1,6 +1,7 @@
 /** Defines a route as one object: its validator, handler types and OpenAPI operation derive from it. */
 import type { RequestContext } from './context.ts';
 import type { z } from 'zod';
+import { Answer } from '../../kit/answer.ts';
 import { CoreError, firstFailure, type ErrorCode } from '../../kit/errors.ts';
 import { HandedOver, RepeatElsewhere, type HandedOverFacts } from '../../kit/handed-over.ts';
 import { readJsonObject, type BodyLimits } from '../body/body.ts';
@@ -27,20 +28,6 @@ type Taken<S> = S extends true ? SocketUpgrade : never;
 type Raw<R> = R extends RawAnswer ? Response | RawReply : never;
 type Fields<B> = B extends z.ZodType ? Partial<z.input<B>> : never;
 type Content<C> = C extends ContentBody ? AsyncIterable<Uint8Array<ArrayBuffer>> : undefined;
-
-/** Data of an answer, with a message, a hint or other details. */
-export class Answer<T> {
-  constructor(
-    readonly data: T,
-    readonly details: {
-      readonly message?: string;
-      readonly hint?: string | null;
-      readonly top?: object;
-      /** The request was handled, but its purpose failed: `success` is false and the status is 200. */
-      readonly isFailure?: boolean;
-    } = {},
-  ) {}
-}
 
 /** An answer outside the envelope, described for OpenAPI. */
 export interface RawAnswer {
@@ -150,11 +137,13 @@ export interface BoundRoute {
   ): Promise<Response | SocketUpgrade>;
 }
 
+/** What a client gets for an error of a handler: an error with the names of the surface, or a whole answer. */
+export type Refuse = (error: CoreError, route: Pick<RouteShape, 'path' | 'raw'>) => CoreError | Response;
+
 export interface SurfaceStyle {
   /** Null for a body field that may be left out counts as absent. */
   readonly isNullAbsent?: boolean;
-  /** What a client gets for an error of a handler: an error with the names of the surface, or a whole answer. */
-  readonly refuse?: (error: CoreError, route: Pick<RouteShape, 'path' | 'raw'>) => CoreError | Response;
+  readonly refuse?: Refuse;
 }
 
 /** The `route` function of a surface whose handlers work on `Deps`. */

@@ -5,7 +5,7 @@ import { loadStates } from '../../core/browser/load-watch.ts';
 import { historySteps, navigate } from '../../core/browser/navigate.ts';
 import { takeScreenshot } from '../../core/browser/screenshot.ts';
 import { RawReply } from '../../http/stream/raw.ts';
-import { Answer } from '../../http/route/route.ts';
+import { Answer } from '../../kit/answer.ts';
 import { browserRoute } from './app.ts';
 import { needingOneOf, pageCall, pageOptions, tab, timeout } from './inputs.ts';
 import { effects, effectsView } from './views.ts';

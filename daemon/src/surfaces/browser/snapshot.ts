@@ -5,7 +5,7 @@ import type { CallEffects, PageCallOptions } from '../../core/browser/browser.ts
 import type { Query } from '../../core/browser/snapshot/find.ts';
 import type { SnapshotAnswer, SnapshotRequest } from '../../core/browser/snapshot/snapshot.ts';
 import { CoreError } from '../../kit/errors.ts';
-import { Answer } from '../../http/route/route.ts';
+import { Answer } from '../../kit/answer.ts';
 import type { RequestContext } from '../../http/route/context.ts';
 import { browserRoute, type BrowserDeps } from './app.ts';
 import { needingOneOf, pageCall, pageOptions } from './inputs.ts';

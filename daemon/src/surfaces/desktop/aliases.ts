@@ -1,60 +1,37 @@
-/** The routes of the browser that act on the desktop: the daemon asks the worker's own routes for them. */
+/** The routes of the browser that act on the desktop, which the worker runs. */
 import { z } from 'zod';
-import { forward, type ForwardDeps } from '../../http/route/forward.ts';
-import { routesFor, type Route } from '../../http/route/route.ts';
-import { WireAction } from './actions.ts';
-import type { Refuse } from './app.ts';
-import { includeScreenshot, scaledTo } from './inputs.ts';
-import { ActionResult } from './views.ts';
+import type { Placed } from '../../http/route/operation-route.ts';
+import type { RemoteDeps } from '../../http/route/remote.ts';
+import type { Refuse, Route } from '../../http/route/route.ts';
+import { ActionBody } from '../../operations/desktop/act.ts';
+import { includeScreenshot } from '../../operations/desktop/inputs.ts';
+import { ActionResult } from '../../operations/desktop/views.ts';
+import { action, config, passedOn } from './routes.ts';
 
-/** The routes of the worker that answer the aliases. */
-export const worker = {
-  act: '/v2/computer/actions',
-  config: '/v2/computer/config',
-  record: '/v2/computer/record',
-};
-export const refusals = ['unavailable', 'bad_argument', 'capacity_reached'] as const;
-
-/** The worker makes the answer, so the handler does not know its type. */
-const AnswerOfWorker: z.ZodType = ActionResult;
-
-export function aliasesOfV2(refuse: Refuse): readonly Route<ForwardDeps>[] {
-  const route = routesFor<ForwardDeps>({ isNullAbsent: true, refuse });
-  const act = route({
-    operation: 'desktop.action',
+export function aliasesOfV2(refuse: Refuse): readonly Route<RemoteDeps>[] {
+  const act = passedOn(action.remote, {
+    name: 'desktop.action',
     method: 'POST',
     path: '/v2/browser/actions',
     summary: 'Do one thing with the pointer or the keyboard, as POST /v2/computer/actions does',
     query: includeScreenshot,
-    body: WireAction.and(z.object(scaledTo)),
-    data: AnswerOfWorker,
+    body: ActionBody,
     top: ActionResult,
-    errors: refusals,
-    handle: ({ upstream }, { query, body, context }) =>
-      forward(upstream, { method: 'POST', path: worker.act, query, body }, context),
   });
-  return [act, configRoute('/v2/browser/config', 'desktop.browser_config', refuse)];
+  const routes = [act, configRoute('/v2/browser/config', 'desktop.browser_config')];
+  return routes.map((route) => route({ isNullAbsent: true, refuse }));
 }
 
 export const pixels = z.int().gt(0);
 
-export function configRoute(path: string, operation: string, refuse: Refuse): Route<ForwardDeps> {
-  return routesFor<ForwardDeps>({ isNullAbsent: true, refuse })({
-    operation,
-    method: 'POST',
-    path,
+export function configRoute(path: string, name: string): Placed<RemoteDeps> {
+  return passedOn(config.remote, {
+    ...{ name, method: 'POST', path },
     summary: 'Set the resolution of the display',
     body: z.object({
       resolution: z.object({ width: pixels, height: pixels }).meta({ id: 'Resolution' }).nullish(),
     }),
+    read: ({ body }) => ({ resolution: body.resolution ?? undefined }),
     data: z.unknown(),
-    errors: refusals,
-    handle: ({ upstream }, { body, context }) =>
-      forward(upstream, { method: 'POST', path: worker.config, body: given(body) }, context),
   });
-}
-
-/** The body without its nulls, which mean absence in 1.x. */
-export function given(body: unknown): object {
-  return Object.fromEntries(Object.entries(Object(body) as object).filter(([, value]) => value !== null));
 }

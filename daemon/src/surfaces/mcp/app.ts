@@ -1,8 +1,12 @@
 /** Defines a tool as one object, what its calls work on, and what they answer. */
 import type { z } from 'zod';
 import type { Skills } from '../../core/mcp/skills/skills.ts';
-import type { ForwardDeps } from '../../http/route/forward.ts';
-import type { RequestContext } from '../../http/route/context.ts';
+import type { RemoteDeps } from '../../http/route/remote.ts';
+import { callOf, type RequestContext } from '../../http/route/context.ts';
+import { InvalidInput } from '../../http/route/envelope.ts';
+import { validate } from '../../http/route/validate.ts';
+import { dataOf } from '../../kit/answer.ts';
+import type { Operation } from '../../operations/operation.ts';
 import type { BrowserDeps } from '../browser/app.ts';
 import type { V2Deps } from '../v2/app.ts';
 import type { SavedOutputs } from './saved-outputs.ts';
@@ -27,7 +31,7 @@ export interface Upstreams {
 }
 
 /** The objects that the tools use. */
-export interface McpDeps extends V2Deps, Omit<BrowserDeps, keyof V2Deps>, ForwardDeps {
+export interface McpDeps extends V2Deps, Omit<BrowserDeps, keyof V2Deps>, RemoteDeps {
   readonly version: string;
   readonly skills: Pick<Skills, 'list' | 'load'>;
   /** null where no other server is registered. */
@@ -89,6 +93,35 @@ export interface ToolDefinition<I extends z.ZodObject, O extends z.ZodObject> {
 /** A tool without its type parameters. */
 export interface Tool extends Omit<ToolDefinition<z.ZodObject, z.ZodObject>, 'run'> {
   run(deps: McpDeps, input: never, call: ToolCall): Promise<ToolResult<object>>;
+}
+
+/** A tool is an operation and a text. */
+export interface OperationTool<
+  I extends z.ZodObject,
+  O extends z.ZodObject,
+  OI extends z.ZodType,
+  OO extends z.ZodType,
+> extends Omit<ToolDefinition<I, O>, 'run'> {
+  readonly operation: Operation<McpDeps, OI, OO>;
+  /** The input of the operation, which checks it. */
+  readonly read: (input: z.output<I>) => z.input<OI>;
+  readonly answer: (output: z.input<OO>) => ToolResult<z.input<O>>;
+}
+
+export function toolOf<I extends z.ZodObject, O extends z.ZodObject, OI extends z.ZodType, OO extends z.ZodType>({
+  operation,
+  read,
+  answer,
+  ...definition
+}: OperationTool<I, O, OI, OO>): Tool {
+  return tool<I, O>({
+    ...definition,
+    async run(deps, input, { context, signal }) {
+      const checked = validate(operation.input, read(input), 'body');
+      if ('errors' in checked) throw new InvalidInput(checked.errors);
+      return answer(dataOf(await operation.run(deps, checked.value, callOf({ ...context, signal }))));
+    },
+  });
 }
 
 export function tool<I extends z.ZodObject, O extends z.ZodObject>(definition: ToolDefinition<I, O>): Tool {

@@ -1,5 +1,5 @@
 /** Runs the handler of a route for a tool, which has neither a request nor an answer of HTTP. */
-import { Answer } from '../../http/route/route.ts';
+import { Answer } from '../../kit/answer.ts';
 import type { RequestContext } from '../../http/route/context.ts';
 import type { ToolCall } from './app.ts';
 

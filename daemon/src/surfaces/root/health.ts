@@ -1,7 +1,7 @@
 /** Reports the health of the daemon, in a shape that both common kinds of probes read. */
 import { z } from 'zod';
 import { CoreError } from '../../kit/errors.ts';
-import { Answer } from '../../http/route/route.ts';
+import { Answer } from '../../kit/answer.ts';
 import { route } from './app.ts';
 
 /** A probe that arrived before the upgrade is still answered as usual. */

@@ -1,7 +1,7 @@
 /** Answers the gateway's sub-request: whether a request carries the key. */
 import { z } from 'zod';
 import { CoreError } from '../../kit/errors.ts';
-import { Answer } from '../../http/route/route.ts';
+import { Answer } from '../../kit/answer.ts';
 import { route } from './app.ts';
 
 export const internalAuth = route({

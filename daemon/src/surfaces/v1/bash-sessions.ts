@@ -1,6 +1,6 @@
 /** The 1.x routes of command sessions. */
 import { z } from 'zod';
-import { Answer } from '../../http/route/route.ts';
+import { Answer } from '../../kit/answer.ts';
 import { route } from './app.ts';
 import { absolutePath, sessionId } from './bash-inputs.ts';
 import { startsElsewhere } from './sentences.ts';

@@ -4,7 +4,7 @@ import type { Command } from '../../core/commands/command.ts';
 import type { ReadResult } from '../../core/commands/read.ts';
 import { signalNames } from '../../core/commands/kill.ts';
 import type { CommandSpec } from '../../core/commands/launcher.ts';
-import { Answer } from '../../http/route/route.ts';
+import { Answer } from '../../kit/answer.ts';
 import { stoppingMessage } from '../../http/route/stopping.ts';
 import { Deadline } from '../../kit/deadline.ts';
 import { CoreError } from '../../kit/errors.ts';

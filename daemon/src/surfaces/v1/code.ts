@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import type { CodeRuntimes } from '../../core/code/info.ts';
 import { languages, poolKindOf, type Language } from '../../core/code/language.ts';
-import { Answer } from '../../http/route/route.ts';
+import { Answer } from '../../kit/answer.ts';
 import { route, type V1Deps } from './app.ts';
 import { cellSpec, describeRun, runCell, runErrors, timeLimits } from './code-run.ts';
 import { exitCodeOf, outputsOf, statusOf, tracebackOf } from './code-views.ts';

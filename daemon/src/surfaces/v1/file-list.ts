@@ -4,7 +4,7 @@ import { glob } from '../../core/files/search/glob.ts';
 import { list, type Listing } from '../../core/files/read/list.ts';
 import type { ListedFile } from '../../core/files/read/listed-file.ts';
 import type { Order } from '../../core/files/read/ordering.ts';
-import { Answer } from '../../http/route/route.ts';
+import { Answer } from '../../kit/answer.ts';
 import { showName, showPath } from '../../kit/text/path-text.ts';
 import { jsonCodes, orEmptyFailure, orFailure, route } from './file-failures.ts';
 import { bodyWithPath, pathOf } from './file-inputs.ts';

@@ -5,7 +5,7 @@ import { leftOut } from '../../core/files/search/left-out.ts';
 import { search } from '../../core/files/search/search.ts';
 import { searchLines } from '../../core/files/search/search-lines.ts';
 import { hintWith } from '../../http/route/refusal.ts';
-import { Answer } from '../../http/route/route.ts';
+import { Answer } from '../../kit/answer.ts';
 import { showPath } from '../../kit/text/path-text.ts';
 import { jsonCodes, orEmptyFailure, orFailure, route } from './file-failures.ts';
 import { bodyWithPath, fileOf, ownerOf, pathOf, sudo } from './file-inputs.ts';

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { poolKindOf } from '../../core/code/language.ts';
 import type { CodeSession } from '../../core/code/sessions/session.ts';
-import { Answer } from '../../http/route/route.ts';
+import { Answer } from '../../kit/answer.ts';
 import { CoreError, type ErrorCode } from '../../kit/errors.ts';
 import { route, type V1Deps } from './app.ts';
 import {

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import type { CodeSession } from '../../core/code/sessions/session.ts';
 import type { Package } from '../../core/ops/packages.ts';
-import { Answer } from '../../http/route/route.ts';
+import { Answer } from '../../kit/answer.ts';
 import { CoreError } from '../../kit/errors.ts';
 import { route, type V1Deps } from './app.ts';
 import { cellSpec, describeRun, directoryOf, runCell, runErrors, timeLimits } from './code-run.ts';

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { capabilityStatuses } from '../../core/capabilities/report.ts';
 import { snakeKeys } from '../../http/route/snake-keys.ts';
-import { Answer } from '../../http/route/route.ts';
+import { Answer } from '../../kit/answer.ts';
 import { route } from './app.ts';
 
 export const ping = route({

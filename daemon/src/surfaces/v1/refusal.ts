@@ -21,7 +21,7 @@ export const naming: Naming = {
     targetId: 'target_id',
     waitUntil: 'wait_until',
     nodeId: null,
-    scaleTo: 'scale_to',
+    scaleTo: null,
     timeoutMs: null,
     useClipboard: 'use_clipboard',
   },

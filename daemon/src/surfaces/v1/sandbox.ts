@@ -1,6 +1,6 @@
 /** The v1 routes that describe the sandbox: its summary, and the packages of each language. */
 import { z } from 'zod';
-import { Answer } from '../../http/route/route.ts';
+import { Answer } from '../../kit/answer.ts';
 import { route } from './app.ts';
 import { SandboxTop, sandboxSummary, sandboxTop } from './sandbox-views.ts';
 

@@ -1,7 +1,7 @@
 /** The 1.x routes that create, update, list, count and close shell sessions. */
 import { z } from 'zod';
 import { publicOrigin } from '../../http/guard/origin.ts';
-import { Answer } from '../../http/route/route.ts';
+import { Answer } from '../../kit/answer.ts';
 import { CoreError } from '../../kit/errors.ts';
 import { route } from './app.ts';
 import { coreId, wireId } from './shell-ids.ts';

@@ -4,7 +4,7 @@ import { notTyped } from '../../core/terminals/attach/input.ts';
 import type { ExecAnswer, ExecSpec } from '../../core/terminals/exec/record.ts';
 import { startUpSkipped } from '../../core/terminals/session/start-up.ts';
 import type { Terminal } from '../../core/terminals/session/terminal.ts';
-import { Answer } from '../../http/route/route.ts';
+import { Answer } from '../../kit/answer.ts';
 import { SseStream } from '../../http/stream/sse.ts';
 import { stoppingMessage } from '../../http/route/stopping.ts';
 import { Deadline } from '../../kit/deadline.ts';

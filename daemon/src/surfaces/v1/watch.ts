@@ -5,7 +5,7 @@ import { defaultExclude } from '../../core/watch/filter.ts';
 import { globProblem } from '../../core/watch/path-pattern.ts';
 import { follow, type WatchMessage } from '../../core/watch/follow.ts';
 import type { Watcher } from '../../core/watch/watcher.ts';
-import { Answer } from '../../http/route/route.ts';
+import { Answer } from '../../kit/answer.ts';
 import { eventId, resumePoint, SseStream, type ResumePoint, type SseEvent } from '../../http/stream/sse.ts';
 import { Deadline } from '../../kit/deadline.ts';
 import { CoreError, type ErrorCode } from '../../kit/errors.ts';

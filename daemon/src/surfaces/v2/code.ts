@@ -7,7 +7,7 @@ import { languageWordList, languageWords } from '../../core/code/language.ts';
 import type { CodeSession } from '../../core/code/sessions/session.ts';
 import type { CellSpec } from '../../core/code/sessions/requests.ts';
 import { NdjsonStream } from '../../http/stream/ndjson.ts';
-import { Answer } from '../../http/route/route.ts';
+import { Answer } from '../../kit/answer.ts';
 import { Deadline } from '../../kit/deadline.ts';
 import { route, type V2Deps } from './app.ts';
 import {

@@ -5,7 +5,7 @@ import { commandStatuses, type Command } from '../../core/commands/command.ts';
 import { signalNames } from '../../core/commands/kill.ts';
 import type { CommandSpec, StdinSource } from '../../core/commands/launcher.ts';
 import { shellNames } from '../../core/commands/shell.ts';
-import { Answer } from '../../http/route/route.ts';
+import { Answer } from '../../kit/answer.ts';
 import { NdjsonStream } from '../../http/stream/ndjson.ts';
 import { mapEach, prepend } from '../../kit/async-sequences.ts';
 import { Deadline } from '../../kit/deadline.ts';

@@ -1,7 +1,7 @@
 /** The v2 routes of operations. */
 import { z } from 'zod';
 import { packageLanguages } from '../../core/ops/packages.ts';
-import { Answer } from '../../http/route/route.ts';
+import { Answer } from '../../kit/answer.ts';
 import { route } from './app.ts';
 import { SandboxInfo, sandboxInfo } from './views.ts';
 

@@ -1,7 +1,7 @@
 /** The v2 routes of command sessions. */
 import { z } from 'zod';
 import type { Session } from '../../core/commands/sessions.ts';
-import { Answer } from '../../http/route/route.ts';
+import { Answer } from '../../kit/answer.ts';
 import { route, type V2Deps } from './app.ts';
 import { sameValue } from '../../http/route/same-value.ts';
 import { created, keptAdvice } from './created.ts';

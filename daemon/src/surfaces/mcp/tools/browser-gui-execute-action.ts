@@ -2,15 +2,15 @@
 import { z } from 'zod';
 import { InvalidInput } from '../../../http/route/envelope.ts';
 import { validate } from '../../../http/route/validate.ts';
+import { action } from '../../desktop/routes.ts';
 import { V1Action } from '../../desktop/v1-actions.ts';
-import { tool } from '../app.ts';
-import { askDisplay } from '../gui.ts';
+import { toolOf } from '../app.ts';
 import { footer } from '../text.ts';
 
 const kinds = V1Action.options.map(({ shape }) => shape.action_type.value);
 const pixels = z.number().optional();
 
-export const browserGuiExecuteAction = tool({
+export const browserGuiExecuteAction = toolOf({
   name: 'browser_gui_execute_action',
   title: 'Operate the display',
   description:
@@ -35,11 +35,11 @@ export const browserGuiExecuteAction = tool({
     duration: z.number().optional().describe('Seconds.'),
   }),
   output: z.object({ action_performed: z.string() }),
-  async run(deps, input, call) {
-    const action = validate(V1Action, input, 'body');
-    if ('errors' in action) throw new InvalidInput(action.errors);
-    const target = { method: 'POST', path: '/v2/computer/actions', body: action.value } as const;
-    const { data } = (await (await askDisplay(deps, target, call)).json()) as { data: { action_performed: string } };
-    return { text: footer(data.action_performed), data: { action_performed: data.action_performed } };
+  operation: action.remote,
+  read(input) {
+    const checked = validate(V1Action, input, 'body');
+    if ('errors' in checked) throw new InvalidInput(checked.errors);
+    return checked.value;
   },
+  answer: ({ action_performed: done }) => ({ text: footer(done), data: { action_performed: done } }),
 });

@@ -5,7 +5,7 @@ import { unpackTree } from '../../../core/files/archive/unpack.ts';
 import { decodedPieces, encodePieces, type Coding } from '../../../http/body/content-coding.ts';
 import { attachment } from '../../../http/file/disposition.ts';
 import { RawReply, untilTaken } from '../../../http/stream/raw.ts';
-import { Answer } from '../../../http/route/route.ts';
+import { Answer } from '../../../kit/answer.ts';
 import { showName, showPath } from '../../../kit/text/path-text.ts';
 import { route } from '../app.ts';
 import { fileErrors, FileQuery } from './inputs.ts';

@@ -10,7 +10,7 @@ import type { SkippedSummary } from '../../../core/files/tree/skipped.ts';
 import type { ErrorCode } from '../../../kit/errors.ts';
 import { showName, showPath } from '../../../kit/text/path-text.ts';
 import { hintWith } from '../../../http/route/refusal.ts';
-import { Answer } from '../../../http/route/route.ts';
+import { Answer } from '../../../kit/answer.ts';
 import { route } from '../app.ts';
 import { naming } from '../refusal.ts';
 import { systemText } from '../inputs.ts';

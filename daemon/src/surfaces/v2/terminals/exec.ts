@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { execStatuses, type ExecStatus } from '../../../core/terminals/exec/record.ts';
 import { startUpSkipped } from '../../../core/terminals/session/start-up.ts';
 import { Deadline } from '../../../kit/deadline.ts';
-import { Answer } from '../../../http/route/route.ts';
+import { Answer } from '../../../kit/answer.ts';
 import { stoppingMessage } from '../../../http/route/stopping.ts';
 import { route } from '../app.ts';
 import { seconds, systemText } from '../inputs.ts';

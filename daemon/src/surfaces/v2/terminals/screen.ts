@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { recordingOf, type Recording, type RecordingEvent } from '../../../core/terminals/screen/recording.ts';
 import { terminalStatuses, type Terminal } from '../../../core/terminals/session/terminal.ts';
-import { Answer } from '../../../http/route/route.ts';
+import { Answer } from '../../../kit/answer.ts';
 import { RawReply } from '../../../http/stream/raw.ts';
 import { route } from '../app.ts';
 import { TerminalPath } from './inputs.ts';

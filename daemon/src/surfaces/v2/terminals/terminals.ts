@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { constants } from 'node:os';
 import { CoreError } from '../../../kit/errors.ts';
-import { Answer } from '../../../http/route/route.ts';
+import { Answer } from '../../../kit/answer.ts';
 import { route } from '../app.ts';
 import { sameValue } from '../../../http/route/same-value.ts';
 import { created, keptAdvice } from '../created.ts';

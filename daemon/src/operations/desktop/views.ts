@@ -1,7 +1,7 @@
 /** The wire form of pictures, of what actions have done, and of recordings. */
 import { z } from 'zod';
 import type { Performed, Picture, Recording } from '../../core/desktop/desktop.ts';
-import { Answer } from '../../http/route/route.ts';
+import { Answer } from '../../kit/answer.ts';
 import { mediaTypeOf } from './inputs.ts';
 
 export const PictureView = z
@@ -39,16 +39,6 @@ export function pictureInfo({ format, image, screen }: Picture): z.input<typeof 
 
 export function base64({ bytes }: Picture): string {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('base64');
-}
-
-/** The sizes of a picture outside the envelope, and of the screen that it shows. */
-export function sizeHeaders({ image, screen }: Picture): Record<string, string> {
-  return {
-    'x-image-width': String(image.width),
-    'x-image-height': String(image.height),
-    'x-screen-width': String(screen.width),
-    'x-screen-height': String(screen.height),
-  };
 }
 
 export const RecordingView = z

@@ -1,15 +1,12 @@
-/** The route that records the desktop. */
+/** The operation that records the desktop. */
 import { z } from 'zod';
-import { desktopRoute } from './app.ts';
 import { side } from './inputs.ts';
+import { operation } from './operation.ts';
 import { recordingAnswer, RecordingView } from './views.ts';
 
-export const record = desktopRoute({
-  operation: 'desktop.record',
-  method: 'POST',
-  path: '/v2/computer/record',
-  summary: 'Record the display as a film',
-  body: z.object({
+export const record = operation({
+  name: 'desktop.record',
+  input: z.object({
     action: z.enum(['start', 'stop', 'status']),
     save_path: z.string().min(1).optional().describe('/tmp/recordings/recording_{timestamp}.mp4 by default.'),
     fps: z.int().min(1).max(60).default(30),
@@ -18,12 +15,12 @@ export const record = desktopRoute({
     width: side.optional().describe('Of the film; by default that of the display.'),
     height: side.optional(),
   }),
-  data: RecordingView,
+  output: RecordingView,
   errors: ['unavailable', 'bad_argument', 'session_busy', 'no_space_left', 'capacity_reached'],
-  async handle({ desktop }, { body, context }) {
-    const { action, save_path: savePath, fps, crf, max_duration: maxSeconds, width, height } = body;
+  async run({ desktop }, input, { signal }) {
+    const { action, save_path: savePath, fps, crf, max_duration: maxSeconds, width, height } = input;
     const request = { action, fps, crf, maxSeconds, savePath: savePath ?? null };
     const size = { width: width ?? null, height: height ?? null };
-    return recordingAnswer(await desktop.record({ ...request, ...size }, { signal: context.signal }));
+    return recordingAnswer(await desktop.record({ ...request, ...size }, { signal }));
   },
 });

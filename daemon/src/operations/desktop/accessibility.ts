@@ -1,11 +1,11 @@
-/** The routes that read what programs tell assistive technology: the tree, and nodes in it. */
+/** The operations that read what programs tell assistive technology: the tree, and nodes in it. */
 import { z } from 'zod';
 import type { AccessibleNode, AccessibleTree, NodeQuery } from '../../core/desktop/accessibility/query.ts';
-import { desktopRoute } from './app.ts';
+import { operation } from './operation.ts';
 
 const limits = { depth: 64, nodes: 20_000, timeoutMs: 30_000, limit: 500 };
 
-const query = z.object({
+const input = z.object({
   scope: z.enum(['foreground', 'desktop']).default('foreground'),
   role: z.string().optional(),
   name: z.string().optional(),
@@ -19,7 +19,7 @@ const query = z.object({
   node_id: z.string().optional().describe('The node to begin with.'),
 });
 
-function nodeQuery(given: z.output<typeof query>): NodeQuery {
+function nodeQuery(given: z.output<typeof input>): NodeQuery {
   const { scope, role = null, name = null, match, states = '', node_id: nodeId = null } = given;
   return {
     ...{ scope, role, name, match, nodeId, includesOffscreen: given.include_offscreen },
@@ -64,32 +64,24 @@ function treeView(tree: AccessibleTree): z.input<typeof TreeView> & object {
   return { ...nodeView(tree), children: tree.children.map(treeView) };
 }
 
-export const readTree = desktopRoute({
-  operation: 'desktop.accessibility',
-  method: 'GET',
-  path: '/v2/computer/accessibility',
-  summary: 'Read the accessibility tree',
-  query,
-  data: z.object({ nodes: z.array(TreeView), node_count: z.int(), truncated: z.boolean() }),
+export const readTree = operation({
+  name: 'desktop.accessibility',
+  input,
+  output: z.object({ nodes: z.array(TreeView), node_count: z.int(), truncated: z.boolean() }),
   errors: ['unavailable', 'bad_argument', 'ref_stale', 'capacity_reached'],
-  async handle({ desktop }, { query: given, context }) {
-    const { roots, nodeCount, isTruncated } = await desktop.accessibility(nodeQuery(given), {
-      signal: context.signal,
-    });
+  async run({ desktop }, given, { signal }) {
+    const { roots, nodeCount, isTruncated } = await desktop.accessibility(nodeQuery(given), { signal });
     return { nodes: roots.map(treeView), node_count: nodeCount, truncated: isTruncated };
   },
 });
 
-export const findNodes = desktopRoute({
-  operation: 'desktop.nodes',
-  method: 'GET',
-  path: '/v2/computer/accessibility/nodes',
-  summary: 'Find nodes of the accessibility tree',
-  query,
-  data: z.object({ nodes: z.array(NodeView), truncated: z.boolean() }),
+export const findNodes = operation({
+  name: 'desktop.nodes',
+  input,
+  output: z.object({ nodes: z.array(NodeView), truncated: z.boolean() }),
   errors: ['unavailable', 'bad_argument', 'ref_stale', 'capacity_reached'],
-  async handle({ desktop }, { query: given, context }) {
-    const { nodes, isTruncated } = await desktop.nodes(nodeQuery(given), { signal: context.signal });
+  async run({ desktop }, given, { signal }) {
+    const { nodes, isTruncated } = await desktop.nodes(nodeQuery(given), { signal });
     return { nodes: nodes.map(nodeView), truncated: isTruncated };
   },
 });

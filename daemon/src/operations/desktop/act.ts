@@ -1,32 +1,26 @@
-/** The routes that act on the desktop: one action, and a batch of them. */
+/** The operations that act on the desktop: one action, and a batch of them. */
 import { z } from 'zod';
-import { Answer } from '../../http/route/route.ts';
+import { Answer } from '../../kit/answer.ts';
 import { actionName, readAction, WireAction } from './actions.ts';
-import { desktopRoute } from './app.ts';
 import { includeScreenshot, scaledTo, wholeScreen } from './inputs.ts';
+import { operation } from './operation.ts';
 import { ActionResult, base64, pictureInfo, PictureView, pictureView } from './views.ts';
 
-export const actOnce = desktopRoute({
-  operation: 'desktop.act',
-  method: 'POST',
-  path: '/v2/computer/actions',
-  summary: 'Do one thing with the pointer, the keyboard, a window or a node',
-  query: includeScreenshot,
-  body: WireAction.and(z.object(scaledTo)),
-  data: ActionResult,
-  top: ActionResult,
+export const ActionBody = WireAction.and(z.object(scaledTo));
+
+export const act = operation({
+  name: 'desktop.act',
+  input: ActionBody.and(includeScreenshot),
+  output: ActionResult,
   errors: ['unavailable', 'bad_argument', 'capacity_reached'],
-  async handle({ desktop }, { query, body, context }) {
-    const coordinates = body.scale_to ?? null;
-    const result = await desktop.perform(readAction(body), {
-      signal: context.signal,
-      coordinates,
-      screenshot: query.include_screenshot ? wholeScreen(coordinates) : null,
-    });
+  async run({ desktop }, input, { signal }) {
+    const coordinates = input.scale_to ?? null;
+    const screenshot = input.include_screenshot ? wholeScreen(coordinates) : null;
+    const result = await desktop.perform(readAction(input), { signal, coordinates, screenshot });
     const { output } = result;
-    const data: z.input<typeof ActionResult> = {
-      status: 'success',
-      action_performed: actionName(body),
+    return {
+      status: 'success' as const,
+      action_performed: actionName(input),
       ...(output?.kind === 'cursor' && output.position),
       ...(output?.kind === 'picture' && {
         screenshot: base64(output.picture),
@@ -34,23 +28,19 @@ export const actOnce = desktopRoute({
       }),
       ...pictureView(result),
     };
-    return new Answer(data, { top: data });
   },
 });
 
 const maxActions = 50;
 
-export const actInBatch = desktopRoute({
-  operation: 'desktop.batch',
-  method: 'POST',
-  path: '/v2/computer/actions/batch',
-  summary: 'Do several things in order; nothing else touches the display meanwhile',
-  body: z.object({
+export const actInBatch = operation({
+  name: 'desktop.batch',
+  input: z.object({
     actions: z.array(WireAction).min(1).max(maxActions).describe('Waits take at most 20 s in all.'),
     include_screenshot: z.boolean().default(false),
     ...scaledTo,
   }),
-  data: z
+  output: z
     .object({
       performed: z.int(),
       failed_index: z.int().nullable(),
@@ -62,13 +52,10 @@ export const actInBatch = desktopRoute({
     })
     .meta({ id: 'DesktopBatchResult' }),
   errors: ['unavailable', 'bad_argument', 'capacity_reached'],
-  async handle({ desktop }, { body, context }) {
-    const coordinates = body.scale_to ?? null;
-    const result = await desktop.batch(body.actions.map(readAction), {
-      signal: context.signal,
-      coordinates,
-      screenshot: body.include_screenshot ? wholeScreen(coordinates) : null,
-    });
+  async run({ desktop }, input, { signal }) {
+    const coordinates = input.scale_to ?? null;
+    const screenshot = input.include_screenshot ? wholeScreen(coordinates) : null;
+    const result = await desktop.batch(input.actions.map(readAction), { signal, coordinates, screenshot });
     const { performed: count, failedIndex, error } = result;
     const hasFailed = failedIndex !== null;
     const data = {

@@ -1,0 +1,87 @@
+/** Makes the route of an operation: where the input stands in a request, and how the output is sent. */
+import type { z } from 'zod';
+import { Answer } from '../../kit/answer.ts';
+import type { Operation } from '../../operations/operation.ts';
+import type { RawReply } from '../stream/raw.ts';
+import { callOf, type RequestContext } from './context.ts';
+import { routesFor, type Method, type RawAnswer, type Route, type SurfaceStyle } from './route.ts';
+
+type Fields<S> = S extends z.ZodType ? z.output<S> : undefined;
+type Merged<Q, B> = Q extends z.ZodType
+  ? Fields<Q> & (B extends z.ZodType ? Fields<B> : unknown)
+  : B extends z.ZodType
+    ? Fields<B>
+    : Record<string, never>;
+
+interface Given<Q, B> {
+  readonly query: Fields<Q>;
+  readonly body: Fields<B>;
+  readonly headers: Headers;
+}
+
+/** `read` may be left out where the fields of query and body together are the input. */
+type Reading<I extends z.ZodType, Q, B> =
+  Merged<Q, B> extends z.output<I>
+    ? { readonly read?: (given: Given<Q, B>) => z.output<I> }
+    : { readonly read: (given: Given<Q, B>) => z.output<I> };
+
+export type Placement<I extends z.ZodType, O extends z.ZodType, Q, B> = Reading<I, Q, B> & {
+  readonly method: Method;
+  readonly path: string;
+  readonly summary: string;
+  /** The name in OpenAPI, where one operation has several routes. */
+  readonly name?: string;
+  readonly query?: Q;
+  readonly body?: B;
+  /** What the answer is described as, where that is not the output. */
+  readonly data?: z.ZodType;
+  /** Describes the fields of the output that stand beside those of the envelope too. */
+  readonly top?: z.ZodObject;
+  /** Describes an answer that is not JSON. `reply` makes it. */
+  readonly raw?: RawAnswer;
+  readonly reply?: (output: z.input<O>) => RawReply;
+};
+
+/** The route of a surface with this style. */
+export type Placed<Deps> = (style: SurfaceStyle) => Route<Deps>;
+
+export function routeOf<
+  Deps,
+  I extends z.ZodType,
+  O extends z.ZodType,
+  Q extends z.ZodObject | undefined = undefined,
+  B extends z.ZodType | undefined = undefined,
+>(operation: Operation<Deps, I, O>, at: Placement<I, O, Q, B>): Placed<Deps> {
+  return placed(operation, at, async (deps: Deps, input, context) => {
+    const answer = await operation.run(deps, input, callOf(context));
+    const { data, details } = answer instanceof Answer ? answer : new Answer(answer);
+    return at.reply ? at.reply(data) : new Answer(data, { ...details, ...(at.top && { top: data as object }) });
+  });
+}
+
+/** Like `routeOf`, where `handle` makes the answer of the input. */
+export function placed<
+  Deps,
+  I extends z.ZodType,
+  O extends z.ZodType,
+  Q extends z.ZodObject | undefined = undefined,
+  B extends z.ZodType | undefined = undefined,
+>(
+  { name, output, errors }: Pick<Operation<never, I, O>, 'name' | 'input' | 'output' | 'errors'>,
+  at: Placement<I, O, Q, B>,
+  handle: (deps: Deps, input: z.output<I>, context: RequestContext) => Promise<unknown>,
+): Placed<Deps> {
+  const { method, path, summary, raw, top } = at;
+  const read = at.read ?? ((given: Given<Q, B>) => Object.assign({}, given.query, given.body) as z.output<I>);
+  return (style) =>
+    routesFor<Deps>(style)({
+      ...{ operation: at.name ?? name, method, path, summary, errors },
+      ...{ query: at.query as Q, body: at.body as B },
+      ...(top && { top }),
+      ...(raw ? { raw } : { data: at.data ?? output }),
+      handle: (deps, { query: fields, body: more, context }) => {
+        const given = { query: fields, body: more, headers: context.headers } as Given<Q, B>;
+        return handle(deps, read(given), context);
+      },
+    });
+}
