@@ -34,6 +34,8 @@ export class TestRun {
     mkdirSync(this.#temporary);
     chmodSync(this.#temporary, 0o1777); // As /tmp: daemons of other accounts work in it.
     mkdirSync(this.#home, { mode: 0o755 });
+    // What is downloaded before the tests is found by them.
+    for (const name of caches) mkdirSync(join(home, name), { recursive: true });
     // Tools find their settings and downloads, and a new name stays beside the links.
     this.#linked = new Set(namesIn(home));
     for (const name of this.#linked) symlinkSync(join(home, name), join(this.#home, name));

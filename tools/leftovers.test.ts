@@ -22,7 +22,7 @@ test('names in the directories of the run are leftovers, and names that others m
   const { HOME, TMPDIR } = run.environment;
   if (HOME === undefined || TMPDIR === undefined) throw new Error('the run has no directories');
   expect(readFileSync(join(HOME, '.settings'), 'utf8')).toBe('kept');
-  for (const name of ['.npm', '.cache']) mkdirSync(join(HOME, name));
+  for (const name of ['.npm', '.cache']) mkdirSync(join(HOME, name), { recursive: true });
   writeFileSync(join(home, '.history'), ''); // A person uses the machine.
   for (const name of ['boxkeep-test-other', 'tmpjvsygq2c']) mkdirSync(join(shared, name));
   mkdirSync(join(groups, '0a1b2c3d-0000-4000-8000-000000000000'));
