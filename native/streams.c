@@ -58,9 +58,17 @@ static size_t make_room(struct streams *streams, int stream) {
     return room < READ_BYTES ? room : READ_BYTES;
 }
 
+/* The kernel moves the output of a terminal to our end in the background, and a read waits for a move in progress. A
+ * move that stopped for lack of room begins again meanwhile, so that one read may report the end, or an empty terminal,
+ * too early. The next read waits for that move. */
+static ssize_t read_stream(const struct streams *streams, int stream, size_t room) {
+    ssize_t count = read_some(streams->fd[stream], buffer, room);
+    return count < 0 && streams->is_terminal ? read_some(streams->fd[stream], buffer, room) : count;
+}
+
 /* Reads once. Returns 0 when nothing is available, and closes the stream at its end. */
 static size_t read_output(struct streams *streams, int stream, size_t room) {
-    ssize_t count = read_some(streams->fd[stream], buffer, room);
+    ssize_t count = read_stream(streams, stream, room);
     if (count > 0 && (size_t)count > buffered) buffered = (size_t)count;
     if (count > 0) store_output(streams, stream, buffer, (size_t)count);
     if (count > 0) return (size_t)count;
