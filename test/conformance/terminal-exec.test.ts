@@ -1,5 +1,5 @@
 /** The behavior of commands in the shell of a terminal session. */
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { hasKeys } from '../harness/foreground.ts';
 import { hasProgram } from '../harness/root.ts';
@@ -543,3 +543,19 @@ function output(sandbox: Sandbox): string {
 function sleepers(sandbox: Sandbox): number {
   return sandbox.processes().filter(({ command }) => command === 'sleep 30').length;
 }
+
+test('TERM-6 PROMISE-3 a command whose shell is lost before its start was seen is not run again', async ({
+  sandbox,
+}) => {
+  const ran = join(sandbox.directory, 'ran');
+  const exec = (command: string) => sandbox.ok('POST /v2/pty/sessions/lost/exec', { command });
+  await sandbox.ok('POST /v2/pty/sessions', { id: 'lost' });
+  // The script shows the prompt before the start mark: the keeper stops there, so that it never reads the mark.
+  await exec(`PS1='$([ -z "$__sbx_t" ] || kill -STOP $PPID)$ '`);
+  const lost = exec(`echo ran >> ${ran}; sleep 1008`);
+  await until('the command runs', () => existsSync(ran));
+  for (const pid of sandbox.keepers()) process.kill(pid, 'SIGKILL');
+  expect(await lost).toMatchObject({ status: 'terminated', exit_code: null });
+  expect(await exec('echo next')).toMatchObject({ status: 'completed', output: 'next\n' });
+  expect(readFileSync(ran, 'utf8')).toBe('ran\n');
+});

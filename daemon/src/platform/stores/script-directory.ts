@@ -52,7 +52,7 @@ export class ScriptDirectory {
     content: string | Uint8Array,
     owner: { readonly uid: number; readonly gid: number } | null,
   ): void {
-    const fd = openSync(path, 'wx', 0o400);
+    const fd = openSync(path, 'wx', 0o600);
     try {
       if (owner) fchownSync(fd, owner.uid, owner.gid);
       writeFileSync(fd, content);
@@ -62,6 +62,11 @@ export class ScriptDirectory {
     } finally {
       closeSync(fd);
     }
+  }
+
+  /** Whether the owner of a file has added to it. False for a file that was removed. */
+  hasGrown(path: string, bytes: number): boolean {
+    return (statSync(path, { throwIfNoEntry: false })?.size ?? 0) > bytes;
   }
 
   remove(path: string): void {

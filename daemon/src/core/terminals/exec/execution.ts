@@ -258,7 +258,8 @@ export class Execution {
     if (this.#end || (!end && !this.terminal.isTerminated)) return;
     this.#read();
     if (this.#end) return;
-    this.#isMissed = !this.isStarted;
+    // The start mark is lost where the process that holds the terminal was killed.
+    this.#isMissed = !this.isStarted && !this.shell.hasTakenScript;
     if (this.#isMissed) return;
     const exitCode = end?.kind === 'exited' ? end.exitCode : null;
     if (exitCode !== null && this.#stoppedAs === null) this.finish({ status: 'completed', exitCode });

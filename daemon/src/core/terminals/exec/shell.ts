@@ -17,7 +17,7 @@ export interface ExecShellDeps {
   readonly now: () => number;
   /** How long the start-up files may take once a command waits for the prompt. */
   readonly startUpMs: number;
-  readonly scripts: Pick<ScriptDirectory, 'place' | 'write' | 'remove'>;
+  readonly scripts: Pick<ScriptDirectory, 'place' | 'write' | 'hasGrown' | 'remove'>;
 }
 
 /** If the state of the shell is unknown, the shell counts as waiting after this long without output. */
@@ -31,6 +31,7 @@ const restartedWithinMs = 10_000;
 
 export class ExecShell {
   #quiet = { end: -1, sinceMs: 0 };
+  #script: { readonly path: string; readonly bytes: number } | null = null;
 
   constructor(
     private readonly terminal: Terminal,
@@ -139,16 +140,23 @@ export class ExecShell {
       const path = scripts.place();
       const line = readScriptLine(kind, path);
       const size = { cols: this.terminal.size.cols, typedCols: line.length };
-      const text = shellScript(kind, { command, shown: shownText(command), token, directory, ...size });
+      const text = shellScript(kind, { command, shown: shownText(command), path, token, directory, ...size });
       scripts.write(path, text, accounts.unlessOwn(account));
+      this.#script = { path, bytes: Buffer.byteLength(text) };
       return { path, keys: keysFor(line) };
     } catch (error) {
       throw systemRefusal(error, 'a terminal');
     }
   }
 
+  /** True if the shell has read the last script up to its command, which may have begun. */
+  get hasTakenScript(): boolean {
+    return this.#script !== null && this.deps.scripts.hasGrown(this.#script.path, this.#script.bytes);
+  }
+
   /** Deletes a script that was read or never will be. */
   discard(path: string): void {
+    this.#script = null;
     this.deps.scripts.remove(path);
   }
 

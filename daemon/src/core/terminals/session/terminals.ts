@@ -25,7 +25,7 @@ export interface TerminalsDeps extends Omit<TerminalDeps, 'closing' | 'onChange'
   /** Adopts a process that an earlier daemon started. */
   readonly adopt: (child: Child, backend: BackendName) => ShellProcess;
   readonly store: RecordStore<TerminalRecord>;
-  readonly scripts: Pick<ScriptDirectory, 'place' | 'write' | 'remove' | 'recover' | 'close'>;
+  readonly scripts: Pick<ScriptDirectory, 'place' | 'write' | 'hasGrown' | 'remove' | 'recover' | 'close'>;
   readonly isDirectory: (path: string) => boolean;
   readonly maxTerminals: number;
   readonly idleMs: number;

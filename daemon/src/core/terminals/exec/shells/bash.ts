@@ -4,7 +4,7 @@
  * A PROMPT_COMMAND hook reports an interrupted command and restores PROMPT_COMMAND at the next prompt.
  */
 import { quote } from '../../../../kit/text/shell-word.ts';
-import { goTo, mark, showFormat, upOneRow } from './parts.ts';
+import { goTo, mark, showFormat, taken, upOneRow } from './parts.ts';
 import type { ScriptParts } from './script-parts.ts';
 
 /** A longer line is not added to the history, because no user would edit it again. */
@@ -16,7 +16,7 @@ const maxHistoryLine = 4096;
  * bypasses aliases. The command finds the exit code of the previous command in `$?`; under `set -e` that code is always
  * 0.
  */
-export function bashScript({ command, shown, token, directory, cols, typedCols }: ScriptParts): string {
+export function bashScript({ command, shown, path, token, directory, cols, typedCols }: ScriptParts): string {
   const history = command.length <= maxHistoryLine ? '[[ -o history ]] && \\builtin history -s -- "$__sbx_c"' : ':';
   return `__sbx_r=$?
 {
@@ -43,6 +43,7 @@ __sbx_p=\${__sbx_p##*$'\\n'}
 __sbx_w=$__sbx_p
 while [[ $__sbx_w == *$'\\001'*$'\\002'* ]]; do __sbx_w=\${__sbx_w%%$'\\001'*}\${__sbx_w#*$'\\002'}; done
 for (( __sbx_n = (\${#__sbx_w} + ${typedCols}) / ${cols}; __sbx_n > 0; __sbx_n-- )); do __sbx_m '${upOneRow}'; done
+\\builtin printf ${taken(quote(path))}
 __sbx_m '${showFormat(token)}' "\${__sbx_p//[$'\\001\\002']}" ${quote(shown)}
 unset __sbx_p __sbx_w __sbx_n
 } 2>/dev/null

@@ -4,10 +4,10 @@
  * A handler of the event before each prompt reports an interrupted command. The event does not fire after `exit`.
  */
 import type { ExecDirectory } from '../record.ts';
-import { mark, quoteFish, showFormat, upOneRow } from './parts.ts';
+import { mark, quoteFish, showFormat, taken, upOneRow } from './parts.ts';
 import type { ScriptParts } from './script-parts.ts';
 
-export function fishScript({ command, shown, token, directory, cols, typedCols }: ScriptParts): string {
+export function fishScript({ command, shown, path, token, directory, cols, typedCols }: ScriptParts): string {
   return `set -g __sbx_r $status
 set -g __sbx_t ${token}
 set -g __sbx_c ${quoteFish(command)}
@@ -37,6 +37,7 @@ while test "$n" -gt 0
   __sbx_m '${upOneRow}'
   set n (math $n - 1)
 end
+builtin printf ${taken(quoteFish(path))} 2>/dev/null
 __sbx_m '${showFormat(token)}' "$__sbx_p[-1]" ${quoteFish(shown)}
 __sbx_s $__sbx_r
 `;

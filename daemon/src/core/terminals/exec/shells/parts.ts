@@ -7,6 +7,11 @@ export function quoteFish(text: string): string {
   return `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`;
 }
 
+/** The arguments of `printf` that add a line to the script, after the last line that the shell reads. */
+export function taken(quotedPath: string): string {
+  return `'\\n' >>${quotedPath}`;
+}
+
 /** A printf format that contains nothing a shell would have to quote. */
 export function mark(kind: string, token: string, code = ''): string {
   return `\\033]7717;${kind};${token}${code}\\007`;

@@ -5,6 +5,8 @@ export interface ScriptParts {
   readonly command: string;
   /** The command text to show. Contains no control characters other than line ends. */
   readonly shown: string;
+  /** The file of the script, to which the script adds a line before the start mark, which may be lost. */
+  readonly path: string;
   /** Token of the command's marks. */
   readonly token: string;
   /** Where the command runs; null means the shell's current directory. */

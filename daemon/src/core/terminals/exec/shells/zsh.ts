@@ -4,10 +4,10 @@
  * A precmd hook reports an interrupted command and removes itself at the next prompt.
  */
 import { quote } from '../../../../kit/text/shell-word.ts';
-import { goTo, mark, showFormat, upOneRow } from './parts.ts';
+import { goTo, mark, showFormat, taken, upOneRow } from './parts.ts';
 import type { ScriptParts } from './script-parts.ts';
 
-export function zshScript({ command, shown, token, directory, cols, typedCols }: ScriptParts): string {
+export function zshScript({ command, shown, path, token, directory, cols, typedCols }: ScriptParts): string {
   return `__sbx_r=$?
 {
 typeset -g __sbx_t=${token} __sbx_c=${quote(command)} __sbx_p=
@@ -36,6 +36,7 @@ ${goTo(directory, '\\builtin cd')}() {
   local plain=\${p//$'\\e'\\[[0-9;?]#[a-zA-Z]/}
   integer n=$(( (\${#plain} + ${typedCols}) / ${cols} ))
   while (( n-- > 0 )); do __sbx_m '${upOneRow}'; done
+  \\builtin printf ${taken(quote(path))}
   __sbx_m '${showFormat(token)}' "$p" ${quote(shown)}
 }
 } 2>/dev/null
