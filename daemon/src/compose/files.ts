@@ -33,6 +33,8 @@ export function composeFiles(
     const onKept = (error: unknown) => onFault('ripgrep could not be put away', error);
     return program === null ? null : new RipgrepGrep({ program, spawn, onFault: onKept });
   };
+  // Loaded with the first search for a type, because most daemons never have one.
+  const fileTypes = async () => (await import('../assets/tables/file-types.txt', { with: { type: 'text' } })).default;
   const openDirectory = (path: string) => Directory.open(path);
   const parts = new Parts(`${runtimeDirectory}/parts`, openDirectory);
   void parts.clearStale().catch((error: unknown) => onFault('unfinished files could not be cleared', error));
@@ -50,7 +52,7 @@ export function composeFiles(
     treeWriter: (directory, owner) => new TreeWriter(directory, owner),
     fileLocks: new KeyedMutex(),
     edits: new EditHistory(),
-    grep: new Grep({ paths, room }, findRipgrep, new BuiltInGrep(openWorker)),
+    grep: new Grep({ paths, room, fileTypes }, findRipgrep, new BuiltInGrep(openWorker)),
     diff: unifiedDiff,
     mimeOf,
     room,

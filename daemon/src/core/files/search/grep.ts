@@ -6,8 +6,10 @@ import type { MemoryBudget } from '../../../kit/memory-budget.ts';
 import { asFileOperation, FileFailure } from '../../../kit/file-failure.ts';
 import { decodePath, systemPath } from '../../../kit/text/path-text.ts';
 import type { PathResolver } from '../../processes/directory.ts';
+import { fileTypeNamed } from './grep/file-type.ts';
 import { newlineRefusal } from './grep/pattern.ts';
 import {
+  type FileType,
   type GrepBackend,
   type GrepEngine,
   type GrepFound,
@@ -19,9 +21,11 @@ import {
 import { RipgrepFailure } from './grep/ripgrep.ts';
 import { join } from './gitignore.ts';
 
-export interface GrepRequest extends Omit<GrepQuery, 'root' | 'fileName' | 'limit'> {
+export interface GrepRequest extends Omit<GrepQuery, 'root' | 'fileName' | 'type' | 'limit'> {
   readonly path: string;
   readonly user: string | null;
+  /** A name from the table of file types. */
+  readonly type: string | null;
   readonly maxResults: number;
 }
 
@@ -66,11 +70,18 @@ interface Answered extends GrepFound {
   readonly engine: GrepEngine;
 }
 
+export interface GrepDeps {
+  readonly paths: PathResolver;
+  readonly room: MemoryBudget;
+  /** Loads the table that `fileTypeNamed` reads. */
+  readonly fileTypes: () => Promise<string>;
+}
+
 export class Grep {
   #running = 0;
 
   constructor(
-    private readonly files: { readonly paths: PathResolver; readonly room: MemoryBudget },
+    private readonly files: GrepDeps,
     /** Null when no trusted ripgrep is available now. */
     private readonly findRipgrep: () => GrepBackend | null,
     private readonly builtIn: GrepBackend,
@@ -83,8 +94,9 @@ export class Grep {
     const { offset } = rest;
     const maxFileBytes = request.maxFileBytes ?? (request.isMultiline ? defaultMultilineBytes : null);
     const place = await this.#placeOf(path, maxFileBytes);
+    const type = await this.#typeNamed(request.type);
     // Request one match more than needed, to detect that more matches exist.
-    const query = { ...rest, ...place, maxFileBytes, limit: offset + maxResults + 1 };
+    const query = { ...rest, ...place, type, maxFileBytes, limit: offset + maxResults + 1 };
     refuseUnlessSound(query, path);
     this.#refuseTooLarge(query, path);
     const found = await this.#bounded(() => this.#ask(query, path, signal));
@@ -120,6 +132,10 @@ export class Grep {
       const at = real.lastIndexOf('/');
       return { root: at === 0 ? '/' : real.slice(0, at), fileName: real.slice(at + 1) };
     });
+  }
+
+  async #typeNamed(name: string | null): Promise<FileType | null> {
+    return name === null ? null : fileTypeNamed(name, await this.files.fileTypes());
   }
 
   async #bounded<T>(work: () => Promise<T>): Promise<T> {

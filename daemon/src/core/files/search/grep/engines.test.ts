@@ -6,7 +6,9 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { provideRipgrep } from '../../../../../../tools/setup.mjs';
 import { placeOf } from '../../read/ordering.ts';
+import fileTypes from '../../../../assets/tables/file-types.txt' with { type: 'text' };
 import { grepTree } from './engine.ts';
+import { fileTypeNamed } from './file-type.ts';
 import { type GrepQuery, PatternError } from './query.ts';
 import { searchArguments } from './ripgrep-arguments.ts';
 import { RipgrepReport } from './ripgrep-report.ts';
@@ -34,6 +36,8 @@ const plain: Omit<GrepQuery, 'root' | 'pattern'> = {
   limit: 100_000,
   offset: 0,
 };
+
+const typeNamed = (name: string) => fileTypeNamed(name, fileTypes);
 
 function byRipgrep(query: GrepQuery): unknown {
   const args = searchArguments(query, { isSorted: false, seesBinary: true });
@@ -245,10 +249,10 @@ test('globs, types, hidden names, ignore files and sizes apply in the same order
       { exclude: ['sub/'] },
       { include: ['*.ts', '*.py'], exclude: ['code.py'] },
       { exclude: ['sub/*.txt'] },
-      { type: 'ts' },
-      { type: 'py', include: ['*.ts'] },
-      { type: 'md' },
-      { type: 'log' },
+      { type: typeNamed('ts') },
+      { type: typeNamed('py'), include: ['*.ts'] },
+      { type: typeNamed('md') },
+      { type: typeNamed('log') },
       { searchesHidden: true },
       { searchesHidden: true, exclude: ['.git'] },
       { obeysIgnoreFiles: false },
@@ -257,7 +261,7 @@ test('globs, types, hidden names, ignore files and sizes apply in the same order
       { maxFileBytes: 10 },
       { fileName: 'plain.txt' },
       { fileName: '.hidden' },
-      { fileName: 'outside.log', type: 'ts' },
+      { fileName: 'outside.log', type: typeNamed('ts') },
       { fileName: 'binary' },
       { fileName: 'late-binary' },
     ];

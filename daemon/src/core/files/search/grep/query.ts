@@ -1,6 +1,12 @@
 /** Defines the queries and results of the two grep engines. */
 import type { SkippedSummary } from '../../tree/skipped.ts';
 
+export interface FileType {
+  readonly name: string;
+  /** Null for a type that the table lacks. */
+  readonly globs: readonly string[] | null;
+}
+
 export interface GrepQuery {
   /** The directory to search. With `fileName`, the directory of that file. */
   readonly root: string;
@@ -18,8 +24,7 @@ export interface GrepQuery {
   /** Globs as in .gitignore files. Only files that match a glob are searched, even hidden and ignored files. */
   readonly include: readonly string[];
   readonly exclude: readonly string[];
-  /** A name from the table in `types.ts`. */
-  readonly type: string | null;
+  readonly type: FileType | null;
   readonly linesBefore: number;
   readonly linesAfter: number;
   /** Skip larger files; null searches files of any size. */

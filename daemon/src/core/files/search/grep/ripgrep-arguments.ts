@@ -1,6 +1,6 @@
 /** Builds the ripgrep command line for a query, so that no input of a caller can become an option. */
-import type { GrepQuery } from './query.ts';
-import { typeGlobs } from './selection.ts';
+import { typeGlobs } from './file-type.ts';
+import type { FileType, GrepQuery } from './query.ts';
 
 export interface SearchOptions {
   readonly isSorted: boolean;
@@ -54,10 +54,11 @@ function selectionArguments(query: GrepQuery): string[] {
 }
 
 /** Defines the type explicitly, because the type tables of ripgrep versions differ. */
-function typeArguments(type: string | null): string[] {
+function typeArguments(type: FileType | null): string[] {
   if (type === null) return [];
-  const globs = typeGlobs(type).map((glob) => `--type-add=${type}:${glob}`);
-  return [`--type-clear=${type}`, ...globs, `--type=${type}`];
+  const { name } = type;
+  const globs = typeGlobs(type).map((glob) => `--type-add=${name}:${glob}`);
+  return [`--type-clear=${name}`, ...globs, `--type=${name}`];
 }
 
 function escapeGlob(name: string): string {

@@ -10,8 +10,8 @@ import {
   parseIgnoreLine,
   withIgnoreFile,
 } from '../gitignore.ts';
+import { typeGlobs } from './file-type.ts';
 import { type GrepQuery, PatternError } from './query.ts';
-import { fileTypes } from './types.ts';
 
 /** The ignore rules of a directory and its parents. A kind with higher precedence wins at any depth. */
 export interface IgnoreState {
@@ -79,13 +79,6 @@ export class Selection {
     if (isOfType === false) return false;
     return this.query.searchesHidden || ignored === false || isOfType === true || !name.startsWith('.');
   }
-}
-
-/** Returns the globs of a file type. Throws `PatternError`. */
-export function typeGlobs(type: string): readonly string[] {
-  const globs = Object.hasOwn(fileTypes, type) ? fileTypes[type] : undefined;
-  if (!globs) throw new PatternError(`unrecognized file type: ${type}`);
-  return globs;
 }
 
 function parseGlob(line: string): IgnorePattern | null {
