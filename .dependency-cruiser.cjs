@@ -181,9 +181,14 @@ module.exports = {
     layer('compose-only-by-main', 'things are constructed in one place, for one program.', '(?!main[.]ts$)', {
       path: `${src}compose/index[.]ts$`,
     }),
-    layer('assets-by-compose', 'core is given what it sends.', '(?!compose/(browser|code|files|http)[.]ts$|assets/)', {
-      path: `${src}assets/`,
-    }),
+    layer(
+      'assets-by-compose',
+      'core is given what it sends.',
+      '(?!compose/(browser|code|display|files|http)[.]ts$|assets/)',
+      {
+        path: `${src}assets/`,
+      },
+    ),
     layer('compose-in-parts', 'a part of the composition is for the whole of it.', '(?!compose/)', {
       path: `${src}compose/`,
       pathNot: `${src}compose/(index|worker)[.]ts$`,

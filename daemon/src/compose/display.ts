@@ -1,10 +1,12 @@
 /** Constructs the desktop of the display that the environment names. */
 import { openAccessibility } from './accessibility.ts';
+import { keyTables } from '../assets/desktop.ts';
 import type { ActiveWindow } from '../core/desktop/accessibility/foreground.ts';
 import { Clipboard } from '../core/desktop/clipboard/clipboard.ts';
 import { Paste } from '../core/desktop/clipboard/paste.ts';
 import type { CallOptions } from '../core/desktop/desktop.ts';
 import type { Chord } from '../protocols/chord.ts';
+import { KeyNames } from '../core/desktop/input/key-names.ts';
 import { Keyboard } from '../core/desktop/input/keyboard.ts';
 import { DesktopPointer } from '../core/desktop/input/pointer.ts';
 import { Typist } from '../core/desktop/input/typist.ts';
@@ -60,7 +62,7 @@ function partsOf(display: Display): DisplayParts {
     read: (query) => readSelection(display, query),
     targets: (selection, signal) => readTargets(display, selection, signal),
   });
-  const keyboard = new Keyboard(display);
+  const keyboard = new Keyboard(display, new KeyNames(keyTables));
   const press = (chord: Chord, options: CallOptions) => keyboard.press(chord, { ...options, holdMs: 0 });
   const screen = new Screen({ display, encode: encodePicture });
   return {

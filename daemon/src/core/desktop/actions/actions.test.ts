@@ -6,11 +6,13 @@ import { TestDisplay } from '../../../../../test/harness/display.ts';
 import { EventWindow } from '../../../../../test/harness/gtk-log.ts';
 import { needPrograms } from '../../../../../test/harness/programs.ts';
 import { until } from '../../../../../test/harness/until.ts';
+import { keyTables } from '../../../assets/desktop.ts';
 import { Display } from '../../../platform/x11/display.ts';
 import { SelectionOwner } from '../../../platform/x11/selection-owner.ts';
 import { readSelection, readTargets } from '../../../platform/x11/selection-reader.ts';
 import { Clipboard } from '../clipboard/clipboard.ts';
 import { Paste } from '../clipboard/paste.ts';
+import { KeyNames } from '../input/key-names.ts';
 import { Keyboard } from '../input/keyboard.ts';
 import { DesktopPointer } from '../input/pointer.ts';
 import { Typist } from '../input/typist.ts';
@@ -51,7 +53,7 @@ beforeEach(async () => {
 
 function devicesOf(on: Display): ActionDevices {
   const owner = new SelectionOwner(on);
-  const keyboard = new Keyboard(on);
+  const keyboard = new Keyboard(on, new KeyNames(keyTables));
   const clipboard = new Clipboard(owner, {
     read: (query) => readSelection(on, query),
     targets: (selection, ending) => readTargets(on, selection, ending),

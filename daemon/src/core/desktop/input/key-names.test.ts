@@ -1,8 +1,10 @@
 /** Key names of X, of the web, of pyautogui and of agents lead to the same keys. */
 import { expect, test } from 'bun:test';
-import { characterOfKeysym, keysymsOfCharacter } from './characters.ts';
+import { keyTables } from '../../../assets/desktop.ts';
 import { chordOf, parseChord, parseChords } from '../../../protocols/chord.ts';
-import { keysymsNamed } from './key-names.ts';
+import { KeyNames } from './key-names.ts';
+
+const names = new KeyNames(keyTables);
 
 test.each([
   [0xff0d, ['Return', 'Enter', 'ENTER', 'enter', '\n']],
@@ -19,19 +21,16 @@ test.each([
   [0x0100_4e00, ['一', 'U4E00', '0x1004e00']],
   [0xfe52, ['dead_circumflex']],
   [0xc1, ['Aacute', 'Á']],
-])('DESK-1 the keysym 0x%x has the names %j', (keysym, names) => {
-  for (const name of names) expect([name, keysymsNamed(name)[0]]).toEqual([name, keysym]);
+])('DESK-1 the keysym 0x%x has the names %j', (keysym, keyNames) => {
+  for (const name of keyNames) expect([name, names.keysymsOf(name)[0]]).toEqual([name, keysym]);
 });
 
 test.each(['', 'nokey', 'x'.repeat(300), 'U110000', '\u0007'])('DESK-1 the name %j is refused', (name) => {
-  expect(() => keysymsNamed(name)).toThrow('is not known');
+  expect(() => names.keysymsOf(name)).toThrow('is not known');
 });
 
 test('DESK-1 keysyms from before Unicode stand for the same characters', () => {
-  expect(keysymsOfCharacter('я')).toEqual([0x6d1, 0x0100_044f]);
-  expect(characterOfKeysym(0x6d1)).toBe('я');
-  expect(characterOfKeysym(0x0100_044f)).toBe('я');
-  expect(characterOfKeysym(0xff0d)).toBeNull();
+  expect(names.keysymsOf('я')).toEqual([0x6d1, 0x0100_044f]);
 });
 
 test('DESK-1 a plus sign joins keys, and upper case means Shift only without a shortcut', () => {

@@ -4,7 +4,7 @@ import type { KeyboardRequests } from '../../../platform/x11/keyboard.ts';
 import type { KeyboardState, XkbRequests } from '../../../platform/x11/xkb.ts';
 import type { CallOptions } from '../desktop.ts';
 import type { Chord } from '../../../protocols/chord.ts';
-import { keysymsNamed } from './key-names.ts';
+import type { KeyNames } from './key-names.ts';
 import { Layout, type Stroke } from './layout.ts';
 import { pause } from './pause.ts';
 import { SpareKeys } from './spare-keys.ts';
@@ -32,7 +32,10 @@ export class Keyboard {
   /** The keycodes that `down` has pressed for a chord and `up` has not released. */
   readonly #held = new Map<string, readonly number[]>();
 
-  constructor(private readonly device: KeyboardDevice) {
+  constructor(
+    private readonly device: KeyboardDevice,
+    private readonly names: KeyNames,
+  ) {
     this.#spare = new SpareKeys(device.keyboard, async (signal) => new Layout(await device.xkb.layout(signal)));
   }
 
@@ -75,7 +78,7 @@ export class Keyboard {
   async type(text: string, options: CallOptions): Promise<void> {
     const keys = await this.#read(options);
     const lacks = (keysyms: readonly number[]) => this.#find(keysyms, keys) === null;
-    const runs = textRuns(text, { lacks, maxMissing: this.#spare.capacity(keys.layout) });
+    const runs = textRuns(text, { names: this.names, lacks, maxMissing: this.#spare.capacity(keys.layout) });
     let hasReplacedKeys = false;
     for (const run of runs) {
       if (hasReplacedKeys && run.missing.length > 0) await pause(settleMs, options);
@@ -167,7 +170,7 @@ export class Keyboard {
 
   /** Throws `bad_argument` for an unknown name. */
   async #strokeNamed(name: string, keys: Keys, options: CallOptions): Promise<Stroke> {
-    const keysyms = keysymsNamed(name);
+    const keysyms = this.names.keysymsOf(name);
     const found = this.#find(keysyms, keys);
     if (found) return found;
     const keysym = keysyms[0] ?? 0;

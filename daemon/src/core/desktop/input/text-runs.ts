@@ -1,6 +1,6 @@
 /** Splits text into runs of characters, each of which the layout and the spare keys can type together. */
 import { CoreError } from '../../../kit/errors.ts';
-import { keysymsNamed } from './key-names.ts';
+import type { KeyNames } from './key-names.ts';
 
 export interface KeyRun {
   /** The keysyms that satisfy each character. */
@@ -10,18 +10,19 @@ export interface KeyRun {
 }
 
 export interface RunLimits {
+  readonly names: KeyNames;
   lacks(keysyms: readonly number[]): boolean;
   readonly maxMissing: number;
 }
 
 /** Throws `bad_argument` for a control character, and `unavailable` when there is no spare key at all. */
-export function textRuns(text: string, { lacks, maxMissing }: RunLimits): KeyRun[] {
+export function textRuns(text: string, { names, lacks, maxMissing }: RunLimits): KeyRun[] {
   const runs: { characters: (readonly number[])[]; missing: number[] }[] = [{ characters: [], missing: [] }];
   const known = new Map<string, { readonly keysyms: readonly number[]; readonly isMissing: boolean }>();
   for (const character of typedCharacters(text)) {
     let key = known.get(character);
     if (!key) {
-      const keysyms = keysymsNamed(character);
+      const keysyms = names.keysymsOf(character);
       known.set(character, (key = { keysyms, isMissing: lacks(keysyms) }));
     }
     if (key.isMissing) reserve(key.keysyms, { runs, maxMissing });
