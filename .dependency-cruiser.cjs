@@ -183,8 +183,8 @@ module.exports = {
     }),
     layer(
       'assets-by-compose',
-      'core is given what it sends.',
-      '(?!compose/(browser|code|display|files|http)[.]ts$|assets/)',
+      'core is given the texts that it sends or reads.',
+      '(?!compose/(accessibility|browser|code|display|files|http)[.]ts$|assets/)',
       {
         path: `${src}assets/`,
       },

@@ -1,6 +1,8 @@
 /** Constructs the accessibility of the desktop whose session the environment names. */
+import { roleTable } from '../assets/desktop.ts';
 import { Accessibility, type AccessibilityDeps } from '../core/desktop/accessibility/accessibility.ts';
 import { AccessibilityBus } from '../core/desktop/accessibility/bus.ts';
+import { RoleNames } from '../core/desktop/accessibility/role-names.ts';
 import { connectDbus } from '../platform/dbus/connection.ts';
 import { Variant, type DbusValue } from '../platform/dbus/marshal.ts';
 import { openWorker } from '../platform/host/workers.ts';
@@ -18,7 +20,7 @@ export function openAccessibility(
     sessionAddress: sessionAddressOf(environment),
     accessibilityAddress: environment['AT_SPI_BUS_ADDRESS'] || null,
   });
-  return new Accessibility({ bus, variant, openWorker, activeWindow });
+  return new Accessibility({ bus, roles: new RoleNames(roleTable), variant, openWorker, activeWindow });
 }
 
 /** A session of systemd has its bus in the runtime directory, whether the variable is set or not. */

@@ -9,13 +9,15 @@ import { describe } from './describe.ts';
 import { noApplications, readFailure } from './failures.ts';
 import { filterOf, flat, isEmpty, keepOnly, matching, type Filter } from './filter.ts';
 import { foregroundWindows, listApplications, type ActiveWindow } from './foreground.ts';
-import { hasState } from './names.ts';
 import { goneNode, objectOf } from './node-id.ts';
 import type { AccessibleNode, AccessibleTree, NodeQuery, NodeReading, TreeReading } from './query.ts';
 import { ObjectReader, type AccessibleObject, type Children } from './reader.ts';
+import type { RoleNames } from './role-names.ts';
+import { hasState } from './states.ts';
 
 export interface AccessibilityDeps {
   readonly bus: AccessibilityBus;
+  readonly roles: RoleNames;
   readonly openWorker: OpenWorker;
   readonly variant: MakeVariant;
   /** The active window of the display; null when the display does not know. */
@@ -67,19 +69,20 @@ export class Accessibility implements Disposable {
   }
 
   async focus(nodeId: string, { signal }: Options): Promise<void> {
-    await this.#during(actMs, signal, (calls) => focusNode(calls, nodeId));
+    await this.#during(actMs, signal, (calls) => focusNode(this.#reader(calls), nodeId));
   }
 
   /** Without a name, invokes the first action. Returns the name of the invoked one. */
   async invoke(nodeId: string, action: string | null, { signal }: Options): Promise<string> {
-    return await this.#during(actMs, signal, (calls) => invokeNode(calls, nodeId, action));
+    return await this.#during(actMs, signal, (calls) => invokeNode(this.#reader(calls), nodeId, action));
   }
 
   /** False for a text field that takes its text from the keyboard only. The field then has the keyboard. */
   async setValue(nodeId: string, value: string, { signal }: Options): Promise<boolean> {
     return await this.#during(actMs, signal, async (calls) => {
-      if (await setNodeValue(calls, nodeId, value, this.deps.variant)) return true;
-      await focusForTyping(calls, nodeId, await this.deps.activeWindow(calls.signal));
+      const reader = this.#reader(calls);
+      if (await setNodeValue(reader, nodeId, value, this.deps.variant)) return true;
+      await focusForTyping(reader, nodeId, await this.deps.activeWindow(calls.signal));
       return false;
     });
   }
@@ -99,11 +102,8 @@ export class Accessibility implements Disposable {
 
   /** An application that does not answer takes a part of the time only, so that the others are reported. */
   async #collect(calls: Calls, query: NodeQuery): Promise<Collected> {
-    const roots = await calls.part(
-      query.timeoutMs / 4,
-      async (part) => await this.#roots(new ObjectReader(part), query),
-    );
-    return await calls.part(query.timeoutMs / 2, async (part) => await collect(new ObjectReader(part), roots, query));
+    const roots = await calls.part(query.timeoutMs / 4, async (part) => await this.#roots(this.#reader(part), query));
+    return await calls.part(query.timeoutMs / 2, async (part) => await collect(this.#reader(part), roots, query));
   }
 
   async #roots(reader: ObjectReader, { nodeId, scope }: NodeQuery): Promise<Children> {
@@ -113,6 +113,10 @@ export class Accessibility implements Disposable {
       return { objects: await foregroundWindows(reader, active), isCut: false };
     }
     return await applicationsOf(reader);
+  }
+
+  #reader(calls: Calls): ObjectReader {
+    return new ObjectReader(calls, this.deps.roles);
   }
 
   async #matching({ signal }: Calls, roots: readonly CollectedNode[], filter: Filter) {

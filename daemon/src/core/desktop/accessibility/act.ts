@@ -8,9 +8,9 @@ import { actionsOf } from './describe.ts';
 import { isGone } from './failures.ts';
 import { foregroundWindows, type ActiveWindow } from './foreground.ts';
 import { doAction, getProperties, grabFocus, interfaces, setProperty, setText } from './methods.ts';
-import { hasState, roleName } from './names.ts';
 import { goneNode, objectOf } from './node-id.ts';
-import { ObjectReader, type AccessibleObject } from './reader.ts';
+import type { AccessibleObject, ObjectReader } from './reader.ts';
+import { hasState } from './states.ts';
 
 /** Makes a value that carries its signature. */
 export type MakeVariant = (signature: string, value: boolean | number) => Variant;
@@ -20,19 +20,19 @@ const focusedWithinMs = 2000;
 const focusPollMs = 20;
 
 /** Throws `ref_stale` for an object that has gone. */
-export async function focusNode(calls: Calls, id: string): Promise<void> {
-  const node = await find(calls, id);
+export async function focusNode(reader: ObjectReader, id: string): Promise<void> {
+  const node = await find(reader, id);
   if (node.interfaces.includes(interfaces.component)) {
-    const [isFocused] = await whileThere(id, calls.call(node, grabFocus));
+    const [isFocused] = await whileThere(id, reader.calls.call(node, grabFocus));
     if (isFocused) return;
   }
   throw refused(node, 'does not take the focus', 'Click it, or focus an element around it.');
 }
 
 /** Without a name, invokes the first action. Returns the name of the invoked one. */
-export async function invokeNode(calls: Calls, id: string, action: string | null): Promise<string> {
-  const node = await find(calls, id);
-  const names = (await actionsOf(calls, node)) ?? [];
+export async function invokeNode(reader: ObjectReader, id: string, action: string | null): Promise<string> {
+  const node = await find(reader, id);
+  const names = (await actionsOf(reader.calls, node)) ?? [];
   const index = action === null ? 0 : names.findIndex((name) => name.toLowerCase() === action.toLowerCase());
   const name = names[index];
   if (name === undefined) {
@@ -40,7 +40,7 @@ export async function invokeNode(calls: Calls, id: string, action: string | null
     const hint = names.length === 0 ? 'Click it at its bounds.' : `Use one of: ${names.join(', ')}.`;
     throw refused(node, what, hint);
   }
-  const [isDone] = await whileThere(id, calls.call(node, doAction, index));
+  const [isDone] = await whileThere(id, reader.calls.call(node, doAction, index));
   if (!isDone) throw refused(node, `refuses the action ${name}`, 'It may be insensitive now. Click it at its bounds.');
   return name;
 }
@@ -49,15 +49,20 @@ export async function invokeNode(calls: Calls, id: string, action: string | null
  * Sets a number where the object has a range, and its text otherwise. False for a text field that takes its text from
  * the keyboard only, as those of Chromium.
  */
-export async function setNodeValue(calls: Calls, id: string, value: string, variant: MakeVariant): Promise<boolean> {
-  const node = await find(calls, id);
+export async function setNodeValue(
+  reader: ObjectReader,
+  id: string,
+  value: string,
+  variant: MakeVariant,
+): Promise<boolean> {
+  const node = await find(reader, id);
   const number = value.trim() === '' ? NaN : Number(value);
   if (node.interfaces.includes(interfaces.value) && Number.isFinite(number)) {
-    await setNumber(calls, id, node, { number, variant });
+    await setNumber(reader.calls, id, node, { number, variant });
     return true;
   }
   if (node.interfaces.includes(interfaces.editableText)) {
-    const [isSet] = await whileThere(id, calls.call(node, setText, value));
+    const [isSet] = await whileThere(id, reader.calls.call(node, setText, value));
     if (isSet) return true;
   }
   // Typed into a field, a line end may send a form, and a tabulator leaves the field.
@@ -70,16 +75,16 @@ export async function setNodeValue(calls: Calls, id: string, value: string, vari
 }
 
 /** Gives the keyboard to a text field. Throws `bad_argument` when the field is not in the active window. */
-export async function focusForTyping(calls: Calls, id: string, active: ActiveWindow | null): Promise<void> {
-  const reader = new ObjectReader(calls);
-  const node = await find(calls, id);
+export async function focusForTyping(reader: ObjectReader, id: string, active: ActiveWindow | null): Promise<void> {
+  const { signal } = reader.calls;
+  const node = await find(reader, id);
   if (!(await isInForeground(reader, node, active))) throw notActive(node);
-  await focusNode(calls, id);
-  using deadline = new Deadline(focusedWithinMs, calls.signal);
+  await focusNode(reader, id);
+  using deadline = new Deadline(focusedWithinMs, signal);
   try {
-    while (!hasState((await find(calls, id)).states, 'focused')) await pause(focusPollMs, { signal: deadline.signal });
+    while (!hasState((await find(reader, id)).states, 'focused')) await pause(focusPollMs, { signal: deadline.signal });
   } catch (error) {
-    throw deadline.passed && !calls.signal.aborted ? notActive(node) : error;
+    throw deadline.passed && !signal.aborted ? notActive(node) : error;
   }
 }
 
@@ -121,8 +126,8 @@ async function setNumber(
   await whileThere(id, calls.call(node, setProperty, interfaces.value, 'CurrentValue', variant('d', number)));
 }
 
-async function find(calls: Calls, id: string): Promise<AccessibleObject> {
-  const object = await new ObjectReader(calls).readAlone(objectOf(id, calls.guid));
+async function find(reader: ObjectReader, id: string): Promise<AccessibleObject> {
+  const object = await reader.readAlone(objectOf(id, reader.calls.guid));
   if (object === null || hasState(object.states, 'defunct')) throw goneNode(id);
   return object;
 }
@@ -136,5 +141,5 @@ async function whileThere<T>(id: string, answer: Promise<T>): Promise<T> {
 }
 
 function refused({ role, name }: AccessibleObject, what: string, hint: string): CoreError {
-  return new CoreError('bad_argument', `${roleName(role)} ${JSON.stringify(name.slice(0, 100))} ${what}`, { hint });
+  return new CoreError('bad_argument', `${role} ${JSON.stringify(name.slice(0, 100))} ${what}`, { hint });
 }

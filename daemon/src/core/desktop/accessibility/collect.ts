@@ -1,8 +1,8 @@
 /** Walks accessible objects level by level from given roots, within the limits of a query. */
 import { isLongList, visibleCells } from './long-list.ts';
 import type { NodeQuery } from './query.ts';
-import { hasState } from './names.ts';
 import type { AccessibleObject, Children, ObjectReader } from './reader.ts';
+import { hasState } from './states.ts';
 
 export interface CollectedNode {
   readonly object: AccessibleObject;

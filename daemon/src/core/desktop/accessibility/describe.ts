@@ -10,10 +10,10 @@ import {
   interfaces,
   screenCoordinates,
 } from './methods.ts';
-import { hasState, roleName, stateNamesOf } from './names.ts';
 import { nodeIdOf } from './node-id.ts';
 import type { AccessibleNode } from './query.ts';
 import type { AccessibleObject } from './reader.ts';
+import { hasState, stateNamesOf } from './states.ts';
 
 /** Longer texts are cut: a tree may contain whole documents. */
 const maxTextCharacters = 1000;
@@ -35,9 +35,9 @@ export async function describe(calls: Calls, object: AccessibleObject): Promise<
     calls.inTime(valueOf(calls, object), late),
     calls.inTime(actionsOf(calls, object), late),
   ]);
-  const { name, description, states } = object;
+  const { role, name, description, states } = object;
   const node = {
-    ...{ id: nodeIdOf(object, calls.guid), role: roleName(object.role), name: cut(name) },
+    ...{ id: nodeIdOf(object, calls.guid), role, name: cut(name) },
     ...{ description: cut(description), states: stateNamesOf(states) },
     ...{ value: onTime(value), actions: onTime(actions) ?? [], bounds: onTime(bounds) },
   };
@@ -72,8 +72,7 @@ async function valueOf(calls: Calls, object: AccessibleObject): Promise<string |
 
 /** Never true for a password. */
 function hasReadableText({ role, states }: AccessibleObject): boolean {
-  const name = roleName(role);
-  return name !== 'password text' && (hasState(states, 'editable') || textRoles.has(name));
+  return role !== 'password text' && (hasState(states, 'editable') || textRoles.has(role));
 }
 
 function onTime<T>(answer: T | typeof late): T | null {

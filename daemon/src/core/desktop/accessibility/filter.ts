@@ -3,9 +3,10 @@ import { advise } from '../../../kit/advice.ts';
 import { CoreError } from '../../../kit/errors.ts';
 import type { OpenWorker } from '../../../platform/host/workers.ts';
 import type { CollectedNode } from './collect.ts';
-import { allStateNames, hasState, isStateName, normalRole, normalState, roleName, type StateName } from './names.ts';
 import type { NamesAnswer, NamesQuestion } from './pattern-worker.ts';
 import type { NodeQuery } from './query.ts';
+import { normalRole } from './role-names.ts';
+import { allStateNames, hasState, isStateName, normalState, type StateName } from './states.ts';
 
 export type Criteria = Pick<NodeQuery, 'role' | 'name' | 'match' | 'states'>;
 
@@ -43,8 +44,7 @@ export async function matching(
   const { role, name, match, states } = filter;
   const alike = nodes.filter(
     ({ object }) =>
-      (role === null || normalRole(roleName(object.role)) === role) &&
-      states.every((state) => hasState(object.states, state)),
+      (role === null || normalRole(object.role) === role) && states.every((state) => hasState(object.states, state)),
   );
   if (name === null) return alike;
   if (match === 'exact') return alike.filter(({ object }) => object.name === name);

@@ -2,8 +2,8 @@
 import type { DbusObject } from '../../../platform/dbus/connection.ts';
 import { noApplications, noForeground } from './failures.ts';
 import { applicationPath, busDriver, getChildren, nullPath, processIdOf, registryRoot } from './methods.ts';
-import { hasState, roleName } from './names.ts';
 import type { AccessibleObject, ObjectReader } from './reader.ts';
+import { hasState } from './states.ts';
 
 /** The window that the display reports as active. */
 export interface ActiveWindow {
@@ -67,5 +67,5 @@ function activeOf(windows: readonly AccessibleObject[], active: ActiveWindow | n
 }
 
 function isAbove({ role, states }: AccessibleObject): boolean {
-  return temporaryRoles.has(roleName(role)) || hasState(states, 'active') || hasState(states, 'modal');
+  return temporaryRoles.has(role) || hasState(states, 'active') || hasState(states, 'modal');
 }

@@ -1,7 +1,7 @@
 /** Reads the rows of a long list that are on the screen. */
 import { getExtents, getIndex, getObjectAt, screenCoordinates } from './methods.ts';
-import { hasState } from './names.ts';
 import type { AccessibleObject, Children, ObjectReader } from './reader.ts';
+import { hasState } from './states.ts';
 
 /** Cells of a list that are read around the one in its middle; a screen shows fewer. */
 const maxCells = 200;

@@ -16,11 +16,12 @@ import {
   type Properties,
   type Reference,
 } from './methods.ts';
-import type { States } from './names.ts';
+import type { RoleNames } from './role-names.ts';
+import type { States } from './states.ts';
 
 /** An accessible object as the protocol describes it. */
 export interface AccessibleObject extends DbusObject {
-  readonly role: number;
+  readonly role: string;
   readonly name: string;
   readonly description: string;
   readonly states: States;
@@ -46,7 +47,10 @@ const emptyCache: Cache = { byPath: new Map(), children: new Map() };
 export class ObjectReader {
   readonly #caches = new Map<string, Promise<Cache>>();
 
-  constructor(readonly calls: Calls) {}
+  constructor(
+    readonly calls: Calls,
+    private readonly roles: RoleNames,
+  ) {}
 
   /** Null when the object has gone. */
   async read(object: DbusObject): Promise<AccessibleObject | null> {
@@ -71,7 +75,7 @@ export class ObjectReader {
     };
     return {
       ...object,
-      ...{ role: role[0], name: text('Name'), description: text('Description'), states: states[0] },
+      ...{ role: this.roles.nameOf(role[0]), name: text('Name'), description: text('Description'), states: states[0] },
       ...{ interfaces: found?.[0] ?? [], childCount: Number(propertyOf(properties[0], 'ChildCount') ?? -1) },
     };
   }
@@ -118,11 +122,11 @@ export class ObjectReader {
   /** Empty for an application without a cache, or with one of an older form. */
   async #readCache(bus: string): Promise<Cache> {
     const answer = await this.calls.ask({ bus, path: cachePath }, cacheItems);
-    return answer ? cacheOf(bus, answer[0]) : emptyCache;
+    return answer ? cacheOf(bus, answer[0], this.roles) : emptyCache;
   }
 }
 
-function cacheOf(bus: string, items: readonly CacheItem[]): Cache {
+function cacheOf(bus: string, items: readonly CacheItem[], roles: RoleNames): Cache {
   const byPath = new Map<string, AccessibleObject>();
   const families = new Map<string, { readonly index: number; readonly object: AccessibleObject }[]>();
   for (const [
@@ -138,7 +142,7 @@ function cacheOf(bus: string, items: readonly CacheItem[]): Cache {
     states,
   ] of items) {
     if (owner !== bus || byPath.has(path)) continue;
-    const object = { bus, path, role, name, description, states, interfaces: found, childCount };
+    const object = { bus, path, role: roles.nameOf(role), name, description, states, interfaces: found, childCount };
     byPath.set(path, object);
     // The object of an application names itself as its parent.
     if (parentOwner !== bus || parent === path) continue;
