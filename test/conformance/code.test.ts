@@ -149,7 +149,8 @@ test('CODE-12 a session is created, described and deleted, and creating it again
   sandbox,
 }) => {
   const asked = { language: 'python', id: 'mine', cwd: '/usr' };
-  const made = await sandbox.ok('POST /v2/code/sessions', asked);
+  const { created, ...made } = await sandbox.ok('POST /v2/code/sessions', asked);
+  expect(created).toBe(true);
   expect(made).toMatchObject({
     ...{ session_id: 'mine', id: 'mine', language: 'python', state: 'idle', cwd: '/usr', execution_count: 0 },
     ...{ created_at: expect.stringMatching(/^\d{4}-.*Z$/), last_used_at: expect.stringMatching(/^\d{4}-.*Z$/) },
@@ -157,6 +158,7 @@ test('CODE-12 a session is created, described and deleted, and creating it again
   expect(await sandbox.ok('POST /v2/code/sessions', asked)).toMatchObject({
     created_at: made['created_at'],
     pid: made['pid'],
+    created: false,
   });
   expect(await sandbox.ok('GET /v2/code/sessions')).toEqual({
     sessions: { mine: expect.objectContaining({ id: 'mine' }) },

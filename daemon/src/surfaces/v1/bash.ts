@@ -218,7 +218,7 @@ function isWithoutInput({ isRunning }: Command, error: unknown): boolean {
 
 function withoutInput({ id }: Command): CoreError {
   return new CoreError('stdin_closed', `Nothing can be written to ${id}`, {
-    hint: 'A command whose end is waited for has no input; start it with async_mode or with a timeout.',
+    hint: 'A command whose end is waited for has no input; POST /v1/bash/exec with async_mode or with a timeout starts one that has.',
   });
 }
 
