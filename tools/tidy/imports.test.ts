@@ -88,6 +88,11 @@ const planted = [
     file: 'kit/planted-circle.ts',
     source: `import type { B } from './planted-circled.ts';\nexport type A = B | 1;`,
   },
+  {
+    rule: 'no-circle-of-types',
+    file: 'core/terminals/exec/planted-circle.ts',
+    source: `import type { Holder } from '../session/planted-circled.ts';\nexport interface Held { by: Holder }`,
+  },
   { rule: 'resolvable', file: 'kit/planted-lost.ts', source: `import './planted-nowhere.ts';` },
 ] as const;
 
@@ -100,6 +105,7 @@ const targets: Record<string, string> = {
   'kit/planted-none.ts': 'export const answer = 1;',
   'kit/planted-cycled.ts': `import { a } from './planted-cycle.ts';\nexport const b = a;`,
   'kit/planted-circled.ts': `import type { A } from './planted-circle.ts';\nexport type B = A[];`,
+  'core/terminals/session/planted-circled.ts': `import type { Held } from '../exec/planted-circle.ts';\nexport interface Holder { of: Held }`,
   'core/capabilities/planted-none.ts': 'export const answer = 1;',
   'core/processes/planted-none.ts': 'export const answer = 1;',
   'core/planted/allowed.ts': `import '../processes/planted-none.ts';\nimport type { Lent } from '../../platform/planted.ts';\nimport '../../kit/planted-none.ts';\nexport type { Lent };`,

@@ -3,13 +3,13 @@ import { CoreError } from '../../../kit/errors.ts';
 import { Deadline } from '../../../kit/deadline.ts';
 import { Notifier } from '../../../kit/notifier.ts';
 import type { Child } from '../../../platform/process/spawn.ts';
-import { stopForeground } from './job.ts';
+import { stopForeground } from './stop.ts';
 import { plainText, readHead, readOutput, readRange, withoutPromptStart, type OutputText } from './output.ts';
 import type { ConsoleRecord, ExecAnswer, ExecNote, ExecStatus, RunStatus } from './record.ts';
 import type { ExecShell } from './shell.ts';
 import { MarkReader, type Mark } from './marks.ts';
 import type { ShellKind } from './shells/shell-script.ts';
-import type { Terminal } from '../session/terminal.ts';
+import type { ExecTerminal } from './terminal.ts';
 
 export interface ExecEnd {
   readonly status: Exclude<RunStatus, 'running'>;
@@ -48,7 +48,7 @@ export class Execution {
   #head: Uint8Array | null = null;
 
   constructor(
-    private readonly terminal: Terminal,
+    private readonly terminal: ExecTerminal,
     private readonly shell: ExecShell,
     private current: ExecNote,
   ) {
@@ -267,14 +267,14 @@ export class Execution {
   }
 }
 
-function notTaken({ id }: Terminal): CoreError {
+function notTaken({ id }: ExecTerminal): CoreError {
   return new CoreError('unavailable', 'the shell of the session did not take the command', {
     hint: 'Look at the screen. The input \\u0003 discards what was typed before.',
     next: { operation: 'terminals.type', id },
   });
 }
 
-function neverBegan({ id }: Terminal): CoreError {
+function neverBegan({ id }: ExecTerminal): CoreError {
   return new CoreError('unavailable', 'each shell of the session ended before it took the command', {
     hint: 'Check the files that the shell reads when it starts.',
     next: { operation: 'terminals.look', id },

@@ -4,7 +4,8 @@ import type { Execution } from './execution.ts';
 import type { ExecQueue } from './queue.ts';
 import type { ConsoleRecord, RunStatus } from './record.ts';
 import { followText } from './output.ts';
-import type { Terminal } from '../session/terminal.ts';
+import { stopForeground, type Stoppable } from './stop.ts';
+import type { ExecTerminal } from './terminal.ts';
 
 /** The running command, or else the last one that ended. */
 export interface JobState {
@@ -24,7 +25,7 @@ const begunWithinMs = 5000;
 
 export class Job {
   constructor(
-    private readonly terminal: Terminal,
+    private readonly terminal: ExecTerminal,
     private readonly exec: ExecQueue,
     /** Aborted when this daemon exits. */
     private readonly closing: AbortSignal,
@@ -108,38 +109,5 @@ export class Job {
     using look = new Deadline(lookEveryMs, signal);
     this.terminal.log.watch();
     await Promise.race([this.terminal.log.changed(look.signal), this.exec.changed(look.signal)]);
-  }
-}
-
-export interface Stoppable {
-  readonly isOver: boolean;
-  /** Resolves when the job may have ended, or when the signal aborts. */
-  changed(signal: AbortSignal): Promise<void>;
-}
-
-/** A signal reaches only the foreground program, so a command of several programs may need several steps. */
-const steps: readonly { readonly signal: NodeJS.Signals; readonly graceMs: number }[] = [
-  { signal: 'SIGINT', graceMs: 1000 },
-  { signal: 'SIGTERM', graceMs: 1000 },
-  { signal: 'SIGKILL', graceMs: 1000 },
-  { signal: 'SIGKILL', graceMs: 1000 },
-  { signal: 'SIGKILL', graceMs: 5000 },
-];
-
-/** Ends the foreground job of a session with SIGINT, then SIGTERM, then SIGKILL. */
-export async function stopForeground(terminal: Terminal, job: Stoppable, ending: AbortSignal): Promise<void> {
-  for (const { signal, graceMs } of steps) {
-    if (job.isOver || ending.aborted) return;
-    sendTo(terminal, signal);
-    using deadline = new Deadline(graceMs, ending);
-    while (!job.isOver && !deadline.passed) await job.changed(deadline.signal);
-  }
-}
-
-function sendTo(terminal: Terminal, signal: NodeJS.Signals): void {
-  try {
-    terminal.signal(signal);
-  } catch {
-    // The job ended meanwhile, or it belongs to another account. The next step may reach it.
   }
 }

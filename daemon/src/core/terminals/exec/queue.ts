@@ -19,7 +19,7 @@ import {
 } from './record.ts';
 import { ExecShell, type ExecShellDeps } from './shell.ts';
 import { assertLinux } from '../linux-only.ts';
-import type { Terminal } from '../session/terminal.ts';
+import type { ExecTerminal } from './terminal.ts';
 
 /** The script and keys that make the shell run a command, and the note about it. */
 interface Prepared {
@@ -64,7 +64,7 @@ export class ExecQueue {
   #last: LastExec | null = null;
 
   constructor(
-    private readonly terminal: Terminal,
+    private readonly terminal: ExecTerminal,
     private readonly deps: ExecQueueDeps,
   ) {
     this.#shell = new ExecShell(terminal, deps);
@@ -321,7 +321,7 @@ export class ExecQueue {
   }
 }
 
-function busy({ id, foregroundCommand: what }: Terminal): CoreError {
+function busy({ id, foregroundCommand: what }: ExecTerminal): CoreError {
   const reason = what === null ? 'is busy' : `runs ${JSON.stringify(what.slice(0, 80))}`;
   return new CoreError('terminal_busy', `session ${id} ${reason}; the command did not begin`, {
     hint: 'Wait longer, or use another session.',
@@ -330,7 +330,7 @@ function busy({ id, foregroundCommand: what }: Terminal): CoreError {
   });
 }
 
-function tooMany({ id }: Terminal): CoreError {
+function tooMany({ id }: ExecTerminal): CoreError {
   return new CoreError('capacity_reached', `${maxWaiting} commands wait for session ${id} already`, {
     hint: 'Wait for them, or use another session.',
   });

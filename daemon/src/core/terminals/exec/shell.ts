@@ -8,7 +8,7 @@ import type { Accounts } from '../../identity/accounts.ts';
 import type { ExecDirectory, ExecNote } from './record.ts';
 import { systemRefusal } from '../../processes/refusal.ts';
 import { keysFor, readScriptLine, shellKind, shellScript, type ShellKind } from './shells/shell-script.ts';
-import type { Terminal } from '../session/terminal.ts';
+import type { ExecTerminal } from './terminal.ts';
 
 export interface ExecShellDeps {
   readonly accounts: Accounts;
@@ -34,7 +34,7 @@ export class ExecShell {
   #script: { readonly path: string; readonly bytes: number } | null = null;
 
   constructor(
-    private readonly terminal: Terminal,
+    private readonly terminal: ExecTerminal,
     private readonly deps: ExecShellDeps,
   ) {}
 
@@ -183,7 +183,7 @@ function shownText(command: string): string {
   );
 }
 
-function unknownShell(terminal: Terminal): CoreError {
+function unknownShell(terminal: ExecTerminal): CoreError {
   return new CoreError('unavailable', `exec does not support the shell of session ${terminal.id}`, {
     hint: 'exec supports bash, zsh, fish, dash and the shell of busybox.',
     next: { operation: 'terminals.type', id: terminal.id },

@@ -1,6 +1,6 @@
 /** Types into the shell of a session: one writer at a time, in arrival order. */
 import { Deadline } from '../../../kit/deadline.ts';
-import type { Terminal } from './terminal.ts';
+import type { ExecTerminal } from '../exec/terminal.ts';
 
 /** How long typed input may wait for a program to read it. */
 const typeWithinMs = 10_000;
@@ -11,7 +11,7 @@ export class TerminalInput {
   #typing: Promise<unknown> = Promise.resolve();
   #lastTurn: object | null = null;
 
-  constructor(private readonly terminal: Terminal) {}
+  constructor(private readonly terminal: Pick<ExecTerminal, 'log' | 'process' | 'touch'>) {}
 
   /** Continues the count of an earlier daemon; null if it is unknown. */
   adopt(typedBytes: number | null): void {

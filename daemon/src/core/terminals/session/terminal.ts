@@ -7,6 +7,7 @@ import { OutputTimes } from '../screen/recording-times.ts';
 import { noteSize, type SizeChange } from '../screen/sizes.ts';
 import { Job } from '../exec/job.ts';
 import { ExecQueue, type ExecQueueDeps } from '../exec/queue.ts';
+import type { ExecTerminal } from '../exec/terminal.ts';
 import { graceOf, type ShellProcess } from '../backends/shell-process.ts';
 import type { BackendName } from '../backends/names.ts';
 import { Backpressure } from './backpressure.ts';
@@ -66,7 +67,7 @@ export interface TerminalDeps extends ExecQueueDeps {
 /** Time between SIGHUP and SIGKILL for a shell whose start-up files hang. */
 const startOverGraceMs = 200;
 
-export class Terminal {
+export class Terminal implements ExecTerminal {
   readonly backpressure = new Backpressure();
   readonly input = new TerminalInput(this);
   readonly times = new OutputTimes();
