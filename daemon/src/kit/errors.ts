@@ -1,5 +1,6 @@
 /** The closed set of failures that core may raise; `http/route/envelope.ts` maps each to a status. */
 import type { Advice, ArgumentName } from './advice.ts';
+import type { Fields } from './types/fields.ts';
 
 export const errorCodes = [
   'malformed_request',
@@ -106,7 +107,7 @@ export interface ErrorDetails {
   /** The argument that the message is about; the surface puts its own name of the argument before the message. */
   readonly argument?: ArgumentName;
   /** Facts that a program can read. */
-  readonly facts?: Readonly<Record<string, unknown>> | null;
+  readonly facts?: Fields | null;
 }
 
 /** A failure that the caller caused or can act on. Any other thrown error is a bug. */
@@ -116,7 +117,7 @@ export class CoreError extends Error {
   readonly advice: Advice | null;
   readonly next: NextStep | null;
   readonly argument: ArgumentName | null;
-  readonly facts: Readonly<Record<string, unknown>> | null;
+  readonly facts: Fields | null;
 
   constructor(
     readonly code: ErrorCode,

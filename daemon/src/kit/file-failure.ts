@@ -2,6 +2,7 @@
 import { constants } from 'node:os';
 import type { Advice, ArgumentName } from './advice.ts';
 import { CoreError, firstFailure, type ErrorCode, type NextStep } from './errors.ts';
+import type { Fields } from './types/fields.ts';
 import { showPath } from './text/path-text.ts';
 
 /** The operation name of the route (contract, Errors). */
@@ -111,7 +112,7 @@ export interface FileFailureFacts {
   /** Set when the kind of failure does not determine the error code. */
   readonly code?: ErrorCode;
   /** Facts beside the fields of the class. */
-  readonly facts?: Readonly<Record<string, unknown>> | null;
+  readonly facts?: Fields | null;
   /** A message for cases where the text of the system says too little. */
   readonly message?: string;
   /** Replaces the hint and the next call of the kind. */

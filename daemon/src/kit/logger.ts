@@ -1,10 +1,10 @@
 /** Writes one JSON object per line, so that programs and people can both read the log. */
 
+import type { Fields } from './types/fields.ts';
 import { redact } from './text/redact.ts';
 
 export const logLevels = ['debug', 'info', 'warn', 'error'] as const;
 export type LogLevel = (typeof logLevels)[number];
-export type LogFields = Readonly<Record<string, unknown>>;
 
 export class Logger {
   readonly #threshold: number;
@@ -17,23 +17,23 @@ export class Logger {
     this.#threshold = logLevels.indexOf(level);
   }
 
-  debug(message: string, fields?: LogFields): void {
+  debug(message: string, fields?: Fields): void {
     this.#log('debug', message, fields);
   }
 
-  info(message: string, fields?: LogFields): void {
+  info(message: string, fields?: Fields): void {
     this.#log('info', message, fields);
   }
 
-  warn(message: string, fields?: LogFields): void {
+  warn(message: string, fields?: Fields): void {
     this.#log('warn', message, fields);
   }
 
-  error(message: string, fields?: LogFields): void {
+  error(message: string, fields?: Fields): void {
     this.#log('error', message, fields);
   }
 
-  #log(level: LogLevel, message: string, fields: LogFields = {}): void {
+  #log(level: LogLevel, message: string, fields: Fields = {}): void {
     if (logLevels.indexOf(level) < this.#threshold) return;
     this.write(`${JSON.stringify({ at: this.now().toISOString(), level, message, ...redact(fields) })}\n`);
   }

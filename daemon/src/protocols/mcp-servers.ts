@@ -1,8 +1,9 @@
 /** Reads the setting that registers other MCP servers: JSON text, or the path of a file with that text. */
 import { readFileSync, statSync } from 'node:fs';
+import { isFields, type Fields } from '../kit/types/fields.ts';
 
 /** The fields of one server, not yet judged. */
-export type ServerEntry = Readonly<Record<string, unknown>>;
+export type ServerEntry = Fields;
 
 const maxFileBytes = 1024 * 1024;
 const example = '{"name": {"url": "http://127.0.0.1:8100/mcp"}}';
@@ -11,10 +12,10 @@ const example = '{"name": {"url": "http://127.0.0.1:8100/mcp"}}';
 export function readServerEntries(given: string): readonly (readonly [name: string, entry: ServerEntry])[] {
   const isText = given.trimStart().startsWith('{');
   const parsed = parse(isText ? given : readSmallFile(given), isText ? 'the text' : 'the file');
-  if (!isEntry(parsed)) throw new Error(`must be an object as ${example}`);
+  if (!isFields(parsed)) throw new Error(`must be an object as ${example}`);
   // Configuration files of other programs have the servers below this name.
   const { mcpServers: inner } = parsed;
-  const servers = Object.keys(parsed).length === 1 && isEntry(inner) && !('url' in inner) ? inner : parsed;
+  const servers = Object.keys(parsed).length === 1 && isFields(inner) && !('url' in inner) ? inner : parsed;
   return Object.entries(servers).map(([name, entry]) => [name, checked(name, entry)]);
 }
 
@@ -40,14 +41,10 @@ function parse(text: string, what: string): unknown {
 }
 
 function checked(name: string, entry: unknown): ServerEntry {
-  if (!isEntry(entry)) throw new Error(`the entry ${name} must be an object with a url`);
+  if (!isFields(entry)) throw new Error(`the entry ${name} must be an object with a url`);
   const { url, prefix, command } = entry;
   if (command === undefined && typeof url !== 'string') throw new Error(`the entry ${name} needs a url, as text`);
   if (prefix === undefined || prefix === null) return entry;
   if (typeof prefix === 'string' && /^[A-Za-z0-9_.-]{0,64}$/.test(prefix)) return entry;
   throw new Error(`the prefix of ${name} must be at most 64 letters, digits, dots, hyphens and underscores`);
-}
-
-function isEntry(value: unknown): value is ServerEntry {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -7,8 +7,9 @@ import { Backoff } from '../client/backoff.ts';
 import { answerWithinMs, type Client } from '../client/client.ts';
 import { ClientFailure, Refusal, Unreachable } from '../client/failure.ts';
 import { Deadline } from '../../kit/deadline.ts';
+import type { Fields } from '../../kit/types/fields.ts';
 import { oneLine } from '../client/standard-streams.ts';
-import { numberOrNull, type JsonRecord } from '../client/wire.ts';
+import { numberOrNull } from '../client/wire.ts';
 
 export interface AttachOptions {
   readonly local: LocalTerminal;
@@ -172,7 +173,7 @@ export class FollowedSession {
 
   async #record(): Promise<SessionEnd> {
     using deadline = new Deadline(answerWithinMs, this.options.signal);
-    const record: JsonRecord = await this.client.call('GET', this.#path, null, deadline.signal);
+    const record: Fields = await this.client.call('GET', this.#path, null, deadline.signal);
     return { exitCode: numberOrNull(record['exit_code']), signal: null };
   }
 

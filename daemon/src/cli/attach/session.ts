@@ -7,8 +7,9 @@ import { answerWithinMs, type Client } from '../client/client.ts';
 import type { Environment } from '../client/environment.ts';
 import { ClientFailure, Refusal, Unreachable } from '../client/failure.ts';
 import { Deadline } from '../../kit/deadline.ts';
+import type { Fields } from '../../kit/types/fields.ts';
 import { variable } from '../variable.ts';
-import { number, text, type JsonRecord } from '../client/wire.ts';
+import { number, text } from '../client/wire.ts';
 
 /** Within this time, a daemon that died during the request is back. */
 const withinMs = 10_000;
@@ -52,7 +53,7 @@ export async function findSession(
 }
 
 /** null when no such session exists. */
-async function recordOf(client: Client, id: string): Promise<JsonRecord | null> {
+async function recordOf(client: Client, id: string): Promise<Fields | null> {
   using deadline = new Deadline(answerWithinMs);
   try {
     return await client.call('GET', `/v2/pty/sessions/${encodeURIComponent(id)}`, null, deadline.signal);
@@ -62,7 +63,7 @@ async function recordOf(client: Client, id: string): Promise<JsonRecord | null> 
   }
 }
 
-async function create(client: Client, body: JsonRecord): Promise<void> {
+async function create(client: Client, body: Fields): Promise<void> {
   using deadline = new Deadline(withinMs);
   const backoff = new Backoff();
   let isMaybeMade = false;

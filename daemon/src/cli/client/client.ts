@@ -1,10 +1,11 @@
 /** HTTP client of a daemon, with the key from the environment; distinguishes a refusal from an unreachable daemon. */
 import type { Environment } from './environment.ts';
 import { keyRule, parseKey } from '../../kit/api-key.ts';
+import { isFields, type Fields } from '../../kit/types/fields.ts';
 import { readAddress } from './address.ts';
 import { trustedAuthorities } from './authorities.ts';
 import { ClientFailure, Refusal, Unreachable } from './failure.ts';
-import { isRecord, record, type JsonRecord } from './wire.ts';
+import { record } from './wire.ts';
 
 /** Timeout for requests that a daemon answers at once. */
 export const answerWithinMs = 30_000;
@@ -26,7 +27,7 @@ export class Client {
   }
 
   /** Returns the `data` of the answer. Throws a Refusal or Unreachable. */
-  async call(method: string, path: string, body: JsonRecord | null, signal: AbortSignal): Promise<JsonRecord> {
+  async call(method: string, path: string, body: Fields | null, signal: AbortSignal): Promise<Fields> {
     const response = await this.#fetch(method, path, body, signal);
     const envelope = await this.#envelope(response, signal);
     if (!response.ok) throw this.#refusal(response.status, envelope);
@@ -51,7 +52,7 @@ export class Client {
     return new WebSocket(`${this.address.replace(/^http/, 'ws')}${path}`, { headers, ...this.#encryption });
   }
 
-  async #fetch(method: string, path: string, body: JsonRecord | null, signal: AbortSignal): Promise<Response> {
+  async #fetch(method: string, path: string, body: Fields | null, signal: AbortSignal): Promise<Response> {
     const headers = {
       ...(this.#key === null ? {} : { authorization: `Bearer ${this.#key}` }),
       ...(body === null ? {} : { 'content-type': 'application/json' }),
@@ -71,17 +72,17 @@ export class Client {
     }
   }
 
-  async #envelope(response: Response, signal: AbortSignal): Promise<JsonRecord> {
+  async #envelope(response: Response, signal: AbortSignal): Promise<Fields> {
     try {
       const body: unknown = await response.json();
-      if (isRecord(body)) return body;
+      if (isFields(body)) return body;
     } catch (error) {
       if (signal.aborted || !(error instanceof SyntaxError)) throw this.#unreachable(error);
     }
     throw this.#isNone(response.status);
   }
 
-  #refusal(status: number, { message, hint }: JsonRecord): Refusal {
+  #refusal(status: number, { message, hint }: Fields): Refusal {
     if (typeof message !== 'string') return this.#isNone(status);
     if (status === 401) {
       const what = this.#key === null ? 'needs a key; set SVC_API_KEY' : 'does not accept the key in SVC_API_KEY';

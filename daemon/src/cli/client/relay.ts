@@ -3,8 +3,9 @@ import { Backoff } from './backoff.ts';
 import type { Client } from './client.ts';
 import { GivenUp, Refusal, Unreachable } from './failure.ts';
 import { Deadline } from '../../kit/deadline.ts';
+import type { Fields } from '../../kit/types/fields.ts';
 import type { CaughtSignals, Relayed } from './signals.ts';
-import { list, number, type JsonRecord } from './wire.ts';
+import { list, number } from './wire.ts';
 
 const answerWithinMs = 5000;
 const exitHungUp = 129;
@@ -70,7 +71,7 @@ export async function sendSignal(
 ): Promise<{ signalled: number; survivors: readonly number[] } | null> {
   using deadline = new Deadline(answerWithinMs);
   const path = `/v2/commands/${encodeURIComponent(id)}/kill`;
-  const answer: JsonRecord = await client.call('POST', path, { signal, tree: isTree }, deadline.signal);
+  const answer: Fields = await client.call('POST', path, { signal, tree: isTree }, deadline.signal);
   if (answer['signalled'] === undefined) return null;
   return { signalled: number(answer['signalled']), survivors: list(answer['survivors']).map(number) };
 }

@@ -3,14 +3,15 @@ import { Backoff } from './backoff.ts';
 import type { Client } from './client.ts';
 import { ClientFailure, GivenUp, Unreachable } from './failure.ts';
 import { Deadline } from '../../kit/deadline.ts';
+import type { Fields } from '../../kit/types/fields.ts';
 import { mintId } from '../../kit/ids.ts';
 import type { CaughtSignals } from './signals.ts';
-import { readCommand, type CommandView, type JsonRecord } from './wire.ts';
+import { readCommand, type CommandView } from './wire.ts';
 
 /** Within this time, a daemon that died during the request is back. */
 const withinMs = 10_000;
 
-export async function startCommand(client: Client, body: JsonRecord, signals: CaughtSignals): Promise<CommandView> {
+export async function startCommand(client: Client, body: Fields, signals: CaughtSignals): Promise<CommandView> {
   const id = mintId('cmd');
   // The answer may arrive after the end of the command; its output is not needed.
   const request = { ...body, command_id: id, mode: 'async', max_output_length: 1 };

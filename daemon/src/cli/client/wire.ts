@@ -1,6 +1,5 @@
 /** Validates data from the daemon, because the address may lead to another version or another program. */
-
-export type JsonRecord = Readonly<Record<string, unknown>>;
+import { isFields, type Fields } from '../../kit/types/fields.ts';
 
 export type StreamName = 'stdout' | 'stderr';
 export const streamNames: readonly StreamName[] = ['stdout', 'stderr'];
@@ -60,16 +59,12 @@ export function readCommand(value: unknown): CommandView {
     command: text(given['command']),
     user: text(given['user']),
     startedAt: textOrNull(given['started_at']),
-    startError: isRecord(error) ? { errnoName: text(error['errno_name']), message: text(error['message']) } : null,
+    startError: isFields(error) ? { errnoName: text(error['errno_name']), message: text(error['message']) } : null,
   };
 }
 
-export function isRecord(value: unknown): value is JsonRecord {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
-export function record(value: unknown): JsonRecord {
-  if (!isRecord(value)) throw new TypeError('an object was expected');
+export function record(value: unknown): Fields {
+  if (!isFields(value)) throw new TypeError('an object was expected');
   return value;
 }
 

@@ -1,4 +1,5 @@
 /** `boxkeep exec`: runs a command in the sandbox as if it ran here, with streams, signals and exit code. */
+import type { Fields } from '../../kit/types/fields.ts';
 import { readArguments, type Arguments } from '../arguments.ts';
 import { Client } from '../client/client.ts';
 import type { Environment } from '../client/environment.ts';
@@ -13,7 +14,7 @@ import { startCommand } from '../client/start.ts';
 import { writeOutput } from '../client/write-output.ts';
 import { variable } from '../variable.ts';
 import type { Verb } from '../verb.ts';
-import type { CommandView, JsonRecord, Offsets } from '../client/wire.ts';
+import type { CommandView, Offsets } from '../client/wire.ts';
 
 export const exec: Verb = {
   usage: 'exec <url> -- <cmd…>',
@@ -51,7 +52,7 @@ when a signal ended it.`,
   },
 };
 
-function commandBody(given: Arguments, environment: Environment): JsonRecord {
+function commandBody(given: Arguments, environment: Environment): Fields {
   const [program = '', ...args] = given.rest;
   const isScript = given.has('shell');
   const optional: [string, unknown][] = [

@@ -11,9 +11,8 @@
  * A keyword that the subset lacks is written with others where these mean the same. Otherwise the schema becomes wider
  * and its description names the rule: the server of the tool validates the arguments anyway.
  */
-import { isFields } from './parameter-headers.ts';
+import { isFields, type Fields } from '../../kit/types/fields.ts';
 
-type Fields = Readonly<Record<string, unknown>>;
 type Schema = Record<string, unknown>;
 
 /** The Python client of the protocol fails at about 200 levels of JSON, and then lists no tool at all. */

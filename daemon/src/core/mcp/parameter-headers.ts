@@ -1,12 +1,11 @@
 /** Repeats arguments of a tool in headers of the request, where the schema of the tool asks for that. */
+import { isFields, type Fields } from '../../kit/types/fields.ts';
 
 /** An argument that revision 2026-07-28 repeats in the header `Mcp-Param-<name>`, by its path in the arguments. */
 export interface ParameterHeader {
   readonly path: readonly string[];
   readonly name: string;
 }
-
-type Fields = Readonly<Record<string, unknown>>;
 
 const annotation = 'x-mcp-header';
 const primitives = new Set(['string', 'integer', 'boolean']);
@@ -61,8 +60,4 @@ export function headersOf(parameters: readonly ParameterHeader[], args: Fields):
 export function headerValue(text: string): string {
   const isPlain = /^[\x21-\x7e](?:[\x20-\x7e\t]*[\x21-\x7e])?$/.test(text) && !/^=\?base64\?.*\?=$/.test(text);
   return isPlain ? text : `=?base64?${Buffer.from(text).toString('base64')}?=`;
-}
-
-export function isFields(value: unknown): value is Fields {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -1,8 +1,7 @@
 /** Decides whether the hub can offer a tool: one bad definition makes strict clients refuse the whole list. */
+import { isFields, type Fields } from '../../kit/types/fields.ts';
 import { isDeeper, maxSchemaDepth, modelSchema, UnfitSchema } from './model-schema.ts';
-import { isFields, parameterHeaders, type ParameterHeader } from './parameter-headers.ts';
-
-type Fields = Readonly<Record<string, unknown>>;
+import { parameterHeaders, type ParameterHeader } from './parameter-headers.ts';
 
 /** A tool as the hub offers it: as its server describes it, with a schema that the APIs of models take. */
 export interface ServerTool {

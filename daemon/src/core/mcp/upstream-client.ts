@@ -1,7 +1,8 @@
 /** Sends single requests to an MCP server, in the form of its protocol revision, and waits for their results. */
+import { isFields, type Fields } from '../../kit/types/fields.ts';
 import { McpBroken } from '../../protocols/mcp-errors.ts';
 import type { McpExchange, McpTransport } from '../../platform/clients/mcp-transport.ts';
-import { headerValue, isFields } from './parameter-headers.ts';
+import { headerValue } from './parameter-headers.ts';
 import { NeedsSession, UpstreamRefusal } from './upstream-refusal.ts';
 
 /** The revision of a server: with a handshake before the first request, or with the facts of a client in each. */
@@ -16,13 +17,11 @@ const handshakeVersion = '2025-11-25';
 
 export interface McpRequest {
   readonly method: string;
-  readonly params: Readonly<Record<string, unknown>>;
+  readonly params: Fields;
   readonly headers?: Readonly<Record<string, string>>;
   /** Receives the params of progress notifications, without their token. */
   readonly onProgress?: ((progress: Fields) => void) | undefined;
 }
-
-type Fields = Readonly<Record<string, unknown>>;
 
 export interface UpstreamClientDeps {
   readonly url: string;

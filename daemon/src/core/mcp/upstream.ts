@@ -1,12 +1,11 @@
 /** One MCP server of the image: finds out which revision it speaks, lists its tools and calls them. */
+import { isFields, type Fields } from '../../kit/types/fields.ts';
 import { McpBroken, McpUnreachable } from '../../protocols/mcp-errors.ts';
-import { headersOf, isFields } from './parameter-headers.ts';
+import { headersOf } from './parameter-headers.ts';
 import type { UpstreamServer } from './servers.ts';
 import { maxDefinitionLength, readTool, shownName, type LeftOutTool, type ServerTool } from './tool-definition.ts';
 import { modernEra, UpstreamClient, type Era, type UpstreamClientDeps } from './upstream-client.ts';
 import { callFailure, UpstreamRefusal } from './upstream-refusal.ts';
-
-type Fields = Readonly<Record<string, unknown>>;
 
 export interface ServerTools {
   readonly tools: readonly ServerTool[];

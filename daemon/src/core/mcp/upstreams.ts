@@ -1,13 +1,12 @@
 /** Offers the tools of all registered MCP servers as one list, and calls each at its server. */
 import { Deadline } from '../../kit/deadline.ts';
+import type { Fields } from '../../kit/types/fields.ts';
 import { McpUnreachable } from '../../protocols/mcp-errors.ts';
 import type { UpstreamServer } from './servers.ts';
 import { nameForModels, shortName, shownName, type ServerTool } from './tool-definition.ts';
 import { Upstream, type CallOptions, type ServerTools } from './upstream.ts';
 import type { UpstreamClientDeps } from './upstream-client.ts';
 import { NeedsSession, UpstreamRefusal } from './upstream-refusal.ts';
-
-type Fields = Readonly<Record<string, unknown>>;
 
 export interface UpstreamsDeps extends Omit<UpstreamClientDeps, 'url'> {
   /** In the order of their registration. */

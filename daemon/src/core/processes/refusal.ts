@@ -1,5 +1,6 @@
 /** Converts the failure to start a process into an error with a hint. */
 import { CoreError } from '../../kit/errors.ts';
+import type { Fields } from '../../kit/types/fields.ts';
 import type { ChildEnd } from '../../platform/process/spawn.ts';
 
 /** Describes the process that was to be started. */
@@ -63,14 +64,14 @@ function isDiskFull(errnoName: string): boolean {
   return errnoName === 'ENOSPC' || errnoName === 'EDQUOT';
 }
 
-function nothingLeft(what: string, facts: Readonly<Record<string, unknown>>): CoreError {
+function nothingLeft(what: string, facts: Fields): CoreError {
   return new CoreError('capacity_reached', `the limit on processes or descriptors is reached (${what})`, {
     hint: 'Wait for commands to end, or raise the limit on processes.',
     facts,
   });
 }
 
-function diskFull(what: string, facts: Readonly<Record<string, unknown>>): CoreError {
+function diskFull(what: string, facts: Fields): CoreError {
   return new CoreError('no_space_left', `no space left for the output of ${what}`, {
     hint: 'Free space in the file system of the runtime directory, or start with another --runtime-dir.',
     facts,

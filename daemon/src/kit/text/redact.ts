@@ -1,9 +1,10 @@
 /** Replaces secrets in log fields by their length and a short hash, which suffice to distinguish them. */
 import { createHash } from 'node:crypto';
+import type { Fields } from '../types/fields.ts';
 
 const secretName = /(?:key|token|secret|passw|authorization|cookie|credential)/i;
 
-export function redact(fields: Readonly<Record<string, unknown>>): Record<string, unknown> {
+export function redact(fields: Fields): Record<string, unknown> {
   return Object.fromEntries(
     Object.entries(fields).map(([name, value]) => [
       name,

@@ -6,12 +6,11 @@ import { callOf, type RequestContext } from '../../http/route/context.ts';
 import { InvalidInput } from '../../http/route/envelope.ts';
 import { validate } from '../../http/route/validate.ts';
 import { dataOf } from '../../kit/answer.ts';
+import type { Fields } from '../../kit/types/fields.ts';
 import type { Operation } from '../../operations/operation.ts';
 import type { BrowserDeps } from '../browser/app.ts';
 import type { V2Deps } from '../v2/app.ts';
 import type { SavedOutputs } from './saved-outputs.ts';
-
-type Fields = Readonly<Record<string, unknown>>;
 
 export interface UpstreamCall {
   readonly signal: AbortSignal;

@@ -1,4 +1,5 @@
 /** The messages of the Model Context Protocol: their revisions, envelopes and errors. */
+import type { Fields } from '../../kit/types/fields.ts';
 
 /** Revisions whose requests carry the protocol version and the client in their `_meta`, without a handshake. */
 export const modernVersions: readonly string[] = ['2026-07-28'];
@@ -23,7 +24,6 @@ export const metaKeys = {
 } as const;
 
 export type RequestId = string | number;
-type Fields = Readonly<Record<string, unknown>>;
 
 export interface Message {
   /** null for a notification. */

@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { maxCols, maxRows } from '../../core/terminals/terminal-size.ts';
 import { CoreError } from '../../kit/errors.ts';
+import { isFields, type Fields } from '../../kit/types/fields.ts';
 
 const cols = z.number().int().min(1).max(maxCols);
 const rows = z.number().int().min(1).max(maxRows);
@@ -31,12 +32,10 @@ export function readFrame(frame: string | Uint8Array): z.output<typeof frames> {
   );
 }
 
-function readObject(text: string): Record<string, unknown> | null {
+function readObject(text: string): Fields | null {
   try {
     const value: unknown = JSON.parse(text);
-    return typeof value === 'object' && value !== null && !Array.isArray(value)
-      ? (value as Record<string, unknown>)
-      : null;
+    return isFields(value) ? value : null;
   } catch {
     return null; // The text is not JSON.
   }

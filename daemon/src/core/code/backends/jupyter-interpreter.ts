@@ -1,6 +1,7 @@
 /** Uses one kernel of a Jupyter server as the interpreter of a session. */
 import { type JsonBounds, outOfBounds } from '../../../kit/text/json-bounds.ts';
 import { Deadline } from '../../../kit/deadline.ts';
+import type { Fields } from '../../../kit/types/fields.ts';
 import { HandedOver } from '../../../kit/handed-over.ts';
 import { Notifier } from '../../../kit/notifier.ts';
 import type { Ownership } from '../../../kit/ownership.ts';
@@ -31,8 +32,6 @@ export interface JupyterInterpreterDeps {
   readonly ownership: Ownership;
   readonly now: () => number;
 }
-
-type Reply = Readonly<Record<string, unknown>>;
 
 const openWithinMs = 20_000;
 const connectAgainMs = 200;
@@ -65,7 +64,7 @@ export class JupyterInterpreter implements Interpreter {
   #isPartial = false;
   #asked = 0;
   readonly #requests = new Requests();
-  readonly #replies = new Map<string, Reply>();
+  readonly #replies = new Map<string, Fields>();
   readonly #changes = new Notifier();
   /** Events that arrived before `listen` was called. */
   #early: [string, CellEvent][] = [];
@@ -117,7 +116,7 @@ export class JupyterInterpreter implements Interpreter {
   }
 
   /** Runs code that is not a cell. Returns null when the code cannot run any more. */
-  async ask(code: string, signal?: AbortSignal): Promise<Reply | null> {
+  async ask(code: string, signal?: AbortSignal): Promise<Fields | null> {
     await this.opened(signal);
     if (!this.isOpen) return null;
     const id = `${unseen}${this.#asked++}`;
@@ -233,7 +232,7 @@ export class JupyterInterpreter implements Interpreter {
     this.#pass(cell, event);
   }
 
-  #complete(id: string, reply: Reply): void {
+  #complete(id: string, reply: Fields): void {
     if (id.startsWith(unseen)) this.#replies.set(id, reply);
     else if (id.startsWith(probe)) this.#settle(id.slice(probe.length));
     else this.#finish(id.slice(cells.length), endEvents(reply, this.#hasError, this.#isPartial));

@@ -1,9 +1,8 @@
 /** Reads and writes Jupyter messages (messaging protocol 5), as a Jupyter server forwards them. */
+import { isFields, type Fields } from '../../../kit/types/fields.ts';
 import type { CellEvent } from '../cells/events.ts';
-import { bundleOf, count, isObject, readOutput, text, type ErrorOutput } from '../cells/notebook.ts';
+import { bundleOf, count, readOutput, text, type ErrorOutput } from '../cells/notebook.ts';
 import type { CellRefusal } from '../cells/python-preparation.ts';
-
-type Fields = Readonly<Record<string, unknown>>;
 
 export interface KernelMessage {
   readonly channel: string;
@@ -16,8 +15,8 @@ export interface KernelMessage {
 /** Null for text that is not a message. */
 export function readMessage(line: string): KernelMessage | null {
   const value = parse(line);
-  if (!isObject(value) || !isObject(value['header']) || !isObject(value['content'])) return null;
-  const parent = isObject(value['parent_header']) ? value['parent_header'] : {};
+  if (!isFields(value) || !isFields(value['header']) || !isFields(value['content'])) return null;
+  const parent = isFields(value['parent_header']) ? value['parent_header'] : {};
   return {
     channel: text(value['channel']),
     type: text(value['header']['msg_type']),
@@ -62,7 +61,7 @@ export function tellsOfDeath({ channel, type, content }: KernelMessage): boolean
 /** Converts a message to an event of its cell. Null when the message has no event. */
 export function cellEvent({ channel, type, content }: KernelMessage): CellEvent | null {
   if (channel !== 'iopub') return null;
-  const transient = isObject(content['transient']) ? content['transient'] : {};
+  const transient = isFields(content['transient']) ? content['transient'] : {};
   const displayId = typeof transient['display_id'] === 'string' ? transient['display_id'] : null;
   switch (type) {
     case 'execute_input':
@@ -83,7 +82,7 @@ export function cellEvent({ channel, type, content }: KernelMessage): CellEvent 
 
 /** Converts the reply to a cell into events: outputs that only the reply contains, and the end. */
 export function endEvents(reply: Fields, hasError: boolean, isPartial: boolean): CellEvent[] {
-  const payloads = Array.isArray(reply['payload']) ? reply['payload'].filter(isObject) : [];
+  const payloads = Array.isArray(reply['payload']) ? reply['payload'].filter(isFields) : [];
   const pages = payloads.filter(({ source }) => source === 'page');
   const exitCode = exitCodeOf(reply);
   return [

@@ -1,5 +1,6 @@
 /** Parses the events that interpreters write, one per line (docs/protocols/interpreter.md). */
-import { bundleOf, count, isObject, readOutput, text, type MimeBundle, type NotebookOutput } from './notebook.ts';
+import { isFields, type Fields } from '../../../kit/types/fields.ts';
+import { bundleOf, count, readOutput, text, type MimeBundle, type NotebookOutput } from './notebook.ts';
 
 export type CellEvent =
   | { readonly kind: 'begin' }
@@ -38,7 +39,7 @@ export const gap = { about: 'log', kind: 'gap' } as const satisfies InterpreterE
 /** Null for a line that is not an event, and for an event that this daemon does not know. */
 export function readEvent(line: string): InterpreterEvent | null {
   const value = parse(line);
-  if (!isObject(value)) return null;
+  if (!isFields(value)) return null;
   const kernel = typeof value['kernel'] === 'string' ? value['kernel'] : null;
   switch (value['event']) {
     case 'ready':
@@ -54,13 +55,13 @@ export function readEvent(line: string): InterpreterEvent | null {
   }
 }
 
-function cellEvent(value: Readonly<Record<string, unknown>>, kernel: string | null): InterpreterEvent | null {
+function cellEvent(value: Fields, kernel: string | null): InterpreterEvent | null {
   const { cell } = value;
   const event = typeof cell === 'string' ? readCellEvent(value) : null;
   return event === null ? null : { about: 'cell', cell: text(cell), kernel, event };
 }
 
-function readCellEvent(value: Readonly<Record<string, unknown>>): CellEvent | null {
+function readCellEvent(value: Fields): CellEvent | null {
   const displayId = typeof value['display_id'] === 'string' ? value['display_id'] : null;
   switch (value['event']) {
     case 'begin':

@@ -1,7 +1,8 @@
 /** Defines cell outputs in notebook format (nbformat 4), with the keys and the spelling of that format. */
+import { isFields, type Fields } from '../../../kit/types/fields.ts';
 
 /** One entry for each media type: text, base64 for binary data, or a JSON value. */
-export type MimeBundle = Readonly<Record<string, unknown>>;
+export type MimeBundle = Fields;
 
 export interface StreamOutput {
   readonly output_type: 'stream';
@@ -33,7 +34,7 @@ export type NotebookOutput = StreamOutput | ResultOutput | DisplayOutput | Error
 
 /** Null for a value that is not an output. Code in a cell can write anything to the channel. */
 export function readOutput(value: unknown): NotebookOutput | null {
-  if (!isObject(value)) return null;
+  if (!isFields(value)) return null;
   const { output_type: type } = value;
   if (type === 'stream') {
     return { output_type: type, name: value['name'] === 'stderr' ? 'stderr' : 'stdout', text: text(value['text']) };
@@ -47,10 +48,6 @@ export function readOutput(value: unknown): NotebookOutput | null {
   return { output_type: type, ename: text(value['ename']), evalue: text(value['evalue']), traceback: lines };
 }
 
-export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
 /** Returns a non-negative integer, or null for any other value. */
 export function count(value: unknown): number | null {
   return Number.isSafeInteger(value) && (value as number) >= 0 ? (value as number) : null;
@@ -61,9 +58,9 @@ export function text(value: unknown): string {
   return typeof value === 'string' ? value.toWellFormed() : '';
 }
 
-export function bundleOf(value: Readonly<Record<string, unknown>>): { data: MimeBundle; metadata: MimeBundle } {
+export function bundleOf(value: Fields): { data: MimeBundle; metadata: MimeBundle } {
   return {
-    data: isObject(value['data']) ? value['data'] : {},
-    metadata: isObject(value['metadata']) ? value['metadata'] : {},
+    data: isFields(value['data']) ? value['data'] : {},
+    metadata: isFields(value['metadata']) ? value['metadata'] : {},
   };
 }

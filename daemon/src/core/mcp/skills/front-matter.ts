@@ -1,5 +1,6 @@
 /** Splits a SKILL.md into its front matter, with the name and the description of the skill, and its body. */
 import { takeCharacters } from '../../../kit/text/text.ts';
+import { isFields, type Fields } from '../../../kit/types/fields.ts';
 import { SkillProblem } from './problem.ts';
 
 export interface FrontMatter {
@@ -52,9 +53,9 @@ export function textOf(bytes: Uint8Array): string {
   }
 }
 
-function parse(text: string, parseYaml: (text: string) => unknown): Readonly<Record<string, unknown>> {
+function parse(text: string, parseYaml: (text: string) => unknown): Fields {
   const fields = parsed(text, parseYaml);
-  if (typeof fields === 'object' && fields !== null && !Array.isArray(fields)) return { ...fields };
+  if (isFields(fields)) return { ...fields };
   throw new SkillProblem('the front matter of SKILL.md has no name and no description');
 }
 

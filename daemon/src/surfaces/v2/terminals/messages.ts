@@ -4,6 +4,7 @@ import { z } from 'zod';
 import type { Terminal } from '../../../core/terminals/session/terminal.ts';
 import { validate } from '../../../http/route/validate.ts';
 import { CoreError } from '../../../kit/errors.ts';
+import { isFields, type Fields } from '../../../kit/types/fields.ts';
 import { refusalOfV2 } from '../refusal.ts';
 import { cols, rows } from './views.ts';
 
@@ -29,7 +30,7 @@ export function readMessage(text: string): ClientMessage | null {
   if (message === null) return null;
   const { type, data } = message;
   if (typeof type !== 'string' || !isName(type)) throw unknownMessage(type);
-  const fields = type === 'input' ? message : { ...asObject(data), ...message };
+  const fields = type === 'input' ? message : { ...(isFields(data) ? data : null), ...message };
   const checked = validate(messages[type], fields, 'body');
   if ('value' in checked) return { type, ...checked.value } as ClientMessage;
   const wrong = checked.errors.map(({ location, message: what }) => `${location.replace('body.', '')} ${what}`);
@@ -49,19 +50,14 @@ function unknownMessage(type: unknown): CoreError {
   });
 }
 
-function readObject(text: string): Record<string, unknown> | null {
+function readObject(text: string): Fields | null {
   if (!/^\s*\{/.test(text)) return null;
   try {
-    return asObject(JSON.parse(text));
+    const value: unknown = JSON.parse(text);
+    return isFields(value) ? value : null;
   } catch {
     return null; // The text starts like an object but is not JSON.
   }
-}
-
-function asObject(value: unknown): Record<string, unknown> | null {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-    ? (value as Record<string, unknown>)
-    : null;
 }
 
 /** Some numbers have two names. The reversed order makes the usual name, which comes first, win. */
