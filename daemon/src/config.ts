@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { keyRule, parseKey } from './kit/api-key.ts';
 import { readFlags, type Flags } from './kit/flags.ts';
 import { logLevels } from './kit/logger.ts';
+import type { Environment } from './kit/types/environment.ts';
 import { readServerEntries, type ServerEntry } from './protocols/mcp-servers.ts';
 
 interface Setting<T> {
@@ -328,7 +329,7 @@ export type Config = { readonly [K in keyof Settings]: Settings[K] extends Setti
 
 export interface ConfigSources {
   readonly arguments: readonly string[];
-  readonly environment: Readonly<Record<string, string | undefined>>;
+  readonly environment: Environment;
   /** Keys that the launcher removed from the arguments and the environment. */
   readonly secrets: ReadonlyMap<string, string>;
 }
@@ -401,7 +402,7 @@ const goneVariables: Readonly<Record<string, string>> = {
 
 /** One line for each variable that is set but has no effect; logged once, at the start. */
 export function settingWarnings(
-  environment: Readonly<Record<string, string | undefined>>,
+  environment: Environment,
   hasKey: boolean,
 ): { readonly variable: string; readonly message: string }[] {
   const set = Object.keys(environment).filter((name) => environment[name] !== undefined && environment[name] !== '');

@@ -12,6 +12,7 @@ import { rehearse } from './http/route/rehearsal.ts';
 import { socketProtocol } from './http/stream/socket.ts';
 import type { Logger } from './kit/logger.ts';
 import type { Ownership } from './kit/ownership.ts';
+import type { Environment } from './kit/types/environment.ts';
 import { HandoverGate } from './platform/server/handover-gate.ts';
 import type { Boot } from './platform/process/init.ts';
 import { listen, listenAgain, listenBeside, type Listener } from './platform/server/listen.ts';
@@ -24,7 +25,7 @@ export interface DaemonDeps {
   readonly boot: Boot;
   readonly ownership: Ownership;
   readonly runtimeDirectory: string;
-  readonly environment: Readonly<Record<string, string | undefined>>;
+  readonly environment: Environment;
   readonly logger: Logger;
   readonly app: AppDeps;
   readonly browser: Browser;

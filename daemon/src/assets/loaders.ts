@@ -24,13 +24,6 @@ import pythonMain from './python/main.py' with { type: 'text' };
 import pythonStreams from './python/streams.py' with { type: 'text' };
 import pythonTasks from './python/tasks.py' with { type: 'text' };
 
-export interface InterpreterProgram {
-  /** The program, as it was given, and its arguments. */
-  readonly argv: readonly string[];
-  /** What it reads before the first request. */
-  readonly input: Uint8Array;
-}
-
 /** Leaves no name behind in `__main__`, which is where cells run. */
 const pythonLoader =
   "(lambda i:exec(compile(i.read(int(i.readline())),'<boxkeep>','exec'),{'__name__':'boxkeep','requests':i}))" +
@@ -65,12 +58,12 @@ const nodeParts = [
 ] as unknown[] as string[]; // The compiler sees modules where the runtime has their texts.
 
 /** Python 3.8 or newer. */
-export function pythonProgram(python: string): InterpreterProgram {
+export function pythonProgram(python: string) {
   return { argv: [python, '-u', '-c', pythonLoader], input: framed(pythonParts) };
 }
 
 /** Speaks with kernels; any Python 3.8 or newer that finds pyzmq. What lies in its directory is not imported. */
-export function bridgeProgram(python: string): InterpreterProgram {
+export function bridgeProgram(python: string) {
   return { argv: [python, '-I', '-c', pythonLoader], input: framed(bridgeParts) };
 }
 
@@ -80,7 +73,7 @@ export function kernelProbe(python: string): readonly string[] {
 }
 
 /** Node 18 or newer. Without a shell, child processes that Node does not start may find the protocol at their ends. */
-export function nodeProgram(node: string, shell: string | null): InterpreterProgram {
+export function nodeProgram(node: string, shell: string | null) {
   const argv = shell === null ? [node, '-e', nodeLoader(0, 1)] : [shell, '-c', moveEnds, node, '-e', nodeLoader(3, 4)];
   return { argv, input: framed(nodeParts) };
 }

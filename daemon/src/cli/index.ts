@@ -1,6 +1,7 @@
 /** The sub-commands that are clients of a daemon, by name. */
 import { isUtf8 } from 'node:buffer';
 import { readFileSync } from 'node:fs';
+import type { Environment } from '../kit/types/environment.ts';
 import { exec } from './commands/exec.ts';
 import { ClientFailure, exitClientFailed, ReaderGone } from './client/failure.ts';
 import { kill } from './commands/kill.ts';
@@ -8,7 +9,6 @@ import { logs } from './commands/logs.ts';
 import { isHelpAsked, pageText } from './page.ts';
 import { ps } from './commands/ps.ts';
 import { print, say } from './client/standard-streams.ts';
-import type { Environment } from './client/environment.ts';
 import type { Verb } from './verb.ts';
 
 export type Verbs = Readonly<Record<string, Verb>>;

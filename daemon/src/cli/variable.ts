@@ -1,5 +1,5 @@
 /** Parses the value of --env: a variable for the command in the sandbox. */
-import type { Environment } from './client/environment.ts';
+import type { Environment } from '../kit/types/environment.ts';
 import { ClientFailure } from './client/failure.ts';
 
 /** `NAME=VALUE`, or `NAME` to take the value of the local variable. */

@@ -1,5 +1,5 @@
 /** The interface of a sub-command: its help page and its action. */
-import type { Environment } from './client/environment.ts';
+import type { Environment } from '../kit/types/environment.ts';
 import type { Page } from './page.ts';
 
 export interface Verb extends Page {

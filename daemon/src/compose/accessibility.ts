@@ -1,5 +1,6 @@
 /** Constructs the accessibility of the desktop whose session the environment names. */
 import { roleTable } from '../assets/desktop.ts';
+import type { Environment } from '../kit/types/environment.ts';
 import { Accessibility, type AccessibilityDeps } from '../core/desktop/accessibility/accessibility.ts';
 import { AccessibilityBus } from '../core/desktop/accessibility/bus.ts';
 import { RoleNames } from '../core/desktop/accessibility/role-names.ts';
@@ -11,7 +12,7 @@ import { openWorker } from '../platform/host/workers.ts';
 const idleMs = 60_000;
 
 export function openAccessibility(
-  environment: Readonly<Record<string, string | undefined>>,
+  environment: Environment,
   activeWindow: AccessibilityDeps['activeWindow'],
 ): Accessibility {
   const variant = (signature: string, value: DbusValue) => new Variant(signature, value);
@@ -24,7 +25,7 @@ export function openAccessibility(
 }
 
 /** A session of systemd has its bus in the runtime directory, whether the variable is set or not. */
-function sessionAddressOf(environment: Readonly<Record<string, string | undefined>>): string | null {
+function sessionAddressOf(environment: Environment): string | null {
   const { DBUS_SESSION_BUS_ADDRESS: address, XDG_RUNTIME_DIR: directory } = environment;
   if (address) return address;
   return directory ? `unix:path=${directory}/bus` : null;

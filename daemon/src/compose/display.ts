@@ -16,6 +16,7 @@ import { Screen } from '../core/desktop/screen/screen.ts';
 import { Windows } from '../core/desktop/windows/windows.ts';
 import { Deadline } from '../kit/deadline.ts';
 import { CoreError } from '../kit/errors.ts';
+import type { Environment } from '../kit/types/environment.ts';
 import { X11Closed, X11Refusal } from '../protocols/x11-errors.ts';
 import { encoderOf } from '../platform/picture/encoder.ts';
 import { openFilmFile } from '../platform/picture/film-file.ts';
@@ -24,8 +25,6 @@ import { findProgram } from '../platform/process/programs.ts';
 import { Display } from '../platform/x11/display.ts';
 import { SelectionOwner } from '../platform/x11/selection-owner.ts';
 import { readSelection, readTargets } from '../platform/x11/selection-reader.ts';
-
-type Environment = Readonly<Record<string, string | undefined>>;
 
 const connectMs = 3000;
 /** A server that does not answer keeps the worker no longer. */

@@ -9,6 +9,7 @@ import { imageEnvironment } from '../core/processes/environment.ts';
 import { Tools } from '../core/processes/tool.ts';
 import type { Logger } from '../kit/logger.ts';
 import { Ownership } from '../kit/ownership.ts';
+import type { Environment } from '../kit/types/environment.ts';
 import { SystemAccounts } from '../platform/host/accounts.ts';
 import type { Boot } from '../platform/process/init.ts';
 import { fileStamp } from '../platform/host/machine.ts';
@@ -21,7 +22,7 @@ export interface DaemonInputs {
   readonly boot: Boot;
   /** A directory that init has locked for this daemon. */
   readonly runtimeDirectory: string;
-  readonly environment: Readonly<Record<string, string | undefined>>;
+  readonly environment: Environment;
   readonly logger: Logger;
 }
 

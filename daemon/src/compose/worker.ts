@@ -10,12 +10,13 @@ import { OpenStreams } from '../http/stream/open-streams.ts';
 import { socketProtocol } from '../http/stream/socket.ts';
 import { readFlags } from '../kit/flags.ts';
 import type { Logger } from '../kit/logger.ts';
+import type { Environment } from '../kit/types/environment.ts';
 import { listen } from '../platform/server/listen.ts';
 import { collectGarbage, freeMemoryBytes, memoryLimitBytes } from '../platform/memory/memory.ts';
 
 export interface WorkerInputs {
   readonly arguments: readonly string[];
-  readonly environment: Readonly<Record<string, string | undefined>>;
+  readonly environment: Environment;
   readonly logger: Logger;
 }
 

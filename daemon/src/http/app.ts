@@ -4,6 +4,7 @@ import { RepeatElsewhere } from '../kit/handed-over.ts';
 import { mintId } from '../kit/ids.ts';
 import type { Logger } from '../kit/logger.ts';
 import type { MemoryBudget } from '../kit/memory-budget.ts';
+import type { IdleLimit } from '../kit/types/idle-limit.ts';
 import { keyParameter, publicPaths, type ApiKey } from './guard/auth.ts';
 import type { BodyLimits } from './body/body.ts';
 import { corsHeaders, preflight } from './guard/cors.ts';
@@ -43,16 +44,6 @@ export interface ResponseFacts {
   readonly traceparent: string | null;
   /** The MCP tool that the request called, and how the call ended. */
   readonly tool: Pick<RequestNote, 'tool' | 'tool_outcome'>;
-}
-
-/** The limit on how long a connection may be silent. The limit and its lifting outlast a single request. */
-export interface IdleLimit {
-  lift(): void;
-  restore(): void;
-  /** False when the answer is complete or the client has gone. */
-  isOpen(): boolean;
-  /** Bytes that the system still has to send on the connection. */
-  unsentBytes(): number;
 }
 
 export type App = (request: Request, idleLimit: IdleLimit) => Promise<Response | SocketUpgrade>;

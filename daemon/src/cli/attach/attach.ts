@@ -1,10 +1,11 @@
 /** `boxkeep attach`: connects the local terminal to a terminal session of the sandbox. */
 import { constants } from 'node:os';
+import type { TerminalSize } from '../../kit/types/terminal-size.ts';
 import { readArguments, type Arguments } from '../arguments.ts';
 import { FollowedSession } from './follow.ts';
 import { TypedInput } from './input.ts';
 import { defaultDetachKeys, describeKeys, DetachKeys, readKeys } from './keys.ts';
-import { LocalTerminal, note, sizeOf, type Size, type SystemTerminal } from './local.ts';
+import { LocalTerminal, note, sizeOf, type SystemTerminal } from './local.ts';
 import { findSession, type Found } from './session.ts';
 import { Client } from '../client/client.ts';
 import { exitClientFailed, GivenUp } from '../client/failure.ts';
@@ -82,7 +83,7 @@ async function greet(system: SystemTerminal, { id, isNew, isNamed, keptSize, key
 }
 
 /** A screen that was made for another size looks wrong here, for example with lines that wrap. */
-function sizeNote(system: SystemTerminal, kept: Size | null): string {
+function sizeNote(system: SystemTerminal, kept: TerminalSize | null): string {
   const own = sizeOf(system);
   if (!kept || !own || (own.cols === kept.cols && own.rows === kept.rows)) return '';
   return `, made for ${kept.cols} columns and ${kept.rows} rows; here are ${own.cols} and ${own.rows}`;

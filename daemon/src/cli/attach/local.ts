@@ -1,22 +1,18 @@
 /** The local terminal of `boxkeep attach`: raw during the session, and restored on every way out. */
+import type { TerminalSize } from '../../kit/types/terminal-size.ts';
 import { TerminalModes } from './modes.ts';
 import { standardError, standardInput, standardOutput, writeAll } from '../client/standard-streams.ts';
-
-export interface Size {
-  readonly cols: number;
-  readonly rows: number;
-}
 
 /** The operations of the system on the terminal of a process. */
 export interface SystemTerminal {
   isTerminal(descriptor: number): boolean;
-  size(descriptor: number): Size | null;
+  size(descriptor: number): TerminalSize | null;
   /** Returns a function that restores the terminal. */
   makeRaw(descriptor: number): () => void;
 }
 
 /** The size of the terminal that shows the session or reads the input; null without a terminal. */
-export function sizeOf(system: SystemTerminal): Size | null {
+export function sizeOf(system: SystemTerminal): TerminalSize | null {
   const at = [standardOutput, standardInput].find((descriptor) => system.isTerminal(descriptor));
   return at === undefined ? null : system.size(at);
 }
@@ -42,7 +38,7 @@ export class LocalTerminal implements AsyncDisposable {
     this.isOutput = system.isTerminal(standardOutput);
   }
 
-  get size(): Size | null {
+  get size(): TerminalSize | null {
     return sizeOf(this.system);
   }
 

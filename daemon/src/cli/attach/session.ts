@@ -1,13 +1,13 @@
 /** Finds or creates the session to attach to. The client chooses the id, so it can repeat a lost request. */
 import { randomBytes } from 'node:crypto';
 import type { Arguments } from '../arguments.ts';
-import type { Size } from './local.ts';
 import { Backoff } from '../client/backoff.ts';
 import { answerWithinMs, type Client } from '../client/client.ts';
-import type { Environment } from '../client/environment.ts';
 import { ClientFailure, Refusal, Unreachable } from '../client/failure.ts';
 import { Deadline } from '../../kit/deadline.ts';
+import type { Environment } from '../../kit/types/environment.ts';
 import type { Fields } from '../../kit/types/fields.ts';
+import type { TerminalSize } from '../../kit/types/terminal-size.ts';
 import { variable } from '../variable.ts';
 import { number, text } from '../client/wire.ts';
 
@@ -19,13 +19,13 @@ export interface Found {
   /** True when the session, or its shell, was just created. */
   readonly isNew: boolean;
   /** The size that a client keeps which only looks on; null where the session takes the size of this terminal. */
-  readonly keptSize: Size | null;
+  readonly keptSize: TerminalSize | null;
 }
 
 export async function findSession(
   client: Client,
   given: Arguments,
-  size: Size | null,
+  size: TerminalSize | null,
   environment: Environment,
 ): Promise<Found> {
   const name = given.words[1] ?? null;

@@ -1,7 +1,7 @@
 /** Finds the certificate authorities that a client trusts: those of the runtime, of the system, and the caller's own. */
 import { readFileSync } from 'node:fs';
 import { rootCertificates } from 'node:tls';
-import type { Environment } from './environment.ts';
+import type { Environment } from '../../kit/types/environment.ts';
 import { ClientFailure } from './failure.ts';
 
 /** Files that name the caller's own authorities. The first variable is for this client alone. */

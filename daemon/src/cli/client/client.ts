@@ -1,6 +1,6 @@
 /** HTTP client of a daemon, with the key from the environment; distinguishes a refusal from an unreachable daemon. */
-import type { Environment } from './environment.ts';
 import { keyRule, parseKey } from '../../kit/api-key.ts';
+import type { Environment } from '../../kit/types/environment.ts';
 import { isFields, type Fields } from '../../kit/types/fields.ts';
 import { readAddress } from './address.ts';
 import { trustedAuthorities } from './authorities.ts';

@@ -1,8 +1,7 @@
 /** Validates data from the daemon, because the address may lead to another version or another program. */
 import { isFields, type Fields } from '../../kit/types/fields.ts';
+import type { StreamName } from '../../kit/types/stream-name.ts';
 
-export type StreamName = 'stdout' | 'stderr';
-export const streamNames: readonly StreamName[] = ['stdout', 'stderr'];
 export type Offsets = Record<StreamName, number>;
 
 export interface CommandView {

@@ -1,8 +1,8 @@
 /** `boxkeep exec`: runs a command in the sandbox as if it ran here, with streams, signals and exit code. */
+import type { Environment } from '../../kit/types/environment.ts';
 import type { Fields } from '../../kit/types/fields.ts';
 import { readArguments, type Arguments } from '../arguments.ts';
 import { Client } from '../client/client.ts';
-import type { Environment } from '../client/environment.ts';
 import { exitCodeOf, tellFailedStart } from '../client/ending.ts';
 import { StreamFailure } from '../client/failure.ts';
 import { follow, reconnectTime } from '../client/follow.ts';

@@ -5,9 +5,10 @@ import { ClientFailure } from '../client/failure.ts';
 import { exitCodeOf } from '../client/ending.ts';
 import { follow, reconnectTime } from '../client/follow.ts';
 import { Deadline } from '../../kit/deadline.ts';
+import { streamNames, type StreamName } from '../../kit/types/stream-name.ts';
 import { writeOutput } from '../client/write-output.ts';
 import type { Verb } from '../verb.ts';
-import { number, streamNames, type Offsets, type StreamName } from '../client/wire.ts';
+import { number, type Offsets } from '../client/wire.ts';
 
 export const logs: Verb = {
   usage: 'logs <url> <command_id>',

@@ -1,8 +1,8 @@
 /** `boxkeep upgrade`: replaces the running daemon on this machine by the daemon of this file. */
 import { readConfig } from '../../config.ts';
+import type { Environment } from '../../kit/types/environment.ts';
 import type { UpgradeOutcome, UpgradeRequest } from '../../kit/upgrade.ts';
 import { readArguments } from '../arguments.ts';
-import type { Environment } from '../client/environment.ts';
 import { ClientFailure } from '../client/failure.ts';
 import { print } from '../client/standard-streams.ts';
 import type { Verb } from '../verb.ts';

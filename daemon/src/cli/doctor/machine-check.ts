@@ -1,9 +1,10 @@
 /** Checks the machine: the files that the daemon reads, and the programs that its planes use. */
 import { accessSync, constants } from 'node:fs';
+import type { Environment } from '../../kit/types/environment.ts';
 import { fail, ok, warn, type Finding } from './finding.ts';
 
 export interface MachineView {
-  readonly environment: Readonly<Record<string, string | undefined>>;
+  readonly environment: Environment;
   /** The first executable of that name on PATH. */
   readonly find: (program: string) => string | null;
   /** The interpreter's own report; null when it cannot run. */

@@ -1,11 +1,7 @@
 /** Describes the browser: its version, its address and the sizes of the screen and the page. */
+import type { Size } from '../../kit/types/geometry.ts';
 import type { Browser, CallOptions } from './browser.ts';
 import type { ConnectedBrowser } from './connected-browser.ts';
-
-export interface Size {
-  readonly width: number;
-  readonly height: number;
-}
 
 export interface BrowserInfo {
   /** For example `Chrome/156.0.8078.79`. */

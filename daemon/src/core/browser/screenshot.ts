@@ -2,8 +2,9 @@
 import { advise } from '../../kit/advice.ts';
 import { createHash } from 'node:crypto';
 import { CoreError } from '../../kit/errors.ts';
+import type { Size } from '../../kit/types/geometry.ts';
 import type { Browser, PageCall, PageCallOptions } from './browser.ts';
-import { pixels, type Size } from './info.ts';
+import { pixels } from './info.ts';
 import { withLabels } from './labels.ts';
 
 export interface ScreenshotSpec extends PageCallOptions {

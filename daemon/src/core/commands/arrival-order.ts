@@ -1,5 +1,6 @@
 /** Tracks the order in which stdout and stderr bytes arrived, so that output is shown in that order. */
-import type { ArrivalRun, Child, StreamName } from '../../platform/process/spawn.ts';
+import { type StreamName, streamNames } from '../../kit/types/stream-name.ts';
+import type { ArrivalRun, Child } from '../../platform/process/spawn.ts';
 
 /** A byte range of one stream. */
 export interface Segment {
@@ -56,5 +57,5 @@ export function* arrivalSegments(child: Child, ends: Readonly<Record<StreamName,
     yield { ...next, to: Math.min(next.to, ends[next.stream]) };
     offsets[next.stream] = next.to;
   }
-  for (const stream of ['stdout', 'stderr'] as const) yield { stream, from: offsets[stream], to: ends[stream] };
+  for (const stream of streamNames) yield { stream, from: offsets[stream], to: ends[stream] };
 }

@@ -1,5 +1,5 @@
 /** Output chunks that are read and rendered once for all followers at the same offset. */
-import type { StreamName } from '../../platform/process/spawn.ts';
+import type { StreamName } from '../../kit/types/stream-name.ts';
 
 /** Size limit of a chunk. A chunk holds bytes of one stream. */
 export const chunkBytes = 64 * 1024;

@@ -2,8 +2,9 @@
 import { LongText } from '../../kit/text/long-text.ts';
 import { TimeSlices } from '../../kit/slices.ts';
 import { countCharacters, cutMarker, decodeUtf8, takeCharacters, wholeUtf8Length } from '../../kit/text/text.ts';
-import type { Child, StreamName } from '../../platform/process/spawn.ts';
+import type { Child } from '../../platform/process/spawn.ts';
 import type { Range } from '../../kit/byte-log.ts';
+import { type StreamName, streamNames } from '../../kit/types/stream-name.ts';
 import { joinBytes, readLog } from '../processes/read-log.ts';
 import { ArrivalOrder, arrivalSegments, type Segment } from './arrival-order.ts';
 import type { Command, CommandState } from './command.ts';
@@ -184,7 +185,7 @@ function wholeEnd(child: Child, stream: StreamName): number {
  * count.
  */
 function* unreadable(child: Child, offsets: Record<StreamName, number>): Generator<FollowEvent> {
-  for (const stream of ['stdout', 'stderr'] as const) {
+  for (const stream of streamNames) {
     const [from, to] = [offsets[stream], endOf(child, stream)];
     if (to - from < longestSequence) continue;
     offsets[stream] = to;

@@ -1,13 +1,14 @@
 /** Lets a shell read a script from a file when the script is too long for an argument. */
 import type { Child } from '../../platform/process/spawn.ts';
 import { quote } from '../../kit/text/shell-word.ts';
+import type { Owner } from '../../kit/types/owner.ts';
 
 /** Creates files that only one account can read. */
 export interface ScriptFiles {
   /** Returns a path for the next file. Throws the system's error. */
   place(): string;
   /** `owner` is null for the daemon's own account. Throws the system's error. */
-  write(path: string, content: string, owner: { readonly uid: number; readonly gid: number } | null): void;
+  write(path: string, content: string, owner: Owner | null): void;
   remove(path: string): void;
 }
 

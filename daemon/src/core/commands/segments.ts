@@ -1,7 +1,8 @@
 /** Walks byte ranges of both streams, cuts them, and reads them in pieces. */
 import type { Range } from '../../kit/byte-log.ts';
 import { cutMarker, wholeUtf8Length } from '../../kit/text/text.ts';
-import type { Child, StreamName } from '../../platform/process/spawn.ts';
+import type { StreamName } from '../../kit/types/stream-name.ts';
+import type { Child } from '../../platform/process/spawn.ts';
 import type { Segment } from './arrival-order.ts';
 import { chunkBytes } from './output-chunk.ts';
 

@@ -1,12 +1,8 @@
 /** One desktop: everything that a client can see and do on one display. */
 import type { CoreError } from '../../kit/errors.ts';
+import type { Size, Point } from '../../kit/types/geometry.ts';
 import type { NodeQuery, NodeReading, TreeReading } from './accessibility/query.ts';
-import type { Area, DesktopAction, Point } from './actions/action.ts';
-
-export interface Size {
-  readonly width: number;
-  readonly height: number;
-}
+import type { Area, DesktopAction } from './actions/action.ts';
 
 /** Every wait of a call ends with this signal. */
 export interface CallOptions {

@@ -1,10 +1,11 @@
 /** The desktop of one display: connects when a call needs the display, and again after the display has gone. */
 import { Deadline } from '../../kit/deadline.ts';
 import { CoreError } from '../../kit/errors.ts';
+import type { Point, Size } from '../../kit/types/geometry.ts';
 import { X11Closed, X11Unreachable, X11Unsupported } from '../../protocols/x11-errors.ts';
 import type { Accessibility } from './accessibility/accessibility.ts';
 import type { NodeQuery, NodeReading, TreeReading } from './accessibility/query.ts';
-import type { DesktopAction, Point } from './actions/action.ts';
+import type { DesktopAction } from './actions/action.ts';
 import { ActionQueue } from './actions/batch.ts';
 import type { ActionDevices } from './actions/perform.ts';
 import type {
@@ -18,7 +19,6 @@ import type {
   Recording,
   RecordRequest,
   ScreenshotRequest,
-  Size,
   WindowList,
 } from './desktop.ts';
 import type { Recorder } from './recording/recorder.ts';

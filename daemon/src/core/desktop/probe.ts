@@ -1,9 +1,9 @@
 /** Probes whether a computer-use worker answers, and what works on its display. */
 import { CoreError } from '../../kit/errors.ts';
+import type { Size } from '../../kit/types/geometry.ts';
 import type { DesktopWorker } from '../../platform/clients/desktop-worker.ts';
 import type { Probe } from '../capabilities/capabilities.ts';
 import type { ComputerCapability } from '../capabilities/report.ts';
-import type { Size } from './desktop.ts';
 
 export interface WorkerState {
   readonly isAvailable: boolean;

@@ -1,9 +1,9 @@
 /** Resolves a path that is about to be created or changed to an open directory and a name. */
 import type { BigIntStats } from 'node:fs';
 import { FileFailure, errnoOf, type FileOperation } from '../../kit/file-failure.ts';
+import type { Owner } from '../../kit/types/owner.ts';
 import type { Directory } from '../../platform/files/directory.ts';
 import { ForeignLinks, maxLinks } from './foreign-links.ts';
-import type { Owner } from './owner.ts';
 
 export type OpenDirectory = (path: string) => Promise<Directory>;
 

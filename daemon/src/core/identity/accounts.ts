@@ -1,5 +1,6 @@
 /** Decides which account runs a command, a terminal or a kernel. */
 import { CoreError } from '../../kit/errors.ts';
+import type { Owner } from '../../kit/types/owner.ts';
 import type { AccountDatabase } from '../../platform/host/accounts.ts';
 
 export interface Account {
@@ -16,7 +17,7 @@ export interface Account {
 export interface AccountsDeps {
   readonly database: AccountDatabase;
   /** The uid and gid of the daemon. */
-  readonly own: { readonly uid: number; readonly gid: number };
+  readonly own: Owner;
   /** `SVC_DEFAULT_USER`; null is the daemon's own account. */
   readonly defaultUser: string | null;
   readonly platform: NodeJS.Platform;

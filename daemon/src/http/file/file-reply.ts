@@ -1,4 +1,5 @@
 /** Answers with a file: whole, a range, compressed, or 304 when the client already has it. */
+import type { Range } from '../../kit/byte-log.ts';
 import { FileFailure } from '../../kit/file-failure.ts';
 import { showName, showPath } from '../../kit/text/path-text.ts';
 import { codedTag, isKnown, meetsCondition, wantsPartOf, type State } from './conditions.ts';
@@ -11,7 +12,7 @@ import {
   type Coding,
 } from '../body/content-coding.ts';
 import { attachment } from './disposition.ts';
-import { rangeOf, type ByteRange } from './ranges.ts';
+import { rangeOf } from './ranges.ts';
 import { RawReply, type RawBody } from '../stream/raw.ts';
 
 /** A file to send. The code that answers with the file disposes of it. */
@@ -77,7 +78,7 @@ function headersOf(found: SentFile, mime: string, coding: Coding | null): Record
   };
 }
 
-async function bodyOf(found: SentFile, { from, to }: ByteRange): Promise<RawBody> {
+async function bodyOf(found: SentFile, { from, to }: Range): Promise<RawBody> {
   if (to - from <= found.wholeBytes) return { kind: 'bytes', bytes: await found.read(from, to) };
   if (found.canBeSliced) return { kind: 'file', file: found.slice(from, to) };
   return { kind: 'pieces', pieces: () => found.pieces(from, to) };

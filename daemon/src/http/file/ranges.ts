@@ -1,16 +1,11 @@
 /** Parses the Range header (RFC 9110, section 14): one range of bytes, or the whole. */
-
-export interface ByteRange {
-  readonly from: number;
-  /** Exclusive. */
-  readonly to: number;
-}
+import type { Range } from '../../kit/byte-log.ts';
 
 /**
  * `whole` when the header is absent, uses another unit, or lists several ranges, which RFC 9110 lets a server answer
  * with the whole. `unsatisfiable` when the range contains no byte of the file.
  */
-export function rangeOf(header: string | null, size: number): ByteRange | 'whole' | 'unsatisfiable' {
+export function rangeOf(header: string | null, size: number): Range | 'whole' | 'unsatisfiable' {
   const [, list] = /^\s*bytes\s*=(.*)$/i.exec(header ?? '') ?? [];
   if (list === undefined) return 'whole';
   const ranges = list.split(',').filter((text) => text.trim() !== '');
@@ -22,7 +17,7 @@ function isRange(text: string): boolean {
   return /^\s*(\d+-\d*|-\d+)\s*$/.test(text);
 }
 
-function oneRange(text: string, size: number): ByteRange | 'unsatisfiable' {
+function oneRange(text: string, size: number): Range | 'unsatisfiable' {
   if (!isRange(text)) return 'unsatisfiable';
   const [first = '', last = ''] = text.trim().split('-');
   const from = first === '' ? Math.max(0, size - Number(last)) : Number(first);

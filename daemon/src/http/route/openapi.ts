@@ -11,7 +11,7 @@ export interface ApiInfo {
   readonly description: string;
 }
 
-type Json = Record<string, unknown>;
+export type Json = Record<string, unknown>;
 
 const envelopeFields = {
   success: { type: 'boolean', description: 'Whether the call succeeded.' },

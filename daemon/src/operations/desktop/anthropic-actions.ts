@@ -1,6 +1,7 @@
 /** The actions of Anthropic's computer tools (versions 2024-10-22 to 2025-11-24), mapped onto those of the desktop. */
 import { z } from 'zod';
-import type { DesktopAction, Point, Target } from '../../core/desktop/actions/action.ts';
+import type { Point } from '../../kit/types/geometry.ts';
+import type { DesktopAction, Target } from '../../core/desktop/actions/action.ts';
 import { parseChord, parseChords, type Chord } from '../../protocols/chord.ts';
 import { coordinate, keyText, typedText, waitSeconds } from './action-fields.ts';
 

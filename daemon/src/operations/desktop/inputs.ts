@@ -1,6 +1,7 @@
 /** The inputs that desktop routes share, and how core takes them. */
 import { z } from 'zod';
-import type { PictureFormat, ScreenshotRequest, Size } from '../../core/desktop/desktop.ts';
+import type { Size } from '../../kit/types/geometry.ts';
+import type { PictureFormat, ScreenshotRequest } from '../../core/desktop/desktop.ts';
 
 /** X11 has 15 bits for a side of a window. */
 const maxSide = 32_767;

@@ -1,8 +1,7 @@
 /** Copies the content and the properties of a file from one descriptor to another. */
 import { promises as fs, type BigIntStats } from 'node:fs';
+import type { FileHandle } from 'node:fs/promises';
 import { copyAttributes, nextExtent, setTimes } from '../host/system-calls.ts';
-
-type FileHandle = fs.FileHandle;
 
 const blockBytes = 512n; // The unit of st_blocks, stat(2)
 const pieceBytes = 256 * 1024;

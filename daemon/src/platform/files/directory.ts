@@ -7,6 +7,7 @@
  * directory of that descriptor (proc(5)). All calls are the runtime's own and block only a thread of its pool.
  */
 import { constants, fstatSync, lstatSync, promises as fs, readlinkSync, renameSync, type BigIntStats } from 'node:fs';
+import type { FileHandle } from 'node:fs/promises';
 import { decodePath, systemPath } from '../../kit/text/path-text.ts';
 import { readEntries, readEntriesNow, readNames, type Entry } from './entries.ts';
 import { SmallFile, type CopySettings } from './small-file.ts';
@@ -19,8 +20,6 @@ import {
   setTimes,
   type Times,
 } from '../host/system-calls.ts';
-
-type FileHandle = fs.FileHandle;
 
 const { O_CREAT, O_DIRECTORY, O_EXCL, O_NOFOLLOW, O_NONBLOCK, O_NOCTTY, O_RDONLY, O_WRONLY, W_OK } = constants;
 /** Opens a directory without read permission on it (open(2)); Node has no name for this flag. */

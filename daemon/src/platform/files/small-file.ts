@@ -13,11 +13,12 @@ import {
   writeSync,
   type BigIntStats,
 } from 'node:fs';
+import type { Owner } from '../../kit/types/owner.ts';
 import { copyAttributes, openToRead, setTimes } from '../host/system-calls.ts';
 
 export interface CopySettings {
   /** Null keeps the daemon's account as the owner. */
-  ownerOf(stat: BigIntStats): { readonly uid: number; readonly gid: number } | null;
+  ownerOf(stat: BigIntStats): Owner | null;
   /** A daemon that may not change the owner copies the file all the same. */
   readonly isOwnerOptional: boolean;
   modeOf(stat: BigIntStats, isOwnerGiven: boolean): number;

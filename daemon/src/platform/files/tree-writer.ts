@@ -21,6 +21,7 @@ import {
   writeSync,
 } from 'node:fs';
 import { systemPath } from '../../kit/text/path-text.ts';
+import type { Owner } from '../../kit/types/owner.ts';
 import type { Directory } from './directory.ts';
 
 export interface Attributes {
@@ -36,7 +37,7 @@ export class TreeWriter {
   constructor(
     private readonly directory: Directory,
     /** The owner of everything that is made; null is the daemon's account. */
-    private readonly owner: { readonly uid: number; readonly gid: number } | null,
+    private readonly owner: Owner | null,
   ) {}
 
   makeDirectory(path: string): void {

@@ -1,6 +1,7 @@
 /** Reads facts about the machine from the system at the moment of the request. */
 import { readFileSync, readlinkSync, statSync } from 'node:fs';
 import { hostname, machine, release, type as systemName } from 'node:os';
+import type { Environment } from '../../kit/types/environment.ts';
 
 export interface Machine {
   readonly hostname: string;
@@ -19,7 +20,7 @@ export interface Machine {
 /** The state of a listening socket in /proc/net/tcp. */
 const listening = '0A';
 
-export function readMachine(environment: Readonly<Record<string, string | undefined>>): Machine {
+export function readMachine(environment: Environment): Machine {
   return {
     hostname: hostname(),
     system: systemName(),

@@ -1,6 +1,7 @@
 /** Runs ffmpeg, which films the display and writes fragmented MP4 to a pipe of this process. */
 import type { Subprocess } from 'bun';
 import { CoreError } from '../../kit/errors.ts';
+import type { Environment } from '../../kit/types/environment.ts';
 
 export interface EncoderSettings {
   readonly fps: number;
@@ -25,7 +26,7 @@ export type StartEncoder = (settings: EncoderSettings) => Encoder;
 
 export interface EncoderPlace {
   readonly find: (program: string) => string | null;
-  readonly environment: Readonly<Record<string, string | undefined>>;
+  readonly environment: Environment;
 }
 
 const stopWithinMs = 5000;

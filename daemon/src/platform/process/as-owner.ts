@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { dlopen } from 'bun:ffi';
 import { once } from '../../kit/once.ts';
+import type { Owner } from '../../kit/types/owner.ts';
 
 const library = once(() => {
   const setter = { args: ['u32'], returns: 'i32' } as const;
@@ -32,7 +33,7 @@ export function readAsOwner<T>(pid: number, read: () => T): T {
 }
 
 /** The effective ids, proc(5). */
-function ownerOf(pid: number): { readonly uid: number; readonly gid: number } {
+function ownerOf(pid: number): Owner {
   const status = readFileSync(`/proc/${pid}/status`, 'latin1');
   const id = (name: string) => Number(new RegExp(`^${name}:\\t\\d+\\t(\\d+)`, 'm').exec(status)?.[1]);
   return { uid: id('Uid'), gid: id('Gid') };

@@ -2,9 +2,10 @@
 import { constants } from 'node:os';
 import type { ByteLog, Piece } from '../../kit/byte-log.ts';
 import type { Ownership } from '../../kit/ownership.ts';
+import type { StreamName } from '../../kit/types/stream-name.ts';
 import type { ChildEnd } from './child-end.ts';
 import { ChildState, type StdinState, type StreamOffsets } from './child-state.ts';
-import type { ArrivalRun, CommandDirectory, StreamName } from './command-directory.ts';
+import type { ArrivalRun, CommandDirectory } from './command-directory.ts';
 import { JournalReader } from './journal-reader.ts';
 import { KeeperConnection } from './keeper-connection.ts';
 import { KeeperLink, type Signalled } from './keeper-link.ts';

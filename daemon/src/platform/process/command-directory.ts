@@ -15,11 +15,9 @@ import {
 } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { ByteLog, joinRanges, type LogSource, type Range } from '../../kit/byte-log.ts';
+import { streamNames, type StreamName } from '../../kit/types/stream-name.ts';
 import type { SpareDirectories } from './spare-directories.ts';
 import { endCauses, failureStages, type EndCause, type FailureStage } from './keeper-protocol.ts';
-
-export type StreamName = 'stdout' | 'stderr';
-export const streamNames = ['stdout', 'stderr'] as const;
 
 /** The next command writes as much again. */
 const maxKeptNoteBytes = 4096;

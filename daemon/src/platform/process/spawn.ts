@@ -6,6 +6,7 @@ import { Deadline } from '../../kit/deadline.ts';
 import { HandedOver } from '../../kit/handed-over.ts';
 import type { Ownership } from '../../kit/ownership.ts';
 import { settled } from '../../kit/settled.ts';
+import type { TerminalSize } from '../../kit/types/terminal-size.ts';
 import { Child } from './child.ts';
 import { CommandDirectory } from './command-directory.ts';
 import { prepareKeeperNames } from './keeper-names.ts';
@@ -16,15 +17,9 @@ import { encodeSpawn, reuseVersion, spawnFlag, type ResourceLimit } from './keep
 
 export type { Child } from './child.ts';
 export type { ChildEnd } from './child-end.ts';
-export type { ArrivalRun, StreamName } from './command-directory.ts';
+export type { ArrivalRun } from './command-directory.ts';
 export type { ResourceLimit } from './keeper-protocol.ts';
 export type { ProcessNote } from './process-note.ts';
-
-/** All three streams are one terminal of this size; its output is stdout. */
-export interface TerminalSize {
-  readonly rows: number;
-  readonly cols: number;
-}
 
 export interface SpawnRequest {
   /** The owner of the process. No other plane recovers or ends the process. */
@@ -38,6 +33,7 @@ export interface SpawnRequest {
   readonly cwd: string;
   /** null runs the command as the daemon's own account. */
   readonly account: { readonly uid: number; readonly gid: number; readonly groups: readonly number[] } | null;
+  /** With a size, all three streams are one terminal of that size; its output is stdout. */
   readonly stdin: 'pipe' | 'null' | TerminalSize;
   /** Merges standard error into standard output, in the exact order. */
   readonly merge?: boolean;

@@ -1,8 +1,9 @@
 /** The handover gate for requests: serves them, holds them while another daemon takes over, then forwards them. */
 import { Deadline } from '../../kit/deadline.ts';
 import { RepeatElsewhere } from '../../kit/handed-over.ts';
+import type { IdleLimit } from '../../kit/types/idle-limit.ts';
 import { directFetch } from '../clients/direct-fetch.ts';
-import type { Fetch, IdleLimit, Upgrade } from './listen.ts';
+import type { Fetch, Upgrade } from './listen.ts';
 
 type Body = string | ArrayBuffer | ReadableStream<Uint8Array> | null;
 type Way = 'here' | 'there';

@@ -7,9 +7,10 @@ import { ApiKey } from '../../http/guard/auth.ts';
 import { MemoryBudget } from '../../kit/memory-budget.ts';
 import { OpenStreams } from '../../http/stream/open-streams.ts';
 import { bindRoutes, routesFor, type Route } from '../../http/route/route.ts';
-import { SocketUpgrade, type Socket, type SocketHandler } from '../../http/stream/socket.ts';
+import { SocketUpgrade } from '../../http/stream/socket.ts';
 import { SseStream, type SseEvent } from '../../http/stream/sse.ts';
 import { Logger } from '../../kit/logger.ts';
+import type { Socket, SocketHandler } from '../../kit/types/socket.ts';
 import { listen } from './listen.ts';
 
 const megabyte = 1024 * 1024;

@@ -1,39 +1,14 @@
 /** Opens the HTTP port: passes Web requests to the program and WebSockets to their handlers. */
 import type { Server, ServerWebSocket } from 'bun';
 import { Notifier } from '../../kit/notifier.ts';
+import type { IdleLimit } from '../../kit/types/idle-limit.ts';
+import type { Socket, SocketHandler } from '../../kit/types/socket.ts';
 import { SharedPort } from './shared-port.ts';
 import { unsentBytes } from './unsent-bytes.ts';
 
-/** A WebSocket without types of the runtime. */
-export interface ServerSocket {
-  send(message: string | Uint8Array): boolean;
-  readonly bufferedBytes: number;
-  drained(signal?: AbortSignal): Promise<void>;
-  ping(text: string): void;
-  close(code: number, reason: string): void;
-}
-
-export interface ServerSocketHandler {
-  open(socket: ServerSocket): void;
-  message(socket: ServerSocket, message: string | Uint8Array): void;
-  pong?(socket: ServerSocket, text: string): void;
-  close(socket: ServerSocket, code: number, reason: string): void;
-  refused?(): void;
-}
-
 /** The program's answer when it takes over the connection. */
 export interface Upgrade {
-  readonly handler: ServerSocketHandler;
-}
-
-/** The idle limit of a connection. A lifted limit stays lifted until it is restored. */
-export interface IdleLimit {
-  lift(): void;
-  restore(): void;
-  /** False when the answer is complete or the client has gone; the runtime reports neither. */
-  isOpen(): boolean;
-  /** Bytes that the system still has to send on the connection. */
-  unsentBytes(): number;
+  readonly handler: SocketHandler;
 }
 
 export type Fetch = (request: Request, idleLimit: IdleLimit) => Promise<Response | Upgrade>;
@@ -209,12 +184,12 @@ function bind(settings: ListenSettings, fetch: Fetch, reusePort: boolean): Serve
 }
 
 /** One open WebSocket. */
-class Connection implements ServerSocket {
+class Connection implements Socket {
   #socket: ServerWebSocket<Connection> | null = null;
   readonly #drains = new Notifier();
   #ending: ReturnType<typeof setTimeout> | undefined;
 
-  constructor(private readonly handler: ServerSocketHandler) {}
+  constructor(private readonly handler: SocketHandler) {}
 
   get bufferedBytes(): number {
     return this.#socket?.getBufferedAmount() ?? 0;

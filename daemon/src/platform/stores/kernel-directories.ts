@@ -18,12 +18,8 @@ import {
   unlinkSync,
   writeFileSync,
 } from 'node:fs';
+import type { Owner } from '../../kit/types/owner.ts';
 import { isOurs, makePassable } from './script-directory.ts';
-
-interface Owner {
-  readonly uid: number;
-  readonly gid: number;
-}
 
 export class KernelDirectories {
   #path: string | null = null;

@@ -20,6 +20,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname } from 'node:path';
+import type { Owner } from '../../kit/types/owner.ts';
 
 /** Length of the name of a directory made here, with the slash before it. */
 const nameBytes = 12;
@@ -47,11 +48,7 @@ export class ScriptDirectory {
   }
 
   /** Throws the system's error. */
-  write(
-    path: string,
-    content: string | Uint8Array,
-    owner: { readonly uid: number; readonly gid: number } | null,
-  ): void {
+  write(path: string, content: string | Uint8Array, owner: Owner | null): void {
     const fd = openSync(path, 'wx', 0o600);
     try {
       if (owner) fchownSync(fd, owner.uid, owner.gid);

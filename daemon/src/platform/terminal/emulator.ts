@@ -1,17 +1,13 @@
 /** A headless terminal emulator: terminal output goes in, the screen comes out. */
 import { setImmediate as turn } from 'node:timers/promises';
 import type { IBuffer, Terminal } from '@xterm/headless';
+import type { TerminalSize } from '../../kit/types/terminal-size.ts';
 import { lineText, wrappedLength } from './emulator-rows.ts';
 import { cleanUp, fixEmulator } from './emulator-fixes.ts';
 import { coreOf, hiddenStateText, stateText } from './emulator-state.ts';
 import { registerWidths } from './emulator-widths.ts';
 
-export interface EmulatorSize {
-  readonly cols: number;
-  readonly rows: number;
-}
-
-export interface EmulatedScreen extends EmulatorSize {
+export interface EmulatedScreen extends TerminalSize {
   readonly cursor: { readonly x: number; readonly y: number; readonly isVisible: boolean };
   /** The rows of the screen, without trailing blanks. */
   readonly lines: readonly string[];
@@ -34,7 +30,7 @@ export interface SerializeLimits {
 /** One caller at a time: nothing may be written during a read. */
 export interface Emulator extends Disposable {
   write(bytes: Uint8Array): void;
-  resize(size: EmulatorSize): void;
+  resize(size: TerminalSize): void;
   read(): Promise<EmulatedScreen>;
   /** The bytes that bring a freshly reset terminal of the same size into this state. */
   serialize(limits: SerializeLimits): Promise<string>;
@@ -42,7 +38,7 @@ export interface Emulator extends Disposable {
 }
 
 /** `keepsText` keeps rows that leave the scrollback in `text`, which takes more time than dropping them. */
-export type OpenEmulator = (size: EmulatorSize, options?: { readonly keepsText: boolean }) => Promise<Emulator>;
+export type OpenEmulator = (size: TerminalSize, options?: { readonly keepsText: boolean }) => Promise<Emulator>;
 
 /** Scrollback is bounded in cells, because cells take the memory: twelve bytes each. */
 const scrollbackCells = 160_000;

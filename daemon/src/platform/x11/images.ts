@@ -1,15 +1,9 @@
 /** Reads the pixels of the screen and the picture of the pointer. */
+import type { PixelPicture } from '../picture/picture.ts';
 import type { X11Connection } from './connection.ts';
 import { Packer } from './message.ts';
 import type { SharedPixels } from './shared-pixels.ts';
 import type { Rectangle } from './windows.ts';
-
-/** Four bytes a pixel: blue, green, red, unused. */
-export interface ScreenPixels {
-  readonly width: number;
-  readonly height: number;
-  readonly bytes: Buffer;
-}
 
 export interface CursorImage {
   /** Position of the top left corner on the screen. */
@@ -29,7 +23,7 @@ export class ImageRequests {
   ) {}
 
   /** Rejects with `X11Refusal` when the area is not on the screen. */
-  async read(area: Rectangle, signal?: AbortSignal): Promise<ScreenPixels> {
+  async read(area: Rectangle, signal?: AbortSignal): Promise<PixelPicture> {
     const { width, height } = area;
     const bytes = (await this.shared.read(this.root, area, signal)) ?? (await this.#readBySocket(area, signal));
     return { width, height, bytes: this.#asBgrx(bytes, area) };

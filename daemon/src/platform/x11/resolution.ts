@@ -1,22 +1,18 @@
 /** Changes the size of the screen through RandR. */
+import type { Size } from '../../kit/types/geometry.ts';
 import { X11Unchangeable } from '../../protocols/x11-errors.ts';
 import type { X11Connection } from './connection.ts';
 import { Packer, type Message } from './message.ts';
 
-export interface ScreenSize {
-  readonly width: number;
-  readonly height: number;
-}
-
 export interface SizeRange {
-  readonly min: ScreenSize;
-  readonly max: ScreenSize;
+  readonly min: Size;
+  readonly max: Size;
 }
 
 interface Resources {
   readonly configTimestamp: number;
   readonly outputs: readonly number[];
-  readonly modes: readonly ({ readonly id: number } & ScreenSize)[];
+  readonly modes: readonly ({ readonly id: number } & Size)[];
 }
 
 interface Output {
@@ -50,7 +46,7 @@ export class ResolutionRequests {
   }
 
   /** Throws `X11Unchangeable`, or rejects with `X11Refusal`. */
-  async set(size: ScreenSize, current: ScreenSize, signal?: AbortSignal): Promise<void> {
+  async set(size: Size, current: Size, signal?: AbortSignal): Promise<void> {
     const resources = readResources(await this.#ask(minors.resources, [this.root], signal));
     const output = await this.#activeOutput(resources, signal);
     const mode = await this.#mode(size, resources, output, signal);
@@ -66,8 +62,8 @@ export class ResolutionRequests {
 
   /** A screen cannot be smaller than what an output shows of it, so the output is off in between. */
   async #change(change: {
-    readonly size: ScreenSize;
-    readonly current: ScreenSize;
+    readonly size: Size;
+    readonly current: Size;
     readonly output: Output;
     readonly mode: number;
     readonly resources: Resources;
@@ -97,7 +93,7 @@ export class ResolutionRequests {
   }
 
   /** An existing mode of the size, or a new one. */
-  async #mode(size: ScreenSize, { modes }: Resources, output: Output, signal?: AbortSignal): Promise<number> {
+  async #mode(size: Size, { modes }: Resources, output: Output, signal?: AbortSignal): Promise<number> {
     const ofSize = modes.filter(({ width, height }) => width === size.width && height === size.height);
     const usable = ofSize.find(({ id }) => output.modes.includes(id));
     if (usable) return usable.id;
@@ -108,7 +104,7 @@ export class ResolutionRequests {
   }
 
   /** Without blanking at 60 Hz, because no monitor receives the signal. */
-  async #createMode({ width, height }: ScreenSize, signal?: AbortSignal): Promise<number> {
+  async #createMode({ width, height }: Size, signal?: AbortSignal): Promise<number> {
     const name = Buffer.from(`${width}x${height}`, 'latin1');
     const body = new Packer()
       .u32(this.root, 0)
@@ -121,7 +117,7 @@ export class ResolutionRequests {
     return (await this.connection.reply(request, signal)).u32(8);
   }
 
-  async #resize({ width, height }: ScreenSize): Promise<void> {
+  async #resize({ width, height }: Size): Promise<void> {
     // 96 dots an inch, so that programs keep the size of their text.
     const [widthMm, heightMm] = [width, height].map((pixels) => Math.max(1, Math.round((pixels * 25.4) / 96)));
     const body = new Packer()

@@ -1,10 +1,11 @@
 /** Where the operations of the desktop stand in v2: the worker runs them, and the daemon asks it to. */
 import { z } from 'zod';
+import type { Size } from '../../kit/types/geometry.ts';
 import { RawReply } from '../../http/stream/raw.ts';
 import { placed, routeOf, type Placed, type Placement } from '../../http/route/operation-route.ts';
 import { remote, type RemoteDeps, type RemoteOperation } from '../../http/route/remote.ts';
 import { callOf } from '../../http/route/context.ts';
-import type { Picture, Size } from '../../core/desktop/desktop.ts';
+import type { Picture } from '../../core/desktop/desktop.ts';
 import { findNodes, readTree } from '../../operations/desktop/accessibility.ts';
 import { act, ActionBody, actInBatch } from '../../operations/desktop/act.ts';
 import { includeScreenshot, acceptedFormat, mediaTypeOf } from '../../operations/desktop/inputs.ts';

@@ -1,5 +1,6 @@
 /** Describes the built-in tools as `tools/list` sends them, with JSON Schemas derived from the definitions. */
 import { z } from 'zod';
+import type { Json } from '../../http/route/openapi.ts';
 import { modelSchema } from '../../core/mcp/model-schema.ts';
 import type { Tool } from './app.ts';
 import { builtInTools } from './tools.ts';
@@ -23,8 +24,6 @@ export function describeTools(): readonly ToolDescription[] {
     annotations,
   }));
 }
-
-type Json = Record<string, unknown>;
 
 /** Without references, because not every client of a model resolves them, and without words that no model needs. */
 function schemaOf(schema: z.ZodObject, io: 'input' | 'output'): Json {

@@ -1,6 +1,6 @@
 /** The frames of a 1.x shell socket in both directions: `{type, data}`. */
 import { z } from 'zod';
-import { maxCols, maxRows } from '../../core/terminals/terminal-size.ts';
+import { maxCols, maxRows } from '../../kit/types/terminal-size.ts';
 import { CoreError } from '../../kit/errors.ts';
 import { isFields, type Fields } from '../../kit/types/fields.ts';
 

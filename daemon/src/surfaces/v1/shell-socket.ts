@@ -2,9 +2,10 @@
 import { z } from 'zod';
 import { ViewerSession, type Display, type SessionEnd } from '../../core/terminals/attach/viewer-session.ts';
 import type { Terminal } from '../../core/terminals/session/terminal.ts';
-import { sessionHandler, SocketUpgrade, type Socket } from '../../http/stream/socket.ts';
+import { sessionHandler, SocketUpgrade } from '../../http/stream/socket.ts';
 import type { CoreError } from '../../kit/errors.ts';
 import { decodeUtf8 } from '../../kit/text/text.ts';
+import type { Socket } from '../../kit/types/socket.ts';
 import { route } from './app.ts';
 import { frame, readFrame, timedFrame } from './shell-frames.ts';
 import { wireId } from './shell-ids.ts';

@@ -22,6 +22,7 @@ import {
   commandRecord,
   commandResult,
   outputLines,
+  type WireLine,
 } from './views.ts';
 
 /** The keeper counts milliseconds in 32 bits. */
@@ -245,8 +246,6 @@ export const deleteCommand = route({
     return { command_id: params.command_id };
   },
 });
-
-type WireLine = z.input<typeof CommandLine>;
 
 function streamLines(
   { commands, closing }: V2Deps,

@@ -156,7 +156,7 @@ export function commandOutput(command: Command, { stdout, stderr }: ReadResult):
   };
 }
 
-type WireLine = z.input<typeof CommandLine>;
+export type WireLine = z.input<typeof CommandLine>;
 type OutputLine = Extract<WireLine, { type: 'stdout' | 'stderr' }>;
 
 /** The output lines for each encoding that a client can request. */

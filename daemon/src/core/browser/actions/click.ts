@@ -1,11 +1,12 @@
 /** Clicks an element, hovers over it or drags it, once the pointer reaches it, and waits for what that begins. */
+import type { Point } from '../../../kit/types/geometry.ts';
 import type { Browser, CallEffects, PageCall, PageCallOptions } from '../browser.ts';
 import type { RefTarget } from '../page.ts';
 import { drag, type Spot } from './drag.ts';
 import { findElement, subjectOf } from './element.ts';
 import { chordNamed } from './keyboard.ts';
 import { beginMs, judgePress, settled, within, type Place } from './outcome.ts';
-import { pointNow, pointOf, type Point } from './point.ts';
+import { pointNow, pointOf } from './point.ts';
 import { Pointer, type ModifierKey, type MouseButton } from './pointer.ts';
 import { pressFocused } from './press.ts';
 import { inTurn, untilReady, type Waiting } from './waiting.ts';

@@ -1,10 +1,11 @@
 /** Drags an element onto another one, by pointer events or by the drag and drop of HTML. */
 import type { Protocol } from 'devtools-protocol/types/protocol.js';
 import { Deadline } from '../../../kit/deadline.ts';
+import type { Point } from '../../../kit/types/geometry.ts';
 import type { PageCall } from '../browser.ts';
 import type { RefTarget } from '../page.ts';
 import { findElement, subjectOf, type ElementName } from './element.ts';
-import { pointOf, type Point, type Position } from './point.ts';
+import { pointOf, type Position } from './point.ts';
 import { Pointer, type ModifierKey, type MouseButton } from './pointer.ts';
 
 type DragData = Protocol.Input.DragData;

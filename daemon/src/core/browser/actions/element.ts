@@ -1,11 +1,11 @@
 /** Finds the element that a call names by a ref, a CSS selector or a point. */
 import { CoreError } from '../../../kit/errors.ts';
+import type { Point } from '../../../kit/types/geometry.ts';
 import type { PageCall } from '../browser.ts';
 import { DocumentGone } from '../failures.ts';
 import type { RefTarget } from '../page.ts';
 import { revealRoots } from '../snapshot/closed-roots.ts';
 import { shortened } from '../url.ts';
-import type { Point } from './point.ts';
 import { pause } from './waiting.ts';
 
 /** A point counts from the left top corner of the visible part of the page, in CSS pixels. */

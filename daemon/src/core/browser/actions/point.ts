@@ -1,4 +1,5 @@
 /** Waits until the pointer can reach an element, and returns the point in the main frame of the page. */
+import type { Point } from '../../../kit/types/geometry.ts';
 import { staleRef } from '../failures.ts';
 import type { PageCall } from '../browser.ts';
 import { refOf, type Frame } from '../frames.ts';
@@ -6,11 +7,6 @@ import type { RefTarget } from '../page.ts';
 import { untilReady, type Waiting } from './waiting.ts';
 
 /** In CSS pixels. */
-export interface Point {
-  readonly x: number;
-  readonly y: number;
-}
-
 export type Position = Point & { readonly isOfView?: true };
 
 export interface PointOptions {

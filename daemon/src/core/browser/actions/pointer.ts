@@ -1,6 +1,6 @@
 /** Sends the events of a mouse to a page. */
+import type { Point } from '../../../kit/types/geometry.ts';
 import type { Session } from '../session.ts';
-import type { Point } from './point.ts';
 
 export const mouseButtons = ['left', 'middle', 'right', 'back', 'forward'] as const;
 export type MouseButton = (typeof mouseButtons)[number];

@@ -2,6 +2,7 @@
 import { CoreError } from '../../../kit/errors.ts';
 import { Deadline } from '../../../kit/deadline.ts';
 import { mintId } from '../../../kit/ids.ts';
+import type { Owner } from '../../../kit/types/owner.ts';
 import type { Child } from '../../../platform/process/spawn.ts';
 import type { Account } from '../../identity/accounts.ts';
 import { commandEnvironment } from '../../processes/environment.ts';
@@ -18,7 +19,7 @@ import { startProcess, type ProcessDeps } from './start-process.ts';
 /** Directories of kernels. Each holds a connection file and sockets, and belongs to one account only. */
 export interface KernelDirectories {
   /** Throws the system's error. */
-  make(owner: { readonly uid: number; readonly gid: number } | null, file: (path: string) => string): string;
+  make(owner: Owner | null, file: (path: string) => string): string;
   remove(path: string): void;
   /** Takes over the directories of an earlier daemon and removes those that are not in `kept`. */
   recover(kept: ReadonlySet<string>): void;

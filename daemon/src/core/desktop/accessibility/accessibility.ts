@@ -1,5 +1,6 @@
 /** The accessibility of one desktop: reads the tree, finds nodes, and acts on them. */
 import { Deadline } from '../../../kit/deadline.ts';
+import type { CallOptions } from '../desktop.ts';
 import type { OpenWorker } from '../../../platform/host/workers.ts';
 import { focusForTyping, focusNode, invokeNode, setNodeValue, type MakeVariant } from './act.ts';
 import type { AccessibilityBus } from './bus.ts';
@@ -24,10 +25,6 @@ export interface AccessibilityDeps {
   readonly activeWindow: (signal: AbortSignal) => Promise<ActiveWindow | null>;
 }
 
-interface Options {
-  readonly signal: AbortSignal;
-}
-
 /** Time for an application to do what an action asks. */
 const actMs = 5000;
 
@@ -35,7 +32,7 @@ export class Accessibility implements Disposable {
   constructor(private readonly deps: AccessibilityDeps) {}
 
   /** Why the accessibility bus cannot be used; null when it can. */
-  async missing({ signal }: Options): Promise<string | null> {
+  async missing({ signal }: CallOptions): Promise<string | null> {
     try {
       await this.#during(actMs, signal, async () => undefined);
       return null;
@@ -45,7 +42,7 @@ export class Accessibility implements Disposable {
   }
 
   /** The tree of a scope. With criteria, only the matching nodes and their ancestors. */
-  async tree(query: NodeQuery, { signal }: Options): Promise<TreeReading> {
+  async tree(query: NodeQuery, { signal }: CallOptions): Promise<TreeReading> {
     const filter = filterOf(query);
     return await this.#during(query.timeoutMs, signal, async (calls) => {
       const { roots, isTruncated } = await this.#collect(calls, query);
@@ -57,7 +54,7 @@ export class Accessibility implements Disposable {
   }
 
   /** The matching nodes as a list, at most as many as the query allows. */
-  async nodes(query: NodeQuery, { signal }: Options): Promise<NodeReading> {
+  async nodes(query: NodeQuery, { signal }: CallOptions): Promise<NodeReading> {
     const filter = filterOf(query);
     return await this.#during(query.timeoutMs, signal, async (calls) => {
       const { roots, isTruncated } = await this.#collect(calls, query);
@@ -68,17 +65,17 @@ export class Accessibility implements Disposable {
     });
   }
 
-  async focus(nodeId: string, { signal }: Options): Promise<void> {
+  async focus(nodeId: string, { signal }: CallOptions): Promise<void> {
     await this.#during(actMs, signal, (calls) => focusNode(this.#reader(calls), nodeId));
   }
 
   /** Without a name, invokes the first action. Returns the name of the invoked one. */
-  async invoke(nodeId: string, action: string | null, { signal }: Options): Promise<string> {
+  async invoke(nodeId: string, action: string | null, { signal }: CallOptions): Promise<string> {
     return await this.#during(actMs, signal, (calls) => invokeNode(this.#reader(calls), nodeId, action));
   }
 
   /** False for a text field that takes its text from the keyboard only. The field then has the keyboard. */
-  async setValue(nodeId: string, value: string, { signal }: Options): Promise<boolean> {
+  async setValue(nodeId: string, value: string, { signal }: CallOptions): Promise<boolean> {
     return await this.#during(actMs, signal, async (calls) => {
       const reader = this.#reader(calls);
       if (await setNodeValue(reader, nodeId, value, this.deps.variant)) return true;

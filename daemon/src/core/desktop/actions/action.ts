@@ -1,12 +1,8 @@
 /** The actions of the desktop in one form, whatever vocabulary a client used for them. */
+import type { Point } from '../../../kit/types/geometry.ts';
 import type { Chord } from '../../../protocols/chord.ts';
 
 export type Button = 'left' | 'middle' | 'right' | 'back' | 'forward';
-
-export interface Point {
-  readonly x: number;
-  readonly y: number;
-}
 
 /** Null keeps the coordinate of the pointer. */
 export interface Target {

@@ -1,15 +1,8 @@
 /** Performs one action of the desktop with the part of the display that it is about. */
 import { CoreError } from '../../../kit/errors.ts';
+import type { Size } from '../../../kit/types/geometry.ts';
 import type { Clipboard } from '../clipboard/clipboard.ts';
-import type {
-  ActionOutput,
-  CallOptions,
-  Performed,
-  PerformOptions,
-  Picture,
-  ScreenshotRequest,
-  Size,
-} from '../desktop.ts';
+import type { ActionOutput, CallOptions, Performed, PerformOptions, Picture, ScreenshotRequest } from '../desktop.ts';
 import type { Keyboard } from '../input/keyboard.ts';
 import { pause } from '../input/pause.ts';
 import type { DesktopPointer } from '../input/pointer.ts';

@@ -1,6 +1,6 @@
 /** Converts the coordinates of an action from the picture that a model saw to the screen. */
-import type { Size } from '../desktop.ts';
-import type { Area, DesktopAction, Point, Target } from './action.ts';
+import type { Size, Point } from '../../../kit/types/geometry.ts';
+import type { Area, DesktopAction, Target } from './action.ts';
 
 /** Wheel notches, waits and texts stay as they are. */
 export function scaleAction(action: DesktopAction, picture: Size, screen: Size): DesktopAction {

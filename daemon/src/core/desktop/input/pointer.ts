@@ -1,9 +1,10 @@
 /** Moves, clicks, drags and scrolls with the pointer of a display. */
 import { advise } from '../../../kit/advice.ts';
 import { CoreError } from '../../../kit/errors.ts';
+import type { Size, Point } from '../../../kit/types/geometry.ts';
 import type { InputRequests } from '../../../platform/x11/pointer.ts';
-import type { Button, Point, Target } from '../actions/action.ts';
-import type { CallOptions, Size } from '../desktop.ts';
+import type { Button, Target } from '../actions/action.ts';
+import type { CallOptions } from '../desktop.ts';
 import { pause } from './pause.ts';
 
 const buttonNumbers: Readonly<Record<Button, number>> = { left: 1, middle: 2, right: 3, back: 8, forward: 9 };

@@ -1,6 +1,5 @@
 /** Works on pixels of four bytes (blue, green, red, unused): resizes a picture, and draws the pointer on it. */
-import type { Point } from '../actions/action.ts';
-import type { Size } from '../desktop.ts';
+import type { Size, Point } from '../../../kit/types/geometry.ts';
 
 export interface Pixels extends Size {
   readonly bytes: Buffer;

@@ -1,11 +1,12 @@
 /** Takes pictures of the screen of a display, and changes the size of the screen. */
 import { advise } from '../../../kit/advice.ts';
 import { CoreError } from '../../../kit/errors.ts';
+import type { Size } from '../../../kit/types/geometry.ts';
 import { X11Refusal, X11Unchangeable } from '../../../protocols/x11-errors.ts';
 import type { encodePicture } from '../../../platform/picture/picture.ts';
 import type { Display } from '../../../platform/x11/display.ts';
 import type { Area } from '../actions/action.ts';
-import type { CallOptions, Picture, ScreenshotRequest, Size } from '../desktop.ts';
+import type { CallOptions, Picture, ScreenshotRequest } from '../desktop.ts';
 import { drawOver, resize, type Pixels } from './pixels.ts';
 
 export interface ScreenDeps {

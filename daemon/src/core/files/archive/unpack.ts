@@ -5,9 +5,10 @@ import type { TreeWriter } from '../../../platform/files/tree-writer.ts';
 import { ArchiveShape, type Accepted, type Member } from './shape.ts';
 import type { FilesContext } from '../context.ts';
 import { assertMergeable, mergeTree } from './merge.ts';
-import { ownerFor, type Owner } from '../owner.ts';
+import { ownerFor } from '../owner.ts';
 import { clearPart, type Part } from '../parts.ts';
 import { TimeSlices } from '../../../kit/slices.ts';
+import type { Owner } from '../../../kit/types/owner.ts';
 import { ArchiveFault, TarReader } from './tar-reader.ts';
 import { groupIn, openNearest, openTarget, parentOf, type OpenDirectory, type Target } from '../target.ts';
 

@@ -6,11 +6,11 @@ import type { BigIntStats } from 'node:fs';
 import type { FileHandle } from 'node:fs/promises';
 import { errnoOf, type FileOperation } from '../../../kit/file-failure.ts';
 import { TimeSlices } from '../../../kit/slices.ts';
+import type { Owner } from '../../../kit/types/owner.ts';
 import type { CopySettings } from '../../../platform/files/small-file.ts';
 import type { Directory } from '../../../platform/files/directory.ts';
 import type { FilesContext } from '../context.ts';
 import { TreeCursor, isSameFile, movedAway } from './tree-cursor.ts';
-import type { Owner } from '../owner.ts';
 import type { EntryName } from './remove-tree.ts';
 
 export interface CopyPlan {

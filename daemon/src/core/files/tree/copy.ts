@@ -1,8 +1,9 @@
 /** Copies a file, or a directory with everything below it. */
 import { asFileOperation, FileFailure } from '../../../kit/file-failure.ts';
+import type { Owner } from '../../../kit/types/owner.ts';
 import type { FilesContext } from '../context.ts';
 import { copyFile, copyTree, type CopyPlan } from './copy-tree.ts';
-import { ownerFor, type Owner } from '../owner.ts';
+import { ownerFor } from '../owner.ts';
 import { assertApart, assertNotInside, assertReplaceable, makeStaged, lockAll } from '../staged-entry.ts';
 import { assertRegular, replaceFile } from '../write/replace.ts';
 import { groupIn, openTarget, type Target } from '../target.ts';

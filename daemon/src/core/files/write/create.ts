@@ -2,10 +2,11 @@
 import { CoreError } from '../../../kit/errors.ts';
 import { asFileOperation, FileFailure } from '../../../kit/file-failure.ts';
 import { showPath } from '../../../kit/text/path-text.ts';
+import type { Owner } from '../../../kit/types/owner.ts';
 import type { FilesContext } from '../context.ts';
 import { textOf } from './edit.ts';
 import { etagOf } from '../read/etag.ts';
-import { ownerFor, type Owner } from '../owner.ts';
+import { ownerFor } from '../owner.ts';
 import { makeStaged } from '../staged-entry.ts';
 import type { EntryName } from '../tree/remove-tree.ts';
 import { writeAll } from './replace.ts';

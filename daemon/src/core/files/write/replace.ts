@@ -2,9 +2,9 @@
 import type { BigIntStats } from 'node:fs';
 import type { FileHandle } from 'node:fs/promises';
 import { FileFailure, errnoOf, type FileOperation } from '../../../kit/file-failure.ts';
+import type { Owner } from '../../../kit/types/owner.ts';
 import type { Directory } from '../../../platform/files/directory.ts';
 import type { FilesContext } from '../context.ts';
-import type { Owner } from '../owner.ts';
 import { clearPart, type Part } from '../parts.ts';
 import { groupIn, type Target } from '../target.ts';
 

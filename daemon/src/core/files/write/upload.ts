@@ -2,9 +2,10 @@
 import { createHash } from 'node:crypto';
 import { FileFailure, asFileOperation, errnoOf } from '../../../kit/file-failure.ts';
 import { readPath } from '../../../kit/text/path-text.ts';
+import type { Owner } from '../../../kit/types/owner.ts';
 import type { Directory } from '../../../platform/files/directory.ts';
 import type { FilesContext } from '../context.ts';
-import { ownerFor, type Owner } from '../owner.ts';
+import { ownerFor } from '../owner.ts';
 import { assertRegular, openArrival, openArrivalIn, writeAll, type Arrival } from './replace.ts';
 import { makeOwned, openNearest, openTarget, Target, type TargetOptions } from '../target.ts';
 

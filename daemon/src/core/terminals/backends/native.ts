@@ -1,7 +1,7 @@
 /** Runs a shell whose terminal is held by its own keeper. */
 import type { Child, ChildEnd, Spawn } from '../../../platform/process/spawn.ts';
 import { startHolder, type ShellBackend, type ShellLaunch, type ShellProcess } from './shell-process.ts';
-import type { TerminalSize } from '../terminal-size.ts';
+import type { TerminalSize } from '../../../kit/types/terminal-size.ts';
 
 export class NativeBackend implements ShellBackend {
   readonly name = 'native';

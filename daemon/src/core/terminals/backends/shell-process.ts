@@ -4,7 +4,7 @@ import type { Child, ChildEnd, Spawn, SpawnRequest } from '../../../platform/pro
 import { launch } from '../../processes/launch.ts';
 import { systemRefusal } from '../../processes/refusal.ts';
 import type { ShellNote } from '../session/note.ts';
-import type { TerminalSize } from '../terminal-size.ts';
+import type { TerminalSize } from '../../../kit/types/terminal-size.ts';
 
 export interface ShellLaunch {
   /** Name of the session, safe as a file name. */

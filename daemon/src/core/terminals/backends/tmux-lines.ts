@@ -1,5 +1,5 @@
 /** Builds the tmux command lines that type into a session and resize it. */
-import type { TerminalSize } from '../terminal-size.ts';
+import type { TerminalSize } from '../../../kit/types/terminal-size.ts';
 
 export const typedLineBytes = 512;
 

@@ -6,7 +6,7 @@ import type { Child, ChildEnd } from '../../../platform/process/spawn.ts';
 import type { TerminalDevices, TerminalPlace } from '../../../platform/terminal/terminal-device.ts';
 import { readLog } from '../../processes/read-log.ts';
 import type { ShellProcess } from './shell-process.ts';
-import type { TerminalSize } from '../terminal-size.ts';
+import type { TerminalSize } from '../../../kit/types/terminal-size.ts';
 import { cutLine, resizeLine, typedWithin, typeLines } from './tmux-lines.ts';
 import { startLine } from './tmux-script.ts';
 import { TmuxWatch, type WatchedTmux } from './tmux-watch.ts';

@@ -2,7 +2,7 @@
 import type { ChildEnd } from '../../../platform/process/spawn.ts';
 import type { ShellProcess } from '../backends/shell-process.ts';
 import type { TerminalLog } from '../session/log.ts';
-import type { TerminalSize } from '../terminal-size.ts';
+import type { TerminalSize } from '../../../kit/types/terminal-size.ts';
 
 export interface ExecTerminal {
   readonly id: string;

@@ -3,7 +3,7 @@ import { decodeUtf8, wholeUtf8Length } from '../../../kit/text/text.ts';
 import type { Schedule } from './recording-times.ts';
 import { sizeAt, sizesBehind, type SizeChange } from './sizes.ts';
 import type { Terminal } from '../session/terminal.ts';
-import type { TerminalSize } from '../terminal-size.ts';
+import type { TerminalSize } from '../../../kit/types/terminal-size.ts';
 
 export interface RecordingHeader {
   readonly size: TerminalSize;

@@ -1,5 +1,5 @@
 /** Records the size of a session at each point of its output, so that output is rendered at its size. */
-import type { TerminalSize } from '../terminal-size.ts';
+import type { TerminalSize } from '../../../kit/types/terminal-size.ts';
 
 /** Plain data, because it is kept in the session record. */
 export interface SizeChange extends TerminalSize {

@@ -1,7 +1,7 @@
 /** Describes the terminal session that a caller wants to open. */
 import type { EnvironmentChanges } from '../../processes/environment.ts';
 import type { TerminalRecord } from './terminal.ts';
-import type { TerminalSize } from '../terminal-size.ts';
+import type { TerminalSize } from '../../../kit/types/terminal-size.ts';
 
 export interface NewTerminal {
   /** An id chosen by the caller. An existing id returns its session. */

@@ -14,7 +14,7 @@ import { Backpressure } from './backpressure.ts';
 import { TerminalInput } from './input.ts';
 import { assertLinux } from '../linux-only.ts';
 import { TerminalLog } from './log.ts';
-import type { TerminalSize } from '../terminal-size.ts';
+import type { TerminalSize } from '../../../kit/types/terminal-size.ts';
 
 export const terminalStatuses = ['ready', 'running', 'terminated'] as const;
 export type TerminalStatus = (typeof terminalStatuses)[number];

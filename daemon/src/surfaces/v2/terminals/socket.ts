@@ -1,9 +1,9 @@
 /** A WebSocket attached to a terminal: sends its output and takes input. */
 import type { Display, SessionEnd, ViewerSession } from '../../../core/terminals/attach/viewer-session.ts';
 import type { Terminal } from '../../../core/terminals/session/terminal.ts';
-import type { Socket } from '../../../http/stream/socket.ts';
 import { CoreError } from '../../../kit/errors.ts';
 import { decodeUtf8 } from '../../../kit/text/text.ts';
+import type { Socket } from '../../../kit/types/socket.ts';
 import { errorMessage, exitMessage, readMessage, timedMessage } from './messages.ts';
 
 export interface TerminalSocketOptions {

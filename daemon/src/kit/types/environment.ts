@@ -1,3 +1,3 @@
-/** The variables of this process, as a sub-command reads them. */
+/** The environment variables of a process. */
 
 export type Environment = Readonly<Record<string, string | undefined>>;

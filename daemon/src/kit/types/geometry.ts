@@ -1,0 +1,11 @@
+/** Positions and sizes in pixels. */
+
+export interface Point {
+  readonly x: number;
+  readonly y: number;
+}
+
+export interface Size {
+  readonly width: number;
+  readonly height: number;
+}
