@@ -114,6 +114,20 @@ const cases = {
     },
     says: ['daemon/src/core/b.ts:'],
   },
+  typesHaveOneHome: {
+    planted: {
+      'daemon/src/http/a.ts':
+        'export interface Limit {\n  lift(): void;\n  /** In bytes. */\n  readonly size: number;\n  readonly name: string;\n}\n',
+      'daemon/src/platform/a.ts':
+        'export interface Bound {\n  readonly name: string;\n  readonly size: number;\n  lift(): void;\n}\n',
+      'daemon/src/core/a.ts':
+        'type Words = readonly string[];\ninterface Scale {\n  x: number;\n}\ntype Input = z.output<typeof Input>;\n',
+      'daemon/src/core/b.ts':
+        'type Words = readonly string[];\ninterface Shift {\n  x: number;\n}\ntype Input = z.output<typeof Input>;\n',
+      'daemon/src/surfaces/v1/a.ts': 'type Words = readonly string[];\n',
+    },
+    says: ['daemon/src/platform/a.ts: declares Bound', 'daemon/src/core/b.ts: declares Words'],
+  },
   limitsAreCalledMax: {
     planted: { 'a.ts': `const ${'mos' + 't'}Bytes = 1;\n`, 'b.ts': 'const maxBytes = 1; // at most Bytes\n' },
     says: ['a.ts:1:'],

@@ -211,6 +211,53 @@ export const classNamesAreUnique: Rule = (files) => {
     );
 };
 
+/** Declarations of this many members are the same type, whatever their names; shorter ones may agree by chance. */
+const minSharedMembers = 3;
+
+/** A type that two files need is in a third. v1 repeats what it needs, so that it can be deleted as a whole. */
+export const typesHaveOneHome: Rule = (files) => {
+  const declared = files
+    .filter(isShipped)
+    .filter(({ path }) => path.endsWith('.ts') && !path.startsWith('daemon/src/surfaces/v1/'))
+    .flatMap(typesIn);
+  return declared.flatMap((type, index) => {
+    const other = declared.slice(0, index).find((earlier) => isSameType(earlier, type));
+    return other ? [`${type.path}: declares ${type.name}, which is ${other.name} of ${other.path}`] : [];
+  });
+};
+
+interface DeclaredType {
+  readonly path: string;
+  readonly name: string;
+  readonly isExported: boolean;
+  /** Sorted, without comments. */
+  readonly members: readonly string[];
+}
+
+function isSameType(one: DeclaredType, other: DeclaredType): boolean {
+  if (one.path === other.path || one.members.join(';') !== other.members.join(';')) return false;
+  return one.name === other.name || (one.isExported && other.isExported && one.members.length >= minSharedMembers);
+}
+
+/** Interfaces and aliases at the top of a file, but those that name a value of the file. */
+function typesIn({ path, text }: SourceFile): DeclaredType[] {
+  const plain = text.replaceAll(/\/\*[\s\S]*?\*\/|\/\/ .*/g, '');
+  const declarations =
+    /^(export )?(?:interface (\w+)([^{\n]*)\{\n([\s\S]*?)\n\}|type (\w+) =([\s\S]*?);)(?=\n(?! |\}))/gm;
+  return [...plain.matchAll(declarations)]
+    .map(([, exported, name, heritage = '', body, alias, definition]) => ({
+      path,
+      name: name ?? alias ?? '',
+      isExported: exported !== undefined,
+      members: `${heritage};${body ?? definition?.replace(/^\s*\{([\s\S]*)\}$/, '$1') ?? ''}`
+        .split(';')
+        .map((member) => member.replaceAll(/\s+/g, ' ').trim())
+        .filter((member) => member !== '')
+        .sort(),
+    }))
+    .filter(({ members }) => members.length > 0 && !members.some((member) => member.includes('typeof ')));
+}
+
 /** Limits are called `max…`. */
 export const limitsAreCalledMax: Rule = (files) =>
   lines(
