@@ -1,6 +1,7 @@
 /** Failures of file operations, with the facts that each surface reports. */
 import { constants } from 'node:os';
 import type { Advice, ArgumentName } from './advice.ts';
+import { errnoOf } from './errno.ts';
 import { CoreError, firstFailure, type ErrorCode, type NextStep } from './errors.ts';
 import type { Fields } from './types/fields.ts';
 import { showPath } from './text/path-text.ts';
@@ -157,12 +158,6 @@ export class FileFailure extends CoreError {
     this.systemWords = message === undefined ? systemWords : null;
     if (given.cause) this.cause = given.cause;
   }
-}
-
-/** The errno name of a system error (`ENOENT`); null for any other thrown value. */
-export function errnoOf(error: unknown): string | null {
-  const code = error instanceof Error ? (error as NodeJS.ErrnoException).code : undefined;
-  return code !== undefined && Object.hasOwn(constants.errno, code) ? code : null;
 }
 
 /** Runs `work`, and turns a system error into a `FileFailure` with the operation and the path. */

@@ -1,5 +1,6 @@
 /** Reads the setting that registers other MCP servers: JSON text, or the path of a file with that text. */
 import { readFileSync, statSync } from 'node:fs';
+import { errnoOf } from '../kit/errno.ts';
 import { isFields, type Fields } from '../kit/types/fields.ts';
 
 /** The fields of one server, not yet judged. */
@@ -24,8 +25,8 @@ function readSmallFile(path: string): string {
     const { size } = statSync(path);
     if (size <= maxFileBytes) return readFileSync(path, 'utf8');
   } catch (error) {
-    const { code = String(error) } = error as NodeJS.ErrnoException;
-    throw new Error(`is neither a JSON object nor a readable file (${code})`, { cause: error });
+    const reason = errnoOf(error) ?? String(error);
+    throw new Error(`is neither a JSON object nor a readable file (${reason})`, { cause: error });
   }
   throw new Error(`the file has more than ${maxFileBytes} bytes`);
 }

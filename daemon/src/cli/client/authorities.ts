@@ -1,6 +1,7 @@
 /** Finds the certificate authorities that a client trusts: those of the runtime, of the system, and the caller's own. */
 import { readFileSync } from 'node:fs';
 import { rootCertificates } from 'node:tls';
+import { errnoOf } from '../../kit/errno.ts';
 import type { Environment } from '../../kit/types/environment.ts';
 import { ClientFailure } from './failure.ts';
 
@@ -27,9 +28,7 @@ function readNamed(variable: string, path: string): string {
   try {
     return readFileSync(path, 'utf8');
   } catch (error) {
-    throw new ClientFailure(
-      `${variable} names ${path}, which cannot be read: ${(error as NodeJS.ErrnoException).code}`,
-    );
+    throw new ClientFailure(`${variable} names ${path}, which cannot be read: ${errnoOf(error) ?? String(error)}`);
   }
 }
 

@@ -1,4 +1,5 @@
 /** Maps failures to start or read a command to errors that say what to do. */
+import { errnoOf } from '../../kit/errno.ts';
 import { CoreError } from '../../kit/errors.ts';
 import { earlyKillMs } from './early-kills.ts';
 import { isOutOfDescriptors, systemRefusal } from '../processes/refusal.ts';
@@ -19,7 +20,7 @@ export function readLogs<T>(id: string, read: () => T): T {
 
 /** Maps an error from reading the logs of a command to a CoreError; returns other errors unchanged. */
 export function readRefusal(id: string, error: unknown): unknown {
-  if (!isOutOfDescriptors((error as NodeJS.ErrnoException).code ?? '')) return error;
+  if (!isOutOfDescriptors(errnoOf(error) ?? '')) return error;
   return new CoreError('unavailable', `the daemon has no descriptor left to read the output of ${id}`, {
     hint: 'The command is not affected. Try again when other commands have ended.',
     next: { operation: 'commands.read', id },

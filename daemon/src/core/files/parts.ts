@@ -5,7 +5,8 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync, promises as fs, readdirSync, readFileSync } from 'node:fs';
 import { basename, dirname } from 'node:path/posix';
-import { errnoOf, type FileOperation } from '../../kit/file-failure.ts';
+import { errnoOf } from '../../kit/errno.ts';
+import type { FileOperation } from '../../kit/file-failure.ts';
 import { once } from '../../kit/once.ts';
 import { decodePath, systemPath } from '../../kit/text/path-text.ts';
 import { removeAny, type EntryName } from './tree/remove-tree.ts';

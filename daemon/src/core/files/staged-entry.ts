@@ -1,6 +1,7 @@
 /** Builds an entry under a hidden name, then moves the finished entry to its target in one step. */
 import type { BigIntStats } from 'node:fs';
-import { errnoOf, FileFailure, type FileOperation } from '../../kit/file-failure.ts';
+import { errnoOf } from '../../kit/errno.ts';
+import { FileFailure, type FileOperation } from '../../kit/file-failure.ts';
 import type { FilesContext } from './context.ts';
 import { isSameFile } from './tree/tree-cursor.ts';
 import { clearPart } from './parts.ts';

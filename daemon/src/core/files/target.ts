@@ -1,6 +1,7 @@
 /** Resolves a path that is about to be created or changed to an open directory and a name. */
 import type { BigIntStats } from 'node:fs';
-import { FileFailure, errnoOf, type FileOperation } from '../../kit/file-failure.ts';
+import { errnoOf } from '../../kit/errno.ts';
+import { FileFailure, type FileOperation } from '../../kit/file-failure.ts';
 import type { Owner } from '../../kit/types/owner.ts';
 import type { Directory } from '../../platform/files/directory.ts';
 import { ForeignLinks, maxLinks } from './foreign-links.ts';

@@ -1,4 +1,5 @@
 /** Converts the failure to start a process into an error with a hint. */
+import { errnoOf } from '../../kit/errno.ts';
 import { CoreError } from '../../kit/errors.ts';
 import type { Fields } from '../../kit/types/fields.ts';
 import type { ChildEnd } from '../../platform/process/spawn.ts';
@@ -50,7 +51,7 @@ function cwdHint(errnoName: string, user: string): string {
 
 /** Maps an error from creating the process directory to a CoreError; returns other errors unchanged. */
 export function systemRefusal(error: unknown, what: string): unknown {
-  const code = (error as NodeJS.ErrnoException).code ?? '';
+  const code = errnoOf(error) ?? '';
   if (isDiskFull(code)) return diskFull(what, { errnoName: code });
   if (isOutOfDescriptors(code)) return nothingLeft('the daemon has no descriptor left', { errnoName: code });
   return error;

@@ -4,6 +4,7 @@
  */
 import { CoreError } from '../../kit/errors.ts';
 import { Deadline } from '../../kit/deadline.ts';
+import { errnoOf } from '../../kit/errno.ts';
 import { HandedOver } from '../../kit/handed-over.ts';
 import type { Child, Recovered, Spawn, SpawnRequest } from '../../platform/process/spawn.ts';
 import type { Account, Accounts } from '../identity/accounts.ts';
@@ -105,10 +106,10 @@ export class Tools {
 
 /** Converts an error from creating the run directory, for example a full disk or no free descriptor. */
 function toolRefusal(error: unknown, program: string): unknown {
-  const { code } = error as NodeJS.ErrnoException;
-  if (code === undefined) return error;
+  const errnoName = errnoOf(error);
+  if (errnoName === null) return error;
   const hint = 'Free space in the runtime directory, or wait for commands to end.';
-  return new CoreError('unavailable', `${program} could not be started: ${code}`, { hint });
+  return new CoreError('unavailable', `${program} could not be started: ${errnoName}`, { hint });
 }
 
 async function outcomeOf(child: Child, { withinMs, limitBytes, signal }: ToolRequest): Promise<ToolOutcome> {

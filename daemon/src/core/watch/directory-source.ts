@@ -1,7 +1,6 @@
 /** Reports changes below a directory, based on inotify events. */
 import { basename, dirname } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { errnoOf } from '../../kit/file-failure.ts';
 import type { InotifyEvent } from '../../platform/files/inotify.ts';
 import type { WatchedFiles } from '../../platform/files/watched-files.ts';
 import { joinPath, type Change, type ChangeSink, type ChangeSource } from './change.ts';
@@ -10,6 +9,7 @@ import { DirectoryTree, isExhausted } from './directory-tree.ts';
 import type { PathFilter } from './filter.ts';
 import { guardMask, inotify } from './inotify-bits.ts';
 import { MoveQueue, type QueuedEvent } from './move-queue.ts';
+import { errnoOf } from '../../kit/errno.ts';
 import { TimeSlices } from '../../kit/slices.ts';
 import type { Listener, Receiver, WatchTable } from './watch-table.ts';
 

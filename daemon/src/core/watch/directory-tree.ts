@@ -1,10 +1,10 @@
 /** Keeps a tree of directories watched, and tracks the current path of each directory. */
-import { errnoOf } from '../../kit/file-failure.ts';
 import type { DirectoryEntry, OpenDirectory, WatchedFiles } from '../../platform/files/watched-files.ts';
 import { joinPath, type EventType } from './change.ts';
 import { WatchedDirectory } from './directory.ts';
 import type { PathFilter } from './filter.ts';
 import { directoryMask } from './inotify-bits.ts';
+import { errnoOf } from '../../kit/errno.ts';
 import { TimeSlices } from '../../kit/slices.ts';
 import type { Receiver, WatchTable } from './watch-table.ts';
 

@@ -1,6 +1,6 @@
 /** Reports the changes of one file with inotify, also across editors that replace it. */
 import { basename, dirname } from 'node:path';
-import { errnoOf } from '../../kit/file-failure.ts';
+import { errnoOf } from '../../kit/errno.ts';
 import type { InotifyEvent } from '../../platform/files/inotify.ts';
 import type { ChangeSource, EventType } from './change.ts';
 import type { SourceDeps } from './directory-source.ts';

@@ -1,8 +1,8 @@
 /** Reports changes below a root by polling, for file systems and hosts without inotify. */
-import { errnoOf } from '../../kit/file-failure.ts';
 import type { FileFacts } from '../../platform/files/watched-files.ts';
 import { joinPath, type Change, type ChangeSource, type EventType } from './change.ts';
 import type { SourceDeps } from './directory-source.ts';
+import { errnoOf } from '../../kit/errno.ts';
 import { TimeSlices } from '../../kit/slices.ts';
 
 /** A scan delays other requests, so the pause after a scan is five times as long as the scan. */

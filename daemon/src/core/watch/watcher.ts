@@ -1,6 +1,6 @@
 /** Watches one path: collects its changes, numbers them, and keeps the newest events for readers. */
-import { errnoOf } from '../../kit/file-failure.ts';
 import { Deadline } from '../../kit/deadline.ts';
+import { errnoOf } from '../../kit/errno.ts';
 import { Notifier } from '../../kit/notifier.ts';
 import type { WatchedFiles } from '../../platform/files/watched-files.ts';
 import { joinPath, type Change, type ChangeSink, type ChangeSource } from './change.ts';

@@ -8,6 +8,7 @@
  */
 import { constants, fstatSync, lstatSync, promises as fs, readlinkSync, renameSync, type BigIntStats } from 'node:fs';
 import type { FileHandle } from 'node:fs/promises';
+import { errnoOf } from '../../kit/errno.ts';
 import { decodePath, systemPath } from '../../kit/text/path-text.ts';
 import { readEntries, readEntriesNow, readNames, type Entry } from './entries.ts';
 import { SmallFile, type CopySettings } from './small-file.ts';
@@ -109,7 +110,7 @@ export class Directory implements AsyncDisposable {
     try {
       return await this.stat(name);
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
+      if (errnoOf(error) === 'ENOENT') return null;
       throw error;
     }
   }
@@ -215,7 +216,7 @@ export class Directory implements AsyncDisposable {
       try {
         renameWithoutReplacing({ from: this.handle.fd, name }, { to: target.handle.fd, name: targetName });
       } catch (error) {
-        if (!['EINVAL', 'ENOSYS'].includes((error as NodeJS.ErrnoException).code ?? '')) throw error;
+        if (!['EINVAL', 'ENOSYS'].includes(errnoOf(error) ?? '')) throw error;
         if (await target.find(targetName)) throw Object.assign(new Error('EEXIST: rename'), { code: 'EEXIST' });
         await this.replace(name, target, targetName);
       }
@@ -259,7 +260,7 @@ export class Directory implements AsyncDisposable {
       await using source = await this.openToRead(name);
       copyAttributes(source.fd, target.fd);
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'EACCES') throw error;
+      if (errnoOf(error) !== 'EACCES') throw error;
     }
   }
 
@@ -279,7 +280,7 @@ export class Directory implements AsyncDisposable {
     try {
       await opened?.sync();
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'EINVAL') throw error;
+      if (errnoOf(error) !== 'EINVAL') throw error;
     }
     return result;
   }
@@ -292,7 +293,7 @@ export class Directory implements AsyncDisposable {
     try {
       return await this.#opened();
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code === 'EACCES') return null;
+      if (errnoOf(error) === 'EACCES') return null;
       throw error;
     }
   }

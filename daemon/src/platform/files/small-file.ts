@@ -13,6 +13,7 @@ import {
   writeSync,
   type BigIntStats,
 } from 'node:fs';
+import { errnoOf } from '../../kit/errno.ts';
 import type { Owner } from '../../kit/types/owner.ts';
 import { copyAttributes, openToRead, setTimes } from '../host/system-calls.ts';
 
@@ -93,7 +94,7 @@ function openSource(directory: number, name: string): number | null {
   try {
     return openToRead(directory, name);
   } catch (error) {
-    if (replaced.has((error as NodeJS.ErrnoException).code ?? '')) return null;
+    if (replaced.has(errnoOf(error) ?? '')) return null;
     throw error;
   }
 }
@@ -104,7 +105,7 @@ function giveOwner(file: number, owner: ReturnType<CopySettings['ownerOf']>, isO
     fchownSync(file, owner.uid, owner.gid);
     return true;
   } catch (error) {
-    if (isOptional && (error as NodeJS.ErrnoException).code === 'EPERM') return false;
+    if (isOptional && errnoOf(error) === 'EPERM') return false;
     throw error;
   }
 }

@@ -1,6 +1,7 @@
 /** Calls of the C library that the runtime does not offer. Each blocks for about as long as a rename. */
 import { dlopen, ptr, read } from 'bun:ffi';
 import { constants } from 'node:fs';
+import { errnoOf } from '../../kit/errno.ts';
 import { once } from '../../kit/once.ts';
 import { encodePath, systemPath } from '../../kit/text/path-text.ts';
 import { systemError } from './system-error.ts';
@@ -130,7 +131,7 @@ export function copyAttributes(source: number, target: number): void {
       check('fsetxattr', library().fsetxattr(target, ptr(cName), ptr(value), value.length, 0));
     }
   } catch (error) {
-    if (!withoutAttributes.has((error as NodeJS.ErrnoException).code ?? '')) throw error;
+    if (!withoutAttributes.has(errnoOf(error) ?? '')) throw error;
   }
 }
 

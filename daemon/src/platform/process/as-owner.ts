@@ -1,6 +1,7 @@
 /** Reads entries of /proc that only the owner of a process may read, in containers where root may not either. */
 import { readFileSync } from 'node:fs';
 import { dlopen } from 'bun:ffi';
+import { errnoOf } from '../../kit/errno.ts';
 import { once } from '../../kit/once.ts';
 import type { Owner } from '../../kit/types/owner.ts';
 
@@ -17,8 +18,8 @@ export function readAsOwner<T>(pid: number, read: () => T): T {
   try {
     return read();
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    if ((code !== 'EACCES' && code !== 'EPERM') || process.geteuid?.() !== 0) throw error;
+    const errnoName = errnoOf(error);
+    if ((errnoName !== 'EACCES' && errnoName !== 'EPERM') || process.geteuid?.() !== 0) throw error;
   }
   const { uid, gid } = ownerOf(pid);
   const { setfsuid, setfsgid } = library();

@@ -15,6 +15,7 @@ import {
 } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { ByteLog, joinRanges, type LogSource, type Range } from '../../kit/byte-log.ts';
+import { errnoOf } from '../../kit/errno.ts';
 import { streamNames, type StreamName } from '../../kit/types/stream-name.ts';
 import type { SpareDirectories } from './spare-directories.ts';
 import { endCauses, failureStages, type EndCause, type FailureStage } from './keeper-protocol.ts';
@@ -80,7 +81,7 @@ export class CommandDirectory {
     } catch (error) {
       directory.remove(); // A full disk must not fill up with directories of commands that never started.
       // Another daemon removes spare directories when it takes over, also when it fails right after.
-      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return await CommandDirectory.create(spares, note, input);
+      if (errnoOf(error) === 'ENOENT') return await CommandDirectory.create(spares, note, input);
       throw error;
     }
   }
@@ -146,7 +147,7 @@ export class CommandDirectory {
       writeFileSync(`${this.path}/journal`, neverStarted, { flag: 'wx', mode: 0o600 });
       return true;
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
+      if (errnoOf(error) === 'EEXIST') return false;
       throw error;
     }
   }
@@ -243,7 +244,7 @@ export class CommandDirectory {
       this.#descriptors.set(file, descriptor);
       return descriptor;
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null; // The keeper has not written to it yet.
+      if (errnoOf(error) === 'ENOENT') return null; // The keeper has not written to it yet.
       throw error;
     }
   }
@@ -358,7 +359,7 @@ function readIfPresent(path: string): string | null {
   try {
     return readFileSync(path, 'utf8');
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
+    if (errnoOf(error) === 'ENOENT') return null;
     throw error;
   }
 }

@@ -1,5 +1,6 @@
 /** One connection to a keeper over a Unix socket: sends and receives whole frames. */
 import type { Socket } from 'bun';
+import { errnoOf } from '../../kit/errno.ts';
 import { FrameReader } from './keeper-protocol.ts';
 
 export interface KeeperEvents {
@@ -27,7 +28,7 @@ export class KeeperConnection {
         return await KeeperConnection.#connect(path);
       } catch (error) {
         // The keeper has accepted the connection, and another one right after it.
-        if ((error as NodeJS.ErrnoException).code !== 'ECONNRESET' || attempt === maxAttempts) throw error;
+        if (errnoOf(error) !== 'ECONNRESET' || attempt === maxAttempts) throw error;
       }
     }
   }

@@ -1,5 +1,6 @@
 /** Finds and signals the processes that a command left behind when its keeper was killed. */
 import { readdirSync, readFileSync } from 'node:fs';
+import { errnoOf } from '../../kit/errno.ts';
 import { statFields } from './process-states.ts';
 
 export interface LostCommand {
@@ -43,7 +44,7 @@ export function signalOrphan({ pid, startTicks }: Orphan, signal: number): strin
     process.kill(pid, signal);
     return null;
   } catch (error) {
-    return (error as NodeJS.ErrnoException).code ?? 'EPERM';
+    return errnoOf(error) ?? 'EPERM';
   }
 }
 

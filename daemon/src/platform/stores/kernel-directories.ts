@@ -18,6 +18,7 @@ import {
   unlinkSync,
   writeFileSync,
 } from 'node:fs';
+import { errnoOf } from '../../kit/errno.ts';
 import type { Owner } from '../../kit/types/owner.ts';
 import { isOurs, makePassable } from './script-directory.ts';
 
@@ -67,7 +68,7 @@ export class KernelDirectories {
       }
       rmdirSync(path);
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'ENOENT') this.onFault(`the directory of a kernel: ${path}`, error);
+      if (errnoOf(error) !== 'ENOENT') this.onFault(`the directory of a kernel: ${path}`, error);
     }
   }
 

@@ -4,6 +4,7 @@
  * other processes write.
  */
 import { closeSync, fstatSync, mkdirSync, openSync, readFileSync, rmSync, writeSync } from 'node:fs';
+import { errnoOf } from '../../kit/errno.ts';
 
 /** A larger file is replaced, not overwritten. */
 const maxKeptBytes = 4096;
@@ -22,7 +23,7 @@ export class NoteFiles<T> {
       const text = readFileSync(this.#path(key), 'utf8');
       return text.trim() === '' ? null : (JSON.parse(text) as T);
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'ENOENT') this.onFault(this.#path(key), error);
+      if (errnoOf(error) !== 'ENOENT') this.onFault(this.#path(key), error);
       return null;
     }
   }
@@ -84,7 +85,7 @@ function openIfPresent(path: string): number | null {
   try {
     return openSync(path, 'r+');
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
+    if (errnoOf(error) === 'ENOENT') return null;
     throw error;
   }
 }

@@ -2,6 +2,7 @@
 import { accessSync, constants, existsSync, lstatSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname } from 'node:path';
+import { errnoOf } from '../../kit/errno.ts';
 import type { Init } from '../process/init.ts';
 
 /**
@@ -47,7 +48,7 @@ function refusalOf(path: string): string | null {
     accessSync(parent, constants.W_OK);
     return null;
   } catch (error) {
-    return (error as NodeJS.ErrnoException).code ?? String(error);
+    return errnoOf(error) ?? String(error);
   }
 }
 
@@ -71,7 +72,7 @@ function makePrivate(path: string): string | null {
     mkdirSync(path, { recursive: true, mode: 0o700 });
     return privacyRefusal(path);
   } catch (error) {
-    return `${path}: ${(error as NodeJS.ErrnoException).code ?? String(error)}`;
+    return `${path}: ${errnoOf(error) ?? String(error)}`;
   }
 }
 

@@ -1,6 +1,7 @@
 /** Reads the processes of a terminal from proc(5), and signals the foreground job. */
 import { readFileSync, readlinkSync } from 'node:fs';
 import { constants } from 'node:os';
+import { errnoOf } from '../../kit/errno.ts';
 import { readAsOwner } from '../process/as-owner.ts';
 
 export interface ShellProcess {
@@ -44,9 +45,9 @@ export const terminalJobs: TerminalJobs = {
       process.kill(-group, constants.signals[signal]); // The runtime does not know all signal names.
       return 'sent';
     } catch (error) {
-      const { code } = error as NodeJS.ErrnoException;
-      if (code === 'ESRCH') return 'gone';
-      if (code === 'EPERM') return 'forbidden';
+      const errnoName = errnoOf(error);
+      if (errnoName === 'ESRCH') return 'gone';
+      if (errnoName === 'EPERM') return 'forbidden';
       throw error;
     }
   },

@@ -1,7 +1,8 @@
 /** Streams a directory tree as a tar archive while reading the tree, with bounded memory. */
 import type { BigIntStats } from 'node:fs';
 import type { FileHandle } from 'node:fs/promises';
-import { FileFailure, asFileOperation, errnoOf, fileFailureOf } from '../../../kit/file-failure.ts';
+import { errnoOf } from '../../../kit/errno.ts';
+import { FileFailure, asFileOperation, fileFailureOf } from '../../../kit/file-failure.ts';
 import type { Directory } from '../../../platform/files/directory.ts';
 import type { Entry } from '../../../platform/files/entries.ts';
 import type { SmallFile } from '../../../platform/files/small-file.ts';

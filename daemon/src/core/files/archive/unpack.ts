@@ -1,5 +1,6 @@
 /** Unpacks a tar archive into a directory. Nothing is visible before the whole archive has been checked. */
-import { FileFailure, asFileOperation, errnoOf } from '../../../kit/file-failure.ts';
+import { errnoOf } from '../../../kit/errno.ts';
+import { FileFailure, asFileOperation } from '../../../kit/file-failure.ts';
 import type { Directory } from '../../../platform/files/directory.ts';
 import type { TreeWriter } from '../../../platform/files/tree-writer.ts';
 import { ArchiveShape, type Accepted, type Member } from './shape.ts';

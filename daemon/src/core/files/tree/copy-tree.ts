@@ -4,7 +4,8 @@
  */
 import type { BigIntStats } from 'node:fs';
 import type { FileHandle } from 'node:fs/promises';
-import { errnoOf, type FileOperation } from '../../../kit/file-failure.ts';
+import { errnoOf } from '../../../kit/errno.ts';
+import type { FileOperation } from '../../../kit/file-failure.ts';
 import { TimeSlices } from '../../../kit/slices.ts';
 import type { Owner } from '../../../kit/types/owner.ts';
 import type { CopySettings } from '../../../platform/files/small-file.ts';

@@ -1,5 +1,6 @@
 /** Deletes a file, a link or a directory. */
-import { asFileOperation, errnoOf, FileFailure } from '../../../kit/file-failure.ts';
+import { errnoOf } from '../../../kit/errno.ts';
+import { asFileOperation, FileFailure } from '../../../kit/file-failure.ts';
 import type { FilesContext } from '../context.ts';
 import { removeTree } from './remove-tree.ts';
 import { openTarget, type Target } from '../target.ts';

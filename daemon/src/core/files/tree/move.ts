@@ -1,6 +1,7 @@
 /** Moves a file, a link, or a directory with everything below it. */
 import type { BigIntStats } from 'node:fs';
-import { asFileOperation, errnoOf, FileFailure } from '../../../kit/file-failure.ts';
+import { errnoOf } from '../../../kit/errno.ts';
+import { asFileOperation, FileFailure } from '../../../kit/file-failure.ts';
 import type { FilesContext } from '../context.ts';
 import { copyFile, copyLink, copyTree, makePrivate, type CopyPlan } from './copy-tree.ts';
 import type { TransferRequest, Transferred } from './copy.ts';

@@ -1,5 +1,6 @@
 /** Removes a directory tree and nothing outside it, even if other processes rename or plant entries meanwhile. */
-import { errnoOf, FileFailure, type FileOperation } from '../../../kit/file-failure.ts';
+import { errnoOf } from '../../../kit/errno.ts';
+import { FileFailure, type FileOperation } from '../../../kit/file-failure.ts';
 import type { Directory } from '../../../platform/files/directory.ts';
 import { TreeCursor } from './tree-cursor.ts';
 

@@ -1,6 +1,7 @@
 /** Walks a directory tree, several directories in parallel. Reports the target type of a link but never follows it. */
 import { promises as fs } from 'node:fs';
-import { errnoOf, type FileOperation, fileFailureOf } from '../../../kit/file-failure.ts';
+import { errnoOf } from '../../../kit/errno.ts';
+import { type FileOperation, fileFailureOf } from '../../../kit/file-failure.ts';
 import { systemPath } from '../../../kit/text/path-text.ts';
 import { chainVerdict, hasRepository, type IgnoreChain, join, lineageOf, withIgnoreFile } from '../search/gitignore.ts';
 import type { TimeSlices } from '../../../kit/slices.ts';

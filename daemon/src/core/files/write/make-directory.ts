@@ -1,5 +1,6 @@
 /** Creates a directory, and its missing parent directories on request. */
-import { FileFailure, asFileOperation, errnoOf } from '../../../kit/file-failure.ts';
+import { errnoOf } from '../../../kit/errno.ts';
+import { FileFailure, asFileOperation } from '../../../kit/file-failure.ts';
 import type { FilesContext } from '../context.ts';
 import { ownerFor } from '../owner.ts';
 import { createOwned, openTarget } from '../target.ts';

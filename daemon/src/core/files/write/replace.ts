@@ -1,7 +1,8 @@
 /** Replaces the content of a file atomically: a reader sees the old or the new content. */
 import type { BigIntStats } from 'node:fs';
 import type { FileHandle } from 'node:fs/promises';
-import { FileFailure, errnoOf, type FileOperation } from '../../../kit/file-failure.ts';
+import { errnoOf } from '../../../kit/errno.ts';
+import { FileFailure, type FileOperation } from '../../../kit/file-failure.ts';
 import type { Owner } from '../../../kit/types/owner.ts';
 import type { Directory } from '../../../platform/files/directory.ts';
 import type { FilesContext } from '../context.ts';

@@ -1,6 +1,7 @@
 /** Receives a file of any size as a stream. The client may name the destination before or after the content. */
 import { createHash } from 'node:crypto';
-import { FileFailure, asFileOperation, errnoOf } from '../../../kit/file-failure.ts';
+import { errnoOf } from '../../../kit/errno.ts';
+import { FileFailure, asFileOperation } from '../../../kit/file-failure.ts';
 import { readPath } from '../../../kit/text/path-text.ts';
 import type { Owner } from '../../../kit/types/owner.ts';
 import type { Directory } from '../../../platform/files/directory.ts';

@@ -1,5 +1,5 @@
 /** Describes why a folder is not a usable skill. */
-import { errnoOf } from '../../../kit/file-failure.ts';
+import { errnoOf } from '../../../kit/errno.ts';
 
 /** The message is one clause, to be shown after the name of the folder. */
 export class SkillProblem extends Error {}

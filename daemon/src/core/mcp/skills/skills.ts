@@ -1,9 +1,9 @@
 /** Finds the skills below SVC_SKILLS_PATH and loads one; reads the disk at every call, so changes show at once. */
+import { errnoOf } from '../../../kit/errno.ts';
 import { CoreError } from '../../../kit/errors.ts';
 import { showName } from '../../../kit/text/path-text.ts';
 import { TimeSlices } from '../../../kit/slices.ts';
 import { wholeUtf8Length } from '../../../kit/text/text.ts';
-import { errnoOf } from '../../../kit/file-failure.ts';
 import { ConfinedEntry, rootOf } from './confined-file.ts';
 import { maxFrontMatterBytes, readFrontMatter, textOf, type FrontMatter } from './front-matter.ts';
 import { reasonOf } from './problem.ts';

@@ -1,6 +1,6 @@
 /** Searches a tree in order, synchronously in a worker: the built-in engine of grep. */
 import { closeSync, constants, fstatSync, lstatSync, openSync, readdirSync, readSync } from 'node:fs';
-import { errnoOf } from '../../../../kit/file-failure.ts';
+import { errnoOf } from '../../../../kit/errno.ts';
 import { decodePath, systemPath } from '../../../../kit/text/path-text.ts';
 import { placeOf } from '../../read/ordering.ts';
 import { encodingOf } from '../../read/text-encoding.ts';
