@@ -1,4 +1,6 @@
 /** Walks every described operation with requests that are wrong in every way a client can be: each message is one line. */
+import { test as programTest } from 'bun:test';
+import { strangeNamesOf, strangeNamesOfTool } from '../harness/advice-words.ts';
 import { expect, test, type EnvelopeBody, type Json } from '../harness/sandbox.ts';
 
 const hostile = 'two\nlines\r\u2028\u0000';
@@ -41,3 +43,17 @@ test('HTTP-MESSAGE every message is one line, whatever the request', async ({ sa
   }
   expect(checked).toBeGreaterThan(300);
 });
+
+/** The harness checks the hint of each refusal in this way. */
+programTest(
+  'HTTP-MESSAGE a name in a hint is one of the route or of the tool that refuses, or of one that it mentions',
+  () => {
+    const hint = 'Pass scale_to, or start it with async_mode.';
+    expect(strangeNamesOf('POST /v2/computer/actions', hint, '{}')).toEqual(['async_mode']);
+    expect(strangeNamesOf('POST /v1/browser/actions', hint, '{}')).toEqual(['scale_to', 'async_mode']);
+    expect(strangeNamesOf('POST /v1/bash/write', 'POST /v1/bash/exec with async_mode starts it.', '{}')).toEqual([]);
+    expect(strangeNamesOf('POST /v2/pty/sessions/x/exec', 'See my_file.', '{"command":"cat my_file"}')).toEqual([]);
+    expect(strangeNamesOfTool('browser_gui_execute_action', hint, '{}')).toEqual(['scale_to', 'async_mode']);
+    expect(strangeNamesOfTool('browser_get_info', 'sandbox_execute_bash with new_session', '{}')).toEqual([]);
+  },
+);

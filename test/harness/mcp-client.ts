@@ -1,5 +1,6 @@
 /** Speaks to `POST /mcp` like a client without a library: one JSON-RPC message a request. */
 import { expect, type Json, type JsonObject, type Sandbox } from './sandbox.ts';
+import { strangeNamesOfTool } from './advice-words.ts';
 import { sseMessages } from './sse.ts';
 
 type Headers = Record<string, string>;
@@ -65,7 +66,10 @@ export interface ToolReply {
 export async function callTool(sandbox: Sandbox, name: string, input: object = {}): Promise<ToolReply> {
   const { status, body } = await rpc(sandbox, 'tools/call', { name, arguments: input });
   if (status !== 200 || body.error) throw new Error(`${name}: ${status} ${JSON.stringify(body)}`);
-  return toolReply(body.result);
+  const reply = toolReply(body.result);
+  if (reply.isError)
+    expect([reply.text, strangeNamesOfTool(name, reply.text, JSON.stringify(input))]).toEqual([reply.text, []]);
+  return reply;
 }
 
 export function toolReply(result: Json): ToolReply {

@@ -11,6 +11,7 @@ import { exceptionHere } from './exceptions.ts';
 import { fairTimeout, hangMs, within } from './fair-clock.ts';
 import { Home } from './home.ts';
 import { enter, rootKind, type Ids } from './root.ts';
+import { strangeNamesOf } from './advice-words.ts';
 import { until } from './until.ts';
 
 export { expect } from 'bun:test';
@@ -232,7 +233,11 @@ export class Sandbox {
 
   async request(route: string, body?: unknown, headers: Record<string, string> = {}): Promise<Reply<EnvelopeBody>> {
     const response = await this.fetch(route, body, { headers });
-    return { status: response.status, headers: response.headers, body: (await response.json()) as EnvelopeBody };
+    const reply = { status: response.status, headers: response.headers, body: (await response.json()) as EnvelopeBody };
+    const { success, hint } = reply.body;
+    if (!success && typeof hint === 'string' && route.includes(' /v1/'))
+      expect([hint, strangeNamesOf(route, hint, JSON.stringify([route, body]))]).toEqual([hint, []]);
+    return reply;
   }
 
   /** The `data` of an answer. Throws unless the answer is a success. */
