@@ -94,7 +94,6 @@ function wordsIn(text: string): string[] {
 }
 
 function strangeIn(text: string, said: string, names: readonly string[]): string[] {
-  return wordsIn(text).filter(
-    (word) => word !== 'api_key' && !names.includes(word) && !said.includes(word) && !madeId.test(word),
-  );
+  const known = new Set(['api_key', ...tools.map((tool) => String(tool['name'])), ...names]);
+  return wordsIn(text).filter((word) => !known.has(word) && !said.includes(word) && !madeId.test(word));
 }
