@@ -1,9 +1,9 @@
 /** Makes the route of an operation: where the input stands in a request, and how the output is sent. */
 import type { z } from 'zod';
 import { Answer } from '../../kit/answer.ts';
-import type { Operation } from '../../operations/operation.ts';
+import type { Call, Operation } from '../../operations/operation.ts';
 import type { RawReply } from '../stream/raw.ts';
-import { callOf, type RequestContext } from './context.ts';
+import { callOf } from './context.ts';
 import { routesFor, type Method, type RawAnswer, type Route, type SurfaceStyle } from './route.ts';
 
 type Fields<S> = S extends z.ZodType ? z.output<S> : undefined;
@@ -45,32 +45,20 @@ export type Placement<I extends z.ZodType, O extends z.ZodType, Q, B> = Reading<
 /** The route of a surface with this style. */
 export type Placed<Deps> = (style: SurfaceStyle) => Route<Deps>;
 
+/** `handle` answers the input; by default it runs the operation. */
 export function routeOf<
   Deps,
   I extends z.ZodType,
   O extends z.ZodType,
   Q extends z.ZodObject | undefined = undefined,
   B extends z.ZodType | undefined = undefined,
->(operation: Operation<Deps, I, O>, at: Placement<I, O, Q, B>): Placed<Deps> {
-  return placed(operation, at, async (deps: Deps, input, context) => {
-    const answer = await operation.run(deps, input, callOf(context));
-    const { data, details } = answer instanceof Answer ? answer : new Answer(answer);
-    return at.reply ? at.reply(data) : new Answer(data, { ...details, ...(at.top && { top: data as object }) });
-  });
-}
-
-/** Like `routeOf`, where `handle` makes the answer of the input. */
-export function placed<
-  Deps,
-  I extends z.ZodType,
-  O extends z.ZodType,
-  Q extends z.ZodObject | undefined = undefined,
-  B extends z.ZodType | undefined = undefined,
 >(
-  { name, output, errors }: Pick<Operation<never, I, O>, 'name' | 'input' | 'output' | 'errors'>,
+  operation: Operation<Deps, I, O>,
   at: Placement<I, O, Q, B>,
-  handle: (deps: Deps, input: z.output<I>, context: RequestContext) => Promise<unknown>,
+  handle: (deps: Deps, input: z.output<I>, call: Call) => Promise<unknown> = async (...given) =>
+    sent(at, await operation.run(...given)),
 ): Placed<Deps> {
+  const { name, output, errors } = operation;
   const { method, path, summary, raw, top } = at;
   const read = at.read ?? ((given: Given<Q, B>) => Object.assign({}, given.query, given.body) as z.output<I>);
   return (style) =>
@@ -81,7 +69,12 @@ export function placed<
       ...(raw ? { raw } : { data: at.data ?? output }),
       handle: (deps, { query: fields, body: more, context }) => {
         const given = { query: fields, body: more, headers: context.headers } as Given<Q, B>;
-        return handle(deps, read(given), context);
+        return handle(deps, read(given), callOf(context));
       },
     });
+}
+
+function sent<T>({ reply, top }: { reply?: (output: T) => RawReply; top?: z.ZodObject }, answer: T | Answer<T>) {
+  const { data, details } = answer instanceof Answer ? answer : new Answer(answer);
+  return reply ? reply(data) : new Answer(data, { ...details, ...(top && { top: data as object }) });
 }

@@ -9,7 +9,7 @@ import {
   type RawAnswer,
   type Route,
   type RouteDefinition,
-  type SurfaceStyle,
+  type Refuse,
 } from '../../http/route/route.ts';
 
 export interface BrowserDeps {
@@ -25,7 +25,7 @@ export interface Mount {
   readonly prefix: string;
   /** Follows the name of an operation, because names are unique across surfaces. */
   readonly suffix: string;
-  readonly refuse: NonNullable<SurfaceStyle['refuse']>;
+  readonly refuse: Refuse;
 }
 
 /** A route that has no prefix yet. */

@@ -2,9 +2,8 @@
 import { z } from 'zod';
 import type { Size } from '../../kit/types/geometry.ts';
 import { RawReply } from '../../http/stream/raw.ts';
-import { placed, routeOf, type Placed, type Placement } from '../../http/route/operation-route.ts';
+import { routeOf, type Placed, type Placement } from '../../http/route/operation-route.ts';
 import { remote, type RemoteDeps, type RemoteOperation } from '../../http/route/remote.ts';
-import { callOf } from '../../http/route/context.ts';
 import type { Picture } from '../../core/desktop/desktop.ts';
 import { findNodes, readTree } from '../../operations/desktop/accessibility.ts';
 import { act, ActionBody, actInBatch } from '../../operations/desktop/act.ts';
@@ -51,7 +50,7 @@ export function passedOn<
   Q extends z.ZodObject | undefined = undefined,
   B extends z.ZodType | undefined = undefined,
 >(operation: RemoteOperation<I, O>, at: Placement<I, O, Q, B>): Placed<RemoteDeps> {
-  return placed(operation, at, (deps: RemoteDeps, input, context) => operation.ask(deps, input, callOf(context)));
+  return routeOf(operation, at, operation.ask);
 }
 
 export const action = desktopRoute(act, {

@@ -1,5 +1,5 @@
 /** The messages of the Model Context Protocol: their revisions, envelopes and errors. */
-import type { Fields } from '../../kit/types/fields.ts';
+import { isFields, type Fields } from '../../kit/types/fields.ts';
 
 /** Revisions whose requests carry the protocol version and the client in their `_meta`, without a handshake. */
 export const modernVersions: readonly string[] = ['2026-07-28'];
@@ -82,10 +82,6 @@ export function idOf(body: Fields): RequestId | null {
 export function cancelledId({ method, params }: Message): RequestId | null {
   const id = params['requestId'];
   return method === 'notifications/cancelled' && isRequestId(id) ? id : null;
-}
-
-export function isFields(value: unknown): value is Fields {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function isRequestId(id: unknown): id is RequestId {

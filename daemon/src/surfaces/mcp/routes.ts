@@ -8,11 +8,6 @@ export function contextOf({ context, signal }: ToolCall): RequestContext {
   return { ...context, signal };
 }
 
-/** The data of a handler's answer. Its message and hint name routes, which an agent does not call. */
-export function dataOf<T>(answer: T | Answer<T>): T {
-  return answer instanceof Answer ? answer.data : answer;
-}
-
 export function hintIn(answer: unknown): string | null {
   return answer instanceof Answer ? (answer.details.hint ?? null) : null;
 }

@@ -1,9 +1,10 @@
 /** `browser_get_info`: describes the browser of the sandbox and the URLs that reach it. */
 import { z } from 'zod';
+import { dataOf } from '../../../kit/answer.ts';
 import { getBrowser } from '../../browser/browser.ts';
 import { refusalOfV2 } from '../../v2/refusal.ts';
 import { readsOnly, tool } from '../app.ts';
-import { contextOf, dataOf, noInputs } from '../routes.ts';
+import { contextOf, noInputs } from '../routes.ts';
 
 const route = getBrowser({ prefix: '/v2', suffix: '', refuse: refusalOfV2 });
 

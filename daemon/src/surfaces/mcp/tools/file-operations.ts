@@ -1,6 +1,7 @@
 /** `sandbox_file_operations`: reads, writes, lists and searches files with the handlers of the v2 file routes. */
 import { z } from 'zod';
 import { InvalidInput } from '../../../http/route/envelope.ts';
+import { dataOf } from '../../../kit/answer.ts';
 import { hintWith } from '../../../http/route/refusal.ts';
 import { validate, withoutNulls } from '../../../http/route/validate.ts';
 import { leftOut } from '../../../core/files/search/left-out.ts';
@@ -10,7 +11,7 @@ import { read as readRoute, write as writeRoute } from '../../v2/files/files.ts'
 import { tool, type McpDeps, type ToolCall, type ToolResult } from '../app.ts';
 import { calls } from '../refusal.ts';
 import { grepText } from '../grep-text.ts';
-import { contextOf, dataOf, hintIn, noInputs } from '../routes.ts';
+import { contextOf, hintIn, noInputs } from '../routes.ts';
 import { shownLines } from '../shown-lines.ts';
 import { asLines, footer } from '../text.ts';
 
