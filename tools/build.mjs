@@ -20,7 +20,7 @@ await runTool(async () => {
   try {
     const runtime = target.runtime === null ? [] : [`--compile-executable-path=${target.runtime}`];
     compileDaemon(bun, { outfile: daemon, options: ['--minify', ...runtime, ...commitDefinition()] });
-    runBun(bun, ['tools/release/pack.ts', target.native, daemon, target.glibcRoot, packed]);
+    runBun(bun, ['tools/release/pack.ts', target.native, daemon, target.ripgrep, target.glibcRoot, packed]);
     renameSync(packed, join(dist, target.name));
   } finally {
     rmSync(drafts, { recursive: true, force: true });
@@ -31,10 +31,15 @@ await runTool(async () => {
 
 /** This machine's own architecture, or the one named with `--arch`. */
 function chooseTarget(args, native) {
-  if (args.length === 0) return { name: 'boxkeep', native, runtime: null, glibcRoot: '/' };
+  if (args.length === 0) return { name: 'boxkeep', native, runtime: null, ripgrep: ripgrepPath(), glibcRoot: '/' };
   if (args.join('=') !== '--arch=arm64') throw new SetupError('build.mjs takes --arch arm64, or nothing');
-  const { runtime, glibcRoot, cross } = prepareArm64();
-  return { name: 'boxkeep-arm64', native: buildNative({ cross }), runtime, glibcRoot };
+  const { runtime, ripgrep, glibcRoot, cross } = prepareArm64();
+  return { name: 'boxkeep-arm64', native: buildNative({ cross }), runtime, ripgrep, glibcRoot };
+}
+
+/** The ripgrep of this machine's architecture, which npm installs with the packages. */
+function ripgrepPath() {
+  return join(repositoryRoot, `node_modules/@vscode/ripgrep-linux-${process.arch}/bin/rg`);
 }
 
 /** The commit that /v2/sandbox reports. A tree without git is built without it. */

@@ -46,12 +46,6 @@ const systemNeeds = {
     packages: ['gcc-aarch64-linux-gnu'],
     otherwise: 'install gcc-aarch64-linux-gnu on Debian or Ubuntu',
   },
-  ripgrep: {
-    what: 'ripgrep',
-    isThere: () => isOnPath('rg'),
-    packages: ['ripgrep'],
-    otherwise: 'install ripgrep',
-  },
   python: {
     what: 'Python 3',
     isThere: () => isOnPath('python3'),
@@ -154,11 +148,6 @@ function bunVersion() {
 /** The cross compiler, for builds for another machine. */
 export function provideCrossCompiler() {
   provide(systemNeeds.crossCompiler);
-}
-
-/** ripgrep, for tests that compare the two search engines. */
-export function provideRipgrep() {
-  provide(systemNeeds.ripgrep);
 }
 
 /** Installs the packages of a need unless it is already met. */

@@ -24,7 +24,6 @@ const packageOf = {
   nginx: 'nginx-light',
   openbox: 'openbox',
   python3: 'python3',
-  rg: 'ripgrep',
   setxkbmap: 'x11-xkb-utils',
   tmux: 'tmux',
   top: 'procps',

@@ -16,7 +16,7 @@ interface Finding {
 
 const everyCheck = [
   ...['settings', 'key', 'default user', 'runtime directory', 'port', 'browser', 'desktop', 'mcp servers', 'skills'],
-  ...['proc', 'accounts', 'shell', 'tmux', 'rg', 'python3', 'node', 'ffmpeg', 'ipykernel'],
+  ...['proc', 'accounts', 'shell', 'tmux', 'python3', 'node', 'ffmpeg', 'ipykernel'],
 ];
 
 function doctor(args: readonly string[], env: Record<string, string> = {}) {
@@ -124,7 +124,7 @@ test('OPS-DOCTOR a problem that would not stop the daemon is a warning', async (
   expect(bare.exitCode).toBe(0);
   expect(bare.list.filter(({ status }) => status === 'warn').map(({ check }) => check)).toEqual([
     ...['browser', 'desktop'],
-    ...['shell', 'tmux', 'rg', 'python3', 'node', 'ffmpeg', 'ipykernel'],
+    ...['shell', 'tmux', 'python3', 'node', 'ffmpeg', 'ipykernel'],
   ]);
 });
 

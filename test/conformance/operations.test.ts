@@ -92,7 +92,7 @@ test('OPS-2 every domain reports its status, and what is missing where it does n
 test(
   'OPS-2 FACT-3 tools are searched on PATH on request, and an answer is cached briefly',
   async ({ sandbox }) => {
-    const programs = { rg: 'files.ripgrep', node: 'code_interpreter.node', python3: 'code_interpreter.python' };
+    const programs = { node: 'code_interpreter.node', python3: 'code_interpreter.python' };
     const look = async (query = '') => sandbox.ok(`GET /v1/capabilities${query}`);
     const before = await capabilities(sandbox);
     for (const name of Object.keys(programs)) plantProgram(sandbox, name, 'exit 0');

@@ -2,17 +2,14 @@
 import { existsSync, mkdirSync, mkdtempSync, openSync, closeSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll } from 'bun:test';
-import { provideRipgrep } from '../../tools/setup.mjs';
+import { afterAll } from 'bun:test';
 import { testRun } from '../../tools/test-run.mjs';
 import { inControlGroup } from '../harness/control-group.ts';
-import { grepEngines } from '../harness/grep-engines.ts';
 import { peakDuring } from '../harness/process-memory.ts';
 import { expect, test, type JsonObject, type Sandbox } from '../harness/sandbox.ts';
 
 const mebibyte = 1024 * 1024;
-const limits = { memoryBytes: 256 * mebibyte };
-const smallMachine = inControlGroup(limits);
+const smallMachine = inControlGroup({ memoryBytes: 256 * mebibyte });
 /** The daemon has 60 MiB in use; the room for what requests hold is 128 MiB. */
 const peakMib = 190;
 
@@ -53,43 +50,90 @@ async function allAtOnce(sandbox: Sandbox, calls: readonly [route: string, body?
 
 const repeated = <T>(count: number, item: T): T[] => Array.from({ length: count }, () => item);
 
-beforeAll(() => provideRipgrep());
+test(
+  'PROMISE-10 V2FS-GREP ten thousand matches with a hundred lines around each end early, and go on by offset',
+  async ({ sandbox }) => {
+    const path = join(sandbox.directory, 'long.log');
+    writeFileSync(path, `needle ${'x'.repeat(2500)}\n`.repeat(12_000));
+    const asked = { path, pattern: 'needle', max_results: 10_000, context_before: 100, context_after: 100 };
+    const found = await allAtOnce(sandbox, repeated(3, ['POST /v2/fs/grep', asked]));
+    for (const { matches, ...rest } of found) {
+      expect(rest).toMatchObject({ truncated: true, engine: 'ripgrep', match_count: matches.length });
+      expect(matches.length).toBeGreaterThan(10);
+      const next = await sandbox.ok('POST /v2/fs/grep', { ...asked, offset: matches.length, max_results: 2 });
+      const lines = (next['matches'] as JsonObject[]).map((match) => match['line_number']);
+      expect(lines).toEqual([matches.length + 1, matches.length + 2]);
+      expect(next['matches'][0].context_before).toHaveLength(Math.min(100, matches.length));
+    }
+  },
+  smallMachine,
+);
 
-for (const [engine, options] of Object.entries(grepEngines)) {
-  test(
-    `PROMISE-10 V2FS-GREP ten thousand matches with a hundred lines around each end early, and go on by offset (${engine})`,
-    async ({ sandbox }) => {
-      const path = join(sandbox.directory, 'long.log');
-      writeFileSync(path, `needle ${'x'.repeat(2500)}\n`.repeat(12_000));
-      const asked = { path, pattern: 'needle', max_results: 10_000, context_before: 100, context_after: 100 };
-      const found = await allAtOnce(sandbox, repeated(3, ['POST /v2/fs/grep', asked]));
-      for (const { matches, ...rest } of found) {
-        expect(rest).toMatchObject({ truncated: true, engine, match_count: matches.length });
-        expect(matches.length).toBeGreaterThan(10);
-        const next = await sandbox.ok('POST /v2/fs/grep', { ...asked, offset: matches.length, max_results: 2 });
-        const lines = (next['matches'] as JsonObject[]).map((match) => match['line_number']);
-        expect(lines).toEqual([matches.length + 1, matches.length + 2]);
-        expect(next['matches'][0].context_before).toHaveLength(Math.min(100, matches.length));
-      }
-    },
-    inControlGroup(limits, options),
-  );
+test(
+  'PROMISE-10 V2FS-GREPANY a match across lines in a file that does not fit is refused with the size that does',
+  async ({ sandbox }) => {
+    const path = join(sandbox.directory, 'large.log');
+    writeFileSync(path, `${'x'.repeat(99)}\n`.repeat(1_500_000));
+    const asked = { path, pattern: 'x\\nx', multiline: true, max_file_size: '512M', max_results: 5 };
+    const peak = await peakDuring(sandbox, async () => {
+      const { status, body } = await sandbox.request('POST /v2/fs/grep', asked);
+      expect([status, body.hint]).toEqual([400, 'Pass a max_file_size up to 32M.']);
+    });
+    expect(peak).toBeLessThan(peakMib);
+  },
+  smallMachine,
+);
 
-  test(
-    `PROMISE-10 V2FS-GREPANY a match across lines in a file that does not fit is refused with the size that does (${engine})`,
-    async ({ sandbox }) => {
-      const path = join(sandbox.directory, 'large.log');
-      writeFileSync(path, `${'x'.repeat(99)}\n`.repeat(1_500_000));
-      const asked = { path, pattern: 'x\\nx', multiline: true, max_file_size: '512M', max_results: 5 };
-      const peak = await peakDuring(sandbox, async () => {
-        const { status, body } = await sandbox.request('POST /v2/fs/grep', asked);
-        expect([status, body.hint]).toEqual([400, 'Pass a max_file_size up to 32M.']);
-      });
-      expect(peak).toBeLessThan(peakMib);
-    },
-    inControlGroup(limits, options),
-  );
-}
+test(
+  'PROMISE-10 V2FS-GREPANY a line without an end is searched, and shown by its beginning',
+  async ({ sandbox }) => {
+    const path = join(planted, 'endless');
+    mkdirSync(path);
+    writeFileSync(join(path, 'endless.log'), `first\n${'x'.repeat(200 * mebibyte)} needle`);
+    writeFileSync(join(path, 'binary'), 'a needle\0');
+    writeFileSync(join(path, 'short.txt'), 'a needle\nlast');
+    const asked = { path, pattern: '[x ]needle', context_before: 1, context_after: 1 };
+    const found = await allAtOnce(sandbox, repeated(2, ['POST /v2/fs/grep', asked]));
+    for (const { matches, skipped } of found) {
+      expect(matches).toMatchObject([
+        {
+          file: join(path, 'endless.log'),
+          line_number: 2,
+          line_content: `${'x'.repeat(1900)} [more characters …]`,
+          context_before: ['first'],
+        },
+        { file: join(path, 'short.txt'), line_number: 1, line_content: 'a needle', context_after: ['last'] },
+      ]);
+      expect(skipped).toEqual([{ path: join(path, 'binary'), errno_name: 'EILSEQ' }]);
+    }
+    rmSync(path, { recursive: true });
+  },
+  smallMachine,
+);
+
+test(
+  'PROMISE-10 V2FS-GREPANY what does not fit into the memory of a search is refused, with what to do',
+  async ({ sandbox }) => {
+    const path = join(sandbox.directory, 'large.txt');
+    const refused = async (asked: object) => {
+      const { status, body } = await sandbox.request('POST /v2/fs/grep', { path, ...asked });
+      return [status, body.message, body.hint];
+    };
+    writeFileSync(path, Buffer.from(`\ufeff${'x'.repeat(80 * mebibyte)}`, 'utf16le'));
+    expect(await refused({ pattern: 'needle' })).toEqual([
+      413,
+      'a line of a file in another encoding than UTF-8 is too long for the memory of a search',
+      'Leave the file out, or split its lines.',
+    ]);
+    writeFileSync(path, 'x\n'.repeat(5 * mebibyte));
+    expect(await refused({ pattern: '.*', multiline: true })).toEqual([
+      413,
+      'a match across lines is too long for an answer',
+      'Write a pattern that matches less.',
+    ]);
+  },
+  smallMachine,
+);
 
 test(
   'PROMISE-10 V1FILE-10 four searches at once for a hundred thousand long lines each are cut with a word, or 429',

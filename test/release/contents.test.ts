@@ -44,6 +44,7 @@ test.each([
   const daemon = elves.get('daemon');
   expect(daemon?.interpreter).toMatch(/\/ld-linux-[\w-]+\.so\.\d$/);
   expect(elves.get('boxkeep-daemon')).toMatchObject({ interpreter: null, needed: [] });
+  expect(elves.get('rg')).toMatchObject({ interpreter: null, needed: [] });
   const loader = daemon?.interpreter?.split('/').at(-1);
   const needed = [...elves.values()].flatMap((elf) => elf.needed);
   expect(needed).toContain('libc.so.6');

@@ -2,18 +2,19 @@
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { repositoryRoot } from '../repository.mjs';
 import { again, provideCrossCompiler, SetupError } from '../setup.mjs';
 import { unpackDebian } from './debian.mjs';
 
 const folder = join(repositoryRoot, 'dist/.arm64');
 const runtimePackage = '@oven/bun-linux-aarch64';
+const ripgrepPackage = '@vscode/ripgrep-linux-arm64';
 const musl = 'lib/aarch64-linux-musl';
 
 /**
- * @returns {{arch: string, runtime: string, glibcRoot: string, cross: import('../../native/build.mjs').Cross}}
- * `glibcRoot` holds the libraries that the release carries; `runtime` is bun for arm64.
+ * @returns {{arch: string, runtime: string, ripgrep: string, glibcRoot: string, cross: import('../../native/build.mjs').Cross}}
+ * `glibcRoot` holds the libraries that the release carries; `runtime` is bun for arm64, `ripgrep` a program.
  */
 export function prepareArm64() {
   provideCrossCompiler();
@@ -31,7 +32,8 @@ export function prepareArm64() {
       headers: join(root, 'usr/include'),
     },
   };
-  return { arch: 'arm64', runtime: fetchRuntime(), glibcRoot: root, cross };
+  const runtime = fetchProgram(runtimePackage, 'bin/bun');
+  return { arch: 'arm64', runtime, ripgrep: fetchProgram(ripgrepPackage, 'bin/rg'), glibcRoot: root, cross };
 }
 
 /** musl's own specs turn a gcc into a musl-gcc. The specs contain paths of an installed package, which are replaced. */
@@ -47,20 +49,20 @@ function writeSpecs(root) {
   return path;
 }
 
-/** The lockfile lists the arm64 package, but npm does not install it on this machine. */
-function fetchRuntime() {
+/** The lockfile lists the packages for arm64, but npm does not install them on this machine. */
+function fetchProgram(name, program) {
   const { version, integrity } = JSON.parse(readFileSync(join(repositoryRoot, 'package-lock.json'), 'utf8')).packages[
-    `node_modules/${runtimePackage}`
+    `node_modules/${name}`
   ];
-  const target = join(folder, `bun-${version}`);
+  const target = join(folder, `${basename(program)}-${version}`);
   if (existsSync(target)) return target;
   const draft = join(folder, `npm.${process.pid}`);
   mkdirSync(draft, { recursive: true });
   try {
-    const archive = packFromNpm(`${runtimePackage}@${version}`, draft);
+    const archive = packFromNpm(`${name}@${version}`, draft);
     assertIntegrity(archive, integrity);
-    ended('tar', spawnSync('tar', ['-xzf', archive, 'package/bin/bun'], { cwd: draft, encoding: 'utf8' }));
-    renameSync(join(draft, 'package/bin/bun'), target);
+    ended('tar', spawnSync('tar', ['-xzf', archive, `package/${program}`], { cwd: draft, encoding: 'utf8' }));
+    renameSync(join(draft, 'package', program), target);
   } finally {
     rmSync(draft, { recursive: true, force: true });
   }

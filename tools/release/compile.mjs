@@ -8,8 +8,6 @@ import { SetupError } from '../setup.mjs';
 const entries = [
   'daemon/src/main.ts',
   'daemon/src/core/desktop/accessibility/pattern-worker.ts',
-  'daemon/src/core/files/search/grep/worker.ts',
-  'daemon/src/core/desktop/accessibility/pattern-worker.ts',
   'daemon/src/core/terminals/screen/pattern-worker.ts',
 ];
 

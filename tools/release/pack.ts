@@ -1,4 +1,4 @@
-/** Packs a release: `bun tools/release/pack.ts <native program> <daemon> <root with a glibc> <release>`. */
+/** Packs a release: `bun tools/release/pack.ts <native program> <daemon> <ripgrep> <root with a glibc> <release>`. */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { readElf, type Elf } from './elf.ts';
@@ -7,6 +7,8 @@ import { layOutRelease, type CarriedFile } from './layout.ts';
 /** The program that the native program runs, and the process name of the daemon. */
 const loaderName = 'boxkeep-daemon';
 const daemonName = 'daemon';
+/** `daemon/src/platform/process/carried.ts` finds it. */
+const ripgrepName = 'rg';
 
 const triplets: Readonly<Record<Elf['machine'], string>> = {
   x64: 'x86_64-linux-gnu',
@@ -14,18 +16,22 @@ const triplets: Readonly<Record<Elf['machine'], string>> = {
   other: '',
 };
 
-const [programPath = '', daemonPath = '', root = '', releasePath = ''] = process.argv.slice(2);
+const [programPath = '', daemonPath = '', ripgrepPath = '', root = '', releasePath = ''] = process.argv.slice(2);
 const program = readFileSync(programPath);
 const daemon = readFileSync(daemonPath);
+const ripgrep = readFileSync(ripgrepPath);
 const { machine, interpreter } = readElf(daemon);
-assertStatic(readElf(program));
-writeFileSync(releasePath, layOutRelease(program, [...libraries(), { name: daemonName, bytes: daemon }]), {
-  mode: 0o755,
-});
+for (const [path, bytes] of [
+  [programPath, program],
+  [ripgrepPath, ripgrep],
+] as const)
+  assertStatic(path, readElf(bytes));
+const carried = [...libraries(), { name: ripgrepName, bytes: ripgrep }, { name: daemonName, bytes: daemon }];
+writeFileSync(releasePath, layOutRelease(program, carried), { mode: 0o755 });
 
-function assertStatic(native: Elf): void {
-  if (native.machine !== machine) throw new Error(`the daemon is for ${machine}, the program for ${native.machine}`);
-  if (native.interpreter !== null) throw new Error('the native program is not static');
+function assertStatic(path: string, elf: Elf): void {
+  if (elf.machine !== machine) throw new Error(`the daemon is for ${machine}, ${path} for ${elf.machine}`);
+  if (elf.interpreter !== null) throw new Error(`${path} is not static`);
 }
 
 /** The loader, and every library that the daemon or one of these libraries needs. */

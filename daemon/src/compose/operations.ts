@@ -10,7 +10,8 @@ import { Sandbox } from '../core/ops/sandbox.ts';
 import { maxWatchers } from '../core/watch/watchers.ts';
 import type { MemoryBudget } from '../kit/memory-budget.ts';
 import { readMachine } from '../platform/host/machine.ts';
-import { findTrustedProgram } from '../platform/process/programs.ts';
+import { carriedRipgrep } from '../platform/process/carried.ts';
+import { isExecutableFile } from '../platform/process/programs.ts';
 import { commit, version } from '../version.ts';
 
 export interface OperationsInputs {
@@ -21,8 +22,7 @@ export interface OperationsInputs {
 }
 
 export function composeOperations(shared: Shared, { room, browserProbe, code, computerProbe }: OperationsInputs) {
-  const { config, environment, findTool, limits, toolchains, toolEnvironment, tools } = shared;
-  const findTrusted = (program: string) => findTrustedProgram(program, toolEnvironment['PATH'] ?? '');
+  const { config, environment, findTool, limits, toolchains, tools } = shared;
   const sandbox = new Sandbox({
     version,
     commit,
@@ -48,7 +48,7 @@ export function composeOperations(shared: Shared, { room, browserProbe, code, co
     codeInterpreter: code.info.probe,
     computer: computerProbe,
     exec: execProbe(findTool, config.terminalBackend),
-    files: filesProbe({ find: findTool, findTrusted }),
+    files: filesProbe(carriedRipgrep(), isExecutableFile),
     // The endpoint needs nothing of the image; each tool reports what it lacks.
     mcp: { look: () => ({ status: 'ready' as const, missing: [], warnings: [] }), unknown: {} },
   };

@@ -15,7 +15,6 @@ export interface MachineView {
 
 const purposes = {
   tmux: 'terminals use it with SVC_SHELL_BACKEND=tmux, and work without it',
-  rg: 'searches are faster with it',
   python3: 'Python code and the list of its packages need it',
   node: 'JavaScript code and the list of its packages need it',
   ffmpeg: 'only recordings of a desktop need it',

@@ -1,4 +1,5 @@
 /** Runs a module of the daemon in a worker thread, so that long work does not block the event loop. */
+import { isBuilt } from './built.ts';
 
 export interface WorkerHandle extends Disposable {
   /** The worker's first message, or null when the signal aborts first. Rejects when the module fails. */
@@ -8,10 +9,8 @@ export interface WorkerHandle extends Disposable {
 /** `module` is a path below `daemon/src`, without its extension; `tools/build.mjs` lists it as an entry point. */
 export type OpenWorker = (module: string) => WorkerHandle;
 
-/** In the built file, every module keeps its path below `daemon/src`, and this module is part of `main`. */
-const isBuilt = import.meta.url.includes('$bunfs');
-
 export const openWorker: OpenWorker = (module) => {
+  // In the built file, this module is part of `main`.
   const worker = new Worker(new URL(isBuilt ? `./${module}.js` : `../../${module}.ts`, import.meta.url));
   return {
     async ask(question, signal) {

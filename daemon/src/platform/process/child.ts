@@ -116,6 +116,11 @@ export class Child {
     this.#link?.follow();
   }
 
+  /** Reports that stdout is read up to this offset, for a command that waits for its reader. Watches, too. */
+  consume(offset: number): void {
+    this.#link?.consume(offset);
+  }
+
   /** True while the keeper has a standing request to report new output. */
   get isWatched(): boolean {
     return this.#link?.isWatching === true;

@@ -58,6 +58,12 @@ export class KeeperLink {
     this.send(encodeWatch(...this.state.ends));
   }
 
+  /** Like `watch`, for a reader of stdout that is behind the end. */
+  consume(offset: number): void {
+    this.#isWatching = true;
+    this.send(encodeWatch(offset, this.state.ends[1]));
+  }
+
   /** Like `watch`, but small pieces of stdout arrive in the report. */
   follow(): void {
     if (!knowsFrame(this.state.keeperVersion, toKeeper.follow)) {

@@ -1,5 +1,6 @@
 /** Encodes and decodes the frames between the daemon, init and the keepers (docs/protocols/keeper.md). */
 import { endianness } from 'node:os';
+import { encodePath } from '../../kit/text/path-text.ts';
 
 /** The version of init and of the frames between init and the daemon. */
 export const initVersion = 3;
@@ -213,7 +214,7 @@ export function encodeSpawn(request: SpawnFrame): Buffer | null {
     at = numbers.writeBigUInt64LE(limit.soft, at);
     at = numbers.writeBigUInt64LE(limit.hard, at);
   }
-  const strings = Buffer.from(`${texts.join('\0')}\0`);
+  const strings = encodePath(`${texts.join('\0')}\0`);
   if (numbers.length + strings.length > maxSpawnBytes) return null;
   return encodeFrame(toKeeper.spawn, numbers, strings);
 }

@@ -40,6 +40,8 @@ export interface SpawnRequest {
   /** The caller waits for the end, so the keeper reports the start only when the end does not follow within 2 ms. */
   readonly isAwaited?: boolean;
   readonly capBytes: number;
+  /** At `capBytes` of output that `consume` has not released, the command waits, and no output is dropped. */
+  readonly waitsForReader?: boolean;
   readonly hardTimeoutMs?: number | null;
   readonly graceMs: number;
   readonly limits?: readonly ResourceLimit[];
@@ -319,6 +321,7 @@ function spawnFrame(request: SpawnRequest, directory: string, keeperVersion: num
       (terminal ? spawnFlag.terminal : 0) |
       (request.stdin === 'pipe' ? spawnFlag.stdin : 0) |
       (request.merge ? spawnFlag.merge : 0) |
+      (request.waitsForReader ? spawnFlag.block : 0) |
       (request.isAwaited ? spawnFlag.defer : 0) |
       (keeperVersion >= reuseVersion ? spawnFlag.reuse : 0) |
       (request.account ? spawnFlag.account : 0),

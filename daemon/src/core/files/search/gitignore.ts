@@ -12,20 +12,17 @@ export interface IgnorePattern {
   readonly glob: Glob;
 }
 
-/** ripgrep reads the same files as git, with braces, and with a lone `!` that includes every path. */
-export type IgnoreDialect = 'git' | 'ripgrep';
-
 /** A larger file is not a list of patterns. */
 const maxFileBytes = 1024 * 1024;
 
 /** Skips invalid patterns, as git does. */
-export function parseIgnoreFile(text: string, dialect: IgnoreDialect): IgnorePattern[] {
+export function parseIgnoreFile(text: string): IgnorePattern[] {
   return text
     .replace(/^\ufeff/, '')
     .split('\n')
     .flatMap((line) => {
       try {
-        return parseIgnoreLine(line, dialect) ?? [];
+        return parseIgnoreLine(line) ?? [];
       } catch (error) {
         if (error instanceof GlobError) return [];
         throw error;
@@ -34,10 +31,9 @@ export function parseIgnoreFile(text: string, dialect: IgnoreDialect): IgnorePat
 }
 
 /** Null for a comment or an empty line. Throws `GlobError`. */
-export function parseIgnoreLine(line: string, dialect: IgnoreDialect): IgnorePattern | null {
+function parseIgnoreLine(line: string): IgnorePattern | null {
   let text = withoutTrailingSpaces(line.replace(/\r$/, ''));
   if (text === '' || text.startsWith('#')) return null;
-  if (text === '!' && dialect === 'ripgrep') text = '!*';
   const isNegated = text.startsWith('!');
   if (isNegated) text = text.slice(1);
   const isForDirectories = text.endsWith('/');
@@ -45,7 +41,7 @@ export function parseIgnoreLine(line: string, dialect: IgnoreDialect): IgnorePat
   const isAnchored = text.includes('/');
   if (text.startsWith('/')) text = text.slice(1);
   if (text === '') return null;
-  const glob = new Glob(text, { hasBraces: dialect === 'ripgrep', matchesHidden: true });
+  const glob = new Glob(text, { hasBraces: false, matchesHidden: true });
   return { isNegated, isForDirectories, isAnchored, glob };
 }
 
@@ -91,16 +87,11 @@ export function chainVerdict(chain: IgnoreChain | null, path: string, isDirector
   return null;
 }
 
-/** Extends the chain by the ignore file of this directory. Returns the same chain if there is no such file. */
-export function withIgnoreFile(
-  above: IgnoreChain | null,
-  directory: string,
-  fileName: string,
-  dialect: IgnoreDialect,
-): IgnoreChain | null {
-  const text = readIgnoreFile(join(directory, fileName));
+/** Extends the chain by the .gitignore of this directory. Returns the same chain if there is no such file. */
+export function withIgnoreFile(above: IgnoreChain | null, directory: string): IgnoreChain | null {
+  const text = readIgnoreFile(join(directory, '.gitignore'));
   if (text === null) return above;
-  const patterns = parseIgnoreFile(text, dialect);
+  const patterns = parseIgnoreFile(text);
   return patterns.length === 0 ? above : { rules: new IgnoreRules(directory, patterns), above };
 }
 

@@ -1,4 +1,4 @@
-/** Searches file contents, with ripgrep if it can be trusted, otherwise with an equivalent built-in engine. */
+/** Searches file contents with the ripgrep that the daemon carries. */
 import { promises as fs } from 'node:fs';
 import { advise } from '../../../kit/advice.ts';
 import { CoreError, type NextStep } from '../../../kit/errors.ts';
@@ -7,18 +7,17 @@ import { asFileOperation, FileFailure } from '../../../kit/file-failure.ts';
 import { decodePath, systemPath } from '../../../kit/text/path-text.ts';
 import type { PathResolver } from '../../processes/directory.ts';
 import { fileTypeNamed } from './grep/file-type.ts';
-import { newlineRefusal } from './grep/pattern.ts';
 import {
   type FileType,
-  type GrepBackend,
-  type GrepEngine,
   type GrepFound,
   type GrepMatch,
   type GrepQuery,
+  LineTooLong,
   maxFoundLength,
+  newlineRefusal,
   PatternError,
 } from './grep/query.ts';
-import { RipgrepFailure } from './grep/ripgrep.ts';
+import type { RipgrepGrep } from './grep/ripgrep.ts';
 import { join } from './gitignore.ts';
 
 export interface GrepRequest extends Omit<GrepQuery, 'root' | 'fileName' | 'type' | 'limit'> {
@@ -39,8 +38,6 @@ export interface GrepResult {
   readonly filesSearched: number | null;
   /** Number of files with a match, up to the point where the search ended. */
   readonly filesMatched: number;
-  /** The engine that ran the search. */
-  readonly engine: GrepEngine;
   readonly isTruncated: boolean;
   /** The first files and directories that were not searched: binary files that match, too large or unreadable ones. */
   readonly skipped: GrepFound['skipped'];
@@ -52,23 +49,17 @@ const mebibyte = 1024 * 1024;
 /** A match across lines needs the whole text in memory, so this is the largest text that a caller may ask for. */
 const maxMultilineBytes = 512 * mebibyte;
 const defaultMultilineBytes = 16 * mebibyte;
-/** Bytes of memory for each byte of such a text: as read, and decoded with two bytes for a character. */
+/** Bytes of memory for each byte of such a text: as read, as found, as printed, and as read by the daemon. */
 const bytesPerTextByte = 4;
 /** Bytes of memory for each character of an answer: as found, and as sent. */
 const bytesPerFound = 3;
-/** The memory of a thread with a heap of its own. */
-const workerBytes = 16 * mebibyte;
-/** Each search takes a thread or a process. More searches than processors are not faster. */
+/** Each search takes a process. More searches than processors are not faster. */
 const maxRunning = 16;
 
 const hints = {
   pattern: 'Patterns have the syntax of ripgrep; a backslash makes a special character literal.',
   glob: 'Globs have the syntax of .gitignore files, and {a,b}. Pass the globs of unwanted files as exclude.',
 } as const;
-
-interface Answered extends GrepFound {
-  readonly engine: GrepEngine;
-}
 
 export interface GrepDeps {
   readonly paths: PathResolver;
@@ -82,12 +73,10 @@ export class Grep {
 
   constructor(
     private readonly files: GrepDeps,
-    /** Null when no trusted ripgrep is available now. */
-    private readonly findRipgrep: () => GrepBackend | null,
-    private readonly builtIn: GrepBackend,
+    private readonly ripgrep: RipgrepGrep,
   ) {}
 
-  /** Throws the `FileFailure` of the path or of the pattern, `bad_argument` and `capacity_reached`. */
+  /** Throws the `FileFailure` of the path or of the pattern, `bad_argument`, `capacity_reached` and `unavailable`. */
   async search(request: GrepRequest, signal: AbortSignal): Promise<GrepResult> {
     const path = this.files.paths.resolve(request.path, request.user);
     const { maxResults, ...rest } = request;
@@ -107,7 +96,6 @@ export class Grep {
       matches: reached.slice(offset),
       filesSearched: found.filesSearched,
       filesMatched: new Set(reached.map((match) => match.path)).size,
-      engine: found.engine,
       isTruncated: found.matches.length > reached.length || found.isCut || signal.aborted,
       skipped: found.skipped,
       skippedCount: found.skippedCount,
@@ -161,39 +149,32 @@ export class Grep {
     });
   }
 
-  async #inRoom(engine: GrepBackend, query: GrepQuery, signal: AbortSignal, ownBytes: number): Promise<GrepFound> {
-    using _held = await this.files.room.admitInTurn(maxFoundLength * bytesPerFound + ownBytes, signal);
-    return await engine.search(query, signal);
-  }
-
-  async #ask(query: GrepQuery, path: string, signal: AbortSignal): Promise<Answered> {
+  async #ask(query: GrepQuery, path: string, signal: AbortSignal): Promise<GrepFound> {
+    const textBytes = query.isMultiline ? (query.maxFileBytes ?? 0) * bytesPerTextByte : 0;
+    using _held = await this.files.room.admitInTurn(maxFoundLength * bytesPerFound + textBytes, signal);
     try {
-      const ripgrep = isText(query) && !query.hasLookAround ? this.findRipgrep() : null;
-      const byRipgrep = ripgrep && (await this.#inRoom(ripgrep, query, signal, 0).catch(unlessItFailed));
-      const textBytes = query.isMultiline ? (query.maxFileBytes ?? 0) * bytesPerTextByte : 0;
-      const found = byRipgrep ?? (await this.#inRoom(this.builtIn, query, signal, workerBytes + textBytes));
-      return { ...renamed(found, query, path), engine: byRipgrep ? 'ripgrep' : 'built-in' };
+      return renamed(await this.ripgrep.search(query, signal), query, path);
     } catch (error) {
+      if (error instanceof LineTooLong) throw lineTooLong(query, path);
       throw error instanceof PatternError ? badPattern(path, error.message) : error;
     }
   }
 }
 
-/** Refuses queries that the two engines would interpret differently. */
+/** Refuses what no argument of a program can contain, and globs that ripgrep does not take as globs. */
 function refuseUnlessSound({ pattern, isMultiline, include, exclude }: GrepQuery, path: string): void {
+  if (!isArgument(pattern)) throw badPattern(path, 'the pattern contains a NUL byte or text that is not Unicode');
   if (!isMultiline && pattern.includes('\n')) throw badPattern(path, newlineRefusal);
   for (const glob of [...include, ...exclude]) {
-    const quoted = JSON.stringify(glob);
-    if (glob.split('/').includes('..')) throw refusal(path, `${quoted} leads out of path`, hints.glob);
-    if (/^[!#]|^\s*$/.test(glob))
-      throw refusal(path, `${quoted} is not a glob: it is empty, or begins with ! or #`, hints.glob);
+    const refuse = (message: string) => refusal(path, `${JSON.stringify(glob)} ${message}`, hints.glob);
+    if (!isArgument(glob)) throw refuse('contains a NUL byte or text that is not Unicode');
+    if (glob.split('/').includes('..')) throw refuse('leads out of path');
+    if (/^[!#]|^\s*$/.test(glob)) throw refuse('is not a glob: it is empty, or begins with ! or #');
   }
 }
 
-/** If ripgrep fails for any reason, the built-in engine answers. */
-function unlessItFailed(error: unknown): null {
-  if (error instanceof RipgrepFailure) return null;
-  throw error;
+function isArgument(text: string): boolean {
+  return text.isWellFormed() && !text.includes('\0');
 }
 
 /** Reports a file that was reached through a link under the requested path. */
@@ -210,11 +191,12 @@ async function realPath(path: string): Promise<string> {
   return decodePath(await fs.realpath(systemPath(path), { encoding: 'buffer' }));
 }
 
-/** Program arguments cannot contain NUL bytes or malformed text. The built-in engine handles such queries. */
-function isText({ root, fileName, include, exclude, pattern }: GrepQuery): boolean {
-  return [root, fileName ?? '', pattern, ...include, ...exclude].every(
-    (text) => text.isWellFormed() && !text.includes('\0'),
-  );
+function lineTooLong({ isMultiline }: GrepQuery, path: string): FileFailure {
+  const message = isMultiline
+    ? 'a match across lines is too long for an answer'
+    : 'a line of a file in another encoding than UTF-8 is too long for the memory of a search';
+  const hint = isMultiline ? 'Write a pattern that matches less.' : 'Leave the file out, or split its lines.';
+  return new FileFailure({ operation: 'grep', path, errnoName: 'EFBIG', message, hint });
 }
 
 function badPattern(path: string, message: string): FileFailure {

@@ -93,7 +93,7 @@ async function* piecesOf<State>(
     let { ignores } = directory;
     const pieces = await options.readDirectory(path);
     const mayIgnore = Symbol.asyncIterator in pieces || pieces[0].some(({ name }) => name === '.gitignore');
-    if (options.obeysGitignore && mayIgnore) ignores = withIgnoreFile(ignores, path, '.gitignore', 'git');
+    if (options.obeysGitignore && mayIgnore) ignores = withIgnoreFile(ignores, path);
     for await (const names of pieces) yield await pieceOf(names, { ...directory, ignores }, options);
   } catch (error) {
     const errnoName = errnoOf(error);
@@ -169,7 +169,5 @@ function gitignoresAbove(root: string): IgnoreChain | null {
   const above = lineageOf(root).slice(0, -1);
   const top = [...above, root].findLastIndex((directory) => hasRepository(directory));
   if (top === -1) return null;
-  return above
-    .slice(top)
-    .reduce<IgnoreChain | null>((chain, directory) => withIgnoreFile(chain, directory, '.gitignore', 'git'), null);
+  return above.slice(top).reduce<IgnoreChain | null>((chain, directory) => withIgnoreFile(chain, directory), null);
 }

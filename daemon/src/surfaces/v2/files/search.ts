@@ -235,7 +235,7 @@ export const grepFiles = route({
       .describe('null where the limit ended the search, or the tree is large.'),
     files_matched: z.number().int().describe('As far as the search came.'),
     truncated: z.boolean().describe('There are more: continue with offset.'),
-    engine: z.enum(['ripgrep', 'built-in']).describe('The engine that searched; the answers are the same.'),
+    engine: z.literal('ripgrep').describe('The engine that searched.'),
     skipped: z
       .array(z.object({ path: z.string(), errno_name: z.string() }))
       .describe(
@@ -289,16 +289,7 @@ function grepHint(
   return `Hidden and ignored names are not searched by default: ${more.join(' and ')} searches them too.`;
 }
 
-function grepView({
-  path,
-  matches,
-  filesSearched,
-  filesMatched,
-  isTruncated,
-  engine,
-  skipped,
-  skippedCount,
-}: GrepResult) {
+function grepView({ path, matches, filesSearched, filesMatched, isTruncated, skipped, skippedCount }: GrepResult) {
   return {
     path: showPath(path),
     matches: matches.map((match) => ({
@@ -312,7 +303,7 @@ function grepView({
     files_searched: filesSearched,
     files_matched: filesMatched,
     truncated: isTruncated,
-    engine,
+    engine: 'ripgrep' as const,
     skipped: skipped.map(({ path, errnoName }) => ({ path: showPath(path), errno_name: errnoName })),
     skipped_count: skippedCount,
   };

@@ -1,4 +1,4 @@
-/** Defines the queries and results of the two grep engines. */
+/** Defines the queries and results of grep. */
 import type { SkippedSummary } from '../../tree/skipped.ts';
 
 export interface FileType {
@@ -17,7 +17,7 @@ export interface GrepQuery {
   readonly isCaseInsensitive: boolean;
   /** A match may span lines, and `.` matches newlines. */
   readonly isMultiline: boolean;
-  /** Support look-ahead, look-behind and `\Z`, as in Python patterns. Only the built-in engine can do this. */
+  /** Support look-around and the rest of PCRE2, as Python patterns need it. */
   readonly hasLookAround: boolean;
   /** Cut a very long line around its match. */
   readonly cutsLines: boolean;
@@ -63,17 +63,17 @@ export interface GrepFound {
   readonly isCut: boolean;
 }
 
-export type GrepEngine = 'ripgrep' | 'built-in';
-
-export interface GrepBackend {
-  readonly name: GrepEngine;
-  /** Throws `PatternError`. Ends early when the signal aborts. */
-  search(query: GrepQuery, signal: AbortSignal): Promise<GrepFound>;
-}
-
 /** An invalid pattern, glob or type, or too slow a pattern. The message has the wording of the engine. */
 export class PatternError extends Error {
   override readonly name = 'PatternError';
+}
+
+/** The wording of ripgrep. */
+export const newlineRefusal = 'the pattern does not compile: the literal "\\n" is not allowed in a regex';
+
+/** A line, or a match across lines, does not fit into the memory of a search. */
+export class LineTooLong extends Error {
+  override readonly name = 'LineTooLong';
 }
 
 /** Longer lines are cut. */
@@ -111,10 +111,9 @@ export function showLines(text: string, matchAt = 0): string {
   return copied(before + line.slice(from, to) + after);
 }
 
-/** Shows the beginning of a line of which only the head is known. The length is without the line end. */
-export function showLongLine(head: string, length: number): string {
-  const to = wholeAt(head, longestLine);
-  return copied(`${head.slice(0, to)} [${length - to} characters …]`);
+/** Shows the beginning of a line of which only the head is known. */
+export function showHead(head: string): string {
+  return copied(`${head.slice(0, wholeAt(head, longestLine - 100))} [more characters …]`);
 }
 
 /** The part of a text would keep the whole text in memory. */

@@ -1,18 +1,30 @@
 /** Builds the ripgrep command line for a query, so that no input of a caller can become an option. */
 import { typeGlobs } from './file-type.ts';
-import type { FileType, GrepQuery } from './query.ts';
+import { type FileType, type GrepQuery, longestSearchedLine } from './query.ts';
 
-export interface SearchOptions {
+/** How ripgrep searches, and what it prints. */
+export interface SearchForm {
+  /** PCRE2 knows look-around and backreferences, in time that is not linear. */
+  readonly engine: 'default' | 'pcre2';
+  /** `rows` shows only the beginning of a long line, which ripgrep then never has in memory. */
+  readonly output: 'json' | 'rows';
+}
+
+export interface SearchOptions extends SearchForm {
   readonly isSorted: boolean;
   /** Search binary files up to their end, as text whose lines end at NUL bytes, and report those that match. */
   readonly seesBinary: boolean;
 }
 
 /** Throws `PatternError` for an unknown type. */
-export function searchArguments(query: GrepQuery, { isSorted, seesBinary }: SearchOptions): string[] {
+export function searchArguments(query: GrepQuery, options: SearchOptions): string[] {
+  const { engine, output, isSorted, seesBinary } = options;
   const { isFixed, isCaseInsensitive, isMultiline, linesBefore, linesAfter } = query;
   return [
-    '--json',
+    ...(output === 'json' ? ['--json'] : rowArguments),
+    // A whole file, or a line of any length, is mapped instead of read. A mapped file is binary only by its beginning.
+    isMultiline || output === 'rows' ? '--mmap' : '--no-mmap',
+    `--engine=${engine}`,
     `--before-context=${linesBefore}`,
     `--after-context=${linesAfter}`,
     ...(isSorted ? ['--sort=path'] : []),
@@ -25,6 +37,17 @@ export function searchArguments(query: GrepQuery, { isSorted, seesBinary }: Sear
   ];
 }
 
+/** `<path> NUL <line number> : <line>`, with a `-` for a line around a match. */
+const rowArguments = [
+  '--no-heading',
+  '--with-filename',
+  '--null',
+  '--line-number',
+  '--color=never',
+  `--max-columns=${longestSearchedLine}`,
+  '--max-columns-preview',
+];
+
 /** Arguments that list the files that the same query would search. */
 export function listArguments(query: GrepQuery): string[] {
   return ['--files', ...selectionArguments(query)];
@@ -32,14 +55,11 @@ export function listArguments(query: GrepQuery): string[] {
 
 function selectionArguments(query: GrepQuery): string[] {
   const { fileName, include, exclude, type, maxFileBytes, isRecursive, searchesHidden, obeysIgnoreFiles } = query;
-  const filters =
-    fileName === null
-      ? [
-          ...include.map((glob) => `--glob=${glob}`),
-          ...exclude.map((glob) => `--glob=!${glob}`),
-          ...typeArguments(type),
-        ]
-      : [`--glob=/${escapeGlob(fileName)}`];
+  const filters = [
+    ...include.map((glob) => `--glob=${glob}`),
+    ...exclude.map((glob) => `--glob=!${glob}`),
+    ...typeArguments(type),
+  ];
   return [
     '--no-config',
     '--no-ignore-messages',
@@ -47,9 +67,9 @@ function selectionArguments(query: GrepQuery): string[] {
     ...(searchesHidden ? ['--hidden'] : []),
     ...(isRecursive && fileName === null ? [] : ['--max-depth=1']),
     ...(maxFileBytes === null ? [] : [`--max-filesize=${maxFileBytes}`]),
-    ...filters,
+    ...(fileName === null ? filters : []),
     '--',
-    './',
+    `./${fileName ?? ''}`,
   ];
 }
 
@@ -59,8 +79,4 @@ function typeArguments(type: FileType | null): string[] {
   const { name } = type;
   const globs = typeGlobs(type).map((glob) => `--type-add=${name}:${glob}`);
   return [`--type-clear=${name}`, ...globs, `--type=${name}`];
-}
-
-function escapeGlob(name: string): string {
-  return name.replaceAll(/[*?[\]{}!#\\ ]/g, String.raw`\$&`);
 }

@@ -1,13 +1,16 @@
-/** Converts the JSON lines of ripgrep to matches, one file after another. */
+/** Converts the output of ripgrep to matches, one file after another. */
 import { decodePath } from '../../../../kit/text/path-text.ts';
 import { decodeUtf8 } from '../../../../kit/text/text.ts';
 import { join } from '../gitignore.ts';
+import type { SearchForm } from './ripgrep-arguments.ts';
 import {
   type GrepMatch,
   type GrepQuery,
   lengthOf,
   lengthOfLine,
+  longestSearchedLine,
   maxFoundLength,
+  showHead,
   showLines,
   showMatch,
 } from './query.ts';
@@ -65,7 +68,7 @@ export class RipgrepReport {
 
   /** `offset` is the number of matches of which only the place is wanted. */
   constructor(
-    private readonly query: GrepQuery,
+    private readonly query: GrepQuery & { readonly form: SearchForm },
     private readonly offset: number,
   ) {}
 
@@ -75,32 +78,85 @@ export class RipgrepReport {
   }
 
   add(line: Buffer): void {
+    if (this.query.form.output === 'rows') this.#addRow(line);
+    else this.#addEvent(line);
+  }
+
+  /** Rows have no summary. The query is sound, because an output of events came first. */
+  endRows(): void {
+    this.#endFile(false);
+    this.isWhole = true;
+    this.tookMs = Infinity;
+  }
+
+  #addEvent(line: Buffer): void {
+    // Beyond the limits, the rest of the file matters only for the detection of binary files.
+    if (!this.#takesLines && isLinesEvent(line)) return;
     const event = JSON.parse(line.toString()) as RipgrepEvent;
     switch (event.type) {
       case 'begin':
-        this.#path = join(this.query.root, pathOf(event.data.path).replace(/^\.\//, ''));
-        this.#lines = new Map();
-        this.#found = [];
-        this.#foundLength = 0;
-        this.#incomplete = [];
+        this.#beginFile(pathOf(event.data.path));
         break;
       case 'match':
       case 'context':
-        // Beyond the limits, the rest of the file matters only for the detection of binary files.
-        if (this.#hasRoom || this.#incomplete.length > 0) this.#take(event.data, event.type === 'match');
+        this.#take(event.data, event.type === 'match');
         break;
       case 'end':
-        if (event.data.binary_offset !== null) this.binaryFiles.push(this.#path);
-        else {
-          for (const match of this.#found) this.matches.push(match);
-          this.#length += this.#foundLength;
-        }
+        this.#endFile(event.data.binary_offset !== null);
         break;
       case 'summary':
         this.isWhole = true;
         this.tookMs = event.data.elapsed_total.secs * 1000 + event.data.elapsed_total.nanos / 1e6;
         break;
     }
+  }
+
+  #addRow(row: Buffer): void {
+    const end = row.indexOf(0);
+    const binary = end === -1 ? /^(.+): binary file matches /.exec(decodePath(row))?.[1] : undefined;
+    const path = end === -1 ? binary : decodePath(row.subarray(0, end));
+    if (path === undefined) return; // A separator of matches, or an empty line behind a cut line.
+    if (this.#pathOf(path) !== this.#path) {
+      this.#endFile(false);
+      this.#beginFile(path);
+    }
+    if (binary !== undefined) {
+      this.#endFile(true);
+      return;
+    }
+    const [head = '', number, mark] = /^(\d+)([:-])/.exec(row.toString('latin1', end + 1, end + 24)) ?? [];
+    const line = row.subarray(end + 1 + head.length);
+    const isCut = line.length > longestSearchedLine;
+    if (!this.#takesLines) return;
+    const text = isCut ? showHead(decodeUtf8(line.subarray(0, longestSearchedLine / 64))) : decodeUtf8(line);
+    this.#take({ lines: { text }, line_number: Number(number), submatches: [] }, mark === ':');
+  }
+
+  #pathOf(path: string): string {
+    return join(this.query.root, path.replace(/^\.\//, ''));
+  }
+
+  #beginFile(path: string): void {
+    this.#path = this.#pathOf(path);
+    this.#lines = new Map();
+    this.#found = [];
+    this.#foundLength = 0;
+    this.#incomplete = [];
+  }
+
+  #endFile(isBinary: boolean): void {
+    if (isBinary) this.binaryFiles.push(this.#path);
+    else {
+      for (const match of this.#found) this.matches.push(match);
+      this.#length += this.#foundLength;
+    }
+    this.#path = '';
+    this.#found = [];
+    this.#foundLength = 0;
+  }
+
+  get #takesLines(): boolean {
+    return this.#hasRoom || this.#incomplete.length > 0;
   }
 
   get #hasRoom(): boolean {
@@ -157,6 +213,15 @@ export class RipgrepReport {
     this.#incomplete = this.#incomplete.filter(({ lastLine }) => lastLine + linesAfter > last);
   }
 }
+
+/** Decided without a parse, because a file may have millions of such lines. */
+function isLinesEvent(line: Buffer): boolean {
+  const start = line.toString('latin1', 0, linesEventLength);
+  return start.startsWith('{"type":"match"') || start.startsWith('{"type":"context"');
+}
+
+const linesEventLength = '{"type":"context"'.length;
+
 /** Ripgrep joins matches on adjacent lines. Here, matches form one block only if they share a line. */
 function spansOf(lines: Text, first: number, submatches: LinesEvent['submatches']): Span[] {
   const bytes = bytesOf(lines);

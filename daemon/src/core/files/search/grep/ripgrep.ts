@@ -1,10 +1,11 @@
-/** Runs ripgrep for a grep query, parses the JSON output as it arrives, and stops ripgrep after enough matches. */
+/** Runs the carried ripgrep for a query, parses the output as it arrives, and stops ripgrep after enough matches. */
 import { promises as fs } from 'node:fs';
 import { constants } from 'node:os';
 import { launch } from '../../../processes/launch.ts';
 import { readLog } from '../../../processes/read-log.ts';
 import { terminateLater } from '../../../processes/terminate.ts';
 import { Deadline } from '../../../../kit/deadline.ts';
+import { CoreError } from '../../../../kit/errors.ts';
 import { HandedOver } from '../../../../kit/handed-over.ts';
 import { decodePath, systemPath } from '../../../../kit/text/path-text.ts';
 import { decodeUtf8 } from '../../../../kit/text/text.ts';
@@ -14,9 +15,10 @@ import { TimeSlices } from '../../../../kit/slices.ts';
 import { SkippedList } from '../../tree/skipped.ts';
 import type { Skipped } from '../../tree/skipped.ts';
 import { join } from '../gitignore.ts';
-import { listArguments, searchArguments } from './ripgrep-arguments.ts';
+import { listArguments, searchArguments, type SearchForm } from './ripgrep-arguments.ts';
+import { refusalIn, slowFileIn } from './ripgrep-errors.ts';
 import { RipgrepReport } from './ripgrep-report.ts';
-import type { GrepBackend, GrepFound, GrepMatch, GrepQuery } from './query.ts';
+import { type GrepFound, type GrepMatch, type GrepQuery, LineTooLong, newlineRefusal, PatternError } from './query.ts';
 
 export interface RipgrepDeps {
   /** An absolute path. */
@@ -26,17 +28,12 @@ export interface RipgrepDeps {
   readonly onFault: (error: unknown) => void;
 }
 
-/** Ripgrep could not run or gave invalid output. Another engine can still answer. */
-export class RipgrepFailure extends Error {
-  override readonly name = 'RipgrepFailure';
-}
-
 const chunkBytes = 256 * 1024;
-/** Limit on unread output. The daemon normally stops ripgrep long before. */
-const capBytes = 64 * 1024 * 1024;
+/** Ripgrep waits while this much output is unread. */
+const capBytes = 16 * 1024 * 1024;
 /** One line for each file that cannot be read. */
 const maxErrorBytes = 4 * 1024 * 1024;
-/** Parsing more than 8 MiB in one call would block all other requests. The built-in engine has its own thread. */
+/** Parsing more than 8 MiB in one call would block all other requests. */
 const longestLinePieces = (8 * 1024 * 1024) / chunkBytes;
 /** Polling interval for output: a notification for every line would take CPU time from ripgrep. */
 const lookEveryMs = 20;
@@ -50,10 +47,11 @@ const sortedAnyway = (limit: number): number => limit + 20_000;
 /** Only a faster search counts the files too, because counting adds a quarter of the search time. */
 const countedWithinMs = 100;
 
-/** A larger allocation ends ripgrep, for example for a line without an end. The built-in engine needs no more. */
-const maxMemoryBytes = 128n * 1024n * 1024n;
-/** RLIMIT_DATA of `<sys/resource.h>`. */
-const memoryLimit = { resource: 2, soft: maxMemoryBytes, hard: maxMemoryBytes };
+/** RLIMIT_DATA of `<sys/resource.h>`. More memory, for example for a line without an end, aborts ripgrep. */
+const dataLimit = 2;
+const maxMemoryBytes = 128 * 1024 * 1024;
+/** Look-around needs backtracking, which may take any time. */
+const maxBacktrackingMs = 60_000;
 /** A search that takes longer starts again and passes over binary files, which ripgrep then hardly reads. */
 const binaryWithinMs = 2000;
 /** More files than this are not looked at one by one to find those that are too large. */
@@ -61,7 +59,7 @@ const maxListedFiles = 100_000;
 const statAtOnce = 64;
 
 type Outcome =
-  | { readonly kind: 'ended'; readonly exitCode: number | null; readonly stderr: string }
+  | { readonly kind: 'ended'; readonly stderr: string }
   /** There were enough matches, or the caller cancelled the search. */
   | { readonly kind: 'stopped' }
   | { readonly kind: 'late' };
@@ -72,6 +70,12 @@ interface Look {
   readonly enough: number;
 }
 
+const inOrder = ({ limit }: GrepQuery): Look => ({ isSorted: true, enough: limit });
+
+interface FormedQuery extends GrepQuery {
+  readonly form: SearchForm;
+}
+
 interface Looked {
   readonly report: RipgrepReport;
   /** False when binary files were passed over. */
@@ -79,36 +83,50 @@ interface Looked {
   readonly stderr: string;
 }
 
-export class RipgrepGrep implements GrepBackend {
-  readonly name = 'ripgrep';
-
+export class RipgrepGrep {
   constructor(private readonly deps: RipgrepDeps) {}
 
-  /** Also throws `RipgrepFailure`. */
+  /** Throws `PatternError`, `LineTooLong` and `unavailable`. Ends early when the signal aborts. */
   async search(query: GrepQuery, signal: AbortSignal): Promise<GrepFound> {
-    const looked = await this.#look(query, { isSorted: false, enough: sortedAnyway(query.limit) }, signal);
+    for (let form = { engine: 'default', output: 'json' } as SearchForm; ;) {
+      try {
+        return await this.#search({ ...query, form }, signal);
+      } catch (error) {
+        form = otherForm(form, query, error);
+      }
+    }
+  }
+
+  async #search(query: FormedQuery, signal: AbortSignal): Promise<GrepFound> {
+    const first = query.fileName === null ? { isSorted: false, enough: sortedAnyway(query.limit) } : inOrder(query);
+    const looked = await this.#look(query, first, signal);
     if (looked.report.isWhole) {
       const matches = sorted(looked.report.matches);
       if (matches.length >= query.limit) return { ...notCounted, matches: matches.slice(0, query.limit) };
       const filesSearched = looked.report.tookMs > countedWithinMs ? null : await this.#count(query, signal);
       return { matches, filesSearched, isCut: false, ...(await this.#skipped(query, looked, signal)) };
     }
-    const { report } = signal.aborted
-      ? looked
-      : await this.#look(query, { isSorted: true, enough: query.limit }, signal);
+    const isDone = first.isSorted || signal.aborted;
+    const { report } = isDone ? looked : await this.#look(query, inOrder(query), signal);
     return { ...notCounted, matches: report.matches.slice(0, query.limit), isCut: report.isCut };
   }
 
-  async #look(query: GrepQuery, look: Look, signal: AbortSignal): Promise<Looked> {
-    return (
-      (await this.#report(query, { ...look, seesBinary: true, withinMs: binaryWithinMs }, signal)) ??
-      (await this.#report(query, { ...look, seesBinary: false, withinMs: Infinity }, signal))!
-    );
+  async #look(query: FormedQuery, look: Look, signal: AbortSignal): Promise<Looked> {
+    const withinMs = query.form.engine === 'pcre2' ? maxBacktrackingMs : Infinity;
+    const isTree = query.fileName === null;
+    const looked =
+      (await this.#report(
+        query,
+        { ...look, seesBinary: true, withinMs: isTree ? binaryWithinMs : withinMs },
+        signal,
+      )) ?? (isTree ? await this.#report(query, { ...look, seesBinary: false, withinMs }, signal) : null);
+    if (looked === null) throw new PatternError(`the pattern takes too long: more than ${maxBacktrackingMs / 1000} s`);
+    return looked;
   }
 
   /** Null when the time is over. */
   async #report(
-    query: GrepQuery,
+    query: FormedQuery,
     look: Look & { readonly seesBinary: boolean; readonly withinMs: number },
     signal: AbortSignal,
   ): Promise<Looked | null> {
@@ -118,9 +136,15 @@ export class RipgrepGrep implements GrepBackend {
       report.add(line);
       return report.matches.length < look.enough && !report.isCut;
     };
-    const outcome = await this.#run(query, searchArguments(query, look), { takes, withinMs: look.withinMs }, signal);
+    const args = searchArguments(query, { ...query.form, ...look });
+    const outcome = await this.#run(query, args, { takes, withinMs: look.withinMs }, signal);
     if (outcome.kind === 'late') return null;
-    if (outcome.kind === 'ended' && !report.isWhole) throw failureOf(outcome);
+    if (outcome.kind === 'ended') {
+      const slowFile = slowFileIn(outcome.stderr);
+      if (slowFile !== null) throw new PatternError(`the pattern takes too long, in ${join(query.root, slowFile)}`);
+      if (query.form.output === 'rows') report.endRows();
+      if (!report.isWhole) throw refusalIn(outcome.stderr, query.pattern);
+    }
     return { report, hasSeenBinary: look.seesBinary, stderr: outcome.kind === 'ended' ? outcome.stderr : '' };
   }
 
@@ -162,8 +186,8 @@ export class RipgrepGrep implements GrepBackend {
     return outcome.kind === 'ended' && !signal.aborted;
   }
 
-  async #run({ root }: GrepQuery, args: readonly string[], reading: Reading, signal: AbortSignal): Promise<Outcome> {
-    const child = await this.#start(root, args);
+  async #run(query: GrepQuery, args: readonly string[], reading: Reading, signal: AbortSignal): Promise<Outcome> {
+    const child = await this.#start(query, args);
     try {
       return await readLines(child, reading, signal);
     } finally {
@@ -171,24 +195,25 @@ export class RipgrepGrep implements GrepBackend {
     }
   }
 
-  #start(cwd: string, args: readonly string[]): Promise<Child> {
+  #start({ root, isMultiline, maxFileBytes }: GrepQuery, args: readonly string[]): Promise<Child> {
+    const maxBytes = BigInt(maxMemoryBytes + (isMultiline ? 2 * (maxFileBytes ?? 0) : 0));
     const request: SpawnRequest = {
       plane: 'tools',
       note: { tool: 'rg' },
       argv: [this.deps.program, ...args],
       // The environment is empty, so that no configuration file or home directory of the image changes the search.
       env: {},
-      cwd,
+      cwd: root,
       account: null,
       stdin: 'null',
       isAwaited: true,
       capBytes,
+      waitsForReader: true,
       hardTimeoutMs: longestRunMs,
       graceMs: 0,
-      limits: [memoryLimit],
+      limits: [{ resource: dataLimit, soft: maxBytes, hard: maxBytes }],
     };
-    const refuse = (error: unknown) => (error instanceof HandedOver ? error : new RipgrepFailure(String(error)));
-    return launch(this.deps.spawn, request, refuse);
+    return launch(this.deps.spawn, request, (error) => (error instanceof HandedOver ? error : lost(String(error))));
   }
 }
 
@@ -202,9 +227,9 @@ async function sizeOf(path: string): Promise<number> {
   }
 }
 
-/** Ripgrep prints `./path: Permission denied (os error 13)`, in some versions with `rg: ` before it. */
+/** Ripgrep prints `rg: ./path: Permission denied (os error 13)`. */
 function* unreadable(stderr: string, root: string): Generator<Skipped> {
-  for (const [, path = '', errno] of stderr.matchAll(/^(?:rg: )?(?:\.\/)?(.+): [^:]* \(os error (\d+)\)$/gm)) {
+  for (const [, path = '', errno] of stderr.matchAll(/^rg: (?:\.\/)?(.+): [^:]* \(os error (\d+)\)$/gm)) {
     const [errnoName = 'EIO'] = Object.entries(constants.errno).find(([, number]) => number === Number(errno)) ?? [];
     if (errnoName !== 'ENOENT') yield { path: join(root, path), errnoName };
   }
@@ -221,6 +246,8 @@ async function readLines(child: Child, { takes, withinMs }: Reading, signal: Abo
   const startedMs = performance.now();
   const slices = new TimeSlices();
   let rest: Buffer[] = [];
+  /** Bytes of both streams. */
+  let consumed = 0;
   for (let at = 0; ;) {
     if (signal.aborted) return { kind: 'stopped' };
     if (performance.now() - startedMs > withinMs) return { kind: 'late' };
@@ -228,13 +255,17 @@ async function readLines(child: Child, { takes, withinMs }: Reading, signal: Abo
     // Checked before reading, so that all output from before the end is read.
     const isOver = child.end !== null && !child.streamsOpen;
     child.refresh();
+    if (at + child.ends[1] - consumed >= capBytes / 4) {
+      consumed = at + child.ends[1];
+      child.consume(at);
+    }
     const piece = child.ends[0] > at ? child.log('stdout').read(at, Math.min(chunkBytes, child.ends[0] - at)) : null;
-    if (piece?.kind === 'gap') throw new RipgrepFailure('it said more than could be read');
+    if (piece?.kind === 'gap') throw lost('its output was dropped unread');
     if (piece) {
       at += piece.bytes.length;
       const lines = linesIn(rest, piece.bytes);
       rest = lines.rest;
-      if (rest.length > longestLinePieces) throw new RipgrepFailure('a line of it is too long to be read in between');
+      if (rest.length > longestLinePieces) throw new LineTooLong();
       for (const line of lines.whole) {
         if (!takes(line)) return { kind: 'stopped' };
         if (slices.isOver) await slices.pause();
@@ -264,14 +295,22 @@ function linesIn(before: readonly Buffer[], bytes: Uint8Array): { whole: Buffer[
 
 function endOf(child: Child): Outcome {
   const { end } = child;
-  if (end?.kind !== 'exited') throw new RipgrepFailure(end?.kind === 'failed' ? end.message : 'it was lost');
   const stderr = decodeUtf8(readLog(child.log('stderr'), 0, maxErrorBytes).bytes);
-  return { kind: 'ended', exitCode: end.exitCode, stderr };
+  if (end?.kind === 'exited' && end.exitCode !== null) return { kind: 'ended', stderr };
+  if (end?.kind === 'exited' && end.signal === constants.signals.SIGABRT) throw new LineTooLong();
+  throw lost(end?.kind === 'failed' ? end.message : 'it was killed');
 }
 
-/** The built-in engine then refuses the pattern, so that the message is the same without ripgrep. */
-function failureOf({ exitCode, stderr }: Extract<Outcome, { kind: 'ended' }>): RipgrepFailure {
-  return new RipgrepFailure(`it ended with ${exitCode}: ${stderr.trim()}`);
+function lost(reason: string): CoreError {
+  return new CoreError('unavailable', `ripgrep did not finish: ${reason}`, { hint: 'Try again in a moment.' });
+}
+
+/** The form in which to repeat a search. Rethrows an error that another form does not help against. */
+function otherForm({ engine, output }: SearchForm, query: GrepQuery, error: unknown): SearchForm {
+  const isBeyondDefault = error instanceof PatternError && error.message !== newlineRefusal;
+  if (isBeyondDefault && query.hasLookAround && engine === 'default') return { engine: 'pcre2', output };
+  if (error instanceof LineTooLong && !query.isMultiline && output === 'json') return { engine, output: 'rows' };
+  throw error;
 }
 
 /** Sorts by file. Matches within a file are already in order. */

@@ -1,0 +1,28 @@
+/** Reads what ripgrep prints on standard error about a query. */
+import { PatternError } from './query.ts';
+
+/** Ripgrep encloses the pattern in a group, and indents it by four columns. */
+const groupStart = '(?:';
+
+/** The refusal of a pattern or glob, with the position in the pattern if ripgrep names it. */
+export function refusalIn(stderr: string, pattern: string): PatternError {
+  const backtracking = /^rg: PCRE2: error compiling pattern at offset (\d+): (.+)$/m.exec(stderr);
+  if (backtracking) return badPattern(backtracking[2] ?? '', Number(backtracking[1]), pattern);
+  const glob = /^rg: error parsing glob '(.*)': (.+)$/m.exec(stderr);
+  if (glob) return new PatternError(`${JSON.stringify(glob[1]?.replace(/^!/, ''))} is not a glob: ${glob[2]}`);
+  const [, indent = ''] = /^ {4}( *)\^/m.exec(stderr) ?? [];
+  const words = /^error: (.+)$/m.exec(stderr)?.[1] ?? stderr.split('\n', 1)[0]?.replace('rg: ', '');
+  if (!words) throw new Error('ripgrep ended without a summary and without an error');
+  return badPattern(words, indent.length, pattern);
+}
+
+function badPattern(words: string, offset: number, pattern: string): PatternError {
+  const at = offset - groupStart.length;
+  const place = at < 0 || at > pattern.length || pattern.includes('\n') ? '' : `, at character ${at + 1}`;
+  return new PatternError(`the pattern does not compile: ${words}${place}`);
+}
+
+/** The path of the file in which backtracking was given up; null when there is none. */
+export function slowFileIn(stderr: string): string | null {
+  return /^rg: \.\/(.+): PCRE2: error matching: /m.exec(stderr)?.[1] ?? null;
+}
