@@ -61,6 +61,7 @@ export const nextArguments = {
   'files.list': [],
   'files.stat': [],
   'files.read': [],
+  'files.write': [],
   'files.download': [],
   'files.readBytes': [],
   'files.findDirectories': [],

@@ -1,6 +1,6 @@
 /** Makes the route of an operation: where the input stands in a request, and how the output is sent. */
 import type { z } from 'zod';
-import { Answer } from '../../kit/answer.ts';
+import { Answer, dataOf } from '../../kit/answer.ts';
 import type { Call, Operation } from '../../operations/operation.ts';
 import type { RawReply } from '../stream/raw.ts';
 import { callOf } from './context.ts';
@@ -40,6 +40,8 @@ export type Placement<I extends z.ZodType, O extends z.ZodType, Q, B> = Reading<
   /** Describes an answer that is not JSON. `reply` makes it. */
   readonly raw?: RawAnswer;
   readonly reply?: (output: z.input<O>) => RawReply;
+  /** The answer of the route, where it is not the output alone. */
+  readonly answer?: (output: z.input<O>, input: z.output<I>) => Answer<unknown>;
 };
 
 /** The route of a surface with this style. */
@@ -55,8 +57,10 @@ export function routeOf<
 >(
   operation: Operation<Deps, I, O>,
   at: Placement<I, O, Q, B>,
-  handle: (deps: Deps, input: z.output<I>, call: Call) => Promise<unknown> = async (...given) =>
-    sent(at, await operation.run(...given)),
+  handle: (deps: Deps, input: z.output<I>, call: Call) => Promise<unknown> = async (deps, input, call) => {
+    const output = await operation.run(deps, input, call);
+    return at.answer ? at.answer(dataOf(output), input) : sent(at, output);
+  },
 ): Placed<Deps> {
   const { name, output, errors } = operation;
   const { method, path, summary, raw, top } = at;

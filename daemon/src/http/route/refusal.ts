@@ -2,7 +2,7 @@
 import { wordedAdvice, type ArgumentNames } from '../../kit/advice.ts';
 import { CoreError, type NextCalls, type NextStep } from '../../kit/errors.ts';
 import { FileFailure } from '../../kit/file-failure.ts';
-import { snake, snakeKeys } from './snake-keys.ts';
+import { snake, snakeKeys } from '../../kit/text/snake-keys.ts';
 
 /** How a surface names what core leaves open. */
 export interface Naming {

@@ -1,7 +1,7 @@
 /** The routes of a browser's cookies, which have the fields of the DevTools protocol as in 1.x, and snake_case names. */
 import { z } from 'zod';
 import { deleteCookies, listCookies, setCookies, type CookieParam } from '../../core/browser/cookies.ts';
-import { snakeKeys } from '../../http/route/snake-keys.ts';
+import { snakeKeys } from '../../kit/text/snake-keys.ts';
 import { browserRoute } from './app.ts';
 import { callOptions } from './inputs.ts';
 

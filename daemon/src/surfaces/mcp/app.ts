@@ -4,7 +4,7 @@ import type { Skills } from '../../core/mcp/skills/skills.ts';
 import type { RemoteDeps } from '../../http/route/remote.ts';
 import { callOf, type RequestContext } from '../../http/route/context.ts';
 import { InvalidInput } from '../../http/route/envelope.ts';
-import { validate } from '../../http/route/validate.ts';
+import { validate, withoutNulls } from '../../http/route/validate.ts';
 import { dataOf } from '../../kit/answer.ts';
 import type { Fields } from '../../kit/types/fields.ts';
 import type { Operation } from '../../operations/operation.ts';
@@ -103,7 +103,7 @@ export interface OperationTool<
 > extends Omit<ToolDefinition<I, O>, 'run'> {
   readonly operation: Operation<McpDeps, OI, OO>;
   /** The input of the operation, which checks it. */
-  readonly read: (input: z.output<I>) => z.input<OI>;
+  readonly read: (input: z.output<I>) => z.input<OI> & object;
   readonly answer: (output: z.input<OO>) => ToolResult<z.input<O>>;
 }
 
@@ -115,12 +115,21 @@ export function toolOf<I extends z.ZodObject, O extends z.ZodObject, OI extends 
 }: OperationTool<I, O, OI, OO>): Tool {
   return tool<I, O>({
     ...definition,
-    async run(deps, input, { context, signal }) {
-      const checked = validate(operation.input, read(input), 'body');
-      if ('errors' in checked) throw new InvalidInput(checked.errors);
-      return answer(dataOf(await operation.run(deps, checked.value, callOf({ ...context, signal }))));
-    },
+    run: async (deps, input, call) => answer(await perform(operation, deps, read(input), call)),
   });
+}
+
+/** Runs an operation for a tool. Checks the input as a route does, so that both refuse the same values. */
+export async function perform<I extends z.ZodType, O extends z.ZodType>(
+  { input: schema, run }: Operation<McpDeps, I, O>,
+  deps: McpDeps,
+  input: object,
+  { context, signal }: ToolCall,
+): Promise<z.input<O>> {
+  const given = Object.fromEntries(Object.entries(input).filter(([, value]) => value !== undefined));
+  const checked = validate(schema, withoutNulls(schema, given), 'body');
+  if ('errors' in checked) throw new InvalidInput(checked.errors);
+  return dataOf(await run(deps, checked.value, callOf({ ...context, signal })));
 }
 
 export function tool<I extends z.ZodObject, O extends z.ZodObject>(definition: ToolDefinition<I, O>): Tool {

@@ -18,6 +18,7 @@ export const calls: NextCalls = {
   'files.list': `${fileOperations} with action list shows what a directory contains.`,
   'files.stat': `${bash} with cmd "stat <path>" shows the type, the owner and the mode.`,
   'files.read': `${fileOperations} with action read shows the current content.`,
+  'files.write': `${fileOperations} with action write writes a whole file.`,
   'files.download': `${bash} with head, tail or sed shows parts of a file of any size.`,
   'files.readBytes': `${fileOperations} with action read and encoding base64 shows the bytes, and ${bash} with iconv converts text.`,
   'files.findDirectories': `${bash} with find finds directories.`,

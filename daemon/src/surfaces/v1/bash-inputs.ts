@@ -1,6 +1,6 @@
 /** Input values that several 1.x command routes share. */
 import { z } from 'zod';
-import { systemText } from './system-text.ts';
+import { systemText } from '../../operations/inputs.ts';
 
 export const absolutePath = systemText
   .refine((path) => path.startsWith('/'), 'must be an absolute path')

@@ -4,7 +4,7 @@ import { Answer } from '../../kit/answer.ts';
 import { route } from './app.ts';
 import { absolutePath, sessionId } from './bash-inputs.ts';
 import { startsElsewhere } from './sentences.ts';
-import { systemText } from './system-text.ts';
+import { systemText } from '../../operations/inputs.ts';
 import { assertSession } from './bash-lookup.ts';
 import { BashSessionInfo, sessionInfo } from './bash-views.ts';
 

@@ -10,7 +10,7 @@ import { Deadline } from '../../kit/deadline.ts';
 import { CoreError } from '../../kit/errors.ts';
 import { route } from './app.ts';
 import { absolutePath, environment, seconds, sessionId } from './bash-inputs.ts';
-import { systemText } from './system-text.ts';
+import { systemText } from '../../operations/inputs.ts';
 import { commandNamed, commandsOf } from './bash-lookup.ts';
 import {
   BashExecResult,

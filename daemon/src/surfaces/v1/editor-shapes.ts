@@ -1,7 +1,8 @@
 /** The request and result shapes of the 1.x editor. */
 import { z } from 'zod';
 import { replaceModes } from '../../core/files/write/edit-text.ts';
-import { bodyWithPath, wholeText } from './file-inputs.ts';
+import { wholeText } from '../../operations/inputs.ts';
+import { bodyWithPath } from './file-inputs.ts';
 
 const range = z.array(z.number().int());
 const ofOffice = range.nullish().describe('For office files, which this server does not support.');

@@ -7,9 +7,6 @@ import { isPath, readPath } from '../../kit/text/path-text.ts';
 /** A client may send null for an omitted value, here and in every other field with a default. */
 export const sudo = z.boolean().nullable().default(false).describe('New files belong to root.');
 
-/** JSON can carry half a surrogate pair. UTF-8 cannot, and the file would contain U+FFFD instead. */
-export const wholeText = z.string().refine((text) => text.isWellFormed(), 'must not contain half a surrogate pair');
-
 const names = {
   file: z.string().optional().describe('The path; path is another name for it.'),
   path: z.string().optional().describe('The path; file is another name for it.'),

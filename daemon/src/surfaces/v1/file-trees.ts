@@ -6,7 +6,7 @@ import { makeDirectory } from '../../core/files/write/make-directory.ts';
 import { movePath } from '../../core/files/tree/move.ts';
 import { statFile } from '../../core/files/read/stat.ts';
 import { showPath } from '../../kit/text/path-text.ts';
-import { snakeKeys } from '../../http/route/snake-keys.ts';
+import { snakeKeys } from '../../kit/text/snake-keys.ts';
 import { jsonCodes, orFailure, route } from './file-failures.ts';
 import { bodyWithPath, pathOf, sound } from './file-inputs.ts';
 

@@ -7,7 +7,8 @@ import { replaceText } from '../../core/files/write/replace-text.ts';
 import { writeFile } from '../../core/files/write/write.ts';
 import { showPath } from '../../kit/text/path-text.ts';
 import { jsonCodes, orFailure, route } from './file-failures.ts';
-import { bodyWithPath, fileOf, ownerOf, sudo, wholeText } from './file-inputs.ts';
+import { wholeText } from '../../operations/inputs.ts';
+import { bodyWithPath, fileOf, ownerOf, sudo } from './file-inputs.ts';
 
 const line = z.number().int().nullish();
 

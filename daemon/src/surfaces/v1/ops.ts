@@ -1,7 +1,7 @@
 /** The v1 routes that stay available when the surface is disabled: ping, capabilities and OpenAPI. */
 import { z } from 'zod';
 import { capabilityStatuses } from '../../core/capabilities/report.ts';
-import { snakeKeys } from '../../http/route/snake-keys.ts';
+import { snakeKeys } from '../../kit/text/snake-keys.ts';
 import { Answer } from '../../kit/answer.ts';
 import { route } from './app.ts';
 

@@ -37,6 +37,7 @@ export const naming: Naming = {
     'files.list': 'POST /v1/file/list shows what a directory contains.',
     'files.stat': 'POST /v1/file/stat shows the type, the owner and the mode.',
     'files.read': 'POST /v1/file/read shows the current content.',
+    'files.write': 'POST /v1/file/write writes a whole file.',
     'files.download': 'GET /v1/file/download streams the bytes of a file of any size.',
     'files.readBytes': 'GET /v1/file/download streams the bytes of a file of any size.',
     'files.findDirectories': 'POST /v1/file/glob with files_only: false finds directories too.',

@@ -1,6 +1,6 @@
 /** Input values that several 1.x shell routes share. */
 import { z } from 'zod';
-import { systemText } from './system-text.ts';
+import { systemText } from '../../operations/inputs.ts';
 
 /** Any text, because 1.x clients choose their own ids. */
 export const sessionId = z.string();

@@ -9,7 +9,7 @@ import type { Sandbox } from '../../core/ops/sandbox.ts';
 import type { Screens } from '../../core/terminals/screen/screen.ts';
 import type { Terminals } from '../../core/terminals/session/terminals.ts';
 import type { Watchers } from '../../core/watch/watchers.ts';
-import { routesFor } from '../../http/route/route.ts';
+import { routesFor, type SurfaceStyle } from '../../http/route/route.ts';
 import { refusalOfV2 } from './refusal.ts';
 
 export interface V2Deps {
@@ -29,4 +29,6 @@ export interface V2Deps {
   readonly openApi: () => Promise<object>;
 }
 
-export const route = routesFor<V2Deps>({ isNullAbsent: true, refuse: refusalOfV2 });
+export const style: SurfaceStyle = { isNullAbsent: true, refuse: refusalOfV2 };
+
+export const route = routesFor<V2Deps>(style);

@@ -24,7 +24,7 @@ import {
 import { sameValue } from '../../http/route/same-value.ts';
 import { stoppingMessage } from '../../http/route/stopping.ts';
 import { created, keptAdvice } from './created.ts';
-import { clientId, environment, oneOf, systemText } from './inputs.ts';
+import { clientId, environment, oneOf, systemText } from '../../operations/inputs.ts';
 
 const language = z.enum(languageWordList).describe('python3 is python; node, nodejs and js are javascript.');
 const kernel = z

@@ -11,7 +11,7 @@ import { mapEach, prepend } from '../../kit/async-sequences.ts';
 import { Deadline } from '../../kit/deadline.ts';
 import { route, type V2Deps } from './app.ts';
 import { differs, sameValue } from '../../http/route/same-value.ts';
-import { clientId, environment, oneOf, seconds, systemText } from './inputs.ts';
+import { clientId, environment, oneOf, seconds, systemText } from '../../operations/inputs.ts';
 import {
   CommandLine,
   CommandOutput,

@@ -36,6 +36,7 @@ export const naming: Naming = {
     'files.list': 'GET /v2/fs/list shows what a directory contains.',
     'files.stat': 'GET /v2/fs/stat shows the type, the owner and the mode.',
     'files.read': 'GET /v2/fs/read shows the current content.',
+    'files.write': 'POST /v2/fs/write writes a whole file.',
     'files.download': 'GET /v2/fs/download streams the bytes of a file of any size.',
     'files.readBytes': 'GET /v2/fs/download streams the bytes of a file of any size.',
     'files.findDirectories': 'GET /v2/fs/search with type=directory finds directories.',

@@ -5,7 +5,7 @@ import { Answer } from '../../kit/answer.ts';
 import { route, type V2Deps } from './app.ts';
 import { sameValue } from '../../http/route/same-value.ts';
 import { created, keptAdvice } from './created.ts';
-import { clientId, environment, oneOf, systemText } from './inputs.ts';
+import { clientId, environment, oneOf, systemText } from '../../operations/inputs.ts';
 import { SessionRecord, sessionRecord } from './views.ts';
 
 export const createSession = route({

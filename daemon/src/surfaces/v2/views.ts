@@ -9,7 +9,7 @@ import { capabilityStatuses, type CapabilityReport } from '../../core/capabiliti
 import type { SandboxRecord } from '../../core/ops/sandbox.ts';
 import { writeTextLine } from '../../http/stream/ndjson.ts';
 import { outputText } from '../../http/stream/output-text.ts';
-import { snakeKeys } from '../../http/route/snake-keys.ts';
+import { snakeKeys } from '../../kit/text/snake-keys.ts';
 
 const offset = z.number().int().min(0).describe('Absolute position in the stream, in bytes.');
 const time = z.string().nullable().describe('RFC 3339, UTC.');

@@ -8,7 +8,7 @@ import { Answer } from '../../kit/answer.ts';
 import { eventId, resumePoint, SseStream, type ResumePoint, type SseEvent } from '../../http/stream/sse.ts';
 import { Deadline } from '../../kit/deadline.ts';
 import { route } from './app.ts';
-import { clientId, systemText } from './inputs.ts';
+import { clientId, systemText } from '../../operations/inputs.ts';
 import { WatcherRecord, WatchEvent, WatchPage, WatchStarted, watcherRecord, watchEvent } from './watch-views.ts';
 
 const maxPatterns = 256;

@@ -5,7 +5,7 @@ import type { Terminal, TerminalUse } from '../../../core/terminals/session/term
 import { startUpSkipped } from '../../../core/terminals/session/start-up.ts';
 import { Deadline } from '../../../kit/deadline.ts';
 import { CoreError } from '../../../kit/errors.ts';
-import { clientId, seconds, systemText } from '../../v2/inputs.ts';
+import { clientId, seconds, systemText } from '../../../operations/inputs.ts';
 import { execInTerminal } from '../../v2/terminals/exec.ts';
 import { tool, type McpDeps, type ToolCall, type ToolResult } from '../app.ts';
 import { endJob } from '../end-job.ts';

@@ -1,36 +1,35 @@
-/** `sandbox_file_operations`: reads, writes, lists and searches files with the handlers of the v2 file routes. */
+/** `sandbox_file_operations`: reads, writes, lists and searches files with the operations of files. */
 import { z } from 'zod';
-import { InvalidInput } from '../../../http/route/envelope.ts';
-import { dataOf } from '../../../kit/answer.ts';
-import { hintWith } from '../../../http/route/refusal.ts';
-import { validate, withoutNulls } from '../../../http/route/validate.ts';
 import { leftOut } from '../../../core/files/search/left-out.ts';
-import { edit as editRoute } from '../../v2/files/edit.ts';
-import { grepFiles, listFiles, searchFiles } from '../../v2/files/search.ts';
-import { read as readRoute, write as writeRoute } from '../../v2/files/files.ts';
-import { tool, type McpDeps, type ToolCall, type ToolResult } from '../app.ts';
+import { CoreError } from '../../../kit/errors.ts';
+import { hintWith } from '../../../http/route/refusal.ts';
+import { EditBody, editFile } from '../../../operations/files/edit.ts';
+import { GrepBody, grepFiles } from '../../../operations/files/grep.ts';
+import { listFiles } from '../../../operations/files/list.ts';
+import { readFile } from '../../../operations/files/read.ts';
+import { searchFiles } from '../../../operations/files/search.ts';
+import { WriteBody, writeFile } from '../../../operations/files/write.ts';
+import { perform, tool, type McpDeps, type ToolCall, type ToolResult } from '../app.ts';
 import { calls } from '../refusal.ts';
 import { grepText } from '../grep-text.ts';
-import { contextOf, hintIn, noInputs } from '../routes.ts';
 import { shownLines } from '../shown-lines.ts';
 import { asLines, footer } from '../text.ts';
 
-const grepShape = grepFiles.body.shape;
 const maxResults = 200;
 /** Names of files that a search has left out. */
 const maxNamed = 10;
 
 const Input = z.object({
   action: z.enum(['read', 'write', 'replace', 'search', 'find', 'list', 'grep', 'glob']),
-  path: readRoute.query.shape.path.describe('A file or directory; relative paths begin in the workspace.'),
-  content: writeRoute.body.shape.content.optional().describe('write'),
+  path: readFile.input.shape.path.describe('A file or directory; relative paths begin in the workspace.'),
+  content: WriteBody.shape.content.optional().describe('write'),
   append: z.boolean().optional().describe('write: add to the end.'),
   encoding: z.enum(['utf-8', 'base64']).optional().describe('read, write'),
-  start_line: readRoute.query.shape.start_line.describe('read: first line, from 0.'),
-  end_line: readRoute.query.shape.end_line.describe('read: line to end before.'),
+  start_line: readFile.input.shape.start_line.describe('read: first line, from 0.'),
+  end_line: readFile.input.shape.end_line.describe('read: line to end before.'),
   old_str: z.string().optional().describe('replace: the exact text.'),
   new_str: z.string().optional().describe('replace'),
-  replace_mode: editRoute.body.shape.replace_mode.describe('replace: when old_str occurs more than once.'),
+  replace_mode: EditBody.shape.replace_mode.describe('replace: when old_str occurs more than once.'),
   pattern: z.string().optional().describe('find, glob: a glob. search, grep: a regular expression.'),
   recursive: z.boolean().optional().describe('list'),
   show_hidden: z.boolean().optional().describe('list, grep'),
@@ -39,7 +38,7 @@ const Input = z.object({
   fixed_strings: z.boolean().optional().describe('search, grep: plain text.'),
   multiline: z.boolean().optional().describe('search, grep'),
   context: z.number().int().min(0).max(20).optional().describe('search, grep: lines around a match.'),
-  max_results: grepShape.max_results.unwrap().max(1000).optional().describe(`Default ${maxResults}.`),
+  max_results: GrepBody.shape.max_results.unwrap().max(1000).optional().describe(`Default ${maxResults}.`),
   offset: z.number().int().min(0).optional().describe('search, grep, find, glob, list: results to pass over.'),
 });
 type Input = z.output<typeof Input>;
@@ -47,15 +46,15 @@ type Input = z.output<typeof Input>;
 const Output = z.object({
   action: Input.shape.action,
   path: z.string(),
-  content: readRoute.data.shape.content.optional(),
-  line_count: readRoute.data.shape.line_count.optional(),
-  size: readRoute.data.shape.size.optional(),
-  bytes_written: writeRoute.data.shape.bytes_written.optional(),
-  output: editRoute.data.shape.output.optional(),
+  content: readFile.output.shape.content.optional(),
+  line_count: readFile.output.shape.line_count.optional(),
+  size: readFile.output.shape.size.optional(),
+  bytes_written: writeFile.output.shape.bytes_written.optional(),
+  output: editFile.output.shape.output.optional(),
   files: z.array(z.string()).optional().describe('Absolute paths; directories end in /.'),
-  matches: grepFiles.data.shape.matches.optional(),
+  matches: grepFiles.output.shape.matches.optional(),
   total_count: z.number().int().optional(),
-  skipped: grepFiles.data.shape.skipped.optional(),
+  skipped: grepFiles.output.shape.skipped.optional(),
   truncated: z.boolean().describe('There is more; the text says how to get it.'),
 });
 type Result = Promise<ToolResult<z.input<typeof Output>>>;
@@ -87,8 +86,7 @@ const actions: Readonly<Record<Input['action'], Action>> = {
 
 async function read(deps: McpDeps, input: Input, call: ToolCall): Result {
   const { path, start_line, end_line, encoding } = input;
-  const query = parse(readRoute.query, { path, start_line, end_line, encoding });
-  const found = dataOf(await readRoute.handle(deps, { ...noInputs, query, context: contextOf(call) }));
+  const found = await perform(readFile, deps, { path, start_line, end_line, encoding }, call);
   const { size, line_count } = found;
   const first = Math.min(start_line ?? 0, line_count ?? 0);
   const { text, isCut, lastLine } = shownLines(found.content, first, { isNumbered: false });
@@ -110,8 +108,7 @@ function rangeOf(content: string, first: number, lastLine: number, lineCount: nu
 
 async function write(deps: McpDeps, input: Input, call: ToolCall): Result {
   const { path, content, append, encoding } = input;
-  const body = parse(writeRoute.body, { path, content, append, encoding });
-  const written = dataOf(await writeRoute.handle(deps, { ...noInputs, query: {}, body, context: contextOf(call) }));
+  const written = await perform(writeFile, deps, { path, content, append, encoding }, call);
   const { bytes_written, size } = written;
   return {
     text: footer(written.path, `${bytes_written} bytes written`, `the file has ${size} bytes`),
@@ -121,9 +118,8 @@ async function write(deps: McpDeps, input: Input, call: ToolCall): Result {
 
 async function replace(deps: McpDeps, input: Input, call: ToolCall): Result {
   const { path, old_str, new_str, replace_mode } = input;
-  const needed = parse(z.object({ old_str: z.string().min(1) }), { old_str });
-  const body = parse(editRoute.body, { path, command: 'str_replace', ...needed, new_str, replace_mode });
-  const edited = dataOf(await editRoute.handle(deps, { ...noInputs, query: {}, body, context: contextOf(call) }));
+  if (old_str === undefined) throw new CoreError('bad_argument', 'old_str is required with action replace');
+  const edited = await perform(editFile, deps, { path, command: 'str_replace', old_str, new_str, replace_mode }, call);
   return {
     text: `${asLines(edited.output)}${footer(edited.path, 'edited')}`,
     data: { action: input.action, path: edited.path, output: edited.output, truncated: false },
@@ -132,16 +128,14 @@ async function replace(deps: McpDeps, input: Input, call: ToolCall): Result {
 
 async function list(deps: McpDeps, input: Input, call: ToolCall): Result {
   const { path, recursive, show_hidden, max_results: limit = maxResults, offset = 0 } = input;
-  const query = parse(listFiles.query, { path, recursive, show_hidden });
-  const found = dataOf(await listFiles.handle(deps, { ...noInputs, query, context: contextOf(call) }));
+  const found = await perform(listFiles, deps, { path, recursive, show_hidden }, call);
   const names = found.files.map((file) => (file.is_directory ? `${file.path}/` : file.path));
   return paths(input, { ...found, files: names, offset, limit }, 'show_hidden lists them');
 }
 
 async function findFiles(deps: McpDeps, input: Input, call: ToolCall): Result {
   const { path, pattern, max_results: limit = maxResults, offset = 0 } = input;
-  const query = parse(searchFiles.query, { path, pattern });
-  const found = dataOf(await searchFiles.handle(deps, { ...noInputs, query, context: contextOf(call) }));
+  const found = await perform(searchFiles, deps, { path, pattern }, call);
   return paths(input, { ...found, offset, limit }, 'a pattern such as .* names them');
 }
 
@@ -178,40 +172,24 @@ function paths({ action }: Input, page: Page, howToSeeHidden: string): Awaited<R
 
 async function grep(deps: McpDeps, input: Input, call: ToolCall): Result {
   const { path, pattern, include, case_insensitive, fixed_strings, multiline, show_hidden, context, offset } = input;
-  const body = parse(grepFiles.body, {
-    ...{ path, pattern, include, case_insensitive, fixed_strings, multiline, show_hidden, offset },
-    ...{ context_before: context, context_after: context, max_results: input.max_results ?? maxResults },
-  });
-  const answer = await grepFiles.handle(deps, { ...noInputs, query: {}, body, context: contextOf(call) });
-  const found = dataOf(answer);
+  const fields = { path, pattern, include, case_insensitive, fixed_strings, multiline, show_hidden, offset };
+  const shown = { context_before: context, context_after: context, max_results: input.max_results ?? maxResults };
+  const found = await perform(grepFiles, deps, { ...fields, ...shown }, call);
   const { matches, files_matched, truncated, skipped } = found;
   const rest = truncated ? `continue with offset ${(offset ?? 0) + matches.length}` : null;
   const counts = `${matches.length} ${matches.length === 1 ? 'match' : 'matches'} in ${files_matched} ${files_matched === 1 ? 'file' : 'files'}`;
   return {
-    text: `${asLines(grepText(matches))}${footer(found.path, counts, rest)}${leftOutText(found, show_hidden ?? false, hintIn(answer))}`,
+    text: `${asLines(grepText(matches))}${footer(found.path, counts, rest)}${leftOutText(found, show_hidden ?? false)}`,
     data: { action: input.action, path: found.path, matches, total_count: matches.length, truncated, skipped },
   };
 }
 
-/** What the search has left out, with the first names. `hint` is that of the route, null where it has left out nothing. */
-function leftOutText(
-  { skipped, skipped_count: count, truncated }: Found,
-  showsHidden: boolean,
-  hint: string | null,
-): string {
-  const omitted = leftOut({ errnoNames: skipped.map((one) => one.errno_name), count, isTruncated: truncated });
+/** What the search has left out, with the first names; an empty text when it has left out nothing. */
+function leftOutText(found: z.input<typeof grepFiles.output>, showsHidden: boolean): string {
+  const { skipped, skipped_count: count, truncated: isTruncated, is_file: isFile, matches } = found;
+  const omitted = leftOut({ errnoNames: skipped.map((one) => one.errno_name), count, isTruncated });
   const names = skipped.slice(0, maxNamed).map(({ path }) => path);
   if (omitted) return `\n${[hintWith(omitted.hint, omitted.next, calls), ...names].join(' ')}`;
-  if (hint === null) return '';
+  if (isTruncated || isFile || matches.length > 0) return '';
   return `\n${showsHidden ? 'Ignored' : 'Hidden (without show_hidden) and ignored'} names were not searched.`;
-}
-
-type Found = z.output<typeof grepFiles.data>;
-
-/** Checks the fields as the route does, so that a tool and its route refuse the same values. */
-function parse<S extends z.ZodType>(schema: S, fields: Record<string, unknown>): z.output<S> {
-  const given = Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
-  const checked = validate(schema, withoutNulls(schema, given), 'body');
-  if ('errors' in checked) throw new InvalidInput(checked.errors);
-  return checked.value;
 }

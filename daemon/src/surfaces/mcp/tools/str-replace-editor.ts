@@ -4,8 +4,8 @@ import { runEditor, type EditorOutcome, type EditorRequest } from '../../../core
 import { replaceModes } from '../../../core/files/write/edit-text.ts';
 import { CoreError } from '../../../kit/errors.ts';
 import { showPath } from '../../../kit/text/path-text.ts';
-import { filePath } from '../../v2/files/inputs.ts';
-import { wholeText } from '../../v2/inputs.ts';
+import { filePath } from '../../../operations/files/inputs.ts';
+import { wholeText } from '../../../operations/inputs.ts';
 import { tool, type ToolResult } from '../app.ts';
 import { asLines, footer } from '../text.ts';
 import { shownLines } from '../shown-lines.ts';

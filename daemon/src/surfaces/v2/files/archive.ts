@@ -8,7 +8,7 @@ import { RawReply, untilTaken } from '../../../http/stream/raw.ts';
 import { Answer } from '../../../kit/answer.ts';
 import { showName, showPath } from '../../../kit/text/path-text.ts';
 import { route } from '../app.ts';
-import { fileErrors, FileQuery } from './inputs.ts';
+import { fileErrors, FileQuery } from '../../../operations/files/inputs.ts';
 
 const formats = {
   tar: { mediaType: 'application/x-tar', coding: null },

@@ -10,7 +10,7 @@ import { validate } from '../../../http/route/validate.ts';
 import { CoreError } from '../../../kit/errors.ts';
 import { showPath } from '../../../kit/text/path-text.ts';
 import { route } from '../app.ts';
-import { fileErrors, filePath, FileQuery, OwnerQuery } from './inputs.ts';
+import { fileErrors, filePath, FileQuery, OwnerQuery } from '../../../operations/files/inputs.ts';
 
 const binary = z.string().meta({ format: 'binary' });
 

@@ -4,11 +4,11 @@ import { copyPath, type TransferRequest } from '../../../core/files/tree/copy.ts
 import { deletePath } from '../../../core/files/tree/delete.ts';
 import { movePath } from '../../../core/files/tree/move.ts';
 import { showPath } from '../../../kit/text/path-text.ts';
-import { snakeKeys } from '../../../http/route/snake-keys.ts';
+import { snakeKeys } from '../../../kit/text/snake-keys.ts';
 import { route } from '../app.ts';
-import { fileErrors, filePath, OwnerQuery } from './inputs.ts';
+import { fileErrors, filePath, OwnerQuery } from '../../../operations/files/inputs.ts';
 import { sameValue } from '../../../http/route/same-value.ts';
-import { oneOf } from '../inputs.ts';
+import { oneOf } from '../../../operations/inputs.ts';
 
 const TransferBody = z
   .object({

@@ -6,7 +6,7 @@ import { Deadline } from '../../../kit/deadline.ts';
 import { Answer } from '../../../kit/answer.ts';
 import { stoppingMessage } from '../../../http/route/stopping.ts';
 import { route } from '../app.ts';
-import { seconds, systemText } from '../inputs.ts';
+import { seconds, systemText } from '../../../operations/inputs.ts';
 import { milliseconds, noChangeTimeout, TerminalPath } from './inputs.ts';
 import { ConsoleRecord } from './views.ts';
 

@@ -1,6 +1,6 @@
 /** Input values that several routes of terminal sessions share. */
 import { z } from 'zod';
-import { clientId, seconds } from '../inputs.ts';
+import { clientId, seconds } from '../../../operations/inputs.ts';
 
 export const TerminalPath = z.object({ id: clientId });
 

@@ -9,7 +9,7 @@ import type { StreamEvents } from '../../../http/stream/stream-body.ts';
 import { CoreError } from '../../../kit/errors.ts';
 import { HandedOver } from '../../../kit/handed-over.ts';
 import { route, type V2Deps } from '../app.ts';
-import { environment, systemText } from '../inputs.ts';
+import { environment, systemText } from '../../../operations/inputs.ts';
 import { TerminalPath } from './inputs.ts';
 import { TerminalSocket, type TerminalSocketOptions } from './socket.ts';
 import { cols, rows } from './views.ts';

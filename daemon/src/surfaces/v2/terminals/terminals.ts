@@ -6,7 +6,7 @@ import { Answer } from '../../../kit/answer.ts';
 import { route } from '../app.ts';
 import { sameValue } from '../../../http/route/same-value.ts';
 import { created, keptAdvice } from '../created.ts';
-import { clientId, environment, oneOf, systemText } from '../inputs.ts';
+import { clientId, environment, oneOf, systemText } from '../../../operations/inputs.ts';
 import { milliseconds, noChangeTimeout, TerminalPath } from './inputs.ts';
 import { cols, rows, TerminalSession, terminalSession } from './views.ts';
 

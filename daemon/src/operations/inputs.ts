@@ -1,6 +1,6 @@
-/** Input values that several v2 routes share. */
+/** Input values that several operations and routes of v2 share. */
 import { z } from 'zod';
-import { clientIdPattern } from '../../kit/ids.ts';
+import { clientIdPattern } from '../kit/ids.ts';
 
 /** Path segments of routes that would clash with an id. */
 const reservedIds = new Set(['sessions']);

@@ -1,7 +1,7 @@
-/** Input values that the v2 file routes share. */
+/** Input values that the operations and routes of files share. */
 import { z } from 'zod';
-import type { ErrorCode } from '../../../kit/errors.ts';
-import { isPath, readPath } from '../../../kit/text/path-text.ts';
+import type { ErrorCode } from '../../kit/errors.ts';
+import { isPath, readPath } from '../../kit/text/path-text.ts';
 import { systemText } from '../inputs.ts';
 
 /** Bytes that are not UTF-8 are percent-encoded: directly in a query, as a file URL in a body. */
@@ -18,6 +18,8 @@ export const OwnerQuery = z.object({
     .optional()
     .describe('Account that owns what is created, and whose home ~ is; the default account otherwise.'),
 });
+
+export const etag = z.string().describe('Changes with the content of the file.');
 
 export const FileQuery = OwnerQuery.extend({ path: filePath });
 
