@@ -1,8 +1,8 @@
 /**
  * Encodes and decodes tar headers: blocks of 512 bytes in the GNU tar format, which every current tar reads.
  *
- * The project does not use a library, because libraries decode names as UTF-8. A name that is not UTF-8, or is too long
- * for a block, would change.
+ * The project does not use a library, because libraries decode the names in pax records as UTF-8. A name that is not
+ * UTF-8 would change (docs/decisions/0006-files.md).
  */
 import { decodePath, encodePath, systemPath } from '../../../kit/text/path-text.ts';
 
