@@ -84,7 +84,7 @@ export const settings = {
     schema: list,
     fallback: [],
     sentence:
-      'Comma-separated host names that the daemon serves in addition to loopback names, IP addresses and the name of this machine: name, *.suffix, or * for every name without a dot except localhost. Pages of these hosts may call the daemon. Without a list, a daemon with a key serves every host name, and only pages from its own address may call.',
+      'Comma-separated host names that the daemon serves besides loopback names, IP addresses and the name of this machine. An entry is a name, *.suffix for every name below the suffix, or * for every name without a dot except localhost. Web pages of these hosts may call the daemon. Without this setting, a daemon with a key serves every host name, and only web pages from its own address may call.',
   }),
   corsOrigins: setting<readonly string[]>({
     variable: 'SVC_CORS_ORIGINS',
@@ -128,7 +128,7 @@ export const settings = {
     flag: 'max-streams',
     schema: wholeNumber(1, 100_000),
     fallback: 1024,
-    sentence: 'Most open streams; one more is refused with 429.',
+    sentence: 'Maximum number of open streams. Another one is refused with 429.',
   }),
   defaultUser: setting<string | null>({
     variable: 'SVC_DEFAULT_USER',
@@ -150,35 +150,35 @@ export const settings = {
     flag: 'api-surface',
     schema: () => z.enum(['full', 'v2']),
     fallback: 'full',
-    sentence: 'full, or v2 to take /v1 away but for ping, capabilities and its description.',
+    sentence: 'full, or v2 to remove /v1 except ping, capabilities and its description.',
   }),
   logLevel: setting<(typeof logLevels)[number]>({
     variable: 'SVC_LOG_LEVEL',
     flag: 'log-level',
     schema: () => z.enum(logLevels),
     fallback: 'info',
-    sentence: `Least level that is logged: ${logLevels.join(', ')}.`,
+    sentence: `Lowest level to log: ${logLevels.join(', ')}.`,
   }),
   maxCommands: setting<number>({
     variable: 'SVC_MAX_COMMANDS',
     flag: 'max-commands',
     schema: wholeNumber(1, 100_000),
     fallback: 512,
-    sentence: 'Most commands that run at once; one more is refused with 429.',
+    sentence: 'Maximum number of running commands. Another one is refused with 429.',
   }),
   maxCommandSessions: setting<number>({
     variable: 'SVC_MAX_COMMAND_SESSIONS',
     flag: 'max-command-sessions',
     schema: wholeNumber(1, 100_000),
     fallback: 256,
-    sentence: 'Most command sessions; one more is refused with 429.',
+    sentence: 'Maximum number of command sessions. Another one is refused with 429.',
   }),
   maxTerminals: setting<number>({
     variable: 'SVC_SHELL_MAX_SESSIONS',
     flag: 'shell-max-sessions',
     schema: wholeNumber(1, 100_000),
     fallback: 20,
-    sentence: 'Most terminal sessions; one more is refused with 429. MAX_SHELL_SESSIONS is read too.',
+    sentence: 'Maximum number of terminal sessions. Another one is refused with 429. MAX_SHELL_SESSIONS is read too.',
     formerVariable: 'MAX_SHELL_SESSIONS',
   }),
   terminalBackend: setting<'auto' | 'native' | 'tmux'>({
@@ -187,7 +187,7 @@ export const settings = {
     schema: () => z.enum(['auto', 'native', 'tmux']),
     fallback: 'auto',
     sentence:
-      'What holds the terminals: native or tmux; auto is native. tmux can lose the last bytes of a session that prints and ends at once.',
+      'Backend of terminals: native or tmux; auto is native. tmux can lose the last bytes of a session that prints and ends at once.',
   }),
   terminalIdleSeconds: setting<number>({
     variable: 'SVC_SHELL_SESSION_TIMEOUT_SECS',
@@ -210,7 +210,7 @@ export const settings = {
     schema: () => z.enum(['auto', 'native', 'kernel']),
     fallback: 'auto',
     sentence:
-      'What runs Python code: native is the plain interpreter, kernel is ipykernel; auto takes the best there is.',
+      'Backend for Python code: native is the plain interpreter, kernel is ipykernel, auto is the best available one.',
   }),
   jupyterEndpoint: setting<string | null>({
     variable: 'SVC_JUPYTER_ENDPOINT',
@@ -226,7 +226,7 @@ export const settings = {
     schema: wholeNumber(1, 1000),
     fallback: 5,
     sentence:
-      'Most kernels of sessions, and as many again of single runs; one more session is 429, one more run waits.',
+      'Maximum number of kernels for sessions, and the same number for single runs. Another session is refused with 429; another run waits.',
   }),
   kernelIdleSeconds: setting<number>({
     variable: 'SVC_KERNEL_SESSION_TIMEOUT_SECS',
@@ -255,7 +255,7 @@ export const settings = {
     flag: 'kernel-prewarm',
     schema: wholeNumber(0, 100),
     fallback: 0,
-    sentence: 'Kernels that are started before anybody asks; JUPYTER_POOL_SIZE is read too.',
+    sentence: 'Number of kernels to start in advance. JUPYTER_POOL_SIZE is read too.',
     formerVariable: 'JUPYTER_POOL_SIZE',
   }),
   spareInterpreters: setting<number>({
@@ -263,7 +263,7 @@ export const settings = {
     flag: 'code-prewarm',
     schema: wholeNumber(0, 100),
     fallback: 0,
-    sentence: 'Plain interpreters of each language that are started before anybody asks.',
+    sentence: 'Number of plain interpreters of each language to start in advance.',
   }),
   browserHost: setting<string>({
     variable: 'BROWSER_REMOTE_DEBUGGING_HOST',

@@ -62,11 +62,11 @@ const bad: readonly Bad[] = [
     message: 'the body is gzip data inside of the compressed body, not a tar archive',
     hint: 'Compress the tar archive once.',
   },
-  { what: '..', body: [file, { name: '../x' }], message: 'member "../x": "../x" leads out with ..', hint: inside },
+  { what: '..', body: [file, { name: '../x' }], message: 'member "../x": "../x" contains ..', hint: inside },
   {
     what: '.. in the middle',
     body: [{ name: 'a/../../x' }],
-    message: 'member "a/../../x": "a/../../x" leads out with ..',
+    message: 'member "a/../../x": "a/../../x" contains ..',
     hint: inside,
   },
   {
@@ -94,25 +94,25 @@ const bad: readonly Bad[] = [
       member({ name: 'x' }),
       zeros,
     ]),
-    message: `member "${'../'.repeat(40)}x": "${'../'.repeat(40)}x" leads out with ..`,
+    message: `member "${'../'.repeat(40)}x": "${'../'.repeat(40)}x" contains ..`,
     hint: inside,
   },
   {
     what: 'an absolute link',
     body: [link('l', '/etc')],
-    message: 'member "l": is a link to "/etc", which is outside of the destination',
+    message: 'member "l": is a link to "/etc", which is outside the destination',
     hint: stay,
   },
   {
     what: 'a link out',
     body: [link('a/l', '../../x')],
-    message: 'member "a/l": is a link to "../../x", which is outside of the destination',
+    message: 'member "a/l": is a link to "../../x", which is outside the destination',
     hint: stay,
   },
   {
     what: 'a link out through a link that comes later',
     body: [link('a/b/out', 'up/../..'), link('a/b/up', '../..')],
-    message: 'member "a/b/out": is a link to "up/../..", which is outside of the destination',
+    message: 'member "a/b/out": is a link to "up/../..", which is outside the destination',
     hint: stay,
   },
   {
@@ -148,19 +148,19 @@ const bad: readonly Bad[] = [
   {
     what: 'a hard link to nothing',
     body: [{ name: 'h', flag: '1', target: 'absent' }],
-    message: 'member "h": is a hard link to "absent", which is not a file before it',
+    message: 'member "h": is a hard link to "absent", which is not an earlier file',
     hint: without,
   },
   {
     what: 'a hard link out',
     body: [{ name: 'h', flag: '1', target: '../../etc/passwd' }],
-    message: 'member "h": "../../etc/passwd" leads out with ..',
+    message: 'member "h": "../../etc/passwd" contains ..',
     hint: inside,
   },
   {
     what: 'a hard link to a link',
     body: [link('l', 'x'), { name: 'h', flag: '1', target: 'l' }],
-    message: 'member "h": is a hard link to "l", which is not a file before it',
+    message: 'member "h": is a hard link to "l", which is not an earlier file',
     hint: without,
   },
   { what: 'a character device', body: [{ name: 'd', flag: '3' }], message: 'member "d": is a device', hint: without },
@@ -169,7 +169,7 @@ const bad: readonly Bad[] = [
   {
     what: 'an unknown kind',
     body: [{ name: 'u', flag: 'Z' }],
-    message: 'member "u": is of a kind that is not taken ("Z")',
+    message: 'member "u": is of an unsupported type ("Z")',
     hint: without,
   },
   {
@@ -205,7 +205,7 @@ const bad: readonly Bad[] = [
   {
     what: 'a directory with a content',
     body: [{ name: 'd', flag: '5', content: 'x' }],
-    message: 'member "d": has content and is not a file',
+    message: 'member "d": has content but is not a file',
     hint: without,
   },
   {

@@ -500,7 +500,7 @@ test('TERM-10 from a pipe all input is typed unchanged, its end detaches, and --
   };
   const ended = withoutInput();
   expect(await ended.stderr.text()).toBe(
-    `[the session was there already: --env had no effect]\n[detached from piped; boxkeep attach ${sandbox.url} piped returns]\n`,
+    `[the session existed already: --env had no effect]\n[detached from piped; boxkeep attach ${sandbox.url} piped returns]\n`,
   );
   expect(await ended.exited).toBe(0);
 
@@ -566,7 +566,7 @@ test('TERM-10 without a name attach creates a session that expires; --read-only 
   expect(await reader.ended()).toBe(0);
   const other = paneOf(sandbox, tmux, attachCommand(sandbox.url, id, '--read-only'));
   await until('it tells the two sizes', () =>
-    other.history.includes(`[session ${id}, made for 100 columns and 30 rows; here are 80 and 24; `),
+    other.history.includes(`[session ${id}, which has 100 columns and 30 rows; this terminal has 80 and 24; `),
   );
   other.type(...detachKeys);
   expect(await other.ended()).toBe(0);

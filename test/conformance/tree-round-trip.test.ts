@@ -22,7 +22,7 @@ test('FILE-14 FILE-15 an archive with links out of the tree round-trips with lin
   const refused = await put(sandbox, at('out'), sent);
   expect([refused.status, refused.body.message]).toEqual([
     400,
-    `member "absolute": is a link to "${at('outside')}", which is outside of the destination`,
+    `member "absolute": is a link to "${at('outside')}", which is outside the destination`,
   ]);
   expect(refused.body.hint).toContain('links=keep');
   expect((await put(sandbox, at('out'), sent, {}, '&links=keep')).body.data).toMatchObject({ entries: 4 });

@@ -7,7 +7,7 @@ export const localPages: Readonly<Record<string, Page>> = {
     usage: 'start [flags]',
     summary: 'run the daemon',
     details: `Runs in the foreground until SIGTERM, then ends every command and exits 0 within 8 seconds. A daemon that dies is
-started again. A bad value stops the start with one line and exit code 2.
+started again. An invalid value ends the start with one line and exit code 2.
 
 Flags, each with its variable; the flag wins:
 ${settingsHelp()}`,
@@ -15,22 +15,22 @@ ${settingsHelp()}`,
   'computer-use': {
     usage: 'computer-use [--port PORT]',
     summary: 'serve the display of DISPLAY to the daemon',
-    details: `  --port    port on 127.0.0.1; otherwise that of SVC_COMPUTER_USE_URL, 18100 by default
+    details: `  --port    port on 127.0.0.1; default: the port of SVC_COMPUTER_USE_URL, or 18100
 
 Runs in the foreground until SIGTERM, as the account of the desktop. Reads DISPLAY and XAUTHORITY, and
-DBUS_SESSION_BUS_ADDRESS for the accessibility routes. The display may start and stop; each call reports when it is
-not there.
-Any program of this machine may use the worker without a key; pages of a browser may not.`,
+DBUS_SESSION_BUS_ADDRESS for the accessibility routes. The display may start later and restart; a call without a
+display fails and reports that.
+Any program on this machine can use the worker without a key; web pages cannot.`,
   },
   doctor: {
     usage: 'doctor [--json] [flags]',
     summary: 'examine this machine and report what start lacks',
     details: `  --json    print the findings as JSON
 
-Changes nothing. Give the flags and variables that start gets: settings, key, account, runtime directory and port are
-checked with them; boxkeep start --help lists them.
+Changes nothing. Pass the flags and variables of start: doctor checks settings, key, account, runtime directory and port
+with them. boxkeep start --help lists the flags.
 
-Exit code: 0 when the daemon would start, 1 when a finding says it would not.`,
+Exit code: 0 if the daemon would start, 1 if a finding prevents the start.`,
   },
   version: { usage: 'version', summary: 'print the version', details: 'Prints one line: the version of this file.' },
   'print-openapi': {

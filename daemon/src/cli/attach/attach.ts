@@ -13,39 +13,39 @@ import { CaughtSignals } from '../client/signals.ts';
 import { canHaveInput, readInput, standardError } from '../client/standard-streams.ts';
 import type { Verb } from '../verb.ts';
 
-const details = `  --detach-key KEYS    what leaves the session as it is: ctrl-\\,d otherwise, which is Ctrl-\\ and then d; one key or
-                       several with commas between them, as ctrl-] or ctrl-p,ctrl-q; none for none
-  --read-only          only look: nothing is typed, and the size of the session stays
-  --cwd DIR            directory of a new session; the workspace otherwise
+const details = `  --detach-key KEYS    keys that detach and leave the session running, separated by commas: ctrl-] or ctrl-p,ctrl-q;
+                       default ctrl-\\,d, which is Ctrl-\\ and then d; none disables detaching by key
+  --read-only          show the session without typing into it or changing its size
+  --cwd DIR            directory of a new session; default: the workspace
   --user NAME          account of a new session
-  --env NAME=VALUE     a variable for a new session, any number of times; --env NAME passes the local one
+  --env NAME=VALUE     variable of a new session, repeatable; --env NAME copies the local value
   --offset BYTES       start at this byte of the output instead of the current screen
-  --reconnect SECONDS  how long to wait for a daemon that does not answer; 3600
+  --reconnect SECONDS  how long to wait for a daemon that does not answer; default 3600
 
-Without a name, attach creates a session that is closed after an hour without use. A name that does not exist yet
+Without a name, attach creates a session that the daemon closes after an hour without use. With a new name, attach
 creates a session that stays. Every key goes to the session, also Ctrl-C and Ctrl-Z, except the detach keys. When the
 connection breaks, attach reconnects: output resumes at the same byte, and input typed meanwhile is sent then.
 
-Where standard input is not a terminal it is typed as it is, and its end detaches: with /dev/null, or with an input that
-is closed from the beginning, attach ends at once. --read-only reads no such input and shows the session until it ends.
-boxkeep exec is made for scripts: it waits for the end of what it runs.
+If standard input is not a terminal, attach types it unchanged and detaches at its end. With /dev/null, or with a
+closed standard input, attach ends at once. With --read-only, attach does not read such input and shows the session
+until the session ends. For scripts, use boxkeep exec, which waits until its command ends.
 The key comes from SVC_API_KEY, never from the arguments.
 
-Exit code: 0 when detached; that of the shell when it has ended, 128 + n after signal n; 125 when boxkeep itself failed,
-129, 130 and 143 when a signal ended it, which detaches too.`;
+Exit code: 0 after a detach; the exit code of the shell after its end, or 128 + n if signal n ended the shell; 125 if
+boxkeep failed; 129, 130 or 143 if a signal ended boxkeep, which also detaches.`;
 
 const defaultReconnectSeconds = 3600;
 const pieceBytes = 16 * 1024;
-/** How long the first of the detach keys is held back before it goes to the session as an ordinary key. */
+/** How long attach holds back the first detach key before the key goes to the session. */
 const nextKeyMs = 1500;
 
-/** Flags that only a new session obeys. */
+/** Flags that have an effect on a new session only. */
 const ofNewSessions = ['cwd', 'user', 'env'];
 
 export function attach(system: SystemTerminal): Verb {
   return {
     usage: 'attach <url> [session]',
-    summary: 'a terminal session there, at this terminal',
+    summary: 'connect this terminal to a session of a daemon',
     details,
     async run(args, environment) {
       const given = readArguments(args, {
@@ -62,8 +62,7 @@ export function attach(system: SystemTerminal): Verb {
       const { id, isNew } = found;
       await greet(system, { ...found, isNamed: given.words.length > 1, keys });
       const unused = ofNewSessions.filter((name) => given.all(name).length > 0).map((name) => `--${name}`);
-      if (!isNew && unused.length > 0)
-        await note(`the session was there already: ${unused.join(' and ')} had no effect`);
+      if (!isNew && unused.length > 0) await note(`the session existed already: ${unused.join(' and ')} had no effect`);
       return await attend(system, client, { id, given, keys, offset: isNew ? (offset ?? 0) : offset, reconnectMs });
     },
   };
@@ -82,11 +81,11 @@ async function greet(system: SystemTerminal, { id, isNew, isNamed, keptSize, key
   else if (system.isTerminal(standardError)) await note(`session ${id}${sizeNote(system, keptSize)}${hint}`);
 }
 
-/** A screen that was made for another size looks wrong here, for example with lines that wrap. */
+/** A screen of another size looks wrong in this terminal, for example because lines wrap. */
 function sizeNote(system: SystemTerminal, kept: TerminalSize | null): string {
   const own = sizeOf(system);
   if (!kept || !own || (own.cols === kept.cols && own.rows === kept.rows)) return '';
-  return `, made for ${kept.cols} columns and ${kept.rows} rows; here are ${own.cols} and ${own.rows}`;
+  return `, which has ${kept.cols} columns and ${kept.rows} rows; this terminal has ${own.cols} and ${own.rows}`;
 }
 
 interface Wanted {
@@ -161,7 +160,7 @@ async function passTyped({ local, input, keys, isReadOnly, signal }: Typing): Pr
     if (isDetached) return { kind: 'detached' };
     if (detach.isHolding) releasing = setTimeout(() => void pass(detach.release()), nextKeyMs);
   }
-  if (local.isInput) return { kind: 'signalled', signal: 'SIGHUP' }; // The terminal has gone.
+  if (local.isInput) return { kind: 'signalled', signal: 'SIGHUP' }; // The terminal was closed.
   await input.answered(signal);
   return { kind: 'detached' };
 }
@@ -173,8 +172,8 @@ async function reportEnding(ending: Ending, { address }: Client, id: string, uns
     await note(`session ${id} was closed`);
     return exitClientFailed;
   }
-  const unsent = unsentBytes === 0 ? '' : `; ${unsentBytes} bytes that were typed were not sent`;
+  const unsent = unsentBytes === 0 ? '' : `; ${unsentBytes} bytes of input were not sent`;
   await note(`detached from ${id}; boxkeep attach ${address} ${id} returns${unsent}`);
   if (ending.kind === 'detached') return 0;
-  throw new GivenUp(`${ending.signal} came`, 128 + constants.signals[ending.signal]);
+  throw new GivenUp(`received ${ending.signal}`, 128 + constants.signals[ending.signal]);
 }

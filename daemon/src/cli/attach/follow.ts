@@ -26,7 +26,7 @@ export interface SessionEnd {
   readonly signal: string | null;
 }
 
-/** A longer outage is reported to the user. */
+/** Attach reports a longer outage to the user. */
 const noticeMs = 3000;
 const sessionEnded = 4000;
 const tooSlow = 4003;
@@ -40,7 +40,7 @@ export class FollowedSession {
   #end: SessionEnd | null = null;
   #wasOpen = false;
   /** True when the local screen differs from the session's output and must be repainted. */
-  #isSpoilt = false;
+  #isStale = false;
   #sinceMs: number | null = null;
   readonly #backoff = new Backoff();
   #socket: AttachSocket | null = null;
@@ -98,7 +98,7 @@ export class FollowedSession {
     const query = new URLSearchParams({ protocol: 'binary', mode: isReadOnly ? 'ro' : 'rw' });
     const { size } = local;
     if (size && !isReadOnly) for (const [name, value] of Object.entries(size)) query.set(name, String(value));
-    if (this.#offset === null || this.#isSpoilt) query.set('restore', 'true');
+    if (this.#offset === null || this.#isStale) query.set('restore', 'true');
     else query.set('offset', String(this.#offset));
     return query;
   }
@@ -106,11 +106,11 @@ export class FollowedSession {
   async #take(socket: AttachSocket, frame: Frame): Promise<void> {
     const { local, input } = this.options;
     if (frame.kind === 'ready') return await this.#begin(socket, frame.offset, frame.inputOffset);
-    this.#isSpoilt = false; // The frame that repaints the screen comes first.
+    this.#isStale = false; // The frame that repaints the screen comes first.
     switch (frame.kind) {
       case 'gap':
         this.#offset = frame.to;
-        return await this.#miss(socket, frame.to - frame.from);
+        return await this.#reportMissing(socket, frame.to - frame.from);
       case 'restore':
         if (frame.bytes.length === 0) return;
         await local.clear();
@@ -133,41 +133,43 @@ export class FollowedSession {
   }
 
   async #begin(socket: AttachSocket, offset: number, inputOffset: number | null): Promise<void> {
-    const missing = this.#offset !== null && !this.#isSpoilt ? offset - this.#offset : 0;
+    const missing = this.#offset !== null && !this.#isStale ? offset - this.#offset : 0;
     this.#offset = offset;
     this.#wasOpen = true;
     this.#sinceMs = null;
     this.#backoff.reset();
     const lost = this.options.input.resume(inputOffset);
-    if (missing > 0) await this.#miss(socket, missing);
+    if (missing > 0) await this.#reportMissing(socket, missing);
     if (lost > 0)
-      await this.#report(`the connection broke as ${lost} bytes were typed; whether they arrived is not known`);
+      await this.#report(
+        `the connection broke while ${lost} bytes of input were sent; the shell may not have received them`,
+      );
     this.resize();
   }
 
   /** Reports missing output. The rest cannot produce the screen, so the next connection repaints it. */
-  async #miss(socket: AttachSocket, bytes: number): Promise<void> {
+  async #reportMissing(socket: AttachSocket, bytes: number): Promise<void> {
     if (!this.options.local.isOutput)
-      return await this.#report(`${bytes} bytes of output are missing here: they are no longer kept`);
-    this.#isSpoilt = true;
+      return await this.#report(`${bytes} bytes of output are missing here: the daemon no longer keeps them`);
+    this.#isStale = true;
     socket[Symbol.dispose]();
   }
 
-  /** Finds out why no connection opens: the daemon may be away, or refuse. */
+  /** Finds out why no connection opens: the daemon is unreachable, or refuses the session. */
   async #explain(failure: Unreachable): Promise<void> {
     try {
       await this.#record();
     } catch (error) {
       if (error instanceof Refusal && transientStatuses.includes(error.status)) return;
       if (error instanceof Refusal && error.status === 404) {
-        throw new ClientFailure(`session ${this.id} is gone; a daemon that was stopped ends its sessions`);
+        throw new ClientFailure(`session ${this.id} no longer exists; a daemon that stops ends its sessions`);
       }
       if (!(error instanceof Unreachable) || !this.#wasOpen) throw error;
       return;
     }
     if (!this.#wasOpen)
       throw new ClientFailure(
-        `${failure.message}, although it answers HTTP requests; a proxy on the way may not pass WebSockets on`,
+        `${failure.message}, although it answers HTTP requests; a proxy in between may not forward WebSockets`,
       );
   }
 
@@ -183,11 +185,11 @@ export class FollowedSession {
     const goneMs = performance.now() - this.#sinceMs;
     if (goneMs >= reconnectMs) {
       throw new ClientFailure(
-        `${this.client.address} was not reachable for ${reconnectMs / 1000} s; ${this.id} may live on`,
+        `${this.client.address} was not reachable for ${reconnectMs / 1000} s; ${this.id} may still run`,
       );
     }
-    if (goneMs >= noticeMs && !this.#isSpoilt) {
-      await this.#report(`${this.client.address} is not reachable; what is typed is kept`);
+    if (goneMs >= noticeMs && !this.#isStale) {
+      await this.#report(`${this.client.address} is not reachable; attach keeps your input`);
     }
     await this.#backoff.wait(signal);
     signal.throwIfAborted();
@@ -198,6 +200,6 @@ export class FollowedSession {
     const { local } = this.options;
     if (!local.isOutput) return await note(oneLine(text));
     await local.overlay(oneLine(text));
-    this.#isSpoilt = true;
+    this.#isStale = true;
   }
 }

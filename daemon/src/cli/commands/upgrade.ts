@@ -1,4 +1,4 @@
-/** `boxkeep upgrade`: replaces the running daemon on this machine by the daemon of this file. */
+/** `boxkeep upgrade`: replaces the running daemon on this machine with the daemon of this file. */
 import { readConfig } from '../../config.ts';
 import type { Environment } from '../../kit/types/environment.ts';
 import type { UpgradeOutcome, UpgradeRequest } from '../../kit/upgrade.ts';
@@ -14,15 +14,15 @@ export interface UpgradeDeps {
   readonly request: (directory: string, request: UpgradeRequest) => Promise<UpgradeOutcome | null>;
 }
 
-const details = `Run it from the new file: the daemon inside takes over from the one that runs on this machine, and init
-itself becomes the new program. Requests wait for some milliseconds and none fails; commands, sessions and
-output go on. When the new daemon cannot take over, the old one serves on, and upgrade prints the reason.
+const details = `Run upgrade from the new file. Its daemon takes over from the daemon that runs on this machine, and init
+becomes the new program. Requests wait for some milliseconds and none fails. Commands and sessions keep running.
+If the new daemon cannot take over, the old daemon keeps serving, and upgrade prints the reason.
 
-  --runtime-dir DIR   the runtime directory of the daemon that runs (SVC_RUNTIME_DIR); the usual places otherwise
-  --port PORT         its port, by which the usual places are named (SVC_PORT)
+  --runtime-dir DIR   runtime directory of the running daemon (SVC_RUNTIME_DIR); default: the usual places
+  --port PORT         port of the running daemon, which is part of the usual places (SVC_PORT)
 
-The file has to belong to root or to the account of boxkeep, and must not be writable by others.
-Exit code 0 when the new daemon serves, 1 when the old one does.`;
+The file must belong to root or to the account of boxkeep, and other accounts must not be able to write to it.
+Exit code: 0 if the new daemon serves, 1 otherwise.`;
 
 /** The old daemon continues, or no daemon runs. */
 class UpgradeFailure extends ClientFailure {
@@ -32,7 +32,7 @@ class UpgradeFailure extends ClientFailure {
 export function upgrade(deps: UpgradeDeps): Verb {
   return {
     usage: 'upgrade [flags]',
-    summary: 'replace the running daemon on this machine by this file',
+    summary: 'replace the running daemon on this machine with this file',
     details,
     run: (args, environment) => run(deps, args, environment),
   };
@@ -50,7 +50,7 @@ async function run(deps: UpgradeDeps, args: readonly string[], environment: Envi
     return 0;
   }
   const looked = places.map(({ path }) => path).join(', ');
-  throw new UpgradeFailure(`no boxkeep that can be upgraded runs here (looked in ${looked}); give its --runtime-dir`);
+  throw new UpgradeFailure(`no running boxkeep was found in ${looked}; pass its --runtime-dir`);
 }
 
 function findPlaces(deps: UpgradeDeps, directory: string | null, port: string | null, environment: Environment) {
@@ -76,7 +76,7 @@ async function ask(deps: UpgradeDeps, path: string, request: UpgradeRequest): Pr
 
 function describe({ from, to, totalMs, heldMs, fault }: UpgradeOutcome): string {
   const line = `boxkeep ${from} is now ${to}, after ${totalMs} ms; requests waited ${heldMs} ms at most`;
-  return fault === null ? line : `${line}\nNot everything was done: ${fault}`;
+  return fault === null ? line : `${line}\nThe upgrade is incomplete: ${fault}`;
 }
 
 function messageOf(error: unknown): string {

@@ -32,7 +32,7 @@ export interface GlobStep {
   readonly next: GlobState;
 }
 
-/** Far more alternatives than a hand-written pattern has. */
+/** No hand-written pattern has so many alternatives. */
 const maxAlternatives = 1024;
 /** Positions of all alternatives share one number range; each alternative occupies one stride. */
 const stride = 4096;
@@ -47,7 +47,7 @@ export class Glob {
     this.#alternatives = (hasBraces ? expandBraces(pattern) : [pattern]).map(parseSegments);
     this.#matchesHidden = matchesHidden;
     if (this.#alternatives.some(({ length }) => length >= stride)) throw new GlobError('it has too many segments');
-    this.start = this.#settle(this.#alternatives.map((_, index) => index * stride));
+    this.start = this.#withPositionsBehind(this.#alternatives.map((_, index) => index * stride));
   }
 
   /** Advances the match by one more name, one level down. */
@@ -55,7 +55,7 @@ export class Glob {
     return this.#advance(state, name, !this.#matchesHidden && name.startsWith('.'));
   }
 
-  /** Whether the glob passes over an entry, and what may be below it, only because the name begins with a dot. */
+  /** Whether the glob skips an entry, or entries below it, only because the name begins with a dot. */
   hides(state: GlobState, name: string, isDirectory: boolean): boolean {
     if (this.#matchesHidden || !name.startsWith('.')) return false;
     const [own, shown] = [this.#advance(state, name, true), this.#advance(state, name, false)];
@@ -80,7 +80,7 @@ export class Glob {
         if (!isLast) next.push(position + 1);
       }
     }
-    return { isMatch, next: this.#settle(next) };
+    return { isMatch, next: this.#withPositionsBehind(next) };
   }
 
   matches(names: readonly string[]): boolean {
@@ -90,8 +90,8 @@ export class Glob {
     return isMatch;
   }
 
-  /** Adds the positions after `**`, because `**` also matches no name at all. */
-  #settle(positions: readonly number[]): GlobState {
+  /** Adds the positions behind `**`, because `**` also matches zero levels. */
+  #withPositionsBehind(positions: readonly number[]): GlobState {
     const settled = new Set<number>();
     for (let position of positions) {
       settled.add(position);

@@ -1,4 +1,4 @@
-/** Sends X11 requests without waiting in between, and gives each its reply or error by sequence number. */
+/** Pipelines X11 requests, and matches replies and errors to them by sequence number. */
 import { X11Closed, X11Refusal } from '../../protocols/x11-errors.ts';
 import { Message, Packer } from './message.ts';
 import type { DisplaySocket } from './socket.ts';
@@ -12,13 +12,13 @@ export interface XRequest {
 
 interface Pending {
   readonly opcode: number;
-  /** Without a reply, the request has succeeded when the server answers a later one. */
+  /** A request without a reply has succeeded when the server answers a later request. */
   readonly hasReply: boolean;
   resolve(reply: Message): void;
   reject(error: Error): void;
 }
 
-/** The numbers in messages have 16 bits, so the server has to answer something before they repeat. */
+/** Sequence numbers have 16 bits, so the server must answer before the numbers wrap around. */
 const maxUnansweredRequests = 30_000;
 
 const getInputFocus: XRequest = { opcode: 43 };
@@ -49,7 +49,7 @@ export class RequestQueue {
     private readonly options: {
       /** In units of four bytes. */
       readonly maxRequestLength: number;
-      /** A server that answers nothing for this time while a request waits is reported with `onSilence`. */
+      /** Calls `onSilence` when a request waits and the server sends nothing for this time. */
       readonly silenceMs: number;
       onSilence(): void;
       onEvent(message: Message): void;
@@ -90,8 +90,8 @@ export class RequestQueue {
     // KeymapNotify alone has no sequence number.
     if ((kind & 0x7f) !== keymapNotify) this.#answered = this.#wholeSequence(message.u16(2));
     this.#resolveOlder();
-    if (kind === errorKind) this.#take()?.reject(refusalOf(message));
-    else if (kind === replyKind) this.#take()?.resolve(message);
+    if (kind === errorKind) this.#takePending()?.reject(refusalOf(message));
+    else if (kind === replyKind) this.#takePending()?.resolve(message);
     else this.options.onEvent(message);
     this.#watch();
   }
@@ -108,7 +108,7 @@ export class RequestQueue {
     if (this.#closedReason !== null) return Promise.reject(new X11Closed(this.#closedReason));
     if (signal?.aborted) return Promise.reject(reasonOf(signal));
     return new Promise((resolve, reject) => {
-      // The entry stays: the reply still arrives, and must not be taken for that of another request.
+      // Keep the entry: the reply still arrives, and must not be matched to another request.
       const abort = () => signal && reject(reasonOf(signal));
       const settle = () => signal?.removeEventListener('abort', abort);
       const wasIdle = this.#pending.size === 0;
@@ -134,7 +134,7 @@ export class RequestQueue {
     return sequence;
   }
 
-  /** Asks for the focus, which every server answers, only for the answer's sequence number. */
+  /** Sends GetInputFocus, because every server answers it, and its answer confirms the earlier requests. */
   #sync(): void {
     this.#sentAtLastReply = this.#sent + 1;
     this.#needsSync = false;
@@ -142,7 +142,7 @@ export class RequestQueue {
     this.#tracked(getInputFocus, true).catch(() => undefined);
   }
 
-  /** One write for the requests of one turn. */
+  /** Writes all requests of one turn of the event loop at once. */
   #flush(): void {
     if (this.#needsSync && this.#closedReason === null) this.#sync();
     this.#isFlushQueued = false;
@@ -164,7 +164,7 @@ export class RequestQueue {
     return base + low < this.#answered ? base + low + 0x1_0000 : base + low;
   }
 
-  /** The server works in order, so what was sent before the answered request and has no reply is done. */
+  /** The server executes requests in order, so earlier requests without a reply are done. */
   #resolveOlder(): void {
     for (const [sequence, { hasReply, resolve }] of this.#pending) {
       if (sequence >= this.#answered || hasReply) return;
@@ -173,7 +173,7 @@ export class RequestQueue {
     }
   }
 
-  #take(): Pending | undefined {
+  #takePending(): Pending | undefined {
     const pending = this.#pending.get(this.#answered);
     this.#pending.delete(this.#answered);
     return pending;

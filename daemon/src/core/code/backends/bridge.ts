@@ -1,4 +1,4 @@
-/** Keeps the bridge process of one account, which connects to its kernels. Restarts the process when it dies. */
+/** Runs the bridge process of one account, which connects the daemon to kernels, and restarts a process that dies. */
 import type { JsonBounds } from '../../../kit/text/json-bounds.ts';
 import { CoreError } from '../../../kit/errors.ts';
 import { mintId } from '../../../kit/ids.ts';
@@ -11,12 +11,12 @@ import type { Submission, LogPosition } from './interpreter.ts';
 /** A kernel, as seen by its bridge. */
 export interface BridgedKernel {
   readonly id: string;
-  /** Requests for a new process: open the kernel with its running cell, and run the cells that have not begun. */
+  /** The requests to send to a new process: open the kernel with its running cell, then run the waiting cells. */
   requests(): readonly object[];
   take(event: InterpreterEvent, at: LogPosition): void;
   /** Called when messages of the bridge were lost. The bridge then reports the state of the kernel again. */
   miss(): void;
-  /** Called when no bridge can reach the kernel any more. */
+  /** Called when no bridge can reach the kernel. */
   lose(message: string): void;
 }
 
@@ -27,7 +27,7 @@ export interface BridgeDeps {
   readonly onFault: (what: string, error: unknown) => void;
 }
 
-/** Maximum number of early deaths in a row. Without this limit, a broken bridge would be restarted forever. */
+/** Maximum number of early deaths in a row. Without the limit, the daemon would restart a broken bridge forever. */
 const maxDeathsInARow = 3;
 const soonMs = 1000;
 
@@ -56,7 +56,7 @@ export class Bridge {
     return { log: this.#id, offset: this.#channel?.position ?? this.#recovered?.child.ends[0] ?? 0 };
   }
 
-  /** Connects to this kernel. */
+  /** Connects the bridge to this kernel. */
   add(kernel: BridgedKernel): void {
     this.#kernels.set(kernel.id, kernel);
     for (const request of this.#channel ? kernel.requests() : []) this.#send(request);
@@ -88,7 +88,7 @@ export class Bridge {
     void this.#supervise();
   }
 
-  /** Resumes after another daemon had the process and ended before it served. */
+  /** Resumes when a handover failed: the next daemon had the process and ended before it served. */
   resumeInput(): void {
     this.#channel?.resumeInput();
     if (this.#channel && !this.#isSupervised) void this.#supervise();
@@ -100,7 +100,7 @@ export class Bridge {
     else this.#send({ op: 'close', kernel: id });
   }
 
-  /** Prepares a request for sending. If the process ends before taking it, the next process gets it again. */
+  /** Prepares a request. If the process ends before it reads the request, the next process gets the request again. */
   submit(line: readonly Uint8Array[]): Submission {
     const send = async () => {
       await this.#channel?.send(line).catch((error: unknown) => {
@@ -110,7 +110,7 @@ export class Bridge {
     return { end: this.#channel?.endOf(line) ?? 0, send };
   }
 
-  /** Whether the earlier process received its input up to `end`. True if it has ended: the next one gets it again. */
+  /** Whether the process read its input up to `end`. True for a process that has ended: the next one gets it again. */
   hasTaken(end: number): boolean {
     const child = this.#recovered?.child ?? this.#channel?.child;
     return !child || child.end !== null || child.stdin.accepted >= end;
@@ -123,7 +123,7 @@ export class Bridge {
     if (child) await terminateAndForget(child);
   }
 
-  /** Sends a request. If it does not arrive, the next process gets it again, from this daemon or another one. */
+  /** Sends a request. A request that is lost is sent again to the next process, by this daemon or the next one. */
   #send(request: object): void {
     void this.#channel?.send(lineOf(request)).catch(() => null); // `#supervise` handles the end of the process.
   }
@@ -134,7 +134,7 @@ export class Bridge {
       for (let deaths = 0; !this.#isEnded;) {
         const startedMs = performance.now();
         if (this.#channel === null) await this.#start();
-        const channel = await this.#over();
+        const channel = await this.#untilOver();
         if (!channel || channel.child.ownership.isLeft || this.#isEnded) break;
         deaths = performance.now() - startedMs < soonMs ? deaths + 1 : 0;
         if (deaths === maxDeathsInARow) throw failure(channel);
@@ -158,7 +158,7 @@ export class Bridge {
     }
     this.#id = id;
     const channel = this.#listenTo(child, 0);
-    // A process that accepts no input has ended. `#supervise` handles this.
+    // A process that accepts no input has ended, which `#supervise` handles.
     void channel.send([program]).catch(() => null);
     const requests = [...this.#kernels.values()].flatMap((kernel) => kernel.requests());
     for (const request of requests) this.#send(request);
@@ -172,20 +172,20 @@ export class Bridge {
   }
 
   /** Returns the channel after the process has ended and all its output was read. */
-  async #over(): Promise<Channel | null> {
+  async #untilOver(): Promise<Channel | null> {
     const channel = this.#channel;
     while (channel && !channel.isOver) await channel.changed();
     return channel;
   }
 
   #take(event: InterpreterEvent, offset: number): void {
-    if (event.about === 'log') this.#ask();
+    if (event.about === 'log') this.#askForStates();
     else if (event.about !== 'interpreter' && event.kernel !== null)
       this.#kernels.get(event.kernel)?.take(event, { log: this.#id, offset });
   }
 
   /** After lost messages, asks every kernel for its state, because the affected kernel is unknown. */
-  #ask(): void {
+  #askForStates(): void {
     for (const kernel of this.#kernels.values()) {
       kernel.miss();
       this.#send({ op: 'again', kernel: kernel.id });
@@ -193,7 +193,7 @@ export class Bridge {
   }
 
   #loseAll(error: unknown): void {
-    this.deps.onFault('the bridge to the kernels could not be kept', error);
+    this.deps.onFault('the bridge to the kernels failed', error);
     this.#channel?.child.forget();
     this.#channel = null;
     for (const kernel of this.#kernels.values()) kernel.lose(error instanceof Error ? error.message : String(error));
@@ -207,6 +207,6 @@ export function lineOf(request: object): readonly Uint8Array[] {
 function failure(channel: Channel): CoreError {
   return new CoreError(
     'unavailable',
-    `the bridge to the kernels ended at its start: ${channel.errors() || 'it printed nothing'}`,
+    `the bridge to the kernels ended at start: ${channel.errors() || 'it printed nothing'}`,
   );
 }

@@ -289,7 +289,7 @@ class Packing {
       const space = this.#piece.space(size + paddingOf(size));
       space.fill(0, file.read(space.subarray(0, size)));
     } catch (error) {
-      this.#piece.cutTo(before); // The space holds no content of the file.
+      this.#piece.truncate(before); // The space holds no content of the file.
       throw error;
     }
     return null;

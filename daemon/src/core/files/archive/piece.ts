@@ -16,7 +16,7 @@ export class Piece {
     this.space(bytes.length).set(bytes);
   }
 
-  /** Adds so many bytes, which the caller must fill before the next call. */
+  /** Reserves `length` bytes, which the caller must fill before the next call. */
   space(length: number): Buffer {
     const end = this.#length + length;
     if (end > this.#buffer.length) this.#grow(end);
@@ -25,12 +25,12 @@ export class Piece {
     return space;
   }
 
-  /** Removes what was added after this length. */
-  cutTo(length: number): void {
+  /** Truncates the piece to this length. */
+  truncate(length: number): void {
     this.#length = length;
   }
 
-  /** Returns the bytes, and starts again with none. Few bytes are copied, so that they do not hold a whole buffer. */
+  /** Returns the bytes and empties the piece. A small piece is copied, so that it does not keep a large buffer alive. */
   take(): Uint8Array {
     let bytes = this.#buffer.subarray(0, this.#length);
     if (2 * this.#length < this.expectedBytes) bytes = Buffer.from(bytes);

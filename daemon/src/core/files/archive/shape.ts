@@ -76,21 +76,21 @@ export class ArchiveShape {
     if (member.path !== '' && ++this.#entries > maxEntries) {
       throw this.fault.tooLarge(`the archive has more than ${maxEntries} members`, 'Send it in several archives.');
     }
-    const missing = this.#makeWay(member.path, header.name);
+    const missing = this.#makeParents(member.path, header.name);
     const old = this.#kinds.get(member.path);
     if (old && !(old === 'directory' && member.kind === 'directory')) {
       throw this.fault.member(header.name, 'appears twice', 'Create the archive again, with each name once.');
     }
     if (!old && member.path !== '') this.#enter(member.path);
-    this.#note(member);
+    this.#record(member);
     return { member, missing, isNew: !old && member.path !== '' };
   }
 
   /** Call after all members are known, because a link may lead through other links. */
   assertLinksStay(): void {
     for (const [path, target] of this.#links) {
-      if (this.#leaves(path, target)) {
-        const message = `is a link to ${quoted(target)}, which is outside of the destination`;
+      if (this.#leadsOutside(path, target)) {
+        const message = `is a link to ${quoted(target)}, which is outside the destination`;
         throw this.fault.member(
           path,
           message,
@@ -106,7 +106,7 @@ export class ArchiveShape {
     // Old archives have no directory type. They mark a directory by a slash at the end of its name.
     const kind = known === 'file' && header.name.endsWith('/') ? 'directory' : known;
     if (kind === undefined) {
-      const what = refusedKinds[header.flag] ?? `of a kind that is not taken (${quoted(header.flag)})`;
+      const what = refusedKinds[header.flag] ?? `of an unsupported type (${quoted(header.flag)})`;
       throw this.fault.member(header.name, `is ${what}`, leaveOut);
     }
     if (path === '' && kind !== 'directory') throw this.fault.member(header.name, 'has no name', stayInside);
@@ -117,7 +117,7 @@ export class ArchiveShape {
       throw this.fault.member(header.name, 'is a symbolic link without a target', leaveOut);
     }
     if (header.size > 0 && (kind === 'directory' || kind === 'symlink')) {
-      throw this.fault.member(header.name, 'has content and is not a file', leaveOut);
+      throw this.fault.member(header.name, 'has content but is not a file', leaveOut);
     }
     return {
       path,
@@ -133,7 +133,7 @@ export class ArchiveShape {
     const segments = name.split('/').filter((segment) => segment !== '' && segment !== '.');
     if (name.startsWith('/')) throw this.fault.member(shownName, `${quoted(name)} is absolute`, stayInside);
     if (name.includes('\0')) throw this.fault.member(shownName, 'has a NUL byte in its name', leaveOut);
-    if (segments.includes('..')) throw this.fault.member(shownName, `${quoted(name)} leads out with ..`, stayInside);
+    if (segments.includes('..')) throw this.fault.member(shownName, `${quoted(name)} contains ..`, stayInside);
     return segments.join('/');
   }
 
@@ -142,10 +142,10 @@ export class ArchiveShape {
     const path = this.#pathOf(target, name);
     const kind = this.#kinds.get(path);
     if (kind === 'file' || kind === 'hardlink') return path;
-    throw this.fault.member(name, `is a hard link to ${quoted(target)}, which is not a file before it`, leaveOut);
+    throw this.fault.member(name, `is a hard link to ${quoted(target)}, which is not an earlier file`, leaveOut);
   }
 
-  #makeWay(path: string, shownName: string): Member[] {
+  #makeParents(path: string, shownName: string): Member[] {
     const missing: Member[] = [];
     for (let at = path.indexOf('/'); at !== -1; at = path.indexOf('/', at + 1)) {
       const above = path.slice(0, at);
@@ -156,7 +156,7 @@ export class ArchiveShape {
       if (known) continue;
       const made = implied(above);
       this.#enter(above);
-      this.#note(made);
+      this.#record(made);
       missing.push(made);
     }
     return missing;
@@ -171,13 +171,13 @@ export class ArchiveShape {
   }
 
   /** Keeps only the kind of a file, because an archive may have a hundred thousand files. */
-  #note(member: Member): void {
+  #record(member: Member): void {
     this.#kinds.set(member.path, member.kind);
     if (member.kind === 'directory') this.#directories.set(member.path, member);
     if (member.kind === 'symlink') this.#links.set(member.path, member.target);
   }
 
-  #leaves(path: string, target: string): boolean {
+  #leadsOutside(path: string, target: string): boolean {
     const here = path.split('/').slice(0, -1);
     const ahead = target.split('/').toReversed();
     if (target.startsWith('/')) return true;

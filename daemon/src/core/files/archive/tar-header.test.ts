@@ -19,7 +19,7 @@ const header = fc.record({
   modifiedSeconds: fc.integer({ min: -(2 ** 40), max: 2 ** 40 }),
   target: name,
   owner: fc.constant('root'),
-  group: fc.constant('somebody with a name that is longer than its field'),
+  group: fc.constant('an account name that is longer than its field'),
 }) satisfies fc.Arbitrary<TarMember>;
 
 test('FILE-14 a header round-trips: names as bytes, 32-bit ids, sizes and times of any length', () => {

@@ -46,8 +46,8 @@ export async function ranked(entries: readonly Entry[], order: Order): Promise<C
   }
   return mapBounded(entries, statAtOnce, async (entry) => {
     const status = await statusOf(entry.path);
-    const figure = (order.by === 'size' ? status?.size : status?.mtimeMs) ?? 0;
-    return { ...positionOf(entry, order, figure), entry, status };
+    const value = (order.by === 'size' ? status?.size : status?.mtimeMs) ?? 0;
+    return { ...positionOf(entry, order, value), entry, status };
   });
 }
 

@@ -2,7 +2,7 @@
 import type { FilesContext } from '../context.ts';
 import type { Glob, GlobState } from '../../../kit/text/glob.ts';
 import { readPathGlob } from './path-glob.ts';
-import { placeOf } from '../read/ordering.ts';
+import { treeKeyOf } from '../read/ordering.ts';
 import { SkippedList, type SkippedSummary } from '../tree/skipped.ts';
 import { TimeSlices } from '../../../kit/slices.ts';
 import { TopItems } from '../slices.ts';
@@ -32,11 +32,11 @@ export interface SearchResult extends SkippedSummary {
 
 interface Found {
   readonly path: string;
-  readonly place: string;
+  readonly treeKey: string;
 }
 
 export const maxFound = 10_000;
-const comparePlaces = (a: Found, b: Found): number => (a.place < b.place ? -1 : a.place > b.place ? 1 : 0);
+const compareTreeKeys = (a: Found, b: Found): number => (a.treeKey < b.treeKey ? -1 : a.treeKey > b.treeKey ? 1 : 0);
 
 /** Throws the `FileFailure` of the directory or of the pattern, and `capacity_reached`. */
 export async function search(
@@ -48,7 +48,7 @@ export async function search(
   const glob = readPathGlob(request.pattern, path, { isAnyDepth: request.isAnyDepth, matchesHidden: false });
   const slices = new TimeSlices();
   const skipped = new SkippedList();
-  using first = new TopItems<Found>(maxFound, comparePlaces, slices, { room, signal });
+  using first = new TopItems<Found>(maxFound, compareTreeKeys, slices, { room, signal });
   let totalCount = 0;
   const batches = walk<GlobState>({
     operation: 'search',
@@ -68,7 +68,7 @@ export async function search(
   for await (const batch of batches) {
     for await (const found of matching(batch, glob, request.kind, slices, skipped)) {
       totalCount += 1;
-      await first.add({ path: found, place: placeOf(found) });
+      await first.add({ path: found, treeKey: treeKeyOf(found) });
     }
   }
   return { path, files: (await first.take()).map((found) => found.path), totalCount, ...skipped.summary() };

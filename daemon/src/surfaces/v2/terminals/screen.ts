@@ -38,19 +38,21 @@ export const getTerminalScreen = route({
     .object({
       session_id: z.string(),
       status: z.enum(terminalStatuses),
-      output: z.string().describe('Scrollback and screen as text; a line that was wrapped is one line.'),
+      output: z.string().describe('Scrollback and screen as text; wrapped lines are joined.'),
       cols,
       rows,
       cursor: z.object({
-        x: z.number().int().describe('From 0.'),
-        y: z.number().int().describe('From 0, on the screen.'),
+        x: z.number().int().describe('Column, counted from 0.'),
+        y: z.number().int().describe('Row of the screen, counted from 0.'),
         visible: z.boolean(),
       }),
-      lines: z.array(z.string()).describe('The rows of the screen, without blanks at their ends.'),
-      ansi: z.string().describe('Shows the same screen in a terminal of its size that was reset.'),
-      alt_screen: z.boolean().describe('A full-screen program has the terminal.'),
+      lines: z.array(z.string()).describe('The rows of the screen, without trailing blanks.'),
+      ansi: z
+        .string()
+        .describe('Escape sequences that draw this screen in a terminal of the same size, after a reset.'),
+      alt_screen: z.boolean().describe('A full-screen program uses the alternate screen.'),
       title: z.string().nullable(),
-      scrollback_lines: z.number().int().describe('Rows above the screen.'),
+      scrollback_lines: z.number().int().describe('Number of rows above the screen.'),
       matched: z.boolean().nullable().describe('Whether wait_for was found; null without it.'),
       stable: z.boolean().nullable().describe('Whether the screen was stable for wait_stable_ms; null without it.'),
       command: z.string().nullable().describe('The last command that exec ran.'),
@@ -98,12 +100,12 @@ export const getTerminalScreen = route({
 });
 
 function notFound({ id, isTerminated }: Terminal, timeout: number): { message: string; hint: string } {
-  const isOver = isTerminated ? 'before the shell ended' : `within ${timeout} s`;
+  const when = isTerminated ? 'before the shell ended' : `within ${timeout} s`;
   return {
-    message: `wait_for was not found in scrollback and screen ${isOver}; this is the screen now`,
+    message: `wait_for was not found in scrollback and screen ${when}; data has the current screen`,
     hint: isTerminated
-      ? 'data.output has what the shell showed.'
-      : `Compare wait_for with data.output, or ask GET /v2/pty/sessions/${id}/screen again with a longer timeout.`,
+      ? 'Read data.output, which has the output of the shell.'
+      : `Compare wait_for with data.output, or call GET /v2/pty/sessions/${id}/screen with a longer timeout.`,
   };
 }
 

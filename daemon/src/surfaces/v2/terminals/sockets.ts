@@ -17,7 +17,9 @@ import { cols, rows } from './views.ts';
 const protocol = z
   .enum(['json', 'binary'])
   .default('json')
-  .describe('binary: output arrives unchanged in binary frames, and binary frames of the client are typed as input.');
+  .describe(
+    'binary: output arrives unchanged in binary frames, and the daemon types binary frames of the client as input.',
+  );
 const [minReplayBytes, maxReplayBytes] = [256 * 1024, 10 * 1024 * 1024];
 const environmentText = z
   .string()
@@ -25,12 +27,12 @@ const environmentText = z
     try {
       return JSON.parse(text);
     } catch {
-      context.addIssue('must be a JSON object'); // The parser's message is about a position within the text.
+      context.addIssue('must be a JSON object'); // The parser's message names a position in the text, which helps no client.
       return z.NEVER;
     }
   })
   .pipe(environment)
-  .describe('A JSON object: what the shell finds in its environment; null unsets.');
+  .describe('A JSON object with environment variables of the shell; null unsets a variable.');
 
 export const attachTerminal = route({
   operation: 'terminals.attach',
@@ -43,23 +45,23 @@ export const attachTerminal = route({
     durable: z
       .boolean()
       .default(true)
-      .describe('true: begin with what was shown since a durable socket was last there; false: with what comes now.'),
-    restore: z.boolean().default(false).describe('Begin with the screen as it is, and its scrollback.'),
+      .describe('true: start where the last durable socket stopped; false: start with new output.'),
+    restore: z.boolean().default(false).describe('Start with the current screen and its scrollback.'),
     replay_bytes: z
       .number()
       .int()
       .default(maxReplayBytes)
-      .describe('Most that restore sends; a value below 256 KiB counts as 256 KiB, one above 10 MiB as 10 MiB.'),
-    cols: cols.optional().describe('Columns, set as the socket opens.'),
-    rows: rows.optional().describe('Rows, set as the socket opens.'),
-    mode: z.enum(['rw', 'ro']).default('rw').describe('ro: only reads.'),
+      .describe('Maximum bytes that restore sends; the daemon clamps values to the range from 256 KiB to 10 MiB.'),
+    cols: cols.optional().describe('Columns to set when the socket opens.'),
+    rows: rows.optional().describe('Rows to set when the socket opens.'),
+    mode: z.enum(['rw', 'ro']).default('rw').describe('ro: the client only receives output.'),
     offset: z
       .number()
       .int()
       .min(0)
       .max(Number.MAX_SAFE_INTEGER)
       .optional()
-      .describe('Begin with the byte at this position of all output; comes before durable and restore.'),
+      .describe('Start at this byte of the whole output; overrides durable and restore.'),
   }),
   socket: true,
   errors: ['terminal_not_found', 'capacity_reached', 'unavailable'],
@@ -95,7 +97,7 @@ export const openShell = route({
   query: z.object({
     protocol,
     cwd: systemText.min(1).optional().describe('Initial directory; the workspace by default.'),
-    user: systemText.min(1).optional().describe('Its account; the default account otherwise.'),
+    user: systemText.min(1).optional().describe('Account of the shell; the default account if absent.'),
     env: environmentText.optional(),
     cols: cols.default(80),
     rows: rows.default(24),
@@ -133,7 +135,7 @@ export const openShell = route({
   },
 });
 
-/** The limit for a client that asks and does not read. A restored screen and a piece of output stay below it. */
+/** Limit for a client that sends requests and reads no answers. A restored screen and a piece of output stay below it. */
 const maxUnreadBytes = 12 * 1024 * 1024;
 
 function socketOf(

@@ -10,7 +10,7 @@ import { HandedOver } from '../../../../kit/handed-over.ts';
 import { decodePath, systemPath } from '../../../../kit/text/path-text.ts';
 import { decodeUtf8 } from '../../../../kit/text/text.ts';
 import type { Child, Spawn, SpawnRequest } from '../../../../platform/process/spawn.ts';
-import { placeOf } from '../../read/ordering.ts';
+import { treeKeyOf } from '../../read/ordering.ts';
 import { TimeSlices } from '../../../../kit/slices.ts';
 import { SkippedList } from '../../tree/skipped.ts';
 import type { Skipped } from '../../tree/skipped.ts';
@@ -315,7 +315,7 @@ function otherForm({ engine, output }: SearchForm, query: GrepQuery, error: unkn
 
 /** Sorts by file. Matches within a file are already in order. */
 function sorted(matches: readonly GrepMatch[]): GrepMatch[] {
-  const placed = matches.map((match, index) => ({ match, index, place: placeOf(match.path) }));
-  placed.sort((a, b) => (a.place === b.place ? a.index - b.index : a.place < b.place ? -1 : 1));
+  const placed = matches.map((match, index) => ({ match, index, treeKey: treeKeyOf(match.path) }));
+  placed.sort((a, b) => (a.treeKey === b.treeKey ? a.index - b.index : a.treeKey < b.treeKey ? -1 : 1));
   return placed.map(({ match }) => match);
 }
