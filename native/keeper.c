@@ -21,7 +21,7 @@
 
 #define KEEPER_UMASK 077
 #define EVENTS_AT_ONCE 8
-#define FAREWELL_MS 1000u
+#define CLOSE_WAIT_MS 1000u
 
 static uint16_t current_flags(const struct keeper *keeper) {
     unsigned flags = keeper->status.flags & (STATUS_SPAWNED | STATUS_EXITED | STATUS_FREE);
@@ -116,11 +116,11 @@ static void note_freedom(struct keeper *keeper) {
 static void tell_end(struct keeper *keeper) {
     bool is_closed = are_streams_closed(&keeper->streams);
     if (!(keeper->status.flags & STATUS_EXITED)) return;
-    bool is_exit_new = !keeper->is_exit_told, is_close_new = is_closed && !keeper->is_close_told;
+    bool is_exit_new = !keeper->is_exit_reported, is_close_new = is_closed && !keeper->is_close_reported;
     record_end(keeper, is_exit_new, is_close_new);
-    keeper->is_exit_told = true;
+    keeper->is_exit_reported = true;
     keeper->spawned_due = NEVER;
-    keeper->is_close_told = is_closed;
+    keeper->is_close_reported = is_closed;
     bool is_free = is_reusable(keeper);
     if (is_free) note_freedom(keeper);
     if (is_exit_new) tell_status(keeper, FRAME_EXITED);
@@ -133,7 +133,7 @@ static void tell_end(struct keeper *keeper) {
 static bool is_over(const struct keeper *keeper) {
     if (keeper->is_leaving) return true;
     if (!(keeper->status.flags & STATUS_SPAWNED)) return keeper->client.fd < 0;
-    bool is_closed = keeper->is_close_told || (keeper->is_shutting_down && keeper->is_exit_told);
+    bool is_closed = keeper->is_close_reported || (keeper->is_shutting_down && keeper->is_exit_reported);
     return is_closed && !keeper->has_descendants;
 }
 
@@ -219,9 +219,9 @@ static void live(struct keeper *keeper) {
 
 /* Sends no more, and waits until the client has read everything and closes too. Closing the socket while the client
  * still sends would reset the connection, and the client might miss the last frames. */
-static void take_leave(int fd) {
+static void close_in_order(int fd) {
     char unread[4096];
-    uint64_t deadline = monotonic_ms() + FAREWELL_MS;
+    uint64_t deadline = monotonic_ms() + CLOSE_WAIT_MS;
     struct pollfd polled = {fd, POLLIN, 0};
     shutdown(fd, SHUT_WR);
     for (uint64_t now = monotonic_ms(); now < deadline; now = monotonic_ms()) {
@@ -234,7 +234,7 @@ static void take_leave(int fd) {
 static _Noreturn void leave(struct keeper *keeper) {
     hide_control(&keeper->control, keeper->directory);
     leave_control(&keeper->control);
-    if (keeper->client.fd >= 0) take_leave(keeper->client.fd);
+    if (keeper->client.fd >= 0) close_in_order(keeper->client.fd);
     _exit(0);
 }
 

@@ -47,8 +47,8 @@ struct keeper {
     uint64_t sent_signals;
     bool has_killed;
     bool has_descendants;
-    bool is_exit_told;
-    bool is_close_told;
+    bool is_exit_reported;
+    bool is_close_reported;
     bool is_leaving;
     bool is_shutting_down;
     uint64_t hard_deadline;

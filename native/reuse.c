@@ -16,7 +16,7 @@ void reset_keeper(struct keeper *keeper) {
     keeper->status = (struct status){.keeper = pid, .exit_code = -1};
     keeper->oom_kills_before = keeper->sent_signals = 0;
     keeper->can_count_oom_kills = keeper->has_killed = keeper->has_descendants = false;
-    keeper->is_exit_told = keeper->is_close_told = false;
+    keeper->is_exit_reported = keeper->is_close_reported = false;
     keeper->hard_deadline = keeper->spawned_due = keeper->stdin_due = NEVER;
     keeper->hard_grace_ms = 0;
     keeper->may_be_reused = false;
@@ -35,7 +35,7 @@ static bool is_sound(const struct keeper *keeper) {
 }
 
 bool is_reusable(const struct keeper *keeper) {
-    bool is_over = keeper->is_close_told && !keeper->has_descendants;
+    bool is_over = keeper->is_close_reported && !keeper->has_descendants;
     bool may_stay = !keeper->is_leaving && !keeper->is_shutting_down && keeper->client.fd >= 0;
     return keeper->may_be_reused && is_over && may_stay && keeper->uses < KEEPER_USES_LIMIT && is_sound(keeper);
 }

@@ -29,7 +29,7 @@ static void forget_upgrade(struct upgrade *upgrade) {
     forget_client(upgrade);
     close_program(&upgrade->program);
     free_strings(&upgrade->successor.command);
-    upgrade->is_handover_told = false;
+    upgrade->is_handover_reported = false;
     enter(upgrade, UPGRADE_NONE, NEVER);
 }
 
@@ -122,7 +122,7 @@ static void fail(struct upgrade *upgrade, const char *reason) {
 }
 
 static void tell_handover(struct upgrade *upgrade, struct daemon *daemon) {
-    upgrade->is_handover_told = true;
+    upgrade->is_handover_reported = true;
     ask_for_handover(daemon);
     enter(upgrade, UPGRADE_HANDING, HANDED_LIMIT_MS);
 }
@@ -173,7 +173,7 @@ static void succeed(struct upgrade *upgrade, struct daemon *daemon) {
 /* Lets the old daemon continue. Only called after the successor has ended, so that nothing else holds the keepers and
  * the port. */
 static void go_on(struct upgrade *upgrade, struct daemon *daemon) {
-    if (upgrade->is_handover_told) tell_daemon(daemon, FRAME_GO_ON);
+    if (upgrade->is_handover_reported) tell_daemon(daemon, FRAME_GO_ON);
     complain("the upgrade was called off: %s", upgrade->reason);
     refuse(upgrade, upgrade->reason);
     forget_upgrade(upgrade);

@@ -35,7 +35,7 @@ struct upgrade {
     struct daemon successor;
     /* Succeeded daemons that still serve their last clients. */
     struct keepers leaving;
-    bool is_handover_told;
+    bool is_handover_reported;
     char reason[512];
     char version_before[VERSION_BYTES];
     uint64_t asked_at;

@@ -88,7 +88,7 @@ test('when no reader is left, further input is accepted and dropped', async () =
   await using here = await Stage.start();
   const running = await here.shell('exec 0<&-; echo closed; sleep 600', { flags: flag.stdin });
   await waitForLog(running, 'closed');
-  const [accepted, written] = await sendStdin(running, 0, 'nobody hears this');
+  const [accepted, written] = await sendStdin(running, 0, 'no reader is left');
   expect([accepted, written]).toEqual([17, 17]);
   const again = await here.open(join(running.directory, 'control'));
   expect(await again.status(type.status)).toMatchObject({ stdinOpen: false, exited: false });

@@ -55,7 +55,7 @@ export async function* follow(client: Client, id: string, options: FollowOptions
 /** Tracks an outage of the daemon: waits, reports it to the user, and finally gives up. */
 class Outage {
   #sinceMs: number | null = null;
-  #isTold = false;
+  #isReported = false;
   readonly #backoff = new Backoff();
 
   constructor(
@@ -66,7 +66,7 @@ class Outage {
 
   over(isProgress: boolean): void {
     this.#sinceMs = null;
-    this.#isTold = false;
+    this.#isReported = false;
     if (isProgress) this.#backoff.reset();
   }
 
@@ -78,8 +78,8 @@ class Outage {
       const lost = new Unreachable(`${this.client.address} was not reachable for ${reconnectMs / 1000} s`, false);
       throw withPosition(lost, this.client, this.id, offsets);
     }
-    if (goneMs >= noticeMs && !this.#isTold) {
-      this.#isTold = true;
+    if (goneMs >= noticeMs && !this.#isReported) {
+      this.#isReported = true;
       await say(`${this.client.address} is not reachable; trying for ${reconnectMs / 1000} s`);
     }
     await this.#backoff.wait(signal);

@@ -45,8 +45,8 @@ class Sink {
   }
 
   async end(): Promise<void> {
-    let isTold = false;
-    while (!isTold && !this.isClosed && !this.over.aborted) isTold = await this.#send({ eof: true });
+    let isSent = false;
+    while (!isSent && !this.isClosed && !this.over.aborted) isSent = await this.#send({ eof: true });
   }
 
   /** False when the request has to be repeated. */

@@ -150,8 +150,8 @@ export class DirectorySource implements ChangeSource, Receiver {
   }
 
   async #handle(item: QueuedEvent): Promise<void> {
-    const { listener, event, isTold } = item;
-    if (isTold) return;
+    const { listener, event, isReported } = item;
+    if (isReported) return;
     if (listener === this.#guard) {
       if (event.mask & guardMask) this.#gone();
       return;
@@ -219,7 +219,7 @@ export class DirectorySource implements ChangeSource, Receiver {
     const target = arrival?.listener as WatchedDirectory | undefined;
     const targetPath = arrival && target?.isAttached ? joinPath(target.path, arrival.event.name) : null;
     const isToExcluded = targetPath === null || this.#deps.filter.isExcluded(targetPath);
-    if (arrival && !isFromExcluded) arrival.isTold = true;
+    if (arrival && !isFromExcluded) arrival.isReported = true;
     if (isFromExcluded) return;
     if (!arrival || !target || targetPath === null || isToExcluded) return this.#remove(directory, path, item, true);
     if (directory.known?.has(item.event.name) === false) return this.#arrive(target, targetPath, arrival);

@@ -20,7 +20,7 @@ export interface QueuedEvent {
   readonly atMs: number;
   readonly number: number;
   /** The other half of the move has already reported the event. */
-  isTold: boolean;
+  isReported: boolean;
 }
 
 export type QueueItem = QueuedEvent | { readonly fence: number };
@@ -46,7 +46,7 @@ export class MoveQueue {
 
   push(listener: Listener, event: InotifyEvent): void {
     this.#numbers += 1;
-    const item = { listener, event, atMs: performance.now(), number: this.#numbers, isTold: false };
+    const item = { listener, event, atMs: performance.now(), number: this.#numbers, isReported: false };
     this.#items.push(item);
     if (!(event.mask & inotify.movedTo)) return;
     this.#arrivals.set(event.cookie, item);

@@ -44,7 +44,7 @@ async function watch(path: string, on = watchers): Promise<Watcher> {
   return (await on.create(spec)).watcher;
 }
 
-/** Reads until `isDone`, for at most `patienceMs`. */
+/** Reads until `isDone`, for at most `timeoutMs`. */
 async function read(watcher: Watcher, isDone: (events: readonly WatchEvent[]) => boolean, timeoutMs = 10_000) {
   const events: WatchEvent[] = [];
   const timeout = AbortSignal.timeout(timeoutMs);

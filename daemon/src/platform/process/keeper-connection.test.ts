@@ -7,7 +7,7 @@ import { expect, test } from 'bun:test';
 import { until } from '../../../../test/harness/until.ts';
 import { KeeperConnection } from './keeper-connection.ts';
 
-test('the end of a keeper that dies before anybody listens is reported to the one who listens later', async () => {
+test('the end of a keeper that dies before a listener exists is reported to the first listener', async () => {
   const directory = mkdtempSync(join(tmpdir(), 'boxkeep-keeper-'));
   const path = join(directory, 'control');
   const server = createServer((socket) => socket.destroy());

@@ -38,15 +38,15 @@ export const terminalDevices: TerminalDevices = {
 
   size(place) {
     const size = new Uint16Array(4);
-    const isTold = withDevice(place, (device) => library().ioctl(device, askSize, ptr(size)) === 0);
+    const hasSucceeded = withDevice(place, (device) => library().ioctl(device, askSize, ptr(size)) === 0);
     const [rows = 0, cols = 0] = size;
-    return isTold ? { cols, rows } : null;
+    return hasSucceeded ? { cols, rows } : null;
   },
 
   unreadBytes(place) {
     const count = new Int32Array(1);
-    const isTold = withDevice(place, (device) => library().ioctl(device, askUnread, ptr(count)) === 0);
-    return isTold ? (count[0] ?? 0) : null;
+    const hasSucceeded = withDevice(place, (device) => library().ioctl(device, askUnread, ptr(count)) === 0);
+    return hasSucceeded ? (count[0] ?? 0) : null;
   },
 };
 

@@ -9,7 +9,7 @@ import type { V1Deps } from './app.ts';
 import { naming, refusalOfV1 } from './refusal.ts';
 
 /** The switch: true answers 200 with `success` false, as 1.x does, and false with the codes of HTTP, as v2 does. */
-const isToldAsHandled: boolean = true;
+const isReportedAsHandled: boolean = true;
 
 export const FileOperationError = z
   .object({
@@ -61,7 +61,7 @@ export const fileCodes: readonly ErrorCode[] = [
 ];
 
 /** What a JSON route answers with a code of HTTP. */
-export const jsonCodes: readonly ErrorCode[] = isToldAsHandled ? ['bad_argument', 'unavailable'] : fileCodes;
+export const jsonCodes: readonly ErrorCode[] = isReportedAsHandled ? ['bad_argument', 'unavailable'] : fileCodes;
 
 /** The editor answers what it refuses itself with 400. */
 export const editorCodes: readonly ErrorCode[] = [
@@ -74,7 +74,7 @@ export const route = routesFor<V1Deps>({
     if (!(error instanceof FileFailure)) return refusalOfV1(error, { path });
     const verb = verbOf(path);
     const refusal = failureOfV1(error, verb);
-    if (raw || !isToldAsHandled || (verb === editor && isEditRefusal(error))) return refusal;
+    if (raw || !isReportedAsHandled || (verb === editor && isEditRefusal(error))) return refusal;
     return json(success(refusal.facts, { message: refusal.message, hint: refusal.hint, isFailure: true }), 200);
   },
 });

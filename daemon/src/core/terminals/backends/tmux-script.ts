@@ -40,13 +40,13 @@ mkfifo "$_sd_dir/output" "$_sd_dir/ready" "$_sd_dir/end" "$_sd_dir/life" || exit
 # Opened for reading and writing, they block neither end. The pump opens nothing itself: where tmux fails at once, the
 # directory is gone before the pump has run.
 exec 3<&0 4<>"$_sd_dir/output" 5<>"$_sd_dir/end" 6<>"$_sd_dir/ready" 7<>"$_sd_dir/life" 8<"$_sd_dir/output"
-# It lasts as long as there is output. Ended by anybody, it ends the session: what the shell shows would be lost.
+# The pump lasts as long as there is output. Its end, whatever the cause, ends the session: output would be lost.
 { trap '' TERM; cat; echo >&5; } <&8 3<&- 4>&- 6>&- 7>&- 8<&- &
 _sd_pump=$!
 exec 8<&-
 # One list of commands: the server reads nothing of the pane before the whole of it is done. A tmux that is older than
 # 3.2 does not know of extended keys, and ends it.
-_sd_told=$("$_sd_tmux" -S "$_sd_dir/tmux" -f /dev/null start-server \; \
+_sd_pane=$("$_sd_tmux" -S "$_sd_dir/tmux" -f /dev/null start-server \; \
   set -s extended-keys off \; set -s escape-time 0 \; set -s set-clipboard off \; \
   set -g status off \; set -g remain-on-exit on \; set -g automatic-rename off \; \
   set -g update-environment '' \; set -g default-terminal screen-256color \; \
@@ -54,10 +54,10 @@ _sd_told=$("$_sd_tmux" -S "$_sd_dir/tmux" -f /dev/null start-server \; \
   new-session -d -x "$_sd_cols" -y "$_sd_rows" -P -F '#{pane_pid} #{pane_tty} #{pid}' -s boxkeep "$@" \; \
   set -w window-size manual \; pipe-pane -O "exec >$_sd_dir/output; echo >$_sd_dir/ready; exec cat" \
   </dev/null 3<&- 4>&- 5>&- 6>&- 7>&-) || exit 1
-_sd_server=${'$'}{_sd_told##* }
+_sd_server=${'$'}{_sd_pane##* }
 read -r _sd_line <&6
 exec 4>&-
-echo "shell $_sd_told" >&2
+echo "shell $_sd_pane" >&2
 # The server ends with the keeper: a killed script reports no end.
 { exec >/dev/null 2>&1 3<&- 5>&- 6>&-; read -r _sd_line || { kill "$_sd_server"; rm -rf "$_sd_dir"; }; } \
   <"$_sd_dir/life" 7>&- &
