@@ -19,7 +19,7 @@ import { carriedRipgrep } from '../platform/process/carried.ts';
 import { readDirectory } from '../platform/files/read-directory.ts';
 import { TreeWriter } from '../platform/files/tree-writer.ts';
 import { unifiedDiff } from '../platform/files/unified-diff.ts';
-import { SystemFiles } from '../platform/files/watched-files.ts';
+import { WatchedFiles } from '../platform/files/watched-files.ts';
 
 export function composeFiles({ accounts, onFault, runtimeDirectory, spawn }: Shared, room: MemoryBudget): FilesContext {
   const paths = new PathResolver(accounts);
@@ -57,7 +57,7 @@ export function composeFiles({ accounts, onFault, runtimeDirectory, spawn }: Sha
 export function composeWatchers({ logger }: Shared, { paths }: FilesContext): Watchers {
   return new Watchers({
     paths,
-    files: new SystemFiles(),
+    files: new WatchedFiles(),
     openEventQueue: Inotify.open,
     onFault: (what, error) => logger.warn(what, { reason: String(error) }),
     now: Date.now,

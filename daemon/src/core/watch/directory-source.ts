@@ -2,24 +2,16 @@
 import { basename, dirname } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { InotifyEvent } from '../../platform/files/inotify.ts';
-import type { WatchedFiles } from '../../platform/files/watched-files.ts';
 import { joinPath, type Change, type ChangeSink, type ChangeSource } from './change.ts';
 import type { WatchedDirectory } from './directory.ts';
-import { DirectoryTree, isExhausted } from './directory-tree.ts';
-import type { PathFilter } from './filter.ts';
+import { DirectoryTree, isExhausted, type WatchedRoot } from './directory-tree.ts';
 import { guardMask, inotify } from './inotify-bits.ts';
 import { MoveQueue, type QueuedEvent } from './move-queue.ts';
 import { errnoOf } from '../../kit/errno.ts';
 import { TimeSlices } from '../../kit/slices.ts';
-import type { Listener, Receiver, WatchTable } from './watch-table.ts';
+import type { Listener, Receiver } from './watch-table.ts';
 
-export interface SourceDeps {
-  readonly files: WatchedFiles;
-  readonly table: WatchTable;
-  readonly filter: PathFilter;
-  /** Absolute path without links. */
-  readonly root: string;
-  readonly recursive: boolean;
+export interface SourceDeps extends WatchedRoot {
   readonly sink: ChangeSink;
 }
 
@@ -33,7 +25,6 @@ const { ignored, deleteSelf, moveSelf, unmount, movedFrom, movedTo, create, modi
  * nothing.
  */
 export class DirectorySource implements ChangeSource, Receiver {
-  readonly #deps: SourceDeps;
   readonly #queue: MoveQueue;
   readonly #tree: DirectoryTree;
   readonly #slices = new TimeSlices();
@@ -47,8 +38,7 @@ export class DirectorySource implements ChangeSource, Receiver {
   #isWorking = false;
   #isClosed = false;
 
-  constructor(deps: SourceDeps) {
-    this.#deps = deps;
+  constructor(private readonly deps: SourceDeps) {
     this.#rootName = basename(deps.root);
     this.#queue = new MoveQueue(() => deps.table.fence(this));
     // The caller of `open` may not be waiting for this promise yet. `open` itself throws the error.
@@ -62,7 +52,7 @@ export class DirectorySource implements ChangeSource, Receiver {
   }
 
   async open(): Promise<void> {
-    this.#deps.table.join(this);
+    this.deps.table.join(this);
     this.#isWorking = true;
     try {
       this.#watchParent();
@@ -137,14 +127,14 @@ export class DirectorySource implements ChangeSource, Receiver {
   async #load(): Promise<void> {
     await this.#tree.load();
     // The load needs its own fence, because the tree places fences only where the state is uncertain.
-    this.#openFence = this.#deps.table.fence(this);
+    this.#openFence = this.deps.table.fence(this);
   }
 
   async #passFence(fence: number): Promise<void> {
     if (fence !== this.#openFence) return this.#tree.passFence(fence);
     this.#openFence = null;
     this.#tree.isSilent = false;
-    if (this.#isOpen) this.#deps.sink.lost();
+    if (this.#isOpen) this.deps.sink.lost();
     this.#isOpen = true;
     this.#opened.resolve();
   }
@@ -161,7 +151,7 @@ export class DirectorySource implements ChangeSource, Receiver {
     if (event.name === '') return this.#handleSelf(directory, item);
     const path = joinPath(directory.path, event.name);
     if (event.mask & movedFrom) return this.#handleDeparture(directory, path, item);
-    if (this.#deps.filter.isExcluded(path)) return;
+    if (this.deps.filter.isExcluded(path)) return;
     if (event.mask & movedTo) return this.#arrive(directory, path, item);
     if (event.mask & create) return this.#create(directory, path, item);
     if (event.mask & inotify.delete) return this.#remove(directory, path, item, false);
@@ -192,7 +182,7 @@ export class DirectorySource implements ChangeSource, Receiver {
     const isDirectory = (event.mask & inotify.isDirectory) !== 0;
     directory.known?.set(name, isDirectory);
     this.#report({ type: 'create', path, oldPath: null, isDirectory, atMs });
-    if (isDirectory && this.#deps.recursive) await this.#tree.attach(directory, name, atMs);
+    if (isDirectory && this.deps.recursive) await this.#tree.attach(directory, name, atMs);
   }
 
   async #remove(
@@ -215,10 +205,10 @@ export class DirectorySource implements ChangeSource, Receiver {
     const arrival = found instanceof Promise ? await found : found;
     // After lost events the tree is unreliable and will be rebuilt.
     if (this.#isOverflowed || this.#isClosed) return;
-    const isFromExcluded = this.#deps.filter.isExcluded(path);
+    const isFromExcluded = this.deps.filter.isExcluded(path);
     const target = arrival?.listener as WatchedDirectory | undefined;
     const targetPath = arrival && target?.isAttached ? joinPath(target.path, arrival.event.name) : null;
-    const isToExcluded = targetPath === null || this.#deps.filter.isExcluded(targetPath);
+    const isToExcluded = targetPath === null || this.deps.filter.isExcluded(targetPath);
     if (arrival && !isFromExcluded) arrival.isReported = true;
     if (isFromExcluded) return;
     if (!arrival || !target || targetPath === null || isToExcluded) return this.#remove(directory, path, item, true);
@@ -244,7 +234,7 @@ export class DirectorySource implements ChangeSource, Receiver {
     to.known?.set(name, isDirectory);
     this.#report({ type: 'rename', path: toPath, oldPath: path, isDirectory, atMs: arrival.atMs });
     if (moved) this.#tree.move(moved, to, name);
-    else if (isDirectory && this.#deps.recursive && !replaced) await this.#tree.attach(to, name, arrival.atMs);
+    else if (isDirectory && this.deps.recursive && !replaced) await this.#tree.attach(to, name, arrival.atMs);
   }
 
   /** Handles a move from outside the watched tree. */
@@ -259,16 +249,16 @@ export class DirectorySource implements ChangeSource, Receiver {
     directory.known?.set(name, isDirectory);
     this.#report({ type: 'create', path, oldPath: null, isDirectory, atMs, mayReplace: true });
     if (child && !isDirectory) await this.#tree.detach(child);
-    if (isDirectory && this.#deps.recursive) await this.#tree.attach(directory, name, atMs);
+    if (isDirectory && this.deps.recursive) await this.#tree.attach(directory, name, atMs);
   }
 
   #report(change: Change): void {
-    if (!this.#tree.isSilent && !this.#isClosed) this.#deps.sink.change(change);
+    if (!this.#tree.isSilent && !this.#isClosed) this.deps.sink.change(change);
   }
 
   /** Without this watch, the removal of the root is noticed only when no process uses the root any more. */
   #watchParent(): void {
-    const { root, table } = this.#deps;
+    const { root, table } = this.deps;
     if (root === '/') return;
     try {
       this.#guard.watch = table.listen(dirname(root), guardMask, this.#guard);
@@ -280,7 +270,7 @@ export class DirectorySource implements ChangeSource, Receiver {
   #gone(): void {
     if (this.#isClosed) return;
     this.close();
-    if (this.#isOpen) this.#deps.sink.gone();
+    if (this.#isOpen) this.deps.sink.gone();
     else this.#opened.reject(Object.assign(new Error('the root went'), { code: 'ENOENT' }));
   }
 
@@ -293,13 +283,13 @@ export class DirectorySource implements ChangeSource, Receiver {
 
   #giveUp(error: unknown): void {
     this.close();
-    if (this.#isOpen) this.#deps.sink.failed(error);
+    if (this.#isOpen) this.deps.sink.failed(error);
     else this.#opened.reject(error);
   }
 
   /** Closing the queue ends all watches at once. If others use it, the watches are removed one by one, in slices. */
   async #leave(): Promise<void> {
-    const { table } = this.#deps;
+    const { table } = this.deps;
     if (!table.isLast(this)) {
       if (this.#guard.watch !== null) table.unlisten(this.#guard.watch, this.#guard);
       await this.#tree.detach(this.#tree.root);

@@ -8,13 +8,16 @@ import { errnoOf } from '../../kit/errno.ts';
 import { TimeSlices } from '../../kit/slices.ts';
 import type { Receiver, WatchTable } from './watch-table.ts';
 
-export interface TreeDeps {
+export interface WatchedRoot {
   readonly files: WatchedFiles;
   readonly table: WatchTable;
   readonly filter: PathFilter;
   /** Absolute path without links. */
   readonly root: string;
   readonly recursive: boolean;
+}
+
+export interface TreeDeps extends WatchedRoot {
   readonly receiver: Receiver;
   /** Also called while the tree is silent, except for the entries of the first listing. */
   readonly report: (type: EventType, path: string, isDirectory: boolean, atMs: number) => void;
@@ -34,14 +37,12 @@ export class DirectoryTree {
   /** True while listings find entries that existed before watching began. */
   isSilent = true;
   root: WatchedDirectory;
-  readonly #deps: TreeDeps;
   readonly #slices = new TimeSlices();
   readonly #settling = new Set<WatchedDirectory>();
   readonly #fenced = new Map<number, WatchedDirectory[]>();
   #unfenced: WatchedDirectory[] = [];
 
-  constructor(deps: TreeDeps) {
-    this.#deps = deps;
+  constructor(private readonly deps: TreeDeps) {
     this.root = this.#make('', null);
   }
 
@@ -75,7 +76,7 @@ export class DirectoryTree {
     for (let next = left.pop(); next; next = left.pop()) {
       next.isAttached = false;
       this.#settling.delete(next);
-      if (next.watch !== null) this.#deps.table.unlisten(next.watch, next);
+      if (next.watch !== null) this.deps.table.unlisten(next.watch, next);
       left.push(...next.children.values());
       await this.#slices.next();
     }
@@ -111,7 +112,7 @@ export class DirectoryTree {
     const waiting = this.#unfenced.filter(({ isAttached, settling }) => isAttached && settling);
     this.#unfenced = [];
     if (waiting.length === 0) return null;
-    const fence = this.#deps.table.fence(this.#deps.receiver);
+    const fence = this.deps.table.fence(this.deps.receiver);
     for (const { settling } of waiting) if (settling) settling.fence = fence;
     this.#fenced.set(fence, waiting);
     return fence;
@@ -131,7 +132,7 @@ export class DirectoryTree {
   }
 
   #make(name: string, parent: WatchedDirectory | null): WatchedDirectory {
-    const directory = new WatchedDirectory(this.#deps.receiver, name, parent, this.isSilent ? null : new Map());
+    const directory = new WatchedDirectory(this.deps.receiver, name, parent, this.isSilent ? null : new Map());
     this.#settling.add(directory);
     return directory;
   }
@@ -154,14 +155,14 @@ export class DirectoryTree {
   async #loadOne(directory: WatchedDirectory, atMs: number): Promise<WatchedDirectory[]> {
     using opened = this.#open(directory);
     if (!opened) return [];
-    directory.watch = this.#deps.table.listen(opened.path, directoryMask, directory);
+    directory.watch = this.deps.table.listen(opened.path, directoryMask, directory);
     this.#unfenced.push(directory);
     const inside: WatchedDirectory[] = [];
     const { path } = directory;
     for await (const { name, kind } of this.#list(directory, opened)) {
       directory.known?.set(name, kind === 'directory');
-      if (!this.isSilent) this.#deps.report('create', joinPath(path, name), kind === 'directory', atMs);
-      if (kind === 'directory' && this.#deps.recursive) inside.push(this.#adopt(directory, name));
+      if (!this.isSilent) this.deps.report('create', joinPath(path, name), kind === 'directory', atMs);
+      if (kind === 'directory' && this.deps.recursive) inside.push(this.#adopt(directory, name));
     }
     return inside;
   }
@@ -176,7 +177,7 @@ export class DirectoryTree {
   #open(directory: WatchedDirectory): OpenDirectory | null {
     let opened: OpenDirectory;
     try {
-      opened = this.#deps.files.open(this.systemPath(directory));
+      opened = this.deps.files.open(this.systemPath(directory));
     } catch (error) {
       if (directory === this.root || isExhausted(error)) throw error;
       if (absentErrnos.has(errnoOf(error) ?? '') && directory.settling) {
@@ -192,12 +193,12 @@ export class DirectoryTree {
   }
 
   async *#list(directory: WatchedDirectory, opened: OpenDirectory): AsyncGenerator<DirectoryEntry> {
-    if (this.isSilent && !this.#deps.recursive) return;
+    if (this.isSilent && !this.deps.recursive) return;
     const parent = directory.path;
     for (let entries = opened.next(); entries; entries = opened.next()) {
       for (const { name, kind } of entries) {
         const path = joinPath(parent, name);
-        if (this.#deps.filter.isExcluded(path)) continue;
+        if (this.deps.filter.isExcluded(path)) continue;
         yield { name, kind: kind === 'unknown' ? await this.#kindOf(path) : kind };
       }
       await this.#slices.next();
@@ -206,7 +207,7 @@ export class DirectoryTree {
 
   async #kindOf(path: string): Promise<'directory' | 'other'> {
     try {
-      return (await this.#deps.files.facts(`${this.#deps.root}/${path}`)).isDirectory ? 'directory' : 'other';
+      return (await this.deps.files.facts(`${this.deps.root}/${path}`)).isDirectory ? 'directory' : 'other';
     } catch {
       return 'other'; // The entry was deleted meanwhile. An event reports the deletion.
     }
@@ -214,7 +215,7 @@ export class DirectoryTree {
 
   systemPath(directory: WatchedDirectory): string {
     const { path } = directory;
-    return path === '' ? this.#deps.root : joinPath(this.#deps.root === '/' ? '' : this.#deps.root, path);
+    return path === '' ? this.deps.root : joinPath(this.deps.root === '/' ? '' : this.deps.root, path);
   }
 
   /** Checks a directory again. If another directory is now at its path, reports the differences. */
@@ -232,16 +233,16 @@ export class DirectoryTree {
     }
     this.#unfenced.push(directory);
     const before = directory.watch;
-    directory.watch = this.#deps.table.listen(opened.path, directoryMask, directory);
+    directory.watch = this.deps.table.listen(opened.path, directoryMask, directory);
     if (before === directory.watch) return;
-    if (before !== null) this.#deps.table.unlisten(before, directory);
+    if (before !== null) this.deps.table.unlisten(before, directory);
     await this.#compare(directory, opened);
   }
 
   async #giveUp(directory: WatchedDirectory): Promise<void> {
     const { path } = directory;
     await this.detach(directory);
-    this.#deps.report('remove', path, true, performance.now());
+    this.deps.report('remove', path, true, performance.now());
   }
 
   async #compare(directory: WatchedDirectory, opened: OpenDirectory): Promise<void> {
@@ -256,11 +257,11 @@ export class DirectoryTree {
     const before = settling?.known ?? new Map<string, boolean>();
     if (settling?.known) settling.known = now;
     for (const [name, isDirectory] of before) {
-      if (now.get(name) !== isDirectory) this.#deps.report('remove', joinPath(path, name), isDirectory, atMs);
+      if (now.get(name) !== isDirectory) this.deps.report('remove', joinPath(path, name), isDirectory, atMs);
     }
     for (const [name, isDirectory] of now) {
-      if (before.get(name) !== isDirectory) this.#deps.report('create', joinPath(path, name), isDirectory, atMs);
-      const isNew = isDirectory && this.#deps.recursive && !directory.children.get(name);
+      if (before.get(name) !== isDirectory) this.deps.report('create', joinPath(path, name), isDirectory, atMs);
+      const isNew = isDirectory && this.deps.recursive && !directory.children.get(name);
       if (isNew) await this.attach(directory, name, atMs);
     }
   }

@@ -12,7 +12,6 @@ import type { Listener, Receiver } from './watch-table.ts';
 const replaceMs = 50;
 
 export class FileSource implements ChangeSource, Receiver {
-  readonly #deps: SourceDeps;
   readonly #name: string;
   readonly #listener: Listener = { receiver: this };
   #watch: number | null = null;
@@ -21,13 +20,12 @@ export class FileSource implements ChangeSource, Receiver {
   #leaving: ReturnType<typeof setTimeout> | undefined;
   #isClosed = false;
 
-  constructor(deps: SourceDeps) {
-    this.#deps = deps;
+  constructor(private readonly deps: SourceDeps) {
     this.#name = basename(deps.root);
   }
 
   async open(): Promise<void> {
-    const { table, files, root } = this.#deps;
+    const { table, files, root } = this.deps;
     table.join(this);
     try {
       this.#listen();
@@ -42,8 +40,8 @@ export class FileSource implements ChangeSource, Receiver {
     if (this.#isClosed) return;
     this.#isClosed = true;
     clearTimeout(this.#leaving);
-    if (this.#watch !== null) this.#deps.table.unlisten(this.#watch, this.#listener);
-    this.#deps.table.leave(this);
+    if (this.#watch !== null) this.deps.table.unlisten(this.#watch, this.#listener);
+    this.deps.table.leave(this);
   }
 
   receive(_listener: Listener, { mask, name }: InotifyEvent): void {
@@ -67,17 +65,17 @@ export class FileSource implements ChangeSource, Receiver {
   }
 
   overflowed(): void {
-    this.#deps.sink.lost();
+    this.deps.sink.lost();
     void this.#look();
   }
 
   broken(error: unknown): void {
     this.close();
-    this.#deps.sink.failed(error);
+    this.deps.sink.failed(error);
   }
 
   #listen(): void {
-    const { table, root } = this.#deps;
+    const { table, root } = this.deps;
     try {
       this.#watch = table.listen(dirname(root), directoryMask, this.#listener);
     } catch (error) {
@@ -89,7 +87,7 @@ export class FileSource implements ChangeSource, Receiver {
 
   async #look(): Promise<void> {
     try {
-      await this.#deps.files.facts(this.#deps.root);
+      await this.deps.files.facts(this.deps.root);
     } catch {
       this.#gone(); // Whatever the reason, the file can no longer be watched.
     }
@@ -98,10 +96,10 @@ export class FileSource implements ChangeSource, Receiver {
   #gone(): void {
     if (this.#isClosed) return;
     this.close();
-    this.#deps.sink.gone();
+    this.deps.sink.gone();
   }
 
   #report(type: EventType): void {
-    this.#deps.sink.change({ type, path: '', oldPath: null, isDirectory: false, atMs: performance.now() });
+    this.deps.sink.change({ type, path: '', oldPath: null, isDirectory: false, atMs: performance.now() });
   }
 }

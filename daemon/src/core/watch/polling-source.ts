@@ -12,29 +12,21 @@ const leastRestMs = 500;
 const maxEntries = 250_000;
 
 /** The state of an entry in a snapshot. Numbers save memory, because there are many entries. */
-interface Seen {
-  readonly isDirectory: boolean;
-  readonly device: number;
-  readonly inode: number;
+interface Seen extends Pick<FileFacts, 'isDirectory' | 'device' | 'inode' | 'size' | 'mode'> {
   /** Nanoseconds since 1970. 0 for a directory, whose entries are reported separately. */
   readonly modified: number;
   readonly changed: number;
-  readonly size: number;
-  readonly mode: number;
 }
 
 type Snapshot = Map<string, Seen>;
 
 export class PollingSource implements ChangeSource {
-  readonly #deps: Omit<SourceDeps, 'table'>;
   readonly #slices = new TimeSlices();
   #before: Snapshot = new Map();
   #timer: ReturnType<typeof setTimeout> | undefined;
   #isClosed = false;
 
-  constructor(deps: Omit<SourceDeps, 'table'>) {
-    this.#deps = deps;
-  }
+  constructor(private readonly deps: Omit<SourceDeps, 'table'>) {}
 
   async open(): Promise<void> {
     const startedMs = performance.now();
@@ -60,11 +52,11 @@ export class PollingSource implements ChangeSource {
       if (this.#isClosed) return;
       if (isOther(this.#before.get(''), now.get(''))) {
         this.close();
-        this.#deps.sink.gone();
+        this.deps.sink.gone();
         return;
       }
       for (const change of compare(this.#before, now, performance.now())) {
-        if (change) this.#deps.sink.change(change);
+        if (change) this.deps.sink.change(change);
         const pause = this.#slices.next();
         if (pause) await pause;
       }
@@ -73,14 +65,14 @@ export class PollingSource implements ChangeSource {
     } catch (error) {
       if (this.#isClosed) return;
       this.close();
-      if (errnoOf(error) === null) this.#deps.sink.failed(error);
-      else this.#deps.sink.gone();
+      if (errnoOf(error) === null) this.deps.sink.failed(error);
+      else this.deps.sink.gone();
     }
   }
 
   /** Throws when the root cannot be read. */
   async #look(): Promise<Snapshot> {
-    const { files, root, recursive } = this.#deps;
+    const { files, root, recursive } = this.deps;
     const facts = await files.facts(root);
     const seen: Snapshot = new Map([['', seenOf(facts)]]);
     if (!facts.isDirectory) return seen;
@@ -96,7 +88,7 @@ export class PollingSource implements ChangeSource {
 
   /** Reads one directory and returns its subdirectories. */
   async #lookInto(directory: string, seen: Snapshot): Promise<string[]> {
-    const { files, filter } = this.#deps;
+    const { files, filter } = this.deps;
     const names = await files.names(this.#systemPath(directory)).catch((error: unknown) => orNothing(error, []));
     const paths = names.map((name) => joinPath(directory, name)).filter((path) => !filter.isExcluded(path));
     const inside: string[] = [];
@@ -113,14 +105,14 @@ export class PollingSource implements ChangeSource {
 
   #factsOf(path: string): FileFacts | null {
     try {
-      return this.#deps.files.factsNow(this.#systemPath(path));
+      return this.deps.files.factsNow(this.#systemPath(path));
     } catch (error) {
       return orNothing(error, null);
     }
   }
 
   #systemPath(path: string): string {
-    const { root } = this.#deps;
+    const { root } = this.deps;
     return path === '' ? root : joinPath(root === '/' ? '' : root, path);
   }
 }

@@ -55,7 +55,6 @@ export class Watcher implements ChangeSink {
   warning: string | null = null;
   /** Number of callers that created the watcher and have not released it. */
   subscribers = 1;
-  readonly #deps: WatcherDeps;
   readonly #pending: Pending;
   readonly #changed = new Notifier();
   #source: ChangeSource | null = null;
@@ -65,21 +64,20 @@ export class Watcher implements ChangeSink {
   #unsent = 0;
   #closedFor: 'stopped' | 'closing' | null = null;
 
-  constructor(deps: WatcherDeps) {
-    this.#deps = deps;
+  constructor(private readonly deps: WatcherDeps) {
     this.#pending = new Pending(deps.spec.debounceMs);
   }
 
   get id(): string {
-    return this.#deps.id;
+    return this.deps.id;
   }
 
   get spec(): WatchSpec {
-    return this.#deps.spec;
+    return this.deps.spec;
   }
 
   get createdMs(): number {
-    return this.#deps.createdMs;
+    return this.deps.createdMs;
   }
 
   /** Why no more events will come; null while more events are possible. */
@@ -90,7 +88,7 @@ export class Watcher implements ChangeSink {
   /** Resolves when all later changes will be reported. Throws the error of the file system. */
   async open(): Promise<void> {
     try {
-      this.#source = this.#deps.openInotify(this);
+      this.#source = this.deps.openInotify(this);
       await this.#source.open();
     } catch (error) {
       if (!isLackOfInotify(error)) throw error;
@@ -141,7 +139,7 @@ export class Watcher implements ChangeSink {
         type: 'remove',
         path: '',
         oldPath: null,
-        isDirectory: this.#deps.isDirectory,
+        isDirectory: this.deps.isDirectory,
         atMs: performance.now(),
       };
       this.ring.add(await this.#event(change));
@@ -160,10 +158,10 @@ export class Watcher implements ChangeSink {
 
   async #openPolling(reason: unknown): Promise<void> {
     const code = errnoOf(reason);
-    this.#deps.onFault('inotify is not available', reason);
+    this.deps.onFault('inotify is not available', reason);
     this.backend = 'polling';
     this.warning = `inotify is not available (${code ?? 'no such library'}): the daemon polls for changes, so events arrive later`;
-    this.#source = this.#deps.openPolling(this);
+    this.#source = this.deps.openPolling(this);
     await this.#source.open();
     if (this.#closedFor !== null) this.#source.close();
   }
@@ -171,7 +169,7 @@ export class Watcher implements ChangeSink {
   /** A file that moves into or out of the included paths is created or removed; a directory, with its contents. */
   #included(change: Change): Change[] {
     const { type, path, oldPath, isDirectory } = change;
-    const { filter } = this.#deps;
+    const { filter } = this.deps;
     const isHere = path === '' || filter.isIncluded(path);
     if (type !== 'rename' || oldPath === null) return isHere || (isDirectory && change.isWhole) ? [change] : [];
     const wasHere = filter.isIncluded(oldPath);
@@ -217,14 +215,14 @@ export class Watcher implements ChangeSink {
       .then(() => (this.#closedFor === null ? work() : undefined))
       .catch((error: unknown) => {
         // Without its source the watcher gets no more events. For readers this is the same as a removed root.
-        this.#deps.onFault('a watcher has failed', error);
+        this.deps.onFault('a watcher has failed', error);
         this.status = 'gone';
       })
       .finally(() => this.#changed.notify());
   }
 
   async #event({ type, path, oldPath, isDirectory, atMs }: Change): Promise<Omit<WatchEvent, 'seq'>> {
-    const { files, root } = this.#deps;
+    const { files, root } = this.deps;
     const place = path === '' ? root : joinPath(root === '/' ? '' : root, path);
     const facts = type === 'remove' ? null : await files.facts(place).catch(() => null);
     return {

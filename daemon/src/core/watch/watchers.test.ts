@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { Inotify } from '../../platform/files/inotify.ts';
-import { SystemFiles } from '../../platform/files/watched-files.ts';
+import { WatchedFiles } from '../../platform/files/watched-files.ts';
 import { Accounts } from '../identity/accounts.ts';
 import { PathResolver } from '../processes/directory.ts';
 import { SystemAccounts } from '../../platform/host/accounts.ts';
@@ -32,7 +32,7 @@ function openWatchers(openEventQueue = Inotify.open): Watchers {
   const accounts = new Accounts({ database: new SystemAccounts(), own, defaultUser: null, platform: 'linux' });
   return new Watchers({
     paths: new PathResolver(accounts),
-    files: new SystemFiles(),
+    files: new WatchedFiles(),
     openEventQueue,
     onFault: () => undefined,
     now: Date.now,

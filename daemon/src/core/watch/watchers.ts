@@ -29,7 +29,6 @@ export interface WatchersDeps {
 }
 
 export class Watchers implements Disposable {
-  readonly #deps: WatchersDeps;
   readonly #table: WatchTable;
   readonly #byId = new Map<string, Watcher>();
   /** Keys include everything that distinguishes two requests. */
@@ -38,8 +37,7 @@ export class Watchers implements Disposable {
   #opening = 0;
   #isClosed = false;
 
-  constructor(deps: WatchersDeps) {
-    this.#deps = deps;
+  constructor(private readonly deps: WatchersDeps) {
     this.#table = new WatchTable(deps.openEventQueue);
   }
 
@@ -51,7 +49,7 @@ export class Watchers implements Disposable {
   async create({ user, ...request }: WatchRequest): Promise<{ watcher: Watcher; isReused: boolean }> {
     assertPatterns(request.exclude);
     assertPatterns(request.includePatterns);
-    const spec = { ...request, path: this.#deps.paths.resolve(request.path, user) };
+    const spec = { ...request, path: this.deps.paths.resolve(request.path, user) };
     const key = keyOf(spec);
     for (let other = this.#byKey.get(key); other; other = this.#byKey.get(key)) {
       const watcher = await other;
@@ -76,7 +74,7 @@ export class Watchers implements Disposable {
 
   /** Waits for the next change of one path; null on timeout. Throws the errors of `create`, and `bad_argument`. */
   async wait(wait: PathWait): Promise<PathEvent | null> {
-    const { files, paths } = this.#deps;
+    const { files, paths } = this.deps;
     return await waitForPath({ files, paths, watchers: this }, wait);
   }
 
@@ -133,7 +131,7 @@ export class Watchers implements Disposable {
   }
 
   async #make(spec: WatchSpec): Promise<Watcher> {
-    const { files, onFault, now } = this.#deps;
+    const { files, onFault, now } = this.deps;
     const root = await files.realPath(spec.path);
     const { isDirectory } = await files.facts(root);
     const filter = new PathFilter(spec.exclude, spec.includePatterns);

@@ -24,37 +24,19 @@ export interface FileFacts {
   readonly changedNs: bigint;
 }
 
-/** An open directory. The watch and the listing refer to the same directory, whatever happens to its path. */
-export interface OpenDirectory extends Disposable {
-  /** A path to the directory that is valid while it is open. */
-  readonly path: string;
-  /** True when the kernel generates the files as they are read (procfs, sysfs and similar). */
-  readonly isSynthetic: boolean;
-  /** The next names; null at the end. */
-  next(): DirectoryEntry[] | null;
-}
-
 /** Errors carry a `code` such as ENOENT. */
-export interface WatchedFiles {
+export class WatchedFiles {
   /** Refuses a symbolic link in the last component (ELOOP or ENOTDIR). */
-  open(path: string): OpenDirectory;
-  /** Does not follow symbolic links. */
-  facts(path: string): Promise<FileFacts>;
-  /** Like `facts`, but synchronous: for many files it takes a tenth of the work. Null when the file does not exist. */
-  factsNow(path: string): FileFacts | null;
-  realPath(path: string): Promise<string>;
-  names(path: string): Promise<string[]>;
-}
-
-export class SystemFiles implements WatchedFiles {
   open(path: string): OpenDirectory {
-    return new OpenedDirectory(path);
+    return new OpenDirectory(path);
   }
 
+  /** Does not follow symbolic links. */
   async facts(path: string): Promise<FileFacts> {
     return factsOf(await lstat(systemPath(path), { bigint: true }));
   }
 
+  /** Like `facts`, but synchronous: for many files it takes a tenth of the work. Null when the file does not exist. */
   factsNow(path: string): FileFacts | null {
     const stats = lstatSync(systemPath(path), { bigint: true, throwIfNoEntry: false });
     return stats ? factsOf(stats) : null;
@@ -92,8 +74,11 @@ const majorBits = 0xfff00;
 /** Magic numbers of statfs(2): procfs, sysfs, cgroup, cgroup2, debugfs, tracefs, securityfs, bpf. */
 const synthetic = new Set([0x9fa0, 0x62656572, 0x27e0eb, 0x63677270, 0x64626720, 0x74726163, 0x73636673, 0xcafe4a11]);
 
-/** Lists by system calls of its own: the runtime reads a directory of 100 000 names in one piece, which takes 35 ms. */
-class OpenedDirectory implements OpenDirectory {
+/**
+ * An open directory. The watch and the listing refer to the same directory, whatever happens to its path. It lists by
+ * system calls of its own: the runtime reads a directory of 100 000 names in one piece, which takes 35 ms.
+ */
+export class OpenDirectory implements Disposable {
   readonly #descriptor: number;
   readonly #buffer = Buffer.allocUnsafe(sliceBytes);
 
@@ -101,16 +86,19 @@ class OpenedDirectory implements OpenDirectory {
     this.#descriptor = openSync(systemPath(path), openFlags);
   }
 
+  /** A path to the directory that is valid while it is open. */
   get path(): string {
     return `/proc/self/fd/${this.#descriptor}`;
   }
 
+  /** True when the kernel generates the files as they are read (procfs, sysfs and similar). */
   get isSynthetic(): boolean {
     // These file systems have no major device number, which is cheaper to check first.
     const hasDevice = (fstatSync(this.#descriptor).dev & majorBits) !== 0;
     return !hasDevice && synthetic.has(statfsSync(this.path).type);
   }
 
+  /** The next names; null at the end. */
   next(): DirectoryEntry[] | null {
     const length = Number(systemCall().syscall(getdents, this.#descriptor, ptr(this.#buffer), sliceBytes));
     return length <= 0 ? null : parseEntries(this.#buffer.subarray(0, length));

@@ -1,10 +1,8 @@
 /** The wire shapes of 1.x watchers and their events. */
 import { z } from 'zod';
 import { eventTypes } from '../../core/watch/change.ts';
-import { absolutePath, relativePath } from '../../core/watch/event-path.ts';
-import type { WatchEvent as CoreEvent } from '../../core/watch/event-ring.ts';
 import { watcherStatuses, type Watcher } from '../../core/watch/watcher.ts';
-import { showPath } from '../../kit/text/path-text.ts';
+import { watcherRecord as wholeRecord } from '../../operations/watch/views.ts';
 
 export const WatcherRecord = z.object({
   watcher_id: z.string(),
@@ -33,32 +31,6 @@ export const WatchEvent = z.object({
 });
 
 export function watcherRecord(watcher: Watcher): z.input<typeof WatcherRecord> {
-  const { spec } = watcher;
-  return {
-    watcher_id: watcher.id,
-    path: showPath(spec.path),
-    recursive: spec.recursive,
-    exclude: [...spec.exclude],
-    include_patterns: [...spec.includePatterns],
-    debounce: spec.debounceMs,
-    status: watcher.status,
-    event_count: watcher.ring.eventCount,
-    latest_seq: watcher.ring.cursor,
-    created_at: new Date(watcher.createdMs).toISOString(),
-  };
-}
-
-export function watchEvent(watcher: Watcher, event: CoreEvent): z.input<typeof WatchEvent> {
-  return {
-    seq: event.seq,
-    type: event.type,
-    path: absolutePath(watcher, event.path),
-    relative_path: relativePath(event.path),
-    old_path: event.oldPath === null ? null : absolutePath(watcher, event.oldPath),
-    is_dir: event.isDirectory,
-    timestamp: event.atMs / 1000,
-    mtime: event.modifiedMs === null ? null : event.modifiedMs / 1000,
-    size: event.sizeBytes,
-    inode: event.inode,
-  };
+  const { subscribers: _subscribers, backend: _backend, warning: _warning, ...record } = wholeRecord(watcher);
+  return record;
 }

@@ -9,9 +9,10 @@ import { Answer } from '../../kit/answer.ts';
 import { eventId, resumePoint, SseStream, type ResumePoint, type SseEvent } from '../../http/stream/sse.ts';
 import { Deadline } from '../../kit/deadline.ts';
 import { CoreError, type ErrorCode } from '../../kit/errors.ts';
+import { watchEvent } from '../../operations/watch/views.ts';
 import { route } from './app.ts';
 import { bodyWithPath, pathOf } from './file-inputs.ts';
-import { WatcherRecord, WatchEvent, watcherRecord, watchEvent } from './watch-views.ts';
+import { WatcherRecord, WatchEvent, watcherRecord } from './watch-views.ts';
 
 const WatcherPath = z.object({ watcher_id: z.string() });
 const pattern = z.string().superRefine((glob, context) => {

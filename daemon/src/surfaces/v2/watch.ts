@@ -7,9 +7,10 @@ import type { Watcher } from '../../core/watch/watcher.ts';
 import { Answer } from '../../kit/answer.ts';
 import { eventId, resumePoint, SseStream, type ResumePoint, type SseEvent } from '../../http/stream/sse.ts';
 import { Deadline } from '../../kit/deadline.ts';
+import { watcherRecord, watchEvent } from '../../operations/watch/views.ts';
 import { route } from './app.ts';
 import { clientId, systemText } from '../../operations/inputs.ts';
-import { WatcherRecord, WatchEvent, WatchPage, WatchStarted, watcherRecord, watchEvent } from './watch-views.ts';
+import { WatcherRecord, WatchEvent, WatchPage, WatchStarted } from './watch-views.ts';
 
 const maxPatterns = 256;
 const pattern = systemText
