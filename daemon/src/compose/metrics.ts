@@ -1,27 +1,20 @@
 /** Constructs the metrics of all planes, and the traces where a collector is configured. */
 import type { Shared } from './shared.ts';
 import type { Browser } from '../core/browser/browser.ts';
-import type { CodeSessions } from '../core/code/sessions/sessions.ts';
-import type { Commands } from '../core/commands/commands.ts';
 import type { Sessions } from '../core/commands/sessions.ts';
-import type { Terminals } from '../core/terminals/session/terminals.ts';
-import type { Watchers } from '../core/watch/watchers.ts';
 import type { DesktopWorker } from '../platform/clients/desktop-worker.ts';
 import type { OpenStreams } from '../http/stream/open-streams.ts';
+import type { Planes } from '../operations/planes.ts';
 import { Metrics } from '../platform/observe/metrics.ts';
 import { processGauges } from '../platform/observe/process-gauges.ts';
 import type { Tracing } from '../platform/observe/tracing.ts';
 import { version } from '../version.ts';
 
-export interface MetricsInputs {
+export interface MetricsInputs extends Pick<Planes, 'commands' | 'code' | 'terminals' | 'watchers'> {
   readonly browser: Browser;
-  readonly commands: Commands;
-  readonly code: CodeSessions;
   readonly desktop: DesktopWorker;
   readonly sessions: Sessions;
   readonly streams: OpenStreams;
-  readonly terminals: Terminals;
-  readonly watchers: Watchers;
 }
 
 export function composeMetrics({ runtimeDirectory }: Shared, inputs: MetricsInputs): Metrics {

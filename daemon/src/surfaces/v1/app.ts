@@ -1,32 +1,11 @@
 /** The dependencies of the v1 routes, and the `route` function that is typed with them. */
-import type { Capabilities } from '../../core/capabilities/capabilities.ts';
-import type { CodeInfo } from '../../core/code/info.ts';
-import type { CodeSessions } from '../../core/code/sessions/sessions.ts';
-import type { Commands } from '../../core/commands/commands.ts';
-import type { FilesContext } from '../../core/files/context.ts';
-import type { Packages } from '../../core/ops/packages.ts';
-import type { Sandbox } from '../../core/ops/sandbox.ts';
 import type { Toolchains } from '../../core/ops/toolchain.ts';
-import type { Screens } from '../../core/terminals/screen/screen.ts';
-import type { Terminals } from '../../core/terminals/session/terminals.ts';
-import type { Watchers } from '../../core/watch/watchers.ts';
 import { routesFor } from '../../http/route/route.ts';
+import type { Planes } from '../../operations/planes.ts';
 import { refusalOfV1 } from './refusal.ts';
 
-export interface V1Deps {
-  readonly capabilities: Capabilities;
-  readonly commands: Commands;
-  readonly code: CodeSessions;
-  readonly codeInfo: CodeInfo;
-  readonly files: FilesContext;
-  readonly sandbox: Sandbox;
+export interface V1Deps extends Planes {
   readonly toolchains: Toolchains;
-  readonly packages: Packages;
-  readonly terminals: Terminals;
-  readonly screens: Screens;
-  readonly watchers: Watchers;
-  /** Fires when the daemon shuts down. Streams then report it and end. */
-  readonly closing: AbortSignal;
   /** The OpenAPI document of this surface. Built on the first request, because it takes megabytes. */
   readonly openApi: () => Promise<object>;
 }

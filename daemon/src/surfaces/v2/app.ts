@@ -1,30 +1,9 @@
 /** The dependencies of the v2 routes, and the `route` function that is typed with them. */
-import type { Capabilities } from '../../core/capabilities/capabilities.ts';
-import type { CodeInfo } from '../../core/code/info.ts';
-import type { CodeSessions } from '../../core/code/sessions/sessions.ts';
-import type { Commands } from '../../core/commands/commands.ts';
-import type { FilesContext } from '../../core/files/context.ts';
-import type { Packages } from '../../core/ops/packages.ts';
-import type { Sandbox } from '../../core/ops/sandbox.ts';
-import type { Screens } from '../../core/terminals/screen/screen.ts';
-import type { Terminals } from '../../core/terminals/session/terminals.ts';
-import type { Watchers } from '../../core/watch/watchers.ts';
 import { routesFor, type SurfaceStyle } from '../../http/route/route.ts';
+import type { Planes } from '../../operations/planes.ts';
 import { refusalOfV2 } from './refusal.ts';
 
-export interface V2Deps {
-  readonly commands: Commands;
-  readonly code: CodeSessions;
-  readonly codeInfo: CodeInfo;
-  readonly files: FilesContext;
-  readonly capabilities: Capabilities;
-  readonly sandbox: Sandbox;
-  readonly packages: Packages;
-  readonly terminals: Terminals;
-  readonly screens: Screens;
-  readonly watchers: Watchers;
-  /** Fires when the daemon shuts down. Streams then report it and end. */
-  readonly closing: AbortSignal;
+export interface V2Deps extends Planes {
   /** The OpenAPI document of this surface. Built on the first request, because it takes megabytes. */
   readonly openApi: () => Promise<object>;
 }
