@@ -1,9 +1,7 @@
 /** Failures of file operations, with the facts that each surface reports. */
 import { constants } from 'node:os';
-import type { Advice, ArgumentName } from './advice.ts';
 import { errnoOf } from './errno.ts';
-import { CoreError, firstFailure, type ErrorCode, type NextStep } from './errors.ts';
-import type { Fields } from './types/fields.ts';
+import { CoreError, firstFailure, type ErrorCode, type ErrorDetails, type NextStep } from './errors.ts';
 import { showPath } from './text/path-text.ts';
 
 /** The operation name of the route (contract, Errors). */
@@ -102,7 +100,8 @@ const words: Readonly<Record<string, string>> = {
   EIO: 'Input/output error',
 };
 
-export interface FileFailureFacts {
+/** `hint`, `advice` and `next` replace the hint and the next call of the kind. */
+export interface FileFailureFacts extends ErrorDetails {
   readonly operation: FileOperation;
   /** The absolute path of the file. */
   readonly path: string;
@@ -112,19 +111,13 @@ export interface FileFailureFacts {
   readonly kind?: FileErrorKind;
   /** Set when the kind of failure does not determine the error code. */
   readonly code?: ErrorCode;
-  /** Facts beside the fields of the class. */
-  readonly facts?: Fields | null;
   /** A message for cases where the text of the system says too little. */
   readonly message?: string;
-  /** Replaces the hint and the next call of the kind. */
-  readonly hint?: string | null;
-  readonly advice?: Advice | null;
-  /** The argument that begins the message. */
-  readonly argument?: ArgumentName;
-  readonly next?: NextStep | null;
   /** An error with more detail for programs than the message has. */
   readonly cause?: Error;
 }
+
+export type FileFailureDetails = Omit<FileFailureFacts, 'operation' | 'path' | 'errnoName'>;
 
 /** A failure of the file system, or a file of the wrong kind. */
 export class FileFailure extends CoreError {
@@ -137,6 +130,10 @@ export class FileFailure extends CoreError {
   readonly isRetryable: boolean;
   /** The strerror(3) text when it is the whole message; null when the message says more. */
   readonly systemWords: string | null;
+
+  static of(operation: FileOperation, path: string, errnoName: string, details: FileFailureDetails): FileFailure {
+    return new FileFailure({ operation, path, errnoName, ...details });
+  }
 
   constructor(given: FileFailureFacts) {
     const { operation, path, errnoName, message, hint = null, advice = null, next = null, facts = null } = given;

@@ -47,10 +47,7 @@ export class ForeignLinks {
     const link = this.#links.find((each) => !isAllowed(each, above, stat));
     if (!link) return;
     const right = this.access === 'read' ? 'read' : 'change';
-    throw new FileFailure({
-      operation: this.operation,
-      path,
-      errnoName: 'EACCES',
+    throw FileFailure.of(this.operation, path, 'EACCES', {
       message: `${path}: a link of uid ${link.uid} leads there, and that account may not ${right} it`,
       hint: 'Pass the path of the target, without that link.',
     });

@@ -102,10 +102,7 @@ export function assertReplaceable(source: BigIntStats, target: Target, { operati
   if (!overwrite) throw exists(path, operation);
   if (source.isDirectory() === stat.isDirectory()) return;
   const [what, other] = source.isDirectory() ? ['a directory', 'no directory'] : ['no directory', 'a directory'];
-  throw new FileFailure({
-    operation,
-    path,
-    errnoName: source.isDirectory() ? 'ENOTDIR' : 'EISDIR',
+  throw FileFailure.of(operation, path, source.isDirectory() ? 'ENOTDIR' : 'EISDIR', {
     message: `${path}: is ${other}, and the source is ${what}`,
     hint: 'Delete the existing entry first, or choose another destination.',
   });
@@ -125,10 +122,7 @@ export async function assertNotInside(
 ): Promise<void> {
   if (!source.stat?.isDirectory()) return;
   if (!(await hasAbove(open, parentOf(destination), source.stat))) return;
-  throw new FileFailure({
-    operation,
-    path: destination,
-    errnoName: 'EINVAL',
+  throw FileFailure.of(operation, destination, 'EINVAL', {
     message: `${destination}: is inside the source, ${source.path}`,
     hint: 'Choose a destination outside the source.',
   });
@@ -144,10 +138,7 @@ export async function assertApart(
   if (!target.stat || !source.stat) return;
   const isSame = isSameFile(source.stat, target.stat);
   if (!isSame && !(target.stat.isDirectory() && (await hasAbove(open, source.directory.path, target.stat)))) return;
-  throw new FileFailure({
-    operation,
-    path: target.path,
-    errnoName: 'EINVAL',
+  throw FileFailure.of(operation, target.path, 'EINVAL', {
     message: `${target.path}: ${isSame ? 'is' : 'holds'} the source, ${source.path}`,
     hint: 'Choose another destination.',
   });

@@ -75,10 +75,7 @@ export async function openTarget(open: OpenDirectory, path: string, options: Tar
 function lastSegment(path: string, operation: FileOperation): string {
   const name = path.split('/').findLast((segment) => segment !== '') ?? '';
   if (name === '' || name === '.' || name === '..') {
-    throw new FileFailure({
-      operation,
-      path,
-      errnoName: 'EISDIR',
+    throw FileFailure.of(operation, path, 'EISDIR', {
       message: `${path}: does not end in the name of an entry`,
       hint: 'Pass the path of an entry in a directory.',
     });

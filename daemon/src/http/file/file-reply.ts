@@ -91,10 +91,7 @@ async function codedBody(found: SentFile, coding: Coding): Promise<RawBody> {
 }
 
 function unsatisfiable({ path, size }: SentFile, range: string): FileFailure {
-  return new FileFailure({
-    operation: 'download',
-    path,
-    errnoName: 'EINVAL',
+  return FileFailure.of('download', path, 'EINVAL', {
     code: 'range_not_satisfiable',
     message: `${showPath(path)}: has ${size} bytes, and none of them is in the range ${JSON.stringify(range)}`,
     hint: `Ask for bytes=0-${Math.max(0, size - 1)}, for bytes=-N, the last N, or for the whole without Range.`,

@@ -38,10 +38,7 @@ function invalid(name: string, value: string, problem: string, path: string, kin
 }
 
 function refusal(path: string, message: string, kind: FileErrorKind = 'badRequest'): FileFailure {
-  return new FileFailure({
-    operation: 'edit',
-    path,
-    errnoName: 'EINVAL',
+  return FileFailure.of('edit', path, 'EINVAL', {
     kind,
     message,
     hint: hints[kind] ?? hint,

@@ -37,10 +37,7 @@ export const pathOf = ({ file, path }: WithPath): string => sound(path ?? file ?
 export function sound(text: string): string {
   const path = readPath(text);
   if (path !== '' && isPath(path)) return text;
-  throw new FileFailure({
-    operation: 'stat',
-    path: text,
-    errnoName: 'EINVAL',
+  throw FileFailure.of('stat', text, 'EINVAL', {
     kind: 'invalidPath',
     message: `no file can be called ${JSON.stringify(text)}`,
     hint: 'Give an absolute path, without a NUL byte.',

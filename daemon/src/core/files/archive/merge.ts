@@ -56,20 +56,14 @@ export async function mergeTree(
 }
 
 function conflict(path: string, what: string): FileFailure {
-  return new FileFailure({
-    operation,
-    path,
-    errnoName: 'EEXIST',
+  return FileFailure.of(operation, path, 'EEXIST', {
     message: `${showPath(path)}: ${what}`,
     hint: 'Remove the existing entry, or choose another destination. Nothing has been unpacked.',
   });
 }
 
 function otherFileSystem(path: string): FileFailure {
-  return new FileFailure({
-    operation,
-    path,
-    errnoName: 'EXDEV',
+  return FileFailure.of(operation, path, 'EXDEV', {
     kind: 'invalidTarget',
     message: `${showPath(path)}: is another file system`,
     hint: 'Send its members in a separate archive. Nothing has been unpacked.',

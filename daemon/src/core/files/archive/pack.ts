@@ -47,18 +47,6 @@ export interface PackRequest {
   readonly exclude: readonly string[];
 }
 
-/** The caller must dispose of the tree. */
-export interface PackedTree extends AsyncDisposable {
-  readonly path: string;
-  /**
-   * The archive; can be read once. Entries that vanish during the walk are skipped. If an entry cannot be read, the
-   * archive ends early and contains the reason (`encodeEarlyEnd`).
-   */
-  pieces(): AsyncIterable<Uint8Array>;
-  /** Valid after the last piece. The failure that ended the archive early, or null. */
-  failure(): FileFailure | null;
-}
-
 /** Reads the first piece before returning, so that an early failure becomes the response of the request. */
 export async function packTree(context: FilesContext, request: PackRequest): Promise<PackedTree> {
   const path = context.paths.resolve(request.path, request.user);
@@ -69,7 +57,7 @@ export async function packTree(context: FilesContext, request: PackRequest): Pro
     const pieces = packing.pieces(directory, name);
     try {
       const first = await pieces.next();
-      return new Archive(path, directory, packing, first, pieces);
+      return new PackedTree(path, directory, packing, first, pieces);
     } catch (error) {
       await directory[Symbol.asyncDispose]();
       throw error;
@@ -77,8 +65,8 @@ export async function packTree(context: FilesContext, request: PackRequest): Pro
   });
 }
 
-/** An archive whose first piece is ready. */
-class Archive implements PackedTree {
+/** An archive whose first piece is ready. The caller must dispose of the tree. */
+class PackedTree implements AsyncDisposable {
   #failure: FileFailure | null = null;
 
   constructor(
@@ -89,6 +77,10 @@ class Archive implements PackedTree {
     private readonly rest: AsyncGenerator<Uint8Array>,
   ) {}
 
+  /**
+   * The archive; can be read once. Entries that vanish during the walk are skipped. If an entry cannot be read, the
+   * archive ends early and contains the reason (`encodeEarlyEnd`).
+   */
   async *pieces(): AsyncGenerator<Uint8Array> {
     if (!this.first.done) yield this.first.value;
     try {
@@ -101,6 +93,7 @@ class Archive implements PackedTree {
     }
   }
 
+  /** Valid after the last piece. The failure that ended the archive early, or null. */
   failure(): FileFailure | null {
     return this.#failure;
   }

@@ -4,13 +4,10 @@ import { quoted, type ArchiveFault } from './tar-reader.ts';
 
 export const maxEntries = 100_000;
 
-export interface Member {
+export interface Member extends Pick<RawHeader, 'mode' | 'modifiedSeconds' | 'size'> {
   /** Path below the destination, without a leading or trailing slash. Empty for the destination itself. */
   readonly path: string;
   readonly kind: 'file' | 'directory' | 'symlink' | 'hardlink';
-  readonly mode: number;
-  readonly modifiedSeconds: number;
-  readonly size: number;
   /** For a symbolic link, the link text. For a hard link, the path of the earlier member. */
   readonly target: string;
 }

@@ -155,15 +155,8 @@ function putText(header: Buffer, at: number, text: string): void {
 }
 
 /** The fields of a header block, before validation. */
-export interface RawHeader {
-  readonly name: string;
+export interface RawHeader extends Omit<TarMember, 'kind' | 'owner' | 'group'> {
   readonly flag: string;
-  readonly mode: number;
-  readonly uid: number;
-  readonly gid: number;
-  readonly size: number;
-  readonly modifiedSeconds: number;
-  readonly target: string;
 }
 
 /** null for an invalid header: a wrong checksum or an invalid number. */

@@ -82,10 +82,7 @@ async function findTarget(openDirectory: OpenDirectory, path: string): Promise<T
 
 function assertDirectory({ path, stat }: Target): void {
   if (!stat || stat.isDirectory()) return;
-  throw new FileFailure({
-    operation,
-    path,
-    errnoName: 'EEXIST',
+  throw FileFailure.of(operation, path, 'EEXIST', {
     message: `${path}: exists and is not a directory`,
     hint: 'Pass the path of a directory, or a path that does not exist yet.',
   });

@@ -120,10 +120,7 @@ export class Download implements AsyncDisposable {
 }
 
 function changed(path: string, what: string): FileFailure {
-  return new FileFailure({
-    operation,
-    path,
-    errnoName: 'EBUSY',
+  return FileFailure.of(operation, path, 'EBUSY', {
     code: 'precondition_failed',
     message: `${showPath(path)}: ${what}`,
     hint: 'Download the file again. Its etag shows whether the file has changed since.',

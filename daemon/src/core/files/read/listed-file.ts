@@ -7,11 +7,7 @@ import { mapBounded } from '../slices.ts';
 import { permissionsOf } from './stat.ts';
 import type { Entry } from '../tree/walk.ts';
 
-export interface ListedFile {
-  readonly name: string;
-  readonly path: string;
-  readonly isDirectory: boolean;
-  readonly isLink: boolean;
+export interface ListedFile extends Entry {
   /** Size in bytes. Null when the daemon cannot stat the entry; the time is then null too. */
   readonly size: number | null;
   /** The extension with its dot. Empty for a directory or a name without an extension. */

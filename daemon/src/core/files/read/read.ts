@@ -128,10 +128,7 @@ function linesOf(text: string, from: number, to: number | null): { content: stri
 }
 
 function tooLarge(path: string, operation: FileOperation, size: number, maxBytes: number): FileFailure {
-  return new FileFailure({
-    operation,
-    path,
-    errnoName: 'EFBIG',
+  return FileFailure.of(operation, path, 'EFBIG', {
     message: `${path}: has ${size} bytes; at most ${maxBytes} are read in one answer`,
     advice: operation === 'read' ? advise`Read some lines with ${'startLine'} and ${'endLine'}.` : null,
     next: { operation: 'files.download' },

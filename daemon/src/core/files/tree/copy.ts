@@ -17,10 +17,7 @@ export interface TransferRequest {
   readonly overwrite: boolean;
 }
 
-export interface Transferred {
-  readonly source: string;
-  readonly destination: string;
-}
+export type Transferred = Pick<TransferRequest, 'source' | 'destination'>;
 
 export interface Copied extends Transferred {
   /** Pipes, sockets and devices in the tree, up to a limit. */

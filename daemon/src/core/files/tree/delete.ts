@@ -2,6 +2,7 @@
 import { errnoOf } from '../../../kit/errno.ts';
 import { asFileOperation, FileFailure } from '../../../kit/file-failure.ts';
 import type { FilesContext } from '../context.ts';
+import type { FileStat } from '../read/stat.ts';
 import { removeTree } from './remove-tree.ts';
 import { openTarget, type Target } from '../target.ts';
 
@@ -13,11 +14,8 @@ export interface DeleteRequest {
   readonly recursive: boolean;
 }
 
-export interface DeletedPath {
-  readonly path: string;
-  /** Whether the path itself is a directory. A link to a directory is not a directory. */
-  readonly isDirectory: boolean;
-}
+/** A link to a directory is not a directory. */
+export type DeletedPath = Pick<FileStat, 'path' | 'isDirectory'>;
 
 /** Deletes a link but not its target. */
 export async function deletePath(context: FilesContext, request: DeleteRequest): Promise<DeletedPath> {

@@ -77,10 +77,7 @@ const plan: CopyPlan = {
   ownerOf: ({ uid, gid }) => ({ uid: Number(uid), gid: Number(gid) }),
   onFile: () => undefined,
   onSpecial(path, stat) {
-    throw new FileFailure({
-      operation,
-      path,
-      errnoName: 'EINVAL',
+    throw FileFailure.of(operation, path, 'EINVAL', {
       kind: 'invalidTarget',
       message: `${path}: is ${kindOf(stat)}, which cannot be moved to another file system`,
       hint: 'Remove it first, or choose a destination on the same file system.',

@@ -49,10 +49,7 @@ export async function removeAny({ directory, name }: EntryName, operation: FileO
 export async function refuseMounts(parent: Directory, name: string, operation: FileOperation): Promise<void> {
   const [point] = await parent.mountsBelow(name);
   if (point === undefined) return;
-  throw new FileFailure({
-    operation,
-    path: point,
-    errnoName: 'EBUSY',
+  throw FileFailure.of(operation, point, 'EBUSY', {
     message: `${point}: something is mounted there`,
     hint: 'Unmount it first.',
   });

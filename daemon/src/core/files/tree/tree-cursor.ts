@@ -58,10 +58,7 @@ export function isSameFile(one: Identity, other: Identity): boolean {
 
 /** The error for an entry that another process moved or replaced during the operation. */
 export function movedAway(path: string, operation: FileOperation): FileFailure {
-  return new FileFailure({
-    operation,
-    path,
-    errnoName: 'EBUSY',
+  return FileFailure.of(operation, path, 'EBUSY', {
     message: `${path}: was moved or replaced by another process meanwhile`,
   });
 }

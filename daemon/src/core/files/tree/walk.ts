@@ -137,10 +137,7 @@ function isTree({ isDirectory, isLink }: Entry): boolean {
   return isDirectory && !isLink;
 }
 
-interface Look {
-  readonly isDirectory: boolean;
-  readonly isLink: boolean;
-}
+type Look = Pick<Entry, 'isDirectory' | 'isLink'>;
 
 /** Results by name. Calls stat only for entries whose kind the file system does not report. */
 async function lookAtUnclear<State>(

@@ -4,7 +4,7 @@ import { asFileOperation, FileFailure } from '../../../kit/file-failure.ts';
 import { showPath } from '../../../kit/text/path-text.ts';
 import type { Owner } from '../../../kit/types/owner.ts';
 import type { FilesContext } from '../context.ts';
-import { textOf } from './edit.ts';
+import { textOf, type EditResult } from './edit.ts';
 import { etagOf } from '../read/etag.ts';
 import { ownerFor } from '../owner.ts';
 import { makeStaged } from '../staged-entry.ts';
@@ -44,10 +44,7 @@ async function fill({ directory, name }: EntryName, text: string, owner: Owner |
   await file.sync();
 }
 
-export interface UndoneCreation {
-  readonly path: string;
-  readonly oldContent: string;
-}
+export type UndoneCreation = Pick<EditResult, 'path' | 'oldContent'>;
 
 /**
  * Removes a file whose last edit was its creation. Returns null when the last edit was another edit, or when there is

@@ -11,14 +11,11 @@ import { decodeText, readWhole } from '../read/read.ts';
 import { encodeText, type DecodedText } from '../read/text-encoding.ts';
 import { replaceFile, writeAll } from './replace.ts';
 import type { Target } from '../target.ts';
-import { assertMatch, changeFile } from './write.ts';
+import { assertMatch, changeFile, type WriteRequest } from './write.ts';
 
-export interface EditRequest {
-  readonly path: string;
-  readonly user: string | null;
+export interface EditRequest extends Pick<WriteRequest, 'path' | 'user' | 'ifMatch'> {
   /** Each edit applies to the result of the previous one. `undo` reverts the last edit request of the file. */
   readonly edits: readonly TextEdit[] | 'undo';
-  readonly ifMatch: string | null;
   /** Returns the result without changing the file. */
   readonly isDryRun: boolean;
 }

@@ -42,10 +42,7 @@ export async function makeDirectory(
 
 function existing(path: string, isWelcome: boolean): { readonly path: string; readonly created: boolean } {
   if (isWelcome) return { path, created: false };
-  throw new FileFailure({
-    operation: 'mkdir',
-    path,
-    errnoName: 'EEXIST',
+  throw FileFailure.of('mkdir', path, 'EEXIST', {
     hint: 'Set parents to true to accept an existing directory.',
   });
 }

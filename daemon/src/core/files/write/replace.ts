@@ -133,10 +133,7 @@ export function assertRegular({ stat, path }: Pick<Target, 'stat' | 'path'>, ope
   if (stat.isDirectory()) throw new FileFailure({ operation, path, errnoName: 'EISDIR' });
   if (stat.isSymbolicLink())
     throw new FileFailure({ operation, path, errnoName: 'ELOOP', message: `${path}: is a link` });
-  throw new FileFailure({
-    operation,
-    path,
-    errnoName: 'EINVAL',
+  throw FileFailure.of(operation, path, 'EINVAL', {
     kind: 'invalidTarget',
     message: `${path}: is ${kindOf(stat)}, not a regular file`,
     hint: 'Read or write pipes and devices with a command.',

@@ -8,22 +8,16 @@ import type { Directory } from '../../../platform/files/directory.ts';
 import type { FilesContext } from '../context.ts';
 import { ownerFor } from '../owner.ts';
 import { assertRegular, openArrival, openArrivalIn, writeAll, type Arrival } from './replace.ts';
+import type { WrittenFile } from './write.ts';
 import { makeOwned, openNearest, openTarget, Target, type TargetOptions } from '../target.ts';
 
 const operation = 'upload';
 
-export interface UploadedFile {
-  readonly path: string;
-  readonly size: number;
-  /** Hexadecimal. */
-  readonly sha256: string;
-}
+export type UploadedFile = Pick<WrittenFile, 'path' | 'size' | 'sha256'>;
 
-interface Received {
+interface Received extends Omit<UploadedFile, 'path'> {
   readonly arrival: Arrival;
   readonly fileName: string;
-  readonly size: number;
-  readonly sha256: string;
 }
 
 /** Where a file without a path lands: in the temporary directory, or in a subdirectory for its owner. */
@@ -139,10 +133,7 @@ export class Upload implements AsyncDisposable {
     await using above = await this.context.openDirectory(this.context.temporaryDirectory);
     const directory = this.#resources.use(await makeOwned(above, `uploads-${uid}`, this.#owner));
     if ((await directory.own()).uid === BigInt(uid)) return directory;
-    throw new FileFailure({
-      operation,
-      path: directory.path,
-      errnoName: 'EPERM',
+    throw FileFailure.of(operation, directory.path, 'EPERM', {
       message: `${directory.path}: belongs to another account`,
       hint: 'Pass the path that the file should have.',
     });
@@ -165,10 +156,7 @@ function plainName(fileName: string): string {
 }
 
 function nameless(path: string): FileFailure {
-  return new FileFailure({
-    operation,
-    path,
-    errnoName: 'EISDIR',
+  return FileFailure.of(operation, path, 'EISDIR', {
     message: `${path}: is a directory, and the file came without a name`,
     hint: 'Pass the path of the file itself.',
   });
