@@ -1,12 +1,11 @@
 /** Tracks the order in which stdout and stderr bytes arrived, so that output is shown in that order. */
+import type { Range } from '../../kit/byte-log.ts';
 import { type StreamName, streamNames } from '../../kit/types/stream-name.ts';
 import type { ArrivalRun, Child } from '../../platform/process/spawn.ts';
 
 /** A byte range of one stream. */
-export interface Segment {
+export interface Segment extends Range {
   readonly stream: StreamName;
-  readonly from: number;
-  readonly to: number;
 }
 
 const batchRuns = 512;

@@ -2,10 +2,13 @@
 import { AutoResetEvent } from '../../kit/auto-reset-event.ts';
 import type { Child } from '../../platform/process/spawn.ts';
 
+/** Aborts end a wait as a change does. */
 export interface ChangeWaiterOptions {
+  /** A wait ends after this long without a change. */
   readonly silenceMs: number;
-  /** Aborts end a wait as a change does. */
+  /** Aborted when the reader disconnects. */
   readonly signal: AbortSignal;
+  /** Aborted when the daemon shuts down. */
   readonly closing: AbortSignal;
 }
 

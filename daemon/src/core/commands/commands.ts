@@ -11,30 +11,23 @@ import { isRefusedStart } from '../processes/launch.ts';
 import { feedInput, writeInput, type InputRequest, type InputResult } from './input.ts';
 import { EarlyKills } from './early-kills.ts';
 import { assertCanKill, endTree, isEnding, killCommand, type Killed } from './kill.ts';
-import { KeptCommands } from './kept-commands.ts';
+import { KeptCommands, type KeptCommandsDeps } from './kept-commands.ts';
 import type { CommandSpec, Launcher } from './launcher.ts';
-import type { LogBudget } from './log-budget.ts';
 import { readNote } from './note.ts';
 import { OutputMemory } from './output-chunk.ts';
 import { follow, type FollowEvent, type FollowOptions } from './output.ts';
 import { readOn, type ReadRequest, type ReadResult } from './read.ts';
 import { directoryRefusal, killedEarly, tooManyCommands } from './refusal.ts';
-import type { Session, SessionChanges, Sessions } from './sessions.ts';
-import type { UsedIds } from './used-ids.ts';
+import type { Session, SessionChanges, Sessions, SessionSpec } from './sessions.ts';
 
-export interface CommandsDeps {
+export interface CommandsDeps extends KeptCommandsDeps {
   readonly ownership: Ownership;
   readonly launcher: Launcher;
   readonly sessions: Sessions;
-  readonly usedIds: UsedIds;
   readonly maxRunning: number;
   readonly platform: NodeJS.Platform;
-  readonly budget: LogBudget;
-  /** Called when state cannot be written to disk. The records concerned are kept. */
-  readonly onFault: (what: string, error: unknown) => void;
   /** Called once for each command that ends while this daemon owns it. */
   readonly onEnd: (command: Command) => void;
-  readonly now: () => number;
 }
 
 export interface Started {
@@ -43,15 +36,11 @@ export interface Started {
   readonly isReplay: boolean;
 }
 
-export interface NewSession {
-  readonly id: string | null;
+export interface NewSession extends Pick<SessionSpec, 'id' | 'env' | 'user' | 'isTransient'> {
   /** null means the workspace. */
   readonly cwd: string | null;
-  readonly env: EnvironmentChanges;
-  readonly user: string | null;
   /** A script that the shell of every command in the session runs first. */
   readonly startupFile?: string | null;
-  readonly isTransient?: boolean;
   /** If cwd is not a directory, the session starts in the workspace. */
   readonly isCwdOptional?: boolean;
 }

@@ -72,8 +72,7 @@ export class KeptCommands {
   }
 
   startTrimming(): void {
-    this.#trimming = setInterval(() => this.#trim(), trimEveryMs);
-    this.#trimming.unref();
+    this.#trimming = setInterval(() => this.#trim(), trimEveryMs).unref();
   }
 
   stopTrimming(): void {

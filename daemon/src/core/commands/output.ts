@@ -8,7 +8,7 @@ import { type StreamName, streamNames } from '../../kit/types/stream-name.ts';
 import { joinBytes, readLog } from '../processes/read-log.ts';
 import { ArrivalOrder, arrivalSegments, type Segment } from './arrival-order.ts';
 import type { Command, CommandState } from './command.ts';
-import { ChangeWaiter } from './change-waiter.ts';
+import { ChangeWaiter, type ChangeWaiterOptions } from './change-waiter.ts';
 import { chunkBytes, OutputChunk, type OutputMemory, type Rendering } from './output-chunk.ts';
 import { readRefusal } from './refusal.ts';
 import { keptOf, lengthOf, partOf, piecesOf, type Segments } from './segments.ts';
@@ -22,15 +22,9 @@ export type FollowEvent =
   | { readonly kind: 'exit'; readonly state: CommandState; readonly offsets: Offsets }
   | { readonly kind: 'closing'; readonly offsets: Offsets };
 
-export interface FollowOptions {
+export interface FollowOptions extends ChangeWaiterOptions {
   readonly from: Offsets;
   readonly rendering: Rendering;
-  /** A `silence` event is sent after this long without output. */
-  readonly silenceMs: number;
-  /** Aborted when the reader disconnects. */
-  readonly signal: AbortSignal;
-  /** Aborted when the daemon shuts down. The stream then ends with `closing`. */
-  readonly closing: AbortSignal;
 }
 
 type OutputText = string | LongText;

@@ -28,14 +28,10 @@ export interface SessionChanges {
 }
 
 /** Plain data, because it is stored in a file as it is. */
-export interface Session {
+export interface Session extends SessionSpec {
   readonly id: string;
   cwd: string;
   env: EnvironmentChanges;
-  readonly user: string | null;
-  readonly account: string;
-  readonly startupFile?: string;
-  readonly isTransient?: boolean;
   readonly createdMs: number;
   lastUsedMs: number;
   commandCount: number;
