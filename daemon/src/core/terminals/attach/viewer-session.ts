@@ -194,7 +194,7 @@ export class ViewerSession implements Viewer {
   #showTitle(title: string | null): void {
     if (title === null || title === this.#title) return;
     this.#title = title;
-    this.deps.terminal.setTitle(title);
+    this.deps.terminal.title = title;
     this.display.titled?.(title);
   }
 

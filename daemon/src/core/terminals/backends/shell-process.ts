@@ -6,18 +6,12 @@ import { systemRefusal } from '../../processes/refusal.ts';
 import type { ShellNote } from '../session/note.ts';
 import type { TerminalSize } from '../../../kit/types/terminal-size.ts';
 
-export interface ShellLaunch {
+export interface ShellLaunch extends Pick<SpawnRequest, 'argv' | 'env' | 'cwd' | 'account' | 'capBytes'> {
   /** Name of the session, safe as a file name. */
   readonly name: string;
   /** Stored beside the process and returned after a restart of the daemon. */
   readonly note: ShellNote;
-  readonly argv: readonly string[];
-  readonly env: Readonly<Record<string, string>>;
-  readonly cwd: string;
-  readonly account: { readonly uid: number; readonly gid: number; readonly groups: readonly number[] } | null;
   readonly size: TerminalSize;
-  /** Bytes of output that are kept. */
-  readonly capBytes: number;
 }
 
 export interface ShellProcess {

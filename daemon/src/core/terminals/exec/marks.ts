@@ -4,18 +4,17 @@
  * A mark is `ESC ] 7717 ; kind ; token ; code BEL`, which terminals do not display. Each command has a new token, so
  * that a replay of old bytes does not contain its marks.
  */
+import type { Range } from '../../../kit/byte-log.ts';
 import type { TerminalLog } from '../session/log.ts';
 
 /** P: prompt begins. B: prompt ends. C: output follows. D: command ended. H: the same, reported by the next prompt. */
 export type MarkKind = 'P' | 'B' | 'C' | 'D' | 'H';
 
-export interface Mark {
+/** The range has the offsets of the first byte of the mark and of the byte after the mark. */
+export interface Mark extends Range {
   readonly kind: MarkKind;
   /** The reported exit code; null if there was none. */
   readonly code: number | null;
-  /** The offsets of the first byte of the mark and of the byte after the mark. */
-  readonly from: number;
-  readonly to: number;
 }
 
 const intro = Buffer.from('\x1b]7717;');

@@ -1,5 +1,6 @@
 /** Converts the output of a command to plain text, as a whole and as it arrives. */
 import { constants } from 'node:os';
+import type { Range } from '../../../kit/byte-log.ts';
 import { cutMarker, decodeUtf8, takeCharacters, wholeUtf8Length } from '../../../kit/text/text.ts';
 import { readLog } from '../../processes/read-log.ts';
 import { Sequences } from '../screen/sequences.ts';
@@ -25,9 +26,7 @@ const escapes =
   // oxlint-disable-next-line no-control-regex -- it is about control characters
   /\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[PX^_][^\x1b]*\x1b\\|[ -/]+[0-~]|[0-OQ-WYZ\\`-~])/g;
 
-export interface OutputRange {
-  readonly from: number;
-  readonly to: number;
+export interface OutputRange extends Range {
   /** The beginning of the range, if it was kept separately. */
   readonly head: Uint8Array | null;
 }

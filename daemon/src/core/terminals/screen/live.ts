@@ -65,7 +65,7 @@ export class LiveScreen implements Disposable {
       else await this.#show(piece.bytes);
     }
     this.#applySizes();
-    if (this.emulator.title !== null) this.terminal.setTitle(this.emulator.title);
+    if (this.emulator.title !== null) this.terminal.title = this.emulator.title;
   }
 
   read(): Promise<EmulatedScreen> {

@@ -1,27 +1,22 @@
 /** Describes the terminal session that a caller wants to open. */
-import type { EnvironmentChanges } from '../../processes/environment.ts';
 import type { TerminalRecord } from './terminal.ts';
 import type { TerminalSize } from '../../../kit/types/terminal-size.ts';
 
-export interface NewTerminal {
+export interface NewTerminal extends Pick<
+  TerminalRecord,
+  'env' | 'user' | 'noChangeTimeoutMs' | 'isTied' | 'isTransient'
+> {
   /** An id chosen by the caller. An existing id returns its session. */
   readonly id: string | null;
   /** null means the workspace. An account that cannot enter the workspace starts in its home. */
   readonly cwd: string | null;
-  readonly env: EnvironmentChanges;
-  readonly user: string | null;
   readonly size: TerminalSize;
   /** null means persistent for a named session and expiring for an unnamed one. */
   readonly retention: TerminalRecord['retention'] | null;
-  readonly noChangeTimeoutMs: number | null;
   /** If the directory cannot be entered, the session starts in the home of its account. */
   readonly isCwdOptional?: boolean;
   /** The shell keeps the given path of its directory, with symbolic links unresolved. */
   readonly isCwdLogical?: boolean;
-  /** The caller closes the session, and no later daemon adopts it. */
-  readonly isTied?: boolean;
-  /** The client did not name the session. When idle, it may be closed before another session is refused. */
-  readonly isTransient?: boolean;
   /** False refuses the session rather than close an idle unnamed one for it. */
   readonly mayEvict?: boolean;
 }

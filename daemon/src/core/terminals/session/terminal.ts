@@ -24,7 +24,7 @@ export const retentions = ['persistent', 'expiring'] as const;
 export type Retention = (typeof retentions)[number];
 
 /** Plain data, because it is stored in a file as it is. */
-export interface TerminalRecord {
+export interface TerminalRecord extends TerminalSize {
   readonly id: string;
   readonly retention: Retention;
   /** The directory in which the first shell started. */
@@ -35,8 +35,6 @@ export interface TerminalRecord {
   /** The account name at the time the session was created. */
   readonly account: string;
   readonly createdMs: number;
-  readonly cols: number;
-  readonly rows: number;
   /** The size changes and their offsets in the output. Absent if the size never changed. */
   readonly sizes?: readonly SizeChange[];
   /** null means no timeout. */
@@ -73,13 +71,14 @@ export class Terminal implements ExecTerminal {
   readonly times = new OutputTimes();
   /** Runs commands in the shell. */
   readonly exec: ExecQueue;
+  /** The title that a program has set, as far as a client has read the output; null before any. */
+  title: string | null = null;
   /** What runs in the session, whether exec started it or a person typed it. */
   readonly job: Job;
   readonly log = new TerminalLog((end, isLive) => this.times.note(end, this.deps.now(), isLive));
   readonly #record: { -readonly [Field in keyof TerminalRecord]: TerminalRecord[Field] };
   #attached = 0;
   #users = 0;
-  #title: string | null = null;
   /** The shell is being replaced by one without start-up files. */
   #isStartingOver = false;
   #process: ShellProcess | null = null;
@@ -190,15 +189,6 @@ export class Terminal implements ExecTerminal {
     };
     count(1);
     return { [Symbol.dispose]: () => count(-1) };
-  }
-
-  /** The title that a program has set, as far as a client has read the output; null before any. */
-  get title(): string | null {
-    return this.#title;
-  }
-
-  setTitle(title: string): void {
-    this.#title = title;
   }
 
   setNoChangeTimeout(ms: number | null): void {

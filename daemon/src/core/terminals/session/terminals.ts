@@ -284,8 +284,7 @@ export class Terminals implements Disposable {
   }
 
   #keepSweeping(): void {
-    this.#sweeping = setInterval(() => this.#sweep(), sweepEveryMs);
-    this.#sweeping.unref();
+    this.#sweeping = setInterval(() => this.#sweep(), sweepEveryMs).unref();
   }
 
   async #forgetEnded(terminal: Terminal | undefined): Promise<void> {
