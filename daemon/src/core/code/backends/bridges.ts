@@ -2,7 +2,6 @@
 import { HandedOver } from '../../../kit/handed-over.ts';
 import type { JsonBounds } from '../../../kit/text/json-bounds.ts';
 import type { Child } from '../../../platform/process/spawn.ts';
-import type { Accounts } from '../../identity/accounts.ts';
 import { commandEnvironment } from '../../processes/environment.ts';
 import { Bridge } from './bridge.ts';
 import type { BridgePlace, InterpreterNote } from './note.ts';
@@ -10,7 +9,6 @@ import type { InterpreterProgram } from './repl.ts';
 import { startProcess, type ProcessDeps } from './start-process.ts';
 
 export interface BridgesDeps extends ProcessDeps {
-  readonly accounts: Accounts;
   readonly environment: Readonly<Record<string, string>>;
   readonly program: (python: string) => InterpreterProgram;
   /** Of one message of a kernel. */

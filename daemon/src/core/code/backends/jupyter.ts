@@ -1,22 +1,11 @@
 /** Runs cells in kernels of a remote Jupyter server (SVC_JUPYTER_ENDPOINT). */
-import type { JsonBounds } from '../../../kit/text/json-bounds.ts';
 import { CoreError } from '../../../kit/errors.ts';
 import { Deadline } from '../../../kit/deadline.ts';
-import type { Ownership } from '../../../kit/ownership.ts';
-import type { JupyterServer } from '../../../platform/clients/jupyter-server.ts';
 import type { CodeBackend } from './backend.ts';
 import type { Interpreter } from './interpreter.ts';
-import { JupyterInterpreter } from './jupyter-interpreter.ts';
+import { JupyterInterpreter, type JupyterInterpreterDeps } from './jupyter-interpreter.ts';
 import { beginning } from '../cells/python-preparation.ts';
 import type { RunningCell, SessionRecord } from '../sessions/record.ts';
-
-export interface JupyterBackendDeps {
-  /** Of one message of the server. */
-  readonly bounds: JsonBounds;
-  readonly server: JupyterServer;
-  readonly ownership: Ownership;
-  readonly now: () => number;
-}
 
 const startWithinMs = 60_000;
 /** Maximum time that a restarting daemon waits for the server before it serves requests. */
@@ -26,7 +15,7 @@ export class JupyterBackend implements CodeBackend {
   readonly name = 'jupyter';
   readonly language = 'python';
 
-  constructor(private readonly deps: JupyterBackendDeps) {}
+  constructor(private readonly deps: Omit<JupyterInterpreterDeps, 'language'>) {}
 
   /** One sentence about what is missing; null when the server is usable. */
   async missing(user: string | null): Promise<string | null> {

@@ -1,5 +1,6 @@
 /** Finds the kernels of an account by asking the Pythons on PATH, and caches the answers. */
 import { decodeUtf8 } from '../../../kit/text/text.ts';
+import type { PythonAnswer } from '../../../platform/clients/ask-python.ts';
 import type { ToolOutcome, ToolRequest } from '../../processes/tool.ts';
 import type { Account } from '../../identity/accounts.ts';
 import { kernelLanguage, type Language } from '../language.ts';
@@ -23,11 +24,9 @@ export interface UsableKernel {
 }
 
 /** The answer of one Python to the probe. */
-interface Answer {
+interface Answer extends PythonAnswer {
   /** Version of the Python, for example `3.12.1`. */
   readonly version: string;
-  readonly executable: string;
-  readonly packages: Readonly<Record<string, string>>;
   readonly kernels: readonly Kernelspec[];
   readonly fingerprint: Readonly<Record<string, string | null>>;
 }

@@ -3,8 +3,7 @@ import type { JsonBounds } from '../../../kit/text/json-bounds.ts';
 import { CoreError } from '../../../kit/errors.ts';
 import { Deadline } from '../../../kit/deadline.ts';
 import { mintId } from '../../../kit/ids.ts';
-import type { Child, Spawn } from '../../../platform/process/spawn.ts';
-import type { Accounts } from '../../identity/accounts.ts';
+import type { Child } from '../../../platform/process/spawn.ts';
 import { commandEnvironment } from '../../processes/environment.ts';
 import { terminateLater } from '../../processes/terminate.ts';
 import type { CodeBackend } from './backend.ts';
@@ -13,7 +12,7 @@ import type { Interpreter } from './interpreter.ts';
 import type { CodeBackendName, Language } from '../language.ts';
 import type { InterpreterNote } from './note.ts';
 import type { RunningCell, SessionRecord } from '../sessions/record.ts';
-import { startProcess } from './start-process.ts';
+import { startProcess, type ProcessDeps } from './start-process.ts';
 
 export interface InterpreterProgram {
   /** The program and its arguments. */
@@ -22,7 +21,7 @@ export interface InterpreterProgram {
   readonly input: Uint8Array;
 }
 
-export interface ReplBackendDeps {
+export interface ReplBackendDeps extends ProcessDeps {
   readonly name: CodeBackendName;
   readonly language: Language;
   /** Possible program names on PATH, best first. */
@@ -31,11 +30,9 @@ export interface ReplBackendDeps {
   readonly howToGet: string;
   /** `shell` is the shell of the image; null when there is none. */
   readonly program: (name: string, shell: string | null) => InterpreterProgram;
-  readonly accounts: Accounts;
   readonly environment: Readonly<Record<string, string>>;
   /** Looks a program up in a PATH at the time of the call; null when it does not exist. */
   readonly findProgram: (name: string, path: string) => string | null;
-  readonly spawn: Spawn;
   /** Of one event of an interpreter. */
   readonly bounds: JsonBounds;
   readonly onFault: (what: string, error: unknown) => void;

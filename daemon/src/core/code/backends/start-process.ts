@@ -1,19 +1,14 @@
 /** Starts a process of the code plane under a keeper, as an account. */
-import type { Child, Spawn } from '../../../platform/process/spawn.ts';
+import type { Child, Spawn, SpawnRequest } from '../../../platform/process/spawn.ts';
 import type { Account, Accounts } from '../../identity/accounts.ts';
 import { systemRefusal } from '../../processes/refusal.ts';
 import { launch, launchIn } from '../../processes/launch.ts';
 import type { InterpreterNote } from './note.ts';
 
-export interface ProcessRequest {
+export interface ProcessRequest extends Pick<SpawnRequest, 'argv' | 'env' | 'cwd' | 'capBytes'> {
   readonly note: InterpreterNote;
-  readonly argv: readonly string[];
-  readonly env: Readonly<Record<string, string>>;
-  readonly cwd: string;
   readonly account: Account;
   readonly stdin: 'pipe' | 'null';
-  /** Limit on the retained output of each stream. */
-  readonly capBytes: number;
 }
 
 export interface ProcessDeps {

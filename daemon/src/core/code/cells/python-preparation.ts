@@ -1,19 +1,14 @@
 /** Builds Python code that a kernel runs unseen before a cell. The code leaves no names behind. */
 import type { EnvironmentChanges } from '../../processes/environment.ts';
-import type { Reason } from './cell.ts';
+import type { CellRequest, Reason } from './cell.ts';
 
 /** Why a cell is refused before it runs. */
 export interface CellRefusal extends Reason {
   readonly cwdError?: string;
 }
 
-export interface Arrangement {
-  readonly cwd: string | null;
-  readonly env: EnvironmentChanges;
-}
-
 /** Sets the environment, then the directory. A JSON string is also a valid Python string. */
-export function arrangement({ cwd, env }: Arrangement): string {
+export function arrangement({ cwd, env }: Pick<CellRequest, 'cwd' | 'env'>): string {
   const steps = Object.entries(env).map(([name, value]) =>
     value === null
       ? `os.environ.pop(${JSON.stringify(name)}, None)`

@@ -18,13 +18,9 @@ export interface NewSession {
   readonly idleMs?: number;
 }
 
-export interface CellSpec extends CellRequest {
-  readonly language: Language;
-  readonly kernel: string | null;
+export interface CellSpec extends CellRequest, Pick<NewSession, 'language' | 'kernel' | 'user' | 'onKernel'> {
   /** null is a single run: a new interpreter that ends after the cell. */
   readonly sessionId: string | null;
-  readonly user: string | null;
-  readonly onKernel?: boolean;
   /** The code itself enters `cwd`, so a missing directory becomes an error of the code. */
   readonly entersDirectory?: boolean;
   /** The run gets a new directory of its own, unless `cwd` names one. */

@@ -4,7 +4,6 @@ import type { Interpreter } from '../backends/interpreter.ts';
 import { exited, type CellRecord, type InterpreterDeath } from '../cells/cell.ts';
 import { deathOf, endInOrder, letEnd, untilEnded } from '../cells/end.ts';
 import type { CellEvent } from '../cells/events.ts';
-import { within, type StartState } from './start-state.ts';
 import type { SessionRecord } from './record.ts';
 
 export interface SessionInterpreterDeps {
@@ -16,6 +15,8 @@ export interface SessionInterpreterDeps {
   readonly onChange: (isUrgent: boolean) => void;
 }
 
+type StartPlace = Pick<SessionRecord, 'cwd' | 'env'>;
+
 export class SessionInterpreter {
   /** null before the first start, and after an end that was noticed. */
   current: Interpreter | null = null;
@@ -25,7 +26,7 @@ export class SessionInterpreter {
   isClosed = false;
   #starting: Promise<Interpreter> | null = null;
   /** State of a new interpreter until its first cell. Null when it may differ from the record. */
-  #place: StartState | null = null;
+  #place: StartPlace | null = null;
 
   constructor(
     private readonly record: SessionRecord,
@@ -135,6 +136,13 @@ export class SessionInterpreter {
     this.#place = backend === 'jupyter' ? null : { cwd, env };
     return this.deps.start(this.record);
   }
+}
+
+/** Drops what the interpreter has already, because kernels of some languages cannot change it. */
+function within(place: StartPlace | null, cell: CellRecord): CellRecord {
+  if (place === null) return cell;
+  const env = Object.entries(cell.env).filter(([name, value]) => place.env[name] !== value);
+  return { ...cell, cwd: cell.cwd === place.cwd ? null : cell.cwd, env: Object.fromEntries(env) };
 }
 
 export function closedSession(id: string): CoreError {

@@ -15,7 +15,7 @@ import type { LargeValues } from '../cells/large-values.ts';
 import { poolKindOf, type PoolKind } from '../language.ts';
 import type { CellSpec, NewSession, SessionLimits } from './requests.ts';
 import { assertSame } from './same-session.ts';
-import { CodeSession } from './session.ts';
+import { CodeSession, type SessionDeps } from './session.ts';
 import type { RunningCell, SessionRecord } from './record.ts';
 import { SessionRecovery, type KernelRecovery } from './recovery.ts';
 import { SingleRuns, type Scratch } from './single-runs.ts';
@@ -31,12 +31,7 @@ export interface CodeSessionsDeps {
   readonly kernels: KernelRecovery & { close(): void; resumeInput(): void };
   readonly scratch: Scratch;
   readonly store: RecordStore<SessionRecord>;
-  readonly notes: {
-    load(id: string): RunningCell | null;
-    saveJson(id: string, running: readonly Uint8Array[]): void;
-    clear(id: string): void;
-    remove(id: string): void;
-  };
+  readonly notes: SessionDeps['notes'] & { load(id: string): RunningCell | null };
   readonly isDying: (pid: number) => boolean;
   readonly now: () => number;
   readonly onFault: (what: string, error: unknown) => void;
@@ -334,8 +329,7 @@ export class CodeSessions implements Disposable {
   }
 
   #keepSweeping(): void {
-    this.#sweeping = setInterval(() => this.#sweep(), sweepEveryMs);
-    this.#sweeping.unref();
+    this.#sweeping = setInterval(() => this.#sweep(), sweepEveryMs).unref();
   }
 }
 
