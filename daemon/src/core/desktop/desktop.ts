@@ -1,6 +1,8 @@
 /** One desktop: everything that a client can see and do on one display. */
 import type { CoreError } from '../../kit/errors.ts';
 import type { Size, Point } from '../../kit/types/geometry.ts';
+import type { EncoderSettings } from '../../platform/picture/encoder.ts';
+import type { ComputerCapability } from '../capabilities/report.ts';
 import type { NodeQuery, NodeReading, TreeReading } from './accessibility/query.ts';
 import type { Area, DesktopAction } from './actions/action.ts';
 
@@ -35,19 +37,17 @@ export interface DesktopInfo {
   readonly display: string | null;
   readonly xauthority: string | null;
   readonly screen: Size | null;
-  readonly capabilities: {
-    readonly screenshot: boolean;
-    readonly actions: boolean;
-    readonly clipboard: boolean;
-    readonly recording: boolean;
-    readonly accessibility: boolean;
-  };
+  readonly capabilities: Pick<
+    ComputerCapability,
+    'screenshot' | 'actions' | 'clipboard' | 'recording' | 'accessibility'
+  >;
   readonly warnings: readonly string[];
 }
 
 export interface DesktopWindow {
   readonly id: string;
   readonly title: string;
+  /** Null for a window that does not name its process. */
   readonly processId: number | null;
   readonly bounds: Area;
   readonly isMinimized: boolean;
@@ -88,16 +88,10 @@ export interface BatchResult extends Performed {
   readonly error: string | null;
 }
 
-export interface RecordRequest {
+export interface RecordRequest extends EncoderSettings {
   readonly action: 'start' | 'status' | 'stop';
   /** Null for a new file in the default directory. */
   readonly savePath: string | null;
-  readonly fps: number;
-  readonly crf: number;
-  readonly maxSeconds: number;
-  /** The size of the film; null for the size of the screen. */
-  readonly width: number | null;
-  readonly height: number | null;
 }
 
 export interface Recording {

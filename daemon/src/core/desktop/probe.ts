@@ -1,16 +1,12 @@
 /** Probes whether a computer-use worker answers, and what works on its display. */
 import { CoreError } from '../../kit/errors.ts';
-import type { Size } from '../../kit/types/geometry.ts';
 import type { DesktopWorker } from '../../platform/clients/desktop-worker.ts';
 import type { Probe } from '../capabilities/capabilities.ts';
 import type { ComputerCapability } from '../capabilities/report.ts';
+import type { DesktopInfo } from './desktop.ts';
 
-export interface WorkerState {
-  readonly isAvailable: boolean;
-  readonly display: string | null;
-  readonly screen: Size | null;
-  readonly works: Pick<ComputerCapability, 'screenshot' | 'actions' | 'clipboard' | 'recording' | 'accessibility'>;
-  readonly warnings: readonly string[];
+export interface WorkerState extends Pick<DesktopInfo, 'isAvailable' | 'display' | 'screen' | 'warnings'> {
+  readonly works: DesktopInfo['capabilities'];
 }
 
 const nothingWorks = { screenshot: false, actions: false, clipboard: false, recording: false, accessibility: false };

@@ -4,21 +4,6 @@ import { dirname, isAbsolute } from 'node:path';
 import { getSystemErrorMap } from 'node:util';
 import { CoreError } from '../../kit/errors.ts';
 
-export interface FilmFile {
-  readonly path: string;
-  /** Whole pieces only. */
-  readonly bytes: number;
-  /** Whether the file had no name any more at the last piece or at the close. */
-  readonly isRemoved: boolean;
-  /** Appends all of the piece, or nothing and throws. */
-  append(piece: Uint8Array): void;
-  close(): void;
-  /** For a film that has not begun. */
-  remove(): void;
-}
-
-export type OpenFilmFile = (path: string) => FilmFile;
-
 /** Replaces a file at the path, but no link: another account may have planted it in a shared directory. */
 export function openFilmFile(path: string): FilmFile {
   if (!isAbsolute(path)) {
@@ -35,13 +20,13 @@ export function openFilmFile(path: string): FilmFile {
       throw new Error('it is not a regular file');
     }
     ftruncateSync(descriptor, 0);
-    return new OpenFilm(path, descriptor);
+    return new FilmFile(path, descriptor);
   } catch (error) {
     throw refusal(path, error);
   }
 }
 
-class OpenFilm implements FilmFile {
+export class FilmFile {
   #bytes = 0;
   #isOpen = true;
   #isRemoved = false;
@@ -51,14 +36,17 @@ class OpenFilm implements FilmFile {
     private readonly descriptor: number,
   ) {}
 
+  /** Whole pieces only. */
   get bytes(): number {
     return this.#bytes;
   }
 
+  /** Whether the file had no name any more at the last piece or at the close. */
   get isRemoved(): boolean {
     return this.#isRemoved;
   }
 
+  /** Appends all of the piece, or nothing and throws. */
   append(piece: Uint8Array): void {
     this.#look();
     if (this.#isRemoved) {
@@ -84,6 +72,7 @@ class OpenFilm implements FilmFile {
     this.#isOpen = false;
   }
 
+  /** For a film that has not begun. */
   remove(): void {
     this.close();
     rmSync(this.path, { force: true });

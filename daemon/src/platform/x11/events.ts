@@ -5,7 +5,7 @@ export type XEvent =
   | { readonly kind: 'propertyNotify'; readonly window: number; readonly atom: number; readonly isDeleted: boolean }
   | { readonly kind: 'selectionClear'; readonly owner: number; readonly selection: number }
   | SelectionRequestEvent
-  | SelectionNotifyEvent
+  | (Conversion & { readonly kind: 'selectionNotify' })
   | { readonly kind: 'mappingNotify' }
   | { readonly kind: 'destroyNotify'; readonly window: number }
   | { readonly kind: 'configureNotify'; readonly window: number; readonly width: number; readonly height: number }
@@ -13,24 +13,19 @@ export type XEvent =
   | { readonly kind: 'selectionOwner'; readonly selection: number; readonly owner: number; readonly time: number }
   | { readonly kind: 'other'; readonly code: number; readonly message: Message };
 
-export interface SelectionRequestEvent {
-  readonly kind: 'selectionRequest';
-  readonly time: number;
-  readonly owner: number;
+/** The content of a selection, wanted as a target and put into a property of the requestor. */
+export interface Conversion {
   readonly requestor: number;
   readonly selection: number;
   readonly target: number;
+  /** 0 in an answer that refuses. */
   readonly property: number;
+  readonly time: number;
 }
 
-export interface SelectionNotifyEvent {
-  readonly kind: 'selectionNotify';
-  readonly time: number;
-  readonly requestor: number;
-  readonly selection: number;
-  readonly target: number;
-  /** 0 when the owner refuses. */
-  readonly property: number;
+export interface SelectionRequestEvent extends Conversion {
+  readonly kind: 'selectionRequest';
+  readonly owner: number;
 }
 
 /** The first event code of each extension; null when the server lacks the extension. */

@@ -1,16 +1,13 @@
 /** Reads the pixels of the screen and the picture of the pointer. */
+import type { Size } from '../../kit/types/geometry.ts';
 import type { PixelPicture } from '../picture/picture.ts';
 import type { X11Connection } from './connection.ts';
 import { Packer } from './message.ts';
 import type { SharedPixels } from './shared-pixels.ts';
 import type { Rectangle } from './windows.ts';
 
-export interface CursorImage {
-  /** Position of the top left corner on the screen. */
-  readonly x: number;
-  readonly y: number;
-  readonly width: number;
-  readonly height: number;
+/** The picture of the pointer at its place on the screen. */
+export interface CursorImage extends Rectangle {
   /** Four bytes a pixel: blue, green, red, alpha; colours are multiplied by alpha. */
   readonly bytes: Buffer;
 }
@@ -51,9 +48,7 @@ export class ImageRequests {
   }
 }
 
-interface PixelLayout {
-  readonly width: number;
-  readonly height: number;
+interface PixelLayout extends Size {
   readonly bytesPerPixel: number;
   /** Bit masks of blue, green and red. */
   readonly masks: readonly number[];

@@ -1,16 +1,8 @@
 /** The pointer and synthetic input: where the pointer is, and keys, buttons and motion by XTEST. */
+import type { Point } from '../../kit/types/geometry.ts';
 import type { X11Connection } from './connection.ts';
 import { Packer } from './message.ts';
 import type { XRequest } from './requests.ts';
-
-export interface PointerState {
-  readonly x: number;
-  readonly y: number;
-  /** Bits of held modifiers and buttons; the active keyboard group is in bits 13 and 14. */
-  readonly mask: number;
-  /** The child of the root window under the pointer; 0 for none. */
-  readonly window: number;
-}
 
 export class InputRequests {
   constructor(
@@ -18,9 +10,9 @@ export class InputRequests {
     private readonly root: number,
   ) {}
 
-  async pointer(signal?: AbortSignal): Promise<PointerState> {
+  async pointer(signal?: AbortSignal): Promise<Point> {
     const reply = await this.connection.reply({ opcode: 38, body: new Packer().u32(this.root).packed }, signal);
-    return { x: reply.i16(16), y: reply.i16(18), mask: reply.u16(24), window: reply.u32(12) };
+    return { x: reply.i16(16), y: reply.i16(18) };
   }
 
   /** Resolves when the server has moved the pointer. */

@@ -1,15 +1,7 @@
 /** Requests about selections: who owns the clipboard, and the exchange of its content. */
 import type { X11Connection } from './connection.ts';
-import type { SelectionRequestEvent } from './events.ts';
+import type { Conversion, SelectionRequestEvent } from './events.ts';
 import { Packer } from './message.ts';
-
-export interface Conversion {
-  readonly requestor: number;
-  readonly selection: number;
-  readonly target: number;
-  readonly property: number;
-  readonly time: number;
-}
 
 export class SelectionRequests {
   constructor(private readonly connection: X11Connection) {}

@@ -4,25 +4,18 @@ import type { Cookie } from './authority.ts';
 import { Packer, type Message } from './message.ts';
 
 export interface DisplaySetup {
-  readonly vendor: string;
-  readonly release: number;
   readonly resourceBase: number;
   readonly resourceMask: number;
   /** In units of four bytes. */
   readonly maxRequestLength: number;
   readonly minKeycode: number;
   readonly maxKeycode: number;
-  readonly isLittleEndianImage: boolean;
   readonly screen: ScreenSetup;
 }
 
 /** The first screen; a server of today has no other. */
 export interface ScreenSetup {
   readonly root: number;
-  readonly width: number;
-  readonly height: number;
-  readonly depth: number;
-  readonly visual: number;
   readonly bitsPerPixel: number;
   readonly redMask: number;
   readonly greenMask: number;
@@ -48,14 +41,11 @@ export function readSetup(message: Message): DisplaySetup {
   const formatsAt = 40 + ((vendorLength + 3) & ~3);
   const screenAt = formatsAt + 8 * formatCount;
   return {
-    vendor: message.text(40, vendorLength),
-    release: message.u32(8),
     resourceBase: message.u32(12),
     resourceMask: message.u32(16),
     maxRequestLength: message.u16(26),
     minKeycode: message.u8(34),
     maxKeycode: message.u8(35),
-    isLittleEndianImage: message.u8(30) === 0,
     screen: readScreen(message, screenAt, { formatsAt, formatCount }),
   };
 }
@@ -71,10 +61,6 @@ function readScreen(message: Message, at: number, { formatsAt, formatCount }: Fo
   const format = formats.find((each) => message.u8(each) === depth);
   return {
     root: message.u32(at),
-    width: message.u16(at + 20),
-    height: message.u16(at + 22),
-    depth,
-    visual,
     bitsPerPixel: format === undefined ? 0 : message.u8(format + 1),
     ...readMasks(message, at, visual),
   };

@@ -1,13 +1,9 @@
 /** Requests about windows: the tree, their places and attributes, and what a pager may do with them. */
+import type { Point, Size } from '../../kit/types/geometry.ts';
 import type { X11Connection } from './connection.ts';
 import { Packer } from './message.ts';
 
-export interface Rectangle {
-  readonly x: number;
-  readonly y: number;
-  readonly width: number;
-  readonly height: number;
-}
+export interface Rectangle extends Point, Size {}
 
 export interface WindowGeometry extends Rectangle {
   readonly border: number;

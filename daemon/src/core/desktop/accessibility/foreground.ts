@@ -1,16 +1,13 @@
 /** Finds the windows in the foreground: those of the application that has the active window. */
 import type { DbusObject } from '../../../platform/dbus/connection.ts';
+import type { DesktopWindow } from '../desktop.ts';
 import { noApplications, noForeground } from './failures.ts';
 import { applicationPath, busDriver, getChildren, nullPath, processIdOf, registryRoot } from './methods.ts';
 import type { AccessibleObject, ObjectReader } from './reader.ts';
 import { hasState } from './states.ts';
 
 /** The window that the display reports as active. */
-export interface ActiveWindow {
-  readonly title: string;
-  /** Null for a window that does not name its process. */
-  readonly processId: number | null;
-}
+export type ActiveWindow = Pick<DesktopWindow, 'title' | 'processId'>;
 
 /** Roles of windows that belong to another window of the application only while they are open. */
 const temporaryRoles = new Set(['window', 'popup menu', 'menu', 'tool tip', 'combo box', 'list']);

@@ -4,7 +4,7 @@ import type { Area, DesktopAction, Target } from './action.ts';
 
 /** Wheel notches, waits and texts stay as they are. */
 export function scaleAction(action: DesktopAction, picture: Size, screen: Size): DesktopAction {
-  const scale: Scale = { x: screen.width / picture.width, y: screen.height / picture.height };
+  const scale: Point = { x: screen.width / picture.width, y: screen.height / picture.height };
   switch (action.type) {
     case 'move':
       return { ...action, to: scalePoint(action.to, scale) };
@@ -30,19 +30,14 @@ export function positionIn(picture: Size, screen: Size, { x, y }: Point): Point 
   return { x: Math.floor((x * picture.width) / screen.width), y: Math.floor((y * picture.height) / screen.height) };
 }
 
-interface Scale {
-  readonly x: number;
-  readonly y: number;
-}
-
-function scalePoint({ x, y }: Point, scale: Scale): Point {
+function scalePoint({ x, y }: Point, scale: Point): Point {
   return { x: x * scale.x, y: y * scale.y };
 }
 
-function scaleTarget({ x, y }: Target, scale: Scale): Target {
+function scaleTarget({ x, y }: Target, scale: Point): Target {
   return { x: x === null ? null : x * scale.x, y: y === null ? null : y * scale.y };
 }
 
-function scaleArea({ x, y, width, height }: Area, scale: Scale): Area {
+function scaleArea({ x, y, width, height }: Area, scale: Point): Area {
   return { x: x * scale.x, y: y * scale.y, width: width * scale.x, height: height * scale.y };
 }

@@ -2,17 +2,12 @@
 import { Deadline } from '../../../kit/deadline.ts';
 import { CoreError } from '../../../kit/errors.ts';
 import type { SelectionContent, SelectionOwner } from '../../../platform/x11/selection-owner.ts';
-import type { SelectionPart } from '../../../platform/x11/selection-reader.ts';
+import type { SelectionPart, SelectionQuery } from '../../../platform/x11/selection-reader.ts';
 import type { CallOptions } from '../desktop.ts';
 
 /** Reads a selection of the display. */
 export interface SelectionReader {
-  read(query: {
-    readonly selection: string;
-    readonly target: string;
-    readonly maxBytes: number;
-    readonly signal: AbortSignal;
-  }): Promise<SelectionPart | null>;
+  read(query: SelectionQuery): Promise<SelectionPart | null>;
   targets(selection: string, signal: AbortSignal): Promise<string[]>;
 }
 

@@ -1,13 +1,13 @@
 /** Records the display: one film at a time, in a file that is playable wherever it ends. */
 import { CoreError } from '../../../kit/errors.ts';
-import type { Encoder, EncoderSettings, StartEncoder } from '../../../platform/picture/encoder.ts';
-import type { FilmFile, OpenFilmFile } from '../../../platform/picture/film-file.ts';
+import type { Encoder, StartEncoder } from '../../../platform/picture/encoder.ts';
+import type { FilmFile, openFilmFile } from '../../../platform/picture/film-file.ts';
 import type { Recording, RecordRequest } from '../desktop.ts';
 import { Fragments, hasFrames } from './fragments.ts';
 
 export interface RecorderDeps {
   readonly startEncoder: StartEncoder;
-  readonly openFile: OpenFilmFile;
+  readonly openFile: typeof openFilmFile;
   readonly now: () => number;
 }
 
@@ -57,7 +57,7 @@ export class Recorder {
     const { now, openFile, startEncoder } = this.deps;
     const file = openFile(request.savePath ?? defaultPath(now()));
     try {
-      const encoder = startEncoder(settingsOf(request));
+      const encoder = startEncoder(request);
       const film = new Film(file, encoder, now);
       await film.begun(signal);
       return film;
@@ -71,10 +71,6 @@ export class Recorder {
 function defaultPath(now: number): string {
   const stamp = new Date(now).toISOString().replaceAll(/[-:]/g, '').replace('T', '_').replace(/\..*$/, '');
   return `${defaultDirectory}/recording_${stamp}.mp4`;
-}
-
-function settingsOf({ fps, crf, maxSeconds, width, height }: RecordRequest): EncoderSettings {
-  return { fps, crf, maxSeconds, width, height };
 }
 
 class Film {
