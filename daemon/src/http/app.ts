@@ -5,6 +5,7 @@ import { mintId } from '../kit/ids.ts';
 import type { Logger } from '../kit/logger.ts';
 import type { MemoryBudget } from '../kit/memory-budget.ts';
 import type { IdleLimit } from '../kit/types/idle-limit.ts';
+import type { AnsweredRequest } from '../kit/types/answered-request.ts';
 import { keyParameter, publicPaths, type ApiKey } from './guard/auth.ts';
 import type { BodyLimits } from './body/body.ts';
 import { corsHeaders, preflight } from './guard/cors.ts';
@@ -31,17 +32,7 @@ export interface AppDeps extends Routing {
   readonly onResponse?: (facts: ResponseFacts) => void;
 }
 
-export interface ResponseFacts {
-  readonly requestId: string;
-  readonly method: string;
-  /** The template of the route, or `unmatched`. */
-  readonly route: string;
-  readonly status: number;
-  /** Milliseconds since 1970. */
-  readonly startedMs: number;
-  readonly ms: number;
-  /** The value of the `traceparent` header, unchecked. */
-  readonly traceparent: string | null;
+export interface ResponseFacts extends AnsweredRequest {
   /** The MCP tool that the request called, and how the call ended. */
   readonly tool: Pick<RequestNote, 'tool' | 'tool_outcome'>;
 }

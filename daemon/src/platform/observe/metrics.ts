@@ -1,13 +1,8 @@
 /** Counts requests, commands and calls of tools, and renders them with the gauges for Prometheus. */
 import type { Counter, Histogram, Registry } from 'prom-client';
+import type { AnsweredRequest } from '../../kit/types/answered-request.ts';
 
-export interface RequestSample {
-  readonly method: string;
-  /** The template of the route; one common label for requests that match no route. */
-  readonly route: string;
-  readonly status: number;
-  readonly ms: number;
-}
+export type RequestSample = Pick<AnsweredRequest, 'method' | 'route' | 'status' | 'ms'>;
 
 export interface CommandSample {
   readonly status: string;

@@ -3,17 +3,11 @@ import { ROOT_CONTEXT, SpanKind, SpanStatusCode, trace, type Context } from '@op
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-proto';
 import { defaultResource, detectResources, envDetector, resourceFromAttributes } from '@opentelemetry/resources';
 import { BatchSpanProcessor, TracerProvider, type SpanExporter } from '@opentelemetry/sdk-trace';
+import type { AnsweredRequest } from '../../kit/types/answered-request.ts';
 
-export interface TracedRequest {
-  readonly requestId: string;
-  readonly method: string;
+export interface TracedRequest extends Omit<AnsweredRequest, 'route'> {
   /** The template of the route; null when none matched. */
   readonly route: string | null;
-  readonly status: number;
-  readonly startedMs: number;
-  readonly ms: number;
-  /** The value of the `traceparent` header, unchecked. */
-  readonly traceparent: string | null;
   /** The MCP tool that the request called, and how the call ended. */
   readonly tool: { readonly tool?: string; readonly tool_outcome?: string };
 }

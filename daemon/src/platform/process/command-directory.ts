@@ -18,7 +18,7 @@ import { ByteLog, joinRanges, type LogSource, type Range } from '../../kit/byte-
 import { errnoOf } from '../../kit/errno.ts';
 import { streamNames, type StreamName } from '../../kit/types/stream-name.ts';
 import type { SpareDirectories } from './spare-directories.ts';
-import { endCauses, failureStages, type EndCause, type FailureStage } from './keeper-protocol.ts';
+import { endCauses, failureStages, type FailureStage, type KeeperStatus } from './keeper-protocol.ts';
 
 /** The next command writes as much again. */
 const maxKeptNoteBytes = 4096;
@@ -30,26 +30,16 @@ const newline = 10;
 const fileOf = { stdout: 'out', stderr: 'err' } as const;
 
 /** The state of a command according to its journal, for a daemon that was not running at the time. */
-export interface JournalEnd {
-  readonly pid: number;
-  readonly end: readonly [number, number];
-  readonly head: readonly [number, number];
+export interface JournalEnd extends Pick<KeeperStatus, 'pid' | 'end' | 'head' | 'startedMs'> {
   readonly exit: JournalExit | null;
   readonly failure: { readonly stage: FailureStage; readonly errno: number } | null;
-  readonly startedMs: number;
   /** True while the keeper has claimed the command and written no event. */
   readonly isSilent: boolean;
   /** True when no process holds its output pipes any more. */
   readonly isClosed: boolean;
 }
 
-export interface JournalExit {
-  readonly exitCode: number;
-  readonly signal: number;
-  readonly cause: EndCause;
-  readonly oomKilled: boolean | null;
-  readonly exitedMs: number;
-}
+export type JournalExit = Pick<KeeperStatus, 'exitCode' | 'signal' | 'cause' | 'oomKilled' | 'exitedMs'>;
 
 /** A run of bytes of one stream, in the order of their arrival. */
 export interface ArrivalRun {

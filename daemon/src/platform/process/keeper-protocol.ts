@@ -1,6 +1,8 @@
 /** Encodes and decodes the frames between the daemon, init and the keepers (docs/protocols/keeper.md). */
 import { endianness } from 'node:os';
 import { encodePath } from '../../kit/text/path-text.ts';
+import type { Owner } from '../../kit/types/owner.ts';
+import type { TerminalSize } from '../../kit/types/terminal-size.ts';
 
 /** The version of init and of the frames between init and the daemon. */
 export const initVersion = 3;
@@ -124,15 +126,11 @@ export interface ResourceLimit {
   readonly hard: bigint;
 }
 
-export interface SpawnFrame {
+export interface SpawnFrame extends Owner, TerminalSize {
   readonly flags: number;
-  readonly uid: number;
-  readonly gid: number;
   readonly groups: readonly number[];
   /** null keeps the score of the keeper. */
   readonly oomScoreAdj: number | null;
-  readonly rows: number;
-  readonly cols: number;
   readonly limits: readonly ResourceLimit[];
   /** Bytes retained of each stream. */
   readonly capBytes: number;
@@ -163,9 +161,6 @@ export interface KeeperStatus {
   readonly lost: readonly [number, number];
   readonly stdinAccepted: number;
   readonly stdinWritten: number;
-  readonly userUs: number;
-  readonly systemUs: number;
-  readonly maxRssKb: number;
   readonly startedMs: number;
   readonly exitedMs: number;
 }
@@ -269,9 +264,6 @@ export function decodeStatus(payload: Buffer): KeeperStatus {
     lost: [readUint64(payload, 56), readUint64(payload, 64)],
     stdinAccepted: readUint64(payload, 72),
     stdinWritten: readUint64(payload, 80),
-    userUs: readUint64(payload, 88),
-    systemUs: readUint64(payload, 96),
-    maxRssKb: readUint64(payload, 104),
     startedMs: readUint64(payload, 112) / 1e6,
     exitedMs: readUint64(payload, 120) / 1e6,
   };

@@ -39,6 +39,7 @@ export interface SpawnRequest {
   readonly merge?: boolean;
   /** The caller waits for the end, so the keeper reports the start only when the end does not follow within 2 ms. */
   readonly isAwaited?: boolean;
+  /** Limit on the retained output of each stream. */
   readonly capBytes: number;
   /** At `capBytes` of output that `consume` has not released, the command waits, and no output is dropped. */
   readonly waitsForReader?: boolean;
