@@ -34,8 +34,6 @@ export interface Shared extends DaemonInputs {
   readonly limits: LogBudgetLimits;
   /** The environment of the image, including the variables that init withheld from the daemon. */
   readonly commandEnvironment: Readonly<Record<string, string>>;
-  /** The same for tools. Variables that steer a dynamic loader are passed only to what a caller starts. */
-  readonly toolEnvironment: Readonly<Record<string, string>>;
   readonly findTool: (program: string) => string | null;
   readonly tools: Tools;
   readonly toolchains: Toolchains;
@@ -59,6 +57,7 @@ export function composeShared(inputs: DaemonInputs): Shared {
   const spawn = new KeeperSpawn(runtimeDirectory, ownership, (name, error) =>
     logger.error('the runtime directory', { what: `${name} could not be taken over`, reason: String(error) }),
   );
+  // Tools get no variables that steer a dynamic loader: what a caller starts gets them alone.
   const toolEnvironment = imageEnvironment(environment);
   const findTool = (program: string) => findProgram(program, toolEnvironment['PATH'] ?? '');
   const tools = new Tools({
@@ -67,7 +66,7 @@ export function composeShared(inputs: DaemonInputs): Shared {
   });
   return {
     ...inputs,
-    ...{ accounts, findTool, onFault, ownership, spawn, toolEnvironment, tools },
+    ...{ accounts, findTool, onFault, ownership, spawn, tools },
     toolchains: new Toolchains({ find: findTool, stampOf: fileStamp, tools }),
     scripts: new ScriptDirectory(`${runtimeDirectory}/scripts-directory`),
     limits: logLimits(config, runtimeDirectory),

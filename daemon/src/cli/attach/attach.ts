@@ -2,7 +2,7 @@
 import { constants } from 'node:os';
 import type { TerminalSize } from '../../kit/types/terminal-size.ts';
 import { readArguments, type Arguments } from '../arguments.ts';
-import { FollowedSession } from './follow.ts';
+import { FollowedSession, type AttachOptions } from './follow.ts';
 import { TypedInput } from './input.ts';
 import { defaultDetachKeys, describeKeys, DetachKeys, readKeys } from './keys.ts';
 import { LocalTerminal, note, sizeOf, type SystemTerminal } from './local.ts';
@@ -133,12 +133,8 @@ async function atTerminal(
   }
 }
 
-interface Typing {
-  readonly local: LocalTerminal;
-  readonly input: TypedInput;
+interface Typing extends Omit<AttachOptions, 'offset' | 'reconnectMs'> {
   readonly keys: Uint8Array;
-  readonly isReadOnly: boolean;
-  readonly signal: AbortSignal;
 }
 
 /** Resolves when the user detaches or the input ends; never resolves when the input is not read. */

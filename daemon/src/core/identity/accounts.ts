@@ -1,17 +1,12 @@
 /** Decides which account runs a command, a terminal or a kernel. */
 import { CoreError } from '../../kit/errors.ts';
 import type { Owner } from '../../kit/types/owner.ts';
-import type { AccountDatabase } from '../../platform/host/accounts.ts';
+import type { AccountDatabase, PasswdEntry } from '../../platform/host/accounts.ts';
 
-export interface Account {
-  /** The name, or the uid as text when the system has no name for it. */
-  readonly name: string;
-  readonly uid: number;
-  readonly gid: number;
+/** The name is the uid as text when the system has no name for the account. */
+export interface Account extends PasswdEntry {
   /** All groups, primary group first. */
   readonly groups: readonly number[];
-  readonly home: string;
-  readonly shell: string;
 }
 
 export interface AccountsDeps {

@@ -3,21 +3,13 @@ import type { Machine } from '../../platform/host/machine.ts';
 import { CoreError } from '../../kit/errors.ts';
 import type { Account, Accounts } from '../identity/accounts.ts';
 
-export interface SandboxRecord {
-  readonly version: string;
-  /** Commit of the sources of the build; null when unknown. */
-  readonly commit: string | null;
-  readonly pid: number;
+export interface SandboxRecord extends Omit<SandboxDeps, 'accounts' | 'readMachine'> {
   readonly machine: Machine;
   /** The account of the daemon. */
   readonly own: Account;
-  readonly defaultUser: string | null;
   /** The account of commands that name no account. */
   readonly account: Account;
   readonly workspaceDir: string;
-  readonly runtimeDir: string;
-  readonly startedMs: number;
-  readonly limits: SandboxLimits;
 }
 
 export interface SandboxLimits {
@@ -34,6 +26,7 @@ export interface SandboxLimits {
 
 export interface SandboxDeps {
   readonly version: string;
+  /** Commit of the sources of the build; null when unknown. */
   readonly commit: string | null;
   readonly pid: number;
   readonly accounts: Accounts;
@@ -49,22 +42,10 @@ export class Sandbox {
 
   /** Always returns a record, even if commands cannot run. */
   describe(): SandboxRecord {
-    const { version, commit, pid, defaultUser, runtimeDir, startedMs, limits } = this.deps;
-    const own = this.deps.accounts.own();
+    const { accounts, readMachine, ...known } = this.deps;
+    const own = accounts.own();
     const account = this.#defaultAccount() ?? own;
-    return {
-      version,
-      commit,
-      pid,
-      machine: this.deps.readMachine(),
-      own,
-      defaultUser,
-      account,
-      workspaceDir: account.home,
-      runtimeDir,
-      startedMs,
-      limits,
-    };
+    return { ...known, machine: readMachine(), own, account, workspaceDir: account.home };
   }
 
   #defaultAccount(): Account | null {

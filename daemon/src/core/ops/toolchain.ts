@@ -47,10 +47,7 @@ const versionsWithinMs = 300;
 const versionRunMs = 5000;
 const versionBytes = 64 * 1024;
 
-interface Found {
-  readonly path: string;
-  readonly names: readonly string[];
-}
+type Found = Pick<Interpreter, 'path' | 'names'>;
 
 interface KnownVersion {
   readonly stamp: string | null;

@@ -31,14 +31,14 @@ const TabPath = z.object({ target_id: z.string() });
 const Named = z.object({ id: z.string(), tab_id: z.string(), target_id: z.string() }).meta({ id: 'BrowserTabId' });
 const named = (id: string): z.input<typeof Named> => ({ id, tab_id: id, target_id: id });
 
+const ofOneTab = { params: TabPath, data: Named, errors: ['unavailable', 'tab_not_found', 'page_timeout'] } as const;
+
 export const closeOneTab = browserRoute({
+  ...ofOneTab,
   operation: 'browser.close_tab',
   method: 'DELETE',
   path: '/browser/tabs/{target_id}',
   summary: 'Close a tab',
-  params: TabPath,
-  data: Named,
-  errors: ['unavailable', 'tab_not_found', 'page_timeout'],
   async handle({ browser }, { params, context }) {
     await closeTab(browser, params.target_id, callOptions(context));
     return named(params.target_id);
@@ -46,13 +46,11 @@ export const closeOneTab = browserRoute({
 });
 
 export const activateOneTab = browserRoute({
+  ...ofOneTab,
   operation: 'browser.activate_tab',
   method: 'POST',
   path: '/browser/tabs/{target_id}/activate',
   summary: 'Bring a tab to the front',
-  params: TabPath,
-  data: Named,
-  errors: ['unavailable', 'tab_not_found', 'page_timeout'],
   async handle({ browser }, { params, context }) {
     await activateTab(browser, params.target_id, callOptions(context));
     return named(params.target_id);

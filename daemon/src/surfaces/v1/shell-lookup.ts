@@ -3,7 +3,6 @@ import type { Terminal, TerminalUse } from '../../core/terminals/session/termina
 import type { Terminals } from '../../core/terminals/session/terminals.ts';
 import { CoreError } from '../../kit/errors.ts';
 import { coreId } from './shell-ids.ts';
-import { sessionNotFound } from './shell-refusals.ts';
 
 export interface WantedSession {
   /** Null, undefined and the empty text request a new session. */
@@ -59,4 +58,10 @@ export function sessionOf(terminals: Terminals, id: string): Terminal {
     const isMissing = error instanceof CoreError && ['terminal_not_found', 'bad_argument'].includes(error.code);
     throw isMissing ? sessionNotFound() : error;
   }
+}
+
+function sessionNotFound(): CoreError {
+  return new CoreError('terminal_not_found', 'Session not found', {
+    hint: 'POST /v1/shell/sessions/create creates a session. A session that is not used is closed after a while.',
+  });
 }
