@@ -59,6 +59,7 @@ export interface CallEffects {
 }
 
 export interface PageCall {
+  readonly browser: ConnectedBrowser;
   readonly page: Page;
   readonly effects: Effects;
   /** Fires at the end of the call's time, and when the client, the page or the browser has gone. */
@@ -143,7 +144,7 @@ export class Browser implements Disposable {
         using effects = new Effects(targetId, page.session, browser);
         using dialogCall = page.dialogs.begin(dialogs);
         try {
-          const value = await work({ page, effects, signal, timeoutMs });
+          const value = await work({ browser, page, effects, signal, timeoutMs });
           // Some work ends early when the page goes. A tab that its own click has closed is an answer.
           if (wait.gone !== null && browser.hasTab(targetId)) throw wait.gone;
           browser.root.assertOpen();

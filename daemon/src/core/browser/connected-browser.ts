@@ -1,6 +1,6 @@
 /** A browser while the daemon is connected to it: its targets, and the pages in use. */
 import { untilAborted } from '../../kit/shared-work.ts';
-import { CdpClosed } from '../../protocols/cdp-errors.ts';
+import type { CdpClosed } from '../../protocols/cdp-errors.ts';
 import type {
   CdpConnection,
   CdpEndpoint,
@@ -10,16 +10,15 @@ import type {
 } from '../../platform/clients/cdp-connection.ts';
 import type { DownloadBudget } from './downloads.ts';
 import { Page, type PageDeps } from './page.ts';
-import { Session } from './session.ts';
+import { CdpSessions, type Session } from './session.ts';
 import { noTab } from './failures.ts';
-import { Snapshots } from './snapshot/snapshot.ts';
 
 export type TargetInfo = CdpResult<'Target.getTargetInfo'>['targetInfo'];
 
 export interface ConnectedBrowserDeps {
   readonly endpoint: CdpEndpoint;
   readonly downloads: DownloadBudget;
-  readonly page: Omit<PageDeps, 'browser'>;
+  readonly page: Omit<PageDeps, 'sessions'>;
 }
 
 /** Time for a page to say whether it is visible. A page whose script does not end says nothing. */
@@ -32,8 +31,7 @@ const activationMs = 2000;
 export class ConnectedBrowser {
   /** The session of the browser itself. */
   readonly root: Session;
-  readonly snapshots = new Snapshots();
-  readonly #sessions = new Map<string, Session>();
+  private readonly sessions: CdpSessions;
   readonly #targets = new Map<string, TargetInfo>();
   readonly #pages = new Map<string, Promise<Page>>();
   /** The tab that was visible when the daemon last looked. */
@@ -45,7 +43,8 @@ export class ConnectedBrowser {
     readonly version: CdpVersion,
     readonly connection: CdpConnection,
   ) {
-    this.root = new Session(null, connection);
+    this.sessions = new CdpSessions(connection);
+    this.root = this.sessions.root;
     deps.downloads.watch(this.root);
     this.root.on('Target.targetCreated', ({ targetInfo }) => void this.#targets.set(targetInfo.targetId, targetInfo));
     this.root.on('Target.targetInfoChanged', ({ targetInfo }) => this.#change(targetInfo));
@@ -58,8 +57,8 @@ export class ConnectedBrowser {
     // Events cannot arrive before the first command.
     let browser: ConnectedBrowser | null = null;
     const observer = {
-      onEvent: (event: CdpEvent) => browser?.receive(event),
-      isHeard: (method: string) => browser?.isHeard(method) ?? false,
+      onEvent: (event: CdpEvent) => browser?.sessions.receive(event),
+      isHeard: (method: string) => browser?.sessions.isHeard(method) ?? false,
       onClose: (reason: CdpClosed) => browser?.end(reason),
     };
     const connection = await deps.endpoint.connect(version.socketPath, observer, signal);
@@ -146,32 +145,9 @@ export class ConnectedBrowser {
     return targetId;
   }
 
-  receive({ method, params, sessionId }: CdpEvent): void {
-    const session = sessionId === undefined ? this.root : this.#sessions.get(sessionId);
-    session?.emit(method, params);
-  }
-
-  /** The object for a session that the browser has opened. */
-  openSession(sessionId: string): Session {
-    const session = new Session(sessionId, this.connection);
-    this.#sessions.set(sessionId, session);
-    return session;
-  }
-
-  closeSession(sessionId: string, reason: string): void {
-    this.#sessions.get(sessionId)?.end(new CdpClosed(reason));
-    this.#sessions.delete(sessionId);
-  }
-
-  isHeard(method: string): boolean {
-    return this.root.isHeard(method) || this.#sessions.values().some((session) => session.isHeard(method));
-  }
-
   end(reason: CdpClosed): void {
-    this.root.end(reason);
+    this.sessions.end(reason);
     this.deps.downloads.end();
-    for (const session of this.#sessions.values()) session.end(reason);
-    this.#sessions.clear();
     this.#targets.clear();
     this.#pages.clear();
   }
@@ -184,7 +160,7 @@ export class ConnectedBrowser {
   /** Ends with the connection, because several callers may wait for the page. */
   async #attach(targetId: string): Promise<Page> {
     const { sessionId } = await this.root.send('Target.attachToTarget', { targetId, flatten: true });
-    return new Page(targetId, this.openSession(sessionId), { ...this.deps.page, browser: this });
+    return new Page(targetId, this.sessions.open(sessionId), { ...this.deps.page, sessions: this.sessions });
   }
 
   /** The browser shows a tab a moment after it has agreed to. A busy page is not waited for. */
@@ -220,7 +196,7 @@ export class ConnectedBrowser {
     const page = this.#pages.get(targetId);
     this.#pages.delete(targetId);
     page?.then(
-      ({ session }) => session.id !== null && this.closeSession(session.id, reason),
+      ({ session }) => session.id !== null && this.sessions.close(session.id, reason),
       () => {
         // The tab has closed before the daemon was attached.
       },

@@ -3,16 +3,18 @@ import { CdpClosed, CdpRefusal } from '../../protocols/cdp-errors.ts';
 import { Deadline } from '../../kit/deadline.ts';
 import { Mutex } from '../../kit/mutex.ts';
 import { Notifier } from '../../kit/notifier.ts';
-import type { ConnectedBrowser } from './connected-browser.ts';
 import { Dialogs } from './dialogs.ts';
 import { assertRef, staleRef } from './failures.ts';
 import { framesOf, readRef, refOf, type Frame } from './frames.ts';
 import type { NetworkRequests } from './requests.ts';
-import type { Session } from './session.ts';
+import type { CdpSessions, Session } from './session.ts';
+import { Clickables } from './snapshot/clickables.ts';
+import { KeptSnapshots } from './snapshot/kept.ts';
 import { Worlds } from './worlds.ts';
 
 export interface PageDeps {
-  readonly browser: ConnectedBrowser;
+  /** Of the browser, for frames of other processes. */
+  readonly sessions: CdpSessions;
   readonly requests: NetworkRequests;
   /** The script of the isolated worlds. */
   readonly script: string;
@@ -38,6 +40,8 @@ const maxAgreeMs = 2000;
 export class Page {
   readonly dialogs = new Dialogs();
   readonly worlds: Worlds;
+  readonly clickables: Clickables;
+  readonly snapshots = new KeptSnapshots();
   /** One call at a time uses the pointer and the focus. */
   readonly input = new Mutex();
   /** One call at a time waits for a file chooser, because the browser does not say which click has opened it. */
@@ -58,15 +62,12 @@ export class Page {
     private readonly deps: PageDeps,
   ) {
     this.worlds = new Worlds(deps.script);
+    this.clickables = new Clickables(this.worlds);
     session.on('Inspector.targetCrashed', () => this.#crash());
     // A page that had crashed before the daemon was attached has refused the commands.
     session.on('Inspector.targetReloadedAfterCrash', () => this.#enable(session));
     this.#followLoading();
     this.#prepare(session);
-  }
-
-  get browser(): ConnectedBrowser {
-    return this.deps.browser;
   }
 
   /** A crashed page answers nothing until it is loaded again. */
@@ -127,30 +128,12 @@ export class Page {
     return objectId;
   }
 
-  /** The id of a remote object in the isolated world for a node; null when the frame does not have the node. */
-  async resolve(
-    frame: Frame,
-    backendNodeId: number,
-    signal: AbortSignal,
-    objectGroup?: string,
-  ): Promise<string | null> {
-    const executionContextId = await this.worlds.contextOf(frame, signal);
-    try {
-      const params = { backendNodeId, executionContextId, ...(objectGroup !== undefined && { objectGroup }) };
-      const { object } = await frame.session.send('DOM.resolveNode', params, signal);
-      return object.objectId ?? null;
-    } catch (error) {
-      if (error instanceof CdpRefusal) return null;
-      throw error;
-    }
-  }
-
   /** The element in the parent document that shows the frame; null for the main frame. */
   async ownerOf(frame: Frame, signal: AbortSignal): Promise<{ parent: Frame; objectId: string } | null> {
     const parent = (await this.frames(signal)).find(({ id }) => id === frame.parentId);
     if (!parent) return null;
     const { backendNodeId } = await parent.session.send('DOM.getFrameOwner', { frameId: frame.id }, signal);
-    const objectId = await this.resolve(parent, backendNodeId, signal);
+    const objectId = await this.worlds.resolve(parent, backendNodeId, signal);
     return objectId === null ? null : { parent, objectId };
   }
 
@@ -211,11 +194,11 @@ export class Page {
   }
 
   #prepare(session: Session): void {
-    const { browser, requests } = this.deps;
+    const { sessions, requests } = this.deps;
     this.dialogs.watch(session);
     requests.watch(session, this.targetId);
     session.on('Target.attachedToTarget', ({ sessionId, targetInfo: { targetId } }) => {
-      const child = browser.openSession(sessionId);
+      const child = sessions.open(sessionId);
       child.on('Inspector.targetCrashed', () => child.interrupt(new CdpClosed('the frame has gone')));
       this.#children.set(targetId, { session: child, parent: session });
       this.#prepare(child);
@@ -272,7 +255,7 @@ export class Page {
       if (session.id === sessionId) this.#children.delete(id);
       else if (parent.id === sessionId) this.#forget(session.id);
     }
-    this.browser.closeSession(sessionId, 'the frame has moved to another process');
+    this.deps.sessions.close(sessionId, 'the frame has moved to another process');
   }
 
   #crash(): void {

@@ -1,6 +1,6 @@
 /** The URL and the title of a page. */
 import { Deadline } from '../../kit/deadline.ts';
-import type { Page } from './page.ts';
+import type { PageCall } from './browser.ts';
 
 const maxUrlCharacters = 64 * 1024;
 /** As many as Chromium reports in its list of tabs. */
@@ -15,21 +15,21 @@ export interface UrlAndTitle {
 }
 
 /** The tab as the browser reported it last; the report can be older than the page. */
-export function knownPlace({ browser, targetId }: Page): UrlAndTitle {
-  const { url = '', title = '' } = browser.tabs().find((tab) => tab.targetId === targetId) ?? {};
+export function knownPlace({ browser, page }: PageCall): UrlAndTitle {
+  const { url = '', title = '' } = browser.tabs().find(({ targetId }) => targetId === page.targetId) ?? {};
   return { url, title };
 }
 
 /** Asks the page itself, and falls back to the browser's report while the page is busy or changes. */
-export async function placeOf(page: Page, withinMs: number, signal: AbortSignal): Promise<UrlAndTitle> {
-  using limit = new Deadline(withinMs, signal);
+export async function placeOf(call: PageCall, withinMs: number): Promise<UrlAndTitle> {
+  using limit = new Deadline(withinMs, call.signal);
   try {
-    const [url, title] = await page.session.valueOf<readonly unknown[]>(placeExpression, limit.signal);
+    const [url, title] = await call.page.session.valueOf<readonly unknown[]>(placeExpression, limit.signal);
     // Scripts of the page can change what these properties return.
-    if (typeof url !== 'string' || typeof title !== 'string') return knownPlace(page);
+    if (typeof url !== 'string' || typeof title !== 'string') return knownPlace(call);
     return { url: cut(url, maxUrlCharacters), title: cut(title, maxTitleCharacters) };
   } catch {
-    return knownPlace(page); // Whatever the reason, the browser knows the URL.
+    return knownPlace(call); // Whatever the reason, the browser knows the URL.
   }
 }
 

@@ -6,6 +6,7 @@ import type { Size } from '../../kit/types/geometry.ts';
 import type { Browser, PageCall, PageCallOptions } from './browser.ts';
 import { pixels } from './info.ts';
 import { withLabels } from './labels.ts';
+import { interactiveRefsOf } from './snapshot/snapshot.ts';
 
 export interface ScreenshotSpec extends PageCallOptions {
   readonly format: 'png' | 'jpeg';
@@ -35,15 +36,14 @@ export async function takeScreenshot(browser: Browser, spec: ScreenshotSpec): Pr
     inForeground(call, async () => {
       const { page, signal } = call;
       if (!spec.hasLabels) return await capture(call, spec);
-      return await withLabels(page, await page.browser.snapshots.refs(page, signal), signal, () => capture(call, spec));
+      return await withLabels(page, await interactiveRefsOf(page, signal), signal, () => capture(call, spec));
     }),
   );
   return value;
 }
 
 /** A tab in the background draws nothing, so it comes to the front for the picture. */
-async function inForeground<T>({ page, signal }: PageCall, work: () => Promise<T>): Promise<T> {
-  const { browser, targetId } = page;
+async function inForeground<T>({ browser, page: { targetId }, signal }: PageCall, work: () => Promise<T>): Promise<T> {
   const activeId = await browser.activeId(signal);
   if (activeId === targetId || activeId === null) return await work();
   await browser.activate(targetId, signal);

@@ -1,9 +1,10 @@
 /** A CDP session: commands to one target, and its events. */
-import type { CdpClosed } from '../../protocols/cdp-errors.ts';
+import { CdpClosed } from '../../protocols/cdp-errors.ts';
 import { Deadline } from '../../kit/deadline.ts';
 import type {
   CdpCommands,
   CdpConnection,
+  CdpEvent,
   CdpEvents,
   CdpMethod,
   CdpParams,
@@ -100,6 +101,44 @@ export class Session {
   async #send(method: string, params: object, options: Omit<CdpSendOptions, 'sessionId'> = {}): Promise<unknown> {
     if (this.#ended !== null) throw this.#ended;
     return await this.connection.send(method, params, { ...options, sessionId: this.id ?? undefined });
+  }
+}
+
+/** All sessions of one connection. */
+export class CdpSessions {
+  /** The session of the browser itself. */
+  readonly root: Session;
+  readonly #targets = new Map<string, Session>();
+
+  constructor(private readonly connection: CdpConnection) {
+    this.root = new Session(null, connection);
+  }
+
+  /** The object for a session that the browser has opened. */
+  open(id: string): Session {
+    const session = new Session(id, this.connection);
+    this.#targets.set(id, session);
+    return session;
+  }
+
+  close(id: string, reason: string): void {
+    this.#targets.get(id)?.end(new CdpClosed(reason));
+    this.#targets.delete(id);
+  }
+
+  receive({ method, params, sessionId }: CdpEvent): void {
+    const session = sessionId === undefined ? this.root : this.#targets.get(sessionId);
+    session?.emit(method, params);
+  }
+
+  isHeard(method: string): boolean {
+    return this.root.isHeard(method) || this.#targets.values().some((session) => session.isHeard(method));
+  }
+
+  end(reason: CdpClosed): void {
+    this.root.end(reason);
+    for (const session of this.#targets.values()) session.end(reason);
+    this.#targets.clear();
   }
 }
 

@@ -50,6 +50,24 @@ export class Worlds {
     return result.objectId ?? null;
   }
 
+  /** The id of a remote object in the world for a node; null when the frame does not have the node. */
+  async resolve(
+    frame: Frame,
+    backendNodeId: number,
+    signal: AbortSignal,
+    objectGroup?: string,
+  ): Promise<string | null> {
+    const executionContextId = await this.contextOf(frame, signal);
+    try {
+      const params = { backendNodeId, executionContextId, ...(objectGroup !== undefined && { objectGroup }) };
+      const { object } = await frame.session.send('DOM.resolveNode', params, signal);
+      return object.objectId ?? null;
+    } catch (error) {
+      if (error instanceof CdpRefusal) return null;
+      throw error;
+    }
+  }
+
   async contextOf(frame: Frame, signal: AbortSignal): Promise<number> {
     const key = `${frame.id}/${frame.loaderId}`;
     let context = this.#contexts.get(key);

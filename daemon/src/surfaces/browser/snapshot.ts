@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { AgentBrowser } from '../../core/browser/agent-browser/agent-browser.ts';
 import type { CallEffects, PageCallOptions } from '../../core/browser/browser.ts';
 import type { Query } from '../../core/browser/snapshot/find.ts';
-import type { SnapshotAnswer, SnapshotRequest } from '../../core/browser/snapshot/snapshot.ts';
+import { takeSnapshot, type SnapshotAnswer, type SnapshotRequest } from '../../core/browser/snapshot/snapshot.ts';
 import { CoreError } from '../../kit/errors.ts';
 import { Answer } from '../../kit/answer.ts';
 import type { RequestContext } from '../../http/route/context.ts';
@@ -155,7 +155,7 @@ async function take({ browser, agentBrowser }: BrowserDeps, fields: Fields, cont
   // A wait has its own limit, which the limit of the call does not shorten unless the caller says so.
   const timeout = fields.timeout ?? Math.min(maxWaitSeconds, defaultCallSeconds + wait);
   const { value, effects: caused } = await browser.onPage({ ...options, timeout }, ({ page, signal }) =>
-    page.browser.snapshots.take(page, requestOf(fields), signal),
+    takeSnapshot(page, requestOf(fields), signal),
   );
   return answerOf(value, fields.diff_from ?? null, caused);
 }

@@ -33,19 +33,18 @@ export class ClosedByPress extends Error {
  * Judges what a press has thrown. Returns when the press has only replaced the document of the frame. Throws
  * `ClosedByPress` when the tab has gone, and any other error as it is.
  */
-export async function judgePress({ page }: PageCall, frame: Frame, error: unknown): Promise<void> {
-  const { browser, targetId } = page;
+export async function judgePress({ browser, page }: PageCall, frame: Frame, error: unknown): Promise<void> {
   // A page that closes can refuse an answer before the browser reports that the tab has gone.
   if (error instanceof CdpRefusal || error instanceof DocumentGone) await browser.catchUp(catchUpMs);
-  if (browser.isOpen && !browser.hasTab(targetId)) throw new ClosedByPress(String(error));
+  if (browser.isOpen && !browser.hasTab(page.targetId)) throw new ClosedByPress(String(error));
   if (error instanceof DocumentGone) return;
   if (!(error instanceof CdpClosed && browser.isOpen && frame.parentId !== null)) throw error;
 }
 
 /** Throws what the action throws, unless the action has closed its own tab. */
 export async function settled(call: PageCall, act: () => Promise<void>): Promise<Place> {
-  const { page, effects, signal } = call;
-  const before = { tabId: page.targetId, ...knownPlace(page), isClosed: false };
+  const { browser, page, effects, signal } = call;
+  const before = { tabId: page.targetId, ...knownPlace(call), isClosed: false };
   try {
     await act();
   } catch (error) {
@@ -57,8 +56,8 @@ export async function settled(call: PageCall, act: () => Promise<void>): Promise
   await within(call, beginMs, () => effects.hasStopped);
   await within(call, downloadMs, () => effects.isDownloading);
   await within(call, tabMs, () => effects.openedTabs.some(({ url }) => url === ''));
-  const place = await placeOf(page, titleMs, signal);
-  return page.browser.hasTab(page.targetId) ? { ...before, ...place } : { ...before, isClosed: true };
+  const place = await placeOf(call, titleMs);
+  return browser.hasTab(page.targetId) ? { ...before, ...place } : { ...before, isClosed: true };
 }
 
 /** Waits while the condition holds, but not longer than this. */

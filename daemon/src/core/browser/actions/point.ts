@@ -47,7 +47,7 @@ export async function pointNow(
   if (inner.kind !== 'ready') return inner;
   if (!inner.isHidden) return await pointInPage(call, target.frame, inner);
   // A tab in the background draws no frames, so nothing of the answer is certain.
-  await call.page.browser.activate(call.page.targetId, call.signal);
+  await call.browser.activate(call.page.targetId, call.signal);
   return { kind: 'waiting', reason: 'invisible' };
 }
 

@@ -150,7 +150,7 @@ async function giveToChooser(
     throw new CoreError('bad_argument', `${subject} takes one file, and ${paths.length} were given`);
   }
   await session.send('DOM.setFileInputFiles', { files: [...paths], backendNodeId }, signal);
-  const objectId = await page.resolve(frame, backendNodeId, signal);
+  const objectId = await page.worlds.resolve(frame, backendNodeId, signal);
   return objectId === null ? null : await heldBy(call, frame, objectId);
 }
 

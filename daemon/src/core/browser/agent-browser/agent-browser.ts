@@ -3,6 +3,7 @@ import { CoreError } from '../../../kit/errors.ts';
 import type { ToolOutcome, Tools } from '../../processes/tool.ts';
 import type { Browser, PageCallOptions } from '../browser.ts';
 import { assertRef, staleRef } from '../failures.ts';
+import { knownPlace } from '../place.ts';
 import { snapshotTree, type DelegatedNode } from './text.ts';
 import { timeLimitMs } from '../time-limit.ts';
 
@@ -180,9 +181,10 @@ async function onTab<T>(
   options: PageCallOptions,
   work: (tab: Tab, signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
-  const { value } = await browser.onPage(options, async ({ page, signal }) => {
-    const tabs = page.browser.tabs();
-    const { url = '', title = '' } = tabs.find(({ targetId }) => targetId === page.targetId) ?? {};
+  const { value } = await browser.onPage(options, async (call) => {
+    const { browser: connected, page, signal } = call;
+    const tabs = connected.tabs();
+    const { url, title } = knownPlace(call);
     if (tabs.filter((tab) => tab.url === url).length > 1) {
       throw new CoreError('unavailable', `agent-browser cannot tell the tabs apart that show ${url.slice(0, 200)}`, {
         hint: 'Close one of these tabs.',

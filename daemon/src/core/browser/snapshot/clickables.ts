@@ -1,7 +1,7 @@
-/** Marks the elements of a document that listen for clicks, which a script in an isolated world cannot see. */
+/** Marks the elements of a page that listen for clicks, which a script in an isolated world cannot see. */
 import type { CdpResult } from '../../../platform/clients/cdp-connection.ts';
 import type { Frame } from '../frames.ts';
-import type { Page } from '../page.ts';
+import type { Worlds } from '../worlds.ts';
 
 type Listener = CdpResult<'DOMDebugger.getEventListeners'>['listeners'][number];
 
@@ -19,30 +19,31 @@ const maxLookups = 256;
 const objectGroup = 'boxkeep-clickables';
 
 export class Clickables {
-  readonly #byPage = new WeakMap<Page, Map<string, Known>>();
+  /** By frame and document. */
+  readonly #known = new Map<string, Known>();
+
+  constructor(private readonly worlds: Worlds) {}
 
   /** Returns how many elements with listeners are left for the next snapshot. */
-  async mark(page: Page, frame: Frame, signal: AbortSignal): Promise<number> {
-    const known = await this.#knownOf(page, frame, signal);
+  async mark(frame: Frame, signal: AbortSignal): Promise<number> {
+    const known = await this.#knownOf(frame, signal);
     if (known === null) return 0;
     const params = { objectId: known.documentId, depth: -1, pierce: true };
     const { listeners } = await frame.session.send('DOMDebugger.getEventListeners', params, signal);
     const found = clickableIds(listeners).filter((id) => !known.nodes.has(id));
     const looked = found.slice(0, maxLookups);
     if (looked.length === 0) return 0;
-    await markAll(page, frame, looked, signal);
+    await this.#markAll(frame, looked, signal);
     for (const id of looked) known.nodes.add(id);
     return found.length - looked.length;
   }
 
-  async #knownOf(page: Page, frame: Frame, signal: AbortSignal): Promise<Known | null> {
-    const frames = this.#byPage.get(page) ?? new Map<string, Known>();
-    this.#byPage.set(page, frames);
+  async #knownOf(frame: Frame, signal: AbortSignal): Promise<Known | null> {
     const key = `${frame.id}/${frame.loaderId}`;
-    const known = frames.get(key);
+    const known = this.#known.get(key);
     if (known) return known;
-    for (const other of frames.keys()) if (other.startsWith(`${frame.id}/`)) frames.delete(other);
-    const documentId = await page.worlds.objectOf(frame, 'document', signal);
+    for (const other of this.#known.keys()) if (other.startsWith(`${frame.id}/`)) this.#known.delete(other);
+    const documentId = await this.worlds.objectOf(frame, 'document', signal);
     if (documentId === null) return null;
     // With an object of an isolated world, Chromium 156 crashes after some dozen calls on a page with many listeners.
     const { node } = await frame.session.send('DOM.describeNode', { objectId: documentId }, signal);
@@ -50,8 +51,21 @@ export class Clickables {
     if (object.objectId === undefined) return null;
     frame.session.tell('Runtime.releaseObject', { objectId: documentId });
     const created = { documentId: object.objectId, nodes: new Set<number>() };
-    frames.set(key, created);
+    this.#known.set(key, created);
     return created;
+  }
+
+  async #markAll(frame: Frame, ids: readonly number[], signal: AbortSignal): Promise<void> {
+    const { session } = frame;
+    const executionContextId = await this.worlds.contextOf(frame, signal);
+    // Null for a node of a frame within this one, and for one that has just gone.
+    const resolved = await Promise.all(ids.map((id) => this.worlds.resolve(frame, id, signal, objectGroup)));
+    const objects = resolved.filter((objectId) => objectId !== null);
+    const functionDeclaration =
+      'function(...nodes){for(const node of nodes)if(node.nodeType===1)boxkeep.markClickable(node)}';
+    const args = objects.map((objectId) => ({ objectId }));
+    await session.send('Runtime.callFunctionOn', { functionDeclaration, executionContextId, arguments: args }, signal);
+    session.tell('Runtime.releaseObjectGroup', { objectGroup });
   }
 }
 
@@ -65,17 +79,4 @@ function clickableIds(listeners: readonly Listener[]): number[] {
   const isClickable = (events: ReadonlySet<string>) =>
     events.size <= maxEventTypes && !events.isDisjointFrom(clickEvents);
   return [...types].flatMap(([id, events]) => (isClickable(events) ? [id] : []));
-}
-
-async function markAll(page: Page, frame: Frame, ids: readonly number[], signal: AbortSignal): Promise<void> {
-  const { session } = frame;
-  const executionContextId = await page.worlds.contextOf(frame, signal);
-  // Null for a node of a frame within this one, and for one that has just gone.
-  const resolved = await Promise.all(ids.map((id) => page.resolve(frame, id, signal, objectGroup)));
-  const objects = resolved.filter((objectId) => objectId !== null);
-  const functionDeclaration =
-    'function(...nodes){for(const node of nodes)if(node.nodeType===1)boxkeep.markClickable(node)}';
-  const args = objects.map((objectId) => ({ objectId }));
-  await session.send('Runtime.callFunctionOn', { functionDeclaration, executionContextId, arguments: args }, signal);
-  session.tell('Runtime.releaseObjectGroup', { objectGroup });
 }

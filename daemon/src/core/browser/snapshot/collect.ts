@@ -3,7 +3,6 @@ import { CdpClosed, CdpRefusal } from '../../../protocols/cdp-errors.ts';
 import { DocumentGone, staleRef } from '../failures.ts';
 import { refOf, type Frame } from '../frames.ts';
 import type { Page, RefTarget } from '../page.ts';
-import type { Clickables } from './clickables.ts';
 import { revealRoots } from './closed-roots.ts';
 import type { TreeNode } from './tree.ts';
 
@@ -42,7 +41,6 @@ export interface Collected {
 interface Collection {
   readonly hasTextRefs: boolean;
   readonly page: Page;
-  readonly clickables: Clickables;
   readonly frames: readonly Frame[];
   readonly cuts: PageCut[];
   nodes: number;
@@ -60,14 +58,13 @@ const maxFrameMs = 3000;
 /** `hasTextRefs` gives each text a ref of its own. Throws `ref_stale` when the root has gone. */
 export async function collect(
   page: Page,
-  clickables: Clickables,
   { root, hasTextRefs }: { readonly root: RefTarget | null; readonly hasTextRefs: boolean },
   signal: AbortSignal,
 ): Promise<Collected> {
   const frames = await page.frames(signal);
   const start = root?.frame ?? frames[0];
   if (!start) throw new DocumentGone('the page has no document');
-  const collection: Collection = { hasTextRefs, page, clickables, frames, cuts: [], nodes: 0, signal };
+  const collection: Collection = { hasTextRefs, page, frames, cuts: [], nodes: 0, signal };
   const tree = await documentTree(collection, start, root?.number ?? null, signal);
   if (tree === null) throw staleRef(refOf(root?.number ?? 0, start));
   return { root: tree, nodes: collection.nodes, cuts: collection.cuts };
@@ -89,12 +86,12 @@ async function documentTree(
 }
 
 async function documentRows(
-  { page, clickables, cuts, hasTextRefs }: Collection,
+  { page, cuts, hasTextRefs }: Collection,
   frame: Frame,
   root: number | null,
   signal: AbortSignal,
 ): Promise<DocumentAnswer> {
-  const unmarked = await clickables.mark(page, frame, signal);
+  const unmarked = await page.clickables.mark(frame, signal);
   if (unmarked > 0) cuts.push({ reason: 'listeners', elements: unmarked, characters: 0 });
   const look = () => page.call<DocumentAnswer>(frame, 'snapshot', { root, hasTextRefs, ...limits }, signal);
   const endMs = performance.now() + maxRevealMs;
@@ -135,7 +132,7 @@ async function ownerNumber({ page, signal }: Collection, parent: Frame, frame: F
   const { session } = parent;
   try {
     const { backendNodeId } = await session.send('DOM.getFrameOwner', { frameId: frame.id }, signal);
-    const objectId = await page.resolve(parent, backendNodeId, signal);
+    const objectId = await page.worlds.resolve(parent, backendNodeId, signal);
     if (objectId === null) return null;
     const functionDeclaration = 'function(){return boxkeep.numberOf(this)}';
     const params = { functionDeclaration, objectId, returnByValue: true };

@@ -2,11 +2,9 @@
 import { assertRef, DocumentGone } from '../failures.ts';
 import type { Page } from '../page.ts';
 import { fit, type SnapshotFormat, type Truncation } from './budget.ts';
-import { Clickables } from './clickables.ts';
 import { collect, type Collected, type PageCut } from './collect.ts';
 import { diffOf, type SnapshotDiff } from './diff.ts';
 import { findAll, type Matches, type Query } from './find.ts';
-import { KeptSnapshots } from './kept.ts';
 import { fitDiff, fitMatches } from './lists.ts';
 import { textOf } from './text.ts';
 import { interactiveRefs, select, type Selection, type SnapshotNode } from './tree.ts';
@@ -37,40 +35,35 @@ export interface SnapshotAnswer {
 /** A page that loads one document after the other is not followed for ever. */
 const maxAttempts = 5;
 
-export class Snapshots {
-  readonly #clickables = new Clickables();
-  readonly #kept = new KeptSnapshots();
+/** Throws `ref_stale` for a root that has gone, and `page_timeout` for a condition that does not become true. */
+export async function takeSnapshot(page: Page, request: SnapshotRequest, signal: AbortSignal): Promise<SnapshotAnswer> {
+  if (typeof request.waitFor?.ref === 'string') assertRef(request.waitFor.ref);
+  const look = () => collectWithRetry(page, request, signal);
+  const collected = request.waitFor === null ? await look() : await waitFor(page, request.waitFor, look, signal);
+  const { id } = page.snapshots.keep(collected.root, collected.nodes);
+  const base = request.diffFrom === null ? null : page.snapshots.find(request.diffFrom);
+  const facts = { id, diffFrom: base?.id ?? null, cuts: collected.cuts };
+  return { ...facts, ...contentOf(collected.root, base?.root ?? null, request) };
+}
 
-  /** Throws `ref_stale` for a root that has gone, and `page_timeout` for a condition that does not become true. */
-  async take(page: Page, request: SnapshotRequest, signal: AbortSignal): Promise<SnapshotAnswer> {
-    if (typeof request.waitFor?.ref === 'string') assertRef(request.waitFor.ref);
-    const look = () => this.#look(page, request, signal);
-    const collected = request.waitFor === null ? await look() : await waitFor(page, request.waitFor, look, signal);
-    const { id } = this.#kept.keep(page, collected.root, collected.nodes);
-    const base = request.diffFrom === null ? null : this.#kept.find(page, request.diffFrom);
-    const facts = { id, diffFrom: base?.id ?? null, cuts: collected.cuts };
-    return { ...facts, ...contentOf(collected.root, base?.root ?? null, request) };
-  }
+/** The refs of everything that can be acted on. */
+export async function interactiveRefsOf(page: Page, signal: AbortSignal): Promise<readonly string[]> {
+  const { root } = await collectWithRetry(page, { rootRef: null, find: null }, signal);
+  return interactiveRefs(root);
+}
 
-  /** The refs of everything that can be acted on. */
-  async refs(page: Page, signal: AbortSignal): Promise<readonly string[]> {
-    const { root } = await this.#look(page, { rootRef: null, find: null }, signal);
-    return interactiveRefs(root);
-  }
-
-  /** Looks again when the document is replaced meanwhile. */
-  async #look(
-    page: Page,
-    { rootRef, find }: Pick<SnapshotRequest, 'rootRef' | 'find'>,
-    signal: AbortSignal,
-  ): Promise<Collected> {
-    for (let attempt = 1; ; attempt += 1) {
-      try {
-        const root = rootRef === null ? null : await page.frameOf(rootRef, signal);
-        return await collect(page, this.#clickables, { root, hasTextRefs: find !== null }, signal);
-      } catch (error) {
-        if (!(error instanceof DocumentGone) || attempt === maxAttempts) throw error;
-      }
+/** Collects again when the document is replaced meanwhile. */
+async function collectWithRetry(
+  page: Page,
+  { rootRef, find }: Pick<SnapshotRequest, 'rootRef' | 'find'>,
+  signal: AbortSignal,
+): Promise<Collected> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      const root = rootRef === null ? null : await page.frameOf(rootRef, signal);
+      return await collect(page, { root, hasTextRefs: find !== null }, signal);
+    } catch (error) {
+      if (!(error instanceof DocumentGone) || attempt === maxAttempts) throw error;
     }
   }
 }
