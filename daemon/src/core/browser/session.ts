@@ -53,6 +53,13 @@ export class Session {
     return result.value as T;
   }
 
+  /** The value of a function that is called with a remote object as `this`. */
+  async valueOn<T>(objectId: string, functionDeclaration: string, values: unknown[], signal: AbortSignal): Promise<T> {
+    const params = { objectId, functionDeclaration, arguments: values.map((value) => ({ value })) };
+    const { result } = await this.send('Runtime.callFunctionOn', { ...params, returnByValue: true }, signal);
+    return result.value as T;
+  }
+
   /** Sends without waiting for the answer. */
   tell<M extends CdpMethod>(method: M, ...[params]: Arguments<M>): void {
     this.#send(method, params ?? {}).catch(() => {

@@ -1,4 +1,5 @@
 /** Lists, opens, activates and closes the tabs of a browser. */
+import { untilAborted } from '../../kit/shared-work.ts';
 import type { Browser, CallOptions } from './browser.ts';
 import type { ConnectedBrowser, TargetInfo } from './connected-browser.ts';
 import { noTab } from './failures.ts';
@@ -71,20 +72,10 @@ function assertId(tabId: string): void {
   if (/^\d{1,3}$/.test(tabId)) throw noTab(tabId);
 }
 
-function closedTab({ root }: ConnectedBrowser, tabId: string, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const giveUp = () => {
-      remove();
-      reject(new DOMException('The wait is over', 'AbortError'));
-    };
-    signal.addEventListener('abort', giveUp, { once: true });
-    const remove = root.on('Target.targetDestroyed', ({ targetId }) => {
-      if (targetId !== tabId) return;
-      signal.removeEventListener('abort', giveUp);
-      remove();
-      resolve();
-    });
-  });
+async function closedTab({ root }: ConnectedBrowser, tabId: string, signal: AbortSignal): Promise<void> {
+  const { promise: closed, resolve } = Promise.withResolvers<void>();
+  const remove = root.on('Target.targetDestroyed', ({ targetId }) => targetId === tabId && resolve());
+  await untilAborted(closed, signal).finally(remove);
 }
 
 function tabOf({ targetId, type, title, url }: TargetInfo, index: number, activeId: string | null): Tab {

@@ -14,14 +14,6 @@ import { effects, effectsView } from './views.ts';
 /** More than a model can read. A page of 50 000 nodes takes several MB. */
 const defaultMaxBytes = 256 * 1024;
 
-const node = {
-  role: z.string(),
-  name: z.string(),
-  ref: z.string().nullable(),
-  value: z.string().nullable(),
-  states: z.array(z.string()),
-};
-
 const SnapshotNode = z
   .object({
     role: z.string(),
@@ -36,6 +28,7 @@ const SnapshotNode = z
   })
   .meta({ id: 'SnapshotNode' });
 
+const node = SnapshotNode.pick({ role: true, name: true, ref: true, value: true, states: true }).shape;
 const parent = z.string().nullable().describe('The ref of the nearest node above.');
 
 const SnapshotDiff = z
@@ -45,12 +38,7 @@ const SnapshotDiff = z
     changed: z.array(
       z.object({
         ...node,
-        before: z.object({
-          role: z.string(),
-          name: z.string(),
-          value: z.string().nullable(),
-          states: z.array(z.string()),
-        }),
+        before: z.object(node).omit({ ref: true }),
       }),
     ),
   })

@@ -63,7 +63,7 @@ async function findNow({ page, signal }: PageCall, selector: string): Promise<Re
     if (
       found.kind === 'missing' &&
       found.hasCandidates &&
-      (await revealRoots(page, frame, performance.now() + revealMs, signal))
+      (await revealRoots(page.worlds, frame, performance.now() + revealMs, signal))
     )
       found = await look();
     if (found.kind === 'found') return { frame, number: found.number };

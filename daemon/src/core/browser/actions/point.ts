@@ -70,17 +70,9 @@ async function pointInPage({ page, signal }: PageCall, from: Frame, inner: Ready
     const owner = await page.ownerOf(frame, signal);
     if (owner === null) return { kind: 'waiting', reason: 'detached' };
     const { x, y } = at;
-    const { result } = await owner.parent.session.send(
-      'Runtime.callFunctionOn',
-      {
-        objectId: owner.objectId,
-        functionDeclaration: 'function (point) { return globalThis.boxkeep.hits(this, point); }',
-        arguments: [{ value: { x, y } }],
-        returnByValue: true,
-      },
-      signal,
-    );
-    const outcome = result.value as Ready | Waiting;
+    const { session } = owner.parent;
+    const hits = 'function (point) { return globalThis.boxkeep.hits(this, point); }';
+    const outcome = await session.valueOn<Ready | Waiting>(owner.objectId, hits, [{ x, y }], signal);
     if (outcome.kind === 'waiting') return outcome;
     at = outcome;
     frame = owner.parent;

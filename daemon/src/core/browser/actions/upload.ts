@@ -185,14 +185,6 @@ async function interceptChoosers(sessions: readonly Session[], signal: AbortSign
 }
 
 async function heldBy({ signal }: PageCall, { session }: Frame, objectId: string): Promise<readonly HeldFile[]> {
-  const { result } = await session.send(
-    'Runtime.callFunctionOn',
-    {
-      objectId,
-      functionDeclaration: 'function () { return globalThis.boxkeep.heldFiles(this); }',
-      returnByValue: true,
-    },
-    signal,
-  );
-  return (result.value as { files: readonly HeldFile[] }).files;
+  const heldFiles = 'function () { return globalThis.boxkeep.heldFiles(this); }';
+  return (await session.valueOn<{ files: readonly HeldFile[] }>(objectId, heldFiles, [], signal)).files;
 }

@@ -97,7 +97,7 @@ async function documentRows(
   const endMs = performance.now() + maxRevealMs;
   let answer = await look();
   while (answer.candidates > 0 && performance.now() < endMs) {
-    const hasFound = await revealRoots(page, frame, endMs, signal);
+    const hasFound = await revealRoots(page.worlds, frame, endMs, signal);
     if (!hasFound && !answer.hasMore) return answer;
     answer = await look();
   }
@@ -134,11 +134,9 @@ async function ownerNumber({ page, signal }: Collection, parent: Frame, frame: F
     const { backendNodeId } = await session.send('DOM.getFrameOwner', { frameId: frame.id }, signal);
     const objectId = await page.worlds.resolve(parent, backendNodeId, signal);
     if (objectId === null) return null;
-    const functionDeclaration = 'function(){return boxkeep.numberOf(this)}';
-    const params = { functionDeclaration, objectId, returnByValue: true };
-    const { result } = await session.send('Runtime.callFunctionOn', params, signal);
+    const number = await session.valueOn(objectId, 'function(){return boxkeep.numberOf(this)}', [], signal);
     session.tell('Runtime.releaseObject', { objectId });
-    return Number(result.value);
+    return Number(number);
   } catch (error) {
     if (isGone(error)) return null;
     throw error;
