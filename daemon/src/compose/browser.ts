@@ -1,6 +1,8 @@
 /** Constructs the object that drives a browser, and the probe for one. */
 import type { Shared } from './shared.ts';
-import { AgentBrowser } from '../core/browser/agent-browser/agent-browser.ts';
+import { AgentBrowser } from '../core/browser/backends/agent-browser/agent-browser.ts';
+import type { BrowserBackend } from '../core/browser/backends/backend.ts';
+import { cdpBackend } from '../core/browser/backends/cdp.ts';
 import { Browser } from '../core/browser/browser.ts';
 import { browserProbe } from '../core/browser/probe.ts';
 import type { Probe } from '../core/capabilities/capabilities.ts';
@@ -11,7 +13,7 @@ import { CdpEndpoint } from '../platform/clients/cdp-connection.ts';
 
 export interface BrowserParts {
   readonly browser: Browser;
-  readonly agentBrowser: AgentBrowser | null;
+  readonly browserBackend: BrowserBackend;
   readonly probe: Probe<BrowserCapability>;
 }
 
@@ -33,8 +35,9 @@ export function composeBrowser({ config, tools }: Shared): BrowserParts {
     },
   });
   const { agentBrowserBin: program, browserHost: host, browserPort: port } = config;
-  const agentBrowser = program === null ? null : new AgentBrowser({ program, host, port, tools });
-  return { browser, agentBrowser, probe: browserProbe(endpoint) };
+  const cdp = cdpBackend(browser);
+  const browserBackend = program === null ? cdp : new AgentBrowser({ browser, cdp, program, host, port, tools });
+  return { browser, browserBackend, probe: browserProbe(endpoint) };
 }
 
 /** The version of the browser at an address, for `boxkeep doctor`; null when none answers in time. */

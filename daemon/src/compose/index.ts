@@ -32,7 +32,7 @@ export async function composeDaemon(inputs: DaemonInputs): Promise<Daemon> {
   const watchers = composeWatchers(shared, files);
   const terminals = composeTerminals(shared);
   const code = composeCode(shared, files);
-  const { browser, agentBrowser, probe } = composeBrowser(shared);
+  const { browser, browserBackend, probe } = composeBrowser(shared);
   const { upstream, computerProbe } = composeDesktop(shared);
   const metrics = composeMetrics(shared, {
     browser,
@@ -46,7 +46,7 @@ export async function composeDaemon(inputs: DaemonInputs): Promise<Daemon> {
   });
   const planes = {
     ...composeOperations(shared, { room, browserProbe: probe, code, computerProbe }),
-    ...{ agentBrowser, browser, commands, files, terminals, upstream, watchers },
+    ...{ browser, browserBackend, commands, files, terminals, upstream, watchers },
     ...{ code: code.sessions, codeInfo: code.info, screens: composeScreens(), closing: closing.signal },
   };
   return new Daemon({

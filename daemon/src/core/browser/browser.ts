@@ -11,7 +11,6 @@ import { callFailure, crashed, dialogLoop, noTabs, unreachable } from './failure
 import type { Page } from './page.ts';
 import { NetworkRequests } from './requests.ts';
 import { SessionWait } from './session.ts';
-import { timeLimitMs } from './time-limit.ts';
 
 export interface BrowserDeps {
   /** Where the browser is expected, as `host:port`. */
@@ -58,6 +57,11 @@ export interface CallEffects {
   readonly omitted: number;
 }
 
+export interface PageResult<T> {
+  readonly value: T;
+  readonly effects: CallEffects;
+}
+
 export interface PageCall {
   readonly browser: ConnectedBrowser;
   readonly page: Page;
@@ -69,6 +73,7 @@ export interface PageCall {
 
 /** Time to find the browser and to open its WebSocket. */
 const connectMs = 5000;
+const defaultMs = 30_000;
 const defaultPolicy: DialogPolicy = { action: null, text: null };
 
 export class Browser implements Disposable {
@@ -128,7 +133,7 @@ export class Browser implements Disposable {
   async onPage<T>(
     { tabId, dialogs = defaultPolicy, isLoading = false, runsScripts = false, ...options }: PageCallOptions,
     work: (call: PageCall) => Promise<T>,
-  ): Promise<{ value: T; effects: CallEffects }> {
+  ): Promise<PageResult<T>> {
     const timeoutMs = timeLimitMs(options.timeout);
     return await this.call(options, async (browser, browserSignal, deadline) => {
       const targetId =
@@ -200,4 +205,8 @@ export class Browser implements Disposable {
 async function firstTab(browser: ConnectedBrowser, isLoading: boolean, signal: AbortSignal): Promise<string> {
   if (!isLoading) throw noTabs();
   return await browser.openTab(signal);
+}
+
+function timeLimitMs(seconds: number | null): number {
+  return seconds === null ? defaultMs : seconds * 1000;
 }

@@ -3,7 +3,7 @@ import { CdpRefusal, CdpTooLong } from '../../protocols/cdp-errors.ts';
 import { CoreError } from '../../kit/errors.ts';
 import { type JsonBounds, outOfBounds } from '../../kit/text/json-bounds.ts';
 import type { CdpResult } from '../../platform/clients/cdp-connection.ts';
-import type { Browser, CallEffects, PageCall, PageCallOptions } from './browser.ts';
+import type { Browser, PageCall, PageCallOptions, PageResult } from './browser.ts';
 import { shortened } from './url.ts';
 
 export interface EvaluateSpec extends PageCallOptions {
@@ -27,7 +27,7 @@ const maxCharacters = 16 * 1024 * 1024;
 export async function evaluate(
   browser: Browser,
   { expression, awaitsPromise, ...options }: EvaluateSpec,
-): Promise<{ value: Evaluated; effects: CallEffects }> {
+): Promise<PageResult<Evaluated>> {
   return await browser.onPage(options, async (call) => {
     const { page, signal, timeoutMs } = call;
     // The browser stops a script a little before the call ends, so that the page can be used again.

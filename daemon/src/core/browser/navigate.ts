@@ -1,7 +1,7 @@
 /** Loads a URL into a page, or moves through its history, and waits until the page has loaded. */
 import { advise } from '../../kit/advice.ts';
 import { CoreError, type ErrorDetails } from '../../kit/errors.ts';
-import type { Browser, CallEffects, PageCall, PageCallOptions } from './browser.ts';
+import type { Browser, PageCall, PageCallOptions, PageResult } from './browser.ts';
 import { LoadWatch, type LoadState } from './load-watch.ts';
 import { placeOf } from './place.ts';
 import { pageUrl, shortened } from './url.ts';
@@ -26,7 +26,7 @@ export interface Navigated {
 export async function navigate(
   browser: Browser,
   { to, waitUntil, ...options }: NavigateSpec,
-): Promise<{ value: Navigated; effects: CallEffects }> {
+): Promise<PageResult<Navigated>> {
   const destination = 'url' in to ? { url: pageUrl(to.url) } : to;
   return await browser.onPage({ ...options, isLoading: true }, async (call) => {
     const { page, signal } = call;

@@ -1,16 +1,11 @@
 /** The routes that act on an element of a page: click, fill and upload. */
 import { z } from 'zod';
-import type { AgentBrowser } from '../../core/browser/agent-browser/agent-browser.ts';
-import { click } from '../../core/browser/actions/click.ts';
 import type { Spot } from '../../core/browser/actions/drag.ts';
 import type { ElementName } from '../../core/browser/actions/element.ts';
-import { fill, type FieldValue } from '../../core/browser/actions/fill.ts';
 import type { Place } from '../../core/browser/actions/outcome.ts';
 import { modifierKeys, mouseButtons } from '../../core/browser/actions/pointer.ts';
-import { upload } from '../../core/browser/actions/upload.ts';
 import { sameValue } from '../../http/route/same-value.ts';
-import { CoreError } from '../../kit/errors.ts';
-import { browserRoute, type BrowserDeps } from './app.ts';
+import { browserRoute } from './app.ts';
 import { needingOneOf, pageCall, pageOptions } from './inputs.ts';
 import { effects, effectsView } from './views.ts';
 
@@ -71,7 +66,6 @@ const ClickBody = needingOneOf(
   },
   ['ref', 'selector', 'position'],
 );
-type ClickBody = z.output<typeof ClickBody>;
 
 export const clickElement = browserRoute({
   operation: 'browser.click',
@@ -81,11 +75,10 @@ export const clickElement = browserRoute({
   body: ClickBody,
   data: z.object(place).meta({ id: 'BrowserClickResult' }),
   errors,
-  async handle({ browser, agentBrowser }, { body, context }) {
-    if (agentBrowser && body.ref) return await delegated(agentBrowser, browser, body, context, clickCommand(body));
+  async handle({ browserBackend }, { body, context }) {
     const { button, count, modifiers, hover: isHover, drag_to: target = null } = body;
     const dragTo = target === null ? null : spotOf(typeof target === 'string' ? { ref: target } : target);
-    const { value, effects } = await click(browser, {
+    const { value, effects } = await browserBackend.click({
       ...pageOptions(body, context),
       ...spotOf(body),
       ...{ button, count, modifiers, isHover, dragTo, press: listOf(body.press) },
@@ -126,14 +119,11 @@ export const fillField = browserRoute({
     })
     .meta({ id: 'BrowserFillResult' }),
   errors,
-  async handle({ browser, agentBrowser }, { body, context }) {
+  async handle({ browserBackend }, { body, context }) {
     const wanted = body.value ?? body.text ?? null;
     const press = listOf(body.press);
-    if (agentBrowser && body.ref) {
-      const command = fillCommand(wanted ?? '', press);
-      return { ...(await delegated(agentBrowser, browser, body, context, command)), matches: null };
-    }
-    const { value, effects } = await fill(browser, { ...options(body, context), value: wanted, press });
+    // oxlint-disable-next-line unicorn/no-array-fill-with-reference-type -- a backend is not an array
+    const { value, effects } = await browserBackend.fill({ ...options(body, context), value: wanted, press });
     const { value: held, length, matches = null } = value.held ?? {};
     return {
       ...placeView(value.place),
@@ -167,13 +157,9 @@ export const uploadFiles = browserRoute({
     })
     .meta({ id: 'BrowserUploadResult' }),
   errors,
-  async handle({ browser, agentBrowser, files: { paths: resolver } }, { body, context }) {
+  async handle({ browserBackend, files: { paths: resolver } }, { body, context }) {
     const given = body.paths ?? body.files ?? [];
-    if (agentBrowser && body.ref) {
-      const command = { verb: 'upload', values: given.map((path) => resolver.resolve(path, null)) };
-      return { ...(await delegated(agentBrowser, browser, body, context, command)), files: null };
-    }
-    const { value, effects } = await upload(browser, {
+    const { value, effects } = await browserBackend.upload({
       ...options(body, context),
       paths: given.map((path) => resolver.resolve(path, null)),
     });
@@ -206,55 +192,6 @@ function placeView({ tabId: tab_id, url, title, isClosed }: Place) {
   return { tab_id, url, title, ...(isClosed && { closed: true as const }) };
 }
 
-interface Command {
-  readonly verb: string;
-  readonly values: readonly string[];
-}
-
-async function delegated(
-  agentBrowser: AgentBrowser,
-  browser: BrowserDeps['browser'],
-  body: ElementBody & Parameters<typeof pageOptions>[0],
-  context: Parameters<typeof pageOptions>[1],
-  { verb, values }: Command,
-) {
-  const { ref = '' } = body;
-  const place = await agentBrowser.act(browser, pageOptions(body, context), { ref, verb, values });
-  return { tab_id: place.tabId, url: place.url, title: place.title };
-}
-
 function listOf(press: string | readonly string[] = []): readonly string[] {
   return typeof press === 'string' ? [press] : press;
-}
-
-function assertNoKeys(press: readonly string[]): void {
-  if (press.length === 0) return;
-  throw new CoreError('bad_argument', 'agent-browser presses no keys', {
-    hint: 'Leave out press, or pass a selector instead of the ref.',
-  });
-}
-
-function clickCommand({ button, count, modifiers, position, hover, drag_to: target, press }: ClickBody): Command {
-  assertNoKeys(listOf(press));
-  const isPlain = button === 'left' && count <= 2 && modifiers.length === 0 && position === undefined;
-  if (!isPlain) {
-    throw new CoreError('bad_argument', 'agent-browser clicks with the left button, once or twice, without modifiers', {
-      hint: 'Leave out button, modifiers and position, or pass a selector instead of the ref.',
-    });
-  }
-  if (typeof target === 'object' && target.ref === undefined) {
-    throw new CoreError('bad_argument', 'agent-browser drags to a ref', {
-      hint: 'Pass the ref of the place as drag_to.',
-    });
-  }
-  if (target !== undefined) return { verb: 'drag', values: [`@${typeof target === 'string' ? target : target.ref}`] };
-  if (hover) return { verb: 'hover', values: [] };
-  return { verb: count === 2 ? 'dblclick' : 'click', values: [] };
-}
-
-function fillCommand(value: FieldValue, press: readonly string[]): Command {
-  assertNoKeys(press);
-  if (typeof value === 'boolean') return { verb: value ? 'check' : 'uncheck', values: [] };
-  if (typeof value === 'object') return { verb: 'select', values: value };
-  return { verb: 'fill', values: [String(value)] };
 }

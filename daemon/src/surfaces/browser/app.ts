@@ -1,6 +1,6 @@
 /** Defines a browser route once, for both surfaces that serve it under their own prefix. */
 import type { z } from 'zod';
-import type { AgentBrowser } from '../../core/browser/agent-browser/agent-browser.ts';
+import type { BrowserBackend } from '../../core/browser/backends/backend.ts';
 import type { Browser } from '../../core/browser/browser.ts';
 import type { FilesContext } from '../../core/files/context.ts';
 import {
@@ -14,8 +14,7 @@ import {
 
 export interface BrowserDeps {
   readonly browser: Browser;
-  /** Takes over snapshots and the actions on their refs; null for the backend of the daemon itself. */
-  readonly agentBrowser: AgentBrowser | null;
+  readonly browserBackend: BrowserBackend;
   readonly files: Pick<FilesContext, 'paths'>;
 }
 

@@ -1,18 +1,13 @@
 /** The routes that return what a page shows, as a tree whose nodes have refs. */
 import { z } from 'zod';
-import type { AgentBrowser } from '../../core/browser/agent-browser/agent-browser.ts';
-import type { CallEffects, PageCallOptions } from '../../core/browser/browser.ts';
+import type { CallEffects } from '../../core/browser/browser.ts';
 import type { Query } from '../../core/browser/snapshot/find.ts';
-import { takeSnapshot, type SnapshotAnswer, type SnapshotRequest } from '../../core/browser/snapshot/snapshot.ts';
-import { CoreError } from '../../kit/errors.ts';
+import { defaultMaxBytes, type SnapshotAnswer } from '../../core/browser/snapshot/snapshot.ts';
 import { Answer } from '../../kit/answer.ts';
 import type { RequestContext } from '../../http/route/context.ts';
 import { browserRoute, type BrowserDeps } from './app.ts';
 import { needingOneOf, pageCall, pageOptions } from './inputs.ts';
 import { effects, effectsView } from './views.ts';
-
-/** More than a model can read. A page of 50 000 nodes takes several MB. */
-const defaultMaxBytes = 256 * 1024;
 
 const SnapshotNode = z
   .object({
@@ -136,47 +131,25 @@ export const postSnapshot = browserRoute({
   handle: (deps, { body, context }) => take(deps, body, context),
 });
 
-async function take({ browser, agentBrowser }: BrowserDeps, fields: Fields, context: RequestContext) {
-  const options = pageOptions(fields, context);
-  if (agentBrowser !== null) return await delegated(agentBrowser, browser, fields, options);
+async function take({ browserBackend }: BrowserDeps, fields: Fields, context: RequestContext) {
   const wait = fields.wait_for?.timeout ?? 0;
   // A wait has its own limit, which the limit of the call does not shorten unless the caller says so.
   const timeout = fields.timeout ?? Math.min(maxWaitSeconds, defaultCallSeconds + wait);
-  const { value, effects: caused } = await browser.onPage({ ...options, timeout }, ({ page, signal }) =>
-    takeSnapshot(page, requestOf(fields), signal),
-  );
+  const spec = { ...pageOptions(fields, context), timeout, ...requestOf(fields) };
+  const { value, effects: caused } = await browserBackend.snapshot(spec);
   return answerOf(value, fields.diff_from ?? null, caused);
-}
-
-async function delegated(
-  agentBrowser: AgentBrowser,
-  browser: BrowserDeps['browser'],
-  fields: Fields,
-  options: PageCallOptions,
-): Promise<Answer<z.input<typeof shared.data>>> {
-  const other = (['find', 'wait_for', 'diff_from', 'root_ref', 'max_bytes'] as const).find(
-    (name) => fields[name] !== undefined,
-  );
-  if (other !== undefined) {
-    throw new CoreError('bad_argument', `agent-browser takes no ${other}`, {
-      hint: 'Pass interactive_only, depth and format only, or unset SVC_AGENT_BROWSER_BIN.',
-    });
-  }
-  const { interactive_only: interactiveOnly, depth = null, format } = fields;
-  const { text, tree } = await agentBrowser.snapshot(browser, options, { interactiveOnly, depth });
-  return new Answer((format === 'text' ? text : tree) as z.input<typeof shared.data>, { top: {} });
 }
 
 const defaultCallSeconds = 30;
 
-function requestOf(fields: Fields): SnapshotRequest {
+function requestOf(fields: Fields) {
   const { find, wait_for: wait } = fields;
   return {
     interactiveOnly: fields.interactive_only,
     depth: fields.depth ?? null,
     rootRef: fields.root_ref ?? null,
     format: fields.format,
-    maxBytes: fields.max_bytes ?? defaultMaxBytes,
+    maxBytes: fields.max_bytes ?? null,
     diffFrom: fields.diff_from ?? null,
     find: find === undefined ? null : queryOf(find),
     waitFor:
@@ -201,9 +174,8 @@ function answerOf(
     ...(truncated && { message: `${truncated.nodes} nodes are left out; pass max_bytes, or the root_ref of a part` }),
     ...(isUnknown && { message: `snapshot ${wanted} is not kept any more; this is the whole page` }),
     top: {
-      snapshot_id: id,
       ...(wanted !== null && { diff_from: diffFrom }),
-      truncated,
+      ...(id !== null && { snapshot_id: id, truncated }),
       ...(cuts.length > 0 && { incomplete: cuts }),
       ...effectsView(caused),
     },

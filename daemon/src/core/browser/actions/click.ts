@@ -1,6 +1,6 @@
 /** Clicks an element, hovers over it or drags it, once the pointer reaches it, and waits for what that begins. */
 import type { Point } from '../../../kit/types/geometry.ts';
-import type { Browser, CallEffects, PageCall, PageCallOptions } from '../browser.ts';
+import type { Browser, PageCall, PageCallOptions, PageResult } from '../browser.ts';
 import type { RefTarget } from '../page.ts';
 import { drag, type Spot } from './drag.ts';
 import { findElement, subjectOf } from './element.ts';
@@ -52,7 +52,7 @@ export function actionOptions<T extends PageCallOptions>(options: T): T {
 }
 
 /** Throws `ref_stale`, `bad_argument`, and `page_timeout` with the reason. */
-export async function click(browser: Browser, spec: ClickSpec): Promise<{ value: Place; effects: CallEffects }> {
+export async function click(browser: Browser, spec: ClickSpec): Promise<PageResult<Place>> {
   const chords = spec.press.map(chordNamed);
   return await browser.onPage(actionOptions(spec), async (call) => {
     const target = await findElement(call, spec.element);

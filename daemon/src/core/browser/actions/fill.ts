@@ -1,7 +1,7 @@
 /** Puts a value into a field of a page, as a user would, and reports what the field holds afterwards. */
 import type { Held } from './edit.ts';
 import { CoreError } from '../../../kit/errors.ts';
-import type { Browser, CallEffects, PageCall, PageCallOptions } from '../browser.ts';
+import type { Browser, PageCall, PageCallOptions, PageResult } from '../browser.ts';
 import { DocumentGone } from '../failures.ts';
 import type { RefTarget } from '../page.ts';
 import { actionOptions, clickElement, plainClick } from './click.ts';
@@ -24,6 +24,12 @@ export interface FillSpec extends PageCallOptions {
   readonly press: readonly string[];
 }
 
+export interface Filled {
+  readonly place: Place;
+  /** Null when the page has replaced the field, and for keys without a value. */
+  readonly held: Held | null;
+}
+
 type Outcome =
   | { readonly kind: 'done'; readonly held: Held | null }
   /** `number` names another element to click, such as one radio button of a group. */
@@ -38,10 +44,7 @@ type Outcome =
 const maxTypedLength = 200;
 
 /** Throws `ref_stale`, `bad_argument` with the format that the field takes, and `page_timeout` with the reason. */
-export async function fill(
-  browser: Browser,
-  spec: FillSpec,
-): Promise<{ value: { readonly place: Place; readonly held: Held | null }; effects: CallEffects }> {
+export async function fill(browser: Browser, spec: FillSpec): Promise<PageResult<Filled>> {
   const chords = spec.press.map(chordNamed);
   return await browser.onPage(actionOptions(spec), async (call) => {
     const target = await findElement(call, spec.element);

@@ -3,7 +3,7 @@ import { promises as fs } from 'node:fs';
 import { CoreError } from '../../../kit/errors.ts';
 import { Deadline } from '../../../kit/deadline.ts';
 import type { CdpEvents } from '../../../platform/clients/cdp-connection.ts';
-import type { Browser, CallEffects, PageCall, PageCallOptions } from '../browser.ts';
+import type { Browser, PageCall, PageCallOptions, PageResult } from '../browser.ts';
 import type { Frame } from '../frames.ts';
 import type { RefTarget } from '../page.ts';
 import type { Session } from '../session.ts';
@@ -17,6 +17,12 @@ export interface UploadSpec extends PageCallOptions {
   readonly element: ElementName;
   /** Absolute paths on the machine of the browser. */
   readonly paths: readonly string[];
+}
+
+export interface Uploaded {
+  readonly place: Place;
+  /** The files that the input holds; null when the page has taken them and changed. */
+  readonly files: readonly HeldFile[] | null;
 }
 
 export interface HeldFile {
@@ -41,10 +47,7 @@ const maxDirectoryLooks = 20;
 const directoryLookMs = 50;
 
 /** Throws `ref_stale`, `bad_argument` and `page_timeout`. */
-export async function upload(
-  browser: Browser,
-  spec: UploadSpec,
-): Promise<{ value: { readonly place: Place; readonly files: readonly HeldFile[] | null }; effects: CallEffects }> {
+export async function upload(browser: Browser, spec: UploadSpec): Promise<PageResult<Uploaded>> {
   const paths = isLocal(browser.address) ? await Promise.all(spec.paths.map(pathOnDisk)) : null;
   return await browser.onPage(actionOptions(spec), async (call) => {
     const target = await findElement(call, spec.element);

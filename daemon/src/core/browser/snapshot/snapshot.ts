@@ -1,4 +1,5 @@
 /** Answers what a page shows: as a tree or text, as matches of a query, or as changes since an earlier snapshot. */
+import type { Browser, PageCallOptions, PageResult } from '../browser.ts';
 import { assertRef, DocumentGone } from '../failures.ts';
 import type { Page } from '../page.ts';
 import { fit, type SnapshotFormat, type Truncation } from './budget.ts';
@@ -10,11 +11,12 @@ import { textOf } from './text.ts';
 import { interactiveRefs, select, type Selection, type SnapshotNode } from './tree.ts';
 import { waitFor, type Condition } from './wait.ts';
 
-export interface SnapshotRequest extends Selection {
+export interface SnapshotSpec extends PageCallOptions, Selection {
   /** Null for the whole page. */
   readonly rootRef: string | null;
   readonly format: SnapshotFormat;
-  readonly maxBytes: number;
+  /** Null for the default. */
+  readonly maxBytes: number | null;
   /** The snapshot to compare with. */
   readonly diffFrom: string | null;
   readonly find: Query | null;
@@ -23,8 +25,8 @@ export interface SnapshotRequest extends Selection {
 
 export interface SnapshotAnswer {
   readonly content: SnapshotNode | SnapshotDiff | Matches | string;
-  /** Names this snapshot in a later comparison. */
-  readonly id: string;
+  /** Names this snapshot in a later comparison; null from a backend that compares no snapshots. */
+  readonly id: string | null;
   /** The snapshot that the content was compared with; null for a content that is whole. */
   readonly diffFrom: string | null;
   readonly truncated: Truncation | null;
@@ -32,18 +34,23 @@ export interface SnapshotAnswer {
   readonly cuts: readonly PageCut[];
 }
 
+/** More than a model can read. A page of 50 000 nodes takes several MB. */
+export const defaultMaxBytes = 256 * 1024;
+
 /** A page that loads one document after the other is not followed for ever. */
 const maxAttempts = 5;
 
 /** Throws `ref_stale` for a root that has gone, and `page_timeout` for a condition that does not become true. */
-export async function takeSnapshot(page: Page, request: SnapshotRequest, signal: AbortSignal): Promise<SnapshotAnswer> {
-  if (typeof request.waitFor?.ref === 'string') assertRef(request.waitFor.ref);
-  const look = () => collectWithRetry(page, request, signal);
-  const collected = request.waitFor === null ? await look() : await waitFor(page, request.waitFor, look, signal);
-  const { id } = page.snapshots.keep(collected.root, collected.nodes);
-  const base = request.diffFrom === null ? null : page.snapshots.find(request.diffFrom);
-  const facts = { id, diffFrom: base?.id ?? null, cuts: collected.cuts };
-  return { ...facts, ...contentOf(collected.root, base?.root ?? null, request) };
+export async function takeSnapshot(browser: Browser, spec: SnapshotSpec): Promise<PageResult<SnapshotAnswer>> {
+  return await browser.onPage(spec, async ({ page, signal }) => {
+    if (typeof spec.waitFor?.ref === 'string') assertRef(spec.waitFor.ref);
+    const look = () => collectWithRetry(page, spec, signal);
+    const { root, nodes, cuts } =
+      spec.waitFor === null ? await look() : await waitFor(page, spec.waitFor, look, signal);
+    const { id } = page.snapshots.keep(root, nodes);
+    const base = spec.diffFrom === null ? null : page.snapshots.find(spec.diffFrom);
+    return { id, diffFrom: base?.id ?? null, cuts, ...contentOf(root, base?.root ?? null, spec) };
+  });
 }
 
 /** The refs of everything that can be acted on. */
@@ -55,7 +62,7 @@ export async function interactiveRefsOf(page: Page, signal: AbortSignal): Promis
 /** Collects again when the document is replaced meanwhile. */
 async function collectWithRetry(
   page: Page,
-  { rootRef, find }: Pick<SnapshotRequest, 'rootRef' | 'find'>,
+  { rootRef, find }: Pick<SnapshotSpec, 'rootRef' | 'find'>,
   signal: AbortSignal,
 ): Promise<Collected> {
   for (let attempt = 1; ; attempt += 1) {
@@ -70,11 +77,12 @@ async function collectWithRetry(
 
 type Content = Pick<SnapshotAnswer, 'content' | 'truncated'>;
 
-function contentOf(root: Collected['root'], base: Collected['root'] | null, request: SnapshotRequest): Content {
-  const { format, maxBytes, find } = request;
-  const selected = select(root, request);
+function contentOf(root: Collected['root'], base: Collected['root'] | null, spec: SnapshotSpec): Content {
+  const { format, find } = spec;
+  const maxBytes = spec.maxBytes ?? defaultMaxBytes;
+  const selected = select(root, spec);
   if (find !== null) return fitMatches(findAll(selected, find), format, maxBytes);
-  if (base !== null) return fitDiff(diffOf(select(base, request), selected), format, maxBytes);
+  if (base !== null) return fitDiff(diffOf(select(base, spec), selected), format, maxBytes);
   const { root: fitted, truncated } = fit(selected, format, maxBytes);
   return { content: format === 'text' ? textOf(fitted) : fitted, truncated };
 }

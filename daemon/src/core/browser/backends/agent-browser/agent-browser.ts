@@ -1,13 +1,22 @@
 /** Delegates snapshots, and actions on the refs of these snapshots, to an agent-browser CLI of the image. */
-import { CoreError } from '../../../kit/errors.ts';
-import type { ToolOutcome, Tools } from '../../processes/tool.ts';
-import type { Browser, PageCallOptions } from '../browser.ts';
-import { assertRef, staleRef } from '../failures.ts';
-import { knownPlace } from '../place.ts';
-import { snapshotTree, type DelegatedNode } from './text.ts';
-import { timeLimitMs } from '../time-limit.ts';
+import { CoreError } from '../../../../kit/errors.ts';
+import type { ToolOutcome, Tools } from '../../../processes/tool.ts';
+import type { ClickSpec } from '../../actions/click.ts';
+import type { Filled, FillSpec } from '../../actions/fill.ts';
+import type { Place } from '../../actions/outcome.ts';
+import type { Uploaded, UploadSpec } from '../../actions/upload.ts';
+import type { Browser, CallEffects, PageCall, PageCallOptions, PageResult } from '../../browser.ts';
+import { assertRef, staleRef } from '../../failures.ts';
+import { knownPlace, type UrlAndTitle } from '../../place.ts';
+import type { SnapshotAnswer, SnapshotSpec } from '../../snapshot/snapshot.ts';
+import type { BrowserBackend } from '../backend.ts';
+import { clickCommand, fillCommand, snapshotOptions, type Command } from './commands.ts';
+import { snapshotTree } from './text.ts';
 
 export interface AgentBrowserDeps {
+  readonly browser: Browser;
+  /** Acts on elements that have no ref of the CLI. */
+  readonly cdp: BrowserBackend;
   /** The path of the CLI. */
   readonly program: string;
   readonly host: string;
@@ -28,12 +37,6 @@ type Refs = Readonly<Record<string, unknown>>;
 interface Snapshot {
   readonly options: string;
   readonly refs: Refs;
-}
-
-export interface DelegatedPlace {
-  readonly tabId: string;
-  readonly url: string;
-  readonly title: string;
 }
 
 const limitBytes = 8 * 1024 * 1024;
@@ -66,64 +69,93 @@ ask get url
 ask get title
 `;
 
-export class AgentBrowser {
+/** The CLI reports none. */
+const noEffects: CallEffects = { dialogs: [], openedTabs: [], downloads: [], omitted: 0 };
+
+export class AgentBrowser implements BrowserBackend {
   readonly #snapshots = new Map<string, Snapshot>();
   #calls = 0;
 
   constructor(private readonly deps: AgentBrowserDeps) {}
 
   /** Throws `unavailable` when the CLI fails, `page_timeout` and `tab_not_found`. */
-  async snapshot(
-    browser: Browser,
-    call: PageCallOptions,
-    { interactiveOnly, depth }: { readonly interactiveOnly: boolean; readonly depth: number | null },
-  ): Promise<{ readonly text: string; readonly tree: DelegatedNode }> {
-    const options = [...(interactiveOnly ? ['-i'] : []), ...(depth === null ? [] : ['-d', String(depth)])].join(' ');
-    return await onTab(browser, call, async (tab, signal) => {
-      const [answer] = await this.#run(call, tab, { options, expected: '', action: [], signal });
+  async snapshot(spec: SnapshotSpec): Promise<PageResult<SnapshotAnswer>> {
+    const options = snapshotOptions(spec);
+    return await this.#onTab(spec, async (tab, call) => {
+      const [answer] = await this.#run(call, tab, { options, expected: '', action: [] });
       const { snapshot: text = '', refs = {} } = this.#dataOf(answer, 'take a snapshot');
       this.#snapshots.delete(tab.tabId);
       this.#snapshots.set(tab.tabId, { options, refs });
       const [oldest] = this.#snapshots.keys();
       if (this.#snapshots.size > maxSnapshots && oldest !== undefined) this.#snapshots.delete(oldest);
-      return { text, tree: snapshotTree(text, tab.title) };
+      const content = spec.format === 'text' ? text : snapshotTree(text, tab.title);
+      return { content, id: null, diffFrom: null, truncated: null, cuts: [] };
     });
   }
 
-  /** `action` is a command of the CLI with its values; the ref comes between. Also throws `ref_stale`. */
-  async act(
-    browser: Browser,
-    call: PageCallOptions,
-    { ref, verb, values }: { readonly ref: string; readonly verb: string; readonly values: readonly string[] },
-  ): Promise<DelegatedPlace> {
+  async click(spec: ClickSpec): Promise<PageResult<Place>> {
+    if (!('ref' in spec.element)) return await this.deps.cdp.click(spec);
+    return await this.#act(spec, spec.element.ref, clickCommand(spec));
+  }
+
+  async fill(spec: FillSpec): Promise<PageResult<Filled>> {
+    if (!('ref' in spec.element)) return await this.deps.cdp.fill(spec);
+    const { value: place, effects } = await this.#act(spec, spec.element.ref, fillCommand(spec));
+    return { value: { place, held: null }, effects };
+  }
+
+  async upload(spec: UploadSpec): Promise<PageResult<Uploaded>> {
+    if (!('ref' in spec.element)) return await this.deps.cdp.upload(spec);
+    const { value: place, effects } = await this.#act(spec, spec.element.ref, ['upload', ...spec.paths]);
+    return { value: { place, files: null }, effects };
+  }
+
+  /** Throws as `snapshot`, and `ref_stale`. */
+  async #act(spec: PageCallOptions, ref: string, [verb, ...values]: Command): Promise<PageResult<Place>> {
     const long = values.find((value) => Buffer.byteLength(value) > maxArgumentBytes);
     if (long !== undefined) {
       throw new CoreError('bad_argument', `agent-browser takes at most ${maxArgumentBytes} bytes in one value`);
     }
     assertRef(ref);
-    return await onTab(browser, call, async (tab, signal) => {
+    return await this.#onTab(spec, async (tab, call) => {
       const known = this.#snapshots.get(tab.tabId);
       if (known?.refs[ref] === undefined) throw staleRef(ref);
       const expected = `${JSON.stringify(ref)}:${JSON.stringify(known.refs[ref])}`;
       const action = [verb, `@${ref}`, ...values];
-      const [done, url, title] = await this.#run(call, tab, { options: known.options, expected, action, signal });
+      const [done, url, title] = await this.#run(call, tab, { options: known.options, expected, action });
       if (done?.missing === 'ref' || /unknown ref/i.test(done?.error ?? '')) throw staleRef(ref);
       this.#dataOf(done, `${verb} ${ref}`);
-      return { tabId: tab.tabId, url: url?.data?.url ?? tab.url, title: title?.data?.title ?? tab.title };
+      const place = { url: url?.data?.url ?? tab.url, title: title?.data?.title ?? tab.title };
+      return { tabId: tab.tabId, ...place, isClosed: false };
     });
   }
 
+  /** Throws `unavailable` for a tab that the CLI cannot tell from another one. */
+  async #onTab<T>(options: PageCallOptions, work: (tab: Tab, call: PageCall) => Promise<T>): Promise<PageResult<T>> {
+    const { value } = await this.deps.browser.onPage(options, async (call) => {
+      const tabs = call.browser.tabs();
+      const { url, title } = knownPlace(call);
+      if (tabs.filter((tab) => tab.url === url).length > 1) {
+        throw new CoreError('unavailable', `agent-browser cannot tell the tabs apart that show ${url.slice(0, 200)}`, {
+          hint: 'Close one of these tabs.',
+          next: { operation: 'browser.listTabs' },
+        });
+      }
+      return await work({ tabId: call.page.targetId, url, title, count: tabs.length + 5 }, call);
+    });
+    return { value, effects: noEffects };
+  }
+
   async #run(
-    { timeout }: PageCallOptions,
+    { signal, timeoutMs: withinMs }: PageCall,
     tab: Tab,
-    { options, expected, action, signal }: ToolCall,
+    { options, expected, action }: ToolCall,
   ): Promise<readonly Answer[]> {
     const { program, host, port, tools } = this.deps;
     const isLocal = host === '127.0.0.1' || host === 'localhost';
     const endpoint = isLocal ? String(port) : `http://${host}:${port}`;
     const session = `boxkeep-${(this.#calls += 1) % sessions}`;
     const url = `"url":${JSON.stringify(tab.url)}`;
-    const withinMs = timeLimitMs(timeout);
     const values = [endpoint, session, String(tab.count), url, options, expected, ...action];
     const outcome = await tools.run({
       argv: ['/bin/sh', '-c', script, program, ...values],
@@ -166,32 +198,10 @@ interface ToolCall {
   readonly options: string;
   readonly expected: string;
   readonly action: readonly string[];
-  /** Fires when the page, the browser or the client has gone, so that the CLI waits in vain. */
-  readonly signal: AbortSignal;
 }
 
-interface Tab extends DelegatedPlace {
+interface Tab extends UrlAndTitle {
+  readonly tabId: string;
   /** Tabs of the browser, with some room for new ones. */
   readonly count: number;
-}
-
-/** Throws `unavailable` for a tab that the CLI cannot tell from another one. */
-async function onTab<T>(
-  browser: Browser,
-  options: PageCallOptions,
-  work: (tab: Tab, signal: AbortSignal) => Promise<T>,
-): Promise<T> {
-  const { value } = await browser.onPage(options, async (call) => {
-    const { browser: connected, page, signal } = call;
-    const tabs = connected.tabs();
-    const { url, title } = knownPlace(call);
-    if (tabs.filter((tab) => tab.url === url).length > 1) {
-      throw new CoreError('unavailable', `agent-browser cannot tell the tabs apart that show ${url.slice(0, 200)}`, {
-        hint: 'Close one of these tabs.',
-        next: { operation: 'browser.listTabs' },
-      });
-    }
-    return await work({ tabId: page.targetId, url, title, count: tabs.length + 5 }, signal);
-  });
-  return value;
 }

@@ -1,20 +1,17 @@
 /** Reads the text of an agent-browser snapshot as a tree. */
+import type { SnapshotNode } from '../../snapshot/tree.ts';
 
-export interface DelegatedNode {
-  readonly role: string;
-  readonly name: string;
-  readonly ref: string | null;
-  readonly value: string | null;
-  readonly states: readonly string[];
-  readonly children: DelegatedNode[];
+/** A node while the tree is built. */
+interface GrowingNode extends SnapshotNode {
+  readonly children: GrowingNode[];
 }
 
 /** Indent, role, name, attributes and value, as in `  - textbox "Name" [required, ref=e4]: old`. */
 const line = /^( *)- (\S+?)(?: ("(?:[^"\\]|\\.)*"))?(?: \[([^\]]*)\])?(?:: (.*))?$/;
 
-export function snapshotTree(text: string, title: string): DelegatedNode {
-  const root: DelegatedNode = { role: 'document', name: title, ref: null, value: null, states: [], children: [] };
-  const above: DelegatedNode[] = [root];
+export function snapshotTree(text: string, title: string): SnapshotNode {
+  const root: GrowingNode = { role: 'document', name: title, ref: null, value: null, states: [], children: [] };
+  const above: GrowingNode[] = [root];
   for (const row of text.split('\n')) {
     const match = line.exec(row);
     if (!match) continue;
@@ -22,7 +19,7 @@ export function snapshotTree(text: string, title: string): DelegatedNode {
     const parts = attributes.split(', ').filter(Boolean);
     const ref = parts.find((part) => part.startsWith('ref='))?.slice('ref='.length) ?? null;
     const states = parts.flatMap((part) => stateOf(part));
-    const node: DelegatedNode = { role, name: nameOf(name), ref, value, states, children: [] };
+    const node: GrowingNode = { role, name: nameOf(name), ref, value, states, children: [] };
     const depth = indent.length / 2;
     (above[depth] ?? root).children.push(node);
     above.splice(depth + 1, above.length, node);
