@@ -128,6 +128,35 @@ const cases = {
     },
     says: ['daemon/src/platform/a.ts: declares Bound', 'daemon/src/core/b.ts: declares Words'],
   },
+  ownErrorsAreNotParsed: {
+    planted: {
+      'daemon/src/core/a.ts': "if (error.message.includes('gone')) return;\nif (error.message === gone) return;\n",
+      'daemon/src/core/b.ts': 'if (error.code === gone) return error.message;\n',
+    },
+    says: ['daemon/src/core/a.ts:1:', 'daemon/src/core/a.ts:2:'],
+  },
+  modulesHoldNoState: {
+    planted: {
+      'daemon/src/core/a.ts': 'const seen = new Map<string, number>();\nlet count = 0;\n',
+      'daemon/src/core/b.ts': 'const kinds = new Set([1]);\nfunction f() {\n  let count = 0;\n}\n',
+    },
+    says: ['daemon/src/core/a.ts:1:', 'daemon/src/core/a.ts:2:'],
+  },
+  decisionsCountLines: {
+    planted: {
+      'daemon/src/kit/a.ts': 'const a = 1;\n'.repeat(100),
+      'docs/decisions/1.md':
+        '`kit/a.ts` counts (about 90 lines). `kit/a.ts` has about 200 lines. `b.ts` has about 9 lines.\n',
+    },
+    says: ['docs/decisions/1.md: kit/a.ts has 100 lines'],
+  },
+  planesAreListed: {
+    planted: {
+      'CONTRIBUTING.md': '| files | `core/files/` |\n',
+      ...{ 'daemon/src/core/files/a.ts': '', 'daemon/src/core/moon/a.ts': '', 'daemon/src/core/identity/a.ts': '' },
+    },
+    says: ['CONTRIBUTING.md: has no row for core/moon/'],
+  },
   limitsAreCalledMax: {
     planted: { 'a.ts': `const ${'mos' + 't'}Bytes = 1;\n`, 'b.ts': 'const maxBytes = 1; // at most Bytes\n' },
     says: ['a.ts:1:'],

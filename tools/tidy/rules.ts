@@ -259,6 +259,47 @@ function typesIn({ path, text }: SourceFile): DeclaredType[] {
 }
 
 /** Limits are called `max…`. */
+/** Wording changes, so what a caller needs of our own errors is a class, a code or a field. */
+export const ownErrorsAreNotParsed: Rule = (files) =>
+  lines(
+    files.filter(isShipped),
+    /\b(?:error|cause|reason)\.message(?:\.(?:includes|startsWith|endsWith|match|search)\(| [!=]==)/,
+    'reads the words of an error',
+  );
+
+/** What is written belongs to an object that `compose/` constructs, so that two daemons in one process share nothing. */
+export const modulesHoldNoState: Rule = (files) =>
+  lines(
+    files.filter(isShipped).filter(({ path }) => path.endsWith('.ts')),
+    /^(?:export )?(?:let |const \w+(?:: [^=]+)? = new (?:Map|Set)(?:<.*>)?\(\))/,
+    'state of a module',
+  );
+
+/** A count of lines in a decision is that of the file named before it, within a quarter. */
+export const decisionsCountLines: Rule = (files) => {
+  const lengths = new Map(files.map(({ path, text }) => [path, text.split('\n').length - 1]));
+  const counted = /`([\w./-]+\.ts)`[^`.]*?\babout (\d+) lines/g;
+  return files
+    .filter(({ path }) => path.startsWith('docs/decisions/'))
+    .flatMap(({ path, text }) =>
+      [...text.matchAll(counted)].flatMap(([, name = '', count]) => {
+        const length = lengths.get(name) ?? lengths.get(`daemon/src/${name}`);
+        const isRight = length === undefined || Math.abs(length - Number(count)) <= Number(count) / 4;
+        return isRight ? [] : [`${path}: ${name} has ${length} lines, not about ${count}`];
+      }),
+    );
+};
+
+/** The table of planes says where each plane stands in every layer. */
+export const planesAreListed: Rule = (files) => {
+  const shared = ['capabilities', 'identity', 'processes'];
+  const planes = new Set(files.flatMap(({ path }) => /^daemon\/src\/core\/(\w+)\//.exec(path)?.[1] ?? []));
+  const table = content(files, 'CONTRIBUTING.md');
+  return [...planes]
+    .filter((plane) => !shared.includes(plane) && !table.includes(`| \`core/${plane}/\``))
+    .map((plane) => `CONTRIBUTING.md: has no row for core/${plane}/`);
+};
+
 export const limitsAreCalledMax: Rule = (files) =>
   lines(
     files.filter(({ path }) => /\.(?:ts|mjs|cjs|c|h|py)$/.test(path)),

@@ -10,6 +10,13 @@ export interface BodyLimits {
   readonly stallMs: number;
 }
 
+/** The body is JSON of another type, such as a list. */
+export class NotAnObject extends CoreError {
+  constructor() {
+    super('malformed_request', 'the body is not a JSON object', { hint: 'Send one JSON object in UTF-8.' });
+  }
+}
+
 /** Returns the object in the body; an empty body counts as an empty object, because 1.x clients send it. */
 export async function readJsonObject(
   request: Request,
@@ -20,7 +27,7 @@ export async function readJsonObject(
   const value = bytes.length > smallBytes ? await parseLarge(bytes, limits) : await parseJsonBody(bytes);
   if (value === undefined) return {};
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    throw malformed('the body is not a JSON object');
+    throw new NotAnObject();
   }
   return value as Record<string, unknown>;
 }

@@ -1,6 +1,6 @@
 /** Serves `POST /mcp`: one JSON-RPC message a request, answered as JSON or as Server-Sent Events. */
 import { z } from 'zod';
-import { readJsonObject } from '../../http/body/body.ts';
+import { NotAnObject, readJsonObject } from '../../http/body/body.ts';
 import { assertNotEncoded } from '../../http/body/content-coding.ts';
 import { json, statusOf } from '../../http/route/envelope.ts';
 import type { Route, RouteShape } from '../../http/route/route.ts';
@@ -94,7 +94,7 @@ async function readBody(
   } catch (error) {
     const isOurs = error instanceof CoreError && ['malformed_request', 'body_too_large'].includes(error.code);
     if (!isOurs) throw error;
-    const isList = error.message.includes('not a JSON object');
+    const isList = error instanceof NotAnObject;
     const code = error.code === 'malformed_request' && !isList ? codes.parseError : codes.invalidRequest;
     const hint = isList ? 'send one message a request; batches are not served' : error.message;
     throw new RpcError(code, hint, { status: statusOf[error.code] });

@@ -14,9 +14,9 @@ import {
   type GrepQuery,
   LineTooLong,
   maxFoundLength,
-  newlineRefusal,
   PatternError,
 } from './grep/query.ts';
+import { newlineRefusal } from './grep/ripgrep-errors.ts';
 import type { RipgrepGrep } from './grep/ripgrep.ts';
 import { join } from './gitignore.ts';
 
@@ -156,15 +156,16 @@ export class Grep {
       return renamed(await this.ripgrep.search(query, signal), query, path);
     } catch (error) {
       if (error instanceof LineTooLong) throw lineTooLong(query, path);
-      throw error instanceof PatternError ? badPattern(path, error.message) : error;
+      throw error instanceof PatternError ? badPattern(path, error) : error;
     }
   }
 }
 
 /** Refuses what no argument of a program can contain, and globs that ripgrep does not take as globs. */
 function refuseUnlessSound({ pattern, isMultiline, include, exclude }: GrepQuery, path: string): void {
-  if (!isArgument(pattern)) throw badPattern(path, 'the pattern contains a NUL byte or text that is not Unicode');
-  if (!isMultiline && pattern.includes('\n')) throw badPattern(path, newlineRefusal);
+  if (!isArgument(pattern))
+    throw badPattern(path, new PatternError('the pattern contains a NUL byte or text that is not Unicode'));
+  if (!isMultiline && pattern.includes('\n')) throw badPattern(path, newlineRefusal());
   for (const glob of [...include, ...exclude]) {
     const refuse = (message: string) => refusal(path, `${JSON.stringify(glob)} ${message}`, hints.glob);
     if (!isArgument(glob)) throw refuse('contains a NUL byte or text that is not Unicode');
@@ -199,8 +200,8 @@ function lineTooLong({ isMultiline }: GrepQuery, path: string): FileFailure {
   return new FileFailure({ operation: 'grep', path, errnoName: 'EFBIG', message, hint });
 }
 
-function badPattern(path: string, message: string): FileFailure {
-  const operation = message === newlineRefusal ? 'files.grepAcrossLines' : 'files.grepLiterally';
+function badPattern(path: string, { message, isAcrossLines }: PatternError): FileFailure {
+  const operation = isAcrossLines ? 'files.grepAcrossLines' : 'files.grepLiterally';
   return refusal(path, message, hints.pattern, { operation });
 }
 

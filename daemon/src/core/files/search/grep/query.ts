@@ -63,13 +63,18 @@ export interface GrepFound {
   readonly isCut: boolean;
 }
 
-/** An invalid pattern, glob or type, or too slow a pattern. The message has the wording of the engine. */
+/** An invalid pattern, glob or type, or too slow a pattern. The message has the wording of ripgrep. */
 export class PatternError extends Error {
   override readonly name = 'PatternError';
-}
 
-/** The wording of ripgrep. */
-export const newlineRefusal = 'the pattern does not compile: the literal "\\n" is not allowed in a regex';
+  constructor(
+    message: string,
+    /** The pattern needs matches across lines, which were not asked for. */
+    readonly isAcrossLines = false,
+  ) {
+    super(message);
+  }
+}
 
 /** A line, or a match across lines, does not fit into the memory of a search. */
 export class LineTooLong extends Error {

@@ -1,6 +1,13 @@
 /** Reads what ripgrep prints on standard error about a query. */
 import { PatternError } from './query.ts';
 
+const newlineWords = 'the literal "\\n" is not allowed in a regex';
+
+/** The refusal of a pattern that contains a line end, in a search by line. */
+export function newlineRefusal(): PatternError {
+  return badPattern(newlineWords, 0, '');
+}
+
 /** Ripgrep encloses the pattern in a group, and indents it by four columns. */
 const groupStart = '(?:';
 
@@ -19,7 +26,7 @@ export function refusalIn(stderr: string, pattern: string): PatternError {
 function badPattern(words: string, offset: number, pattern: string): PatternError {
   const at = offset - groupStart.length;
   const place = at < 0 || at > pattern.length || pattern.includes('\n') ? '' : `, at character ${at + 1}`;
-  return new PatternError(`the pattern does not compile: ${words}${place}`);
+  return new PatternError(`the pattern does not compile: ${words}${place}`, words === newlineWords);
 }
 
 /** The path of the file in which backtracking was given up; null when there is none. */

@@ -18,7 +18,7 @@ import { join } from '../gitignore.ts';
 import { listArguments, searchArguments, type SearchForm } from './ripgrep-arguments.ts';
 import { refusalIn, slowFileIn } from './ripgrep-errors.ts';
 import { RipgrepReport } from './ripgrep-report.ts';
-import { type GrepFound, type GrepMatch, type GrepQuery, LineTooLong, newlineRefusal, PatternError } from './query.ts';
+import { type GrepFound, type GrepMatch, type GrepQuery, LineTooLong, PatternError } from './query.ts';
 
 export interface RipgrepDeps {
   /** An absolute path. */
@@ -307,7 +307,7 @@ function lost(reason: string): CoreError {
 
 /** The form in which to repeat a search. Rethrows an error that another form does not help against. */
 function otherForm({ engine, output }: SearchForm, query: GrepQuery, error: unknown): SearchForm {
-  const isBeyondDefault = error instanceof PatternError && error.message !== newlineRefusal;
+  const isBeyondDefault = error instanceof PatternError && !error.isAcrossLines;
   if (isBeyondDefault && query.hasLookAround && engine === 'default') return { engine: 'pcre2', output };
   if (error instanceof LineTooLong && !query.isMultiline && output === 'json') return { engine, output: 'rows' };
   throw error;
