@@ -134,6 +134,7 @@ export class FuzzedSession {
     await this.typist.finish();
     this.emit(Buffer.from('.')); // Completes an unfinished character, which the daemon would otherwise hold back.
     this.#forgetGone();
+    const { deaths } = this.daemon;
     await this.attach({ ...typing, mode: 'ro', durable: true });
     const end = this.shown.bytes.length;
     const open = this.viewers.filter((viewer) => viewer.isOpen);
@@ -146,12 +147,14 @@ export class FuzzedSession {
       throw new Mismatch(`${String(error)}: ${JSON.stringify(open.map(({ at, wish }) => [at, wish]))} of ${end}`);
     });
     await this.typist.arrived();
-    await this.#continue(end);
+    await this.#continue(end, deaths);
   }
 
-  /** A durable viewer that has acknowledged everything resumes exactly there. */
-  async #continue(end: number): Promise<void> {
-    const { deaths } = this.daemon;
+  /**
+   * A durable viewer that has acknowledged everything resumes exactly there. `deaths` were counted before that viewer
+   * attached, because a connection of a daemon that has died since may still look open.
+   */
+  async #continue(end: number, deaths: number): Promise<void> {
     const open = this.viewers.filter((viewer) => viewer.isOpen);
     for (const viewer of open) await this.leave(viewer, 'acknowledge');
     // If the daemon died while the durable viewer attached, no durable viewer has acknowledged.
