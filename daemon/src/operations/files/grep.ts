@@ -11,7 +11,8 @@ const fileSize = z
   .union([z.number().int().min(1), z.string().regex(/^[1-9][0-9]{0,9}[KMG]?$/)])
   .transform((size) => (typeof size === 'number' ? size : bytesOf(size)));
 
-function bytesOf(text: string): number {
+/** Bytes of a text such as 50K. */
+export function bytesOf(text: string): number {
   const [, digits = '', letter = ''] = /^([0-9]+)([KMG]?)$/.exec(text) ?? [];
   return Math.min(Number.MAX_SAFE_INTEGER, Number(digits) * (unit[letter] ?? 1));
 }

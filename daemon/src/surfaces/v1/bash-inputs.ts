@@ -8,15 +8,3 @@ export const absolutePath = systemText
 
 /** Any text, because 1.x clients choose their own ids. Bounded, because sessions are kept for long. */
 export const sessionId = z.string().max(256);
-
-/** At most a year. A longer value is a mistake in the unit. */
-export const seconds = z.number().min(0).max(31_536_000);
-
-export const environment = z.record(
-  systemText
-    .min(1)
-    .refine((name) => !name.includes('='), 'must not contain =')
-    .meta({ pattern: '^[^\\u0000=]+$' }),
-  // The Python client has null among its types.
-  systemText.nullable(),
-);

@@ -9,8 +9,8 @@ import { stoppingMessage } from '../../http/route/stopping.ts';
 import { Deadline } from '../../kit/deadline.ts';
 import { CoreError } from '../../kit/errors.ts';
 import { route } from './app.ts';
-import { absolutePath, environment, seconds, sessionId } from './bash-inputs.ts';
-import { systemText } from '../../operations/inputs.ts';
+import { absolutePath, sessionId } from './bash-inputs.ts';
+import { environment, seconds, systemText } from '../../operations/inputs.ts';
 import { commandNamed, commandsOf } from './bash-lookup.ts';
 import {
   BashExecResult,

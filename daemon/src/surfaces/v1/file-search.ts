@@ -4,9 +4,11 @@ import type { GrepResult } from '../../core/files/search/grep.ts';
 import { leftOut } from '../../core/files/search/left-out.ts';
 import { search } from '../../core/files/search/search.ts';
 import { searchLines } from '../../core/files/search/search-lines.ts';
+import { callOf } from '../../http/route/context.ts';
 import { hintWith } from '../../http/route/refusal.ts';
-import { Answer } from '../../kit/answer.ts';
+import { Answer, dataOf } from '../../kit/answer.ts';
 import { showPath } from '../../kit/text/path-text.ts';
+import { bytesOf, grepFiles as grep } from '../../operations/files/grep.ts';
 import { jsonCodes, orEmptyFailure, orFailure, route } from './file-failures.ts';
 import { bodyWithPath, fileOf, ownerOf, pathOf, sudo } from './file-inputs.ts';
 import { skippedHint } from './file-views.ts';
@@ -124,32 +126,31 @@ export const grepFiles = route({
     'matches',
   ),
   errors: [...jsonCodes, 'capacity_reached'],
-  async handle({ files }, { body, context }) {
-    const request = {
+  async handle(deps, { body, context }) {
+    const asked = {
       path: pathOf(body),
-      user: null,
       pattern: body.pattern,
       include: body.include ?? [],
       exclude: body.exclude ?? [],
-      type: body.type ?? null,
-      isCaseInsensitive: body.case_insensitive ?? false,
-      isFixed: body.fixed_strings ?? false,
-      isMultiline: body.multiline ?? false,
-      hasLookAround: false,
-      cutsLines: true,
-      linesBefore: body.context_before ?? 0,
-      linesAfter: body.context_after ?? 0,
-      maxResults: body.max_results ?? 500,
+      type: body.type ?? undefined,
+      case_insensitive: body.case_insensitive ?? false,
+      fixed_strings: body.fixed_strings ?? false,
+      multiline: body.multiline ?? false,
+      context_before: body.context_before ?? 0,
+      context_after: body.context_after ?? 0,
+      max_results: body.max_results ?? 500,
       offset: body.offset ?? 0,
-      maxFileBytes: body.max_file_size ? bytesOf(body.max_file_size) : null,
-      isRecursive: body.recursive ?? true,
-      searchesHidden: false,
-      obeysIgnoreFiles: true,
-    };
-    const result = await files.grep.search(request, context.signal);
-    const isSilent = result.matches.length > 0 || result.isTruncated || result.isFile;
-    const hint = leftOutHint(result) ?? (isSilent ? null : notSearched);
-    return new Answer({ pattern: body.pattern, ...grepResult(result) }, { hint });
+      max_file_size: body.max_file_size ? bytesOf(body.max_file_size.toUpperCase()) : undefined,
+      recursive: body.recursive ?? true,
+      show_hidden: false,
+      ignore: 'gitignore',
+    } as const;
+    const found = dataOf(await grep.run(deps, asked, callOf(context)));
+    const { engine: _engine, is_file: isFile, skipped, skipped_count: count, ...data } = found;
+    const isSilent = data.matches.length > 0 || data.truncated || isFile;
+    const left = skipped.map(({ path, errno_name: errnoName }) => ({ path, errnoName }));
+    const hint = leftOutHint({ skipped: left, skippedCount: count, isTruncated: data.truncated });
+    return new Answer(data, { hint: hint ?? (isSilent ? null : notSearched) });
   },
 });
 
@@ -168,26 +169,3 @@ type Omissions = Pick<GrepResult, 'skipped' | 'skippedCount' | 'isTruncated'>;
 const maxNamed = 10;
 const notSearched =
   'Hidden names, and those that ignore files name, are not searched; POST /v2/fs/grep can search both.';
-
-const units: Readonly<Record<string, number>> = { K: 2 ** 10, M: 2 ** 20, G: 2 ** 30 };
-
-function bytesOf(size: string): number {
-  return Math.min(Number.MAX_SAFE_INTEGER, Number.parseInt(size, 10) * (units[size.slice(-1).toUpperCase()] ?? 1));
-}
-
-function grepResult({ path, matches, filesSearched, filesMatched, isTruncated }: GrepResult) {
-  return {
-    path: showPath(path),
-    matches: matches.map((match) => ({
-      file: showPath(match.path),
-      line_number: match.lineNumber,
-      line_content: match.content,
-      context_before: [...match.before],
-      context_after: [...match.after],
-    })),
-    match_count: matches.length,
-    files_searched: filesSearched,
-    files_matched: filesMatched,
-    truncated: isTruncated,
-  };
-}

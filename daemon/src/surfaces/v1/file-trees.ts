@@ -1,12 +1,8 @@
 /** The v1 routes that 1.x did not have: they take and answer what v2 does, with v1 failures. */
 import { z } from 'zod';
-import { copyPath } from '../../core/files/tree/copy.ts';
-import { deletePath } from '../../core/files/tree/delete.ts';
-import { makeDirectory } from '../../core/files/write/make-directory.ts';
-import { movePath } from '../../core/files/tree/move.ts';
-import { statFile } from '../../core/files/read/stat.ts';
-import { showPath } from '../../kit/text/path-text.ts';
-import { snakeKeys } from '../../kit/text/snake-keys.ts';
+import { callOf } from '../../http/route/context.ts';
+import { statFile } from '../../operations/files/stat.ts';
+import { copyTree, deleteTree, makeDirectory, moveTree } from '../../operations/files/trees.ts';
 import { jsonCodes, orFailure, route } from './file-failures.ts';
 import { bodyWithPath, pathOf, sound } from './file-inputs.ts';
 
@@ -22,38 +18,10 @@ export const stat = route({
       .default(true)
       .describe('Follow a link, and return the attributes of its target.'),
   }),
-  data: orFailure(
-    z
-      .object({
-        path: z.string(),
-        size: z.number().int(),
-        permissions: z.string().describe('Permission bits as octal text.'),
-        is_directory: z.boolean(),
-        is_symlink: z.boolean().describe('True when the path itself is a link.'),
-        modified_time: z.string().describe('RFC 3339, UTC.'),
-        uid: z.number().int(),
-        gid: z.number().int(),
-        owner: z.string().nullable(),
-        group: z.string().nullable(),
-        mode: z.number().int().describe('st_mode, as stat(2) has it.'),
-        target: z.string().nullable().describe('The target text of a link.'),
-        inode: z.number().int(),
-        mime: z.string().nullable(),
-        etag: z.string(),
-      })
-      .meta({ id: 'FileStatResult' }),
-  ),
+  data: orFailure(z.object(statFile.output.shape).meta({ id: 'FileStatResult' })),
   errors: jsonCodes,
-  async handle({ files }, { body }) {
-    const request = { path: pathOf(body), user: null, followSymlinks: body.follow_symlinks ?? true };
-    const { modifiedMs, ...found } = await statFile(files, request);
-    return {
-      ...snakeKeys(found),
-      path: showPath(found.path),
-      target: found.target === null ? null : showPath(found.target),
-      modified_time: new Date(modifiedMs).toISOString(),
-    };
-  },
+  handle: (deps, { body, context }) =>
+    statFile.run(deps, { path: pathOf(body), follow_symlinks: body.follow_symlinks ?? true }, callOf(context)),
 });
 
 export const mkdir = route({
@@ -68,13 +36,10 @@ export const mkdir = route({
       .default(false)
       .describe('Create missing parents, and accept an existing directory.'),
   }),
-  data: orFailure(z.object({ path: z.string(), created: z.boolean() }).meta({ id: 'MadeDirectory' })),
+  data: orFailure(makeDirectory.output),
   errors: jsonCodes,
-  async handle({ files }, { body }) {
-    const request = { path: pathOf(body), user: null, parents: body.parents ?? false };
-    const { path, created } = await makeDirectory(files, request);
-    return { path: showPath(path), created };
-  },
+  handle: (deps, { body, context }) =>
+    makeDirectory.run(deps, { path: pathOf(body), parents: body.parents ?? false }, callOf(context)),
 });
 
 const names = ['source', 'path', 'file'] as const;
@@ -99,11 +64,8 @@ function transferOf({ source, path, file, destination, overwrite }: z.output<typ
     source: sound(source ?? path ?? file ?? ''),
     destination: sound(destination),
     overwrite: overwrite ?? false,
-    user: null,
   };
 }
-
-const transferred = { path: z.string(), source: z.string(), destination: z.string() };
 
 export const copy = route({
   operation: 'files.copy_v1',
@@ -111,22 +73,9 @@ export const copy = route({
   path: '/v1/file/copy',
   summary: 'Copy a file or a whole tree, in one step',
   body: TransferBody,
-  data: orFailure(
-    z
-      .object({
-        ...transferred,
-        is_directory: z.boolean(),
-        files_copied: z.number().int().describe('Regular files; links and directories do not count.'),
-        bytes_copied: z.number().int().describe('Bytes of their contents.'),
-        skipped: z.array(z.string()).describe('Pipes, sockets and devices, not copied.'),
-      })
-      .meta({ id: 'CopyResult' }),
-  ),
+  data: orFailure(z.object(copyTree.output.shape).meta({ id: 'CopyResult' })),
   errors: jsonCodes,
-  async handle({ files }, { body }) {
-    const copied = await copyPath(files, transferOf(body));
-    return { ...snakeKeys(copied), ...transferView(copied), skipped: copied.skipped.map(showPath) };
-  },
+  handle: (deps, { body, context }) => copyTree.run(deps, transferOf(body), callOf(context)),
 });
 
 export const move = route({
@@ -135,17 +84,10 @@ export const move = route({
   path: '/v1/file/move',
   summary: 'Move a file, a link or a whole tree',
   body: TransferBody,
-  data: orFailure(z.object(transferred).meta({ id: 'Moved' })),
+  data: orFailure(moveTree.output),
   errors: jsonCodes,
-  async handle({ files }, { body }) {
-    return transferView(await movePath(files, transferOf(body)));
-  },
+  handle: (deps, { body, context }) => moveTree.run(deps, transferOf(body), callOf(context)),
 });
-
-function transferView({ source, destination }: { readonly source: string; readonly destination: string }) {
-  const shown = showPath(source);
-  return { path: shown, source: shown, destination: showPath(destination) };
-}
 
 export const remove = route({
   operation: 'files.delete_v1',
@@ -155,13 +97,8 @@ export const remove = route({
   body: bodyWithPath('path', {
     recursive: z.boolean().nullable().default(false).describe('Delete a directory with its contents.'),
   }),
-  data: orFailure(
-    z.object({ path: z.string(), deleted: z.boolean(), is_directory: z.boolean() }).meta({ id: 'Deleted' }),
-  ),
+  data: orFailure(deleteTree.output),
   errors: jsonCodes,
-  async handle({ files }, { body }) {
-    const request = { path: pathOf(body), user: null, recursive: body.recursive ?? false };
-    const { path, isDirectory } = await deletePath(files, request);
-    return { path: showPath(path), deleted: true, is_directory: isDirectory };
-  },
+  handle: (deps, { body, context }) =>
+    deleteTree.run(deps, { path: pathOf(body), recursive: body.recursive ?? false }, callOf(context)),
 });

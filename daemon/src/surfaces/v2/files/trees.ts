@@ -1,14 +1,11 @@
 /** The v2 routes that copy, move and delete files and whole trees. */
 import { z } from 'zod';
-import { copyPath, type TransferRequest } from '../../../core/files/tree/copy.ts';
-import { deletePath } from '../../../core/files/tree/delete.ts';
-import { movePath } from '../../../core/files/tree/move.ts';
-import { showPath } from '../../../kit/text/path-text.ts';
-import { snakeKeys } from '../../../kit/text/snake-keys.ts';
-import { route } from '../app.ts';
-import { fileErrors, filePath, OwnerQuery } from '../../../operations/files/inputs.ts';
+import { routeOf } from '../../../http/route/operation-route.ts';
 import { sameValue } from '../../../http/route/same-value.ts';
+import { filePath, OwnerQuery } from '../../../operations/files/inputs.ts';
+import { copyTree, deleteTree, DeletionBody, moveTree } from '../../../operations/files/trees.ts';
 import { oneOf } from '../../../operations/inputs.ts';
+import { style } from '../app.ts';
 
 const TransferBody = z
   .object({
@@ -30,69 +27,37 @@ const TransferBody = z
   .superRefine(sameValue('path', 'source'))
   .meta({ anyOf: [{ required: ['path'] }, { required: ['source'] }], ...oneOf('path', 'source') });
 
-const transferred = { path: z.string(), source: z.string(), destination: z.string() };
-const transferErrors = [...fileErrors, 'file_exists', 'no_space_left'] as const;
-
-function transferOf(body: z.output<typeof TransferBody>, user: string | undefined): TransferRequest {
-  const { path, source, destination, overwrite } = body;
-  return { source: source ?? path ?? '', destination, overwrite, user: user ?? null };
+interface Given {
+  readonly query: z.output<typeof OwnerQuery>;
+  readonly body: z.output<typeof TransferBody>;
 }
 
-export const copy = route({
-  operation: 'files.copy',
+function transferOf({ query: { user }, body: { path, source, destination, overwrite } }: Given) {
+  return { source: source ?? path ?? '', destination, overwrite, user };
+}
+
+export const copy = routeOf(copyTree, {
   method: 'POST',
   path: '/v2/fs/copy',
   summary: 'Copy a file or a whole tree, in one step; links in a tree stay links',
   query: OwnerQuery,
   body: TransferBody,
-  data: z
-    .object({
-      ...transferred,
-      is_directory: z.boolean(),
-      files_copied: z.number().int().describe('Regular files; links and directories do not count.'),
-      bytes_copied: z.number().int().describe('Bytes of their contents.'),
-      skipped: z.array(z.string()).describe('Pipes, sockets and devices of the tree, the first 1000: not copied.'),
-    })
-    .meta({ id: 'Copied' }),
-  errors: transferErrors,
-  async handle({ files }, { query, body }) {
-    const copied = await copyPath(files, transferOf(body, query.user));
-    const source = showPath(copied.source);
-    const destination = showPath(copied.destination);
-    return { ...snakeKeys(copied), path: source, source, destination, skipped: copied.skipped.map(showPath) };
-  },
-});
+  read: transferOf,
+})(style);
 
-export const move = route({
-  operation: 'files.move',
+export const move = routeOf(moveTree, {
   method: 'POST',
   path: '/v2/fs/move',
   summary: 'Move a file, a link or a whole tree, also to another file system',
   query: OwnerQuery,
   body: TransferBody,
-  data: z.object(transferred).meta({ id: 'Moved' }),
-  errors: transferErrors,
-  async handle({ files }, { query, body }) {
-    const { source, destination } = await movePath(files, transferOf(body, query.user));
-    const shown = showPath(source);
-    return { path: shown, source: shown, destination: showPath(destination) };
-  },
-});
+  read: transferOf,
+})(style);
 
-export const remove = route({
-  operation: 'files.delete',
+export const remove = routeOf(deleteTree, {
   method: 'POST',
   path: '/v2/fs/delete',
   summary: 'Delete a file, a link or a directory',
   query: OwnerQuery,
-  body: z.object({
-    path: filePath,
-    recursive: z.boolean().default(false).describe('Delete a directory with its contents.'),
-  }),
-  data: z.object({ path: z.string(), deleted: z.boolean(), is_directory: z.boolean() }).meta({ id: 'Deleted' }),
-  errors: fileErrors,
-  async handle({ files }, { query, body }) {
-    const { path, isDirectory } = await deletePath(files, { ...body, user: query.user ?? null });
-    return { path: showPath(path), deleted: true, is_directory: isDirectory };
-  },
-});
+  body: DeletionBody,
+})(style);

@@ -1,0 +1,43 @@
+/** Returns the attributes of a path. */
+import { z } from 'zod';
+import { statFile as readStatus } from '../../core/files/read/stat.ts';
+import { snakeKeys } from '../../kit/text/snake-keys.ts';
+import { showPath } from '../../kit/text/path-text.ts';
+import { etag, fileErrors, FileQuery } from './inputs.ts';
+import { operation } from './operation.ts';
+
+export const statFile = operation({
+  name: 'files.stat',
+  input: FileQuery.extend({
+    follow_symlinks: z.boolean().default(true).describe('Follow a link, and return the attributes of its target.'),
+  }),
+  output: z
+    .object({
+      path: z.string(),
+      size: z.number().int(),
+      permissions: z.string().describe('Permission bits as octal text.'),
+      is_directory: z.boolean(),
+      is_symlink: z.boolean().describe('True when the path itself is a link.'),
+      modified_time: z.string().describe('RFC 3339, UTC.'),
+      uid: z.number().int(),
+      gid: z.number().int(),
+      owner: z.string().nullable(),
+      group: z.string().nullable(),
+      mode: z.number().int().describe('st_mode, as stat(2) has it.'),
+      target: z.string().nullable().describe('The target text of a link.'),
+      inode: z.number().int(),
+      mime: z.string().nullable().describe('By the extension; null unless the path is a regular file.'),
+      etag,
+    })
+    .meta({ id: 'FileStat' }),
+  errors: fileErrors,
+  async run({ files }, { path, user = null, follow_symlinks: followSymlinks }) {
+    const { modifiedMs, ...found } = await readStatus(files, { path, user, followSymlinks });
+    return {
+      ...snakeKeys(found),
+      path: showPath(found.path),
+      target: found.target === null ? null : showPath(found.target),
+      modified_time: new Date(modifiedMs).toISOString(),
+    };
+  },
+});
