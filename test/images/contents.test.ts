@@ -87,6 +87,8 @@ test.each(names)('IMG-1 the %s image lists what it contains, with versions and l
     'ffmpeg',
     'bun',
     'glibc',
+    'ripgrep',
+    'pcre2',
   ];
   const ofDesktop = name === 'computer' ? ['xfce4-session', 'at-spi2-core'] : [];
   expect([...expected, ...ofDesktop].filter((part) => !found.includes(part))).toEqual([]);

@@ -91,13 +91,17 @@ def programs():
 
 
 def carried():
-    """What the program of boxkeep has unpacked: its runtime and its C library, which name their own versions."""
+    """What the program of boxkeep has unpacked: its runtime, its C library and ripgrep, which name their own versions."""
     for daemon in pathlib.Path("/var/lib/boxkeep/bin").glob("*/daemon"):
         bun = re.search(rb"Bun/(\d+\.\d+\.\d+)", daemon.read_bytes())[1].decode()
         yield f"pkg:npm/bun@{bun}", "bun", bun, "MIT AND LGPL-2.0"
         library = (daemon.parent / "libc.so.6").read_bytes()
         glibc = re.search(rb"GNU C Library \([^)]*?([\w.+-]+)\)", library)[1].decode()
         yield f"pkg:deb/debian/glibc@{glibc}?distro=debian-12", "glibc", glibc, "LGPL-2.1-or-later"
+        search = subprocess.run([daemon.parent / "rg", "--version"], capture_output=True, text=True, check=True).stdout
+        ripgrep, pcre2 = (re.search(rf"{name} (\d+\.\d+(?:\.\d+)?)", search)[1] for name in ("ripgrep", "PCRE2"))
+        yield f"pkg:cargo/ripgrep@{ripgrep}", "ripgrep", ripgrep, "MIT OR Unlicense"
+        yield f"pkg:generic/pcre2@{pcre2}", "pcre2", pcre2, "BSD-3-Clause WITH PCRE2-exception"
 
 
 main()
