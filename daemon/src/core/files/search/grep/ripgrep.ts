@@ -59,7 +59,7 @@ const maxListedFiles = 100_000;
 const statAtOnce = 64;
 
 type Outcome =
-  | { readonly kind: 'ended'; readonly stderr: string }
+  | { readonly kind: 'ended'; readonly exitCode: number; readonly stderr: string }
   /** There were enough matches, or the caller cancelled the search. */
   | { readonly kind: 'stopped' }
   | { readonly kind: 'late' };
@@ -142,6 +142,7 @@ export class RipgrepGrep {
     if (outcome.kind === 'ended') {
       const slowFile = slowFileIn(outcome.stderr);
       if (slowFile !== null) throw new PatternError(`the pattern takes too long, in ${join(query.root, slowFile)}`);
+      if (outcome.exitCode > refusedExitCode) throw lost(`it exited with ${outcome.exitCode}`);
       if (query.form.output === 'rows') report.endRows();
       if (!report.isWhole) throw refusalIn(outcome.stderr, query.pattern);
     }
@@ -293,12 +294,16 @@ function linesIn(before: readonly Buffer[], bytes: Uint8Array): { whole: Buffer[
   return { whole, rest: whole.length === 0 ? [...before, rest] : [rest] };
 }
 
+/** Ripgrep has refused its arguments, or could not read a file. With a higher code it has failed itself. */
+const refusedExitCode = 2;
+
 function endOf(child: Child): Outcome {
   const { end } = child;
+  if (end?.kind !== 'exited') throw lost(end?.kind === 'failed' ? end.message : 'its keeper was killed');
+  if (end.signal === constants.signals.SIGABRT) throw new LineTooLong();
+  if (end.exitCode === null) throw lost('it was killed');
   const stderr = decodeUtf8(readLog(child.log('stderr'), 0, maxErrorBytes).bytes);
-  if (end?.kind === 'exited' && end.exitCode !== null) return { kind: 'ended', stderr };
-  if (end?.kind === 'exited' && end.signal === constants.signals.SIGABRT) throw new LineTooLong();
-  throw lost(end?.kind === 'failed' ? end.message : 'it was killed');
+  return { kind: 'ended', exitCode: end.exitCode, stderr };
 }
 
 function lost(reason: string): CoreError {
