@@ -1,4 +1,7 @@
-/** Reads what ripgrep prints on standard error about a query. */
+/** Reads what ripgrep prints on standard error about a query and about files. */
+import { constants } from 'node:os';
+import type { Skipped } from '../../tree/skipped.ts';
+import { join } from '../gitignore.ts';
 import { PatternError } from './query.ts';
 
 const newlineWords = 'the literal "\\n" is not allowed in a regex';
@@ -32,4 +35,12 @@ function badPattern(words: string, offset: number, pattern: string): PatternErro
 /** The path of the file in which backtracking was given up; null when there is none. */
 export function slowFileIn(stderr: string): string | null {
   return /^rg: \.\/(.+): PCRE2: error matching: /m.exec(stderr)?.[1] ?? null;
+}
+
+/** Ripgrep prints `rg: ./path: Permission denied (os error 13)`. */
+export function* unreadableIn(stderr: string, root: string): Generator<Skipped> {
+  for (const [, path = '', errno] of stderr.matchAll(/^rg: (?:\.\/)?(.+): [^:]* \(os error (\d+)\)$/gm)) {
+    const [errnoName = 'EIO'] = Object.entries(constants.errno).find(([, number]) => number === Number(errno)) ?? [];
+    if (errnoName !== 'ENOENT') yield { path: join(root, path), errnoName };
+  }
 }

@@ -13,10 +13,9 @@ import type { Child, Spawn, SpawnRequest } from '../../../../platform/process/sp
 import { treeKeyOf } from '../../read/ordering.ts';
 import { TimeSlices } from '../../../../kit/slices.ts';
 import { SkippedList } from '../../tree/skipped.ts';
-import type { Skipped } from '../../tree/skipped.ts';
 import { join } from '../gitignore.ts';
 import { listArguments, searchArguments, type SearchForm } from './ripgrep-arguments.ts';
-import { refusalIn, slowFileIn } from './ripgrep-errors.ts';
+import { refusalIn, slowFileIn, unreadableIn } from './ripgrep-errors.ts';
 import { RipgrepReport } from './ripgrep-report.ts';
 import { type GrepFound, type GrepMatch, type GrepQuery, LineTooLong, PatternError } from './query.ts';
 
@@ -59,7 +58,7 @@ const maxListedFiles = 100_000;
 const statAtOnce = 64;
 
 type Outcome =
-  | { readonly kind: 'ended'; readonly exitCode: number; readonly stderr: string }
+  | { readonly kind: 'ended'; readonly stderr: string }
   /** There were enough matches, or the caller cancelled the search. */
   | { readonly kind: 'stopped' }
   | { readonly kind: 'late' };
@@ -142,7 +141,6 @@ export class RipgrepGrep {
     if (outcome.kind === 'ended') {
       const slowFile = slowFileIn(outcome.stderr);
       if (slowFile !== null) throw new PatternError(`the pattern takes too long, in ${join(query.root, slowFile)}`);
-      if (outcome.exitCode > refusedExitCode) throw lost(`it exited with ${outcome.exitCode}`);
       if (query.form.output === 'rows') report.endRows();
       if (!report.isWhole) throw refusalIn(outcome.stderr, query.pattern);
     }
@@ -163,7 +161,7 @@ export class RipgrepGrep {
   ): Promise<Pick<GrepFound, 'skipped' | 'skippedCount'>> {
     const skipped = new SkippedList();
     for (const path of report.binaryFiles) skipped.add({ path, errnoName: 'EILSEQ' });
-    for (const one of unreadable(stderr, query.root)) skipped.add(one);
+    for (const one of unreadableIn(stderr, query.root)) skipped.add(one);
     const isCounted = await this.#addTooLarge(query, skipped, signal);
     const summary = skipped.summary();
     return hasSeenBinary && isCounted ? summary : { ...summary, skippedCount: null };
@@ -225,14 +223,6 @@ async function sizeOf(path: string): Promise<number> {
     return (await fs.lstat(systemPath(path))).size;
   } catch {
     return 0; // The file was deleted meanwhile.
-  }
-}
-
-/** Ripgrep prints `rg: ./path: Permission denied (os error 13)`. */
-function* unreadable(stderr: string, root: string): Generator<Skipped> {
-  for (const [, path = '', errno] of stderr.matchAll(/^rg: (?:\.\/)?(.+): [^:]* \(os error (\d+)\)$/gm)) {
-    const [errnoName = 'EIO'] = Object.entries(constants.errno).find(([, number]) => number === Number(errno)) ?? [];
-    if (errnoName !== 'ENOENT') yield { path: join(root, path), errnoName };
   }
 }
 
@@ -302,8 +292,9 @@ function endOf(child: Child): Outcome {
   if (end?.kind !== 'exited') throw lost(end?.kind === 'failed' ? end.message : 'its keeper was killed');
   if (end.signal === constants.signals.SIGABRT) throw new LineTooLong();
   if (end.exitCode === null) throw lost('it was killed');
+  if (end.exitCode > refusedExitCode) throw lost(`it exited with ${end.exitCode}`);
   const stderr = decodeUtf8(readLog(child.log('stderr'), 0, maxErrorBytes).bytes);
-  return { kind: 'ended', exitCode: end.exitCode, stderr };
+  return { kind: 'ended', stderr };
 }
 
 function lost(reason: string): CoreError {
