@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { GrepResult } from '../../core/files/search/grep.ts';
 import { showPath } from '../../kit/text/path-text.ts';
 import { systemText } from '../inputs.ts';
-import { directory, lookingFails, user } from './omissions.ts';
+import { directory, lookingFails, skippedEntries, user } from './omissions.ts';
 import { operation } from './operation.ts';
 
 const unit: Readonly<Record<string, number>> = { K: 2 ** 10, M: 2 ** 20, G: 2 ** 30 };
@@ -115,6 +115,11 @@ export const grepFiles = operation({
   },
 });
 
+/** Nothing in a tree matches, so that the names that are not searched by default are worth a hint. */
+export function isSilent({ matches, truncated, is_file: isFile }: z.output<typeof grepFiles.output>): boolean {
+  return matches.length === 0 && !truncated && !isFile;
+}
+
 function grepView({
   path,
   matches,
@@ -140,7 +145,7 @@ function grepView({
     truncated: isTruncated,
     engine: 'ripgrep' as const,
     is_file: isFile,
-    skipped: skipped.map(({ path, errnoName }) => ({ path: showPath(path), errno_name: errnoName })),
+    skipped: skippedEntries(skipped),
     skipped_count: skippedCount,
   };
 }

@@ -37,9 +37,13 @@ export const lookingFails = [
   'capacity_reached',
 ] as const satisfies readonly ErrorCode[];
 
+export function skippedEntries(skipped: SkippedSummary['skipped']) {
+  return skipped.map(({ path, errnoName }) => ({ path: showPath(path), errno_name: errnoName }));
+}
+
 export function skippedView({ skipped, skippedCount, ignoredCount, linkCount }: SkippedSummary) {
   return {
-    skipped: skipped.map(({ path, errnoName }) => ({ path: showPath(path), errno_name: errnoName })),
+    skipped: skippedEntries(skipped),
     skipped_count: skippedCount,
     ignored_count: ignoredCount,
     link_count: linkCount,

@@ -54,8 +54,7 @@ export class KeeperLink {
   /** Asks the keeper to report output past the ends known now. */
   watch(): void {
     if (this.#isWatching || !this.state.streamsOpen) return;
-    this.#isWatching = true;
-    this.send(encodeWatch(...this.state.ends));
+    this.consume(this.state.ends[0]);
   }
 
   /** Like `watch`, for a reader of stdout that is behind the end. */

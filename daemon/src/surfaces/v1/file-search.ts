@@ -8,7 +8,8 @@ import { callOf } from '../../http/route/context.ts';
 import { hintWith } from '../../http/route/refusal.ts';
 import { Answer, dataOf } from '../../kit/answer.ts';
 import { showPath } from '../../kit/text/path-text.ts';
-import { bytesOf, grepFiles as grep } from '../../operations/files/grep.ts';
+import { bytesOf, grepFiles as grep, isSilent } from '../../operations/files/grep.ts';
+import { skippedEntries } from '../../operations/files/omissions.ts';
 import { jsonCodes, orEmptyFailure, orFailure, route } from './file-failures.ts';
 import { bodyWithPath, fileOf, ownerOf, pathOf, sudo } from './file-inputs.ts';
 import { skippedHint } from './file-views.ts';
@@ -37,7 +38,7 @@ export const searchInFile = route({
     const { path, lines, isTruncated } = found;
     const hint = isTruncated
       ? `These are the first ${lines.length} lines; POST /v1/file/grep returns more with offset.`
-      : leftOutHint(found);
+      : leftOutHint({ ...found, skipped: skippedEntries(found.skipped) });
     const matches = lines.map(({ text }) => text);
     return new Answer({ file: showPath(path), matches, line_numbers: lines.map(({ index }) => index) }, { hint });
   },
@@ -146,24 +147,24 @@ export const grepFiles = route({
       ignore: 'gitignore',
     } as const;
     const found = dataOf(await grep.run(deps, asked, callOf(context)));
-    const { engine: _engine, is_file: isFile, skipped, skipped_count: count, ...data } = found;
-    const isSilent = data.matches.length > 0 || data.truncated || isFile;
-    const left = skipped.map(({ path, errno_name: errnoName }) => ({ path, errnoName }));
-    const hint = leftOutHint({ skipped: left, skippedCount: count, isTruncated: data.truncated });
-    return new Answer(data, { hint: hint ?? (isSilent ? null : notSearched) });
+    const { engine: _engine, is_file: _isFile, skipped, skipped_count: skippedCount, ...data } = found;
+    const hint = leftOutHint({ skipped, skippedCount, isTruncated: data.truncated });
+    return new Answer(data, { hint: hint ?? (isSilent(found) ? notSearched : null) });
   },
 });
 
 /** The sentence on what the search has left out; null when there is nothing to say. */
-function leftOutHint({ skipped, skippedCount, isTruncated }: Omissions): string | null {
-  const errnoNames = skipped.map(({ errnoName }) => errnoName);
-  const omitted = leftOut({ errnoNames, count: skippedCount, isTruncated });
+function leftOutHint({ skipped, skippedCount: count, isTruncated }: Omissions): string | null {
+  const errnoNames = skipped.map((one) => one.errno_name);
+  const omitted = leftOut({ errnoNames, count, isTruncated });
   if (!omitted) return null;
-  const names = skipped.slice(0, maxNamed).map(({ path }) => showPath(path));
+  const names = skipped.slice(0, maxNamed).map(({ path }) => path);
   return [hintWith(omitted.hint, omitted.next, naming.calls), ...names].join(' ');
 }
 
-type Omissions = Pick<GrepResult, 'skipped' | 'skippedCount' | 'isTruncated'>;
+interface Omissions extends Pick<GrepResult, 'skippedCount' | 'isTruncated'> {
+  readonly skipped: ReturnType<typeof skippedEntries>;
+}
 
 /** Names in a hint, because answers of 1.x have no field for them. */
 const maxNamed = 10;

@@ -4,7 +4,7 @@ import { leftOut } from '../../../core/files/search/left-out.ts';
 import { CoreError } from '../../../kit/errors.ts';
 import { hintWith } from '../../../http/route/refusal.ts';
 import { EditBody, editFile } from '../../../operations/files/edit.ts';
-import { GrepBody, grepFiles } from '../../../operations/files/grep.ts';
+import { GrepBody, grepFiles, isSilent } from '../../../operations/files/grep.ts';
 import { listFiles } from '../../../operations/files/list.ts';
 import { readFile } from '../../../operations/files/read.ts';
 import { searchFiles } from '../../../operations/files/search.ts';
@@ -186,10 +186,10 @@ async function grep(deps: McpDeps, input: Input, call: ToolCall): Result {
 
 /** What the search has left out, with the first names; an empty text when it has left out nothing. */
 function leftOutText(found: z.input<typeof grepFiles.output>, showsHidden: boolean): string {
-  const { skipped, skipped_count: count, truncated: isTruncated, is_file: isFile, matches } = found;
+  const { skipped, skipped_count: count, truncated: isTruncated } = found;
   const omitted = leftOut({ errnoNames: skipped.map((one) => one.errno_name), count, isTruncated });
   const names = skipped.slice(0, maxNamed).map(({ path }) => path);
   if (omitted) return `\n${[hintWith(omitted.hint, omitted.next, calls), ...names].join(' ')}`;
-  if (isTruncated || isFile || matches.length > 0) return '';
+  if (!isSilent(found)) return '';
   return `\n${showsHidden ? 'Ignored' : 'Hidden (without show_hidden) and ignored'} names were not searched.`;
 }

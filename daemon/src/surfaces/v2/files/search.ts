@@ -4,7 +4,7 @@ import { leftOut } from '../../../core/files/search/left-out.ts';
 import { routeOf } from '../../../http/route/operation-route.ts';
 import { hintWith } from '../../../http/route/refusal.ts';
 import { Answer } from '../../../kit/answer.ts';
-import { GrepBody, grepFiles as grep } from '../../../operations/files/grep.ts';
+import { GrepBody, grepFiles as grep, isSilent } from '../../../operations/files/grep.ts';
 import { listFiles as list } from '../../../operations/files/list.ts';
 import { user } from '../../../operations/files/omissions.ts';
 import { searchFiles as search } from '../../../operations/files/search.ts';
@@ -39,24 +39,24 @@ export const grepFiles = routeOf(grep, {
   query: z.object({ user }),
   body: GrepBody,
   data: grep.output.omit({ is_file: true }),
-  answer({ is_file: isFile, ...found }, input) {
-    return new Answer(found, { hint: grepHint({ ...found, isFile }, input) });
+  answer(found, input) {
+    const { is_file: _isFile, ...data } = found;
+    return new Answer(data, { hint: grepHint(found, input) });
   },
 })(style);
 
-type Found = Omit<z.output<typeof grep.output>, 'is_file'> & { readonly isFile: boolean };
-
 /** The sentence on what the search has left out; null when there is nothing to say. */
 function grepHint(
-  { skipped, skipped_count: count, truncated: isTruncated, isFile, matches }: Found,
+  found: z.output<typeof grep.output>,
   { show_hidden: showsHidden, ignore }: z.output<typeof GrepBody>,
 ): string | null {
+  const { skipped, skipped_count: count, truncated: isTruncated } = found;
   const errnoNames = skipped.map((one) => one.errno_name);
   const omitted = leftOut({ errnoNames, count, isTruncated });
   if (omitted) return hintWith(omitted.hint, omitted.next, naming.calls);
   const options = [showsHidden ? null : 'show_hidden true', ignore === 'none' ? null : 'ignore none'];
   const more = options.filter((option) => option !== null);
-  if (isTruncated || isFile || matches.length > 0 || more.length === 0) return null;
+  if (!isSilent(found) || more.length === 0) return null;
   return `Hidden and ignored names are not searched by default: ${more.join(' and ')} searches them too.`;
 }
 
