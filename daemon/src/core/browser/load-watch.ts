@@ -2,16 +2,18 @@
 import { Notifier } from '../../kit/notifier.ts';
 import type { Session } from './session.ts';
 
-export const loadStates = ['load', 'domcontentloaded', 'networkidle', 'none'] as const;
+/** `none` and `commit`, as Playwright calls it, wait only until the document has replaced the one before. */
+export const loadStates = ['load', 'domcontentloaded', 'networkidle', 'commit', 'none'] as const;
 export type LoadState = (typeof loadStates)[number];
 
-const lifecycleNames: Readonly<Record<Exclude<LoadState, 'none'>, string>> = {
+const lifecycleNames: Readonly<Record<Exclude<LoadState, 'commit' | 'none'>, string>> = {
   load: 'load',
   domcontentloaded: 'DOMContentLoaded',
   networkidle: 'networkIdle',
 };
 
 export interface Commit {
+  readonly url: string;
   /** Null for a navigation inside the document. */
   readonly loaderId: string | null;
   /** The URL that could not be loaded; the browser shows an error page instead. */
@@ -39,18 +41,24 @@ export class LoadWatch implements Disposable {
       session.on('Page.lifecycleEvent', ({ frameId, loaderId, name }) => {
         if (frameId === mainFrameId) this.#reach(loaderId, name);
       }),
-      session.on('Page.navigatedWithinDocument', ({ frameId }) => {
-        if (frameId === mainFrameId) this.#commitTo({ loaderId: null, unreachableUrl: null, isRestored: true });
+      session.on('Page.navigatedWithinDocument', ({ frameId, url }) => {
+        if (frameId === mainFrameId) this.#commitTo({ url, loaderId: null, unreachableUrl: null, isRestored: true });
       }),
       session.on('Page.frameNavigated', ({ frame, type }) => {
         if (frame.id !== mainFrameId) return;
-        const { loaderId, unreachableUrl = null } = frame;
-        this.#commitTo({ loaderId, unreachableUrl, isRestored: type === 'BackForwardCacheRestore' });
+        const { loaderId, unreachableUrl = null, urlFragment = '' } = frame;
+        const isRestored = type === 'BackForwardCacheRestore';
+        this.#commitTo({ url: `${frame.url}${urlFragment}`, loaderId, unreachableUrl, isRestored });
       }),
       session.on('Network.responseReceived', ({ requestId, type, response }) => {
         if (type === 'Document') this.#statuses.set(requestId, response.status);
       }),
     ];
+  }
+
+  /** The URL of the newest document, as the frame reported it; null before it has changed its document. */
+  get url(): string | null {
+    return this.#commit?.url ?? null;
   }
 
   /** The HTTP status of a document; null for one that did not come over HTTP. */
@@ -78,7 +86,7 @@ export class LoadWatch implements Disposable {
   }
 
   async reached(loaderId: string, state: LoadState, signal: AbortSignal): Promise<void> {
-    if (state === 'none') return;
+    if (state === 'none' || state === 'commit') return;
     while (!this.#reached.get(loaderId)?.has(lifecycleNames[state])) {
       // A page that redirects itself goes on with the next document.
       const next = this.#commit?.loaderId;

@@ -41,7 +41,7 @@ export async function navigate(
     page.recover();
     if (loaderId !== null) await loaded(call, watch, loaderId, waitUntil);
     const status = loaderId === null ? null : watch.statusOf(loaderId);
-    return { tabId: page.targetId, ...(await placeOf(call, titleMs)), status };
+    return { tabId: page.targetId, ...(await placeOf(call, titleMs, () => watch.url)), status };
   });
 }
 

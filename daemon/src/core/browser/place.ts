@@ -20,16 +20,27 @@ export function knownPlace({ browser, page }: PageCall): UrlAndTitle {
   return { url, title };
 }
 
-/** Asks the page itself, and falls back to the browser's report while the page is busy or changes. */
-export async function placeOf(call: PageCall, withinMs: number): Promise<UrlAndTitle> {
+/**
+ * Asks the page itself, and falls back to the browser's report while the page is busy or changes. `loadedUrl` is what
+ * the caller knows to be newer than that report.
+ */
+export async function placeOf(
+  call: PageCall,
+  withinMs: number,
+  loadedUrl: () => string | null = () => null,
+): Promise<UrlAndTitle> {
+  const fallback = (): UrlAndTitle => {
+    const known = knownPlace(call);
+    return { ...known, url: loadedUrl() ?? known.url };
+  };
   using limit = new Deadline(withinMs, call.signal);
   try {
     const [url, title] = await call.page.session.valueOf<readonly unknown[]>(placeExpression, limit.signal);
     // Scripts of the page can change what these properties return.
-    if (typeof url !== 'string' || typeof title !== 'string') return knownPlace(call);
+    if (typeof url !== 'string' || typeof title !== 'string') return fallback();
     return { url: cut(url, maxUrlCharacters), title: cut(title, maxTitleCharacters) };
   } catch {
-    return knownPlace(call); // Whatever the reason, the browser knows the URL.
+    return fallback(); // Whatever the reason, the browser knows the URL.
   }
 }
 

@@ -15,10 +15,12 @@ export interface Tab {
   readonly isActive: boolean;
 }
 
+/** The active tab comes first; `index` is the position in the browser's own list. */
 export async function listTabs(browser: Browser, options: CallOptions): Promise<readonly Tab[]> {
   return await browser.call(options, async (connected, signal) => {
     const activeId = await connected.activeId(signal);
-    return connected.tabs().map((target, index) => tabOf(target, index, activeId));
+    const tabs = connected.tabs().map((target, index) => tabOf(target, index, activeId));
+    return tabs.toSorted((a, b) => Number(b.isActive) - Number(a.isActive));
   });
 }
 
