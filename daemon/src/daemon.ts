@@ -9,6 +9,7 @@ import type { Terminals } from './core/terminals/session/terminals.ts';
 import type { Watchers } from './core/watch/watchers.ts';
 import { createApp, type AppDeps } from './http/app.ts';
 import { rehearse } from './http/route/rehearsal.ts';
+import { failure } from './http/route/envelope.ts';
 import { socketProtocol } from './http/stream/socket.ts';
 import type { Logger } from './kit/logger.ts';
 import type { Ownership } from './kit/ownership.ts';
@@ -56,7 +57,7 @@ const anyAddresses = new Map([
 const openMessage = 'no key is set, and anyone who can connect runs commands. Set SVC_API_KEY.';
 
 export class Daemon {
-  readonly #gate = new HandoverGate('/health');
+  readonly #gate = new HandoverGate('/health', failure);
   #listener: Listener | null = null;
 
   constructor(private readonly deps: DaemonDeps) {}

@@ -12,6 +12,7 @@ import { fairTimeout, hangMs, within } from './fair-clock.ts';
 import { Home } from './home.ts';
 import { enter, rootKind, type Ids } from './root.ts';
 import { strangeNamesOf } from './advice-words.ts';
+import { undescribedCode } from './described-codes.ts';
 import { until } from './until.ts';
 
 export { expect } from 'bun:test';
@@ -234,7 +235,8 @@ export class Sandbox {
   async request(route: string, body?: unknown, headers: Record<string, string> = {}): Promise<Reply<EnvelopeBody>> {
     const response = await this.fetch(route, body, { headers });
     const reply = { status: response.status, headers: response.headers, body: (await response.json()) as EnvelopeBody };
-    const { success, hint } = reply.body;
+    const { success, hint, data } = reply.body;
+    expect(undescribedCode(route, reply.status, data)).toBeNull();
     if (!success && typeof hint === 'string' && route.includes(' /v1/'))
       expect([hint, strangeNamesOf(route, hint, JSON.stringify([route, body]))]).toEqual([hint, []]);
     return reply;

@@ -80,6 +80,7 @@ export function composeScreens(): Screens {
 
 function noBackend(missing: string): CoreError {
   return new CoreError('unavailable', `${missing} is not on PATH, and terminals are to be in tmux`, {
+    isRetryable: false,
     hint: `Install ${missing} in the image, or start with SVC_SHELL_BACKEND=native.`,
   });
 }

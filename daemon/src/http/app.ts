@@ -9,7 +9,7 @@ import type { AnsweredRequest } from '../kit/types/answered-request.ts';
 import { keyParameter, publicPaths, type ApiKey } from './guard/auth.ts';
 import type { BodyLimits } from './body/body.ts';
 import { corsHeaders, preflight } from './guard/cors.ts';
-import { bug, failure } from './route/envelope.ts';
+import { Bug, failure } from './route/envelope.ts';
 import { guardRequest, resourcePolicy, type GuardSettings, type Sender } from './guard/guard.ts';
 import { withoutParameter } from './body/query.ts';
 import { untilClosed } from './stream/raw.ts';
@@ -164,10 +164,9 @@ async function answer(
     };
     return await router(asRouted(request, url), { context, match: tracker, onFault });
   } catch (error) {
-    if (error instanceof CoreError) return failure(error);
     if (error instanceof RepeatElsewhere) throw error;
-    onFault(error);
-    return bug(tracker.requestId);
+    if (!(error instanceof CoreError)) onFault(error);
+    return failure(error instanceof CoreError ? error : new Bug(tracker.requestId), url?.pathname ?? '');
   }
 }
 

@@ -42,11 +42,17 @@ export const errorCodes = [
   'kernel_unknown',
   'tab_not_found',
   'ref_stale',
+  'ref_malformed',
   'page_timeout',
   'navigation_failed',
+  'tool_not_found',
+  'internal_error',
 ] as const;
 
 export type ErrorCode = (typeof errorCodes)[number];
+
+/** Failures that pass by themselves: the same call may succeed later. */
+const passing: ReadonlySet<ErrorCode> = new Set(['capacity_reached', 'unavailable', 'terminal_busy', 'session_busy']);
 
 /** The operations that an error may suggest as the next call, each with the arguments that the error knows. */
 export const nextArguments = {
@@ -109,6 +115,8 @@ export interface ErrorDetails {
   readonly argument?: ArgumentName;
   /** Facts that a program can read. */
   readonly facts?: Fields | null;
+  /** Whether the same call may succeed later. By default the code decides. */
+  readonly isRetryable?: boolean;
 }
 
 /** A failure that the caller caused or can act on. Any other thrown error is a bug. */
@@ -119,6 +127,7 @@ export class CoreError extends Error {
   readonly next: NextStep | null;
   readonly argument: ArgumentName | null;
   readonly facts: Fields | null;
+  readonly isRetryable: boolean;
 
   constructor(
     readonly code: ErrorCode,
@@ -131,6 +140,7 @@ export class CoreError extends Error {
     this.next = details.next ?? null;
     this.argument = details.argument ?? null;
     this.facts = details.facts ?? null;
+    this.isRetryable = details.isRetryable ?? passing.has(code);
   }
 }
 

@@ -127,7 +127,6 @@ export class FileFailure extends CoreError {
   readonly errno: number;
   readonly errnoName: string;
   readonly kind: FileErrorKind;
-  readonly isRetryable: boolean;
   /** The strerror(3) text when it is the whole message; null when the message says more. */
   readonly systemWords: string | null;
 
@@ -145,13 +144,13 @@ export class FileFailure extends CoreError {
       ...((hint ?? advice ?? next) ? { hint, advice, next } : ofKind),
       ...(given.argument && { argument: given.argument }),
       facts,
+      isRetryable: retryableErrnos.has(errnoName),
     });
     this.operation = operation;
     this.path = shown;
     this.errno = (constants.errno as Readonly<Record<string, number>>)[errnoName] ?? 0;
     this.errnoName = errnoName;
     this.kind = kind;
-    this.isRetryable = retryableErrnos.has(errnoName);
     this.systemWords = message === undefined ? systemWords : null;
     if (given.cause) this.cause = given.cause;
   }

@@ -36,10 +36,10 @@ export function staleRef(ref: string): CoreError {
   });
 }
 
-/** Throws `ref_stale` with other words for a text that was never a ref, of this or another backend of snapshots. */
+/** Throws `ref_malformed` for a text that was never a ref, of this or another backend of snapshots. */
 export function assertRef(text: string): void {
   if (/^e\d+(?:-\w+)?$/.test(text)) return;
-  throw new CoreError('ref_stale', `${JSON.stringify(shortened(text))} is not a ref`, {
+  throw new CoreError('ref_malformed', `${JSON.stringify(shortened(text))} is not a ref`, {
     hint: 'A ref looks like e12-k3x9a. Pass one of a snapshot, or a CSS selector as selector.',
     next: { operation: 'browser.snapshot' },
     facts: { reason: 'ref_malformed' },

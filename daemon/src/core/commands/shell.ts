@@ -39,6 +39,7 @@ function findShell(shell: Exclude<ShellName, 'none'>, path: string, findProgram:
     if (program !== null) return program;
   }
   throw new CoreError('unavailable', `no ${candidates.join(' or ')} on PATH`, {
+    isRetryable: false,
     hint: 'Install a shell in the image.',
     next: { operation: 'commands.startWithoutShell' },
   });

@@ -154,7 +154,8 @@ export class LiveDesktop implements Desktop {
       return await work();
     } catch (error) {
       if (error instanceof X11Unreachable || error instanceof X11Closed) throw noDisplay(this.deps.display, error);
-      if (error instanceof X11Unsupported) throw new CoreError('unavailable', error.message, { hint: serverHint });
+      if (error instanceof X11Unsupported)
+        throw new CoreError('unavailable', error.message, { isRetryable: false, hint: serverHint });
       // The wait of a call ends with the client, who reads no answer.
       if (isAbort(error)) throw new CoreError('unavailable', 'the client has gone before the end of the call');
       throw error;
@@ -183,6 +184,7 @@ function isAbort(error: unknown): boolean {
 function noDisplay(display: string | null, { message }: Error): CoreError {
   if (display === null) {
     return new CoreError('unavailable', 'the worker has no display: DISPLAY is not set', {
+      isRetryable: false,
       hint: 'Start boxkeep computer-use with DISPLAY set, and XAUTHORITY where the X server needs it.',
     });
   }

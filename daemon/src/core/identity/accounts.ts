@@ -45,12 +45,14 @@ export class Accounts {
     if (defaultUser === null) return this.own();
     if (platform === 'win32') {
       throw new CoreError('unavailable', 'SVC_DEFAULT_USER cannot be applied on Windows', {
+        isRetryable: false,
         hint: 'Start the daemon without SVC_DEFAULT_USER.',
       });
     }
     const account = this.#find(defaultUser);
     if (!account) {
       throw new CoreError('unavailable', `the default account ${JSON.stringify(defaultUser)} does not exist`, {
+        isRetryable: false,
         hint: 'Create the account in the image, or start the daemon with another SVC_DEFAULT_USER.',
       });
     }

@@ -233,11 +233,11 @@ test('a built-in name wins, then the first registered, and the loser is named on
   expect(call?.params?.['name']).toBe('same');
 });
 
-test('an unknown tool and a refusal of the server are errors of the protocol', async () => {
+test('an unknown tool is an error of the hub, and a refusal of the server one of the protocol', async () => {
   await using server = await McpServerProcess.start('refuses');
   const hub = hubOf(server);
   expect(await failure(hub.call('nothing', {}, { signal }))).toMatchObject({
-    code: -32602,
+    code: 'tool_not_found',
     message: 'unknown tool: nothing',
   });
   expect(await failure(hub.call('echo', {}, { signal }))).toMatchObject({

@@ -1,12 +1,13 @@
 /** Offers the tools of all registered MCP servers as one list, and calls each at its server. */
 import { Deadline } from '../../kit/deadline.ts';
+import { CoreError } from '../../kit/errors.ts';
 import type { Fields } from '../../kit/types/fields.ts';
 import { McpUnreachable } from '../../protocols/mcp-errors.ts';
 import type { UpstreamServer } from './servers.ts';
 import { nameForModels, shortName, shownName, type ServerTool } from './tool-definition.ts';
 import { Upstream, type CallOptions, type ServerTools } from './upstream.ts';
 import type { UpstreamClientDeps } from './upstream-client.ts';
-import { NeedsSession, UpstreamRefusal } from './upstream-refusal.ts';
+import { NeedsSession } from './upstream-refusal.ts';
 
 export interface UpstreamsDeps extends Omit<UpstreamClientDeps, 'url'> {
   /** In the order of their registration. */
@@ -48,8 +49,6 @@ const listMs = 2000;
 const refreshMs = 10_000;
 const sessionRetryMs = 60_000;
 const maxWarnings = 1000;
-/** JSON-RPC: invalid params. The protocol uses this code for an unknown tool. */
-const invalidParams = -32602;
 
 export class Upstreams {
   readonly #known: readonly Known[];
@@ -111,7 +110,7 @@ export class Upstreams {
     await this.tools(signal);
     const found = this.#find(name);
     if (found) return found;
-    throw new UpstreamRefusal(invalidParams, `unknown tool: ${shortName(name)}`, undefined, 200);
+    throw new CoreError('tool_not_found', `unknown tool: ${shortName(name)}`);
   }
 
   /** Built-in names win, then the first server with a name. */

@@ -82,12 +82,13 @@ function readOutcome(outcome: ToolOutcome, { argv, hint, read }: Lister): Packag
   const program = argv[0] ?? '';
   switch (outcome.kind) {
     case 'failed':
-      if (outcome.errnoName === 'ENOENT') throw new CoreError('unavailable', `no ${program} on PATH`, { hint });
+      if (outcome.errnoName === 'ENOENT')
+        throw new CoreError('unavailable', `no ${program} on PATH`, { isRetryable: false, hint });
       throw new CoreError('unavailable', `${program} cannot be run: ${outcome.message}`, { hint });
     case 'too_slow':
       throw new CoreError('unavailable', `${program} did not end within ${withinMs / 1000} s`, { hint: retryHint });
     case 'too_much':
-      throw new CoreError('unavailable', `${program} answered more than ${limitBytes} bytes`);
+      throw new CoreError('unavailable', `${program} answered more than ${limitBytes} bytes`, { isRetryable: false });
     case 'ended':
       return readPackages(outcome, program, read);
   }

@@ -1,5 +1,5 @@
 /** The envelope of every JSON answer, and the table from error codes to statuses. */
-import type { CoreError, ErrorCode } from '../../kit/errors.ts';
+import { CoreError, type ErrorCode } from '../../kit/errors.ts';
 
 /** Exhaustive, without a fallback: a new code does not compile until it has a status here. */
 export const statusOf: Readonly<Record<ErrorCode, number>> = {
@@ -42,15 +42,17 @@ export const statusOf: Readonly<Record<ErrorCode, number>> = {
   kernel_unknown: 422,
   tab_not_found: 404,
   ref_stale: 409,
+  ref_malformed: 409,
   page_timeout: 504,
   navigation_failed: 502,
+  // MCP answers it within a JSON-RPC error.
+  tool_not_found: 404,
+  internal_error: 500,
 };
 
-/** The status for thrown errors that are not a CoreError. */
-export const bugStatus = 500;
-
-/** Seconds after which a refused client may try again. */
+/** Seconds after which a refused client may try again, and the statuses that say so (RFC 9110, 10.2.3; RFC 6585, 4). */
 const retryAfterSeconds = 1;
+const waitingStatuses: ReadonlySet<number> = new Set([429, 503]);
 
 export interface Envelope {
   readonly success: boolean;
@@ -66,12 +68,23 @@ export interface ValidationError {
   readonly type: string;
 }
 
-/** Input that turns out to be invalid while it is read, such as a multipart body. */
-export class InvalidInput extends Error {
-  override readonly name = 'InvalidInput';
-
+/** Input that a schema refuses, or that turns out to be invalid while it is read, such as a multipart body. */
+export class InvalidInput extends CoreError {
   constructor(readonly errors: readonly ValidationError[]) {
-    super(errors.map(({ location, message }) => `${location}: ${message}`).join(', '));
+    const [first] = errors;
+    super('invalid_input', first ? `${first.location}: ${first.message}` : 'the request is not valid', {
+      hint: 'See errors for each field that has to change.',
+    });
+  }
+}
+
+/** An error outside the closed set: the client gets the request id, the log gets the stack. */
+export class Bug extends CoreError {
+  constructor(requestId: string) {
+    super('internal_error', 'internal error', {
+      hint: 'This is a bug in the daemon; report it with the request id and the log line that carries it.',
+      facts: { request_id: requestId },
+    });
   }
 }
 
@@ -87,12 +100,13 @@ export function success(data: unknown, { message, hint, isFailure }: SuccessDeta
   return { ...top, ...envelope };
 }
 
-/** `more` are fields beside those of the envelope. */
-export function failure(error: CoreError, more: object = {}): Response {
-  const message = oneLine(error.message);
-  const envelope: Envelope = { success: false, message, data: error.facts, hint: error.hint };
-  const issue = validationError(error);
-  return json({ ...envelope, ...(issue && { errors: [issue] }), ...more }, statusOf[error.code], headersOf(error));
+/** `path` is that of the request: `data` of 1.x has no code. `more` are fields beside those of the envelope. */
+export function failure(error: CoreError, path: string, more: object = {}): Response {
+  const { code, facts, hint, isRetryable: retryable } = error;
+  const data = path.startsWith('/v1/') ? facts : { code, retryable, ...facts };
+  const envelope: Envelope = { success: false, message: oneLine(error.message), data, hint };
+  const errors = error instanceof InvalidInput ? error.errors : validationErrors(error);
+  return json({ ...envelope, ...(errors.length > 0 && { errors }), ...more }, statusOf[code], headersOf(error));
 }
 
 /** Joins the lines of a message: it may quote client input that has several lines. */
@@ -100,39 +114,18 @@ function oneLine(text: string): string {
   return text.replaceAll(/\s*[\n\r\u2028\u2029]\s*/g, ' ');
 }
 
-/** Some failures that no schema can detect also count as failed validation (contract, Errors). Null for all others. */
-function validationError({ code, facts, message }: CoreError): ValidationError | null {
-  if (code === 'kernel_unknown') return { location: 'body.kernel', message, type: 'enum' };
-  if (code !== 'file_not_text') return null;
+/** Some failures that no schema can detect also count as failed validation (contract, Errors). */
+function validationErrors({ code, facts, message }: CoreError): readonly ValidationError[] {
+  if (code === 'kernel_unknown') return [{ location: 'body.kernel', message, type: 'enum' }];
+  if (code !== 'file_not_text') return [];
   const place = facts?.['operation'] === 'read' ? 'query' : 'body';
-  return { location: `${place}.path`, message, type: 'value_error' };
-}
-
-export function validationFailure(errors: readonly ValidationError[]): Response {
-  const first = errors[0];
-  const envelope: Envelope = {
-    success: false,
-    message: first ? oneLine(`${first.location}: ${first.message}`) : 'the request is not valid',
-    data: null,
-    hint: 'See errors for each field that has to change.',
-  };
-  return json({ ...envelope, errors }, statusOf.invalid_input);
-}
-
-/** Answers an error outside the closed set: the client gets the request id, the log gets the stack. */
-export function bug(requestId: string): Response {
-  const envelope: Envelope = {
-    success: false,
-    message: 'internal error',
-    data: { request_id: requestId },
-    hint: 'This is a bug in the daemon; report it with the request id and the log line that carries it.',
-  };
-  return json(envelope, bugStatus);
+  return [{ location: `${place}.path`, message, type: 'value_error' }];
 }
 
 function headersOf(error: CoreError): Record<string, string> {
   if (error.code === 'unauthorized') return { 'www-authenticate': 'Bearer' };
-  if (error.code === 'capacity_reached') return { 'retry-after': String(retryAfterSeconds) };
+  if (error.isRetryable && waitingStatuses.has(statusOf[error.code]))
+    return { 'retry-after': String(retryAfterSeconds) };
   if (error.code === 'unsupported_coding') return { 'accept-encoding': String(error.facts?.['accepted']) };
   if (error.code === 'upgrade_required') return { upgrade: 'websocket' };
   if (error.code === 'range_not_satisfiable') return { 'content-range': `bytes */${String(error.facts?.['size'])}` };

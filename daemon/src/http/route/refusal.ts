@@ -14,7 +14,7 @@ export interface Naming {
 export function named(error: CoreError, naming: Naming): CoreError {
   const { message, hint } = wordsOf(error, naming);
   const facts = error instanceof FileFailure ? fileFields(error, message) : error.facts && snakeKeys(error.facts);
-  return new CoreError(error.code, message, { hint, facts });
+  return new CoreError(error.code, message, { hint, facts, isRetryable: error.isRetryable });
 }
 
 /** What a surface says of an error: the only place that words one. */

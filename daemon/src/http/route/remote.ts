@@ -5,7 +5,7 @@ import { argumentNames } from '../../kit/advice.ts';
 import { CoreError, errorCodes, nextArguments, type NextStep } from '../../kit/errors.ts';
 import type { Call, Operation } from '../../operations/operation.ts';
 import { failure, InvalidInput, statusOf } from './envelope.ts';
-import type { Method, Refuse } from './route.ts';
+import type { Method, Refuse, SurfaceStyle } from './route.ts';
 
 /** Sends calls to the other process. */
 export interface Upstream {
@@ -103,6 +103,7 @@ const Refusal = z.object({
   next: step.nullable(),
   argument: argument.nullable(),
   facts: z.record(z.string(), z.unknown()).nullable(),
+  isRetryable: z.boolean().optional(),
 });
 const refused = 'it has refused the call';
 const Failure = z.object({
@@ -113,22 +114,19 @@ const Failure = z.object({
 });
 
 /** The style of a surface whose callers, other processes, word refusals themselves. */
-export function withReasons(refuse: Refuse): Refuse {
-  return (error, route) => {
+export function withReasons({ refuse = (error) => error, ...style }: SurfaceStyle): SurfaceStyle {
+  const withReason: Refuse = (error, route) => {
     const worded = refuse(error, route);
     if (worded instanceof Response) return worded;
-    const { code, message, hint, advice, next, argument: about } = error;
+    const { code, message, hint, advice, next, argument: about, isRetryable } = error;
     const refusal: z.input<typeof Refusal> = {
-      code,
-      message,
-      hint,
-      advice,
-      next,
+      ...{ code, message, hint, advice, next, isRetryable },
       argument: about,
       facts: worded.facts,
     };
-    return failure(worded, { refusal });
+    return failure(worded, route.path, { refusal });
   };
+  return { ...style, refuse: withReason };
 }
 
 /** A process without reasons is an older one, which tells the kind of its refusals by their status alone. */
@@ -136,8 +134,13 @@ async function refusalIn(response: Response, errors: readonly CoreError['code'][
   const body: unknown = await response.json().catch(() => null); // Any program can answer there.
   const { message, hint, errors: issues, refusal } = Failure.catch({ message: refused, hint: null }).parse(body);
   if (refusal) {
-    const { code, message: own, argument: about, next, ...details } = refusal;
-    return new CoreError(code, own, { ...details, next: next as NextStep | null, ...(about && { argument: about }) });
+    const { code, message: own, argument: about, next, isRetryable, ...details } = refusal;
+    return new CoreError(code, own, {
+      ...details,
+      next: next as NextStep | null,
+      ...(about && { argument: about }),
+      ...(isRetryable !== undefined && { isRetryable }),
+    });
   }
   if (issues && response.status === statusOf.invalid_input) return new InvalidInput(issues);
   return new CoreError(errors.find((code) => statusOf[code] === response.status) ?? 'unavailable', message, { hint });

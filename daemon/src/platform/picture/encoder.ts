@@ -40,7 +40,10 @@ export function encoderOf({ find, environment }: EncoderPlace): StartEncoder {
   return (settings) => {
     const program = find('ffmpeg');
     if (program === null) {
-      throw new CoreError('unavailable', 'ffmpeg is not on PATH', { hint: 'Install ffmpeg to record the display.' });
+      throw new CoreError('unavailable', 'ffmpeg is not on PATH', {
+        isRetryable: false,
+        hint: 'Install ffmpeg to record the display.',
+      });
     }
     const child = Bun.spawn([program, ...argumentsFor(settings, environment['DISPLAY'] ?? '')], {
       stdin: 'ignore',

@@ -1,5 +1,6 @@
 /** The handover gate for requests: serves them, holds them while another daemon takes over, then forwards them. */
 import { Deadline } from '../../kit/deadline.ts';
+import { CoreError } from '../../kit/errors.ts';
 import { RepeatElsewhere } from '../../kit/handed-over.ts';
 import type { IdleLimit } from '../../kit/types/idle-limit.ts';
 import { directFetch } from '../clients/direct-fetch.ts';
@@ -33,7 +34,10 @@ export class HandoverGate {
   #origin = '';
 
   /** `probePath` is the path of the requests that report the health of this daemon. */
-  constructor(private readonly probePath: string) {}
+  constructor(
+    private readonly probePath: string,
+    private readonly failure: (error: CoreError, path: string) => Response,
+  ) {}
 
   /** Wraps the handler that a listener calls for each request. */
   guard(serve: Fetch): Fetch {
@@ -41,9 +45,9 @@ export class HandoverGate {
       if (this.#isHere) return this.#serve(serve, request, idleLimit);
       const isProbe = pathOf(request) === this.probePath;
       const way = await this.#decided(isProbe ? probesHeldMs : maxHeldMs);
-      if (way === 'there' && request.headers.has(forwardedHeader)) return returned();
+      if (way === 'there' && request.headers.has(forwardedHeader)) return this.#returned(request);
       if (way === 'there') return this.#forward(request, await keptBody(request), idleLimit);
-      return way === 'here' || isProbe ? this.#serve(serve, request, idleLimit) : heldTooLong();
+      return way === 'here' || isProbe ? this.#serve(serve, request, idleLimit) : this.#heldTooLong(request);
     };
   }
 
@@ -88,7 +92,7 @@ export class HandoverGate {
       const { body } = error;
       const way = this.#isHere ? 'here' : await this.#decided(maxHeldMs);
       if (way === 'there') return this.#forward(request, body, idleLimit);
-      if (way === 'late' || !mayRepeat) return heldTooLong();
+      if (way === 'late' || !mayRepeat) return this.#heldTooLong(request);
       const again = new Request(request.url, { method: request.method, headers: request.headers, body });
       return this.#serve(serve, again, idleLimit, false);
     }
@@ -96,7 +100,7 @@ export class HandoverGate {
 
   async #forward(request: Request, body: Body, idleLimit: IdleLimit): Promise<Response> {
     // A WebSocket cannot be forwarded; the client connects again and reaches the other daemon.
-    if (request.headers.get('upgrade')?.toLowerCase() === 'websocket') return handingOver();
+    if (request.headers.get('upgrade')?.toLowerCase() === 'websocket') return this.#handingOver(request);
     // The other daemon applies its own idle limit.
     idleLimit.lift();
     const path = targetOf(request);
@@ -119,20 +123,26 @@ export class HandoverGate {
     passed.set('connection', 'close');
     return new Response(await bodyOf(answer), { status: answer.status, headers: passed });
   }
-}
 
-function handingOver(): Response {
-  return unavailable('another daemon has taken over', 'Connect again.', { connection: 'close' });
-}
+  #handingOver(request: Request): Response {
+    const error = new CoreError('unavailable', 'another daemon has taken over', { hint: 'Connect again.' });
+    const response = this.failure(error, pathOf(request));
+    response.headers.set('connection', 'close');
+    return response;
+  }
 
-function heldTooLong(): Response {
-  const hint = 'Send the request again. GET /health answers 200 when the daemon serves.';
-  return unavailable('an upgrade of the daemon holds requests and has not ended', hint);
-}
+  /** A forwarded request has reached a daemon that forwards too. */
+  #returned(request: Request): Response {
+    const response = this.#handingOver(request);
+    response.headers.set(forwardedHeader, 'returned');
+    return response;
+  }
 
-function unavailable(message: string, hint: string, headers: Readonly<Record<string, string>> = {}): Response {
-  const body = { success: false, message, data: null, hint };
-  return Response.json(body, { status: 503, headers: { 'retry-after': '1', ...headers } });
+  #heldTooLong(request: Request): Response {
+    const hint = 'Send the request again. GET /health answers 200 when the daemon serves.';
+    const message = 'an upgrade of the daemon holds requests and has not ended';
+    return this.failure(new CoreError('unavailable', message, { hint }), pathOf(request));
+  }
 }
 
 /** The path and the query. */
@@ -142,13 +152,6 @@ function targetOf(request: Request): string {
 
 function pathOf(request: Request): string {
   return targetOf(request).replace(/\?.*$/s, '');
-}
-
-/** A forwarded request has reached a daemon that forwards too. */
-function returned(): Response {
-  const response = handingOver();
-  response.headers.set(forwardedHeader, 'returned');
-  return response;
 }
 
 /**

@@ -86,6 +86,8 @@ export interface ToolDefinition<I extends z.ZodObject, O extends z.ZodObject> {
   readonly annotations: Annotations;
   readonly input: I;
   readonly output: O;
+  /** Turns arguments in the form of other daemons into those of the input. */
+  readonly prepare?: (given: Fields) => Fields;
   run(deps: McpDeps, input: z.output<I>, call: ToolCall): Promise<ToolResult<z.input<O>>>;
 }
 

@@ -2,16 +2,19 @@
 import { InvalidInput } from '../../http/route/envelope.ts';
 import type { ToolOutcome } from '../../http/route/context.ts';
 import type { RequestContext } from '../../http/route/context.ts';
+import { named, wordsOf } from '../../http/route/refusal.ts';
+import { toolSynonyms } from '../../http/route/synonyms.ts';
 import { validate, withoutNulls } from '../../http/route/validate.ts';
 import { shortName } from '../../core/mcp/tool-definition.ts';
 import { UpstreamRefusal } from '../../core/mcp/upstream-refusal.ts';
 import { Deadline } from '../../kit/deadline.ts';
 import { CoreError, firstFailure } from '../../kit/errors.ts';
+import { nearestName } from '../../kit/text/nearest.ts';
 import type { Content, McpDeps, Tool, ToolAnswer, ToolResult } from './app.ts';
 import type { FollowedOutput } from './followed-output.ts';
 import { isFields } from '../../kit/types/fields.ts';
 import { codes, RpcError, type Message } from './protocol.ts';
-import { refusalText } from './refusal.ts';
+import { naming } from './refusal.ts';
 import type { SavedOutputs } from './saved-outputs.ts';
 import { builtInTools } from './tools.ts';
 
@@ -40,7 +43,7 @@ export async function callTool(environment: CallEnvironment, { params }: Message
   const { note } = environment.context;
   const builtIn = builtInTools.find((tool) => tool.name === name);
   const { upstreams } = environment.deps;
-  if (!builtIn && !upstreams) throw new RpcError(codes.invalidParams, `unknown tool: ${shortName(name)}`);
+  if (!builtIn && !upstreams) throw unknownTool(name, []);
   note.tool = builtIn?.name ?? upstreamLabel;
   note.tool_outcome = 'failed'; // Until the tool has answered.
   const answer = builtIn
@@ -66,8 +69,21 @@ async function callUpstream(name: string, input: Arguments, environment: CallEnv
   } catch (error) {
     if (signal.aborted) return { content: [textContent(abandoned(name, cancelled))], isError: true };
     if (error instanceof UpstreamRefusal) throw refusalOf(error);
+    if (error instanceof CoreError && error.code === 'tool_not_found')
+      throw unknownTool(name, (await deps.upstreams?.tools(signal)) ?? []);
     return { ...failureAnswer(error) };
   }
+}
+
+/** Names the tools, because a model calls one that it has not listed. */
+function unknownTool(name: string, further: readonly Arguments[]): RpcError {
+  const tools = [...builtInTools.map((tool) => tool.name), ...further.map((tool) => String(tool['name']))];
+  const meant = nearestName(name, tools, toolSynonyms());
+  const advice = meant === null ? `the tools are ${tools.join(', ')}` : `did you mean ${meant}?`;
+  return new RpcError(codes.invalidParams, `unknown tool: ${shortName(name)}; ${advice}`, {
+    reason: 'tool_not_found',
+    facts: { tools },
+  });
 }
 
 /** The error of the server, unchanged. It comes with status 200, because this endpoint has taken the request. */
@@ -80,10 +96,11 @@ function abandoned(name: string, cancelled: AbortSignal): string {
   return `${reason}. Its server has been notified, but ${name} may have had effects: look at them before calling it again.`;
 }
 
-async function callBuiltIn(tool: Tool, input: Arguments, environment: CallEnvironment): Promise<ToolAnswer> {
+async function callBuiltIn(tool: Tool, given: Arguments, environment: CallEnvironment): Promise<ToolAnswer> {
   const { deps, context, cancelled, followed, outputs } = environment;
   try {
-    const checked = validate(tool.input, withoutNulls(tool.input, input), 'body');
+    const input = tool.prepare?.(given) ?? given;
+    const checked = validate(tool.input, withoutNulls(tool.input, input), 'body', true);
     if ('errors' in checked) throw new InvalidInput(checked.errors);
     using waiting = new Deadline(null, cancelled, deps.closing);
     const result = await tool.run(deps, checked.value as never, {
@@ -113,15 +130,24 @@ function answerOf({ text, data, images = [], isError }: ToolResult<object>): Too
 /** A failure that the caller can act on. Any other error is a bug, or belongs to the protocol. */
 function failureAnswer(thrown: unknown): ToolAnswer {
   const error = firstFailure(thrown);
-  if (error instanceof InvalidInput) return { content: [textContent(inputProblems(error))], isError: true };
-  if (error instanceof CoreError) return { content: [textContent(refusalText(error))], isError: true };
-  throw error;
+  if (!(error instanceof CoreError)) throw error;
+  const { code, facts, isRetryable: retryable } = named(error, naming);
+  const { message, hint } =
+    error instanceof InvalidInput ? { message: inputProblems(error), hint: null } : wordsOf(error, naming);
+  return {
+    content: [textContent(hint === null ? message : `${message}\n${hint}`)],
+    structuredContent: { ...facts, code, message, hint, retryable },
+    isError: true,
+  };
 }
 
 /** Arguments are named as the caller sent them, without the place that a route would name. */
 function inputProblems({ errors }: InvalidInput): string {
   return errors
-    .map(({ location, message }) => `${location.replace(/^body\.?/, '') || 'arguments'} ${message}`)
+    .map(({ location, message, type }) => {
+      const name = location.replace(/^body\.?/, '') || 'arguments';
+      return type === 'unknown_field' ? message : `${name} ${message}`;
+    })
     .join('\n');
 }
 

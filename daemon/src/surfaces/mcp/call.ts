@@ -75,9 +75,12 @@ export class Call {
       return resultMessage(this.id, await answerMethod(environment, this.message));
     } catch (thrown) {
       const error = firstFailure(thrown);
-      if (error instanceof RpcError && error.details.status === undefined) return errorMessage(this.id, error);
+      if (error instanceof RpcError && error.status === undefined) return errorMessage(this.id, error);
       if (isAbort(error) && (cancelled.aborted || deps.closing.aborted)) {
-        return errorMessage(this.id, new RpcError(codes.internalError, 'the call was cancelled'));
+        return errorMessage(
+          this.id,
+          new RpcError(codes.internalError, 'the call was cancelled', { reason: 'unavailable' }),
+        );
       }
       throw error;
     }

@@ -1,7 +1,8 @@
 /** Describes the built-in tools as `tools/list` sends them, with JSON Schemas derived from the definitions. */
 import { z } from 'zod';
-import type { Json } from '../../http/route/openapi.ts';
+import type { Json } from '../../http/description/schemas.ts';
 import { modelSchema } from '../../core/mcp/model-schema.ts';
+import { errorCodes } from '../../kit/errors.ts';
 import type { Tool } from './app.ts';
 import { builtInTools } from './tools.ts';
 
@@ -14,13 +15,26 @@ export interface ToolDescription {
   readonly annotations: object;
 }
 
+/** What a failed call answers beside its text, with further facts of the failure. */
+const failure = {
+  type: 'object',
+  properties: {
+    code: { type: 'string', enum: errorCodes },
+    message: { type: 'string' },
+    hint: { type: ['string', 'null'] },
+    retryable: { type: 'boolean', description: 'Whether the same call may succeed later.' },
+  },
+  required: ['code', 'message', 'hint', 'retryable'],
+};
+
 export function describeTools(): readonly ToolDescription[] {
   return builtInTools.map(({ name, title, description, annotations, input, output }: Tool) => ({
     name,
     title,
     description,
     inputSchema: modelSchema(schemaOf(input, 'input')),
-    outputSchema: schemaOf(output, 'output'),
+    // Clients check what a failed call answers too, and the protocol wants an object at the root.
+    outputSchema: { type: 'object', anyOf: [schemaOf(output, 'output'), failure] },
     annotations,
   }));
 }

@@ -45,7 +45,7 @@ export function mcpRoute(): Route<McpDeps> {
         return await answer(message, { deps, context, calls, outputs });
       } catch (error) {
         if (error instanceof HandedOver) throw new RepeatElsewhere(JSON.stringify(body));
-        if (error instanceof RpcError) return json(errorMessage(idOf(body), error), error.details.status ?? 200);
+        if (error instanceof RpcError) return json(errorMessage(idOf(body), error), error.status ?? 200);
         throw error;
       }
     },
@@ -58,7 +58,15 @@ const description = {
   path: '/mcp',
   hasEffect: true,
   summary: 'Send one message of the Model Context Protocol',
-  ...{ params: undefined, query: undefined, body: undefined, isNullAbsent: false, decodes: false, data: undefined },
+  ...{
+    params: undefined,
+    query: undefined,
+    body: undefined,
+    isNullAbsent: false,
+    isStrict: false,
+    decodes: false,
+    data: undefined,
+  },
   content: { 'application/json': Body },
   ...{ lines: undefined, events: undefined, socket: undefined, top: undefined },
   raw: {
@@ -97,6 +105,6 @@ async function readBody(
     const isList = error instanceof NotAnObject;
     const code = error.code === 'malformed_request' && !isList ? codes.parseError : codes.invalidRequest;
     const hint = isList ? 'send one message a request; batches are not served' : error.message;
-    throw new RpcError(code, hint, { status: statusOf[error.code] });
+    throw new RpcError(code, hint, { reason: error.code, status: statusOf[error.code] });
   }
 }

@@ -1,4 +1,5 @@
 /** The messages of the Model Context Protocol: their revisions, envelopes and errors. */
+import type { ErrorCode } from '../../kit/errors.ts';
 import { isFields, type Fields } from '../../kit/types/fields.ts';
 
 /** Revisions whose requests carry the protocol version and the client in their `_meta`, without a handshake. */
@@ -34,20 +35,38 @@ export interface Message {
   readonly isModern: boolean;
 }
 
+/** The codes of ours for those of the protocol, which are numbers. */
+const reasons: Readonly<Record<number, ErrorCode>> = {
+  [codes.parseError]: 'malformed_request',
+  [codes.invalidRequest]: 'malformed_request',
+  [codes.methodNotFound]: 'route_not_found',
+  [codes.invalidParams]: 'invalid_input',
+  [codes.internalError]: 'internal_error',
+  [codes.headerMismatch]: 'malformed_request',
+  [codes.unsupportedVersion]: 'not_implemented',
+};
+
 /** An error of the protocol itself. A tool that ran and failed is a result instead. */
 export class RpcError extends Error {
   override readonly name = 'RpcError';
+  /** 400 for a request that the transport refuses; 200 for an error of the method. */
+  readonly status: number | undefined;
+  readonly data: unknown;
 
+  /** `data` replaces the code of ours: the error of another server stays as it is. */
   constructor(
     readonly code: number,
     message: string,
-    readonly details: {
-      readonly data?: unknown;
-      /** 400 for a request that the transport refuses; 200 for an error of the method. */
+    details: {
+      readonly reason?: ErrorCode;
+      readonly facts?: Fields;
       readonly status?: number;
+      readonly data?: unknown;
     } = {},
   ) {
     super(message);
+    this.status = details.status;
+    this.data = 'data' in details ? details.data : { code: details.reason ?? reasons[code], ...details.facts };
   }
 }
 
@@ -55,8 +74,8 @@ export function resultMessage(id: RequestId, result: object): object {
   return { jsonrpc: '2.0', id, result };
 }
 
-export function errorMessage(id: RequestId | null, { code, message, details }: RpcError): object {
-  return { jsonrpc: '2.0', id, error: { code, message, ...(details.data !== undefined && { data: details.data }) } };
+export function errorMessage(id: RequestId | null, { code, message, data }: RpcError): object {
+  return { jsonrpc: '2.0', id, error: { code, message, ...(data !== undefined && { data }) } };
 }
 
 /** Returns null for the answer of a client to a request of the server, which this server never sends. */
@@ -108,7 +127,7 @@ function assertVersion(message: Omit<Message, 'isModern'>, headers: Headers): bo
   throw new RpcError(codes.unsupportedVersion, `protocol version ${version} is not supported`, {
     status: 400,
     // A client that claims its version with each request cannot use the revisions that need a handshake.
-    data: { supported: [...modernVersions, ...(claimed === undefined ? handshakeVersions : [])], requested: version },
+    facts: { supported: [...modernVersions, ...(claimed === undefined ? handshakeVersions : [])], requested: version },
   });
 }
 

@@ -1,6 +1,6 @@
 /** Says how an agent calls the operations that errors of core suggest: with the tools of this endpoint. */
-import { wordsOf, type Naming } from '../../http/route/refusal.ts';
-import type { CoreError, NextCalls } from '../../kit/errors.ts';
+import type { Naming } from '../../http/route/refusal.ts';
+import type { NextCalls } from '../../kit/errors.ts';
 
 const bash = 'sandbox_execute_bash';
 const code = 'sandbox_execute_code';
@@ -71,9 +71,3 @@ export const naming: Naming = {
     useClipboard: 'use_clipboard',
   },
 };
-
-/** Formats what happened and the next call. */
-export function refusalText(error: CoreError): string {
-  const { message, hint } = wordsOf(error, naming);
-  return hint === null ? message : `${message}\n${hint}`;
-}

@@ -73,6 +73,10 @@ const namingWithExecDir: Naming = { ...naming, arguments: { ...naming.arguments,
 const hasExecDir = /^\/v1\/(?:bash|shell)\//;
 
 export function refusalOfV1(error: CoreError, { path }: { readonly path: string }): CoreError {
-  const { code, message, hint, facts } = named(error, hasExecDir.test(path) ? namingWithExecDir : naming);
-  return new CoreError(code, unspellIn(message), { hint, facts });
+  const { code, message, ...details } = named(error, hasExecDir.test(path) ? namingWithExecDir : naming);
+  return new CoreError(code, unspellIn(message), {
+    hint: details.hint,
+    facts: details.facts,
+    isRetryable: details.isRetryable,
+  });
 }

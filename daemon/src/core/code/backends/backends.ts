@@ -47,6 +47,7 @@ export class Backends {
       missing.push(lack);
     }
     throw new CoreError('unavailable', `no interpreter can run ${language}: ${missing.join('; ')}`, {
+      isRetryable: false,
       hint: language === 'python' ? 'Install python3 in the image.' : 'Install Node.js (node) in the image.',
     });
   }
@@ -99,6 +100,7 @@ export class Backends {
     const found = this.#find(record);
     if (found) return found;
     throw new CoreError('unavailable', `this daemon has no backend called ${record.backend}`, {
+      isRetryable: false,
       hint: 'Use another session.',
     });
   }

@@ -77,7 +77,8 @@ export class KernelBackend implements CodeBackend {
   async start(record: SessionRecord): Promise<Interpreter> {
     const account = this.deps.accounts.resolve(record.user);
     const found = await this.deps.kernels.find(account, record.kernel ?? defaultKernel);
-    if (typeof found === 'string') throw new CoreError('unavailable', found, { hint: 'Install it in the image.' });
+    if (typeof found === 'string')
+      throw new CoreError('unavailable', found, { isRetryable: false, hint: 'Install it in the image.' });
     for (let starts = 1; ; starts++) {
       const interpreter = await this.#start(record, account, found);
       using deadline = new Deadline(startWithinMs);

@@ -112,6 +112,9 @@ export class ReplBackend implements CodeBackend {
 
   #refusal(): CoreError {
     const { howToGet, language } = this.deps;
-    return new CoreError('unavailable', `${this.#lack}: no ${language} can run`, { hint: howToGet });
+    return new CoreError('unavailable', `${this.#lack}: no ${language} can run`, {
+      isRetryable: false,
+      hint: howToGet,
+    });
   }
 }

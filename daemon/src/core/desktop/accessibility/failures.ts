@@ -18,6 +18,7 @@ export function isRefusal(error: unknown): boolean {
 
 export function noSessionBus(): CoreError {
   return new CoreError('unavailable', 'there is no session bus: DBUS_SESSION_BUS_ADDRESS is not set', {
+    isRetryable: false,
     hint: 'Start the desktop and the worker in one session, as in: dbus-run-session -- startxfce4.',
   });
 }

@@ -86,6 +86,7 @@ export class Clipboard {
       if (!found) continue;
       if (!found.isTruncated) return decode(target, found.bytes);
       throw new CoreError('unavailable', 'the clipboard holds more than 1 MiB of text', {
+        isRetryable: false,
         hint: 'Copy a smaller part of the text.',
       });
     }

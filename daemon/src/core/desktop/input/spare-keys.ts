@@ -80,6 +80,7 @@ export class SpareKeys {
 
 function noSpareKey(): CoreError {
   return new CoreError('unavailable', 'the keyboard layout has no unused keys for characters that it lacks', {
+    isRetryable: false,
     hint: 'Type the text through the clipboard.',
   });
 }

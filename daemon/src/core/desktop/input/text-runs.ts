@@ -44,6 +44,7 @@ function reserve(
   if (!run || run.missing.includes(keysym)) return;
   if (maxMissing === 0) {
     throw new CoreError('unavailable', 'the keyboard layout has no unused keys for characters that it lacks', {
+      isRetryable: false,
       hint: 'Type the text through the clipboard.',
     });
   }

@@ -109,6 +109,7 @@ export class Skills {
     const { directory } = this.deps;
     if (directory === null) {
       throw new CoreError('unavailable', 'no directory of skills is configured', {
+        isRetryable: false,
         hint: 'Start the daemon with SVC_SKILLS_PATH set to a directory of skill folders.',
       });
     }
@@ -118,6 +119,7 @@ export class Skills {
       const errno = errnoOf(error);
       if (errno === null) throw error;
       throw new CoreError('unavailable', `SVC_SKILLS_PATH ${directory} cannot be opened as a directory (${errno})`, {
+        isRetryable: false,
         hint: 'Create the directory, or start the daemon with another SVC_SKILLS_PATH.',
       });
     }

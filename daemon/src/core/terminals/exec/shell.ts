@@ -185,6 +185,7 @@ function shownText(command: string): string {
 
 function unknownShell(terminal: ExecTerminal): CoreError {
   return new CoreError('unavailable', `exec does not support the shell of session ${terminal.id}`, {
+    isRetryable: false,
     hint: 'exec supports bash, zsh, fish, dash and the shell of busybox.',
     next: { operation: 'terminals.type', id: terminal.id },
   });

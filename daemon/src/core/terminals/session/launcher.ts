@@ -104,7 +104,10 @@ export class TerminalLauncher {
     const path = this.deps.environment['PATH'] ?? '';
     const found = this.deps.findProgram('bash', path) ?? this.deps.findProgram('sh', path);
     if (found !== null) return found;
-    throw new CoreError('unavailable', 'no bash or sh on PATH', { hint: 'Install a shell in the image.' });
+    throw new CoreError('unavailable', 'no bash or sh on PATH', {
+      isRetryable: false,
+      hint: 'Install a shell in the image.',
+    });
   }
 }
 

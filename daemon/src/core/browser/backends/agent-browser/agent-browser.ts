@@ -137,6 +137,7 @@ export class AgentBrowser implements BrowserBackend {
       const { url, title } = knownPlace(call);
       if (tabs.filter((tab) => tab.url === url).length > 1) {
         throw new CoreError('unavailable', `agent-browser cannot tell the tabs apart that show ${url.slice(0, 200)}`, {
+          isRetryable: false,
           hint: 'Close one of these tabs.',
           next: { operation: 'browser.listTabs' },
         });
