@@ -1,5 +1,5 @@
 /** The routes of each surface and the documents that describe them. */
-import { describeApi } from './http/route/openapi.ts';
+import { describeApi } from './http/description/openapi.ts';
 import { loadAll, routesOf, type Plane } from './http/route/planes.ts';
 import { bindRoutes, type BoundRoute, type RouteShape } from './http/route/route.ts';
 import type { RemoteDeps } from './http/route/remote.ts';
@@ -17,9 +17,8 @@ import type { ToolDescription } from './surfaces/mcp/describe.ts';
 import { mcpPlane, type McpDeps } from './surfaces/mcp/index.ts';
 import { rootRoutes } from './surfaces/root/index.ts';
 import type { V1Deps } from './surfaces/v1/app.ts';
-import type { V2Deps } from './surfaces/v2/app.ts';
+import { style as styleOfV2, type V2Deps } from './surfaces/v2/app.ts';
 import { v2Planes as ownPlanesOfV2 } from './surfaces/v2/index.ts';
-import { refusalOfV2 } from './surfaces/v2/refusal.ts';
 import { version } from './version.ts';
 
 export { mcpPlane, rootRoutes };
@@ -32,9 +31,9 @@ export type SurfaceName = (typeof surfaceNames)[number];
 export type PlaneDeps = Omit<V1Deps & V2Deps, 'openApi'> & BrowserDeps & RemoteDeps;
 
 export const v2Planes: readonly Plane<V2Deps & BrowserDeps & RemoteDeps>[] = [
-  desktopPlane(refusalOfV2),
-  desktopAliasesOfV2(refusalOfV2),
-  browserPlane({ prefix: '/v2', suffix: '', refuse: refusalOfV2 }),
+  desktopPlane(styleOfV2),
+  desktopAliasesOfV2(styleOfV2),
+  browserPlane({ prefix: '/v2', suffix: '', style: styleOfV2 }),
   ...ownPlanesOfV2,
 ];
 
@@ -47,10 +46,10 @@ export interface V1Surface {
 /** Loads the v1 surface, or the few v1 routes that remain where the surface is switched off. */
 export async function loadV1(isWhole: boolean): Promise<V1Surface> {
   if (!isWhole) return remainingV1;
-  const { v1Planes, refusalOfV1, removedHint } = await import('./surfaces/v1/index.ts');
-  const browser = browserPlane({ prefix: '/v1', suffix: '_v1', refuse: refusalOfV1 });
+  const { v1Planes, aliasStyle, removedHint } = await import('./surfaces/v1/index.ts');
+  const browser = browserPlane({ prefix: '/v1', suffix: '_v1', style: aliasStyle });
   return {
-    planes: [desktopAliasesOfV1(refusalOfV1), browser, ...v1Planes],
+    planes: [desktopAliasesOfV1(aliasStyle), browser, ...v1Planes],
     removedHint: async (method, path) => removedHint(method, path),
   };
 }
@@ -101,7 +100,7 @@ export async function describeSurface(surface: SurfaceName): Promise<object> {
 
 /** The routes that the computer-use worker serves to the daemon. */
 export async function loadWorkerRoutes(deps: DesktopDeps): Promise<readonly BoundRoute[]> {
-  const routes = await workerRoutes(refusalOfV2);
+  const routes = await workerRoutes(styleOfV2);
   const title = 'boxkeep computer-use';
   const openApi = async () => describeApi({ title, version, description: 'The desktop of one display.' }, routes);
   return [...bindRoutes(routes, deps), ...bindRoutes<DescriptionDeps>([describeWorker], { openApi })];

@@ -138,10 +138,10 @@ test(
       400,
       expect.stringContaining('outside'),
       expect.stringContaining('scale_to'),
-      { success: false, data: null } as object,
+      { success: false, data: { code: 'bad_argument', retryable: false } } as object,
     ]);
     const earlier = await sandbox.request('POST /v1/browser/actions', outside);
-    expect([earlier.status, earlier.body as object]).toEqual([400, { ...current.body, hint: named }]);
+    expect([earlier.status, earlier.body as object]).toEqual([400, { ...current.body, data: null, hint: named }]);
     const tool = await callTool(sandbox, 'browser_gui_execute_action', outside);
     expect([tool.isError, tool.text]).toEqual([true, expect.stringContaining(message)]);
     expect(tool.text).toEqual(named);

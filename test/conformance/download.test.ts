@@ -298,7 +298,17 @@ test('FERR-1 bad download requests get their exact answers', async ({ sandbox })
     expect([path, got]).toEqual([path, status]);
     expect(data).toMatchObject({ errno_name: errno, error_type: type, exception_type: kind, operation: 'download' });
     expect(Object.keys(data).toSorted()).toEqual(
-      ['errno', 'errno_name', 'error_type', 'exception_type', 'message', 'operation', 'path', 'retryable'].toSorted(),
+      [
+        'code',
+        'errno',
+        'errno_name',
+        'error_type',
+        'exception_type',
+        'message',
+        'operation',
+        'path',
+        'retryable',
+      ].toSorted(),
     );
     expect(hint).not.toBe(null);
   }

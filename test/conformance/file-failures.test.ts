@@ -126,6 +126,7 @@ async function check(sandbox: Sandbox, [route, input, status, errnoName, errorTy
     message,
     hint: hints[errorType] ?? null,
     data: {
+      code: expect.stringMatching(/^file_/),
       errno: errnos[errnoName] ?? 0,
       errno_name: errnoName,
       error_type: errorType,

@@ -58,7 +58,7 @@ test('AUTH-HOST by default only loopback names, addresses and the machine’s ho
   expect(JSON.parse(answer.split('\r\n\r\n')[1] ?? '')).toEqual({
     success: false,
     message: 'the host box is not served here',
-    data: null,
+    data: { code: 'forbidden', retryable: false },
     hint: 'Use an IP address, localhost or the host name of this machine, or list the name in SVC_ALLOWED_HOSTS.',
   });
   expect(statusOf(await exchange(sandbox.url, rawRequest('/health', [`Host: ${hostname()}:18091`])))).toBe(200);

@@ -77,7 +77,11 @@ test(
     const unknown = await rpc(sandbox, 'tools/call', { name: 'nothing', arguments: {} });
     expect([unknown.status, unknown.body.error]).toMatchObject([
       200,
-      { code: -32602, message: 'unknown tool: nothing' },
+      {
+        code: -32602,
+        message: expect.stringMatching(/^unknown tool: nothing; the tools are sandbox_execute_bash, .*, echo, /),
+        data: { code: 'tool_not_found', tools: expect.arrayContaining(['sandbox_execute_bash', 'echo']) },
+      },
     ]);
   },
   { env: register({ python: { url: python.url }, refuses: { url: refuses.url } }) },

@@ -425,7 +425,6 @@ test(
 test('ERR-422 ERR-404 ERR-405 bad input is answered with the problem and the next step', async ({ sandbox }) => {
   const languages = 'must be one of python, nodejs, node';
   const seeErrors = 'See errors for each field that has to change.';
-  const list = (surface: string) => `GET /${surface}/openapi.json lists every route.`;
   const cases: [string, number, string, string][] = [
     ['GET /v2/sandbox/packages', 422, 'query.lang: is required', seeErrors],
     ['GET /v2/sandbox/packages?lang=', 422, `query.lang: ${languages}`, seeErrors],
@@ -434,7 +433,12 @@ test('ERR-422 ERR-404 ERR-405 bad input is answered with the problem and the nex
     ['GET /v2/sandbox/packages?lang=../python', 422, `query.lang: ${languages}`, seeErrors],
     ['GET /v2/sandbox/packages?lang=node&format=xml', 422, 'query.format: must be one of text, json', seeErrors],
     ['GET /v1/capabilities?refresh=maybe', 422, 'query.refresh: must be true or false', seeErrors],
-    ['GET /v1/sandbox/packages/ruby', 404, 'no route GET /v1/sandbox/packages/ruby', list('v1')],
+    [
+      'GET /v1/sandbox/packages/ruby',
+      404,
+      'no route GET /v1/sandbox/packages/ruby',
+      expect.stringContaining('\nGET /v1/sandbox/packages/python: '),
+    ],
     ['GET /v2/sandbox/', 404, 'no route GET /v2/sandbox/', 'Did you mean /v2/sandbox, without the extra slash?'],
     ['POST /v2/sandbox', 405, 'POST is not served on /v2/sandbox', 'Use GET or HEAD.'],
     ['DELETE /v1/sandbox', 405, 'DELETE is not served on /v1/sandbox', 'Use GET or HEAD.'],

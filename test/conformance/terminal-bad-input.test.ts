@@ -47,9 +47,9 @@ const requests: readonly (readonly [route: string, body: unknown, status: number
   ...['GET ', 'DELETE ', 'PATCH '].map(
     (method) => [`${method}/v2/pty/sessions/nobody`, method === 'PATCH ' ? {} : undefined, 404, 'nobody'] as const,
   ),
-  ...['input', 'signal', 'exec'].map(
-    (verb) => [`POST /v2/pty/sessions/nobody/${verb}`, { input: 'x', command: 'x' }, 404, 'nobody'] as const,
-  ),
+  ['POST /v2/pty/sessions/nobody/input', { input: 'x' }, 404, 'nobody'],
+  ['POST /v2/pty/sessions/nobody/signal', {}, 404, 'nobody'],
+  ['POST /v2/pty/sessions/nobody/exec', { command: 'x' }, 404, 'nobody'],
   ['GET /v2/pty/sessions/nobody/screen', undefined, 404, 'nobody'],
   ['GET /v2/pty/sessions/nobody/recording', undefined, 404, 'nobody'],
 ];

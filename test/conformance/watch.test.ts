@@ -122,7 +122,7 @@ test('WATCH-4 V2WATCH-REUSE equal requests share a watcher, which ends with its 
   expect(await first.stop()).toEqual({ watcher_id: first.id, subscribers: 1 });
   expect(await first.stop()).toEqual({ watcher_id: first.id, subscribers: 0 });
   expect((await sandbox.request(`GET /v2/watch/${first.id}/poll`)).status).toBe(404);
-  expect((await sandbox.ok('GET /v2/watch'))['watchers']).toMatchObject([{ watcher_id: other.id, status: 'active' }]);
+  expect(await sandbox.ok('GET /v2/watch')).toMatchObject([{ watcher_id: other.id, status: 'active' }]);
   await other.stop();
   await until('no watch is left', () => watchesOf(sandbox) === 0);
 });
@@ -349,7 +349,7 @@ test('V2WATCH-GONE the end of the root is the last event, and waiting calls retu
   expect(watching.events.at(-1)).toMatchObject({ path: root, is_dir: true });
   writeFileSync(join(root, 'of another one'), '');
   expect(await watching.poll(60)).toEqual([]);
-  expect((await sandbox.ok('GET /v2/watch'))['watchers']).toMatchObject([{ watcher_id: watching.id, status: 'gone' }]);
+  expect(await sandbox.ok('GET /v2/watch')).toMatchObject([{ watcher_id: watching.id, status: 'gone' }]);
 
   const next = await Watching.start(sandbox, root);
   expect(next.record).toMatchObject({ reused: false, status: 'active' });
@@ -358,7 +358,7 @@ test('V2WATCH-GONE the end of the root is the last event, and waiting calls retu
   expect(next.eventNames).toEqual(['remove .']);
   await watching.stop();
   await next.stop();
-  expect((await sandbox.ok('GET /v2/watch'))['watchers']).toEqual([]);
+  expect(await sandbox.ok('GET /v2/watch')).toEqual([]);
   await sandbox.ok(`DELETE /v2/commands/${stays}`);
 });
 
@@ -566,7 +566,10 @@ test('WATCH-5 V2WATCH-CAP there are at most 128 watchers; one more is 429', asyn
   for (const path of roots) mkdirSync(path);
   const all = await Promise.all(roots.map((path) => Watching.start(sandbox, path)));
   const refused = await sandbox.request('POST /v2/watch', { path: root });
-  expect(refused).toMatchObject({ status: 429, body: { success: false, data: null } });
+  expect(refused).toMatchObject({
+    status: 429,
+    body: { success: false, data: { code: 'capacity_reached', retryable: true } },
+  });
   expect(refused.headers.get('retry-after')).toBe('1');
 
   // This limit is the daemon's own: all watchers share one inotify instance.
@@ -608,6 +611,7 @@ test('V2WATCH-FAILURE a path that cannot be watched is a file error with all of 
     const reply = await sandbox.request('POST /v2/watch', { path: join(root, path) });
     expect(reply).toMatchObject({ status, body: { success: false, hint: expect.any(String) } });
     expect(reply.body.data).toEqual({
+      code: expect.stringMatching(/^file_/),
       ...data,
       message: reply.body.message,
       operation: 'watch',
@@ -615,7 +619,7 @@ test('V2WATCH-FAILURE a path that cannot be watched is a file error with all of 
       retryable: false,
     });
   }
-  expect((await sandbox.ok('GET /v2/watch'))['watchers']).toEqual([]);
+  expect(await sandbox.ok('GET /v2/watch')).toEqual([]);
 });
 
 const invalid: readonly (readonly [object, string, string])[] = [
@@ -662,7 +666,10 @@ test('V2WATCH-INVALID invalid requests are 422 with the field and the kind of er
   }
   expect((await sandbox.request(`GET /v2/watch/${id}/events?cursor=x`)).status).toBe(422);
   for (const route of ['GET /v2/watch/none/poll', 'GET /v2/watch/none/events', 'DELETE /v2/watch/none']) {
-    expect(await sandbox.request(route)).toMatchObject({ status: 404, body: { success: false, data: null } });
+    expect(await sandbox.request(route)).toMatchObject({
+      status: 404,
+      body: { success: false, data: { code: 'watcher_not_found', retryable: false } },
+    });
   }
 });
 
@@ -718,7 +725,7 @@ test(
     await watching.until('an overflow', () => watching.hasOverflowed);
     writeFileSync(join(root, '29/file'), '');
     await watching.upTo('29/file');
-    expect((await sandbox.ok('GET /v2/watch'))['watchers']).toMatchObject([
+    expect(await sandbox.ok('GET /v2/watch')).toMatchObject([
       { status: 'active', backend: 'polling', warning: expect.stringContaining('ENOSPC') },
     ]);
   },

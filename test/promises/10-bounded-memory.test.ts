@@ -170,7 +170,7 @@ test('PROMISE-10 unfinished bodies share one budget, and above it a large one is
   expect(await sandbox.run({ command: 'exit 3' })).toMatchObject({ exit_code: 3 });
   expect(rssMib(sandbox) - before).toBeLessThan(384);
   await stalled[Symbol.asyncDispose]();
-  const large = { command: 'true', input: 'x'.repeat(30_000_000) };
+  const large = { command: 'true', stdin: { data: 'x'.repeat(30_000_000) } };
   await until('the room is free', async () => (await sandbox.request('POST /v2/commands', large)).status === 200);
 });
 

@@ -9,7 +9,6 @@ import {
   loadV1,
   mcpPlane,
   rootRoutes,
-  surfaceNames,
   v2Planes,
   type McpDeps,
   type PlaneDeps,
@@ -22,6 +21,7 @@ import { MemoryBudget } from '../kit/memory-budget.ts';
 import { frameAncestors } from '../http/guard/guard.ts';
 import type { OpenStreams } from '../http/stream/open-streams.ts';
 import { bindPlanes } from '../http/route/planes.ts';
+import { nearestRoutes } from '../http/route/nearest-routes.ts';
 import { bindRoutes } from '../http/route/route.ts';
 import { once } from '../kit/once.ts';
 import { collectGarbage, freeMemoryBytes, memoryLimitBytes } from '../platform/memory/memory.ts';
@@ -37,6 +37,9 @@ export interface HttpInputs {
   readonly planes: PlaneDeps;
   readonly mcp: Omit<McpDeps, keyof PlaneDeps | 'openApi'>;
 }
+
+const routesOfV1 = async () => (await import('../assets/tables/routes-v1.txt', { with: { type: 'text' } })).default;
+const routesOfV2 = async () => (await import('../assets/tables/routes-v2.txt', { with: { type: 'text' } })).default;
 
 export async function composeHttp(shared: Shared, inputs: HttpInputs): Promise<AppDeps> {
   const { config, logger, ownership } = shared;
@@ -57,6 +60,7 @@ export async function composeHttp(shared: Shared, inputs: HttpInputs): Promise<A
       uptimeSeconds: () => Math.round(performance.now() - startedMs) / 1000,
       frameAncestors: frameAncestors(guard),
       openApi: once(() => describeAll(v1.planes)),
+      routeList: routesOfV2,
       readConsole: () => readFile(consoleFile, 'utf8'),
       async renderMetrics() {
         await nextTurn(); // A request counts one turn of the event loop after its answer.
@@ -68,8 +72,15 @@ export async function composeHttp(shared: Shared, inputs: HttpInputs): Promise<A
       ...bindPlanes(v2Planes, { ...planes, openApi: once(describeV2) }),
       ...bindPlanes([mcpPlane], { ...planes, ...mcp, openApi: once(describeV2) }),
     ],
-    descriptions: surfaceNames.map((name) => `/${name}/openapi.json`),
     removedHint: v1.removedHint,
+    async nearestHint(method, path, isServed) {
+      const isV1 = path.startsWith('/v1/') && config.apiSurface === 'full';
+      const lines = nearestRoutes(await (isV1 ? routesOfV1 : routesOfV2)(), method, path);
+      const nearest = lines.filter((line) => !isServed || line.startsWith(`${method} `));
+      const all = isV1 ? 'GET /v1/openapi.json lists every route.' : 'GET /v2 lists every route.';
+      if (nearest.length > 0) return [`${all} The nearest:`, ...nearest].join('\n');
+      return isServed ? null : all;
+    },
     onResponse(facts) {
       metrics.observeRequest(facts);
       const { tool, tool_outcome: outcome } = facts.tool;

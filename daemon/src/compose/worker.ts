@@ -49,7 +49,7 @@ export async function openWorker({ arguments: args, environment, logger }: Worke
     streams: new OpenStreams(1),
     logger,
     routes: await loadWorkerRoutes({ desktop }),
-    descriptions: ['/v2/openapi.json'],
+    nearestHint: async () => 'GET /v2/openapi.json lists every route.',
   });
   const listener = listen({ hostname, port, idleSeconds, socketProtocol }, app);
   return { url: `http://${hostname}:${listener.port}`, close: () => close(listener, desktop) };

@@ -1,14 +1,15 @@
 /** Defines a route as one object: its validator, handler types and OpenAPI operation derive from it. */
 import type { RequestContext } from './context.ts';
-import type { z } from 'zod';
+import { z } from 'zod';
 import { Answer } from '../../kit/answer.ts';
 import { CoreError, firstFailure, type ErrorCode } from '../../kit/errors.ts';
 import { HandedOver, RepeatElsewhere, type HandedOverFacts } from '../../kit/handed-over.ts';
 import { readJsonObject, type BodyLimits } from '../body/body.ts';
 import type { Reservation } from '../../kit/memory-budget.ts';
+import { once } from '../../kit/once.ts';
 import { bodyPieces } from '../body/body-pieces.ts';
 import { assertNotEncoded } from '../body/content-coding.ts';
-import { InvalidInput, success, validationFailure, type ValidationError } from './envelope.ts';
+import { InvalidInput, success, type ValidationError } from './envelope.ts';
 import { jsonAnswer } from '../stream/json-answer.ts';
 import { NdjsonStream, ndjsonResponse } from '../stream/ndjson.ts';
 import { queryOf } from '../body/query.ts';
@@ -97,6 +98,7 @@ export interface RouteShape {
   readonly body: z.ZodType | undefined;
   /** Null for a body field that may be left out counts as absent. */
   readonly isNullAbsent: boolean;
+  readonly isStrict: boolean;
   readonly content: ContentBody | undefined;
   readonly decodes: boolean;
   readonly data: z.ZodType | undefined;
@@ -143,11 +145,17 @@ export type Refuse = (error: CoreError, route: Pick<RouteShape, 'path' | 'raw'>)
 export interface SurfaceStyle {
   /** Null for a body field that may be left out counts as absent. */
   readonly isNullAbsent?: boolean;
+  /** Fields of a body and parameters of a query that a route does not have are refused. */
+  readonly isStrict?: boolean;
   readonly refuse?: Refuse;
 }
 
 /** The `route` function of a surface whose handlers work on `Deps`. */
-export function routesFor<Deps>({ isNullAbsent = false, refuse = (error) => error }: SurfaceStyle = {}) {
+export function routesFor<Deps>({
+  isNullAbsent = false,
+  isStrict = false,
+  refuse = (error) => error,
+}: SurfaceStyle = {}) {
   return function route<
     P extends z.ZodObject | undefined = undefined,
     Q extends z.ZodObject | undefined = undefined,
@@ -173,6 +181,7 @@ export function routesFor<Deps>({ isNullAbsent = false, refuse = (error) => erro
       query: definition.query as Q,
       body: definition.body as B,
       isNullAbsent,
+      isStrict,
       content: definition.content,
       decodes: definition.decodes ?? false,
       data: definition.data as D,
@@ -193,8 +202,9 @@ export function routesFor<Deps>({ isNullAbsent = false, refuse = (error) => erro
           limits: context.body,
           reservation,
           isNullAbsent,
+          isStrict,
         });
-        if ('errors' in inputs) return validationFailure(inputs.errors);
+        if ('errors' in inputs) throw new InvalidInput(inputs.errors);
         const { params: pathValues, query, body } = inputs.value;
         if (definition.method !== 'GET') await assertConnected(request);
         try {
@@ -208,8 +218,7 @@ export function routesFor<Deps>({ isNullAbsent = false, refuse = (error) => erro
           return await respondWith(result, request, context);
         } catch (thrown) {
           const error = firstFailure(thrown);
-          if (error instanceof InvalidInput) return validationFailure(error.errors);
-          if (error instanceof CoreError) {
+          if (error instanceof CoreError && !(error instanceof InvalidInput)) {
             const refusal = refuse(error, { path: definition.path, raw: definition.raw });
             if (refusal instanceof Response) return refusal;
             throw refusal;
@@ -250,27 +259,37 @@ interface BodyReading {
   readonly limits: BodyLimits;
   readonly reservation: Reservation;
   readonly isNullAbsent: boolean;
+  readonly isStrict: boolean;
 }
+
+/** The query of a route that has none. */
+const noParameters = once(() => z.object({}));
+/** Parameters that every route ignores: what libraries add so that no cache answers, and the ticket of 1.x. */
+const ignoredParameters: ReadonlySet<string> = new Set(['_', 'ticket']);
 
 /** Checks every place, so that the caller learns about all errors at once. */
 async function readInputs(
   schemas: InputSchemas,
   request: Request,
   params: Readonly<Record<string, string>>,
-  { limits, reservation, isNullAbsent }: BodyReading,
+  { limits, reservation, isNullAbsent, isStrict }: BodyReading,
 ): Promise<{ value: Inputs; raw: Record<string, unknown> | null } | { errors: readonly ValidationError[] }> {
   const errors: ValidationError[] = [];
   const check = (schema: z.ZodType | undefined, input: unknown, place: InputPlace): unknown => {
     if (!schema) return undefined;
-    const checked = validate(schema, input, place);
+    const checked = validate(schema, input, place, isStrict);
     if ('value' in checked) return checked.value;
     for (const error of checked.errors) errors.push(error);
     return undefined;
   };
   const raw = schemas.body ? await readJsonObject(request, limits, reservation) : null;
+  const querySchema = schemas.query ?? (isStrict && request.url.includes('?') ? noParameters() : undefined);
+  const given = Object.entries(querySchema ? queryOf(request.url) : {}).filter(
+    ([name]) => !ignoredParameters.has(name),
+  );
   const value = {
     params: check(schemas.params, schemas.params && readText(schemas.params, params), 'path'),
-    query: check(schemas.query, schemas.query && readText(schemas.query, queryOf(request.url)), 'query'),
+    query: check(querySchema, querySchema && readText(querySchema, Object.fromEntries(given)), 'query'),
     body: check(schemas.body, schemas.body && isNullAbsent ? withoutNulls(schemas.body, raw) : raw, 'body'),
   };
   return errors.length > 0 ? { errors } : { value, raw };

@@ -28,6 +28,7 @@ function serve() {
       plane('a/special', [route('GET', '/a/special/{id}')]),
       plane('a', [route('GET', '/a/{id}'), route('DELETE', '/a/{id}'), route('GET', '/a/all')]),
     ],
+    nearestHint: async (method, path, isServed) => (isServed ? null : `${method} ${path} is near`),
     removedHint: async (_method, path) => (path === '/a/1/gone' ? 'It is gone.' : null),
   });
   const match: Match = { route: 'unmatched', upgrade: null };
@@ -81,7 +82,7 @@ test('a GET that creates something refuses a HEAD, and an extra slash is named',
     ]);
   }
   for (const path of ['/nothing/', '/a//b//c'])
-    expect([path, await refusal('GET', path)]).toMatchObject([path, { hint: 'GET / lists every route.' }]);
+    expect([path, await refusal('GET', path)]).toMatchObject([path, { hint: `GET ${path} is near` }]);
 });
 
 test('a plane knows its paths, its methods and its removed paths', async () => {

@@ -14,12 +14,13 @@ export interface Routing {
   /** Planes loaded on demand; the first plane with a matching prefix serves the path. */
   readonly planes?: readonly BoundPlane[];
   /** The replacement for a route that was once served; null for any other path. */
-  readonly removedHint?: RemovedHint;
-  /** Paths of the documents that list the routes below their own folder; the last one also covers every other path. */
-  readonly descriptions?: readonly string[];
+  readonly removedHint?: RouteHint;
+  /** What to call instead of a path that was never served, or not with this method: then null where nothing is near. */
+  readonly nearestHint?: (method: string, path: string, isServed: boolean) => Promise<string | null>;
 }
 
-type RemovedHint = (method: string, path: string) => Promise<string | null>;
+/** Null where there is nothing to say. */
+type RouteHint = (method: string, path: string) => Promise<string | null>;
 
 export interface Match {
   route: string;
@@ -35,16 +36,24 @@ interface Bindings {
 type Router = Hono<{ Bindings: Bindings }>;
 
 /** Answers through a route. Throws its errors, and `route_not_found` or `method_not_allowed`. */
-export function createRouter({ routes, planes = [], removedHint = async () => null, descriptions = [] }: Routing) {
+export function createRouter({
+  routes,
+  planes = [],
+  removedHint = async () => null,
+  nearestHint = async () => null,
+}: Routing) {
   const routerOf = async (path: string): Promise<Router> => {
     const plane = lazy.find(({ prefixes }) => prefixes.some((prefix) => path.startsWith(prefix)));
     return (await plane?.router()) ?? root;
   };
   const isServed = async (path: string) => (await routerOf(path)).router.match('GET', path)[0].length > 0;
   const refusals: Refusals = {
-    hintFor: async (method, path) => (await removedHint(method, path)) ?? (await sameWithoutSlashes(path, isServed)),
+    hintFor: async (method, path) =>
+      (await removedHint(method, path)) ??
+      (await sameWithoutSlashes(path, isServed)) ??
+      (await nearestHint(method, path, false)),
     removedHint,
-    descriptions,
+    nearestHint,
   };
   const root = mount(routes, refusals);
   const lazy = planes.map(({ prefixes, load }) => ({
@@ -56,12 +65,12 @@ export function createRouter({ routes, planes = [], removedHint = async () => nu
   };
 }
 
-interface Refusals extends Required<Pick<Routing, 'removedHint' | 'descriptions'>> {
+interface Refusals extends Required<Pick<Routing, 'removedHint' | 'nearestHint'>> {
   /** The hint for a path without a route. */
-  readonly hintFor: RemovedHint;
+  readonly hintFor: RouteHint;
 }
 
-function mount(routes: readonly BoundRoute[], { removedHint, hintFor, descriptions }: Refusals): Router {
+function mount(routes: readonly BoundRoute[], { removedHint, nearestHint, hintFor }: Refusals): Router {
   const router: Router = new Hono();
   router.onError((error) => {
     throw error;
@@ -85,18 +94,20 @@ function mount(routes: readonly BoundRoute[], { removedHint, hintFor, descriptio
     }
     router.all(honoPath(path), async (c) => {
       c.env.match.route = path;
-      const hint = await removedHint(c.req.method, c.req.path);
-      throw hint === null ? methodNotAllowed(c.req.method, path, served) : routeNotFound(c.req, hint);
+      const { method, path: called } = c.req;
+      const hint = await removedHint(method, called);
+      throw hint === null
+        ? methodNotAllowed(method, path, served, await nearestHint(method, called, true))
+        : routeNotFound(c.req, hint);
     });
   }
   router.notFound(async (c) => {
-    const hint = (await hintFor(c.req.method, c.req.path)) ?? whatIsServed(c.req.path, descriptions);
-    throw routeNotFound(c.req, hint);
+    throw routeNotFound(c.req, await hintFor(c.req.method, c.req.path));
   });
   return router;
 }
 
-function routeNotFound({ method, path }: { method: string; path: string }, hint: string): CoreError {
+function routeNotFound({ method, path }: { method: string; path: string }, hint: string | null): CoreError {
   return new CoreError('route_not_found', `no route ${method} ${path}`, { hint });
 }
 
@@ -106,23 +117,23 @@ async function sameWithoutSlashes(path: string, isServed: (path: string) => Prom
   return plain !== path && (await isServed(plain)) ? `Did you mean ${plain}, without the extra slash?` : null;
 }
 
-function whatIsServed(path: string, descriptions: readonly string[]): string {
-  const own = descriptions.find((document) => path.startsWith(document.slice(0, document.lastIndexOf('/') + 1)));
-  return `GET ${own ?? descriptions.at(-1) ?? '/'} lists every route.`;
-}
-
 function byPath(routes: readonly BoundRoute[]): Map<string, BoundRoute[]> {
   const grouped = new Map<string, BoundRoute[]>();
   for (const route of routes) grouped.set(route.path, [...(grouped.get(route.path) ?? []), route]);
   return grouped;
 }
 
-function methodNotAllowed(method: string, path: string, served: readonly BoundRoute[]): CoreError {
+function methodNotAllowed(
+  method: string,
+  path: string,
+  served: readonly BoundRoute[],
+  nearest: string | null = null,
+): CoreError {
   const allow = served.flatMap((route) =>
     route.method === 'GET' && !route.hasEffect ? ['GET', 'HEAD'] : [route.method],
   );
   return new CoreError('method_not_allowed', `${method} is not served on ${path}`, {
-    hint: `Use ${allow.join(' or ')}.`,
+    hint: `Use ${allow.join(' or ')}.${nearest === null ? '' : ` ${nearest}`}`,
     facts: { allow },
   });
 }

@@ -1,6 +1,8 @@
 /** Validates inputs against schemas, and reports errors in the terms of the contract, not of the library. */
 import type { z } from 'zod';
 import type { ValidationError } from './envelope.ts';
+import { base, baseType, ownValue, type SchemaNode } from './schema-node.ts';
+import { unknownFields } from './unknown-fields.ts';
 
 export type InputPlace = 'body' | 'query' | 'path';
 
@@ -9,13 +11,20 @@ const maxIssues = 100;
 
 export type Validated<T> = { readonly value: T } | { readonly errors: readonly ValidationError[] };
 
-export function validate<S extends z.ZodType>(schema: S, input: unknown, place: InputPlace): Validated<z.output<S>> {
+/** `isStrict` refuses fields that the schema does not have; these come first, because they explain the others. */
+export function validate<S extends z.ZodType>(
+  schema: S,
+  input: unknown,
+  place: InputPlace,
+  isStrict = false,
+): Validated<z.output<S>> {
   const result = schema.safeParse(input);
-  const dropped = droppedNames(schema, input, place);
-  if (result.success && dropped.length === 0) return { value: result.data };
+  const unknown = isStrict ? unknownFields(schema, input, place) : [];
+  const refused = [...unknown, ...droppedNames(schema, input, place)];
+  if (result.success && refused.length === 0) return { value: result.data };
   const context = { schema, input, place };
   const issues = result.error?.issues.slice(0, maxIssues) ?? [];
-  return { errors: [...issues.flatMap((issue) => describeIssue(issue, context)), ...dropped].slice(0, maxIssues) };
+  return { errors: [...refused, ...issues.flatMap((issue) => describeIssue(issue, context))].slice(0, maxIssues) };
 }
 
 /** Removes fields whose null means absent; keeps null where the schema accepts it. */
@@ -80,35 +89,6 @@ function readValue(type: string | null, text: string): unknown {
   if (type === 'boolean' && /^(true|1)$/i.test(text)) return true;
   if (type === 'boolean' && /^(false|0)$/i.test(text)) return false;
   return text;
-}
-
-/** The parts of a library schema that this module reads. */
-export interface SchemaNode {
-  readonly isInt?: boolean;
-  readonly _zod: {
-    readonly def: {
-      readonly type: string;
-      readonly innerType?: SchemaNode;
-      readonly element?: SchemaNode;
-      readonly valueType?: SchemaNode;
-      /** The alternatives of a union. */
-      readonly options?: readonly SchemaNode[];
-      /** The sides of an intersection. */
-      readonly left?: SchemaNode;
-      readonly right?: SchemaNode;
-      readonly shape?: Readonly<Record<string, SchemaNode>>;
-    };
-  };
-}
-
-/** The schema inside `optional`, `default` and `nullable`. */
-function base(schema: SchemaNode | undefined): SchemaNode | undefined {
-  const inner = schema?._zod.def.innerType;
-  return inner === undefined ? schema : base(inner);
-}
-
-function baseType(schema: unknown): string | null {
-  return base(schema as SchemaNode | undefined)?._zod.def.type ?? null;
 }
 
 function isWholeNumber(schema: z.ZodType, path: readonly PropertyKey[]): boolean {
@@ -243,9 +223,4 @@ function messageOf(issue: Issue, type: string): string {
 
 function valueAt(input: unknown, path: readonly PropertyKey[]): unknown {
   return path.reduce<unknown>((value, key) => ownValue(Object(value) as object, key), input);
-}
-
-/** Names come from clients, so inherited properties such as `constructor` do not count as fields. */
-function ownValue<T>(fields: Readonly<Record<PropertyKey, T>> | object, name: PropertyKey): T | undefined {
-  return Object.hasOwn(fields, name) ? (fields as Readonly<Record<PropertyKey, T>>)[name] : undefined;
 }

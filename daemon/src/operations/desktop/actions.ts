@@ -18,7 +18,7 @@ function action<T extends string, S extends z.ZodRawShape>(type: T, id: string, 
   return z.object({ action_type: z.literal(type), ...shape }).meta({ id: `Desktop${id}` });
 }
 
-const ownAction = z.discriminatedUnion('action_type', [
+export const ownAction = z.discriminatedUnion('action_type', [
   action('MOVE_TO', 'MoveToAction', point),
   action('MOVE_REL', 'MoveRelAction', offset),
   action('CLICK', 'ClickAction', { ...place, button, num_clicks: z.literal([1, 2, 3]).default(1) }),

@@ -32,7 +32,7 @@ const place = {
   ...effects,
 };
 
-const errors = ['unavailable', 'bad_argument', 'tab_not_found', 'ref_stale', 'page_timeout'] as const;
+const errors = ['unavailable', 'bad_argument', 'tab_not_found', 'ref_stale', 'ref_malformed', 'page_timeout'] as const;
 
 const Chord = z.string().min(1).max(50);
 const press = z

@@ -9,7 +9,7 @@ import {
   type RawAnswer,
   type Route,
   type RouteDefinition,
-  type Refuse,
+  type SurfaceStyle,
 } from '../../http/route/route.ts';
 
 export interface BrowserDeps {
@@ -24,7 +24,7 @@ export interface Mount {
   readonly prefix: string;
   /** Follows the name of an operation, because names are unique across surfaces. */
   readonly suffix: string;
-  readonly refuse: Refuse;
+  readonly style: SurfaceStyle;
 }
 
 /** A route that has no prefix yet. */
@@ -39,8 +39,8 @@ export function browserRoute<
   R extends RawAnswer | undefined = undefined,
   C extends ContentBody | undefined = undefined,
 >(definition: RouteDefinition<BrowserDeps, P, Q, B, D, undefined, R, undefined, undefined, C>) {
-  return ({ prefix, suffix, refuse }: Mount) =>
-    routesFor<BrowserDeps>({ isNullAbsent: true, refuse })({
+  return ({ prefix, suffix, style }: Mount) =>
+    routesFor<BrowserDeps>(style)({
       ...definition,
       path: `${prefix}${definition.path}`,
       operation: `${definition.operation}${suffix}`,

@@ -42,7 +42,7 @@ export const sendCdp = browserRoute({
     timeout,
   }),
   data: z.unknown(),
-  errors: ['unavailable', 'tab_not_found', 'bad_argument', 'page_timeout', 'ref_stale'],
+  errors: ['unavailable', 'tab_not_found', 'bad_argument', 'page_timeout', 'ref_stale', 'ref_malformed'],
   handle: ({ browser }, { body, context }) =>
     sendCommand(browser, {
       ...pageOptions(body, context),

@@ -33,7 +33,15 @@ export const navigatePage = browserRoute({
       ...effects,
     })
     .meta({ id: 'BrowserNavigateResult' }),
-  errors: ['unavailable', 'bad_argument', 'tab_not_found', 'navigation_failed', 'page_timeout', 'ref_stale'],
+  errors: [
+    'unavailable',
+    'bad_argument',
+    'tab_not_found',
+    'navigation_failed',
+    'page_timeout',
+    'ref_stale',
+    'ref_malformed',
+  ],
   async handle({ browser }, { body, context }) {
     const { url, history, wait_until: waitUntil } = body;
     const to = url === undefined ? { history: history ?? 'reload' } : { url };
@@ -60,7 +68,7 @@ export const evaluateExpression = browserRoute({
       ...effects,
     })
     .meta({ id: 'BrowserEvaluateResult' }),
-  errors: ['unavailable', 'bad_argument', 'tab_not_found', 'page_timeout', 'ref_stale'],
+  errors: ['unavailable', 'bad_argument', 'tab_not_found', 'page_timeout', 'ref_stale', 'ref_malformed'],
   async handle({ browser }, { body, context }) {
     const { expression, await_promise: awaitsPromise } = body;
     const options = pageOptions(body, context);
@@ -95,7 +103,7 @@ export const screenshotPage = browserRoute({
       'The picture. x-image-width and x-image-height are its size, x-screen-width and x-screen-height that of the display, and etag names the picture.',
     also: { 304: 'The picture is the one that if_changed_from names.' },
   },
-  errors: ['unavailable', 'bad_argument', 'tab_not_found', 'page_timeout', 'ref_stale'],
+  errors: ['unavailable', 'bad_argument', 'tab_not_found', 'page_timeout', 'ref_stale', 'ref_malformed'],
   async handle({ browser }, { query, context }) {
     const { format, quality = null, full_page: isFullPage, scale_to: scale, labels: hasLabels } = query;
     const known = query.if_changed_from;

@@ -112,7 +112,7 @@ const shared = {
       .describe('What was left out of very large documents.'),
     ...effects,
   }),
-  errors: ['unavailable', 'bad_argument', 'tab_not_found', 'ref_stale', 'page_timeout'],
+  errors: ['unavailable', 'bad_argument', 'tab_not_found', 'ref_stale', 'ref_malformed', 'page_timeout'],
 } as const;
 
 export const getSnapshot = browserRoute({

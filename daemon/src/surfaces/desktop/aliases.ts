@@ -2,13 +2,13 @@
 import { z } from 'zod';
 import type { Placed } from '../../http/route/operation-route.ts';
 import type { RemoteDeps } from '../../http/route/remote.ts';
-import type { Refuse, Route } from '../../http/route/route.ts';
+import type { Route, SurfaceStyle } from '../../http/route/route.ts';
 import { ActionBody } from '../../operations/desktop/act.ts';
 import { includeScreenshot } from '../../operations/desktop/inputs.ts';
 import { ActionResult } from '../../operations/desktop/views.ts';
 import { action, config, passedOn } from './routes.ts';
 
-export function aliasesOfV2(refuse: Refuse): readonly Route<RemoteDeps>[] {
+export function aliasesOfV2(style: SurfaceStyle): readonly Route<RemoteDeps>[] {
   const act = passedOn(action.remote, {
     name: 'desktop.action',
     method: 'POST',
@@ -19,7 +19,7 @@ export function aliasesOfV2(refuse: Refuse): readonly Route<RemoteDeps>[] {
     top: ActionResult,
   });
   const routes = [act, configRoute('/v2/browser/config', 'desktop.browser_config')];
-  return routes.map((route) => route({ isNullAbsent: true, refuse }));
+  return routes.map((route) => route(style));
 }
 
 export const pixels = z.int().gt(0);

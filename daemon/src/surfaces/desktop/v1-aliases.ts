@@ -1,7 +1,7 @@
 /** The routes of 1.x that act on the desktop, which the worker runs. */
 import { z } from 'zod';
 import type { RemoteDeps } from '../../http/route/remote.ts';
-import type { Refuse, Route } from '../../http/route/route.ts';
+import type { Route, SurfaceStyle } from '../../http/route/route.ts';
 import { configRoute, pixels } from './aliases.ts';
 import { action, passedOn, recording } from './routes.ts';
 import { V1Action } from './v1-actions.ts';
@@ -52,10 +52,9 @@ const record = passedOn(recording.remote, {
     .meta({ id: 'DisplayRecordResult' }),
 });
 
-export function aliasesOfV1(refuse: Refuse): readonly Route<RemoteDeps>[] {
-  const isNullAbsent = true;
+export function aliasesOfV1(style: SurfaceStyle): readonly Route<RemoteDeps>[] {
   return [
-    ...[act, configRoute('/v1/browser/config', 'desktop.config_v1')].map((route) => route({ isNullAbsent, refuse })),
-    record({ refuse }),
+    ...[act, configRoute('/v1/browser/config', 'desktop.config_v1')].map((route) => route(style)),
+    record({ ...style, isNullAbsent: false }),
   ];
 }

@@ -12,6 +12,8 @@ export interface RootDeps {
   readonly frameAncestors: string;
   /** The description of every served route. */
   readonly openApi: () => Promise<object>;
+  /** The routes of v2, one a line. */
+  readonly routeList: () => Promise<string>;
   readonly renderMetrics: () => Promise<{ readonly contentType: string; readonly text: string }>;
 }
 

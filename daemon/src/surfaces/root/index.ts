@@ -6,5 +6,14 @@ import { home } from './home.ts';
 import { internalAuth } from './internal-auth.ts';
 import { metrics } from './metrics.ts';
 import { openApi } from './openapi.ts';
+import { llmsText, routesOfV2 } from './route-list.ts';
 
-export const rootRoutes: readonly Route<RootDeps>[] = [home, health, internalAuth, metrics, openApi];
+export const rootRoutes: readonly Route<RootDeps>[] = [
+  home,
+  health,
+  internalAuth,
+  metrics,
+  openApi,
+  llmsText,
+  routesOfV2,
+];

@@ -1,6 +1,6 @@
 /** The dependencies of the v1 routes, and the `route` function that is typed with them. */
 import type { Toolchains } from '../../core/ops/toolchain.ts';
-import { routesFor } from '../../http/route/route.ts';
+import { routesFor, type SurfaceStyle } from '../../http/route/route.ts';
 import type { Planes } from '../../operations/planes.ts';
 import { refusalOfV1 } from './refusal.ts';
 
@@ -10,4 +10,9 @@ export interface V1Deps extends Planes {
   readonly openApi: () => Promise<object>;
 }
 
-export const route = routesFor<V1Deps>({ refuse: refusalOfV1 });
+export const style: SurfaceStyle = { refuse: refusalOfV1 };
+
+export const route = routesFor<V1Deps>(style);
+
+/** Of the routes that both surfaces have under their own prefix. */
+export const aliasStyle: SurfaceStyle = { ...style, isNullAbsent: true };

@@ -57,7 +57,7 @@ const TransferBody = z
     if (names.some((name) => body[name] !== undefined)) return;
     context.addIssue({ code: 'invalid_type', expected: 'string', path: ['source'], input: undefined });
   })
-  .meta({ anyOf: names.map((name) => ({ required: [name] })) });
+  .describe(`Needs ${names.join(' or ')}.`);
 
 function transferOf({ source, path, file, destination, overwrite }: z.output<typeof TransferBody>) {
   return {

@@ -2,7 +2,7 @@
 import { routesOf, type Plane } from '../../http/route/planes.ts';
 import type { V1Deps } from './app.ts';
 
-export { refusalOfV1 } from './refusal.ts';
+export { aliasStyle } from './app.ts';
 export { removedHint } from './removed.ts';
 
 export const v1Planes: readonly Plane<V1Deps>[] = [

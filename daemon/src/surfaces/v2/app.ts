@@ -8,6 +8,6 @@ export interface V2Deps extends Planes {
   readonly openApi: () => Promise<object>;
 }
 
-export const style: SurfaceStyle = { isNullAbsent: true, refuse: refusalOfV2 };
+export const style: SurfaceStyle = { isNullAbsent: true, isStrict: true, refuse: refusalOfV2 };
 
 export const route = routesFor<V2Deps>(style);

@@ -82,9 +82,9 @@ export const listWatchers = route({
   method: 'GET',
   path: '/v2/watch',
   summary: 'List watchers in the order of their creation',
-  data: z.object({ watchers: z.array(WatcherRecord) }),
+  data: z.array(WatcherRecord),
   errors: [],
-  handle: ({ watchers }) => ({ watchers: watchers.list().map(watcherRecord) }),
+  handle: ({ watchers }) => watchers.list().map(watcherRecord),
 });
 
 export const pollWatcher = route({

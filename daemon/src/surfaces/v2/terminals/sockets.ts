@@ -89,6 +89,11 @@ export const attachTerminal = route({
   },
 });
 
+/** Clients send the same parameters to both sockets. */
+function withoutEffect<S extends z.ZodType>(schema: S) {
+  return schema.optional().describe('Has no effect: the shell ends with its socket.');
+}
+
 export const openShell = route({
   operation: 'terminals.shell',
   method: 'GET',
@@ -101,6 +106,9 @@ export const openShell = route({
     env: environmentText.optional(),
     cols: cols.default(80),
     rows: rows.default(24),
+    durable: withoutEffect(z.boolean()),
+    restore: withoutEffect(z.boolean()),
+    replay_bytes: withoutEffect(z.number().int()),
   }),
   socket: true,
   errors: ['bad_argument', 'capacity_reached', 'unavailable', 'no_space_left'],
