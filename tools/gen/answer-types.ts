@@ -55,17 +55,27 @@ function typeOf(schema: Schema, indent = ''): string {
   const alternatives = anyOf ?? oneOf;
   if (alternatives) return [...new Set(alternatives.map((one) => typeOf(one, indent)))].join(' | ');
   if (properties) {
-    const fields = Object.entries(properties).map(
-      ([name, field]) =>
-        `${indent}  readonly ${name}${required.includes(name) ? '' : '?'}: ${typeOf(field, `${indent}  `)};`,
-    );
+    const fields = Object.entries(properties).map(([name, field]) => {
+      const start = `${indent}  readonly ${name}${required.includes(name) ? '' : '?'}:`;
+      const line = `${start} ${typeOf(field, `${indent}  `)};`;
+      const isLong = line.length > maxLineLength && !line.includes('\n');
+      return isLong ? line.replace(`${start} `, `${start} | `).replaceAll(' | ', `\n${indent}    | `) : line;
+    });
     return `{\n${fields.join('\n')}\n${indent}}`;
   }
   if (typeof additionalProperties === 'object')
     return `Readonly<Record<string, ${typeOf(additionalProperties, indent)}>>`;
-  if (items) return `readonly (${typeOf(items, indent)})[]`;
+  if (items) return `readonly ${inList(typeOf(items, indent))}[]`;
   return [schema.type ?? 'unknown'].flat().map(scalar).join(' | ');
 }
+
+/** Only a union needs parentheses in a list. */
+function inList(type: string): string {
+  return type.startsWith('{') || !type.includes(' | ') ? type : `(${type})`;
+}
+
+/** As the formatter breaks lines. */
+const maxLineLength = 120;
 
 function literal(value: unknown): string {
   return typeof value === 'string' ? `'${value}'` : JSON.stringify(value);

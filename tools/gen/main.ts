@@ -7,6 +7,7 @@ import { typesOfAnswers } from './answer-types.ts';
 import { benchRun, benchSentence, benchTables } from './bench-tables.ts';
 import { withSection } from './marked-section.ts';
 import { referenceOfRoutes, referenceOfSettings } from './reference.ts';
+import { routeList } from './route-list.ts';
 
 const root = dirname(dirname(import.meta.dirname));
 const isCheck = process.argv.includes('--check');
@@ -18,6 +19,7 @@ for (const surface of surfaceNames) {
   const document = await describeSurface(surface);
   files.set(`spec/${surface}.json`, asJson(document));
   files.set(`docs/reference/${surface}.md`, referenceOfRoutes(document));
+  files.set(`daemon/src/assets/tables/routes-${surface}.txt`, routeList(document));
   if (surface === 'v2') files.set('console/src/answers.ts', typesOfAnswers(document));
 }
 

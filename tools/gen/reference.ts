@@ -1,6 +1,6 @@
 /** Converts the emitted documents into reference pages. */
 
-interface Operation {
+export interface Operation {
   readonly summary: string;
   readonly parameters?: readonly Parameter[];
   readonly requestBody?: { readonly content: Record<string, { readonly schema: Schema }> };
@@ -106,7 +106,7 @@ function merged(fields: readonly Schema[]): Schema {
 }
 
 /** A named schema is defined among the components. */
-function resolved(schema: Schema | undefined, schemas: Schemas): Schema | undefined {
+export function resolved(schema: Schema | undefined, schemas: Schemas): Schema | undefined {
   return schema?.$ref === undefined ? schema : schemas[nameOf(schema.$ref)];
 }
 

@@ -1,0 +1,114 @@
+/** Describes the failures of a route: one schema for each set of codes that share a status. */
+import { errorCodes, type ErrorCode } from '../../kit/errors.ts';
+import { statusOf } from '../route/envelope.ts';
+import { publicPaths } from '../guard/auth.ts';
+import type { RouteShape } from '../route/route.ts';
+import { pascal, type Json, type Schemas } from './schemas.ts';
+
+export const envelopeFields = {
+  success: { type: 'boolean', description: 'Whether the call succeeded.' },
+  message: { type: 'string', description: 'One-line summary.' },
+  hint: { type: ['string', 'null'], description: 'What to do next.' },
+};
+export const required = ['success', 'message', 'data', 'hint'];
+
+const errors = {
+  type: 'array',
+  items: {
+    type: 'object',
+    required: ['location', 'message', 'type'],
+    properties: {
+      location: { type: 'string', description: 'Starts with body, query or path.' },
+      message: { type: 'string' },
+      type: { type: 'string' },
+    },
+  },
+};
+
+/** Failures of v1, which keep the layout of 1.x. */
+const schemasOfV1 = {
+  Failure: {
+    type: 'object',
+    required,
+    properties: { ...envelopeFields, data: { type: ['object', 'null'], description: 'Facts about the failure.' } },
+  },
+  ValidationFailure: {
+    type: 'object',
+    required: [...required, 'errors'],
+    properties: { ...envelopeFields, data: { type: ['object', 'null'] }, errors },
+  },
+};
+
+/** The fields of a failed file operation, beside its code. */
+const fileFacts = {
+  errno: { type: 'integer', description: 'Error number of the system.' },
+  errno_name: { type: 'string', description: 'Its symbolic name, such as ENOENT.' },
+  error_type: { type: 'string', description: 'Kind of failure, such as not_found or permission_denied.' },
+  exception_type: { type: 'string', description: 'The class of the exception in Python, such as FileNotFoundError.' },
+  message: { type: 'string' },
+  operation: { type: 'string', description: 'What failed, such as read or write.' },
+  path: { type: 'string', description: 'The absolute path.' },
+};
+
+/** A failure with one of these codes. */
+export function failureSchema(codes: readonly ErrorCode[]): Json {
+  const isInvalid = codes.every((code) => statusOf[code] === statusOf.invalid_input);
+  const facts = {
+    code: { type: 'string', enum: codes },
+    retryable: { type: 'boolean', description: 'Whether the same call may succeed later.' },
+    ...(codes.some((code) => code.startsWith('file_')) && fileFacts),
+    ...(codes.includes('internal_error') && {
+      request_id: { type: 'string', description: 'Names the failure in the log of the daemon.' },
+    }),
+  };
+  return {
+    type: 'object',
+    required: [...required, ...(isInvalid ? ['errors'] : [])],
+    properties: {
+      ...envelopeFields,
+      data: { type: 'object', required: ['code', 'retryable'], properties: facts, additionalProperties: true },
+      ...(codes.includes('invalid_input') && { errors }),
+    },
+  };
+}
+
+/** Every request has its Host and Origin checked first, so these codes name no schema beside others. */
+const general: readonly ErrorCode[] = ['malformed_request', 'forbidden'];
+
+/** The answers of a route that are failures, by status. */
+export function describeFailures(route: RouteShape, schemas: Schemas): Json {
+  const byStatus: Record<string, ErrorCode[]> = {};
+  const hasInputs = route.params ?? route.query ?? route.body ?? route.content;
+  const isPublic = publicPaths.has(route.path);
+  const codes = new Set<ErrorCode>([
+    ...route.errors,
+    ...general,
+    ...(isPublic ? [] : (['unauthorized'] as const)),
+    ...(route.socket ? (['upgrade_required'] as const) : []),
+    ...(route.body || route.content ? (['unsupported_coding'] as const) : []),
+    ...(route.body ? (['body_too_large', 'capacity_reached'] as const) : []),
+    ...(hasInputs || route.isStrict ? (['invalid_input'] as const) : []),
+    'internal_error',
+  ]);
+  for (const code of codes) (byStatus[statusOf[code]] ??= []).push(code);
+  const named = route.path.startsWith('/v1/') ? failureOfV1 : failureOf;
+  return Object.fromEntries(
+    Object.entries(byStatus).map(([status, some]) => [status, described(some.join(', '), schemas.add(...named(some)))]),
+  );
+}
+
+function described(description: string, schema: Json): Json {
+  return { description, content: { 'application/json': { schema } } };
+}
+
+function failureOfV1(codes: readonly ErrorCode[]): [string, object] {
+  const name = codes.includes('invalid_input') ? 'ValidationFailure' : 'Failure';
+  return [name, schemasOfV1[name]];
+}
+
+function failureOf(given: readonly ErrorCode[]): [string, object] {
+  const codes = errorCodes.filter((code) => given.includes(code));
+  const own = codes.filter((code) => !general.includes(code));
+  const name = (own.length === 0 ? codes : own).map(pascal).join('Or');
+  return [`${name}Failure`, failureSchema(codes)];
+}

@@ -1,0 +1,156 @@
+/** Describes routes as OpenAPI 3.1, from the objects that serve them. */
+import type { z } from 'zod';
+import { errorCodes } from '../../kit/errors.ts';
+import { publicPaths } from '../guard/auth.ts';
+import type { RouteShape } from '../route/route.ts';
+import { describeFailures, envelopeFields, failureSchema, required } from './failures.ts';
+import { pascal, Schemas, type Json } from './schemas.ts';
+
+export type { Json } from './schemas.ts';
+
+export interface ApiInfo {
+  readonly title: string;
+  readonly version: string;
+  readonly description: string;
+}
+
+const tags: Readonly<Record<string, string>> = {
+  bash: 'Commands in sessions, for clients of 1.x.',
+  browser: 'The pages of the browser in the sandbox.',
+  code: 'Python and JavaScript, in sessions that keep their state or without one.',
+  commands: 'Commands as resources: start, follow by offset, write to, end.',
+  desktop: 'The display: pictures, pointer, keyboard, windows, accessibility.',
+  files: 'Files and whole trees.',
+  jupyter: 'Code in kernels, for clients of 1.x.',
+  mcp: 'The same for models, over the Model Context Protocol.',
+  nodejs: 'Code in Node.js, for clients of 1.x.',
+  operations: 'The sandbox itself, its health and its descriptions.',
+  shell: 'Terminals, for clients of 1.x.',
+  terminals: 'Terminals that outlive their viewers.',
+  watch: 'Changes of files, as they happen.',
+};
+
+/** Builds the document for some routes. */
+export function describeApi(info: ApiInfo, routes: readonly RouteShape[]): Json {
+  const [ofV1, schemas] = [new Schemas('V1'), new Schemas()];
+  schemas.add('Failure', failureSchema(errorCodes));
+  const paths: Record<string, Json> = {};
+  for (const route of routes) {
+    const described = describeRoute(route, route.path.startsWith('/v1/') ? ofV1 : schemas);
+    paths[route.path] = { ...paths[route.path], [route.method.toLowerCase()]: described };
+  }
+  const used = new Set(routes.map(tagOf));
+  return {
+    openapi: '3.1.0',
+    info: { ...info, license: { name: 'Apache-2.0', identifier: 'Apache-2.0' } },
+    servers: [{ url: 'http://127.0.0.1:18091', description: 'A daemon on this machine.' }],
+    tags: Object.entries(tags).flatMap(([name, description]) => (used.has(name) ? [{ name, description }] : [])),
+    paths,
+    components: {
+      schemas: { ...ofV1.all, ...schemas.all },
+      securitySchemes: {
+        bearer: { type: 'http', scheme: 'bearer' },
+        header: { type: 'apiKey', in: 'header', name: 'x-api-key' },
+        query: {
+          type: 'apiKey',
+          in: 'query',
+          name: 'api_key',
+          description: 'Deprecated; for URLs that cannot carry headers.',
+        },
+      },
+    },
+    security: [{ bearer: [] }, { header: [] }, { query: [] }],
+  };
+}
+
+function tagOf({ operation }: RouteShape): string {
+  return operation.split('.')[0] ?? '';
+}
+
+/** `commands.run` is `CommandRun`, so that its types are `CommandRunRequest` and `CommandRunResponse`. */
+function typeNameOf({ operation }: RouteShape): string {
+  const [plane = '', ...rest] = operation.split('.');
+  return pascal([plane.replace(/s$/, ''), ...rest].join('.'));
+}
+
+function describeRoute(route: RouteShape, schemas: Schemas): Json {
+  const parameters = [
+    ...describeParameters('path', route.params, schemas),
+    ...describeParameters('query', route.query, schemas),
+  ];
+  const requestBody = describeBody(route, schemas);
+  return {
+    operationId: route.operation,
+    summary: route.summary,
+    tags: [tagOf(route)],
+    ...(publicPaths.has(route.path) ? { security: [] } : {}),
+    ...(parameters.length > 0 ? { parameters } : {}),
+    ...(requestBody && { requestBody }),
+    responses: describeResponses(route, schemas),
+  };
+}
+
+function describeBody(route: RouteShape, schemas: Schemas): Json | null {
+  const { body, content, isNullAbsent } = route;
+  const name = `${typeNameOf(route)}Request`;
+  if (content) {
+    const media = Object.entries(content).map(([type, one]) => [type, { schema: schemas.inline(one, 'input', name) }]);
+    return { required: true, content: Object.fromEntries(media) as Json };
+  }
+  if (!body) return null;
+  // An empty body counts as an empty object.
+  const isRequired = !body.safeParse({}).success;
+  // In each schema, `null` would hide the fields where it has a meaning.
+  const note = isNullAbsent && { description: 'Null for a field that is not required means that it is absent.' };
+  const schema = schemas.named(body, 'input', name);
+  return { ...note, required: isRequired, content: { 'application/json': { schema } } };
+}
+
+function describeParameters(place: 'path' | 'query', schema: z.ZodObject | undefined, schemas: Schemas): Json[] {
+  if (!schema) return [];
+  const object = schemas.inline(schema, 'input', '') as { properties?: Json; required?: string[] };
+  return Object.entries(object.properties ?? {}).map(([name, value]) => {
+    const { description, ...rest } = value as Json;
+    const isRequired = place === 'path' || (object.required ?? []).includes(name);
+    return { name, in: place, required: isRequired, ...(description ? { description } : {}), schema: rest };
+  });
+}
+
+function describeResponses(route: RouteShape, schemas: Schemas): Json {
+  const also = Object.entries(route.raw?.also ?? {}).map(([status, description]) => [status, { description }]);
+  return {
+    ...(route.socket
+      ? { 101: { description: 'The connection becomes a WebSocket' } }
+      : { 200: describeSuccess(route, schemas) }),
+    ...describeFailures(route, schemas),
+    // A route may answer in its own form where others answer a failure.
+    ...(Object.fromEntries(also) as Json),
+  };
+}
+
+function describeSuccess(route: RouteShape, schemas: Schemas): Json {
+  const name = typeNameOf(route);
+  const content: Json = {};
+  if (route.data) content['application/json'] = { schema: schemas.add(`${name}Response`, envelopeOf(route, schemas)) };
+  if (route.lines) content['application/x-ndjson'] = { schema: schemas.named(route.lines, 'output', `${name}Line`) };
+  if (route.events) content['text/event-stream'] = { schema: schemas.named(route.events, 'output', `${name}Event`) };
+  for (const type of [route.raw?.contentType ?? []].flat()) content[type] = { schema: rawSchema(type) };
+  return { description: route.raw?.description ?? route.summary, content };
+}
+
+function rawSchema(type: string): Json {
+  if (type === 'application/json') return { type: 'object', additionalProperties: true };
+  return type.startsWith('text/') ? { type: 'string' } : { type: 'string', format: 'binary' };
+}
+
+function envelopeOf(route: RouteShape, schemas: Schemas): Json {
+  const name = typeNameOf(route);
+  const top = route.top ? schemas.resolved(schemas.inline(route.top, 'output', name)) : {};
+  const beside = top as { readonly properties?: Json; readonly required?: readonly string[] };
+  const data = route.data ? schemas.inline(route.data, 'output', `${name}Data`) : {};
+  return {
+    type: 'object',
+    required: [...required, ...(beside.required ?? [])],
+    properties: { ...beside.properties, ...envelopeFields, data },
+  };
+}

@@ -1,0 +1,116 @@
+/** Turns schemas into JSON Schema as the generators of clients take it, and collects the named ones. */
+import { isDeepStrictEqual } from 'node:util';
+import { z } from 'zod';
+
+export type Json = Record<string, unknown>;
+
+type Direction = 'input' | 'output';
+
+export class Schemas {
+  readonly all: Json = {};
+
+  /** `suffix` follows each name of v1: one document describes two surfaces that use the same names. */
+  constructor(private readonly suffix = '') {}
+
+  /** A reference to the schema, under its own id or else this name. */
+  named(schema: z.ZodType, io: Direction, name: string): Json {
+    const described = this.inline(schema, io, name);
+    return '$ref' in described ? described : this.add(name, described);
+  }
+
+  /** The schema itself, or a reference where it has an id. Alternatives within it get names that begin with `name`. */
+  inline(schema: z.ZodType, io: Direction, name: string): Json {
+    const { $schema: _dialect, $defs = {}, ...rest } = z.toJSONSchema(schema, { io, unrepresentable: 'any' }) as Json;
+    for (const [id, definition] of Object.entries($defs as Json)) this.add(id, this.#plain(definition, io, id));
+    const { id } = rest;
+    const plain = this.#plain(rest, io, typeof id === 'string' ? id : name) as Json;
+    return typeof id === 'string' ? this.add(id, plain) : plain;
+  }
+
+  /** The schema that a reference stands for. */
+  resolved(schema: Json): Json {
+    const { $ref } = schema;
+    return typeof $ref === 'string' ? (this.all[$ref.slice($ref.lastIndexOf('/') + 1)] as Json) : schema;
+  }
+
+  add(given: string, schema: unknown): Json {
+    const name = `${given}${this.suffix}`;
+    if (name in this.all && !isDeepStrictEqual(this.all[name], schema))
+      throw new Error(`two schemas are called ${name}`);
+    this.all[name] = schema;
+    return { $ref: `#/components/schemas/${name}` };
+  }
+
+  #plain(value: unknown, io: Direction, name: string): unknown {
+    if (Array.isArray(value)) return value.map((entry) => this.#plain(entry, io, name));
+    if (typeof value !== 'object' || value === null) return value;
+    const { id: _id, ...node } = value as Json;
+    if (typeof node['$ref'] === 'string') {
+      return { ...node, $ref: `${node['$ref'].replace('#/$defs/', '#/components/schemas/')}${this.suffix}` };
+    }
+    if (io === 'output') {
+      // What is answered is always there, and a later version may answer more.
+      delete node['default'];
+      if (node['additionalProperties'] === false) delete node['additionalProperties'];
+    }
+    const { properties, ...others } = asList(withoutBounds(node, this.suffix === ''));
+    const plain = Object.fromEntries(Object.entries(others).map(([key, inner]) => [key, this.#plain(inner, io, name)]));
+    if (properties !== undefined) {
+      const fields = Object.entries(properties as Json);
+      plain['properties'] = Object.fromEntries(
+        fields.map(([field, inner]) => [field, this.#plain(inner, io, `${name}${pascal(field)}`)]),
+      );
+    }
+    return this.#discriminated(plain, name);
+  }
+
+  /** Names the alternatives that a field tells apart: generators make one type of each, and choose by the field. */
+  #discriminated(node: Json, name: string): Json {
+    const options = node['oneOf'] as readonly Json[] | undefined;
+    if (!options) return node;
+    const shapes = options.map((option) => this.resolved(option));
+    const propertyName = Object.keys(fieldsOf(shapes[0])).find((field) =>
+      shapes.every((shape) => typeof fieldsOf(shape)[field]?.const === 'string'),
+    );
+    if (propertyName === undefined) return node;
+    const references = options.map((option, index): [string, Json] => {
+      const value = String(fieldsOf(shapes[index])[propertyName]?.const);
+      return [value, '$ref' in option ? option : this.add(`${name}${pascal(value.toLowerCase())}`, option)];
+    });
+    const mapping = Object.fromEntries(references.map(([value, { $ref }]) => [value, $ref]));
+    return { ...node, oneOf: references.map(([, reference]) => reference), discriminator: { propertyName, mapping } };
+  }
+}
+
+type FieldSchemas = Readonly<Record<string, { readonly const?: unknown } | undefined>>;
+
+function fieldsOf(schema: Json | undefined): FieldSchemas {
+  return (schema?.['properties'] as FieldSchemas | undefined) ?? {};
+}
+
+/** The range of whole numbers that JSON carries exactly is what every generator takes for its large type. */
+function withoutBounds(node: Json, hasFormats: boolean): Json {
+  const { maximum, minimum, ...rest } = node;
+  if (node['type'] !== 'integer') return node;
+  const isWide = maximum === Number.MAX_SAFE_INTEGER;
+  return {
+    ...rest,
+    ...(minimum !== undefined && minimum !== Number.MIN_SAFE_INTEGER && { minimum }),
+    ...(maximum !== undefined && !isWide && { maximum }),
+    ...(isWide && hasFormats && { format: 'int64' }),
+  };
+}
+
+/** A tuple of equal parts is a list of that length. */
+function asList(node: Json): Json {
+  const { prefixItems, items: _none, ...rest } = node;
+  if (!Array.isArray(prefixItems)) return node;
+  const [first, ...others] = prefixItems as readonly unknown[];
+  if (!others.every((part) => isDeepStrictEqual(part, first))) return node;
+  return { ...rest, items: first, minItems: prefixItems.length, maxItems: prefixItems.length };
+}
+
+/** `snake_case` and `dotted.names` as the name of a type. */
+export function pascal(name: string): string {
+  return name.replaceAll(/(?:^|[^A-Za-z\d])+([A-Za-z\d])/g, (_match, letter: string) => letter.toUpperCase());
+}
