@@ -2,7 +2,7 @@
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, renameSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { repositoryRoot } from './repository.mjs';
+import { repositoryRoot, ripgrepPath } from './repository.mjs';
 import { prepareArm64 } from './release/arm64.mjs';
 import { compileDaemon, runBun } from './release/compile.mjs';
 import { buildNative, runTool, setup, SetupError } from './setup.mjs';
@@ -35,11 +35,6 @@ function chooseTarget(args, native) {
   if (args.join('=') !== '--arch=arm64') throw new SetupError('build.mjs takes --arch arm64, or nothing');
   const { runtime, ripgrep, glibcRoot, cross } = prepareArm64();
   return { name: 'boxkeep-arm64', native: buildNative({ cross }), runtime, ripgrep, glibcRoot };
-}
-
-/** The ripgrep of this machine's architecture, which npm installs with the packages. */
-function ripgrepPath() {
-  return join(repositoryRoot, `node_modules/@vscode/ripgrep-linux-${process.arch}/bin/rg`);
 }
 
 /** The commit that /v2/sandbox reports. A tree without git is built without it. */

@@ -18,3 +18,8 @@ export function bunPath() {
 
 /** Where `tools/test-daemon.mjs` puts the compiled daemon, below the root of the repository. */
 export const compiledDaemon = 'dist/.test/boxkeep-daemon';
+
+/** The ripgrep of this machine's architecture, which npm installs with the packages. */
+export function ripgrepPath() {
+  return join(repositoryRoot, `node_modules/@vscode/ripgrep-linux-${process.arch}/bin/rg`);
+}

@@ -70,8 +70,8 @@ async function beginAll(sandbox: Sandbox, calls = longCalls) {
 }
 
 async function hasRequested(sandbox: Sandbox, tabId: string): Promise<boolean> {
-  const { requests } = await sandbox.ok('GET /v2/browser/network/requests?filter=never');
-  return (requests as { tab_id: string }[]).some(({ tab_id }) => tab_id === tabId);
+  const requests = await sandbox.ok('GET /v2/browser/network/requests?filter=never');
+  return (requests as unknown as { tab_id: string }[]).some(({ tab_id }) => tab_id === tabId);
 }
 
 test(

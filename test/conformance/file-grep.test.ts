@@ -280,7 +280,7 @@ test('V2FS-GREPREFUSED bad input is refused in one line', async ({ sandbox }) =>
     expect([body, (reply.body.hint ?? '').length > 0]).toEqual([body, true]);
     if (!facts) continue;
     expect(reply.body.data).toMatchObject({ errno_name: facts[0], error_type: facts[1], operation: 'grep' });
-    expect(Object.keys(reply.body.data)).toHaveLength(8);
+    expect(Object.keys(reply.body.data)).toHaveLength(9);
   }
 });
 

@@ -446,7 +446,7 @@ test('V2FS-REFUSED bad input is refused with everything a client needs to correc
     ]);
     expect([route, Object.keys(data).sort()]).toEqual([
       route,
-      ['errno_name', 'error_type', 'exception_type', 'message', 'operation', 'path', 'retryable'],
+      ['code', 'errno_name', 'error_type', 'exception_type', 'message', 'operation', 'path', 'retryable'],
     ]);
   }
 });

@@ -15,12 +15,12 @@ export const listRequests = browserRoute({
     limit: z.int().default(100),
     clear: z.boolean().default(false).describe('Forget all requests after this answer.'),
   }),
-  data: z.object({ count: z.int(), requests: z.array(NetworkRequestView) }).meta({ id: 'NetworkRequests' }),
+  data: z.array(NetworkRequestView),
   errors: ['unavailable', 'page_timeout'],
   async handle({ browser }, { query: { filter = null, limit, clear }, context }) {
     await browser.watchActive(callOptions(context));
     const requests = browser.requests.list(limit, filter).map(requestView);
     if (clear) browser.requests.clear();
-    return { count: requests.length, requests };
+    return requests;
   },
 });
