@@ -1,5 +1,6 @@
 /**
- * Installs packages of others that tests drive: `node tools/test-packages.mjs mcp`, `editors` or `component-libraries`.
+ * Installs packages of others that tests drive: `node tools/test-packages.mjs mcp`, `editors`,
+ * `generators` or `component-libraries`.
  *
  * The packages are pinned in `package.json` of `test/clients/<name>`, so that `npm install` does not need them.
  */

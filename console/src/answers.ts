@@ -4,67 +4,69 @@ export type Failure = {
   readonly success: boolean;
   readonly message: string;
   readonly hint: string | null;
-  readonly data: {
-    readonly code:
-      | 'malformed_request'
-      | 'bad_argument'
-      | 'unauthorized'
-      | 'forbidden'
-      | 'route_not_found'
-      | 'command_not_found'
-      | 'session_not_found'
-      | 'method_not_allowed'
-      | 'command_id_reused'
-      | 'stdin_closed'
-      | 'upgrade_required'
-      | 'body_too_large'
-      | 'unsupported_coding'
-      | 'unsupported_media_type'
-      | 'invalid_input'
-      | 'capacity_reached'
-      | 'not_implemented'
-      | 'unavailable'
-      | 'no_space_left'
-      | 'file_not_found'
-      | 'file_permission_denied'
-      | 'file_exists'
-      | 'file_invalid_target'
-      | 'file_invalid_path'
-      | 'file_bad_request'
-      | 'file_read_only'
-      | 'file_not_text'
-      | 'file_too_large'
-      | 'file_io_error'
-      | 'precondition_failed'
-      | 'range_not_satisfiable'
-      | 'watcher_not_found'
-      | 'terminal_not_found'
-      | 'terminal_ended'
-      | 'terminal_busy'
-      | 'session_busy'
-      | 'kernel_unknown'
-      | 'tab_not_found'
-      | 'ref_stale'
-      | 'ref_malformed'
-      | 'page_timeout'
-      | 'navigation_failed'
-      | 'tool_not_found'
-      | 'internal_error';
-    readonly retryable: boolean;
-    readonly errno?: number;
-    readonly errno_name?: string;
-    readonly error_type?: string;
-    readonly exception_type?: string;
-    readonly message?: string;
-    readonly operation?: string;
-    readonly path?: string;
-    readonly request_id?: string;
-  };
+  readonly data: FailureData;
   readonly errors?: readonly {
     readonly location: string;
     readonly message: string;
     readonly type: string;
   }[];
+};
+
+export type FailureData = {
+  readonly code:
+    | 'malformed_request'
+    | 'bad_argument'
+    | 'unauthorized'
+    | 'forbidden'
+    | 'route_not_found'
+    | 'command_not_found'
+    | 'session_not_found'
+    | 'method_not_allowed'
+    | 'command_id_reused'
+    | 'stdin_closed'
+    | 'upgrade_required'
+    | 'body_too_large'
+    | 'unsupported_coding'
+    | 'unsupported_media_type'
+    | 'invalid_input'
+    | 'capacity_reached'
+    | 'not_implemented'
+    | 'unavailable'
+    | 'no_space_left'
+    | 'file_not_found'
+    | 'file_permission_denied'
+    | 'file_exists'
+    | 'file_invalid_target'
+    | 'file_invalid_path'
+    | 'file_bad_request'
+    | 'file_read_only'
+    | 'file_not_text'
+    | 'file_too_large'
+    | 'file_io_error'
+    | 'precondition_failed'
+    | 'range_not_satisfiable'
+    | 'watcher_not_found'
+    | 'terminal_not_found'
+    | 'terminal_ended'
+    | 'terminal_busy'
+    | 'session_busy'
+    | 'kernel_unknown'
+    | 'tab_not_found'
+    | 'ref_stale'
+    | 'ref_malformed'
+    | 'page_timeout'
+    | 'navigation_failed'
+    | 'tool_not_found'
+    | 'internal_error';
+  readonly retryable: boolean;
+  readonly errno?: number;
+  readonly errno_name?: string;
+  readonly error_type?: string;
+  readonly exception_type?: string;
+  readonly message?: string;
+  readonly operation?: string;
+  readonly path?: string;
+  readonly request_id?: string;
 };
 
 export type Health = {
@@ -82,39 +84,43 @@ export type OperationHealthResponse = {
   readonly data: Health;
 };
 
+export type TerminalCloseData = {
+  readonly session_id: string;
+};
+
 export type TerminalCloseResponse = {
   readonly success: boolean;
   readonly message: string;
   readonly hint: string | null;
-  readonly data: {
-    readonly session_id: string;
-  };
+  readonly data: TerminalCloseData;
+};
+
+export type TerminalCreateData = {
+  readonly session_id: string;
+  readonly id: string;
+  readonly status: 'ready' | 'running' | 'terminated';
+  readonly working_dir: string;
+  readonly user: string;
+  readonly pid: number | null;
+  readonly cols: number;
+  readonly rows: number;
+  readonly title: string | null;
+  readonly backend: 'native' | 'tmux';
+  readonly retention: 'persistent' | 'expiring';
+  readonly created_at: string;
+  readonly last_used_at: string;
+  readonly current_command: string | null;
+  readonly attached: number;
+  readonly startup_skipped: boolean;
+  readonly exit_code: number | null;
+  readonly created: boolean;
 };
 
 export type TerminalCreateResponse = {
   readonly success: boolean;
   readonly message: string;
   readonly hint: string | null;
-  readonly data: {
-    readonly session_id: string;
-    readonly id: string;
-    readonly status: 'ready' | 'running' | 'terminated';
-    readonly working_dir: string;
-    readonly user: string;
-    readonly pid: number | null;
-    readonly cols: number;
-    readonly rows: number;
-    readonly title: string | null;
-    readonly backend: 'native' | 'tmux';
-    readonly retention: 'persistent' | 'expiring';
-    readonly created_at: string;
-    readonly last_used_at: string;
-    readonly current_command: string | null;
-    readonly attached: number;
-    readonly startup_skipped: boolean;
-    readonly exit_code: number | null;
-    readonly created: boolean;
-  };
+  readonly data: TerminalCreateData;
 };
 
 export type TerminalGetResponse = {
@@ -124,17 +130,19 @@ export type TerminalGetResponse = {
   readonly data: TerminalSession;
 };
 
+export type TerminalListData = {
+  readonly sessions: Readonly<Record<string, TerminalSession>>;
+  readonly stats: {
+    readonly total_sessions: number;
+    readonly max_sessions: number;
+  };
+};
+
 export type TerminalListResponse = {
   readonly success: boolean;
   readonly message: string;
   readonly hint: string | null;
-  readonly data: {
-    readonly sessions: Readonly<Record<string, TerminalSession>>;
-    readonly stats: {
-      readonly total_sessions: number;
-      readonly max_sessions: number;
-    };
-  };
+  readonly data: TerminalListData;
 };
 
 export type TerminalSession = {

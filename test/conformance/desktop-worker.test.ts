@@ -138,7 +138,7 @@ test(
       400,
       expect.stringContaining('outside'),
       expect.stringContaining('scale_to'),
-      { success: false, data: { code: 'bad_argument', retryable: false } } as object,
+      { success: false, data: { code: 'bad_argument', retryable: false } },
     ]);
     const earlier = await sandbox.request('POST /v1/browser/actions', outside);
     expect([earlier.status, earlier.body as object]).toEqual([400, { ...current.body, data: null, hint: named }]);

@@ -7,9 +7,9 @@ interface Answer {
   readonly content?: Readonly<Record<string, { readonly schema?: { readonly $ref?: string } }>>;
 }
 
-/** The schema of an answer; `data` of a failure has a code. */
+/** The schema of a failure, whose `data` is a schema of its own with the codes. */
 interface Failure {
-  readonly properties: { readonly data?: { readonly properties?: { readonly code?: { readonly enum?: string[] } } } };
+  readonly properties: { readonly data?: { readonly $ref?: string } };
 }
 
 interface Document {
@@ -21,10 +21,13 @@ let known: ReturnType<typeof readRoutes> | null = null;
 
 function readRoutes() {
   const { paths, components } = JSON.parse(readFileSync(join(repositoryRoot, 'spec/v2.json'), 'utf8')) as Document;
+  const resolved = ($ref = ''): unknown => components.schemas[$ref.split('/').at(-1) ?? ''];
   const codesOf = ({ content }: Answer): readonly string[] => {
-    const name = content?.['application/json']?.schema?.$ref?.split('/').at(-1) ?? '';
-    const schema = components.schemas[name] as Failure | undefined;
-    return schema?.properties.data?.properties?.code?.enum ?? [];
+    const failure = resolved(content?.['application/json']?.schema?.$ref) as Failure | undefined;
+    const data = resolved(failure?.properties.data?.$ref) as
+      | { properties?: { code?: { enum?: string[] } } }
+      | undefined;
+    return data?.properties?.code?.enum ?? [];
   };
   return Object.entries(paths)
     .toSorted(([a], [b]) => (a < b ? -1 : 1)) // A literal segment is matched before a parameter, as the router does.

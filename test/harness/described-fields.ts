@@ -10,7 +10,7 @@ interface Parameter {
   readonly schema: Schema;
 }
 
-interface Operation {
+export interface Operation {
   readonly parameters?: readonly Parameter[];
   readonly requestBody?: { readonly required?: boolean; readonly content: Content };
   readonly responses: Readonly<Record<string, { readonly content?: Content }>>;

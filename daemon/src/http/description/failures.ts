@@ -50,8 +50,18 @@ const fileFacts = {
   path: { type: 'string', description: 'The absolute path.' },
 };
 
+/** A failure of a route with this path, with any code. */
+export function anyFailure(path: string, schemas: Schemas): Json {
+  const schema = isOfV1(path) ? failureOfV1(schemas, []) : addFailure(schemas, 'Failure', errorCodes);
+  return described('Any failure', schema);
+}
+
+function isOfV1(path: string): boolean {
+  return path.startsWith('/v1/');
+}
+
 /** A failure with one of these codes. */
-export function failureSchema(codes: readonly ErrorCode[]): Json {
+function addFailure(schemas: Schemas, name: string, codes: readonly ErrorCode[]): Json {
   const isInvalid = codes.every((code) => statusOf[code] === statusOf.invalid_input);
   const facts = {
     code: { type: 'string', enum: codes },
@@ -61,15 +71,16 @@ export function failureSchema(codes: readonly ErrorCode[]): Json {
       request_id: { type: 'string', description: 'Names the failure in the log of the daemon.' },
     }),
   };
-  return {
+  const data = { type: 'object', required: ['code', 'retryable'], properties: facts, additionalProperties: true };
+  return schemas.add(name, {
     type: 'object',
     required: [...required, ...(isInvalid ? ['errors'] : [])],
     properties: {
       ...envelopeFields,
-      data: { type: 'object', required: ['code', 'retryable'], properties: facts, additionalProperties: true },
+      data: schemas.add(`${name}Data`, data),
       ...(codes.includes('invalid_input') && { errors }),
     },
-  };
+  });
 }
 
 /** Every request has its Host and Origin checked first, so these codes name no schema beside others. */
@@ -91,9 +102,9 @@ export function describeFailures(route: RouteShape, schemas: Schemas): Json {
     'internal_error',
   ]);
   for (const code of codes) (byStatus[statusOf[code]] ??= []).push(code);
-  const named = route.path.startsWith('/v1/') ? failureOfV1 : failureOf;
+  const schemaOf = isOfV1(route.path) ? failureOfV1 : failureOf;
   return Object.fromEntries(
-    Object.entries(byStatus).map(([status, some]) => [status, described(some.join(', '), schemas.add(...named(some)))]),
+    Object.entries(byStatus).map(([status, some]) => [status, described(some.join(', '), schemaOf(schemas, some))]),
   );
 }
 
@@ -101,14 +112,14 @@ function described(description: string, schema: Json): Json {
   return { description, content: { 'application/json': { schema } } };
 }
 
-function failureOfV1(codes: readonly ErrorCode[]): [string, object] {
+function failureOfV1(schemas: Schemas, codes: readonly ErrorCode[]): Json {
   const name = codes.includes('invalid_input') ? 'ValidationFailure' : 'Failure';
-  return [name, schemasOfV1[name]];
+  return schemas.add(name, schemasOfV1[name]);
 }
 
-function failureOf(given: readonly ErrorCode[]): [string, object] {
+function failureOf(schemas: Schemas, given: readonly ErrorCode[]): Json {
   const codes = errorCodes.filter((code) => given.includes(code));
   const own = codes.filter((code) => !general.includes(code));
   const name = (own.length === 0 ? codes : own).map(pascal).join('Or');
-  return [`${name}Failure`, failureSchema(codes)];
+  return addFailure(schemas, `${name}Failure`, codes);
 }

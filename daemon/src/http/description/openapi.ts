@@ -1,9 +1,8 @@
 /** Describes routes as OpenAPI 3.1, from the objects that serve them. */
 import type { z } from 'zod';
-import { errorCodes } from '../../kit/errors.ts';
 import { publicPaths } from '../guard/auth.ts';
 import type { RouteShape } from '../route/route.ts';
-import { describeFailures, envelopeFields, failureSchema, required } from './failures.ts';
+import { anyFailure, describeFailures, envelopeFields, required } from './failures.ts';
 import { pascal, Schemas, type Json } from './schemas.ts';
 
 export type { Json } from './schemas.ts';
@@ -33,7 +32,7 @@ const tags: Readonly<Record<string, string>> = {
 /** Builds the document for some routes. */
 export function describeApi(info: ApiInfo, routes: readonly RouteShape[]): Json {
   const [ofV1, schemas] = [new Schemas('V1'), new Schemas()];
-  schemas.add('Failure', failureSchema(errorCodes));
+  anyFailure('', schemas);
   const paths: Record<string, Json> = {};
   for (const route of routes) {
     const described = describeRoute(route, route.path.startsWith('/v1/') ? ofV1 : schemas);
@@ -120,7 +119,7 @@ function describeResponses(route: RouteShape, schemas: Schemas): Json {
   const also = Object.entries(route.raw?.also ?? {}).map(([status, description]) => [status, { description }]);
   return {
     ...(route.socket
-      ? { 101: { description: 'The connection becomes a WebSocket' } }
+      ? { 101: { description: 'The connection becomes a WebSocket' }, default: anyFailure(route.path, schemas) }
       : { 200: describeSuccess(route, schemas) }),
     ...describeFailures(route, schemas),
     // A route may answer in its own form where others answer a failure.
@@ -147,7 +146,7 @@ function envelopeOf(route: RouteShape, schemas: Schemas): Json {
   const name = typeNameOf(route);
   const top = route.top ? schemas.resolved(schemas.inline(route.top, 'output', name)) : {};
   const beside = top as { readonly properties?: Json; readonly required?: readonly string[] };
-  const data = route.data ? schemas.inline(route.data, 'output', `${name}Data`) : {};
+  const data = route.data ? schemas.named(route.data, 'output', `${name}Data`) : {};
   return {
     type: 'object',
     required: [...required, ...(beside.required ?? [])],

@@ -45,6 +45,8 @@ export class Schemas {
     if (Array.isArray(value)) return value.map((entry) => this.#plain(entry, io, name));
     if (typeof value !== 'object' || value === null) return value;
     const { id: _id, ...node } = value as Json;
+    // `contentEncoding` says the same, and generators know that.
+    if (node['format'] === 'base64') delete node['format'];
     if (typeof node['$ref'] === 'string') {
       return { ...node, $ref: `${node['$ref'].replace('#/$defs/', '#/components/schemas/')}${this.suffix}` };
     }
