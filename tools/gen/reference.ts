@@ -1,4 +1,7 @@
 /** Converts the emitted documents into reference pages. */
+import { statusOf } from '../../daemon/src/http/route/envelope.ts';
+import type { ErrorCode } from '../../daemon/src/kit/errors.ts';
+import { errorAdvice } from './error-codes.ts';
 
 export interface Operation {
   readonly summary: string;
@@ -66,7 +69,19 @@ export function referenceOfRoutes(document: object): string {
       section(method.toUpperCase(), path, operation, components.schemas),
     ),
   );
-  return `${generated}\n# ${info.title}\n\n${sections.join('\n')}`;
+  const codes = paths['/v2/commands'] ? `${codesSection(components.schemas)}\n` : '';
+  return `${generated}\n# ${info.title}\n\n${codes}${sections.join('\n')}`;
+}
+
+/** What each code of a failure means, for the sections that only name it. */
+function codesSection(schemas: Schemas): string {
+  const known = schemas['FailureData']?.properties?.['code']?.enum ?? [];
+  const rows = known.map((code) => {
+    const [meaning, advice] = errorAdvice[code as ErrorCode];
+    return `| \`${String(code)}\` | ${statusOf[code as ErrorCode]} | ${meaning} | ${advice} |`;
+  });
+  const head = 'Every failure has `data.code`, and `data.retryable` says whether the same call may succeed later.';
+  return `## Error codes\n\n${head}\n\n${table(['code', 'status', 'means', 'what to do'], rows)}`;
 }
 
 function section(method: string, path: string, operation: Operation, schemas: Schemas): string {
@@ -78,9 +93,35 @@ function section(method: string, path: string, operation: Operation, schemas: Sc
   return [
     `## ${method} ${path}\n\n${operation.summary}.\n`,
     ...(inputs.length > 0 ? [table(['in', 'name', 'type', 'default', 'meaning'], inputs)] : []),
+    ...answerTables(operation, schemas),
     table(['status', 'when', 'as'], answers),
   ].join('\n');
 }
+
+/** The fields of `data`, with those of the objects in it. */
+function answerTables({ responses }: Operation, schemas: Schemas): string[] {
+  const schema = responses['200']?.content?.['application/json']?.schema;
+  const data = resolved(schema, schemas)?.properties?.['data'];
+  const rows = data ? fieldRows(data, 'data', schemas, []) : [];
+  return rows.length === 0 ? [] : [table(['answer', 'type', 'meaning'], rows)];
+}
+
+/** `outer` are the schemas around this one: a schema may contain itself. */
+function fieldRows(schema: Schema, place: string, schemas: Schemas, outer: readonly Schema[]): string[] {
+  const shape = resolved(schema, schemas) ?? {};
+  if (outer.includes(shape) || outer.length > maxNesting) return [];
+  const inner = [...outer, shape];
+  const alternatives = (shape.anyOf ?? shape.oneOf ?? []).flatMap((one) => fieldRows(one, place, schemas, inner));
+  if (shape.items) return [...alternatives, ...fieldRows(shape.items, `${place}[]`, schemas, inner)];
+  const fields = Object.entries(shape.properties ?? {}).flatMap(([name, field]) => [
+    `| \`${place}.${name}\` | ${typeOf(field)} | ${field.description ?? ''} |`,
+    ...fieldRows(field, `${place}.${name}`, schemas, inner),
+  ]);
+  return [...new Set([...alternatives, ...fields])];
+}
+
+/** Deeper fields are those of trees, whose nodes are described once. */
+const maxNesting = 4;
 
 function parameterRows(parameters: readonly Parameter[]): string[] {
   return parameters.map((parameter) =>
