@@ -4,6 +4,7 @@ import { cellStatuses, type Cell } from '../../core/code/cells/cell.ts';
 import type { CellChange } from '../../core/code/cells/outputs.ts';
 import { codeBackends, languages } from '../../core/code/language.ts';
 import type { CodeSession } from '../../core/code/sessions/session.ts';
+import { CoreError, errorCodes, type ErrorCode } from '../../kit/errors.ts';
 import { signalName } from '../../kit/signal-name.ts';
 
 const bundle = z.record(z.string(), z.unknown()).describe('A text for each media type; base64 for binary types.');
@@ -85,6 +86,7 @@ export const CellLine = z.discriminatedUnion('type', [
       partial: z.boolean(),
       reason: z.enum(['ended', 'closing', 'failed']),
       message: z.string().nullable().describe('Why the code did not run.'),
+      code: z.enum(errorCodes).nullable().describe('The error code of that.'),
     })
     .describe('The last line.'),
 ]);
@@ -141,8 +143,13 @@ export function cellEndLine(
     truncated: cell.outputs.isCut,
     reason,
     message: cell.failure?.message ?? null,
+    code: cell.failure && codeOf(cell.failure),
     ...ending(cell, isSingle),
   };
+}
+
+function codeOf(failure: Error): ErrorCode {
+  return failure instanceof CoreError ? failure.code : 'internal_error';
 }
 
 function ending({ deathBefore, end, isPartial, late }: Cell, isSingle: boolean) {

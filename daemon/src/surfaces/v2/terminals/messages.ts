@@ -78,8 +78,8 @@ export function exitMessage(end: Terminal['end'], at: number): object {
 }
 
 export function errorMessage(error: CoreError): object {
-  const { message, code, hint } = refusalOfV2(error);
-  return { type: 'error', data: message, code, hint };
+  const { message, code, hint, isRetryable: retryable } = refusalOfV2(error);
+  return { type: 'error', data: message, code, retryable, hint };
 }
 
 /** Clients of different ages read the time from different fields. */
