@@ -22,9 +22,9 @@ export const clientId = z
 /** At most a year. A longer value is a mistake in the unit. */
 export const seconds = z.number().min(0).max(31_536_000);
 
-/** The rule of `sameValue` in the description: a client sends only one of the two. */
+/** The rule of `sameValue` in OpenAPI, which cannot compare values: a client sends only one of the two. */
 export function oneOf(first: string, second: string) {
-  return { description: `Takes ${first} or ${second}, not both.` };
+  return { description: `Takes ${first} or ${second}, not both.`, not: { required: [first, second] } };
 }
 
 export const environment = z.record(

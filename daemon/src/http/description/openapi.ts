@@ -132,9 +132,17 @@ function describeSuccess(route: RouteShape, schemas: Schemas): Json {
   const content: Json = {};
   if (route.data) content['application/json'] = { schema: schemas.add(`${name}Response`, envelopeOf(route, schemas)) };
   if (route.lines) content['application/x-ndjson'] = { schema: schemas.named(route.lines, 'output', `${name}Line`) };
-  if (route.events) content['text/event-stream'] = { schema: schemas.named(route.events, 'output', `${name}Event`) };
+  if (route.events) content['text/event-stream'] = { schema: eventSchema(route.events, `${name}Event`, schemas) };
   for (const type of [route.raw?.contentType ?? []].flat()) content[type] = { schema: rawSchema(type) };
   return { description: route.raw?.description ?? route.summary, content };
+}
+
+/** One event of the stream, whose data is JSON in a text. */
+function eventSchema(data: z.ZodType, name: string, schemas: Schemas): Json {
+  const text = { type: 'string', contentMediaType: 'application/json' };
+  const contentSchema = schemas.inline(data, 'output', `${name}Data`);
+  const properties = { event: { type: 'string' }, id: { type: 'string' }, data: { ...text, contentSchema } };
+  return schemas.add(name, { type: 'object', required: ['event', 'data'], properties });
 }
 
 function rawSchema(type: string): Json {

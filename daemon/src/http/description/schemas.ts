@@ -20,17 +20,21 @@ export class Schemas {
 
   /** The schema itself, or a reference where it has an id. Alternatives within it get names that begin with `name`. */
   inline(schema: z.ZodType, io: Direction, name: string): Json {
-    const { $schema: _dialect, $defs = {}, ...rest } = z.toJSONSchema(schema, { io, unrepresentable: 'any' }) as Json;
-    for (const [id, definition] of Object.entries($defs as Json)) this.add(id, this.#plain(definition, io, id));
+    const whole = z.toJSONSchema(schema, { io, unrepresentable: 'any' }) as Json;
+    const { $schema: _dialect, $defs = {}, ...rest } = whole;
+    const alternatives = new Set(namesOfAlternatives(whole));
+    for (const [id, definition] of Object.entries($defs as Json)) {
+      this.add(id, this.#plain(definition, { io, name: id, isPart: alternatives.has(id) }));
+    }
     const { id } = rest;
-    const plain = this.#plain(rest, io, typeof id === 'string' ? id : name) as Json;
+    const plain = this.#plain(rest, { io, name: typeof id === 'string' ? id : name, isPart: false }) as Json;
     return typeof id === 'string' ? this.add(id, plain) : plain;
   }
 
   /** The schema that a reference stands for. */
   resolved(schema: Json): Json {
     const { $ref } = schema;
-    return typeof $ref === 'string' ? (this.all[$ref.slice($ref.lastIndexOf('/') + 1)] as Json) : schema;
+    return typeof $ref === 'string' ? (this.all[nameIn($ref)] as Json) : schema;
   }
 
   add(given: string, schema: unknown): Json {
@@ -41,8 +45,8 @@ export class Schemas {
     return { $ref: `#/components/schemas/${name}` };
   }
 
-  #plain(value: unknown, io: Direction, name: string): unknown {
-    if (Array.isArray(value)) return value.map((entry) => this.#plain(entry, io, name));
+  #plain(value: unknown, at: Place): unknown {
+    if (Array.isArray(value)) return value.map((entry) => this.#plain(entry, at));
     if (typeof value !== 'object' || value === null) return value;
     const { id: _id, ...node } = value as Json;
     // `contentEncoding` says the same, and generators know that.
@@ -50,20 +54,19 @@ export class Schemas {
     if (typeof node['$ref'] === 'string') {
       return { ...node, $ref: `${node['$ref'].replace('#/$defs/', '#/components/schemas/')}${this.suffix}` };
     }
-    if (io === 'output') {
-      // What is answered is always there, and a later version may answer more.
-      delete node['default'];
-      if (node['additionalProperties'] === false) delete node['additionalProperties'];
-    }
-    const { properties, ...others } = asList(withoutBounds(node, this.suffix === ''));
-    const plain = Object.fromEntries(Object.entries(others).map(([key, inner]) => [key, this.#plain(inner, io, name)]));
+    const isV2 = this.suffix === '';
+    const { properties, ...others } = asList(withoutBounds(isV2 ? withoutRules(asSent(node, at)) : node, isV2));
+    const parts = Object.entries(others).map(([key, inner]) => {
+      return [key, key === rulesKey ? inner : this.#plain(inner, { ...at, isPart: isUnion(key, inner) })];
+    });
+    const plain = Object.fromEntries(parts) as Json;
     if (properties !== undefined) {
-      const fields = Object.entries(properties as Json);
-      plain['properties'] = Object.fromEntries(
-        fields.map(([field, inner]) => [field, this.#plain(inner, io, `${name}${pascal(field)}`)]),
-      );
+      const fields = Object.entries(properties as Json).map(([field, inner]) => {
+        return [field, this.#plain(inner, { ...at, name: `${at.name}${pascal(field)}`, isPart: false })];
+      });
+      plain['properties'] = Object.fromEntries(fields);
     }
-    return this.#discriminated(plain, name);
+    return this.#discriminated(plain, at.name);
   }
 
   /** Names the alternatives that a field tells apart: generators make one type of each, and choose by the field. */
@@ -88,6 +91,63 @@ type FieldSchemas = Readonly<Record<string, { readonly const?: unknown } | undef
 
 function fieldsOf(schema: Json | undefined): FieldSchemas {
   return (schema?.['properties'] as FieldSchemas | undefined) ?? {};
+}
+
+/** Where a schema stands. */
+interface Place {
+  readonly io: Direction;
+  /** The names of alternatives begin with it. */
+  readonly name: string;
+  /** One of several alternatives, or a side of an intersection: other parts have further fields. */
+  readonly isPart: boolean;
+}
+
+function isUnion(key: string, parts: unknown): boolean {
+  if (key !== 'anyOf' && key !== 'oneOf' && key !== 'allOf') return false;
+  return (parts as readonly Json[]).filter(({ type }) => type !== 'null').length > 1;
+}
+
+/** The definitions that are alternatives somewhere. */
+function namesOfAlternatives(schema: unknown): string[] {
+  if (typeof schema !== 'object' || schema === null) return [];
+  return Object.entries(schema).flatMap(([key, inner]) => [
+    ...(isUnion(key, inner) ? (inner as readonly Json[]).flatMap(({ $ref }) => ($ref ? [nameIn($ref)] : [])) : []),
+    ...namesOfAlternatives(inner),
+  ]);
+}
+
+function nameIn($ref: unknown): string {
+  return String($ref).slice(String($ref).lastIndexOf('/') + 1);
+}
+
+/** Unknown fields of a request are refused. What is answered is always there, and a later version may answer more. */
+function asSent(node: Json, { io, isPart }: Place): Json {
+  const { default: _value, additionalProperties, ...rest } = node;
+  if (io === 'output')
+    return additionalProperties === false || additionalProperties === undefined
+      ? rest
+      : { ...rest, additionalProperties };
+  const isClosed = node['properties'] !== undefined && additionalProperties === undefined && !isPart;
+  return isClosed ? { ...node, additionalProperties: false } : node;
+}
+
+const rulesKey = 'x-rules';
+
+/** Which fields go together: generators take such a rule for a type without fields, so it stands aside. */
+function withoutRules(node: Json): Json {
+  const entries = Object.entries(node);
+  const rules = entries.filter(([key, inner]) => isRule(key, inner));
+  if (rules.length === 0) return node;
+  const others = entries.filter((entry) => !rules.includes(entry));
+  return { ...Object.fromEntries(others), [rulesKey]: rules.map(([key, inner]) => ({ [key]: inner })) };
+}
+
+function isRule(key: string, value: unknown): boolean {
+  if (key === 'not') return true;
+  if (key !== 'anyOf' && key !== 'allOf') return false;
+  return (value as readonly Json[]).every((part) =>
+    Object.entries(part).every(([inner, rule]) => inner === 'required' || isRule(inner, rule)),
+  );
 }
 
 /** The range of whole numbers that JSON carries exactly is what every generator takes for its large type. */

@@ -52,5 +52,8 @@ export function needingOneOf<S extends z.ZodRawShape>(shape: S, ...groups: reado
         context.addIssue({ code: 'custom', path: names.slice(0, 1), message: `${names.join(' or ')} is required` });
       }
     })
-    .describe(`Needs ${groups.map((names) => names.join(' or ')).join(', and ')}.`);
+    .meta({
+      description: `Needs ${groups.map((names) => names.join(' or ')).join(', and ')}.`,
+      allOf: groups.map((names) => ({ anyOf: names.map((name) => ({ required: [name] })) })),
+    });
 }

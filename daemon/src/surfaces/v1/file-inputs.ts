@@ -20,7 +20,7 @@ export function bodyWithPath<S extends z.ZodRawShape>(own: keyof typeof names, f
       if (body.file !== undefined || body.path !== undefined) return;
       context.addIssue({ code: 'invalid_type', expected: 'string', path: [own], input: undefined });
     })
-    .describe('Needs file or path.');
+    .meta({ anyOf: [{ required: ['file'] }, { required: ['path'] }] });
 }
 
 interface WithPath {

@@ -57,7 +57,7 @@ const TransferBody = z
     if (names.some((name) => body[name] !== undefined)) return;
     context.addIssue({ code: 'invalid_type', expected: 'string', path: ['source'], input: undefined });
   })
-  .describe(`Needs ${names.join(' or ')}.`);
+  .meta({ anyOf: names.map((name) => ({ required: [name] })) });
 
 function transferOf({ source, path, file, destination, overwrite }: z.output<typeof TransferBody>) {
   return {

@@ -4,6 +4,7 @@ import { routeOf } from '../../../http/route/operation-route.ts';
 import { sameValue } from '../../../http/route/same-value.ts';
 import { filePath, OwnerQuery } from '../../../operations/files/inputs.ts';
 import { copyTree, deleteTree, DeletionBody, moveTree } from '../../../operations/files/trees.ts';
+import { oneOf } from '../../../operations/inputs.ts';
 import { style } from '../app.ts';
 
 const TransferBody = z
@@ -24,7 +25,11 @@ const TransferBody = z
     }
   })
   .superRefine(sameValue('path', 'source'))
-  .describe('Needs path or source, two names of one field.');
+  .meta({
+    anyOf: [{ required: ['path'] }, { required: ['source'] }],
+    ...oneOf('path', 'source'),
+    description: 'Needs path or source, two names of one field.',
+  });
 
 interface Given {
   readonly query: z.output<typeof OwnerQuery>;
