@@ -71,10 +71,6 @@ export class Calls {
   }
 
   #laneOf(bus: string): Lane {
-    const known = this.lanes.get(bus);
-    if (known) return known;
-    const lane = { inFlight: 0, waiting: [] };
-    this.lanes.set(bus, lane);
-    return lane;
+    return this.lanes.getOrInsertComputed(bus, () => ({ inFlight: 0, waiting: [] }));
   }
 }

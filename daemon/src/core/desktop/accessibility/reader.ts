@@ -112,11 +112,7 @@ export class ObjectReader {
   }
 
   #cacheOf(bus: string): Promise<Cache> {
-    const known = this.#caches.get(bus);
-    if (known) return known;
-    const cache = this.#readCache(bus);
-    this.#caches.set(bus, cache);
-    return cache;
+    return this.#caches.getOrInsertComputed(bus, () => this.#readCache(bus));
   }
 
   /** Empty for an application without a cache, or with one of an older form. */
@@ -146,9 +142,7 @@ function cacheOf(bus: string, items: readonly CacheItem[], roles: RoleNames): Ca
     byPath.set(path, object);
     // The object of an application names itself as its parent.
     if (parentOwner !== bus || parent === path) continue;
-    const family = families.get(parent);
-    if (family) family.push({ index, object });
-    else families.set(parent, [{ index, object }]);
+    families.getOrInsert(parent, []).push({ index, object });
   }
   const children = [...families].map(([parent, family]) => [parent, inOrder(family)] as const);
   return { byPath, children: new Map(children) };

@@ -92,9 +92,7 @@ export class Layout {
   }
 
   #add(keysym: number, position: Position): void {
-    const positions = this.#positions.get(keysym);
-    if (positions) positions.push(position);
-    else this.#positions.set(keysym, [position]);
+    this.#positions.getOrInsert(keysym, []).push(position);
   }
 
   /** Considers what is down or locked already: with Caps Lock, a lower-case letter needs Shift. */

@@ -354,9 +354,5 @@ async function openIfThere(directory: Directory, name: string): Promise<FileHand
 }
 
 function remembered(names: Map<number, string>, id: number, find: () => string | null): string {
-  const known = names.get(id);
-  if (known !== undefined) return known;
-  const name = find() ?? '';
-  names.set(id, name);
-  return name;
+  return names.getOrInsertComputed(id, () => find() ?? '');
 }
