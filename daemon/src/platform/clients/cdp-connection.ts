@@ -209,7 +209,7 @@ class SocketConnection implements CdpConnection, SocketObserver {
   send(method: string, params: object, options: CdpSendOptions = {}): Promise<unknown> {
     const { sessionId, signal, isShortened = false } = options;
     if (!this.isOpen) return Promise.reject(new CdpClosed(`the connection has closed before ${method}`));
-    if (signal?.aborted) return Promise.reject(abortReason(signal));
+    if (signal?.aborted) return Promise.reject(signal.reason as Error);
     const id = (this.#lastId += 1);
     const command = JSON.stringify({ id, method, params, ...(sessionId !== undefined && { sessionId }) });
     const bytes = Buffer.byteLength(command);
@@ -217,7 +217,7 @@ class SocketConnection implements CdpConnection, SocketObserver {
     return new Promise((resolve, reject) => {
       const abort = () => {
         this.#take(id);
-        reject(abortReason(signal));
+        reject(signal?.reason as Error);
       };
       const settle = () => signal?.removeEventListener('abort', abort);
       this.#pending.set(id, {
@@ -327,8 +327,4 @@ function answerId(head: string): number | null {
 
 function textOf({ message, data }: { readonly message: string; readonly data?: string }): string {
   return data === undefined ? message : `${message}: ${data}`;
-}
-
-function abortReason(signal: AbortSignal | undefined): Error {
-  return signal?.reason instanceof Error ? signal.reason : new DOMException('The wait is over', 'AbortError');
 }
