@@ -16,8 +16,9 @@ import {
   type Properties,
   type Reference,
 } from './methods.ts';
+import { goneNode, objectOf } from './node-id.ts';
 import type { RoleNames } from './role-names.ts';
-import type { States } from './states.ts';
+import { hasState, type States } from './states.ts';
 
 /** An accessible object as the protocol describes it. */
 export interface AccessibleObject extends DbusObject {
@@ -56,6 +57,13 @@ export class ObjectReader {
   async read(object: DbusObject): Promise<AccessibleObject | null> {
     const cache = await this.#cacheOf(object.bus);
     return cache.byPath.get(object.path) ?? (await this.readAlone(object));
+  }
+
+  /** Throws `ref_stale`. */
+  async node(id: string): Promise<AccessibleObject> {
+    const object = await this.readAlone(objectOf(id, this.calls.guid));
+    if (object === null || hasState(object.states, 'defunct')) throw goneNode(id);
+    return object;
   }
 
   /** Reads one object without its application's cache. Null when the object has gone. */
