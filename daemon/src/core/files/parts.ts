@@ -3,13 +3,12 @@
  * each part, so that the next daemon can remove the parts of a dead daemon.
  */
 import { randomBytes } from 'node:crypto';
-import { existsSync, promises as fs, readdirSync } from 'node:fs';
+import { existsSync, promises as fs, readdirSync, readFileSync } from 'node:fs';
 import { basename, dirname } from 'node:path/posix';
 import { errnoOf } from '../../kit/errno.ts';
 import type { FileOperation } from '../../kit/file-failure.ts';
 import { once } from '../../kit/once.ts';
 import { decodePath, systemPath } from '../../kit/text/path-text.ts';
-import { statFields } from '../../platform/process/process-states.ts';
 import { removeAny, type EntryName } from './tree/remove-tree.ts';
 import type { OpenDirectory } from './target.ts';
 
@@ -73,7 +72,7 @@ export class Parts {
     const failures: unknown[] = [];
     for (const note of notes) {
       const mark = note.split('-', 1)[0] ?? '';
-      if (mark !== ownMark() && mark === markOf(Number(mark.split('.', 1)[0]))) continue;
+      if (mark !== ownMark() && mark === markOf(mark.split('.', 1)[0] ?? '')) continue;
       const at = `${this.notesDirectory}/${note}`;
       try {
         if (!note.endsWith('.spool')) await this.#removePart(decodePath(await fs.readlink(at, 'buffer')));
@@ -111,10 +110,15 @@ export async function clearPart(place: EntryName, part: Part, operation: FileOpe
   }
 }
 
-const ownMark = once(() => markOf(process.pid));
+const ownMark = once(() => markOf(String(process.pid)));
 
 /** Identifies a process as `<pid>.<start time>`, because the kernel reuses process ids. */
-function markOf(pid: number): string {
-  const fields = statFields(pid);
-  return fields === null ? '' : `${pid}.${fields[19] ?? ''}`;
+function markOf(pid: string): string {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+    // The program name in parentheses may contain any character. The start time is the 20th field after it.
+    return `${pid}.${stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19] ?? ''}`;
+  } catch {
+    return ''; // The process has ended.
+  }
 }

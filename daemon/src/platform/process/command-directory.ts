@@ -133,13 +133,8 @@ export class CommandDirectory {
   claim(): boolean {
     // Far cheaper than the exception below. The daemon that claimed the journal may have been killed right after.
     if (existsSync(`${this.path}/journal`)) return readIfPresent(`${this.path}/journal`) === neverStarted;
-    try {
-      writeFileSync(`${this.path}/journal`, neverStarted, { flag: 'wx', mode: 0o600 });
-      return true;
-    } catch (error) {
-      if (errnoOf(error) === 'EEXIST') return false;
-      throw error;
-    }
+    const write = () => writeFileSync(`${this.path}/journal`, neverStarted, { flag: 'wx', mode: 0o600 });
+    return nullOnNow('EEXIST', write) !== null;
   }
 
   /** Writes the journal of a command that was killed before its start, as a keeper writes that of any other. */
