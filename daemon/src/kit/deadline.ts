@@ -1,5 +1,13 @@
 /** Bounds a wait: an abort signal that fires after a time or with another signal. */
 
+/** Resolves when the signal aborts. For a signal that always aborts in the end, as that of a `Deadline` does. */
+export function aborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    else signal.addEventListener('abort', () => resolve(), { once: true });
+  });
+}
+
 /** One shared exception: creating one with its stack trace is most of the cost of an abort. */
 const over = new DOMException('The wait is over', 'AbortError');
 

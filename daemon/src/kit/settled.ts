@@ -1,10 +1,6 @@
 /** Waits for operations in progress, whatever their outcome, until a signal aborts. */
+import { untilAborted } from './shared-work.ts';
 
 export async function settled(operations: Iterable<Promise<unknown>>, signal: AbortSignal): Promise<void> {
-  if (signal.aborted) return;
-  const { promise: aborted, resolve } = Promise.withResolvers<void>();
-  const abort = () => resolve();
-  signal.addEventListener('abort', abort, { once: true });
-  await Promise.race([Promise.allSettled(operations), aborted]);
-  signal.removeEventListener('abort', abort);
+  await untilAborted(Promise.allSettled(operations), signal).catch(() => null);
 }

@@ -22,6 +22,10 @@ export const clientId = z
 /** At most a year. A longer value is a mistake in the unit. */
 export const seconds = z.number().min(0).max(31_536_000);
 
+export function milliseconds(value: number | null | undefined): number | null {
+  return typeof value === 'number' ? value * 1000 : null;
+}
+
 /** The rule of `sameValue` in OpenAPI, which cannot compare values: a client sends only one of the two. */
 export function oneOf(first: string, second: string) {
   return { description: `Takes ${first} or ${second}, not both.`, not: { required: [first, second] } };

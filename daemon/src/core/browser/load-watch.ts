@@ -101,8 +101,7 @@ export class LoadWatch implements Disposable {
 
   #reach(loaderId: string, name: string): void {
     this.#begin(loaderId);
-    const names = this.#reached.get(loaderId) ?? new Set<string>();
-    this.#reached.set(loaderId, names.add(name));
+    this.#reached.getOrInsertComputed(loaderId, () => new Set()).add(name);
     this.#changes.notify();
   }
 

@@ -1,6 +1,6 @@
 /** A tab in use: its frames in all processes, its dialogs and requests, and calls into its documents. */
 import { CdpClosed, CdpRefusal } from '../../protocols/cdp-errors.ts';
-import { Deadline } from '../../kit/deadline.ts';
+import { aborted, Deadline } from '../../kit/deadline.ts';
 import { Mutex } from '../../kit/mutex.ts';
 import { Notifier } from '../../kit/notifier.ts';
 import { Dialogs } from './dialogs.ts';
@@ -86,9 +86,7 @@ export class Page {
    */
   async reports(signal: AbortSignal): Promise<void> {
     using limit = new Deadline(maxAgreeMs, signal);
-    const { promise: over, resolve } = Promise.withResolvers<void>();
-    limit.signal.addEventListener('abort', () => resolve(), { once: true });
-    await Promise.race([this.#reporting, over]);
+    await Promise.race([this.#reporting, aborted(limit.signal)]);
   }
 
   /** The main frame first. */

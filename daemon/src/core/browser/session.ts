@@ -69,8 +69,7 @@ export class Session {
 
   /** Returns a function that removes the listener. */
   on<E extends keyof CdpEvents>(event: E, listener: (params: CdpEvents[E][0]) => void): () => void {
-    const listeners = this.#listeners.get(event) ?? [];
-    this.#listeners.set(event, listeners);
+    const listeners = this.#listeners.getOrInsert(event, []);
     listeners.push(listener as Listener);
     return () => void listeners.splice(listeners.indexOf(listener as Listener), 1);
   }

@@ -1,5 +1,5 @@
 /** Collects the capability report from all probes with a short timeout, and caches the report briefly. */
-import { Deadline } from '../../kit/deadline.ts';
+import { aborted, Deadline } from '../../kit/deadline.ts';
 import { capabilityDomains, type CapabilityDomain, type CapabilityReport, type Standing } from './report.ts';
 
 /** Inspects one domain, quickly and without side effects. */
@@ -54,9 +54,7 @@ export class Capabilities {
     const facts = JSON.stringify(probe.unknown);
     const hasEarlier = this.#earlier(domain, facts) !== null;
     using deadline = new Deadline(hasEarlier ? Math.min(earlierAnswerAfterMs, this.limitMs) : this.limitMs);
-    const late = new Promise<Look>((resolve) => {
-      deadline.signal.addEventListener('abort', () => resolve(this.#lateLook(domain, facts)), { once: true });
-    });
+    const late = aborted(deadline.signal).then(() => this.#lateLook(domain, facts));
     try {
       return await Promise.race([this.#ask(domain, facts, deadline.signal), late]);
     } catch (error) {

@@ -53,15 +53,7 @@ export class LiveDesktop implements Desktop {
   #connecting: Promise<DisplayParts> | null = null;
 
   constructor(private readonly deps: LiveDesktopDeps) {
-    const { accessibility } = deps;
-    const nodes: ActionDevices['nodes'] = {
-      focus: (id, options) => accessibility.focus(id, options),
-      setValue: (id, value, options) => accessibility.setValue(id, value, options),
-      async invoke(id, action, options) {
-        await accessibility.invoke(id, action, options);
-      },
-    };
-    this.#queue = new ActionQueue(async () => ({ ...(await this.#connected()), nodes }));
+    this.#queue = new ActionQueue(async () => ({ ...(await this.#connected()), nodes: deps.accessibility }));
   }
 
   async info({ signal }: CallOptions): Promise<DesktopInfo> {

@@ -3,6 +3,7 @@
  * that the owner of the link could change too. Otherwise an account could plant a link and make the daemon change other
  * files.
  */
+import { guarding } from '../../kit/guarding.ts';
 import type { BigIntStats } from 'node:fs';
 import { FileFailure, type FileOperation } from '../../kit/file-failure.ts';
 import type { Directory } from '../../platform/files/directory.ts';
@@ -25,12 +26,8 @@ export class ForeignLinks {
   async openDirectory(path: string): Promise<Directory> {
     const directory = await this.open(path);
     if (process.geteuid?.() !== 0) return directory;
-    try {
-      if ((await directory.realPath()) === path) return directory; // The path contains no link.
-    } catch (error) {
-      await directory[Symbol.asyncDispose]();
-      throw error;
-    }
+    const real = await guarding(directory, () => directory.realPath());
+    if (real === path) return directory; // The path contains no link.
     await directory[Symbol.asyncDispose]();
     return this.#walk(path);
   }

@@ -1,6 +1,7 @@
 /** Resolves a path that is about to be created or changed to an open directory and a name. */
 import type { BigIntStats } from 'node:fs';
-import { errnoOf } from '../../kit/errno.ts';
+import { errnoOf, nullOn } from '../../kit/errno.ts';
+import { guarding } from '../../kit/guarding.ts';
 import { FileFailure, type FileOperation } from '../../kit/file-failure.ts';
 import type { Owner } from '../../kit/types/owner.ts';
 import type { Directory } from '../../platform/files/directory.ts';
@@ -112,23 +113,13 @@ export async function openNearest(open: OpenDirectory, path: string, operation: 
 async function openAllowed(open: OpenDirectory, path: string, operation: FileOperation): Promise<Directory> {
   const links = new ForeignLinks(open, operation, 'write');
   const directory = await links.openDirectory(path);
-  try {
-    await links.assertAllowed(path, directory, null);
-    return directory;
-  } catch (error) {
-    await directory[Symbol.asyncDispose]();
-    throw error;
-  }
+  await guarding(directory, () => links.assertAllowed(path, directory, null));
+  return directory;
 }
 
 /** Creates a directory for its owner. A directory that another process creates first is accepted. */
 export async function makeOwned(above: Directory, name: string, owner: Owner | null): Promise<Directory> {
-  try {
-    return await createOwned(above, name, owner);
-  } catch (error) {
-    if (errnoOf(error) !== 'EEXIST') throw error;
-    return await above.openDirectory(name);
-  }
+  return (await nullOn('EEXIST', createOwned(above, name, owner))) ?? (await above.openDirectory(name));
 }
 
 /** Creates a directory. Throws EEXIST when the name is taken. */
@@ -139,13 +130,8 @@ export async function createOwned(
   mode?: number,
 ): Promise<Directory> {
   const made = await above.makeDirectory(name, mode);
-  try {
-    if (owner) await giveTo(made, owner, await above.own());
-    return made;
-  } catch (error) {
-    await made[Symbol.asyncDispose]();
-    throw error;
-  }
+  if (owner) await guarding(made, async () => giveTo(made, owner, await above.own()));
+  return made;
 }
 
 const setGroupId = 0o2000n;

@@ -1,5 +1,5 @@
 /** Offers the tools of all registered MCP servers as one list, and calls each at its server. */
-import { Deadline } from '../../kit/deadline.ts';
+import { aborted, Deadline } from '../../kit/deadline.ts';
 import { CoreError } from '../../kit/errors.ts';
 import type { Fields } from '../../kit/types/fields.ts';
 import { McpUnreachable } from '../../protocols/mcp-errors.ts';
@@ -194,11 +194,4 @@ export class Upstreams {
 
 function reasonOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
-}
-
-function aborted(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) resolve();
-    else signal.addEventListener('abort', () => resolve(), { once: true });
-  });
 }

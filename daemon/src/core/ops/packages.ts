@@ -64,11 +64,9 @@ export class Packages {
 
   /** Packages by name. Parallel calls share one run. Throws `unavailable` when the toolchain is missing. */
   list(language: PackageLanguage): Promise<Package[]> {
-    const running = this.#running.get(language);
-    if (running) return running;
-    const listed = list(this.tools, listers[language]).finally(() => this.#running.delete(language));
-    this.#running.set(language, listed);
-    return listed;
+    return this.#running.getOrInsertComputed(language, () =>
+      list(this.tools, listers[language]).finally(() => this.#running.delete(language)),
+    );
   }
 }
 

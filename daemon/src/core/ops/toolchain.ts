@@ -1,5 +1,5 @@
 /** Lists the interpreters and tools on PATH, in the form of the 1.x interface. */
-import { Deadline } from '../../kit/deadline.ts';
+import { aborted, Deadline } from '../../kit/deadline.ts';
 import { decodeUtf8 } from '../../kit/text/text.ts';
 import type { ToolRunner } from './packages.ts';
 
@@ -68,11 +68,8 @@ export class Toolchains {
     const python = this.#find(pythonNames);
     const node = this.#find(nodeNames);
     using deadline = new Deadline(versionsWithinMs);
-    const late = new Promise<void>((resolve) =>
-      deadline.signal.addEventListener('abort', () => resolve(), { once: true }),
-    );
     const asked = [...python, ...node].map(({ path }) => this.#askVersion(path));
-    await Promise.race([Promise.all(asked), late]);
+    await Promise.race([Promise.all(asked), aborted(deadline.signal)]);
     const known = (found: readonly Found[]): Interpreter[] =>
       found
         .filter(({ path }) => this.#versions.get(path)?.isBroken !== true)

@@ -1,5 +1,6 @@
 /** Keeps a tree of directories watched, and tracks the current path of each directory. */
-import type { DirectoryEntry, OpenDirectory, WatchedFiles } from '../../platform/files/watched-files.ts';
+import type { DirectoryEntry } from '../../platform/files/read-directory.ts';
+import type { OpenDirectory, WatchedFiles } from '../../platform/files/watched-files.ts';
 import { joinPath, type EventType } from './change.ts';
 import { WatchedDirectory } from './directory.ts';
 import type { PathFilter } from './filter.ts';

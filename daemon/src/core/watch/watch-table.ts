@@ -61,9 +61,7 @@ export class WatchTable {
 
   listen(path: string, mask: number, listener: Listener): number {
     const watch = this.#opened.watch(path, mask);
-    const listeners = this.#listeners.get(watch);
-    if (listeners) listeners.add(listener);
-    else this.#listeners.set(watch, new Set([listener]));
+    this.#listeners.getOrInsertComputed(watch, () => new Set()).add(listener);
     return watch;
   }
 

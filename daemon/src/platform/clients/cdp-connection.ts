@@ -9,7 +9,8 @@ import {
   CdpTooLong,
   CdpUnreachable,
 } from '../../protocols/cdp-errors.ts';
-import { directFetch, isRefused } from './direct-fetch.ts';
+import { untilAborted } from '../../kit/shared-work.ts';
+import { directFetch, isRefused, readBounded } from './direct-fetch.ts';
 import { WebSocketClient, type LongMessage, type SocketObserver } from '../server/web-socket.ts';
 
 export type CdpCommands = ProtocolMapping.Commands;
@@ -136,7 +137,8 @@ export class CdpEndpoint {
         keepalive: false, // Requests are too rare to keep a connection open.
         signal,
       });
-      return (await readJson(response)) ?? {};
+      const bytes = await readBounded(response.body, maxListBytes);
+      return bytes ? JSON.parse(bytes.toString()) : {};
     } catch (error) {
       throw new CdpUnreachable(signal.aborted ? 'it did not answer in time' : reasonOf(error));
     }
@@ -152,18 +154,6 @@ function reasonOf(error: unknown): string {
   if (isRefused(error)) return 'nothing listens there';
   const { code = '' } = error as { code?: string };
   return `it cannot be reached (${code || String(error)})`;
-}
-
-/** Null for a text that is too long. */
-async function readJson({ body }: Response): Promise<unknown> {
-  const parts: Uint8Array[] = [];
-  let bytes = 0;
-  for await (const part of body ?? []) {
-    parts.push(part);
-    bytes += part.length;
-    if (bytes > maxListBytes) return null;
-  }
-  return JSON.parse(Buffer.concat(parts).toString());
 }
 
 interface Pending {
@@ -206,29 +196,24 @@ class SocketConnection implements CdpConnection, SocketObserver {
     return this.#socket?.isOpen ?? false;
   }
 
-  send(method: string, params: object, options: CdpSendOptions = {}): Promise<unknown> {
+  async send(method: string, params: object, options: CdpSendOptions = {}): Promise<unknown> {
     const { sessionId, signal, isShortened = false } = options;
-    if (!this.isOpen) return Promise.reject(new CdpClosed(`the connection has closed before ${method}`));
-    if (signal?.aborted) return Promise.reject(abortReason(signal));
+    if (!this.isOpen) throw new CdpClosed(`the connection has closed before ${method}`);
+    signal?.throwIfAborted();
     const id = (this.#lastId += 1);
     const command = JSON.stringify({ id, method, params, ...(sessionId !== undefined && { sessionId }) });
     const bytes = Buffer.byteLength(command);
-    if (bytes > maxCommandBytes) return Promise.reject(new CdpTooLarge(method, bytes, maxCommandBytes));
-    return new Promise((resolve, reject) => {
-      const abort = () => {
-        this.#take(id);
-        reject(abortReason(signal));
-      };
-      const settle = () => signal?.removeEventListener('abort', abort);
-      this.#pending.set(id, {
-        ...{ method, sessionId, isShortened, isLong: bytes > longCommandBytes },
-        resolve: (result) => (settle(), resolve(result)),
-        reject: (error) => (settle(), reject(error)),
-      });
-      signal?.addEventListener('abort', abort, { once: true });
-      this.#socket?.send(command);
-      this.#watchSilence();
-    });
+    if (bytes > maxCommandBytes) throw new CdpTooLarge(method, bytes, maxCommandBytes);
+    const { promise, resolve, reject } = Promise.withResolvers<unknown>();
+    const isLong = bytes > longCommandBytes;
+    this.#pending.set(id, { method, sessionId, isShortened, isLong, resolve, reject });
+    this.#socket?.send(command);
+    this.#watchSilence();
+    try {
+      return await (signal ? untilAborted(promise, signal) : promise);
+    } finally {
+      this.#take(id);
+    }
   }
 
   endSession(sessionId: string, reason: string): void {
@@ -327,8 +312,4 @@ function answerId(head: string): number | null {
 
 function textOf({ message, data }: { readonly message: string; readonly data?: string }): string {
   return data === undefined ? message : `${message}: ${data}`;
-}
-
-function abortReason(signal: AbortSignal | undefined): Error {
-  return signal?.reason instanceof Error ? signal.reason : new DOMException('The wait is over', 'AbortError');
 }

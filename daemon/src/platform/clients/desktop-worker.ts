@@ -1,6 +1,6 @@
 /** The daemon's HTTP client of the computer-use worker: bounded calls with deadlines, and clear errors. */
 import { CoreError } from '../../kit/errors.ts';
-import { directFetch, isRefused } from './direct-fetch.ts';
+import { directFetch, isRefused, readBounded } from './direct-fetch.ts';
 
 export interface WorkerCall {
   readonly method: string;
@@ -145,23 +145,13 @@ async function passedOn(response: Response): Promise<Response> {
     await response.body?.cancel();
     throw new Error(`what listens there answers with ${type === '' ? 'no media type' : type}`);
   }
-  const bytes = await bounded(response);
+  const bytes = await readBounded(response.body, maxAnswerBytes);
+  if (bytes === null) throw new Error(`its answer is over ${maxAnswerBytes} bytes`);
   const headers = [...response.headers].filter(([name]) => passedHeader.test(name));
   return new Response(bytes, {
     status: response.status,
     headers: [...headers, ['content-length', String(bytes.length)]],
   });
-}
-
-async function bounded({ body }: Response): Promise<Buffer<ArrayBuffer>> {
-  const pieces: Uint8Array[] = [];
-  let length = 0;
-  for await (const piece of body ?? []) {
-    length += piece.length;
-    if (length > maxAnswerBytes) throw new Error(`its answer is over ${maxAnswerBytes} bytes`);
-    pieces.push(piece);
-  }
-  return Buffer.concat(pieces);
 }
 
 function reasonOf(error: unknown): string {

@@ -9,6 +9,21 @@ export async function directFetch(url: string, init: BunFetchRequestInit): Promi
   return await fetch(url, { ...init, ...direct });
 }
 
+/** Null for a body of more bytes. */
+export async function readBounded(
+  body: AsyncIterable<Uint8Array> | null,
+  maxBytes: number,
+): Promise<Buffer<ArrayBuffer> | null> {
+  const pieces: Uint8Array[] = [];
+  let length = 0;
+  for await (const piece of body ?? []) {
+    length += piece.length;
+    if (length > maxBytes) return null;
+    pieces.push(piece);
+  }
+  return Buffer.concat(pieces);
+}
+
 /** Whether a request has failed because nothing listens at its address. The runtime has two names for it. */
 export function isRefused(error: unknown): boolean {
   const { code } = error as { code?: string };

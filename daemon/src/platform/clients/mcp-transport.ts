@@ -3,7 +3,7 @@ import { boundsWithin, outOfBounds } from '../../kit/text/json-bounds.ts';
 import { once } from '../../kit/once.ts';
 import { memoryLimitBytes } from '../memory/memory.ts';
 import { McpBroken, McpUnreachable } from '../../protocols/mcp-errors.ts';
-import { directFetch, isRefused } from './direct-fetch.ts';
+import { directFetch, isRefused, readBounded } from './direct-fetch.ts';
 import { readEvents } from './sse-reader.ts';
 
 export interface McpPost {
@@ -101,14 +101,9 @@ async function* messagesOf(response: Response, signal: AbortSignal): AsyncGenera
 }
 
 async function textOf(body: AsyncIterable<Uint8Array>, maxBytes: number): Promise<string> {
-  const chunks: Uint8Array[] = [];
-  let length = 0;
-  for await (const chunk of body) {
-    length += chunk.length;
-    if (length > maxBytes) throw new McpBroken(`its answer has more than ${maxBytes / 1024 / 1024} MiB`);
-    chunks.push(chunk);
-  }
-  return new TextDecoder().decode(Buffer.concat(chunks));
+  const bytes = await readBounded(body, maxBytes);
+  if (bytes === null) throw new McpBroken(`its answer has more than ${maxBytes / 1024 / 1024} MiB`);
+  return new TextDecoder().decode(bytes);
 }
 
 function parsed(text: string): unknown {

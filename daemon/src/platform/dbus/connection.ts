@@ -4,6 +4,7 @@ import { DbusClosed, DbusRefusal, DbusUnreachable } from '../../protocols/dbus-e
 import { socketOf } from './address.ts';
 import { CallEncoder, MessageReader, messageType, type Message } from './message.ts';
 import type { DbusValue } from './marshal.ts';
+import { untilAborted } from '../../kit/shared-work.ts';
 import { parseSignature, type DbusType } from './signature.ts';
 
 /** A method with the signatures of its arguments and of its answer. The type parameter describes the answer. */
@@ -94,47 +95,34 @@ class BusConnection implements DbusConnection {
 
   async open(path: string, signal: AbortSignal): Promise<void> {
     const { promise, resolve, reject } = Promise.withResolvers<string>();
-    const giveUp = () => reject(abortReason(signal));
-    signal.addEventListener('abort', giveUp, { once: true });
-    if (signal.aborted) giveUp();
     this.#authentication = { resolve, reject };
     const opening = this.#connect(path);
     opening.then(() => this.#write(Buffer.from(`\0AUTH EXTERNAL ${userIdInHex()}\r\n`)), reject);
-    try {
-      this.guid = await promise;
-      this.#authentication = null;
-      this.#write(Buffer.from('BEGIN\r\n'));
-    } finally {
-      signal.removeEventListener('abort', giveUp);
-    }
+    this.guid = await untilAborted(promise, signal);
+    this.#authentication = null;
+    this.#write(Buffer.from('BEGIN\r\n'));
   }
 
-  call<Answer extends readonly DbusValue[]>(
+  async call<Answer extends readonly DbusValue[]>(
     { bus: destination, path }: DbusObject,
     method: DbusMethod<Answer>,
     args: readonly DbusValue[],
     signal: AbortSignal,
   ): Promise<Answer> {
-    if (!this.isOpen) return Promise.reject(new DbusClosed(`the bus has closed before ${method.member}`));
-    if (signal.aborted) return Promise.reject(abortReason(signal));
+    if (!this.isOpen) throw new DbusClosed(`the bus has closed before ${method.member}`);
+    signal.throwIfAborted();
     const serial = (this.#lastSerial = (this.#lastSerial % 0xffff_fffe) + 1);
-    return new Promise((resolve, reject) => {
-      const abort = () => {
-        this.#pending.delete(serial);
-        reject(abortReason(signal));
-      };
-      const settle = () => signal.removeEventListener('abort', abort);
-      this.#pending.set(serial, {
-        method,
-        // The connection has compared the signatures, so the answer has this type.
-        resolve: (answer) => (settle(), resolve(answer as Answer)),
-        reject: (error) => (settle(), reject(error)),
-      });
-      signal.addEventListener('abort', abort, { once: true });
+    const { promise, resolve, reject } = Promise.withResolvers<Answer>();
+    // The connection has compared the signatures, so the answer has this type.
+    this.#pending.set(serial, { method, resolve: (answer) => resolve(answer as Answer), reject });
+    try {
       const { interface: name, member, takes } = method;
       const call = { destination, path, interface: name, member, takes, args };
       this.#write(this.#encoder.encode(serial, call, this.#typesOf(takes)));
-    });
+      return await untilAborted(promise, signal);
+    } finally {
+      this.#pending.delete(serial);
+    }
   }
 
   close(): void {
@@ -189,11 +177,7 @@ class BusConnection implements DbusConnection {
   }
 
   #typesOf(signature: string): readonly DbusType[] {
-    const known = this.#types.get(signature);
-    if (known) return known;
-    const types = parseSignature(signature);
-    this.#types.set(signature, types);
-    return types;
+    return this.#types.getOrInsertComputed(signature, parseSignature);
   }
 
   #end(reason: string): void {
@@ -237,8 +221,4 @@ function refusalOf(message: Message): DbusRefusal {
 function otherSignature({ signature }: Message, { member, returns }: DbusMethod<readonly DbusValue[]>): DbusRefusal {
   const name = 'org.freedesktop.DBus.Error.InvalidSignature';
   return new DbusRefusal(name, `${member} was answered with ${signature || 'nothing'} instead of ${returns}`);
-}
-
-function abortReason(signal: AbortSignal): Error {
-  return signal.reason instanceof Error ? signal.reason : new DOMException('The wait is over', 'AbortError');
 }

@@ -8,7 +8,7 @@
  */
 import { constants, fstatSync, lstatSync, promises as fs, readlinkSync, renameSync, type BigIntStats } from 'node:fs';
 import type { FileHandle } from 'node:fs/promises';
-import { errnoOf } from '../../kit/errno.ts';
+import { errnoOf, nullOn } from '../../kit/errno.ts';
 import { decodePath, systemPath } from '../../kit/text/path-text.ts';
 import { readEntries, readEntriesNow, readNames, type Entry } from './entries.ts';
 import { SmallFile, type CopySettings } from './small-file.ts';
@@ -107,12 +107,7 @@ export class Directory implements AsyncDisposable {
 
   /** Like `stat`, but null when the name does not exist. */
   async find(name: string): Promise<BigIntStats | null> {
-    try {
-      return await this.stat(name);
-    } catch (error) {
-      if (errnoOf(error) === 'ENOENT') return null;
-      throw error;
-    }
+    return await nullOn('ENOENT', this.stat(name));
   }
 
   /** The attributes of this directory. */
@@ -277,11 +272,7 @@ export class Directory implements AsyncDisposable {
   async change<T>(work: () => Promise<T>): Promise<T> {
     await using opened = await this.#readable();
     const result = await work();
-    try {
-      await opened?.sync();
-    } catch (error) {
-      if (errnoOf(error) !== 'EINVAL') throw error;
-    }
+    if (opened) await nullOn('EINVAL', opened.sync());
     return result;
   }
 
@@ -290,12 +281,7 @@ export class Directory implements AsyncDisposable {
   }
 
   async #readable(): Promise<FileHandle | null> {
-    try {
-      return await this.#opened();
-    } catch (error) {
-      if (errnoOf(error) === 'EACCES') return null;
-      throw error;
-    }
+    return await nullOn('EACCES', this.#opened());
   }
 
   #opened(): Promise<FileHandle> {

@@ -52,7 +52,7 @@ async function* pieces(path: string | Buffer): AsyncGenerator<readonly Directory
 const kinds: Readonly<Record<number, DirectoryEntry['kind']>> = { 0: 'unknown', 4: 'directory', 10: 'link' };
 
 /** Reads the `linux_dirent64` records of getdents64(2): inode, offset, length of the record, kind, name. */
-function entriesIn(records: Buffer): DirectoryEntry[] {
+export function entriesIn(records: Buffer): DirectoryEntry[] {
   const entries: DirectoryEntry[] = [];
   for (let at = 0; at < records.length; at += records.readUInt16LE(at + 16)) {
     const start = at + 19;

@@ -1,17 +1,10 @@
 /** Lists directories in slices and reads single files for watchers, without following links. */
-import { dlopen, ptr } from 'bun:ffi';
 import { closeSync, constants, fstatSync, lstatSync, openSync, statfsSync, type BigIntStats } from 'node:fs';
-import { lstat, readdir, realpath } from 'node:fs/promises';
-import { once } from '../../kit/once.ts';
+import { lstat, realpath } from 'node:fs/promises';
 import { decodePath, systemPath } from '../../kit/text/path-text.ts';
-
-export type EntryKind = 'directory' | 'other' | 'unknown';
-
-export interface DirectoryEntry {
-  readonly name: string;
-  /** Unknown on file systems that do not report the type with the name. */
-  readonly kind: EntryKind;
-}
+import { nextEntries } from '../host/system-calls.ts';
+import { readNames } from './entries.ts';
+import { entriesIn, type DirectoryEntry } from './read-directory.ts';
 
 export interface FileFacts {
   readonly isDirectory: boolean;
@@ -47,10 +40,7 @@ export class WatchedFiles {
   }
 
   async names(path: string): Promise<string[]> {
-    const names = await readdir(systemPath(path));
-    // Names as bytes take several times as long, so they are read only when decoding as text lost characters.
-    if (!names.some((name) => name.includes('\ufffd'))) return names;
-    return (await readdir(systemPath(path), { encoding: 'buffer' })).map((name) => decodePath(name));
+    return await readNames(systemPath(path));
   }
 }
 
@@ -67,8 +57,6 @@ function factsOf(stats: BigIntStats): FileFacts {
 }
 
 const openFlags = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
-/** The number of getdents64(2), for which older C libraries have no function. */
-const getdents = process.arch === 'arm64' ? 61 : 217;
 const sliceBytes = 16 * 1024;
 const majorBits = 0xfff00;
 /** Magic numbers of statfs(2): procfs, sysfs, cgroup, cgroup2, debugfs, tracefs, securityfs, bpf. */
@@ -100,29 +88,15 @@ export class OpenDirectory implements Disposable {
 
   /** The next names; null at the end. */
   next(): DirectoryEntry[] | null {
-    const length = Number(systemCall().syscall(getdents, this.#descriptor, ptr(this.#buffer), sliceBytes));
-    return length <= 0 ? null : parseEntries(this.#buffer.subarray(0, length));
+    try {
+      const length = nextEntries(this.#descriptor, this.#buffer);
+      return length === 0 ? null : entriesIn(this.#buffer.subarray(0, length));
+    } catch {
+      return null; // The directory was removed meanwhile.
+    }
   }
 
   [Symbol.dispose](): void {
     closeSync(this.#descriptor);
   }
 }
-
-/** The layout of each entry: `u64 inode, i64 offset, u16 length, u8 type, name`. */
-const typeAt = 18;
-const nameAt = 19;
-const kinds: Readonly<Record<number, EntryKind>> = { 0: 'unknown', 4: 'directory' };
-
-function parseEntries(bytes: Buffer): DirectoryEntry[] {
-  const entries: DirectoryEntry[] = [];
-  for (let at = 0; at < bytes.length; at += bytes.readUInt16LE(at + 16)) {
-    const name = decodePath(bytes.subarray(at + nameAt, bytes.indexOf(0, at + nameAt)));
-    if (name !== '.' && name !== '..') entries.push({ name, kind: kinds[bytes[at + typeAt] ?? 0] ?? 'other' });
-  }
-  return entries;
-}
-
-const systemCall = once(
-  () => dlopen('libc.so.6', { syscall: { args: ['i64', 'i32', 'ptr', 'u64'], returns: 'i64' } }).symbols,
-);

@@ -1,7 +1,8 @@
 /** Reads facts about the machine from the system at the moment of the request. */
-import { readFileSync, readlinkSync, statSync } from 'node:fs';
+import { readlinkSync, statSync } from 'node:fs';
 import { hostname, machine, release, type as systemName } from 'node:os';
 import type { Environment } from '../../kit/types/environment.ts';
+import { readText } from './read-text.ts';
 
 export interface Machine {
   readonly hostname: string;
@@ -24,7 +25,7 @@ export function readMachine(environment: Environment): Machine {
   return {
     hostname: hostname(),
     system: systemName(),
-    distribution: /^PRETTY_NAME="?([^"\n]*)/m.exec(readText('/etc/os-release'))?.[1] ?? systemName(),
+    distribution: /^PRETTY_NAME="?([^"\n]*)/m.exec(readText('/etc/os-release') ?? '')?.[1] ?? systemName(),
     kernel: release(),
     arch: machine(),
     timezone: environment['TZ'] || zoneOfLocaltime() || 'UTC',
@@ -56,18 +57,12 @@ function zoneOfLocaltime(): string | null {
 }
 
 function readListeningPorts(): number[] {
-  const lines = ['/proc/self/net/tcp', '/proc/self/net/tcp6'].flatMap((path) => readText(path).split('\n').slice(1));
+  const lines = ['/proc/self/net/tcp', '/proc/self/net/tcp6'].flatMap(
+    (path) => readText(path)?.split('\n').slice(1) ?? [],
+  );
   const ports = lines
     .map((line) => line.trim().split(/\s+/))
     .filter((fields) => fields[3] === listening)
     .map(([, address = '']) => Number.parseInt(address.split(':').at(-1) ?? '', 16));
   return [...new Set(ports)].toSorted((a, b) => a - b);
-}
-
-function readText(path: string): string {
-  try {
-    return readFileSync(path, 'utf8');
-  } catch {
-    return ''; // Not on this system; the caller falls back to another value.
-  }
 }

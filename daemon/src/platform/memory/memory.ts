@@ -1,7 +1,7 @@
 /** Reports total and free memory: of the machine, or of the control groups that contain the daemon. */
-import { readFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { totalmem } from 'node:os';
+import { readText } from '../host/read-text.ts';
 
 /** Memory is short when less than this part of it is left. */
 const shortBelow = 0.1;
@@ -91,12 +91,4 @@ function useOf(directory: string, version: (typeof versions)[keyof typeof versio
   const statistics = readText(`${directory}/memory.stat`) ?? '';
   const [inactive, active] = [version.inactive, version.active].map((row) => Number(row.exec(statistics)?.[1] ?? 0));
   return { limitBytes, leftBytes: limitBytes - usedBytes + inactive! + active! / 2 };
-}
-
-function readText(path: string): string | null {
-  try {
-    return readFileSync(path, 'utf8');
-  } catch {
-    return null; // Another version of control groups, or a group that is not visible here.
-  }
 }

@@ -1,5 +1,7 @@
 /** Gauges of the daemon's own process, its children and its data on disk. */
-import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { readdirSync, statSync } from 'node:fs';
+import { readText } from '../host/read-text.ts';
+import { statFields } from '../process/process-states.ts';
 import type { GaugeSource } from './metrics.ts';
 
 /** The names that Prometheus clients share, then the daemon's own. */
@@ -42,14 +44,11 @@ function eventLoopLag(): Promise<number> {
 /** Counts zombies among the children of each thread; a zombie stays listed until it is reaped. */
 export function zombies(parents: readonly number[]): number {
   const children = parents.flatMap((pid) =>
-    list(`/proc/${pid}/task`).flatMap((thread) => read(`/proc/${pid}/task/${thread}/children`).split(' ')),
+    list(`/proc/${pid}/task`).flatMap(
+      (thread) => readText(`/proc/${pid}/task/${thread}/children`)?.match(/\d+/g) ?? [],
+    ),
   );
-  return children.filter((pid) => pid.trim() !== '' && / Z /.test(afterName(read(`/proc/${pid.trim()}/stat`)))).length;
-}
-
-/** The text after the process name, which may contain any character, including a parenthesis. */
-function afterName(stat: string): string {
-  return stat.slice(stat.lastIndexOf(')') + 1);
+  return children.filter((pid) => statFields(Number(pid))?.[0] === 'Z').length;
 }
 
 /** Counts blocks, not lengths, because the head of a long log is a hole. */
@@ -65,13 +64,5 @@ function list(directory: string): string[] {
     return readdirSync(directory);
   } catch {
     return []; // The directory was removed meanwhile.
-  }
-}
-
-function read(path: string): string {
-  try {
-    return readFileSync(path, 'utf8');
-  } catch {
-    return ''; // The process ended meanwhile.
   }
 }

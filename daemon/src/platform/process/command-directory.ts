@@ -15,7 +15,7 @@ import {
 } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { ByteLog, joinRanges, type LogSource, type Range } from '../../kit/byte-log.ts';
-import { errnoOf } from '../../kit/errno.ts';
+import { errnoOf, nullOnNow } from '../../kit/errno.ts';
 import { streamNames, type StreamName } from '../../kit/types/stream-name.ts';
 import type { SpareDirectories } from './spare-directories.ts';
 import { endCauses, failureStages, type FailureStage, type KeeperStatus } from './keeper-protocol.ts';
@@ -133,13 +133,8 @@ export class CommandDirectory {
   claim(): boolean {
     // Far cheaper than the exception below. The daemon that claimed the journal may have been killed right after.
     if (existsSync(`${this.path}/journal`)) return readIfPresent(`${this.path}/journal`) === neverStarted;
-    try {
-      writeFileSync(`${this.path}/journal`, neverStarted, { flag: 'wx', mode: 0o600 });
-      return true;
-    } catch (error) {
-      if (errnoOf(error) === 'EEXIST') return false;
-      throw error;
-    }
+    const write = () => writeFileSync(`${this.path}/journal`, neverStarted, { flag: 'wx', mode: 0o600 });
+    return nullOnNow('EEXIST', write) !== null;
   }
 
   /** Writes the journal of a command that was killed before its start, as a keeper writes that of any other. */
@@ -229,14 +224,10 @@ export class CommandDirectory {
   #open(file: string): number | null {
     const known = this.#descriptors.get(file);
     if (known !== undefined) return known;
-    try {
-      const descriptor = openSync(`${this.path}/${file}`, 'r');
-      this.#descriptors.set(file, descriptor);
-      return descriptor;
-    } catch (error) {
-      if (errnoOf(error) === 'ENOENT') return null; // The keeper has not written to it yet.
-      throw error;
-    }
+    // Null when the keeper has not written to it yet.
+    const descriptor = nullOnNow('ENOENT', () => openSync(`${this.path}/${file}`, 'r'));
+    if (descriptor !== null) this.#descriptors.set(file, descriptor);
+    return descriptor;
   }
 
   #close(file: string, descriptor: number): void {
@@ -346,10 +337,5 @@ function writeNote(path: string, note: string): number {
 }
 
 function readIfPresent(path: string): string | null {
-  try {
-    return readFileSync(path, 'utf8');
-  } catch (error) {
-    if (errnoOf(error) === 'ENOENT') return null;
-    throw error;
-  }
+  return nullOnNow('ENOENT', () => readFileSync(path, 'utf8'));
 }

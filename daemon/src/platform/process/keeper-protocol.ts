@@ -170,16 +170,10 @@ export function frameType(frame: Buffer): number {
 }
 
 export function encodeFrame(type: number, ...parts: readonly Uint8Array[]): Buffer {
-  const length = parts.reduce((sum, part) => sum + part.length, 0);
-  const frame = Buffer.allocUnsafe(frameHeaderBytes + length);
-  frame.writeUInt32LE(length, 0);
+  const header = Buffer.alloc(frameHeaderBytes);
+  const frame = Buffer.concat([header, ...parts]);
+  frame.writeUInt32LE(frame.length - frameHeaderBytes, 0);
   frame.writeUInt16LE(type, 4);
-  frame.writeUInt16LE(0, 6);
-  let at = frameHeaderBytes;
-  for (const part of parts) {
-    frame.set(part, at);
-    at += part.length;
-  }
   return frame;
 }
 

@@ -1,5 +1,5 @@
 /** Reads from proc(5) the state of processes that the daemon did not start itself. */
-import { readFileSync } from 'node:fs';
+import { readText } from '../host/read-text.ts';
 
 export interface ProcessStates {
   /** The parent that has not reaped this ended process yet; null while the process lives, and once it is gone. */
@@ -38,26 +38,18 @@ export const processStates: ProcessStates = {
   },
 
   isDying(pid) {
-    const status = readProc(pid, 'status');
+    const status = readText(`/proc/${pid}/status`);
     return status === null || /^State:\s+[ZX]/m.test(status) || pendingKill.test(status);
   },
 
   residentBytes(pid) {
-    const pages = readProc(pid, 'statm')?.split(' ')[1];
+    const pages = readText(`/proc/${pid}/statm`)?.split(' ')[1];
     return pages === undefined ? null : Number(pages) * pageBytes;
   },
 };
 
 /** The fields of /proc/<pid>/stat after the program name, which may contain any character; null once gone. */
 export function statFields(pid: number): string[] | null {
-  const stat = readProc(pid, 'stat');
+  const stat = readText(`/proc/${pid}/stat`);
   return stat?.slice(stat.lastIndexOf(')') + 2).split(' ') ?? null;
-}
-
-function readProc(pid: number, file: string): string | null {
-  try {
-    return readFileSync(`/proc/${pid}/${file}`, 'latin1');
-  } catch {
-    return null; // The process has ended.
-  }
 }

@@ -347,11 +347,9 @@ function spawnFrame(request: SpawnRequest, directory: string, keeperVersion: num
 const knownAssignments = new WeakMap<SpawnRequest['env'], readonly string[]>();
 
 function assignments(env: SpawnRequest['env']): readonly string[] {
-  const known = knownAssignments.get(env);
-  if (known) return known;
-  const made = Object.entries(env).map(([name, value]) => `${name}=${value}`);
-  knownAssignments.set(env, made);
-  return made;
+  return knownAssignments.getOrInsertComputed(env, () =>
+    Object.entries(env).map(([name, value]) => `${name}=${value}`),
+  );
 }
 
 /** Handles a connection that ended before any frame: init could not fork, or the keeper was killed. */

@@ -1,5 +1,5 @@
 /** The handover gate for requests: serves them, holds them while another daemon takes over, then forwards them. */
-import { Deadline } from '../../kit/deadline.ts';
+import { aborted, Deadline } from '../../kit/deadline.ts';
 import { CoreError } from '../../kit/errors.ts';
 import { RepeatElsewhere } from '../../kit/handed-over.ts';
 import type { IdleLimit } from '../../kit/types/idle-limit.ts';
@@ -75,9 +75,7 @@ export class HandoverGate {
   /** `late` when the gate has held requests for `withinMs` and is still undecided. */
   async #decided(withinMs: number): Promise<Way | 'late'> {
     using deadline = new Deadline(this.#heldFrom + withinMs - performance.now());
-    const { promise: late, resolve } = Promise.withResolvers<'late'>();
-    deadline.signal.addEventListener('abort', () => resolve('late'), { once: true });
-    return await Promise.race([this.#way, late]);
+    return await Promise.race([this.#way, aborted(deadline.signal).then(() => 'late' as const)]);
   }
 
   /**

@@ -6,11 +6,8 @@
 import { randomBytes } from 'node:crypto';
 import {
   chownSync,
-  closeSync,
   existsSync,
-  fchownSync,
   mkdirSync,
-  openSync,
   readdirSync,
   readFileSync,
   rmdirSync,
@@ -20,7 +17,7 @@ import {
 } from 'node:fs';
 import { errnoOf } from '../../kit/errno.ts';
 import type { Owner } from '../../kit/types/owner.ts';
-import { isOurs, makePassable } from './script-directory.ts';
+import { isOurs, makePassable, writeOwned } from './script-directory.ts';
 
 export class KernelDirectories {
   #path: string | null = null;
@@ -49,6 +46,7 @@ export class KernelDirectories {
     mkdirSync(path, { mode: 0o700 });
     try {
       // Written before the directory belongs to the account, so that nothing the account puts there can interfere.
+      // The account may rewrite the file, as ipykernel does.
       writeOwned(`${path}/${this.fileName}`, text(path), owner);
       if (owner) chownSync(path, owner.uid, owner.gid);
       return path;
@@ -91,16 +89,5 @@ export class KernelDirectories {
     this.#path = makePassable(this.maxBytes);
     writeFileSync(this.notePath, this.#path, { mode: 0o600 });
     return this.#path;
-  }
-}
-
-/** The account may rewrite the file, as ipykernel does. */
-function writeOwned(path: string, text: string, owner: Owner | null): void {
-  const fd = openSync(path, 'wx', 0o600);
-  try {
-    if (owner) fchownSync(fd, owner.uid, owner.gid);
-    writeFileSync(fd, text);
-  } finally {
-    closeSync(fd);
   }
 }

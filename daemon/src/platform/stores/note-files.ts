@@ -4,7 +4,7 @@
  * other processes write.
  */
 import { closeSync, fstatSync, mkdirSync, openSync, readFileSync, rmSync, writeSync } from 'node:fs';
-import { errnoOf } from '../../kit/errno.ts';
+import { errnoOf, nullOnNow } from '../../kit/errno.ts';
 
 /** A larger file is replaced, not overwritten. */
 const maxKeptBytes = 4096;
@@ -53,7 +53,7 @@ export class NoteFiles<T> {
 
   /** Fills the rest of the old value with blanks. False when a new file is needed. */
   #writeOver(key: string, pieces: readonly Uint8Array[]): boolean {
-    const descriptor = openIfPresent(this.#path(key));
+    const descriptor = nullOnNow('ENOENT', () => openSync(this.#path(key), 'r+'));
     if (descriptor === null) return false;
     try {
       const { size } = fstatSync(descriptor);
@@ -78,15 +78,6 @@ export class NoteFiles<T> {
     } finally {
       closeSync(descriptor);
     }
-  }
-}
-
-function openIfPresent(path: string): number | null {
-  try {
-    return openSync(path, 'r+');
-  } catch (error) {
-    if (errnoOf(error) === 'ENOENT') return null;
-    throw error;
   }
 }
 

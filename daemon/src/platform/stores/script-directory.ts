@@ -49,15 +49,11 @@ export class ScriptDirectory {
 
   /** Throws the system's error. */
   write(path: string, content: string | Uint8Array, owner: Owner | null): void {
-    const fd = openSync(path, 'wx', 0o600);
     try {
-      if (owner) fchownSync(fd, owner.uid, owner.gid);
-      writeFileSync(fd, content);
+      writeOwned(path, content, owner);
     } catch (error) {
       this.remove(path);
       throw error;
-    } finally {
-      closeSync(fd);
     }
   }
 
@@ -84,6 +80,17 @@ export class ScriptDirectory {
     writeFileSync(this.notePath, path, { mode: 0o600 });
     this.#path = path;
     return path;
+  }
+}
+
+/** Makes a file that its account alone may read and write. */
+export function writeOwned(path: string, content: string | Uint8Array, owner: Owner | null): void {
+  const fd = openSync(path, 'wx', 0o600);
+  try {
+    if (owner) fchownSync(fd, owner.uid, owner.gid);
+    writeFileSync(fd, content);
+  } finally {
+    closeSync(fd);
   }
 }
 

@@ -1,6 +1,7 @@
 /** Controls a terminal of another process through its device: holds output and queries state, never reads or writes. */
-import { closeSync, constants, fstatSync, openSync, readFileSync } from 'node:fs';
+import { closeSync, constants, fstatSync, openSync } from 'node:fs';
 import { dlopen, ptr } from 'bun:ffi';
+import { statFields } from '../process/process-states.ts';
 import { once } from '../../kit/once.ts';
 
 /** tcflow(3) */
@@ -54,16 +55,12 @@ function withDevice<T>({ pid, path }: TerminalPlace, use: (device: number) => T)
   let device: number | null = null;
   try {
     device = openSync(path, constants.O_RDONLY | constants.O_NOCTTY | constants.O_NONBLOCK);
-    return fstatSync(device).rdev === terminalOf(pid) ? use(device) : null;
+    // tty_nr, proc(5): the device number of the terminal of this process.
+    const terminal = Number(statFields(pid)?.[4]);
+    return fstatSync(device).rdev === terminal ? use(device) : null;
   } catch {
     return null; // The session leader has ended, or the daemon may not open the device.
   } finally {
     if (device !== null) closeSync(device);
   }
-}
-
-/** tty_nr, proc(5): the device number of the terminal of this process. */
-function terminalOf(pid: number): number {
-  const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
-  return Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[4]);
 }

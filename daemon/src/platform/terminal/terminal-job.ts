@@ -1,7 +1,8 @@
 /** Reads the processes of a terminal from proc(5), and signals the foreground job. */
-import { readFileSync, readlinkSync } from 'node:fs';
+import { readlinkSync } from 'node:fs';
 import { constants } from 'node:os';
 import { errnoOf } from '../../kit/errno.ts';
+import { readText } from '../host/read-text.ts';
 import { readAsOwner } from '../process/as-owner.ts';
 
 export interface ShellProcess {
@@ -25,7 +26,7 @@ export interface TerminalJobs {
 
 export const terminalJobs: TerminalJobs = {
   shell(pid) {
-    const stat = readProc(pid, 'stat');
+    const stat = readText(`/proc/${pid}/stat`);
     if (stat === null) return null;
     // The program name, in parentheses, may contain any character.
     const nameEnd = stat.lastIndexOf(')');
@@ -38,7 +39,7 @@ export const terminalJobs: TerminalJobs = {
     };
   },
 
-  commandLine: (pid) => readProc(pid, 'cmdline')?.replace(/\0$/, '').replaceAll('\0', ' ') || null,
+  commandLine: (pid) => readText(`/proc/${pid}/cmdline`)?.replace(/\0$/, '').replaceAll('\0', ' ') || null,
 
   signal(group, signal) {
     try {
@@ -52,14 +53,6 @@ export const terminalJobs: TerminalJobs = {
     }
   },
 };
-
-function readProc(pid: number, file: string): string | null {
-  try {
-    return readFileSync(`/proc/${pid}/${file}`, 'utf8');
-  } catch {
-    return null; // The process has ended.
-  }
-}
 
 function directoryOf(pid: number): string | null {
   try {

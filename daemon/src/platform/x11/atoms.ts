@@ -23,11 +23,7 @@ export class Atoms {
 
   /** Creates the atom when the server does not know it. For names of this program only. */
   of(name: string): Promise<number> {
-    const known = this.#numbers.get(name);
-    if (known) return known;
-    const atom = this.#intern(name);
-    this.#numbers.set(name, atom);
-    return atom;
+    return this.#numbers.getOrInsertComputed(name, () => this.#intern(name));
   }
 
   async all<const N extends readonly string[]>(...names: N): Promise<{ readonly [K in N[number]]: number }> {
@@ -36,12 +32,8 @@ export class Atoms {
   }
 
   name(atom: number): Promise<string> {
-    const known = this.#names.get(atom);
-    if (known) return known;
-    if (this.#names.size >= maxNames) this.#names.clear();
-    const name = this.#ask(atom);
-    this.#names.set(atom, name);
-    return name;
+    if (this.#names.size >= maxNames && !this.#names.has(atom)) this.#names.clear();
+    return this.#names.getOrInsertComputed(atom, () => this.#ask(atom));
   }
 
   async #intern(name: string): Promise<number> {

@@ -1,4 +1,5 @@
 /** Opens a socket to an X server and exchanges the setup messages, within a deadline. */
+import { untilAborted } from '../../kit/shared-work.ts';
 import { X11Unreachable } from '../../protocols/x11-errors.ts';
 import { parseDisplayName, type DisplayAddress } from './address.ts';
 import { findCookie } from './authority.ts';
@@ -40,23 +41,18 @@ export async function greet({ name, authority }: DisplaySpec, signal: AbortSigna
   const address = parseDisplayName(name);
   if (!address) throw new X11Unreachable(`DISPLAY=${name.slice(0, 100)} is not the name of a display`);
   const { promise: first, resolve, reject } = Promise.withResolvers<Message>();
-  const fail = (reason: string) => reject(new X11Unreachable(reason));
-  const giveUp = () => fail('the X server did not answer in time');
   first.catch(() => undefined); // The race below reports the failure.
-  signal.addEventListener('abort', giveUp, { once: true });
-  const relay = new Relay({ onMessage: resolve, onClose: fail });
+  const relay = new Relay({ onMessage: resolve, onClose: (reason) => reject(new X11Unreachable(reason)) });
   const opening = openSocket(address, authority, relay);
   try {
-    const message = await Promise.race([first, opening.then(() => first)]);
+    const message = await untilAborted(Promise.race([first, opening.then(() => first)]), signal);
     return { socket: await opening, setup: readSetup(message), relay };
   } catch (error) {
     void opening.then(
       (socket) => socket.close(),
       () => undefined, // There is no socket to close.
     );
-    throw error;
-  } finally {
-    signal.removeEventListener('abort', giveUp);
+    throw signal.aborted ? new X11Unreachable('the X server did not answer in time') : error;
   }
 }
 

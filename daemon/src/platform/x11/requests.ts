@@ -1,5 +1,6 @@
 /** Pipelines X11 requests, and matches replies and errors to them by sequence number. */
 import { X11Closed, X11Refusal } from '../../protocols/x11-errors.ts';
+import { untilAborted } from '../../kit/shared-work.ts';
 import { Message, Packer } from './message.ts';
 import type { DisplaySocket } from './socket.ts';
 
@@ -106,20 +107,13 @@ export class RequestQueue {
 
   #tracked(request: XRequest, hasReply: boolean, signal?: AbortSignal): Promise<Message> {
     if (this.#closedReason !== null) return Promise.reject(new X11Closed(this.#closedReason));
-    if (signal?.aborted) return Promise.reject(reasonOf(signal));
-    return new Promise((resolve, reject) => {
-      // Keep the entry: the reply still arrives, and must not be matched to another request.
-      const abort = () => signal && reject(reasonOf(signal));
-      const settle = () => signal?.removeEventListener('abort', abort);
-      const wasIdle = this.#pending.size === 0;
-      this.#pending.set(this.#enqueue(request), {
-        ...{ opcode: request.opcode, hasReply },
-        resolve: (reply) => (settle(), resolve(reply)),
-        reject: (error) => (settle(), reject(error)),
-      });
-      if (wasIdle) this.#watch();
-      signal?.addEventListener('abort', abort, { once: true });
-    });
+    if (signal?.aborted) return Promise.reject(signal.reason as Error);
+    const { promise, resolve, reject } = Promise.withResolvers<Message>();
+    const wasIdle = this.#pending.size === 0;
+    this.#pending.set(this.#enqueue(request), { opcode: request.opcode, hasReply, resolve, reject });
+    if (wasIdle) this.#watch();
+    // An abort keeps the entry: the reply still arrives, and must not be matched to another request.
+    return signal ? untilAborted(promise, signal) : promise;
   }
 
   #enqueue(request: XRequest): number {
@@ -191,8 +185,4 @@ const noReply = new Message(Buffer.alloc(32));
 function refusalOf(message: Message): X11Refusal {
   const code = message.u8(1);
   return new X11Refusal(errorNames[code] ?? `error ${code}`, message.u8(10), message.u32(4));
-}
-
-function reasonOf(signal: AbortSignal): Error {
-  return signal.reason instanceof Error ? signal.reason : new DOMException('The wait is over', 'AbortError');
 }

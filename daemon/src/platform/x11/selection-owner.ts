@@ -1,7 +1,8 @@
 /** Offers content as a selection, and hands the content to each program that asks for it. */
-import type { X11Connection } from './connection.ts';
+import { Deadline } from '../../kit/deadline.ts';
 import type { Display } from './display.ts';
 import type { SelectionRequestEvent, XEvent } from './events.ts';
+import { WindowEvents } from './window-events.ts';
 import { eventMasks } from './windows.ts';
 import { X11Closed, X11Refusal } from '../../protocols/x11-errors.ts';
 
@@ -110,31 +111,31 @@ export class SelectionOwner implements Disposable {
   async #transfer(request: SelectionRequestEvent, bytes: Buffer): Promise<void> {
     const { requestor, property } = request;
     await this.display.windows.select(requestor, eventMasks.property | eventMasks.structure);
-    using taken = new Deletions(this.display.connection, requestor, property);
+    using events = new WindowEvents(this.display.connection, requestor);
     try {
       if (bytes.length <= maxPartBytes) {
         await this.#write(request, { type: await this.#typeOf(request.target), format: 8, bytes });
         await this.display.selections.answer(request, property);
-        await taken.next();
+        await isTaken(events, property);
       } else {
-        await this.#transferParts(request, bytes, taken);
+        await this.#transferParts(request, bytes, events);
       }
     } finally {
       await this.display.windows.select(requestor, 0);
     }
   }
 
-  async #transferParts(request: SelectionRequestEvent, bytes: Buffer, taken: Deletions): Promise<void> {
+  async #transferParts(request: SelectionRequestEvent, bytes: Buffer, events: WindowEvents): Promise<void> {
     const incr = await this.display.atoms.of('INCR');
     await this.#write(request, { type: incr, format: 32, bytes: numbers([bytes.length]) });
     await this.display.selections.answer(request, request.property);
     // An empty part is the end.
     for (let at = 0; at < bytes.length + maxPartBytes; at += maxPartBytes) {
-      if (!(await taken.next())) return;
+      if (!(await isTaken(events, request.property))) return;
       const part = bytes.subarray(at, at + maxPartBytes);
       await this.#write(request, { type: await this.#typeOf(request.target), format: 8, bytes: part });
     }
-    await taken.next();
+    await isTaken(events, request.property);
   }
 
   /** Text for the target `TEXT` has the type of its encoding; any other target is its own type. */
@@ -151,46 +152,14 @@ export class SelectionOwner implements Disposable {
   }
 }
 
-/** Counts the deletions of one property, so that none is missed between two waits. */
-class Deletions implements Disposable {
-  #count = 0;
-  #waiting: ((isDeleted: boolean) => void) | null = null;
-  readonly #listening: Disposable;
-
-  constructor(connection: X11Connection, window: number, property: number) {
-    this.#listening = connection.listen((event) => {
-      const isGone = event.kind === 'destroyNotify' && event.window === window;
-      const isDeleted = event.kind === 'propertyNotify' && event.isDeleted && event.window === window;
-      if (isGone) this.#waiting?.(false);
-      else if (isDeleted && event.atom === property) this.#tell();
-    });
-  }
-
-  /** False when the property was not deleted in time. */
-  async next(): Promise<boolean> {
-    if (this.#count > 0) {
-      this.#count -= 1;
-      return true;
-    }
-    const { promise, resolve } = Promise.withResolvers<boolean>();
-    const timer = setTimeout(() => resolve(false), takenWithinMs);
-    this.#waiting = resolve;
-    try {
-      return await promise;
-    } finally {
-      this.#waiting = null;
-      clearTimeout(timer);
-    }
-  }
-
-  [Symbol.dispose](): void {
-    this.#listening[Symbol.dispose]();
-  }
-
-  #tell(): void {
-    if (this.#waiting) this.#waiting(true);
-    else this.#count += 1;
-  }
+/** False when the property was not deleted in time, or its window has gone. */
+async function isTaken(events: WindowEvents, property: number): Promise<boolean> {
+  using deadline = new Deadline(takenWithinMs);
+  const answer = await events.next((event) => {
+    if (event.kind === 'destroyNotify') return false;
+    return event.kind === 'propertyNotify' && event.isDeleted && event.atom === property ? true : null;
+  }, deadline.signal);
+  return answer ?? false;
 }
 
 function numbers(values: readonly number[]): Buffer {

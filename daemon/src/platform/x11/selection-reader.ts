@@ -1,6 +1,7 @@
 /** Asks the owner of a selection for its content, at once or in parts, up to a limit. */
 import type { Display } from './display.ts';
 import type { XEvent } from './events.ts';
+import { WindowEvents } from './window-events.ts';
 import { eventMasks } from './windows.ts';
 
 export interface SelectionPart {
@@ -27,10 +28,12 @@ export async function readSelection(display: Display, query: SelectionQuery): Pr
   if (selection === undefined || target === undefined || property === undefined) return null;
   // A window of its own, so that the end of the window also ends a transfer that is too long.
   const requestor = display.windows.create(eventMasks.property);
-  using events = new Events(display, requestor, query.signal);
+  using events = new WindowEvents(display.connection, requestor);
   try {
     await display.selections.convert({ requestor, selection, target, property, time: 0 }, query.signal);
-    const isOffered = await events.next((event) => (event.kind === 'selectionNotify' ? event.property !== 0 : null));
+    const isAnswered = (event: XEvent) => (event.kind === 'selectionNotify' ? event.property !== 0 : null);
+    const isOffered = await events.next(isAnswered, query.signal);
+    query.signal.throwIfAborted();
     if (!isOffered) return null;
     const limit = { maxBytes: query.maxBytes, isDeleted: true, signal: query.signal };
     const { type, bytes, remainingBytes } = await display.properties.read(requestor, property, limit);
@@ -51,16 +54,16 @@ export async function readTargets(display: Display, selection: string, signal: A
 
 async function readParts(
   display: Display,
-  query: SelectionQuery & { readonly requestor: number; readonly property: number; readonly events: Events },
+  query: SelectionQuery & { readonly requestor: number; readonly property: number; readonly events: WindowEvents },
 ): Promise<SelectionPart> {
   const { requestor, property, events, maxBytes, signal } = query;
+  const isNew = (event: XEvent) =>
+    event.kind === 'propertyNotify' && !event.isDeleted && event.atom === property ? true : null;
   const parts: Buffer[] = [];
   let length = 0;
   for (;;) {
-    await events.next((event) => {
-      const isNew = event.kind === 'propertyNotify' && !event.isDeleted && event.atom === property;
-      return isNew ? true : null;
-    });
+    await events.next(isNew, signal);
+    signal.throwIfAborted();
     // The owner writes the next part when this one is deleted, so a part is read whole.
     const maxPartBytes = maxBytes - length + 4;
     const part = await display.properties.read(requestor, property, {
@@ -75,46 +78,4 @@ async function readParts(
       return { bytes: Buffer.concat(parts).subarray(0, maxBytes), isTruncated: true };
     }
   }
-}
-
-/** The events about one window, kept from the beginning so that none is missed between two waits. */
-class Events implements Disposable {
-  #queue: XEvent[] = [];
-  #wake: (() => void) | null = null;
-  readonly #listening: Disposable;
-
-  constructor(
-    display: Display,
-    window: number,
-    private readonly signal: AbortSignal,
-  ) {
-    this.#listening = display.connection.listen((event) => {
-      const isOurs =
-        (event.kind === 'selectionNotify' && event.requestor === window) ||
-        (event.kind === 'propertyNotify' && event.window === window);
-      if (!isOurs) return;
-      this.#queue.push(event);
-      this.#wake?.();
-    });
-    signal.addEventListener('abort', this.#abort, { once: true });
-  }
-
-  /** The first answer that is not null; earlier events are dropped. */
-  async next<T>(read: (event: XEvent) => T | null): Promise<T> {
-    for (;;) {
-      this.signal.throwIfAborted();
-      for (let event = this.#queue.shift(); event; event = this.#queue.shift()) {
-        const answer = read(event);
-        if (answer !== null) return answer;
-      }
-      await new Promise<void>((resolve) => void (this.#wake = resolve));
-    }
-  }
-
-  [Symbol.dispose](): void {
-    this.#listening[Symbol.dispose]();
-    this.signal.removeEventListener('abort', this.#abort);
-  }
-
-  readonly #abort = () => this.#wake?.();
 }

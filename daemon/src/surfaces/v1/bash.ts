@@ -10,7 +10,7 @@ import { Deadline } from '../../kit/deadline.ts';
 import { CoreError } from '../../kit/errors.ts';
 import { route } from './app.ts';
 import { absolutePath, sessionId } from './bash-inputs.ts';
-import { environment, seconds, systemText } from '../../operations/inputs.ts';
+import { environment, milliseconds, seconds, systemText } from '../../operations/inputs.ts';
 import { commandNamed, commandsOf } from './bash-lookup.ts';
 import {
   BashExecResult,
@@ -185,10 +185,6 @@ function commandSpec(body: z.output<typeof BashExecRequest>): Omit<CommandSpec, 
     // it.
     stdin: { kind: isAwaited && typeof body.timeout !== 'number' ? 'null' : 'pipe' },
   };
-}
-
-function milliseconds(seconds: number | null | undefined): number | null {
-  return typeof seconds === 'number' ? seconds * 1000 : null;
 }
 
 interface Positions {

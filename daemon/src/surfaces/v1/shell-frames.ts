@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { maxCols, maxRows } from '../../kit/types/terminal-size.ts';
 import { CoreError } from '../../kit/errors.ts';
-import { isFields, type Fields } from '../../kit/types/fields.ts';
+import { parseFields } from '../../kit/types/fields.ts';
 
 const cols = z.number().int().min(1).max(maxCols);
 const rows = z.number().int().min(1).max(maxRows);
@@ -18,7 +18,7 @@ const frames = z.discriminatedUnion('type', [
 
 /** Throws `malformed_request` for an invalid frame. */
 export function readFrame(frame: string | Uint8Array): z.output<typeof frames> {
-  const message = typeof frame === 'string' ? readObject(frame) : null;
+  const message = typeof frame === 'string' ? parseFields(frame) : null;
   if (message === null) throw notUnderstood('a frame is a JSON object in text');
   const { data, ...beside } = message;
   const read = frames.safeParse(
@@ -30,15 +30,6 @@ export function readFrame(frame: string | Uint8Array): z.output<typeof frames> {
   throw notUnderstood(
     isKnown ? `${String(message['type'])}: ${issue?.path.join('.')} is not valid` : 'no frame is of that type',
   );
-}
-
-function readObject(text: string): Fields | null {
-  try {
-    const value: unknown = JSON.parse(text);
-    return isFields(value) ? value : null;
-  } catch {
-    return null; // The text is not JSON.
-  }
 }
 
 function notUnderstood(what: string): CoreError {

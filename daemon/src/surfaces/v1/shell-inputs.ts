@@ -14,7 +14,3 @@ export const preserveSymlinks = z
   .nullable()
   .default(false)
   .describe('The shell knows the directory by this path, with the links in it.');
-
-export function milliseconds(value: number | null | undefined): number | null {
-  return value === null || value === undefined ? null : value * 1000;
-}

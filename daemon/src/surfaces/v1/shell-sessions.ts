@@ -5,7 +5,8 @@ import { Answer } from '../../kit/answer.ts';
 import { CoreError } from '../../kit/errors.ts';
 import { route } from './app.ts';
 import { coreId, wireId } from './shell-ids.ts';
-import { execDirectory, milliseconds, preserveSymlinks, sessionId, wholeSeconds } from './shell-inputs.ts';
+import { milliseconds } from '../../operations/inputs.ts';
+import { execDirectory, preserveSymlinks, sessionId, wholeSeconds } from './shell-inputs.ts';
 import { startsElsewhere } from './sentences.ts';
 import { openSession, sessionOf } from './shell-lookup.ts';
 import {

@@ -9,7 +9,7 @@ import { z } from 'zod';
 import type { ExecSpec } from '../../core/terminals/exec/record.ts';
 import type { Terminal, TerminalUse } from '../../core/terminals/session/terminal.ts';
 import type { SseEvent } from '../../http/stream/sse.ts';
-import { Deadline } from '../../kit/deadline.ts';
+import { aborted, Deadline } from '../../kit/deadline.ts';
 import { CoreError } from '../../kit/errors.ts';
 import { HandedOver } from '../../kit/handed-over.ts';
 import type { V1Deps } from './app.ts';
@@ -91,8 +91,7 @@ function begin<R>(texts: AsyncGenerator<string, R>): Promise<IteratorResult<stri
 /** Null on timeout. */
 async function within<T>(coming: Promise<T>, ms: number): Promise<T | null> {
   using silence = new Deadline(ms);
-  const late = new Promise<null>((resolve) => silence.signal.addEventListener('abort', () => resolve(null)));
-  return await Promise.race([coming, late]);
+  return await Promise.race([coming, aborted(silence.signal).then(() => null)]);
 }
 
 function failed(error: unknown): z.input<typeof Failed> {

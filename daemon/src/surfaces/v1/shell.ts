@@ -10,8 +10,8 @@ import { stoppingMessage } from '../../http/route/stopping.ts';
 import { Deadline } from '../../kit/deadline.ts';
 import { route, type V1Deps } from './app.ts';
 import { wireId } from './shell-ids.ts';
-import { execDirectory, milliseconds, preserveSymlinks, seconds, sessionId, wholeSeconds } from './shell-inputs.ts';
-import { systemText } from '../../operations/inputs.ts';
+import { execDirectory, preserveSymlinks, seconds, sessionId, wholeSeconds } from './shell-inputs.ts';
+import { milliseconds, systemText } from '../../operations/inputs.ts';
 import { openSession, sessionOf } from './shell-lookup.ts';
 import { acceptsEvents, execEvents, ExecEvent, viewEvents, ViewEvent } from './shell-stream.ts';
 import {

@@ -2,13 +2,13 @@
 import { z } from 'zod';
 import { eventTypes } from '../../core/watch/change.ts';
 import { defaultExclude } from '../../core/watch/filter.ts';
-import { globProblem } from '../../core/watch/path-pattern.ts';
 import { follow, type WatchMessage } from '../../core/watch/follow.ts';
 import type { Watcher } from '../../core/watch/watcher.ts';
 import { Answer } from '../../kit/answer.ts';
 import { eventId, resumePoint, SseStream, type ResumePoint, type SseEvent } from '../../http/stream/sse.ts';
 import { Deadline } from '../../kit/deadline.ts';
-import { CoreError, type ErrorCode } from '../../kit/errors.ts';
+import { CoreError } from '../../kit/errors.ts';
+import { checkGlob, placeErrors } from '../../operations/watch/inputs.ts';
 import { watchEvent } from '../../operations/watch/views.ts';
 import { route } from './app.ts';
 import { bodyWithPath, pathOf } from './file-inputs.ts';
@@ -17,19 +17,8 @@ import { WatcherRecord, WatchEvent, watcherRecord } from './watch-views.ts';
 const WatcherPath = z.object({ watcher_id: z.string() });
 const pattern = z.string().superRefine((glob, context) => {
   // An empty pattern matches nothing, as in 1.x.
-  const problem = glob === '' ? null : globProblem(glob);
-  if (problem !== null) context.addIssue({ code: 'custom', message: `is not a glob: ${problem}` });
+  if (glob !== '') checkGlob(glob, context);
 });
-const placeErrors: readonly ErrorCode[] = [
-  'bad_argument',
-  'capacity_reached',
-  'file_not_found',
-  'file_permission_denied',
-  'file_invalid_path',
-  'file_bad_request',
-  'file_io_error',
-  'unavailable',
-];
 
 const Created = WatcherRecord.extend({
   reused: z.boolean().describe('True when an identical request returned this watcher before.'),

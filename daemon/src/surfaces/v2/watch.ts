@@ -1,12 +1,12 @@
 /** The v2 routes of the watch plane. */
 import { z } from 'zod';
 import { defaultExclude } from '../../core/watch/filter.ts';
-import { globProblem } from '../../core/watch/path-pattern.ts';
 import { follow, type WatchMessage } from '../../core/watch/follow.ts';
 import type { Watcher } from '../../core/watch/watcher.ts';
 import { Answer } from '../../kit/answer.ts';
 import { eventId, resumePoint, SseStream, type ResumePoint, type SseEvent } from '../../http/stream/sse.ts';
 import { Deadline } from '../../kit/deadline.ts';
+import { checkGlob, placeErrors } from '../../operations/watch/inputs.ts';
 import { watcherRecord, watchEvent } from '../../operations/watch/views.ts';
 import { route } from './app.ts';
 import { clientId, systemText } from '../../operations/inputs.ts';
@@ -17,10 +17,7 @@ const pattern = systemText
   .min(1)
   .max(1024)
   .refine((glob) => !glob.split('/').includes('..'), 'must not lead out of the watched path')
-  .superRefine((glob, context) => {
-    const problem = globProblem(glob);
-    if (problem !== null) context.addIssue({ code: 'custom', message: `is not a glob: ${problem}` });
-  });
+  .superRefine(checkGlob);
 const WatcherPath = z.object({ id: clientId });
 const cursor = z.number().int().min(0).max(Number.MAX_SAFE_INTEGER).default(0);
 
@@ -50,16 +47,7 @@ export const createWatcher = route({
     reused: z.boolean().describe('True when an identical request returned this watcher before.'),
     initial_cursor: cursor.describe('The current cursor: later events have a higher number.'),
   }),
-  errors: [
-    'bad_argument',
-    'capacity_reached',
-    'file_not_found',
-    'file_permission_denied',
-    'file_invalid_path',
-    'file_bad_request',
-    'file_io_error',
-    'unavailable',
-  ],
+  errors: placeErrors,
   async handle({ watchers }, { body }) {
     const { watcher, isReused } = await watchers.create({
       path: body.path,

@@ -1,7 +1,7 @@
 /** Gives files to a file input of a page, or to the file chooser that an element opens. */
 import { promises as fs } from 'node:fs';
 import { CoreError } from '../../../kit/errors.ts';
-import { Deadline } from '../../../kit/deadline.ts';
+import { aborted, Deadline } from '../../../kit/deadline.ts';
 import type { CdpEvents } from '../../../platform/clients/cdp-connection.ts';
 import type { Browser, PageCall, PageCallOptions, PageResult } from '../browser.ts';
 import type { Frame } from '../frames.ts';
@@ -173,9 +173,7 @@ async function interceptChoosers(sessions: readonly Session[], signal: AbortSign
   return {
     /** Null when none has opened in time. */
     async opened(): Promise<Chooser | null> {
-      if (!arrival.passed) {
-        await new Promise((resolve) => arrival.signal.addEventListener('abort', resolve, { once: true }));
-      }
+      await aborted(arrival.signal);
       return found;
     },
     [Symbol.dispose]() {

@@ -73,8 +73,7 @@ function clickableIds(listeners: readonly Listener[]): number[] {
   const types = new Map<number, Set<string>>();
   for (const { type, backendNodeId } of listeners) {
     if (backendNodeId === undefined) continue;
-    const ofNode = types.get(backendNodeId) ?? new Set();
-    types.set(backendNodeId, ofNode.add(type));
+    types.getOrInsertComputed(backendNodeId, () => new Set()).add(type);
   }
   const isClickable = (events: ReadonlySet<string>) =>
     events.size <= maxEventTypes && !events.isDisjointFrom(clickEvents);

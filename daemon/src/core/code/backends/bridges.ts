@@ -25,12 +25,9 @@ export class Bridges {
   constructor(private readonly deps: BridgesDeps) {}
 
   of(place: BridgePlace): Bridge {
-    const existing = this.#byAccount.get(place.account);
-    if (existing) return existing;
     const { bounds, onFault } = this.deps;
-    const bridge: Bridge = new Bridge({ start: (id) => this.#start(id, place), bounds, onFault });
-    this.#byAccount.set(place.account, bridge);
-    return bridge;
+    const start = (id: string) => this.#start(id, place);
+    return this.#byAccount.getOrInsertComputed(place.account, () => new Bridge({ start, bounds, onFault }));
   }
 
   /** Takes over the bridge of an earlier daemon. The caller must call `listen` afterwards. */

@@ -1,5 +1,5 @@
 /** Reads and writes Jupyter messages (messaging protocol 5), as a Jupyter server forwards them. */
-import { isFields, type Fields } from '../../../kit/types/fields.ts';
+import { isFields, parseFields, type Fields } from '../../../kit/types/fields.ts';
 import type { CellEvent } from '../cells/events.ts';
 import { bundleOf, count, readOutput, text, type ErrorOutput } from '../cells/notebook.ts';
 import type { CellRefusal } from '../cells/python-preparation.ts';
@@ -12,10 +12,10 @@ export interface KernelMessage {
   readonly content: Fields;
 }
 
-/** Null for text that is not a message. */
+/** Null for text that is not a message: the server may send anything, even text that is not from Jupyter. */
 export function readMessage(line: string): KernelMessage | null {
-  const value = parse(line);
-  if (!isFields(value) || !isFields(value['header']) || !isFields(value['content'])) return null;
+  const value = parseFields(line);
+  if (!value || !isFields(value['header']) || !isFields(value['content'])) return null;
   const parent = isFields(value['parent_header']) ? value['parent_header'] : {};
   return {
     channel: text(value['channel']),
@@ -23,14 +23,6 @@ export function readMessage(line: string): KernelMessage | null {
     parent: text(parent['msg_id']),
     content: value['content'],
   };
-}
-
-function parse(line: string): unknown {
-  try {
-    return JSON.parse(line);
-  } catch {
-    return null; // The server may send anything, even text that is not from Jupyter.
-  }
 }
 
 /** Builds a request to run code. With `isSilent`, the code does not count as a cell and shows no output. */

@@ -14,16 +14,11 @@ const reportWithinMs = 2000;
 
 /** Resolves when the cell is over, when its interpreter has ended, or when the signal aborts. */
 export async function untilOver(cell: Cell, interpreter: Interpreter, signal: AbortSignal): Promise<void> {
-  const stop = new AbortController();
-  const leave = () => stop.abort(null);
-  signal.addEventListener('abort', leave, { once: true });
-  if (signal.aborted) leave();
-  void cell.finished(stop.signal).then(leave);
-  while (!cell.isOver && !interpreter.end && !stop.signal.aborted) await interpreter.changed(stop.signal);
+  using stop = new Deadline(null, signal);
+  void cell.finished(stop.signal).then(() => stop[Symbol.dispose]());
+  while (!cell.isOver && !interpreter.end && !stop.passed) await interpreter.changed(stop.signal);
   // After a handover, the other daemon enforces the timeout.
   while (!cell.isOver && !interpreter.end && interpreter.ownership.isLeft) await interpreter.changed();
-  signal.removeEventListener('abort', leave);
-  leave();
 }
 
 /** Waits for the report of a death. A cell sent to the dead interpreter now would be lost. */

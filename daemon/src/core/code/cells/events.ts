@@ -1,5 +1,5 @@
 /** Parses the events that interpreters write, one per line (docs/protocols/interpreter.md). */
-import { isFields, type Fields } from '../../../kit/types/fields.ts';
+import { parseFields, type Fields } from '../../../kit/types/fields.ts';
 import { bundleOf, count, readOutput, text, type MimeBundle, type NotebookOutput } from './notebook.ts';
 
 export type CellEvent =
@@ -38,8 +38,8 @@ export const gap = { about: 'log', kind: 'gap' } as const satisfies InterpreterE
 
 /** Null for a line that is not an event, and for an event that this daemon does not know. */
 export function readEvent(line: string): InterpreterEvent | null {
-  const value = parse(line);
-  if (!isFields(value)) return null;
+  const value = parseFields(line);
+  if (!value) return null; // The code of a cell may have written to the channel.
   const kernel = typeof value['kernel'] === 'string' ? value['kernel'] : null;
   switch (value['event']) {
     case 'ready':
@@ -89,13 +89,5 @@ function readCellEvent(value: Fields): CellEvent | null {
       };
     default:
       return null;
-  }
-}
-
-function parse(line: string): unknown {
-  try {
-    return JSON.parse(line);
-  } catch {
-    return null; // The code of a cell may have written to the channel.
   }
 }

@@ -188,10 +188,9 @@ export class CodeSessions implements Disposable {
 
   /** Ends interpreters on other machines that this daemon still owns. Local interpreters end with their keepers. */
   async endElsewhere(withinMs: number): Promise<void> {
-    const ends = Promise.allSettled(this.#all.map(async (session) => session.endElsewhere()));
     using deadline = new Deadline(withinMs);
-    const passed = new Promise((resolve) => deadline.signal.addEventListener('abort', resolve));
-    await Promise.race([ends, passed]);
+    const ends = this.#all.map(async (session) => session.endElsewhere());
+    await settled(ends, deadline.signal);
   }
 
   /** Ends the single runs that have a directory. Resolves when nothing of them is left. */

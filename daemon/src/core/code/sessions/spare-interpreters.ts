@@ -73,8 +73,7 @@ export class SpareInterpreters implements Disposable {
     this.#filling.add(backend);
     this.#keepLooking();
     try {
-      const spare = this.#spare.get(backend) ?? [];
-      this.#spare.set(backend, spare);
+      const spare = this.#spare.getOrInsert(backend, []);
       if ((await kind.missing()) !== null) return;
       while (spare.length < wanted && !this.#isClosed && !this.deps.isMemoryShort()) {
         const starting = { stamp: kind.stamp(), interpreter: backend.start(this.deps.record(backend)) };

@@ -10,11 +10,9 @@ import { describe } from './describe.ts';
 import { noApplications, readFailure } from './failures.ts';
 import { filterOf, flat, isEmpty, keepOnly, matching, type Filter } from './filter.ts';
 import { foregroundWindows, listApplications, type ActiveWindow } from './foreground.ts';
-import { goneNode, objectOf } from './node-id.ts';
 import type { AccessibleNode, AccessibleTree, NodeQuery, NodeReading, TreeReading } from './query.ts';
-import { ObjectReader, type AccessibleObject, type Children } from './reader.ts';
+import { ObjectReader, type Children } from './reader.ts';
 import type { RoleNames } from './role-names.ts';
-import { hasState } from './states.ts';
 
 export interface AccessibilityDeps {
   readonly bus: AccessibilityBus;
@@ -104,7 +102,7 @@ export class Accessibility implements Disposable {
   }
 
   async #roots(reader: ObjectReader, { nodeId, scope }: NodeQuery): Promise<Children> {
-    if (nodeId !== null) return { objects: [await nodeOf(reader, nodeId)], isCut: false };
+    if (nodeId !== null) return { objects: [await reader.node(nodeId)], isCut: false };
     if (scope === 'foreground') {
       const active = await this.deps.activeWindow(reader.calls.signal);
       return { objects: await foregroundWindows(reader, active), isCut: false };
@@ -119,12 +117,6 @@ export class Accessibility implements Disposable {
   async #matching({ signal }: Calls, roots: readonly CollectedNode[], filter: Filter) {
     return await matching(flat(roots), filter, { openWorker: this.deps.openWorker, signal });
   }
-}
-
-async function nodeOf(reader: ObjectReader, nodeId: string): Promise<AccessibleObject> {
-  const object = await reader.readAlone(objectOf(nodeId, reader.calls.guid));
-  if (object === null || hasState(object.states, 'defunct')) throw goneNode(nodeId);
-  return object;
 }
 
 async function applicationsOf(reader: ObjectReader): Promise<Children> {

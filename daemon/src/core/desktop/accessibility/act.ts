@@ -8,7 +8,7 @@ import { actionsOf } from './describe.ts';
 import { isGone } from './failures.ts';
 import { foregroundWindows, type ActiveWindow } from './foreground.ts';
 import { doAction, getProperties, grabFocus, interfaces, setProperty, setText } from './methods.ts';
-import { goneNode, objectOf } from './node-id.ts';
+import { goneNode } from './node-id.ts';
 import type { AccessibleObject, ObjectReader } from './reader.ts';
 import { hasState } from './states.ts';
 
@@ -21,7 +21,7 @@ const focusPollMs = 20;
 
 /** Throws `ref_stale` for an object that has gone. */
 export async function focusNode(reader: ObjectReader, id: string): Promise<void> {
-  const node = await find(reader, id);
+  const node = await reader.node(id);
   if (node.interfaces.includes(interfaces.component)) {
     const [isFocused] = await whileThere(id, reader.calls.call(node, grabFocus));
     if (isFocused) return;
@@ -31,7 +31,7 @@ export async function focusNode(reader: ObjectReader, id: string): Promise<void>
 
 /** Without a name, invokes the first action. Returns the name of the invoked one. */
 export async function invokeNode(reader: ObjectReader, id: string, action: string | null): Promise<string> {
-  const node = await find(reader, id);
+  const node = await reader.node(id);
   const names = (await actionsOf(reader.calls, node)) ?? [];
   const index = action === null ? 0 : names.findIndex((name) => name.toLowerCase() === action.toLowerCase());
   const name = names[index];
@@ -55,7 +55,7 @@ export async function setNodeValue(
   value: string,
   variant: MakeVariant,
 ): Promise<boolean> {
-  const node = await find(reader, id);
+  const node = await reader.node(id);
   const number = value.trim() === '' ? NaN : Number(value);
   if (node.interfaces.includes(interfaces.value) && Number.isFinite(number)) {
     await setNumber(reader.calls, id, node, { number, variant });
@@ -77,12 +77,12 @@ export async function setNodeValue(
 /** Gives the keyboard to a text field. Throws `bad_argument` when the field is not in the active window. */
 export async function focusForTyping(reader: ObjectReader, id: string, active: ActiveWindow | null): Promise<void> {
   const { signal } = reader.calls;
-  const node = await find(reader, id);
+  const node = await reader.node(id);
   if (!(await isInForeground(reader, node, active))) throw notActive(node);
   await focusNode(reader, id);
   using deadline = new Deadline(focusedWithinMs, signal);
   try {
-    while (!hasState((await find(reader, id)).states, 'focused')) await pause(focusPollMs, { signal: deadline.signal });
+    while (!hasState((await reader.node(id)).states, 'focused')) await pause(focusPollMs, { signal: deadline.signal });
   } catch (error) {
     throw deadline.passed && !signal.aborted ? notActive(node) : error;
   }
@@ -124,12 +124,6 @@ async function setNumber(
     throw refused(node, `takes ${minimum} to ${maximum}, not ${number}`, 'Pass a number in this range.');
   }
   await whileThere(id, calls.call(node, setProperty, interfaces.value, 'CurrentValue', variant('d', number)));
-}
-
-async function find(reader: ObjectReader, id: string): Promise<AccessibleObject> {
-  const object = await reader.readAlone(objectOf(id, reader.calls.guid));
-  if (object === null || hasState(object.states, 'defunct')) throw goneNode(id);
-  return object;
 }
 
 async function whileThere<T>(id: string, answer: Promise<T>): Promise<T> {

@@ -35,7 +35,7 @@ export class Calls {
     method: DbusMethod<Answer>,
     ...args: readonly DbusValue[]
   ): Promise<Answer> {
-    const lane = this.#laneOf(object.bus);
+    const lane = this.lanes.getOrInsertComputed(object.bus, () => ({ inFlight: 0, waiting: [] }));
     if (lane.inFlight >= maxInFlight) await new Promise<void>((resolve) => lane.waiting.push(resolve));
     lane.inFlight += 1;
     try {
@@ -68,13 +68,5 @@ export class Calls {
       if (!this.signal.aborted) throw error;
       return otherwise; // The caller reports that the reading is not complete.
     }
-  }
-
-  #laneOf(bus: string): Lane {
-    const known = this.lanes.get(bus);
-    if (known) return known;
-    const lane = { inFlight: 0, waiting: [] };
-    this.lanes.set(bus, lane);
-    return lane;
   }
 }

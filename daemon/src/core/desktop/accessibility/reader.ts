@@ -16,8 +16,9 @@ import {
   type Properties,
   type Reference,
 } from './methods.ts';
+import { goneNode, objectOf } from './node-id.ts';
 import type { RoleNames } from './role-names.ts';
-import type { States } from './states.ts';
+import { hasState, type States } from './states.ts';
 
 /** An accessible object as the protocol describes it. */
 export interface AccessibleObject extends DbusObject {
@@ -56,6 +57,13 @@ export class ObjectReader {
   async read(object: DbusObject): Promise<AccessibleObject | null> {
     const cache = await this.#cacheOf(object.bus);
     return cache.byPath.get(object.path) ?? (await this.readAlone(object));
+  }
+
+  /** Throws `ref_stale`. */
+  async node(id: string): Promise<AccessibleObject> {
+    const object = await this.readAlone(objectOf(id, this.calls.guid));
+    if (object === null || hasState(object.states, 'defunct')) throw goneNode(id);
+    return object;
   }
 
   /** Reads one object without its application's cache. Null when the object has gone. */
@@ -112,11 +120,7 @@ export class ObjectReader {
   }
 
   #cacheOf(bus: string): Promise<Cache> {
-    const known = this.#caches.get(bus);
-    if (known) return known;
-    const cache = this.#readCache(bus);
-    this.#caches.set(bus, cache);
-    return cache;
+    return this.#caches.getOrInsertComputed(bus, () => this.#readCache(bus));
   }
 
   /** Empty for an application without a cache, or with one of an older form. */
@@ -146,9 +150,7 @@ function cacheOf(bus: string, items: readonly CacheItem[], roles: RoleNames): Ca
     byPath.set(path, object);
     // The object of an application names itself as its parent.
     if (parentOwner !== bus || parent === path) continue;
-    const family = families.get(parent);
-    if (family) family.push({ index, object });
-    else families.set(parent, [{ index, object }]);
+    families.getOrInsert(parent, []).push({ index, object });
   }
   const children = [...families].map(([parent, family]) => [parent, inOrder(family)] as const);
   return { byPath, children: new Map(children) };

@@ -35,7 +35,7 @@ export interface ActionDevices {
   readonly nodes: {
     focus(nodeId: string, options: CallOptions): Promise<void>;
     /** Null for the first action of the node. */
-    invoke(nodeId: string, action: string | null, options: CallOptions): Promise<void>;
+    invoke(nodeId: string, action: string | null, options: CallOptions): Promise<unknown>;
     /** False when the node has the keyboard instead, and takes the value as typed text. */
     setValue(nodeId: string, value: string, options: CallOptions): Promise<boolean>;
   };

@@ -44,7 +44,9 @@ export class Layout {
       if (borrowedKeycodes.has(keycode)) continue;
       for (const [group, { type, keysyms }] of groups.entries()) {
         for (const [level, keysym] of keysyms.entries()) {
-          if (keysym !== noSymbol) this.#add(keysym, { keycode, group, groupCount: groups.length, level, type });
+          if (keysym === noSymbol) continue;
+          const position = { keycode, group, groupCount: groups.length, level, type };
+          this.#positions.getOrInsert(keysym, []).push(position);
         }
       }
     }
@@ -89,12 +91,6 @@ export class Layout {
   isOnly(keycode: number, keysym: number): boolean {
     const groups = this.layout.keys.get(keycode) ?? [];
     return !isEmpty(groups) && groups.every(({ keysyms }) => keysyms.every((each) => each === keysym || each === 0));
-  }
-
-  #add(keysym: number, position: Position): void {
-    const positions = this.#positions.get(keysym);
-    if (positions) positions.push(position);
-    else this.#positions.set(keysym, [position]);
   }
 
   /** Considers what is down or locked already: with Caps Lock, a lower-case letter needs Shift. */

@@ -20,11 +20,10 @@ export function textRuns(text: string, { names, lacks, maxMissing }: RunLimits):
   const runs: { characters: (readonly number[])[]; missing: number[] }[] = [{ characters: [], missing: [] }];
   const known = new Map<string, { readonly keysyms: readonly number[]; readonly isMissing: boolean }>();
   for (const character of typedCharacters(text)) {
-    let key = known.get(character);
-    if (!key) {
+    const key = known.getOrInsertComputed(character, () => {
       const keysyms = names.keysymsOf(character);
-      known.set(character, (key = { keysyms, isMissing: lacks(keysyms) }));
-    }
+      return { keysyms, isMissing: lacks(keysyms) };
+    });
     if (key.isMissing) reserve(key.keysyms, { runs, maxMissing });
     runs.at(-1)?.characters.push(key.keysyms);
   }

@@ -1,5 +1,6 @@
 /** Records the display: one film at a time, in a file that is playable wherever it ends. */
 import { CoreError } from '../../../kit/errors.ts';
+import { untilAborted } from '../../../kit/shared-work.ts';
 import type { Encoder, StartEncoder } from '../../../platform/picture/encoder.ts';
 import type { FilmFile, openFilmFile } from '../../../platform/picture/film-file.ts';
 import type { Recording, RecordRequest } from '../desktop.ts';
@@ -99,17 +100,12 @@ class Film {
 
   /** Resolves when the file has the description of the film, so that everything after it is playable. */
   async begun(signal: AbortSignal): Promise<void> {
-    const gone = Promise.withResolvers<never>();
-    const leave = () => gone.reject(signal.reason);
-    signal.addEventListener('abort', leave, { once: true });
     try {
-      await Promise.race([this.#begun.promise, gone.promise]);
+      await untilAborted(this.#begun.promise, signal);
     } catch (error) {
       this.encoder.kill();
       await this.#over;
       throw error;
-    } finally {
-      signal.removeEventListener('abort', leave);
     }
   }
 

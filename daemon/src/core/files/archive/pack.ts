@@ -1,7 +1,7 @@
 /** Streams a directory tree as a tar archive while reading the tree, with bounded memory. */
 import type { BigIntStats } from 'node:fs';
-import type { FileHandle } from 'node:fs/promises';
-import { errnoOf } from '../../../kit/errno.ts';
+import { errnoOf, nullOn } from '../../../kit/errno.ts';
+import { guarding } from '../../../kit/guarding.ts';
 import { FileFailure, asFileOperation, fileFailureOf } from '../../../kit/file-failure.ts';
 import type { Directory } from '../../../platform/files/directory.ts';
 import type { Entry } from '../../../platform/files/entries.ts';
@@ -55,13 +55,8 @@ export async function packTree(context: FilesContext, request: PackRequest): Pro
     const { directory, name } = await openSource(context, path);
     const packing = new Packing(context, excluded);
     const pieces = packing.pieces(directory, name);
-    try {
-      const first = await pieces.next();
-      return new PackedTree(path, directory, packing, first, pieces);
-    } catch (error) {
-      await directory[Symbol.asyncDispose]();
-      throw error;
-    }
+    const first = await guarding(directory, () => pieces.next());
+    return new PackedTree(path, directory, packing, first, pieces);
   });
 }
 
@@ -109,20 +104,14 @@ async function openSource(
   { openDirectory }: FilesContext,
   path: string,
 ): Promise<{ readonly directory: Directory; readonly name: string | null }> {
-  try {
-    return { directory: await openDirectory(path), name: null };
-  } catch (error) {
-    if (errnoOf(error) !== 'ENOTDIR') throw error;
-  }
+  const directory = await nullOn('ENOTDIR', openDirectory(path));
+  if (directory) return { directory, name: null };
   const target = await openTarget(openDirectory, path, { operation, followLinks: true });
-  try {
+  return await guarding(target, async () => {
     assertRegular(target, operation);
     if (!target.stat) throw new FileFailure({ operation, path, errnoName: 'ENOENT' });
     return target;
-  } catch (error) {
-    await target[Symbol.asyncDispose]();
-    throw error;
-  }
+  });
 }
 
 function globOf(text: string): Glob {
@@ -297,7 +286,7 @@ class Packing {
 
   /** Pads or cuts the content to the size in its header, as GNU tar does for a file that changes while it is read. */
   async *#largeFile({ directory, prefix }: Level, name: string): AsyncGenerator<Uint8Array> {
-    const file = await openIfThere(directory, name);
+    const file = await nullOn('ENOENT', directory.openToRead(name));
     if (!file) return;
     try {
       const stat = await file.stat({ bigint: true });
@@ -332,8 +321,8 @@ class Packing {
       gid,
       size: kind === 'file' ? Number(stat.size) : 0,
       modifiedSeconds: Math.floor(Number(stat.mtimeMs) / 1000),
-      owner: remembered(this.#owners, uid, () => this.context.accounts.ownerName(uid)),
-      group: remembered(this.#groups, gid, () => this.context.accounts.groupName(gid)),
+      owner: this.#owners.getOrInsertComputed(uid, () => this.context.accounts.ownerName(uid) ?? ''),
+      group: this.#groups.getOrInsertComputed(gid, () => this.context.accounts.groupName(gid) ?? ''),
     };
     writeHeader(member, this.#space);
   }
@@ -341,22 +330,4 @@ class Packing {
 
 function inodeOf({ dev, ino }: BigIntStats): string {
   return `${dev}:${ino}`;
-}
-
-/** null when the file was deleted meanwhile. */
-async function openIfThere(directory: Directory, name: string): Promise<FileHandle | null> {
-  try {
-    return await directory.openToRead(name);
-  } catch (error) {
-    if (errnoOf(error) !== 'ENOENT') throw error;
-    return null;
-  }
-}
-
-function remembered(names: Map<number, string>, id: number, find: () => string | null): string {
-  const known = names.get(id);
-  if (known !== undefined) return known;
-  const name = find() ?? '';
-  names.set(id, name);
-  return name;
 }

@@ -162,9 +162,7 @@ export class ArchiveShape {
   #enter(path: string): void {
     const slash = path.lastIndexOf('/');
     const above = slash === -1 ? '' : path.slice(0, slash);
-    const names = this.#children.get(above);
-    if (names) names.push(path.slice(slash + 1));
-    else this.#children.set(above, [path.slice(slash + 1)]);
+    this.#children.getOrInsert(above, []).push(path.slice(slash + 1));
   }
 
   /** Keeps only the kind of a file, because an archive may have a hundred thousand files. */

@@ -1,5 +1,6 @@
 /** Unpacks a tar archive into a directory. Nothing is visible before the whole archive has been checked. */
-import { errnoOf } from '../../../kit/errno.ts';
+import { nullOn } from '../../../kit/errno.ts';
+import { guarding } from '../../../kit/guarding.ts';
 import { FileFailure, asFileOperation } from '../../../kit/file-failure.ts';
 import type { Directory } from '../../../platform/files/directory.ts';
 import type { TreeWriter } from '../../../platform/files/tree-writer.ts';
@@ -11,7 +12,7 @@ import { clearPart, type Part } from '../parts.ts';
 import { TimeSlices } from '../../../kit/slices.ts';
 import type { Owner } from '../../../kit/types/owner.ts';
 import { ArchiveFault, TarReader } from './tar-reader.ts';
-import { groupIn, openNearest, openTarget, parentOf, type OpenDirectory, type Target } from '../target.ts';
+import { groupIn, openNearest, openTarget, parentOf, type Target } from '../target.ts';
 
 const operation = 'tree';
 const maxBytes = 4 * 1024 ** 3;
@@ -56,28 +57,15 @@ export async function unpackTree(context: FilesContext, request: UnpackRequest):
  */
 async function openHome({ openDirectory }: FilesContext, path: string): Promise<Directory> {
   if (path === '/') return openDirectory(path);
-  const target = await findTarget(openDirectory, path);
-  if (!target) return await openNearest(openDirectory, parentOf(path), operation);
-  try {
+  const target = await nullOn('ENOENT', openTarget(openDirectory, path, { operation, followLinks: true }));
+  if (!target) return await openNearest(openDirectory, parentOf(path), operation); // A parent is missing.
+  return await guarding(target, async () => {
     assertDirectory(target);
     if (!target.stat || target.stat.dev === (await target.directory.own()).dev) return target.directory;
     const inside = await target.directory.openDirectory(target.name);
     await target[Symbol.asyncDispose]();
     return inside;
-  } catch (error) {
-    await target[Symbol.asyncDispose]();
-    throw error;
-  }
-}
-
-/** null when a parent directory is missing. */
-async function findTarget(openDirectory: OpenDirectory, path: string): Promise<Target | null> {
-  try {
-    return await openTarget(openDirectory, path, { operation, followLinks: true });
-  } catch (error) {
-    if (errnoOf(error) === 'ENOENT') return null;
-    throw error;
-  }
+  });
 }
 
 function assertDirectory({ path, stat }: Target): void {

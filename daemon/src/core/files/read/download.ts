@@ -1,4 +1,5 @@
 /** Opens a file for sending, whole or in part. The open file stays the same even if the path is replaced. */
+import { guarding } from '../../../kit/guarding.ts';
 import type { BigIntStats } from 'node:fs';
 import { FileFailure, asFileOperation } from '../../../kit/file-failure.ts';
 import { showPath } from '../../../kit/text/path-text.ts';
@@ -23,14 +24,11 @@ export async function openDownload(context: FilesContext, request: DownloadReque
   const path = context.paths.resolve(request.path, request.user);
   return asFileOperation(operation, path, async () => {
     const opened = await openFile(path, operation);
-    try {
+    return await guarding(opened, async () => {
       // Procfs and sysfs files report a size of 0.
       const bytes = opened.stat.size === 0n ? await readWhole(opened, path, operation) : null;
       return new Download(context, path, opened, request.changePolicy, bytes);
-    } catch (error) {
-      await opened[Symbol.asyncDispose]();
-      throw error;
-    }
+    });
   });
 }
 

@@ -2,6 +2,7 @@
  * Copies a directory with everything below it. Until the copy is complete, only the daemon can enter it (mode 700), so
  * that no other account can plant files in it. Each directory gets its owner and mode after its contents.
  */
+import { guarding } from '../../../kit/guarding.ts';
 import type { BigIntStats } from 'node:fs';
 import type { FileHandle } from 'node:fs/promises';
 import { errnoOf } from '../../../kit/errno.ts';
@@ -63,15 +64,12 @@ export async function copyTree(context: FilesContext, from: EntryName, to: Entry
 /** Creates a directory that only the daemon can enter. */
 export async function makePrivate({ directory, name }: EntryName, operation: FileOperation): Promise<Directory> {
   const made = await directory.makeDirectory(name, 0o700);
-  try {
+  return await guarding(made, async () => {
     const { uid, mode } = await made.own();
     const isOurs = uid === BigInt(process.geteuid?.() ?? 0) && (mode & permissionBits.own) === 0o700n;
     if (!isOurs || (await made.names()).length > 0) throw movedAway(directory.path, operation);
     return made;
-  } catch (error) {
-    await made[Symbol.asyncDispose]();
-    throw error;
-  }
+  });
 }
 
 /** Copies everything except directories. Returns the names of the directories. */

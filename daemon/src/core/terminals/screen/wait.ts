@@ -1,5 +1,5 @@
 /** Waits until a pattern appears on a screen, until the screen stops changing, or both. */
-import { Deadline } from '../../../kit/deadline.ts';
+import { aborted, Deadline } from '../../../kit/deadline.ts';
 import type { OpenWorker } from '../../../platform/host/workers.ts';
 import { PatternSearch } from './pattern.ts';
 import type { Terminal } from '../session/terminal.ts';
@@ -60,7 +60,7 @@ async function isFound(
     if (await search.isIn(await screens.text(terminal))) return true;
     if (signal.aborted || isTerminated) return false;
     using pause = new Deadline(lookEveryMs, signal);
-    await untilAborted(pause.signal);
+    await aborted(pause.signal);
     await changedPast(terminal, seen, signal);
   }
 }
@@ -91,11 +91,4 @@ async function changedPast(terminal: Terminal, seen: number, signal: AbortSignal
     if (!isAsBefore()) return; // The change arrived before the watch started.
     await changed;
   }
-}
-
-function untilAborted(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) resolve();
-    else signal.addEventListener('abort', () => resolve(), { once: true });
-  });
 }

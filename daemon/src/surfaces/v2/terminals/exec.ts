@@ -6,8 +6,8 @@ import { Deadline } from '../../../kit/deadline.ts';
 import { Answer } from '../../../kit/answer.ts';
 import { stoppingMessage } from '../../../http/route/stopping.ts';
 import { route } from '../app.ts';
-import { seconds, systemText } from '../../../operations/inputs.ts';
-import { milliseconds, noChangeTimeout, TerminalPath } from './inputs.ts';
+import { milliseconds, seconds, systemText } from '../../../operations/inputs.ts';
+import { noChangeTimeout, TerminalPath } from './inputs.ts';
 import { ConsoleRecord } from './views.ts';
 
 const hints: Readonly<Partial<Record<ExecStatus, string>>> = {

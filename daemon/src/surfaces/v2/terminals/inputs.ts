@@ -7,7 +7,3 @@ export const TerminalPath = z.object({ id: clientId });
 export const noChangeTimeout = seconds
   .nullable()
   .describe('Seconds without new output after which exec answers no_change_timeout; null is never.');
-
-export function milliseconds(value: number | null): number | null {
-  return value === null ? null : value * 1000;
-}

@@ -1,15 +1,15 @@
 /** The messages of a terminal's socket in both directions. */
-import { constants } from 'node:os';
 import { z } from 'zod';
+import { signalNames } from '../../../core/commands/kill.ts';
 import type { Terminal } from '../../../core/terminals/session/terminal.ts';
 import { validate } from '../../../http/route/validate.ts';
 import { CoreError } from '../../../kit/errors.ts';
-import { isFields, type Fields } from '../../../kit/types/fields.ts';
+import { signalName } from '../../../kit/signal-name.ts';
+import { isFields, parseFields } from '../../../kit/types/fields.ts';
 import { refusalOfV2 } from '../refusal.ts';
 import { cols, rows } from './views.ts';
 
 const offset = z.number().int().min(0).max(Number.MAX_SAFE_INTEGER);
-const signalNames = Object.keys(constants.signals) as NodeJS.Signals[];
 
 const messages = {
   input: z.object({ data: z.string() }),
@@ -26,7 +26,7 @@ export type ClientMessage = { [N in Name]: { readonly type: N } & z.output<Messa
 
 /** Null for text that is not a JSON object, which is typed input. Throws `malformed_request`. */
 export function readMessage(text: string): ClientMessage | null {
-  const message = readObject(text);
+  const message = /^\s*\{/.test(text) ? parseFields(text) : null;
   if (message === null) return null;
   const { type, data } = message;
   if (typeof type !== 'string' || !isName(type)) throw unknownMessage(type);
@@ -50,29 +50,12 @@ function unknownMessage(type: unknown): CoreError {
   });
 }
 
-function readObject(text: string): Fields | null {
-  if (!/^\s*\{/.test(text)) return null;
-  try {
-    const value: unknown = JSON.parse(text);
-    return isFields(value) ? value : null;
-  } catch {
-    return null; // The text starts like an object but is not JSON.
-  }
-}
-
-/** Some numbers have two names. The reversed order makes the usual name, which comes first, win. */
-const namesOfSignals = new Map(
-  Object.entries(constants.signals)
-    .toReversed()
-    .map(([name, number]) => [number, name]),
-);
-
 export function exitMessage(end: Terminal['end'], at: number): object {
   const exited = end?.kind === 'exited' ? end : null;
   return {
     type: 'exit',
     exit_code: exited?.exitCode ?? null,
-    signal: exited && exited.signal > 0 ? (namesOfSignals.get(exited.signal) ?? `SIG${exited.signal}`) : null,
+    signal: exited && exited.signal > 0 ? signalName(exited.signal) : null,
     offset: at,
   };
 }

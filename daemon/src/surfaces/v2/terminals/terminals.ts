@@ -1,16 +1,14 @@
 /** The v2 routes of terminal sessions. */
 import { z } from 'zod';
-import { constants } from 'node:os';
+import { signalNames } from '../../../core/commands/kill.ts';
 import { CoreError } from '../../../kit/errors.ts';
 import { Answer } from '../../../kit/answer.ts';
 import { route } from '../app.ts';
 import { sameValue } from '../../../http/route/same-value.ts';
 import { created, keptAdvice } from '../created.ts';
-import { clientId, environment, oneOf, systemText } from '../../../operations/inputs.ts';
-import { milliseconds, noChangeTimeout, TerminalPath } from './inputs.ts';
+import { clientId, environment, milliseconds, oneOf, systemText } from '../../../operations/inputs.ts';
+import { noChangeTimeout, TerminalPath } from './inputs.ts';
 import { cols, rows, TerminalSession, terminalSession } from './views.ts';
-
-const signalNames = Object.keys(constants.signals) as NodeJS.Signals[];
 
 export const createTerminal = route({
   operation: 'terminals.create',
