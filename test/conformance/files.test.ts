@@ -10,6 +10,7 @@ import {
   readdirSync,
   readFileSync,
   readlinkSync,
+  realpathSync,
   statSync,
   symlinkSync,
   writeFileSync,
@@ -223,6 +224,76 @@ test('FILE-2 kernel settings are written in place', async ({ sandbox }) => {
   await write(sandbox, { path: `/proc/${pid}/oom_score_adj`, content: '500\n' });
   expect((await read(sandbox, { path: `/proc/${pid}/oom_score_adj` }))['content']).toBe('500\n');
   await sandbox.ok(`POST /v2/commands/${id}/kill`, { signal: 'SIGKILL' });
+});
+
+test('V2FS-CREATE a write with if_none_match or If-None-Match creates the file and never replaces one', async ({
+  sandbox,
+}) => {
+  const path = join(sandbox.directory, 'new/file');
+  const body = { path, if_none_match: '*' };
+  expect(await write(sandbox, { ...body, content: 'first' })).toMatchObject({ path, size: 5 });
+  for (const [extra, headers] of [
+    [{ if_none_match: '*' }, {}],
+    [{}, { 'if-none-match': '*' }],
+    [{ if_none_match: '*', append: true }, {}],
+  ] as const) {
+    const answer = await sandbox.request('POST /v2/fs/write', { path, content: 'second', ...extra }, headers);
+    expect(answer).toMatchObject({ status: 409, body: { data: { code: 'file_exists', errno_name: 'EEXIST', path } } });
+  }
+  expect(readFileSync(path, 'utf8')).toBe('first');
+
+  symlinkSync('target', join(sandbox.directory, 'link'));
+  await write(sandbox, { ...body, path: join(sandbox.directory, 'link'), content: 'through' });
+  expect(readFileSync(join(sandbox.directory, 'target'), 'utf8')).toBe('through');
+
+  const value = await sandbox.request('POST /v2/fs/write', { path, content: '', if_none_match: '"etag"' });
+  expect(value).toMatchObject({ status: 422, body: { errors: [{ location: 'body.if_none_match' }] } });
+  const header = await sandbox.request('POST /v2/fs/write', { path, content: '' }, { 'if-none-match': '"etag"' });
+  expect(header).toMatchObject({
+    status: 422,
+    body: { errors: [{ location: 'header.if-none-match', message: 'must be *', type: 'enum' }] },
+  });
+});
+
+test('V2FS-CREATE of two writers at once that create a file, exactly one succeeds', async ({ sandbox }) => {
+  for (let round = 0; round < 20; round++) {
+    const path = join(sandbox.directory, `race-${round}`);
+    const writers = Array.from({ length: 8 }, (_, i) =>
+      sandbox.request('POST /v2/fs/write', { path, content: `writer ${i}`, if_none_match: '*' }),
+    );
+    // Another process creates the file with O_EXCL.
+    const { exit_code: code } = await sandbox.run({ command: `set -C; printf shell > ${path}`, shell: 'bash' });
+    const answers = await Promise.all(writers);
+    const winner = answers.findIndex(({ status }) => status === 200);
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(code === 0 ? 0 : 1);
+    expect(answers.filter(({ status }) => status === 409)).toHaveLength(code === 0 ? 8 : 7);
+    expect(readFileSync(path, 'utf8')).toBe(code === 0 ? 'shell' : `writer ${winner}`);
+  }
+  expect(hidden(sandbox.directory)).toEqual([]);
+});
+
+test('FILE-4 stat resolves the links of a path, also where its end is missing', async ({ sandbox }) => {
+  const at = (name: string) => join(sandbox.directory, name);
+  const real = realpathSync(sandbox.directory);
+  mkdirSync(at('directory'));
+  writeFileSync(at('directory/file'), '');
+  symlinkSync('directory', at('way'));
+  symlinkSync('way/file', at('link'));
+  symlinkSync('way/absent/end', at('dangling'));
+  symlinkSync('round', at('round'));
+  const realPath = async (path: string, follow = 'true') => {
+    const query = new URLSearchParams({ path, follow_symlinks: follow }).toString();
+    const { status, body } = await sandbox.request(`GET /v2/fs/stat?${query}`);
+    return [status, body.data['real_path']];
+  };
+
+  expect(await realPath(at('link'))).toEqual([200, `${real}/directory/file`]);
+  expect(await realPath(at('link'), 'false')).toEqual([200, `${real}/directory/file`]);
+  expect(await realPath(at('way/more/parts'))).toEqual([404, `${real}/directory/more/parts`]);
+  expect(await realPath(at('dangling'))).toEqual([404, `${real}/directory/absent/end`]);
+  expect(await realPath(at('dangling'), 'false')).toEqual([200, `${real}/directory/absent/end`]);
+  expect(await realPath(at('round'), 'false')).toEqual([200, null]);
+  expect(await realPath('/')).toEqual([200, '/']);
 });
 
 test('FILE-4 stat describes the target of a path, or the link itself on request', async ({ sandbox }) => {
