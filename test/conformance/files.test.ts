@@ -18,7 +18,7 @@ import {
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import { accessList, accessListFor, attributeOf, setAttribute } from '../harness/attributes.ts';
-import { expect, test, type Sandbox } from '../harness/sandbox.ts';
+import { expect, test, type JsonObject, type Sandbox } from '../harness/sandbox.ts';
 import { asTestAccount, testAccount, withTestAccount } from '../harness/test-account.ts';
 
 type Query = Readonly<Record<string, string>>;
@@ -54,6 +54,65 @@ test('FILE-1 a file is read as text, whole or as a line range', async ({ sandbox
   });
   writeFileSync(path, '\ufeffmark');
   expect(await read(sandbox, { path })).toMatchObject({ content: '\ufeffmark' });
+});
+
+test('V2FS-READPART max_bytes cuts after whole lines or characters, and next_offset resumes', async ({ sandbox }) => {
+  const path = join(sandbox.directory, 'long');
+  const parts = async (query: Query): Promise<string[]> => {
+    const contents: string[] = [];
+    for (let offset: number | null = 0; offset !== null;) {
+      const at = offset === 0 ? {} : { offset: String(offset) };
+      const part: JsonObject = await read(sandbox, { path, ...query, ...at });
+      expect(part['truncated']).toBe(part['next_offset'] !== null);
+      contents.push(part['content']);
+      offset = part['next_offset'];
+    }
+    return contents;
+  };
+  writeFileSync(path, 'one\ntwo\nthree and \u00e9\u00e9\u00e9\n\u{1f600}\u{1f600}');
+  expect(await parts({ max_bytes: '9' })).toEqual([
+    'one\ntwo\n',
+    'three and',
+    ' \u00e9\u00e9\u00e9\n',
+    '\u{1f600}\u{1f600}',
+  ]);
+  expect(await parts({ max_bytes: '5' })).toHaveLength(8);
+  expect((await parts({ max_bytes: '5' })).join('')).toBe(readFileSync(path, 'utf8'));
+  expect(await parts({ max_bytes: '9', end_line: '2' })).toEqual(['one\ntwo\n']);
+  const lines = { path, start_line: '1', end_line: '3', max_bytes: '4' };
+  expect(await read(sandbox, lines)).toMatchObject({
+    content: 'two\n',
+    line_count: 4,
+    truncated: true,
+    next_offset: 8,
+  });
+  expect(await parts({})).toHaveLength(1);
+  expect(
+    (await parts({ max_bytes: '4', encoding: 'base64' })).map((text) => Buffer.from(text, 'base64').length),
+  ).toEqual([4, 4, 4, 4, 4, 4, 4, 4, 1]);
+  const kernel = { path: '/proc/self/status', max_bytes: '5' };
+  expect(await read(sandbox, kernel)).toMatchObject({ content: 'Name:', next_offset: 5 });
+  expect(await read(sandbox, { ...kernel, encoding: 'base64' })).toMatchObject({
+    content: btoa('Name:'),
+    next_offset: 5,
+  });
+  expect(await read(sandbox, { path, offset: '1000' })).toMatchObject({ content: '', truncated: false });
+
+  const wide = '\ufeffa\u{1f600}\u{1f600}\nb\n';
+  writeFileSync(path, Buffer.from(wide, 'utf16le'));
+  for (const max of ['4', '5', '6', '7', '8', '12']) expect((await parts({ max_bytes: max })).join('')).toBe(wide);
+
+  writeFileSync(path, 'line\n'.repeat(4_000_000));
+  const first = await read(sandbox, { path, max_bytes: '99' });
+  expect(first).toMatchObject({
+    content: 'line\n'.repeat(19),
+    size: 20_000_000,
+    line_count: 4_000_000,
+    next_offset: 95,
+  });
+
+  const both = await sandbox.request(`GET /v2/fs/read?path=${path}&start_line=1&offset=2`);
+  expect(both).toMatchObject({ status: 400, body: { message: 'start_line and offset exclude each other' } });
 });
 
 test('FILE-1 FACT-2 any file of the machine is readable, also kernel files of reported size zero', async ({
