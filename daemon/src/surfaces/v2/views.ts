@@ -238,6 +238,7 @@ const Capability = z.looseObject({
 
 export const SandboxInfo = z
   .object({
+    sandbox_id: z.string().describe('Stays when the daemon restarts or is upgraded; differs between sandboxes.'),
     version: z.string(),
     commit: z.string().nullable().describe('Commit of the build; null when the daemon runs from sources.'),
     pid: z.number().int().describe('Pid of the daemon.'),
@@ -270,6 +271,7 @@ export const SandboxInfo = z
 export function sandboxInfo(record: SandboxRecord, capabilities: CapabilityReport): z.input<typeof SandboxInfo> {
   const { machine, own, account } = record;
   return {
+    sandbox_id: record.id,
     version: record.version,
     commit: record.commit,
     pid: record.pid,
