@@ -111,6 +111,8 @@ test('V2FS-READPART max_bytes cuts after whole lines or characters, and next_off
     next_offset: 95,
   });
 
+  const { body } = await sandbox.request(`GET /v2/fs/read?path=${path}&max_bytes=99`);
+  expect(body.hint).toBe('The same call with offset=95 in place of start_line reads on.');
   const both = await sandbox.request(`GET /v2/fs/read?path=${path}&start_line=1&offset=2`);
   expect(both).toMatchObject({ status: 400, body: { message: 'start_line and offset exclude each other' } });
 });

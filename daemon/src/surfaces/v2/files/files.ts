@@ -2,6 +2,7 @@
 import type { z } from 'zod';
 import { InvalidInput } from '../../../http/route/envelope.ts';
 import { routeOf } from '../../../http/route/operation-route.ts';
+import { Answer } from '../../../kit/answer.ts';
 import { OwnerQuery } from '../../../operations/files/inputs.ts';
 import { readFile } from '../../../operations/files/read.ts';
 import { statFile } from '../../../operations/files/stat.ts';
@@ -14,6 +15,12 @@ export const read = routeOf(readFile, {
   path: '/v2/fs/read',
   summary: 'Read a file as text, whole or some of its lines',
   query: readFile.input,
+  answer: (content) =>
+    new Answer(content, {
+      hint: content.truncated
+        ? `The same call with offset=${content.next_offset} in place of start_line reads on.`
+        : null,
+    }),
 })(style);
 
 export const write = routeOf(writeFile, {
