@@ -246,6 +246,7 @@ static int become_daemon(void *daemon_plan) {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != plan->init) end_child(EXIT_NOT_FOUND);
     if (!place_channel(plan->channel) || !prevent_core_dumps()) fail(plan);
+    signal(SIGHUP, SIG_IGN); /* Until the daemon has a handler, which it sets before it reads its key file. */
     unblock_all_signals();
     execve(plan->arguments[0], plan->arguments, plan->environment);
     fail(plan);

@@ -100,7 +100,8 @@ static bool start_program(struct holder *holder, char *const *program) {
     int ends[2];
     add_strings(&environment, surroundings->environment.items);
     add_strings(&environment, surroundings->scrubbed.items);
-    add_string(&environment, choose_key(&surroundings->secrets) ? HAS_KEY_VARIABLE "=yes" : HAS_KEY_VARIABLE "=no");
+    bool has_key = choose_key(&surroundings->secrets) || names_key_file(surroundings);
+    add_string(&environment, has_key ? HAS_KEY_VARIABLE "=yes" : HAS_KEY_VARIABLE "=no");
     if (pipe2(ends, O_CLOEXEC) != 0) return false;
     holder->program = fork();
     if (holder->program == 0) become_program(program, environment.items, ends[1]);
@@ -204,6 +205,10 @@ static void reap(struct holder *holder) {
 
 static void pass_on(struct holder *holder, int number) {
     if (number != SIGTERM && number != SIGINT && number != SIGHUP) return;
+    if (number == SIGHUP && names_key_file(holder->daemon->surroundings)) {
+        if (holder->init > 0) kill(holder->init, SIGHUP);
+        return;
+    }
     holder->is_ending = true;
     if (holder->program > 0) kill(holder->program, SIGTERM);
     if (holder->init > 0) kill(holder->init, SIGTERM);

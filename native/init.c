@@ -239,9 +239,19 @@ static void reap(struct init *init) {
     init->has_children = pid == 0;
 }
 
+/* Each daemon reads its key file again. A new daemon of an upgrade may have read the file before the change. */
+static void pass_hangup(const struct init *init) {
+    if (init->daemon->pid > 0) kill(init->daemon->pid, SIGHUP);
+    if (init->upgrade.successor.pid > 0) kill(init->upgrade.successor.pid, SIGHUP);
+}
+
 static void take_signal(struct init *init, int number) {
     bool asks_for_end = number == SIGTERM || number == SIGINT || number == SIGHUP;
     if (number == SIGCHLD) return;
+    if (number == SIGHUP && names_key_file(init->daemon->surroundings)) {
+        pass_hangup(init);
+        return;
+    }
     if (asks_for_end && init->phase == PHASE_RUNNING) {
         begin_shutdown(init, 0);
     } else if (asks_for_end) { /* A second request to shut down: end at once. */

@@ -1,7 +1,6 @@
 /* Removes keys and loader variables from the daemon's environment and arguments, which other processes can read. */
 #include "scrub.h"
 
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,6 +24,10 @@ static const char *const loader_names[] = {
     "LD_",           "BUN_",          "NODE_",           "DYLD_",         "JSC_",         "MALLOC_",
     "GLIBC_TUNABLES", "OPENSSL_CONF", "OPENSSL_MODULES", "SSL_CERT_FILE", "SSL_CERT_DIR",
 };
+
+/* They name a file with a key. The path is no secret. */
+static const char *const key_file_names[] = {"SVC_API_KEY_FILE", "SANDBOX_API_KEY_FILE"};
+static const char *const key_file_option = "--api-key-file";
 
 static const char *const certificate_names[] = {"SSL_CERT_FILE", "NODE_EXTRA_CA_CERTS"};
 
@@ -92,4 +95,22 @@ void scrub_arguments(struct surroundings *surroundings, char *const *arguments) 
         else if (option != NULL && !is_split) add_string(&surroundings->secrets, *arguments);
         else add_string(&surroundings->arguments, *arguments);
     }
+}
+
+/* The daemon treats an empty variable as unset. */
+static bool has_value(const char *variable) {
+    const char *value = strchr(variable, '=');
+    return value != NULL && value[1] != '\0';
+}
+
+bool names_key_file(const struct surroundings *surroundings) {
+    const struct string_list *variables = &surroundings->environment, *arguments = &surroundings->arguments;
+    for (size_t index = 0; index < variables->count; index++) {
+        const char *variable = variables->items[index];
+        size_t names = sizeof key_file_names / sizeof key_file_names[0];
+        if (is_named_in(variable, key_file_names, names) && has_value(variable)) return true;
+    }
+    for (size_t index = 0; index < arguments->count; index++)
+        if (is_named(arguments->items[index], key_file_option)) return true;
+    return false;
 }

@@ -2,6 +2,8 @@
 #ifndef BOXKEEP_SCRUB_H
 #define BOXKEEP_SCRUB_H
 
+#include <stdbool.h>
+
 #include "list.h"
 
 /* All strings are copies: none points into the memory that the kernel shows as this process's arguments and
@@ -21,6 +23,8 @@ void scrub_environment(struct surroundings *surroundings, char *const *environme
 void keep_certificates(struct surroundings *surroundings);
 /* Moves keys to the secrets and keeps everything else. */
 void scrub_arguments(struct surroundings *surroundings, char *const *arguments);
+/* Whether the daemon reads its key from a file, which it reads again on SIGHUP. */
+bool names_key_file(const struct surroundings *surroundings);
 /* Adds NAME=key, and leaves no other copy of the key in memory. */
 void add_key(struct string_list *secrets, const char *name, const char *key);
 

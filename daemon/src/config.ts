@@ -1,6 +1,6 @@
 /** All settings in one table: variable, flag, type, default and meaning. */
 import { z } from 'zod';
-import { keyRule, parseKey } from './kit/api-key.ts';
+import { keyRule, parseKey, readKeyFile } from './kit/api-key.ts';
 import { readFlags, type Flags } from './kit/flags.ts';
 import { logLevels } from './kit/logger.ts';
 import type { Environment } from './kit/types/environment.ts';
@@ -77,6 +77,15 @@ export const settings = {
       'The key that every request must carry: printable ASCII; one newline at its end is dropped. SANDBOX_API_KEY is read too. Without a key the daemon is open.',
     isSecret: true,
     formerVariable: 'SANDBOX_API_KEY',
+  }),
+  apiKeyFile: setting<string | null>({
+    variable: 'SVC_API_KEY_FILE',
+    flag: 'api-key-file',
+    schema: () => z.string().regex(/^\//, 'must be an absolute path'),
+    fallback: null,
+    sentence:
+      'File that holds the key, in place of SVC_API_KEY; SIGHUP reads it again. SANDBOX_API_KEY_FILE is read too.',
+    formerVariable: 'SANDBOX_API_KEY_FILE',
   }),
   allowedHosts: setting<readonly string[]>({
     variable: 'SVC_ALLOWED_HOSTS',
@@ -343,7 +352,14 @@ export function readConfig(sources: ConfigSources): Config {
     const given = rawValue(row, flags, sources);
     return [name, given === null ? row.fallback : parseValue(row, given)];
   });
-  return Object.fromEntries(entries) as Config;
+  return withKeyOfFile(Object.fromEntries(entries) as Config);
+}
+
+function withKeyOfFile(config: Config): Config {
+  const { apiKey, apiKeyFile } = config;
+  if (apiKeyFile === null) return config;
+  if (apiKey !== null) throw new Error('SVC_API_KEY and SVC_API_KEY_FILE are both set; leave one of them out');
+  return { ...config, apiKey: readKeyFile(apiKeyFile) };
 }
 
 interface Given {

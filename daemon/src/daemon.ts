@@ -11,6 +11,7 @@ import { createApp, type AppDeps } from './http/app.ts';
 import { rehearse } from './http/route/rehearsal.ts';
 import { failure } from './http/route/envelope.ts';
 import { socketProtocol } from './http/stream/socket.ts';
+import { readKeyFile } from './kit/api-key.ts';
 import type { Logger } from './kit/logger.ts';
 import type { Ownership } from './kit/ownership.ts';
 import type { Environment } from './kit/types/environment.ts';
@@ -66,6 +67,17 @@ export class Daemon {
   async warmUp(): Promise<void> {
     this.deps.spawn.foresee();
     await rehearse(this.deps.app);
+  }
+
+  /** Reads the key file again. The key stays when the file holds none. */
+  readKeyAgain(path: string): void {
+    const { app, logger } = this.deps;
+    try {
+      app.apiKey.replace(readKeyFile(path));
+      logger.info('the API key was read again', { path });
+    } catch (error) {
+      logger.warn('the API key stays as it was', { error: String(error) });
+    }
   }
 
   /** Recovers existing commands, terminals and code sessions, then listens. Returns the URL. */

@@ -20,6 +20,7 @@ import type { Daemon } from './daemon.ts';
 import { readConfig, settingsHelp } from './config.ts';
 import { Logger } from './kit/logger.ts';
 import { SystemAccounts } from './platform/host/accounts.ts';
+import { Hangups } from './platform/process/hangups.ts';
 import { Init } from './platform/process/init.ts';
 import { localTerminal } from './platform/terminal/local-terminal.ts';
 import { logOutput } from './platform/observe/log-output.ts';
@@ -71,6 +72,7 @@ const verbs: Readonly<Record<string, (args: readonly string[]) => Promise<number
 
 async function start(args: readonly string[]): Promise<number> {
   const init = Init.connect();
+  const hangups = new Hangups(); // Before the key file is read, so that no change of the file is missed.
   const config = readConfig({ arguments: args, environment: process.env, secrets: init.boot.secrets });
   const logger = new Logger(config.logLevel, logOutput(process.stdout));
   const runtimeDirectory = openRuntimeDirectory(init, config.runtimeDir, config.port);
@@ -80,6 +82,8 @@ async function start(args: readonly string[]): Promise<number> {
     await daemon.warmUp();
     init.standBy(version);
   }
+  const { apiKeyFile } = config;
+  const hungUp = apiKeyFile === null ? hangups.first() : hangups.each(() => daemon.readKeyAgain(apiKeyFile));
   const url = await daemon.open();
   const { isOver } = await offerSuccession(init, daemon, logger);
   logger.info('serving', {
@@ -91,7 +95,7 @@ async function start(args: readonly string[]): Promise<number> {
   });
   setTimeout(releaseProgramPages, startPagesMs);
   releaseWhenQuiet();
-  const reason = await Promise.race([firstSignal(), isOver]);
+  const reason = await Promise.race([firstSignal(), hungUp, isOver]);
   logger.info('closing', { reason });
   await daemon.close();
   return exitOk;
@@ -119,7 +123,7 @@ async function serveDesktop(args: readonly string[]): Promise<number> {
   const logger = new Logger('info', logOutput(process.stdout));
   const worker = await openWorker({ arguments: args, environment: process.env, logger });
   logger.info('serving', { url: worker.url, version, pid: process.pid, display: process.env['DISPLAY'] ?? null });
-  logger.info('closing', { reason: await firstSignal() });
+  logger.info('closing', { reason: await Promise.race([firstSignal(), new Hangups().first()]) });
   await worker.close();
   return exitOk;
 }
@@ -145,7 +149,7 @@ async function doctor(args: readonly string[]): Promise<number> {
 
 function firstSignal(): Promise<string> {
   return new Promise((resolve) => {
-    for (const name of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.once(name, resolve);
+    for (const name of ['SIGTERM', 'SIGINT'] as const) process.once(name, resolve);
   });
 }
 

@@ -78,6 +78,21 @@ test('TERM ends the program and the daemon, with the exit code of the program', 
   expect(holder.lines.at(-1)).toEqual({ signal: 'SIGTERM' });
 });
 
+test('a key file counts as a key, and HUP reaches the daemon and ends nothing', async () => {
+  await using here = new Stage();
+  const holder = await startHolder(here, undefined, { SVC_API_KEY: '', SVC_API_KEY_FILE: '/run/secrets/key' });
+  expect(readFileSync(join(here.directory, 'environment'), 'utf8')).toContain('BOXKEEP_HAS_KEY=yes\n');
+  for (const count of [1, 2]) {
+    holder.kill('SIGHUP');
+    await until(
+      'the daemon has the signal',
+      () => holder.lines.filter((line) => line.signal === 'SIGHUP').length === count,
+    );
+  }
+  holder.kill('SIGTERM');
+  expect(await holder.ended()).toEqual({ code: 7, signal: null });
+});
+
 test('the end of the program ends the daemon, and orphans are reaped', async () => {
   await using here = new Stage();
   const holder = await startHolder(

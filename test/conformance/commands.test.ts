@@ -244,6 +244,15 @@ test('V2CMD-MAX a long answer is cut in the middle, with a note', async ({ sandb
   expect(whole['truncated']).toBe(false);
 });
 
+test('V2CMD-OUTPUT output false leaves out the merged output alone', async ({ sandbox }) => {
+  const command = 'seq 1 200; seq 1 200 >&2';
+  const { output, ...rest } = await sandbox.run({ command, max_output_length: 800, command_id: 'same' });
+  expect(output).toContain('bytes left out');
+  expect(rest['truncated']).toBe(true);
+  const again = await sandbox.run({ command, max_output_length: 800, command_id: 'same', output: false });
+  expect(again).toEqual({ ...rest, truncated: false, replayed: true });
+});
+
 test('CMD-4 EVT-2 V2CMD-NDJSON V2CMD-NEXT the same route streams NDJSON: start, output with offsets, exactly one exit', async ({
   sandbox,
 }) => {

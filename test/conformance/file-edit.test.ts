@@ -34,6 +34,23 @@ test('FILE-3 a unique text is replaced, and the answer shows the change', async 
   expect(edited['etag']).toBe(etag);
 });
 
+test('FILE-3 the answer counts the replaced occurrences of all edits', async ({ sandbox }) => {
+  const path = fileWith(sandbox, text);
+  const edit = async (body: object) => (await sandbox.ok('POST /v2/fs/edit', { path, ...body }))['replacements'];
+  const replace = { command: 'str_replace', old_str: 'two', new_str: '2' };
+
+  expect(await edit({ ...replace, replace_mode: 'ALL', dry_run: true })).toBe(2);
+  expect(await edit({ ...replace, replace_mode: 'LAST' })).toBe(1);
+  expect(await edit({ command: 'undo_edit' })).toBe(0);
+  expect(await edit({ command: 'insert', insert_line: 0, new_str: 'top' })).toBe(0);
+  const edits = [
+    { old_str: 'two', new_str: '2', replace_mode: 'ALL' },
+    { old_str: '2', new_str: 'zwei', replace_mode: 'FIRST' },
+    { insert_line: 0, new_str: 'first' },
+  ];
+  expect(await edit({ edits })).toBe(3);
+});
+
 test('FILE-3 replace_mode selects one of several matches, and without new_str the text is removed', async ({
   sandbox,
 }) => {

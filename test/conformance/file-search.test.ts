@@ -203,6 +203,42 @@ test('V2FS-LISTIGNORE entries that .gitignore files exclude are skipped, nested 
   expect(search).toEqual(['keep.log', 'sub/b.log']);
 });
 
+test('V2FS-SEARCHPAGES a cursor resumes a search, and details names the type of each match', async ({ sandbox }) => {
+  const root = plantProject(sandbox);
+  await sandbox.run({ command: `mkfifo ${root}/pipe` });
+  const search = (values: object) =>
+    sandbox.ok(`GET /v2/fs/search?${query({ path: root, pattern: '*', type: 'any', ...values })}`);
+  const whole = await search({ details: true });
+  expect(whole).toMatchObject({ truncated: false, next_cursor: null });
+  expect((whole['entries'] as { path: string }[]).map(({ path }) => path)).toEqual(whole['files']);
+  const types = new Map((whole['entries'] as { path: string; type: string }[]).map(({ path, type }) => [path, type]));
+  expect(['README.md', 'src', 'to-src', 'dangling', 'pipe'].map((name) => types.get(join(root, name)))).toEqual([
+    'file',
+    'directory',
+    'symlink',
+    'symlink',
+    'other',
+  ]);
+  expect(await search({})).not.toHaveProperty('entries');
+
+  const pages: string[] = [];
+  for (let cursor: string | null = ''; cursor !== null;) {
+    const page: JsonObject = await search({ limit: 3, ...(cursor && { cursor }) });
+    expect(page).toMatchObject({ total_count: whole['total_count'], truncated: page['next_cursor'] !== null });
+    pages.push(...page['files']);
+    cursor = page['next_cursor'];
+  }
+  expect(pages).toEqual(whole['files']);
+});
+
+test('V2FS-SEARCH a / in front of the glob stands for the directory itself', async ({ sandbox }) => {
+  const root = plantProject(sandbox);
+  expect(await found(sandbox, root, '/*.md')).toEqual(['README.md']);
+  expect(await found(sandbox, root, '/*.ts')).toEqual([]);
+  expect(await found(sandbox, root, '/src/*.ts')).toEqual(['src/main.ts']);
+  expect(await found(sandbox, root, '/**/*.ts')).toEqual(['src/deep/er/util.ts', 'src/main.ts']);
+});
+
 test('FILE-6 V2FS-SEARCH a glob with a / matches the path, and one without matches the name', async ({ sandbox }) => {
   const root = plantProject(sandbox);
   const expected: Readonly<Record<string, readonly string[]>> = {
@@ -237,6 +273,7 @@ test('FILE-6 V2FS-SEARCH a glob with a / matches the path, and one without match
     files: [`${root}/src/main.ts`],
     total_count: 1,
     truncated: false,
+    next_cursor: null,
     hidden_count: 1,
     skipped: [],
     skipped_count: 0,
@@ -392,7 +429,8 @@ test('V2FS-REFUSED bad input is refused with everything a client needs to correc
     ...Object.entries({
       '../x': 'leads out of path',
       'a/../../x': 'leads out of path',
-      '/etc/*': 'is an absolute path, not a glob below one',
+      [`${root}/*`]: 'is an absolute path, not a glob below one',
+      '//etc/*': 'is an absolute path, not a glob below one',
       'a//b': 'has an empty name or a . between two /',
       'src/': 'has an empty name or a . between two /',
       '[a': 'is not a glob: it has a [ without a ]',

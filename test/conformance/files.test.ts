@@ -10,6 +10,7 @@ import {
   readdirSync,
   readFileSync,
   readlinkSync,
+  realpathSync,
   statSync,
   symlinkSync,
   writeFileSync,
@@ -17,7 +18,7 @@ import {
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import { accessList, accessListFor, attributeOf, setAttribute } from '../harness/attributes.ts';
-import { expect, test, type Sandbox } from '../harness/sandbox.ts';
+import { expect, test, type JsonObject, type Sandbox } from '../harness/sandbox.ts';
 import { asTestAccount, testAccount, withTestAccount } from '../harness/test-account.ts';
 
 type Query = Readonly<Record<string, string>>;
@@ -53,6 +54,67 @@ test('FILE-1 a file is read as text, whole or as a line range', async ({ sandbox
   });
   writeFileSync(path, '\ufeffmark');
   expect(await read(sandbox, { path })).toMatchObject({ content: '\ufeffmark' });
+});
+
+test('V2FS-READPART max_bytes cuts after whole lines or characters, and next_offset resumes', async ({ sandbox }) => {
+  const path = join(sandbox.directory, 'long');
+  const parts = async (query: Query): Promise<string[]> => {
+    const contents: string[] = [];
+    for (let offset: number | null = 0; offset !== null;) {
+      const at = offset === 0 ? {} : { offset: String(offset) };
+      const part: JsonObject = await read(sandbox, { path, ...query, ...at });
+      expect(part['truncated']).toBe(part['next_offset'] !== null);
+      contents.push(part['content']);
+      offset = part['next_offset'];
+    }
+    return contents;
+  };
+  writeFileSync(path, 'one\ntwo\nthree and \u00e9\u00e9\u00e9\n\u{1f600}\u{1f600}');
+  expect(await parts({ max_bytes: '9' })).toEqual([
+    'one\ntwo\n',
+    'three and',
+    ' \u00e9\u00e9\u00e9\n',
+    '\u{1f600}\u{1f600}',
+  ]);
+  expect(await parts({ max_bytes: '5' })).toHaveLength(8);
+  expect((await parts({ max_bytes: '5' })).join('')).toBe(readFileSync(path, 'utf8'));
+  expect(await parts({ max_bytes: '9', end_line: '2' })).toEqual(['one\ntwo\n']);
+  const lines = { path, start_line: '1', end_line: '3', max_bytes: '4' };
+  expect(await read(sandbox, lines)).toMatchObject({
+    content: 'two\n',
+    line_count: 4,
+    truncated: true,
+    next_offset: 8,
+  });
+  expect(await parts({})).toHaveLength(1);
+  expect(
+    (await parts({ max_bytes: '4', encoding: 'base64' })).map((text) => Buffer.from(text, 'base64').length),
+  ).toEqual([4, 4, 4, 4, 4, 4, 4, 4, 1]);
+  const kernel = { path: '/proc/self/status', max_bytes: '5' };
+  expect(await read(sandbox, kernel)).toMatchObject({ content: 'Name:', next_offset: 5 });
+  expect(await read(sandbox, { ...kernel, encoding: 'base64' })).toMatchObject({
+    content: btoa('Name:'),
+    next_offset: 5,
+  });
+  expect(await read(sandbox, { path, offset: '1000' })).toMatchObject({ content: '', truncated: false });
+
+  const wide = '\ufeffa\u{1f600}\u{1f600}\nb\n';
+  writeFileSync(path, Buffer.from(wide, 'utf16le'));
+  for (const max of ['4', '5', '6', '7', '8', '12']) expect((await parts({ max_bytes: max })).join('')).toBe(wide);
+
+  writeFileSync(path, 'line\n'.repeat(4_000_000));
+  const first = await read(sandbox, { path, max_bytes: '99' });
+  expect(first).toMatchObject({
+    content: 'line\n'.repeat(19),
+    size: 20_000_000,
+    line_count: 4_000_000,
+    next_offset: 95,
+  });
+
+  const { body } = await sandbox.request(`GET /v2/fs/read?path=${path}&max_bytes=99`);
+  expect(body.hint).toBe('The same call with offset=95 in place of start_line reads on.');
+  const both = await sandbox.request(`GET /v2/fs/read?path=${path}&start_line=1&offset=2`);
+  expect(both).toMatchObject({ status: 400, body: { message: 'start_line and offset exclude each other' } });
 });
 
 test('FILE-1 FACT-2 any file of the machine is readable, also kernel files of reported size zero', async ({
@@ -223,6 +285,76 @@ test('FILE-2 kernel settings are written in place', async ({ sandbox }) => {
   await write(sandbox, { path: `/proc/${pid}/oom_score_adj`, content: '500\n' });
   expect((await read(sandbox, { path: `/proc/${pid}/oom_score_adj` }))['content']).toBe('500\n');
   await sandbox.ok(`POST /v2/commands/${id}/kill`, { signal: 'SIGKILL' });
+});
+
+test('V2FS-CREATE a write with if_none_match or If-None-Match creates the file and never replaces one', async ({
+  sandbox,
+}) => {
+  const path = join(sandbox.directory, 'new/file');
+  const body = { path, if_none_match: '*' };
+  expect(await write(sandbox, { ...body, content: 'first' })).toMatchObject({ path, size: 5 });
+  for (const [extra, headers] of [
+    [{ if_none_match: '*' }, {}],
+    [{}, { 'if-none-match': '*' }],
+    [{ if_none_match: '*', append: true }, {}],
+  ] as const) {
+    const answer = await sandbox.request('POST /v2/fs/write', { path, content: 'second', ...extra }, headers);
+    expect(answer).toMatchObject({ status: 409, body: { data: { code: 'file_exists', errno_name: 'EEXIST', path } } });
+  }
+  expect(readFileSync(path, 'utf8')).toBe('first');
+
+  symlinkSync('target', join(sandbox.directory, 'link'));
+  await write(sandbox, { ...body, path: join(sandbox.directory, 'link'), content: 'through' });
+  expect(readFileSync(join(sandbox.directory, 'target'), 'utf8')).toBe('through');
+
+  const value = await sandbox.request('POST /v2/fs/write', { path, content: '', if_none_match: '"etag"' });
+  expect(value).toMatchObject({ status: 422, body: { errors: [{ location: 'body.if_none_match' }] } });
+  const header = await sandbox.request('POST /v2/fs/write', { path, content: '' }, { 'if-none-match': '"etag"' });
+  expect(header).toMatchObject({
+    status: 422,
+    body: { errors: [{ location: 'header.if-none-match', message: 'must be *', type: 'enum' }] },
+  });
+});
+
+test('V2FS-CREATE of two writers at once that create a file, exactly one succeeds', async ({ sandbox }) => {
+  for (let round = 0; round < 20; round++) {
+    const path = join(sandbox.directory, `race-${round}`);
+    const writers = Array.from({ length: 8 }, (_, i) =>
+      sandbox.request('POST /v2/fs/write', { path, content: `writer ${i}`, if_none_match: '*' }),
+    );
+    // Another process creates the file with O_EXCL.
+    const { exit_code: code } = await sandbox.run({ command: `set -C; printf shell > ${path}`, shell: 'bash' });
+    const answers = await Promise.all(writers);
+    const winner = answers.findIndex(({ status }) => status === 200);
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(code === 0 ? 0 : 1);
+    expect(answers.filter(({ status }) => status === 409)).toHaveLength(code === 0 ? 8 : 7);
+    expect(readFileSync(path, 'utf8')).toBe(code === 0 ? 'shell' : `writer ${winner}`);
+  }
+  expect(hidden(sandbox.directory)).toEqual([]);
+});
+
+test('FILE-4 stat resolves the links of a path, also where its end is missing', async ({ sandbox }) => {
+  const at = (name: string) => join(sandbox.directory, name);
+  const real = realpathSync(sandbox.directory);
+  mkdirSync(at('directory'));
+  writeFileSync(at('directory/file'), '');
+  symlinkSync('directory', at('way'));
+  symlinkSync('way/file', at('link'));
+  symlinkSync('way/absent/end', at('dangling'));
+  symlinkSync('round', at('round'));
+  const realPath = async (path: string, follow = 'true') => {
+    const query = new URLSearchParams({ path, follow_symlinks: follow }).toString();
+    const { status, body } = await sandbox.request(`GET /v2/fs/stat?${query}`);
+    return [status, body.data['real_path']];
+  };
+
+  expect(await realPath(at('link'))).toEqual([200, `${real}/directory/file`]);
+  expect(await realPath(at('link'), 'false')).toEqual([200, `${real}/directory/file`]);
+  expect(await realPath(at('way/more/parts'))).toEqual([404, `${real}/directory/more/parts`]);
+  expect(await realPath(at('dangling'))).toEqual([404, `${real}/directory/absent/end`]);
+  expect(await realPath(at('dangling'), 'false')).toEqual([200, `${real}/directory/absent/end`]);
+  expect(await realPath(at('round'), 'false')).toEqual([200, null]);
+  expect(await realPath('/')).toEqual([200, '/']);
 });
 
 test('FILE-4 stat describes the target of a path, or the link itself on request', async ({ sandbox }) => {

@@ -3,7 +3,7 @@ import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, wr
 import { join } from 'node:path';
 import { clockFile, jump, withClock } from '../harness/clock.ts';
 import { hasProgram } from '../harness/root.ts';
-import { expect, test, type JsonObject, type Sandbox } from '../harness/sandbox.ts';
+import { expect, Sandbox, test, type JsonObject } from '../harness/sandbox.ts';
 import { testAccount, withTestAccount } from '../harness/test-account.ts';
 import { until } from '../harness/until.ts';
 
@@ -27,7 +27,20 @@ test('OPS-1 the sandbox reports its identity, its directories and its capabiliti
   const port = Number(new URL(sandbox.url).port);
 
   expect(Object.keys(info)).toEqual([
-    ...['version', 'commit', 'pid', 'hostname', 'os', 'kernel', 'arch', 'user', 'uid', 'default_user', 'home_dir'],
+    ...[
+      'sandbox_id',
+      'version',
+      'commit',
+      'pid',
+      'hostname',
+      'os',
+      'kernel',
+      'arch',
+      'user',
+      'uid',
+      'default_user',
+      'home_dir',
+    ],
     ...['workspace_dir', 'runtime_dir', 'started_at', 'ports', 'limits', 'capabilities'],
   ]);
   expect(info).toMatchObject({
@@ -46,6 +59,30 @@ test('OPS-1 the sandbox reports its identity, its directories and its capabiliti
   expect(Math.abs(Date.now() - Date.parse(info['started_at'] as string))).toBeLessThan(60_000);
   expect(info['capabilities']).toEqual(report);
 });
+
+test(
+  'OPS-ID sandbox_id outlives the daemon and its upgrade, and differs between sandboxes',
+  async ({ sandbox }) => {
+    const idOf = async (one: Sandbox) => (await one.ok('GET /v2/sandbox'))['sandbox_id'] as string;
+    const id = await idOf(sandbox);
+    expect(id).toMatch(/^sbx_[0-9a-f]{32}$/);
+
+    process.kill(sandbox.daemonPid, 'SIGKILL');
+    await sandbox.served();
+    expect(await idOf(sandbox)).toBe(id);
+    expect((await sandbox.upgrade()).code).toBe(0);
+    await sandbox.served();
+    expect(await idOf(sandbox)).toBe(id);
+    await sandbox.stop();
+    await sandbox.launch();
+    expect(await idOf(sandbox)).toBe(id);
+
+    const other = await Sandbox.start();
+    expect(await idOf(other)).not.toBe(id);
+    await other.close();
+  },
+  { expectedWarnings: ['started again by init'] },
+);
 
 test(
   'OPS-1 home and workspace are those of the default account',

@@ -12,6 +12,7 @@ import type { MemoryBudget } from '../kit/memory-budget.ts';
 import { readMachine } from '../platform/host/machine.ts';
 import { carriedRipgrep } from '../platform/process/carried.ts';
 import { isExecutableFile } from '../platform/process/programs.ts';
+import { keepSandboxId } from '../platform/stores/runtime-directory.ts';
 import { commit, version } from '../version.ts';
 
 export interface OperationsInputs {
@@ -24,6 +25,7 @@ export interface OperationsInputs {
 export function composeOperations(shared: Shared, { room, browserProbe, code, computerProbe }: OperationsInputs) {
   const { config, environment, findTool, limits, toolchains, tools } = shared;
   const sandbox = new Sandbox({
+    id: keepSandboxId(shared.runtimeDirectory),
     version,
     commit,
     pid: process.pid,

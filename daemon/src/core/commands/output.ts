@@ -141,16 +141,19 @@ export async function* follow(
   }
 }
 
-/** Returns the output so far, cut in the middle if it is longer than `maxCharacters`; 0 means no limit. */
-export async function summarize(command: Command, maxCharacters: number): Promise<OutputSummary> {
+/**
+ * Returns the output so far, cut in the middle if it is longer than `maxCharacters`; 0 means no limit. Without
+ * `isMerged`, `output` is empty.
+ */
+export async function summarize(command: Command, maxCharacters: number, isMerged = true): Promise<OutputSummary> {
   try {
-    return await summaryOf(command, maxCharacters === 0 ? Infinity : maxCharacters);
+    return await summaryOf(command, maxCharacters === 0 ? Infinity : maxCharacters, isMerged);
   } catch (error) {
     throw readRefusal(command.id, error);
   }
 }
 
-async function summaryOf({ child }: Command, maxCharacters: number): Promise<OutputSummary> {
+async function summaryOf({ child }: Command, maxCharacters: number, isMerged: boolean): Promise<OutputSummary> {
   using _open = child.directory.use();
   child.refresh();
   const ends = { stdout: wholeEnd(child, 'stdout'), stderr: wholeEnd(child, 'stderr') };
@@ -158,7 +161,8 @@ async function summaryOf({ child }: Command, maxCharacters: number): Promise<Out
     clip(child, () => [{ stream, from: 0, to: ends[stream] }], ends[stream], maxCharacters);
   const [stdout, stderr] = [await streamText('stdout'), await streamText('stderr')];
   const both = () => clip(child, () => arrivalSegments(child, ends), ends.stdout + ends.stderr, maxCharacters);
-  const output = ends.stdout > 0 && ends.stderr > 0 ? await both() : ends.stdout > 0 ? stdout : stderr;
+  const merged = async () => (ends.stdout > 0 && ends.stderr > 0 ? both() : ends.stdout > 0 ? stdout : stderr);
+  const output = isMerged ? await merged() : { text: '', isCut: false };
   return {
     stdout: stdout.text,
     stderr: stderr.text,

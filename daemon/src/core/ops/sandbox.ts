@@ -25,6 +25,8 @@ export interface SandboxLimits {
 }
 
 export interface SandboxDeps {
+  /** Outlives the daemon, and differs between sandboxes. */
+  readonly id: string;
   readonly version: string;
   /** Commit of the sources of the build; null when unknown. */
   readonly commit: string | null;

@@ -18,11 +18,16 @@ const gatewayHeader = 'x-svc-api-key';
 export const keyParameter = 'api_key';
 
 export class ApiKey {
-  readonly #digest: Buffer | null;
+  #digest: Buffer | null;
 
   /** With null no key is set, and every request is authorized. */
   constructor(key: string | null) {
     this.#digest = key === null ? null : digest(key);
+  }
+
+  /** From now on requests need this key; open connections and streams go on. */
+  replace(key: string): void {
+    this.#digest = digest(key);
   }
 
   /** True when the request carries the key and no different key beside it. */

@@ -61,7 +61,7 @@ export interface Envelope {
   readonly hint: string | null;
 }
 
-/** One entry of `errors` in a 422: `location` starts with `body`, `query` or `path`. */
+/** One entry of `errors` in a 422: `location` starts with `body`, `query`, `path` or `header`. */
 export interface ValidationError {
   readonly location: string;
   readonly message: string;

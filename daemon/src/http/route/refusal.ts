@@ -13,7 +13,8 @@ export interface Naming {
 /** The same error with the names of a surface. Naming an error again changes nothing. */
 export function named(error: CoreError, naming: Naming): CoreError {
   const { message, hint } = wordsOf(error, naming);
-  const facts = error instanceof FileFailure ? fileFields(error, message) : error.facts && snakeKeys(error.facts);
+  const own = error.facts && snakeKeys(error.facts);
+  const facts = error instanceof FileFailure ? { ...fileFields(error, message), ...own } : own;
   return new CoreError(error.code, message, { hint, facts, isRetryable: error.isRetryable });
 }
 
@@ -64,9 +65,9 @@ function exceptionTypeOf({ kind, errnoName }: FileFailure): string {
   return kind === 'decodeError' ? 'UnicodeDecodeError' : (exceptionTypes[errnoName] ?? 'OSError');
 }
 
-/** The eight fields that the specification defines for a failed file operation, and the facts beside them. */
+/** The eight fields that the specification defines for a failed file operation. */
 export function fileFields(failure: FileFailure, message: string) {
-  const { operation, path, errno, errnoName, kind, isRetryable, facts } = failure;
+  const { operation, path, errno, errnoName, kind, isRetryable } = failure;
   return {
     errno,
     errno_name: errnoName,
@@ -76,6 +77,5 @@ export function fileFields(failure: FileFailure, message: string) {
     operation,
     path,
     retryable: isRetryable,
-    ...(facts && snakeKeys(facts)),
   };
 }

@@ -55,6 +55,10 @@ export const editFile = operation({
       old_content: z.string(),
       new_content: z.string(),
       prev_exist: z.boolean(),
+      replacements: z
+        .number()
+        .int()
+        .describe('Occurrences of old_str that were replaced, of all edits; 0 for an undo.'),
       diff: z.string().nullable().describe('Unified; null where too much differs.'),
       etag: z.string().describe('Etag of the file after the edit.'),
     })

@@ -14,6 +14,10 @@ export const statFile = operation({
   output: z
     .object({
       path: z.string(),
+      real_path: z
+        .string()
+        .nullable()
+        .describe('The path without symbolic links, also in data of a 404; null when it cannot be resolved.'),
       size: z.number().int(),
       permissions: z.string().describe('Permission bits as octal text.'),
       is_directory: z.boolean(),
@@ -36,6 +40,7 @@ export const statFile = operation({
     return {
       ...snakeKeys(found),
       path: showPath(found.path),
+      real_path: found.realPath === null ? null : showPath(found.realPath),
       target: found.target === null ? null : showPath(found.target),
       modified_time: new Date(modifiedMs).toISOString(),
     };

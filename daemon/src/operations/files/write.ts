@@ -27,6 +27,10 @@ export const WriteBody = z.object({
   leading_newline: z.boolean().default(false).describe('A newline before the content; text only.'),
   trailing_newline: z.boolean().default(false).describe('Add a newline after the content; text only.'),
   if_match: systemText.min(1).optional().describe('Write only while the file has this etag.'),
+  if_none_match: z
+    .literal('*')
+    .optional()
+    .describe('Create the file, or fail when it exists; the header If-None-Match does the same.'),
   mode,
 });
 
@@ -43,7 +47,7 @@ export const writeFile = operation({
       etag,
     })
     .meta({ id: 'WrittenFile' }),
-  errors: [...fileErrors, 'precondition_failed', 'no_space_left'],
+  errors: [...fileErrors, 'file_exists', 'precondition_failed', 'no_space_left'],
   async run({ files }, input) {
     const written = await writeContent(files, {
       path: input.path,
@@ -51,6 +55,7 @@ export const writeFile = operation({
       content: contentOf(input),
       append: input.append,
       ifMatch: input.if_match ?? null,
+      mustBeNew: input.if_none_match !== undefined,
       mode: input.mode === undefined ? null : Number.parseInt(input.mode, 8),
     });
     return { ...snakeKeys(written), path: showPath(written.path), file: showPath(written.path) };

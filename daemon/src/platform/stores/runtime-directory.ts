@@ -1,4 +1,5 @@
 /** Finds the private directory that holds commands, their logs and the daemon's sockets. */
+import { randomBytes } from 'node:crypto';
 import { accessSync, constants, existsSync, lstatSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname } from 'node:path';
@@ -33,6 +34,25 @@ export function keepPort(directory: string, port: number): boolean {
 export function readPort(directory: string): number {
   const path = `${directory}/port`;
   return existsSync(path) ? Number(readFileSync(path, 'utf8')) : 0;
+}
+
+const idPattern = /^sbx_[0-9a-f]{32}$/;
+
+/**
+ * The id of the sandbox, made by the first daemon of this directory. On a disk without room the daemon serves under an
+ * id that the next start does not know.
+ */
+export function keepSandboxId(directory: string): string {
+  const path = `${directory}/sandbox-id`;
+  const kept = existsSync(path) ? readFileSync(path, 'utf8').trim() : '';
+  if (idPattern.test(kept)) return kept;
+  const id = `sbx_${randomBytes(16).toString('hex')}`;
+  try {
+    writeFileSync(path, `${id}\n`, { mode: 0o600 });
+  } catch {
+    // A full disk.
+  }
+  return id;
 }
 
 /** The candidates and the obstacle to each; nothing is created. */

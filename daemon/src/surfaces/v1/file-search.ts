@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import type { GrepResult } from '../../core/files/search/grep.ts';
 import { leftOut } from '../../core/files/search/left-out.ts';
-import { search } from '../../core/files/search/search.ts';
+import { maxFound, search } from '../../core/files/search/search.ts';
 import { searchLines } from '../../core/files/search/search-lines.ts';
 import { callOf } from '../../http/route/context.ts';
 import { hintWith } from '../../http/route/refusal.ts';
@@ -67,11 +67,13 @@ export const findFiles = route({
       isAnyDepth: false,
       kind: 'file',
       obeysGitignore: false,
+      cursor: null,
+      limit: maxFound,
     } as const;
     const found = await search(files, request, context.signal);
     const cut = `These are the first ${found.files.length} of ${found.totalCount} files; give a narrower path or glob.`;
     const hint = found.totalCount > found.files.length ? cut : skippedHint(found, 'a glob such as **/.* names them');
-    return new Answer({ path: showPath(found.path), files: found.files.map(showPath) }, { hint });
+    return new Answer({ path: showPath(found.path), files: found.files.map((one) => showPath(one.path)) }, { hint });
   },
 });
 

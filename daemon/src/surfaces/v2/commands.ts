@@ -61,7 +61,8 @@ const RunBody = z
       .int()
       .min(0)
       .default(50_000)
-      .describe('Characters per stream in this answer; 0 means no limit.'),
+      .describe('Characters per stream in this answer; a longer text is cut in the middle. 0 cuts nothing.'),
+    output: z.boolean().default(true).describe('false leaves output out of the answer; stdout and stderr stay.'),
     command_id: clientId.optional().describe('The caller’s own id: the same id and body never start a second command.'),
     merge: z.boolean().default(false).describe('Standard error into standard output, as one exact stream.'),
     limits: z
@@ -96,7 +97,7 @@ export const runCommand = route({
     const { command, isReplay } = await commands.start(commandSpec(body));
     context.note.account = command.note.user;
     if (body.mode === 'sync') await waitForEnd(command, body.timeout, context.signal, closing);
-    const result = await commandResult(command, body.max_output_length, isReplay);
+    const result = await commandResult(command, body.max_output_length, { isReplay, hasOutput: body.output });
     const message = describeAnswer(command, { isReplay, isStopping: closing.aborted });
     return new Answer(result, { message, hint: nextStep(command, result) });
   },
@@ -305,7 +306,8 @@ function stdinSource({ stdin, mode }: RunRequest): StdinSource {
 }
 
 /** Two requests are the same if they differ only in how long the caller waits and how much it reads. */
-function fingerprintOf({ mode: _mode, timeout: _timeout, max_output_length: _length, ...rest }: RunRequest): string {
+function fingerprintOf(request: RunRequest): string {
+  const { mode: _mode, timeout: _timeout, max_output_length: _length, output: _output, ...rest } = request;
   return createHash('sha256').update(JSON.stringify(rest, sortKeys)).digest('hex');
 }
 

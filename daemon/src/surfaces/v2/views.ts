@@ -50,7 +50,7 @@ export const CommandRecord = z
 export const CommandResult = CommandRecord.extend({
   stdout: outputText,
   stderr: outputText,
-  output: outputText.describe('Both streams in the order they were read.'),
+  output: outputText.optional().describe('Both streams in the order they were read; not with output false.'),
   offset: offset.describe('End of stdout in this answer.'),
   stderr_offset: offset.describe('End of stderr in this answer.'),
   truncated: z.boolean().describe('The texts are incomplete; read the rest by offset.'),
@@ -127,14 +127,14 @@ export function commandRecord(command: Command): z.input<typeof CommandRecord> {
 export async function commandResult(
   command: Command,
   maxCharacters: number,
-  isReplay: boolean,
+  { isReplay, hasOutput }: { readonly isReplay: boolean; readonly hasOutput: boolean },
 ): Promise<z.input<typeof CommandResult>> {
-  const { stdout, stderr, output, offsets, truncated } = await summarize(command, maxCharacters);
+  const { stdout, stderr, output, offsets, truncated } = await summarize(command, maxCharacters, hasOutput);
   return {
     ...commandRecord(command),
     stdout,
     stderr,
-    output,
+    ...(hasOutput && { output }),
     offset: offsets.stdout,
     stderr_offset: offsets.stderr,
     truncated,
@@ -238,6 +238,7 @@ const Capability = z.looseObject({
 
 export const SandboxInfo = z
   .object({
+    sandbox_id: z.string().describe('Stays when the daemon restarts or is upgraded; differs between sandboxes.'),
     version: z.string(),
     commit: z.string().nullable().describe('Commit of the build; null when the daemon runs from sources.'),
     pid: z.number().int().describe('Pid of the daemon.'),
@@ -270,6 +271,7 @@ export const SandboxInfo = z
 export function sandboxInfo(record: SandboxRecord, capabilities: CapabilityReport): z.input<typeof SandboxInfo> {
   const { machine, own, account } = record;
   return {
+    sandbox_id: record.id,
     version: record.version,
     commit: record.commit,
     pid: record.pid,

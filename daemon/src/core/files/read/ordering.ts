@@ -48,7 +48,7 @@ export function encodeCursor({ by, direction }: Order, { rank, treeKey }: Positi
 
 /** Throws `bad_argument` for a cursor that is not of this order. */
 export function decodeCursor(cursor: string, { by, direction }: Order): Position {
-  const advice = advise`Send ${'nextCursor'} of the last answer with the same path, sort and order, or leave ${'cursor'} out.`;
+  const advice = advise`Send ${'nextCursor'} of the last answer with otherwise the same arguments, or leave ${'cursor'} out.`;
   const [ofBy, ofDirection, rank, treeKey] = parseCursor(cursor);
   const isRank = typeof rank === (by === 'name' || by === 'type' ? 'string' : 'number');
   if (!isRank || typeof treeKey !== 'string')

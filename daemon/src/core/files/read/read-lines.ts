@@ -7,30 +7,59 @@ export interface LineRange {
   readonly from: number;
   /** Line to stop before, counted the same way; null is the end of the file. */
   readonly to: number | null;
-  readonly maxBytes: number;
   readonly encoding: TextEncoding;
-  /** Called with the size of the lines before they are read; throws to refuse. */
-  readonly admit: (bytes: number) => void;
+}
+
+export interface ByteRange {
+  readonly start: number;
+  readonly end: number;
 }
 
 const pieceBytes = 256 * 1024;
 const newline = 0x0a;
 
-/** `bytes` is null when the lines are longer than `maxBytes`. */
-export async function readLines(
+/** Finds where the lines are in the file, whose real size it returns too. */
+export async function findLines(
   file: FileHandle,
-  { from, to, maxBytes, encoding, admit }: LineRange,
-): Promise<{ readonly bytes: Buffer | null; readonly lineCount: number }> {
+  { from, to, encoding }: LineRange,
+): Promise<ByteRange & { readonly lineCount: number; readonly size: number }> {
   const isFromEnd = from < 0 || (to !== null && to < 0);
   const known = isFromEnd ? (await scan(file, encoding, [])).lineCount : 0;
   const lineOf = (line: number) => (line < 0 ? Math.max(0, known + line) : line);
   const { lineCount, offsets, size } = await scan(file, encoding, [lineOf(from), to === null ? Infinity : lineOf(to)]);
   const [start = size, end = size] = offsets;
-  if (end - start > maxBytes) return { bytes: null, lineCount };
-  admit(Math.max(0, end - start));
+  return { start, end, lineCount, size };
+}
+
+/** Reads until the range or the file ends. */
+export async function readRange(file: FileHandle, { start, end }: ByteRange): Promise<Buffer> {
   const bytes = Buffer.alloc(Math.max(0, end - start));
-  const { bytesRead } = await file.read(bytes, 0, bytes.length, start);
-  return { bytes: bytes.subarray(0, bytesRead), lineCount };
+  for (let length = 0; length < bytes.length;) {
+    const { bytesRead } = await file.read(bytes, length, bytes.length - length, start + length);
+    if (bytesRead === 0) return bytes.subarray(0, length);
+    length += bytesRead;
+  }
+  return bytes;
+}
+
+/** The length of the whole lines that the bytes begin with; without a line end, that of the whole characters. */
+export function wholeLength(bytes: Buffer, encoding: TextEncoding): number {
+  let lines = 0;
+  for (let end = lineEnd(bytes, 0, encoding); end !== -1; end = lineEnd(bytes, end, encoding)) lines = end;
+  return lines || wholeCharacters(bytes, encoding);
+}
+
+function wholeCharacters(bytes: Buffer, encoding: TextEncoding): number {
+  if (encoding === 'utf-8') {
+    let lead = bytes.length - 1;
+    while (lead > 0 && bytes.length - lead < 4 && (bytes[lead]! & 0xc0) === 0x80) lead--;
+    const first = bytes[lead] ?? 0;
+    const length = first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : first >= 0xc0 ? 2 : 1;
+    return lead + length > bytes.length ? lead : bytes.length;
+  }
+  const even = bytes.length - (bytes.length % 2);
+  const last = bytes[encoding === 'utf-16le' ? even - 1 : even - 2] ?? 0;
+  return (last & 0xfc) === 0xd8 ? even - 2 : even; // The first half of a surrogate pair.
 }
 
 /** Counts the lines and finds the start of each wanted line. A missing line starts at the end of the file. */

@@ -4,7 +4,7 @@ import { FileFailure, asFileOperation, type FileOperation } from '../../../kit/f
 import type { FilesContext } from '../context.ts';
 import { etagOf } from './etag.ts';
 import { openFile, type OpenedFile } from './open-file.ts';
-import { readLines } from './read-lines.ts';
+import { findLines, readRange, wholeLength } from './read-lines.ts';
 import { lineEndOf } from '../line-ends.ts';
 import { decodeBytes, encodingOf, type DecodedText, type TextEncoding } from './text-encoding.ts';
 
@@ -18,6 +18,10 @@ export interface ReadRequest {
   readonly startLine: number | null;
   /** Line to stop before, counted the same way; null is the end of the file. */
   readonly endLine: number | null;
+  /** First byte, in place of a first line; null is the first line. */
+  readonly offset?: number | null;
+  /** Cuts the content after whole lines, or after whole characters of a longer line; null refuses what is too large. */
+  readonly maxBytes?: number | null;
   readonly encoding: 'utf-8' | 'base64';
 }
 
@@ -30,6 +34,8 @@ export interface FileContent {
   readonly etag: string;
   /** The encoding of the file; null when the file is not read as text. */
   readonly encoding: TextEncoding | null;
+  /** Where the rest begins; null when the content was not cut. */
+  readonly nextOffset: number | null;
 }
 
 export async function readFile({ paths, room }: FilesContext, request: ReadRequest): Promise<FileContent> {
@@ -39,23 +45,58 @@ export async function readFile({ paths, room }: FilesContext, request: ReadReque
     const maxBytes = Math.min(maxReadBytes, room.maxBytes);
     using held = new DisposableStack();
     const admit = (bytes: number) => void held.use(room.admit(bytes));
-    const { startLine, endLine, encoding } = request;
-    const isPart = encoding === 'utf-8' && (startLine !== null || endLine !== null);
-    if (isPart && opened.stat.size > maxBytes) {
-      const encoding = await startOf(opened);
-      const range = { from: startLine ?? 0, to: endLine, maxBytes, encoding, admit };
-      const { bytes: part, lineCount } = await readLines(opened.file, range);
-      if (part === null) throw tooLarge(path, 'read', Number(opened.stat.size), maxBytes);
-      const common = { path, size: Number(opened.stat.size), etag: etagOf(opened.stat), lineCount, encoding };
-      return { ...common, content: decodeText(part, path, 'read', encoding).text };
+    const { startLine, endLine, encoding, offset = null } = request;
+    const isBounded = offset !== null || (request.maxBytes ?? null) !== null;
+    const isOfLines = encoding === 'utf-8' && (startLine !== null || endLine !== null);
+    if (isBounded || (isOfLines && opened.stat.size > maxBytes)) {
+      return { path, etag: etagOf(opened.stat), ...(await readPart(opened, path, { request, maxBytes, admit })) };
     }
     admit(Math.min(Number(opened.stat.size), maxBytes));
     const bytes = await readWhole(opened, path, 'read', maxBytes);
-    const common = { path, size: bytes.length, etag: etagOf(opened.stat) };
+    const common = { path, size: bytes.length, etag: etagOf(opened.stat), nextOffset: null };
     if (encoding === 'base64') return { ...common, content: bytes.toString('base64'), lineCount: null, encoding: null };
     const decoded = decodeText(bytes, path, 'read');
     return { ...common, encoding: decoded.encoding, ...linesOf(decoded.text, startLine ?? 0, endLine) };
   });
+}
+
+interface PartOptions {
+  readonly request: ReadRequest;
+  /** What the daemon has room for. */
+  readonly maxBytes: number;
+  /** Throws when there is no room. */
+  readonly admit: (bytes: number) => void;
+}
+
+/** Reads some lines, or what begins at an offset, from a file of any size. Bytes have no lines. */
+async function readPart(
+  opened: OpenedFile,
+  path: string,
+  { request, maxBytes, admit }: PartOptions,
+): Promise<Omit<FileContent, 'path' | 'etag'>> {
+  const { startLine, endLine, offset = null, maxBytes: limit = null } = request;
+  const encoding = request.encoding === 'base64' ? null : await startOf(opened);
+  const size = Number(opened.stat.size);
+  // Files of procfs and sysfs have a size of 0, and only reading them shows where they end.
+  const lines =
+    encoding === null && size > 0
+      ? { start: 0, end: size, size, lineCount: null }
+      : await findLines(opened.file, { from: startLine ?? 0, to: endLine, encoding: encoding ?? 'utf-8' });
+  const start = offset ?? lines.start;
+  const length = Math.max(0, lines.end - start);
+  if (limit === null && length > maxBytes) throw tooLarge(path, 'read', lines.size, maxBytes);
+  const taken = Math.min(length, limit ?? length, maxBytes);
+  admit(taken);
+  const bytes = await readRange(opened.file, { start, end: start + taken });
+  const isCut = taken < length;
+  const part = isCut && encoding !== null ? bytes.subarray(0, wholeLength(bytes, encoding)) : bytes;
+  return {
+    content: encoding === null ? part.toString('base64') : decodeText(part, path, 'read', encoding).text,
+    lineCount: encoding === null ? null : lines.lineCount,
+    size: lines.size,
+    encoding,
+    nextOffset: isCut ? start + part.length : null,
+  };
 }
 
 /** The answer does not wait for the thread that closes the file. */

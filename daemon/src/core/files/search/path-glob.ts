@@ -6,12 +6,18 @@ import { Glob, GlobError } from '../../../kit/text/glob.ts';
 export interface PathGlobOptions {
   /** A pattern without a `/` matches names at any depth. Otherwise it matches only entries of the directory itself. */
   readonly isAnyDepth: boolean;
+  /** A `/` at the beginning stands for the directory itself, and the pattern matches only from there. */
+  readonly canAnchor?: boolean;
   /** Wildcards match names that begin with a dot. */
   readonly matchesHidden: boolean;
 }
 
 /** `path` is the directory that the glob is relative to. */
-export function readPathGlob(pattern: string, path: string, { isAnyDepth, matchesHidden }: PathGlobOptions): Glob {
+export function readPathGlob(
+  pattern: string,
+  path: string,
+  { isAnyDepth, canAnchor = false, matchesHidden }: PathGlobOptions,
+): Glob {
   const refuse = (message: string, hint: string, next: NextStep | null = null): FileFailure =>
     new FileFailure({
       operation: 'search',
@@ -21,7 +27,8 @@ export function readPathGlob(pattern: string, path: string, { isAnyDepth, matche
       hint,
       next,
     });
-  const text = pattern.replace(/^(?:\.\/+)+/, '');
+  const isAnchored = canAnchor && pattern.startsWith('/') && !`${pattern}/`.startsWith(`${path}/`);
+  const text = isAnchored ? pattern.slice(1) : pattern.replace(/^(?:\.\/+)+/, '');
   if (text.startsWith('/')) {
     throw refuse('is an absolute path, not a glob below one', 'Pass the directory as path, and the rest as the glob.');
   }
@@ -34,7 +41,10 @@ export function readPathGlob(pattern: string, path: string, { isAnyDepth, matche
     });
   }
   try {
-    return new Glob(isAnyDepth && names.length === 1 ? `**/${text}` : text, { hasBraces: true, matchesHidden });
+    return new Glob(isAnyDepth && !isAnchored && names.length === 1 ? `**/${text}` : text, {
+      hasBraces: true,
+      matchesHidden,
+    });
   } catch (error) {
     if (!(error instanceof GlobError)) throw error;
     throw refuse(`is not a glob: ${error.message}`, 'Put a backslash before a literal character.');

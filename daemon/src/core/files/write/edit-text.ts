@@ -25,6 +25,8 @@ export interface EditedText {
   /** Range of the first change in the new text. */
   readonly start: number;
   readonly end: number;
+  /** Number of replaced occurrences. */
+  readonly count: number;
 }
 
 /** The reason in machine-readable form. Lines are counted from 1, and their number is limited. */
@@ -70,7 +72,8 @@ const byteOrderMark = '\ufeff';
 export function applyEdit(text: string, edit: TextEdit): EditedText {
   const { mark, body } = withoutMark(text);
   const edited = edit.kind === 'insert' ? insert(body, edit) : replace(body, anchored(edit, mark));
-  return { text: mark + edited.text, start: mark.length + edited.start, end: mark.length + edited.end };
+  const { text: changed, start, end, count } = edited;
+  return { text: mark + changed, start: mark.length + start, end: mark.length + end, count };
 }
 
 /** Replaces each occurrence and counts them. */
@@ -139,7 +142,7 @@ function searchFor(text: string, { oldText, newText }: Change): Search {
 function replaceAt(text: string, search: Search, at: number): EditedText {
   const places = new Places(text, search);
   const { start, end, newText } = places.take(at);
-  return { text: text.slice(0, start) + newText + text.slice(end), start, end: start + newText.length };
+  return { text: text.slice(0, start) + newText + text.slice(end), start, end: start + newText.length, count: 1 };
 }
 
 /** Translates occurrences in the searched text to the text itself, from left to right. */
@@ -184,7 +187,7 @@ const maxLength = 32 * 1024 * 1024;
 const maxPieces = 4096;
 
 /** From left to right and without overlaps. */
-function replaceAll(text: string, change: Change): EditedText & { readonly count: number } {
+function replaceAll(text: string, change: Change): EditedText {
   const search = searchFor(text, change);
   const { searched, oldText, newText, isMixed } = search;
   let count = 0;
@@ -236,13 +239,13 @@ function linesWith(text: string, searched: string): number[] {
 function insert(text: string, { line, newText }: Extract<TextEdit, { kind: 'insert' }>): EditedText {
   const at = offsetBehind(text, line);
   const ends = lineEndsOf(text);
-  if (text === '') return { text: newText, start: 0, end: newText.length };
+  if (text === '') return { text: newText, start: 0, end: newText.length, count: 0 };
   const end = ends === 'none' ? (/\r?\n/.exec(newText)?.[0] ?? '\n') : ends === 'mixed' ? endNear(text, at) : ends;
   const lines = withLineEnds(newText.replace(/\r?\n$/, ''), end);
   const isBehindCut = at === text.length && !text.endsWith(lineEndOf(text));
   const start = isBehindCut ? at + end.length : at;
   const added = isBehindCut ? end + lines : lines + end;
-  return { text: text.slice(0, at) + added + text.slice(at), start, end: start + lines.length };
+  return { text: text.slice(0, at) + added + text.slice(at), start, end: start + lines.length, count: 0 };
 }
 
 /** The end of the line before, which is the line that the caller named. */
@@ -272,7 +275,7 @@ const snippetLines = 4;
 const maxCharacters = 16_000;
 
 /** The lines around a change with line numbers, in the format of `cat -n`. */
-export function snippet({ text, start, end }: EditedText): string {
+export function snippet({ text, start, end }: Omit<EditedText, 'count'>): string {
   const lineEnd = lineEndOf(text);
   const startOf = (at: number) => (at === 0 ? 0 : text.lastIndexOf(lineEnd, at - 1) + 1);
   const behind = (at: number) => text.indexOf(lineEnd, at) + 1 || text.length;

@@ -29,6 +29,8 @@ export interface EditResult {
   readonly prevExist: true;
   /** Unified diff; null when the texts differ too much for a useful diff. */
   readonly diff: string | null;
+  /** Number of occurrences that were replaced; 0 for an undo. */
+  readonly replacements: number;
   readonly etag: string;
 }
 
@@ -56,6 +58,7 @@ export async function editFile(context: FilesContext, request: EditRequest): Pro
         newContent: edited.text,
         prevExist: true,
         diff: await context.diff(showPath(path), before.text, edited.text),
+        replacements: edited.count,
         etag,
       };
     }),
@@ -69,10 +72,11 @@ export async function textOf(target: Target, path: string): Promise<DecodedText>
 
 /** Returns the range of the first change, for the snippet. The text contains all changes. */
 function editAll(before: string, edits: readonly TextEdit[], path: string): EditedText {
-  let edited: EditedText = { text: before, start: 0, end: 0 };
+  let edited: EditedText = { text: before, start: 0, end: 0, count: 0 };
   for (const [i, edit] of edits.entries()) {
-    const { text, start, end } = attempt(() => applyEdit(edited.text, edit), path, edits.length > 1 ? i : null);
-    edited = i === 0 ? { text, start, end } : { ...edited, text };
+    const result = attempt(() => applyEdit(edited.text, edit), path, edits.length > 1 ? i : null);
+    const { text, count } = result;
+    edited = i === 0 ? result : { ...edited, text, count: edited.count + count };
   }
   return edited;
 }
@@ -109,7 +113,7 @@ function undo(
       facts: { etag },
     });
   }
-  return { ...edition.old, start: 0, end: 0 };
+  return { ...edition.old, start: 0, end: 0, count: 0 };
 }
 
 function refuse(path: string): never {

@@ -15,6 +15,8 @@ export interface NewContent {
   readonly owner: Owner | null;
   /** Permission bits; null keeps the bits of the replaced file. */
   readonly mode: number | null;
+  /** Fail with EEXIST when another process creates the file meanwhile. */
+  readonly mustBeNew?: boolean;
   /** Writes the whole content; called once. */
   fill(file: FileHandle): Promise<void>;
 }
@@ -88,7 +90,8 @@ class PartReceiver implements Arrival {
     await finishPart(target, this.file, options, this.isPrivate ? this.context.newFileMode : null);
     try {
       await target.directory.change(async () => {
-        await this.directory.replace(this.part.name, target.directory, target.name);
+        if (options.mustBeNew) await this.directory.rename(this.part.name, target.directory, target.name);
+        else await this.directory.replace(this.part.name, target.directory, target.name);
         this.#hasMoved = true;
       });
     } catch (error) {

@@ -3,7 +3,7 @@ import { createHash, type Hash } from 'node:crypto';
 import type { BigIntStats } from 'node:fs';
 import type { FileHandle } from 'node:fs/promises';
 import { CoreError } from '../../../kit/errors.ts';
-import { asFileOperation, type FileOperation } from '../../../kit/file-failure.ts';
+import { asFileOperation, FileFailure, type FileOperation } from '../../../kit/file-failure.ts';
 import type { FilesContext } from '../context.ts';
 import { bytesInForm, formOf, plainForm, type WrittenContent } from '../read/content.ts';
 import { etagOf } from '../read/etag.ts';
@@ -21,6 +21,8 @@ export interface WriteRequest {
   readonly append: boolean;
   /** The entity tag that the file must have; null accepts any. */
   readonly ifMatch: string | null;
+  /** Throw `file_exists` when the file exists, also when another process creates the file first. */
+  readonly mustBeNew?: boolean;
   /** Permission bits. null keeps the bits of an existing file and gives a new file the default bits. */
   readonly mode: number | null;
 }
@@ -39,6 +41,8 @@ export async function writeFile(context: FilesContext, request: WriteRequest): P
   const owner = ownerFor(context.accounts, request.user);
   return asFileOperation('write', path, () =>
     changeFile(context, { operation: 'write', path, parents: { owner } }, async (target) => {
+      const { mustBeNew = false } = request;
+      if (mustBeNew && target.stat) throw new FileFailure({ operation: 'write', path, errnoName: 'EEXIST' });
       assertMatch(target, request.ifMatch);
       const hash = createHash('sha256');
       let bytesWritten = 0;
@@ -46,6 +50,7 @@ export async function writeFile(context: FilesContext, request: WriteRequest): P
         operation: 'write',
         owner,
         mode: request.mode,
+        mustBeNew,
         fill: async (file) => void (bytesWritten = await fill(file, target, request, hash)),
       });
       const size = Number(stat.size);

@@ -1,5 +1,8 @@
 /** The v2 routes that read and change single files. */
+import type { z } from 'zod';
+import { InvalidInput } from '../../../http/route/envelope.ts';
 import { routeOf } from '../../../http/route/operation-route.ts';
+import { Answer } from '../../../kit/answer.ts';
 import { OwnerQuery } from '../../../operations/files/inputs.ts';
 import { readFile } from '../../../operations/files/read.ts';
 import { statFile } from '../../../operations/files/stat.ts';
@@ -12,6 +15,12 @@ export const read = routeOf(readFile, {
   path: '/v2/fs/read',
   summary: 'Read a file as text, whole or some of its lines',
   query: readFile.input,
+  answer: (content) =>
+    new Answer(content, {
+      hint: content.truncated
+        ? `The same call with offset=${content.next_offset} in place of start_line reads on.`
+        : null,
+    }),
 })(style);
 
 export const write = routeOf(writeFile, {
@@ -20,7 +29,15 @@ export const write = routeOf(writeFile, {
   summary: 'Write a file in one step, with the directories that lead to it',
   query: OwnerQuery,
   body: WriteBody,
+  read: ({ query, body, headers }) => ({ ...query, ...body, ...createOnly(headers.get('if-none-match')) }),
 })(style);
+
+/** The header counts as the field of the same name; `*` is its only value that a write can have (RFC 9110, 13.1.2). */
+function createOnly(header: string | null): Pick<z.output<typeof WriteBody>, 'if_none_match'> {
+  if (header === null) return {};
+  if (header === '*') return { if_none_match: header };
+  throw new InvalidInput([{ location: 'header.if-none-match', message: 'must be *', type: 'enum' }]);
+}
 
 export const stat = routeOf(statFile, {
   method: 'GET',

@@ -25,7 +25,7 @@ export const searchFiles = routeOf(search, {
   summary: 'Find files by a glob on their path or name',
   query: search.input,
   answer(found) {
-    const cut = `These are the first ${found.files.length} of ${found.total_count} matches; pass a narrower path or pattern.`;
+    const cut = `These are ${found.files.length} of ${found.total_count} matches; pass next_cursor as cursor, or a narrower path or pattern.`;
     return new Answer(found, {
       hint: found.truncated ? cut : skippedHint(found, 'a pattern such as .* or **/.*/** names them'),
     });
