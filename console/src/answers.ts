@@ -42,6 +42,7 @@ export type Failure = {
       | 'terminal_ended'
       | 'terminal_busy'
       | 'session_busy'
+      | 'session_exists'
       | 'kernel_unknown'
       | 'tab_not_found'
       | 'ref_stale'

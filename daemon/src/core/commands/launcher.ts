@@ -7,6 +7,7 @@ import { absolute, directoryOf, withFallbacks } from '../processes/directory.ts'
 import { Command } from './command.ts';
 import { commandEnvironment, type EnvironmentChanges } from '../processes/environment.ts';
 import { launch, launchIn } from '../processes/launch.ts';
+import { differences, type RequestedValues, type SessionValues } from '../processes/same-session.ts';
 import type { LogBudget } from './log-budget.ts';
 import type { CommandNote } from './note.ts';
 import { directoryRefusal } from './refusal.ts';
@@ -107,6 +108,11 @@ export class Launcher {
   /** Throws `bad_argument` for an unknown account. */
   accountName(user: string | null): string {
     return this.deps.accounts.resolve(user).name;
+  }
+
+  /** What the session has instead of the requested values. */
+  differences(session: SessionValues, requested: RequestedValues): string[] {
+    return differences(session, requested, this.deps.accounts);
   }
 
   get #workspace(): string {
