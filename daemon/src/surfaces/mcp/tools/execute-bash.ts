@@ -27,7 +27,7 @@ const Input = z.object({
   cwd: systemText.min(1).optional().describe('Change to this directory first.'),
   timeout: seconds
     .default(defaultTimeoutSeconds)
-    .describe('Seconds to wait for the end, and for earlier commands; then it goes on running.'),
+    .describe('Seconds to wait for the end; then it goes on running. A busy shell refuses the command at once.'),
   new_session: z.boolean().default(false).describe('Run in a new shell instead of the shared one.'),
   session_id: clientId.optional().describe('Run in the shell of an earlier answer.'),
   truncate: z.boolean().default(true).describe('Cut output to 30 000 characters.'),
@@ -103,7 +103,7 @@ async function runCommand(deps: McpDeps, terminal: Terminal, input: Input, call:
     noChangeTimeoutMs: null,
     isAsync: false,
     isTruncated: false,
-    onBusy: 'wait',
+    onBusy: 'failSoon',
     directory,
   } as const;
   const answer = call.onOutput
