@@ -1,6 +1,6 @@
 /** Starts the command that a caller requests, or throws an error that says why it cannot start. */
 import { constants } from 'node:os';
-import { recordedText } from '../../kit/text/text.ts';
+import { recordedText, recordedTexts } from '../../kit/text/text.ts';
 import type { Child, Spawn } from '../../platform/process/spawn.ts';
 import type { Account, Accounts } from '../identity/accounts.ts';
 import { absolute, directoryOf, withFallbacks } from '../processes/directory.ts';
@@ -142,6 +142,7 @@ export class Launcher {
       fingerprint: spec.fingerprint,
       sessionId: spec.sessionId,
       command: recordedText(spec.command),
+      args: recordedTexts(spec.args),
       user: account.name,
       cwd,
       merge: spec.merge,
