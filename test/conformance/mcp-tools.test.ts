@@ -234,6 +234,9 @@ test('MCP-TOOLS packages are those of the language', async ({ sandbox }) => {
   const { data, text } = await callTool(sandbox, 'sandbox_get_packages', { language: 'py' });
 
   expect(data.packages.map(({ name }: JsonObject) => name)).toContain('pip');
+  const found = await callTool(sandbox, 'sandbox_get_packages', { name: 'PI' });
+  expect(found.data.packages).toEqual(data.packages.filter(({ name }: JsonObject) => /pi/i.test(String(name))));
+  expect((await callTool(sandbox, 'sandbox_get_packages', { name: 'no such package' })).data.packages).toEqual([]);
   expect(text).toContain('pip==');
 });
 
