@@ -51,6 +51,14 @@ test('CODE-4 CODE-5 CODE-12 the first cell creates a session, which keeps its st
   expect((await sandbox.request('GET /v2/code/sessions/state')).status).toBe(404);
 });
 
+test('CODE-1 the hint for a module that is missing names its installer', async ({ sandbox }) => {
+  const hintOf = async (language: string, code: string) =>
+    (await sandbox.request('POST /v2/code/execute', { language, code })).body.hint;
+  expect(await hintOf('python', 'import no_such.module')).toContain('python3 -m pip install no_such.');
+  expect(await hintOf('javascript', 'await import("no-such-package/part")')).toContain('npm install no-such-package.');
+  expect(await hintOf('javascript', 'require("./own")')).toBeNull();
+});
+
 test('CODE-2 cells of one session run one after another, each exactly once', async ({ sandbox }) => {
   await run(sandbox, 'import time\norder = []');
   const cells = Array.from({ length: 8 }, (_, n) =>

@@ -125,6 +125,13 @@ test('MCP-TOOLS code answers what was printed, the value and the exception, unde
   expect(failed.text).toContain('ValueError: no');
 });
 
+test('MCP-TOOLS code and bash name the installer of what is missing', async ({ sandbox }) => {
+  expect((await bash(sandbox, { cmd: 'no-such-program' })).text).toContain('apt-get install no-such-program');
+  expect((await code(sandbox, { code: 'import no_such_module' })).text).toContain('pip install no_such_module');
+  const node = await code(sandbox, { code: 'require("no-such-module")', language: 'javascript' });
+  expect(node.text).toContain('npm install no-such-module');
+});
+
 test('MCP-TOOLS code keeps its state in a session, and nowhere else', async ({ sandbox }) => {
   await code(sandbox, { code: 'x = 5', session_id: 'mine' });
   expect((await code(sandbox, { code: 'x + 1', session_id: 'mine' })).data).toMatchObject({

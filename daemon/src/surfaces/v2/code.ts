@@ -250,5 +250,6 @@ function describe(session: CodeSession, cell: Cell, isSingle: boolean) {
   const message = isFailure ? 'The code ended with an error' : 'The code has run';
   if (end.death) return { message, isFailure, hint: exitAdvice };
   if (deathBefore === null) return { message, isFailure, hint: errorAdvice(cell) };
-  return { message: `${message} in a new interpreter: ${describeLoss(deathBefore)}`, isFailure, hint: lossAdvice };
+  const hint = lossAdvice(deathBefore, session.record.backend);
+  return { message: `${message} in a new interpreter: ${describeLoss(deathBefore)}`, isFailure, hint };
 }

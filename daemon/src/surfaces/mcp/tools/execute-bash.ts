@@ -4,6 +4,7 @@ import type { ExecAnswer, ExecSpec } from '../../../core/terminals/exec/record.t
 import type { Terminal, TerminalUse } from '../../../core/terminals/session/terminal.ts';
 import { startUpSkipped } from '../../../core/terminals/session/start-up.ts';
 import { Deadline } from '../../../kit/deadline.ts';
+import { installAdvice } from '../../../kit/text/install-advice.ts';
 import { CoreError } from '../../../kit/errors.ts';
 import { clientId, seconds, systemText } from '../../../operations/inputs.ts';
 import { execInTerminal } from '../../v2/terminals/exec.ts';
@@ -156,8 +157,10 @@ async function describe(
   const facts = footer(firstLine(command ?? 'nothing has run yet'), stateOf(outcome), `cwd ${cwd}`, session);
   const skipped = terminal.record.skipsStartUp === true ? `\n${startUpSkipped}` : '';
   const hint = `${skipped}${status === 'running' ? `\n${continuation(terminal.id, call)}` : ''}`;
+  const install = installAdvice(outcome.output, exitCode);
+  const next = install === null ? '' : `\n${install}`;
   return {
-    text: `${asLines(shown.text)}${facts}${hint}`,
+    text: `${asLines(shown.text)}${facts}${hint}${next}`,
     data: {
       session_id: terminal.id,
       command,
