@@ -283,6 +283,25 @@ test('MCP-TOOLS the browser tools say what is missing and what to do', async ({ 
   }
 });
 
+test(
+  'MCP-TOOLS by default an answer has its text once, and a failure its code beside the text',
+  async ({ sandbox }) => {
+    const { body } = await rpc(sandbox, 'tools/list');
+    expect(body.result.tools.filter((tool: JsonObject) => 'outputSchema' in tool)).toEqual([]);
+    const path = join(sandbox.directory, 'long');
+    writeFileSync(path, 'long text\n'.repeat(1000));
+    const read = await rpc(sandbox, 'tools/call', {
+      name: 'sandbox_file_operations',
+      arguments: { action: 'read', path },
+    });
+    expect(Object.keys(read.body.result)).toEqual(['content']);
+    expect(JSON.stringify(read.body).split('long text').length).toBe(1001);
+    const failed = await callTool(sandbox, 'sandbox_file_operations', { action: 'read', path: `${path}er` });
+    expect([failed.isError, failed.data]).toMatchObject([true, { code: 'file_not_found', retryable: false }]);
+  },
+  { env: { SVC_MCP_ANSWERS: 'text' } },
+);
+
 test('MCP-TOOLS structured content fits the output schema of each tool', async ({ sandbox }) => {
   const tools = (await rpc(sandbox, 'tools/list')).body.result.tools as JsonObject[];
   const calls: Record<string, object> = {
