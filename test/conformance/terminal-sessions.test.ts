@@ -113,7 +113,7 @@ for (const backend of terminalBackends) {
         status: 409,
         body: {
           message:
-            'session main exists already, with the cwd /tmp, other values of A, 100 cols, another no_change_timeout',
+            'session main exists already, with the cwd /tmp, other values of A, 100 cols, another timeout without new output',
           data: { code: 'session_exists', retryable: false },
           hint: expect.stringContaining('DELETE /v2/pty/sessions/{id}'),
         },

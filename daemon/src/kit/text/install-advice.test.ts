@@ -1,3 +1,4 @@
+/** Which installer the advice names, by the output of shells, Python and Node.js. */
 import { expect, test } from 'bun:test';
 import { installAdvice, moduleAdvice } from './install-advice.ts';
 

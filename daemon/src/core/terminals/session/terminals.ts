@@ -151,7 +151,7 @@ export class Terminals implements Disposable {
       ...(rows !== undefined && rows !== record.rows ? [`${record.rows} rows`] : []),
       ...(retention !== null && retention !== record.retention ? [`the retention ${record.retention}`] : []),
       ...(noChangeTimeoutMs !== undefined && noChangeTimeoutMs !== record.noChangeTimeoutMs
-        ? ['another no_change_timeout']
+        ? ['another timeout without new output']
         : []),
     ];
     assertNoDifferences(record.id, found, { operation: 'terminals.close' });
