@@ -50,6 +50,7 @@ export type FailureData = {
     | 'terminal_ended'
     | 'terminal_busy'
     | 'session_busy'
+    | 'session_exists'
     | 'kernel_unknown'
     | 'tab_not_found'
     | 'ref_stale'

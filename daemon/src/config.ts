@@ -324,6 +324,14 @@ export const settings = {
     sentence:
       'Other MCP servers of this machine, as JSON or a file with JSON: {"name": {"url": "http://127.0.0.1:8100/mcp", "prefix": "p"}}.',
   }),
+  mcpAnswers: setting<'text' | 'structured'>({
+    variable: 'SVC_MCP_ANSWERS',
+    flag: 'mcp-answers',
+    schema: () => z.enum(['text', 'structured']),
+    fallback: 'text',
+    sentence:
+      'Answers of the built-in MCP tools: text, or structured for programs, which adds structuredContent and output schemas and sends long texts twice.',
+  }),
   skillsPath: setting<string | null>({
     variable: 'SVC_SKILLS_PATH',
     flag: 'skills-path',

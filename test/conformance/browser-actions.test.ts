@@ -2,7 +2,7 @@
 import { afterAll, beforeAll } from 'bun:test';
 import { ActionClient, frameOf, pageHandlers, pathOf } from '../harness/action-client.ts';
 import { Chromium } from '../harness/chromium.ts';
-import { expect, test } from '../harness/sandbox.ts';
+import { expect, test, type Json } from '../harness/sandbox.ts';
 import { startSite, type Site } from '../harness/site.ts';
 import { until } from '../harness/until.ts';
 
@@ -45,6 +45,52 @@ for (const prefix of ['/v1', '/v2']) {
     );
     const click = { selector: 'canvas', position: { x: 30, y: 40 }, modifiers: ['shift', 'alt'] };
     expect(await client.act('click', click)).toMatchObject({ title: '30,40,true,true' });
+  });
+
+  clientTest(
+    `BROWSER-4 BROWSER-5 ${prefix} click and fill take a role and name, a label or a text that one element has`,
+    async (client) => {
+      const late = 'setTimeout(() => p.innerHTML = \'<button onclick="note(event)" id=late>Late</button>\', 300)';
+      await client.open(
+        `${log}<h2>Save the file</h2><button id=save onclick=note(event)>Save</button>` +
+          '<button id=as onclick=note(event)>Save as…</button><button style="display:none">Late</button>' +
+          '<label>Full name <input id=name></label><a href="#x" id=terms onclick=note(event)>the terms</a>' +
+          `<label><input type=checkbox id=agree> I agree</label><p id=p></p><script>${late}</script>`,
+      );
+      await client.act('click', { role: 'button', name: 'late' });
+      await client.act('click', { role: 'button', name: 'save' });
+      await client.act('click', { text: 'Save as' });
+      await client.act('click', { role: 'link', text: 'terms' });
+      expect(await client.value('seen')).toEqual(['late', 'save', 'as', 'terms'].map((id) => `click:${id}:1`));
+      expect(await client.act('fill', { label: 'full NAME', value: 'Ada' })).toMatchObject({ matches: true });
+      expect(await client.act('fill', { role: 'textbox', name: 'Full name', text: 'Bob' })).toMatchObject({
+        value: 'Bob',
+      });
+      await client.act('click', { label: 'I agree' });
+      expect(await client.value('[document.querySelector("#name").value, agree.checked]')).toEqual(['Bob', true]);
+    },
+  );
+
+  clientTest(`BROWSER-4 ${prefix} click refuses what several elements match, and lists them`, async (client) => {
+    await client.open(
+      `${log}${[1, 2, 3, 4, 5, 6, 7].map((n) => `<section aria-label="Row ${n}"><button onclick=note(event)>Delete ${n}</button></section>`).join('')}`,
+    );
+    const { status, body } = await client.refusal('click', { role: 'button', name: 'delete' });
+    const [first] = (body.data as Json)['matches'];
+    expect(status).toBe(400);
+    expect(body.message).toStartWith(
+      `7 elements match role button, name "delete": button "Delete 1" in region "Row 1" (ref ${first.ref}), `,
+    );
+    expect(body.message).toEndWith(' and 2 more');
+    expect(body.data).toMatchObject({ total: 7, matches: { length: 5 } });
+    expect(await client.value('seen')).toEqual([]);
+    await client.act('click', { ref: first.ref });
+    expect(await client.value('seen.length')).toBe(1);
+    const missing = await client.refusal('click', { role: 'button', name: 'Rename', timeout: 0.5 });
+    expect([missing.status, missing.body.message]).toEqual([
+      400,
+      'no element matched role button, name "Rename" within 0.5 s',
+    ]);
   });
 
   clientTest(

@@ -536,6 +536,18 @@ test('TERM-10 --read-only begins with the current screen where stdout is not a t
   expect((await reader.ended()).stderr).toContain('--cwd and --env had no effect');
 });
 
+test('TERM-10 --read-only shows the text of a session in a window with fewer rows', async ({ sandbox }) => {
+  await using tmux = tmuxOf(sandbox);
+  await sandbox.ok('POST /v2/pty/sessions', { id: 'tall', env: { HOME: '/' }, rows: 40 });
+  await sandbox.ok('POST /v2/pty/sessions/tall/exec', { command: 'echo shown-$((40 + 2))' });
+  const command = attachCommand(sandbox.url, 'tall', '--read-only');
+  const env = { TERM: 'xterm-256color', LANG: 'C.UTF-8', BOXKEEP_TEST_ID: sandbox.id };
+  const reader = tmux.pane({ command, cwd: sandbox.directory, env, rows: 8 });
+  await reader.shows('shown-42');
+  reader.type(...detachKeys);
+  expect(await reader.ended()).toBe(0);
+});
+
 test('TERM-10 without a name attach creates a session that expires; --read-only types nothing and keeps the size', async ({
   sandbox,
 }) => {

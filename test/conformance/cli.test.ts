@@ -423,6 +423,7 @@ test('CLI-USAGE CLI-FLAGS an argument that is not UTF-8 is refused, and U+FFFD i
 test('CLI-PS ps lists running commands, and all commands with --all', async ({ sandbox }) => {
   await sandbox.run({ command: 'exit 3', command_id: 'over' });
   await sandbox.start({ command: 'sleep 1000 #\u001b[2J', command_id: 'runs' });
+  await sandbox.run({ command: 'printf', args: ['%s', 'a b'], shell: 'none', command_id: 'program' });
   const rows = async (...flags: string[]) =>
     (await client(sandbox, ['ps', sandbox.url, ...flags])).stdout.toString().trimEnd().split('\n');
 
@@ -432,6 +433,7 @@ test('CLI-PS ps lists running commands, and all commands with --all', async ({ s
   expect((await rows('--all')).slice(1)).toEqual([
     expect.stringMatching(/^over +completed +3 +root +\d+s +exit 3$/),
     expect.stringMatching(/^runs /),
+    expect.stringMatching(/^program .* printf %s 'a b'$/),
   ]);
   const records = JSON.parse((await rows('--json')).join('\n')) as unknown;
   expect(records).toEqual((await sandbox.ok('GET /v2/commands?status=running'))['commands']);

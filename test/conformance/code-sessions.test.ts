@@ -40,11 +40,23 @@ test('CODE-4 CODE-5 CODE-12 the first cell creates a session, which keeps its st
   expect(read['last_execution']).toMatchObject({ code: 'number + 1', status: 'ok' });
   const { pid } = read;
   expect(await run(sandbox, 'os.getpid()')).toMatchObject({ outputs: [{ data: { 'text/plain': String(pid) } }] });
+  expect(await sandbox.request('POST /v2/code/sessions', { id: 'state' })).toMatchObject({
+    body: { data: { pid, created: false }, hint: expect.stringContaining('was there already') },
+  });
   expect(await sandbox.request('POST /v2/code/sessions', { id: 'state', env: { A: '1' } })).toMatchObject({
-    body: { data: { pid, created: false }, hint: expect.stringContaining('no effect') },
+    status: 409,
+    body: { message: 'session state exists already, with other values of A', data: { code: 'session_exists' } },
   });
   expect(await sandbox.ok('DELETE /v2/code/sessions/state')).toEqual({ session_id: 'state' });
   expect((await sandbox.request('GET /v2/code/sessions/state')).status).toBe(404);
+});
+
+test('CODE-1 the hint for a module that is missing names its installer', async ({ sandbox }) => {
+  const hintOf = async (language: string, code: string) =>
+    (await sandbox.request('POST /v2/code/execute', { language, code })).body.hint;
+  expect(await hintOf('python', 'import no_such.module')).toContain('python3 -m pip install no_such.');
+  expect(await hintOf('javascript', 'await import("no-such-package/part")')).toContain('npm install no-such-package.');
+  expect(await hintOf('javascript', 'require("./own")')).toBeNull();
 });
 
 test('CODE-2 cells of one session run one after another, each exactly once', async ({ sandbox }) => {

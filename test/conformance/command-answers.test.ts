@@ -49,6 +49,16 @@ test('V2CMD-HINT the call in the hint waits for the next output', async ({ sandb
   await sandbox.ok('POST /v1/bash/kill', { session_id: 's' });
 });
 
+test('V2CMD-HINT a command or a module that is missing is named with its installer', async ({ sandbox }) => {
+  const hintOf = async (command: string) => (await sandbox.request('POST /v2/commands', { command })).body.hint;
+  expect(await hintOf('no-such-program --x')).toContain('apt-get install no-such-program');
+  expect(await hintOf(`echo "ModuleNotFoundError: No module named 'yaml'" >&2; exit 1`)).toContain(
+    'pip install pyyaml',
+  );
+  expect(await hintOf(`echo "Error: Cannot find module 'left-pad'" >&2; exit 1`)).toContain('npm install left-pad');
+  expect(await hintOf('false')).toBeNull();
+});
+
 test('V2CMD-ID a repeated command_id returns the command and the time of its first start', async ({ sandbox }) => {
   const body = { command: 'exit 3', command_id: 'again' };
   const first = await sandbox.request('POST /v2/commands', body);

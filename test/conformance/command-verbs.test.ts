@@ -300,8 +300,18 @@ test('CMD-8 CMD-9 CMD-10 V2CMD-SESSIONS sessions are created, listed and closed'
     current_command: null,
     command_count: 0,
   });
-  expect(await sandbox.request('POST /v2/commands/sessions', { session_id: 'build', cwd: '/tmp' })).toMatchObject({
-    body: { data: { ...session, created: false }, hint: expect.stringContaining('no effect') },
+  const again = { session_id: 'build', cwd: '/usr/lib', env: { GONE: null } };
+  expect(await sandbox.request('POST /v2/commands/sessions', again)).toMatchObject({
+    body: { data: { ...session, created: false }, hint: expect.stringContaining('was there already') },
+  });
+  expect(
+    await sandbox.request('POST /v2/commands/sessions', { id: 'build', cwd: '/tmp', env: { A: '2' } }),
+  ).toMatchObject({
+    status: 409,
+    body: {
+      message: 'session build exists already, with the cwd /usr/lib, other values of A',
+      data: { code: 'session_exists' },
+    },
   });
   const minted = await sandbox.ok('POST /v2/commands/sessions', {});
   const { sessions } = await sandbox.ok('GET /v2/commands/sessions');

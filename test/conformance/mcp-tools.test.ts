@@ -54,10 +54,12 @@ test('MCP-TOOLS a command that takes longer than its timeout goes on, and can be
   expect(started.text).toContain('still running');
   expect(started.text).toContain('with an empty cmd');
 
-  const busy = await bash(sandbox, { cmd: 'echo never', timeout: 0.5 });
+  const from = performance.now();
+  const busy = await bash(sandbox, { cmd: 'echo never', timeout: 300 });
+  expect(performance.now() - from).toBeLessThan(60_000);
   expect(busy.isError).toBe(true);
-  expect(busy.text).toContain('the command did not begin');
-  expect(busy.text).toContain('new_session');
+  expect(busy.text).toMatch(/session mcp runs "echo begun; .*" since \d{4}-\S+Z; the command did not begin/);
+  for (const way of ['an empty cmd', 'interrupt', 'new_session']) expect(busy.text).toContain(way);
 
   writeFileSync(gate, '');
   const awaited = await bash(sandbox, { cmd: '' });
@@ -121,6 +123,13 @@ test('MCP-TOOLS code answers what was printed, the value and the exception, unde
   const failed = await code(sandbox, { code: 'raise ValueError("no")' });
   expect([failed.isError, failed.data.status]).toEqual([true, 'error']);
   expect(failed.text).toContain('ValueError: no');
+});
+
+test('MCP-TOOLS code and bash name the installer of what is missing', async ({ sandbox }) => {
+  expect((await bash(sandbox, { cmd: 'no-such-program' })).text).toContain('apt-get install no-such-program');
+  expect((await code(sandbox, { code: 'import no_such_module' })).text).toContain('pip install no_such_module');
+  const node = await code(sandbox, { code: 'require("no-such-module")', language: 'javascript' });
+  expect(node.text).toContain('npm install no-such-module');
 });
 
 test('MCP-TOOLS code keeps its state in a session, and nowhere else', async ({ sandbox }) => {
@@ -232,6 +241,9 @@ test('MCP-TOOLS packages are those of the language', async ({ sandbox }) => {
   const { data, text } = await callTool(sandbox, 'sandbox_get_packages', { language: 'py' });
 
   expect(data.packages.map(({ name }: JsonObject) => name)).toContain('pip');
+  const found = await callTool(sandbox, 'sandbox_get_packages', { name: 'PI' });
+  expect(found.data.packages).toEqual(data.packages.filter(({ name }: JsonObject) => /pi/i.test(String(name))));
+  expect((await callTool(sandbox, 'sandbox_get_packages', { name: 'no such package' })).data.packages).toEqual([]);
   expect(text).toContain('pip==');
 });
 
@@ -270,6 +282,25 @@ test('MCP-TOOLS the browser tools say what is missing and what to do', async ({ 
     expect([name, reply.isError, reply.text.split('\n').length]).toEqual([name, true, 2]);
   }
 });
+
+test(
+  'MCP-TOOLS by default an answer has its text once, and a failure its code beside the text',
+  async ({ sandbox }) => {
+    const { body } = await rpc(sandbox, 'tools/list');
+    expect(body.result.tools.filter((tool: JsonObject) => 'outputSchema' in tool)).toEqual([]);
+    const path = join(sandbox.directory, 'long');
+    writeFileSync(path, 'long text\n'.repeat(1000));
+    const read = await rpc(sandbox, 'tools/call', {
+      name: 'sandbox_file_operations',
+      arguments: { action: 'read', path },
+    });
+    expect(Object.keys(read.body.result)).toEqual(['content']);
+    expect(JSON.stringify(read.body).split('long text').length).toBe(1001);
+    const failed = await callTool(sandbox, 'sandbox_file_operations', { action: 'read', path: `${path}er` });
+    expect([failed.isError, failed.data]).toMatchObject([true, { code: 'file_not_found', retryable: false }]);
+  },
+  { env: { SVC_MCP_ANSWERS: 'text' } },
+);
 
 test('MCP-TOOLS structured content fits the output schema of each tool', async ({ sandbox }) => {
   const tools = (await rpc(sandbox, 'tools/list')).body.result.tools as JsonObject[];

@@ -215,6 +215,10 @@ async function expectPackages(sandbox: Sandbox, { lang, v1, names }: ExpectedPac
   expect((await sandbox.ok(`GET /v2/sandbox/packages?lang=${lang}`)) as unknown).toBe(
     list.map(({ name, version }) => `${name}==${version}`).join('\n'),
   );
+  const part = (list[0]?.name ?? 'pip').slice(0, 2).toUpperCase();
+  expect(await sandbox.ok(`GET /v2/sandbox/packages?lang=${lang}&format=json&name=${part}`)).toEqual(
+    list.filter(({ name }) => name.toUpperCase().includes(part)) as never,
+  );
   expect((await sandbox.ok('GET /v2/commands'))['commands']).toEqual([]);
 }
 

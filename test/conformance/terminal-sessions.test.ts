@@ -101,10 +101,21 @@ for (const backend of terminalBackends) {
         exit_code: null,
         created: true,
       });
-      expect(await sandbox.request('POST /v2/pty/sessions', { id: 'main', cwd: '/usr', cols: 90 })).toMatchObject({
+      const again = { id: 'main', cwd: '/tmp/', rows: 30 };
+      expect(await sandbox.request('POST /v2/pty/sessions', again)).toMatchObject({
         body: {
           data: { pid: named['pid'], working_dir: '/tmp', cols: 100, created: false },
-          hint: expect.stringContaining('no effect'),
+          hint: expect.stringContaining('was there already'),
+        },
+      });
+      const other = { id: 'main', cwd: '/usr', cols: 90, env: { A: 'secret' }, no_change_timeout: 3 };
+      expect(await sandbox.request('POST /v2/pty/sessions', other)).toMatchObject({
+        status: 409,
+        body: {
+          message:
+            'session main exists already, with the cwd /tmp, other values of A, 100 cols, another timeout without new output',
+          data: { code: 'session_exists', retryable: false },
+          hint: expect.stringContaining('DELETE /v2/pty/sessions/{id}'),
         },
       });
       const unnamed = await sandbox.ok('POST /v2/pty/sessions', {});

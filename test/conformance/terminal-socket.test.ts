@@ -201,6 +201,34 @@ test('TERM-10 a large input arrives whole, and a frame beyond the limit ends onl
   await other.close();
 });
 
+test('TERM-10 the size of a terminal is that of the client that typed last, and returns when that client leaves', async ({
+  sandbox,
+}) => {
+  const id = await session(sandbox);
+  const hasSize = (cols: number, rows: number) =>
+    until(`the size is ${cols} x ${rows}`, async () => {
+      const record = await sandbox.ok(`GET /v2/pty/sessions/${id}`);
+      return record['cols'] === cols && record['rows'] === rows;
+    });
+  const wide = await TerminalClient.attach(sandbox, id, 'cols=120&rows=40');
+  wide.type('echo wi""de\r');
+  await wide.sees('wide\r\n');
+  const small = await TerminalClient.attach(sandbox, id, 'cols=60&rows=20');
+  expect(small.ready).toMatchObject({ cols: 120, rows: 40 });
+  small.send({ type: 'resize', cols: 61, rows: 21 });
+  small.type('\u001b[?62;4c'); // The reply of a terminal to a program.
+  small.send({ type: 'ping', timestamp: 1 });
+  await small.receives('pong');
+  expect(await sandbox.ok(`GET /v2/pty/sessions/${id}`)).toMatchObject({ cols: 120, rows: 40 });
+  small.type('\u0015');
+  await hasSize(61, 21);
+  expect(await wide.receives('resize')).toMatchObject({ cols: 61, rows: 21 });
+  wide.send({ type: 'resize', cols: 121, rows: 41 });
+  await small.close();
+  await hasSize(121, 41);
+  await wide.close();
+});
+
 test('TERM-10 a read-only socket gets an error for each write, and changes nothing', async ({ sandbox }) => {
   const id = await session(sandbox);
   const client = await TerminalClient.attach(sandbox, id, 'mode=ro&cols=10&rows=5');

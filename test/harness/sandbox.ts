@@ -153,6 +153,7 @@ export class Sandbox {
       cwd: this.directory,
       env: programEnvironment({
         TMPDIR: join(this.directory, 'tmp'),
+        SVC_MCP_ANSWERS: 'structured', // Tests compare facts rather than texts.
         HISTFILE: '', // Shells whose home is shared must not leave a history there.
         [markerVariable]: this.id,
         ...Object.fromEntries(outside),

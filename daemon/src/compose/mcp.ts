@@ -12,7 +12,7 @@ import type { Config } from '../config.ts';
 import { CoreError } from '../kit/errors.ts';
 import { version } from '../version.ts';
 
-type McpParts = Pick<McpDeps, 'skills' | 'upstreams' | 'version'>;
+type McpParts = Pick<McpDeps, 'skills' | 'upstreams' | 'version' | 'isStructured'>;
 
 export function composeMcp(shared: Shared, closing: AbortSignal): McpParts {
   const { config, logger } = shared;
@@ -22,6 +22,7 @@ export function composeMcp(shared: Shared, closing: AbortSignal): McpParts {
     skills: new Skills({ directory: config.skillsPath, parseYaml }),
     upstreams: servers.length === 0 ? null : composeUpstreams(shared, servers, closing),
     version,
+    isStructured: config.mcpAnswers === 'structured',
   };
 }
 

@@ -39,6 +39,7 @@ export const errorCodes = [
   'terminal_ended',
   'terminal_busy',
   'session_busy',
+  'session_exists',
   'kernel_unknown',
   'tab_not_found',
   'ref_stale',

@@ -48,8 +48,8 @@ export async function findSession(
   const id = name ?? `attach-${randomBytes(4).toString('hex')}`;
   const env = Object.fromEntries(given.all('env').map((each) => variable(each, environment)));
   const wanted = Object.fromEntries(optional.filter(([, value]) => value !== null));
-  await create(client, { id, env, ...size, ...wanted });
-  return { id, isNew: true, keptSize: null };
+  const isNew = await create(client, { id, env, ...size, ...wanted });
+  return { id, isNew, keptSize: null };
 }
 
 /** null when no such session exists. */
@@ -63,15 +63,17 @@ async function recordOf(client: Client, id: string): Promise<Fields | null> {
   }
 }
 
-async function create(client: Client, body: Fields): Promise<void> {
+/** False when another client has created the session meanwhile, with other values. */
+async function create(client: Client, body: Fields): Promise<boolean> {
   using deadline = new Deadline(withinMs);
   const backoff = new Backoff();
   let isMaybeMade = false;
   for (;;) {
     try {
       await client.call('POST', '/v2/pty/sessions', body, deadline.signal);
-      return;
+      return true;
     } catch (error) {
+      if (error instanceof Refusal && error.status === 409) return false;
       if (!(error instanceof Unreachable)) throw error;
       isMaybeMade ||= error.isMaybeSent;
       if (!isMaybeMade || deadline.passed) throw error;

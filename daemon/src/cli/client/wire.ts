@@ -11,6 +11,8 @@ export interface CommandView {
   readonly exitCode: number | null;
   readonly signal: string | null;
   readonly command: string;
+  /** Empty for a script, and from a daemon that does not send them. */
+  readonly args: readonly string[];
   readonly user: string;
   readonly startedAt: string | null;
   /** Why the command could not start. */
@@ -56,6 +58,7 @@ export function readCommand(value: unknown): CommandView {
     exitCode: numberOrNull(given['exit_code']),
     signal: textOrNull(given['signal']),
     command: text(given['command']),
+    args: list(given['args'] ?? []).map(text),
     user: text(given['user']),
     startedAt: textOrNull(given['started_at']),
     startError: isFields(error) ? { errnoName: text(error['errno_name']), message: text(error['message']) } : null,

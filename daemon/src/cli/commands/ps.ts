@@ -1,5 +1,6 @@
 /** `boxkeep ps`: lists the commands of a sandbox, as a table for people or as JSON for programs. */
 import { readArguments } from '../arguments.ts';
+import { shellWord } from '../../kit/text/shell-word.ts';
 import { answerWithinMs, Client } from '../client/client.ts';
 import { Deadline } from '../../kit/deadline.ts';
 import { oneLine, print } from '../client/standard-streams.ts';
@@ -28,8 +29,8 @@ The key comes from SVC_API_KEY, never from the arguments.`,
 const longestCommand = 80;
 
 function table(commands: readonly CommandView[]): string {
-  const rows = commands.map(({ id, status, exitCode, signal, user, startedAt, command }) => {
-    const line = oneLine(command);
+  const rows = commands.map(({ id, status, exitCode, signal, user, startedAt, command, args }) => {
+    const line = oneLine([command, ...args.map(shellWord)].join(' '));
     const short = line.length > longestCommand ? `${line.slice(0, longestCommand - 1)}…` : line;
     return [id, status, signal ?? String(exitCode ?? '-'), oneLine(user), age(startedAt), short];
   });

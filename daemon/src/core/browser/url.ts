@@ -14,9 +14,7 @@ export function pageUrl(given: string): string {
   if (url !== null) assertLoadable(url, text);
   // The scheme of `localhost:8080` is `localhost`.
   if (url === null || (/^[\w.-]+:\d+$/.test(text) && !knownSchemes.has(url.protocol))) {
-    const isHost = /^[\w.-]+(?::\d+)?(?:[/?#]|$)/.test(text);
-    const example = isHost ? shortened(`https://${text}`) : 'https://example.com/page';
-    throw refused(shortened(text), 'is not an absolute URL', `Pass a whole URL, such as ${example}.`);
+    throw refused(shortened(text), 'is not an absolute URL', 'Pass a whole URL that begins with http:// or https://.');
   }
   return text;
 }

@@ -8,6 +8,7 @@ import type { Recovered } from '../../platform/process/spawn.ts';
 import { Command, type CommandStatus } from './command.ts';
 import type { EnvironmentChanges } from '../processes/environment.ts';
 import { isRefusedStart } from '../processes/launch.ts';
+import { assertNoDifferences } from '../processes/same-session.ts';
 import { feedInput, writeInput, type InputRequest, type InputResult } from './input.ts';
 import { EarlyKills } from './early-kills.ts';
 import { assertCanKill, endTree, isEnding, killCommand, type Killed } from './kill.ts';
@@ -238,6 +239,14 @@ export class Commands implements Disposable {
     const cwd = launcher.sessionPath(spec.cwd, spec.user, isCwdOptional);
     const startup = startupFile === null ? {} : { startupFile: launcher.sessionPath(startupFile, spec.user) };
     return sessions.obtain({ ...rest, ...startup, account, cwd }, () => this.#busySessions());
+  }
+
+  /** Throws `session_exists` if the session differs from the request. */
+  assertSame(session: Session, { cwd, env, user }: NewSession): void {
+    const { launcher } = this.deps;
+    const path = cwd === null ? null : launcher.sessionPath(cwd, user);
+    const found = launcher.differences(session, { cwd: path, env, user });
+    assertNoDifferences(session.id, found, { operation: 'commandSessions.close' });
   }
 
   /** The most recently closed sessions. */

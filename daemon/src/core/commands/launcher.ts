@@ -1,12 +1,13 @@
 /** Starts the command that a caller requests, or throws an error that says why it cannot start. */
 import { constants } from 'node:os';
-import { recordedText } from '../../kit/text/text.ts';
+import { recordedText, recordedTexts } from '../../kit/text/text.ts';
 import type { Child, Spawn } from '../../platform/process/spawn.ts';
 import type { Account, Accounts } from '../identity/accounts.ts';
 import { absolute, directoryOf, withFallbacks } from '../processes/directory.ts';
 import { Command } from './command.ts';
 import { commandEnvironment, type EnvironmentChanges } from '../processes/environment.ts';
 import { launch, launchIn } from '../processes/launch.ts';
+import { differences, type RequestedValues, type SessionValues } from '../processes/same-session.ts';
 import type { LogBudget } from './log-budget.ts';
 import type { CommandNote } from './note.ts';
 import { directoryRefusal } from './refusal.ts';
@@ -109,6 +110,11 @@ export class Launcher {
     return this.deps.accounts.resolve(user).name;
   }
 
+  /** What the session has instead of the requested values. */
+  differences(session: SessionValues, requested: RequestedValues): string[] {
+    return differences(session, requested, this.deps.accounts);
+  }
+
   get #workspace(): string {
     return this.deps.accounts.default().home;
   }
@@ -136,6 +142,7 @@ export class Launcher {
       fingerprint: spec.fingerprint,
       sessionId: spec.sessionId,
       command: recordedText(spec.command),
+      args: recordedTexts(spec.args),
       user: account.name,
       cwd,
       merge: spec.merge,

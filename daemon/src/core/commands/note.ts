@@ -7,13 +7,15 @@ export interface CommandNote {
   readonly fingerprint: string | null;
   readonly sessionId: string | null;
   readonly command: string;
+  /** Arguments of a program that was started without a shell. */
+  readonly args: readonly string[];
   readonly user: string;
   readonly cwd: string;
   readonly merge: boolean;
   readonly createdMs: number;
 }
 
-const defaults = { fingerprint: null, sessionId: null, user: '', cwd: '/', merge: false, createdMs: 0 };
+const defaults = { fingerprint: null, sessionId: null, args: [], user: '', cwd: '/', merge: false, createdMs: 0 };
 
 /** Notes of earlier daemons lack some fields. */
 export function readNote(note: ProcessNote): CommandNote {

@@ -70,6 +70,12 @@ export class Packages {
   }
 }
 
+/** The packages whose name contains the part. Upper and lower case, and `-` and `_`, are alike; null is all. */
+export function packagesNamed(packages: readonly Package[], part: string | null): Package[] {
+  const folded = (name: string) => name.toLowerCase().replaceAll('_', '-');
+  return packages.filter(({ name }) => part === null || folded(name).includes(folded(part)));
+}
+
 async function list(tools: ToolRunner, lister: Lister): Promise<Package[]> {
   const outcome = await tools.run({ argv: lister.argv, env: lister.env, withinMs, limitBytes });
   const packages = readOutcome(outcome, lister);

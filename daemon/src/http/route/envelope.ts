@@ -39,6 +39,7 @@ export const statusOf: Readonly<Record<ErrorCode, number>> = {
   terminal_ended: 409,
   terminal_busy: 409,
   session_busy: 409,
+  session_exists: 409,
   kernel_unknown: 422,
   tab_not_found: 404,
   ref_stale: 409,

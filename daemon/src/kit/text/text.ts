@@ -54,6 +54,14 @@ export function recordedText(text: string): string {
   return `${takeCharacters(text, maxRecordedCharacters, 'start')}…`;
 }
 
+/** Arguments as a record keeps them: within the limit together, and `…` in place of the rest. */
+export function recordedTexts(texts: readonly string[]): readonly string[] {
+  let characters = 0;
+  const isWithin = (text: string) => (characters += text.length + 1) <= maxRecordedCharacters;
+  const end = texts.findIndex((text) => !isWithin(text));
+  return end < 0 ? texts : [...texts.slice(0, end), '…'];
+}
+
 /** The marker in an answer where output was left out. */
 export function cutMarker(omittedBytes: number): string {
   return `\n… [${omittedBytes} bytes left out; read them by offset] …\n`;

@@ -131,6 +131,17 @@ test('a character is as wide as programs expect', async () => {
   expect((await emulator.read()).cursor.x).toBe(wide.length * 2 + narrow.length + 1);
 });
 
+test('a smaller terminal shows the text of a serialized screen whose last rows are blank', async () => {
+  for (const before of ['', 'above\r\n'.repeat(30)]) {
+    using original = await emulated(`${before}\x1b[H\x1b[2Jfirst\r\nlast$ `);
+    using same = await emulated(await original.serialize(everything));
+    expect(await same.read()).toEqual(await original.read());
+    using small = await openEmulator({ cols: 20, rows: 2 });
+    small.write(Buffer.from(await original.serialize(everything)));
+    expect((await small.read()).lines).toEqual(['first', 'last$ ']);
+  }
+});
+
 test('a serialized emulator restores the same state, and both continue alike', async () => {
   const pieces = fc.array(piece, { minLength: 1, maxLength: 40 }).map((all) => all.join(''));
   await fc.assert(

@@ -211,12 +211,16 @@ async function serialize(terminal: Terminal, title: string | null, limits: Seria
   return `${await rowsText(terminal, normal, { ...limits, maxBytes: room })}${rest}`;
 }
 
-/** Renders from the last line upwards until the byte limit is reached. */
+/**
+ * Renders from the last line upwards until the byte limit is reached. Blank rows at the end are left out, so that a
+ * smaller terminal shows the rows above them.
+ */
 async function rowsText({ rows }: Terminal, buffer: IBuffer, limits: SerializeLimits): Promise<string> {
   const lines: string[] = [];
   const oldest = Math.max(0, buffer.baseY - limits.scrollbackRows);
   let room = limits.maxBytes;
   let end = buffer.baseY + rows;
+  let linesOnScreen = 0;
   while (end > oldest) {
     if (lines.length % rowsAtOnce === rowsAtOnce - 1) await turn();
     let first = end - 1;
@@ -226,6 +230,13 @@ async function rowsText({ rows }: Terminal, buffer: IBuffer, limits: SerializeLi
     if (room < 0 && end <= buffer.baseY) break;
     lines.push(line);
     end = first;
+    if (end >= buffer.baseY) linesOnScreen = lines.length;
   }
-  return lines.reverse().join('\r\n');
+  const blankLines = lines.findIndex((line) => line !== '');
+  // A line that begins above the screen cannot be placed on it.
+  const isSplit = end < buffer.baseY && buffer.getLine(buffer.baseY)?.isWrapped === true;
+  if (blankLines <= 0 || blankLines >= linesOnScreen || isSplit) return lines.reverse().join('\r\n');
+  const screen = lines.slice(blankLines, linesOnScreen).reverse().join('\r\n');
+  const above = lines.slice(linesOnScreen).reverse().join('\r\n');
+  return lines.length === linesOnScreen ? screen : `${above}${'\r\n'.repeat(rows)}\x1b[H${screen}`;
 }

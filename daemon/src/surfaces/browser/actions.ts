@@ -18,6 +18,22 @@ const named = {
     .describe('A CSS selector. The first match counts, in shadow trees and frames too.'),
 };
 
+const located = {
+  role: z.string().min(1).optional().describe('A role of a snapshot, such as button or link.'),
+  name: z
+    .string()
+    .min(1)
+    .optional()
+    .describe('With role: the name, or a part of it. Exactly one element has to match.'),
+  label: z.string().min(1).optional().describe('The label of a field, or a part of it.'),
+};
+
+const clickable = {
+  ...named,
+  ...located,
+  text: z.string().min(1).optional().describe('A text of the page, or a part of it.'),
+};
+
 const element = {
   ...named,
   ...pageCall,
@@ -42,12 +58,15 @@ const press = z
     'A key or chord, or a list, such as Enter, ArrowDown or Control+A. Pressed afterwards on what has the focus.',
   );
 
+const targets = ['ref', 'selector', 'position', 'role', 'label', 'text'];
+
 const Coordinate = z.number().min(0);
 const Position = z.object({ x: Coordinate, y: Coordinate });
 
 const ClickBody = needingOneOf(
   {
     ...element,
+    ...clickable,
     button: z.enum(mouseButtons).default('left'),
     count: z.int().min(1).max(3).default(1).describe('2 is a double click.'),
     modifiers: z.array(z.enum(modifierKeys)).max(4).default([]).describe('Keys that are held down.'),
@@ -56,15 +75,14 @@ const ClickBody = needingOneOf(
     ),
     hover: z.boolean().default(false).describe('Move the pointer to the element and press nothing.'),
     drag_to: z
-      .union([
-        z.string().min(1),
-        needingOneOf({ ...named, position: Position.optional() }, ['ref', 'selector', 'position']),
-      ])
+      .union([z.string().min(1), needingOneOf({ ...clickable, position: Position.optional() }, targets)])
       .optional()
-      .describe('Where the element is dropped: a ref, or an object with ref, selector or position.'),
+      .describe(
+        'Where the element is dropped: a ref, or an object that names an element as this call does, or a position.',
+      ),
     press,
   },
-  ['ref', 'selector', 'position'],
+  targets,
 );
 
 export const clickElement = browserRoute({
@@ -98,8 +116,8 @@ export const fillField = browserRoute({
   path: '/browser/fill',
   summary: 'Put a value into a field of any type',
   body: needingOneOf(
-    { ...element, value: Value, text: Value, press },
-    ['ref', 'selector'],
+    { ...element, ...located, value: Value, text: Value.describe('An alias of value.'), press },
+    ['ref', 'selector', 'role', 'label'],
     ['value', 'text', 'press'],
   ).superRefine(sameValue('value', 'text')),
   data: z
@@ -123,7 +141,11 @@ export const fillField = browserRoute({
     const wanted = body.value ?? body.text ?? null;
     const press = listOf(body.press);
     // oxlint-disable-next-line unicorn/no-array-fill-with-reference-type -- a backend is not an array
-    const { value, effects } = await browserBackend.fill({ ...options(body, context), value: wanted, press });
+    const { value, effects } = await browserBackend.fill({
+      ...options({ ...body, text: undefined }, context),
+      value: wanted,
+      press,
+    });
     const { value: held, length, matches = null } = value.held ?? {};
     return {
       ...placeView(value.place),
@@ -168,20 +190,25 @@ export const uploadFiles = browserRoute({
   },
 });
 
-type ElementBody = { readonly ref?: string | undefined; readonly selector?: string | undefined };
+type ElementBody = {
+  readonly [Field in 'ref' | 'selector' | 'role' | 'name' | 'label' | 'text']?: string | undefined;
+};
 
 type SpotBody = ElementBody & { readonly position?: { readonly x: number; readonly y: number } | undefined };
 
 /** Without an element, the position is one of the visible page. */
 function spotOf(body: SpotBody): Spot {
   const { ref, selector, position = null } = body;
-  if (position === null || ref !== undefined || selector !== undefined) return { element: elementOf(body), position };
+  const isNamed = [ref, selector, body.role, body.name, body.label, body.text].some((part) => part !== undefined);
+  if (position === null || isNamed) return { element: elementOf(body), position };
   return { element: { point: position }, position: { ...position, isOfView: true } };
 }
 
-/** A ref is exact, so it counts when both are given. */
-function elementOf({ ref, selector = '' }: ElementBody): ElementName {
-  return ref === undefined ? { selector } : { ref };
+/** The most exact name counts when several are given. */
+function elementOf({ ref, selector, role, name, label, text }: ElementBody): ElementName {
+  if (ref !== undefined) return { ref };
+  if (selector !== undefined) return { selector };
+  return { locator: { role: role ?? null, name: name ?? null, label: label ?? null, text: text ?? null } };
 }
 
 function options(body: ElementBody & Parameters<typeof pageOptions>[0], context: Parameters<typeof pageOptions>[1]) {

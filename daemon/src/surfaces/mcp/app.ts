@@ -32,6 +32,8 @@ export interface Upstreams {
 /** The objects that the tools use. */
 export interface McpDeps extends V2Deps, Omit<BrowserDeps, keyof V2Deps>, RemoteDeps {
   readonly version: string;
+  /** True if the built-in tools answer structured content beside the text. */
+  readonly isStructured: boolean;
   readonly skills: Pick<Skills, 'list' | 'load'>;
   /** null where no other server is registered. */
   readonly upstreams: Upstreams | null;

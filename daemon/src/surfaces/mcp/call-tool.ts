@@ -110,19 +110,19 @@ async function callBuiltIn(tool: Tool, given: Arguments, environment: CallEnviro
       ...(followed && { onOutput: (text: string) => followed.addText(text) }),
       outputs,
     });
-    return answerOf(result);
+    return answerOf(result, deps.isStructured);
   } catch (error) {
     return failureAnswer(error);
   }
 }
 
-function answerOf({ text, data, images = [], isError }: ToolResult<object>): ToolAnswer {
+function answerOf({ text, data, images = [], isError }: ToolResult<object>, isStructured: boolean): ToolAnswer {
   const pictures = images.map(({ bytes, type }): Content => {
     return { type: 'image', data: Buffer.from(bytes).toString('base64'), mimeType: type };
   });
   return {
     content: [...pictures, textContent(text)],
-    structuredContent: data,
+    ...(isStructured && { structuredContent: data }),
     ...(isError === true && { isError }),
   };
 }

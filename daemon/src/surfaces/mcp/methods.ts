@@ -16,6 +16,8 @@ const listTtlMs = 5000;
 type Answer = (environment: CallEnvironment, message: Message) => object | Promise<object>;
 
 const builtIn = once(describeTools);
+/** A client refuses an answer without structured content where the tool has an output schema. */
+const builtInWithoutOutput = once(() => builtIn().map(({ outputSchema: _schema, ...tool }) => tool));
 
 const methods: Readonly<Record<string, Answer>> = {
   initialize: ({ deps }, { params }) => ({
@@ -33,7 +35,10 @@ const methods: Readonly<Record<string, Answer>> = {
   }),
   ping: () => ({}),
   'tools/list': async ({ deps, cancelled }, { isModern }) => ({
-    tools: [...builtIn(), ...((await deps.upstreams?.tools(cancelled)) ?? [])],
+    tools: [
+      ...(deps.isStructured ? builtIn() : builtInWithoutOutput()),
+      ...((await deps.upstreams?.tools(cancelled)) ?? []),
+    ],
     ...(isModern && { ttlMs: listTtlMs, cacheScope: 'private' }),
   }),
   'tools/call': callTool,

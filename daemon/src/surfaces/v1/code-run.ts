@@ -60,7 +60,7 @@ export async function runCell(deps: V1Deps, spec: CellSpec, context: RequestCont
 }
 
 /** An error in the code is not a failure of the request. A missing working directory is. */
-export function describeRun({ cell }: Ran): { isFailure?: boolean; message: string; hint?: string | null } {
+export function describeRun({ cell, session }: Ran): { isFailure?: boolean; message: string; hint?: string | null } {
   const { cwdError, deathBefore, end, record } = cell;
   if (cwdError !== null) {
     const message = `cwd ${record.cwd}: ${cwdError}`;
@@ -73,7 +73,10 @@ export function describeRun({ cell }: Ran): { isFailure?: boolean; message: stri
   const message = end.status === 'error' ? 'The code ended with an error' : 'The code has run';
   if (end.death) return { message, hint: exitAdvice };
   if (deathBefore === null) return { message, hint: errorAdvice(cell) };
-  return { message: `${message} in a new interpreter: ${describeLoss(deathBefore)}`, hint: lossAdvice };
+  return {
+    message: `${message} in a new interpreter: ${describeLoss(deathBefore)}`,
+    hint: lossAdvice(deathBefore, session.record.backend),
+  };
 }
 
 /** A client may name the default kernel explicitly. */

@@ -99,7 +99,7 @@ export const createCodeSession = route({
     .superRefine(sameValue('id', 'session_id'))
     .meta(oneOf('id', 'session_id')),
   data: CodeSessionRecord.extend({ created }),
-  errors: ['bad_argument', 'kernel_unknown', 'capacity_reached', 'unavailable', 'no_space_left'],
+  errors: ['bad_argument', 'session_exists', 'kernel_unknown', 'capacity_reached', 'unavailable', 'no_space_left'],
   async handle({ code }, { body }) {
     const { session, isNew } = await code.obtain({
       id: body.id ?? body.session_id ?? null,
@@ -108,6 +108,7 @@ export const createCodeSession = route({
       cwd: body.cwd ?? null,
       env: body.env,
       user: body.user ?? null,
+      isExact: true,
     });
     const advice = isNew
       ? { hint: `POST /v2/code/execute with session_id ${session.id} runs code in it.` }
@@ -249,5 +250,6 @@ function describe(session: CodeSession, cell: Cell, isSingle: boolean) {
   const message = isFailure ? 'The code ended with an error' : 'The code has run';
   if (end.death) return { message, isFailure, hint: exitAdvice };
   if (deathBefore === null) return { message, isFailure, hint: errorAdvice(cell) };
-  return { message: `${message} in a new interpreter: ${describeLoss(deathBefore)}`, isFailure, hint: lossAdvice };
+  const hint = lossAdvice(deathBefore, session.record.backend);
+  return { message: `${message} in a new interpreter: ${describeLoss(deathBefore)}`, isFailure, hint };
 }

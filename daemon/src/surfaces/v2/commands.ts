@@ -9,6 +9,8 @@ import { Answer } from '../../kit/answer.ts';
 import { NdjsonStream } from '../../http/stream/ndjson.ts';
 import { mapEach, prepend } from '../../kit/async-sequences.ts';
 import { Deadline } from '../../kit/deadline.ts';
+import { installAdvice } from '../../kit/text/install-advice.ts';
+import type { LongText } from '../../kit/text/long-text.ts';
 import { route, type V2Deps } from './app.ts';
 import { differs, sameValue } from '../../http/route/same-value.ts';
 import { clientId, environment, oneOf, seconds, systemText } from '../../operations/inputs.ts';
@@ -339,8 +341,8 @@ function describeAnswer(command: Command, { isReplay, isStopping }: AnswerState)
   return `${describeState(command)}${started}${stopping}`;
 }
 
-function nextStep({ child, id, isRunning }: Command, { offset, stderr_offset: end }: Positions): string | null {
-  if (!isRunning) return null;
+function nextStep({ child, id, isRunning, state }: Command, { stdout, stderr, offset, stderr_offset: end }: Part) {
+  if (!isRunning) return installAdvice(shortText(stdout) + shortText(stderr), state.exitCode);
   const path = `/v2/commands/${id}?wait=true&offset=${offset}&stderr_offset=${end}`;
   const input = child.stdin.isOpen
     ? `POST /v2/commands/${id}/stdin passes input.`
@@ -348,7 +350,15 @@ function nextStep({ child, id, isRunning }: Command, { offset, stderr_offset: en
   return `GET ${path} reads on; add stream=true to follow it. ${input}`;
 }
 
-interface Positions {
+/** The output of an answer, and where the rest begins. */
+interface Part {
+  readonly stdout: string | LongText;
+  readonly stderr: string | LongText;
   readonly offset: number;
   readonly stderr_offset: number;
+}
+
+/** A long text is not searched: an error that ends a program is short. */
+function shortText(text: string | LongText): string {
+  return typeof text === 'string' ? text : '';
 }

@@ -1,6 +1,6 @@
 /** The v2 routes of operations. */
 import { z } from 'zod';
-import { packageLanguages } from '../../core/ops/packages.ts';
+import { packageLanguages, packagesNamed } from '../../core/ops/packages.ts';
 import { Answer } from '../../kit/answer.ts';
 import { route } from './app.ts';
 import { SandboxInfo, sandboxInfo } from './views.ts';
@@ -34,12 +34,14 @@ export const listPackages = route({
   summary: 'List the packages of a language that the default account has',
   query: z.object({
     lang: z.enum([...packageLanguages, 'node']).describe('node is nodejs.'),
+    name: z.string().optional().describe('Only packages whose name contains this part, upper and lower case alike.'),
     format: z.enum(['text', 'json']).default('text').describe('text is name==version, one a line.'),
   }),
   data: z.union([z.string(), PackageList]),
   errors: ['unavailable', 'capacity_reached'],
   async handle({ packages }, { query }) {
-    const list = await packages.list(query.lang === 'python' ? 'python' : 'nodejs');
+    const all = await packages.list(query.lang === 'python' ? 'python' : 'nodejs');
+    const list = packagesNamed(all, query.name ?? null);
     const text = list.map(({ name, version }) => `${name}==${version}`).join('\n');
     return new Answer(query.format === 'json' ? list : text, { message: `${list.length} packages` });
   },

@@ -24,7 +24,7 @@ export const createSession = route({
     .superRefine(sameValue('id', 'session_id'))
     .meta(oneOf('id', 'session_id')),
   data: SessionRecord.extend({ created }),
-  errors: ['bad_argument', 'capacity_reached', 'unavailable', 'no_space_left'],
+  errors: ['bad_argument', 'session_exists', 'capacity_reached', 'unavailable', 'no_space_left'],
   handle(deps, { body }) {
     const spec = {
       id: body.id ?? body.session_id ?? null,
@@ -33,6 +33,7 @@ export const createSession = route({
       user: body.user ?? null,
     };
     const { session, isNew } = deps.commands.obtainSession(spec);
+    if (!isNew) deps.commands.assertSame(session, spec);
     return new Answer({ ...viewOf(deps, session), created: isNew }, isNew ? {} : keptAdvice);
   },
 });

@@ -28,6 +28,9 @@ export const CommandRecord = z
     command_id: z.string(),
     session_id: z.string().nullable(),
     command: z.string().describe('At most 16384 characters; a longer script ends in “…” here and runs whole.'),
+    args: z
+      .array(z.string())
+      .describe('Arguments with shell none; at most 16384 characters together, then “…” stands for the rest.'),
     status: z.enum(commandStatuses),
     exit_code: z
       .number()
@@ -104,6 +107,7 @@ export function commandRecord(command: Command): z.input<typeof CommandRecord> {
     command_id: command.id,
     session_id: note.sessionId,
     command: note.command,
+    args: [...note.args],
     status: state.status,
     exit_code: state.exitCode,
     signal: state.signal,

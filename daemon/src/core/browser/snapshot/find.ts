@@ -1,4 +1,5 @@
 /** Finds the nodes of a tree that have a role, a name or a text. */
+import { shortened } from '../url.ts';
 import type { SnapshotNode } from './tree.ts';
 
 /** Every given part has to match. Names and texts match anywhere, upper and lower case alike. */
@@ -29,16 +30,76 @@ export function findAll(root: SnapshotNode, query: Query): Matches {
     const ref = node.ref ?? nearestRef;
     if (isMatch(node, wanted)) {
       total += 1;
-      const { role, name, value, states, textRef } = node;
-      // An option of a closed menu is reached through the menu.
-      if (matches.length < maxMatches) matches.push({ role, name, ref: textRef ?? ref, value, states, path });
+      if (matches.length < maxMatches) matches.push(matchOf(node, ref, path));
     }
-    const inner =
-      node.name !== '' && node.children.length > 0 ? [...path, `${node.role} ${JSON.stringify(node.name)}`] : path;
-    for (const child of node.children) search(child, inner, ref);
+    for (const child of node.children) search(child, pathBelow(node, path), ref);
   };
   search(root, [], null);
   return { matches, total };
+}
+
+/** A query of an action, which needs exactly one node. */
+export interface Locator extends Query {
+  /** A part of the name of a field. */
+  readonly label: string | null;
+}
+
+const fieldRoles: ReadonlySet<string> = new Set([
+  ...['textbox', 'searchbox', 'combobox', 'listbox', 'spinbutton', 'slider', 'checkbox', 'radio', 'switch'],
+]);
+
+/**
+ * The visible matches that contain no other match. Where names or texts match as a whole, those that match in part do
+ * not count, so that "Save" is not "Save as".
+ */
+export function locate(root: SnapshotNode, locator: Locator): readonly Match[] {
+  const wanted = {
+    role: locator.role,
+    names: [locator.name, locator.label].map(folded).filter((name) => name !== null),
+    text: folded(locator.text),
+    isField: locator.label !== null,
+  };
+  const found: { readonly match: Match; readonly isWhole: boolean }[] = [];
+  const search = (node: SnapshotNode, path: readonly string[], nearestRef: string | null) => {
+    const ref = node.ref ?? nearestRef;
+    const before = found.length;
+    for (const child of node.children) search(child, pathBelow(node, path), ref);
+    if (found.length > before || ref === null || node.states.includes('hidden')) return;
+    const name = folded(node.name) ?? '';
+    const value = folded(node.value) ?? '';
+    const { role, names, text, isField } = wanted;
+    const isMatch =
+      (role === null || node.role === role) &&
+      (!isField || fieldRoles.has(node.role)) &&
+      names.every((part) => name.includes(part)) &&
+      (text === null || name.includes(text) || value.includes(text));
+    if (!isMatch) return;
+    const isWhole = names.every((part) => name === part) && (text === null || name === text || value === text);
+    found.push({ match: matchOf(node, ref, path), isWhole });
+  };
+  search(root, [], null);
+  const whole = found.filter(({ isWhole }) => isWhole);
+  return (whole.length > 0 ? whole : found).map(({ match }) => match);
+}
+
+/** A query for an error message, such as `role button, name "Save"`. */
+export function describeQuery({ role, name, text, label = null }: Query & Partial<Locator>): string {
+  const parts = [
+    ...(role === null ? [] : [`role ${role}`]),
+    ...(name === null ? [] : [`name ${JSON.stringify(shortened(name))}`]),
+    ...(label === null ? [] : [`label ${JSON.stringify(shortened(label))}`]),
+    ...(text === null ? [] : [`text ${JSON.stringify(shortened(text))}`]),
+  ];
+  return parts.join(', ');
+}
+
+/** An option of a closed menu is reached through the menu. */
+function matchOf({ role, name, value, states, textRef }: SnapshotNode, ref: string | null, path: readonly string[]) {
+  return { role, name, ref: textRef ?? ref, value, states, path };
+}
+
+function pathBelow(node: SnapshotNode, path: readonly string[]): readonly string[] {
+  return node.name !== '' && node.children.length > 0 ? [...path, `${node.role} ${JSON.stringify(node.name)}`] : path;
 }
 
 /** True when a node of the tree matches. */

@@ -5,7 +5,7 @@ import type { Page } from '../page.ts';
 import { fit, type SnapshotFormat, type Truncation } from './budget.ts';
 import { collect, type Collected, type PageCut } from './collect.ts';
 import { diffOf, type SnapshotDiff } from './diff.ts';
-import { findAll, type Matches, type Query } from './find.ts';
+import { findAll, locate, type Locator, type Match, type Matches, type Query } from './find.ts';
 import { fitDiff, fitMatches } from './lists.ts';
 import { textOf } from './text.ts';
 import { interactiveRefs, select, type Selection, type SnapshotNode } from './tree.ts';
@@ -57,6 +57,12 @@ export async function takeSnapshot(browser: Browser, spec: SnapshotSpec): Promis
 export async function interactiveRefsOf(page: Page, signal: AbortSignal): Promise<readonly string[]> {
   const { root } = await collectWithRetry(page, { rootRef: null, find: null }, signal);
   return interactiveRefs(root);
+}
+
+/** The nodes that an action may mean. */
+export async function locateOn(page: Page, locator: Locator, signal: AbortSignal): Promise<readonly Match[]> {
+  const { root } = await collectWithRetry(page, { rootRef: null, find: locator }, signal);
+  return locate(select(root, { interactiveOnly: false, depth: null }), locator);
 }
 
 /** Collects again when the document is replaced meanwhile. */

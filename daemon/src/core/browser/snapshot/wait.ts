@@ -2,7 +2,7 @@
 import { CoreError } from '../../../kit/errors.ts';
 import { DocumentGone } from '../failures.ts';
 import type { Page } from '../page.ts';
-import { hasMatch, type Query } from './find.ts';
+import { describeQuery, hasMatch, type Query } from './find.ts';
 import { nodesOf, type SnapshotNode } from './tree.ts';
 
 export interface Condition extends Query {
@@ -42,7 +42,8 @@ function hasRef(root: SnapshotNode, ref: string): boolean {
   return false;
 }
 
-async function changed(page: Page, maxMs: number, signal: AbortSignal): Promise<void> {
+/** Resolves after the next change of the document, or after this time. */
+export async function changed(page: Page, maxMs: number, signal: AbortSignal): Promise<void> {
   const [main] = await page.frames(signal);
   if (!main) return;
   try {
@@ -52,13 +53,9 @@ async function changed(page: Page, maxMs: number, signal: AbortSignal): Promise<
   }
 }
 
-function notMet({ role, name, text, ref, isGone, timeoutMs }: Condition): CoreError {
-  const parts = [
-    ...(ref === null ? [] : [`ref ${ref}`]),
-    ...(role === null ? [] : [`role ${role}`]),
-    ...(name === null ? [] : [`name ${JSON.stringify(name)}`]),
-    ...(text === null ? [] : [`text ${JSON.stringify(text)}`]),
-  ];
+function notMet(condition: Condition): CoreError {
+  const { ref, isGone, timeoutMs } = condition;
+  const parts = [...(ref === null ? [] : [`ref ${ref}`]), describeQuery(condition)].filter((part) => part !== '');
   const what = isGone ? 'was still on the page' : 'did not appear on the page';
   return new CoreError('page_timeout', `${parts.join(', ')} ${what} after ${timeoutMs / 1000} s`, {
     hint: 'Look at what the page shows.',

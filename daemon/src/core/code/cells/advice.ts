@@ -1,4 +1,6 @@
 /** Explains the end of a cell: a lost state, an end phase that was cut, and errors with a known remedy. */
+import { moduleAdvice } from '../../../kit/text/install-advice.ts';
+import { poolKindOf, type CodeBackendName } from '../language.ts';
 import type { Cell, InterpreterDeath } from './cell.ts';
 
 /** How a session lost its state, as the end of a sentence. */
@@ -15,7 +17,17 @@ export function describeLoss({ cause }: InterpreterDeath): string {
   }
 }
 
-export const lossAdvice = 'The state of the session was lost; define what the code needs again.';
+/** What to do after a loss of the state, and the setting that avoids the loss where there is one. */
+export function lossAdvice({ cause }: InterpreterDeath, backend: CodeBackendName): string {
+  const advice = 'The state of the session was lost; define what the code needs again.';
+  if (cause !== 'idle') return advice;
+  const [what, variable] =
+    poolKindOf(backend) === 'kernel'
+      ? ['kernel', 'SVC_KERNEL_SESSION_TIMEOUT_SECS']
+      : ['interpreter', 'SVC_CODE_SESSION_TIMEOUT_SECS'];
+  return `${advice} ${variable} sets how long the daemon keeps an idle ${what}.`;
+}
+
 export const exitAdvice = 'exit() ended the interpreter. Its state is gone, and the next cell runs in a new one.';
 
 /** What happened at the timeout, without the limit. */
@@ -35,5 +47,5 @@ export function errorAdvice({ end, isProgram, outputs }: Cell): string | null {
     return 'A kernel runs its own event loop: write await main() at the top level in place of asyncio.run(main()).';
   if (!isProgram && end.death === null && ['SystemExit', 'Exit'].includes(error.ename))
     return 'The call ended this cell only; the session keeps its state.';
-  return null;
+  return moduleAdvice(error.ename, error.evalue);
 }

@@ -14,6 +14,8 @@ export interface NewSession {
   readonly user: string | null;
   /** Use a kernel, even if another backend is pinned. An existing session on any kernel is accepted. */
   readonly onKernel?: boolean;
+  /** Refuse an existing session with another directory or another environment. */
+  readonly isExact?: boolean;
   /** Replaces the idle limit of the kind. */
   readonly idleMs?: number;
 }

@@ -1,15 +1,24 @@
 /** Checks whether an existing session can serve a request with the same id. */
 import { advise } from '../../../kit/advice.ts';
 import { CoreError } from '../../../kit/errors.ts';
-import type { Account, Accounts } from '../../identity/accounts.ts';
+import type { Accounts } from '../../identity/accounts.ts';
+import { directoryOf } from '../../processes/directory.ts';
+import { assertNoDifferences, differences, isSameAccount } from '../../processes/same-session.ts';
 import { poolKindOf } from '../language.ts';
 import type { CodeSession } from './session.ts';
 import type { NewSession } from './requests.ts';
 
-/** Throws `bad_argument` when the session has another language, kernel or account than requested. */
+/**
+ * Throws `bad_argument` when the session has another language, kernel or account than requested. An exact request also
+ * throws `session_exists` for another account, directory or environment.
+ */
 export function assertSame(session: CodeSession, spec: NewSession, accounts: Accounts): CodeSession {
   const { record } = session;
   const { language, kernel, user, onKernel = false } = spec;
+  if (spec.isExact) {
+    const cwd = spec.cwd === null ? null : directoryOf(accounts, spec.cwd, user);
+    assertNoDifferences(session.id, differences(record, { ...spec, cwd }, accounts), { operation: 'code.close' });
+  }
   const wrong =
     record.language !== language
       ? `runs ${record.language}`
@@ -24,9 +33,4 @@ export function assertSame(session: CodeSession, spec: NewSession, accounts: Acc
   throw new CoreError('bad_argument', `session ${session.id} ${wrong}`, {
     advice: advise`Use another ${'sessionId'}.`,
   });
-}
-
-/** Compares ids instead of names, because `uid:gid` lets a caller combine an account with any group. */
-function isSameAccount(a: Account, b: Account): boolean {
-  return a.uid === b.uid && a.gid === b.gid;
 }

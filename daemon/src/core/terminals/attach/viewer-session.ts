@@ -2,12 +2,14 @@
 import { CoreError } from '../../../kit/errors.ts';
 import { Deadline } from '../../../kit/deadline.ts';
 import { wholeUtf8Length } from '../../../kit/text/text.ts';
+import type { TerminalSize } from '../../../kit/types/terminal-size.ts';
 import type { ChildEnd } from '../../../platform/process/spawn.ts';
 import type { Terminal } from '../session/terminal.ts';
 import { Attachment, type Channel, type Viewer } from './attachment.ts';
 import type { AttachedClients } from './clients.ts';
 import { Heartbeat } from './heartbeat.ts';
 import { AttachedInput } from './input.ts';
+import type { Viewer as SizedViewer } from './viewer-sizes.ts';
 import { TitleScanner } from './title-scanner.ts';
 
 export type SessionEnd =
@@ -52,6 +54,8 @@ export interface ViewerSessionOptions {
   readonly isDurable: boolean;
   /** The client takes pieces that end within a character. */
   readonly takesAnyPiece: boolean;
+  /** The size that the client wants; null for none. Absent for a client that always sets the size. */
+  readonly size?: TerminalSize | null;
   /** Limit of unread bytes for a client that sends messages. A restored screen and a piece of output stay below it. */
   readonly maxUnreadBytes: number;
 }
@@ -63,6 +67,7 @@ export class ViewerSession implements Viewer {
   readonly #input: AttachedInput;
   readonly #heartbeat = new Heartbeat({ ask: () => this.beat(), giveUp: () => this.#end({ kind: 'silent' }) });
   readonly #titles = new TitleScanner();
+  readonly #viewer: SizedViewer | null;
   /** Aborted when the connection has closed or the daemon ends. */
   readonly #stop: Deadline;
   #title: string | null;
@@ -83,6 +88,7 @@ export class ViewerSession implements Viewer {
     this.#attachment = new Attachment(terminal, clients, this, { ...options, signal: this.#stop.signal });
     // Input from a client is still typed after the client has disconnected.
     this.#input = new AttachedInput(terminal, clients, (error) => this.#refuse(error));
+    this.#viewer = options.size === undefined ? null : terminal.viewerSizes.join(options.size);
     this.#title = terminal.title;
     this.#size = sizeOf(terminal);
   }
@@ -132,17 +138,21 @@ export class ViewerSession implements Viewer {
     this.#stop[Symbol.dispose]();
     if (!this.#isClosed && !isBroken) this.#attachment.leave();
     this.#isClosed = true;
+    this.#viewer?.leave();
   }
 
   /** The bytes must not change until they are typed. */
   type(bytes: Uint8Array): void {
+    this.#viewer?.typed(bytes);
     this.#input.type(bytes);
   }
 
   /** Throws `terminal_ended`. */
   resize(change: Parameters<Terminal['resize']>[0]): void {
     const { terminal } = this.deps;
-    terminal.resize(change);
+    const { cols, rows } = terminal.size;
+    if (this.#viewer) this.#viewer.resize({ cols: change.cols ?? cols, rows: change.rows ?? rows });
+    else terminal.resize(change);
     this.#size = sizeOf(terminal);
   }
 

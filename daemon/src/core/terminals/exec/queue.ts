@@ -45,6 +45,10 @@ export interface ExecQueueDeps extends ExecShellDeps {
 const maxWaiting = 64;
 /** A new shell reads its start-up files first. Later it only has to print a prompt. */
 const promptMs = 500;
+/** How long `failSoon` waits for its turn. */
+const soonMs = 1000;
+/** A finished command keeps its turn only until the shell shows its next prompt. */
+const turnMs = { wait: null, fail: promptMs, failSoon: soonMs } as const;
 /** For a shell that starts again without its start-up files. */
 const startOverMs = 3000;
 /** How many shells in a row may end before they begin the command. */
@@ -187,7 +191,7 @@ export class ExecQueue {
     this.#beginning = spec.command;
     try {
       await this.#waitForPrompt(spec.onBusy, signal);
-      if (signal.aborted) throw busy(this.terminal);
+      if (signal.aborted) throw this.#busy();
       this.#hasWaited = true;
       const stopAtMs = spec.hardTimeoutMs === null ? null : this.deps.now() + spec.hardTimeoutMs;
       const { note, path, keys } = this.#prepare(spec, stopAtMs);
@@ -205,7 +209,14 @@ export class ExecQueue {
     const token = randomBytes(16).toString('hex');
     const script = this.#shell.prepare(command, token, directory);
     const { image } = this.#shell;
-    const note = { token, command: recordedText(command), from: this.terminal.log.refresh(), stopAtMs, image };
+    const note = {
+      token,
+      command: recordedText(command),
+      from: this.terminal.log.refresh(),
+      startedMs: this.deps.now(),
+      stopAtMs,
+      image,
+    };
     this.deps.notes.save(this.terminal.id, note);
     return { note, ...script };
   }
@@ -290,17 +301,22 @@ export class ExecQueue {
 
   /** Throws `terminal_busy` if the turn does not come in time, or if the caller does not want to wait. */
   async #takeTurn(onBusy: ExecSpec['onBusy'], signal: AbortSignal): Promise<void> {
-    if (onBusy === 'fail' && this.isRunning) throw busy(this.terminal);
-    // A finished command keeps its turn only until the shell shows its next prompt.
-    using deadline = new Deadline(onBusy === 'fail' ? promptMs : null, signal);
-    if (!(await this.#turn.acquire(deadline.signal))) throw busy(this.terminal);
+    if (onBusy === 'fail' && this.isRunning) throw this.#busy();
+    using deadline = new Deadline(turnMs[onBusy], signal);
+    if (!(await this.#turn.acquire(deadline.signal))) throw this.#busy();
   }
 
   /** Throws `terminal_busy` if the prompt takes longer than the caller waits, and `terminal_ended`. */
   async #waitForPrompt(onBusy: ExecSpec['onBusy'], signal: AbortSignal): Promise<void> {
     const graceMs = this.#hasWaited ? promptMs : this.deps.startUpMs + startOverMs;
-    using deadline = new Deadline(onBusy === 'fail' ? graceMs : null, signal);
-    if (!(await this.#shell.prompt(deadline.signal, { startsOver: true }))) throw busy(this.terminal);
+    using deadline = new Deadline(onBusy === 'wait' ? null : graceMs, signal);
+    if (!(await this.#shell.prompt(deadline.signal, { startsOver: true }))) throw this.#busy();
+  }
+
+  /** A command that a person typed has no known start. */
+  #busy(): CoreError {
+    const startedMs = this.runningCommand === null ? null : (this.#current?.note.startedMs ?? null);
+    return busy(this.terminal, startedMs);
   }
 
   #assertRoom(): void {
@@ -321,8 +337,9 @@ export class ExecQueue {
   }
 }
 
-function busy({ id, foregroundCommand: what }: ExecTerminal): CoreError {
-  const reason = what === null ? 'is busy' : `runs ${JSON.stringify(what.slice(0, 80))}`;
+function busy({ id, foregroundCommand: what }: ExecTerminal, sinceMs: number | null): CoreError {
+  const since = sinceMs === null ? '' : ` since ${new Date(sinceMs).toISOString()}`;
+  const reason = what === null ? 'is busy' : `runs ${JSON.stringify(what.slice(0, 80))}${since}`;
   return new CoreError('terminal_busy', `session ${id} ${reason}; the command did not begin`, {
     hint: 'Wait longer, or use another session.',
     next: { operation: 'terminals.interrupt', id },

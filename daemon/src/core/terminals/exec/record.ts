@@ -39,7 +39,8 @@ export interface ExecSpec {
   readonly noChangeTimeoutMs: number | null;
   readonly isAsync: boolean;
   readonly isTruncated: boolean;
-  readonly onBusy: 'wait' | 'fail';
+  /** `failSoon` waits a moment for commands that are about to end. */
+  readonly onBusy: 'wait' | 'fail' | 'failSoon';
   /** Where the command runs. Absent means the shell's current directory. */
   readonly directory?: ExecDirectory | null;
   /** How long the work ahead in the queue may be quiet. Absent means no limit. */
@@ -63,6 +64,8 @@ export interface ExecNote {
   readonly command: string;
   /** The first offset in the output at which a mark of the command can be. */
   readonly from: number;
+  /** Absent in notes of earlier daemons. */
+  readonly startedMs?: number;
   /** When the command is stopped; null means never. */
   readonly stopAtMs: number | null;
   /** The program image of the shell that runs the command. */

@@ -4,6 +4,7 @@ import type { Account, Accounts } from '../../identity/accounts.ts';
 import { commandEnvironment } from '../../processes/environment.ts';
 import { directoryOf, withFallbacks } from '../../processes/directory.ts';
 import { launchIn } from '../../processes/launch.ts';
+import { differences, type RequestedValues, type SessionValues } from '../../processes/same-session.ts';
 import { argumentsWithoutStartUp, environmentWithoutStartUp } from './start-up.ts';
 import type { ShellBackend, ShellLaunch, ShellProcess } from '../backends/shell-process.ts';
 import type { BackendName } from '../backends/names.ts';
@@ -53,6 +54,11 @@ export class TerminalLauncher {
   /** Throws `bad_argument` for an unknown account. */
   accountName(user: string | null): string {
     return this.deps.accounts.resolve(user).name;
+  }
+
+  /** What the session has instead of the requested values. */
+  differences(session: SessionValues, requested: RequestedValues): string[] {
+    return differences(session, requested, this.deps.accounts);
   }
 
   /** `from` is the offset of the shell's output in the log. A defaulted directory has fallbacks. */

@@ -20,3 +20,10 @@ export interface NewTerminal extends Pick<
   /** False refuses the session rather than close an idle unnamed one for it. */
   readonly mayEvict?: boolean;
 }
+
+/** The values that a caller names. Others are not compared with those of an existing session. */
+export interface RequestedTerminal extends Pick<NewTerminal, 'cwd' | 'env' | 'user' | 'retention'> {
+  readonly cols: number | undefined;
+  readonly rows: number | undefined;
+  readonly noChangeTimeoutMs: number | null | undefined;
+}

@@ -6,6 +6,7 @@ import type { EnvironmentChanges } from '../../processes/environment.ts';
 import { OutputTimes } from '../screen/recording-times.ts';
 import { noteSize, type SizeChange } from '../screen/sizes.ts';
 import { Job } from '../exec/job.ts';
+import { ViewerSizes } from '../attach/viewer-sizes.ts';
 import { ExecQueue, type ExecQueueDeps } from '../exec/queue.ts';
 import type { ExecTerminal } from '../exec/terminal.ts';
 import { graceOf, type ShellProcess } from '../backends/shell-process.ts';
@@ -69,6 +70,11 @@ export class Terminal implements ExecTerminal {
   readonly backpressure = new Backpressure();
   readonly input = new TerminalInput(this);
   readonly times = new OutputTimes();
+  /** The sizes of attached clients. */
+  readonly viewerSizes = new ViewerSizes((size) => {
+    // The client has gone, or typed; the end of the shell is reported elsewhere.
+    if (!this.isTerminated && !this.deps.ownership.isLeft) this.resize(size);
+  });
   /** Runs commands in the shell. */
   readonly exec: ExecQueue;
   /** The title that a program has set, as far as a client has read the output; null before any. */

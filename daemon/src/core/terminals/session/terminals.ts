@@ -10,10 +10,11 @@ import type { ExecDirectory } from '../exec/record.ts';
 import type { ScriptDirectory } from '../../../platform/stores/script-directory.ts';
 import type { TerminalLauncher } from './launcher.ts';
 import { AttachedClients } from '../attach/clients.ts';
-import type { NewTerminal } from './new-terminal.ts';
+import type { NewTerminal, RequestedTerminal } from './new-terminal.ts';
 import { readNote, type ShellNote } from './note.ts';
 import { isRefusedStart } from '../../processes/launch.ts';
 import { systemRefusal } from '../../processes/refusal.ts';
+import { assertNoDifferences } from '../../processes/same-session.ts';
 import { terminateAndForget, terminateLater } from '../../processes/terminate.ts';
 import { restartNotice } from './start-up.ts';
 import { graceOf, type ShellProcess } from '../backends/shell-process.ts';
@@ -138,6 +139,22 @@ export class Terminals implements Disposable {
     } finally {
       this.#starting.delete(id);
     }
+  }
+
+  /** Throws `session_exists` if the session differs from the request. */
+  assertSame({ record }: Terminal, requested: RequestedTerminal): void {
+    const { cols, rows, cwd, user, retention, noChangeTimeoutMs } = requested;
+    const path = cwd === null ? null : this.deps.launcher.directoryOf(cwd, user);
+    const found = [
+      ...this.deps.launcher.differences(record, { ...requested, cwd: path }),
+      ...(cols !== undefined && cols !== record.cols ? [`${record.cols} cols`] : []),
+      ...(rows !== undefined && rows !== record.rows ? [`${record.rows} rows`] : []),
+      ...(retention !== null && retention !== record.retention ? [`the retention ${record.retention}`] : []),
+      ...(noChangeTimeoutMs !== undefined && noChangeTimeoutMs !== record.noChangeTimeoutMs
+        ? ['another timeout without new output']
+        : []),
+    ];
+    assertNoDifferences(record.id, found, { operation: 'terminals.close' });
   }
 
   /** Throws `terminal_not_found`. */

@@ -4,6 +4,7 @@ import type { ExecAnswer, ExecSpec } from '../../../core/terminals/exec/record.t
 import type { Terminal, TerminalUse } from '../../../core/terminals/session/terminal.ts';
 import { startUpSkipped } from '../../../core/terminals/session/start-up.ts';
 import { Deadline } from '../../../kit/deadline.ts';
+import { installAdvice } from '../../../kit/text/install-advice.ts';
 import { CoreError } from '../../../kit/errors.ts';
 import { clientId, seconds, systemText } from '../../../operations/inputs.ts';
 import { execInTerminal } from '../../v2/terminals/exec.ts';
@@ -27,7 +28,7 @@ const Input = z.object({
   cwd: systemText.min(1).optional().describe('Change to this directory first.'),
   timeout: seconds
     .default(defaultTimeoutSeconds)
-    .describe('Seconds to wait for the end, and for earlier commands; then it goes on running.'),
+    .describe('Seconds to wait for the end; then it goes on running. A busy shell refuses the command at once.'),
   new_session: z.boolean().default(false).describe('Run in a new shell instead of the shared one.'),
   session_id: clientId.optional().describe('Run in the shell of an earlier answer.'),
   truncate: z.boolean().default(true).describe('Cut output to 30 000 characters.'),
@@ -103,7 +104,7 @@ async function runCommand(deps: McpDeps, terminal: Terminal, input: Input, call:
     noChangeTimeoutMs: null,
     isAsync: false,
     isTruncated: false,
-    onBusy: 'wait',
+    onBusy: 'failSoon',
     directory,
   } as const;
   const answer = call.onOutput
@@ -156,8 +157,10 @@ async function describe(
   const facts = footer(firstLine(command ?? 'nothing has run yet'), stateOf(outcome), `cwd ${cwd}`, session);
   const skipped = terminal.record.skipsStartUp === true ? `\n${startUpSkipped}` : '';
   const hint = `${skipped}${status === 'running' ? `\n${continuation(terminal.id, call)}` : ''}`;
+  const install = installAdvice(outcome.output, exitCode);
+  const next = install === null ? '' : `\n${install}`;
   return {
-    text: `${asLines(shown.text)}${facts}${hint}`,
+    text: `${asLines(shown.text)}${facts}${hint}${next}`,
     data: {
       session_id: terminal.id,
       command,

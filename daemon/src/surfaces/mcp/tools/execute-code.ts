@@ -99,7 +99,7 @@ async function describe(
   const state = exit_code === null || status !== 'ok' ? status : `exit ${exit_code}`;
   const facts = footer(language, state, session_id === null ? null : `session_id ${session_id}`);
   return {
-    text: `${lines.join('')}${facts}${advice(status, cell, isSingle, call)}`,
+    text: `${lines.join('')}${facts}${advice(status, session, cell, isSingle, call)}`,
     data: {
       ...{ language, session_id, status, exit_code, kernel, result: shownResult, error },
       stdout: stdout.text,
@@ -113,7 +113,7 @@ async function describe(
 }
 
 /** Facts that an agent needs for its next call. */
-function advice(status: string, cell: Cell, isSingle: boolean, call: ToolCall): string {
+function advice(status: string, session: CodeSession, cell: Cell, isSingle: boolean, call: ToolCall): string {
   const { end, deathBefore, record } = cell;
   const limit = `${record.timeoutMs / 1000} s`;
   if (status === 'running') {
@@ -128,7 +128,10 @@ function advice(status: string, cell: Cell, isSingle: boolean, call: ToolCall): 
     return `\n${what} after ${limit}. Pass a longer timeout (at most 900).`;
   }
   if (end?.death) return `\n${exitAdvice}`;
-  if (deathBefore) return `\nThis ran in a new interpreter: ${describeLoss(deathBefore)}. ${lossAdvice}`;
+  if (deathBefore) {
+    const loss = lossAdvice(deathBefore, session.record.backend);
+    return `\nThis ran in a new interpreter: ${describeLoss(deathBefore)}. ${loss}`;
+  }
   const known = errorAdvice(cell);
   return known === null ? '' : `\n${known}`;
 }

@@ -10,6 +10,7 @@ import { CoreError } from '../../../kit/errors.ts';
 import { HandedOver } from '../../../kit/handed-over.ts';
 import { route, type V2Deps } from '../app.ts';
 import { environment, systemText } from '../../../operations/inputs.ts';
+import type { TerminalSize } from '../../../kit/types/terminal-size.ts';
 import { TerminalPath } from './inputs.ts';
 import { TerminalSocket, type TerminalSocketOptions } from './socket.ts';
 import { cols, rows } from './views.ts';
@@ -73,8 +74,10 @@ export const attachTerminal = route({
     await turn();
     const terminal = terminals.get(params.id);
     const isWriter = query.mode === 'rw';
-    if (isWriter && (query.cols ?? query.rows) !== undefined && !terminal.isTerminated) {
-      terminal.resize(query);
+    const isSized = isWriter && (query.cols ?? query.rows) !== undefined && !terminal.isTerminated;
+    const size = isSized ? { ...terminal.size, ...sizeOf(query) } : null;
+    if (size !== null && terminal.viewerSizes.isFree) {
+      terminal.resize(size);
       terminals.flush();
     }
     const isRestored = query.restore && query.offset === undefined;
@@ -84,10 +87,20 @@ export const attachTerminal = route({
     const isResumed = terminal.record.relayed !== undefined;
     return socketOf(deps, terminal, context.openStream(), {
       ...{ protocol: query.protocol, isWriter, isDurable: query.durable, from },
-      ...{ isResumed, restored: restored?.data ?? null },
+      ...{ isResumed, restored: restored?.data ?? null, size: isWriter ? size : null },
     });
   },
 });
+
+function sizeOf({
+  cols: wide,
+  rows: high,
+}: {
+  readonly cols?: number | undefined;
+  readonly rows?: number | undefined;
+}) {
+  return { ...(wide !== undefined && { cols: wide }), ...(high !== undefined && { rows: high }) };
+}
 
 /** Clients send the same parameters to both sockets. */
 function withoutEffect<S extends z.ZodType>(schema: S) {
@@ -150,7 +163,7 @@ function socketOf(
   { terminals: { clients }, closing }: V2Deps,
   terminal: Terminal,
   stream: StreamEvents,
-  options: TerminalSocketOptions & { readonly isDurable: boolean },
+  options: TerminalSocketOptions & { readonly isDurable: boolean; readonly size?: TerminalSize | null },
   onClose: () => void = () => undefined,
 ): SocketUpgrade {
   const deps = { terminal, clients, closing, onFault: (error: unknown) => stream.onFault(error) };

@@ -22,8 +22,8 @@ export const createTerminal = route({
       cwd: systemText.min(1).optional().describe('Directory in which the shell starts; the workspace by default.'),
       env: environment.default({}).describe('Variables of the shell; null unsets one.'),
       user: systemText.min(1).optional().describe('Account of its shell; the default account otherwise.'),
-      cols: cols.default(80),
-      rows: rows.default(24),
+      cols: cols.optional().describe('Columns, 80 by default.'),
+      rows: rows.optional().describe('Rows, 24 by default.'),
       retention: z
         .enum(['persistent', 'expiring'])
         .optional()
@@ -33,18 +33,21 @@ export const createTerminal = route({
     .superRefine(sameValue('id', 'session_id'))
     .meta(oneOf('id', 'session_id')),
   data: TerminalSession.extend({ created }),
-  errors: ['bad_argument', 'capacity_reached', 'unavailable', 'no_space_left'],
+  errors: ['bad_argument', 'session_exists', 'capacity_reached', 'unavailable', 'no_space_left'],
   async handle({ terminals }, { body }) {
+    const { env, cols, rows, cwd = null, user = null, retention = null, no_change_timeout: quiet } = body;
     using opened = await terminals.open({
       id: body.id ?? body.session_id ?? null,
-      cwd: body.cwd ?? null,
-      env: body.env,
-      user: body.user ?? null,
-      size: { cols: body.cols, rows: body.rows },
-      retention: body.retention ?? null,
-      noChangeTimeoutMs: milliseconds(body.no_change_timeout ?? null),
+      cwd,
+      env,
+      user,
+      size: { cols: cols ?? 80, rows: rows ?? 24 },
+      retention,
+      noChangeTimeoutMs: milliseconds(quiet ?? null),
     });
     const { terminal, isNew } = opened;
+    const noChangeTimeoutMs = quiet === undefined ? undefined : milliseconds(quiet);
+    if (!isNew) terminals.assertSame(terminal, { cwd, env, user, cols, rows, retention, noChangeTimeoutMs });
     const hint = `GET /v2/pty/sessions/${terminal.id}/ws attaches a terminal to it; POST /v2/pty/sessions/${terminal.id}/exec runs a command in it.`;
     return new Answer({ ...terminalSession(terminal), created: isNew }, isNew ? { hint } : keptAdvice);
   },
