@@ -1,7 +1,7 @@
 /** All settings in one table: variable, flag, type, default and meaning. */
 import { z } from 'zod';
 import { keyRule, parseKey, readKeyFile } from './kit/api-key.ts';
-import { readFlags, type Flags } from './kit/flags.ts';
+import { readFlags, type Flags } from './kit/text/flags.ts';
 import { logLevels } from './kit/logger.ts';
 import type { Environment } from './kit/types/environment.ts';
 import { readServerEntries, type ServerEntry } from './protocols/mcp-servers.ts';

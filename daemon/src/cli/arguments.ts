@@ -1,5 +1,5 @@
 /** Parses the arguments of a sub-command: flags and words in any order, and the rest after `--`. */
-import { readFlags, type FlagTable } from '../kit/flags.ts';
+import { readFlags, type FlagTable } from '../kit/text/flags.ts';
 import { ClientFailure } from './client/failure.ts';
 
 export interface ArgumentTable extends FlagTable {

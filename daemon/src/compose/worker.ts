@@ -8,7 +8,7 @@ import { MemoryBudget } from '../kit/memory-budget.ts';
 import { guardLocalRequest } from '../http/guard/local-guard.ts';
 import { OpenStreams } from '../http/stream/open-streams.ts';
 import { socketProtocol } from '../http/stream/socket.ts';
-import { readFlags } from '../kit/flags.ts';
+import { readFlags } from '../kit/text/flags.ts';
 import type { Logger } from '../kit/logger.ts';
 import type { Environment } from '../kit/types/environment.ts';
 import { listen } from '../platform/server/listen.ts';
