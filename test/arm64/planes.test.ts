@@ -60,7 +60,7 @@ test(
     expect(await sandbox.ok(`GET /v2/fs/read?path=${path}`)).toMatchObject({ content: 'one two\n' });
     const found = await sandbox.ok('POST /v2/fs/grep', { path: sandbox.directory, pattern: 'two' });
     expect(JSON.stringify(found)).toContain('one two');
-    const { events } = await sandbox.ok(`GET /v2/watch/${watcher}/poll?since=0&timeout=20`);
+    const { events } = await sandbox.ok(`GET /v2/watch/${watcher}/poll?cursor=0&timeout=20`);
     expect(JSON.stringify(events)).toContain('a.txt');
     await sandbox.ok(`DELETE /v2/watch/${watcher}`);
     const { id: terminal } = await sandbox.ok('POST /v2/pty/sessions', {});

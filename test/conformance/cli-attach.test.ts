@@ -580,6 +580,8 @@ test('TERM-10 without a name attach creates a session that expires; --read-only 
   await until('it tells the two sizes', () =>
     other.history.includes(`[session ${id}, which has 100 columns and 30 rows; this terminal has 80 and 24; `),
   );
+  // The line stands there before the terminal is raw.
+  await until('both are at it again', async () => (await sandbox.ok(`GET /v2/pty/sessions/${id}`))['attached'] === 2);
   other.type(...detachKeys);
   expect(await other.ended()).toBe(0);
   pane.type('exit', enter);

@@ -376,7 +376,9 @@ test('HTTP-CODE what runs, and what has ended', async ({ sandbox }) => {
   await expectRefusals(sandbox, [
     { code: 'terminal_ended', routes: [[409, 'POST /v2/pty/sessions/shell/input', { input: 'a' }]] },
   ]);
+});
 
+test('HTTP-CODE a session that runs another cell', async ({ sandbox }) => {
   const cell = (code: string, timeout: number) => ({ language: 'python', session_id: 's', code, timeout });
   const running = sandbox.request('POST /v2/code/execute', cell('import time\ntime.sleep(1000)', 100));
   await until(

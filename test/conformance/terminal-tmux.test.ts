@@ -180,7 +180,7 @@ test(
     } finally {
       process.kill(keeper!, 'SIGCONT');
     }
-    const screen = `GET /v2/pty/sessions/${id}/screen?wait_for=<END>&wait_timeout=30`;
+    const screen = `GET /v2/pty/sessions/${id}/screen?wait_for=<END>&timeout=30`;
     await until('all is shown', async () => JSON.stringify(await sandbox.ok(screen)).includes('<END>'), floodMs);
   },
   { args: ['--shell-backend', terminalBackends.at(-1) ?? 'native'], timeoutMs: floodMs + 30_000 },

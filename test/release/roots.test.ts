@@ -106,7 +106,11 @@ describe.each(Object.entries(kinds))('%s', (_, { make, unpacksInto, keepsIn, orp
       if (orphans !== null) {
         expect(reply.data).toMatchObject({ stdout: 'out\n', stderr: 'err\n', exit_code: 7 });
       } else {
-        expect(reply).toMatchObject({ status: 503, data: null, hint: expect.stringContaining('shell "none"') });
+        expect(reply).toMatchObject({
+          status: 503,
+          data: { code: 'unavailable', retryable: false },
+          hint: expect.stringContaining('shell "none"'),
+        });
       }
       await until('nothing is left of it', () => daemon.processes().length === 2);
     },

@@ -133,6 +133,8 @@ function failureOfV1(error: FileFailure, verb: string): CoreError {
     facts: {
       ...emptyLists[verb],
       ...facts,
+      // A header of the answer names the size of the file.
+      ...(error.code === 'range_not_satisfiable' && error.facts),
       path,
       operation: verb,
       message,
