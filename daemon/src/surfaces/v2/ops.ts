@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { packageLanguages, packagesNamed } from '../../core/ops/packages.ts';
 import { Answer } from '../../kit/answer.ts';
 import { route } from './app.ts';
-import { SandboxInfo, sandboxInfo } from './views.ts';
+import { SandboxInfo, sandboxInfo } from './sandbox-view.ts';
 
 export const describeSurface = route({
   operation: 'operations.openapi_v2',

@@ -5,11 +5,8 @@ import type { OutputChunk, Rendering } from '../../core/commands/output-chunk.ts
 import { summarize, type FollowEvent } from '../../core/commands/output.ts';
 import type { ReadResult } from '../../core/commands/read.ts';
 import type { Session } from '../../core/commands/sessions.ts';
-import { capabilityStatuses, type CapabilityReport } from '../../core/capabilities/report.ts';
-import type { SandboxRecord } from '../../core/ops/sandbox.ts';
 import { writeTextLine } from '../../http/stream/ndjson.ts';
 import { outputText } from '../../http/stream/output-text.ts';
-import { snakeKeys } from '../../kit/text/snake-keys.ts';
 
 const offset = z.number().int().min(0).describe('Absolute position in the stream, in bytes.');
 const time = z.string().nullable().describe('RFC 3339, UTC.');
@@ -231,67 +228,5 @@ export function sessionRecord(session: Session, current: Command | null): z.inpu
     last_used_at: new Date(session.lastUsedMs).toISOString(),
     current_command: current?.id ?? null,
     command_count: session.commandCount,
-  };
-}
-
-const Capability = z.looseObject({
-  status: z.enum(capabilityStatuses),
-  missing: z.array(z.string()),
-  warnings: z.array(z.string()),
-});
-
-export const SandboxInfo = z
-  .object({
-    sandbox_id: z.string().describe('Stays when the daemon restarts or is upgraded; differs between sandboxes.'),
-    version: z.string(),
-    commit: z.string().nullable().describe('Commit of the build; null when the daemon runs from sources.'),
-    pid: z.number().int().describe('Pid of the daemon.'),
-    hostname: z.string(),
-    os: z.string().describe('The distribution.'),
-    kernel: z.string(),
-    arch: z.string(),
-    user: z.string().describe('The daemon’s own account.'),
-    uid: z.number().int(),
-    default_user: z.string().nullable().describe('SVC_DEFAULT_USER; null is the daemon’s own account.'),
-    home_dir: z.string().describe('Home of the default account.'),
-    workspace_dir: z.string().describe('Where commands start and relative paths begin.'),
-    runtime_dir: z.string(),
-    started_at: z.string().describe('RFC 3339, UTC.'),
-    ports: z.array(z.number().int()).describe('TCP ports that something listens on, the daemon’s own among them.'),
-    limits: z.object({
-      running_commands: z.number().int(),
-      command_sessions: z.number().int(),
-      streams: z.number().int(),
-      terminals: z.number().int(),
-      watchers: z.number().int(),
-      json_body_bytes: z.number().int(),
-      log_bytes_per_stream: z.number().int(),
-      log_bytes: z.number().int().describe('Bytes of all commands together.'),
-    }),
-    capabilities: z.record(z.string(), Capability).describe('As GET /v1/capabilities reports them.'),
-  })
-  .meta({ id: 'Sandbox' });
-
-export function sandboxInfo(record: SandboxRecord, capabilities: CapabilityReport): z.input<typeof SandboxInfo> {
-  const { machine, own, account } = record;
-  return {
-    sandbox_id: record.id,
-    version: record.version,
-    commit: record.commit,
-    pid: record.pid,
-    hostname: machine.hostname,
-    os: machine.distribution,
-    kernel: machine.kernel,
-    arch: machine.arch,
-    user: own.name,
-    uid: own.uid,
-    default_user: record.defaultUser,
-    home_dir: account.home,
-    workspace_dir: record.workspaceDir,
-    runtime_dir: record.runtimeDir,
-    started_at: new Date(record.startedMs).toISOString(),
-    ports: [...machine.listeningPorts],
-    limits: snakeKeys(record.limits),
-    capabilities: snakeKeys(capabilities),
   };
 }

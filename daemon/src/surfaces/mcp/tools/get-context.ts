@@ -1,6 +1,6 @@
 /** `sandbox_get_context`: describes the sandbox, so that an agent knows where its calls run. */
 import { z } from 'zod';
-import { SandboxInfo, sandboxInfo } from '../../v2/views.ts';
+import { SandboxInfo, sandboxInfo } from '../../v2/sandbox-view.ts';
 import { readsOnly, tool } from '../app.ts';
 
 const Standing = z.object({ status: z.string(), missing: z.array(z.string()), warnings: z.array(z.string()) });
