@@ -86,7 +86,8 @@ export async function describeAll(planes: V1Surface['planes']): Promise<object> 
 
 async function describe(title: string, description: string, routes: readonly RouteShape[]): Promise<object> {
   const unversioned = [...rootRoutes, ...(await mcpPlane.load())];
-  return describeApi({ title, version, description }, [...routes, ...unversioned]);
+  const { default: examples } = await import('./http/description/examples.json');
+  return describeApi({ title, version, description }, [...routes, ...unversioned], examples);
 }
 
 /** The built-in tools of `POST /mcp`, as `tools/list` sends them. */

@@ -4,7 +4,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { isShort } from '../harness/counts.ts';
-import { needPackages, needPython, nodeOf } from '../harness/interpreters.ts';
+import { needNodes, needPackages, needPython, nodeOf } from '../harness/interpreters.ts';
 import { repositoryRoot } from '../harness/sandbox.ts';
 
 const spec = join(repositoryRoot, 'spec/v2.json');
@@ -39,6 +39,7 @@ async function run(directory: string, command: readonly string[]): Promise<strin
 
 /** `bin` is below the packages; the generators need a newer Node than the repository does. */
 function inNode(bin: string): readonly string[] {
+  needNodes();
   return [nodeOf(22), join(needPackages('generators'), 'node_modules', bin)];
 }
 

@@ -6,12 +6,13 @@ import { errorAdvice } from './error-codes.ts';
 export interface Operation {
   readonly summary: string;
   readonly parameters?: readonly Parameter[];
-  readonly requestBody?: { readonly content: Record<string, { readonly schema: Schema }> };
+  readonly requestBody?: { readonly content: Record<string, Content> };
   readonly responses: Record<string, { readonly description: string; readonly content?: Record<string, Content> }>;
 }
 
 interface Content {
   readonly schema?: Schema;
+  readonly example?: unknown;
 }
 
 interface Parameter {
@@ -20,6 +21,7 @@ interface Parameter {
   readonly required: boolean;
   readonly description?: string;
   readonly schema: Schema;
+  readonly example?: string | number | boolean;
 }
 
 export interface Schema {
@@ -95,7 +97,27 @@ function section(method: string, path: string, operation: Operation, schemas: Sc
     ...(inputs.length > 0 ? [table(['in', 'name', 'type', 'default', 'meaning'], inputs)] : []),
     ...answerTables(operation, schemas),
     table(['status', 'when', 'as'], answers),
+    ...exampleOf(method, path, operation),
   ].join('\n');
+}
+
+/** The request as a line, its body, and the answer. */
+function exampleOf(method: string, path: string, { parameters = [], requestBody, responses }: Operation): string[] {
+  const given = parameters.filter(({ example }) => example !== undefined);
+  const body = requestBody?.content['application/json']?.example;
+  const answer = Object.values(responses['200']?.content ?? {})[0]?.example;
+  if (given.length === 0 && body === undefined && answer === undefined) return [];
+  const filled = path.replaceAll(/\{(\w+)\}/g, (whole, name: string) => {
+    return String(given.find((one) => one.name === name)?.example ?? whole);
+  });
+  const query = given.filter((one) => one.in === 'query').map((one) => `${one.name}=${String(one.example)}`);
+  const line = `${method} ${filled}${query.length === 0 ? '' : `?${query.join('&')}`}`;
+  const parts = [line, ...[body, answer].filter((part) => part !== undefined).map(shownJson)];
+  return [`\`\`\`text\n${parts.join('\n\n')}\n\`\`\`\n`];
+}
+
+function shownJson(value: unknown): string {
+  return typeof value === 'string' ? value.trimEnd() : JSON.stringify(value, null, 2);
 }
 
 /** The fields of `data`, with those of the objects in it. */

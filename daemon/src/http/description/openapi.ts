@@ -29,13 +29,26 @@ const tags: Readonly<Record<string, string>> = {
   watch: 'Changes of files, as they happen.',
 };
 
-/** Builds the document for some routes. */
-export function describeApi(info: ApiInfo, routes: readonly RouteShape[]): Json {
+/** What a real call has sent and been answered. */
+export interface Example {
+  /** Those of the path and those of the query. */
+  readonly parameters: Readonly<Record<string, unknown>>;
+  readonly body?: unknown;
+  readonly answer?: unknown;
+}
+
+/** Builds the document for some routes; `examples` are by operation. */
+export function describeApi(
+  info: ApiInfo,
+  routes: readonly RouteShape[],
+  examples: Readonly<Record<string, Example>> = {},
+): Json {
   const [ofV1, schemas] = [new Schemas('V1'), new Schemas()];
   anyFailure('', schemas);
   const paths: Record<string, Json> = {};
   for (const route of routes) {
-    const described = describeRoute(route, route.path.startsWith('/v1/') ? ofV1 : schemas);
+    const named = route.path.startsWith('/v1/') ? ofV1 : schemas;
+    const described = describeRoute(route, named, examples[route.operation] ?? { parameters: {} });
     paths[route.path] = { ...paths[route.path], [route.method.toLowerCase()]: described };
   }
   const used = new Set(routes.map(tagOf));
@@ -72,12 +85,12 @@ function typeNameOf({ operation }: RouteShape): string {
   return pascal([plane.replace(/s$/, ''), ...rest].join('.'));
 }
 
-function describeRoute(route: RouteShape, schemas: Schemas): Json {
+function describeRoute(route: RouteShape, schemas: Schemas, example: Example): Json {
   const parameters = [
     ...describeParameters('path', route.params, schemas),
     ...describeParameters('query', route.query, schemas),
-  ];
-  const requestBody = describeBody(route, schemas);
+  ].map((one) => withExample(one, example.parameters[String(one['name'])]));
+  const requestBody = describeBody(route, schemas, example);
   return {
     operationId: route.operation,
     summary: route.summary,
@@ -85,15 +98,19 @@ function describeRoute(route: RouteShape, schemas: Schemas): Json {
     ...(publicPaths.has(route.path) ? { security: [] } : {}),
     ...(parameters.length > 0 ? { parameters } : {}),
     ...(requestBody && { requestBody }),
-    responses: describeResponses(route, schemas),
+    responses: describeResponses(route, schemas, example),
   };
 }
 
-function describeBody(route: RouteShape, schemas: Schemas): Json | null {
+function withExample(described: Json, example: unknown): Json {
+  return example === undefined ? described : { ...described, example };
+}
+
+function describeBody(route: RouteShape, schemas: Schemas, example: Example): Json | null {
   const { body, content, isNullAbsent } = route;
   const name = `${typeNameOf(route)}Request`;
   if (content) {
-    const media = Object.entries(content).map(([type, one]) => [type, { schema: schemas.inline(one, 'input', name) }]);
+    const media = Object.entries(content).map(([type, one]) => [type, { schema: schemas.inline(one, 'open', name) }]);
     return { required: true, content: Object.fromEntries(media) as Json };
   }
   if (!body) return null;
@@ -102,7 +119,7 @@ function describeBody(route: RouteShape, schemas: Schemas): Json | null {
   // In each schema, `null` would hide the fields where it has a meaning.
   const note = isNullAbsent && { description: 'Null for a field that is not required means that it is absent.' };
   const schema = schemas.named(body, 'input', name);
-  return { ...note, required: isRequired, content: { 'application/json': { schema } } };
+  return { ...note, required: isRequired, content: { 'application/json': withExample({ schema }, example.body) } };
 }
 
 function describeParameters(place: 'path' | 'query', schema: z.ZodObject | undefined, schemas: Schemas): Json[] {
@@ -115,32 +132,38 @@ function describeParameters(place: 'path' | 'query', schema: z.ZodObject | undef
   });
 }
 
-function describeResponses(route: RouteShape, schemas: Schemas): Json {
+function describeResponses(route: RouteShape, schemas: Schemas, example: Example): Json {
   const also = Object.entries(route.raw?.also ?? {}).map(([status, description]) => [status, { description }]);
   return {
     ...(route.socket
       ? { 101: { description: 'The connection becomes a WebSocket' }, default: anyFailure(route.path, schemas) }
-      : { 200: describeSuccess(route, schemas) }),
+      : { 200: describeSuccess(route, schemas, example) }),
     ...describeFailures(route, schemas),
     // A route may answer in its own form where others answer a failure.
     ...(Object.fromEntries(also) as Json),
   };
 }
 
-function describeSuccess(route: RouteShape, schemas: Schemas): Json {
+function describeSuccess(route: RouteShape, schemas: Schemas, { answer }: Example): Json {
   const name = typeNameOf(route);
   const content: Json = {};
   if (route.data) content['application/json'] = { schema: schemas.add(`${name}Response`, envelopeOf(route, schemas)) };
   if (route.lines) content['application/x-ndjson'] = { schema: schemas.named(route.lines, 'output', `${name}Line`) };
   if (route.events) content['text/event-stream'] = { schema: eventSchema(route.events, `${name}Event`, schemas) };
   for (const type of [route.raw?.contentType ?? []].flat()) content[type] = { schema: rawSchema(type) };
-  return { description: route.raw?.description ?? route.summary, content };
+  // Of several forms, the first is that of the example.
+  const media = Object.entries(content).map(([type, one], at) => [
+    type,
+    at === 0 ? withExample(one as Json, answer) : one,
+  ]);
+  return { description: route.raw?.description ?? route.summary, content: Object.fromEntries(media) as Json };
 }
 
 /** One event of the stream, whose data is JSON in a text. */
 function eventSchema(data: z.ZodType, name: string, schemas: Schemas): Json {
   const text = { type: 'string', contentMediaType: 'application/json' };
   const contentSchema = schemas.inline(data, 'output', `${name}Data`);
+  if (contentSchema['type'] === 'string') return contentSchema; // As 1.x describes it.
   const properties = { event: { type: 'string' }, id: { type: 'string' }, data: { ...text, contentSchema } };
   return schemas.add(name, { type: 'object', required: ['event', 'data'], properties });
 }

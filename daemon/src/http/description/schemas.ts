@@ -4,7 +4,8 @@ import { z } from 'zod';
 
 export type Json = Record<string, unknown>;
 
-type Direction = 'input' | 'output';
+/** What is sent to the daemon, where unknown fields are refused or not, and what it answers. */
+type Direction = 'input' | 'open' | 'output';
 
 export class Schemas {
   readonly all: Json = {};
@@ -20,7 +21,7 @@ export class Schemas {
 
   /** The schema itself, or a reference where it has an id. Alternatives within it get names that begin with `name`. */
   inline(schema: z.ZodType, io: Direction, name: string): Json {
-    const whole = z.toJSONSchema(schema, { io, unrepresentable: 'any' }) as Json;
+    const whole = z.toJSONSchema(schema, { io: io === 'output' ? io : 'input', unrepresentable: 'any' }) as Json;
     const { $schema: _dialect, $defs = {}, ...rest } = whole;
     const alternatives = new Set(namesOfAlternatives(whole));
     for (const [id, definition] of Object.entries($defs as Json)) {
@@ -127,7 +128,7 @@ function asSent(node: Json, { io, isPart }: Place): Json {
     return additionalProperties === false || additionalProperties === undefined
       ? rest
       : { ...rest, additionalProperties };
-  const isClosed = node['properties'] !== undefined && additionalProperties === undefined && !isPart;
+  const isClosed = io === 'input' && node['properties'] !== undefined && additionalProperties === undefined && !isPart;
   return isClosed ? { ...node, additionalProperties: false } : node;
 }
 
