@@ -21,12 +21,10 @@ function unknownIn(schemas: readonly SchemaNode[], input: unknown, location: str
   );
   const shapes = parts.flatMap(({ shape }) => (shape ? [shape] : []));
   if (takesAny || shapes.length === 0) return [];
-  const known = [...new Set(shapes.flatMap((shape) => Object.keys(shape)))];
-  const free = known.filter((name) => !Object.hasOwn(input, name));
   return Object.entries(input).flatMap(([name, value]) => {
     const fields = shapes.map((shape) => ownValue(shape, name)).filter((field) => field !== undefined);
     const at = isPlain(name) ? `${location}.${name}` : location;
-    return fields.length === 0 ? [unknownField(name, at, known, free)] : unknownIn(fields, value, at);
+    return fields.length === 0 ? [unknownField(name, at, shapes, input)] : unknownIn(fields, value, at);
   });
 }
 
@@ -38,13 +36,10 @@ function partsOf(schema: SchemaNode): readonly SchemaNode[] {
   return further === null ? (inner ? [inner] : []) : further.flatMap(partsOf);
 }
 
-/** `free` are the known fields that the input does not have yet. */
-function unknownField(
-  name: string,
-  location: string,
-  known: readonly string[],
-  free: readonly string[],
-): ValidationError {
+/** A field that the input has already is not the one that was meant. */
+function unknownField(name: string, location: string, shapes: readonly object[], input: object): ValidationError {
+  const known = [...new Set(shapes.flatMap((shape) => Object.keys(shape)))];
+  const free = known.filter((field) => !Object.hasOwn(input, field));
   const meant = nearestName(name, free, fieldSynonyms());
   const advice = meant === null ? `the fields are ${listed(known)}` : `did you mean ${meant}?`;
   const what = isPlain(name) ? `${name} is not a field` : 'a name is not that of a field';
