@@ -2,7 +2,7 @@
 import { InvalidInput } from '../../http/route/envelope.ts';
 import type { ToolOutcome } from '../../http/route/context.ts';
 import type { RequestContext } from '../../http/route/context.ts';
-import { named, wordsOf } from '../../http/route/refusal.ts';
+import { named } from '../../http/route/refusal.ts';
 import { toolSynonyms } from '../../http/route/synonyms.ts';
 import { validate, withoutNulls } from '../../http/route/validate.ts';
 import { shortName } from '../../core/mcp/tool-definition.ts';
@@ -131,9 +131,9 @@ function answerOf({ text, data, images = [], isError }: ToolResult<object>, isSt
 function failureAnswer(thrown: unknown): ToolAnswer {
   const error = firstFailure(thrown);
   if (!(error instanceof CoreError)) throw error;
-  const { code, facts, isRetryable: retryable } = named(error, naming);
-  const { message, hint } =
-    error instanceof InvalidInput ? { message: inputProblems(error), hint: null } : wordsOf(error, naming);
+  const worded = named(error, naming);
+  const { code, facts, isRetryable: retryable } = worded;
+  const { message, hint } = error instanceof InvalidInput ? { message: inputProblems(error), hint: null } : worded;
   return {
     content: [textContent(hint === null ? message : `${message}\n${hint}`)],
     structuredContent: { ...facts, code, message, hint, retryable },
