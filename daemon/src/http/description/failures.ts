@@ -1,6 +1,6 @@
 /** Describes the failures of a route: one schema for each set of codes that share a status. */
 import { errorCodes, type ErrorCode } from '../../kit/errors.ts';
-import { statusOf } from '../route/envelope.ts';
+import { isOfV1, statusOf } from '../route/envelope.ts';
 import { publicPaths } from '../guard/auth.ts';
 import type { RouteShape } from '../route/route.ts';
 import { pascal, type Json, type Schemas } from './schemas.ts';
@@ -54,10 +54,6 @@ const fileFacts = {
 export function anyFailure(path: string, schemas: Schemas): Json {
   const schema = isOfV1(path) ? failureOfV1(schemas, []) : addFailure(schemas, 'Failure', errorCodes);
   return described('Any failure', schema);
-}
-
-function isOfV1(path: string): boolean {
-  return path.startsWith('/v1/');
 }
 
 /** A failure with one of these codes. */

@@ -1,6 +1,7 @@
 /** Describes routes as OpenAPI 3.1, from the objects that serve them. */
 import type { z } from 'zod';
 import { publicPaths } from '../guard/auth.ts';
+import { isOfV1 } from '../route/envelope.ts';
 import type { RouteShape } from '../route/route.ts';
 import { anyFailure, describeFailures, envelopeFields, required } from './failures.ts';
 import { pascal, Schemas, type Json } from './schemas.ts';
@@ -47,7 +48,7 @@ export function describeApi(
   anyFailure('', schemas);
   const paths: Record<string, Json> = {};
   for (const route of routes) {
-    const named = route.path.startsWith('/v1/') ? ofV1 : schemas;
+    const named = isOfV1(route.path) ? ofV1 : schemas;
     const described = describeRoute(route, named, examples[route.operation] ?? { parameters: {} });
     paths[route.path] = { ...paths[route.path], [route.method.toLowerCase()]: described };
   }

@@ -101,10 +101,14 @@ export function success(data: unknown, { message, hint, isFailure }: SuccessDeta
   return { ...top, ...envelope };
 }
 
+export function isOfV1(path: string): boolean {
+  return path.startsWith('/v1/');
+}
+
 /** `path` is that of the request: `data` of 1.x has no code. `more` are fields beside those of the envelope. */
 export function failure(error: CoreError, path: string, more: object = {}): Response {
   const { code, facts, hint, isRetryable: retryable } = error;
-  const data = path.startsWith('/v1/') ? facts : { code, retryable, ...facts };
+  const data = isOfV1(path) ? facts : { code, retryable, ...facts };
   const envelope: Envelope = { success: false, message: oneLine(error.message), data, hint };
   const errors = error instanceof InvalidInput ? error.errors : validationErrors(error);
   return json({ ...envelope, ...(errors.length > 0 && { errors }), ...more }, statusOf[code], headersOf(error));
