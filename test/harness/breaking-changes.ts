@@ -1,6 +1,6 @@
 /** Finds what a new description of the interface takes from the clients of an older one. */
 import { operationNames, type ApiDocument } from './described-fields.ts';
-import type { Schema } from './schema-differences.ts';
+import { variantsOf, type Schema, type Variant } from './schema-differences.ts';
 
 /** Clients send requests as the old description says, and read answers as it says. */
 type Direction = 'request' | 'answer';
@@ -81,20 +81,6 @@ function fieldChanges(old: Schema, now: Schema, place: string, pair: Pair): stri
       .filter((name) => now.properties?.[name] !== undefined)
       .map((name) => `${place}.${name} may be left out now`),
   ];
-}
-
-type Variant = Schema & { readonly type: string };
-
-function variantsOf(schema: Schema, document: ApiDocument): Variant[] {
-  if (schema.$ref !== undefined) {
-    return variantsOf(document.components.schemas[schema.$ref.split('/').at(-1) ?? ''] ?? {}, document);
-  }
-  // Some alternatives only list which fields are required together.
-  const alternatives = (schema.anyOf ?? schema.oneOf ?? []).filter((one) => Object.keys(one).join() !== 'required');
-  if (alternatives.length > 0) return alternatives.flatMap((one) => variantsOf(one, document));
-  const values = schema.const === undefined ? schema.enum : [schema.const];
-  const types = [schema.type ?? (values ? values.map((value) => typeof value) : 'any')].flat();
-  return types.map((type) => ({ ...schema, ...(values && { enum: values }), type }));
 }
 
 function takes(taker: Variant, given: Variant): boolean {

@@ -29,7 +29,7 @@ export interface Comparison {
 }
 
 /** A schema with references and alternatives resolved: one entry for each type that a value may have. */
-type Variant = Schema & { readonly type: string };
+export type Variant = Schema & { readonly type: string };
 
 export function schemaDifferences(theirs: Schema, ours: Schema, place: string, comparison: Comparison): string[] {
   const { expected, found, direction } = comparison;
@@ -45,7 +45,7 @@ export function schemaDifferences(theirs: Schema, ours: Schema, place: string, c
   ];
 }
 
-function variantsOf(schema: Schema, document: SchemaSource): Variant[] {
+export function variantsOf(schema: Schema, document: SchemaSource): Variant[] {
   if (schema.$ref !== undefined) {
     const named = document.components.schemas[schema.$ref.replace('#/components/schemas/', '')];
     if (!named) throw new Error(`${schema.$ref} is not described`);
