@@ -20,7 +20,7 @@ test('a module is named with the installer of its language', () => {
   expect(installAdvice('ValueError: no\n', 1)).toBeNull();
 });
 
-test('a missing library and another version are told apart', () => {
+test('a missing library and a wrong version get different advice', () => {
   expect(moduleAdvice('ImportError', 'libGL.so.1: cannot open shared object file: No such file')).toBe(
     'Install the package that has libGL.so.1 as root, with apt-get install.',
   );

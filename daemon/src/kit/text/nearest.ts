@@ -1,4 +1,4 @@
-/** Finds the name that somebody meant who wrote another one: a misspelt field, tool or route. */
+/** Finds the known name that is nearest to a misspelt one: a field, a tool or a route. */
 
 /** Names that stand for one thing, in lower case; a name may be in several groups, and the first one counts first. */
 export type Synonyms = readonly (readonly string[])[];

@@ -6,7 +6,7 @@ interface ViewerSize {
   hasTyped: boolean;
 }
 
-/** Replies of a terminal to a program, and reports of its focus. Nobody has typed them. */
+/** Replies of a terminal to a program, and reports of its focus. The terminal sends them, not the user. */
 // oxlint-disable-next-line no-control-regex -- these are control sequences
 const notTyped = /^(?:\x1b\[[?>\d;]*[cRnIO]|\x1b[\]P][^\x07\x1b]*(?:\x07|\x1b\\))+$/;
 /** Longer input is not a reply. */
@@ -23,7 +23,7 @@ export class ViewerSizes {
     return !this.#viewers.some(({ hasTyped, size }) => hasTyped && size !== null);
   }
 
-  /** `size` is what the client wants, and what the terminal has if nobody else has typed; null for no wish. */
+  /** Does not apply `size`: the caller has done so if `isFree`. Null for a client without a size of its own. */
   join(size: TerminalSize | null): Viewer {
     const viewer: ViewerSize = { size, hasTyped: false };
     this.#viewers.push(viewer);
