@@ -179,7 +179,7 @@ export async function recordExamples({ paths }: Description): Promise<Examples> 
     return { ...recorder.examples, ...sockets };
   } finally {
     site.stop();
-    await sandbox.stop();
+    await sandbox.close();
   }
 }
 
