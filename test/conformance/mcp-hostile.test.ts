@@ -13,7 +13,7 @@ const good = await McpServerProcess.start('plain', 'good');
 const many = await McpServerProcess.start('plain', ...Array.from({ length: 1200 }, (_, i) => `many${i}`));
 
 afterAll(async () => {
-  await Promise.all([hostile, deep, dies, good, many].map((server) => server.kill()));
+  await Promise.all([hostile, deep, dies, good, many].map((server) => server[Symbol.asyncDispose]()));
 });
 
 const theirs = async (sandbox: Sandbox) => (await toolNames(sandbox)).slice(10);

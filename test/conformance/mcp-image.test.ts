@@ -27,7 +27,7 @@ const site = startSite({
 });
 
 afterAll(async () => {
-  await Promise.all(Object.values(servers).map((server) => server.kill()));
+  await Promise.all(Object.values(servers).map((server) => server[Symbol.asyncDispose]()));
   site.stop();
   await chromium[Symbol.asyncDispose]();
 });

@@ -17,7 +17,7 @@ const plain = await McpServerProcess.start('plain', 'echo', 'sandbox_execute_bas
 const refuses = await McpServerProcess.start('refuses', 'refused');
 
 afterAll(async () => {
-  await Promise.all([python, mortal, sessions, mute, plain, refuses].map((server) => server.kill()));
+  await Promise.all([python, mortal, sessions, mute, plain, refuses].map((server) => server[Symbol.asyncDispose]()));
 });
 
 const register = (servers: object) => ({ EXTRA_MCP_SERVERS: JSON.stringify(servers) });

@@ -1,4 +1,6 @@
 /** Starts MCP servers as processes: the official one for Python, the browser server, and one with a given behaviour. */
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Subprocess } from 'bun';
 import { freePort } from './free-port.ts';
@@ -17,8 +19,9 @@ export interface McpRequestLine {
 const browserServerPort = 8100;
 
 export class McpServerProcess implements AsyncDisposable {
-  #process: Subprocess<'ignore', 'pipe', 'inherit'> | null = null;
-  #output = '';
+  /** The output goes to a file, so that a request can be read as soon as its answer has arrived. */
+  readonly #directory = mkdtempSync(join(tmpdir(), 'boxkeep-test-'));
+  #process: Subprocess<'ignore', Bun.BunFile, 'inherit'> | null = null;
   #port = 0;
 
   private constructor(private readonly command: (port: number) => readonly string[]) {}
@@ -58,18 +61,18 @@ export class McpServerProcess implements AsyncDisposable {
 
   /** The requests since the last start, without the line that has the port. */
   get requests(): readonly McpRequestLine[] {
-    const lines = this.#output.split('\n').slice(1, -1);
+    const lines = this.#lines().slice(1);
     return lines.map((line) => JSON.parse(line) as McpRequestLine);
   }
 
   /** Starts the server, after `kill` on the same port. */
   async launch(): Promise<void> {
-    this.#output = '';
-    this.#process = Bun.spawn([...this.command(this.#port)], { stdin: 'ignore', stdout: 'pipe', stderr: 'inherit' });
-    void this.#read(this.#process.stdout);
+    const stdout = Bun.file(this.#path);
+    await Bun.write(stdout, '');
+    this.#process = Bun.spawn([...this.command(this.#port)], { stdin: 'ignore', stdout, stderr: 'inherit' });
     // Python takes seconds to load the package on a busy machine.
-    await until('the MCP server listens', () => this.#output.includes('\n'), 60_000);
-    this.#port = Number(/(\d+)(?:\/mcp)?$/.exec(this.#output.split('\n')[0] ?? '')?.[1]);
+    await until('the MCP server listens', () => this.#lines().length > 0, 60_000);
+    this.#port = Number(/(\d+)(?:\/mcp)?$/.exec(this.#lines()[0] ?? '')?.[1]);
   }
 
   async kill(): Promise<void> {
@@ -79,10 +82,14 @@ export class McpServerProcess implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.kill();
+    rmSync(this.#directory, { recursive: true });
   }
 
-  async #read(output: ReadableStream<Uint8Array<ArrayBuffer>>): Promise<void> {
-    const decoder = new TextDecoder();
-    for await (const chunk of output) this.#output += decoder.decode(chunk, { stream: true });
+  get #path(): string {
+    return join(this.#directory, 'output');
+  }
+
+  #lines(): string[] {
+    return readFileSync(this.#path, 'utf8').split('\n').slice(0, -1);
   }
 }
