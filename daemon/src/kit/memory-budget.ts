@@ -2,7 +2,6 @@
  * Admits what requests occupy within the available memory: a body from its first byte until its request is handled,
  * content while it is read for an answer, work that collects much, and a large answer until the client has received it.
  */
-import { AutoResetEvent } from './auto-reset-event.ts';
 import { Deadline } from './deadline.ts';
 import { CoreError } from './errors.ts';
 import { Mutex } from './mutex.ts';
@@ -58,7 +57,8 @@ export class MemoryBudget {
   #ended: Reservation[] = [];
   #last: Promise<unknown> = Promise.resolve();
   readonly #turns = new Mutex();
-  readonly #freed = new AutoResetEvent();
+  /** Resolved when room is freed, while work waits for it. */
+  #freed: PromiseWithResolvers<void> | null = null;
 
   constructor(private readonly memory: RoomMemory) {
     this.shareBytes = memory.limitBytes * partOfMemory;
@@ -89,10 +89,11 @@ export class MemoryBudget {
       const reservedBytes = Math.min(bytes, this.#roomBytes);
       // The request's own small body has a place beside it.
       const maxBytes = this.#roomBytes * (1 + partForSmall);
-      wait.signal.addEventListener('abort', this.#freed.set, { once: true });
+      wait.signal.addEventListener('abort', () => this.#freed?.resolve(), { once: true });
       while (this.#reservedBytes + reservedBytes > maxBytes) {
         if (wait.passed) throw busy('other work occupies the memory');
-        await this.#freed.wait();
+        this.#freed = Promise.withResolvers();
+        await this.#freed.promise;
       }
       this.add(reservedBytes);
       return { [Symbol.dispose]: () => this.#leave(reservedBytes) };
@@ -168,7 +169,7 @@ export class MemoryBudget {
   #giveBack({ reservedBytes, arrivedBytes }: Pick<Reservation, 'reservedBytes' | 'arrivedBytes'>): void {
     this.#reservedBytes -= reservedBytes;
     this.#arrivedBytes -= arrivedBytes;
-    this.#freed.set();
+    this.#freed?.resolve();
   }
 
   /** Free memory minus what other bodies have reserved but do not occupy yet. */
