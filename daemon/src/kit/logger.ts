@@ -1,10 +1,11 @@
 /** Writes one JSON object per line, so that programs and people can both read the log. */
-
+import { createHash } from 'node:crypto';
 import type { Fields } from './types/fields.ts';
-import { redact } from './text/redact.ts';
 
 export const logLevels = ['debug', 'info', 'warn', 'error'] as const;
 export type LogLevel = (typeof logLevels)[number];
+
+const secretName = /(?:key|token|secret|passw|authorization|cookie|credential)/i;
 
 export class Logger {
   readonly #threshold: number;
@@ -37,4 +38,19 @@ export class Logger {
     if (logLevels.indexOf(level) < this.#threshold) return;
     this.write(`${JSON.stringify({ at: this.now().toISOString(), level, message, ...redact(fields) })}\n`);
   }
+}
+
+/** Replaces secrets by their length and a short hash, which suffice to distinguish them. */
+export function redact(fields: Fields): Record<string, unknown> {
+  return Object.fromEntries(
+    Object.entries(fields).map(([name, value]) => [
+      name,
+      typeof value === 'string' && secretName.test(name) ? hidden(value) : value,
+    ]),
+  );
+}
+
+function hidden(secret: string): string {
+  const digest = createHash('sha256').update(secret).digest('hex').slice(0, 8);
+  return `<${secret.length} characters, ${digest}>`;
 }

@@ -1,6 +1,6 @@
 /** Secrets can be distinguished in a log, but are never shown. */
 import { expect, test } from 'bun:test';
-import { redact } from './redact.ts';
+import { redact } from './logger.ts';
 
 test('fields that look like secrets become a length and a short hash', () => {
   const fields = redact({
