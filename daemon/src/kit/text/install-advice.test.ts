@@ -14,7 +14,6 @@ test('a module is named with the installer of its language', () => {
   const traceback =
     'Traceback (most recent call last):\n  File "<string>", line 1\nModuleNotFoundError: No module named \'yaml.x\'\n';
   expect(installAdvice(traceback, 1)).toBe('Install the module, for example: python3 -m pip install pyyaml.');
-  expect(installAdvice(traceback, 0)).toBeNull();
   const node = "node:internal\n  throw err;\n\nError: Cannot find module '@scope/a/lib'\nRequire stack:\n- /x.js\n";
   expect(installAdvice(node, 1)).toBe('Install the module, for example: npm install @scope/a.');
   expect(installAdvice('ValueError: no\n', 1)).toBeNull();

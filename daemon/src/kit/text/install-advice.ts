@@ -11,9 +11,8 @@ const notFound = 127;
 /** An error is at the end of the output. */
 const maxCharacters = 8192;
 
-/** Null where nothing is missing, or where the name cannot be a package. */
-export function installAdvice(output: string, exitCode: number | null): string | null {
-  if (exitCode === null || exitCode === 0) return null;
+/** For a failed program; null where nothing is missing, or where the name cannot be a package. */
+export function installAdvice(output: string, exitCode: number): string | null {
   const text = output.slice(-maxCharacters);
   const command = exitCode === notFound ? /(?:^|[ :])([\w.+-]+): (?:command )?not found$/m.exec(text)?.[1] : undefined;
   if (command !== undefined)

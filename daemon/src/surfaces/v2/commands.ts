@@ -342,7 +342,7 @@ function describeAnswer(command: Command, { isReplay, isStopping }: AnswerState)
 }
 
 function nextStep({ child, id, isRunning, state }: Command, { stdout, stderr, offset, stderr_offset: end }: Part) {
-  if (!isRunning) return installAdvice(shortText(stdout) + shortText(stderr), state.exitCode);
+  if (!isRunning) return state.exitCode ? installAdvice(shortText(stdout) + shortText(stderr), state.exitCode) : null;
   const path = `/v2/commands/${id}?wait=true&offset=${offset}&stderr_offset=${end}`;
   const input = child.stdin.isOpen
     ? `POST /v2/commands/${id}/stdin passes input.`

@@ -157,7 +157,7 @@ async function describe(
   const facts = footer(firstLine(command ?? 'nothing has run yet'), stateOf(outcome), `cwd ${cwd}`, session);
   const skipped = terminal.record.skipsStartUp === true ? `\n${startUpSkipped}` : '';
   const hint = `${skipped}${status === 'running' ? `\n${continuation(terminal.id, call)}` : ''}`;
-  const install = installAdvice(outcome.output, exitCode);
+  const install = exitCode ? installAdvice(outcome.output, exitCode) : null;
   const next = install === null ? '' : `\n${install}`;
   return {
     text: `${asLines(shown.text)}${facts}${hint}${next}`,
