@@ -8,15 +8,21 @@ import type { IdleLimit } from '../kit/types/idle-limit.ts';
 import type { AnsweredRequest } from '../kit/types/answered-request.ts';
 import { keyParameter, publicPaths, type ApiKey } from './guard/auth.ts';
 import type { BodyLimits } from './body/body.ts';
-import { corsHeaders, preflight } from './guard/cors.ts';
 import { Bug, failure } from './route/envelope.ts';
-import { guardRequest, resourcePolicy, type GuardSettings, type Sender } from './guard/guard.ts';
+import {
+  corsHeaders,
+  guardRequest,
+  preflight,
+  resourcePolicy,
+  type GuardSettings,
+  type Sender,
+} from './guard/guard.ts';
 import { withoutParameter } from './body/query.ts';
 import { untilClosed } from './stream/raw.ts';
 import type { RequestNote } from './route/context.ts';
 import type { RequestContext } from './route/context.ts';
 import { createRouter, type Match, type Routing } from './route/router.ts';
-import { isUpgrade, offeredProtocols, type SocketUpgrade } from './stream/socket.ts';
+import type { SocketUpgrade } from './stream/socket.ts';
 import type { OpenStreams } from './stream/open-streams.ts';
 import type { StreamEvents } from './stream/stream-body.ts';
 
@@ -141,7 +147,6 @@ async function answer(
     tracker.sender = sender;
     const early = preflight(deps.guard, request);
     if (early) return early;
-    assertProtocol(headers);
     const isAuthorized = deps.apiKey.authorizes(headers, url);
     if (!isAuthorized && !publicPaths.has(url.pathname)) throw unauthorized();
     // A command may run for any time. The body, which may stall, has its own timeout.
@@ -180,16 +185,6 @@ function asRouted(request: Request, url: URL): Request {
   const absolute = absoluteUrl(request);
   const address = url.searchParams.has(keyParameter) ? withoutParameter(absolute, keyParameter) : absolute;
   return address === request.url ? request : new Request(address, request);
-}
-
-/** Refuses a client that offers only its key: the server would have to echo the key as the protocol. */
-function assertProtocol(headers: Headers): void {
-  if (!isUpgrade(headers)) return;
-  const { offersProtocol, keys } = offeredProtocols(headers);
-  if (keys.length === 0 || offersProtocol) return;
-  throw new CoreError('malformed_request', 'the key was offered as the only subprotocol', {
-    hint: 'Offer svc.v2 beside svc.key.<base64url>.',
-  });
 }
 
 function finish(deps: AppDeps, request: Request, tracker: RequestTracker, bytes: number | null): void {

@@ -1,6 +1,5 @@
 /** What a handler may learn about its request beside the inputs. */
 import type { BodyLimits } from '../body/body.ts';
-import type { Call } from '../../operations/operation.ts';
 import type { StreamEvents } from '../stream/stream-body.ts';
 
 export interface RequestContext {
@@ -23,15 +22,6 @@ export interface RequestContext {
   openStream(): StreamEvents;
   /** Counts an answer that is sent in pieces, and the memory that its content occupies meanwhile. */
   openAnswer(bytes: number): StreamEvents;
-}
-
-/** What an operation learns about its caller: no more than any surface can tell. */
-export function callOf({ requestId, headers, signal }: Pick<RequestContext, 'requestId' | 'headers' | 'signal'>): Call {
-  const given = ['traceparent', 'tracestate'].flatMap((name) => {
-    const value = headers.get(name);
-    return value === null ? [] : [[name, value] as const];
-  });
-  return { signal, trace: { ...Object.fromEntries(given), 'x-request-id': requestId } };
 }
 
 export type ToolOutcome = 'ok' | 'failed' | 'cancelled';

@@ -3,7 +3,7 @@ import type { z } from 'zod';
 import { Answer, dataOf } from '../../kit/answer.ts';
 import type { Call, Operation } from '../../operations/operation.ts';
 import type { RawReply } from '../stream/raw.ts';
-import { callOf } from './context.ts';
+import type { RequestContext } from './context.ts';
 import { routesFor, type Method, type RawAnswer, type Route, type SurfaceStyle } from './route.ts';
 
 type Fields<S> = S extends z.ZodType ? z.output<S> : undefined;
@@ -79,6 +79,17 @@ export function routeOf<
 }
 
 function sent<T>({ reply, top }: { reply?: (output: T) => RawReply; top?: z.ZodObject }, answer: T | Answer<T>) {
+  if (reply) return reply(dataOf(answer));
+  if (!top) return answer;
   const { data, details } = answer instanceof Answer ? answer : new Answer(answer);
-  return reply ? reply(data) : new Answer(data, { ...details, ...(top && { top: data as object }) });
+  return new Answer(data, { ...details, top: data as object });
+}
+
+/** What an operation learns about its caller: no more than any surface can tell. */
+export function callOf({ requestId, headers, signal }: Pick<RequestContext, 'requestId' | 'headers' | 'signal'>): Call {
+  const given = ['traceparent', 'tracestate'].flatMap((name) => {
+    const value = headers.get(name);
+    return value === null ? [] : [[name, value] as const];
+  });
+  return { signal, trace: { ...Object.fromEntries(given), 'x-request-id': requestId } };
 }

@@ -14,7 +14,7 @@ import { jsonAnswer } from '../stream/json-answer.ts';
 import { NdjsonStream, ndjsonResponse } from '../stream/ndjson.ts';
 import { queryOf } from '../body/query.ts';
 import { rawResponse, RawReply } from '../stream/raw.ts';
-import { isWholeUpgrade, SocketUpgrade } from '../stream/socket.ts';
+import { assertUpgrade, SocketUpgrade } from '../stream/socket.ts';
 import { SseStream, sseResponse } from '../stream/sse.ts';
 import { assertConnected } from '../stream/still-connected.ts';
 import { readText, validate, withoutNulls, type InputPlace } from './validate.ts';
@@ -192,7 +192,7 @@ export function routesFor<Deps>({
       handle: (deps, input) => definition.handle(deps, input),
       async respond(deps, request, params, context) {
         // Checked before any work starts for a socket that cannot open.
-        if (definition.socket && !isWholeUpgrade(request)) throw noUpgrade(definition.path);
+        if (definition.socket) assertUpgrade(request, definition.path);
         if ((definition.body || definition.content) && !definition.decodes) assertNotEncoded(request.headers);
         // A GET is refused where its answer is large.
         if (definition.method !== 'GET') context.body.room.assertRoom();
@@ -239,12 +239,6 @@ export function bindRoutes<Deps>(routes: readonly Route<Deps>[], deps: Deps): Bo
     hasEffect: route.hasEffect,
     respond: (request, params, context) => route.respond(deps, request, params, context),
   }));
-}
-
-function noUpgrade(path: string): CoreError {
-  return new CoreError('upgrade_required', `${path} is a WebSocket`, {
-    hint: 'Connect to it with a WebSocket client: ws://… or wss://….',
-  });
 }
 
 interface InputSchemas {
@@ -306,7 +300,10 @@ async function respondWith(
   const events = () => (request.method === 'HEAD' ? null : context.openStream());
   if (result instanceof NdjsonStream) return ndjsonResponse(result, events());
   if (result instanceof SseStream) return sseResponse(result, events());
-  const answer = result instanceof Answer ? (result as Answer<unknown>) : new Answer(result);
-  const { message = 'Operation successful', hint = null, top, isFailure = false } = answer.details;
-  return jsonAnswer(success(answer.data, { message, hint, isFailure }, top), request.method, context);
+  const {
+    data,
+    details,
+  }: Pick<Answer<unknown>, 'data' | 'details'> = result instanceof Answer ? result : { data: result, details: {} };
+  const { message = 'Operation successful', hint = null, top, isFailure = false } = details;
+  return jsonAnswer(success(data, { message, hint, isFailure }, top), request.method, context);
 }

@@ -1,8 +1,7 @@
 /** Validates inputs against schemas, and reports errors in the terms of the contract, not of the library. */
 import type { z } from 'zod';
 import type { ValidationError } from './envelope.ts';
-import { base, baseType, ownValue, type SchemaNode } from './schema-node.ts';
-import { unknownFields } from './unknown-fields.ts';
+import { base, baseType, ownValue, unknownFields, type SchemaNode } from './schema-fields.ts';
 
 export type InputPlace = 'body' | 'query' | 'path';
 
@@ -19,7 +18,7 @@ export function validate<S extends z.ZodType>(
   isStrict = false,
 ): Validated<z.output<S>> {
   const result = schema.safeParse(input);
-  const unknown = isStrict ? unknownFields(schema, input, place) : [];
+  const unknown = isStrict ? unknownFields([schema], input, place) : [];
   const refused = [...unknown, ...droppedNames(schema, input, place)];
   if (result.success && refused.length === 0) return { value: result.data };
   const context = { schema, input, place };

@@ -1,4 +1,5 @@
 /** The WebSocket interface for routes: sessions, upgrades and the offers of a client. */
+import { CoreError } from '../../kit/errors.ts';
 import type { Socket, SocketHandler } from '../../kit/types/socket.ts';
 
 /** What begins when a socket opens. */
@@ -73,10 +74,21 @@ export function isUpgrade(headers: Headers): boolean {
   return headers.get('upgrade')?.toLowerCase() === 'websocket';
 }
 
-/** Whether the upgrade request is complete, so that the runtime accepts it (RFC 6455, 4.2.1). */
-export function isWholeUpgrade({ method, headers }: Request): boolean {
-  const key = headers.get('sec-websocket-key') ?? '';
-  return method === 'GET' && isUpgrade(headers) && /^[\w+/]{22}==$/.test(key);
+/**
+ * Throws `upgrade_required` unless the upgrade request is complete, so that the runtime accepts it (RFC 6455, 4.2.1),
+ * and `malformed_request` for a client that offers only its key: the server would have to echo it as the protocol.
+ */
+export function assertUpgrade({ method, headers }: Request, path: string): void {
+  const isWhole = /^[\w+/]{22}==$/.test(headers.get('sec-websocket-key') ?? '');
+  if (method !== 'GET' || !isUpgrade(headers) || !isWhole)
+    throw new CoreError('upgrade_required', `${path} is a WebSocket`, {
+      hint: 'Connect to it with a WebSocket client: ws://… or wss://….',
+    });
+  const { offersProtocol, keys } = offeredProtocols(headers);
+  if (keys.length > 0 && !offersProtocol)
+    throw new CoreError('malformed_request', 'the key was offered as the only subprotocol', {
+      hint: 'Offer svc.v2 beside svc.key.<base64url>.',
+    });
 }
 
 /** The client's offers: `svc.v2`, and `svc.key.<base64url>` from a client that cannot set headers. */

@@ -2,7 +2,8 @@
 import type { z } from 'zod';
 import type { Skills } from '../../core/mcp/skills/skills.ts';
 import type { RemoteDeps } from '../../http/route/remote.ts';
-import { callOf, type RequestContext } from '../../http/route/context.ts';
+import type { RequestContext } from '../../http/route/context.ts';
+import { callOf } from '../../http/route/operation-route.ts';
 import { InvalidInput } from '../../http/route/envelope.ts';
 import { validate, withoutNulls } from '../../http/route/validate.ts';
 import { dataOf } from '../../kit/answer.ts';

@@ -4,7 +4,7 @@ import type { GrepResult } from '../../core/files/search/grep.ts';
 import { leftOut } from '../../core/files/search/left-out.ts';
 import { maxFound, search } from '../../core/files/search/search.ts';
 import { searchLines } from '../../core/files/search/search-lines.ts';
-import { callOf } from '../../http/route/context.ts';
+import { callOf } from '../../http/route/operation-route.ts';
 import { hintWith } from '../../http/route/refusal.ts';
 import { Answer, dataOf } from '../../kit/answer.ts';
 import { showPath } from '../../kit/text/path-text.ts';

@@ -1,6 +1,6 @@
 /** The v1 routes that 1.x did not have: they take and answer what v2 does, with v1 failures. */
 import { z } from 'zod';
-import { callOf } from '../../http/route/context.ts';
+import { callOf } from '../../http/route/operation-route.ts';
 import { statFile } from '../../operations/files/stat.ts';
 import { copyTree, deleteTree, makeDirectory, moveTree } from '../../operations/files/trees.ts';
 import { jsonCodes, orFailure, route } from './file-failures.ts';

@@ -1,20 +1,57 @@
-/** Finds the fields of an input that its schema does not have, and the names that were probably meant. */
+/** Reads the fields of a schema, and finds those of an input that the schema does not have. */
 import { nearestName } from '../../kit/text/nearest.ts';
 import type { ValidationError } from './envelope.ts';
 import { fieldSynonyms } from './synonyms.ts';
-import { base, ownValue, type SchemaNode } from './schema-node.ts';
 
-/** Of alternatives, the fields of all count: an input may repeat one of another vocabulary. */
-export function unknownFields(schema: SchemaNode, input: unknown, place: string): ValidationError[] {
-  return unknownIn([schema], input, place);
+/** What of a schema the checks read; the library keeps it to itself. */
+export interface SchemaNode {
+  readonly isInt?: boolean;
+  readonly _zod: {
+    readonly def: {
+      readonly type: string;
+      readonly innerType?: SchemaNode;
+      readonly element?: SchemaNode;
+      readonly valueType?: SchemaNode;
+      /** The schema of an object's further fields. */
+      readonly catchall?: SchemaNode | undefined;
+      /** What a transformation reads. */
+      readonly in?: SchemaNode;
+      /** The alternatives of a union. */
+      readonly options?: readonly SchemaNode[];
+      /** The sides of an intersection. */
+      readonly left?: SchemaNode;
+      readonly right?: SchemaNode;
+      readonly shape?: Readonly<Record<string, SchemaNode>>;
+    };
+  };
 }
 
-function unknownIn(schemas: readonly SchemaNode[], input: unknown, location: string): ValidationError[] {
+/** The schema inside `optional`, `default` and `nullable`. */
+export function base(schema: SchemaNode | undefined): SchemaNode | undefined {
+  const inner = schema?._zod.def.innerType;
+  return inner === undefined ? schema : base(inner);
+}
+
+export function baseType(schema: unknown): string | null {
+  return base(schema as SchemaNode | undefined)?._zod.def.type ?? null;
+}
+
+/** Names come from clients, so inherited properties such as `constructor` do not count as fields. */
+export function ownValue<T>(fields: Readonly<Record<PropertyKey, T>> | object, name: PropertyKey): T | undefined {
+  return Object.hasOwn(fields, name) ? (fields as Readonly<Record<PropertyKey, T>>)[name] : undefined;
+}
+
+/** Of alternatives, the fields of all count: an input may repeat one of another vocabulary. */
+export function unknownFields(
+  schemas: readonly SchemaNode[],
+  input: unknown,
+  location: string,
+): readonly ValidationError[] {
   if (typeof input !== 'object' || input === null) return [];
   const parts = schemas.flatMap(partsOf).map(({ _zod }) => _zod.def);
   if (Array.isArray(input)) {
     const elements = parts.flatMap(({ element }) => (element ? [element] : []));
-    return input.flatMap((entry: unknown, index) => unknownIn(elements, entry, `${location}.${index}`));
+    return input.flatMap((entry: unknown, index) => unknownFields(elements, entry, `${location}.${index}`));
   }
   const takesAny = parts.some(
     ({ type, catchall }) => type === 'record' || type === 'unknown' || catchall !== undefined,
@@ -23,8 +60,8 @@ function unknownIn(schemas: readonly SchemaNode[], input: unknown, location: str
   if (takesAny || shapes.length === 0) return [];
   return Object.entries(input).flatMap(([name, value]) => {
     const fields = shapes.map((shape) => ownValue(shape, name)).filter((field) => field !== undefined);
-    const at = isPlain(name) ? `${location}.${name}` : location;
-    return fields.length === 0 ? [unknownField(name, at, shapes, input)] : unknownIn(fields, value, at);
+    if (fields.length === 0) return [unknownField(name, location, shapes, input)];
+    return unknownFields(fields, value, `${location}.${name}`);
   });
 }
 
@@ -42,9 +79,11 @@ function unknownField(name: string, location: string, shapes: readonly object[],
   const free = known.filter((field) => !Object.hasOwn(input, field));
   const meant = nearestName(name, free, fieldSynonyms());
   const advice = meant === null ? `the fields are ${listed(known)}` : `did you mean ${meant}?`;
-  const what = isPlain(name) ? `${name} is not a field` : 'a name is not that of a field';
+  const [what, at] = isPlain(name)
+    ? [`${name} is not a field`, `${location}.${name}`]
+    : ['a name is not that of a field', location];
   const message = known.length === 0 ? `${what}; there are none` : `${what}; ${advice}`;
-  return { location, message, type: 'unknown_field' };
+  return { location: at, message, type: 'unknown_field' };
 }
 
 const maxListed = 30;

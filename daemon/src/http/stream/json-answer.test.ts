@@ -1,7 +1,7 @@
 /** JSON in pieces reads as the whole value, and no piece is much larger than the others. */
 import { expect, test } from 'bun:test';
 import { LongText } from '../../kit/text/long-text.ts';
-import { isLarge, jsonPieces } from './json-pieces.ts';
+import { isLarge, jsonPieces } from './json-answer.ts';
 
 const kibibyte = 1024;
 
