@@ -1,4 +1,5 @@
 /** A client at the WebSocket of a terminal that keeps the received output. */
+import { assertDescribed } from './described-frames.ts';
 import type { JsonObject, Sandbox } from './sandbox.ts';
 import { until } from './until.ts';
 
@@ -131,6 +132,7 @@ export class TerminalClient {
       return;
     }
     const message = JSON.parse(data) as JsonObject;
+    assertDescribed(message);
     if (message['type'] === 'ready') this.offset = message['offset'] as number;
     if (message['type'] === 'gap') this.offset = message['to'] as number;
     if (message['type'] !== 'output') {

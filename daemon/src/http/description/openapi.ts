@@ -2,7 +2,7 @@
 import type { z } from 'zod';
 import { publicPaths } from '../guard/auth.ts';
 import { isOfV1 } from '../route/envelope.ts';
-import type { RouteShape } from '../route/route.ts';
+import type { RouteShape, SocketFrames } from '../route/route.ts';
 import { anyFailure, describeFailures, envelopeFields, required } from './failures.ts';
 import { pascal, Schemas, type Json } from './schemas.ts';
 
@@ -137,12 +137,21 @@ function describeResponses(route: RouteShape, schemas: Schemas, example: Example
   const also = Object.entries(route.raw?.also ?? {}).map(([status, description]) => [status, { description }]);
   return {
     ...(route.socket
-      ? { 101: { description: 'The connection becomes a WebSocket' }, default: anyFailure(route.path, schemas) }
+      ? { 101: describeFrames(route.socket, schemas), default: anyFailure(route.path, schemas) }
       : { 200: describeSuccess(route, schemas, example) }),
     ...describeFailures(route, schemas),
     // A route may answer in its own form where others answer a failure.
     ...(Object.fromEntries(also) as Json),
   };
+}
+
+/** OpenAPI has no word for the frames of a WebSocket; those of both sides stand where an answer would. */
+function describeFrames({ sends, receives }: SocketFrames, schemas: Schemas): Json {
+  const description = 'The connection becomes a WebSocket';
+  if (!sends || !receives) return { description };
+  const sides = { sends: schemas.named(sends, 'output', ''), receives: schemas.named(receives, 'open', '') };
+  const schema = { description: 'A text frame, sent or received.', anyOf: Object.values(sides) };
+  return { description, content: { 'application/json': { schema } }, 'x-websocket': sides };
 }
 
 function describeSuccess(route: RouteShape, schemas: Schemas, { answer }: Example): Json {

@@ -25,7 +25,7 @@ type Output<S> = S extends z.ZodType ? z.output<S> : undefined;
 type Data<S> = S extends z.ZodType ? z.input<S> | Answer<z.input<S>> : never;
 type Lines<S> = S extends z.ZodType ? NdjsonStream<z.input<S>> : never;
 type Events<S> = S extends z.ZodType ? SseStream : never;
-type Taken<S> = S extends true ? SocketUpgrade : never;
+type Taken<S> = S extends SocketFrames ? SocketUpgrade : never;
 type Raw<R> = R extends RawAnswer ? Response | RawReply : never;
 type Fields<B> = B extends z.ZodType ? Partial<z.input<B>> : never;
 type Content<C> = C extends ContentBody ? AsyncIterable<Uint8Array<ArrayBuffer>> : undefined;
@@ -36,6 +36,12 @@ export interface RawAnswer {
   readonly description: string;
   /** Descriptions of answers with other statuses, by status. */
   readonly also?: Readonly<Record<number, string>>;
+}
+
+/** The text frames of a WebSocket, each a JSON object: what the daemon sends and receives. Described for OpenAPI. */
+export interface SocketFrames {
+  readonly sends?: z.ZodType;
+  readonly receives?: z.ZodType;
 }
 
 /** Bodies that a route streams, by media type, described for OpenAPI. */
@@ -65,7 +71,7 @@ export interface RouteDefinition<Deps, P, Q, B, D, L, R, E, S, C> {
   readonly lines?: L;
   /** The schema of the event data, when the route streams Server-Sent Events. */
   readonly events?: E;
-  /** True when the route turns the connection into a WebSocket. */
+  /** The route turns the connection into a WebSocket. */
   readonly socket?: S;
   readonly raw?: R;
   /** Top-level fields beside those of the envelope. */
@@ -104,7 +110,7 @@ export interface RouteShape {
   readonly data: z.ZodType | undefined;
   readonly lines: z.ZodType | undefined;
   readonly events: z.ZodType | undefined;
-  readonly socket: true | undefined;
+  readonly socket: SocketFrames | undefined;
   readonly raw: RawAnswer | undefined;
   readonly top: z.ZodObject | undefined;
   readonly errors: readonly ErrorCode[];
@@ -164,7 +170,7 @@ export function routesFor<Deps>({
     L extends z.ZodType | undefined = undefined,
     R extends RawAnswer | undefined = undefined,
     E extends z.ZodType | undefined = undefined,
-    S extends true | undefined = undefined,
+    S extends SocketFrames | undefined = undefined,
     C extends ContentBody | undefined = undefined,
   >(
     definition: RouteDefinition<Deps, P, Q, B, D, L, R, E, S, C>,

@@ -57,7 +57,7 @@ function socketRoute(handler: SocketHandler) {
     method: 'GET',
     path: '/socket',
     summary: 'A socket',
-    socket: true,
+    socket: {},
     errors: [],
     handle: () => new SocketUpgrade(handler),
   });

@@ -35,7 +35,7 @@ export const attach = route({
   query: z.object({
     session_id: sessionId.optional().describe('Created if it does not exist; a new session when absent or empty.'),
   }),
-  socket: true,
+  socket: {},
   errors: ['bad_argument', 'capacity_reached', 'unavailable', 'no_space_left'],
   async handle({ terminals, screens, closing }, { query, context }) {
     const stream = context.openStream();

@@ -4,10 +4,17 @@ import type { Terminal } from '../../../core/terminals/session/terminal.ts';
 import { CoreError } from '../../../kit/errors.ts';
 import { decodeUtf8 } from '../../../kit/text/text.ts';
 import type { Socket } from '../../../kit/types/socket.ts';
-import { errorMessage, exitMessage, readMessage, timedMessage } from './messages.ts';
+import {
+  errorMessage,
+  exitMessage,
+  readMessage,
+  timedMessage,
+  type ServerMessage,
+  type transports,
+} from './messages.ts';
 
 export interface TerminalSocketOptions {
-  readonly protocol: 'json' | 'binary';
+  readonly protocol: (typeof transports)[number];
   readonly isWriter: boolean;
   readonly from: number;
   /** A durable socket was attached to this terminal before. */
@@ -125,7 +132,7 @@ export class TerminalSocket implements Display {
     });
   }
 
-  #send(message: object): boolean {
+  #send(message: ServerMessage): boolean {
     return this.socket.send(JSON.stringify(message));
   }
 }

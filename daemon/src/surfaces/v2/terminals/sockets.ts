@@ -12,11 +12,12 @@ import { route, type V2Deps } from '../app.ts';
 import { environment, systemText } from '../../../operations/inputs.ts';
 import type { TerminalSize } from '../../../kit/types/terminal-size.ts';
 import { TerminalPath } from './inputs.ts';
+import { TerminalClientFrame, TerminalServerFrame, transports } from './messages.ts';
 import { TerminalSocket, type TerminalSocketOptions } from './socket.ts';
 import { cols, rows } from './views.ts';
 
 const protocol = z
-  .enum(['json', 'binary'])
+  .enum(transports)
   .default('json')
   .describe(
     'binary: output arrives unchanged in binary frames, and the daemon types binary frames of the client as input.',
@@ -64,7 +65,7 @@ export const attachTerminal = route({
       .optional()
       .describe('Start at this byte of the whole output; overrides durable and restore.'),
   }),
-  socket: true,
+  socket: { sends: TerminalServerFrame, receives: TerminalClientFrame },
   errors: ['terminal_not_found', 'capacity_reached', 'unavailable'],
   async handle(deps, { params, query, context }) {
     const { terminals, screens } = deps;
@@ -123,7 +124,7 @@ export const openShell = route({
     restore: withoutEffect(z.boolean()),
     replay_bytes: withoutEffect(z.number().int()),
   }),
-  socket: true,
+  socket: { sends: TerminalServerFrame, receives: TerminalClientFrame },
   errors: ['bad_argument', 'capacity_reached', 'unavailable', 'no_space_left'],
   async handle(deps, { query, context }) {
     const { terminals } = deps;
