@@ -44,6 +44,9 @@ const commands: readonly Call[] = [
   ['commands.delete_session', 'DELETE /v2/commands/sessions/work'],
   ['', 'POST /v2/commands', { command: 'cat', mode: 'async', command_id: 'copy' }],
   ['commands.write_stdin', 'POST /v2/commands/copy/stdin', { input: 'hello\n' }],
+  ['', 'POST /v2/commands', { command: 'top', mode: 'async', command_id: 'top', terminal: { cols: 80, rows: 24 } }],
+  ['commands.resize', 'POST /v2/commands/top/resize', { cols: 120, rows: 40 }],
+  ['', 'DELETE /v2/commands/top'],
   ['commands.kill', 'POST /v2/commands/copy/kill', { signal: 'SIGTERM' }],
   ['commands.delete', 'DELETE /v2/commands/copy'],
 ];

@@ -79,7 +79,14 @@ test.skipIf(isShort)(
   'VER-EXAMPLES the same calls get answers of the same form from a daemon',
   async () => {
     const recorded = await recordExamples(spec);
-    if (process.env['BOXKEEP_EXAMPLES'] === 'write') writeFileSync(file, `${JSON.stringify(recorded, null, 2)}\n`);
+    if (process.env['BOXKEEP_EXAMPLES'] === 'write') {
+      // An example of the same form stays: ids and times of another run say nothing new.
+      const formOf = (example?: Example) => JSON.stringify([example?.body, shapeOf(example)]);
+      const written = Object.entries(recorded).map(([name, example]) => {
+        return [name, formOf(example) === formOf(kept[name]) ? kept[name] : example];
+      });
+      writeFileSync(file, `${JSON.stringify(Object.fromEntries(written), null, 2)}\n`);
+    }
     expect(problems(recorded, checker())).toEqual([]);
     const comparable = (examples: Examples): [string, unknown][] =>
       Object.entries(examples)

@@ -1,6 +1,7 @@
 /** Input values that several operations and routes of v2 share. */
 import { z } from 'zod';
 import { clientIdPattern } from '../kit/ids.ts';
+import { maxCols, maxRows } from '../kit/types/terminal-size.ts';
 
 /** Path segments of routes that would clash with an id. */
 const reservedIds = new Set(['sessions']);
@@ -38,3 +39,6 @@ export const environment = z.record(
     .meta({ pattern: '^[^\\u0000=]+$' }),
   systemText.nullable(),
 );
+
+export const cols = z.number().int().min(1).max(maxCols).describe('Columns.');
+export const rows = z.number().int().min(1).max(maxRows).describe('Rows.');

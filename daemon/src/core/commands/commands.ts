@@ -4,6 +4,7 @@ import { CoreError } from '../../kit/errors.ts';
 import { mintId } from '../../kit/ids.ts';
 import type { Ownership } from '../../kit/ownership.ts';
 import { settled } from '../../kit/settled.ts';
+import type { TerminalSize } from '../../kit/types/terminal-size.ts';
 import type { Recovered } from '../../platform/process/spawn.ts';
 import { Command, type CommandStatus } from './command.ts';
 import type { EnvironmentChanges } from '../processes/environment.ts';
@@ -18,7 +19,7 @@ import { readNote } from './note.ts';
 import { OutputMemory } from './output-chunk.ts';
 import { follow, type FollowEvent, type FollowOptions } from './output.ts';
 import { readOn, type ReadRequest, type ReadResult } from './read.ts';
-import { directoryRefusal, killedEarly, tooManyCommands } from './refusal.ts';
+import { directoryRefusal, killedEarly, tooManyCommands, withoutTerminal } from './refusal.ts';
 import type { Session, SessionChanges, Sessions, SessionSpec } from './sessions.ts';
 
 export interface CommandsDeps extends KeptCommandsDeps {
@@ -191,6 +192,20 @@ export class Commands implements Disposable {
 
   writeInput(id: string, request: InputRequest): Promise<InputResult> {
     return writeInput(this.get(id), request);
+  }
+
+  /** Throws `command_not_found`, `bad_argument` for a command without a terminal, `terminal_ended` after its end. */
+  resize(id: string, { rows, cols }: TerminalSize): void {
+    const command = this.get(id);
+    if (!command.note.hasTerminal) throw withoutTerminal(id);
+    if (!command.isRunning) throw new CoreError('terminal_ended', `the command ${id} has ended`);
+    command.child.resize(rows, cols);
+  }
+
+  /** The running command with this pid, or the one that has ended last; null if none is kept. */
+  byPid(pid: number): Command | null {
+    const found = this.list().filter((command) => command.pid === pid);
+    return found.find(({ isRunning }) => isRunning) ?? found.at(-1) ?? null;
   }
 
   /** Throws `command_not_found`, and then remembers a kill whose command may be about to arrive. */

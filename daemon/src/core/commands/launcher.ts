@@ -1,11 +1,12 @@
 /** Starts the command that a caller requests, or throws an error that says why it cannot start. */
 import { constants } from 'node:os';
+import type { TerminalSize } from '../../kit/types/terminal-size.ts';
 import { recordedText, recordedTexts } from '../../kit/text/text.ts';
 import type { Child, Spawn } from '../../platform/process/spawn.ts';
 import type { Account, Accounts } from '../identity/accounts.ts';
 import { absolute, directoryOf, withFallbacks } from '../processes/directory.ts';
 import { Command } from './command.ts';
-import { commandEnvironment, type EnvironmentChanges } from '../processes/environment.ts';
+import { commandEnvironment, terminalVariables, type EnvironmentChanges } from '../processes/environment.ts';
 import { launch, launchIn } from '../processes/launch.ts';
 import { differences, type RequestedValues, type SessionValues } from '../processes/same-session.ts';
 import type { LogBudget } from './log-budget.ts';
@@ -16,7 +17,11 @@ import { resourceLimits, type CommandLimits } from './resource-limits.ts';
 import type { Session } from './sessions.ts';
 import { shellArguments, type FindProgram, type ShellName } from './shell.ts';
 
-export type StdinSource = { readonly kind: 'pipe' | 'null' } | { readonly kind: 'bytes'; readonly bytes: Uint8Array };
+export type StdinSource =
+  | { readonly kind: 'pipe' | 'null' }
+  | { readonly kind: 'bytes'; readonly bytes: Uint8Array }
+  /** All three streams are one terminal. */
+  | { readonly kind: 'terminal'; readonly size: TerminalSize };
 
 export interface CommandSpec {
   /** An id chosen by the caller; null generates one. */
@@ -40,6 +45,8 @@ export interface CommandSpec {
   readonly isAwaited: boolean;
   readonly limits: CommandLimits;
   readonly stdin: StdinSource;
+  /** A text by which a client finds its command; null for none. */
+  readonly label?: string | null;
 }
 
 export interface LauncherDeps {
@@ -74,7 +81,8 @@ export class Launcher {
     const { shell, command, args } = spec;
     const request = { shell, command, args, startupFile: session?.startupFile ?? null };
     const argv = shellArguments(request, this.deps.environment['PATH'] ?? '', this.deps.findProgram);
-    const env = commandEnvironment(this.deps.environment, account, [session?.env ?? {}, spec.env]);
+    const changes = [...(spec.stdin.kind === 'terminal' ? [terminalVariables] : []), session?.env ?? {}, spec.env];
+    const env = commandEnvironment(this.deps.environment, account, changes);
     const { note, child } = await launchIn(directories, { what: 'the command', user: account.name }, async (cwd) => {
       const note = this.#note(id, spec, account, cwd);
       const child = await this.#start(note, spec, { account, argv, env });
@@ -146,6 +154,8 @@ export class Launcher {
       user: account.name,
       cwd,
       merge: spec.merge,
+      hasTerminal: spec.stdin.kind === 'terminal',
+      label: spec.label ?? null,
       createdMs: this.deps.now(),
     };
   }
@@ -178,7 +188,7 @@ export class Launcher {
       env,
       cwd: note.cwd,
       account: accounts.unlessOwn(account),
-      stdin: spec.stdin.kind === 'null' ? 'null' : 'pipe',
+      stdin: streamsOf(spec.stdin),
       merge: spec.merge,
       isAwaited: spec.isAwaited,
       capBytes: budget.capAtStart(keptBytes()),
@@ -188,4 +198,9 @@ export class Launcher {
     } as const;
     return launch(spawn, request, directoryRefusal);
   }
+}
+
+function streamsOf(stdin: StdinSource): 'pipe' | 'null' | TerminalSize {
+  if (stdin.kind === 'terminal') return stdin.size;
+  return stdin.kind === 'null' ? 'null' : 'pipe';
 }

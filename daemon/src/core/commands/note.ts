@@ -12,10 +12,17 @@ export interface CommandNote {
   readonly user: string;
   readonly cwd: string;
   readonly merge: boolean;
+  /** It runs at a terminal, whose output is stdout. */
+  readonly hasTerminal: boolean;
+  /** A text by which a client finds its command. */
+  readonly label: string | null;
   readonly createdMs: number;
 }
 
-const defaults = { fingerprint: null, sessionId: null, args: [], user: '', cwd: '/', merge: false, createdMs: 0 };
+const defaults = {
+  ...{ fingerprint: null, sessionId: null, args: [], user: '', cwd: '/', merge: false, createdMs: 0 },
+  ...{ hasTerminal: false, label: null },
+};
 
 /** Notes of earlier daemons lack some fields. */
 export function readNote(note: ProcessNote): CommandNote {

@@ -33,6 +33,12 @@ export function tooManyCommands(limit: number): CoreError {
   });
 }
 
+export function withoutTerminal(id: string): CoreError {
+  return new CoreError('bad_argument', `the command ${id} does not run at a terminal`, {
+    hint: 'It has pipes, which have no size. Start it at a terminal.',
+  });
+}
+
 export function killedEarly(id: string): CoreError {
   const seconds = earlyKillMs / 1000;
   return new CoreError('command_not_found', `no command has the id ${id}`, {

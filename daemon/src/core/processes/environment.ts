@@ -3,6 +3,9 @@ import type { Account } from '../identity/accounts.ts';
 
 export type EnvironmentChanges = Readonly<Record<string, string | null>>;
 
+/** What current terminal emulators support. The emulator of this daemon supports it too. */
+export const terminalVariables = { TERM: 'xterm-256color', COLORTERM: 'truecolor' };
+
 const standardDirectories = ['/usr/local/sbin', '/usr/local/bin', '/usr/sbin', '/usr/bin', '/sbin', '/bin'];
 
 /** Keys are secrets of the daemon. The other variables describe its own process and would mislead a command. */

@@ -13,7 +13,7 @@ import { installAdvice } from '../../kit/text/install-advice.ts';
 import type { LongText } from '../../kit/text/long-text.ts';
 import { route, type V2Deps } from './app.ts';
 import { differs, sameValue } from '../../http/route/same-value.ts';
-import { clientId, environment, oneOf, seconds, systemText } from '../../operations/inputs.ts';
+import { clientId, cols, environment, oneOf, rows, seconds, systemText } from '../../operations/inputs.ts';
 import {
   CommandLine,
   CommandOutput,
@@ -75,8 +75,16 @@ const RunBody = z
       'pipe (open for POST …/stdin), null (the end of input), or the data to write before it is closed. ' +
         'By default pipe with mode async, else null.',
     ),
+    terminal: z
+      .object({ cols, rows })
+      .optional()
+      .describe('Run at a terminal of this size: all three streams are it, and its output is stdout.'),
   })
   .superRefine(sameValue('session', 'session_id'))
+  .superRefine(({ stdin, terminal }, context) => {
+    if (terminal && stdin !== undefined && stdin !== 'pipe')
+      context.addIssue({ code: 'custom', path: ['stdin'], message: 'must be pipe or absent where terminal is given' });
+  })
   .meta(oneOf('session', 'session_id'));
 type RunRequest = z.output<typeof RunBody>;
 
@@ -213,6 +221,21 @@ export const writeStdin = route({
   },
 });
 
+export const resizeCommand = route({
+  operation: 'commands.resize',
+  method: 'POST',
+  path: '/v2/commands/{command_id}/resize',
+  summary: 'Resize the terminal of a command',
+  params: CommandPath,
+  body: z.object({ cols, rows }),
+  data: z.object({ cols, rows }),
+  errors: ['command_not_found', 'bad_argument', 'terminal_ended'],
+  handle({ commands }, { params, body }) {
+    commands.resize(params.command_id, body);
+    return body;
+  },
+});
+
 export const killCommand = route({
   operation: 'commands.kill',
   method: 'POST',
@@ -301,7 +324,8 @@ function commandSpec(body: RunRequest): CommandSpec {
 }
 
 /** If the request does not mention stdin, a program that reads it must not hang in a call that waits for its end. */
-function stdinSource({ stdin, mode }: RunRequest): StdinSource {
+function stdinSource({ stdin, mode, terminal }: RunRequest): StdinSource {
+  if (terminal) return { kind: 'terminal', size: terminal };
   if (stdin === undefined) return { kind: mode === 'async' ? 'pipe' : 'null' };
   if (typeof stdin === 'string') return { kind: stdin };
   return { kind: 'bytes', bytes: 'data' in stdin ? Buffer.from(stdin.data) : Buffer.from(stdin.data_base64, 'base64') };

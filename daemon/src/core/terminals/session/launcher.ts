@@ -1,7 +1,7 @@
 /** Starts the shell of a session under its account and in its directory. */
 import { CoreError } from '../../../kit/errors.ts';
 import type { Account, Accounts } from '../../identity/accounts.ts';
-import { commandEnvironment } from '../../processes/environment.ts';
+import { commandEnvironment, terminalVariables } from '../../processes/environment.ts';
 import { directoryOf, withFallbacks } from '../../processes/directory.ts';
 import { launchIn } from '../../processes/launch.ts';
 import { differences, type RequestedValues, type SessionValues } from '../../processes/same-session.ts';
@@ -38,8 +38,6 @@ interface Start {
   readonly backend: BackendName;
 }
 
-/** What current terminal emulators support. The emulator of this daemon supports it too. */
-const terminalVariables = { TERM: 'xterm-256color', COLORTERM: 'truecolor' };
 /** Login shells whose purpose is to deny a shell to the account. */
 const noShell = /\/(?:nologin|false)$/;
 

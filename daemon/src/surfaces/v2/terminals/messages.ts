@@ -8,7 +8,7 @@ import { CoreError, errorCodes } from '../../../kit/errors.ts';
 import { signalName } from '../../../kit/signal-name.ts';
 import { isFields, parseFields } from '../../../kit/types/fields.ts';
 import { refusalOfV2 } from '../refusal.ts';
-import { cols, rows } from './views.ts';
+import { cols, rows } from '../../../operations/inputs.ts';
 
 export const transports = ['json', 'binary'] as const;
 

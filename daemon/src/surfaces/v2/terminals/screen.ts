@@ -6,7 +6,7 @@ import { Answer } from '../../../kit/answer.ts';
 import { RawReply } from '../../../http/stream/raw.ts';
 import { route } from '../app.ts';
 import { TerminalPath } from './inputs.ts';
-import { cols, rows } from './views.ts';
+import { cols, rows } from '../../../operations/inputs.ts';
 
 const ScreenQuery = z.object({
   wait_for: z

@@ -9,12 +9,11 @@ import type { StreamEvents } from '../../../http/stream/stream-body.ts';
 import { CoreError } from '../../../kit/errors.ts';
 import { HandedOver } from '../../../kit/handed-over.ts';
 import { route, type V2Deps } from '../app.ts';
-import { environment, systemText } from '../../../operations/inputs.ts';
+import { cols, environment, rows, systemText } from '../../../operations/inputs.ts';
 import type { TerminalSize } from '../../../kit/types/terminal-size.ts';
 import { TerminalPath } from './inputs.ts';
 import { TerminalClientFrame, TerminalServerFrame, transports } from './messages.ts';
 import { TerminalSocket, type TerminalSocketOptions } from './socket.ts';
-import { cols, rows } from './views.ts';
 
 const protocol = z
   .enum(transports)

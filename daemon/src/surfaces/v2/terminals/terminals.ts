@@ -6,9 +6,9 @@ import { Answer } from '../../../kit/answer.ts';
 import { route } from '../app.ts';
 import { sameValue } from '../../../http/route/same-value.ts';
 import { created, keptAdvice } from '../created.ts';
-import { clientId, environment, milliseconds, oneOf, systemText } from '../../../operations/inputs.ts';
+import { clientId, cols, environment, milliseconds, oneOf, rows, systemText } from '../../../operations/inputs.ts';
 import { noChangeTimeout, TerminalPath } from './inputs.ts';
-import { cols, rows, TerminalSession, terminalSession } from './views.ts';
+import { TerminalSession, terminalSession } from './views.ts';
 
 export const createTerminal = route({
   operation: 'terminals.create',

@@ -2,10 +2,7 @@
 import { z } from 'zod';
 import { backendNames } from '../../../core/terminals/backends/names.ts';
 import { retentions, terminalStatuses, type Terminal } from '../../../core/terminals/session/terminal.ts';
-import { maxCols, maxRows } from '../../../kit/types/terminal-size.ts';
-
-export const cols = z.number().int().min(1).max(maxCols).describe('Columns.');
-export const rows = z.number().int().min(1).max(maxRows).describe('Rows.');
+import { cols, rows } from '../../../operations/inputs.ts';
 
 export const ConsoleRecord = z
   .object({
