@@ -1,6 +1,6 @@
 /** The life cycle of a composed daemon: opens the port, may hand over to another daemon, and closes. */
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { isOpenToOthers, settingWarnings, type Config } from './config.ts';
+import { isOpenToOthers, settings, settingWarnings, type Config } from './config.ts';
 import type { Browser } from './core/browser/browser.ts';
 import type { CodeSessions } from './core/code/sessions/sessions.ts';
 import type { Commands } from './core/commands/commands.ts';
@@ -15,12 +15,19 @@ import { readKeyFile } from './kit/api-key.ts';
 import type { Logger } from './kit/logger.ts';
 import type { Ownership } from './kit/ownership.ts';
 import type { Environment } from './kit/types/environment.ts';
-import { HandoverGate } from './platform/server/handover-gate.ts';
 import type { Boot } from './platform/process/init.ts';
-import { listen, listenAgain, listenBeside, type Listener } from './platform/server/listen.ts';
+import { listen, listenAgain, listenBeside } from './platform/server/listen.ts';
+import { Ports, type OpenListener } from './platform/server/ports.ts';
 import { keepPort, readPort } from './platform/stores/runtime-directory.ts';
 import type { KeeperSpawn } from './platform/process/spawn.ts';
 import type { Tracing } from './platform/observe/tracing.ts';
+
+export interface FurtherPort {
+  readonly port: number;
+  /** The setting that names the port. */
+  readonly variable: string;
+  readonly app: AppDeps;
+}
 
 export interface DaemonDeps {
   readonly config: Config;
@@ -30,6 +37,8 @@ export interface DaemonDeps {
   readonly environment: Environment;
   readonly logger: Logger;
   readonly app: AppDeps;
+  /** What other ports serve. */
+  readonly further: readonly FurtherPort[];
   readonly browser: Browser;
   readonly code: CodeSessions;
   readonly commands: Commands;
@@ -49,17 +58,10 @@ const endCodeMs = 1000;
 /** Time for requests to another machine, which acts on them even after the daemon stops waiting. */
 const closeElsewhereMs = 500;
 
-/** A daemon that listens on every address is reached at the loopback address. */
-const anyAddresses = new Map([
-  ['0.0.0.0', '127.0.0.1'],
-  ['::', '::1'],
-]);
-
 const openMessage = 'no key is set, and anyone who can connect runs commands. Set SVC_API_KEY.';
 
 export class Daemon {
-  readonly #gate = new HandoverGate('/health', failure);
-  #listener: Listener | null = null;
+  readonly #ports = new Ports();
 
   constructor(private readonly deps: DaemonDeps) {}
 
@@ -90,8 +92,7 @@ export class Daemon {
     const recovered = commands.recover(left.commands);
     await this.deps.spawn.prepare();
     this.#tellStart(recovered);
-    this.#listener = await this.#listen();
-    return this.#url(this.#hostname);
+    return await this.#listen();
   }
 
   /**
@@ -99,10 +100,10 @@ export class Daemon {
    * further step once the upgrade is called off.
    */
   async handOver(calledOff: AbortSignal): Promise<number> {
-    if (!calledOff.aborted) await this.#listener?.share(calledOff);
+    if (!calledOff.aborted) await this.#ports.share(calledOff);
     if (calledOff.aborted) return 0;
     const heldFrom = performance.now();
-    this.#gate.hold();
+    this.#ports.hold();
     const { code, commands, ownership, spawn, terminals } = this.deps;
     ownership.startLeaving();
     await Promise.all([code.handOver(calledOff), commands.handOver(calledOff), terminals.handOver(calledOff)]);
@@ -112,7 +113,7 @@ export class Daemon {
 
   /** Resumes everything after the other daemon has failed. Called after `handOver` has settled. */
   async takeBack(): Promise<void> {
-    await this.#listener?.unshare();
+    await this.#ports.unshare();
     const { code, commands, ownership, spawn, terminals } = this.deps;
     if (ownership.isOwned) return; // The upgrade was called off before the handover began.
     const hadKeepers = !ownership.isLeft;
@@ -122,25 +123,24 @@ export class Daemon {
     terminals.takeBack();
     code.takeBack();
     if (!hadKeepers) for (const plane of [commands, code]) plane.resumeInput();
-    this.#gate.open();
+    this.#ports.resume();
   }
 
   /** Forwards held and later requests to the daemon that now serves, until the last connection has ended. */
   async leave(): Promise<void> {
-    if (!this.#listener) return;
     // The other daemon knows nothing of these watchers. A client that follows one learns at once that it must create a
     // new one.
     this.deps.watchers[Symbol.dispose]();
     this.deps.terminals.clients.leave();
-    this.#gate.forward(this.#url(anyAddresses.get(this.#hostname) ?? this.#hostname));
-    await this.#listener.drain();
+    this.#ports.forward();
+    await this.#ports.drain();
   }
 
   /** Stops accepting, ends the streams, then closes the parts in reverse order of construction. */
   async close(): Promise<void> {
     const { browser, closing, code, tracing, commands, terminals, watchers, spawn } = this.deps;
     closing.abort();
-    await Promise.all([this.#listener?.stop(closeMs), code.letEnd(endCodeMs)]);
+    await Promise.all([this.#ports.stop(closeMs), code.letEnd(endCodeMs)]);
     await code.endElsewhere(closeElsewhereMs);
     await nextTurn(); // The log lines of the last answers follow one turn of the event loop later.
     await tracing?.close();
@@ -158,19 +158,22 @@ export class Daemon {
     return host || (apiKey === null ? '127.0.0.1' : '0.0.0.0');
   }
 
-  #url(hostname: string): string {
-    return `http://${hostname.includes(':') ? `[${hostname}]` : hostname}:${this.#listener?.port}`;
-  }
-
-  /** A restarted daemon, or a successor, listens on the port of the daemon before it. */
-  async #listen(): Promise<Listener> {
-    const { app, boot, config, logger, runtimeDirectory } = this.deps;
-    const served = this.#gate.guard(createApp(app));
+  /** A restarted daemon, or a successor, listens on the port of the daemon before it. Returns the URL. */
+  async #listen(): Promise<string> {
+    const { app, boot, config, further, logger, runtimeDirectory } = this.deps;
     const port = config.port === 0 && boot.restarts > 0 ? readPort(runtimeDirectory) : config.port;
-    const settings = { hostname: this.#hostname, port, idleSeconds: config.idleSeconds, socketProtocol };
-    const listener = await openerOf(boot)(settings, served);
-    if (!keepPort(runtimeDirectory, listener.port)) logger.warn('no room to note the port', { port: listener.port });
-    return listener;
+    const served = [{ port, variable: settings.port.variable, app }, ...further];
+    await this.#ports.open(
+      served.map(({ port: number, variable, app: deps }) => ({
+        ...{ hostname: this.#hostname, port: number, variable, idleSeconds: config.idleSeconds, socketProtocol },
+        ...{ serve: createApp(deps), failure: deps.failure ?? failure },
+      })),
+      openerOf(boot),
+    );
+    const { first } = this.#ports;
+    if (!first) throw new Error('a daemon has a port');
+    if (!keepPort(runtimeDirectory, first.port)) logger.warn('no room to note the port', { port: first.port });
+    return first.url;
   }
 
   #tellStart(recovered: { readonly running: number; readonly ended: number }): void {
@@ -190,10 +193,7 @@ export class Daemon {
   }
 }
 
-function openerOf({
-  isSuccessor,
-  restarts,
-}: Boot): (...args: Parameters<typeof listen>) => Listener | Promise<Listener> {
+function openerOf({ isSuccessor, restarts }: Boot): OpenListener {
   if (isSuccessor) return listenBeside;
   return restarts > 0 ? listenAgain : listen;
 }

@@ -59,6 +59,7 @@ export async function composeDaemon(inputs: DaemonInputs): Promise<Daemon> {
       metrics,
       tracing,
     }),
+    further: [],
     code: code.sessions,
     ...{ browser, commands, terminals, watchers, tracing, closing },
     ownership: shared.ownership,

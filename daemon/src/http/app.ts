@@ -34,6 +34,12 @@ export interface AppDeps extends Routing {
   readonly body: BodyLimits;
   readonly streams: OpenStreams;
   readonly logger: Logger;
+  /** Headers that carry the key here, beside the usual ones. */
+  readonly keyHeaders?: readonly string[];
+  /** Paths that are served without a key; those of the main port by default. */
+  readonly publicPaths?: ReadonlySet<string>;
+  /** How a refusal is answered; in the envelope by default. */
+  readonly failure?: (error: CoreError, path: string) => Response;
   /** Called for every request once its answer is complete, including the end of a stream. */
   readonly onResponse?: (facts: ResponseFacts) => void;
 }
@@ -147,8 +153,8 @@ async function answer(
     tracker.sender = sender;
     const early = preflight(deps.guard, request);
     if (early) return early;
-    const isAuthorized = deps.apiKey.authorizes(headers, url);
-    if (!isAuthorized && !publicPaths.has(url.pathname)) throw unauthorized();
+    const isAuthorized = deps.apiKey.authorizes(headers, url, deps.keyHeaders);
+    if (!isAuthorized && !(deps.publicPaths ?? publicPaths).has(url.pathname)) throw unauthorized();
     // A command may run for any time. The body, which may stall, has its own timeout.
     tracker.idleLimit.lift();
     const context: RequestContext = {
@@ -171,7 +177,8 @@ async function answer(
   } catch (error) {
     if (error instanceof RepeatElsewhere) throw error;
     if (!(error instanceof CoreError)) onFault(error);
-    return failure(error instanceof CoreError ? error : new Bug(tracker.requestId), url?.pathname ?? '');
+    const refuse = deps.failure ?? failure;
+    return refuse(error instanceof CoreError ? error : new Bug(tracker.requestId), url?.pathname ?? '');
   }
 }
 

@@ -30,11 +30,11 @@ export class ApiKey {
     this.#digest = digest(key);
   }
 
-  /** True when the request carries the key and no different key beside it. */
-  authorizes(headers: Headers, url: URL): boolean {
+  /** True when the request carries the key and no different key beside it. `more` are further headers that carry it. */
+  authorizes(headers: Headers, url: URL, more: readonly string[] = []): boolean {
     const expected = this.#digest;
     if (expected === null) return true;
-    const carried = carriedKeys(headers, url);
+    const carried = [...carriedKeys(headers, url), ...more.flatMap((name) => headers.get(name) ?? [])];
     // Digests all have the same length, so timing reveals nothing about the key, not even its length.
     const matches = carried.map((key) => timingSafeEqual(digest(key), expected));
     return matches.length > 0 && matches.every(Boolean);

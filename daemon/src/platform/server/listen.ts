@@ -16,6 +16,8 @@ export type Fetch = (request: Request, idleLimit: IdleLimit) => Promise<Response
 export interface ListenSettings {
   readonly hostname: string;
   readonly port: number;
+  /** The setting that names the port, for errors. */
+  readonly variable?: string;
   /** For a connection without an open request: 1 to 255. The runtime checks every 4 s. */
   readonly idleSeconds: number;
   /** The subprotocol that is selected when a client offers it. */
@@ -139,7 +141,7 @@ async function stop(server: Server<Connection>, withinMs: number): Promise<void>
 }
 
 function bind(settings: ListenSettings, fetch: Fetch, reusePort: boolean): Server<Connection> {
-  const { hostname, port, idleSeconds, socketProtocol } = settings;
+  const { hostname, port, variable, idleSeconds, socketProtocol } = settings;
   try {
     return Bun.serve<Connection>({
       hostname,
@@ -179,7 +181,8 @@ function bind(settings: ListenSettings, fetch: Fetch, reusePort: boolean): Serve
     });
   } catch (error) {
     const code = (error as NodeJS.ErrnoException).code ?? String(error);
-    throw new Error(`cannot listen on ${hostname}:${port}: ${code}`, { cause: error });
+    const name = variable === undefined ? '' : ` (${variable})`;
+    throw new Error(`cannot listen on ${hostname}:${port}${name}: ${code}`, { cause: error });
   }
 }
 
