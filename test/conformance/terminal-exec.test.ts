@@ -129,7 +129,11 @@ for (const name of shellNames) {
 
       const { pid } = await shell.record();
       expect(await shell.outcome('exit 5')).toMatchObject(['completed', 5, expect.any(String)]);
-      expect(await shell.outcome('echo anew')).toEqual(['completed', 0, 'anew\n']);
+      const execute = async (command: string) =>
+        (await sandbox.request(`POST /v2/pty/sessions/${shell.id}/exec`, { command })).body;
+      const anew = await execute('echo anew');
+      expect([anew.data['output'], anew.hint]).toEqual(['anew\n', expect.stringContaining('a new one has started')]);
+      expect((await execute('echo anew')).hint).toBeNull();
       expect((await shell.record())['pid']).not.toBe(pid);
       const killed = await shell.exec(name === 'fish' ? 'kill -9 $fish_pid' : 'kill -9 $$');
       expect([killed['status'], killed['exit_code']]).toEqual(['terminated', null]);

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { notTyped } from '../../core/terminals/attach/input.ts';
 import type { ExecAnswer, ExecSpec } from '../../core/terminals/exec/record.ts';
-import { startUpSkipped } from '../../core/terminals/session/start-up.ts';
+import { shellNews } from '../../core/terminals/session/start-up.ts';
 import type { Terminal } from '../../core/terminals/session/terminal.ts';
 import { Answer } from '../../kit/answer.ts';
 import { SseStream } from '../../http/stream/sse.ts';
@@ -76,7 +76,7 @@ export const exec = route({
     }
     using waiting = new Deadline(null, context.signal, closing);
     const answer = await terminal.exec.run(spec, waiting.signal);
-    return new Answer(commandResult(id, answer), withStartUp(terminal, describe(answer, spec, closing.aborted)));
+    return new Answer(commandResult(id, answer), withNews(terminal, describe(answer, spec, closing.aborted)));
   },
 });
 
@@ -194,11 +194,10 @@ function execSpec({ terminals }: V1Deps, terminal: Terminal, body: ExecBody): Ex
   };
 }
 
-/** A shell that skipped its start-up files may lack settings that the command needs. */
-function withStartUp<T extends { hint?: string }>({ record }: Terminal, answer: T): T {
-  return record.skipsStartUp === true
-    ? { ...answer, hint: [startUpSkipped, answer.hint].filter(Boolean).join(' ') }
-    : answer;
+/** A new shell, or one that skipped its start-up files, may lack what the command needs. */
+function withNews<T extends { hint?: string }>(terminal: Terminal, answer: T): T {
+  const news = shellNews(terminal);
+  return news === null ? answer : { ...answer, hint: [news, answer.hint].filter(Boolean).join(' ') };
 }
 
 const continuesHint = 'The command continues: view shows it, write types into it, kill ends it.';

@@ -3,9 +3,21 @@ import { basename } from 'node:path';
 import type { ChildEnd } from '../../../platform/process/spawn.ts';
 import { shellKind, type ShellKind } from '../exec/shells/shell-script.ts';
 
-/** Notice for the caller of a command in such a shell. */
-export const startUpSkipped =
+const startUpSkipped =
   'The start-up files of the shell did not finish in time (SVC_SHELL_STARTUP_SECONDS); this shell runs without them.';
+const shellReplaced =
+  'The shell before has ended, and a new one has started: its variables and its directory are not those of the one before.';
+
+interface StartedTerminal {
+  readonly record: { readonly skipsStartUp?: boolean };
+  takeReplaced(): boolean;
+}
+
+/** What the caller of a command has to know of its shell; null where there is nothing. */
+export function shellNews(terminal: StartedTerminal): string | null {
+  const news = [terminal.takeReplaced() && shellReplaced, terminal.record.skipsStartUp === true && startUpSkipped];
+  return news.filter((sentence) => sentence !== false).join(' ') || null;
+}
 
 const bareArguments: Readonly<Record<ShellKind, readonly string[]>> = {
   bash: ['--norc', '--noprofile'],

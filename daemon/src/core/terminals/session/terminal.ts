@@ -87,6 +87,7 @@ export class Terminal implements ExecTerminal {
   #users = 0;
   /** The shell is being replaced by one without start-up files. */
   #isStartingOver = false;
+  #isReplaced = false;
   #process: ShellProcess | null = null;
   #isClosed = false;
 
@@ -164,10 +165,18 @@ export class Terminal implements ExecTerminal {
   /** Sets the first shell with its directory, or the shell that replaces one that has ended. */
   run(process: ShellProcess, cwd = this.record.cwd): void {
     this.#record.cwd = cwd;
+    this.#isReplaced = this.#process !== null;
     this.log.add(process.child);
     this.backpressure.apply(process);
     this.#process = process;
     this.#isStartingOver = false;
+  }
+
+  /** Whether the shell is another one than at the last call. */
+  takeReplaced(): boolean {
+    const isReplaced = this.#isReplaced;
+    this.#isReplaced = false;
+    return isReplaced;
   }
 
   /** Sets a shell that an earlier daemon started. */

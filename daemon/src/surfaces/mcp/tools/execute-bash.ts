@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import type { ExecAnswer, ExecSpec } from '../../../core/terminals/exec/record.ts';
 import type { Terminal, TerminalUse } from '../../../core/terminals/session/terminal.ts';
-import { startUpSkipped } from '../../../core/terminals/session/start-up.ts';
+import { shellNews } from '../../../core/terminals/session/start-up.ts';
 import { Deadline } from '../../../kit/deadline.ts';
 import { installAdvice } from '../../../kit/text/install-advice.ts';
 import { CoreError } from '../../../kit/errors.ts';
@@ -155,8 +155,8 @@ async function describe(
   const cwd = terminal.directory;
   const session = terminal.id === sharedSession ? null : `session_id ${terminal.id}`;
   const facts = footer(firstLine(command ?? 'nothing has run yet'), stateOf(outcome), `cwd ${cwd}`, session);
-  const skipped = terminal.record.skipsStartUp === true ? `\n${startUpSkipped}` : '';
-  const hint = `${skipped}${status === 'running' ? `\n${continuation(terminal.id, call)}` : ''}`;
+  const news = shellNews(terminal);
+  const hint = `${news === null ? '' : `\n${news}`}${status === 'running' ? `\n${continuation(terminal.id, call)}` : ''}`;
   const install = exitCode ? installAdvice(outcome.output, exitCode) : null;
   const next = install === null ? '' : `\n${install}`;
   return {

@@ -1,7 +1,7 @@
 /** The v2 route that runs a command in the shell of a terminal session. */
 import { z } from 'zod';
 import { execStatuses, type ExecStatus } from '../../../core/terminals/exec/record.ts';
-import { startUpSkipped } from '../../../core/terminals/session/start-up.ts';
+import { shellNews } from '../../../core/terminals/session/start-up.ts';
 import { Deadline } from '../../../kit/deadline.ts';
 import { Answer } from '../../../kit/answer.ts';
 import { stoppingMessage } from '../../../http/route/stopping.ts';
@@ -86,10 +86,9 @@ export const execInTerminal = route({
       exit_code: answer.exitCode,
       truncated: answer.isTruncated,
     };
-    const skipped = terminal.record.skipsStartUp === true ? startUpSkipped : undefined;
     if (answer.status === 'running' && closing.aborted)
       return new Answer(result, { message: stoppingMessage('command') });
-    const texts = [skipped, hints[answer.status]?.replace('{id}', params.id)].filter((hint) => hint !== undefined);
+    const texts = [shellNews(terminal), hints[answer.status]?.replace('{id}', params.id)].filter(Boolean);
     return texts.length === 0 ? new Answer(result) : new Answer(result, { hint: texts.join(' ') });
   },
 });
