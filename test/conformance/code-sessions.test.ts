@@ -47,6 +47,10 @@ test('CODE-4 CODE-5 CODE-12 the first cell creates a session, which keeps its st
     status: 409,
     body: { message: 'session state exists already, with other values of A', data: { code: 'session_exists' } },
   });
+  expect(await sandbox.request('POST /v2/code/sessions', { id: 'state', language: 'javascript' })).toMatchObject({
+    status: 409,
+    body: { message: 'session state runs python', data: { code: 'session_exists' } },
+  });
   expect(await sandbox.ok('DELETE /v2/code/sessions/state')).toEqual({ session_id: 'state' });
   expect((await sandbox.request('GET /v2/code/sessions/state')).status).toBe(404);
 });
@@ -121,6 +125,7 @@ test('CODE-10 CODE-12 a session can be interrupted, restarted and deleted while 
   const busy = async () => (await session(sandbox))['state'] === 'busy';
   const interrupted = run(sandbox, 'time.sleep(60)');
   await until('it runs', busy);
+  expect((await session(sandbox))['last_execution']).toMatchObject({ status: 'running', exit_code: null });
   await until(
     'it is interrupted',
     async () => (await sandbox.ok('POST /v2/code/sessions/state/interrupt'))['interrupted'] === true,

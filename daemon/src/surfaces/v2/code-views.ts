@@ -108,9 +108,11 @@ export const CodeSessionRecord = z
   .meta({ id: 'CodeSession' });
 
 export const CodeSessionDetail = CodeSessionRecord.extend({
-  last_execution: CellResult.nullable().describe(
-    'The last cell that was begun, as far as it has come; `code` has at most 16384 characters and then ends in “…”.',
-  ),
+  last_execution: CellResult.extend({ status: z.enum([...cellStatuses, 'running']) })
+    .nullable()
+    .describe(
+      'The last cell that was begun, as far as it has come; `code` has at most 16384 characters and then ends in “…”.',
+    ),
 }).meta({ id: 'CodeSessionDetail' });
 
 type Wire = z.input<typeof CellResult>;
@@ -199,5 +201,6 @@ export function codeSession(session: CodeSession): z.input<typeof CodeSessionRec
 
 export function codeSessionDetail(session: CodeSession): z.input<typeof CodeSessionDetail> {
   const { last } = session;
-  return { ...codeSession(session), last_execution: last && cellResult(session, last, false) };
+  const shown = last && { ...cellResult(session, last, false), ...(!last.end && { status: 'running' as const }) };
+  return { ...codeSession(session), last_execution: shown };
 }

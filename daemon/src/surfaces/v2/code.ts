@@ -47,6 +47,7 @@ const ExecuteBody = z.object({
   env: environment.default({}).describe('Environment, kept by the session; null unsets.'),
   user: systemText.min(1).optional().describe('Account; the default account otherwise.'),
   kernel,
+  stream: z.boolean().default(false).describe('Stream NDJSON, as Accept: application/x-ndjson does.'),
 });
 
 export const executeCode = route({
@@ -70,7 +71,7 @@ export const executeCode = route({
     const { session, cell } = await deps.code.execute(cellSpec(body), deps.closing);
     context.note.account = session.record.account;
     const isSingle = body.session_id === undefined;
-    if (context.headers.get('accept')?.includes('application/x-ndjson') === true) {
+    if (body.stream || context.headers.get('accept')?.includes('application/x-ndjson') === true) {
       return new NdjsonStream((signal) => streamLines(deps, { session, cell, isSingle }, signal));
     }
     using deadline = new Deadline(null, context.signal, deps.closing);
@@ -89,7 +90,7 @@ export const createCodeSession = route({
   body: z
     .object({
       language: language.default('python'),
-      id: clientId.optional().describe('The caller’s own id; an existing one answers its session.'),
+      id: clientId.optional().describe('The caller’s own id; one that exists answers its session.'),
       session_id: clientId.optional().describe('An alias of id.'),
       cwd: systemText.min(1).optional().describe('Initial directory; the workspace by default.'),
       env: environment.default({}).describe('Environment, kept by the session; null unsets.'),

@@ -9,8 +9,8 @@ import type { CodeSession } from './session.ts';
 import type { NewSession } from './requests.ts';
 
 /**
- * Throws `bad_argument` when the session has another language, kernel or account than requested. An exact request also
- * throws `session_exists` for another account, directory or environment.
+ * Throws `bad_argument` when the session has another language, kernel or account than requested. An exact request gets
+ * `session_exists`, for another directory or environment too.
  */
 export function assertSame(session: CodeSession, spec: NewSession, accounts: Accounts): CodeSession {
   const { record } = session;
@@ -30,7 +30,7 @@ export function assertSame(session: CodeSession, spec: NewSession, accounts: Acc
             ? `runs as ${record.account}`
             : null;
   if (wrong === null) return session;
-  throw new CoreError('bad_argument', `session ${session.id} ${wrong}`, {
+  throw new CoreError(spec.isExact ? 'session_exists' : 'bad_argument', `session ${session.id} ${wrong}`, {
     advice: advise`Use another ${'sessionId'}.`,
   });
 }
