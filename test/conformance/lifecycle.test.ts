@@ -258,7 +258,10 @@ test('RUN-PORT a taken port stops the start with one clear line', async ({ sandb
   const port = new URL(sandbox.url).port;
   const second = program(['start', '--port', port, '--runtime-dir', join(sandbox.directory, 'other')]);
 
-  expect(second).toMatchObject({ exitCode: 2, stderr: `boxkeep: cannot listen on 127.0.0.1:${port} (SVC_PORT): EADDRINUSE\n` });
+  expect(second).toMatchObject({
+    exitCode: 2,
+    stderr: `boxkeep: cannot listen on 127.0.0.1:${port} (SVC_PORT): EADDRINUSE\n`,
+  });
 });
 
 programTest('RUN-DIR a runtime directory that others can open is refused', () => {

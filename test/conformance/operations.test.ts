@@ -481,9 +481,16 @@ test('ERR-422 ERR-404 ERR-405 bad input is answered with the problem and the nex
       expect.stringContaining('\nGET /v1/sandbox/packages/python: '),
     ],
     ['GET /v2/sandbox/', 404, 'no route GET /v2/sandbox/', 'Did you mean /v2/sandbox, without the extra slash?'],
-    ['POST /v2/sandbox', 405, 'POST is not served on /v2/sandbox', 'Use GET or HEAD.'],
-    ['DELETE /v1/sandbox', 405, 'DELETE is not served on /v1/sandbox', 'Use GET or HEAD.'],
-    ['POST /metrics', 405, 'POST is not served on /metrics', 'Use GET or HEAD.'],
+    ['POST /v2/sandbox', 405, 'POST is not served on /v2/sandbox', 'This path takes GET, HEAD.'],
+    ['DELETE /v1/sandbox', 405, 'DELETE is not served on /v1/sandbox', 'This path takes GET, HEAD.'],
+    [
+      'GET /v2/commands/sessions/a',
+      405,
+      'GET is not served on /v2/commands/sessions/{session_id}',
+      'This path takes DELETE. GET /v2 lists every route. The nearest:\nGET /v2/commands/sessions: List command sessions',
+    ],
+    ['PUT /v2/fs/write', 405, 'PUT is not served on /v2/fs/write', 'This path takes POST.'],
+    ['POST /metrics', 405, 'POST is not served on /metrics', 'This path takes GET, HEAD.'],
   ];
   for (const [route, status, message, hint] of cases) {
     const reply = await sandbox.request(route, route.startsWith('GET') ? undefined : {});

@@ -92,7 +92,7 @@ test('BROWSER-16 ERR-405 a tab is activated with POST; the PUT of 1.x gets a hin
   expect([reply.status, reply.headers.get('allow'), reply.body]).toMatchObject([
     405,
     'POST',
-    { success: false, hint: 'Use POST.' },
+    { success: false, hint: 'This path takes POST.' },
   ]);
 });
 

@@ -210,14 +210,11 @@ class Recorder {
 
   /** A form and an archive are bodies of bytes, of which the fields are the example. */
   async upload(): Promise<void> {
-    const fields = { path: `${this.sandbox.directory}/project/data.csv` };
-    const parts = [
-      { name: 'path', content: fields.path },
-      { name: 'file', content: 'a,b\n1,2\n', fileName: 'data.csv' },
-    ];
+    const parts = [{ name: 'file', content: 'a,b\n1,2\n', fileName: 'data.csv' }];
+    const place = `/v2/fs/upload?path=${this.sandbox.directory}/project/data.csv`;
     const init = { body: form(parts) as Uint8Array<ArrayBuffer>, headers: { 'content-type': formType } };
-    const uploaded = await this.sandbox.fetch('POST /v2/fs/upload', undefined, init);
-    this.#keep('files.upload', 'POST', '/v2/fs/upload', undefined, await uploaded.json());
+    const uploaded = await this.sandbox.fetch(`POST ${place}`, undefined, init);
+    this.#keep('files.upload', 'POST', place, undefined, await uploaded.json());
     mkdirSync(`${this.sandbox.directory}/unpacked`);
     const tar = {
       body: archive([{ name: 'a.txt', content: 'a\n' }]) as Uint8Array<ArrayBuffer>,
@@ -296,7 +293,7 @@ class Recorder {
       .replaceAll(new URL(this.sandbox.url).host, '127.0.0.1:18091')
       .replaceAll(/\b(\d+\.\d+\.\d+)-alpha\.\d+/g, '$1')
       .replaceAll(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z/g, '2026-11-20T12:00:00.000Z')
-      .replaceAll(/\b(cmd|pty|watch|code|one|req|sbx|ses)_[a-z\d_]+/g, '$1_1');
+      .replaceAll(/\b(cmd|pty|watch|code|one|req|sbx|ses)_(?=[a-z]*\d)[a-z\d_]+/g, '$1_1');
     return named.length > maxCharacters ? `${named.slice(0, maxCharacters)}…` : named;
   }
 }

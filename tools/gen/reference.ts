@@ -7,7 +7,14 @@ export interface Operation {
   readonly summary: string;
   readonly parameters?: readonly Parameter[];
   readonly requestBody?: { readonly content: Record<string, Content> };
-  readonly responses: Record<string, { readonly description: string; readonly content?: Record<string, Content> }>;
+  readonly responses: Record<string, Response>;
+}
+
+interface Response {
+  readonly description: string;
+  readonly content?: Record<string, Content>;
+  /** The frames of a WebSocket. */
+  readonly 'x-websocket'?: { readonly sends: Schema; readonly receives: Schema };
 }
 
 interface Content {
@@ -35,7 +42,15 @@ export interface Schema {
   readonly oneOf?: readonly Schema[];
   readonly const?: unknown;
   readonly items?: Schema;
+  readonly minimum?: number;
+  readonly maximum?: number;
+  readonly exclusiveMinimum?: number;
+  readonly maxItems?: number;
+  readonly pattern?: string;
   readonly additionalProperties?: Schema | boolean;
+  /** Which fields go together. */
+  readonly 'x-rules'?: readonly unknown[];
+  readonly allOf?: readonly Schema[];
   /** `#/components/schemas/<name>`. */
   readonly $ref?: string;
 }
@@ -120,12 +135,41 @@ function shownJson(value: unknown): string {
   return typeof value === 'string' ? value.trimEnd() : JSON.stringify(value, null, 2);
 }
 
-/** The fields of `data`, with those of the objects in it. */
+/** The fields of an answer beside those of every envelope, and the messages of a stream or a socket. */
 function answerTables({ responses }: Operation, schemas: Schemas): string[] {
-  const schema = responses['200']?.content?.['application/json']?.schema;
-  const data = resolved(schema, schemas)?.properties?.['data'];
-  const rows = data ? fieldRows(data, 'data', schemas, []) : [];
-  return rows.length === 0 ? [] : [table(['answer', 'type', 'meaning'], rows)];
+  const { content = {} } = responses['200'] ?? {};
+  const { data, ...others } = resolved(content['application/json']?.schema, schemas)?.properties ?? {};
+  const beside = Object.entries(others).filter(([name]) => !envelopeFields.has(name));
+  const rows = [
+    ...(data ? fieldRows(data, 'data', schemas, []) : []),
+    ...beside.map(([name, field]) => fieldRow(name, field, true)),
+  ];
+  const frames = responses['101']?.['x-websocket'];
+  return [
+    ...(rows.length === 0 ? [] : [table(['answer', 'type', 'meaning'], rows)]),
+    ...messageTable('line', content['application/x-ndjson']?.schema, schemas),
+    ...messageTable('event', content['text/event-stream']?.schema, schemas),
+    ...messageTable('frame from the daemon', frames?.sends, schemas),
+    ...messageTable('frame from the client', frames?.receives, schemas),
+  ];
+}
+
+const envelopeFields: ReadonlySet<string> = new Set(['success', 'message', 'hint']);
+
+/** The kinds of messages, each with its fields. */
+function messageTable(title: string, schema: Schema | undefined, schemas: Schemas): string[] {
+  const { oneOf = [] } = resolved(schema, schemas) ?? {};
+  const rows = oneOf.map((one) => {
+    const { properties = {}, required = [], description = '' } = resolved(one, schemas) ?? {};
+    const [kind, ...fields] = Object.entries(properties);
+    const names = fields.map(([name]) => `\`${name}${required.includes(name) ? '' : '?'}\``);
+    return `| ${code(kind?.[1].const)} | ${names.join(', ')} | ${description} |`;
+  });
+  return rows.length === 0 ? [] : [table([title, 'fields', 'meaning'], rows)];
+}
+
+function fieldRow(place: string, field: Schema, isAlways: boolean): string {
+  return `| \`${place}\` | ${typeOf(field)}${isAlways ? '' : ', or absent'} | ${field.description ?? ''} |`;
 }
 
 /** `outer` are the schemas around this one: a schema may contain itself. */
@@ -135,8 +179,9 @@ function fieldRows(schema: Schema, place: string, schemas: Schemas, outer: reado
   const inner = [...outer, shape];
   const alternatives = (shape.anyOf ?? shape.oneOf ?? []).flatMap((one) => fieldRows(one, place, schemas, inner));
   if (shape.items) return [...alternatives, ...fieldRows(shape.items, `${place}[]`, schemas, inner)];
+  if (outer.length === 0 && shape.type === 'string') return [fieldRow(place, shape, true)];
   const fields = Object.entries(shape.properties ?? {}).flatMap(([name, field]) => [
-    `| \`${place}.${name}\` | ${typeOf(field)} | ${field.description ?? ''} |`,
+    fieldRow(`${place}.${name}`, field, shape.required?.includes(name) === true),
     ...fieldRows(field, `${place}.${name}`, schemas, inner),
   ]);
   return [...new Set([...alternatives, ...fields])];
@@ -152,15 +197,41 @@ function parameterRows(parameters: readonly Parameter[]): string[] {
 }
 
 function bodyRows(operation: Operation, schemas: Schemas): string[] {
-  const schema = resolved(operation.requestBody?.content['application/json']?.schema, schemas);
-  const alternatives = schema?.properties ? [schema] : (schema?.oneOf ?? schema?.anyOf ?? []);
-  const shapes = alternatives.map((one) => resolved(one, schemas) ?? {});
+  return inputRows(operation.requestBody?.content['application/json']?.schema, '', schemas, []);
+}
+
+/** The fields of a body and of the objects in it; those of alternatives count once. */
+function inputRows(
+  schema: Schema | undefined,
+  before: string,
+  schemas: Schemas,
+  outer: readonly (Schema | undefined)[],
+): string[] {
+  if (outer.includes(schema) || outer.length > maxNesting) return [];
+  const shapes = shapesOf(schema, schemas);
   const names = new Set(shapes.flatMap(({ properties = {} }) => Object.keys(properties)));
-  return [...names].map((name) => {
+  return [...names].flatMap((name) => {
     const fields = shapes.flatMap(({ properties }) => properties?.[name] ?? []);
     const isRequired = shapes.every(({ required }) => required?.includes(name));
-    return inputRow('body', name, merged(fields), isRequired, fields[0]?.description);
+    const within = fields.flatMap((field) => {
+      const list = listIn(field, schemas);
+      return inputRows(list ?? field, `${before}${name}${list ? '[]' : ''}.`, schemas, [...outer, schema]);
+    });
+    const row = inputRow('body', `${before}${name}`, merged(fields), isRequired, fields[0]?.description);
+    return [...new Set([row, ...within])];
   });
+}
+
+/** The objects that a value may be, or is put together from. */
+function shapesOf(schema: Schema | undefined, schemas: Schemas): Schema[] {
+  const shape = resolved(schema, schemas) ?? {};
+  const parts = [...(shape.oneOf ?? []), ...(shape.anyOf ?? []), ...(shape.allOf ?? [])];
+  return [...(shape.properties ? [shape] : []), ...parts.flatMap((part) => shapesOf(part, schemas))];
+}
+
+function listIn(schema: Schema, schemas: Schemas): Schema | undefined {
+  const shape = resolved(schema, schemas);
+  return shape?.items ?? shape?.anyOf?.map((one) => listIn(one, schemas)).find((items) => items !== undefined);
 }
 
 /** A field of a body with alternatives accepts what any of them accepts. */
@@ -179,7 +250,20 @@ export function nameOf(reference: string): string {
 
 function inputRow(place: string, name: string, schema: Schema, isRequired: boolean, description = ''): string {
   const fallback = isRequired ? 'required' : code(schema.default);
-  return `| ${place} | \`${name}\` | ${typeOf(schema)} | ${fallback} | ${description} |`;
+  return `| ${place} | \`${name}\` | ${typeOf(schema)}${rangeOf(schema)} | ${fallback} | ${description} |`;
+}
+
+/** What limits the value, where a limit is given. */
+function rangeOf({ minimum, maximum, exclusiveMinimum, pattern, maxItems }: Schema): string {
+  const least = exclusiveMinimum === undefined ? minimum : `more than ${exclusiveMinimum}`;
+  const range = [
+    least !== undefined && maximum !== undefined && `, ${least} to ${maximum}`,
+    least !== undefined && maximum === undefined && `, at least ${least}`,
+    least === undefined && maximum !== undefined && `, at most ${maximum}`,
+    maxItems !== undefined && `, at most ${maxItems} entries`,
+    pattern?.startsWith('^[A-Z') && `, \`${pattern}\``,
+  ];
+  return range.filter((part) => typeof part === 'string').join('');
 }
 
 function typeOf(schema: Schema): string {

@@ -22,5 +22,17 @@ function keyOf(line: string): string {
 function requiredOf({ parameters = [], requestBody }: Operation, schemas: Readonly<Record<string, Schema>>): string[] {
   const inQuery = parameters.filter((one) => one.in === 'query' && one.required).map(({ name }) => name);
   const body = resolved(requestBody?.content['application/json']?.schema, schemas);
-  return [...inQuery, ...(body?.required ?? [])];
+  return [...inQuery, ...(body?.required ?? []), ...alternativesIn(body?.['x-rules'])];
+}
+
+/** `path|source` where one of the fields is needed. */
+function alternativesIn(rules: unknown): string[] {
+  if (Array.isArray(rules)) return rules.flatMap(alternativesIn);
+  if (typeof rules !== 'object' || rules === null) return [];
+  const { anyOf, allOf } = rules as {
+    readonly anyOf?: readonly { readonly required?: readonly string[] }[];
+    readonly allOf?: unknown;
+  };
+  if (!anyOf?.every(({ required }) => required?.length === 1)) return alternativesIn(allOf);
+  return [anyOf.flatMap(({ required = [] }) => required).join('|')];
 }

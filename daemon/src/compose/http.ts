@@ -75,8 +75,7 @@ export async function composeHttp(shared: Shared, inputs: HttpInputs): Promise<A
     removedHint: v1.removedHint,
     async nearestHint(method, path, isServed) {
       const isV1 = path.startsWith('/v1/') && config.apiSurface === 'full';
-      const lines = nearestRoutes(await (isV1 ? routesOfV1 : routesOfV2)(), method, path);
-      const nearest = lines.filter((line) => !isServed || line.startsWith(`${method} `));
+      const nearest = nearestRoutes(await (isV1 ? routesOfV1 : routesOfV2)(), method, path, isServed);
       const all = isV1 ? 'GET /v1/openapi.json lists every route.' : 'GET /v2 lists every route.';
       if (nearest.length > 0) return [`${all} The nearest:`, ...nearest].join('\n');
       return isServed ? null : all;

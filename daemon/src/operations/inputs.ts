@@ -29,7 +29,7 @@ export function milliseconds(value: number | null | undefined): number | null {
 
 /** The rule of `sameValue` in OpenAPI, which cannot compare values: a client sends only one of the two. */
 export function oneOf(first: string, second: string) {
-  return { description: `Takes ${first} or ${second}, not both.`, not: { required: [first, second] } };
+  return { description: `Takes ${first} or ${second}; both only with one value.`, not: { required: [first, second] } };
 }
 
 export const environment = z.record(

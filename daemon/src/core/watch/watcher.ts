@@ -45,7 +45,8 @@ const maxUnsent = 2 * ringSize;
 const lacks = new Set(['EMFILE', 'ENFILE', 'ENOSPC', 'ENOMEM', 'ENOSYS']);
 
 /** The root was removed, the last subscriber left, or the daemon is shutting down. */
-export type WatchEnd = 'gone' | 'stopped' | 'closing';
+export const watchEnds = ['gone', 'stopped', 'closing'] as const;
+export type WatchEnd = (typeof watchEnds)[number];
 
 export class Watcher implements ChangeSink {
   readonly ring = new EventRing();

@@ -1,8 +1,8 @@
 /** Describes routes as OpenAPI 3.1, from the objects that serve them. */
-import type { z } from 'zod';
+import { z } from 'zod';
 import { publicPaths } from '../guard/auth.ts';
 import { isOfV1 } from '../route/envelope.ts';
-import type { RouteShape, SocketFrames } from '../route/route.ts';
+import type { EventSchemas, RouteShape, SocketFrames } from '../route/route.ts';
 import { anyFailure, describeFailures, envelopeFields, required } from './failures.ts';
 import { pascal, Schemas, type Json } from './schemas.ts';
 
@@ -169,13 +169,26 @@ function describeSuccess(route: RouteShape, schemas: Schemas, { answer }: Exampl
   return { description: route.raw?.description ?? route.summary, content: Object.fromEntries(media) as Json };
 }
 
-/** One event of the stream, whose data is JSON in a text. */
-function eventSchema(data: z.ZodType, name: string, schemas: Schemas): Json {
-  const text = { type: 'string', contentMediaType: 'application/json' };
-  const contentSchema = schemas.inline(data, 'output', `${name}Data`);
-  if (contentSchema['type'] === 'string') return contentSchema; // As 1.x describes it.
-  const properties = { event: { type: 'string' }, id: { type: 'string' }, data: { ...text, contentSchema } };
-  return schemas.add(name, { type: 'object', required: ['event', 'data'], properties });
+/** An event of the stream; where each event has data of its own, one alternative each. */
+function eventSchema(events: EventSchemas, name: string, schemas: Schemas): Json {
+  if (events instanceof z.ZodType) {
+    const contentSchema = schemas.inline(events, 'output', `${name}Data`);
+    if (contentSchema['type'] === 'string') return contentSchema; // As 1.x describes it.
+    return schemas.add(name, eventOf({ type: 'string' }, contentSchema));
+  }
+  const references = Object.entries(events).map(([event, data]): [string, Json] => {
+    const contentSchema = schemas.named(data, 'output', `${name}${pascal(event)}Data`);
+    return [event, schemas.add(`${name}${pascal(event)}`, eventOf({ type: 'string', const: event }, contentSchema))];
+  });
+  const mapping = Object.fromEntries(references.map(([event, { $ref }]) => [event, $ref]));
+  const oneOf = references.map(([, reference]) => reference);
+  return schemas.add(name, { oneOf, discriminator: { propertyName: 'event', mapping } });
+}
+
+/** The data of an event is JSON in a text. */
+function eventOf(event: Json, contentSchema: Json): Json {
+  const data = { type: 'string', contentMediaType: 'application/json', contentSchema };
+  return { type: 'object', required: ['event', 'data'], properties: { event, id: { type: 'string' }, data } };
 }
 
 function rawSchema(type: string): Json {

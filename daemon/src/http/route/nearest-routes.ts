@@ -6,8 +6,11 @@ const maxShown = 3;
 /** Less than a third of the words in common is chance. */
 const minLikeness = 1 / 3;
 
-/** Returns lines of a list of routes, the nearest first; each line begins with a method and a path. */
-export function nearestRoutes(list: string, method: string, path: string): readonly string[] {
+/**
+ * Returns lines of a list of routes, the nearest first; each line begins with a method and a path. For a path that is
+ * served with other methods, the only ones that help are of the same words.
+ */
+export function nearestRoutes(list: string, method: string, path: string, isServed = false): readonly string[] {
   const given = namesIn(path);
   return list
     .trim()
@@ -17,7 +20,7 @@ export function nearestRoutes(list: string, method: string, path: string): reado
       const share = likeness(given, namesIn(ownPath), routeSynonyms());
       return { line, share, isSame: own === method, length: ownPath.length };
     })
-    .filter(({ share }) => share >= minLikeness)
+    .filter(({ share, isSame }) => (isServed ? isSame && share === 1 : share >= minLikeness))
     .toSorted((a, b) => b.share - a.share || Number(b.isSame) - Number(a.isSame) || a.length - b.length)
     .slice(0, maxShown)
     .map(({ line }) => line);

@@ -24,7 +24,7 @@ export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 type Output<S> = S extends z.ZodType ? z.output<S> : undefined;
 type Data<S> = S extends z.ZodType ? z.input<S> | Answer<z.input<S>> : never;
 type Lines<S> = S extends z.ZodType ? NdjsonStream<z.input<S>> : never;
-type Events<S> = S extends z.ZodType ? SseStream : never;
+type Events<S> = S extends EventSchemas ? SseStream : never;
 type Taken<S> = S extends SocketFrames ? SocketUpgrade : never;
 type Raw<R> = R extends RawAnswer ? Response | RawReply : never;
 type Fields<B> = B extends z.ZodType ? Partial<z.input<B>> : never;
@@ -43,6 +43,9 @@ export interface SocketFrames {
   readonly sends?: z.ZodType;
   readonly receives?: z.ZodType;
 }
+
+/** By the names of the events; one schema where the description of 1.x has no more. */
+export type EventSchemas = z.ZodType | Readonly<Record<string, z.ZodType>>;
 
 /** Bodies that a route streams, by media type, described for OpenAPI. */
 export type ContentBody = Readonly<Record<string, z.ZodType>>;
@@ -69,7 +72,7 @@ export interface RouteDefinition<Deps, P, Q, B, D, L, R, E, S, C> {
   readonly data?: D;
   /** The schema of a line, when the route streams NDJSON. */
   readonly lines?: L;
-  /** The schema of the event data, when the route streams Server-Sent Events. */
+  /** The schema of the data of each event, when the route streams Server-Sent Events. */
   readonly events?: E;
   /** The route turns the connection into a WebSocket. */
   readonly socket?: S;
@@ -109,7 +112,7 @@ export interface RouteShape {
   readonly decodes: boolean;
   readonly data: z.ZodType | undefined;
   readonly lines: z.ZodType | undefined;
-  readonly events: z.ZodType | undefined;
+  readonly events: EventSchemas | undefined;
   readonly socket: SocketFrames | undefined;
   readonly raw: RawAnswer | undefined;
   readonly top: z.ZodObject | undefined;
@@ -169,7 +172,7 @@ export function routesFor<Deps>({
     D extends z.ZodType | undefined = undefined,
     L extends z.ZodType | undefined = undefined,
     R extends RawAnswer | undefined = undefined,
-    E extends z.ZodType | undefined = undefined,
+    E extends EventSchemas | undefined = undefined,
     S extends SocketFrames | undefined = undefined,
     C extends ContentBody | undefined = undefined,
   >(

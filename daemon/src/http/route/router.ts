@@ -97,7 +97,7 @@ function mount(routes: readonly BoundRoute[], { removedHint, nearestHint, hintFo
       const { method, path: called } = c.req;
       const hint = await removedHint(method, called);
       throw hint === null
-        ? methodNotAllowed(method, path, served, await nearestHint(method, called, true))
+        ? methodNotAllowed(method, path, served, await nearestHint(method, path, true))
         : routeNotFound(c.req, hint);
     });
   }
@@ -133,7 +133,7 @@ function methodNotAllowed(
     route.method === 'GET' && !route.hasEffect ? ['GET', 'HEAD'] : [route.method],
   );
   return new CoreError('method_not_allowed', `${method} is not served on ${path}`, {
-    hint: `Use ${allow.join(' or ')}.${nearest === null ? '' : ` ${nearest}`}`,
+    hint: `This path takes ${allow.join(', ')}.${nearest === null ? '' : ` ${nearest}`}`,
     facts: { allow },
   });
 }

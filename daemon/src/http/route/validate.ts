@@ -114,6 +114,8 @@ function describeIssue(issue: Issue, context: IssueContext): ValidationError[] {
     // Reports on the alternative that matched deepest, which is the one the caller most likely meant.
     const closest =
       issue.errors.toSorted((a, b) => closeness(b, issue, context) - closeness(a, issue, context))[0] ?? [];
+    const isFlat = issue.errors.length > 1 && issue.errors.every((alternative) => depth(alternative) === 0);
+    if (isFlat) return [oneOfAll(issue, context)];
     if (closest.length > 0) {
       return closest.flatMap((inner) => describeIssue(under(inner, issue.path), context));
     }
@@ -125,6 +127,16 @@ function describeIssue(issue: Issue, context: IssueContext): ValidationError[] {
   const location = [context.place, ...issue.path.map(String)].join('.');
   const type = typeOf(issue, context);
   return [{ location, message: messageOf(issue, type), type }];
+}
+
+/** The input is of none of the kinds: what each of them asks for. */
+function oneOfAll(issue: Extract<Issue, { code: 'invalid_union' }>, context: IssueContext): ValidationError {
+  const described = issue.errors.flatMap((alternative) =>
+    alternative.flatMap((inner) => describeIssue(under(inner, issue.path), context)),
+  );
+  const [first] = described;
+  if (!first) throw new Error('an alternative that fails has an issue');
+  return { ...first, message: [...new Set(described.map(({ message }) => message))].join(', or ') };
 }
 
 function depth(issues: readonly Issue[]): number {
@@ -174,6 +186,8 @@ function typeOf(issue: Issue, { schema, input }: IssueContext): string {
       return isSized(issue.origin) ? 'too_long' : 'too_large';
     case 'invalid_format':
       return 'pattern';
+    case 'unrecognized_keys':
+      return 'unknown_field';
     default:
       return 'value_error';
   }
@@ -203,6 +217,8 @@ function messageOf(issue: Issue, type: string): string {
       const { values, options } = issue as { values?: readonly unknown[]; options?: readonly unknown[] };
       return `must be one of ${(values ?? options ?? []).map(String).join(', ')}`;
     }
+    case 'unknown_field':
+      return `takes no ${(issue as { keys?: readonly string[] }).keys?.join(', ')} here`;
     case 'too_small': {
       const { inclusive = true, minimum } = issue as { inclusive?: boolean; minimum?: unknown };
       return `must be ${inclusive ? 'at least' : 'more than'} ${String(minimum)}`;
@@ -213,8 +229,11 @@ function messageOf(issue: Issue, type: string): string {
       return `must have at least ${String((issue as { minimum?: unknown }).minimum)} characters or entries`;
     case 'too_long':
       return `must have at most ${String((issue as { maximum?: unknown }).maximum)} characters or entries`;
-    case 'pattern':
-      return 'does not have the form that is asked for';
+    case 'pattern': {
+      const { format, pattern } = issue as { format?: string; pattern?: string };
+      if (format === 'regex' && pattern !== undefined) return `must match ${pattern}`;
+      return `is not ${format === undefined ? 'of the form that is asked for' : `in the form ${format}`}`;
+    }
     default:
       return issue.message;
   }

@@ -14,7 +14,7 @@ export class OpenStreams {
   open(): () => void {
     if (this.#open >= this.max) {
       throw new CoreError('capacity_reached', `${this.max} streams are open, which is the limit`, {
-        hint: 'Close one, or read by offset with wait=true.',
+        hint: 'Close one, or send the request again without a stream.',
       });
     }
     this.#open += 1;

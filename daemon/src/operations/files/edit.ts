@@ -42,7 +42,7 @@ export const EditBody = Change.extend({
     .describe('Several changes in order, all or nothing: each replaces old_str or inserts at insert_line.'),
   if_match: systemText.min(1).optional().describe('Edit only while the file has this etag.'),
   dry_run: z.boolean().default(false).describe('Answer what would be, and change nothing.'),
-});
+}).meta({ anyOf: [{ required: ['command'] }, { required: ['edits'] }] });
 type EditBody = z.output<typeof EditBody>;
 
 export const editFile = operation({

@@ -5,7 +5,7 @@ const head = `# boxkeep
 
 > Runs inside a sandbox, and serves its commands, files, terminals, code, browser and desktop over HTTP.
 
-Send \`Authorization: Bearer <key>\`. Most answers are JSON: \`{success, message, data, hint}\`. \`hint\` says what to call next. Of a failure, \`data.code\` is the kind, and \`data.retryable\` says whether the same call may succeed later. Fields in braces are required. Unknown fields are refused. GET /v2/openapi.json describes every field.
+Send \`Authorization: Bearer <key>\`. Most answers are JSON: \`{success, message, data, hint}\`. \`hint\` says what to call next. Of a failure, \`data.code\` is the kind, and \`data.retryable\` says whether the same call may succeed later. Fields in braces are required, of those with | one. Unknown fields are refused. GET /v2/openapi.json describes every field.
 
 ## Routes
 

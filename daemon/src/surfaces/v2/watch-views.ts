@@ -1,6 +1,6 @@
 /** The wire shapes of watchers and their events. */
 import { z } from 'zod';
-import { watcherStatuses } from '../../core/watch/watcher.ts';
+import { watchEnds, watcherStatuses } from '../../core/watch/watcher.ts';
 import { EventFields, WatcherFields } from '../../operations/watch/views.ts';
 
 const cursor = z.number().int().min(0);
@@ -20,3 +20,13 @@ export const WatchPage = z
 export const WatchStarted = WatcherRecord.extend({ cursor: cursor.describe('Events after it follow.') }).meta({
   id: 'WatchStarted',
 });
+
+const position = { watcher_id: z.string(), cursor: cursor.describe('Where the stream is.') };
+
+export const WatchOverflow = z
+  .object(position)
+  .meta({ id: 'WatchOverflow', description: 'Earlier events are lost: list the tree again, then apply what follows.' });
+
+export const WatchEnded = z
+  .object({ ...position, reason: z.enum(watchEnds) })
+  .meta({ id: 'WatchEnded', description: 'The last event of the stream.' });

@@ -10,7 +10,7 @@ import { checkGlob, placeErrors } from '../../operations/watch/inputs.ts';
 import { watcherRecord, watchEvent } from '../../operations/watch/views.ts';
 import { route } from './app.ts';
 import { clientId, systemText } from '../../operations/inputs.ts';
-import { WatcherRecord, WatchEvent, WatchPage, WatchStarted } from './watch-views.ts';
+import { WatchEnded, WatcherRecord, WatchEvent, WatchOverflow, WatchPage, WatchStarted } from './watch-views.ts';
 
 const maxPatterns = 256;
 const pattern = systemText
@@ -112,7 +112,12 @@ export const streamWatcher = route({
   summary: 'Follow the events as Server-Sent Events; Last-Event-ID resumes an earlier stream',
   params: WatcherPath,
   query: z.object({ cursor: cursor.describe('Without Last-Event-ID: begin after this one.') }),
-  events: z.union([WatchStarted, WatchEvent]),
+  events: {
+    watch_started: WatchStarted,
+    file_change: WatchEvent,
+    overflow: WatchOverflow,
+    watch_ended: WatchEnded,
+  },
   errors: ['watcher_not_found', 'capacity_reached'],
   handle({ watchers, closing }, { params, query, context }) {
     const watcher = watchers.get(params.id);

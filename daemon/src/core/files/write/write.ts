@@ -83,8 +83,12 @@ export function assertMatch({ path, stat }: { path: string; stat: BigIntStats | 
   if (ifMatch === null) return;
   const etag = stat && etagOf(stat);
   if (etag !== null && (ifMatch === etag || ifMatch === '*' || `"${ifMatch}"` === etag)) return;
-  throw new CoreError('precondition_failed', `${path}: has changed since it had ${ifMatch}`, {
-    hint: 'Read the file again, and send the change with the new etag.',
+  const [what, hint] =
+    etag === null
+      ? ['does not exist', 'Leave the etag out to create it.']
+      : [`has changed since it had ${ifMatch}`, 'Read the file again, and send the change with the new etag.'];
+  throw new CoreError('precondition_failed', `${path}: ${what}`, {
+    hint,
     facts: { etag },
   });
 }

@@ -66,7 +66,9 @@ export type ServerMessage = z.input<typeof TerminalServerFrame>;
 
 const messages = {
   input: z.object({ type: z.literal('input'), data: z.string() }),
-  resize: z.object({ type: z.literal('resize'), cols: cols.optional(), rows: rows.optional() }),
+  resize: z
+    .object({ type: z.literal('resize'), cols: cols.optional(), rows: rows.optional() })
+    .refine(({ cols: wide, rows: high }) => wide !== undefined || high !== undefined, 'needs cols or rows'),
   signal: z.object({ type: z.literal('signal'), signal: z.enum(signalNames).default('SIGINT') }),
   ack: z.object({ type: z.literal('ack'), offset }),
   ping: z.object({ type: z.literal('ping'), timestamp: z.unknown() }),
@@ -91,7 +93,7 @@ export function readMessage(text: string): ClientMessage | null {
   if ('value' in checked) return checked.value;
   const wrong = checked.errors.map(({ location, message: what }) => `${location.replace('body.', '')} ${what}`);
   throw new CoreError('malformed_request', `${type}: ${wrong.join(', ')}`, {
-    hint: 'The daemon ignored the part; send it again.',
+    hint: 'Nothing of the frame was used. Correct it and send it again.',
   });
 }
 
