@@ -349,6 +349,8 @@ export interface ConfigSources {
   readonly environment: Environment;
   /** Keys that the launcher removed from the arguments and the environment. */
   readonly secrets: ReadonlyMap<string, string>;
+  /** Reads the key from a file. */
+  readonly readKey?: (path: string) => string;
 }
 
 /** Reads the settings; flags win over variables. Throws an Error with one line for a bad value or an unknown flag. */
@@ -360,14 +362,14 @@ export function readConfig(sources: ConfigSources): Config {
     const given = rawValue(row, flags, sources);
     return [name, given === null ? row.fallback : parseValue(row, given)];
   });
-  return withKeyOfFile(Object.fromEntries(entries) as Config);
+  return withKeyOfFile(Object.fromEntries(entries) as Config, sources.readKey ?? readKeyFile);
 }
 
-function withKeyOfFile(config: Config): Config {
+function withKeyOfFile(config: Config, readKey: (path: string) => string): Config {
   const { apiKey, apiKeyFile } = config;
   if (apiKeyFile === null) return config;
   if (apiKey !== null) throw new Error('SVC_API_KEY and SVC_API_KEY_FILE are both set; leave one of them out');
-  return { ...config, apiKey: readKeyFile(apiKeyFile) };
+  return { ...config, apiKey: readKey(apiKeyFile) };
 }
 
 interface Given {

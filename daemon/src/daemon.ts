@@ -18,7 +18,7 @@ import type { Environment } from './kit/types/environment.ts';
 import type { Boot } from './platform/process/init.ts';
 import { listen, listenAgain, listenBeside } from './platform/server/listen.ts';
 import { Ports, type OpenListener } from './platform/server/ports.ts';
-import { keepPort, readPort } from './platform/stores/runtime-directory.ts';
+import { keepNoted, readNoted } from './platform/stores/runtime-directory.ts';
 import type { KeeperSpawn } from './platform/process/spawn.ts';
 import type { Tracing } from './platform/observe/tracing.ts';
 
@@ -58,6 +58,7 @@ const endCodeMs = 1000;
 /** Time for requests to another machine, which acts on them even after the daemon stops waiting. */
 const closeElsewhereMs = 500;
 
+const keyStays = 'the API key stays as it was';
 const openMessage = 'no key is set, and anyone who can connect runs commands. Set SVC_API_KEY.';
 
 export class Daemon {
@@ -71,15 +72,34 @@ export class Daemon {
     await rehearse(this.deps.app);
   }
 
+  /**
+   * Notes the key of a file for the next daemon. A daemon that was started again, and whose file holds no key any more,
+   * goes on with the noted one. Throws why the file holds no key when none is noted.
+   */
+  keepKey(failure: Error | null): void {
+    const { app, logger, runtimeDirectory } = this.deps;
+    if (!failure) return this.#noteKey();
+    const digest = readNoted(runtimeDirectory, 'key-digest');
+    if (digest === null) throw failure;
+    app.apiKey.restore(digest);
+    logger.warn(keyStays, { error: String(failure) });
+  }
+
   /** Reads the key file again. The key stays when the file holds none. */
   readKeyAgain(path: string): void {
     const { app, logger } = this.deps;
     try {
       app.apiKey.replace(readKeyFile(path));
+      this.#noteKey();
       logger.info('the API key was read again', { path });
     } catch (error) {
-      logger.warn('the API key stays as it was', { error: String(error) });
+      logger.warn(keyStays, { error: String(error) });
     }
+  }
+
+  #noteKey(): void {
+    const { app, runtimeDirectory } = this.deps;
+    if (app.apiKey.digest !== null) keepNoted(runtimeDirectory, 'key-digest', app.apiKey.digest);
   }
 
   /** Recovers existing commands, terminals and code sessions, then listens. Returns the URL. */
@@ -161,7 +181,8 @@ export class Daemon {
   /** A restarted daemon, or a successor, listens on the port of the daemon before it. Returns the URL. */
   async #listen(): Promise<string> {
     const { app, boot, config, further, logger, runtimeDirectory } = this.deps;
-    const port = config.port === 0 && boot.restarts > 0 ? readPort(runtimeDirectory) : config.port;
+    const noted = config.port === 0 && boot.restarts > 0 ? readNoted(runtimeDirectory, 'port') : null;
+    const port = Number(noted ?? config.port);
     const served = [{ port, variable: settings.port.variable, app }, ...further];
     await this.#ports.open(
       served.map(({ port: number, variable, app: deps }) => ({
@@ -172,7 +193,8 @@ export class Daemon {
     );
     const { first } = this.#ports;
     if (!first) throw new Error('a daemon has a port');
-    if (!keepPort(runtimeDirectory, first.port)) logger.warn('no room to note the port', { port: first.port });
+    if (!keepNoted(runtimeDirectory, 'port', String(first.port)))
+      logger.warn('no room to note the port', { port: first.port });
     return first.url;
   }
 

@@ -1,4 +1,5 @@
 /** The entry point: turns flags and environment into settings, runs a verb, and exits with its code. */
+import { randomBytes } from 'node:crypto';
 import { writeSync } from 'node:fs';
 import { describeSurface, surfaceNames, type SurfaceName } from './api.ts';
 import { attach } from './cli/attach/attach.ts';
@@ -18,6 +19,7 @@ import {
 } from './compose/index.ts';
 import type { Daemon } from './daemon.ts';
 import { readConfig, settingsHelp } from './config.ts';
+import { readKeyFile } from './kit/api-key.ts';
 import { Logger } from './kit/logger.ts';
 import { SystemAccounts } from './platform/host/accounts.ts';
 import { Hangups } from './platform/process/hangups.ts';
@@ -73,10 +75,13 @@ const verbs: Readonly<Record<string, (args: readonly string[]) => Promise<number
 async function start(args: readonly string[]): Promise<number> {
   const init = Init.connect();
   const hangups = new Hangups(); // Before the key file is read, so that no change of the file is missed.
-  const config = readConfig({ arguments: args, environment: process.env, secrets: init.boot.secrets });
+  const { readKey, failure } = keyReader(init.boot.restarts > 0);
+  const { secrets } = init.boot;
+  const config = readConfig({ arguments: args, environment: process.env, secrets, readKey });
   const logger = new Logger(config.logLevel, logOutput(process.stdout));
   const runtimeDirectory = openRuntimeDirectory(init, config.runtimeDir, config.port);
   const daemon = await composeDaemon({ config, boot: init.boot, runtimeDirectory, environment: process.env, logger });
+  if (config.apiKeyFile !== null) daemon.keepKey(failure());
   await startThreads(); // Before the first request, which may start a process that leaves room for no thread.
   if (init.boot.isSuccessor) {
     await daemon.warmUp();
@@ -100,6 +105,25 @@ async function start(args: readonly string[]): Promise<number> {
   await daemon.close();
   return exitOk;
 }
+
+/** A daemon that is started again needs no file: without one, nobody has its key until the noted one is restored. */
+function keyReader(isRestart: boolean) {
+  let failure: Error | null = null;
+  return {
+    failure: () => failure,
+    readKey(path: string): string {
+      try {
+        return readKeyFile(path);
+      } catch (error) {
+        if (!isRestart) throw error;
+        failure = error as Error;
+        return randomBytes(keyBytes).toString('hex');
+      }
+    },
+  };
+}
+
+const keyBytes = 32;
 
 /** Resolves when init knows that this daemon serves. `isOver` resolves when another daemon has taken over. */
 async function offerSuccession(

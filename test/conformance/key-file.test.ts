@@ -1,5 +1,6 @@
 /** The key from a file: its start, its rotation with SIGHUP, and what refuses to start. */
-import { rmSync, writeFileSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import { readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test as programTest } from 'bun:test';
 import { programEnvironment } from '../harness/closed-ports.ts';
@@ -90,6 +91,34 @@ test(
 );
 
 test(
+  'AUTH-FILE a daemon that dies goes on with its key when the file has gone, and commands go on too',
+  async ({ sandbox }) => {
+    const path = fileOf(sandbox);
+    writeFileSync(path, second);
+    await readAgain(sandbox);
+    const headers = { 'x-api-key': second };
+    const { command_id: id } = await sandbox.ok('POST /v2/commands', { command: 'cat', mode: 'async' }, headers);
+    for (const spoil of [() => rmSync(path), () => writeFileSync(path, '')]) {
+      spoil();
+      process.kill(sandbox.daemonPid, 'SIGKILL');
+      await sandbox.served();
+      expect([await statusWith(sandbox, second), await statusWith(sandbox, first)]).toEqual([200, 401]);
+      const { command } = await sandbox.ok(`GET /v2/commands/${String(id)}`, undefined, headers);
+      expect(command).toMatchObject({ status: 'running' });
+    }
+    const note = join(sandbox.runtimeDirectory, 'key-digest');
+    expect([readFileSync(note, 'utf8'), statSync(note).mode & 0o777]).toEqual([
+      `${createHash('sha256').update(second).digest('hex')}\n`,
+      0o600,
+    ]);
+    writeFileSync(path, first);
+    await readAgain(sandbox);
+    expect(await statusWith(sandbox, first)).toBe(200);
+  },
+  keyFile('SVC_API_KEY_FILE', { expectedWarnings: ['started again by init', 'the API key stays as it was'] }),
+);
+
+test(
   'AUTH-FILE a SIGHUP during the start does not end the daemon',
   async ({ sandbox }) => {
     await sandbox.stop();
@@ -116,6 +145,12 @@ programTest('AUTH-FILE a file that cannot be read or holds no key, and two sourc
   const path = join(import.meta.dirname, 'key-file.test.ts');
   for (const [args, env, message] of [
     [['--api-key-file', path], {}, `${path} does not hold a key: a key is printable ASCII without blanks at its ends`],
+    [[], { SVC_API_KEY_FILE: '/dev/zero' }, '/dev/zero with the API key cannot be read: it is not a file'],
+    [
+      [],
+      { SVC_API_KEY_FILE: process.execPath },
+      `${process.execPath} with the API key cannot be read: it has more than 8192 bytes`,
+    ],
     [[], { SVC_API_KEY_FILE: '/none/key' }, '/none/key with the API key cannot be read: ENOENT'],
     [[], { SANDBOX_API_KEY_FILE: 'key' }, 'SANDBOX_API_KEY_FILE: "key" is not valid: must be an absolute path'],
     [

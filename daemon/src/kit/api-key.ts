@@ -1,6 +1,9 @@
 /** Validates the API key of an operator, or of a file: an HTTP header must be able to carry the key unchanged. */
-import { readFileSync } from 'node:fs';
+import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
 import { errnoOf } from './errno.ts';
+
+/** A request has at most 16 KiB of headers. */
+const maxBytes = 8192;
 
 export const keyRule = 'a key is printable ASCII without blanks at its ends';
 
@@ -19,8 +22,18 @@ export function readKeyFile(path: string): string {
 
 function textOf(path: string): string {
   try {
-    return readFileSync(path, 'utf8');
+    const descriptor = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK); // A pipe would block the daemon.
+    try {
+      if (!fstatSync(descriptor).isFile()) throw new Error('it is not a file');
+      const bytes = Buffer.alloc(maxBytes + 1);
+      const length = readSync(descriptor, bytes);
+      if (length > maxBytes) throw new Error(`it has more than ${maxBytes} bytes`);
+      return bytes.toString('utf8', 0, length);
+    } finally {
+      closeSync(descriptor);
+    }
   } catch (error) {
-    throw new Error(`${path} with the API key cannot be read: ${errnoOf(error) ?? 'unknown error'}`, { cause: error });
+    const reason = errnoOf(error) ?? (error as Error).message;
+    throw new Error(`${path} with the API key cannot be read: ${reason}`, { cause: error });
   }
 }

@@ -25,6 +25,16 @@ export class ApiKey {
     this.#digest = key === null ? null : digest(key);
   }
 
+  /** The SHA-256 of the key as hexadecimal text; null without a key. */
+  get digest(): string | null {
+    return this.#digest?.toString('hex') ?? null;
+  }
+
+  /** From now on requests need the key with this digest. */
+  restore(digest: string): void {
+    this.#digest = Buffer.from(digest, 'hex');
+  }
+
   /** From now on requests need this key; open connections and streams go on. */
   replace(key: string): void {
     this.#digest = digest(key);

@@ -20,20 +20,23 @@ export function openRuntimeDirectory(init: Init, wanted: string | null, port: nu
   throw new Error(`no runtime directory: ${refusals.join('; ')}`);
 }
 
-/** Notes the port for the next start. False when the disk has no room; the daemon serves all the same. */
-export function keepPort(directory: string, port: number): boolean {
+/** What a daemon notes for the next one: its port, and the digest of its key (SHA-256, hexadecimal). */
+type Noted = 'port' | 'key-digest';
+
+/** False when the disk has no room; the daemon serves all the same. */
+export function keepNoted(directory: string, name: Noted, value: string): boolean {
   try {
-    writeFileSync(`${directory}/port`, `${port}\n`, { mode: 0o600 });
+    writeFileSync(`${directory}/${name}`, `${value}\n`, { mode: 0o600 });
     return true;
   } catch {
-    return false; // A full disk. Only a daemon that chose its own port would need the note.
+    return false; // A full disk. Only some of the next daemons need the note.
   }
 }
 
-/** The noted port; 0 when there is none. */
-export function readPort(directory: string): number {
-  const path = `${directory}/port`;
-  return existsSync(path) ? Number(readFileSync(path, 'utf8')) : 0;
+/** Null when nothing is noted. */
+export function readNoted(directory: string, name: Noted): string | null {
+  const path = `${directory}/${name}`;
+  return existsSync(path) ? readFileSync(path, 'utf8').trim() : null;
 }
 
 const idPattern = /^sbx_[0-9a-f]{32}$/;
