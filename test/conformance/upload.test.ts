@@ -13,7 +13,7 @@ import {
 } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
-import { boundary, form, formType, send, sendForm } from '../harness/form.ts';
+import { boundary, form, formType, send, sendForm, type Part } from '../harness/form.ts';
 import { fillDisk, freeDisk, insideRuntime, onSmallDisk } from '../harness/full-disk.ts';
 import { exchange } from '../harness/raw-http.ts';
 import { expect, test, type Sandbox } from '../harness/sandbox.ts';
@@ -96,7 +96,6 @@ test('FILE-12 a part without a file name is a file, before and after its path', 
   const parts = [
     { name: 'path', content: join(sandbox.directory, 'from-a-reader') },
     { name: 'file', content: 'read' },
-    { name: 'other', content: 'field' },
   ];
   for (const ordered of [parts, parts.toReversed()]) {
     expect((await sendForm(sandbox, ordered)).body.data).toMatchObject({ file_size: 4, success: true });
@@ -106,6 +105,27 @@ test('FILE-12 a part without a file name is a file, before and after its path', 
   const unnamed = await sendForm(sandbox, [{ name: 'file', content: 'read' }]);
   expect(unnamed.body.data['path']).toBe(join(sandbox.directory, 'tmp/upload'));
   rmSync(join(sandbox.directory, 'tmp/upload'));
+});
+
+test('FILE-12 HTTP-UNKNOWN-FIELD a part that the form does not have, or has twice, is refused, and nothing is written', async ({
+  sandbox,
+}) => {
+  const target = join(sandbox.directory, 'target');
+  const file = { name: 'file', content: 'read', fileName: 'up.txt' };
+  const path = { name: 'path', content: target };
+  const refused: readonly (readonly [parts: Part[], query: string, message: string])[] = [
+    [[file, { name: 'pth', content: target }], '', 'pth is not a field; did you mean path?'],
+    [[path, file, path], '', 'appears twice'],
+    [[file, path], '?path=/tmp/elsewhere', 'differs from path in the query'],
+    [[{ name: 'path', content: Buffer.from([0x2f, 0xff]) }, file], '', 'is not UTF-8'],
+  ];
+  for (const [parts, query, message] of refused) {
+    const { status, body } = await sendForm(sandbox, parts, query);
+    expect([status, body.message]).toEqual([422, expect.stringContaining(message)]);
+  }
+  expect(existsSync(target)).toBe(false);
+  const both = await sendForm(sandbox, [file, path], `?path=${target}`);
+  expect(both.body.data['path']).toBe(target);
 });
 
 test('HTTP-415 a compressed body is refused with the name of its coding, and nothing is written or run', async ({

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { openDownload } from '../../../core/files/read/download.ts';
 import { Upload } from '../../../core/files/write/upload.ts';
 import { InvalidInput } from '../../../http/route/envelope.ts';
-import { takeFileForm, type FileTaker } from '../../../http/body/file-form.ts';
+import { invalidPart, takeFileForm, type FileTaker } from '../../../http/body/file-form.ts';
 import { fileReply } from '../../../http/file/file-reply.ts';
 import { isForm } from '../../../http/body/multipart.ts';
 import { validate } from '../../../http/route/validate.ts';
@@ -20,7 +20,7 @@ export const upload = route({
   path: '/v2/fs/upload',
   summary: 'Take a file of any size, and put it in its place in one step',
   query: OwnerQuery.extend({
-    path: filePath.optional().describe('Destination of a plain body; in a form, the field path takes precedence.'),
+    path: filePath.optional().describe('Destination; a form may name it in the field path instead.'),
   }),
   content: {
     'multipart/form-data': z.object({
@@ -45,7 +45,7 @@ export const upload = route({
     await using taken = new Upload(files, query.user ?? null, 'temporary');
     if (query.path !== undefined) taken.setPath(query.path);
     const contentType = context.headers.get('content-type');
-    if (isForm(contentType)) await takeFileForm(content, contentType ?? '', takerOf(taken));
+    if (isForm(contentType)) await takeFileForm(content, contentType ?? '', takerOf(taken, query.path));
     else await takeBody(taken, content);
     const { path, size, sha256 } = await taken.land();
     const shown = showPath(path);
@@ -53,11 +53,22 @@ export const upload = route({
   },
 });
 
-function takerOf(taken: Upload): FileTaker {
+const FormFields = z.object({ path: filePath.optional() });
+
+function takerOf(taken: Upload, inQuery: string | undefined): FileTaker {
+  let isNamed = false;
   return {
     takeFile: (fileName, pieces) => taken.receive(fileName, pieces),
     takeField(name, value) {
-      if (name === 'path') taken.setPath(pathOf(value));
+      const checked = validate(FormFields, { [name]: value }, 'body', true);
+      if ('errors' in checked) throw new InvalidInput(checked.errors);
+      if (isNamed) throw invalidPart(name, 'appears twice', 'value_error');
+      if (value.includes('\ufffd'))
+        throw invalidPart(name, 'is not UTF-8; pass a file:// URL with %FF for such bytes', 'value_error');
+      if (inQuery !== undefined && inQuery !== value)
+        throw invalidPart(name, 'differs from path in the query', 'value_error');
+      isNamed = true;
+      taken.setPath(checked.value.path ?? value);
     },
   };
 }
@@ -77,12 +88,6 @@ async function* usedOnce(pieces: AsyncIterable<Uint8Array<ArrayBuffer>>): AsyncG
     yield piece;
     piece.buffer.transfer(0);
   }
-}
-
-function pathOf(value: string): string {
-  const checked = validate(z.object({ path: filePath }), { path: value }, 'body');
-  if ('errors' in checked) throw new InvalidInput(checked.errors);
-  return checked.value.path;
 }
 
 export const download = route({
