@@ -215,6 +215,7 @@ test('V2FS-GREPREFUSED bad input is refused in one line', async ({ sandbox }) =>
   });
   const refusals: Refusal[] = [
     bad('foo(', /^the pattern does not compile: unclosed group$/),
+    bad('x{1000000}', /^the pattern does not compile: compiled regex exceeds size limit of 16777216$/),
     bad('[a', /^the pattern does not compile: unclosed character class, at character 1$/),
     bad('*a', /^the pattern does not compile: repetition operator missing expression, at character 1$/),
     bad('(?=a)', /^the pattern does not compile: look-around, including [^\n]* is not supported, at character 1$/),

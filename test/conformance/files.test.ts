@@ -96,6 +96,10 @@ test('V2FS-READPART max_bytes cuts after whole lines or characters, and next_off
     content: btoa('Name:'),
     next_offset: 5,
   });
+  const accented = join(sandbox.directory, 'accented.txt');
+  writeFileSync(accented, 'é');
+  const within = await sandbox.request(`GET /v2/fs/read?path=${accented}&offset=1`);
+  expect([within.status, within.body.message]).toEqual([400, 'the offset 1 is within a character']);
   expect(await read(sandbox, { path, offset: '1000' })).toMatchObject({ content: '', truncated: false });
 
   const wide = '\ufeffa\u{1f600}\u{1f600}\nb\n';

@@ -48,6 +48,11 @@ const fields: readonly Row[] = [
   ['POST /v2/browser/evaluate', { script: '1' }, 'did you mean expression?'],
   ['GET /v2/browser/screenshot?fullPage=true', null, 'did you mean full_page?'],
   ['POST /v2/computer/actions', { action_type: 'CLICK', clicks: 2 }, 'did you mean num_clicks?'],
+  ['POST /v2/commands', { command: 'cat', stdin: { dta: 'x' } }, 'dta is not a field; did you mean data?'],
+  ['POST /v2/code/execute', { language: 'python', code: '1', lang: 'x' }, 'language is given already'],
+  ['POST /v2/browser/cookies', { cookies: [{ name: 'a', value: 'b', htp_only: true }] }, 'did you mean http_only?'],
+  ['POST /v2/code/sessions/any/restart', { cwd: '/tmp' }, 'cwd is not a field; there are none'],
+  ['DELETE /v2/commands/any', { force: true }, 'force is not a field; there are none'],
   ['POST /v2/computer/actions/batch', { actions: [{ action_type: 'PRESS', keysym: 'a' }] }, 'did you mean key?'],
 ];
 
@@ -73,6 +78,11 @@ const routes: readonly Row[] = [
   ['POST /v2/python/run', { code: '1' }, 'POST /v2/code/execute'],
   ['GET /v2/desktop/screenshot', null, 'GET /v2/computer/screenshot'],
   ['GET /v2/info', null, 'GET /v2/sandbox'],
+  ['POST /v2/comands', { command: 'ls' }, 'POST /v2/commands'],
+  ['GET /v2/sanbox', null, 'GET /v2/sandbox'],
+  ['POST /v2/cod/execute', { code: '1' }, 'POST /v2/code/execute'],
+  ['GET /v2/fs/tre', null, 'GET /v2/fs/tree'],
+  ['GET /v2/compter/info', null, 'GET /v2/computer/info'],
 ];
 
 test('HTTP-NEAREST-ROUTE an unknown path is answered with the nearest operations, one line each', async ({

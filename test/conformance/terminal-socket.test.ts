@@ -115,6 +115,12 @@ test(
       const reply = await sandbox.request(`GET ${plain}`, undefined, key);
       expect(reply).toMatchObject({ status: 426, body: { hint: expect.stringContaining('WebSocket') } });
       expect(reply.headers.get('upgrade')).toBe('websocket');
+      const old = ['upgrade: websocket', 'connection: upgrade', 'sec-websocket-version: 8', 'x-api-key: secret'];
+      const answer = await exchange(
+        sandbox.url,
+        `GET ${plain} HTTP/1.1\r\nhost: localhost\r\nsec-websocket-key: ${'a'.repeat(22)}==\r\n${old.join('\r\n')}\r\n\r\n`,
+      );
+      expect(answer).toMatch(/^HTTP\/1\.1 426 [^]*sec-websocket-version: 13[^]*"code":"upgrade_required"/i);
       expect((await sandbox.fetch(`HEAD ${plain}`, undefined, { headers: key })).status).toBe(426);
     }
     const { sessions } = await sandbox.ok('GET /v2/pty/sessions', undefined, key);

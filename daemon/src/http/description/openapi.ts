@@ -76,6 +76,9 @@ export function describeApi(
   };
 }
 
+const jsonType = 'application/json';
+const [partialContent, badRequest] = [206, 400];
+
 function tagOf({ operation }: RouteShape): string {
   return operation.split('.')[0] ?? '';
 }
@@ -134,7 +137,10 @@ function describeParameters(place: 'path' | 'query', schema: z.ZodObject | undef
 }
 
 function describeResponses(route: RouteShape, schemas: Schemas, example: Example): Json {
-  const also = Object.entries(route.raw?.also ?? {}).map(([status, description]) => [status, { description }]);
+  const also = Object.entries(route.raw?.also ?? {}).map(([status, description]) => [
+    status,
+    { description, ...contentOf(Number(status), route) },
+  ]);
   return {
     ...(route.socket
       ? { 101: describeFrames(route.socket, schemas), default: anyFailure(route.path, schemas) }
@@ -152,6 +158,13 @@ function describeFrames({ sends, receives }: SocketFrames, schemas: Schemas): Js
   const sides = { sends: schemas.named(sends, 'output', ''), receives: schemas.named(receives, 'open', '') };
   const schema = { description: 'A text frame, sent or received.', anyOf: Object.values(sides) };
   return { description, content: { 'application/json': { schema } }, 'x-websocket': sides };
+}
+
+/** A part of an answer has its type, and a failure of its own form is JSON. */
+function contentOf(status: number, { raw }: RouteShape): Json {
+  const types = status === partialContent ? [raw?.contentType ?? []].flat() : status >= badRequest ? [jsonType] : [];
+  const content = types.map((type) => [type, { schema: rawSchema(type) }]);
+  return content.length === 0 ? {} : { content: Object.fromEntries(content) as Json };
 }
 
 function describeSuccess(route: RouteShape, schemas: Schemas, { answer }: Example): Json {

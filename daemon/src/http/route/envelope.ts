@@ -132,7 +132,7 @@ function headersOf(error: CoreError): Record<string, string> {
   if (error.isRetryable && waitingStatuses.has(statusOf[error.code]))
     return { 'retry-after': String(retryAfterSeconds) };
   if (error.code === 'unsupported_coding') return { 'accept-encoding': String(error.facts?.['accepted']) };
-  if (error.code === 'upgrade_required') return { upgrade: 'websocket' };
+  if (error.code === 'upgrade_required') return { upgrade: 'websocket', 'sec-websocket-version': '13' };
   if (error.code === 'range_not_satisfiable') return { 'content-range': `bytes */${String(error.facts?.['size'])}` };
   const allow = error.code === 'method_not_allowed' ? error.facts?.['allow'] : undefined;
   return Array.isArray(allow) ? { allow: allow.join(', ') } : {};

@@ -1,5 +1,5 @@
 /** Finds the routes that a caller of an unknown path probably meant. */
-import { likeness } from '../../kit/text/nearest.ts';
+import { likeness, nearestName } from '../../kit/text/nearest.ts';
 import { routeSynonyms } from './synonyms.ts';
 
 const maxShown = 3;
@@ -11,13 +11,17 @@ const minLikeness = 1 / 3;
  * served with other methods, the only ones that help are of the same words.
  */
 export function nearestRoutes(list: string, method: string, path: string, isServed = false): readonly string[] {
-  const given = namesIn(path);
-  return list
+  const routes = list
     .trim()
     .split('\n')
-    .map((line) => {
-      const [own = '', ownPath = ''] = line.split(/:? /, 2);
-      const share = likeness(given, namesIn(ownPath), routeSynonyms());
+    .map((line) => ({ line, words: line.split(/:? /, 2) }));
+  const known = [...new Set(routes.flatMap(({ words: [, ownPath = ''] }) => wordsIn(ownPath)))];
+  const given = wordsIn(path)
+    .map((word) => spelled(word, known))
+    .join('_');
+  return routes
+    .map(({ line, words: [own = '', ownPath = ''] }) => {
+      const share = likeness(given, wordsIn(ownPath).join('_'), routeSynonyms());
       return { line, share, isSame: own === method, length: ownPath.length };
     })
     .filter(({ share, isSame }) => (isServed ? isSame && share === 1 : share >= minLikeness))
@@ -27,7 +31,12 @@ export function nearestRoutes(list: string, method: string, path: string, isServ
 }
 
 /** The words of a path without its version, parameters and ids. */
-function namesIn(path: string): string {
-  const segments = path.split('/').filter((segment) => /^[a-z_.-]+$/i.test(segment));
-  return segments.join('_');
+function wordsIn(path: string): string[] {
+  return path.split('/').filter((segment) => /^[a-z_.-]+$/i.test(segment));
+}
+
+/** A word that no route has, as the one that it probably is; another word may be a synonym. */
+function spelled(word: string, known: readonly string[]): string {
+  const isKnown = known.includes(word) || routeSynonyms().some((group) => group.includes(word));
+  return isKnown ? word : (nearestName(word, known, []) ?? word);
 }

@@ -202,7 +202,7 @@ export function routesFor<Deps>({
       async respond(deps, request, params, context) {
         // Checked before any work starts for a socket that cannot open.
         if (definition.socket) assertUpgrade(request, definition.path);
-        if ((definition.body || definition.content) && !definition.decodes) assertNotEncoded(request.headers);
+        if (request.body !== null && !definition.decodes) assertNotEncoded(request.headers);
         // A GET is refused where its answer is large.
         if (definition.method !== 'GET') context.body.room.assertRoom();
         // The body occupies memory until the request is handled.
@@ -212,6 +212,7 @@ export function routesFor<Deps>({
           reservation,
           isNullAbsent,
           isStrict,
+          hasContent: definition.content !== undefined,
         });
         if ('errors' in inputs) throw new InvalidInput(inputs.errors);
         const { params: pathValues, query, body } = inputs.value;
@@ -263,9 +264,11 @@ interface BodyReading {
   readonly reservation: Reservation;
   readonly isNullAbsent: boolean;
   readonly isStrict: boolean;
+  /** The handler reads a body of another kind. */
+  readonly hasContent: boolean;
 }
 
-/** The query of a route that has none. */
+/** The query or the body of a route that has none. */
 const noParameters = once(() => z.object({}));
 /** Parameters that every route ignores: what libraries add so that no cache answers, and the ticket of 1.x. */
 const ignoredParameters: ReadonlySet<string> = new Set(['_', 'ticket']);
@@ -275,7 +278,7 @@ async function readInputs(
   schemas: InputSchemas,
   request: Request,
   params: Readonly<Record<string, string>>,
-  { limits, reservation, isNullAbsent, isStrict }: BodyReading,
+  { limits, reservation, isNullAbsent, isStrict, hasContent }: BodyReading,
 ): Promise<{ value: Inputs; raw: Record<string, unknown> | null } | { errors: readonly ValidationError[] }> {
   const errors: ValidationError[] = [];
   const check = (schema: z.ZodType | undefined, input: unknown, place: InputPlace): unknown => {
@@ -285,7 +288,10 @@ async function readInputs(
     for (const error of checked.errors) errors.push(error);
     return undefined;
   };
-  const raw = schemas.body ? await readJsonObject(request, limits, reservation) : null;
+  // An empty object is what libraries send where there is nothing to send.
+  const isUnasked = isStrict && !schemas.body && !hasContent && request.body !== null;
+  const bodySchema = schemas.body ?? (isUnasked ? noParameters() : undefined);
+  const raw = bodySchema ? await readJsonObject(request, limits, reservation) : null;
   const querySchema = schemas.query ?? (isStrict && request.url.includes('?') ? noParameters() : undefined);
   const given = Object.entries(querySchema ? queryOf(request.url) : {}).filter(
     ([name]) => !ignoredParameters.has(name),
@@ -293,7 +299,7 @@ async function readInputs(
   const value = {
     params: check(schemas.params, schemas.params && readText(schemas.params, params), 'path'),
     query: check(querySchema, querySchema && readText(querySchema, Object.fromEntries(given)), 'query'),
-    body: check(schemas.body, schemas.body && isNullAbsent ? withoutNulls(schemas.body, raw) : raw, 'body'),
+    body: check(bodySchema, bodySchema && isNullAbsent ? withoutNulls(bodySchema, raw) : raw, 'body'),
   };
   return errors.length > 0 ? { errors } : { value, raw };
 }

@@ -73,17 +73,28 @@ function partsOf(schema: SchemaNode): readonly SchemaNode[] {
   return further === null ? (inner ? [inner] : []) : further.flatMap(partsOf);
 }
 
-/** A field that the input has already is not the one that was meant. */
 function unknownField(name: string, location: string, shapes: readonly object[], input: object): ValidationError {
   const known = [...new Set(shapes.flatMap((shape) => Object.keys(shape)))];
-  const free = known.filter((field) => !Object.hasOwn(input, field));
-  const meant = nearestName(name, free, fieldSynonyms());
-  const advice = meant === null ? `the fields are ${listed(known)}` : `did you mean ${meant}?`;
+  const [given, free] = [true, false].map((isGiven) =>
+    known.filter((field) => Object.hasOwn(input, field) === isGiven),
+  );
+  const again = given?.find((field) => isAnotherForm(field, name));
+  const meant = nearestName(name, free ?? [], fieldSynonyms());
+  const advice = again
+    ? `${again} is given already`
+    : meant === null
+      ? `the fields are ${listed(known)}`
+      : `did you mean ${meant}?`;
   const [what, at] = isPlain(name)
     ? [`${name} is not a field`, `${location}.${name}`]
     : ['a name is not that of a field', location];
   const message = known.length === 0 ? `${what}; there are none` : `${what}; ${advice}`;
   return { location: at, message, type: 'unknown_field' };
+}
+
+/** `lang` of `language`, or `patterns` of `pattern`. */
+function isAnotherForm(field: string, name: string): boolean {
+  return name.length >= 3 && (field.startsWith(name) || name.startsWith(field));
 }
 
 const maxListed = 30;

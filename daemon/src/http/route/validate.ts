@@ -46,10 +46,13 @@ function removeNulls(schema: SchemaNode | undefined, input: unknown): unknown {
   return Object.fromEntries(kept.map(([name, value]) => [name, removeNulls(ownValue(shape, name), value)]));
 }
 
-/** The object among the alternatives that the input names, as in `action_type`. */
+/** The object among the alternatives that the input names, as in `action_type`; the only one where there is one. */
 function alternativeOf(options: readonly SchemaNode[], input: unknown): SchemaNode | undefined {
   const flat = (option: SchemaNode): readonly SchemaNode[] => base(option)?._zod.def.options?.flatMap(flat) ?? [option];
-  return options.flatMap(flat).find((option) => {
+  const all = options.flatMap(flat);
+  const objects = all.filter((option) => base(option)?._zod.def.shape !== undefined);
+  if (objects.length === 1) return objects[0];
+  return all.find((option) => {
     const names = Object.entries(option._zod.def.shape ?? {}).filter(([, field]) => field._zod.def.type === 'literal');
     return names.length > 0 && names.every(([name, field]) => takes(field, valueAt(input, [name])));
   });
@@ -172,7 +175,7 @@ const typeOfExpected: Readonly<Record<string, string>> = {
 function typeOf(issue: Issue, { schema, input }: IssueContext): string {
   switch (issue.code) {
     case 'invalid_type':
-      if (valueAt(input, issue.path) === undefined) return 'missing';
+      if (isMissing(input, issue.path)) return 'missing';
       if (issue.expected === 'number' && isWholeNumber(schema, issue.path)) return 'int_type';
       return typeOfExpected[issue.expected] ?? 'value_error';
     case 'invalid_union':
@@ -191,6 +194,11 @@ function typeOf(issue: Issue, { schema, input }: IssueContext): string {
     default:
       return 'value_error';
   }
+}
+
+/** A value that a text in the input was read into has its parts too. */
+function isMissing(input: unknown, path: readonly PropertyKey[]): boolean {
+  return valueAt(input, path) === undefined && typeof valueAt(input, path.slice(0, -1)) !== 'string';
 }
 
 function isSized(origin: string): boolean {

@@ -66,6 +66,7 @@ export function guardHandler(handler: SocketHandler, onFault: (error: unknown) =
 /** RFC 6455, 7.4.1. */
 const [internalError, abnormalClosure] = [1011, 1006];
 
+const socketVersion = '13';
 /** The only subprotocol that the server selects. */
 export const socketProtocol = 'svc.v2';
 const keyProtocol = 'svc.key.';
@@ -79,7 +80,9 @@ export function isUpgrade(headers: Headers): boolean {
  * and `malformed_request` for a client that offers only its key: the server would have to echo it as the protocol.
  */
 export function assertUpgrade({ method, headers }: Request, path: string): void {
-  const isWhole = /^[\w+/]{22}==$/.test(headers.get('sec-websocket-key') ?? '');
+  const isWhole =
+    /^[\w+/]{22}==$/.test(headers.get('sec-websocket-key') ?? '') &&
+    headers.get('sec-websocket-version')?.trim() === socketVersion;
   if (method !== 'GET' || !isUpgrade(headers) || !isWhole)
     throw new CoreError('upgrade_required', `${path} is a WebSocket`, {
       hint: 'Connect to it with a WebSocket client: ws://… or wss://….',

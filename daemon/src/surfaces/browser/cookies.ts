@@ -5,9 +5,11 @@ import { snakeKeys } from '../../kit/text/snake-keys.ts';
 import { browserRoute } from './app.ts';
 import { callOptions } from './inputs.ts';
 
-/** Further fields of the protocol, such as `httpOnly` and `sameSite`, are forwarded. */
+const sameSite = z.enum(['Strict', 'Lax', 'None']).meta({ id: 'CookieSameSite' }).optional();
+
+/** The names of the DevTools protocol (`Network.CookieParam`), and those in snake_case that differ. */
 const Cookie = z
-  .looseObject({
+  .object({
     name: z.string(),
     value: z.string(),
     url: z.string().optional(),
@@ -15,10 +17,15 @@ const Cookie = z
     path: z.string().optional(),
     secure: z.boolean().optional(),
     expires: z.number().optional().describe('Seconds since 1970; a session cookie by default.'),
-    http_only: z.boolean().optional().describe('The same as httpOnly, the name in the DevTools protocol.'),
-    same_site: z.enum(['Strict', 'Lax', 'None']).optional().describe('The same as sameSite.'),
+    httpOnly: z.boolean().optional(),
+    sameSite,
+    http_only: z.boolean().optional().describe('The same as httpOnly.'),
+    same_site: sameSite.describe('The same as sameSite.'),
+    priority: z.enum(['Low', 'Medium', 'High']).optional(),
+    sourceScheme: z.enum(['Unset', 'NonSecure', 'Secure']).optional(),
+    sourcePort: z.int().min(-1).max(65_535).optional(),
+    partitionKey: z.object({ topLevelSite: z.string(), hasCrossSiteAncestor: z.boolean() }).optional(),
   })
-  .describe('With further fields of the DevTools protocol, such as httpOnly and sameSite.')
   .meta({ id: 'BrowserCookie' });
 
 export const getCookies = browserRoute({

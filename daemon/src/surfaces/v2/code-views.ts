@@ -87,6 +87,7 @@ export const CellLine = z.discriminatedUnion('type', [
       reason: z.enum(['ended', 'closing', 'failed']),
       message: z.string().nullable().describe('Why the code did not run.'),
       code: z.enum(errorCodes).nullable().describe('The error code of that.'),
+      retryable: z.boolean().nullable().describe('Whether the same call may succeed later; null without a code.'),
     })
     .describe('The last line.'),
 ]);
@@ -146,6 +147,7 @@ export function cellEndLine(
     reason,
     message: cell.failure?.message ?? null,
     code: cell.failure && codeOf(cell.failure),
+    retryable: cell.failure && cell.failure instanceof CoreError && cell.failure.isRetryable,
     ...ending(cell, isSingle),
   };
 }

@@ -33,8 +33,12 @@ const amount = z.number().int().min(0).max(Number.MAX_SAFE_INTEGER).optional();
 
 const Stdin = z.union([
   z.enum(['pipe', 'null']),
-  z.object({ data: z.string() }).strict(),
-  z.object({ data_base64: z.base64() }).strict(),
+  z
+    .object({ data: z.string().optional(), data_base64: z.base64().optional() })
+    .refine(
+      ({ data, data_base64: encoded }) => (data === undefined) !== (encoded === undefined),
+      'needs data or data_base64',
+    ),
 ]);
 
 /** The path parameters of every route of one command. */
@@ -328,7 +332,10 @@ function stdinSource({ stdin, mode, terminal }: RunRequest): StdinSource {
   if (terminal) return { kind: 'terminal', size: terminal };
   if (stdin === undefined) return { kind: mode === 'async' ? 'pipe' : 'null' };
   if (typeof stdin === 'string') return { kind: stdin };
-  return { kind: 'bytes', bytes: 'data' in stdin ? Buffer.from(stdin.data) : Buffer.from(stdin.data_base64, 'base64') };
+  return {
+    kind: 'bytes',
+    bytes: stdin.data === undefined ? Buffer.from(stdin.data_base64 ?? '', 'base64') : Buffer.from(stdin.data),
+  };
 }
 
 /** Two requests are the same if they differ only in how long the caller waits and how much it reads. */

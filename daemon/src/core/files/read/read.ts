@@ -1,5 +1,6 @@
 /** Reads a file, as text or bytes, completely or by lines. */
 import { advise } from '../../../kit/advice.ts';
+import { CoreError } from '../../../kit/errors.ts';
 import { FileFailure, asFileOperation, type FileOperation } from '../../../kit/file-failure.ts';
 import type { FilesContext } from '../context.ts';
 import { etagOf } from './etag.ts';
@@ -88,6 +89,10 @@ async function readPart(
   const taken = Math.min(length, limit ?? length, maxBytes);
   admit(taken);
   const bytes = await readRange(opened.file, { start, end: start + taken });
+  if (offset !== null && encoding !== null && isWithinCharacter(bytes, start, encoding))
+    throw new CoreError('bad_argument', `the offset ${offset} is within a character`, {
+      hint: 'Pass the position that the read before has answered, or read bytes.',
+    });
   const isCut = taken < length;
   const part = isCut && encoding !== null ? bytes.subarray(0, wholeLength(bytes, encoding)) : bytes;
   return {
@@ -97,6 +102,11 @@ async function readPart(
     encoding,
     nextOffset: isCut ? start + part.length : null,
   };
+}
+
+/** Of UTF-16, whose units have two bytes, or of UTF-8, whose later bytes begin with 10. */
+function isWithinCharacter(bytes: Uint8Array, start: number, encoding: TextEncoding): boolean {
+  return encoding === 'utf-8' ? ((bytes[0] ?? 0) & 0xc0) === 0x80 : start % 2 === 1;
 }
 
 /** The answer does not wait for the thread that closes the file. */

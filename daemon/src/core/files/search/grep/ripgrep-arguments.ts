@@ -16,6 +16,9 @@ export interface SearchOptions extends SearchForm {
   readonly seesBinary: boolean;
 }
 
+/** A compiled pattern takes some times as much while it is compiled, within the memory of a search. */
+const maxPatternBytes = 16 * 1024 * 1024;
+
 /** Throws `PatternError` for an unknown type. */
 export function searchArguments(query: GrepQuery, options: SearchOptions): string[] {
   const { engine, output, isSorted, seesBinary } = options;
@@ -25,6 +28,7 @@ export function searchArguments(query: GrepQuery, options: SearchOptions): strin
     // A whole file, or a line of any length, is mapped instead of read. A mapped file is binary only by its beginning.
     isMultiline || output === 'rows' ? '--mmap' : '--no-mmap',
     `--engine=${engine}`,
+    `--regex-size-limit=${maxPatternBytes}`,
     `--before-context=${linesBefore}`,
     `--after-context=${linesAfter}`,
     ...(isSorted ? ['--sort=path'] : []),
