@@ -28,6 +28,8 @@ const packagesBut = (...allowed) => ({
   pathNot: allowed.map((name) => `(^|/)node_modules/${name}(/|$)`),
 });
 
+const rpcPackages = ['@bufbuild/protobuf', '@connectrpc/connect'];
+
 /** The folders and files of daemon/src that have rules below. */
 const known = [
   'assets',
@@ -130,9 +132,10 @@ module.exports = {
     layer(
       'http-packages',
       'http has its router, its schemas and its upload reader.',
-      'http/',
+      'http/(?!rpc[.]ts$)',
       packagesBut('hono', 'zod', '@fastify/busboy'),
     ),
+    layer('rpc-packages', 'one file of http has the RPC library.', 'http/rpc[.]ts$', packagesBut(...rpcPackages)),
 
     layer(
       'surface-layers',
@@ -156,7 +159,13 @@ module.exports = {
         path: `${src}surfaces/`,
       },
     ),
-    layer('surface-packages', 'a surface has the schema library.', 'surfaces/', packagesBut('zod')),
+    layer('surface-packages', 'a surface has the schema library.', 'surfaces/(?!e2b/)', packagesBut('zod')),
+    layer(
+      'rpc-surface-packages',
+      'a surface with messages of RPC has their library too.',
+      'surfaces/e2b/',
+      packagesBut('zod', ...rpcPackages),
+    ),
     layer('surface-no-outside-world', 'a surface opens no process and no socket.', 'surfaces/', { path: outsideWorld }),
 
     layer(

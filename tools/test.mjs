@@ -52,6 +52,7 @@ const sameInEveryRoot = [
     'failed-upgrade',
     'readme',
     'restore',
+    'v2-clients',
   ),
   ...['bad-input', 'fuzz', 'recording', 'relay', 'screen', 'socket', 'tmux'].flatMap((part) =>
     conformance(`terminal-${part}`),

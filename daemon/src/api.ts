@@ -16,13 +16,14 @@ import {
 import type { ToolDescription } from './surfaces/mcp/describe.ts';
 import { mcpPlane, type McpDeps } from './surfaces/mcp/index.ts';
 import { rootRoutes } from './surfaces/root/index.ts';
+import type { E2bDeps } from './surfaces/e2b/index.ts';
 import type { V1Deps } from './surfaces/v1/app.ts';
 import { style as styleOfV2, type V2Deps } from './surfaces/v2/app.ts';
 import { v2Planes as ownPlanesOfV2 } from './surfaces/v2/index.ts';
 import { version } from './version.ts';
 
 export { mcpPlane, rootRoutes };
-export type { McpDeps };
+export type { E2bDeps, McpDeps };
 
 export const surfaceNames = ['v1', 'v2'] as const;
 export type SurfaceName = (typeof surfaceNames)[number];
@@ -52,6 +53,11 @@ export async function loadV1(isWhole: boolean): Promise<V1Surface> {
     planes: [desktopAliasesOfV1(aliasStyle), browser, ...v1Planes],
     removedHint: async (method, path) => removedHint(method, path),
   };
+}
+
+/** The protocol of E2B, which most daemons do not serve. */
+export async function loadE2b() {
+  return await import('./surfaces/e2b/index.ts');
 }
 
 const remainingPlanes: readonly Plane<V1Deps>[] = [

@@ -332,6 +332,20 @@ export const settings = {
     sentence:
       'Answers of the built-in MCP tools: text, or structured for programs, which adds structuredContent and output schemas and sends long texts twice.',
   }),
+  e2b: setting<'on' | 'off'>({
+    variable: 'SVC_E2B',
+    flag: 'e2b',
+    schema: () => z.enum(['on', 'off']),
+    fallback: 'off',
+    sentence: 'on serves the protocol of E2B, so that its SDKs work with this daemon.',
+  }),
+  e2bPort: setting<number>({
+    variable: 'SVC_E2B_PORT',
+    flag: 'e2b-port',
+    schema: wholeNumber(1, 65535),
+    fallback: 49983,
+    sentence: 'Port for the processes and files of E2B.',
+  }),
   skillsPath: setting<string | null>({
     variable: 'SVC_SKILLS_PATH',
     flag: 'skills-path',

@@ -7,7 +7,7 @@ import type { Commands } from './core/commands/commands.ts';
 import type { Tools } from './core/processes/tool.ts';
 import type { Terminals } from './core/terminals/session/terminals.ts';
 import type { Watchers } from './core/watch/watchers.ts';
-import { createApp, type AppDeps } from './http/app.ts';
+import { createApp, type AppDeps, type FurtherPort } from './http/app.ts';
 import { rehearse } from './http/route/rehearsal.ts';
 import { failure } from './http/route/envelope.ts';
 import { socketProtocol } from './http/stream/socket.ts';
@@ -21,13 +21,6 @@ import { Ports, type OpenListener } from './platform/server/ports.ts';
 import { keepNoted, readNoted } from './platform/stores/runtime-directory.ts';
 import type { KeeperSpawn } from './platform/process/spawn.ts';
 import type { Tracing } from './platform/observe/tracing.ts';
-
-export interface FurtherPort {
-  readonly port: number;
-  /** The setting that names the port. */
-  readonly variable: string;
-  readonly app: AppDeps;
-}
 
 export interface DaemonDeps {
   readonly config: Config;

@@ -5,6 +5,7 @@ import { describeSurface, describeTools, surfaceNames } from '../../daemon/src/a
 import { describeSettings } from '../../daemon/src/config.ts';
 import { typesOfAnswers } from './answer-types.ts';
 import { benchRun, benchSentence, benchTables } from './bench-tables.ts';
+import { generatedMessages } from './messages.ts';
 import { withSection } from './marked-section.ts';
 import { referenceOfRoutes, referenceOfSettings } from './reference.ts';
 import { routeList } from './route-list.ts';
@@ -22,6 +23,9 @@ for (const surface of surfaceNames) {
   files.set(`daemon/src/assets/tables/routes-${surface}.txt`, routeList(document));
   if (surface === 'v2') files.set('console/src/answers.ts', typesOfAnswers(document));
 }
+
+for (const [path, content] of generatedMessages('daemon/src/surfaces/e2b/wire', ['process.proto', 'filesystem.proto']))
+  files.set(path, content);
 
 const run = benchRun(readFileSync(join(root, 'bench/results/latest.json'), 'utf8'));
 setSection('bench/README.md', benchTables(run));

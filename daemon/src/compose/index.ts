@@ -3,6 +3,7 @@ import { composeBrowser } from './browser.ts';
 import { composeCode } from './code.ts';
 import { composeCommands } from './commands.ts';
 import { composeDesktop } from './desktop.ts';
+import { composeE2b } from './e2b.ts';
 import { composeFiles, composeWatchers } from './files.ts';
 import { composeRoom, composeHttp } from './http.ts';
 import { composeMetrics, composeTracing } from './metrics.ts';
@@ -49,17 +50,18 @@ export async function composeDaemon(inputs: DaemonInputs): Promise<Daemon> {
     ...{ browser, browserBackend, commands, files, terminals, upstream, watchers },
     ...{ code: code.sessions, codeInfo: code.info, screens: composeScreens(), closing: closing.signal },
   };
+  const app = await composeHttp(shared, {
+    planes,
+    mcp: composeMcp(shared, closing.signal),
+    room,
+    streams,
+    metrics,
+    tracing,
+  });
   return new Daemon({
     ...inputs,
-    app: await composeHttp(shared, {
-      planes,
-      mcp: composeMcp(shared, closing.signal),
-      room,
-      streams,
-      metrics,
-      tracing,
-    }),
-    further: [],
+    app,
+    further: await composeE2b(shared, planes, app),
     code: code.sessions,
     ...{ browser, commands, terminals, watchers, tracing, closing },
     ownership: shared.ownership,

@@ -44,6 +44,14 @@ export interface AppDeps extends Routing {
   readonly onResponse?: (facts: ResponseFacts) => void;
 }
 
+/** What a port beside the main one serves. */
+export interface FurtherPort {
+  readonly port: number;
+  /** The setting that names the port. */
+  readonly variable: string;
+  readonly app: AppDeps;
+}
+
 export interface ResponseFacts extends AnsweredRequest {
   /** The MCP tool that the request called, and how the call ended. */
   readonly tool: Pick<RequestNote, 'tool' | 'tool_outcome'>;

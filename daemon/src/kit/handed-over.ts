@@ -21,8 +21,8 @@ export class RepeatElsewhere extends Error {
   override readonly name = 'RepeatElsewhere';
 
   constructor(
-    /** The whole body of the repeated request as JSON; null for a request without a JSON body. */
-    readonly body: string | null,
+    /** The whole body of the repeated request; null for a request without one. */
+    readonly body: string | Uint8Array<ArrayBuffer> | null,
   ) {
     super('the other daemon must receive the request');
   }

@@ -202,10 +202,10 @@ export class Commands implements Disposable {
     command.child.resize(rows, cols);
   }
 
-  /** The running command with this pid, or the one that has ended last; null if none is kept. */
-  byPid(pid: number): Command | null {
-    const found = this.list().filter((command) => command.pid === pid);
-    return found.find(({ isRunning }) => isRunning) ?? found.at(-1) ?? null;
+  /** Of the commands that are meant, the one that runs, else the newest; null if none is kept. */
+  findNewest(isMeant: (command: Command) => boolean): Command | null {
+    const found = this.list().filter(isMeant);
+    return found.findLast(({ isRunning }) => isRunning) ?? found.at(-1) ?? null;
   }
 
   /** Throws `command_not_found`, and then remembers a kill whose command may be about to arrive. */

@@ -40,6 +40,11 @@ export class ApiKey {
     this.#digest = digest(key);
   }
 
+  /** False for any text when no key is set. */
+  isKey(given: string): boolean {
+    return this.#digest !== null && timingSafeEqual(digest(given), this.#digest);
+  }
+
   /** True when the request carries the key and no different key beside it. `more` are further headers that carry it. */
   authorizes(headers: Headers, url: URL, more: readonly string[] = []): boolean {
     const expected = this.#digest;

@@ -6,7 +6,7 @@ import type { IdleLimit } from '../../kit/types/idle-limit.ts';
 import { directFetch } from '../clients/direct-fetch.ts';
 import type { Fetch, Upgrade } from './listen.ts';
 
-type Body = string | ArrayBuffer | ReadableStream<Uint8Array> | null;
+type Body = string | ArrayBuffer | Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array> | null;
 type Way = 'here' | 'there';
 
 /** A handover takes some ten milliseconds. After this time, probes are served here, and report that requests are held. */

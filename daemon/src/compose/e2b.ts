@@ -1,0 +1,31 @@
+/** Constructs what serves the protocol of E2B, on ports of its own. */
+import { loadE2b } from '../api.ts';
+import type { AppDeps, FurtherPort } from '../http/app.ts';
+import type { Planes } from '../operations/planes.ts';
+import { isExecutableFile } from '../platform/process/programs.ts';
+import { RecordStore } from '../platform/stores/record-store.ts';
+import { settings } from '../config.ts';
+import type { Shared } from './shared.ts';
+
+type StoredDefaults = Parameters<Awaited<ReturnType<typeof loadE2b>>['envdPlanes']>[0]['defaults']['values'];
+
+export async function composeE2b(shared: Shared, planes: Planes, app: AppDeps): Promise<FurtherPort[]> {
+  const { accounts, config, onFault, ownership, runtimeDirectory } = shared;
+  if (config.e2b === 'off') return [];
+  const { Defaults, envd, envdPlanes } = await loadE2b();
+  const store = new RecordStore<StoredDefaults>({
+    path: `${runtimeDirectory}/e2b.json`,
+    what: 'the defaults of E2B',
+    ...{ onFault, ownership },
+  });
+  const deps = {
+    ...planes,
+    accounts,
+    apiKey: app.apiKey,
+    defaults: new Defaults(store),
+    isProgram: isExecutableFile,
+    onFault: (error: unknown) => onFault('a bug', error),
+  };
+  const served = { ...app, ...envd, routes: [], planes: envdPlanes(deps) };
+  return [{ port: config.e2bPort, variable: settings.e2bPort.variable, app: served }];
+}

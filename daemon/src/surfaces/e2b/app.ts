@@ -1,0 +1,18 @@
+/** What the E2B surface works on. */
+import type { Accounts } from '../../core/identity/accounts.ts';
+import type { Commands } from '../../core/commands/commands.ts';
+import type { ApiKey } from '../../http/guard/auth.ts';
+import type { Defaults } from './defaults.ts';
+
+export interface E2bDeps {
+  readonly accounts: Accounts;
+  readonly apiKey: ApiKey;
+  readonly commands: Commands;
+  readonly defaults: Defaults;
+  /** Whether an absolute path leads to a program. */
+  readonly isProgram: (path: string) => boolean;
+  /** Fires when the daemon shuts down. */
+  readonly closing: AbortSignal;
+  /** Gets errors that are bugs. */
+  readonly onFault: (error: unknown) => void;
+}

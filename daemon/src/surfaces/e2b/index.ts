@@ -1,0 +1,33 @@
+/** The E2B protocol on ports of its own, loaded with the first request. A folder that can be deleted. */
+import { bindRoutes } from '../../http/route/route.ts';
+import { routesOf, type BoundPlane } from '../../http/route/planes.ts';
+import type { E2bDeps } from './app.ts';
+import { failure } from './failure.ts';
+
+export type { E2bDeps } from './app.ts';
+export { Defaults } from './defaults.ts';
+
+/** How port 49983 takes the key and refuses. `/files` and `/init` check the key themselves. */
+export const envd = {
+  keyHeaders: ['x-access-token'],
+  publicPaths: new Set(['/health', '/files', '/init']),
+  failure,
+} as const;
+
+/** What port 49983 serves. */
+export function envdPlanes(deps: E2bDeps): BoundPlane[] {
+  return [
+    {
+      prefixes: ['/process.Process/'],
+      async load() {
+        const [{ rpcRoutes }, { Process }, { processService }] = await Promise.all([
+          import('../../http/rpc.ts'),
+          import('./wire/process_pb.ts'),
+          import('./process.ts'),
+        ]);
+        return rpcRoutes(Process, processService(deps), deps.onFault);
+      },
+    },
+    { prefixes: ['/'], load: async () => bindRoutes(await routesOf(import('./rest.ts')), deps) },
+  ];
+}

@@ -1,0 +1,97 @@
+/** What a stream of a process sends: its start, its output so far and from then on, and its end. */
+import { type MessageInitShape } from '@bufbuild/protobuf';
+import { Code, ConnectError, type HandlerContext } from '@connectrpc/connect';
+import type { Command, CommandState } from '../../core/commands/command.ts';
+import type { Rendering } from '../../core/commands/output-chunk.ts';
+import type { E2bDeps } from './app.ts';
+import type { ProcessEventSchema } from './wire/process_pb.ts';
+
+type Response = { readonly event: MessageInitShape<typeof ProcessEventSchema> };
+type EndEvent = { exitCode: number; exited: boolean; status: string; error?: string };
+
+const pingHeader = 'keepalive-ping-interval';
+const usualPingSeconds = 90;
+/** A viewer that attaches to a terminal gets about a screen and its scrollback. */
+const terminalReplayBytes = 256 * 1024;
+
+/** The bytes as they are: the message copies them. */
+const raw: Rendering = {
+  name: 'e2b',
+  wholeCharacters: false,
+  render({ bytes }, into) {
+    into.set(bytes);
+    return bytes.length;
+  },
+};
+
+export async function* eventsOf(
+  { commands, closing }: E2bDeps,
+  command: Command,
+  { requestHeader, signal }: HandlerContext,
+): AsyncGenerator<Response> {
+  const { hasTerminal } = command.note;
+  yield { event: { event: { case: 'start', value: { pid: command.pid ?? 0 } } } };
+  const stdout = hasTerminal ? Math.max(0, command.child.ends[0] - terminalReplayBytes) : 0;
+  const silenceMs = pingMsOf(requestHeader);
+  const options = { from: { stdout, stderr: 0 }, rendering: raw, silenceMs, signal, closing };
+  for await (const event of commands.follow(command, options)) {
+    switch (event.kind) {
+      case 'bytes': {
+        const output = { case: hasTerminal ? 'pty' : event.stream, value: event.rendered } as const;
+        yield { event: { event: { case: 'data', value: { output } } } };
+        break;
+      }
+      case 'silence':
+        yield { event: { event: { case: 'keepalive', value: {} } } };
+        break;
+      case 'exit':
+        if (event.state.status === 'timed_out') throw timedOut();
+        yield { event: { event: { case: 'end', value: endOf(event.state) } } };
+        return;
+      case 'closing':
+        throw new ConnectError('the daemon is stopping', Code.Unavailable);
+      case 'gap': // The protocol has no word for bytes that are no longer kept.
+        break;
+    }
+  }
+  // Without an end, the time of the caller is over, or the caller has gone.
+  throw timedOut();
+}
+
+function timedOut(): ConnectError {
+  return new ConnectError('the time limit of the call is over', Code.DeadlineExceeded);
+}
+
+function pingMsOf(headers: Headers): number {
+  const seconds = Number(headers.get(pingHeader) ?? usualPingSeconds);
+  return (seconds > 0 && Number.isFinite(seconds) ? seconds : usualPingSeconds) * 1000;
+}
+
+/** The words of the system for signals, as wait statuses are written (strsignal(3), lower case). */
+const signalWords: Readonly<Record<string, string>> = {
+  SIGHUP: 'hangup',
+  SIGINT: 'interrupt',
+  SIGQUIT: 'quit',
+  SIGILL: 'illegal instruction',
+  SIGTRAP: 'trace/breakpoint trap',
+  SIGABRT: 'aborted',
+  SIGBUS: 'bus error',
+  SIGFPE: 'floating point exception',
+  SIGKILL: 'killed',
+  SIGSEGV: 'segmentation fault',
+  SIGPIPE: 'broken pipe',
+  SIGALRM: 'alarm clock',
+  SIGTERM: 'terminated',
+};
+
+function endOf({ status, exitCode, signal }: CommandState): EndEvent {
+  if (signal !== null) return failed(`signal: ${signalWords[signal] ?? signal}`);
+  if (exitCode === null)
+    return { ...failed(status), error: 'the process that kept it was killed; its exit code is not known' };
+  const words = `exit status ${exitCode}`;
+  return { exitCode, exited: true, status: words, ...(exitCode !== 0 && { error: words }) };
+}
+
+function failed(status: string): EndEvent {
+  return { exitCode: -1, exited: false, status, error: status };
+}

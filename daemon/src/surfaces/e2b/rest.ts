@@ -1,0 +1,62 @@
+/** The REST routes of port 49983 that are not about files: health, and the defaults of later calls. */
+import { z } from 'zod';
+import { routesFor } from '../../http/route/route.ts';
+import { CoreError } from '../../kit/errors.ts';
+import { environment } from '../../operations/inputs.ts';
+import type { E2bDeps } from './app.ts';
+
+const route = routesFor<E2bDeps>();
+
+/** The version of their daemon whose protocol this is: some clients look at it. */
+const protocolVersion = '0.6.13';
+const noStore = { 'cache-control': 'no-store' };
+
+export const health = route({
+  operation: 'e2b.health',
+  method: 'GET',
+  path: '/health',
+  summary: 'Whether the daemon serves',
+  raw: { contentType: [], description: 'It does.' },
+  errors: [],
+  handle: () => new Response(null, { status: 204, headers: noStore }),
+});
+
+export const envs = route({
+  operation: 'e2b.envs',
+  method: 'GET',
+  path: '/envs',
+  summary: 'The variables that every process gets',
+  raw: { contentType: 'application/json', description: 'A map of names to values.' },
+  errors: [],
+  handle: ({ defaults }) => Response.json(defaults.values.env, { headers: noStore }),
+});
+
+export const init = route({
+  operation: 'e2b.init',
+  method: 'POST',
+  path: '/init',
+  summary: 'Set the variables, the user and the directory of later calls',
+  body: z.object({
+    envVars: environment.optional(),
+    defaultUser: z.string().nullish(),
+    defaultWorkdir: z.string().nullish(),
+    accessToken: z.string().nullish().describe('Has to be the key of the daemon.'),
+  }),
+  raw: { contentType: [], description: 'They are set.' },
+  errors: ['unauthorized', 'bad_argument'],
+  handle({ apiKey, defaults }, { body, context }) {
+    const { accessToken: token, defaultUser: user, defaultWorkdir: directory, envVars: env } = body;
+    const isAuthorized = context.isAuthorized || apiKey.isKey(token ?? '');
+    // A client that sets a token believes that it is protected from then on.
+    if (!isAuthorized || (token && !apiKey.isKey(token)))
+      throw new CoreError('unauthorized', 'the key of the daemon is that of SVC_API_KEY');
+    defaults.set({
+      ...(env && {
+        env: Object.fromEntries(Object.entries(env).filter((entry) => entry[1] !== null)) as Record<string, string>,
+      }),
+      ...(user && { user }),
+      ...(directory && { directory }),
+    });
+    return new Response(null, { status: 204, headers: { 'x-envd-version': protocolVersion } });
+  },
+});

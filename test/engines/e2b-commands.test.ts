@@ -1,0 +1,228 @@
+/** Commands and terminals through the protocol of E2B: its SDK for Python, and requests that no client sends. */
+import { freePort } from '../harness/free-port.ts';
+import { needPython } from '../harness/interpreters.ts';
+import {
+  expect,
+  fixture,
+  test,
+  type Json,
+  type JsonObject,
+  type Sandbox,
+  type SandboxOptions,
+} from '../harness/sandbox.ts';
+
+const ports = new WeakMap<Sandbox, number>();
+
+/** A daemon that serves the protocol on a port of its own. */
+function withE2b(options: SandboxOptions = {}): SandboxOptions {
+  return {
+    ...options,
+    env: (sandbox) => {
+      const port = ports.get(sandbox) ?? freePort();
+      ports.set(sandbox, port);
+      const { env = {} } = options;
+      return { ...(typeof env === 'function' ? env(sandbox) : env), SVC_E2B: 'on', SVC_E2B_PORT: String(port) };
+    },
+  };
+}
+
+const urlOf = (sandbox: Sandbox) => `http://127.0.0.1:${ports.get(sandbox)}`;
+
+/** What the script printed, by name. */
+async function run(script: string, ...args: readonly string[]): Promise<JsonObject> {
+  const python = `${needPython('engines/e2b')}/bin/python`;
+  const client = Bun.spawn([python, fixture(script), ...args], { stdout: 'pipe', stderr: 'pipe' });
+  const [stdout, stderr] = await Promise.all([client.stdout.text(), client.stderr.text()]);
+  expect([await client.exited, stderr]).toEqual([0, '']);
+  const lines = stdout.trim().split('\n');
+  return Object.fromEntries(lines.map((line) => JSON.parse(line) as [string, Json]));
+}
+
+test(
+  'E2B-COMMANDS the SDK for Python runs, follows, feeds and kills commands, and opens terminals',
+  async ({ sandbox }) => {
+    expect(await run('e2b-commands.py', urlOf(sandbox))).toEqual({
+      running: true,
+      run: ['ok', 0, 'out\n', 'err\n'],
+      'exit code': ['exit', 3, 'kept\n', ''],
+      environment: ['ok', 0, '1 true\n', ''],
+      directory: ['ok', 0, '/usr\n', ''],
+      'no directory': ['raised', 'InvalidArgumentException'],
+      'no user': ['raised', 'AuthenticationException'],
+      callbacks: ['ok', 0, '1\n2\n', ''],
+      seen: '1\n2\n',
+      characters: ['ok', 0, 'café', ''],
+      large: 3_000_000,
+      listed: [['-l', '-c', 'cat; exit 5']],
+      stdin: ['exit', 5, 'typed\n', ''],
+      'stdin off': ['raised', 'SandboxException'],
+      kill: [true, false, false],
+      killed: [
+        ['exit', -1, 'begun\n', ''],
+        ['exit', -1, 'begun\n', ''],
+      ],
+      'connect after the end': ['exit', -1, 'begun\n', ''],
+      timeout: ['raised', 'TimeoutException'],
+      'no process': ['raised', 'NotFoundException'],
+      terminal: ['exit', 4, '', ''],
+      sizes: ['30 100', '20 50'],
+    });
+  },
+  withE2b({ timeoutMs: 120_000 }),
+);
+
+/** One message of a stream in its envelope. */
+function enveloped(message: object): Uint8Array<ArrayBuffer> {
+  const data = Buffer.from(JSON.stringify(message));
+  const head = Buffer.alloc(5);
+  head.writeUInt32BE(data.length, 1);
+  return Buffer.concat([head, data]);
+}
+
+/** The messages of an answer, with the flags of each. */
+function messagesIn(bytes: Buffer): readonly (readonly [flags: number, message: JsonObject])[] {
+  if (bytes.length === 0) return [];
+  const end = 5 + bytes.readUInt32BE(1);
+  const message = JSON.parse(bytes.subarray(5, end).toString()) as JsonObject;
+  return [[bytes[0] ?? 0, message], ...messagesIn(bytes.subarray(end))];
+}
+
+const call = (sandbox: Sandbox, method: string, body: string | Uint8Array<ArrayBuffer>, headers: object = {}) =>
+  fetch(`${urlOf(sandbox)}/process.Process/${method}`, {
+    method: 'POST',
+    body,
+    keepalive: false,
+    headers: { 'content-type': 'application/json', ...headers },
+  });
+
+async function stream(sandbox: Sandbox, method: string, message: object, headers: object = {}) {
+  const type = { 'content-type': 'application/connect+json', ...headers };
+  const answer = await call(sandbox, method, enveloped(message), type);
+  return messagesIn(Buffer.from(await answer.arrayBuffer()));
+}
+
+const shell = (script: string, more: object = {}) => ({ process: { cmd: '/bin/sh', args: ['-c', script] }, ...more });
+
+test(
+  'E2B-WIRE a stream is its start, its data and its end, and an error is its last message',
+  async ({ sandbox }) => {
+    const [first, ...rest] = await stream(sandbox, 'Start', shell('printf out; exit 3', { unknown: 1, stdin: false }));
+    expect(first?.[1]).toEqual({ event: { start: { pid: expect.any(Number) } } });
+    expect(rest).toEqual([
+      [0, { event: { data: { stdout: btoa('out') } } }],
+      [0, { event: { end: { exitCode: 3, exited: true, status: 'exit status 3', error: 'exit status 3' } } }],
+      [2, {}],
+    ]);
+    const error = async (message: object) => (await stream(sandbox, 'Start', message)).at(-1);
+    expect(await error({ process: { cmd: '/none' } })).toMatchObject([2, { error: { code: 'invalid_argument' } }]);
+    expect(await error({})).toMatchObject([2, { error: { code: 'invalid_argument' } }]);
+    expect(await error({ process: { cmd: 'a\0b' } })).toMatchObject([2, { error: { code: 'invalid_argument' } }]);
+    const late = await stream(sandbox, 'Start', shell('sleep 60'), { 'connect-timeout-ms': '300' });
+    expect(late.at(-1)).toMatchObject([2, { error: { code: 'deadline_exceeded' } }]);
+    const silent = await stream(sandbox, 'Start', shell('sleep 0.6'), { 'keepalive-ping-interval': '0.2' });
+    expect(silent.filter(([, { event }]) => event?.['keepalive']).length).toBeGreaterThanOrEqual(2);
+  },
+  withE2b(),
+);
+
+test(
+  'E2B-WIRE a call that is wrong is refused with the code of the protocol',
+  async ({ sandbox }) => {
+    const refused = async (method: string, message: object | string) => {
+      const answer = await call(sandbox, method, typeof message === 'string' ? message : JSON.stringify(message));
+      return [answer.status, ((await answer.json()) as JsonObject)['code']];
+    };
+    expect(await refused('SendSignal', {})).toEqual([501, 'unimplemented']);
+    const nobody = { process: { pid: 999_999 } };
+    expect(await refused('SendSignal', { ...nobody, signal: 'SIGNAL_SIGKILL' })).toEqual([404, 'not_found']);
+    expect(await refused('CloseStdin', nobody)).toEqual([404, 'not_found']);
+    expect(await refused('Update', { process: { tag: 'none' } })).toEqual([404, 'not_found']);
+    expect(await refused('List', '{')).toEqual([400, 'invalid_argument']);
+    expect(await refused('List', `{"a":"${'x'.repeat(5 * 1024 * 1024)}"}`)).toEqual([429, 'resource_exhausted']);
+    const { command_id: id, pid } = await sandbox.ok('POST /v2/commands', { command: 'cat', mode: 'async' });
+    const process = { pid };
+    expect(await refused('SendInput', { process, input: { pty: btoa('x') } })).toEqual([500, 'internal']);
+    expect(await refused('Update', { process, pty: { size: { cols: 1, rows: 1 } } })).toEqual([500, 'internal']);
+    expect(await refused('SendSignal', { process, signal: 2 })).toEqual([501, 'unimplemented']);
+    await sandbox.ok(`DELETE /v2/commands/${String(id)}`);
+    const bare = await call(sandbox, 'List', '{}', { 'content-type': 'text/plain' });
+    expect(bare.status).toBe(415);
+    expect(await (await fetch(`${urlOf(sandbox)}/process.Process/List`, { keepalive: false })).json()).toMatchObject({
+      code: 405,
+    });
+    expect(await (await fetch(`${urlOf(sandbox)}/v2/commands`, { keepalive: false })).json()).toMatchObject({
+      code: 404,
+    });
+  },
+  withE2b(),
+);
+
+test(
+  'E2B-SURVIVES kill -9 of the daemon in the middle of a command: connect has all output and the exit code',
+  async ({ sandbox }) => {
+    const script = 'for i in 1 2 3 4 5 6; do echo line $i; sleep 0.2; done; exit 9';
+    const started = await call(sandbox, 'Start', enveloped(shell(script, { tag: 'kept' })), {
+      'content-type': 'application/connect+json',
+    });
+    const reader = started.body!.getReader();
+    await reader.read();
+    process.kill(sandbox.daemonPid, 'SIGKILL');
+    await reader.read().catch(() => null); // The connection breaks.
+    await sandbox.served();
+    const messages = await stream(sandbox, 'Connect', { process: { tag: 'kept' } });
+    const output = messages.map(([, { event }]) => atob(event?.data?.stdout ?? '')).join('');
+    expect(output).toBe([1, 2, 3, 4, 5, 6].map((line) => `line ${line}\n`).join(''));
+    expect(messages.at(-2)?.[1]).toMatchObject({ event: { end: { exitCode: 9, exited: true } } });
+  },
+  withE2b({ expectedWarnings: ['started again by init'] }),
+);
+
+test(
+  'E2B-UPGRADE an upgrade fails no call and no stream of the protocol',
+  async ({ sandbox }) => {
+    const open = Array.from({ length: 10 }, (_, i) => stream(sandbox, 'Start', shell(`sleep 1.5; echo ${i}`)));
+    let isOver = false;
+    const calls = (async () => {
+      let count = 0;
+      for (; !isOver; count++) expect((await call(sandbox, 'List', '{}')).status).toBe(200);
+      return count;
+    })();
+    expect(await sandbox.upgrade()).toMatchObject({ code: 0 });
+    isOver = true;
+    expect(await calls).toBeGreaterThan(3);
+    const ends = (await Promise.all(open)).map((messages) => messages.at(-2)?.[1]);
+    for (const end of ends) expect(end).toMatchObject({ event: { end: { exited: true } } });
+    expect((await call(sandbox, 'List', '{}')).status).toBe(200);
+  },
+  withE2b(),
+);
+
+test(
+  'E2B-KEY the key of the daemon is the token; the health and the start values check it themselves',
+  async ({ sandbox }) => {
+    const status = async (headers: object) => {
+      const answer = await call(sandbox, 'List', '{}', headers);
+      return [answer.status, ((await answer.json()) as JsonObject)['code'] ?? null];
+    };
+    expect(await status({})).toEqual([401, 401]);
+    expect(await status({ 'x-access-token': 'wrong' })).toEqual([401, 401]);
+    expect(await status({ 'x-access-token': 'secret' })).toEqual([200, null]);
+    expect(await status({ authorization: `Basic ${btoa('root:')}`, 'x-access-token': 'secret' })).toEqual([200, null]);
+    const init = async (body: object, headers: Record<string, string> = {}) => {
+      const options = { method: 'POST', body: JSON.stringify(body), keepalive: false, headers };
+      return (await fetch(`${urlOf(sandbox)}/init`, options)).status;
+    };
+    expect(await init({ envVars: { A: '1' } })).toBe(401);
+    expect(await init({ accessToken: 'wrong' }, { 'x-access-token': 'secret' })).toBe(401);
+    expect(await init({ accessToken: 'secret', envVars: { A: 'set' }, defaultWorkdir: '/usr' })).toBe(204);
+    expect((await fetch(`${urlOf(sandbox)}/health`, { keepalive: false })).status).toBe(204);
+    process.kill(sandbox.daemonPid, 'SIGKILL');
+    await sandbox.served();
+    const key = { 'x-access-token': 'secret' };
+    const messages = await stream(sandbox, 'Start', shell('echo $A; pwd'), key);
+    expect(atob(messages[1]?.[1].event.data.stdout as string)).toBe('set\n/usr\n');
+    const envs = await fetch(`${urlOf(sandbox)}/envs`, { keepalive: false, headers: key });
+    expect(await envs.json()).toEqual({ A: 'set' });
+  },
+  withE2b({ env: { SVC_API_KEY: 'secret' }, expectedWarnings: ['started again by init'] }),
+);
