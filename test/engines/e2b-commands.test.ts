@@ -1,47 +1,11 @@
 /** Commands and terminals through the protocol of E2B: its SDK for Python, and requests that no client sends. */
-import { freePort } from '../harness/free-port.ts';
-import { needPython } from '../harness/interpreters.ts';
-import {
-  expect,
-  fixture,
-  test,
-  type Json,
-  type JsonObject,
-  type Sandbox,
-  type SandboxOptions,
-} from '../harness/sandbox.ts';
-
-const ports = new WeakMap<Sandbox, number>();
-
-/** A daemon that serves the protocol on a port of its own. */
-function withE2b(options: SandboxOptions = {}): SandboxOptions {
-  return {
-    ...options,
-    env: (sandbox) => {
-      const port = ports.get(sandbox) ?? freePort();
-      ports.set(sandbox, port);
-      const { env = {} } = options;
-      return { ...(typeof env === 'function' ? env(sandbox) : env), SVC_E2B: 'on', SVC_E2B_PORT: String(port) };
-    },
-  };
-}
-
-const urlOf = (sandbox: Sandbox) => `http://127.0.0.1:${ports.get(sandbox)}`;
-
-/** What the script printed, by name. */
-async function run(script: string, ...args: readonly string[]): Promise<JsonObject> {
-  const python = `${needPython('engines/e2b')}/bin/python`;
-  const client = Bun.spawn([python, fixture(script), ...args], { stdout: 'pipe', stderr: 'pipe' });
-  const [stdout, stderr] = await Promise.all([client.stdout.text(), client.stderr.text()]);
-  expect([await client.exited, stderr]).toEqual([0, '']);
-  const lines = stdout.trim().split('\n');
-  return Object.fromEntries(lines.map((line) => JSON.parse(line) as [string, Json]));
-}
+import { runClient, urlOf, withE2b } from '../harness/e2b.ts';
+import { expect, test, type JsonObject, type Sandbox } from '../harness/sandbox.ts';
 
 test(
   'E2B-COMMANDS the SDK for Python runs, follows, feeds and kills commands, and opens terminals',
   async ({ sandbox }) => {
-    expect(await run('e2b-commands.py', urlOf(sandbox))).toEqual({
+    expect(await runClient('e2b-commands.py', urlOf(sandbox))).toEqual({
       running: true,
       run: ['ok', 0, 'out\n', 'err\n'],
       'exit code': ['exit', 3, 'kept\n', ''],

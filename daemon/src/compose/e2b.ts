@@ -2,6 +2,7 @@
 import { loadE2b } from '../api.ts';
 import type { AppDeps, FurtherPort } from '../http/app.ts';
 import type { Planes } from '../operations/planes.ts';
+import { isNetworkMount } from '../platform/files/mounts.ts';
 import { isExecutableFile } from '../platform/process/programs.ts';
 import { RecordStore } from '../platform/stores/record-store.ts';
 import { settings } from '../config.ts';
@@ -24,6 +25,7 @@ export async function composeE2b(shared: Shared, planes: Planes, app: AppDeps): 
     apiKey: app.apiKey,
     defaults: new Defaults(store),
     isProgram: isExecutableFile,
+    isNetworkMount,
     onFault: (error: unknown) => onFault('a bug', error),
   };
   const served = { ...app, ...envd, routes: [], planes: envdPlanes(deps) };

@@ -1,6 +1,8 @@
 /** What the E2B surface works on. */
 import type { Accounts } from '../../core/identity/accounts.ts';
 import type { Commands } from '../../core/commands/commands.ts';
+import type { FilesContext } from '../../core/files/context.ts';
+import type { Watchers } from '../../core/watch/watchers.ts';
 import type { ApiKey } from '../../http/guard/auth.ts';
 import type { Defaults } from './defaults.ts';
 
@@ -9,6 +11,10 @@ export interface E2bDeps {
   readonly apiKey: ApiKey;
   readonly commands: Commands;
   readonly defaults: Defaults;
+  readonly files: FilesContext;
+  readonly watchers: Watchers;
+  /** Whether a path is on a file system that other machines change. */
+  readonly isNetworkMount: (path: string) => boolean;
   /** Whether an absolute path leads to a program. */
   readonly isProgram: (path: string) => boolean;
   /** Fires when the daemon shuts down. */

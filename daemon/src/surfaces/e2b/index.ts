@@ -28,6 +28,17 @@ export function envdPlanes(deps: E2bDeps): BoundPlane[] {
         return rpcRoutes(Process, processService(deps), deps.onFault);
       },
     },
+    {
+      prefixes: ['/filesystem.Filesystem/'],
+      async load() {
+        const [{ rpcRoutes }, { Filesystem }, { filesystemService }] = await Promise.all([
+          import('../../http/rpc.ts'),
+          import('./wire/filesystem_pb.ts'),
+          import('./filesystem.ts'),
+        ]);
+        return rpcRoutes(Filesystem, filesystemService(deps), deps.onFault);
+      },
+    },
     { prefixes: ['/'], load: async () => bindRoutes(await routesOf(import('./rest.ts')), deps) },
   ];
 }

@@ -4,13 +4,12 @@ import { Code, ConnectError, type HandlerContext } from '@connectrpc/connect';
 import type { Command, CommandState } from '../../core/commands/command.ts';
 import type { Rendering } from '../../core/commands/output-chunk.ts';
 import type { E2bDeps } from './app.ts';
+import { pingMsOf } from './keepalive.ts';
 import type { ProcessEventSchema } from './wire/process_pb.ts';
 
 type Response = { readonly event: MessageInitShape<typeof ProcessEventSchema> };
 type EndEvent = { exitCode: number; exited: boolean; status: string; error?: string };
 
-const pingHeader = 'keepalive-ping-interval';
-const usualPingSeconds = 90;
 /** A viewer that attaches to a terminal gets about a screen and its scrollback. */
 const terminalReplayBytes = 256 * 1024;
 
@@ -60,11 +59,6 @@ export async function* eventsOf(
 
 function timedOut(): ConnectError {
   return new ConnectError('the time limit of the call is over', Code.DeadlineExceeded);
-}
-
-function pingMsOf(headers: Headers): number {
-  const seconds = Number(headers.get(pingHeader) ?? usualPingSeconds);
-  return (seconds > 0 && Number.isFinite(seconds) ? seconds : usualPingSeconds) * 1000;
 }
 
 /** The words of the system for signals, as wait statuses are written (strsignal(3), lower case). */

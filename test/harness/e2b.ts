@@ -1,0 +1,31 @@
+/** A daemon that serves the protocol of E2B, and programs that use its published SDK. */
+import { freePort } from './free-port.ts';
+import { needPython } from './interpreters.ts';
+import { expect, fixture, type Json, type JsonObject, type Sandbox, type SandboxOptions } from './sandbox.ts';
+
+const ports = new WeakMap<Sandbox, number>();
+
+/** A daemon that serves the protocol on a port of its own. */
+export function withE2b(options: SandboxOptions = {}): SandboxOptions {
+  return {
+    ...options,
+    env: (sandbox) => {
+      const port = ports.get(sandbox) ?? freePort();
+      ports.set(sandbox, port);
+      const { env = {} } = options;
+      return { ...(typeof env === 'function' ? env(sandbox) : env), SVC_E2B: 'on', SVC_E2B_PORT: String(port) };
+    },
+  };
+}
+
+export const urlOf = (sandbox: Sandbox) => `http://127.0.0.1:${ports.get(sandbox)}`;
+
+/** What a program in test/fixtures, which uses the SDK for Python, printed, by name. */
+export async function runClient(script: string, ...args: readonly string[]): Promise<JsonObject> {
+  const python = `${needPython('engines/e2b')}/bin/python`;
+  const client = Bun.spawn([python, fixture(script), ...args], { stdout: 'pipe', stderr: 'pipe' });
+  const [stdout, stderr] = await Promise.all([client.stdout.text(), client.stderr.text()]);
+  expect([await client.exited, stderr]).toEqual([0, '']);
+  const lines = stdout.trim().split('\n');
+  return Object.fromEntries(lines.map((line) => JSON.parse(line) as [string, Json]));
+}
