@@ -7,6 +7,8 @@ import { testRunVariable } from './test-run.mjs';
 
 /** npm, pip and the runtime keep downloads in the home of the account. */
 const caches = ['.bun', '.cache', '.npm'];
+/** A compiler that rustup has installed makes it in any home, also when it is only asked for its version. */
+const ofTools = ['.rustup'];
 
 /** Directories in which tests make names of their own, beside their temporary directory. */
 const sharedPlaces = ['/', '/home', '/tmp', '/var/tmp', '/var/lib', '/dev/shm'];
@@ -48,7 +50,7 @@ export class TestRun {
 
   /** The paths and processes that are left. */
   leftovers() {
-    const isNew = (name) => !this.#linked.has(name) && !caches.includes(name);
+    const isNew = (name) => !this.#linked.has(name) && ![...caches, ...ofTools].includes(name);
     return [
       ...pathsIn(this.#temporary, () => true),
       ...pathsIn(this.#home, isNew),

@@ -1,6 +1,6 @@
 /** Every error code, provoked through each surface that can raise it. v1 has no codes, so its status counts. */
 import { afterAll, beforeAll, expect } from 'bun:test';
-import { mkdirSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Chromium } from '../harness/chromium.ts';
 import { ComputerWorker } from '../harness/computer-worker.ts';
@@ -356,11 +356,10 @@ test('HTTP-CODE what runs, and what has ended', async ({ sandbox }) => {
   ]);
 
   await sandbox.ok('POST /v2/pty/sessions', { id: 'shell' });
-  const typed = sandbox.ok('POST /v2/pty/sessions/shell/exec', { command: 'read line' });
-  await until(
-    'the terminal is busy',
-    async () => (await sandbox.ok('GET /v2/pty/sessions/shell'))['status'] === 'running',
-  );
+  const reading = join(sandbox.directory, 'reading');
+  const typed = sandbox.ok('POST /v2/pty/sessions/shell/exec', { command: `: > ${reading}; read line` });
+  // A shell that still reads its command, as that of BusyBox, takes what is typed behind it for the next command.
+  await until('the command runs', () => existsSync(reading));
   await expectRefusals(sandbox, [
     {
       code: 'terminal_busy',

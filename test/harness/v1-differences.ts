@@ -106,15 +106,18 @@ export const agreedDifferences: Readonly<Record<string, readonly string[]>> = {
     ...of(
       'POST /v1/browser/cookies',
       'body.cookies: no maxItems, here maxItems 1000',
-      ...['domain', 'expires', 'http_only', 'name', 'path', 'same_site', 'secure', 'url', 'value'].map(
-        (name) => `body.cookies[].${name}: not there, here it is`,
-      ),
+      ...['domain', 'expires', 'http_only', 'name', 'path', 'same_site', 'secure', 'url', 'value'].map(cookieField),
+      ...['httpOnly', 'partitionKey', 'priority', 'sameSite', 'sourcePort', 'sourceScheme'].map(cookieField),
     ),
   ],
 };
 
 function withoutNul(name: string): string {
   return `body.${name}: no pattern, here pattern "${noNul}"`;
+}
+
+function cookieField(name: string): string {
+  return `body.cookies[].${name}: not there, here it is`;
 }
 
 function newParameter(name: string): string {

@@ -3,6 +3,8 @@ import { loadE2b } from '../api.ts';
 import type { AppDeps, FurtherPort } from '../http/app.ts';
 import type { Planes } from '../operations/planes.ts';
 import { isNetworkMount } from '../platform/files/mounts.ts';
+import { machineMeter } from '../platform/host/machine-use.ts';
+import { attributesOf, replaceAttributes } from '../platform/host/system-calls.ts';
 import { isExecutableFile } from '../platform/process/programs.ts';
 import { RecordStore } from '../platform/stores/record-store.ts';
 import { settings } from '../config.ts';
@@ -23,9 +25,11 @@ export async function composeE2b(shared: Shared, planes: Planes, app: AppDeps): 
     ...planes,
     accounts,
     apiKey: app.apiKey,
+    attributes: { of: attributesOf, replace: replaceAttributes },
     defaults: new Defaults(store),
     isProgram: isExecutableFile,
     isNetworkMount,
+    machineUse: machineMeter(),
     onFault: (error: unknown) => onFault('a bug', error),
   };
   const served = { ...app, ...envd, routes: [], planes: envdPlanes(deps) };

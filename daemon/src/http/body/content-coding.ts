@@ -19,6 +19,18 @@ export function isCompressible(mediaType: string): boolean {
 
 /** The coding with the highest weight, zstd before gzip at equal weights; null when the client accepts none. */
 export function acceptedCoding(header: string | null): Coding | null {
+  const weight = weightsOf(header);
+  const best: Coding = weight('zstd') >= weight('gzip') ? 'zstd' : 'gzip';
+  return weight(best) > 0 ? best : null;
+}
+
+/** Whether the client accepts an answer as it is, or in a coding that this module has. */
+export function acceptsAnswer(header: string | null): boolean {
+  return acceptedCoding(header) !== null || weightsOf(header)('identity', 1) > 0;
+}
+
+/** How much the client wants a coding; `unnamed` where the header speaks neither of it nor of all others. */
+function weightsOf(header: string | null): (coding: string, unnamed?: number) => number {
   const weights = new Map(
     (header ?? '').split(',').map((entry) => {
       const [name = '', ...parameters] = entry
@@ -29,9 +41,7 @@ export function acceptedCoding(header: string | null): Coding | null {
       return [name, q === undefined ? 1 : Number(q.slice(2))] as const;
     }),
   );
-  const weight = (coding: Coding) => weights.get(coding) ?? weights.get('*') ?? 0;
-  const best: Coding = weight('zstd') >= weight('gzip') ? 'zstd' : 'gzip';
-  return weight(best) > 0 ? best : null;
+  return (coding, unnamed = 0) => weights.get(coding) ?? weights.get('*') ?? unnamed;
 }
 
 const whole = { gzip: promisify(gzip), zstd: promisify(zstdCompress) } as const;

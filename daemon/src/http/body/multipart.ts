@@ -16,7 +16,7 @@ export type FormPart =
     };
 
 const maxFields = 64;
-const maxFiles = 8;
+const usualFiles = 8;
 const maxFieldBytes = 64 * 1024;
 const maxNameBytes = 1024;
 const maxHeaders = 32;
@@ -26,17 +26,19 @@ export function isForm(contentType: string | null): boolean {
 }
 
 /**
- * Yields the parts of a form. A part called `fileName` counts as a file even without a file name.
+ * Yields the parts of a form. A part called `fileName` counts as a file even without a file name. The file name of a
+ * part may have directories.
  * Throws `malformed_request` for a body that is not a form, and `InvalidInput` for a field that is too long.
  */
 export async function* formParts(
   body: AsyncIterable<Uint8Array>,
   contentType: string,
   fileName: string,
+  maxFiles: number = usualFiles,
 ): AsyncGenerator<FormPart> {
-  const form = await openForm(contentType, fileName);
+  const form = await openForm(contentType, fileName, maxFiles);
   const over = new AbortController();
-  const parts = collectParts(form);
+  const parts = collectParts(form, maxFiles);
   const sending = send(body, form, over.signal).catch((error: unknown) => fail(form, error as Error));
   try {
     yield* parts;
@@ -54,11 +56,12 @@ function fail(form: BusboyInstance, error: Error): void {
 }
 
 /** Loads the parser with the first form, to keep the start fast. */
-async function openForm(contentType: string, file: string): Promise<BusboyInstance> {
+async function openForm(contentType: string, file: string, maxFiles: number): Promise<BusboyInstance> {
   const { Busboy } = await import('@fastify/busboy');
   try {
     return new Busboy({
       headers: { 'content-type': contentType },
+      preservePath: true,
       isPartAFile: (name, type, fileName) =>
         name === file || fileName !== undefined || type === 'application/octet-stream',
       limits: {
@@ -75,10 +78,12 @@ async function openForm(contentType: string, file: string): Promise<BusboyInstan
 }
 
 /** Collects the events of the parser in order. The parser itself applies backpressure while a file is not read. */
-function collectParts(form: BusboyInstance): ReadableStream<FormPart> {
+function collectParts(form: BusboyInstance, maxFiles: number): ReadableStream<FormPart> {
   return new ReadableStream<FormPart>({
     start(parts) {
       let hasEnded = false;
+      let file: Readable | null = null; // The one that is read: the parser has one at a time.
+      form.on('failed', (error: Error) => file?.destroy(error));
       const end = (error: Error | null) => {
         if (hasEnded) return;
         hasEnded = true;
@@ -91,7 +96,7 @@ function collectParts(form: BusboyInstance): ReadableStream<FormPart> {
         else if (!hasEnded) parts.enqueue({ kind: 'field', name, value });
       });
       form.on('file', (name: string | undefined, pieces, fileName) => {
-        form.once('failed', (error: Error) => pieces.destroy(error));
+        file = pieces;
         // The file may fail before it has a reader. It then has to store the failure, because no other listener
         // receives it.
         pieces.on('error', (error) => pieces.destroy(error));

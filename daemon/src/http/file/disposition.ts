@@ -5,10 +5,12 @@ function plain(name: string): string {
   return name.replaceAll(/[^\x20-\x7e]/g, '_').replaceAll(/["\\%]/g, '_');
 }
 
-export function attachment(name: string): string {
+export type Disposition = 'attachment' | 'inline';
+
+export function dispositionOf(name: string, kind: Disposition): string {
   const encoded = encodeURIComponent(name.toWellFormed()).replaceAll(
     /['()*]/g,
     (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`,
   );
-  return `attachment; filename="${plain(name)}"; filename*=UTF-8''${encoded}`;
+  return `${kind}; filename="${plain(name)}"; filename*=UTF-8''${encoded}`;
 }

@@ -11,7 +11,7 @@ import {
   leastBytes,
   type Coding,
 } from '../body/content-coding.ts';
-import { attachment } from './disposition.ts';
+import { dispositionOf, type Disposition } from './disposition.ts';
 import { rangeOf } from './ranges.ts';
 import { RawReply, type RawBody } from '../stream/raw.ts';
 
@@ -33,21 +33,26 @@ export interface SentFile extends State {
 }
 
 /** Builds the answer with the media type `mime`. The file is disposed of when it has been sent, or cannot be sent. */
-export async function fileReply(found: SentFile, mime: string, asked: Headers): Promise<RawReply> {
+export async function fileReply(
+  found: SentFile,
+  mime: string,
+  asked: Headers,
+  disposition: Disposition = 'attachment',
+): Promise<RawReply> {
   try {
-    return await replyWith(found, mime, asked);
+    return await replyWith(found, mime, asked, disposition);
   } catch (error) {
     await found[Symbol.asyncDispose]();
     throw error;
   }
 }
 
-async function replyWith(found: SentFile, mime: string, asked: Headers): Promise<RawReply> {
+async function replyWith(found: SentFile, mime: string, asked: Headers, disposition: Disposition): Promise<RawReply> {
   const release = () => found[Symbol.asyncDispose]();
   found.assertKnown(meetsCondition(asked, found));
   const range = wantsPartOf(asked, found) ? rangeOf(asked.get('range'), found.size) : 'whole';
   const coding = range === 'whole' ? codingFor(found, mime, asked) : null;
-  const headers = headersOf(found, mime, coding);
+  const headers = { ...headersOf(found, mime, coding), ...shownAs(found, disposition) };
   if (isKnown(asked, found)) return new RawReply({ kind: 'none' }, headers, 304, release);
   if (range === 'unsatisfiable') throw unsatisfiable(found, asked.get('range') ?? '');
   if (coding) return new RawReply(await codedBody(found, coding), headers, 200, release);
@@ -65,7 +70,6 @@ function codingFor({ size }: SentFile, mime: string, asked: Headers): Coding | n
 function headersOf(found: SentFile, mime: string, coding: Coding | null): Record<string, string> {
   return {
     'content-type': mime,
-    'content-disposition': attachment(showName(found.name)),
     'last-modified': new Date(found.modifiedMs).toUTCString(),
     etag: coding ? codedTag(found.etag, coding) : found.etag,
     'accept-ranges': 'bytes',
@@ -75,6 +79,14 @@ function headersOf(found: SentFile, mime: string, coding: Coding | null): Record
     'x-content-type-options': 'nosniff',
     ...(isCompressible(mime) ? { vary: 'Accept-Encoding' } : {}),
     ...(coding ? { 'content-encoding': coding } : {}),
+  };
+}
+
+/** A page that is shown must not act as a page of the daemon. */
+function shownAs({ name }: SentFile, disposition: Disposition): Record<string, string> {
+  return {
+    'content-disposition': dispositionOf(showName(name), disposition),
+    ...(disposition === 'inline' ? { 'content-security-policy': 'sandbox' } : {}),
   };
 }
 

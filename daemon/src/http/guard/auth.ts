@@ -19,9 +19,12 @@ export const keyParameter = 'api_key';
 
 export class ApiKey {
   #digest: Buffer | null;
+  /** Null also when only the digest is known. */
+  #key: string | null;
 
   /** With null no key is set, and every request is authorized. */
   constructor(key: string | null) {
+    this.#key = key;
     this.#digest = key === null ? null : digest(key);
   }
 
@@ -32,17 +35,26 @@ export class ApiKey {
 
   /** From now on requests need the key with this digest. */
   restore(digest: string): void {
+    if (digest === this.digest) return;
+    this.#key = null;
     this.#digest = Buffer.from(digest, 'hex');
   }
 
   /** From now on requests need this key; open connections and streams go on. */
   replace(key: string): void {
+    this.#key = key;
     this.#digest = digest(key);
   }
 
   /** False for any text when no key is set. */
   isKey(given: string): boolean {
     return this.#digest !== null && timingSafeEqual(digest(given), this.#digest);
+  }
+
+  /** Whether a signature is the SHA-256 of the text that `textWith` makes of the key. False when the key is not known. */
+  hasSigned(signature: Buffer, textWith: (key: string) => string): boolean {
+    const expected = this.#key === null ? null : digest(textWith(this.#key));
+    return expected !== null && signature.length === expected.length && timingSafeEqual(signature, expected);
   }
 
   /** True when the request carries the key and no different key beside it. `more` are further headers that carry it. */
@@ -64,6 +76,6 @@ function carriedKeys(headers: Headers, url: URL): string[] {
   return keys.filter((key): key is string => key !== null && key !== undefined);
 }
 
-function digest(key: string): Buffer {
-  return createHash('sha256').update(key).digest();
+function digest(text: string): Buffer {
+  return createHash('sha256').update(text).digest();
 }

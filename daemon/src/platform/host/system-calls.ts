@@ -28,6 +28,9 @@ const library = once(() => {
     renameat2: { args: ['i32', 'ptr', 'i32', 'ptr', 'u32'], returns: 'i32' },
     flistxattr: { args: ['i32', 'ptr', 'u64'], returns: 'i64' },
     fgetxattr: { args: ['i32', 'ptr', 'ptr', 'u64'], returns: 'i64' },
+    llistxattr: { args: ['ptr', 'ptr', 'u64'], returns: 'i64' },
+    lgetxattr: { args: ['ptr', 'ptr', 'ptr', 'u64'], returns: 'i64' },
+    fremovexattr: { args: ['i32', 'ptr'], returns: 'i32' },
     fsetxattr: { args: ['i32', 'ptr', 'ptr', 'u64', 'i32'], returns: 'i32' },
     futimens: { args: ['i32', 'ptr'], returns: 'i32' },
     utimensat: { args: ['i32', 'ptr', 'ptr', 'i32'], returns: 'i32' },
@@ -124,31 +127,77 @@ const maxBytes = 64 * 1024; // XATTR_LIST_MAX and XATTR_SIZE_MAX, xattr(7)
 
 /** Copies the extended attributes of the first file to the second. */
 export function copyAttributes(source: number, target: number): void {
-  try {
-    for (const name of attributeNames(source)) {
-      const value = readAttribute(source, name);
+  whereKept(() => {
+    for (const name of namesOf(source).filter((one) => carried.test(one)))
+      setAttribute(target, name, valueOf(source, name));
+  });
+}
+
+/** The file has these extended attributes and no other one with the prefix. False where none can be kept. */
+export function replaceAttributes(fd: number, prefix: string, values: ReadonlyMap<string, string>): boolean {
+  return whereKept(() => {
+    for (const name of namesOf(fd).filter((one) => one.startsWith(prefix))) {
       const cName = cString(name);
-      check('fsetxattr', library().fsetxattr(target, ptr(cName), ptr(value), value.length, 0));
+      check('fremovexattr', library().fremovexattr(fd, ptr(cName)));
     }
+    for (const [name, value] of values) setAttribute(fd, `${prefix}${name}`, Buffer.from(value));
+  });
+}
+
+/** The extended attributes with the prefix, without it in their names. Follows no link. Throws for a missing file. */
+export function attributesOf(path: string, prefix: string): ReadonlyMap<string, string> {
+  const values = new Map<string, string>();
+  whereKept(() => {
+    for (const name of namesOf(path))
+      if (name.startsWith(prefix)) values.set(name.slice(prefix.length), valueOf(path, name).toString());
+  });
+  return values;
+}
+
+/** False on a file system that keeps no extended attributes. */
+function whereKept(work: () => void): boolean {
+  try {
+    work();
+    return true;
   } catch (error) {
     if (!withoutAttributes.has(errnoOf(error) ?? '')) throw error;
+    return false;
   }
 }
 
-function attributeNames(fd: number): string[] {
-  const size = check('flistxattr', Number(library().flistxattr(fd, null, 0)));
+/** An open file, or a path whose last name is not followed. */
+type Attributed = number | string;
+
+function namesOf(file: Attributed): string[] {
+  const size = listInto(file, null);
   if (size === 0) return [];
   const names = Buffer.alloc(Math.min(size + 1024, maxBytes));
-  const length = check('flistxattr', Number(library().flistxattr(fd, ptr(names), names.length)));
-  const all = names.toString('latin1', 0, length).split('\0');
-  return all.filter((name) => carried.test(name));
+  return names.toString('latin1', 0, listInto(file, names)).split('\0');
 }
 
-function readAttribute(fd: number, name: string): Buffer {
+function listInto(file: Attributed, names: Buffer | null): number {
+  const [at, length] = [names && ptr(names), names?.length ?? 0];
+  if (typeof file === 'number') return check('flistxattr', Number(library().flistxattr(file, at, length)));
+  const cPath = cString(file);
+  return check('llistxattr', Number(library().llistxattr(ptr(cPath), at, length)));
+}
+
+function valueOf(file: Attributed, name: string): Buffer {
   const value = Buffer.alloc(maxBytes);
+  const [cName, at] = [cString(name), ptr(value)];
+  if (typeof file === 'number') {
+    const length = check('fgetxattr', Number(library().fgetxattr(file, ptr(cName), at, value.length)));
+    return value.subarray(0, length);
+  }
+  const cPath = cString(file);
+  return value.subarray(0, check('lgetxattr', Number(library().lgetxattr(ptr(cPath), ptr(cName), at, value.length))));
+}
+
+function setAttribute(fd: number, name: string, value: Buffer): void {
   const cName = cString(name);
-  const length = check('fgetxattr', Number(library().fgetxattr(fd, ptr(cName), ptr(value), value.length)));
-  return value.subarray(0, length);
+  // An empty buffer has no address.
+  const at = value.length === 0 ? null : ptr(value);
+  check('fsetxattr', library().fsetxattr(fd, ptr(cName), at, value.length, 0));
 }
 
 function cString(text: string): Buffer {

@@ -4,7 +4,9 @@ import type { Commands } from '../../core/commands/commands.ts';
 import type { FilesContext } from '../../core/files/context.ts';
 import type { Watchers } from '../../core/watch/watchers.ts';
 import type { ApiKey } from '../../http/guard/auth.ts';
+import type { MachineUse } from '../../kit/types/machine-use.ts';
 import type { Defaults } from './defaults.ts';
+import type { FileAttributes } from './metadata.ts';
 
 export interface E2bDeps {
   readonly accounts: Accounts;
@@ -13,10 +15,12 @@ export interface E2bDeps {
   readonly defaults: Defaults;
   readonly files: FilesContext;
   readonly watchers: Watchers;
+  readonly attributes: FileAttributes;
   /** Whether a path is on a file system that other machines change. */
   readonly isNetworkMount: (path: string) => boolean;
   /** Whether an absolute path leads to a program. */
   readonly isProgram: (path: string) => boolean;
+  readonly machineUse: () => MachineUse;
   /** Fires when the daemon shuts down. */
   readonly closing: AbortSignal;
   /** Gets errors that are bugs. */

@@ -6,14 +6,17 @@ import { statFile, type FileStat } from '../../core/files/read/stat.ts';
 import { CoreError } from '../../kit/errors.ts';
 import { showName } from '../../kit/text/path-text.ts';
 import type { E2bDeps } from './app.ts';
+import { attributePrefix } from './metadata.ts';
 import { FileType, type EntryInfoSchema } from './wire/filesystem_pb.ts';
 
 export type EntryInfo = MessageInitShape<typeof EntryInfoSchema>;
 
+type EntryDeps = Pick<E2bDeps, 'files' | 'attributes'>;
+
 /** The path is absolute. Throws a `FileFailure`. */
-export async function entryOf({ files }: Pick<E2bDeps, 'files'>, path: string): Promise<EntryInfo> {
+export async function entryOf({ files, attributes }: EntryDeps, path: string): Promise<EntryInfo> {
   const link = await statFile(files, { path, user: null, followSymlinks: false });
-  const target = link.isSymlink ? await targetOf({ files }, path) : link;
+  const target = link.isSymlink ? await targetOf(files, path) : link;
   return {
     name: showName(posix.basename(link.path)),
     type: typeOf(target),
@@ -25,12 +28,13 @@ export async function entryOf({ files }: Pick<E2bDeps, 'files'>, path: string): 
     group: link.group ?? String(link.gid),
     modifiedTime: timestampFromMs(link.modifiedMs),
     isSymlink: link.isSymlink,
+    metadata: Object.fromEntries(attributes.of(link.path, attributePrefix)),
     ...(link.isSymlink && { symlinkTarget: showName((target && link.realPath) ?? link.path) }),
   };
 }
 
 /** Null for a link that leads nowhere. */
-async function targetOf({ files }: Pick<E2bDeps, 'files'>, path: string): Promise<FileStat | null> {
+async function targetOf(files: E2bDeps['files'], path: string): Promise<FileStat | null> {
   try {
     return await statFile(files, { path, user: null, followSymlinks: true });
   } catch (error) {

@@ -3,7 +3,7 @@ import { statusOf } from '../../http/route/envelope.ts';
 import type { CoreError, ErrorCode } from '../../kit/errors.ts';
 
 /** Where the protocol answers another status than ours. */
-const ownStatus: Partial<Record<ErrorCode, number>> = { invalid_input: 400 };
+const ownStatus: Partial<Record<ErrorCode, number>> = { invalid_input: 400, unsupported_coding: 400 };
 
 export function failure({ code, message }: CoreError): Response {
   const status = ownStatus[code] ?? statusOf[code];

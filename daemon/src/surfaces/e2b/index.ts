@@ -39,6 +39,7 @@ export function envdPlanes(deps: E2bDeps): BoundPlane[] {
         return rpcRoutes(Filesystem, filesystemService(deps), deps.onFault);
       },
     },
+    { prefixes: ['/files'], load: async () => bindRoutes(await routesOf(import('./files.ts')), deps) },
     { prefixes: ['/'], load: async () => bindRoutes(await routesOf(import('./rest.ts')), deps) },
   ];
 }

@@ -1,4 +1,4 @@
-/** The REST routes of port 49983 that are not about files: health, and the defaults of later calls. */
+/** The REST routes of port 49983 that are not about files: health, use, and the defaults of later calls. */
 import { z } from 'zod';
 import { routesFor } from '../../http/route/route.ts';
 import { CoreError } from '../../kit/errors.ts';
@@ -19,6 +19,33 @@ export const health = route({
   raw: { contentType: [], description: 'It does.' },
   errors: [],
   handle: () => new Response(null, { status: 204, headers: noStore }),
+});
+
+const mebibyte = 1024 * 1024;
+
+export const metrics = route({
+  operation: 'e2b.metrics',
+  method: 'GET',
+  path: '/metrics',
+  summary: 'What the machine uses now',
+  raw: { contentType: 'application/json', description: 'Processors, memory and disk; bytes, and percent.' },
+  errors: [],
+  handle({ machineUse }) {
+    const { processors, busyPercent, memory, disk } = machineUse();
+    const use = {
+      ts: Math.floor(Date.now() / 1000),
+      cpu_count: processors,
+      cpu_used_pct: Math.round(busyPercent * 100) / 100,
+      mem_total: memory.total,
+      mem_used: memory.used,
+      mem_cache: memory.cached,
+      mem_total_mib: Math.floor(memory.total / mebibyte),
+      mem_used_mib: Math.floor(memory.used / mebibyte),
+      disk_used: disk.used,
+      disk_total: disk.total,
+    };
+    return Response.json(use, { headers: noStore });
+  },
 });
 
 export const envs = route({

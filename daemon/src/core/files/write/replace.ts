@@ -17,6 +17,8 @@ export interface NewContent {
   readonly mode: number | null;
   /** Fail with EEXIST when another process creates the file meanwhile. */
   readonly mustBeNew?: boolean;
+  /** Called with the whole file just before it is put in place. */
+  readonly finish?: (file: FileHandle) => void;
   /** Writes the whole content; called once. */
   fill(file: FileHandle): Promise<void>;
 }
@@ -104,7 +106,7 @@ class PartReceiver implements Arrival {
   /** For a target that is on another file system or is a mount point. */
   async #copyTo(target: Target, options: Omit<NewContent, 'fill'>): Promise<BigIntStats> {
     await using source = await this.directory.openToRead(this.part.name);
-    if (target.directory === this.directory) return await overwrite(target, source);
+    if (target.directory === this.directory) return await overwrite(target, source, options);
     const fill = (file: FileHandle) => copyAll(source, file);
     return await replaceFile(this.context, target, { ...options, fill });
   }
@@ -120,9 +122,9 @@ class PartReceiver implements Arrival {
 class SpoolReceiver implements Arrival {
   constructor(readonly file: FileHandle) {}
 
-  land(target: Target, { operation }: Omit<NewContent, 'fill'>): Promise<BigIntStats> {
-    assertRegular(target, operation);
-    return overwrite(target, this.file);
+  land(target: Target, options: Omit<NewContent, 'fill'>): Promise<BigIntStats> {
+    assertRegular(target, options.operation);
+    return overwrite(target, this.file, options);
   }
 
   [Symbol.asyncDispose](): Promise<void> {
@@ -181,6 +183,7 @@ async function finishPart(
     await file.chown(options.owner.uid, groupIn(await directory.own(), options.owner));
   }
   const mode = options.mode ?? (stat ? Number(stat.mode & permissionBits) : ownMode);
+  options.finish?.(file);
   if (mode !== null) await file.chmod(mode); // The mode is set last, because chown clears mode bits.
   await file.sync();
 }
@@ -197,11 +200,16 @@ async function inherit(
   await directory.copyAttributes(name, file);
 }
 
-async function overwrite({ directory, name }: Target, whole: FileHandle): Promise<BigIntStats> {
+async function overwrite(
+  { directory, name }: Target,
+  whole: FileHandle,
+  { finish }: Pick<NewContent, 'finish'>,
+): Promise<BigIntStats> {
   await using file = await directory.openToWrite(name);
   await copyAll(whole, file);
   const { size } = await whole.stat();
   await settle(async () => file.truncate(size));
+  finish?.(file);
   await settle(() => file.sync());
   return await file.stat({ bigint: true });
 }

@@ -7,7 +7,7 @@ import type { Owner } from '../../../kit/types/owner.ts';
 import type { Directory } from '../../../platform/files/directory.ts';
 import type { FilesContext } from '../context.ts';
 import { ownerFor } from '../owner.ts';
-import { assertRegular, openArrival, openArrivalIn, writeAll, type Arrival } from './replace.ts';
+import { assertRegular, openArrival, openArrivalIn, writeAll, type Arrival, type NewContent } from './replace.ts';
 import type { WrittenFile } from './write.ts';
 import { makeOwned, openNearest, openTarget, Target, type TargetOptions } from '../target.ts';
 
@@ -64,14 +64,14 @@ export class Upload implements AsyncDisposable {
     });
   }
 
-  /** Moves the received file to its destination in one step. */
-  async land(): Promise<UploadedFile> {
+  /** Moves the received file to its destination in one step. `finish` gets the whole file just before. */
+  async land({ finish }: Pick<NewContent, 'finish'> = {}): Promise<UploadedFile> {
     const received = this.#received;
     if (!received) throw new Error('nothing has been received');
     return await this.#inPlace(async () => {
       const parents = { owner: this.#owner };
       const target = this.#target ?? (await this.#openTarget(received.fileName, { parents }));
-      const options = { operation, owner: this.#owner, mode: null } as const;
+      const options = { operation, owner: this.#owner, mode: null, ...(finish && { finish }) } as const;
       await this.context.fileLocks.run(await target.key(), async () =>
         received.arrival.land(await target.again(), options),
       );

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { packTree } from '../../../core/files/archive/pack.ts';
 import { unpackTree } from '../../../core/files/archive/unpack.ts';
 import { decodedPieces, encodePieces, type Coding } from '../../../http/body/content-coding.ts';
-import { attachment } from '../../../http/file/disposition.ts';
+import { dispositionOf } from '../../../http/file/disposition.ts';
 import { RawReply, untilTaken } from '../../../http/stream/raw.ts';
 import { Answer } from '../../../kit/answer.ts';
 import { showName, showPath } from '../../../kit/text/path-text.ts';
@@ -45,7 +45,7 @@ export const pack = route({
     const name = showName(tree.path.slice(tree.path.lastIndexOf('/') + 1)) || 'root';
     const headers = {
       'content-type': mediaType,
-      'content-disposition': attachment(`${name}.${format}`),
+      'content-disposition': dispositionOf(`${name}.${format}`, 'attachment'),
       'x-content-type-options': 'nosniff',
     };
     async function* pieces(): AsyncGenerator<Uint8Array> {
