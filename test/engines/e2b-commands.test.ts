@@ -65,6 +65,9 @@ async function stream(sandbox: Sandbox, method: string, message: object, headers
   return messagesIn(Buffer.from(await answer.arrayBuffer()));
 }
 
+const outputOf = (messages: ReturnType<typeof messagesIn>) =>
+  messages.map(([, { event }]) => atob(event?.data?.stdout ?? '')).join('');
+
 const shell = (script: string, more: object = {}) => ({ process: { cmd: '/bin/sh', args: ['-c', script] }, ...more });
 
 test(
@@ -134,8 +137,7 @@ test(
     await reader.read().catch(() => null); // The connection breaks.
     await sandbox.served();
     const messages = await stream(sandbox, 'Connect', { process: { tag: 'kept' } });
-    const output = messages.map(([, { event }]) => atob(event?.data?.stdout ?? '')).join('');
-    expect(output).toBe([1, 2, 3, 4, 5, 6].map((line) => `line ${line}\n`).join(''));
+    expect(outputOf(messages)).toBe([1, 2, 3, 4, 5, 6].map((line) => `line ${line}\n`).join(''));
     expect(messages.at(-2)?.[1]).toMatchObject({ event: { end: { exitCode: 9, exited: true } } });
   },
   withE2b({ expectedWarnings: ['started again by init'] }),
@@ -184,7 +186,7 @@ test(
     await sandbox.served();
     const key = { 'x-access-token': 'secret' };
     const messages = await stream(sandbox, 'Start', shell('echo $A; pwd'), key);
-    expect(atob(messages[1]?.[1].event.data.stdout as string)).toBe('set\n/usr\n');
+    expect(outputOf(messages)).toBe('set\n/usr\n');
     const envs = await fetch(`${urlOf(sandbox)}/envs`, { keepalive: false, headers: key });
     expect(await envs.json()).toEqual({ A: 'set' });
   },
