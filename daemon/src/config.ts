@@ -346,6 +346,13 @@ export const settings = {
     fallback: 49983,
     sentence: 'Port for the processes and files of E2B.',
   }),
+  e2bCodePort: setting<number>({
+    variable: 'SVC_E2B_CODE_PORT',
+    flag: 'e2b-code-port',
+    schema: wholeNumber(1, 65535),
+    fallback: 49999,
+    sentence: 'Port for the code interpreter of E2B.',
+  }),
   skillsPath: setting<string | null>({
     variable: 'SVC_SKILLS_PATH',
     flag: 'skills-path',

@@ -3,22 +3,25 @@ import { freePort } from './free-port.ts';
 import { needPython } from './interpreters.ts';
 import { expect, fixture, type Json, type JsonObject, type Sandbox, type SandboxOptions } from './sandbox.ts';
 
-const ports = new WeakMap<Sandbox, number>();
+const ports = new WeakMap<Sandbox, { readonly files: number; readonly code: number }>();
 
-/** A daemon that serves the protocol on a port of its own. */
+/** A daemon that serves the protocol on ports of its own. */
 export function withE2b(options: SandboxOptions = {}): SandboxOptions {
   return {
     ...options,
     env: (sandbox) => {
-      const port = ports.get(sandbox) ?? freePort();
-      ports.set(sandbox, port);
+      const { files, code } = ports.get(sandbox) ?? { files: freePort(), code: freePort() };
+      ports.set(sandbox, { files, code });
       const { env = {} } = options;
-      return { ...(typeof env === 'function' ? env(sandbox) : env), SVC_E2B: 'on', SVC_E2B_PORT: String(port) };
+      const own = typeof env === 'function' ? env(sandbox) : env;
+      return { ...own, SVC_E2B: 'on', SVC_E2B_PORT: String(files), SVC_E2B_CODE_PORT: String(code) };
     },
   };
 }
 
-export const urlOf = (sandbox: Sandbox) => `http://127.0.0.1:${ports.get(sandbox)}`;
+/** The port of processes and files serves the code interpreter too. */
+export const urlOf = (sandbox: Sandbox, port: 'files' | 'code' = 'files') =>
+  `http://127.0.0.1:${ports.get(sandbox)?.[port]}`;
 
 /** What a program in test/fixtures, which uses the SDK for Python, printed, by name. */
 export async function runClient(script: string, ...args: readonly string[]): Promise<JsonObject> {

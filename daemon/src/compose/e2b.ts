@@ -15,7 +15,7 @@ type StoredDefaults = Parameters<Awaited<ReturnType<typeof loadE2b>>['envdPlanes
 export async function composeE2b(shared: Shared, planes: Planes, app: AppDeps): Promise<FurtherPort[]> {
   const { accounts, config, onFault, ownership, runtimeDirectory } = shared;
   if (config.e2b === 'off') return [];
-  const { Defaults, envd, envdPlanes } = await loadE2b();
+  const { BorrowedVariables, Defaults, envd, envdPlanes, interpreter, interpreterPlanes } = await loadE2b();
   const store = new RecordStore<StoredDefaults>({
     path: `${runtimeDirectory}/e2b.json`,
     what: 'the defaults of E2B',
@@ -26,12 +26,24 @@ export async function composeE2b(shared: Shared, planes: Planes, app: AppDeps): 
     accounts,
     apiKey: app.apiKey,
     attributes: { of: attributesOf, replace: replaceAttributes },
+    borrowed: new BorrowedVariables(shared.commandEnvironment),
     defaults: new Defaults(store),
     isProgram: isExecutableFile,
     isNetworkMount,
     machineUse: machineMeter(),
     onFault: (error: unknown) => onFault('a bug', error),
   };
-  const served = { ...app, ...envd, routes: [], planes: envdPlanes(deps) };
-  return [{ port: config.e2bPort, variable: settings.e2bPort.variable, app: served }];
+  const none = { ...app, routes: [] };
+  return [
+    {
+      port: config.e2bPort,
+      variable: settings.e2bPort.variable,
+      app: { ...none, ...envd, planes: envdPlanes(deps) },
+    },
+    {
+      port: config.e2bCodePort,
+      variable: settings.e2bCodePort.variable,
+      app: { ...none, ...interpreter, planes: interpreterPlanes(deps) },
+    },
+  ];
 }

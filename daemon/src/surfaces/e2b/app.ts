@@ -1,16 +1,20 @@
 /** What the E2B surface works on. */
 import type { Accounts } from '../../core/identity/accounts.ts';
 import type { Commands } from '../../core/commands/commands.ts';
+import type { CodeSessions } from '../../core/code/sessions/sessions.ts';
 import type { FilesContext } from '../../core/files/context.ts';
 import type { Watchers } from '../../core/watch/watchers.ts';
 import type { ApiKey } from '../../http/guard/auth.ts';
 import type { MachineUse } from '../../kit/types/machine-use.ts';
+import type { BorrowedVariables } from './borrowed.ts';
 import type { Defaults } from './defaults.ts';
 import type { FileAttributes } from './metadata.ts';
 
 export interface E2bDeps {
   readonly accounts: Accounts;
   readonly apiKey: ApiKey;
+  readonly borrowed: BorrowedVariables;
+  readonly code: CodeSessions;
   readonly commands: Commands;
   readonly defaults: Defaults;
   readonly files: FilesContext;

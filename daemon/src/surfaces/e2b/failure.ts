@@ -5,6 +5,15 @@ import type { CoreError, ErrorCode } from '../../kit/errors.ts';
 /** Where the protocol answers another status than ours. */
 const ownStatus: Partial<Record<ErrorCode, number>> = { invalid_input: 400, unsupported_coding: 400 };
 
+/** The code interpreter refuses in plain text, but for a body that is not as it should be. */
+export function plainFailure(error: CoreError): Response {
+  const { code, message } = error;
+  if (code === 'invalid_input') return Response.json({ detail: message }, { status: 422 });
+  return new Response(message, { status: codeStatus[code] ?? statusOf[code] });
+}
+
+const codeStatus: Partial<Record<ErrorCode, number>> = { kernel_unknown: 400, unavailable: 500 };
+
 export function failure({ code, message }: CoreError): Response {
   const status = ownStatus[code] ?? statusOf[code];
   return Response.json({ code: status, message }, { status });

@@ -2,17 +2,44 @@
 import { bindRoutes } from '../../http/route/route.ts';
 import { routesOf, type BoundPlane } from '../../http/route/planes.ts';
 import type { E2bDeps } from './app.ts';
-import { failure } from './failure.ts';
+import { failure, plainFailure } from './failure.ts';
 
 export type { E2bDeps } from './app.ts';
+export { BorrowedVariables } from './borrowed.ts';
 export { Defaults } from './defaults.ts';
+
+/** Some calls carry the one, some the other. */
+const keyHeaders = ['x-access-token', 'e2b-traffic-access-token'];
 
 /** How port 49983 takes the key and refuses. `/files` and `/init` check the key themselves. */
 export const envd = {
-  keyHeaders: ['x-access-token'],
+  keyHeaders,
   publicPaths: new Set(['/health', '/files', '/init']),
   failure,
 } as const;
+
+/** How port 49999 takes the key and refuses. */
+export const interpreter = {
+  keyHeaders,
+  publicPaths: new Set(['/health']),
+  failure: plainFailure,
+} as const;
+
+/** What port 49999 serves. */
+export function interpreterPlanes(deps: E2bDeps): BoundPlane[] {
+  return [
+    codePlane(deps),
+    { prefixes: ['/health'], load: async () => bindRoutes(await routesOf(import('./code-health.ts')), deps) },
+  ];
+}
+
+/** A client that names one address for all ports has both here. */
+function codePlane(deps: E2bDeps): BoundPlane {
+  return {
+    prefixes: ['/execute', '/contexts'],
+    load: async () => bindRoutes(await routesOf(import('./code.ts')), deps),
+  };
+}
 
 /** What port 49983 serves. */
 export function envdPlanes(deps: E2bDeps): BoundPlane[] {
@@ -40,6 +67,7 @@ export function envdPlanes(deps: E2bDeps): BoundPlane[] {
       },
     },
     { prefixes: ['/files'], load: async () => bindRoutes(await routesOf(import('./files.ts')), deps) },
+    codePlane(deps),
     { prefixes: ['/'], load: async () => bindRoutes(await routesOf(import('./rest.ts')), deps) },
   ];
 }

@@ -133,6 +133,14 @@ export class CodeSession {
     return true;
   }
 
+  /** Ends a cell that nobody wants any more: it does not run, or is interrupted. */
+  async cancel(cell: Cell): Promise<void> {
+    const index = this.#waiting.indexOf(cell);
+    if (index >= 0) this.#waiting.splice(index, 1);
+    if (index >= 0) cell.fail(new CoreError('session_busy', `the caller of a cell in session ${this.id} has gone`));
+    else if (this.#running === cell) await this.interrupt();
+  }
+
   /** Replaces the interpreter by a new one, without the old state. Throws `unavailable`. */
   async restart(): Promise<void> {
     this.#touch();

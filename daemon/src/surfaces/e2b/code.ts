@@ -1,0 +1,166 @@
+/** The code interpreter of E2B: contexts that keep their state, and cells as JSON lines. Port 49999, and 49983 too. */
+import { z } from 'zod';
+import type { Cell } from '../../core/code/cells/cell.ts';
+import { kernelLanguage, languageWords, type Language } from '../../core/code/language.ts';
+import type { NewSession } from '../../core/code/sessions/requests.ts';
+import type { CodeSession } from '../../core/code/sessions/session.ts';
+import { routesFor } from '../../http/route/route.ts';
+import { NdjsonStream } from '../../http/stream/ndjson.ts';
+import { CoreError } from '../../kit/errors.ts';
+import { mintId } from '../../kit/ids.ts';
+import { environment } from '../../operations/inputs.ts';
+import type { E2bDeps } from './app.ts';
+import { codeLines, type CodeLine } from './code-lines.ts';
+import { plainFailure } from './failure.ts';
+
+const route = routesFor<E2bDeps>({ refuse: plainFailure });
+
+/** Also marks the sessions of this surface, and no client of `/v2` may choose such an id by chance. */
+const idPrefix = 'e2b-';
+/** A client decides itself how long it waits for a cell. */
+const longestMs = 7 * 24 * 3600 * 1000;
+/** Contexts end only when they are deleted. */
+const neverIdleMs = Number.MAX_SAFE_INTEGER;
+
+const languageNames: Readonly<Record<string, string>> = { ...languageWords, ts: 'typescript' };
+
+function languageNamed(given: string | null | undefined): string {
+  const name = (given || 'python').toLowerCase();
+  return languageNames[name] ?? name;
+}
+
+/** Other languages need a kernel of their name. */
+function interpreterOf(name: string): { readonly language: Language; readonly kernel: string | null } {
+  return name === 'python' || name === 'javascript'
+    ? { language: name, kernel: null }
+    : { language: kernelLanguage(name), kernel: name };
+}
+
+/** The contexts that exist without being made: each starts with its first cell. */
+const usual = ['python', 'javascript'].map((language) => ({ id: `${idPrefix}${language}`, language }));
+
+function spec({ defaults }: E2bDeps, id: string, language: string, cwd: string | null): NewSession {
+  const { env, user, directory } = defaults.values;
+  return { id, ...interpreterOf(language), cwd: cwd ?? directory, env, user, idleMs: neverIdleMs };
+}
+
+/** Throws `session_not_found`. */
+async function contextOf(deps: E2bDeps, id: string): Promise<CodeSession> {
+  const language = usual.find((one) => one.id === id)?.language;
+  const found = id.startsWith(idPrefix) ? await deps.code.find(id) : null;
+  if (found) return found;
+  if (language === undefined) throw new CoreError('session_not_found', `Context ${id} not found`);
+  return (await deps.code.obtain(spec(deps, id, language, null))).session;
+}
+
+const viewOf = ({ id, record }: CodeSession) => ({
+  id,
+  language: record.kernel ?? record.language,
+  cwd: record.cwd,
+});
+
+const json = { contentType: 'application/json', description: 'A context has id, language and cwd.' } as const;
+const startErrors = ['bad_argument', 'kernel_unknown', 'capacity_reached', 'unavailable', 'no_space_left'] as const;
+const ContextPath = z.object({ id: z.string() });
+
+export const execute = route({
+  operation: 'e2b.execute',
+  method: 'POST',
+  path: '/execute',
+  summary: 'Run code in a context, and stream what it shows',
+  body: z.object({
+    code: z.string(),
+    context_id: z.string().nullish(),
+    language: z.string().nullish(),
+    env_vars: environment.nullish().describe('For this cell only.'),
+  }),
+  lines: z.custom<CodeLine>().describe('Each line has a type; the last one is end_of_execution.'),
+  errors: ['session_not_found', 'session_busy', ...startErrors],
+  async handle(deps, { body }) {
+    const { code, context_id: id, language, env_vars: vars } = body;
+    if (id && language) throw new CoreError('bad_argument', 'Only one of context_id or language can be provided');
+    const name = languageNamed(language);
+    const session = id
+      ? await contextOf(deps, id)
+      : (await deps.code.obtain(spec(deps, `${idPrefix}${name}`, name, null))).session;
+    const env = { ...deps.defaults.values.env, ...deps.borrowed.of(session, vars ?? {}) };
+    const { cell } = await deps.code.execute(
+      { ...session.record, code, sessionId: session.id, timeoutMs: longestMs, cwd: null, env },
+      deps.closing,
+    );
+    return new NdjsonStream((signal) => linesOf(deps, session, cell, signal));
+  },
+});
+
+/** A cell whose client has gone ends too, so that the next one does not wait behind it. */
+async function* linesOf(
+  deps: E2bDeps,
+  session: CodeSession,
+  cell: Cell,
+  signal: AbortSignal,
+): AsyncGenerator<CodeLine> {
+  try {
+    yield* codeLines(cell, signal, deps.closing);
+  } finally {
+    if (!cell.isOver && !deps.closing.aborted) session.cancel(cell).catch(deps.onFault);
+  }
+}
+
+export const createContext = route({
+  operation: 'e2b.create_context',
+  method: 'POST',
+  path: '/contexts',
+  summary: 'Make a context',
+  body: z.object({ language: z.string().nullish(), cwd: z.string().nullish() }),
+  raw: json,
+  errors: startErrors,
+  async handle(deps, { body }) {
+    const asked = spec(deps, mintId('e2b').replace('_', '-'), languageNamed(body.language), body.cwd || null);
+    return Response.json(viewOf((await deps.code.obtain(asked)).session));
+  },
+});
+
+export const listContexts = route({
+  operation: 'e2b.list_contexts',
+  method: 'GET',
+  path: '/contexts',
+  summary: 'List the contexts, the oldest first',
+  raw: json,
+  errors: [],
+  handle(deps) {
+    const made = deps.code.list().filter(({ id }) => id.startsWith(idPrefix));
+    const { user, directory } = deps.defaults.values;
+    const cwd = directory ?? deps.files.paths.resolve('.', user);
+    const notMade = usual.filter(({ id }) => !made.some((session) => session.id === id));
+    return Response.json([...notMade.map((one) => ({ ...one, cwd })), ...made.map(viewOf)]);
+  },
+});
+
+export const restartContext = route({
+  operation: 'e2b.restart_context',
+  method: 'POST',
+  path: '/contexts/{id}/restart',
+  summary: 'Give a context a new interpreter, without the state',
+  params: ContextPath,
+  raw: json,
+  errors: ['session_not_found', ...startErrors],
+  async handle(deps, { params }) {
+    await (await contextOf(deps, params.id)).restart();
+    return Response.json(null);
+  },
+});
+
+export const deleteContext = route({
+  operation: 'e2b.delete_context',
+  method: 'DELETE',
+  path: '/contexts/{id}',
+  summary: 'Delete a context',
+  params: ContextPath,
+  raw: json,
+  errors: ['session_not_found', 'unavailable'],
+  async handle(deps, { params }) {
+    const { id } = await contextOf(deps, params.id);
+    await deps.code.close(id);
+    return Response.json(null);
+  },
+});

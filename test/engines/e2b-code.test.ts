@@ -1,0 +1,127 @@
+/** The code interpreter of E2B: its SDK for Python, and requests that no client sends. */
+import { runClient, urlOf, withE2b } from '../harness/e2b.ts';
+import { expect, test, type JsonObject, type Sandbox } from '../harness/sandbox.ts';
+
+test(
+  'E2B-CODE the SDK for Python runs code in contexts that keep their state',
+  async ({ sandbox }) => {
+    expect(await runClient('e2b-code.py', urlOf(sandbox), sandbox.directory)).toEqual({
+      value: ['21', '', '', null],
+      state: ['20', '', '', null],
+      text: ['it is', '', '', null],
+      output: [null, 'out\n', 'err\n', null],
+      error: [null, '', '', ['ZeroDivisionError', 'division by zero']],
+      count: 6,
+      seen: [['a\n', true]],
+      env: ['1', null],
+      javascript: ['8', '4'],
+      language: 'SandboxException',
+      html: ['<b>h</b>'],
+      picture: btoa('\x89PNG'),
+      context: ['python', sandbox.directory],
+      'in context': sandbox.directory,
+      apart: ['NameError', '1'],
+      restarted: 'NameError',
+      listed: true,
+      removed: 'NotFoundException',
+      'no context': 'NotFoundException',
+      exit: 'KernelDied',
+      after: '2',
+      timeout: 'TimeoutException',
+      'after timeout': '3',
+    });
+  },
+  withE2b({ timeoutMs: 120_000 }),
+);
+
+const post = (sandbox: Sandbox, path: string, body: object, headers: Record<string, string> = {}) =>
+  fetch(`${urlOf(sandbox, 'code')}${path}`, { method: 'POST', body: JSON.stringify(body), keepalive: false, headers });
+
+async function cell(sandbox: Sandbox, body: object): Promise<JsonObject[]> {
+  const text = await (await post(sandbox, '/execute', body)).text();
+  return text
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line) as JsonObject);
+}
+
+test(
+  'E2B-CODE a call that is wrong is refused in plain text; a silent cell shows that it lives',
+  async ({ sandbox }) => {
+    const refused = async (path: string, body: object) => {
+      const answer = await post(sandbox, path, body);
+      return [answer.status, await answer.text()];
+    };
+    expect(await refused('/execute', { code: '1', context_id: 'a', language: 'python' })).toEqual([
+      400,
+      'Only one of context_id or language can be provided',
+    ]);
+    expect(await refused('/execute', { code: '1', context_id: 'none' })).toEqual([404, 'Context none not found']);
+    expect(await refused('/execute', { code: '1', language: 'cobol' })).toEqual([400, expect.stringMatching(/cobol/)]);
+    expect(await refused('/contexts', { cwd: '/none' })).toEqual([400, expect.stringMatching(/none/)]);
+    expect(await refused('/execute', {})).toEqual([422, expect.stringContaining('body.code')]);
+    expect(await refused('/contexts/none/restart', {})).toEqual([404, 'Context none not found']);
+    expect(await (await fetch(`${urlOf(sandbox, 'code')}/health`, { keepalive: false })).json()).toBe('OK');
+    const contexts = await fetch(`${urlOf(sandbox, 'code')}/contexts`, { keepalive: false });
+    expect(await contexts.json()).toMatchObject([{ language: 'python' }, { language: 'javascript' }]);
+    const lines = await cell(sandbox, { code: 'import time; time.sleep(5.5); 1', unknown: true });
+    expect(lines).toEqual([
+      { type: 'keepalive' },
+      { type: 'result', is_main_result: true, text: '1' },
+      { type: 'number_of_executions', execution_count: 1 },
+      { type: 'end_of_execution' },
+    ]);
+  },
+  withE2b(),
+);
+
+test(
+  'E2B-CODE a client that goes ends its cell, whether it runs or waits, and no other one',
+  async ({ sandbox }) => {
+    const gone = new AbortController();
+    const start = (code: string, signal: AbortSignal) =>
+      fetch(`${urlOf(sandbox, 'code')}/execute`, {
+        method: 'POST',
+        body: JSON.stringify({ code }),
+        keepalive: false,
+        signal,
+      });
+    await cell(sandbox, { code: 'ran = []' });
+    const running = await start("import time; ran.append('long'); print('begun'); time.sleep(60)", gone.signal);
+    await running.body!.getReader().read();
+    const waiting = await start("ran.append('waiting')", gone.signal);
+    const last = start("ran.append('last'); ran", new AbortController().signal);
+    gone.abort();
+    await waiting.text().catch(() => null);
+    expect(await (await last).text()).toContain("['long', 'last']");
+  },
+  withE2b(),
+);
+
+test(
+  'E2B-CODE contexts and their state outlive the daemon',
+  async ({ sandbox }) => {
+    await cell(sandbox, { code: 'kept = 41' });
+    process.kill(sandbox.daemonPid, 'SIGKILL');
+    await sandbox.served();
+    expect(await cell(sandbox, { code: 'kept + 1' })).toContainEqual({
+      type: 'result',
+      is_main_result: true,
+      text: '42',
+    });
+  },
+  withE2b({ expectedWarnings: ['started again by init'] }),
+);
+
+test(
+  'E2B-CODE with a key each header that the clients send carries it',
+  async ({ sandbox }) => {
+    const status = async (headers: Record<string, string>) => (await post(sandbox, '/contexts', {}, headers)).status;
+    expect(await status({})).toBe(401);
+    expect(await status({ 'e2b-traffic-access-token': 'wrong' })).toBe(401);
+    expect(await status({ 'e2b-traffic-access-token': 'secret' })).toBe(200);
+    expect(await status({ 'x-access-token': 'secret' })).toBe(200);
+    expect((await fetch(`${urlOf(sandbox, 'code')}/health`, { keepalive: false })).status).toBe(200);
+  },
+  withE2b({ env: { SVC_API_KEY: 'secret' } }),
+);
