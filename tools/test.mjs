@@ -32,7 +32,13 @@ const differsInTheBinary = [
  * outside of the root see are the same in every root.
  */
 const sameInEveryRoot = [
-  ...['test/openapi/', 'test/promises/10-', 'test/promises/7-large-bodies', 'test/engines/e2b-code'],
+  ...[
+    'test/openapi/',
+    'test/promises/10-',
+    'test/promises/7-large-bodies',
+    'test/engines/e2b-code',
+    'test/engines/e2b-create',
+  ],
   ...conformance(
     'browser-',
     'desktop-',

@@ -353,6 +353,13 @@ export const settings = {
     fallback: 49999,
     sentence: 'Port for the code interpreter of E2B.',
   }),
+  e2bApiPort: setting<number | null>({
+    variable: 'SVC_E2B_API_PORT',
+    flag: 'e2b-api-port',
+    schema: wholeNumber(1, 65535),
+    fallback: null,
+    sentence: 'Port for the control plane of E2B, which hands out this one sandbox; not served by default.',
+  }),
   skillsPath: setting<string | null>({
     variable: 'SVC_SKILLS_PATH',
     flag: 'skills-path',

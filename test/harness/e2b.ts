@@ -3,25 +3,32 @@ import { freePort } from './free-port.ts';
 import { needPython } from './interpreters.ts';
 import { expect, fixture, type Json, type JsonObject, type Sandbox, type SandboxOptions } from './sandbox.ts';
 
-const ports = new WeakMap<Sandbox, { readonly files: number; readonly code: number }>();
+type Port = 'files' | 'code' | 'api';
+
+const ports = new WeakMap<Sandbox, Readonly<Record<Port, number>>>();
 
 /** A daemon that serves the protocol on ports of its own. */
 export function withE2b(options: SandboxOptions = {}): SandboxOptions {
   return {
     ...options,
     env: (sandbox) => {
-      const { files, code } = ports.get(sandbox) ?? { files: freePort(), code: freePort() };
-      ports.set(sandbox, { files, code });
+      const { files, code, api } = ports.get(sandbox) ?? { files: freePort(), code: freePort(), api: freePort() };
+      ports.set(sandbox, { files, code, api });
       const { env = {} } = options;
       const own = typeof env === 'function' ? env(sandbox) : env;
-      return { ...own, SVC_E2B: 'on', SVC_E2B_PORT: String(files), SVC_E2B_CODE_PORT: String(code) };
+      return {
+        ...own,
+        SVC_E2B: 'on',
+        SVC_E2B_PORT: String(files),
+        SVC_E2B_CODE_PORT: String(code),
+        SVC_E2B_API_PORT: String(api),
+      };
     },
   };
 }
 
 /** The port of processes and files serves the code interpreter too. */
-export const urlOf = (sandbox: Sandbox, port: 'files' | 'code' = 'files') =>
-  `http://127.0.0.1:${ports.get(sandbox)?.[port]}`;
+export const urlOf = (sandbox: Sandbox, port: Port = 'files') => `http://127.0.0.1:${ports.get(sandbox)?.[port]}`;
 
 /** What a program in test/fixtures, which uses the SDK for Python, printed, by name. */
 export async function runClient(script: string, ...args: readonly string[]): Promise<JsonObject> {

@@ -15,7 +15,8 @@ type StoredDefaults = Parameters<Awaited<ReturnType<typeof loadE2b>>['envdPlanes
 export async function composeE2b(shared: Shared, planes: Planes, app: AppDeps): Promise<FurtherPort[]> {
   const { accounts, config, onFault, ownership, runtimeDirectory } = shared;
   if (config.e2b === 'off') return [];
-  const { BorrowedVariables, Defaults, envd, envdPlanes, interpreter, interpreterPlanes } = await loadE2b();
+  const { BorrowedVariables, Defaults, control, controlPlanes, envd, envdPlanes, interpreter, interpreterPlanes } =
+    await loadE2b();
   const store = new RecordStore<StoredDefaults>({
     path: `${runtimeDirectory}/e2b.json`,
     what: 'the defaults of E2B',
@@ -45,5 +46,14 @@ export async function composeE2b(shared: Shared, planes: Planes, app: AppDeps): 
       variable: settings.e2bCodePort.variable,
       app: { ...none, ...interpreter, planes: interpreterPlanes(deps) },
     },
+    ...(config.e2bApiPort === null
+      ? []
+      : [
+          {
+            port: config.e2bApiPort,
+            variable: settings.e2bApiPort.variable,
+            app: { ...none, ...control, planes: controlPlanes(deps) },
+          },
+        ]),
   ];
 }

@@ -4,6 +4,7 @@ import type { Commands } from '../../core/commands/commands.ts';
 import type { CodeSessions } from '../../core/code/sessions/sessions.ts';
 import type { FilesContext } from '../../core/files/context.ts';
 import type { Watchers } from '../../core/watch/watchers.ts';
+import type { Sandbox } from '../../core/ops/sandbox.ts';
 import type { ApiKey } from '../../http/guard/auth.ts';
 import type { MachineUse } from '../../kit/types/machine-use.ts';
 import type { BorrowedVariables } from './borrowed.ts';
@@ -18,6 +19,7 @@ export interface E2bDeps {
   readonly commands: Commands;
   readonly defaults: Defaults;
   readonly files: FilesContext;
+  readonly sandbox: Sandbox;
   readonly watchers: Watchers;
   readonly attributes: FileAttributes;
   /** Whether a path is on a file system that other machines change. */

@@ -12,11 +12,10 @@ import { environment } from '../../operations/inputs.ts';
 import type { E2bDeps } from './app.ts';
 import { codeLines, type CodeLine } from './code-lines.ts';
 import { plainFailure } from './failure.ts';
+import { contextPrefix } from './names.ts';
 
 const route = routesFor<E2bDeps>({ refuse: plainFailure });
 
-/** Also marks the sessions of this surface, and no client of `/v2` may choose such an id by chance. */
-const idPrefix = 'e2b-';
 /** A client decides itself how long it waits for a cell. */
 const longestMs = 7 * 24 * 3600 * 1000;
 /** Contexts end only when they are deleted. */
@@ -37,7 +36,7 @@ function interpreterOf(name: string): { readonly language: Language; readonly ke
 }
 
 /** The contexts that exist without being made: each starts with its first cell. */
-const usual = ['python', 'javascript'].map((language) => ({ id: `${idPrefix}${language}`, language }));
+const usual = ['python', 'javascript'].map((language) => ({ id: `${contextPrefix}${language}`, language }));
 
 function spec({ defaults }: E2bDeps, id: string, language: string, cwd: string | null): NewSession {
   const { env, user, directory } = defaults.values;
@@ -47,7 +46,7 @@ function spec({ defaults }: E2bDeps, id: string, language: string, cwd: string |
 /** Throws `session_not_found`. */
 async function contextOf(deps: E2bDeps, id: string): Promise<CodeSession> {
   const language = usual.find((one) => one.id === id)?.language;
-  const found = id.startsWith(idPrefix) ? await deps.code.find(id) : null;
+  const found = id.startsWith(contextPrefix) ? await deps.code.find(id) : null;
   if (found) return found;
   if (language === undefined) throw new CoreError('session_not_found', `Context ${id} not found`);
   return (await deps.code.obtain(spec(deps, id, language, null))).session;
@@ -82,7 +81,7 @@ export const execute = route({
     const name = languageNamed(language);
     const session = id
       ? await contextOf(deps, id)
-      : (await deps.code.obtain(spec(deps, `${idPrefix}${name}`, name, null))).session;
+      : (await deps.code.obtain(spec(deps, `${contextPrefix}${name}`, name, null))).session;
     const env = { ...deps.defaults.values.env, ...deps.borrowed.of(session, vars ?? {}) };
     const { cell } = await deps.code.execute(
       { ...session.record, code, sessionId: session.id, timeoutMs: longestMs, cwd: null, env },
@@ -128,7 +127,7 @@ export const listContexts = route({
   raw: json,
   errors: [],
   handle(deps) {
-    const made = deps.code.list().filter(({ id }) => id.startsWith(idPrefix));
+    const made = deps.code.list().filter(({ id }) => id.startsWith(contextPrefix));
     const { user, directory } = deps.defaults.values;
     const cwd = directory ?? deps.files.paths.resolve('.', user);
     const notMade = usual.filter(({ id }) => !made.some((session) => session.id === id));

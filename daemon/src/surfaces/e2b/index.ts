@@ -33,6 +33,19 @@ export function interpreterPlanes(deps: E2bDeps): BoundPlane[] {
   ];
 }
 
+/** How the port of the control plane takes the key and refuses. */
+export const control = { publicPaths: new Set<string>(), failure } as const;
+
+/** What the port of the control plane serves. */
+export function controlPlanes(deps: E2bDeps): BoundPlane[] {
+  return [
+    {
+      prefixes: ['/'],
+      load: async () => bindRoutes((await import('./sandboxes.ts')).sandboxRoutes, deps),
+    },
+  ];
+}
+
 /** A client that names one address for all ports has both here. */
 function codePlane(deps: E2bDeps): BoundPlane {
   return {

@@ -8,6 +8,7 @@ import { CoreError } from '../../kit/errors.ts';
 import { mintId } from '../../kit/ids.ts';
 import { maxCols, maxRows, type TerminalSize } from '../../kit/types/terminal-size.ts';
 import type { E2bDeps } from './app.ts';
+import { processIdWord } from './names.ts';
 import { callerOf, pathOf } from './caller.ts';
 import { eventsOf } from './process-events.ts';
 import {
@@ -101,7 +102,7 @@ function specOf(deps: E2bDeps, { process, pty, tag, stdin }: StartRequest, conte
   if (texts.some((text) => text.includes('\0'))) throw new CoreError('bad_argument', 'a text has a NUL byte');
   const timeoutMs = context.timeoutMs();
   return {
-    id: mintId('e2b'),
+    id: mintId(processIdWord),
     fingerprint: null,
     sessionId: null,
     command: process.cmd === bash && !deps.isProgram(bash) ? 'sh' : process.cmd,

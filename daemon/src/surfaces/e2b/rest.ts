@@ -4,11 +4,10 @@ import { routesFor } from '../../http/route/route.ts';
 import { CoreError } from '../../kit/errors.ts';
 import { environment } from '../../operations/inputs.ts';
 import type { E2bDeps } from './app.ts';
+import { protocolVersion } from './names.ts';
 
 const route = routesFor<E2bDeps>();
 
-/** The version of their daemon whose protocol this is: some clients look at it. */
-const protocolVersion = '0.6.13';
 const noStore = { 'cache-control': 'no-store' };
 
 export const health = route({

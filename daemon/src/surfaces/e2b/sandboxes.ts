@@ -1,0 +1,159 @@
+/** The control plane of one sandbox, this one, for programs that create, find and kill sandboxes themselves. */
+import { z } from 'zod';
+import type { RequestContext } from '../../http/route/context.ts';
+import { routesFor, type Route } from '../../http/route/route.ts';
+import { CoreError } from '../../kit/errors.ts';
+import { environment } from '../../operations/inputs.ts';
+import type { E2bDeps } from './app.ts';
+import { contextPrefix, processPrefix, protocolVersion } from './names.ts';
+
+const route = routesFor<E2bDeps>();
+/** Where the client names no time. */
+const usualSeconds = 300;
+const mebibyte = 1024 * 1024;
+
+const SandboxPath = z.object({ id: z.string() });
+const Timeout = z.object({ timeout: z.number().min(0).nullish().describe('Seconds; reported, and ends nothing.') });
+const raw = { contentType: 'application/json', description: 'The sandbox.' } as const;
+const empty = { contentType: [], description: 'It is done.' } as const;
+
+/** Until when the client wants the sandbox. It does not end then: that is for the operator to decide. */
+const wanted = new WeakMap<E2bDeps, { readonly fromMs: number; readonly untilMs: number }>();
+
+function want(deps: E2bDeps, seconds: number | null | undefined): void {
+  const now = Date.now();
+  const fromMs = wanted.get(deps)?.fromMs ?? deps.sandbox.describe().startedMs;
+  wanted.set(deps, { fromMs, untilMs: now + (seconds ?? usualSeconds) * 1000 });
+}
+
+/** The key that the client has sent is the token of all other ports. */
+function created({ apiKey, sandbox }: E2bDeps, { headers }: RequestContext, templateID = 'boxkeep') {
+  const given = headers.get('x-api-key') ?? '';
+  const token = apiKey.isKey(given) ? { envdAccessToken: given, trafficAccessToken: given } : {};
+  const { id } = sandbox.describe();
+  return { sandboxID: id, templateID, clientID: 'boxkeep', envdVersion: protocolVersion, domain: null, ...token };
+}
+
+function detailed(deps: E2bDeps, context: RequestContext) {
+  const { fromMs, untilMs } = wanted.get(deps) ?? { fromMs: deps.sandbox.describe().startedMs, untilMs: Date.now() };
+  const { processors, memory, disk } = deps.machineUse();
+  return {
+    ...created(deps, context),
+    state: 'running',
+    startedAt: new Date(fromMs).toISOString(),
+    endAt: new Date(untilMs).toISOString(),
+    cpuCount: processors,
+    memoryMB: Math.floor(memory.total / mebibyte),
+    diskSizeMB: Math.floor(disk.total / mebibyte),
+  };
+}
+
+function assertThis({ sandbox }: E2bDeps, id: string): void {
+  const own = sandbox.describe().id;
+  if (id !== own)
+    throw new CoreError('session_not_found', `sandbox ${id} is not here; the one of this daemon is ${own}`);
+}
+
+const create = (prefix: string) =>
+  route({
+    operation: `e2b.create_sandbox${prefix}`,
+    method: 'POST',
+    path: `${prefix}/sandboxes`,
+    summary: 'Get the sandbox of this daemon',
+    body: Timeout.extend({ templateID: z.string().nullish(), envVars: environment.nullish() }),
+    raw,
+    errors: [],
+    handle(deps, { body, context }) {
+      want(deps, body.timeout);
+      const set = Object.entries(body.envVars ?? {}).filter((entry): entry is [string, string] => entry[1] !== null);
+      if (set.length > 0) deps.defaults.set({ env: Object.fromEntries(set) });
+      return Response.json(created(deps, context, body.templateID ?? undefined), { status: 201 });
+    },
+  });
+
+const connect = (prefix: string) =>
+  route({
+    operation: `e2b.connect_sandbox${prefix}`,
+    method: 'POST',
+    path: `${prefix}/sandboxes/{id}/connect`,
+    summary: 'Get the sandbox again',
+    params: SandboxPath,
+    body: Timeout,
+    raw,
+    errors: ['session_not_found'],
+    handle(deps, { params, body, context }) {
+      assertThis(deps, params.id);
+      want(deps, body.timeout);
+      return Response.json(created(deps, context));
+    },
+  });
+
+const list = (prefix: string) =>
+  route({
+    operation: `e2b.list_sandboxes${prefix}`,
+    method: 'GET',
+    path: `${prefix}/sandboxes`,
+    summary: 'List the one sandbox',
+    raw,
+    errors: [],
+    handle: (deps, { context }) => Response.json([detailed(deps, context)]),
+  });
+
+const get = route({
+  operation: 'e2b.get_sandbox',
+  method: 'GET',
+  path: '/sandboxes/{id}',
+  summary: 'Inspect the sandbox',
+  params: SandboxPath,
+  raw,
+  errors: ['session_not_found'],
+  handle(deps, { params, context }) {
+    assertThis(deps, params.id);
+    return Response.json(detailed(deps, context));
+  },
+});
+
+const setTimeoutRoute = route({
+  operation: 'e2b.set_timeout',
+  method: 'POST',
+  path: '/sandboxes/{id}/timeout',
+  summary: 'Note until when the sandbox is wanted',
+  params: SandboxPath,
+  body: Timeout,
+  raw: empty,
+  errors: ['session_not_found'],
+  handle(deps, { params, body }) {
+    assertThis(deps, params.id);
+    want(deps, body.timeout);
+    return new Response(null, { status: 204 });
+  },
+});
+
+const kill = route({
+  operation: 'e2b.kill_sandbox',
+  method: 'DELETE',
+  path: '/sandboxes/{id}',
+  summary: 'End the processes and contexts that clients of this protocol have started; the daemon goes on',
+  params: SandboxPath,
+  raw: empty,
+  errors: ['session_not_found', 'unavailable'],
+  async handle(deps, { params }) {
+    assertThis(deps, params.id);
+    const { code, commands } = deps;
+    const running = commands
+      .list({ status: 'running', sessionId: null })
+      .filter(({ id }) => id.startsWith(processPrefix));
+    const contexts = code.list().filter(({ id }) => id.startsWith(contextPrefix));
+    await Promise.all([
+      ...running.map(async ({ id }) => commands.kill(id, 'SIGKILL', true)),
+      ...contexts.map(async ({ id }) => code.close(id)),
+    ]);
+    return new Response(null, { status: 204 });
+  },
+});
+
+/** The clients use both spellings. */
+export const sandboxRoutes: readonly Route<E2bDeps>[] = [
+  ...['', '/v2'].flatMap((prefix) => [create(prefix), connect(prefix), list(prefix)]),
+  ...[get, setTimeoutRoute, kill],
+];
