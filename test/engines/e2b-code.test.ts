@@ -64,6 +64,11 @@ test(
     expect(await (await fetch(`${urlOf(sandbox, 'code')}/health`, { keepalive: false })).json()).toBe('OK');
     const contexts = await fetch(`${urlOf(sandbox, 'code')}/contexts`, { keepalive: false });
     expect(await contexts.json()).toMatchObject([{ language: 'python' }, { language: 'javascript' }]);
+    expect(await refused('/execute', { code: '1', language: 'constructor' })).toEqual([
+      400,
+      expect.stringMatching(/constructor/),
+    ]);
+    expect(await refused('/contexts', { cwd: '/a\0b' })).toEqual([422, expect.stringMatching(/cwd/)]);
     const lines = await cell(sandbox, { code: 'import time; time.sleep(5.5); 1', unknown: true });
     expect(lines).toEqual([
       { type: 'keepalive' },
@@ -124,4 +129,18 @@ test(
     expect((await fetch(`${urlOf(sandbox, 'code')}/health`, { keepalive: false })).status).toBe(200);
   },
   withE2b({ env: { SVC_API_KEY: 'secret' } }),
+);
+
+test(
+  'E2B-CODE variables of a cell are put back, and a text loses only the quotes of a string',
+  async ({ sandbox }) => {
+    const text = async (code: string, env_vars: object | null = null) =>
+      (await cell(sandbox, { code, env_vars })).find(({ type }) => type === 'result')?.['text'];
+    await text('import os; 0');
+    const seen = "str(os.environ.get('V'))";
+    expect([await text(seen, { V: '1' }), await text(seen, { V: '2' }), await text(seen)]).toEqual(['1', '2', 'None']);
+    await text("class Both:\n  def __repr__(self): return \"'a' + 'b'\"\n0");
+    expect(await text('Both()')).toBe("'a' + 'b'");
+  },
+  withE2b(),
 );

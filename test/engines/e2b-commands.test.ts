@@ -84,6 +84,12 @@ test(
     expect(await error({ process: { cmd: '/none' } })).toMatchObject([2, { error: { code: 'invalid_argument' } }]);
     expect(await error({})).toMatchObject([2, { error: { code: 'invalid_argument' } }]);
     expect(await error({ process: { cmd: 'a\0b' } })).toMatchObject([2, { error: { code: 'invalid_argument' } }]);
+    expect(await error({ process: { cmd: '/bin/true', envs: { 'A=B': '1' } } })).toMatchObject([
+      2,
+      { error: { code: 'invalid_argument' } },
+    ]);
+    const long = await stream(sandbox, 'Start', shell('echo k'), { 'connect-timeout-ms': '9999999999' });
+    expect(outputOf(long)).toBe('k\n');
     const late = await stream(sandbox, 'Start', shell('sleep 60'), { 'connect-timeout-ms': '300' });
     expect(late.at(-1)).toMatchObject([2, { error: { code: 'deadline_exceeded' } }]);
     const silent = await stream(sandbox, 'Start', shell('sleep 0.6'), { 'keepalive-ping-interval': '0.2' });
@@ -180,11 +186,13 @@ test(
     };
     expect(await init({ envVars: { A: '1' } })).toBe(401);
     expect(await init({ accessToken: 'wrong' }, { 'x-access-token': 'secret' })).toBe(401);
+    const key = { 'x-access-token': 'secret' };
+    expect(await init({ defaultUser: 'no-such-user' }, key)).toBe(400);
+    expect(await init({ defaultWorkdir: '/a\0b' }, key)).toBe(400);
     expect(await init({ accessToken: 'secret', envVars: { A: 'set' }, defaultWorkdir: '/usr' })).toBe(204);
     expect((await fetch(`${urlOf(sandbox)}/health`, { keepalive: false })).status).toBe(204);
     process.kill(sandbox.daemonPid, 'SIGKILL');
     await sandbox.served();
-    const key = { 'x-access-token': 'secret' };
     const messages = await stream(sandbox, 'Start', shell('echo $A; pwd'), key);
     expect(outputOf(messages)).toBe('set\n/usr\n');
     const envs = await fetch(`${urlOf(sandbox)}/envs`, { keepalive: false, headers: key });

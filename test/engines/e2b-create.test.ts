@@ -22,3 +22,14 @@ test(
   },
   withE2b({ env: { SVC_API_KEY: 'secret' }, timeoutMs: 60_000 }),
 );
+
+test(
+  'E2B-CREATE a time that no date holds is refused, and nothing fails later',
+  async ({ sandbox }) => {
+    const body = JSON.stringify({ timeout: 1e300 });
+    const api = `${urlOf(sandbox, 'api')}/sandboxes`;
+    expect((await fetch(api, { method: 'POST', body, keepalive: false })).status).toBe(400);
+    expect((await fetch(api, { keepalive: false })).status).toBe(200);
+  },
+  withE2b(),
+);

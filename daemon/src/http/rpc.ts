@@ -67,7 +67,7 @@ async function respond(handler: UniversalHandler, request: Request, context: Req
   const body = methodKind === 'client_streaming' ? streamed(request) : keeping(bodyPieces(request, context.body), read);
   // Of a stream, resolves with its first message.
   const answer = await handler({
-    ...{ httpVersion: '1.1', url: request.url, method: request.method, header: request.headers, body },
+    ...{ httpVersion: '1.1', url: request.url, method: request.method, header: withinTimer(request.headers), body },
     ...{ signal: request.signal, contextValues: createContextValues().set(callKey, call) },
   });
   const { status, header = new Headers() } = answer;
@@ -82,6 +82,18 @@ async function respond(handler: UniversalHandler, request: Request, context: Req
     streamBody(() => pieces, events),
     { status, headers: header },
   );
+}
+
+const timeoutHeader = 'connect-timeout-ms';
+/** A timer of 32 bits fires at once above it. */
+const longestMs = 2 ** 31 - 1;
+
+/** The library sets a timer for the limit of a call, which may have ten digits. */
+function withinTimer(headers: Headers): Headers {
+  if (!(Number(headers.get(timeoutHeader)) > longestMs)) return headers;
+  const shorter = new Headers(headers);
+  shorter.set(timeoutHeader, String(longestMs));
+  return shorter;
 }
 
 const noStream = { events: null, refusal: null };

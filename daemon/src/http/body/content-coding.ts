@@ -61,7 +61,9 @@ const magic: Readonly<Record<Coding, Buffer>> = {
   gzip: Buffer.of(0x1f, 0x8b),
   zstd: Buffer.of(0x28, 0xb5, 0x2f, 0xfd),
 };
-const names: Readonly<Record<string, Coding | null>> = { gzip: 'gzip', 'x-gzip': 'gzip', zstd: 'zstd', identity: null };
+const names: ReadonlyMap<string, Coding | null> = new Map(
+  Object.entries({ gzip: 'gzip', 'x-gzip': 'gzip', zstd: 'zstd', identity: null } as const),
+);
 
 /**
  * Decompresses a body by its Content-Encoding header, or by its first bytes when the header names no coding. Throws
@@ -71,7 +73,7 @@ export async function* decodedPieces(
   pieces: AsyncIterable<Uint8Array>,
   contentEncoding: string | null,
 ): AsyncGenerator<Uint8Array> {
-  const declared = names[codingName(contentEncoding)];
+  const declared = names.get(codingName(contentEncoding));
   if (declared === undefined)
     throw unsupported(contentEncoding, 'gzip, zstd', 'Send it as it is, or compressed with gzip or zstd.');
   const { first, all } = await peek(pieces);

@@ -12,7 +12,8 @@ export class BorrowedVariables {
   of(session: CodeSession, variables: EnvironmentChanges): EnvironmentChanges {
     const before = this.#before.get(session) ?? {};
     const { env } = session.record;
-    const usual = (name: string) => before[name] ?? env[name] ?? this.base[name] ?? null;
+    const usual = (name: string) =>
+      Object.hasOwn(before, name) ? before[name]! : (env[name] ?? this.base[name] ?? null);
     this.#before.set(session, Object.fromEntries(Object.keys(variables).map((name) => [name, usual(name)])));
     return { ...before, ...variables };
   }

@@ -56,27 +56,29 @@ function* linesOfChange(change: CellChange): Generator<CodeLine> {
   }
 }
 
-const fieldOfType: Readonly<Record<string, string>> = {
-  'text/plain': 'text',
-  'text/html': 'html',
-  'text/markdown': 'markdown',
-  'image/svg+xml': 'svg',
-  'image/png': 'png',
-  'image/jpeg': 'jpeg',
-  'application/pdf': 'pdf',
-  'text/latex': 'latex',
-  'application/json': 'json',
-  'application/javascript': 'javascript',
-  'e2b/data': 'data',
-  'e2b/chart': 'chart',
-};
+const fieldOfType: ReadonlyMap<string, string> = new Map(
+  Object.entries({
+    'text/plain': 'text',
+    'text/html': 'html',
+    'text/markdown': 'markdown',
+    'image/svg+xml': 'svg',
+    'image/png': 'png',
+    'image/jpeg': 'jpeg',
+    'application/pdf': 'pdf',
+    'text/latex': 'latex',
+    'application/json': 'json',
+    'application/javascript': 'javascript',
+    'e2b/data': 'data',
+    'e2b/chart': 'chart',
+  }),
+);
 
 function resultLine(bundle: MimeBundle, isMain: boolean): CodeLine {
   const known = Object.entries(bundle).flatMap(([type, value]) => {
-    const field = fieldOfType[type];
+    const field = fieldOfType.get(type);
     return field === undefined ? [] : [[field, field === 'text' ? withoutQuotes(value) : value] as const];
   });
-  const extra = Object.entries(bundle).filter(([type]) => !(type in fieldOfType));
+  const extra = Object.entries(bundle).filter(([type]) => !fieldOfType.has(type));
   return {
     type: 'result',
     is_main_result: isMain,
@@ -87,5 +89,5 @@ function resultLine(bundle: MimeBundle, isMain: boolean): CodeLine {
 
 /** The text of a string is the string, not its source. */
 function withoutQuotes(text: unknown): unknown {
-  return typeof text === 'string' ? text.replace(/^(['"])(.*)\1$/s, '$2') : text;
+  return typeof text === 'string' ? text.replace(/^(['"])((?:\\.|(?!\1).)*)\1$/s, '$2') : text;
 }

@@ -8,7 +8,7 @@ import { routesFor } from '../../http/route/route.ts';
 import { NdjsonStream } from '../../http/stream/ndjson.ts';
 import { CoreError } from '../../kit/errors.ts';
 import { mintId } from '../../kit/ids.ts';
-import { environment } from '../../operations/inputs.ts';
+import { environment, systemText } from '../../operations/inputs.ts';
 import type { E2bDeps } from './app.ts';
 import { codeLines, type CodeLine } from './code-lines.ts';
 import { plainFailure } from './failure.ts';
@@ -21,11 +21,11 @@ const longestMs = 7 * 24 * 3600 * 1000;
 /** Contexts end only when they are deleted. */
 const neverIdleMs = Number.MAX_SAFE_INTEGER;
 
-const languageNames: Readonly<Record<string, string>> = { ...languageWords, ts: 'typescript' };
+const languageNames: ReadonlyMap<string, string> = new Map(Object.entries({ ...languageWords, ts: 'typescript' }));
 
 function languageNamed(given: string | null | undefined): string {
   const name = (given || 'python').toLowerCase();
-  return languageNames[name] ?? name;
+  return languageNames.get(name) ?? name;
 }
 
 /** Other languages need a kernel of their name. */
@@ -110,7 +110,7 @@ export const createContext = route({
   method: 'POST',
   path: '/contexts',
   summary: 'Make a context',
-  body: z.object({ language: z.string().nullish(), cwd: z.string().nullish() }),
+  body: z.object({ language: z.string().nullish(), cwd: systemText.nullish() }),
   raw: json,
   errors: startErrors,
   async handle(deps, { body }) {

@@ -13,6 +13,7 @@ import { routesFor } from '../../http/route/route.ts';
 import { CoreError } from '../../kit/errors.ts';
 import { showName, showPath } from '../../kit/text/path-text.ts';
 import type { E2bDeps } from './app.ts';
+import { nullIfGone } from './gone.ts';
 import { callerNamed, pathOf, type Caller } from './caller.ts';
 import { attributePrefix, metadataIn } from './metadata.ts';
 
@@ -89,7 +90,7 @@ export const upload = route({
       if (taken.has(resolved)) throw new CoreError('bad_argument', `${showPath(resolved)} appears twice in the form`);
       const one = resources.use(new Upload(deps.files, caller.user, 'temporary'));
       taken.set(resolved, one);
-      one.setPath(target);
+      one.setPath(target.endsWith('/') ? target : resolved);
       await one.receive('', of);
     };
     if (isForm(type)) {
@@ -122,7 +123,7 @@ export const compose = route({
   errors: [...fileErrors, 'no_space_left'],
   async handle(deps, { body }) {
     const caller = callerNamed(deps, body.username ?? '');
-    const sources = body.source_paths.map((path) => pathOf(deps, path, caller));
+    const sources = body.source_paths.map((path) => deps.files.paths.resolve(pathOf(deps, path, caller), null));
     const destination = pathOf(deps, body.destination, caller);
     for (const path of sources)
       if (await isSame(deps, path, destination))
@@ -131,7 +132,8 @@ export const compose = route({
     joined.setPath(destination);
     await joined.receive('', contentOf(deps, sources));
     const entry = await land(deps, joined, new Map());
-    for (const path of new Set(sources)) await deletePath(deps.files, { path, user: null, recursive: false });
+    for (const path of new Set(sources))
+      await deletePath(deps.files, { path, user: null, recursive: false }).catch(nullIfGone);
     return Response.json(entry);
   },
 });
@@ -187,6 +189,6 @@ function assertSigned(
     !headers.has('x-access-token') &&
     apiKey.hasSigned(Buffer.from(given, 'base64'), (key) => `${path}:${operation}:${username}:${key}${until}`);
   if (!isSigned) throw new CoreError('unauthorized', 'the key of the daemon, or a signature with it, is needed');
-  if (expiration !== undefined && !(Number(expiration) * 1000 >= Date.now()))
+  if (expiration !== undefined && !(/^\d{1,12}$/.test(expiration) && Number(expiration) * 1000 >= Date.now()))
     throw new CoreError('unauthorized', 'the signature has expired');
 }

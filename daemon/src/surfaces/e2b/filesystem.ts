@@ -10,6 +10,7 @@ import { CoreError } from '../../kit/errors.ts';
 import type { E2bDeps } from './app.ts';
 import { callerOf, pathOf } from './caller.ts';
 import { entryOf } from './entries.ts';
+import { nullIfGone } from './gone.ts';
 import { PolledWatches, watchEvents, type WatchOptions } from './watches.ts';
 import type { Filesystem } from './wire/filesystem_pb.ts';
 
@@ -100,9 +101,3 @@ const wholeListing = {
   order: { by: 'path', direction: 'asc' },
   limit: maxPage,
 } as const;
-
-/** What has gone meanwhile is not in a list, and is removed. */
-function nullIfGone(error: unknown): null {
-  if (error instanceof CoreError && error.code === 'file_not_found') return null;
-  throw error;
-}

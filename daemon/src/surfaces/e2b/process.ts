@@ -100,6 +100,8 @@ function specOf(deps: E2bDeps, { process, pty, tag, stdin }: StartRequest, conte
   const caller = callerOf(deps, context.requestHeader);
   const texts = [process.cmd, ...process.args, process.cwd ?? '', ...Object.entries(process.envs).flat()];
   if (texts.some((text) => text.includes('\0'))) throw new CoreError('bad_argument', 'a text has a NUL byte');
+  if (Object.keys(process.envs).some((name) => name === '' || name.includes('=')))
+    throw new CoreError('bad_argument', 'the name of a variable is empty or has an =');
   const timeoutMs = context.timeoutMs();
   return {
     id: mintId(processIdWord),

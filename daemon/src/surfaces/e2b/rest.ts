@@ -2,8 +2,9 @@
 import { z } from 'zod';
 import { routesFor } from '../../http/route/route.ts';
 import { CoreError } from '../../kit/errors.ts';
-import { environment } from '../../operations/inputs.ts';
+import { environment, systemText } from '../../operations/inputs.ts';
 import type { E2bDeps } from './app.ts';
+import { callerNamed, pathOf, type Caller } from './caller.ts';
 import { protocolVersion } from './names.ts';
 
 const route = routesFor<E2bDeps>();
@@ -57,6 +58,16 @@ export const envs = route({
   handle: ({ defaults }) => Response.json(defaults.values.env, { headers: noStore }),
 });
 
+/** A user without an account is a mistake of the caller here, not a lack of credentials. */
+function callerOrRefuse(deps: E2bDeps, name: string): Caller {
+  try {
+    return callerNamed(deps, name);
+  } catch (error) {
+    if (error instanceof CoreError && error.code === 'unauthorized') throw new CoreError('bad_argument', error.message);
+    throw error;
+  }
+}
+
 export const init = route({
   operation: 'e2b.init',
   method: 'POST',
@@ -64,24 +75,26 @@ export const init = route({
   summary: 'Set the variables, the user and the directory of later calls',
   body: z.object({
     envVars: environment.optional(),
-    defaultUser: z.string().nullish(),
-    defaultWorkdir: z.string().nullish(),
+    defaultUser: systemText.nullish(),
+    defaultWorkdir: systemText.nullish(),
     accessToken: z.string().nullish().describe('Has to be the key of the daemon.'),
   }),
   raw: { contentType: [], description: 'They are set.' },
   errors: ['unauthorized', 'bad_argument'],
-  handle({ apiKey, defaults }, { body, context }) {
+  handle(deps, { body, context }) {
+    const { apiKey, defaults } = deps;
     const { accessToken: token, defaultUser: user, defaultWorkdir: directory, envVars: env } = body;
     const isAuthorized = context.isAuthorized || apiKey.isKey(token ?? '');
     // A client that sets a token believes that it is protected from then on.
     if (!isAuthorized || (token && !apiKey.isKey(token)))
       throw new CoreError('unauthorized', 'the key of the daemon is that of SVC_API_KEY');
+    const caller = callerOrRefuse(deps, user ?? '');
     defaults.set({
       ...(env && {
         env: Object.fromEntries(Object.entries(env).filter((entry) => entry[1] !== null)) as Record<string, string>,
       }),
       ...(user && { user }),
-      ...(directory && { directory }),
+      ...(directory && { directory: pathOf(deps, directory, caller) }),
     });
     return new Response(null, { status: 204, headers: { 'x-envd-version': protocolVersion } });
   },

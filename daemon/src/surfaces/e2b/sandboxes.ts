@@ -10,10 +10,13 @@ import { contextPrefix, processPrefix, protocolVersion } from './names.ts';
 const route = routesFor<E2bDeps>();
 /** Where the client names no time. */
 const usualSeconds = 300;
+const longestSeconds = 366 * 24 * 3600;
 const mebibyte = 1024 * 1024;
 
 const SandboxPath = z.object({ id: z.string() });
-const Timeout = z.object({ timeout: z.number().min(0).nullish().describe('Seconds; reported, and ends nothing.') });
+const Timeout = z.object({
+  timeout: z.number().min(0).max(longestSeconds).nullish().describe('Seconds; reported, and ends nothing.'),
+});
 const raw = { contentType: 'application/json', description: 'The sandbox.' } as const;
 const empty = { contentType: [], description: 'It is done.' } as const;
 
