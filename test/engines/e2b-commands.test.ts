@@ -154,14 +154,15 @@ test(
   async ({ sandbox }) => {
     const open = Array.from({ length: 10 }, (_, i) => stream(sandbox, 'Start', shell(`sleep 1.5; echo ${i}`)));
     let isOver = false;
-    const calls = (async () => {
+    // One call of each loop is always under way, also while the ports are handed over.
+    const calls = Array.from({ length: 4 }, async () => {
       let count = 0;
       for (; !isOver; count++) expect((await call(sandbox, 'List', '{}')).status).toBe(200);
       return count;
-    })();
+    });
     expect(await sandbox.upgrade()).toMatchObject({ code: 0 });
     isOver = true;
-    expect(await calls).toBeGreaterThan(3);
+    expect(Math.min(...(await Promise.all(calls)))).toBeGreaterThan(0);
     const ends = (await Promise.all(open)).map((messages) => messages.at(-2)?.[1]);
     for (const end of ends) expect(end).toMatchObject({ event: { end: { exited: true } } });
     expect((await call(sandbox, 'List', '{}')).status).toBe(200);
