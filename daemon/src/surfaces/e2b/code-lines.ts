@@ -1,35 +1,28 @@
 /** What a cell shows, as the lines of the protocol. */
 import type { Cell } from '../../core/code/cells/cell.ts';
 import type { MimeBundle } from '../../core/code/cells/notebook.ts';
-import { atStart, type CellChange } from '../../core/code/cells/outputs.ts';
-import { Deadline } from '../../kit/deadline.ts';
+import { follow } from '../../core/code/cells/follow.ts';
+import type { CellChange } from '../../core/code/cells/outputs.ts';
 
 export type CodeLine = { readonly type: string; readonly [field: string]: unknown };
 
 const keepaliveMs = 5000;
-const end: CodeLine = { type: 'end_of_execution' };
 
 /** The last line is `end_of_execution`, unless the client has gone. */
 export async function* codeLines(cell: Cell, signal: AbortSignal, closing: AbortSignal): AsyncGenerator<CodeLine> {
-  for (let cursor = atStart; ;) {
-    const { isOver } = cell;
-    const news = cell.outputs.since(cursor);
-    cursor = news.cursor;
-    for (const change of news.changes) yield* linesOfChange(change);
-    if (signal.aborted) return;
-    if (isOver || closing.aborted) {
-      if (!isOver) yield errorLine('DaemonStopped', 'the daemon stops; the code goes on');
-      else if (cell.failure) yield errorLine('ExecutionError', cell.failure.message);
-      const count = cell.end?.executionCount ?? null;
-      if (count !== null) yield { type: 'number_of_executions', execution_count: count };
-      yield end;
-      return;
-    }
-    using quiet = new Deadline(keepaliveMs, signal, closing);
-    if (cell.outputs.since(cursor).changes.length > 0 || cell.isOver) continue;
-    await cell.changed(quiet.signal);
-    if (quiet.passed && !signal.aborted && !closing.aborted) yield { type: 'keepalive' };
+  for await (const message of follow(cell, { silenceMs: keepaliveMs, signal, closing })) {
+    if (message.kind === 'change') yield* linesOfChange(message.change);
+    else if (message.kind === 'silence') yield { type: 'keepalive' };
+    else yield* lastLines(cell, message.reason === 'closing');
   }
+}
+
+function* lastLines({ end, failure }: Cell, isClosing: boolean): Generator<CodeLine> {
+  if (isClosing) yield errorLine('DaemonStopped', 'the daemon stops; the code goes on');
+  else if (failure) yield errorLine('ExecutionError', failure.message);
+  const count = end?.executionCount ?? null;
+  if (count !== null) yield { type: 'number_of_executions', execution_count: count };
+  yield { type: 'end_of_execution' };
 }
 
 function errorLine(name: string, value: string): CodeLine {

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { describeLoss, describeTimeout, errorAdvice, exitAdvice, lossAdvice } from '../../core/code/cells/advice.ts';
 import type { Cell } from '../../core/code/cells/cell.ts';
-import { atStart } from '../../core/code/cells/outputs.ts';
+import { follow } from '../../core/code/cells/follow.ts';
 import { languageWordList, languageWords } from '../../core/code/language.ts';
 import type { CodeSession } from '../../core/code/sessions/session.ts';
 import type { CellSpec } from '../../core/code/sessions/requests.ts';
@@ -201,25 +201,10 @@ async function* streamLines(
   signal: AbortSignal,
 ): AsyncGenerator<WireLine> {
   yield { type: 'start', session_id: isSingle ? null : session.id, language: session.record.language };
-  for (let cursor = atStart; ;) {
-    const { isOver } = cell;
-    const news = cell.outputs.since(cursor);
-    cursor = news.cursor;
-    yield* news.changes.map(changeLine);
-    if (isOver) {
-      yield cellEndLine(cell, isSingle, cell.failure === null ? 'ended' : 'failed');
-      return;
-    }
-    if (signal.aborted) return;
-    if (closing.aborted) {
-      yield cellEndLine(cell, isSingle, 'closing');
-      return;
-    }
-    using quiet = new Deadline(heartbeatMs, signal, closing);
-    // Output that arrived while the lines above were sent is handled first.
-    if (cell.outputs.since(cursor).changes.length > 0 || cell.isOver) continue;
-    await cell.changed(quiet.signal);
-    if (quiet.passed && !signal.aborted && !closing.aborted) yield { type: 'heartbeat' };
+  for await (const message of follow(cell, { silenceMs: heartbeatMs, signal, closing })) {
+    if (message.kind === 'change') yield changeLine(message.change);
+    else if (message.kind === 'silence') yield { type: 'heartbeat' };
+    else yield cellEndLine(cell, isSingle, message.reason);
   }
 }
 

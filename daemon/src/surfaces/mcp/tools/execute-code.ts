@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { describeLoss, describeTimeout, errorAdvice, exitAdvice, lossAdvice } from '../../../core/code/cells/advice.ts';
 import type { Cell } from '../../../core/code/cells/cell.ts';
 import type { NotebookOutput } from '../../../core/code/cells/notebook.ts';
-import { atStart } from '../../../core/code/cells/outputs.ts';
+import { follow } from '../../../core/code/cells/follow.ts';
 import { languageWordList, languageWords } from '../../../core/code/language.ts';
 import type { CodeSession } from '../../../core/code/sessions/session.ts';
 import { CellResult, cellResult } from '../../v2/code-views.ts';
@@ -61,24 +61,20 @@ export const executeCode = tool({
     };
     const { session, cell } = await deps.code.execute(request, deps.closing);
     call.context.note.account = session.record.account;
-    await follow(cell, call);
+    await showOutput(cell, call);
     if (!cell.isOver && input.kill_on_cancel && call.isCancelled()) await session.interrupt();
     if (cell.failure) throw cell.failure;
     return await describe(session, cell, input.session_id === undefined, call);
   },
 });
 
-async function follow(cell: Cell, { onOutput, signal }: ToolCall): Promise<void> {
+/** Resolves at the end of the cell, or of the call. */
+async function showOutput(cell: Cell, { onOutput, signal }: ToolCall): Promise<void> {
   if (!onOutput) return await cell.finished(signal);
-  for (let cursor = atStart; ;) {
-    const { isOver } = cell;
-    const news = cell.outputs.since(cursor);
-    cursor = news.cursor;
-    for (const change of news.changes) {
-      if (change.kind === 'output' && change.output.output_type === 'stream') onOutput(change.output.text);
-    }
-    if (isOver || signal.aborted) return;
-    await cell.changed(signal);
+  for await (const message of follow(cell, { silenceMs: null, signal, closing: signal })) {
+    if (message.kind !== 'change' || message.change.kind !== 'output') continue;
+    const { output } = message.change;
+    if (output.output_type === 'stream') onOutput(output.text);
   }
 }
 
