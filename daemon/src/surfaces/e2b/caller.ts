@@ -21,15 +21,24 @@ export function callerOf(deps: CallerDeps, headers: Headers): Caller {
   return callerNamed(deps, name);
 }
 
-/** An empty name is the default account. */
-export function callerNamed({ accounts, defaults }: CallerDeps, name: string): Caller {
+/** An empty name is the default account. Throws `unauthorized` for an unknown name. */
+export function callerNamed(deps: CallerDeps, name: string): Caller {
+  try {
+    return accountNamed(deps, name);
+  } catch (error) {
+    if (!(error instanceof CoreError) || error.code !== 'bad_argument') throw error;
+    throw new CoreError('unauthorized', error.message);
+  }
+}
+
+/** Throws `bad_argument` for an unknown name. */
+export function accountNamed({ accounts, defaults }: CallerDeps, name: string): Caller {
   const user = name === '' ? defaults.values.user : name;
   try {
     return { account: accounts.resolve(user), user };
   } catch (error) {
-    if (!(error instanceof CoreError) || error.code !== 'bad_argument') throw error;
-    if (user === usualUser) return { account: accounts.default(), user: null };
-    throw new CoreError('unauthorized', `${error.message}`);
+    if (user !== usualUser || !(error instanceof CoreError) || error.code !== 'bad_argument') throw error;
+    return { account: accounts.default(), user: null };
   }
 }
 

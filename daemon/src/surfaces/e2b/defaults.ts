@@ -1,4 +1,5 @@
 /** What `POST /init` sets for every later call. It outlives the daemon. */
+import type { EnvironmentChanges } from '../../core/processes/environment.ts';
 
 export interface DefaultValues {
   /** Variables of every process. */
@@ -7,6 +8,11 @@ export interface DefaultValues {
   readonly user: string | null;
   /** Where a call without a directory works; null for the home of its account. */
   readonly directory: string | null;
+}
+
+/** The variables that have a value: null unsets one, and nothing is set before these. */
+export function givenVariables(changes: EnvironmentChanges): Record<string, string> {
+  return Object.fromEntries(Object.entries(changes).filter((entry): entry is [string, string] => entry[1] !== null));
 }
 
 /** Where the values are stored. */

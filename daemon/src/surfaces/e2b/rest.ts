@@ -4,7 +4,8 @@ import { routesFor } from '../../http/route/route.ts';
 import { CoreError } from '../../kit/errors.ts';
 import { environment, systemText } from '../../operations/inputs.ts';
 import type { E2bDeps } from './app.ts';
-import { callerNamed, pathOf, type Caller } from './caller.ts';
+import { accountNamed, pathOf } from './caller.ts';
+import { givenVariables } from './defaults.ts';
 import { protocolVersion } from './names.ts';
 
 const route = routesFor<E2bDeps>();
@@ -58,16 +59,6 @@ export const envs = route({
   handle: ({ defaults }) => Response.json(defaults.values.env, { headers: noStore }),
 });
 
-/** A user without an account is a mistake of the caller here, not a lack of credentials. */
-function callerOrRefuse(deps: E2bDeps, name: string): Caller {
-  try {
-    return callerNamed(deps, name);
-  } catch (error) {
-    if (error instanceof CoreError && error.code === 'unauthorized') throw new CoreError('bad_argument', error.message);
-    throw error;
-  }
-}
-
 export const init = route({
   operation: 'e2b.init',
   method: 'POST',
@@ -88,11 +79,9 @@ export const init = route({
     // A client that sets a token believes that it is protected from then on.
     if (!isAuthorized || (token && !apiKey.isKey(token)))
       throw new CoreError('unauthorized', 'the key of the daemon is that of SVC_API_KEY');
-    const caller = callerOrRefuse(deps, user ?? '');
+    const caller = accountNamed(deps, user ?? '');
     defaults.set({
-      ...(env && {
-        env: Object.fromEntries(Object.entries(env).filter((entry) => entry[1] !== null)) as Record<string, string>,
-      }),
+      ...(env && { env: givenVariables(env) }),
       ...(user && { user }),
       ...(directory && { directory: pathOf(deps, directory, caller) }),
     });

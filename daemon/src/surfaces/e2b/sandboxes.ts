@@ -5,6 +5,7 @@ import { routesFor, type Route } from '../../http/route/route.ts';
 import { CoreError } from '../../kit/errors.ts';
 import { environment } from '../../operations/inputs.ts';
 import type { E2bDeps } from './app.ts';
+import { givenVariables } from './defaults.ts';
 import { contextPrefix, processPrefix, protocolVersion } from './names.ts';
 
 const route = routesFor<E2bDeps>();
@@ -68,8 +69,8 @@ const create = (prefix: string) =>
     errors: [],
     handle(deps, { body, context }) {
       want(deps, body.timeout);
-      const set = Object.entries(body.envVars ?? {}).filter((entry): entry is [string, string] => entry[1] !== null);
-      if (set.length > 0) deps.defaults.set({ env: Object.fromEntries(set) });
+      const env = givenVariables(body.envVars ?? {});
+      if (Object.keys(env).length > 0) deps.defaults.set({ env });
       return Response.json(created(deps, context, body.templateID ?? undefined), { status: 201 });
     },
   });
