@@ -42,6 +42,14 @@ export interface SandboxDeps {
 export class Sandbox {
   constructor(private readonly deps: SandboxDeps) {}
 
+  get id(): string {
+    return this.deps.id;
+  }
+
+  get startedMs(): number {
+    return this.deps.startedMs;
+  }
+
   /** Always returns a record, even if commands cannot run. */
   describe(): SandboxRecord {
     const { accounts, readMachine, ...known } = this.deps;

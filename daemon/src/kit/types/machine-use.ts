@@ -1,10 +1,16 @@
-/** What the machine uses at the moment. */
-export interface MachineUse {
+/** What the machine has, within the limits of the container, and what it uses at the moment. */
+export interface MachineSize {
   readonly processors: number;
+  readonly memoryBytes: number;
+  /** Of the file system of the root. */
+  readonly diskBytes: number;
+}
+
+export interface MachineUse extends MachineSize {
   /** Percent of all processors, since the last time it was read, or since the start of the machine. */
   readonly busyPercent: number;
-  /** Bytes, within the limits of the container. */
-  readonly memory: { readonly total: number; readonly used: number; readonly cached: number };
-  /** Bytes of the file system of the root. */
-  readonly disk: { readonly total: number; readonly used: number };
+  readonly usedMemoryBytes: number;
+  /** Pages of files. */
+  readonly cachedBytes: number;
+  readonly usedDiskBytes: number;
 }

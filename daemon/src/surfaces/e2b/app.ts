@@ -6,7 +6,7 @@ import type { FilesContext } from '../../core/files/context.ts';
 import type { Watchers } from '../../core/watch/watchers.ts';
 import type { Sandbox } from '../../core/ops/sandbox.ts';
 import type { ApiKey } from '../../http/guard/auth.ts';
-import type { MachineUse } from '../../kit/types/machine-use.ts';
+import type { MachineSize, MachineUse } from '../../kit/types/machine-use.ts';
 import type { BorrowedVariables } from './borrowed.ts';
 import type { Defaults } from './defaults.ts';
 import type { FileAttributes } from './metadata.ts';
@@ -26,6 +26,7 @@ export interface E2bDeps {
   readonly isNetworkMount: (path: string) => boolean;
   /** Whether an absolute path leads to a program. */
   readonly isProgram: (path: string) => boolean;
+  readonly machineSize: () => MachineSize;
   readonly machineUse: () => MachineUse;
   /** Fires when the daemon shuts down. */
   readonly closing: AbortSignal;

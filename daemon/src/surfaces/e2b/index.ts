@@ -41,7 +41,10 @@ export function controlPlanes(deps: E2bDeps): BoundPlane[] {
   return [
     {
       prefixes: ['/'],
-      load: async () => bindRoutes((await import('./sandboxes.ts')).sandboxRoutes, deps),
+      async load() {
+        const { Lease, sandboxRoutes } = await import('./sandboxes.ts');
+        return bindRoutes(sandboxRoutes, { ...deps, lease: new Lease() });
+      },
     },
   ];
 }

@@ -32,20 +32,20 @@ export const metrics = route({
   raw: { contentType: 'application/json', description: 'Processors, memory and disk; bytes, and percent.' },
   errors: [],
   handle({ machineUse }) {
-    const { processors, busyPercent, memory, disk } = machineUse();
-    const use = {
+    const { processors, busyPercent, memoryBytes, usedMemoryBytes, ...use } = machineUse();
+    const body = {
       ts: Math.floor(Date.now() / 1000),
       cpu_count: processors,
       cpu_used_pct: Math.round(busyPercent * 100) / 100,
-      mem_total: memory.total,
-      mem_used: memory.used,
-      mem_cache: memory.cached,
-      mem_total_mib: Math.floor(memory.total / mebibyte),
-      mem_used_mib: Math.floor(memory.used / mebibyte),
-      disk_used: disk.used,
-      disk_total: disk.total,
+      mem_total: memoryBytes,
+      mem_used: usedMemoryBytes,
+      mem_cache: use.cachedBytes,
+      mem_total_mib: Math.floor(memoryBytes / mebibyte),
+      mem_used_mib: Math.floor(usedMemoryBytes / mebibyte),
+      disk_used: use.usedDiskBytes,
+      disk_total: use.diskBytes,
     };
-    return Response.json(use, { headers: noStore });
+    return Response.json(body, { headers: noStore });
   },
 });
 

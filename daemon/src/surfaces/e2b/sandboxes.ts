@@ -8,7 +8,7 @@ import type { E2bDeps } from './app.ts';
 import { givenVariables } from './defaults.ts';
 import { contextPrefix, processPrefix, protocolVersion } from './names.ts';
 
-const route = routesFor<E2bDeps>();
+const route = routesFor<ControlDeps>();
 /** Where the client names no time. */
 const usualSeconds = 300;
 const longestSeconds = 366 * 24 * 3600;
@@ -22,40 +22,43 @@ const raw = { contentType: 'application/json', description: 'The sandbox.' } as 
 const empty = { contentType: [], description: 'It is done.' } as const;
 
 /** Until when the client wants the sandbox. It does not end then: that is for the operator to decide. */
-const wanted = new WeakMap<E2bDeps, { readonly fromMs: number; readonly untilMs: number }>();
+export class Lease {
+  /** Milliseconds since 1970; null before the first request. */
+  untilMs: number | null = null;
 
-function want(deps: E2bDeps, seconds: number | null | undefined): void {
-  const now = Date.now();
-  const fromMs = wanted.get(deps)?.fromMs ?? deps.sandbox.describe().startedMs;
-  wanted.set(deps, { fromMs, untilMs: now + (seconds ?? usualSeconds) * 1000 });
+  extend(seconds: number | null | undefined): void {
+    this.untilMs = Date.now() + (seconds ?? usualSeconds) * 1000;
+  }
+}
+
+interface ControlDeps extends E2bDeps {
+  readonly lease: Lease;
 }
 
 /** The key that the client has sent is the token of all other ports. */
 function created({ apiKey, sandbox }: E2bDeps, { headers }: RequestContext, templateID = 'boxkeep') {
   const given = headers.get('x-api-key') ?? '';
   const token = apiKey.isKey(given) ? { envdAccessToken: given, trafficAccessToken: given } : {};
-  const { id } = sandbox.describe();
-  return { sandboxID: id, templateID, clientID: 'boxkeep', envdVersion: protocolVersion, domain: null, ...token };
+  const clientID = 'boxkeep';
+  return { sandboxID: sandbox.id, templateID, clientID, envdVersion: protocolVersion, domain: null, ...token };
 }
 
-function detailed(deps: E2bDeps, context: RequestContext) {
-  const { fromMs, untilMs } = wanted.get(deps) ?? { fromMs: deps.sandbox.describe().startedMs, untilMs: Date.now() };
-  const { processors, memory, disk } = deps.machineUse();
+function detailed(deps: ControlDeps, context: RequestContext) {
+  const { processors, memoryBytes, diskBytes } = deps.machineSize();
   return {
     ...created(deps, context),
     state: 'running',
-    startedAt: new Date(fromMs).toISOString(),
-    endAt: new Date(untilMs).toISOString(),
+    startedAt: new Date(deps.sandbox.startedMs).toISOString(),
+    endAt: new Date(deps.lease.untilMs ?? Date.now()).toISOString(),
     cpuCount: processors,
-    memoryMB: Math.floor(memory.total / mebibyte),
-    diskSizeMB: Math.floor(disk.total / mebibyte),
+    memoryMB: Math.floor(memoryBytes / mebibyte),
+    diskSizeMB: Math.floor(diskBytes / mebibyte),
   };
 }
 
 function assertThis({ sandbox }: E2bDeps, id: string): void {
-  const own = sandbox.describe().id;
-  if (id !== own)
-    throw new CoreError('session_not_found', `sandbox ${id} is not here; the one of this daemon is ${own}`);
+  if (id !== sandbox.id)
+    throw new CoreError('session_not_found', `sandbox ${id} is not here; the one of this daemon is ${sandbox.id}`);
 }
 
 const create = (prefix: string) =>
@@ -68,7 +71,7 @@ const create = (prefix: string) =>
     raw,
     errors: [],
     handle(deps, { body, context }) {
-      want(deps, body.timeout);
+      deps.lease.extend(body.timeout);
       const env = givenVariables(body.envVars ?? {});
       if (Object.keys(env).length > 0) deps.defaults.set({ env });
       return Response.json(created(deps, context, body.templateID ?? undefined), { status: 201 });
@@ -87,7 +90,7 @@ const connect = (prefix: string) =>
     errors: ['session_not_found'],
     handle(deps, { params, body, context }) {
       assertThis(deps, params.id);
-      want(deps, body.timeout);
+      deps.lease.extend(body.timeout);
       return Response.json(created(deps, context));
     },
   });
@@ -128,7 +131,7 @@ const setTimeoutRoute = route({
   errors: ['session_not_found'],
   handle(deps, { params, body }) {
     assertThis(deps, params.id);
-    want(deps, body.timeout);
+    deps.lease.extend(body.timeout);
     return new Response(null, { status: 204 });
   },
 });
@@ -157,7 +160,7 @@ const kill = route({
 });
 
 /** The clients use both spellings. */
-export const sandboxRoutes: readonly Route<E2bDeps>[] = [
+export const sandboxRoutes: readonly Route<ControlDeps>[] = [
   ...['', '/v2'].flatMap((prefix) => [create(prefix), connect(prefix), list(prefix)]),
   ...[get, setTimeoutRoute, kill],
 ];
