@@ -1,5 +1,5 @@
 /** A daemon that serves the protocol of E2B, and programs that use its published SDK. */
-import { freePort } from './free-port.ts';
+import { freeFixedPort } from './free-port.ts';
 import { needPython } from './interpreters.ts';
 import { expect, fixture, type Json, type JsonObject, type Sandbox, type SandboxOptions } from './sandbox.ts';
 
@@ -12,7 +12,11 @@ export function withE2b(options: SandboxOptions = {}): SandboxOptions {
   return {
     ...options,
     env: (sandbox) => {
-      const { files, code, api } = ports.get(sandbox) ?? { files: freePort(), code: freePort(), api: freePort() };
+      const { files, code, api } = ports.get(sandbox) ?? {
+        files: freeFixedPort(),
+        code: freeFixedPort(),
+        api: freeFixedPort(),
+      };
       ports.set(sandbox, { files, code, api });
       const { env = {} } = options;
       const own = typeof env === 'function' ? env(sandbox) : env;
