@@ -37,7 +37,7 @@ export const urlOf = (sandbox: Sandbox, port: Port = 'files') => `http://127.0.0
 /** What a program in test/fixtures, which uses the SDK for Python, printed, by name. */
 export async function runClient(script: string, ...args: readonly string[]): Promise<JsonObject> {
   const python = `${needPython('engines/e2b')}/bin/python`;
-  const client = Bun.spawn([python, fixture(script), ...args], { stdout: 'pipe', stderr: 'pipe' });
+  const client = Bun.spawn([python, '-B', fixture(script), ...args], { stdout: 'pipe', stderr: 'pipe' });
   const [stdout, stderr] = await Promise.all([client.stdout.text(), client.stderr.text()]);
   expect([await client.exited, stderr]).toEqual([0, '']);
   const lines = stdout.trim().split('\n');
