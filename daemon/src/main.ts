@@ -106,7 +106,7 @@ async function start(args: readonly string[]): Promise<number> {
   return exitOk;
 }
 
-/** A daemon that is started again needs no file: without one, nobody has its key until the noted one is restored. */
+/** A restarted daemon may lack its key file. A random key then refuses all requests until the digest is restored. */
 function keyReader(isRestart: boolean) {
   let failure: Error | null = null;
   return {

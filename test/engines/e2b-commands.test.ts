@@ -106,9 +106,9 @@ test(
       return [answer.status, ((await answer.json()) as JsonObject)['code']];
     };
     expect(await refused('SendSignal', {})).toEqual([501, 'unimplemented']);
-    const nobody = { process: { pid: 999_999 } };
-    expect(await refused('SendSignal', { ...nobody, signal: 'SIGNAL_SIGKILL' })).toEqual([404, 'not_found']);
-    expect(await refused('CloseStdin', nobody)).toEqual([404, 'not_found']);
+    const missing = { process: { pid: 999_999 } };
+    expect(await refused('SendSignal', { ...missing, signal: 'SIGNAL_SIGKILL' })).toEqual([404, 'not_found']);
+    expect(await refused('CloseStdin', missing)).toEqual([404, 'not_found']);
     expect(await refused('Update', { process: { tag: 'none' } })).toEqual([404, 'not_found']);
     expect(await refused('List', '{')).toEqual([400, 'invalid_argument']);
     expect(await refused('List', `{"a":"${'x'.repeat(5 * 1024 * 1024)}"}`)).toEqual([429, 'resource_exhausted']);

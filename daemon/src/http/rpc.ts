@@ -98,7 +98,7 @@ function withinTimer(headers: Headers): Headers {
 
 const noStream = { events: null, refusal: null };
 
-/** The refusal is told in the protocol of the call. */
+/** A refusal becomes an error of the protocol, which the interceptor throws. */
 function openStream(context: RequestContext): { readonly events: StreamEvents | null; readonly refusal: Error | null } {
   try {
     return { events: context.openStream(), refusal: null };

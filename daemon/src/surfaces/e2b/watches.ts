@@ -22,9 +22,9 @@ export interface WatchOptions {
 
 type FilesystemEvent = MessageInitShape<typeof FilesystemEventSchema>;
 
-/** A watcher that nobody has polled for this long is removed. */
+/** A watcher is removed when no client polls it for this long. */
 const polledWithinMs = 600_000;
-/** Changes are lost after more than this many that nobody has read. */
+/** Maximum number of changes in one answer. */
 const maxEvents = 10_000;
 
 /** Begins with `start`, once changes are seen; null after a time of silence. Fails when changes are lost. */

@@ -133,7 +133,7 @@ export class CodeSession {
     return true;
   }
 
-  /** Ends a cell that nobody wants any more: it does not run, or is interrupted. */
+  /** Ends a cell whose caller has gone: a waiting cell does not run, and a running cell is interrupted. */
   async cancel(cell: Cell): Promise<void> {
     const index = this.#waiting.indexOf(cell);
     if (index >= 0) this.#waiting.splice(index, 1);
