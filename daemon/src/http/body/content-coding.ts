@@ -85,11 +85,14 @@ function codingName(contentEncoding: string | null): string {
   return (contentEncoding ?? 'identity').trim().toLowerCase();
 }
 
+export function isEncoded(headers: Headers): boolean {
+  return codingName(headers.get('content-encoding')) !== 'identity';
+}
+
 /** For routes that read the body unchanged. Throws `unsupported_coding`. */
 export function assertNotEncoded(headers: Headers): void {
-  const contentEncoding = headers.get('content-encoding');
-  if (codingName(contentEncoding) === 'identity') return;
-  throw unsupported(contentEncoding, 'identity', 'Send the body as it is, without Content-Encoding.');
+  if (isEncoded(headers))
+    throw unsupported(headers.get('content-encoding'), 'identity', 'Send the body as it is, without Content-Encoding.');
 }
 
 function unsupported(contentEncoding: string | null, accepted: string, hint: string): CoreError {

@@ -114,7 +114,7 @@ export const createContext = route({
   raw: json,
   errors: startErrors,
   async handle(deps, { body }) {
-    const asked = spec(deps, mintId('e2b').replace('_', '-'), languageNamed(body.language), body.cwd || null);
+    const asked = spec(deps, mintId(`${contextPrefix}context`), languageNamed(body.language), body.cwd || null);
     return Response.json(viewOf((await deps.code.obtain(asked)).session));
   },
 });

@@ -3,9 +3,9 @@ import type { MessageInitShape } from '@bufbuild/protobuf';
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import { posix } from 'node:path';
 import { statFile, type FileStat } from '../../core/files/read/stat.ts';
-import { CoreError } from '../../kit/errors.ts';
 import { showName } from '../../kit/text/path-text.ts';
 import type { E2bDeps } from './app.ts';
+import { nullIfRefused } from './gone.ts';
 import { attributePrefix } from './metadata.ts';
 import { FileType, type EntryInfoSchema } from './wire/filesystem_pb.ts';
 
@@ -16,7 +16,9 @@ type EntryDeps = Pick<E2bDeps, 'files' | 'attributes'>;
 /** The path is absolute. Throws a `FileFailure`. */
 export async function entryOf({ files, attributes }: EntryDeps, path: string): Promise<EntryInfo> {
   const link = await statFile(files, { path, user: null, followSymlinks: false });
-  const target = link.isSymlink ? await targetOf(files, path) : link;
+  const target = link.isSymlink
+    ? await statFile(files, { path, user: null, followSymlinks: true }).catch(nullIfRefused)
+    : link;
   return {
     name: showName(posix.basename(link.path)),
     type: typeOf(target),
@@ -31,16 +33,6 @@ export async function entryOf({ files, attributes }: EntryDeps, path: string): P
     metadata: Object.fromEntries(attributes.of(link.path, attributePrefix)),
     ...(link.isSymlink && { symlinkTarget: showName((target && link.realPath) ?? link.path) }),
   };
-}
-
-/** Null for a link that leads nowhere. */
-async function targetOf(files: E2bDeps['files'], path: string): Promise<FileStat | null> {
-  try {
-    return await statFile(files, { path, user: null, followSymlinks: true });
-  } catch (error) {
-    if (error instanceof CoreError) return null;
-    throw error;
-  }
 }
 
 const [typeBits, regular] = [0o170_000, 0o100_000];

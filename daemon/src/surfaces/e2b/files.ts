@@ -5,7 +5,7 @@ import { openDownload } from '../../core/files/read/download.ts';
 import { statFile } from '../../core/files/read/stat.ts';
 import { deletePath } from '../../core/files/tree/delete.ts';
 import { Upload, type UploadedFile } from '../../core/files/write/upload.ts';
-import { acceptsAnswer, decodedPieces } from '../../http/body/content-coding.ts';
+import { acceptsAnswer, decodedPieces, isEncoded } from '../../http/body/content-coding.ts';
 import { formParts, isForm } from '../../http/body/multipart.ts';
 import { fileReply } from '../../http/file/file-reply.ts';
 import type { RequestContext } from '../../http/route/context.ts';
@@ -13,7 +13,7 @@ import { routesFor } from '../../http/route/route.ts';
 import { CoreError } from '../../kit/errors.ts';
 import { showName, showPath } from '../../kit/text/path-text.ts';
 import type { E2bDeps } from './app.ts';
-import { nullIfGone } from './gone.ts';
+import { nullIfGone, nullIfRefused } from './gone.ts';
 import { callerNamed, pathOf, type Caller } from './caller.ts';
 import { attributePrefix, metadataIn } from './metadata.ts';
 
@@ -81,7 +81,10 @@ export const upload = route({
   async handle(deps, { query, content, context }) {
     const { caller, path } = placeOf(deps, query, 'write', context);
     const metadata = metadataIn(context.headers);
-    const pieces = asDecoded(content, context.headers.get('content-encoding'));
+    // A body is compressed only where it says so: a file that is a gzip stream stays one.
+    const pieces = isEncoded(context.headers)
+      ? decodedPieces(content, context.headers.get('content-encoding'))
+      : content;
     const type = context.headers.get('content-type') ?? '';
     await using resources = new AsyncDisposableStack();
     const taken = new Map<string, Upload>();
@@ -107,11 +110,11 @@ export const upload = route({
   },
 });
 
-const isSame = async ({ files }: E2bDeps, a: string, b: string) => {
-  const real = async (path: string) =>
-    (await statFile(files, { path, user: null, followSymlinks: false }).catch(() => null))?.realPath ?? path;
-  return (await real(a)) === (await real(b));
-};
+/** Without the links that lead to it; a path that cannot be looked at stays as it is, and its use says why. */
+async function realOf({ files }: E2bDeps, path: string): Promise<string> {
+  const stat = await statFile(files, { path, user: null, followSymlinks: false }).catch(nullIfRefused);
+  return stat?.realPath ?? path;
+}
 
 export const compose = route({
   operation: 'e2b.compose',
@@ -125,8 +128,9 @@ export const compose = route({
     const caller = callerNamed(deps, body.username ?? '');
     const sources = body.source_paths.map((path) => deps.files.paths.resolve(pathOf(deps, path, caller), null));
     const destination = pathOf(deps, body.destination, caller);
+    const realDestination = await realOf(deps, destination);
     for (const path of sources)
-      if (await isSame(deps, path, destination))
+      if ((await realOf(deps, path)) === realDestination)
         throw new CoreError('bad_argument', `${showPath(path)} is the destination itself`);
     await using joined = new Upload(deps.files, caller.user, 'temporary');
     joined.setPath(destination);
@@ -143,11 +147,6 @@ async function* contentOf({ files }: E2bDeps, paths: readonly string[]): AsyncGe
     await using source = await openDownload(files, { path, user: null, changePolicy: 'abort' });
     yield* source.pieces(0, source.size);
   }
-}
-
-/** The bodies of this protocol are compressed only where they say so; a file that is a gzip stream stays one. */
-function asDecoded(pieces: AsyncIterable<Uint8Array>, coding: string | null): AsyncIterable<Uint8Array> {
-  return coding === null || /^\s*identity\s*$/i.test(coding) ? pieces : decodedPieces(pieces, coding);
 }
 
 async function land({ attributes }: E2bDeps, one: Upload, metadata: ReadonlyMap<string, string>): Promise<object> {

@@ -25,10 +25,13 @@ export function filesystemService(deps: E2bDeps): ServiceImpl<typeof Filesystem>
     const caller = callerOf(deps, requestHeader);
     return { path: pathOf(deps, path, caller), user: caller.user };
   };
+  const directoryAt = async (given: string, context: HandlerContext): Promise<string> => {
+    const { path } = placeOf(given, context);
+    if ((await statFile(files, { path, user: null, followSymlinks: true })).isDirectory) return path;
+    throw new CoreError('bad_argument', `${path} is not a directory`);
+  };
   const watched = async (request: WatchOptions, context: HandlerContext): Promise<WatchOptions> => {
-    const { path } = placeOf(request.path, context);
-    if (!(await statFile(files, { path, user: null, followSymlinks: true })).isDirectory)
-      throw new CoreError('bad_argument', `${path} is not a directory`);
+    const path = await directoryAt(request.path, context);
     if (!request.allowNetworkMounts && deps.isNetworkMount(path))
       throw new CoreError('bad_argument', `${path} is on a network file system, whose changes are not all reported`);
     return { ...request, path };
@@ -37,9 +40,7 @@ export function filesystemService(deps: E2bDeps): ServiceImpl<typeof Filesystem>
     stat: async ({ path }, context) => ({ entry: await entryOf(deps, placeOf(path, context).path) }),
 
     async listDir({ path: given, depth }, context) {
-      const { path } = placeOf(given, context);
-      if (!(await statFile(files, { path, user: null, followSymlinks: true })).isDirectory)
-        throw new CoreError('bad_argument', `${path} is not a directory`);
+      const path = await directoryAt(given, context);
       const found: string[] = [];
       for (let cursor: string | null = null, isFirst = true; isFirst || cursor !== null; isFirst = false) {
         const request = { ...wholeListing, path, maxDepth: Math.max(1, depth), isRecursive: depth > 1, cursor };
