@@ -30,12 +30,16 @@ interface Outcome {
 
 /** Requests an upgrade to a file; without its own daemon the file uses the running one. */
 async function upgrade(here: Stage, file = program, daemon: readonly string[] = []): Promise<Outcome> {
+  const served = (): number => here.init.lines.filter(({ event }) => event === 'ready').length;
+  const before = served();
   const connection = await here.open(join(here.init.runtime, 'upgrade.sock'));
   connection.send(type.upgrade, Buffer.from(`${[file, ...daemon].join('\0')}\0`));
   const { type: kind, payload } = await connection.next(type.upgraded, type.refused);
   connection.close();
   if (kind === type.refused) return { done: null, reason: payload.toString() };
   const [from = '', to = '', fault = ''] = payload.subarray(8).toString().split('\0');
+  // The answer may arrive before the lines that the new daemon has printed.
+  await until('the lines of the new daemon are read', () => served() > before);
   return { done: [from, to, fault], reason: '' };
 }
 
