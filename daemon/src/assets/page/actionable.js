@@ -48,7 +48,8 @@ async function judge(element, { position, mustScroll = false, mustWatch = false 
   if (mustWatch && boxkeep.isStill(found.target)) return ready(element, found, mustWatch);
   boxkeep.noteBox(found.target);
   if (!(await nextFrame())) return ready(element, found, mustWatch);
-  if (!boxkeep.noteBox(found.target)) return { kind: 'waiting', reason: 'moving' };
+  if (!boxkeep.noteBox(found.target) || boxkeep.isAboutToMove(found.target))
+    return { kind: 'waiting', reason: 'moving' };
   if (!dom.isConnected(element)) return { kind: 'detached' };
   const covering = boxkeep.coveredAt(found.target, found.x, found.y);
   if (covering !== null) return { kind: 'waiting', reason: 'covered', by: boxkeep.describe(covering) };

@@ -2,6 +2,7 @@
 const boxkeep = globalThis.boxkeep;
 const { dom } = boxkeep;
 
+boxkeep.contains = contains;
 boxkeep.coveredAt = coveredAt;
 boxkeep.hits = hits;
 boxkeep.rootsAbove = rootsAbove;

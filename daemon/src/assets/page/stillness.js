@@ -4,6 +4,7 @@ const { dom, state } = boxkeep;
 
 boxkeep.noteBox = noteBox;
 boxkeep.isStill = isStill;
+boxkeep.isAboutToMove = isAboutToMove;
 
 // A later daemon continues to count in the same world.
 /** @type {WeakMap<Element, {box: DOMRect, frames: number}>} Where an element was when so many frames had been seen. */
@@ -32,10 +33,23 @@ function isStill(element) {
   return state.boxes.get(element).frames < state.frames && !isAnimated(element);
 }
 
+/**
+ * Whether an animation of the element, or of one around it, has not drawn its first frame: two frames show the same
+ * place until then. An animation that follows an inactive timeline never draws one. @param {Element} element
+ */
+function isAboutToMove(element) {
+  return animationsAbove(element).some(
+    ({ pending, timeline, effect }) =>
+      pending && timeline?.currentTime !== null && boxkeep.contains(effect?.target, element),
+  );
+}
+
 function isAnimated(element) {
-  return boxkeep
-    .rootsAbove(element)
-    .some((root) => dom.animationsOf(root).some(({ playState }) => playState === 'running'));
+  return animationsAbove(element).some(({ playState }) => playState === 'running');
+}
+
+function animationsAbove(element) {
+  return boxkeep.rootsAbove(element).flatMap((root) => dom.animationsOf(root));
 }
 
 function isSame(a, b) {

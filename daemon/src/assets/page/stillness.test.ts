@@ -73,6 +73,23 @@ test('a click waits for a frame in a shadow tree that is animated', async () => 
   expect(still).toEqual([true, false]);
 });
 
+test('an animation that has not drawn its first frame counts as movement', async () => {
+  for (let look = 0; look < 5; look++) {
+    const world = await notedIn(button);
+    await shown.page.evaluate('b.animate({ translate: "90px" }, 600)');
+    expect(await world.call('button', 'actionable', { mustWatch: true })).toMatchObject({ reason: 'moving' });
+  }
+});
+
+test.each([
+  ['that never begins', 'b.animate({ translate: "90px" }, { duration: 60000, timeline: new ScrollTimeline() })'],
+  ['of another element', 'setInterval(() => d.animate({ rotate: "90deg" }, 60000), 1)'],
+])('no click waits for an animation %s', async (_what, script) => {
+  const world = await notedIn(`<div id=d>x</div>${button}`);
+  await shown.page.evaluate(script);
+  expect(await world.call('button', 'actionable', { mustWatch: true })).toMatchObject({ kind: 'ready' });
+});
+
 test('an element that a script moves in each frame is never still', async () => {
   const world = await notedIn(
     `${button}<script>let x = 0; (function move() { b.style.left = (x = (x + 3) % 200) + 'px'; requestAnimationFrame(move) })()</script>`,
