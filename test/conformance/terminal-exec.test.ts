@@ -328,6 +328,23 @@ test(
 );
 
 test(
+  'TERM-6 a shell that stands still for a while reads the line later, and nothing is typed behind it',
+  async ({ sandbox }) => {
+    const shell = await Shell.open(sandbox);
+    const { output } = await shell.exec('echo $$');
+    const signal = (name: string): unknown => sandbox.ok('POST /v2/commands', { command: `kill -${name} ${output}` });
+    await signal('STOP');
+    const running = shell.outcome('echo once');
+    await Bun.sleep(2500); // Longer than a shell that runs takes to read the line.
+    await signal('CONT');
+    expect(await running).toEqual(['completed', 0, 'once\n']);
+    const { lines } = await sandbox.ok(`GET /v2/pty/sessions/${shell.id}/screen`);
+    expect((lines as string[]).join('\n')).not.toContain('^C');
+  },
+  withShellAccounts(),
+);
+
+test(
   'TERM-6 a full-screen program keeps running until a client ends it',
   async ({ sandbox }) => {
     const shell = await Shell.open(sandbox, 'bash');

@@ -12,7 +12,16 @@ const termiosBytes = 60;
 /** The major device number of pseudo-terminals. */
 const ptsMajor = 136;
 
-const library = once(() => dlopen('libc.so.6', { tcgetattr: { args: ['i32', 'ptr'], returns: 'i32' } }).symbols);
+/** The request of ioctl(2) for the number of bytes that can be read, ioctl_tty(2). */
+const fionread = 0x541b;
+
+const library = once(
+  () =>
+    dlopen('libc.so.6', {
+      tcgetattr: { args: ['i32', 'ptr'], returns: 'i32' },
+      ioctl: { args: ['i32', 'u64', 'ptr'], returns: 'i32' },
+    }).symbols,
+);
 
 /**
  * `editor`: a line editor controls the terminal, in a mode that programs do not set for a plain read. `line`: the
@@ -30,6 +39,8 @@ export const terminalModes: TerminalModes = {
   waiting(pid) {
     const modes = modesOf(pid);
     if (modes === null) return 'unknown';
+    // A shell that was not scheduled for a while still shows the mode of its prompt.
+    if (modes.unread > 0) return 'no';
     const isRaw = (modes.local & (icanon | echo)) === 0;
     // The editors of bash and fish turn off ICRNL, the editor of zsh sets INLCR, and the editor of busybox reads ^C
     // itself.
@@ -48,7 +59,8 @@ export const terminalModes: TerminalModes = {
   },
 };
 
-function modesOf(pid: number): { readonly input: number; readonly local: number } | null {
+/** `unread`: bytes that were typed and not read yet. */
+function modesOf(pid: number): { readonly input: number; readonly local: number; readonly unread: number } | null {
   let fd: number | null = null;
   try {
     const path = terminalOf(pid);
@@ -56,7 +68,9 @@ function modesOf(pid: number): { readonly input: number; readonly local: number 
     fd = openSync(path, constants.O_RDONLY | constants.O_NOCTTY | constants.O_NONBLOCK);
     const termios = new Uint32Array(termiosBytes / 4);
     if (library().tcgetattr(fd, ptr(termios)) !== 0) return null;
-    return { input: termios[0] ?? 0, local: termios[3] ?? 0 };
+    const unread = new Int32Array(1);
+    if (library().ioctl(fd, fionread, ptr(unread)) !== 0) return null;
+    return { input: termios[0] ?? 0, local: termios[3] ?? 0, unread: unread[0] ?? 0 };
   } catch {
     return null; // The process has ended, or the daemon may not inspect it.
   } finally {

@@ -4,7 +4,7 @@
  * A PROMPT_COMMAND hook reports an interrupted command and restores PROMPT_COMMAND at the next prompt.
  */
 import { quote } from '../../../../kit/text/shell-word.ts';
-import { goTo, mark, showFormat, taken, upOneRow } from './parts.ts';
+import { goTo, mark, once, showFormat, taken, upOneRow } from './parts.ts';
 import type { ScriptParts } from './script-parts.ts';
 
 /** A longer line is not added to the history, because no user would edit it again. */
@@ -19,6 +19,7 @@ const maxHistoryLine = 4096;
 export function bashScript({ command, shown, path, token, directory, cols, typedCols }: ScriptParts): string {
   const history = command.length <= maxHistoryLine ? '[[ -o history ]] && \\builtin history -s -- "$__sbx_c"' : ':';
   return `__sbx_r=$?
+${once(token)}
 {
 __sbx_t=${token} __sbx_c=${quote(command)}
 __sbx_m() { \\builtin printf "$@" 2>/dev/null >/dev/tty || \\builtin printf "$@"; }
@@ -43,6 +44,7 @@ __sbx_p=\${__sbx_p##*$'\\n'}
 __sbx_w=$__sbx_p
 while [[ $__sbx_w == *$'\\001'*$'\\002'* ]]; do __sbx_w=\${__sbx_w%%$'\\001'*}\${__sbx_w#*$'\\002'}; done
 for (( __sbx_n = (\${#__sbx_w} + ${typedCols}) / ${cols}; __sbx_n > 0; __sbx_n-- )); do __sbx_m '${upOneRow}'; done
+__sbx_l=${token}
 \\builtin printf ${taken(quote(path))}
 __sbx_m '${showFormat(token)}' "\${__sbx_p//[$'\\001\\002']}" ${quote(shown)}
 unset __sbx_p __sbx_w __sbx_n

@@ -9,6 +9,10 @@ import type { ScriptParts } from './script-parts.ts';
 
 export function fishScript({ command, shown, path, token, directory, cols, typedCols }: ScriptParts): string {
   return `set -g __sbx_r $status
+if test "$__sbx_l" = ${token}
+  set -e __sbx_c
+  return $__sbx_r
+end
 set -g __sbx_t ${token}
 set -g __sbx_c ${quoteFish(command)}
 function __sbx_m
@@ -37,6 +41,7 @@ while test "$n" -gt 0
   __sbx_m '${upOneRow}'
   set n (math $n - 1)
 end
+set -g __sbx_l ${token}
 builtin printf ${taken(quoteFish(path))} 2>/dev/null
 __sbx_m '${showFormat(token)}' "$__sbx_p[-1]" ${quoteFish(shown)}
 __sbx_s $__sbx_r

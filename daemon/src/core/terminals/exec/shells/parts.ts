@@ -7,6 +7,11 @@ export function quoteFish(text: string): string {
   return `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`;
 }
 
+/** The line that leaves the script if the shell has already begun its command: the line may be typed a second time. */
+export function once(token: string): string {
+  return `case \${__sbx_l-} in ${token}) return "$__sbx_r" ;; esac`;
+}
+
 /** The arguments of `printf` that add a line to the script, after the last line that the shell reads. */
 export function taken(quotedPath: string): string {
   return `'\\n' >>${quotedPath}`;

@@ -4,11 +4,12 @@
  * A precmd hook reports an interrupted command and removes itself at the next prompt.
  */
 import { quote } from '../../../../kit/text/shell-word.ts';
-import { goTo, mark, showFormat, taken, upOneRow } from './parts.ts';
+import { goTo, mark, once, showFormat, taken, upOneRow } from './parts.ts';
 import type { ScriptParts } from './script-parts.ts';
 
 export function zshScript({ command, shown, path, token, directory, cols, typedCols }: ScriptParts): string {
   return `__sbx_r=$?
+${once(token)}
 {
 typeset -g __sbx_t=${token} __sbx_c=${quote(command)} __sbx_p=
 [[ -o promptsubst ]] && __sbx_p=1
@@ -36,6 +37,7 @@ ${goTo(directory, '\\builtin cd')}() {
   local plain=\${p//$'\\e'\\[[0-9;?]#[a-zA-Z]/}
   integer n=$(( (\${#plain} + ${typedCols}) / ${cols} ))
   while (( n-- > 0 )); do __sbx_m '${upOneRow}'; done
+  typeset -g __sbx_l=${token}
   \\builtin printf ${taken(quote(path))}
   __sbx_m '${showFormat(token)}' "$p" ${quote(shown)}
 }
