@@ -60,6 +60,16 @@ export async function loadE2b() {
   return await import('./surfaces/e2b/index.ts');
 }
 
+/** OpenAPI 3.1 of the routes of E2B that are no RPCs. */
+export async function describeE2b(): Promise<object> {
+  const description = 'The protocol of E2B on ports of its own, and its control plane (SVC_E2B_API_PORT).';
+  return (await import('./surfaces/e2b/describe.ts')).describeE2b({
+    title: 'boxkeep for clients of E2B',
+    version,
+    description,
+  });
+}
+
 const remainingPlanes: readonly Plane<V1Deps>[] = [
   { prefixes: ['/v1/'], load: () => routesOf(import('./surfaces/v1/ops.ts')) },
 ];

@@ -1,7 +1,7 @@
 /** Writes the generated files and sections of documents that are committed. With --check it only compares. */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { describeSurface, describeTools, surfaceNames } from '../../daemon/src/api.ts';
+import { describeE2b, describeSurface, describeTools, surfaceNames } from '../../daemon/src/api.ts';
 import { describeSettings } from '../../daemon/src/config.ts';
 import { typesOfAnswers } from './answer-types.ts';
 import { benchRun, benchSentence, benchTables } from './bench-tables.ts';
@@ -23,6 +23,10 @@ for (const surface of surfaceNames) {
   files.set(`daemon/src/assets/tables/routes-${surface}.txt`, routeList(document));
   if (surface === 'v2') files.set('console/src/answers.ts', typesOfAnswers(document));
 }
+
+const e2b = await describeE2b();
+files.set('spec/e2b.json', asJson(e2b));
+files.set('docs/reference/e2b.md', referenceOfRoutes(e2b));
 
 for (const [path, content] of generatedMessages('daemon/src/surfaces/e2b/wire', ['process.proto', 'filesystem.proto']))
   files.set(path, content);

@@ -82,8 +82,14 @@ function addFailure(schemas: Schemas, name: string, codes: readonly ErrorCode[])
 /** Every request has its Host and Origin checked first, so these codes name no schema beside others. */
 const general: readonly ErrorCode[] = ['malformed_request', 'forbidden'];
 
+/** How a protocol of others shows failures. */
+export interface FailureForm {
+  readonly status: (code: ErrorCode, route: RouteShape) => number;
+  readonly content: (route: RouteShape, schemas: Schemas) => Json;
+}
+
 /** The answers of a route that are failures, by status. */
-export function describeFailures(route: RouteShape, schemas: Schemas): Json {
+export function describeFailures(route: RouteShape, schemas: Schemas, foreign?: FailureForm): Json {
   const byStatus: Record<string, ErrorCode[]> = {};
   const hasInputs = route.params ?? route.query ?? route.body ?? route.content;
   const isPublic = publicPaths.has(route.path);
@@ -97,10 +103,18 @@ export function describeFailures(route: RouteShape, schemas: Schemas): Json {
     ...(hasInputs || route.isStrict ? (['invalid_input'] as const) : []),
     'internal_error',
   ]);
-  for (const code of codes) (byStatus[statusOf[code]] ??= []).push(code);
+  for (const code of codes) (byStatus[foreign?.status(code, route) ?? statusOf[code]] ??= []).push(code);
   const schemaOf = isOfV1(route.path) ? failureOfV1 : failureOf;
   return Object.fromEntries(
-    Object.entries(byStatus).map(([status, some]) => [status, described(some.join(', '), schemaOf(schemas, some))]),
+    Object.entries(byStatus).map(([status, some]) => {
+      const description = some.join(', ');
+      return [
+        status,
+        foreign
+          ? { description, content: foreign.content(route, schemas) }
+          : described(description, schemaOf(schemas, some)),
+      ];
+    }),
   );
 }
 

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { publicPaths } from '../guard/auth.ts';
 import { isOfV1 } from '../route/envelope.ts';
 import type { EventSchemas, RouteShape, SocketFrames } from '../route/route.ts';
-import { anyFailure, describeFailures, envelopeFields, required } from './failures.ts';
+import { anyFailure, describeFailures, envelopeFields, required, type FailureForm } from './failures.ts';
 import { pascal, Schemas, type Json } from './schemas.ts';
 
 export type { Json } from './schemas.ts';
@@ -38,18 +38,25 @@ export interface Example {
   readonly answer?: unknown;
 }
 
+/** How a protocol of others takes the key and refuses. */
+export interface ForeignForm extends FailureForm {
+  readonly keyHeaders: readonly string[];
+  readonly publicPaths: ReadonlySet<string>;
+}
+
 /** Builds the document for some routes; `examples` are by operation. */
 export function describeApi(
   info: ApiInfo,
   routes: readonly RouteShape[],
   examples: Readonly<Record<string, Example>> = {},
+  foreign?: ForeignForm,
 ): Json {
   const [ofV1, schemas] = [new Schemas('V1'), new Schemas()];
-  anyFailure('', schemas);
+  if (!foreign) anyFailure('', schemas);
   const paths: Record<string, Json> = {};
   for (const route of routes) {
     const named = isOfV1(route.path) ? ofV1 : schemas;
-    const described = describeRoute(route, named, examples[route.operation] ?? { parameters: {} });
+    const described = describeRoute(route, named, examples[route.operation] ?? { parameters: {} }, foreign);
     paths[route.path] = { ...paths[route.path], [route.method.toLowerCase()]: described };
   }
   const used = new Set(routes.map(tagOf));
@@ -61,19 +68,25 @@ export function describeApi(
     paths,
     components: {
       schemas: { ...ofV1.all, ...schemas.all },
-      securitySchemes: {
-        bearer: { type: 'http', scheme: 'bearer' },
-        header: { type: 'apiKey', in: 'header', name: 'x-api-key' },
-        query: {
-          type: 'apiKey',
-          in: 'query',
-          name: 'api_key',
-          description: 'Deprecated; for URLs that cannot carry headers.',
-        },
-      },
+      securitySchemes: foreign ? headersOf(foreign.keyHeaders) : ownKeys,
     },
-    security: [{ bearer: [] }, { header: [] }, { query: [] }],
+    security: Object.keys(foreign ? headersOf(foreign.keyHeaders) : ownKeys).map((name) => ({ [name]: [] })),
   };
+}
+
+const ownKeys: Json = {
+  bearer: { type: 'http', scheme: 'bearer' },
+  header: { type: 'apiKey', in: 'header', name: 'x-api-key' },
+  query: {
+    type: 'apiKey',
+    in: 'query',
+    name: 'api_key',
+    description: 'Deprecated; for URLs that cannot carry headers.',
+  },
+};
+
+function headersOf(names: readonly string[]): Json {
+  return Object.fromEntries(names.map((name) => [name, { type: 'apiKey', in: 'header', name }]));
 }
 
 const jsonType = 'application/json';
@@ -89,7 +102,7 @@ function typeNameOf({ operation }: RouteShape): string {
   return pascal([plane.replace(/s$/, ''), ...rest].join('.'));
 }
 
-function describeRoute(route: RouteShape, schemas: Schemas, example: Example): Json {
+function describeRoute(route: RouteShape, schemas: Schemas, example: Example, foreign?: ForeignForm): Json {
   const parameters = [
     ...describeParameters('path', route.params, schemas),
     ...describeParameters('query', route.query, schemas),
@@ -99,10 +112,10 @@ function describeRoute(route: RouteShape, schemas: Schemas, example: Example): J
     operationId: route.operation,
     summary: route.summary,
     tags: [tagOf(route)],
-    ...(publicPaths.has(route.path) ? { security: [] } : {}),
+    ...((foreign?.publicPaths ?? publicPaths).has(route.path) ? { security: [] } : {}),
     ...(parameters.length > 0 ? { parameters } : {}),
     ...(requestBody && { requestBody }),
-    responses: describeResponses(route, schemas, example),
+    responses: describeResponses(route, schemas, example, foreign),
   };
 }
 
@@ -136,7 +149,7 @@ function describeParameters(place: 'path' | 'query', schema: z.ZodObject | undef
   });
 }
 
-function describeResponses(route: RouteShape, schemas: Schemas, example: Example): Json {
+function describeResponses(route: RouteShape, schemas: Schemas, example: Example, foreign?: FailureForm): Json {
   const also = Object.entries(route.raw?.also ?? {}).map(([status, description]) => [
     status,
     { description, ...contentOf(Number(status), route) },
@@ -144,8 +157,8 @@ function describeResponses(route: RouteShape, schemas: Schemas, example: Example
   return {
     ...(route.socket
       ? { 101: describeFrames(route.socket, schemas), default: anyFailure(route.path, schemas) }
-      : { 200: describeSuccess(route, schemas, example) }),
-    ...describeFailures(route, schemas),
+      : { [route.raw?.status ?? 200]: describeSuccess(route, schemas, example) }),
+    ...describeFailures(route, schemas, foreign),
     // A route may answer in its own form where others answer a failure.
     ...(Object.fromEntries(also) as Json),
   };

@@ -34,6 +34,8 @@ type Content<C> = C extends ContentBody ? AsyncIterable<Uint8Array<ArrayBuffer>>
 export interface RawAnswer {
   readonly contentType: string | readonly string[];
   readonly description: string;
+  /** Of the answer that is described; 200 where it is absent. */
+  readonly status?: number;
   /** Descriptions of answers with other statuses, by status. */
   readonly also?: Readonly<Record<number, string>>;
 }

@@ -8,13 +8,17 @@ const ownStatus: Partial<Record<ErrorCode, number>> = { invalid_input: 400, unsu
 /** The code interpreter refuses in plain text, but for a body that is not as it should be. */
 export function plainFailure(error: CoreError): Response {
   const { code, message } = error;
-  if (code === 'invalid_input') return Response.json({ detail: message }, { status: 422 });
-  return new Response(message, { status: codeStatus[code] ?? statusOf[code] });
+  const status = plainStatus(code);
+  return code === 'invalid_input' ? Response.json({ detail: message }, { status }) : new Response(message, { status });
 }
+
+export const plainStatus = (code: ErrorCode): number => codeStatus[code] ?? statusOf[code];
 
 const codeStatus: Partial<Record<ErrorCode, number>> = { kernel_unknown: 400, unavailable: 500 };
 
+export const statusIn = (code: ErrorCode): number => ownStatus[code] ?? statusOf[code];
+
 export function failure({ code, message }: CoreError): Response {
-  const status = ownStatus[code] ?? statusOf[code];
+  const status = statusIn(code);
   return Response.json({ code: status, message }, { status });
 }

@@ -1,6 +1,6 @@
 /** The E2B protocol on ports of its own, loaded with the first request. A folder that can be deleted. */
 import { bindRoutes } from '../../http/route/route.ts';
-import { routesOf, type BoundPlane } from '../../http/route/planes.ts';
+import { bindPlanes, routesOf, type BoundPlane, type Plane } from '../../http/route/planes.ts';
 import type { E2bDeps } from './app.ts';
 import { failure, plainFailure } from './failure.ts';
 
@@ -25,13 +25,18 @@ export const interpreter = {
   failure: plainFailure,
 } as const;
 
+const codePlane: Plane<E2bDeps> = { prefixes: ['/execute', '/contexts'], load: () => routesOf(import('./code.ts')) };
+
 /** What port 49999 serves. */
-export function interpreterPlanes(deps: E2bDeps): BoundPlane[] {
-  return [
-    codePlane(deps),
-    { prefixes: ['/health'], load: async () => bindRoutes(await routesOf(import('./code-health.ts')), deps) },
-  ];
-}
+export const interpreterPlanes = (deps: E2bDeps): BoundPlane[] =>
+  bindPlanes([codePlane, { prefixes: ['/health'], load: () => routesOf(import('./code-health.ts')) }], deps);
+
+/** The routes of port 49983 that are no RPCs. A client that names one address for all ports has the code here too. */
+export const restPlanes: readonly Plane<E2bDeps>[] = [
+  { prefixes: ['/files'], load: () => routesOf(import('./files.ts')) },
+  codePlane,
+  { prefixes: ['/'], load: () => routesOf(import('./rest.ts')) },
+];
 
 /** How the port of the control plane takes the key and refuses. */
 export const control = { publicPaths: new Set<string>(), failure } as const;
@@ -47,14 +52,6 @@ export function controlPlanes(deps: E2bDeps): BoundPlane[] {
       },
     },
   ];
-}
-
-/** A client that names one address for all ports has both here. */
-function codePlane(deps: E2bDeps): BoundPlane {
-  return {
-    prefixes: ['/execute', '/contexts'],
-    load: async () => bindRoutes(await routesOf(import('./code.ts')), deps),
-  };
 }
 
 /** What port 49983 serves. */
@@ -82,8 +79,6 @@ export function envdPlanes(deps: E2bDeps): BoundPlane[] {
         return rpcRoutes(Filesystem, filesystemService(deps), deps.onFault);
       },
     },
-    { prefixes: ['/files'], load: async () => bindRoutes(await routesOf(import('./files.ts')), deps) },
-    codePlane(deps),
-    { prefixes: ['/'], load: async () => bindRoutes(await routesOf(import('./rest.ts')), deps) },
+    ...bindPlanes(restPlanes, deps),
   ];
 }

@@ -17,7 +17,7 @@ export const health = route({
   method: 'GET',
   path: '/health',
   summary: 'Whether the daemon serves',
-  raw: { contentType: [], description: 'It does.' },
+  raw: { contentType: [], description: 'It does.', status: 204 },
   errors: [],
   handle: () => new Response(null, { status: 204, headers: noStore }),
 });
@@ -70,7 +70,7 @@ export const init = route({
     defaultWorkdir: systemText.nullish(),
     accessToken: z.string().nullish().describe('Has to be the key of the daemon.'),
   }),
-  raw: { contentType: [], description: 'They are set.' },
+  raw: { contentType: [], description: 'They are set.', status: 204 },
   errors: ['unauthorized', 'bad_argument'],
   handle(deps, { body, context }) {
     const { apiKey, defaults } = deps;

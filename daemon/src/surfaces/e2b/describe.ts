@@ -1,0 +1,34 @@
+/** Describes the routes of the protocol that are no RPCs, as OpenAPI 3.1. */
+import { describeApi, type ApiInfo, type Json } from '../../http/description/openapi.ts';
+import { loadAll } from '../../http/route/planes.ts';
+import type { RouteShape } from '../../http/route/route.ts';
+import { plainStatus, statusIn } from './failure.ts';
+import { envd, restPlanes } from './index.ts';
+import { sandboxRoutes } from './sandboxes.ts';
+
+const failure = {
+  type: 'object',
+  required: ['code', 'message'],
+  properties: { code: { type: 'integer', description: 'The status.' }, message: { type: 'string' } },
+};
+
+const isOfCode = ({ path }: RouteShape): boolean => /^\/(execute|contexts)/.test(path);
+
+/** The routes of port 49983, then those of the control plane, whose port is another one. */
+export async function describeE2b(info: ApiInfo): Promise<Json> {
+  const routes = [...(await loadAll(restPlanes)), ...sandboxRoutes];
+  return describeApi(
+    info,
+    routes,
+    {},
+    {
+      keyHeaders: [...envd.keyHeaders, 'x-api-key'],
+      publicPaths: envd.publicPaths,
+      status: (code, route) => (isOfCode(route) ? plainStatus(code) : statusIn(code)),
+      content: (route, schemas): Json =>
+        isOfCode(route)
+          ? { 'text/plain': { schema: { type: 'string' } } }
+          : { 'application/json': { schema: schemas.add('Failure', failure) } },
+    },
+  );
+}
