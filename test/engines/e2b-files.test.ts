@@ -110,7 +110,17 @@ test(
     expect(await post({ path }, bytes('x', { 'x-metadata-a': 'é' }))).toEqual(refused(/printable ASCII/));
     expect(await post({ path }, bytes('x', { 'x-metadata-a': 'y'.repeat(4096) }))).toEqual(refused(/4096 bytes/));
     expect(await post({ path: '~other/x' }, bytes('x'))).toEqual(refused(/another account/));
-    expect(await post({}, { body: formOf([path, 'a'], [`${place}/./new`, 'b']) })).toEqual(refused(/twice/));
+    symlinkSync(place, `${place}/link`);
+    for (const same of [`${place}/./new`, `${place}/link/new`])
+      expect(await post({}, { body: formOf([path, 'a'], [same, 'b']) })).toEqual(refused(/twice/));
+    for (const names of [
+      ['new', 'link/new/x'],
+      ['new/x/y', 'new'],
+    ])
+      expect(
+        await post({}, { body: formOf(...names.map((name): [string, string] => [`${place}/${name}`, 'a'])) }),
+      ).toEqual(refused(/has no place/));
+    expect(existsSync(path)).toBe(false);
     expect(await post({}, { body: formOf([path, 'a'], [place, 'b']) })).toEqual(refused(/directory/));
     expect(existsSync(path)).toBe(false);
 

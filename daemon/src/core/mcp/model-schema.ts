@@ -11,6 +11,7 @@
  * A keyword that the subset lacks is written with others where these mean the same. Otherwise the schema becomes wider
  * and its description names the rule: the server of the tool validates the arguments anyway.
  */
+import { percentDecoded } from '../../kit/text/percent.ts';
 import { isFields, type Fields } from '../../kit/types/fields.ts';
 
 type Schema = Record<string, unknown>;
@@ -267,10 +268,5 @@ function shortRule(rule: unknown): string {
 }
 
 function decodePointer(part: string): string {
-  const text = part.replaceAll('~1', '/').replaceAll('~0', '~');
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text; // A name with a plain percent sign.
-  }
+  return percentDecoded(part.replaceAll('~1', '/').replaceAll('~0', '~'));
 }

@@ -3,6 +3,7 @@ import { ROOT_CONTEXT, SpanKind, SpanStatusCode, trace, type Context } from '@op
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-proto';
 import { defaultResource, detectResources, envDetector, resourceFromAttributes } from '@opentelemetry/resources';
 import { BatchSpanProcessor, TracerProvider, type SpanExporter } from '@opentelemetry/sdk-trace';
+import { percentDecoded } from '../../kit/text/percent.ts';
 import type { AnsweredRequest } from '../../kit/types/answered-request.ts';
 
 export interface TracedRequest extends Omit<AnsweredRequest, 'route'> {
@@ -89,16 +90,8 @@ function parseHeaders(text: string): Record<string, string> {
   const pairs = text
     .split(',')
     .map((pair) => pair.split('='))
-    .map(([name = '', ...value]) => [decode(name.trim()), decode(value.join('=').trim())]);
+    .map(([name = '', ...value]) => [percentDecoded(name.trim()), percentDecoded(value.join('=').trim())]);
   return Object.fromEntries(pairs.filter(([name]) => name !== ''));
-}
-
-function decode(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text; // A lone percent sign: the value is not percent-encoded.
-  }
 }
 
 /** Reports an unreachable collector: the library retries and then drops a batch silently. */

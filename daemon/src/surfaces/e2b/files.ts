@@ -90,9 +90,10 @@ export const upload = route({
     const taken = new Map<string, Upload>();
     const take = async (target: string, of: AsyncIterable<Uint8Array>) => {
       const resolved = deps.files.paths.resolve(target, null);
-      if (taken.has(resolved)) throw new CoreError('bad_argument', `${showPath(resolved)} appears twice in the form`);
+      const real = await realOf(deps, resolved);
+      if (taken.has(real)) throw new CoreError('bad_argument', `${showPath(resolved)} appears twice in the form`);
       const one = resources.use(new Upload(deps.files, caller.user, 'temporary'));
-      taken.set(resolved, one);
+      taken.set(real, one);
       one.setPath(target.endsWith('/') ? target : resolved);
       await one.receive('', of);
     };
@@ -104,16 +105,32 @@ export const upload = route({
       }
     } else if (/^application\/octet-stream\s*(;|$)/i.test(type) && query.path) await take(path, pieces);
     else throw new CoreError('bad_argument', 'send multipart/form-data, or application/octet-stream and ?path=');
+    for (const path of taken.keys()) {
+      const above = aboveOf(path, taken);
+      if (above)
+        throw new CoreError(
+          'bad_argument',
+          `${showPath(above)} is a file of the form, so ${showPath(path)} has no place`,
+        );
+    }
     const landed: object[] = [];
     for (const one of taken.values()) landed.push(await land(deps, one, metadata));
     return Response.json(landed);
   },
 });
 
-/** Without the links that lead to it; a path that cannot be looked at stays as it is, and its use says why. */
-async function realOf({ files }: E2bDeps, path: string): Promise<string> {
-  const stat = await statFile(files, { path, user: null, followSymlinks: false }).catch(nullIfRefused);
-  return stat?.realPath ?? path;
+/** Without the links of what is there; a path that cannot be looked at stays as it is, and its use says why. */
+async function realOf(deps: E2bDeps, path: string): Promise<string> {
+  const stat = await statFile(deps.files, { path, user: null, followSymlinks: false }).catch(nullIfRefused);
+  if (stat) return stat.realPath ?? path;
+  const parent = posix.dirname(path);
+  return parent === path ? path : posix.join(await realOf(deps, parent), posix.basename(path));
+}
+
+/** The nearest file of the form that stands where another one needs a directory. */
+function aboveOf(path: string, taken: ReadonlyMap<string, unknown>): string | null {
+  for (let at = posix.dirname(path); at !== '/'; at = posix.dirname(at)) if (taken.has(at)) return at;
+  return null;
 }
 
 export const compose = route({

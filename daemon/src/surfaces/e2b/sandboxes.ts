@@ -3,6 +3,7 @@ import { z } from 'zod';
 import type { RequestContext } from '../../http/route/context.ts';
 import { routesFor, type Route } from '../../http/route/route.ts';
 import { CoreError } from '../../kit/errors.ts';
+import { percentDecoded } from '../../kit/text/percent.ts';
 import { environment } from '../../operations/inputs.ts';
 import type { E2bDeps } from './app.ts';
 import { givenVariables } from './defaults.ts';
@@ -19,12 +20,14 @@ const Timeout = z.object({
   timeout: z.number().min(0).max(longestSeconds).nullish().describe('Seconds; reported, and ends nothing.'),
 });
 const raw = { contentType: 'application/json', description: 'The sandbox.' } as const;
-const empty = { contentType: [], description: 'It is done.' } as const;
+const empty = { contentType: [], description: 'It is done.', status: 204 } as const;
 
 /** Until when the client wants the sandbox. It does not end then: that is for the operator to decide. */
 export class Lease {
   /** Milliseconds since 1970; null before the first request. */
   untilMs: number | null = null;
+  /** As the last client that created the sandbox has named it. */
+  metadata: Readonly<Record<string, string>> = {};
 
   extend(seconds: number | null | undefined): void {
     this.untilMs = Date.now() + (seconds ?? usualSeconds) * 1000;
@@ -48,6 +51,7 @@ function detailed(deps: ControlDeps, context: RequestContext) {
   return {
     ...created(deps, context),
     state: 'running',
+    metadata: deps.lease.metadata,
     startedAt: new Date(deps.sandbox.startedMs).toISOString(),
     endAt: new Date(deps.lease.untilMs ?? Date.now()).toISOString(),
     cpuCount: processors,
@@ -67,11 +71,16 @@ const create = (prefix: string) =>
     method: 'POST',
     path: `${prefix}/sandboxes`,
     summary: 'Get the sandbox of this daemon',
-    body: Timeout.extend({ templateID: z.string().nullish(), envVars: environment.nullish() }),
-    raw,
+    body: Timeout.extend({
+      templateID: z.string().nullish(),
+      envVars: environment.nullish(),
+      metadata: z.record(z.string(), z.string()).nullish().describe('What a list can be narrowed by.'),
+    }),
+    raw: { ...raw, status: 201 },
     errors: [],
     handle(deps, { body, context }) {
       deps.lease.extend(body.timeout);
+      deps.lease.metadata = body.metadata ?? {};
       const env = givenVariables(body.envVars ?? {});
       if (Object.keys(env).length > 0) deps.defaults.set({ env });
       return Response.json(created(deps, context, body.templateID ?? undefined), { status: 201 });
@@ -101,9 +110,21 @@ const list = (prefix: string) =>
     method: 'GET',
     path: `${prefix}/sandboxes`,
     summary: 'List the one sandbox',
+    query: z.object({
+      state: z.string().optional().describe('States, with commas between them; this sandbox is `running`.'),
+      metadata: z.string().optional().describe('Names and values, as in a query; all of them have to be as created.'),
+    }),
     raw,
     errors: [],
-    handle: (deps, { context }) => Response.json([detailed(deps, context)]),
+    handle(deps, { query: { state = 'running', metadata = '' }, context }) {
+      const isWanted =
+        state.split(',').includes('running') &&
+        // The clients encode them twice.
+        [...new URLSearchParams(metadata)].every(
+          ([name, value]) => deps.lease.metadata[percentDecoded(name)] === percentDecoded(value),
+        );
+      return Response.json(isWanted ? [detailed(deps, context)] : []);
+    },
   });
 
 const get = route({
