@@ -3,6 +3,7 @@ import { chmodSync, existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { programEnvironment } from '../harness/closed-ports.ts';
+import { freeFixedPort } from '../harness/free-port.ts';
 import { barePython, needPython } from '../harness/interpreters.ts';
 import { McpServerProcess } from '../harness/mcp-servers.ts';
 import { expect, launchCommand, test } from '../harness/sandbox.ts';
@@ -70,6 +71,17 @@ test('OPS-DOCTOR doctor recognizes a running daemon, and a port taken by another
       message: `${port} cannot be bound: EADDRINUSE`,
       advice: 'Stop the program that listens there, or choose another --port.',
     },
+  ]);
+  const free = () => String(freeFixedPort());
+  const e2b = ['--e2b', 'on', '--e2b-port', free(), '--e2b-code-port', port, '--e2b-api-port', free()];
+  const { list } = findings(['--runtime-dir', join(sandbox.directory, 'other'), '--port', free(), ...e2b]);
+  const taken = list.filter(({ check }) => check === 'port').map(({ status, advice }) => [status, advice]);
+  const advice = 'Stop the program that listens there, or choose another --e2b-code-port.';
+  expect(taken).toEqual([
+    ['ok', null],
+    ['ok', null],
+    ['fail', advice],
+    ['ok', null],
   ]);
   expect((await sandbox.request('GET /health')).status).toBe(200);
 });

@@ -1,7 +1,7 @@
 /** `boxkeep doctor`: examines the machine before a daemon starts, and gives advice on each finding. */
 import { existsSync, readFileSync } from 'node:fs';
 import { connect, createServer } from 'node:net';
-import { isOpenToOthers, readConfig, settingWarnings, type Config } from '../../config.ts';
+import { isOpenToOthers, readConfig, settings, settingWarnings, type Config } from '../../config.ts';
 import { fail, ok, warn, type Finding } from './finding.ts';
 import { examineMachine, type MachineView } from './machine-check.ts';
 import { examineMcp, type McpView } from './mcp-check.ts';
@@ -40,7 +40,7 @@ export async function examine(deps: DoctorDeps): Promise<Finding[]> {
     examineKey(config),
     examineDefaultUser(deps, config),
     place.finding,
-    await examinePort(config, place.path),
+    ...(await examinePorts(config, place.path)),
     await examineBrowser(deps, config),
     await examineDesktop(deps, config),
     ...(await examineMcp(deps, config)),
@@ -100,18 +100,25 @@ function choosePlace({ describePlaces }: DoctorDeps, config: Config): { finding:
   return { finding: fail(check, refusals, 'Give a directory of the daemon’s own with --runtime-dir.'), path: null };
 }
 
-/** Checks the port. An occupied port is fine when a daemon of this machine serves it. */
-async function examinePort(config: Config, directory: string | null): Promise<Finding> {
+/** Checks the ports. Occupied ones are fine when a daemon of this runtime directory runs. */
+async function examinePorts(config: Config, directory: string | null): Promise<Finding[]> {
   const running = directory === null ? null : await findDaemon(directory);
   if (running !== null)
-    return ok('port', `${running} is served by a daemon of this runtime directory, and its init answers`);
-  const reason = await bindFailure(config.host || (config.apiKey === null ? '127.0.0.1' : '0.0.0.0'), config.port);
-  if (reason === null) return ok('port', `${config.port} is free`);
-  return fail(
-    'port',
-    `${config.port} cannot be bound: ${reason}`,
-    'Stop the program that listens there, or choose another --port.',
+    return [ok('port', `${running} is served by a daemon of this runtime directory, and its init answers`)];
+  const ofE2b = config.e2b === 'on' ? (['e2bPort', 'e2bCodePort', 'e2bApiPort'] as const) : [];
+  return await Promise.all(
+    (['port', ...ofE2b] as const).flatMap((name) => {
+      const port = config[name];
+      return port === null ? [] : [examinePort(config, port, settings[name].flag)];
+    }),
   );
+}
+
+async function examinePort(config: Config, port: number, flag: string): Promise<Finding> {
+  const reason = await bindFailure(config.host || (config.apiKey === null ? '127.0.0.1' : '0.0.0.0'), port);
+  if (reason === null) return ok('port', `${port} is free`);
+  const advice = `Stop the program that listens there, or choose another --${flag}.`;
+  return fail('port', `${port} cannot be bound: ${reason}`, advice);
 }
 
 /** The port of the daemon that owns the directory; null when no daemon does. */
