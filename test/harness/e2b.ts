@@ -36,10 +36,41 @@ export const urlOf = (sandbox: Sandbox, port: Port = 'files') => `http://127.0.0
 
 /** What a program in test/fixtures, which uses the SDK for Python, printed, by name. */
 export async function runClient(script: string, ...args: readonly string[]): Promise<JsonObject> {
+  return Object.fromEntries(await startClient(script, ...args).end());
+}
+
+/** A program in test/fixtures that uses the SDK for Python. It reads lines, and prints names with values. */
+export function startClient(script: string, ...args: readonly string[]) {
   const python = `${needPython('engines/e2b')}/bin/python`;
-  const client = Bun.spawn([python, '-B', fixture(script), ...args], { stdout: 'pipe', stderr: 'pipe' });
-  const [stdout, stderr] = await Promise.all([client.stdout.text(), client.stderr.text()]);
-  expect([await client.exited, stderr]).toEqual([0, '']);
-  const lines = stdout.trim().split('\n');
-  return Object.fromEntries(lines.map((line) => JSON.parse(line) as [string, Json]));
+  const client = Bun.spawn([python, '-B', fixture(script), ...args], { stdin: 'pipe', stdout: 'pipe', stderr: 'pipe' });
+  const stderr = client.stderr.text();
+  const shown = linesIn(client.stdout);
+  return {
+    tell: (line: string) => client.stdin.write(`${line}\n`),
+    /** What it prints next. */
+    async next(): Promise<Shown> {
+      const { value, done } = await shown.next();
+      if (done) throw new Error(`the client has ended: ${await stderr}`);
+      return value;
+    },
+    /** What it prints until its end. */
+    async end(): Promise<Shown[]> {
+      await client.stdin.end();
+      const rest = await Array.fromAsync(shown);
+      expect([await client.exited, await stderr]).toEqual([0, '']);
+      return rest;
+    },
+  };
+}
+
+type Shown = [name: string, value: Json];
+
+async function* linesIn(stream: ReadableStream<Uint8Array>): AsyncGenerator<Shown, void> {
+  const decoder = new TextDecoder();
+  let text = '';
+  for await (const piece of stream) {
+    const lines = `${text}${decoder.decode(piece, { stream: true })}`.split('\n');
+    text = lines.pop() ?? '';
+    for (const line of lines) yield JSON.parse(line) as Shown;
+  }
 }
