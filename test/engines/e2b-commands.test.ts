@@ -1,6 +1,7 @@
 /** Commands and terminals through the protocol of E2B: its SDK for Python, and requests that no client sends. */
+import { call, enveloped, outputOf, shell, stream } from '../harness/e2b-wire.ts';
 import { runClient, urlOf, withE2b } from '../harness/e2b.ts';
-import { expect, test, type JsonObject, type Sandbox } from '../harness/sandbox.ts';
+import { expect, test, type JsonObject } from '../harness/sandbox.ts';
 
 test(
   'E2B-COMMANDS the SDK for Python runs, follows, feeds and kills commands, and opens terminals',
@@ -34,41 +35,6 @@ test(
   },
   withE2b({ timeoutMs: 120_000 }),
 );
-
-/** One message of a stream in its envelope. */
-function enveloped(message: object): Uint8Array<ArrayBuffer> {
-  const data = Buffer.from(JSON.stringify(message));
-  const head = Buffer.alloc(5);
-  head.writeUInt32BE(data.length, 1);
-  return Buffer.concat([head, data]);
-}
-
-/** The messages of an answer, with the flags of each. */
-function messagesIn(bytes: Buffer): readonly (readonly [flags: number, message: JsonObject])[] {
-  if (bytes.length === 0) return [];
-  const end = 5 + bytes.readUInt32BE(1);
-  const message = JSON.parse(bytes.subarray(5, end).toString()) as JsonObject;
-  return [[bytes[0] ?? 0, message], ...messagesIn(bytes.subarray(end))];
-}
-
-const call = (sandbox: Sandbox, method: string, body: string | Uint8Array<ArrayBuffer>, headers: object = {}) =>
-  fetch(`${urlOf(sandbox)}/process.Process/${method}`, {
-    method: 'POST',
-    body,
-    keepalive: false,
-    headers: { 'content-type': 'application/json', ...headers },
-  });
-
-async function stream(sandbox: Sandbox, method: string, message: object, headers: object = {}) {
-  const type = { 'content-type': 'application/connect+json', ...headers };
-  const answer = await call(sandbox, method, enveloped(message), type);
-  return messagesIn(Buffer.from(await answer.arrayBuffer()));
-}
-
-const outputOf = (messages: ReturnType<typeof messagesIn>) =>
-  messages.map(([, { event }]) => atob(event?.data?.stdout ?? '')).join('');
-
-const shell = (script: string, more: object = {}) => ({ process: { cmd: '/bin/sh', args: ['-c', script] }, ...more });
 
 test(
   'E2B-WIRE a stream is its start, its data and its end, and an error is its last message',
@@ -152,7 +118,7 @@ test(
 test(
   'E2B-UPGRADE an upgrade fails no call and no stream of the protocol',
   async ({ sandbox }) => {
-    const open = Array.from({ length: 10 }, (_, i) => stream(sandbox, 'Start', shell(`sleep 1.5; echo ${i}`)));
+    const open = Array.from({ length: 20 }, (_, i) => stream(sandbox, 'Start', shell(`sleep 1.5; echo ${i}`)));
     let isOver = false;
     // One call of each loop is always under way, also while the ports are handed over.
     const calls = Array.from({ length: 4 }, async () => {
