@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { promtool } from '../../tools/deploy/programs.mjs';
 import { repositoryRoot, Sandbox, type Json } from '../harness/sandbox.ts';
 
 setDefaultTimeout(120_000);
@@ -32,8 +33,8 @@ afterAll(() => sandbox.close());
 const text = (name: string): string => readFileSync(join(folder, name), 'utf8');
 const read = (name: string): Json => Bun.YAML.parse(text(name)) as Json;
 
-function promtool(...args: string[]): { code: number; output: string } {
-  const { exitCode, stdout, stderr } = Bun.spawnSync(['promtool', ...args], { cwd: folder });
+function check(...args: string[]): { code: number; output: string } {
+  const { exitCode, stdout, stderr } = Bun.spawnSync([promtool(), ...args], { cwd: folder });
   return { code: exitCode, output: `${stdout.toString()}${stderr.toString()}` };
 }
 
@@ -49,9 +50,9 @@ function expectServed(names: readonly string[]): void {
 }
 
 test('DEPLOY-FLEET the rules are valid, and each fires for what it describes and only then', () => {
-  const checked = promtool('check', 'rules', 'alerts.yaml');
+  const checked = check('check', 'rules', 'alerts.yaml');
   expect([checked.code, checked.output]).toEqual([0, expect.stringContaining('SUCCESS')]);
-  const tested = promtool('test', 'rules', 'alerts.test.yaml');
+  const tested = check('test', 'rules', 'alerts.test.yaml');
   expect([tested.code, tested.output]).toEqual([0, expect.stringContaining('SUCCESS')]);
   const names = read('alerts.yaml').groups.flatMap(({ rules }: Json) => rules.map(({ alert }: Json) => alert));
   const fired = read('alerts.test.yaml').tests.flatMap(({ alert_rule_test: cases }: Json) =>
@@ -79,7 +80,7 @@ test('DEPLOY-FLEET each panel of the dashboard has a valid query of series that 
   const place = mkdtempSync(join(tmpdir(), 'boxkeep-deploy-'));
   try {
     writeFileSync(join(place, 'panels.yaml'), JSON.stringify({ groups: [{ name: 'panels', rules }] }));
-    const { code, output } = promtool('check', 'rules', join(place, 'panels.yaml'));
+    const { code, output } = check('check', 'rules', join(place, 'panels.yaml'));
     expect([code, output]).toEqual([0, expect.stringContaining(`${queries.length} rules found`)]);
   } finally {
     rmSync(place, { recursive: true, force: true });
@@ -104,7 +105,7 @@ test('DEPLOY-FLEET the scrape is valid, bounds the series, and keeps the buckets
   const place = mkdtempSync(join(tmpdir(), 'boxkeep-deploy-'));
   try {
     writeFileSync(join(place, 'config.yaml'), JSON.stringify({ ...config, rule_files: [], scrape_configs: [rest] }));
-    const { code, output } = promtool('check', 'config', '--syntax-only', join(place, 'config.yaml'));
+    const { code, output } = check('check', 'config', '--syntax-only', join(place, 'config.yaml'));
     expect([code, output]).toEqual([0, expect.stringContaining('SUCCESS')]);
   } finally {
     rmSync(place, { recursive: true, force: true });

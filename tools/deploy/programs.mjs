@@ -4,6 +4,7 @@ import { existsSync, renameSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { unpackDebian } from '../release/debian.mjs';
 import { again, isOnPath, provide, runTool, SetupError } from '../setup.mjs';
 
 /** Outside of the repository, so that each clone does not compile them again. */
@@ -24,7 +25,14 @@ const kubernetes = 'k8s.io/kubernetes@v1.34.4';
 export const definitions = join(folder, `go/pkg/mod/${kubernetes}/api/openapi-spec/swagger.json`);
 
 /** The program, and the name of the Debian package that has it. */
-const packages = { promtool: 'prometheus', 'systemd-analyze': 'systemd', go: 'golang-go' };
+const packages = { 'systemd-analyze': 'systemd', go: 'golang-go' };
+
+/**
+ * Unpacked only: an installation of Prometheus makes an account, and a new /etc/passwd ends the mounts of tests over
+ * the old one.
+ */
+export const promtool = () =>
+  join(unpackDebian({ packages: ['prometheus'], folder: join(folder, 'prometheus') }), 'usr/bin/promtool');
 
 export const program = (name) => join(folder, `${name}-${modules[name].split('@').at(-1)}`);
 
@@ -67,6 +75,7 @@ function succeeds(command, args) {
 if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
   await runTool(() => {
     providePackages();
+    promtool();
     provideModules();
     return 0;
   });

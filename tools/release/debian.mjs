@@ -4,11 +4,14 @@ import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync }
 import { join } from 'node:path';
 import { again, SetupError } from '../setup.mjs';
 
+const architectures = { x64: 'amd64', arm64: 'arm64' };
+
 /**
- * @param {{architecture: 'amd64' | 'arm64', packages: string[], folder: string}} wanted
+ * @param {{architecture?: 'amd64' | 'arm64', packages: string[], folder: string}} wanted that of this machine if absent
  * @returns {string} the folder, with the packages unpacked into `root` in it; unpacked once
  */
-export function unpackDebian({ architecture, packages, folder }) {
+export function unpackDebian({ architecture = architectures[process.arch], packages, folder }) {
+  if (!architecture) throw new SetupError(`Debian has no packages for ${process.arch}`);
   const root = join(folder, 'root');
   const stamp = join(folder, packages.join('+'));
   if (existsSync(stamp)) return root;
