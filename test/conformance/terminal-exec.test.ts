@@ -284,6 +284,10 @@ test(
     await sandbox.ok(`POST /v2/pty/sessions/${shell.id}/signal`, { signal: 'SIGINT' });
     expect(await shell.outcome('echo after')).toEqual(['completed', 0, 'after\n']);
     expect(await shell.exec('while :; do :; done', { hard_timeout: 0.1 })).toMatchObject({ status: 'hard_timeout' });
+    // While it is being ended, the limit for silence does not count.
+    const stubborn = `sh -c "trap '' INT TERM; while :; do sleep 0.1; done"`;
+    const limits = { hard_timeout: 0.1, no_change_timeout: 0.5 };
+    expect(await shell.exec(stubborn, limits)).toMatchObject({ status: 'hard_timeout' });
     expect(await shell.outcome('echo still')).toEqual(['completed', 0, 'still\n']);
   },
   withShellAccounts(),

@@ -104,7 +104,8 @@ export class Execution {
     while (!this.#end && !signal.aborted) {
       const nowMs = this.shell.now();
       const quietSinceMs = this.isStarted ? this.#changedMs : nowMs;
-      const leftMs = quietMs === null ? null : quietSinceMs + quietMs - nowMs;
+      // A command that is being stopped is about to end.
+      const leftMs = quietMs === null || this.#stoppedAs ? null : quietSinceMs + quietMs - nowMs;
       if (leftMs !== null && leftMs <= 0) return 'no_change_timeout';
       using look = new Deadline(leftMs, signal);
       await this.changed(look.signal);
