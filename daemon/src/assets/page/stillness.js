@@ -39,8 +39,10 @@ function isStill(element) {
  */
 function isAboutToMove(element) {
   return animationsAbove(element).some(
-    ({ pending, timeline, effect }) =>
-      pending && timeline?.currentTime !== null && boxkeep.contains(effect?.target, element),
+    ({ pending, playState, currentTime, timeline, effect }) =>
+      (pending || (playState === 'running' && currentTime === 0)) &&
+      timeline?.currentTime !== null &&
+      boxkeep.contains(effect?.target, element),
   );
 }
 

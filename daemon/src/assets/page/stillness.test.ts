@@ -73,12 +73,22 @@ test('a click waits for a frame in a shadow tree that is animated', async () => 
   expect(still).toEqual([true, false]);
 });
 
-test('an animation that has not drawn its first frame counts as movement', async () => {
+test('an animation that has not begun counts as movement, and one that begins with the frame', async () => {
   for (let look = 0; look < 5; look++) {
     const world = await notedIn(button);
     await shown.page.evaluate('b.animate({ translate: "90px" }, 600)');
     expect(await world.call('button', 'actionable', { mustWatch: true })).toMatchObject({ reason: 'moving' });
   }
+  const world = await notedIn(button);
+  const outcome = await world.evaluate(`(async () => {
+    const element = document.querySelector('button');
+    const one = element.animate({ translate: '90px' }, 600);
+    one.pause();
+    await one.ready;
+    requestAnimationFrame(() => (one.startTime = document.timeline.currentTime));
+    return await boxkeep.actionable(element, {});
+  })()`);
+  expect(outcome).toMatchObject({ reason: 'moving' });
 });
 
 test.each([
