@@ -136,9 +136,18 @@ test(
   async ({ sandbox }) => {
     const text = async (code: string, env_vars: object | null = null) =>
       (await cell(sandbox, { code, env_vars })).find(({ type }) => type === 'result')?.['text'];
-    await text('import os; 0');
-    const seen = "str(os.environ.get('V'))";
-    expect([await text(seen, { V: '1' }), await text(seen, { V: '2' }), await text(seen)]).toEqual(['1', '2', 'None']);
+    await text("import os; os.environ['MINE'] = 'code'; 0");
+    const seen = "','.join(str(os.environ.get(name)) for name in ('V', 'MINE', 'PATH'))";
+    const usual = await text(seen);
+    expect(usual).toMatch(/^None,code,\//);
+    expect(await text(seen, { V: '1', MINE: '' })).toBe(String(usual).replace('None,code', '1,'));
+    expect(await text(seen, { PATH: '2' })).toBe('None,code,2');
+    const running = await post(sandbox, '/execute', {
+      code: 'import time; print(1); time.sleep(60)',
+      env_vars: { V: '3' },
+    });
+    await running.body!.getReader().cancel();
+    expect(await text(seen)).toBe(usual);
     await text("class Both:\n  def __repr__(self): return \"'a' + 'b'\"\n0");
     expect(await text('Both()')).toBe("'a' + 'b'");
   },

@@ -12,10 +12,12 @@ const loader =
   "(lambda i:exec(compile(i.read(int(i.readline())),'<boxkeep>','exec'),{'__name__':'boxkeep','requests':i}))" +
   "(open(__import__('os').dup(0),'rb'))";
 const program = Buffer.concat(
-  ['bridge/main', 'bridge/messages', 'bridge/cells', 'bridge/ipython', 'pending', 'bridge/kernel'].flatMap((part) => {
-    const text = readFileSync(join(repositoryRoot, `daemon/src/assets/${part}.py`));
-    return [Buffer.from(`${text.length}\n`), text];
-  }),
+  ['bridge/main', 'bridge/messages', 'bridge/cells', 'bridge/ipython', 'pending', 'lend', 'bridge/kernel'].flatMap(
+    (part) => {
+      const text = readFileSync(join(repositoryRoot, `daemon/src/assets/${part}.py`));
+      return [Buffer.from(`${text.length}\n`), text];
+    },
+  ),
 );
 const waitMs = 20_000;
 

@@ -41,6 +41,8 @@ export interface Ran {
 interface CellOptions {
   readonly cwd?: string;
   readonly env?: Record<string, string | null>;
+  /** Variables of this cell only. */
+  readonly cellEnv?: Record<string, string | null>;
   /** A signal was sent since the previous cell. */
   readonly interrupted?: boolean;
 }
@@ -89,8 +91,8 @@ export class Interpreter implements AsyncDisposable {
   send(code: string, more: CellOptions = {}): string {
     this.#cells += 1;
     const cell = `c${this.#cells}`;
-    const { cwd = null, env = null, interrupted = false } = more;
-    this.line({ op: 'execute', cell, code, cwd, env, interrupted });
+    const { cwd = null, env = null, cellEnv, interrupted = false } = more;
+    this.line({ op: 'execute', cell, code, cwd, env, lent: cellEnv, interrupted });
     return cell;
   }
 

@@ -178,6 +178,24 @@ test('directory and environment change before the cell, without any other visibl
   expect(numbers(after.outputs[0]?.data?.['text/plain'])).toEqual([names + 6, cells + 3]);
 });
 
+test('variables of one cell are put back as they were, also behind an error', async () => {
+  const seen = async (more: object = {}) => {
+    const { outputs } = await bridge.run(kernel, '[os.environ.get(name) for name in ("MINE", "NEW")]', more);
+    return outputs[0]?.data?.['text/plain'];
+  };
+  await bridge.run(kernel, 'import os; os.environ["MINE"] = "code"');
+  expect(await seen({ lent: { MINE: 'cell', NEW: '"' } })).toBe(`['cell', '"']`);
+  expect(await seen()).toBe("['code', None]");
+  expect((await bridge.run(kernel, '1 / 0', { lent: { MINE: null } })).end).toMatchObject({ status: 'error' });
+  await bridge.run(kernel, 'await None', { lent: { NEW: 'x' } });
+  await bridge.run(kernel, '', { lent: { NEW: 'x' } });
+  await bridge.run(kernel, 'ran = True', { cwd: '/not/there', lent: { NEW: 'x' } });
+  expect(await seen()).toBe("['code', None]");
+  expect((await bridge.run(kernel, '[name for name in dir() if "lend" in name]')).outputs).toMatchObject([
+    { data: { 'text/plain': '[]' } },
+  ]);
+});
+
 test('a cell does not run when its directory cannot be entered', async () => {
   const { outputs, end } = await bridge.run(kernel, 'ran = True', { cwd: '/not/there' });
   expect(outputs).toMatchObject([

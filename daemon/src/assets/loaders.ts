@@ -6,6 +6,7 @@ import bridgeKernel from './bridge/kernel.py' with { type: 'text' };
 import bridgeMain from './bridge/main.py' with { type: 'text' };
 import bridgeMessages from './bridge/messages.py' with { type: 'text' };
 import kernels from './kernels.py' with { type: 'text' };
+import lend from './lend.py' with { type: 'text' };
 import nodeCells from './node/cells.cjs' with { type: 'text' };
 import nodeChildren from './node/children.cjs' with { type: 'text' };
 import nodeEvents from './node/events.cjs' with { type: 'text' };
@@ -42,7 +43,7 @@ const moveEnds = 'exec 3<&0 4>&1 0</dev/null 1>&2; exec "$0" "$@"';
 
 /** In the order in which the first asks for the others. */
 const pythonParts = [pythonMain, pythonEvents, pythonStreams, pythonDisplay, pythonTasks, pythonCells, pending];
-const bridgeParts = [bridgeMain, bridgeMessages, bridgeCells, bridgeIpython, pending, bridgeKernel];
+const bridgeParts = [bridgeMain, bridgeMessages, bridgeCells, bridgeIpython, pending, lend, bridgeKernel];
 const nodeParts = [
   nodeMain,
   nodeEvents,
@@ -56,6 +57,8 @@ const nodeParts = [
   nodeScripts,
   nodeCells,
 ] as unknown[] as string[]; // The compiler sees modules where the runtime has their texts.
+
+export { lend as lendProgram };
 
 /** Python 3.8 or newer. */
 export function pythonProgram(python: string) {

@@ -342,6 +342,20 @@ describe.each(nodes())('%s', (node) => {
     expect((await session.run('1', { env: { 'a=b': 'c' } })).error?.ename).toBe('EnvironmentVariableError');
   });
 
+  test('variables of one cell are put back as they were, also behind an error', async () => {
+    await using session = await start(node);
+    const seen = '[process.env.MINE, process.env.NEW]';
+    await session.run("process.env.MINE = 'code'");
+    const cellEnv = { MINE: 'cell', NEW: 'cell' };
+    expect((await session.run(seen, { cellEnv })).result).toBe("[ 'cell', 'cell' ]");
+    expect((await session.run(seen)).result).toBe("[ 'code', undefined ]");
+    expect((await session.run('null.x', { cellEnv: { MINE: null } })).error?.ename).toBe('TypeError');
+    expect((await session.run('1', { cwd: '/nowhere', cellEnv })).error?.ename).toBe('DirectoryError');
+    expect((await session.run(seen)).result).toBe("[ 'code', undefined ]");
+    await session.run('process.env = Object.freeze({})', { cellEnv });
+    expect((await session.run('1')).result).toBe('1');
+  });
+
   test('cells run one after another, each after the end of the previous one', async () => {
     await using session = await start(node);
     const cells = [1, 2, 3].map((n) =>

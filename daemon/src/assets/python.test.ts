@@ -389,6 +389,26 @@ describe.each(pythons())('%s', (python) => {
     }
   });
 
+  test('variables of one cell are put back as they were, also behind an error', async () => {
+    await using session = await start(python, { MINE: 'image' });
+    const seen = 'import os\n[os.environ.get(name) for name in ("MINE", "NEW")]';
+    await session.run('import os\nos.environ["MINE"] = "code"');
+    const cellEnv = { MINE: 'cell', NEW: 'cell' };
+    expect((await session.run(seen, { cellEnv })).result).toBe("['cell', 'cell']");
+    expect((await session.run(seen)).result).toBe("['code', None]");
+    expect((await session.run('1 / 0', { cellEnv: { MINE: null } })).error?.ename).toBe('ZeroDivisionError');
+    expect((await session.run('1', { cellEnv: { NEW: 'x', 'a=b': 'c' } })).error?.ename).toBe(
+      'EnvironmentVariableError',
+    );
+    expect((await session.run('1', { cwd: '/nowhere', cellEnv })).error?.ename).toBe('DirectoryError');
+    expect((await session.run(seen)).result).toBe("['code', None]");
+    const local = 'import time\ntime.strftime("%Z", time.gmtime(0)) and time.localtime(0).tm_hour';
+    expect((await session.run(local, { cellEnv: { TZ: 'UTC-5' } })).result).toBe('5');
+    expect((await session.run(local)).result).toBe('0');
+    await session.run('os.environ = None', { cellEnv });
+    expect((await session.run('1')).result).toBe('1');
+  });
+
   test('warnings, logging and deep recursion print as in a program', async () => {
     await using session = await start(python);
     for (const _ of [1, 2]) {

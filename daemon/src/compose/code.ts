@@ -1,6 +1,6 @@
 /** Constructs the objects that run code. */
 import { randomBytes } from 'node:crypto';
-import { bridgeProgram, kernelProbe, nodeProgram, pythonProgram } from '../assets/loaders.ts';
+import { bridgeProgram, kernelProbe, lendProgram, nodeProgram, pythonProgram } from '../assets/loaders.ts';
 import type { Shared } from './shared.ts';
 import { Bridges } from '../core/code/backends/bridges.ts';
 import { Backends, type Candidate } from '../core/code/backends/backends.ts';
@@ -48,7 +48,13 @@ export function composeCode(shared: Shared, files: FilesContext): Code {
   const jupyter =
     config.jupyterEndpoint === null
       ? []
-      : [new JupyterBackend({ server: new JupyterServer(config.jupyterEndpoint), bounds, ownership, now: Date.now })];
+      : [
+          new JupyterBackend({
+            server: new JupyterServer(config.jupyterEndpoint),
+            ...{ bounds, lendProgram, ownership },
+            now: Date.now,
+          }),
+        ];
   const backends = new Backends({
     candidates: {
       python: [...jupyter.map(serverCandidate), kernelCandidate(kernels), candidate(python)],

@@ -13,8 +13,7 @@ import type { Shared } from './shared.ts';
 export async function composeE2b(shared: Shared, planes: Planes, app: AppDeps): Promise<FurtherPort[]> {
   const { accounts, config, onFault, ownership, runtimeDirectory } = shared;
   if (config.e2b === 'off') return [];
-  const { BorrowedVariables, Defaults, control, controlPlanes, envd, envdPlanes, interpreter, interpreterPlanes } =
-    await loadE2b();
+  const { Defaults, control, controlPlanes, envd, envdPlanes, interpreter, interpreterPlanes } = await loadE2b();
   const store = new RecordStore<E2bDeps['defaults']['values']>({
     path: `${runtimeDirectory}/e2b.json`,
     what: 'the defaults of E2B',
@@ -25,7 +24,6 @@ export async function composeE2b(shared: Shared, planes: Planes, app: AppDeps): 
     accounts,
     apiKey: app.apiKey,
     attributes: { of: attributesOf, replace: replaceAttributes },
-    borrowed: new BorrowedVariables(shared.commandEnvironment),
     defaults: new Defaults(store),
     isProgram: isExecutableFile,
     isNetworkMount,

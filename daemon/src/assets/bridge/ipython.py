@@ -118,16 +118,22 @@ get_ipython()._boxkeep_is_pending = is_pending
 ASK_PENDING = 'get_ipython()._boxkeep_is_pending()'
 
 
+# Gives variables to one cell: `lend.py`, as text.
+LEND = ''
+
+
 def prepare():
     return '; '.join('exec(%r, {})' % code for code in (AFTER_CELLS, STREAMS, ARGUMENTS, ENDING, PENDING + KEEP_PENDING))
 
 
-def arrange(cwd, env):
-    """Changes the directory and the environment."""
+def arrange(cwd, env, lent):
+    """Changes the directory and the environment, and gives variables to the next cell."""
     gone = [name for name, value in env.items() if value is None]
     kept = {name: value for name, value in env.items() if value is not None}
     steps = [] if cwd is None else ['os.chdir(%r)' % cwd]
     steps += ['os.environ.update(%r)' % kept, '[os.environ.pop(name, None) for name in %r]' % gone]
+    if lent:
+        steps.append('exec(%r, {})' % (LEND + 'lend(%r)' % lent))
     return '(lambda os: [%s])(__import__("os"))' % ', '.join(steps)
 
 

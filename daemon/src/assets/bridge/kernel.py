@@ -89,9 +89,9 @@ class Kernel:
             complain('kernel %s, %s: no room for %s' % (self.kernel, channel, message_type))
 
     def execute(self, request):
-        is_program = request.get('program') is True
-        cell = Cell(request['cell'], request['code'], request.get('cwd'), request.get('env'), is_program)
-        self.waiting.append(cell)
+        is_program, lent = request.get('program') is True, request.get('lent')
+        place = request.get('cwd'), request.get('env')
+        self.waiting.append(Cell(request['cell'], request['code'], *place, is_program, lent=lent))
         self.begin_next()
 
     def again(self, _):
@@ -236,10 +236,10 @@ class Kernel:
             # Sent before the cell can run: a cell without a known begin was then never run, even if this process dies.
             self.emit('begin', cell=cell.cell)
             self.bridge.flush()
-            if cell.cwd is None and not cell.env:
+            if cell.cwd is None and not cell.env and not cell.lent:
                 self.run_cell(cell)
             elif (self.language or '').lower() == 'python':
-                self.run_code('arrange:' + cell.cell, arrange(cell.cwd, cell.env), True)
+                self.run_code('arrange:' + cell.cell, arrange(cell.cwd, cell.env, cell.lent), True)
             else:
                 self.refuse({'ename': 'Unsupported', 'evalue': PYTHON_ONLY % self.language})
 

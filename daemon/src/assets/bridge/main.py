@@ -37,8 +37,9 @@ def load_part(name):
 
 for part in ('messages', 'cells', 'ipython'):
     load_part(part)
-# Kernels run this part, not the bridge.
+# Kernels run these parts, not the bridge.
 sys.modules['ipython'].PENDING = read_part().decode()
+sys.modules['ipython'].LEND = read_part().decode()
 load_part('kernel')
 
 from kernel import Kernel

@@ -17,15 +17,18 @@ module.exports = ({ events, origin, evaluate, forgetSignals, failures, exit }) =
   /** The session ends, and so do its cells. */
   let isLeaving = false;
 
-  const run = async ({ cell, code, cwd = null, env = null, program = false, interrupted = false }) => {
+  const run = async ({ cell, code, cwd = null, env, lent, program = false, interrupted = false }) => {
     if (interrupted) await forgetInterrupt();
     count += 1;
     programCell = program ? cell : null;
     origin.begin(cell);
     events.send({ event: 'begin', cell });
     const early = new Promise((resolve) => (endNow = resolve));
-    const coded = isLeaving ? { error: new Interrupted() } : runCode(code, cwd, env ?? {});
+    const before = {};
+    const place = { cwd, env: env ?? {}, cellEnv: lent ?? {}, before };
+    const coded = isLeaving ? { error: new Interrupted() } : runCode(code, place);
     const ending = await Promise.race([early, program ? untilIdle(cell, coded) : coded]);
+    putBack(before);
     finish(cell, ending);
     // A program ends at its first error, whatever else it still waits for.
     if (program && 'error' in ending) exit(lastEnd.exit_code);
@@ -58,9 +61,9 @@ module.exports = ({ events, origin, evaluate, forgetSignals, failures, exit }) =
   /** Sends the `end` event of the last cell. The daemon requests the event again after losing output. */
   const reportEnd = () => lastEnd && events.send(lastEnd);
 
-  const runCode = async (code, cwd, env) => {
+  const runCode = async (code, place) => {
     try {
-      enter(cwd, env);
+      enter(place);
       const ending = await origin.run(() => evaluate(code, `<cell ${count}>`));
       // Pending callbacks and unhandled rejections of this turn are processed before the cell ends.
       await new Promise((resolve) => setImmediate(resolve));
@@ -107,18 +110,32 @@ module.exports = ({ events, origin, evaluate, forgetSignals, failures, exit }) =
     return isExit ? error.exitCode : 1;
   };
 
-  const enter = (cwd, env) => {
+  const enter = ({ cwd, env, cellEnv, before }) => {
+    setVariables(env);
+    try {
+      if (cwd !== null) chdir(cwd);
+    } catch (error) {
+      throw new DirectoryError(cwd, error.message.replace(/, chdir .*$/s, ''));
+    }
+    setVariables(cellEnv, before);
+  };
+
+  const putBack = (before) => {
+    try {
+      setVariables(before);
+    } catch {
+      // The code has replaced `process.env`. Later cells must run nevertheless.
+    }
+  };
+
+  /** Notes in `before` what each variable was. */
+  const setVariables = (env, before = {}) => {
     for (const [name, value] of Object.entries(env)) {
       if (/[=\0]/.test(name) || name === '')
         throw new EnvironmentVariableError(`no variable can be called ${inspect(name)}`);
+      before[name] = process.env[name] ?? null;
       if (value === null) delete process.env[name];
       else process.env[name] = value;
-    }
-    if (cwd === null) return;
-    try {
-      chdir(cwd);
-    } catch (error) {
-      throw new DirectoryError(cwd, error.message.replace(/, chdir .*$/s, ''));
     }
   };
 

@@ -41,18 +41,19 @@ class Cells:
         sys.displayhook = self._show_result
         set_signal(SIGINT, self._interrupt)
 
-    def run(self, cell, code, cwd=None, env=None, is_program=False):
+    def run(self, cell, code, cwd=None, env=None, is_program=False, lent=None):
         self.count += 1
         self._origin.begin(cell)
         self._streams.begin(cell)
         set_signal(SIGINT, self._interrupt)
         self._events.send("begin", cell=cell)
         error = None
+        before = {}
         self._events.is_interrupted = False
         try:
             self._is_interruptible = True
             try:
-                self._enter(cwd, env or {})
+                self._enter(cwd, env or {}, lent or {}, before)
                 self._run_code(code)
                 self._display.figures.show()
                 self._events.raise_interrupt()
@@ -61,6 +62,11 @@ class Cells:
         except BaseException as caught:
             self._is_interruptible = False
             error = caught
+        try:
+            _set_variables(before, {})
+        except BaseException as caught:
+            # The code has replaced `os.environ`.
+            error = caught if error is None else error
         if not self._events.is_ours:
             self._end_as_child(error)
         exit_code = self._end(cell, error)
@@ -93,22 +99,14 @@ class Cells:
         sys.last_type = sys.last_value = sys.last_traceback = builtins._ = None
         collect()
 
-    def _enter(self, cwd, env):
-        try:
-            for name, value in env.items():
-                if value is None:
-                    os.environ.pop(name, None)
-                else:
-                    os.environ[name] = value
-            if "TZ" in env:
-                time.tzset()
-        except (OSError, ValueError, TypeError) as error:
-            raise EnvironmentVariableError("environment variable %r: %s" % (name, error)) from None
+    def _enter(self, cwd, env, lent, before):
+        _set_variables(env, {})
         if cwd is not None:
             try:
                 os.chdir(cwd)
             except (OSError, ValueError) as error:
                 raise DirectoryError(cwd, getattr(error, "strerror", None) or error) from None
+        _set_variables(lent, before)
 
     def _run_code(self, code):
         name = "<cell %d>" % self.count
@@ -248,6 +246,21 @@ class DirectoryError(OSError):
 
 class EnvironmentVariableError(ValueError):
     """A requested variable cannot be set."""
+
+
+def _set_variables(env, before):
+    """Sets or unsets variables, and notes in `before` what each one was."""
+    for name, value in env.items():
+        try:
+            before[name] = os.environ.get(name)
+            if value is None:
+                os.environ.pop(name, None)
+            else:
+                os.environ[name] = value
+            if name == "TZ":
+                time.tzset()
+        except (OSError, ValueError, TypeError) as error:
+            raise EnvironmentVariableError("environment variable %r: %s" % (name, error)) from None
 
 
 def _is_printing(frame):

@@ -115,8 +115,8 @@ def main():
         if op == "again":
             cells.report_end()
         elif op == "execute":
-            is_program = request.get("program") is True
-            cells.run(request["cell"], request["code"], request.get("cwd"), request.get("env"), is_program)
+            is_program, lent = request.get("program") is True, request.get("lent")
+            cells.run(request["cell"], request["code"], request.get("cwd"), request.get("env"), is_program, lent)
 
 
 def begin_end():

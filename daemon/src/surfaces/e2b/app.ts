@@ -7,14 +7,12 @@ import type { Watchers } from '../../core/watch/watchers.ts';
 import type { Sandbox } from '../../core/ops/sandbox.ts';
 import type { ApiKey } from '../../http/guard/auth.ts';
 import type { MachineSize, MachineUse } from '../../kit/types/machine-use.ts';
-import type { BorrowedVariables } from './borrowed.ts';
 import type { Defaults } from './defaults.ts';
 import type { FileAttributes } from './metadata.ts';
 
 export interface E2bDeps {
   readonly accounts: Accounts;
   readonly apiKey: ApiKey;
-  readonly borrowed: BorrowedVariables;
   readonly code: CodeSessions;
   readonly commands: Commands;
   readonly defaults: Defaults;

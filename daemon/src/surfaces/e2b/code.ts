@@ -82,14 +82,23 @@ export const execute = route({
     const session = id
       ? await contextOf(deps, id)
       : (await deps.code.obtain(spec(deps, `${contextPrefix}${name}`, name, null))).session;
-    const env = { ...deps.defaults.values.env, ...deps.borrowed.of(session, vars ?? {}) };
     const { cell } = await deps.code.execute(
-      { ...session.record, code, sessionId: session.id, timeoutMs: longestMs, cwd: null, env },
+      {
+        ...session.record,
+        ...{ code, sessionId: session.id, timeoutMs: longestMs, cwd: null },
+        env: newDefaults(deps, session),
+        cellEnv: vars ?? {},
+      },
       deps.closing,
     );
     return new NdjsonStream((signal) => linesOf(deps, session, cell, signal));
   },
 });
+
+/** The variables of `POST /init` that the context does not have yet. Code may have changed those that it has. */
+function newDefaults({ defaults }: E2bDeps, { record }: CodeSession): Record<string, string> {
+  return Object.fromEntries(Object.entries(defaults.values.env).filter(([name, value]) => record.env[name] !== value));
+}
 
 /** A cell whose client has gone ends too, so that the next one does not wait behind it. */
 async function* linesOf(

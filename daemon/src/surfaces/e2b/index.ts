@@ -5,7 +5,6 @@ import type { E2bDeps } from './app.ts';
 import { failure, plainFailure } from './failure.ts';
 
 export type { E2bDeps } from './app.ts';
-export { BorrowedVariables } from './borrowed.ts';
 export { Defaults } from './defaults.ts';
 
 /** Some calls carry the one, some the other. */

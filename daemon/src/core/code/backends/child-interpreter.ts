@@ -94,10 +94,18 @@ export class ChildInterpreter implements Interpreter {
     this.#channel.resumeInput();
   }
 
-  submit({ id, cwd, env, isProgram = false }: CellRecord, code: EncodedText): Submission {
+  submit({ id, cwd, env, cellEnv, isProgram = false }: CellRecord, code: EncodedText): Submission {
     this.#asked = id;
     this.#hasEnded = false;
-    const request = { op: 'execute', cell: id, code: code.placeholder, cwd, env, program: isProgram };
+    const request = {
+      op: 'execute',
+      cell: id,
+      code: code.placeholder,
+      cwd,
+      env,
+      lent: cellEnv,
+      program: isProgram,
+    };
     const line = code.jsonOf({ ...request, interrupted: this.#hasInterrupted }, '\n');
     this.#hasInterrupted = false;
     const end = this.#channel.endOf(line);

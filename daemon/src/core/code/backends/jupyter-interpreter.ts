@@ -26,6 +26,8 @@ import { arrangement, whyNotArranged, type CellRefusal } from '../cells/python-p
 export interface JupyterInterpreterDeps {
   /** Of one message of the server. */
   readonly bounds: JsonBounds;
+  /** Defines `lend` in a kernel, for the variables of one cell. */
+  readonly lendProgram: string;
   readonly server: JupyterServer;
   /** The language of the kernel. */
   readonly language: string;
@@ -156,15 +158,15 @@ export class JupyterInterpreter implements Interpreter {
   }
 
   /** Sets the directory and the variables for the cell. Returns the reason if this fails. */
-  async #arrange({ cwd, env }: CellRecord): Promise<CellRefusal | null> {
+  async #arrange({ cwd, env, cellEnv = {} }: CellRecord): Promise<CellRefusal | null> {
     await this.opened();
-    if (cwd === null && Object.keys(env).length === 0) return null;
-    const { language } = this.deps;
+    if (cwd === null && Object.keys({ ...env, ...cellEnv }).length === 0) return null;
+    const { language, lendProgram } = this.deps;
     if (language !== 'python') {
       const evalue = `cwd and env can change in kernels of Python only, and not in one of ${language}`;
       return { ename: 'Unsupported', evalue };
     }
-    const reply = await this.ask(arrangement({ cwd, env }));
+    const reply = await this.ask(arrangement({ cwd, env, cellEnv }, lendProgram));
     if (reply === null || reply['status'] === 'ok') return null;
     return whyNotArranged(cwd, { ename: String(reply['ename']), evalue: String(reply['evalue']) });
   }

@@ -188,8 +188,8 @@ export class KernelInterpreter implements Interpreter, BridgedKernel {
     else this.#early.push([cell, event]);
   }
 
-  readonly #execution = ({ id, code, cwd, env, isProgram = false }: CellRecord): object => {
-    return { op: 'execute', kernel: this.id, cell: id, code, cwd, env, program: isProgram };
+  readonly #execution = ({ id, code, cwd, env, cellEnv, isProgram = false }: CellRecord): object => {
+    return { op: 'execute', kernel: this.id, cell: id, code, cwd, env, lent: cellEnv, program: isProgram };
   };
 
   async #watch(): Promise<void> {

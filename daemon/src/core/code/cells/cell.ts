@@ -11,6 +11,8 @@ export interface CellRequest {
   /** null keeps the current directory of the session. */
   readonly cwd: string | null;
   readonly env: EnvironmentChanges;
+  /** Variables of this cell only. Behind the cell, the interpreter gives each one the value that it had before. */
+  readonly cellEnv?: EnvironmentChanges | undefined;
   readonly timeoutMs: number;
 }
 

@@ -7,14 +7,24 @@ export interface CellRefusal extends Reason {
   readonly cwdError?: string;
 }
 
-/** Sets the environment, then the directory. A JSON string is also a valid Python string. */
-export function arrangement({ cwd, env }: Pick<CellRequest, 'cwd' | 'env'>): string {
+/**
+ * Sets the environment, then the directory, then the variables of the next cell, with a program that defines `lend`.
+ * A JSON string is also a valid Python string.
+ */
+export function arrangement(
+  { cwd, env, cellEnv = {} }: Pick<CellRequest, 'cwd' | 'env' | 'cellEnv'>,
+  lendProgram = '',
+): string {
   const steps = Object.entries(env).map(([name, value]) =>
     value === null
       ? `os.environ.pop(${JSON.stringify(name)}, None)`
       : `os.environ.__setitem__(${JSON.stringify(name)}, ${JSON.stringify(value)})`,
   );
   if (cwd !== null) steps.push(`os.chdir(${JSON.stringify(cwd)})`);
+  if (Object.keys(cellEnv).length > 0) {
+    const call = `lend(__import__("json").loads(${JSON.stringify(JSON.stringify(cellEnv))}))`;
+    steps.push(`exec(${JSON.stringify(`${lendProgram}\n${call}`)}, {})`);
+  }
   return `(lambda os: [${steps.join(', ')}])(__import__("os"))`;
 }
 
