@@ -193,7 +193,7 @@ module.exports = {
     layer(
       'assets-by-compose',
       'core is given the texts that it sends or reads.',
-      '(?!compose/(accessibility|browser|code|display|files|http)[.]ts$|assets/)',
+      '(?!compose/(accessibility|browser|code|display|e2b|files|http)[.]ts$|assets/)',
       {
         path: `${src}assets/`,
       },

@@ -14,6 +14,8 @@ export async function composeE2b(shared: Shared, planes: Planes, app: AppDeps): 
   const { accounts, config, onFault, ownership, runtimeDirectory } = shared;
   if (config.e2b === 'off') return [];
   const { Defaults, control, controlPlanes, envd, envdPlanes, interpreter, interpreterPlanes } = await loadE2b();
+  // Imported here, because most daemons do not serve E2B.
+  const { formatsProgram } = await import('../assets/e2b.ts');
   const store = new RecordStore<E2bDeps['defaults']['values']>({
     path: `${runtimeDirectory}/e2b.json`,
     what: 'the defaults of E2B',
@@ -25,6 +27,7 @@ export async function composeE2b(shared: Shared, planes: Planes, app: AppDeps): 
     apiKey: app.apiKey,
     attributes: { of: attributesOf, replace: replaceAttributes },
     defaults: new Defaults(store),
+    formats: formatsProgram,
     isProgram: isExecutableFile,
     isNetworkMount,
     machineSize,

@@ -8,12 +8,13 @@ NO_INPUT = 'input() and getpass() cannot ask: a cell has no standard input'
 
 
 class Cell:
-    def __init__(self, cell, code='', cwd=None, env=None, is_program=False, is_partial=False, lent=None):
+    def __init__(self, cell, code='', cwd=None, env=None, is_program=False, is_partial=False, lent=None, formats=None):
         self.cell = cell
         self.code = code
         self.cwd = cwd
         self.env = env or {}
         self.lent = lent or {}
+        self.formats = formats
         # The kernel ends with the cell.
         self.is_program = is_program
         # An earlier bridge saw the begin.

@@ -126,6 +126,10 @@ def prepare():
     return '; '.join('exec(%r, {})' % code for code in (AFTER_CELLS, STREAMS, ARGUMENTS, ENDING, PENDING + KEEP_PENDING))
 
 
+def install(formats):
+    return 'exec(%r, {})' % (formats + 'install()')
+
+
 def arrange(cwd, env, lent):
     """Changes the directory and the environment, and gives variables to the next cell."""
     gone = [name for name, value in env.items() if value is None]

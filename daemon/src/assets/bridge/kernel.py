@@ -5,7 +5,7 @@ from collections import deque
 
 import zmq
 from cells import UNHEARD, Cell, error_output, exit_code_of, is_pending, shown
-from ipython import ASK_PENDING, LEAVE, PYTHON_ONLY, arrange, prepare, why_not_arranged
+from ipython import ASK_PENDING, LEAVE, PYTHON_ONLY, arrange, install, prepare, why_not_arranged
 from messages import Signer, complain, decode
 
 CHANNELS = {'shell': zmq.DEALER, 'control': zmq.DEALER, 'stdin': zmq.DEALER, 'iopub': zmq.SUB}
@@ -89,9 +89,9 @@ class Kernel:
             complain('kernel %s, %s: no room for %s' % (self.kernel, channel, message_type))
 
     def execute(self, request):
-        is_program, lent = request.get('program') is True, request.get('lent')
-        place = request.get('cwd'), request.get('env')
-        self.waiting.append(Cell(request['cell'], request['code'], *place, is_program, lent=lent))
+        is_program, place = request.get('program') is True, (request.get('cwd'), request.get('env'))
+        more = {name: request.get(name) for name in ('lent', 'formats')}
+        self.waiting.append(Cell(request['cell'], request['code'], *place, is_program, **more))
         self.begin_next()
 
     def again(self, _):
@@ -236,6 +236,8 @@ class Kernel:
             # Sent before the cell can run: a cell without a known begin was then never run, even if this process dies.
             self.emit('begin', cell=cell.cell)
             self.bridge.flush()
+            if cell.formats and self.answer.get('implementation') == 'ipython':
+                self.run_code('prepare:', install(cell.formats), True)
             if cell.cwd is None and not cell.env and not cell.lent:
                 self.run_cell(cell)
             elif (self.language or '').lower() == 'python':

@@ -28,6 +28,8 @@ class Display:
         self._flush = flush
         self._report = report
         self.figures = Figures(self)
+        # Functions by media type, from a request of the daemon.
+        self.formats = {}
 
     def install(self):
         builtins.display = self.display
@@ -84,6 +86,7 @@ class Display:
                 return {}, {}
             self._ask(value, data, metadata)
             self.figures.add_picture(value, data)
+            self._add_formats(value, data)
         if "text/plain" not in data:
             data = dict({"text/plain": repr(value)}, **data)
         return data, metadata
@@ -112,6 +115,12 @@ class Display:
         if isinstance(found, dict):
             data.update(found)
             metadata.update(about or {})
+
+    def _add_formats(self, value, data):
+        for media_type, form in self.formats.items():
+            found = None if media_type in data else form(value)
+            if found is not None:
+                data[media_type] = found
 
     def _call(self, value, name, **keys):
         # Looked up in the type, because an object that answers to every name has no such methods.
@@ -296,7 +305,7 @@ def sendable(data):
     """Text for each media type, base64 for bytes, and a value for JSON; other values are left out."""
     result = {}
     for media_type, value in data.items():
-        if media_type == "application/json" or media_type.endswith("+json"):
+        if media_type == "application/json" or media_type.endswith("+json") or isinstance(value, dict):
             value = as_json(value)
         elif isinstance(value, (bytes, bytearray, memoryview)):
             value = b2a_base64(value, newline=False).decode()

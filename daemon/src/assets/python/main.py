@@ -115,6 +115,8 @@ def main():
         if op == "again":
             cells.report_end()
         elif op == "execute":
+            if "formats" in request and not display.formats:
+                display.formats = load("formats", request["formats"]).FORMATS
             is_program, lent = request.get("program") is True, request.get("lent")
             cells.run(request["cell"], request["code"], request.get("cwd"), request.get("env"), is_program, lent)
 

@@ -17,6 +17,8 @@ export interface E2bDeps {
   readonly commands: Commands;
   readonly defaults: Defaults;
   readonly files: FilesContext;
+  /** The program that adds the media types of the protocol to what cells of Python show. */
+  readonly formats: string;
   readonly sandbox: Sandbox;
   readonly watchers: Watchers;
   readonly attributes: FileAttributes;

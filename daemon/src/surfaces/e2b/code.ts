@@ -88,6 +88,7 @@ export const execute = route({
         ...{ code, sessionId: session.id, timeoutMs: longestMs, cwd: null },
         env: newDefaults(deps, session),
         cellEnv: vars ?? {},
+        formats: deps.formats,
       },
       deps.closing,
     );

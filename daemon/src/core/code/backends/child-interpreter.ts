@@ -94,7 +94,7 @@ export class ChildInterpreter implements Interpreter {
     this.#channel.resumeInput();
   }
 
-  submit({ id, cwd, env, cellEnv, isProgram = false }: CellRecord, code: EncodedText): Submission {
+  submit({ id, cwd, env, cellEnv, formats, isProgram = false }: CellRecord, code: EncodedText): Submission {
     this.#asked = id;
     this.#hasEnded = false;
     const request = {
@@ -104,6 +104,7 @@ export class ChildInterpreter implements Interpreter {
       cwd,
       env,
       lent: cellEnv,
+      formats,
       program: isProgram,
     };
     const line = code.jsonOf({ ...request, interrupted: this.#hasInterrupted }, '\n');

@@ -21,7 +21,7 @@ import {
   unheardEnd,
   type KernelMessage,
 } from './jupyter-messages.ts';
-import { arrangement, whyNotArranged, type CellRefusal } from '../cells/python-preparation.ts';
+import { arrangement, installation, whyNotArranged, type CellRefusal } from '../cells/python-preparation.ts';
 
 export interface JupyterInterpreterDeps {
   /** Of one message of the server. */
@@ -158,8 +158,9 @@ export class JupyterInterpreter implements Interpreter {
   }
 
   /** Sets the directory and the variables for the cell. Returns the reason if this fails. */
-  async #arrange({ cwd, env, cellEnv = {} }: CellRecord): Promise<CellRefusal | null> {
+  async #arrange({ cwd, env, cellEnv = {}, formats }: CellRecord): Promise<CellRefusal | null> {
     await this.opened();
+    if (formats !== undefined && this.deps.language === 'python') await this.ask(installation(formats));
     if (cwd === null && Object.keys({ ...env, ...cellEnv }).length === 0) return null;
     const { language, lendProgram } = this.deps;
     if (language !== 'python') {

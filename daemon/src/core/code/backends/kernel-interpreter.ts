@@ -188,8 +188,9 @@ export class KernelInterpreter implements Interpreter, BridgedKernel {
     else this.#early.push([cell, event]);
   }
 
-  readonly #execution = ({ id, code, cwd, env, cellEnv, isProgram = false }: CellRecord): object => {
-    return { op: 'execute', kernel: this.id, cell: id, code, cwd, env, lent: cellEnv, program: isProgram };
+  readonly #execution = ({ id, code, cwd, env, cellEnv, formats, isProgram = false }: CellRecord): object => {
+    const request = { op: 'execute', kernel: this.id, cell: id, code, cwd, env };
+    return { ...request, lent: cellEnv, formats, program: isProgram };
   };
 
   async #watch(): Promise<void> {

@@ -13,6 +13,8 @@ export interface CellRequest {
   readonly env: EnvironmentChanges;
   /** Variables of this cell only. Behind the cell, the interpreter gives each one the value that it had before. */
   readonly cellEnv?: EnvironmentChanges | undefined;
+  /** A program in Python. It adds media types to what an interpreter of Python shows from this cell on. */
+  readonly formats?: string | undefined;
   readonly timeoutMs: number;
 }
 

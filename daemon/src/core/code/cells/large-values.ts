@@ -75,8 +75,8 @@ function textOf(value: unknown): string {
   return typeof value === 'string' ? value : (JSON.stringify(value) ?? '');
 }
 
-/** Values that are not text are base64 in a notebook. */
+/** Binary values are base64 in a notebook. */
 function bytesOf(type: string, value: unknown): Uint8Array {
-  const isText = /^text\/|json$|xml$|javascript$|^application\/x?-?(la)?tex$/.test(type);
+  const isText = typeof value !== 'string' || /^text\/|json$|xml$|javascript$|^application\/x?-?(la)?tex$/.test(type);
   return Buffer.from(textOf(value), isText ? 'utf8' : 'base64');
 }

@@ -28,6 +28,11 @@ export function arrangement(
   return `(lambda os: [${steps.join(', ')}])(__import__("os"))`;
 }
 
+/** Adds the media types of a program. */
+export function installation(formats: string): string {
+  return `exec(${JSON.stringify(`${formats}\ninstall()`)}, {})`;
+}
+
 /** The same for a default directory. If the directory does not exist, the kernel stays in its current directory. */
 export function beginning(cwd: string, env: EnvironmentChanges): string {
   const enter = '[os.chdir(path) for path in paths if os.access(path, os.X_OK) and os.path.isdir(path)]';

@@ -27,6 +27,8 @@ export class SessionInterpreter {
   #starting: Promise<Interpreter> | null = null;
   /** State of a new interpreter until its first cell. Null when it may differ from the record. */
   #place: StartPlace | null = null;
+  /** The interpreter that has the media types of its cells. */
+  #formatted: Interpreter | null = null;
 
   constructor(
     private readonly record: SessionRecord,
@@ -89,6 +91,8 @@ export class SessionInterpreter {
   requestFor(cell: CellRecord): CellRecord {
     const request = within(this.#place, cell);
     this.#place = null;
+    if (this.#formatted === this.current) return { ...request, formats: undefined };
+    if (cell.formats !== undefined) this.#formatted = this.current;
     return request;
   }
 

@@ -231,14 +231,15 @@ export class CodeSessions implements Disposable {
   }
 
   async #enqueue(session: CodeSession, spec: CellSpec): Promise<Cell> {
-    const { code, cellEnv, env, files, timeoutMs } = spec;
+    const { code, cellEnv, env, files, formats, timeoutMs } = spec;
     // `~` is the home directory of the session's account, which runs the code.
     const { user } = session.record;
     const cwd = spec.cwd === null ? (session.record.scratch ?? null) : directoryOf(this.deps.accounts, spec.cwd, user);
     if (files) await this.deps.scratch.fill(cwd ?? session.record.cwd, files, user);
     const queuedMs = this.deps.now();
     const { isSingle: isProgram } = session.record;
-    return session.enqueue({ id: mintId('cell', queuedMs), queuedMs, code, cwd, env, cellEnv, timeoutMs, isProgram });
+    const id = mintId('cell', queuedMs);
+    return session.enqueue({ id, queuedMs, code, cwd, env, cellEnv, formats, timeoutMs, isProgram });
   }
 
   async #make(id: string, spec: NewSession, isSingle: boolean): Promise<CodeSession> {
