@@ -3,7 +3,8 @@ import { afterAll, beforeAll } from 'bun:test';
 import { needPython } from '../harness/interpreters.ts';
 import { runClient, urlOf, withE2b } from '../harness/e2b.ts';
 import { JupyterServer } from '../harness/jupyter-server.ts';
-import { expect, test, type Sandbox } from '../harness/sandbox.ts';
+import { expect, test, type JsonObject, type Sandbox } from '../harness/sandbox.ts';
+import { until } from '../harness/until.ts';
 
 const packages = needPython('code');
 const withKernels = ({ directory }: Sandbox) => ({
@@ -59,8 +60,8 @@ for (const backend of ['native', 'kernel']) {
   );
 }
 
-const execute = (sandbox: Sandbox, body: object) =>
-  fetch(`${urlOf(sandbox)}/execute`, { method: 'POST', body: JSON.stringify(body), keepalive: false });
+const execute = (sandbox: Sandbox, body: object, signal: AbortSignal | null = null) =>
+  fetch(`${urlOf(sandbox)}/execute`, { method: 'POST', body: JSON.stringify(body), keepalive: false, signal });
 
 test(
   'E2B-CODE results have json, and variables of a cell are put back, in a kernel of a Jupyter server',
@@ -72,4 +73,18 @@ test(
     await fetch(`${urlOf(sandbox)}/contexts/e2b-python`, { method: 'DELETE', keepalive: false });
   },
   withE2b({ timeoutMs: 120_000, env: () => ({ SVC_JUPYTER_ENDPOINT: server.endpoint }) }),
+);
+
+test(
+  'E2B-CODE a client that goes while its context starts ends its cell',
+  async ({ sandbox }) => {
+    const gone = new AbortController();
+    const answer = execute(sandbox, { code: 'import time; time.sleep(600)' }, gone.signal).catch(() => null);
+    const sessions = async () => (await sandbox.ok('GET /v2/code/sessions'))['sessions'] as JsonObject;
+    await until('the context starts', async () => (await sessions())['e2b-python'] !== undefined);
+    gone.abort();
+    await answer;
+    expect(await (await execute(sandbox, { code: '1' })).text()).toContain('"text":"1"');
+  },
+  withE2b({ env: withKernels }),
 );

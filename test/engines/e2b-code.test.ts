@@ -72,6 +72,7 @@ test(
     const lines = await cell(sandbox, { code: 'import time; time.sleep(5.5); 1', unknown: true });
     expect(lines).toEqual([
       { type: 'keepalive' },
+      { type: 'keepalive' },
       { type: 'result', is_main_result: true, text: '1' },
       { type: 'number_of_executions', execution_count: 1 },
       { type: 'end_of_execution' },
@@ -148,8 +149,65 @@ test(
     });
     await running.body!.getReader().cancel();
     expect(await text(seen)).toBe(usual);
+    // A variable of /init is in every context, and code may change it.
+    const init = JSON.stringify({ envVars: { V: 'init' } });
+    await fetch(`${urlOf(sandbox)}/init`, { method: 'POST', body: init, keepalive: false });
+    expect(await text(seen)).toMatch(/^init,/);
+    expect(await text(`os.environ['V'] = 'code'; ${seen}`)).toMatch(/^code,/);
+    expect(await text(seen)).toMatch(/^code,/);
     await text("class Both:\n  def __repr__(self): return \"'a' + 'b'\"\n0");
     expect(await text('Both()')).toBe("'a' + 'b'");
   },
   withE2b(),
+);
+
+test(
+  'E2B-CODE behind a cell that ignores the interrupt of its client, others are refused until the context is restarted',
+  async ({ sandbox }) => {
+    const code = `import time
+while True:
+  try:
+    print('begun')
+    time.sleep(60)
+  except KeyboardInterrupt:
+    pass`;
+    const running = await post(sandbox, '/execute', { code });
+    const lines = running.body!.pipeThrough(new TextDecoderStream()).getReader();
+    for (let seen = ''; !seen.includes('begun');) seen += (await lines.read()).value;
+    await lines.cancel();
+    expect(await cell(sandbox, { code: '1' })).toContainEqual({
+      ...{ type: 'error', name: 'ExecutionError', traceback: expect.anything() },
+      value: expect.stringMatching(
+        /ignores the interrupt; the code did not run. Restart the session .*another session/,
+      ),
+    });
+    const refused = await post(sandbox, '/execute', { code: '1' });
+    expect([refused.status, await refused.text()]).toEqual([409, expect.stringMatching(/Restart the session/)]);
+    await post(sandbox, '/contexts/e2b-python/restart', {});
+    expect(await cell(sandbox, { code: '1' })).toContainEqual({ type: 'result', is_main_result: true, text: '1' });
+  },
+  withE2b(),
+);
+
+test(
+  'E2B-CODE the answer to a silent cell begins at once',
+  async ({ sandbox }) => {
+    const answer = await post(sandbox, '/execute', { code: "import time; time.sleep(2); print('late')" });
+    const lines = answer.body!.pipeThrough(new TextDecoderStream()).getReader();
+    expect((await lines.read()).value).toBe('{"type":"keepalive"}\n');
+    expect((await lines.read()).value).toContain('late');
+  },
+  withE2b(),
+);
+
+test(
+  'E2B-CODE deleting or restarting a context that has never run starts no interpreter',
+  async ({ sandbox }) => {
+    const context = `${urlOf(sandbox, 'code')}/contexts/e2b-python`;
+    const ask = async (method: string, url: string) => (await fetch(url, { method, keepalive: false })).text();
+    expect([await ask('DELETE', context), await ask('POST', `${context}/restart`)]).toEqual(['null', 'null']);
+    expect(await ask('GET', `${urlOf(sandbox, 'code')}/contexts`)).toContain('e2b-python');
+  },
+  // Without ipykernel, no interpreter of Python can start.
+  withE2b({ env: { SVC_CODE_BACKEND: 'kernel' } }),
 );

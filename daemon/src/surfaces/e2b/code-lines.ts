@@ -3,6 +3,7 @@ import type { Cell } from '../../core/code/cells/cell.ts';
 import type { MimeBundle } from '../../core/code/cells/notebook.ts';
 import { follow } from '../../core/code/cells/follow.ts';
 import type { CellChange } from '../../core/code/cells/outputs.ts';
+import { adviceOf } from './failure.ts';
 
 export type CodeLine = { readonly type: string; readonly [field: string]: unknown };
 
@@ -10,6 +11,8 @@ const keepaliveMs = 5000;
 
 /** The last line is `end_of_execution`, unless the client has gone. */
 export async function* codeLines(cell: Cell, signal: AbortSignal, closing: AbortSignal): AsyncGenerator<CodeLine> {
+  // The runtime sends the headers with the first line, and a silent cell has none for a while.
+  yield { type: 'keepalive' };
   for await (const message of follow(cell, { silenceMs: keepaliveMs, signal, closing })) {
     if (message.kind === 'change') yield* linesOfChange(message.change);
     else if (message.kind === 'silence') yield { type: 'keepalive' };
@@ -19,7 +22,7 @@ export async function* codeLines(cell: Cell, signal: AbortSignal, closing: Abort
 
 function* lastLines({ end, failure }: Cell, isClosing: boolean): Generator<CodeLine> {
   if (isClosing) yield errorLine('DaemonStopped', 'the daemon stops; the code goes on');
-  else if (failure) yield errorLine('ExecutionError', failure.message);
+  else if (failure) yield errorLine('ExecutionError', adviceOf(failure));
   const count = end?.executionCount ?? null;
   if (count !== null) yield { type: 'number_of_executions', execution_count: count };
   yield { type: 'end_of_execution' };

@@ -43,13 +43,19 @@ function spec({ defaults }: E2bDeps, id: string, language: string, cwd: string |
   return { id, ...interpreterOf(language), cwd: cwd ?? directory, env, user, idleMs: neverIdleMs };
 }
 
+const usualLanguage = (id: string) => usual.find((one) => one.id === id)?.language;
+
+/** Null for a context that exists without being made, before its first cell. Throws `session_not_found`. */
+async function madeContext(deps: E2bDeps, id: string): Promise<CodeSession | null> {
+  const found = id.startsWith(contextPrefix) ? await deps.code.find(id) : null;
+  if (found || usualLanguage(id)) return found;
+  throw new CoreError('session_not_found', `Context ${id} not found`);
+}
+
 /** Throws `session_not_found`. */
 async function contextOf(deps: E2bDeps, id: string): Promise<CodeSession> {
-  const language = usual.find((one) => one.id === id)?.language;
-  const found = id.startsWith(contextPrefix) ? await deps.code.find(id) : null;
-  if (found) return found;
-  if (language === undefined) throw new CoreError('session_not_found', `Context ${id} not found`);
-  return (await deps.code.obtain(spec(deps, id, language, null))).session;
+  const made = await madeContext(deps, id);
+  return made ?? (await deps.code.obtain(spec(deps, id, usualLanguage(id) ?? '', null))).session;
 }
 
 const viewOf = ({ id, record }: CodeSession) => ({
@@ -75,7 +81,7 @@ export const execute = route({
   }),
   lines: z.custom<CodeLine>().describe('Each line has a type; the last one is end_of_execution.'),
   errors: ['session_not_found', 'session_busy', ...startErrors],
-  async handle(deps, { body }) {
+  async handle(deps, { body, context: { signal } }) {
     const { code, context_id: id, language, env_vars: vars } = body;
     if (id && language) throw new CoreError('bad_argument', 'Only one of context_id or language can be provided');
     const name = languageNamed(language);
@@ -92,7 +98,8 @@ export const execute = route({
       },
       deps.closing,
     );
-    return new NdjsonStream((signal) => linesOf(deps, session, cell, signal));
+    cancelWith(deps, session, cell, signal);
+    return new NdjsonStream((gone) => codeLines(cell, gone, deps.closing));
   },
 });
 
@@ -102,17 +109,13 @@ function newDefaults({ defaults }: E2bDeps, { record }: CodeSession): Record<str
 }
 
 /** A cell whose client has gone ends too, so that the next one does not wait behind it. */
-async function* linesOf(
-  deps: E2bDeps,
-  session: CodeSession,
-  cell: Cell,
-  signal: AbortSignal,
-): AsyncGenerator<CodeLine> {
-  try {
-    yield* codeLines(cell, signal, deps.closing);
-  } finally {
+function cancelWith(deps: E2bDeps, session: CodeSession, cell: Cell, signal: AbortSignal): void {
+  const cancel = () => {
     if (!cell.isOver && !deps.closing.aborted) session.cancel(cell).catch(deps.onFault);
-  }
+  };
+  signal.addEventListener('abort', cancel, { once: true });
+  // The client may go while the interpreter starts.
+  if (signal.aborted) cancel();
 }
 
 export const createContext = route({
@@ -154,7 +157,7 @@ export const restartContext = route({
   raw: json,
   errors: ['session_not_found', ...startErrors],
   async handle(deps, { params }) {
-    await (await contextOf(deps, params.id)).restart();
+    await (await madeContext(deps, params.id))?.restart();
     return Response.json(null);
   },
 });
@@ -168,8 +171,8 @@ export const deleteContext = route({
   raw: json,
   errors: ['session_not_found', 'unavailable'],
   async handle(deps, { params }) {
-    const { id } = await contextOf(deps, params.id);
-    await deps.code.close(id);
+    const made = await madeContext(deps, params.id);
+    if (made) await deps.code.close(made.id);
     return Response.json(null);
   },
 });

@@ -26,6 +26,8 @@ export interface SessionDeps extends SessionInterpreterDeps {
 }
 
 const maxWaiting = 64;
+/** Time for a cell whose caller has gone to end after the interrupt. */
+const cancelGraceMs = 5000;
 
 export class CodeSession {
   /** The cell that started last; null before the first cell. */
@@ -33,6 +35,8 @@ export class CodeSession {
   readonly #interpreter: SessionInterpreter;
   readonly #waiting: Cell[] = [];
   #running: Cell | null = null;
+  /** The running cell, if its caller has gone and the interrupt has no effect. */
+  #stuck: Cell | null = null;
   #isWorking = false;
   /** Why the interpreter of the running cell is being ended, if a caller asked for this. */
   #ending: Reason | null = null;
@@ -101,9 +105,10 @@ export class CodeSession {
     this.#interpreter.death = death;
   }
 
-  /** Queues a cell behind the earlier cells. Throws `capacity_reached`, `session_not_found`. */
+  /** Queues a cell behind the earlier cells. Throws `capacity_reached`, `session_busy`, `session_not_found`. */
   enqueue(record: CellRecord): Cell {
     if (this.#interpreter.isClosed) throw closedSession(this.id);
+    if (this.#stuck !== null && this.#stuck === this.#running) throw stuckSession(this.id);
     if (this.#waiting.length >= maxWaiting) {
       throw new CoreError('capacity_reached', `${maxWaiting} cells wait in session ${this.id} already`, {
         hint: 'Wait for them, or use another session.',
@@ -138,7 +143,16 @@ export class CodeSession {
     const index = this.#waiting.indexOf(cell);
     if (index >= 0) this.#waiting.splice(index, 1);
     if (index >= 0) cell.fail(new CoreError('session_busy', `the caller of a cell in session ${this.id} has gone`));
-    else if (this.#running === cell) await this.interrupt();
+    else if (this.#running === cell) await Promise.all([this.interrupt(), this.#refuseBehind(cell)]);
+  }
+
+  /** Behind code that catches every interrupt, other cells would wait without an end. */
+  async #refuseBehind(cell: Cell): Promise<void> {
+    using grace = new Deadline(cancelGraceMs);
+    await cell.finished(grace.signal);
+    if (cell.isOver) return;
+    this.#stuck = cell;
+    for (const waiting of this.#waiting.splice(0)) waiting.fail(stuckSession(this.id));
   }
 
   /** Replaces the interpreter by a new one, without the old state. Throws `unavailable`. */
@@ -330,4 +344,11 @@ export class CodeSession {
     this.deps.onFault(`a cell in ${this.id}`, error);
     return new CoreError('unavailable', 'the interpreter of the session was lost', { hint: 'Run the code again.' });
   }
+}
+
+function stuckSession(id: string): CoreError {
+  const what = `session ${id} runs a cell whose caller has gone, and which ignores the interrupt`;
+  return new CoreError('session_busy', `${what}; the code did not run`, {
+    hint: 'Restart the session to end that cell, or use another session.',
+  });
 }
