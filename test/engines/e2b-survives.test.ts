@@ -9,11 +9,11 @@ test(
     const client = startClient('e2b-survives.py', urlOf(sandbox));
     const lines = [1, 2, 3, 4, 5].map((line) => `line ${line}`);
     for (let round = 0; round < many(20); round++) {
-      client.tell('begin');
+      await client.tell('begin');
       expect((await client.next())[0]).toBe('begun');
       process.kill(sandbox.daemonPid, 'SIGKILL');
       await sandbox.served();
-      client.tell('go on');
+      await client.tell('go on');
       expect([await client.next(), await client.next(), await client.next()]).toEqual([
         ['command', [9, lines]],
         ['terminal', [9, lines]],
