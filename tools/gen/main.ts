@@ -26,7 +26,7 @@ for (const surface of surfaceNames) {
 
 const e2b = await describeE2b();
 files.set('spec/e2b.json', asJson(e2b));
-files.set('docs/reference/e2b.md', referenceOfRoutes(e2b));
+files.set('docs/reference/e2b-routes.md', referenceOfRoutes(e2b));
 
 for (const [path, content] of generatedMessages('daemon/src/surfaces/e2b/wire', ['process.proto', 'filesystem.proto']))
   files.set(path, content);
