@@ -1,38 +1,6 @@
-/** The code interpreter of E2B: its SDK for Python, and requests that no client sends. */
-import { runClient, urlOf, withE2b } from '../harness/e2b.ts';
+/** The code interpreter of E2B, for requests that no client sends. */
+import { urlOf, withE2b } from '../harness/e2b.ts';
 import { expect, test, type JsonObject, type Sandbox } from '../harness/sandbox.ts';
-
-test(
-  'E2B-CODE the SDK for Python runs code in contexts that keep their state',
-  async ({ sandbox }) => {
-    expect(await runClient('e2b-code.py', urlOf(sandbox), sandbox.directory)).toEqual({
-      value: ['21', '', '', null],
-      state: ['20', '', '', null],
-      text: ['it is', '', '', null],
-      output: [null, 'out\n', 'err\n', null],
-      error: [null, '', '', ['ZeroDivisionError', 'division by zero']],
-      count: 6,
-      seen: [['a\n', true]],
-      env: ['1', null],
-      javascript: ['8', '4'],
-      language: 'SandboxException',
-      html: ['<b>h</b>'],
-      picture: btoa('\x89PNG'),
-      context: ['python', sandbox.directory],
-      'in context': sandbox.directory,
-      apart: ['NameError', '1'],
-      restarted: 'NameError',
-      listed: true,
-      removed: 'NotFoundException',
-      'no context': 'NotFoundException',
-      exit: 'KernelDied',
-      after: '2',
-      timeout: 'TimeoutException',
-      'after timeout': '3',
-    });
-  },
-  withE2b({ timeoutMs: 120_000 }),
-);
 
 const post = (sandbox: Sandbox, path: string, body: object, headers: Record<string, string> = {}) =>
   fetch(`${urlOf(sandbox, 'code')}${path}`, { method: 'POST', body: JSON.stringify(body), keepalive: false, headers });

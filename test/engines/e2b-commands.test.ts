@@ -1,40 +1,7 @@
-/** Commands and terminals through the protocol of E2B: its SDK for Python, and requests that no client sends. */
+/** Commands and terminals through the protocol of E2B, for requests that no client sends. */
 import { call, enveloped, outputOf, shell, stream } from '../harness/e2b-wire.ts';
-import { runClient, urlOf, withE2b } from '../harness/e2b.ts';
+import { urlOf, withE2b } from '../harness/e2b.ts';
 import { expect, test, type JsonObject } from '../harness/sandbox.ts';
-
-test(
-  'E2B-COMMANDS the SDK for Python runs, follows, feeds and kills commands, and opens terminals',
-  async ({ sandbox }) => {
-    expect(await runClient('e2b-commands.py', urlOf(sandbox))).toEqual({
-      running: true,
-      run: ['ok', 0, 'out\n', 'err\n'],
-      'exit code': ['exit', 3, 'kept\n', ''],
-      environment: ['ok', 0, '1 true\n', ''],
-      directory: ['ok', 0, '/usr\n', ''],
-      'no directory': ['raised', 'InvalidArgumentException'],
-      'no user': ['raised', 'AuthenticationException'],
-      callbacks: ['ok', 0, '1\n2\n', ''],
-      seen: '1\n2\n',
-      characters: ['ok', 0, 'café', ''],
-      large: 3_000_000,
-      listed: [['-l', '-c', 'cat; exit 5']],
-      stdin: ['exit', 5, 'typed\n', ''],
-      'stdin off': ['raised', 'SandboxException'],
-      kill: [true, false, false],
-      killed: [
-        ['exit', -1, 'begun\n', ''],
-        ['exit', -1, 'begun\n', ''],
-      ],
-      'connect after the end': ['exit', -1, 'begun\n', ''],
-      timeout: ['raised', 'TimeoutException'],
-      'no process': ['raised', 'NotFoundException'],
-      terminal: ['exit', 4, '', ''],
-      sizes: ['30 100', '20 50'],
-    });
-  },
-  withE2b({ timeoutMs: 120_000 }),
-);
 
 test(
   'E2B-WIRE a stream is its start, its data and its end, and an error is its last message',

@@ -1,80 +1,8 @@
-/** Files and watchers through the protocol of E2B. */
+/** Files through the protocol of E2B, for requests that no client sends. */
 import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { runClient, urlOf, withE2b } from '../harness/e2b.ts';
+import { existsSync, readFileSync } from 'node:fs';
+import { urlOf, withE2b } from '../harness/e2b.ts';
 import { expect, test, type JsonObject, type Sandbox } from '../harness/sandbox.ts';
-
-test(
-  'E2B-FILES the SDK for Python looks at, makes, moves and removes files, and watches them',
-  async ({ sandbox }) => {
-    const place = join(sandbox.directory, 'place');
-    mkdirSync(place, { mode: 0o755 });
-    writeFileSync(join(place, 'one.txt'), 'one', { mode: 0o640 });
-    symlinkSync('one.txt', join(place, 'link'));
-    symlinkSync('nowhere', join(place, 'broken')); // The SDK leaves out what has no type.
-    const seen = await runClient('e2b-files.py', urlOf(sandbox), place);
-    expect(seen).toEqual({
-      make: [true, false],
-      'make over a file': 'InvalidArgumentException',
-      exists: [true, false],
-      info: ['one.txt', 'file', '-rw-r-----', 3],
-      'info of a link': ['link', 'symlink', 'Lrwxrwxrwx', 7],
-      'link target': join(place, 'one.txt'),
-      'info of nothing': 'FileNotFoundException',
-      list: [
-        ['a', 'dir'],
-        ['link', 'symlink'],
-        ['one.txt', 'file'],
-      ],
-      'list deep': ['/a', '/a/b', '/link', '/one.txt'],
-      'list of a file': 'InvalidArgumentException',
-      'list of nothing': 'FileNotFoundException',
-      rename: '/c/two.txt',
-      'rename of nothing': 'FileNotFoundException',
-      removed: false,
-      events: [
-        ['new.txt', 'create'],
-        ['new.txt', 'write'],
-        ['new.txt', 'rename'],
-        ['b/moved.txt', 'create'],
-        ['b/moved.txt', 'chmod'],
-        ['b/moved.txt', 'remove'],
-      ],
-      stopped: 'SandboxException',
-      'watch of nothing': 'FileNotFoundException',
-      followed: ['last', 'create'],
-    });
-  },
-  withE2b({ timeoutMs: 60_000 }),
-);
-
-test(
-  'E2B-TRANSFER the SDK for Python reads and writes files, many at once, as streams, compressed and with metadata',
-  async ({ sandbox }) => {
-    const place = sandbox.directory;
-    const entry = (name: string, path = `/${name}`) => [name, 'file', path];
-    expect(await runClient('e2b-transfer.py', urlOf(sandbox), place)).toEqual({
-      write: entry('text.txt', '/deep/er/text.txt'),
-      read: 'café\n',
-      'write bytes': entry('bytes'),
-      'read bytes': [0, 255],
-      'write stream': entry('stream'),
-      'read stream': 3_000_000,
-      'write several': ['one', 'two', 'three'].map((name) => entry(name)),
-      'read several': ['one', 'two', 'three'],
-      gzip: [entry('zip'), 100_000],
-      metadata: { author: 'me', empty: '' },
-      'metadata of info': { author: 'me', empty: '' },
-      'metadata replaced': [null, null],
-      'read nothing': 'FileNotFoundException',
-      'read directory': 'InvalidArgumentException',
-      'write directory': 'InvalidArgumentException',
-      'write as nobody': 'AuthenticationException',
-    });
-  },
-  withE2b({ timeoutMs: 60_000 }),
-);
 
 const ask = (sandbox: Sandbox, path: string, query: Record<string, string>, init: RequestInit = {}) =>
   fetch(`${urlOf(sandbox)}${path}?${new URLSearchParams(query).toString()}`, { keepalive: false, ...init });

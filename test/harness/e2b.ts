@@ -1,4 +1,4 @@
-/** A daemon that serves the protocol of E2B, and programs that use its published SDK. */
+/** A daemon that serves the protocol of E2B on ports of its own. */
 import { freeFixedPort } from './free-port.ts';
 import { needPython } from './interpreters.ts';
 import { expect, fixture, type Json, type JsonObject, type Sandbox, type SandboxOptions } from './sandbox.ts';
@@ -41,7 +41,7 @@ export async function runClient(script: string, ...args: readonly string[]): Pro
 
 /** A program in test/fixtures that uses the SDK for Python. It reads lines, and prints names with values. */
 export function startClient(script: string, ...args: readonly string[]) {
-  const python = `${needPython('engines/e2b')}/bin/python`;
+  const python = `${needPython('clients/e2b')}/bin/python`;
   const client = Bun.spawn([python, '-B', fixture(script), ...args], { stdin: 'pipe', stdout: 'pipe', stderr: 'pipe' });
   const stderr = client.stderr.text();
   const shown = linesIn(client.stdout);

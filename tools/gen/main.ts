@@ -5,6 +5,7 @@ import { describeE2b, describeSurface, describeTools, surfaceNames } from '../..
 import { describeSettings } from '../../daemon/src/config.ts';
 import { typesOfAnswers } from './answer-types.ts';
 import { benchRun, benchSentence, benchTables } from './bench-tables.ts';
+import { referenceOfCalls, type CallTable } from './e2b-calls.ts';
 import { generatedMessages } from './messages.ts';
 import { withSection } from './marked-section.ts';
 import { referenceOfRoutes, referenceOfSettings } from './reference.ts';
@@ -27,6 +28,8 @@ for (const surface of surfaceNames) {
 const e2b = await describeE2b();
 files.set('spec/e2b.json', asJson(e2b));
 files.set('docs/reference/e2b-routes.md', referenceOfRoutes(e2b));
+const calls = readFileSync(join(root, 'test/clients/e2b/results.json'), 'utf8');
+files.set('docs/reference/e2b.md', referenceOfCalls(JSON.parse(calls) as CallTable));
 
 for (const [path, content] of generatedMessages('daemon/src/surfaces/e2b/wire', ['process.proto', 'filesystem.proto']))
   files.set(path, content);
