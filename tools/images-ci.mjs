@@ -5,9 +5,8 @@
  * Otherwise one test runs.
  */
 import { spawnSync } from 'node:child_process';
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { containerEnvironment, imageNames, imageStore } from './containers.mjs';
+import { containerEnvironment, imageNames } from './containers.mjs';
+import { LastPass } from './last-pass.mjs';
 import { repositoryRoot } from './repository.mjs';
 import { isOnPath } from './setup.mjs';
 
@@ -19,31 +18,22 @@ const ingredients = [
 /** Seconds, estimated for two cores: a build without layers, all tests, and one test. */
 const needed = { build: 360, tests: 300, smoke: 60 };
 
-/** Holds the commit whose images passed all tests. */
-const testedFile = join(imageStore, 'tested');
+const lastPass = new LastPass('tested', ingredients);
 
 const secondsLeft = Number(process.argv[2] ?? Number.POSITIVE_INFINITY);
 process.exitCode = judge();
 
 function judge() {
   const build = hasImages() ? 0 : needed.build;
-  if (isChanged() && build + needed.tests <= secondsLeft) return testAll();
+  if (lastPass.isOld() && build + needed.tests <= secondsLeft) return testAll();
   if (build + needed.smoke <= secondsLeft) return images('smoke');
   console.log(`images: ${secondsLeft} s are too few to build them; test/conformance/gateway.test.ts has run`);
   return 0;
 }
 
-/** A commit that this clone does not have counts as changed. */
-function isChanged() {
-  if (!existsSync(testedFile)) return true;
-  const args = ['diff', '--quiet', readFileSync(testedFile, 'utf8').trim(), 'HEAD', '--', ...ingredients];
-  return spawnSync('git', args, { cwd: repositoryRoot, stdio: 'ignore' }).status !== 0;
-}
-
 function testAll() {
   const status = images('test');
-  const { stdout } = spawnSync('git', ['rev-parse', 'HEAD'], { cwd: repositoryRoot, encoding: 'utf8' });
-  if (status === 0) writeFileSync(testedFile, stdout);
+  if (status === 0) lastPass.note();
   return status;
 }
 

@@ -101,7 +101,14 @@ const longFiles = [
 ];
 
 /** Folders with tiers of their own; `npm run images -- test` runs the tests of the images. */
-const ofOtherTiers = ['test/release/', 'test/arm64/', 'test/images/', 'test/tasks/', 'test/deploy/'];
+const ofOtherTiers = [
+  'test/release/',
+  'test/arm64/',
+  'test/images/',
+  'test/tasks/',
+  'test/deploy/',
+  'test/engines/older/',
+];
 
 /**
  * A tier runs the tests of a folder; `before` makes what they need. Names given as arguments select tiers; `--all`
@@ -169,6 +176,14 @@ const tiers = [
     before: [['tools/test-packages.mjs', 'component-libraries']],
     onlyByName: true, // Installs 2.4 GB of component libraries.
     exceptWithAll: true,
+  },
+  {
+    name: 'proof: clients',
+    folder: 'test/engines/older',
+    env: { BOXKEEP_TARGET: 'compiled' },
+    before: [['tools/test-programs.mjs'], ['tools/test-daemon.mjs']],
+    onlyByName: true, // Takes minutes, and tests what the newest clients test too.
+    exceptWithAll: true, // tools/clients-ci.mjs runs it when what it covers has changed.
   },
   ...['musl', 'busybox', 'pid1'].map((root) => ({
     name: `conformance in root ${root}`,
