@@ -20,7 +20,7 @@ test(
     const body = JSON.stringify({ metadata: { 'a b': 'c&d' } });
     expect((await fetch(api, { method: 'POST', body, keepalive: false })).status).toBe(201);
     const listed = async (query: Record<string, string>) => {
-      const answer = await fetch(`${api}?${new URLSearchParams(query)}`, { keepalive: false });
+      const answer = await fetch(`${api}?${new URLSearchParams(query).toString()}`, { keepalive: false });
       return ((await answer.json()) as JsonObject[]).map(({ metadata }) => metadata);
     };
     // The clients encode names and values twice.

@@ -1,6 +1,6 @@
 /** Files through the protocol of E2B, for requests that no client sends. */
 import { createHash } from 'node:crypto';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync, symlinkSync } from 'node:fs';
 import { urlOf, withE2b } from '../harness/e2b.ts';
 import { expect, test, type JsonObject, type Sandbox } from '../harness/sandbox.ts';
 
