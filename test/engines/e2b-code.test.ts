@@ -62,7 +62,8 @@ test(
       });
     await cell(sandbox, { code: 'ran = []' });
     const running = await start("import time; ran.append('long'); print('begun'); time.sleep(60)", gone.signal);
-    await running.body!.getReader().read();
+    const [reader, decoder] = [running.body!.getReader(), new TextDecoder()];
+    while (!decoder.decode((await reader.read()).value).includes('begun'));
     const waiting = await start("ran.append('waiting')", gone.signal);
     const last = start("ran.append('last'); ran", new AbortController().signal);
     gone.abort();
