@@ -2,8 +2,16 @@
 import { urlOf, withE2b } from '../harness/e2b.ts';
 import { expect, test, type JsonObject, type Sandbox } from '../harness/sandbox.ts';
 
-const post = (sandbox: Sandbox, path: string, body: object, headers: Record<string, string> = {}) =>
-  fetch(`${urlOf(sandbox, 'code')}${path}`, { method: 'POST', body: JSON.stringify(body), keepalive: false, headers });
+const post = (
+  sandbox: Sandbox,
+  path: string,
+  body: object,
+  headers: Record<string, string> = {},
+  signal: AbortSignal | null = null,
+) => {
+  const init = { method: 'POST', body: JSON.stringify(body), keepalive: false, headers, signal };
+  return fetch(`${urlOf(sandbox, 'code')}${path}`, init);
+};
 
 async function cell(sandbox: Sandbox, body: object): Promise<JsonObject[]> {
   const text = await (await post(sandbox, '/execute', body)).text();
@@ -52,22 +60,19 @@ test(
 test(
   'E2B-CODE a client that goes ends its cell, whether it runs or waits, and no other one',
   async ({ sandbox }) => {
-    const gone = new AbortController();
-    const start = (code: string, signal: AbortSignal) =>
-      fetch(`${urlOf(sandbox, 'code')}/execute`, {
-        method: 'POST',
-        body: JSON.stringify({ code }),
-        keepalive: false,
-        signal,
-      });
+    const [runs, waits] = [new AbortController(), new AbortController()];
+    const start = (code: string, signal?: AbortSignal) => post(sandbox, '/execute', { code }, {}, signal);
     await cell(sandbox, { code: 'ran = []' });
-    const running = await start("import time; ran.append('long'); print('begun'); time.sleep(60)", gone.signal);
+    const running = await start("import time; ran.append('long'); print('begun'); time.sleep(60)", runs.signal);
     const [reader, decoder] = [running.body!.getReader(), new TextDecoder()];
     while (!decoder.decode((await reader.read()).value).includes('begun'));
-    const waiting = await start("ran.append('waiting')", gone.signal);
-    const last = start("ran.append('last'); ran", new AbortController().signal);
-    gone.abort();
-    await waiting.text().catch(() => null);
+    await start("ran.append('waiting')", waits.signal);
+    const last = start("ran.append('last'); ran");
+    const answered = () => sandbox.logLines().filter(({ route }) => route === '/execute').length;
+    const before = answered();
+    waits.abort();
+    await until('the client that waits has gone', () => answered() > before);
+    runs.abort();
     expect(await (await last).text()).toContain("['long', 'last']");
   },
   withE2b(),
