@@ -1,6 +1,7 @@
 /** The code interpreter of E2B, for requests that no client sends. */
 import { urlOf, withE2b } from '../harness/e2b.ts';
 import { expect, test, type JsonObject, type Sandbox } from '../harness/sandbox.ts';
+import { until } from '../harness/until.ts';
 
 const post = (
   sandbox: Sandbox,
