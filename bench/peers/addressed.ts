@@ -19,6 +19,7 @@ export function addressed(name: string, url: string, wire: Wire): Peer {
       if (!health.ok) throw new Error(`${url}${wire.healthPath}: ${health.status}`);
       return {
         name,
+        url,
         pids: listenersOn(url),
         startMs: null,
         run: (script) => wire.run(url, script),

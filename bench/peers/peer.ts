@@ -10,6 +10,8 @@ export interface Peer {
 
 export interface Contestant extends AsyncDisposable {
   readonly name: string;
+  /** Absent where the server has no address of HTTP. */
+  readonly url?: string;
   /** The server processes whose memory counts. Empty when they cannot be distinguished from the commands that run. */
   readonly pids: readonly number[];
   /** From the start of the program to its first answer. Null where no first answer can be seen. */
@@ -26,4 +28,12 @@ export interface FileTransfer {
   upload(path: string, content: Blob): Promise<void>;
   /** The response, when its body begins. */
   download(path: string): Promise<Response>;
+}
+
+/** A client that transfers files between this machine's file system and a server. */
+export interface Mover {
+  readonly name: string;
+  upload(target: string, source: string): Promise<void>;
+  /** Returns the number of bytes that arrived. */
+  download(path: string): Promise<number>;
 }

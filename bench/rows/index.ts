@@ -8,6 +8,7 @@ import { codeMemory } from './code-memory.ts';
 import { codeOutput } from './code-output.ts';
 import { codeStart } from './code-start.ts';
 import { desktop } from './desktop.ts';
+import { e2b } from './e2b.ts';
 import { exec } from './exec.ts';
 import { firstByte } from './first-byte.ts';
 import { followersRow } from './followers.ts';
@@ -29,6 +30,7 @@ import { v1 } from './v1.ts';
 
 export const rows: readonly Row[] = [
   idle,
+  e2b,
   start,
   exec,
   burst,

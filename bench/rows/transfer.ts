@@ -1,22 +1,17 @@
-/** Measures uploads and downloads: 256 MiB at once, and 1 MiB back and forth. */
+/** Measures uploads and downloads: a large file, and 1 MiB back and forth. */
 import { randomBytes } from 'node:crypto';
 import { closeSync, mkdirSync, mkdtempSync, openSync, rmSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { atLeast } from '../measurement.ts';
+import { atLeast, type Measurement } from '../measurement.ts';
 import { openNginx } from '../peers/nginx.ts';
-import type { FileTransfer } from '../peers/peer.ts';
-import { inTurns } from '../turns.ts';
+import type { FileTransfer, Mover } from '../peers/peer.ts';
+import { inTurns, timed } from '../turns.ts';
 import type { Row } from './row.ts';
 
 const rounds = 5;
 const sizeMib = 256;
 const trips = 20;
-
-interface Moving {
-  readonly name: string;
-  readonly files: FileTransfer;
-}
 
 export const transfer: Row = {
   name: 'transfer',
@@ -25,22 +20,47 @@ export const transfer: Row = {
     mkdirSync(join(directory, 'bodies'));
     try {
       await using nginx = await openNginx(directory);
-      const moving = [...contestants.flatMap(({ name, files }) => (files ? [{ name, files }] : [])), nginx];
-      const source = join(directory, 'source');
-      writeRandom(source, sizeMib);
-      const download = await inTurns(moving, rounds, (one) => downloadOnce(one, source));
-      const upload = await inTurns(moving, rounds, (one) => uploadOnce(one, source, directory));
-      const roundTrip = await inTurns(moving, rounds, (one) => thereAndBack(one, directory));
-      return [
-        { title: '256 MiB downloaded', unit: 'MiB/s', goals: [atLeast(0.8, 'nginx')], samples: download },
-        { title: '256 MiB uploaded', unit: 'MiB/s', goals: [atLeast(1, 'envd')], samples: upload },
-        { title: '1 MiB uploaded and downloaded', unit: 'ms', goals: [], samples: roundTrip },
-      ];
+      const movers = [...contestants, nginx].flatMap(({ name, files }) => (files ? [moverOf(name, files)] : []));
+      const [download, upload, roundTrip] = await measureTransfers(movers, sizeMib, directory);
+      return [{ ...download, goals: [atLeast(0.8, 'nginx')] }, { ...upload, goals: [atLeast(1, 'envd')] }, roundTrip];
     } finally {
       rmSync(directory, { recursive: true });
     }
   },
 };
+
+export function moverOf(name: string, files: FileTransfer): Mover {
+  return {
+    name,
+    upload: (target, source) => files.upload(target, Bun.file(source)),
+    async download(path) {
+      const { body } = await files.download(path);
+      let bytes = 0;
+      for await (const piece of body as ReadableStream<Uint8Array>) bytes += piece.length;
+      return bytes;
+    },
+  };
+}
+
+/** In a directory that all servers reach. */
+export async function measureTransfers(
+  movers: readonly Mover[],
+  mib: number,
+  directory: string,
+): Promise<[Measurement, Measurement, Measurement]> {
+  const large = join(directory, 'large');
+  writeRandom(large, mib);
+  const small = join(directory, 'small');
+  writeRandom(small, 1);
+  const download = await inTurns(movers, rounds, (mover) => downloadOnce(mover, large, mib));
+  const upload = await inTurns(movers, rounds, (mover) => uploadOnce(mover, large, mib));
+  const roundTrip = await inTurns(movers, rounds, (mover) => thereAndBack(mover, small));
+  return [
+    { title: `${mib} MiB downloaded`, unit: 'MiB/s', goals: [], samples: download },
+    { title: `${mib} MiB uploaded`, unit: 'MiB/s', goals: [], samples: upload },
+    { title: '1 MiB uploaded and downloaded', unit: 'ms', goals: [], samples: roundTrip },
+  ];
+}
 
 function writeRandom(path: string, mib: number): void {
   const file = openSync(path, 'w');
@@ -48,35 +68,27 @@ function writeRandom(path: string, mib: number): void {
   closeSync(file);
 }
 
-async function downloadOnce({ name, files }: Moving, path: string): Promise<number[]> {
-  const startedMs = performance.now();
-  const response = await files.download(path);
-  let bytes = 0;
-  for await (const piece of response.body as ReadableStream<Uint8Array>) bytes += piece.length;
-  if (bytes !== sizeMib * 2 ** 20) throw new Error(`${name}: ${bytes} bytes arrived of ${sizeMib} MiB`);
-  return [sizeMib / ((performance.now() - startedMs) / 1000)];
+async function downloadOnce({ name, download }: Mover, path: string, mib: number): Promise<number[]> {
+  const [took = NaN] = await timed(1, async () => assertSize(name, await download(path), mib));
+  return [mib / (took / 1000)];
 }
 
-async function uploadOnce({ name, files }: Moving, source: string, directory: string): Promise<number[]> {
-  const target = join(directory, `from-${name}`);
-  const startedMs = performance.now();
-  await files.upload(target, Bun.file(source));
-  const seconds = (performance.now() - startedMs) / 1000;
-  if (Bun.file(target).size !== sizeMib * 2 ** 20) throw new Error(`${name}: the file is not there as it was sent`);
+async function uploadOnce({ name, upload }: Mover, source: string, mib: number): Promise<number[]> {
+  const target = `${source}-from-${name}`;
+  const [took = NaN] = await timed(1, () => upload(target, source));
+  assertSize(name, Bun.file(target).size, mib);
   rmSync(target);
-  return [sizeMib / seconds];
+  return [mib / (took / 1000)];
 }
 
-async function thereAndBack({ name, files }: Moving, directory: string): Promise<number[]> {
-  const content = new Blob([randomBytes(2 ** 20)]);
-  const took: number[] = [];
-  for (let trip = 0; trip < trips; trip++) {
-    const path = join(directory, `trip-${name}`);
-    const startedMs = performance.now();
-    await files.upload(path, content);
-    const back = await (await files.download(path)).arrayBuffer();
-    took.push(performance.now() - startedMs);
-    if (back.byteLength !== content.size) throw new Error(`${name}: ${back.byteLength} bytes came back of 1 MiB`);
-  }
-  return took;
+async function thereAndBack({ name, upload, download }: Mover, source: string): Promise<number[]> {
+  const target = `${source}-from-${name}`;
+  return await timed(trips, async () => {
+    await upload(target, source);
+    assertSize(name, await download(target), 1);
+  });
+}
+
+function assertSize(name: string, bytes: number, mib: number): void {
+  if (bytes !== mib * 2 ** 20) throw new Error(`${name}: ${bytes} bytes arrived of ${mib} MiB`);
 }

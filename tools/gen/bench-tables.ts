@@ -16,6 +16,7 @@ const groups: readonly { readonly title: string; readonly rows: readonly string[
     rows: ['idle', 'start', 'exec', 'burst', 'first-byte', 'output', 'many', 'followers', 'readoption'],
   },
   { title: 'terminals', rows: ['terminal', 'terminals', 'busy-terminals'] },
+  { title: 'clients of E2B', rows: ['e2b'] },
   { title: 'files', rows: ['grep', 'transfer', 'tree', 'large-file', 'watch'] },
   { title: 'code', rows: ['code'] },
   { title: 'browser', rows: ['browser'] },
