@@ -30,15 +30,29 @@ interface Call {
   /** Why the call must not run. */
   readonly refusal: Error | null;
   handedOver: boolean;
+  /** Sent in place of the next message. */
+  frame: Uint8Array | null;
 }
 
 const callKey = createContextKey<Call | null>(null);
 
 /** The request that carries a call. */
-export function requestOf({ values }: HandlerContext): RequestContext {
+export function requestOf(context: HandlerContext): RequestContext {
+  return callOf(context).context;
+}
+
+/**
+ * Sends a frame in place of the message that the handler yields next, past the codec of the library. Its bytes have to
+ * be valid until the handler is resumed.
+ */
+export function replaceMessage(context: HandlerContext, frame: Uint8Array): void {
+  callOf(context).frame = frame;
+}
+
+function callOf({ values }: HandlerContext): Call {
   const call = values.get(callKey);
   if (!call) throw new Error('the call did not come over a route');
-  return call.context;
+  return call;
 }
 
 /** `onFault` gets errors that are bugs; the client gets `internal`. */
@@ -61,7 +75,7 @@ export function rpcRoutes<S extends DescService>(
 async function respond(handler: UniversalHandler, request: Request, context: RequestContext): Promise<Response> {
   const { methodKind } = handler.method;
   const { events, refusal } = methodKind === 'server_streaming' ? openStream(context) : noStream;
-  const call: Call = { context, refusal, handedOver: false };
+  const call: Call = { context, refusal, handedOver: false, frame: null };
   const read: Uint8Array[] = [];
   // The messages of a client stream follow one another for any time, and cannot be sent again.
   const body = methodKind === 'client_streaming' ? streamed(request) : keeping(bodyPieces(request, context.body), read);
@@ -79,9 +93,16 @@ async function respond(handler: UniversalHandler, request: Request, context: Req
   if (!events) return new Response(Buffer.concat(await Array.fromAsync(pieces)), { status, headers: header });
   for (const [name, value] of Object.entries(streamHeaders)) header.set(name, value);
   return new Response(
-    streamBody(() => pieces, events),
+    streamBody(() => withFrames(pieces, call), events),
     { status, headers: header },
   );
+}
+
+async function* withFrames(pieces: AsyncIterable<Uint8Array>, call: Call): AsyncGenerator<Uint8Array> {
+  for await (const piece of pieces) {
+    yield call.frame ?? piece;
+    call.frame = null;
+  }
 }
 
 const timeoutHeader = 'connect-timeout-ms';

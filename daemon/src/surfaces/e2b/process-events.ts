@@ -3,12 +3,15 @@ import { type MessageInitShape } from '@bufbuild/protobuf';
 import { Code, ConnectError, type HandlerContext } from '@connectrpc/connect';
 import type { Command, CommandState } from '../../core/commands/command.ts';
 import type { Rendering } from '../../core/commands/output-chunk.ts';
+import { replaceMessage } from '../../http/rpc.ts';
 import type { E2bDeps } from './app.ts';
 import { pingMsOf } from './keepalive.ts';
 import type { ProcessEventSchema } from './wire/process_pb.ts';
 
 type Response = { readonly event: MessageInitShape<typeof ProcessEventSchema> };
 type EndEvent = { exitCode: number; exited: boolean; status: string; error?: string };
+
+const none: Response = { event: {} };
 
 /** A viewer that attaches to a terminal gets about a screen and its scrollback. */
 const terminalReplayBytes = 256 * 1024;
@@ -23,19 +26,46 @@ const raw: Rendering = {
   },
 };
 
+/** One byte of flags, and the length. */
+const prefixBytes = 5;
+
+/** A whole frame with the message in JSON, because the codec of the library copies the output five times. */
+function framed(hasTerminal: boolean): Rendering {
+  return {
+    name: 'e2b-json',
+    wholeCharacters: false,
+    render({ stream, bytes }, into) {
+      let end = prefixBytes;
+      for (const text of [`{"event":{"data":{"${hasTerminal ? 'pty' : stream}":"`, bytes.toBase64(), '"}}}'])
+        end += into.write(text, end, 'latin1');
+      into.writeUInt8(0);
+      into.writeUInt32BE(end - prefixBytes, 1);
+      return end;
+    },
+  };
+}
+
 export async function* eventsOf(
   { commands, closing }: E2bDeps,
   command: Command,
-  { requestHeader, signal }: HandlerContext,
+  context: HandlerContext,
 ): AsyncGenerator<Response> {
+  const { requestHeader, signal } = context;
   const { hasTerminal } = command.note;
   yield { event: { event: { case: 'start', value: { pid: command.pid ?? 0 } } } };
   const stdout = hasTerminal ? Math.max(0, command.child.ends[0] - terminalReplayBytes) : 0;
   const silenceMs = pingMsOf(requestHeader);
-  const options = { from: { stdout, stderr: 0 }, rendering: raw, silenceMs, signal, closing };
+  const isJson = requestHeader.get('content-type')?.startsWith('application/connect+json') ?? false;
+  const rendering = isJson ? framed(hasTerminal) : raw;
+  const options = { from: { stdout, stderr: 0 }, rendering, silenceMs, signal, closing };
   for await (const event of commands.follow(command, options)) {
     switch (event.kind) {
       case 'bytes': {
+        if (isJson) {
+          replaceMessage(context, event.rendered);
+          yield none;
+          break;
+        }
         const output = { case: hasTerminal ? 'pty' : event.stream, value: event.rendered } as const;
         yield { event: { event: { case: 'data', value: { output } } } };
         break;

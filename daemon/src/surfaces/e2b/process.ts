@@ -115,7 +115,7 @@ function specOf(deps: E2bDeps, { process, pty, tag, stdin }: StartRequest, conte
     env: { ...deps.defaults.values.env, ...own, ...process.envs },
     hardTimeoutMs: timeoutMs === undefined ? null : Math.max(1, Math.round(timeoutMs)),
     merge: false,
-    isAwaited: false,
+    isAwaited: false, // The start would be reported 2 ms late, and the clients work on it while the process runs.
     limits: {},
     stdin: stdinOf(pty, stdin),
     label: tag ?? null,
