@@ -56,9 +56,10 @@ export class Upload implements AsyncDisposable {
       const hash = createHash('sha256');
       let size = 0;
       for await (const piece of pieces) {
-        hash.update(piece);
+        const written = writeAll(arrival.file, piece);
+        hash.update(piece); // While another thread writes.
         size += piece.length;
-        await writeAll(arrival.file, piece);
+        await written;
       }
       this.#received = { arrival, fileName, size, sha256: hash.digest('hex') };
     });
