@@ -10,6 +10,8 @@ const packages = needPython('code');
 const withKernels = ({ directory }: Sandbox) => ({
   PATH: `${packages}/bin:${process.env['PATH']}`,
   IPYTHONDIR: `${directory}/ipython`,
+  // Otherwise a kernel tries its temporary directory with a file, which an interrupt would leave there.
+  IPYKERNEL_CELL_NAME: 'cell',
 });
 
 const server = new JupyterServer(needPython('code/jupyter-server'));

@@ -6,16 +6,18 @@ import { join } from 'node:path';
 import { exceptionTitles } from '../harness/exceptions.ts';
 import { repositoryRoot } from '../harness/sandbox.ts';
 
-/** The titles that depend on a value, such as the name of a shell. */
+/** The titles that depend on a value, such as the name of a shell, and those that a client and its way end. */
 function titlePatterns(text: string): RegExp[] {
-  return [...text.matchAll(/`([A-Z][^`\n]*\$\{[^`\n]*)`/g)].map(([, template = '']) => {
+  const ofClients = [...text.matchAll(/clientTest\(\s*'([^']*)'/g)].map(([, title]) => `${title}: \${client}, \${way}`);
+  const written = [...text.matchAll(/`([A-Z][^`\n]*\$\{[^`\n]*)`/g)].map(([, template = '']) => template);
+  return [...ofClients, ...written].map((template) => {
     const parts = template.split(/\$\{[^}]*\}/).map((part) => part.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&'));
     return new RegExp(`^${parts.join('.+')}$`);
   });
 }
 
 test('each exception is the whole title of a test', () => {
-  const files = [...new Glob('test/{conformance,promises,openapi}/*.test.ts').scanSync(repositoryRoot)];
+  const files = [...new Glob('test/{conformance,promises,openapi,engines}/*.test.ts').scanSync(repositoryRoot)];
   const texts = files.map((path) => readFileSync(join(repositoryRoot, path), 'utf8'));
   const patterns = texts.flatMap(titlePatterns);
   const isKnown = (title: string) =>
