@@ -38,6 +38,8 @@ const sameInEveryRoot = [
     'test/promises/7-large-bodies',
     'test/engines/e2b-code',
     'test/engines/e2b-create',
+    'test/engines/e2b-load',
+    'test/engines/e2b-survives',
   ],
   ...conformance(
     'browser-',

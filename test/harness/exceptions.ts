@@ -13,8 +13,6 @@ const hasNoOtherShell = 'the root has no zsh and no fish';
 
 /** Tests that need shells, full-screen programs or interpreters that a bare root lacks. */
 const notInBareRoots: Readonly<Record<string, string>> = {
-  'E2B-SURVIVES kill -9 of the daemon in the middle of a command, a terminal and a cell: all of each is there again':
-    hasNoPython,
   'HTTP-CODE a session that runs another cell': hasNoPython,
   'OPS-DOCTOR doctor finds ipykernel behind the shim of a version manager, and names the use of ffmpeg': hasNoPython,
   'OPS-2 a slow Python is reported as present within seconds, and its backend once it has answered': hasNoNode,
