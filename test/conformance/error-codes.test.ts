@@ -368,12 +368,14 @@ test('HTTP-CODE what runs, and what has ended', async ({ sandbox }) => {
   ]);
   await sandbox.ok('POST /v2/pty/sessions/shell/input', { input: 'a', press_enter: true });
   await typed;
-  await sandbox.ok('POST /v2/pty/sessions/shell/input', { input: 'exit', press_enter: true });
+  // In a session of its own: an end before the prompt would be that of the command, and another shell would follow.
+  await sandbox.ok('POST /v2/pty/sessions', { id: 'ended' });
+  await sandbox.ok('POST /v2/pty/sessions/ended/input', { input: 'exit', press_enter: true });
   await until('the shell has ended', async () => {
-    return (await sandbox.ok('GET /v2/pty/sessions/shell'))['status'] === 'terminated';
+    return (await sandbox.ok('GET /v2/pty/sessions/ended'))['status'] === 'terminated';
   });
   await expectRefusals(sandbox, [
-    { code: 'terminal_ended', routes: [[409, 'POST /v2/pty/sessions/shell/input', { input: 'a' }]] },
+    { code: 'terminal_ended', routes: [[409, 'POST /v2/pty/sessions/ended/input', { input: 'a' }]] },
   ]);
 });
 

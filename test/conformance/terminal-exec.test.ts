@@ -578,7 +578,7 @@ test('TERM-6 PROMISE-3 a command whose shell is lost before its start was seen i
   // The script shows the prompt before the start mark: the keeper stops there, so that it never reads the mark.
   await exec(`PS1='$([ -z "$__sbx_t" ] || kill -STOP $PPID)$ '`);
   const lost = exec(`echo ran >> ${ran}; sleep 1008`);
-  await until('the command runs', () => existsSync(ran));
+  await until('the command has written', () => existsSync(ran) && readFileSync(ran, 'utf8') === 'ran\n');
   for (const pid of sandbox.keepers()) process.kill(pid, 'SIGKILL');
   expect(await lost).toMatchObject({ status: 'terminated', exit_code: null });
   expect(await exec('echo next')).toMatchObject({ status: 'completed', output: 'next\n' });
