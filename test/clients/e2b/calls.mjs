@@ -63,7 +63,7 @@ async function commands() {
   await row('commands.run with envs', () => ended(run('echo "$A $E2B_SANDBOX"', { envs: { A: '1' }, cwd: '/' })));
   await row('commands.run with cwd', () => ended(run('pwd', { cwd: '/usr' })));
   await row('commands.run in a missing directory', () => run('pwd', { cwd: '/none' }));
-  await row('commands.run as an unknown user', () => run('true', { user: 'nobody-at-all' }));
+  await row('commands.run as an unknown user', () => run('true', { user: 'no-such-user' }));
   const both = new Output();
   await run('echo 1; echo 2; echo 3 >&2', { onStdout: both.add, onStderr: both.add });
   await row('commands.run with on_stdout and on_stderr', () => both.text.trim().split('\n').sort());

@@ -105,7 +105,7 @@ async def commands(sandbox):
     await row("commands.run with envs", lambda: ended(run('echo "$A $E2B_SANDBOX"', envs={"A": "1"}, cwd="/")))
     await row("commands.run with cwd", lambda: ended(run("pwd", cwd="/usr")))
     await row("commands.run in a missing directory", lambda: run("pwd", cwd="/none"))
-    await row("commands.run as an unknown user", lambda: run("true", user="nobody-at-all"))
+    await row("commands.run as an unknown user", lambda: run("true", user="no-such-user"))
     seen = []
     await of(run("echo 1; echo 2; echo 3 >&2", on_stdout=seen.append, on_stderr=seen.append))
     await row("commands.run with on_stdout and on_stderr", lambda: sorted("".join(seen).split()))
