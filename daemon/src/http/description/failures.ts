@@ -53,7 +53,7 @@ const fileFacts = {
 /** A failure of a route with this path, with any code. */
 export function anyFailure(path: string, schemas: Schemas): Json {
   const schema = isOfV1(path) ? failureOfV1(schemas, []) : addFailure(schemas, 'Failure', errorCodes);
-  return described('Any failure', schema);
+  return { description: 'Any failure', content: asJson(schema) };
 }
 
 /** A failure with one of these codes. */
@@ -82,14 +82,19 @@ function addFailure(schemas: Schemas, name: string, codes: readonly ErrorCode[])
 /** Every request has its Host and Origin checked first, so these codes name no schema beside others. */
 const general: readonly ErrorCode[] = ['malformed_request', 'forbidden'];
 
-/** How a protocol of others shows failures. */
+/** How failures are shown: `content` is that of the codes which share a status. */
 export interface FailureForm {
   readonly status: (code: ErrorCode, route: RouteShape) => number;
-  readonly content: (route: RouteShape, schemas: Schemas) => Json;
+  readonly content: (route: RouteShape, codes: readonly ErrorCode[], schemas: Schemas) => Json;
 }
 
+const ownForm: FailureForm = {
+  status: (code) => statusOf[code],
+  content: ({ path }, codes, schemas) => asJson((isOfV1(path) ? failureOfV1 : failureOf)(schemas, codes)),
+};
+
 /** The answers of a route that are failures, by status. */
-export function describeFailures(route: RouteShape, schemas: Schemas, foreign?: FailureForm): Json {
+export function describeFailures(route: RouteShape, schemas: Schemas, form: FailureForm = ownForm): Json {
   const byStatus: Record<string, ErrorCode[]> = {};
   const hasInputs = route.params ?? route.query ?? route.body ?? route.content;
   const isPublic = publicPaths.has(route.path);
@@ -103,23 +108,17 @@ export function describeFailures(route: RouteShape, schemas: Schemas, foreign?: 
     ...(hasInputs || route.isStrict ? (['invalid_input'] as const) : []),
     'internal_error',
   ]);
-  for (const code of codes) (byStatus[foreign?.status(code, route) ?? statusOf[code]] ??= []).push(code);
-  const schemaOf = isOfV1(route.path) ? failureOfV1 : failureOf;
+  for (const code of codes) (byStatus[form.status(code, route)] ??= []).push(code);
   return Object.fromEntries(
-    Object.entries(byStatus).map(([status, some]) => {
-      const description = some.join(', ');
-      return [
-        status,
-        foreign
-          ? { description, content: foreign.content(route, schemas) }
-          : described(description, schemaOf(schemas, some)),
-      ];
-    }),
+    Object.entries(byStatus).map(([status, some]) => [
+      status,
+      { description: some.join(', '), content: form.content(route, some, schemas) },
+    ]),
   );
 }
 
-function described(description: string, schema: Json): Json {
-  return { description, content: { 'application/json': { schema } } };
+function asJson(schema: Json): Json {
+  return { 'application/json': { schema } };
 }
 
 function failureOfV1(schemas: Schemas, codes: readonly ErrorCode[]): Json {

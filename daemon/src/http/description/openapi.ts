@@ -38,8 +38,9 @@ export interface Example {
   readonly answer?: unknown;
 }
 
-/** How a protocol of others takes the key and refuses. */
+/** Where a protocol of others is served, and how it takes the key and refuses. */
 export interface ForeignForm extends FailureForm {
+  readonly server: string;
   readonly keyHeaders: readonly string[];
   readonly publicPaths: ReadonlySet<string>;
 }
@@ -60,17 +61,18 @@ export function describeApi(
     paths[route.path] = { ...paths[route.path], [route.method.toLowerCase()]: described };
   }
   const used = new Set(routes.map(tagOf));
+  const keys = foreign ? headersOf(foreign.keyHeaders) : ownKeys;
   return {
     openapi: '3.1.0',
     info: { ...info, license: { name: 'Apache-2.0', identifier: 'Apache-2.0' } },
-    servers: [{ url: 'http://127.0.0.1:18091', description: 'A daemon on this machine.' }],
+    servers: [{ url: foreign?.server ?? 'http://127.0.0.1:18091', description: 'A daemon on this machine.' }],
     tags: Object.entries(tags).flatMap(([name, description]) => (used.has(name) ? [{ name, description }] : [])),
     paths,
     components: {
       schemas: { ...ofV1.all, ...schemas.all },
-      securitySchemes: foreign ? headersOf(foreign.keyHeaders) : ownKeys,
+      securitySchemes: keys,
     },
-    security: Object.keys(foreign ? headersOf(foreign.keyHeaders) : ownKeys).map((name) => ({ [name]: [] })),
+    security: Object.keys(keys).map((name) => ({ [name]: [] })),
   };
 }
 
