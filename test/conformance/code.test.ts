@@ -3,10 +3,19 @@ import { spawnSync } from 'node:child_process';
 import { chmodSync, existsSync, mkdirSync, readdirSync, realpathSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll } from 'bun:test';
+import { inControlGroup } from '../harness/control-group.ts';
 import { withoutInterpreters } from '../harness/hidden-interpreters.ts';
 import { KeptConnection } from '../harness/kept-connection.ts';
 import { needPrograms } from '../harness/programs.ts';
-import { expect, readProcess, test, type Json, type JsonObject, type Sandbox } from '../harness/sandbox.ts';
+import {
+  expect,
+  readProcess,
+  test,
+  type Json,
+  type JsonObject,
+  type Sandbox,
+  type SandboxOptions,
+} from '../harness/sandbox.ts';
 import { until } from '../harness/until.ts';
 
 beforeAll(() => needPrograms('python3', 'node'));
@@ -358,6 +367,12 @@ test(
   { env: { SVC_CODE_SESSION_TIMEOUT_SECS: '1', SVC_CODE_BACKEND: 'native' } },
 );
 
+/** Programs of the test come before those of the image. */
+const withTools: SandboxOptions = {
+  env: (sandbox) => ({ PATH: `${join(sandbox.directory, 'tools')}:/usr/bin:/bin`, SVC_CODE_BACKEND: 'native' }),
+  prepare: (sandbox) => mkdirSync(join(sandbox.directory, 'tools')),
+};
+
 test(
   'CODE-3 CODE-13 each request searches PATH anew, and a missing interpreter is named',
   async ({ sandbox }) => {
@@ -380,11 +395,25 @@ test(
       body: { message: expect.stringContaining('no such library') },
     });
   },
-  {
-    env: (sandbox) => ({ PATH: `${join(sandbox.directory, 'tools')}:/usr/bin:/bin`, SVC_CODE_BACKEND: 'native' }),
-    prepare: (sandbox) => mkdirSync(join(sandbox.directory, 'tools')),
-    launcher: withoutInterpreters,
+  { ...withTools, launcher: withoutInterpreters },
+);
+
+test(
+  'CODE-13 an interpreter that is killed for want of memory while it starts is refused for that, and the next one runs',
+  async ({ sandbox }) => {
+    const started = join(sandbox.directory, 'started');
+    const greedy = `[ -e ${started} ] || { touch ${started}; exec tail /dev/zero; }`;
+    await tool(sandbox, 'python3', `#!/bin/sh\n${greedy}\nexec ${realpathSync('/usr/bin/python3')} "$@"\n`);
+    const { status, body, headers } = await python(sandbox, '1');
+    expect([status, body.message]).toEqual([
+      429,
+      'python3 was killed by signal 9 because the memory was used up: it printed nothing',
+    ]);
+    expect(body.data).toEqual({ code: 'capacity_reached', retryable: true });
+    expect(headers.get('retry-after')).toMatch(/^\d+$/);
+    expect(await python(sandbox, 'print(1)')).toMatchObject({ status: 200, body: { data: { stdout: '1\n' } } });
   },
+  inControlGroup({ memoryBytes: 192 * 1024 * 1024 }, withTools),
 );
 
 async function tool(sandbox: Sandbox, name: string, text: string): Promise<void> {

@@ -1,7 +1,6 @@
 /** Runs a Python or Node of the image as a child process that reads a script of the daemon. */
 import { constants } from 'node:os';
 import { Deadline } from '../../../kit/deadline.ts';
-import { CoreError } from '../../../kit/errors.ts';
 import type { EncodedText } from '../../../kit/text/encoded-text.ts';
 import type { JsonBounds } from '../../../kit/text/json-bounds.ts';
 import type { Ownership } from '../../../kit/ownership.ts';
@@ -12,6 +11,7 @@ import type { CellEvent, InterpreterEvent } from '../cells/events.ts';
 import type { Interpreter, LogPosition, Submission } from './interpreter.ts';
 import type { CodeBackendName, Language } from '../language.ts';
 import { Channel } from './channel.ts';
+import { startRefusal } from './start-refusal.ts';
 import type { RunningCell } from '../sessions/record.ts';
 
 /** Time for Node to end its cell when it is asked to, before it gets a signal. */
@@ -66,18 +66,14 @@ export class ChildInterpreter implements Interpreter {
     this.#channel.listen();
   }
 
-  /** Sends the program to the interpreter at `path` and waits until it is ready. Throws `unavailable`. */
+  /** Sends the program to the interpreter at `path` and waits until it is ready. Throws as `startRefusal`. */
   async start(path: string, program: Uint8Array, signal: AbortSignal): Promise<void> {
     this.#channel.listen();
     // If the interpreter accepts no input, it has ended. The code below handles this.
     await this.#channel.send([program]).catch(() => null);
     while (!this.#isReady && !this.end && !signal.aborted) await this.changed(signal);
     if (this.#isReady) return;
-    const how = this.end ? 'ended at once' : 'did not answer in time';
-    throw new CoreError('unavailable', `${path} ${how}: ${this.#channel.errors() || 'it printed nothing'}`, {
-      hint: 'Run the interpreter by hand to see what is missing.',
-      next: { operation: 'commands.start' },
-    });
+    throw startRefusal({ what: path, end: this.end, errors: this.#channel.errors() });
   }
 
   /** The last request of an earlier daemon may be incomplete. The newline ends the broken line. */

@@ -62,6 +62,11 @@ export class KernelInterpreter implements Interpreter, BridgedKernel {
     return this.deps.child.end ? null : this.deps.child.pid;
   }
 
+  /** Of its process. `end` comes later, when its last words are read. */
+  get processEnd(): ChildEnd | null {
+    return this.deps.child.end;
+  }
+
   get ownership(): Ownership {
     return this.deps.child.ownership;
   }

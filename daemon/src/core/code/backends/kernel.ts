@@ -10,6 +10,7 @@ import type { CodeBackend } from './backend.ts';
 import type { Bridges } from './bridges.ts';
 import type { Interpreter } from './interpreter.ts';
 import type { Language } from '../language.ts';
+import { startRefusal } from './start-refusal.ts';
 import { KernelInterpreter } from './kernel-interpreter.ts';
 import { defaultKernel, type Kernels, type Kernelspec, type UsableKernel } from './kernels.ts';
 import type { Connection, InterpreterNote, KernelNote } from './note.ts';
@@ -84,7 +85,9 @@ export class KernelBackend implements CodeBackend {
       using deadline = new Deadline(startWithinMs);
       await interpreter.opened(deadline.signal);
       if (interpreter.isOpen) return interpreter;
-      const refusal = this.#refusal(found, interpreter);
+      const { failure, processEnd: end, errors } = interpreter;
+      const what = `the kernel ${found.spec.name} (${found.spec.argv[0]})`;
+      const refusal = startRefusal({ what, failure, end, errors: errors() });
       this.#discard(interpreter);
       if (found.spec.transport === 'ipc' || starts === maxStarts || interpreter.pid !== null) throw refusal;
     }
@@ -192,15 +195,6 @@ export class KernelBackend implements CodeBackend {
 
   #discard(interpreter: KernelInterpreter): void {
     interpreter.close().catch((error: unknown) => this.deps.onFault('a kernel could not be ended', error));
-  }
-
-  #refusal({ spec }: UsableKernel, { failure, pid, errors }: KernelInterpreter): CoreError {
-    const how = failure ?? (pid === null ? 'it ended at once' : 'it did not answer in time');
-    const said = errors() || 'it printed nothing';
-    return new CoreError('unavailable', `the kernel ${spec.name} did not start (${spec.argv[0]}): ${how}: ${said}`, {
-      hint: 'Run the kernel by hand to see what is missing.',
-      next: { operation: 'commands.start' },
-    });
   }
 }
 

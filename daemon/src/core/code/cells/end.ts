@@ -70,9 +70,9 @@ export function deathOf(end: ChildEnd): InterpreterDeath {
   };
 }
 
-export function describeEnd(end: ChildEnd): string {
-  if (end.kind !== 'exited') return 'the interpreter was lost';
+/** How an interpreter ended, without the subject of the sentence. */
+export function howEnded(end: ChildEnd): string {
+  if (end.kind !== 'exited') return 'was lost';
   const how = end.exitCode === null ? `was killed by signal ${end.signal}` : `ended with exit code ${end.exitCode}`;
-  const why = end.oomKilled === true ? ' because the memory was used up' : '';
-  return `the interpreter ${how}${why}`;
+  return end.oomKilled === true ? `${how} because the memory was used up` : how;
 }

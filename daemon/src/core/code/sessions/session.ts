@@ -5,7 +5,7 @@ import { EncodedText } from '../../../kit/text/encoded-text.ts';
 import { HandedOver } from '../../../kit/handed-over.ts';
 import type { ChildEnd } from '../../../platform/process/spawn.ts';
 import { Cell, type CellRecord, type InterpreterDeath, type Reason } from '../cells/cell.ts';
-import { deathOf, describeEnd, interruptUntilOver, untilOver } from '../cells/end.ts';
+import { deathOf, howEnded, interruptUntilOver, untilOver } from '../cells/end.ts';
 import { CellOutputs } from '../cells/outputs.ts';
 import type { CellEvent } from '../cells/events.ts';
 import type { Interpreter } from '../backends/interpreter.ts';
@@ -303,7 +303,11 @@ export class CodeSession {
     const exitCode = end.kind === 'exited' ? end.exitCode : null;
     const death = deathOf(end);
     this.followLoss(death);
-    cell.abandon({ ename: 'KernelDied', evalue: describeEnd(end) }, { exitCode, death }, this.deps.now());
+    cell.abandon(
+      { ename: 'KernelDied', evalue: `the interpreter ${howEnded(end)}` },
+      { exitCode, death },
+      this.deps.now(),
+    );
   }
 
   async #giveUpInTime(cell: Cell): Promise<void> {
