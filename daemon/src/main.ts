@@ -1,10 +1,8 @@
 /** The entry point: turns flags and environment into settings, runs a verb, and exits with its code. */
-import { randomBytes } from 'node:crypto';
 import { writeSync } from 'node:fs';
+import { randomBytes } from './kit/crypto.ts';
 import { describeSurface, surfaceNames, type SurfaceName } from './api.ts';
 import { attach } from './cli/attach/attach.ts';
-import { examine } from './cli/doctor/doctor.ts';
-import { asText, hasFailed } from './cli/doctor/finding.ts';
 import { httpVerbs, runnable } from './cli/index.ts';
 import { localPages } from './cli/local-pages.ts';
 import { isHelpAsked, listPages, pageText } from './cli/page.ts';
@@ -78,7 +76,7 @@ async function start(args: readonly string[]): Promise<number> {
   const { readKey, failure } = keyReader(init.boot.restarts > 0);
   const { secrets } = init.boot;
   const config = readConfig({ arguments: args, environment: process.env, secrets, readKey });
-  const logger = new Logger(config.logLevel, logOutput(process.stdout));
+  const logger = new Logger(config.logLevel, logOutput(standardOutput));
   const runtimeDirectory = openRuntimeDirectory(init, config.runtimeDir, config.port);
   const daemon = await composeDaemon({ config, boot: init.boot, runtimeDirectory, environment: process.env, logger });
   if (config.apiKeyFile !== null) daemon.keepKey(failure());
@@ -144,7 +142,7 @@ async function offerSuccession(
 /** Loaded for this verb only. */
 async function serveDesktop(args: readonly string[]): Promise<number> {
   const { openWorker } = await import('./compose/worker.ts');
-  const logger = new Logger('info', logOutput(process.stdout));
+  const logger = new Logger('info', logOutput(standardOutput));
   const worker = await openWorker({ arguments: args, environment: process.env, logger });
   logger.info('serving', { url: worker.url, version, pid: process.pid, display: process.env['DISPLAY'] ?? null });
   logger.info('closing', { reason: await Promise.race([firstSignal(), new Hangups().first()]) });
@@ -152,7 +150,12 @@ async function serveDesktop(args: readonly string[]): Promise<number> {
   return exitOk;
 }
 
+/** Loaded for this verb only. */
 async function doctor(args: readonly string[]): Promise<number> {
+  const [{ examine }, { asText, hasFailed }] = await Promise.all([
+    import('./cli/doctor/doctor.ts'),
+    import('./cli/doctor/finding.ts'),
+  ]);
   const path = process.env['PATH'] ?? '';
   const accounts = new SystemAccounts();
   const findings = await examine({

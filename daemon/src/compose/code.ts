@@ -1,5 +1,5 @@
 /** Constructs the objects that run code. */
-import { randomBytes } from 'node:crypto';
+import { randomBytes } from '../kit/crypto.ts';
 import { bridgeProgram, kernelProbe, lendProgram, nodeProgram, pythonProgram } from '../assets/loaders.ts';
 import type { Shared } from './shared.ts';
 import { Bridges } from '../core/code/backends/bridges.ts';

@@ -1,5 +1,5 @@
 /** Creates identifiers that sort by creation time and are unique across restarts. */
-import { randomBytes } from 'node:crypto';
+import { randomBytes } from './crypto.ts';
 
 /** A prefix, the time in base 36 and 40 random bits: `cmd_mi2f0kq1_5f0c9a71be`. */
 export function mintId(prefix: string, nowMs: number = Date.now()): string {

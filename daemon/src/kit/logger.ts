@@ -1,5 +1,5 @@
 /** Writes one JSON object per line, so that programs and people can both read the log. */
-import { createHash } from 'node:crypto';
+import { createHash } from './crypto.ts';
 import type { Fields } from './types/fields.ts';
 
 export const logLevels = ['debug', 'info', 'warn', 'error'] as const;

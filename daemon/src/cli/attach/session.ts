@@ -1,5 +1,5 @@
 /** Finds or creates the session to attach to. The client chooses the id, so it can repeat a lost request. */
-import { randomBytes } from 'node:crypto';
+import { randomBytes } from '../../kit/crypto.ts';
 import type { Arguments } from '../arguments.ts';
 import { Backoff } from '../client/backoff.ts';
 import { answerWithinMs, type Client } from '../client/client.ts';

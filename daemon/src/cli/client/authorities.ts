@@ -1,6 +1,5 @@
 /** Finds the certificate authorities that a client trusts: those of the runtime, of the system, and the caller's own. */
 import { readFileSync } from 'node:fs';
-import { rootCertificates } from 'node:tls';
 import { errnoOf } from '../../kit/errno.ts';
 import type { Environment } from '../../kit/types/environment.ts';
 import { ClientFailure } from './failure.ts';
@@ -21,6 +20,7 @@ export function trustedAuthorities(environment: Environment): string[] {
     const path = environment[variable];
     return path ? [readNamed(variable, path)] : [];
   });
+  const { rootCertificates } = process.getBuiltinModule('node:tls');
   return [...rootCertificates, ...stores.map(readStore), ...own].filter((text) => text !== '');
 }
 

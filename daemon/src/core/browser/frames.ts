@@ -1,5 +1,5 @@
 /** The frames of a page, those of other processes included, and the tags that refs carry. */
-import { createHash } from 'node:crypto';
+import { createHash } from '../../kit/crypto.ts';
 import type { CdpResult } from '../../platform/clients/cdp-connection.ts';
 import type { Session } from './session.ts';
 

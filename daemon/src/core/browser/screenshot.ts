@@ -1,6 +1,6 @@
 /** Takes a picture of a page: the visible part or the whole, at its own or a smaller size. */
+import { createHash } from '../../kit/crypto.ts';
 import { advise } from '../../kit/advice.ts';
-import { createHash } from 'node:crypto';
 import { CoreError } from '../../kit/errors.ts';
 import type { Size } from '../../kit/types/geometry.ts';
 import type { Browser, PageCall, PageCallOptions } from './browser.ts';

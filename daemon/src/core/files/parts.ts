@@ -2,9 +2,9 @@
  * Manages parts: files that are staged under a hidden name beside their target. A note in the runtime directory records
  * each part, so that the next daemon can remove the parts of a dead daemon.
  */
-import { randomBytes } from 'node:crypto';
 import { existsSync, promises as fs, readdirSync, readFileSync } from 'node:fs';
 import { basename, dirname } from 'node:path/posix';
+import { randomBytes } from '../../kit/crypto.ts';
 import { errnoOf } from '../../kit/errno.ts';
 import type { FileOperation } from '../../kit/file-failure.ts';
 import { once } from '../../kit/once.ts';

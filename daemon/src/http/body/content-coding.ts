@@ -1,7 +1,5 @@
 /** Compresses answers as the client accepts (RFC 9110, section 12.5.3), and decompresses request bodies. */
-import { pipeline, Readable } from 'node:stream';
 import { promisify } from 'node:util';
-import { createGunzip, createGzip, createZstdCompress, createZstdDecompress, gzip, zstdCompress } from 'node:zlib';
 import { CoreError } from '../../kit/errors.ts';
 
 export type Coding = 'gzip' | 'zstd';
@@ -44,13 +42,19 @@ function weightsOf(header: string | null): (coding: string, unnamed?: number) =>
   return (coding, unnamed = 0) => weights.get(coding) ?? weights.get('*') ?? unnamed;
 }
 
-const whole = { gzip: promisify(gzip), zstd: promisify(zstdCompress) } as const;
+/** Loaded for the first body in a coding, because they bring the streams of the runtime. */
+const zlib = () => process.getBuiltinModule('node:zlib');
+const stream = () => process.getBuiltinModule('node:stream');
 
 export async function encodeWhole(bytes: Uint8Array, coding: Coding): Promise<Buffer<ArrayBuffer>> {
-  return Buffer.from(await whole[coding](bytes));
+  const { gzip, zstdCompress } = zlib();
+  const encode = coding === 'gzip' ? promisify(gzip) : promisify(zstdCompress);
+  return Buffer.from(await encode(bytes));
 }
 
 export async function* encodePieces(pieces: AsyncIterable<Uint8Array>, coding: Coding): AsyncGenerator<Uint8Array> {
+  const { pipeline, Readable } = stream();
+  const { createGzip, createZstdCompress } = zlib();
   const encoder = coding === 'gzip' ? createGzip({ chunkSize }) : createZstdCompress({ chunkSize });
   // A failure of either stream reaches the reader of the encoder.
   const encoded = pipeline(Readable.from(pieces, { objectMode: false }), encoder, () => undefined);
@@ -124,6 +128,8 @@ async function peek(
 }
 
 async function* inflate(pieces: AsyncIterable<Uint8Array>, coding: Coding): AsyncGenerator<Uint8Array> {
+  const { pipeline, Readable } = stream();
+  const { createGunzip, createZstdDecompress } = zlib();
   const decoder = coding === 'gzip' ? createGunzip({ chunkSize }) : createZstdDecompress({ chunkSize });
   let cause: unknown;
   let hasBegun = false;

@@ -1,5 +1,4 @@
 /** Parses JSON request bodies in time slices; refuses large structures and decodes long strings separately. */
-import { randomUUID } from 'node:crypto';
 import { CoreError } from '../../kit/errors.ts';
 import { TimeSlices } from '../../kit/slices.ts';
 import { isHighSurrogate, isLowSurrogate } from '../../kit/text/text.ts';
@@ -68,7 +67,7 @@ interface Scanned {
 
 /** Checks the limits on the structure, and closes the gaps left by long strings that are cut out. */
 class Scan {
-  readonly #mark = randomUUID();
+  readonly #mark = crypto.randomUUID();
   readonly #texts: string[] = [];
   readonly #slices = new TimeSlices();
   #at = 0;

@@ -1,5 +1,5 @@
 /** The API key: which requests need it, how they carry it, and how it is compared. */
-import { createHash, timingSafeEqual } from 'node:crypto';
+import { createHash, timingSafeEqual } from '../../kit/crypto.ts';
 import { isUpgrade, offeredProtocols } from '../stream/socket.ts';
 
 /** Paths that are served without a key (specification, Authentication 5). All others require one. */

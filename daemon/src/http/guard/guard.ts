@@ -1,5 +1,4 @@
 /** Refuses requests that a foreign web page made a browser send, by Host, Origin, Fetch Metadata and Referer. */
-import { isIP } from 'node:net';
 import { CoreError } from '../../kit/errors.ts';
 
 export interface GuardSettings {
@@ -84,7 +83,7 @@ export function frameAncestors({ allowedHosts, corsOrigins }: GuardSettings): st
 
 function isServedHost(name: string, { allowedHosts, hasKey, ownName }: GuardSettings): boolean {
   if (hasKey && allowedHosts.length === 0) return true;
-  if (name === 'localhost' || name.endsWith('.localhost') || isIP(name) !== 0) return true;
+  if (name === 'localhost' || name.endsWith('.localhost') || isAddress(name)) return true;
   return name === hostName(ownName) || isListed(name, allowedHosts);
 }
 
@@ -129,6 +128,12 @@ export function hostName(host: string): string {
   const bracketed = /^\[([^\]]*)\](?::\d*)?$/.exec(host);
   const name = bracketed?.[1] ?? host.replace(/:\d*$/, '');
   return name.toLowerCase().replace(/\.$/, '');
+}
+
+/** Whether a name is an IP address. A parser of URLs has the whole of one; `node:net` brings the streams of the runtime. */
+function isAddress(name: string): boolean {
+  if (/^[\d.]+$/.test(name)) return URL.parse(`http://${name}`)?.hostname === name;
+  return /^[\da-f:.]+$/.test(name) && URL.canParse(`http://[${name}]`);
 }
 
 export function isListed(name: string, allowedHosts: readonly string[]): boolean {

@@ -1,5 +1,4 @@
 /** Encodes a long text for JSON in time slices, so that the records that contain it are built without delay. */
-import { randomUUID } from 'node:crypto';
 import { TimeSlices } from '../slices.ts';
 
 /** Characters encoded between two checks of the clock. */
@@ -10,7 +9,7 @@ const shortCharacters = 16 * 1024;
 /** A text as a JSON string in UTF-8. */
 export class EncodedText {
   /** Stands for the text in the values that `jsonOf` encodes. */
-  readonly placeholder: string = randomUUID();
+  readonly placeholder: string = crypto.randomUUID();
 
   /** Without its quotes; in pieces where the text is long. */
   private constructor(private readonly encoded: string | readonly Uint8Array[]) {}

@@ -5,7 +5,7 @@
  */
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
-const strayPattern = /[\ud800-\udfff]/u; // With the u flag a pair is one character, so only lone surrogates match.
+// With the u flag a pair is one character, so only lone surrogates match.
 const strayBytePattern = /[\udc80-\udcff]/u;
 const otherStrayPattern = /[\ud800-\udc7f\udd00-\udfff]/u;
 
@@ -20,12 +20,12 @@ export function decodePath(bytes: Uint8Array): string {
 
 /** Prepares a path for a system call: text, or bytes when the path is not UTF-8. */
 export function systemPath(path: string): string | Buffer {
-  return strayPattern.test(path) ? encodePath(path) : path;
+  return path.isWellFormed() ? path : encodePath(path);
 }
 
 /** The bytes of a path. A surrogate that stands for no byte becomes U+FFFD; see `isPath`. */
 export function encodePath(path: string): Buffer {
-  if (!strayPattern.test(path)) return Buffer.from(path);
+  if (path.isWellFormed()) return Buffer.from(path);
   const parts: Buffer[] = [];
   for (const part of path.split(/([\udc80-\udcff])/u)) {
     parts.push(strayBytePattern.test(part) ? Buffer.from([part.charCodeAt(0) - 0xdc00]) : Buffer.from(part));
@@ -40,7 +40,7 @@ export function isPath(text: string): boolean {
 
 /** The path for clients: unchanged, or a file URL when it is not UTF-8, which every route also accepts. */
 export function showPath(path: string): string {
-  return strayPattern.test(path) ? `file://${percentEncode(encodePath(path))}` : path;
+  return path.isWellFormed() ? path : `file://${percentEncode(encodePath(path))}`;
 }
 
 /** A name in the form for people: U+FFFD for each byte that is not UTF-8. */

@@ -1,5 +1,4 @@
 /** Runs a Python probe for `boxkeep doctor`, which has no keeper to run it. */
-import { spawnSync } from 'node:child_process';
 
 export interface PythonAnswer {
   /** The real interpreter, not the shim of a version manager. */
@@ -12,7 +11,7 @@ const withinMs = 10_000;
 
 /** `argv` is the probe for kernels. Null when Python cannot run, or prints something else. */
 export function askPython([program = '', ...args]: readonly string[]): PythonAnswer | null {
-  const { status, stdout } = spawnSync(program, args, {
+  const { status, stdout } = process.getBuiltinModule('node:child_process').spawnSync(program, args, {
     cwd: '/',
     encoding: 'utf8',
     stdio: ['ignore', 'pipe', 'ignore'],

@@ -1,5 +1,5 @@
 /** Finds free ports for a program that needs its port numbers in advance. */
-import { createServer, type AddressInfo, type Server } from 'node:net';
+import type { AddressInfo, Server } from 'node:net';
 
 /** Ports of 127.0.0.1. Rejects with the system's error. */
 export async function freePorts(count: number): Promise<readonly number[]> {
@@ -12,7 +12,7 @@ export async function freePorts(count: number): Promise<readonly number[]> {
 
 function listenAnywhere(): Promise<Server> {
   return new Promise((resolve, reject) => {
-    const server = createServer().once('error', reject);
+    const server = process.getBuiltinModule('node:net').createServer().once('error', reject);
     server.listen(0, '127.0.0.1', () => resolve(server));
   });
 }

@@ -2,8 +2,8 @@
  * A WebSocket client (RFC 6455) that bounds every message while it arrives. The client of the runtime holds a message
  * whole, and closes the connection when the message is too long for it.
  */
-import { createHash, randomBytes } from 'node:crypto';
-import { connect, type Socket } from 'node:net';
+import type { Socket } from 'node:net';
+import { createHash, randomBytes } from '../../kit/crypto.ts';
 import { StringShortener } from '../../kit/text/string-shortener.ts';
 
 /** `keep`: up to `maxBytes`. `shorten`: its strings are cut. `skip`: nothing of the message is kept. */
@@ -67,7 +67,7 @@ export class WebSocketClient {
   /** Throws with the reason when no WebSocket opens. */
   static async open(address: SocketAddress, observer: SocketObserver, signal: AbortSignal): Promise<WebSocketClient> {
     const { host, port } = address;
-    const socket = connect({ host, port, noDelay: true });
+    const socket = process.getBuiltinModule('node:net').connect({ host, port, noDelay: true });
     const giveUp = () => socket.destroy(new Error('it did not open its WebSocket in time'));
     signal.addEventListener('abort', giveUp, { once: true });
     try {

@@ -3,7 +3,6 @@
  * They stand in a directory of the daemon that other accounts can traverse but not list or change. No account can
  * therefore replace one with a symbolic link.
  */
-import { randomBytes } from 'node:crypto';
 import {
   chownSync,
   existsSync,
@@ -15,6 +14,7 @@ import {
   unlinkSync,
   writeFileSync,
 } from 'node:fs';
+import { randomBytes } from '../../kit/crypto.ts';
 import { errnoOf } from '../../kit/errno.ts';
 import type { Owner } from '../../kit/types/owner.ts';
 import { isOurs, makePassable, writeOwned } from './script-directory.ts';

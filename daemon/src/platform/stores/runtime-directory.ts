@@ -1,8 +1,8 @@
 /** Finds the private directory that holds commands, their logs and the daemon's sockets. */
-import { randomBytes } from 'node:crypto';
 import { accessSync, constants, existsSync, lstatSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname } from 'node:path';
+import { randomBytes } from '../../kit/crypto.ts';
 import { errnoOf } from '../../kit/errno.ts';
 import type { Init } from '../process/init.ts';
 

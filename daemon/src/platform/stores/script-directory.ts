@@ -3,7 +3,6 @@
  * They stand in a directory of the daemon that other accounts can traverse but not list or change. No account can
  * therefore replace the directory or a file with a symbolic link.
  */
-import { randomBytes } from 'node:crypto';
 import {
   chmodSync,
   closeSync,
@@ -20,6 +19,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname } from 'node:path';
+import { randomBytes } from '../../kit/crypto.ts';
 import type { Owner } from '../../kit/types/owner.ts';
 
 /** Length of the name of a directory made here, with the slash before it. */

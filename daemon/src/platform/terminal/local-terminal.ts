@@ -1,6 +1,5 @@
 /** The terminal of this process: makes it raw, restores it and reads its size. */
 import { dlopen, ptr } from 'bun:ffi';
-import { isatty } from 'node:tty';
 import { once } from '../../kit/once.ts';
 
 /** Larger than a termios(3) on any architecture. */
@@ -19,7 +18,7 @@ const library = once(() => {
 });
 
 export const localTerminal = {
-  isTerminal: (descriptor: number): boolean => isatty(descriptor),
+  isTerminal: (descriptor: number): boolean => process.getBuiltinModule('node:tty').isatty(descriptor),
 
   /** null when the terminal has no size. */
   size(descriptor: number): { readonly cols: number; readonly rows: number } | null {

@@ -1,5 +1,5 @@
 /** Saves output that an answer could not hold, in a bounded number of files that an agent can read. */
-import { randomBytes } from 'node:crypto';
+import { randomBytes } from '../../kit/crypto.ts';
 import type { FilesContext } from '../../core/files/context.ts';
 import { deletePath } from '../../core/files/tree/delete.ts';
 import { writeFile } from '../../core/files/write/write.ts';

@@ -1,6 +1,6 @@
 /** The v2 routes of the commands plane: wire shapes in, one core call each, views out. */
-import { createHash } from 'node:crypto';
 import { z } from 'zod';
+import { createHash } from '../../kit/crypto.ts';
 import { commandStatuses, type Command } from '../../core/commands/command.ts';
 import { signalNames } from '../../core/commands/kill.ts';
 import type { CommandSpec, StdinSource } from '../../core/commands/launcher.ts';

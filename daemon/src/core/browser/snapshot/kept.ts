@@ -1,5 +1,5 @@
 /** Keeps the last snapshots of a page for comparisons, bounded by count and size. */
-import { randomBytes } from 'node:crypto';
+import { randomBytes } from '../../../kit/crypto.ts';
 import type { TreeNode } from './tree.ts';
 
 export interface KeptSnapshot {

@@ -1,5 +1,5 @@
 /** Lists the windows of a display, and activates and minimizes them, with a window manager or without. */
-import { createHash } from 'node:crypto';
+import { createHash } from '../../../kit/crypto.ts';
 import { Deadline } from '../../../kit/deadline.ts';
 import { CoreError } from '../../../kit/errors.ts';
 import { Notifier } from '../../../kit/notifier.ts';

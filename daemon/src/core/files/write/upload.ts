@@ -1,5 +1,5 @@
 /** Receives a file of any size as a stream. The client may name the destination before or after the content. */
-import { createHash } from 'node:crypto';
+import { createHash } from '../../../kit/crypto.ts';
 import { errnoOf } from '../../../kit/errno.ts';
 import { FileFailure, asFileOperation } from '../../../kit/file-failure.ts';
 import { readPath } from '../../../kit/text/path-text.ts';

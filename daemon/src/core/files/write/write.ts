@@ -1,7 +1,7 @@
 /** Writes a file completely, or appends to it. */
-import { createHash, type Hash } from 'node:crypto';
 import type { BigIntStats } from 'node:fs';
 import type { FileHandle } from 'node:fs/promises';
+import { createHash, type Hash } from '../../../kit/crypto.ts';
 import { CoreError } from '../../../kit/errors.ts';
 import { asFileOperation, FileFailure, type FileOperation } from '../../../kit/file-failure.ts';
 import type { FilesContext } from '../context.ts';

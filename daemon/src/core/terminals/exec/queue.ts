@@ -1,5 +1,5 @@
 /** Runs the commands of one session one at a time, in arrival order, even if a caller disconnects. */
-import { randomBytes } from 'node:crypto';
+import { randomBytes } from '../../../kit/crypto.ts';
 import { CoreError } from '../../../kit/errors.ts';
 import { Deadline } from '../../../kit/deadline.ts';
 import { HandedOver } from '../../../kit/handed-over.ts';
