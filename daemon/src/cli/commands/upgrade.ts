@@ -1,7 +1,7 @@
 /** `boxkeep upgrade`: replaces the running daemon on this machine with the daemon of this file. */
 import { readConfig } from '../../config.ts';
 import type { Environment } from '../../kit/types/environment.ts';
-import type { UpgradeOutcome, UpgradeRequest } from '../../kit/upgrade.ts';
+import type { UpgradeOutcome, UpgradeRequest } from '../../kit/types/upgrade.ts';
 import { readArguments } from '../arguments.ts';
 import { ClientFailure } from '../client/failure.ts';
 import { print } from '../client/standard-streams.ts';

@@ -1,6 +1,6 @@
 /** Asks the init of a runtime directory to run another program, and returns the outcome. */
 import { closeSync, existsSync, openSync } from 'node:fs';
-import type { UpgradeOutcome, UpgradeRequest } from '../../kit/upgrade.ts';
+import type { UpgradeOutcome, UpgradeRequest } from '../../kit/types/upgrade.ts';
 import { encodeFrame, FrameReader, initFrame } from './keeper-protocol.ts';
 
 /** Null when no init listens there. Rejects with an Error of one clear line when the upgrade was called off. */
