@@ -25,8 +25,12 @@ static int report = -1;
 static volatile void *reported;
 static size_t reported_bytes;
 
+static char *allocate_stack(void) {
+    return aligned_alloc(STACK_ALIGNMENT, STACK_BYTES);
+}
+
 static pid_t clone_child(int (*become)(void *plan), void *plan) {
-    char *stack = aligned_alloc(STACK_ALIGNMENT, STACK_BYTES);
+    char *stack = allocate_stack();
     if (stack == NULL) return -1;
     pid_t pid = clone(become, stack + STACK_BYTES, CLONE_VM | CLONE_VFORK | SIGCHLD, plan);
     int reason = errno;
@@ -87,6 +91,35 @@ static pid_t start_copied_child(int (*become)(void *plan), void *plan, volatile 
 pid_t start_child(int (*become)(void *plan), void *plan, volatile void *outcome, size_t outcome_bytes) {
     if (!shares_memory()) return start_copied_child(become, plan, outcome, outcome_bytes);
     return clone_child(become, plan);
+}
+
+/* ---- members of a group that they do not lead ---- */
+
+struct member {
+    int (*become)(void *plan);
+    void *plan;
+    char *stack;
+    volatile pid_t pid;
+};
+
+/* The kernel keeps the number of a session and of a group for as long as they have members, so the leader can end. */
+static int lead(void *argument) {
+    struct member *member = argument;
+    int flags = CLONE_VM | CLONE_VFORK | CLONE_PARENT | SIGCHLD;
+    if (setsid() >= 0) member->pid = clone(member->become, member->stack + STACK_BYTES, flags, member->plan);
+    if (member->pid > 0) end_child(0);
+    return member->become(member->plan);
+}
+
+pid_t start_member(int (*become)(void *plan), void *plan, volatile void *outcome, size_t outcome_bytes, pid_t *group) {
+    struct member member = {become, plan, shares_memory() ? allocate_stack() : NULL, -1};
+    if (member.stack == NULL) return *group = start_child(become, plan, outcome, outcome_bytes);
+    *group = clone_child(lead, &member);
+    int reason = errno;
+    free(member.stack);
+    while (member.pid > 0 && waitpid(*group, NULL, 0) < 0 && errno == EINTR) continue;
+    errno = reason;
+    return member.pid > 0 ? member.pid : *group;
 }
 
 /* A bare system call instead of _exit: for a function that the compiler knows not to return, a sanitizer clears what

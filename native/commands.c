@@ -41,7 +41,7 @@ static void take_end(struct keeper *keeper, struct field_reader *fields) {
 
 /* ---- signals ---- */
 
-/* Until the leader is reaped, no other process can get its pid, and the pid is also the number of its group. */
+/* Until the leader is reaped, no other process can get its pid or the number of its group. */
 static size_t signal_leader(struct keeper *keeper, int number) {
     if (is_leader_alive(keeper)) return kill(keeper->status.pid, number) == 0;
     errno = ESRCH;
@@ -50,7 +50,7 @@ static size_t signal_leader(struct keeper *keeper, int number) {
 
 static size_t signal_descendants(struct keeper *keeper, int number, bool is_group_only) {
     struct tree tree = find_descendants(getpid());
-    if (is_group_only) keep_group(&tree, keeper->status.pid);
+    if (is_group_only) keep_group(&tree, keeper->group);
     size_t reached = signal_tree(&tree, number);
     free_tree(&tree);
     errno = ESRCH;
@@ -62,10 +62,10 @@ static size_t signal_descendants(struct keeper *keeper, int number, bool is_grou
 static size_t signal_group(struct keeper *keeper, int number) {
     if (!is_leader_alive(keeper)) return signal_descendants(keeper, number, true);
     struct tree tree = find_descendants(getpid());
-    keep_group(&tree, keeper->status.pid);
+    keep_group(&tree, keeper->group);
     size_t members = tree.count > 0 ? tree.count : 1;
     free_tree(&tree);
-    return kill(-keeper->status.pid, number) == 0 ? members : 0;
+    return kill(-keeper->group, number) == 0 ? members : 0;
 }
 
 static size_t signal_scope(struct keeper *keeper, int number, uint32_t scope) {

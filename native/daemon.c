@@ -135,7 +135,7 @@ static void tell_boot(struct daemon *daemon) {
     write_u16(&writer, (uint16_t)restarts);
     write_u32(&writer, secrets);
     write_u32(&writer, scrubbed);
-    write_u32(&writer, daemon->is_successor ? BOOT_SUCCESSOR : 0);
+    write_u32(&writer, (daemon->is_successor ? BOOT_SUCCESSOR : 0) | KEEPER_VERSION << BOOT_KEEPERS_SHIFT);
     write_strings(&writer, &surroundings->secrets, secrets);
     write_strings(&writer, &surroundings->scrubbed, scrubbed);
     end_frame(daemon, &writer);

@@ -38,6 +38,8 @@ struct keeper {
     struct input input;
     struct ending ending;
     struct status status;
+    /* Of the command. Its leader may be a process that has ended. */
+    pid_t group;
     /* The score of a command that requests no oom score of its own. */
     int default_oom_score;
     int oom_counter;

@@ -141,6 +141,7 @@ struct launch_plan {
     const struct channels *channels;
     int oom_score_adj;
     pid_t keeper;
+    pid_t session_of_keeper;
     volatile struct failure failure;
 };
 
@@ -151,7 +152,8 @@ static void give_up(struct launch_plan *plan, int stage) {
 }
 
 static void enter_session(struct launch_plan *plan) {
-    if (setsid() < 0) give_up(plan, STAGE_SESSION);
+    bool is_member = getsid(0) != plan->session_of_keeper;
+    if (!is_member && setsid() < 0) give_up(plan, STAGE_SESSION);
     bool has_terminal = plan->request->flags & SPAWN_TERMINAL;
     if (has_terminal && ioctl(plan->channels->child[0], TIOCSCTTY, 0) != 0) give_up(plan, STAGE_TTY);
     umask(COMMAND_UMASK);
@@ -261,14 +263,26 @@ static int become_command(void *launch_plan) {
     return 127;
 }
 
-struct failure launch(const struct request *request, const struct channels *channels, int oom_score_adj, pid_t *pid) {
-    struct launch_plan plan = {request, channels, oom_score_adj, getpid(), {0, 0}};
-    pid_t child = start_child(become_command, &plan, &plan.failure, sizeof plan.failure);
-    if (child < 0) return failed(STAGE_FORK);
+/* The leader of a session at a terminal is the one that may control it. */
+static struct launched start_planned(struct launch_plan *plan) {
+    struct launched child;
+    size_t bytes = sizeof plan->failure;
+    if (plan->request->flags & SPAWN_MEMBER && !(plan->request->flags & SPAWN_TERMINAL))
+        child.pid = start_member(become_command, plan, &plan->failure, bytes, &child.group);
+    else
+        child.pid = child.group = start_child(become_command, plan, &plan->failure, bytes);
+    return child;
+}
+
+struct failure launch(const struct request *request, const struct channels *channels, int oom_score_adj,
+                      struct launched *launched) {
+    struct launch_plan plan = {request, channels, oom_score_adj, getpid(), getsid(0), {0, 0}};
+    struct launched child = start_planned(&plan);
+    if (child.pid < 0) return failed(STAGE_FORK);
     if (plan.failure.stage == 0) {
-        *pid = child;
+        *launched = child;
         return no_failure;
     }
-    while (waitpid(child, NULL, 0) < 0 && errno == EINTR) continue;
+    while (waitpid(child.pid, NULL, 0) < 0 && errno == EINTR) continue;
     return plan.failure;
 }

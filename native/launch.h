@@ -25,8 +25,15 @@ struct failure open_channels(struct channels *channels, const struct request *re
 void close_child_ends(struct channels *channels);
 void close_keeper_ends(struct channels *channels);
 
+/* The process group differs from the pid where the request asks for a child that does not lead its group. */
+struct launched {
+    pid_t pid;
+    pid_t group;
+};
+
 /* Starts the child and waits until it executes the program or has failed. `oom_score_adj` is the child's score: the
  * request's own, or the one that boxkeep was started with. */
-struct failure launch(const struct request *request, const struct channels *channels, int oom_score_adj, pid_t *pid);
+struct failure launch(const struct request *request, const struct channels *channels, int oom_score_adj,
+                      struct launched *launched);
 
 #endif

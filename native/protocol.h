@@ -4,7 +4,7 @@
 
 /* The version that init reports to the daemon. An older daemon accepts this init and its newer keepers. */
 #define INIT_VERSION 3
-#define PROTOCOL_VERSION 4
+#define PROTOCOL_VERSION 5
 /* The version that a keeper reports and obeys. A build for tests may use an older version. */
 #ifndef KEEPER_VERSION
 #define KEEPER_VERSION PROTOCOL_VERSION
@@ -59,6 +59,8 @@ enum frame_type {
 };
 
 enum boot_flag { BOOT_SUCCESSOR = 1 };
+/* The flags of BOOT have the version of init's keepers above them; init before version 5 of the keepers has 0 there. */
+#define BOOT_KEEPERS_SHIFT 16u
 
 enum listen_stage { LISTEN_DIRECTORY = 1, LISTEN_LOCK = 2, LISTEN_SOCKET = 3 };
 
@@ -72,7 +74,10 @@ enum spawn_flag {
     SPAWN_DISCARD = 64,
     SPAWN_DEFER = 128,
     SPAWN_REUSE = 256,
-#if KEEPER_VERSION >= 4
+    SPAWN_MEMBER = 512,
+#if KEEPER_VERSION >= 5
+    SPAWN_ALL_FLAGS = 1023,
+#elif KEEPER_VERSION >= 4
     SPAWN_ALL_FLAGS = 511,
 #else
     SPAWN_ALL_FLAGS = 255,

@@ -74,7 +74,10 @@ static struct failure launch_in_channels(struct keeper *keeper, const struct req
     if (failure.stage == 0) failure = take_channels(keeper, &channels);
     if (failure.stage == 0) {
         keeper->status.started_ns = realtime_ns();
-        failure = launch(request, &channels, child_oom_score(keeper, request), &keeper->status.pid);
+        struct launched launched = {0, 0};
+        failure = launch(request, &channels, child_oom_score(keeper, request), &launched);
+        keeper->status.pid = launched.pid;
+        keeper->group = launched.group;
     }
     close_child_ends(&channels);
     return failure;

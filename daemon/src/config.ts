@@ -349,16 +349,16 @@ export const settings = {
   e2bCodePort: setting<number>({
     variable: 'SVC_E2B_CODE_PORT',
     flag: 'e2b-code-port',
-    schema: wholeNumber(1, 65535),
+    schema: wholeNumber(0, 65535),
     fallback: 49999,
-    sentence: 'Port for the code interpreter of E2B.',
+    sentence: 'Port for the code interpreter of E2B; 0 leaves it closed.',
   }),
-  e2bApiPort: setting<number | null>({
+  e2bApiPort: setting<number>({
     variable: 'SVC_E2B_API_PORT',
     flag: 'e2b-api-port',
-    schema: wholeNumber(1, 65535),
-    fallback: null,
-    sentence: 'Port for the control plane of E2B, which hands out this one sandbox; not served by default.',
+    schema: wholeNumber(0, 65535),
+    fallback: 0,
+    sentence: 'Port for the control plane of E2B, which hands out this one sandbox; 0 leaves it closed.',
   }),
   skillsPath: setting<string | null>({
     variable: 'SVC_SKILLS_PATH',

@@ -17,7 +17,7 @@ import {
   untilAsync,
   waitForLog,
 } from './harness.ts';
-import { fields, flag, scope, type } from './keeper-client.ts';
+import { fields, flag, scope, stage, type } from './keeper-client.ts';
 
 const number = { hup: 1, int: 2, kill: 9, usr1: 10, term: 15, stop: 19, winch: 28 };
 
@@ -174,6 +174,30 @@ test('after the leader’s exit signals still reach its group, and no longer the
   expect(await signal(running, number.term, scope.group)).toEqual({ processes: 1, errno: 0 });
   await running.connection.ended;
   expect(isAlive(pid)).toBe(false);
+});
+
+test('a member leads neither its session nor its group, and a group signal reaches it', async () => {
+  await using here = await Stage.start();
+  const running = await here.shell('sleep 600 & echo $!; wait', { flags: flag.tied | flag.member });
+  const { pid, keeper } = running.status;
+  const [child = 0] = await printedPids(running, 1);
+  const [, parent = 0, group = 0, session = 0] = statFields(pid).map(Number);
+  expect([parent, group === pid, session]).toEqual([keeper, false, group]);
+  expect(statFields(child).slice(2, 4).map(Number)).toEqual([group, session]);
+  expect(isAlive(group)).toBe(false);
+
+  expect(await signal(running, number.term, scope.group)).toEqual({ processes: 2, errno: 0 });
+  expect(await running.connection.status(type.exited)).toMatchObject({ signal: 15, cause: 1 });
+  await running.connection.ended;
+  expect(isAlive(child)).toBe(false);
+});
+
+test('setsid(1) of a member waits for its program, and a program that is missing is reported', async () => {
+  await using here = await Stage.start();
+  const flags = flag.tied | flag.member;
+  const running = await here.shell('exec setsid sh -c "sleep 0.05; exit 7"', { flags });
+  expect(await running.connection.status(type.exited)).toMatchObject({ exitCode: 7, signal: 0 });
+  expect(await here.failure({ argv: ['/nowhere/program'], flags })).toMatchObject({ stage: stage.exec });
 });
 
 test('signals that do not exist are refused', async () => {

@@ -89,7 +89,7 @@ const broken: [string, (bytes: Buffer) => Buffer][] = [
   ['no payload at all', () => Buffer.alloc(0)],
   ['a truncated header', (bytes) => bytes.subarray(0, 47)],
   ['only a header', (bytes) => bytes.subarray(0, 48)],
-  ['unknown flags', (bytes) => (bytes.writeUInt32LE(512, 0), bytes)],
+  ['unknown flags', (bytes) => (bytes.writeUInt32LE(1024, 0), bytes)],
   ['too many groups', (bytes) => (bytes.writeUInt16LE(65_535, 20), bytes)],
   ['too many limits', (bytes) => (bytes.writeUInt16LE(65_535, 22), bytes)],
   ['no arguments', (bytes) => (bytes.writeUInt32LE(0, 24), bytes)],

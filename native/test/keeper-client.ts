@@ -41,6 +41,7 @@ export const flag = {
   discard: 64,
   defer: 128,
   reuse: 256,
+  member: 512,
 } as const;
 
 export const stage = {
@@ -161,7 +162,7 @@ function readPair(bytes: Buffer, offset: number): [number, number] {
 
 /** A status record. */
 export function decodeStatus(bytes: Buffer): Status {
-  if (bytes.length !== 144 || bytes.readUInt16LE(0) !== 4)
+  if (bytes.length !== 144 || bytes.readUInt16LE(0) !== 5)
     throw new Error(`not a status record: ${bytes.toString('hex')}`);
   const flags = bytes.readUInt16LE(2);
   const has = (bit: number): boolean => (flags & bit) !== 0;

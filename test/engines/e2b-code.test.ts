@@ -23,6 +23,17 @@ async function cell(sandbox: Sandbox, body: object): Promise<JsonObject[]> {
 }
 
 test(
+  'E2B-CODE port 0 leaves the code interpreter and the control plane closed; the port of processes serves code all the same',
+  async ({ sandbox }) => {
+    const init = { keepalive: false };
+    expect(await (await fetch(`${urlOf(sandbox)}/contexts`, init)).json()).toMatchObject([{ language: 'python' }, {}]);
+    const closed = (['code', 'api'] as const).map((port) => fetch(`${urlOf(sandbox, port)}/health`, init));
+    expect((await Promise.allSettled(closed)).map(({ status }) => status)).toEqual(['rejected', 'rejected']);
+  },
+  withE2b({ env: { SVC_E2B_CODE_PORT: '0', SVC_E2B_API_PORT: '0' } }),
+);
+
+test(
   'E2B-CODE a call that is wrong is refused in plain text; a silent cell shows that it lives',
   async ({ sandbox }) => {
     const refused = async (path: string, body: object) => {

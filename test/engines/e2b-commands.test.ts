@@ -32,6 +32,19 @@ test(
 );
 
 test(
+  'E2B-WIRE a process does not lead its group, so setsid waits for its program, from the first command on',
+  async ({ sandbox }) => {
+    const asked = await stream(sandbox, 'Start', shell('setsid sh -c "sleep 0.1; echo late; exit 7"'));
+    expect(outputOf(asked)).toBe('late\n');
+    expect(asked.at(-2)).toMatchObject([0, { event: { end: { exitCode: 7 } } }]);
+    const own = await sandbox.run({ command: 'ps -o pgid= $$; echo $$' });
+    const [group, pid] = String(own['stdout']).trim().split(/\s+/);
+    expect(group).toBe(pid);
+  },
+  withE2b(),
+);
+
+test(
   'E2B-WIRE a call that is wrong is refused with the code of the protocol',
   async ({ sandbox }) => {
     const refused = async (method: string, message: object | string) => {

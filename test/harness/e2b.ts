@@ -21,11 +21,11 @@ export function withE2b(options: SandboxOptions = {}): SandboxOptions {
       const { env = {} } = options;
       const own = typeof env === 'function' ? env(sandbox) : env;
       return {
-        ...own,
         SVC_E2B: 'on',
         SVC_E2B_PORT: String(files),
         SVC_E2B_CODE_PORT: String(code),
         SVC_E2B_API_PORT: String(api),
+        ...own,
       };
     },
   };

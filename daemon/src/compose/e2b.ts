@@ -40,10 +40,9 @@ export async function composeE2b(shared: Shared, planes: Planes, app: AppDeps): 
     app: { ...app, routes: [], ...served },
   });
   const { e2bPort, e2bCodePort, e2bApiPort } = config;
-  const ports = [
+  return [
     at(e2bPort, settings.e2bPort, { ...envd, planes: envdPlanes(deps) }),
     at(e2bCodePort, settings.e2bCodePort, { ...interpreter, planes: interpreterPlanes(deps) }),
-  ];
-  if (e2bApiPort === null) return ports;
-  return [...ports, at(e2bApiPort, settings.e2bApiPort, { ...control, planes: controlPlanes(deps) })];
+    at(e2bApiPort, settings.e2bApiPort, { ...control, planes: controlPlanes(deps) }),
+  ].filter(({ port }) => port !== 0);
 }

@@ -54,9 +54,9 @@ export function composeShared(inputs: DaemonInputs): Shared {
     platform: process.platform,
   });
   const ownership = new Ownership();
-  const spawn = new KeeperSpawn(runtimeDirectory, ownership, (name, error) =>
-    logger.error('the runtime directory', { what: `${name} could not be taken over`, reason: String(error) }),
-  );
+  const lose = (name: string, error: unknown) =>
+    logger.error('the runtime directory', { what: `${name} could not be taken over`, reason: String(error) });
+  const spawn = new KeeperSpawn(runtimeDirectory, ownership, lose, boot.keeperVersion);
   // Tools get no variables that steer a dynamic loader: what a caller starts gets them alone.
   const toolEnvironment = imageEnvironment(environment);
   const findTool = (program: string) => findProgram(program, toolEnvironment['PATH'] ?? '');

@@ -105,13 +105,9 @@ async function examinePorts(config: Config, directory: string | null): Promise<F
   const running = directory === null ? null : await findDaemon(directory);
   if (running !== null)
     return [ok('port', `${running} is served by a daemon of this runtime directory, and its init answers`)];
-  const ofE2b = config.e2b === 'on' ? (['e2bPort', 'e2bCodePort', 'e2bApiPort'] as const) : [];
-  return await Promise.all(
-    (['port', ...ofE2b] as const).flatMap((name) => {
-      const port = config[name];
-      return port === null ? [] : [examinePort(config, port, settings[name].flag)];
-    }),
-  );
+  const ofE2b = (['e2bPort', 'e2bCodePort', 'e2bApiPort'] as const).filter((name) => config[name] !== 0);
+  const names = ['port', ...(config.e2b === 'on' ? ofE2b : [])] as const;
+  return await Promise.all(names.map((name) => examinePort(config, config[name], settings[name].flag)));
 }
 
 async function examinePort(config: Config, port: number, flag: string): Promise<Finding> {

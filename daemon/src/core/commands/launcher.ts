@@ -43,6 +43,8 @@ export interface CommandSpec {
   readonly merge: boolean;
   /** True if the caller waits for the end. */
   readonly isAwaited: boolean;
+  /** The command does not lead its process group. Programs such as `setsid` fork when they lead theirs. */
+  readonly isMember?: boolean;
   readonly limits: CommandLimits;
   readonly stdin: StdinSource;
   /** A text by which a client finds its command; null for none. */
@@ -191,6 +193,7 @@ export class Launcher {
       stdin: streamsOf(spec.stdin),
       merge: spec.merge,
       isAwaited: spec.isAwaited,
+      isMember: spec.isMember ?? false,
       capBytes: budget.capAtStart(keptBytes()),
       hardTimeoutMs: spec.hardTimeoutMs,
       graceMs,

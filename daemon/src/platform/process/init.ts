@@ -4,6 +4,7 @@ import { getSystemErrorName } from 'node:util';
 import type { Socket, SocketHandler, UnixSocketOptions } from 'bun';
 import {
   bootFlag,
+  bootKeepersShift,
   encodeFrame,
   frameHeaderBytes,
   FrameReader,
@@ -29,6 +30,8 @@ export interface Boot {
   readonly restarts: number;
   /** True while another daemon serves that this daemon is to succeed. */
   readonly isSuccessor: boolean;
+  /** Of the keepers that init starts; 1 where an older init does not tell. */
+  readonly keeperVersion: number;
   /** Keys that init took out of the environment and the arguments, such as `SVC_API_KEY` and `--api-key`. */
   readonly secrets: ReadonlyMap<string, string>;
   /** Withheld from the daemon and passed to commands: `LD_PRELOAD`, `NODE_OPTIONS` and similar. */
@@ -145,10 +148,12 @@ function decodeBoot(payload: Buffer): Boot {
     throw new Error(`init speaks protocol ${version}, this daemon ${oldestInit} to ${initVersion}`);
   }
   const secretCount = payload.readUInt32LE(4);
+  const flags = payload.readUInt32LE(12);
   const strings = payload.subarray(bootHeaderBytes).toString('utf8').split('\0').slice(0, -1);
   return {
     restarts: payload.readUInt16LE(2),
-    isSuccessor: (payload.readUInt32LE(12) & bootFlag.successor) !== 0,
+    isSuccessor: (flags & bootFlag.successor) !== 0,
+    keeperVersion: flags >>> bootKeepersShift || 1,
     secrets: toMap(strings.slice(0, secretCount)),
     scrubbed: toMap(strings.slice(secretCount)),
   };

@@ -7,7 +7,7 @@ import type { TerminalSize } from '../../kit/types/terminal-size.ts';
 /** The version of init and of the frames between init and the daemon. */
 export const initVersion = 3;
 /** The version of the keepers. */
-export const protocolVersion = 4;
+export const protocolVersion = 5;
 
 export const initFrame = {
   boot: 1,
@@ -26,6 +26,8 @@ export const initFrame = {
 } as const;
 
 export const bootFlag = { successor: 1 } as const;
+/** Above the flags of BOOT is the version of init's keepers; init before version 5 of the keepers has 0 there. */
+export const bootKeepersShift = 16;
 
 export const toKeeper = {
   spawn: 16,
@@ -74,6 +76,7 @@ export const spawnFlag = {
   discard: 64,
   defer: 128,
   reuse: 256,
+  member: 512,
 } as const;
 export const statusFlag = { spawned: 1, exited: 2, closed: 4, stdinOpen: 8, paused: 16, free: 32 } as const;
 export const signalScope = { leader: 0, group: 1, tree: 2 } as const;
@@ -100,6 +103,9 @@ export type FailureStage = (typeof failureStages)[number];
 
 /** The first keepers that can hold one command after another. */
 export const reuseVersion = 4;
+
+/** The first keepers that can start a command as a member of a group that it does not lead. */
+export const memberVersion = 5;
 
 /** The first reason why a command was asked to end. */
 export const endCauses = ['none', 'signal', 'timeout', 'shutdown'] as const;

@@ -13,7 +13,7 @@ import { prepareKeeperNames } from './keeper-names.ts';
 import { SpareDirectories } from './spare-directories.ts';
 import { SpareKeepers } from './spare-keepers.ts';
 import { decodeNote, encodeNote, type ProcessNote, type ProcessPlane, type TaggedNote } from './process-note.ts';
-import { encodeSpawn, reuseVersion, spawnFlag, type ResourceLimit } from './keeper-protocol.ts';
+import { encodeSpawn, memberVersion, reuseVersion, spawnFlag, type ResourceLimit } from './keeper-protocol.ts';
 
 export type { Child } from './child.ts';
 export type { ChildEnd } from './child-end.ts';
@@ -39,6 +39,8 @@ export interface SpawnRequest {
   readonly merge?: boolean;
   /** The caller waits for the end, so the keeper reports the start only when the end does not follow within 2 ms. */
   readonly isAwaited?: boolean;
+  /** The command does not lead its process group, unless it has a terminal or an earlier init starts it. */
+  readonly isMember?: boolean;
   /** Limit on the retained output of each stream. */
   readonly capBytes: number;
   /** At `capBytes` of output that `consume` has not released, the command waits, and no output is dropped. */
@@ -88,8 +90,8 @@ export class KeeperSpawn implements Spawn, Disposable {
   #released: readonly Child[] = [];
   readonly #descriptor: number;
   readonly #keepers: SpareKeepers;
-  /** The newest version that a keeper of this init has reported. */
-  #keeperVersion = 1;
+  /** The newest version that init, or one of its keepers, has reported. */
+  #keeperVersion: number;
   readonly #spares: SpareDirectories;
 
   constructor(
@@ -97,7 +99,9 @@ export class KeeperSpawn implements Spawn, Disposable {
     private readonly ownership: Ownership,
     /** Called for a directory that could not be taken over. */
     private readonly onFault: (name: string, error: unknown) => void,
+    keeperVersion = 1,
   ) {
+    this.#keeperVersion = keeperVersion;
     this.#commands = `${runtimeDirectory}/commands`;
     mkdirSync(this.#commands, { mode: 0o700, recursive: true });
     prepareKeeperNames(`${runtimeDirectory}/keepers`);
@@ -325,6 +329,7 @@ function spawnFrame(request: SpawnRequest, directory: string, keeperVersion: num
       (request.waitsForReader ? spawnFlag.block : 0) |
       (request.isAwaited ? spawnFlag.defer : 0) |
       (keeperVersion >= reuseVersion ? spawnFlag.reuse : 0) |
+      (request.isMember && keeperVersion >= memberVersion ? spawnFlag.member : 0) |
       (request.account ? spawnFlag.account : 0),
     uid: request.account?.uid ?? 0,
     gid: request.account?.gid ?? 0,

@@ -116,6 +116,7 @@ function specOf(deps: E2bDeps, { process, pty, tag, stdin }: StartRequest, conte
     hardTimeoutMs: timeoutMs === undefined ? null : Math.max(1, Math.round(timeoutMs)),
     merge: false,
     isAwaited: false, // The start would be reported 2 ms late, and the clients work on it while the process runs.
+    isMember: true, // As in envd: `setsid program` waits for its program, and callers rely on the exit code.
     limits: {},
     stdin: stdinOf(pty, stdin),
     label: tag ?? null,
