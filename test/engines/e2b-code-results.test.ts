@@ -25,6 +25,7 @@ for (const backend of ['native', 'kernel']) {
       expect(await runClient('e2b-results.py', urlOf(sandbox))).toEqual({
         dict: { a: [1, null], 1: null },
         list: [1, ['x', true]],
+        numbers: "[[1.0, 2, 0.5, 1e+300, 12345678901234567890], {'a': [1.0, 2.0]}]",
         'not JSON': ['text'],
         others: [['text'], ['text'], ['text']],
         JSON: { a: 1 },
@@ -42,6 +43,7 @@ for (const backend of ['native', 'kernel']) {
         ],
         twice: { a: [2] },
         large: ['text', 'html'],
+        hostile: ['text', 'e2b/data'],
         shown: { a: [1] },
         line: ['line', 'T', 'l', [3, 4]],
         bar: [

@@ -1,4 +1,7 @@
-"""Adds the media types of E2B to what an interpreter shows. Imports no library that the code has not imported."""
+"""Adds the media types of E2B to what an interpreter shows. Imports no library that the code has not imported.
+
+Their values are JSON as text, because 1.0 would become 1 on its way through the daemon.
+"""
 
 import json
 import sys
@@ -24,7 +27,7 @@ def chart_of(value):
         return None
     from e2b_charts import chart_figure_to_dict
 
-    return as_json(chart_figure_to_dict(value), str) or None
+    return as_json(chart_figure_to_dict(value) or None, str)
 
 
 def json_of(value):
@@ -40,8 +43,11 @@ def as_json(value, other):
                 return getattr(one, name)()
         return other(one)
 
-    text = json.dumps(value, default=plain, ensure_ascii=False, separators=(",", ":"))
-    return json.loads(text, parse_constant=lambda _: None) if len(text) <= MOST_CHARACTERS else None
+    if value is None:
+        return None
+    text = json.dumps(value, default=plain)
+    text = json.dumps(json.loads(text, parse_constant=lambda _: None), ensure_ascii=False, separators=(",", ":"))
+    return text if len(text) <= MOST_CHARACTERS else None
 
 
 def refuse(value):
@@ -58,7 +64,7 @@ def quietly(form):
     return ask
 
 
-FORMATS = {"application/json": quietly(json_of), "e2b/data": quietly(data_of), "e2b/chart": quietly(chart_of)}
+FORMATS = {"e2b/json": quietly(json_of), "e2b/data": quietly(data_of), "e2b/chart": quietly(chart_of)}
 
 
 def install():
@@ -71,7 +77,5 @@ def install():
             return FORMATS[self.format_type](value)
 
     formatters = get_ipython().display_formatter.formatters
-    for media_type in ("e2b/data", "e2b/chart"):
+    for media_type in FORMATS:
         formatters[media_type] = Format(format_type=media_type)
-    for kind in (dict, list):
-        formatters["application/json"].for_type(kind, FORMATS["application/json"])

@@ -10,7 +10,11 @@ export type CodeLine = { readonly type: string; readonly [field: string]: unknow
 const keepaliveMs = 5000;
 
 /** The last line is `end_of_execution`, unless the client has gone. */
-export async function* codeLines(cell: Cell, signal: AbortSignal, closing: AbortSignal): AsyncGenerator<CodeLine> {
+export async function* codeLines(
+  cell: Cell,
+  signal: AbortSignal,
+  closing: AbortSignal,
+): AsyncGenerator<CodeLine | Uint8Array> {
   // The runtime sends the headers with the first line, and a silent cell has none for a while.
   yield { type: 'keepalive' };
   for await (const message of follow(cell, { silenceMs: keepaliveMs, signal, closing })) {
@@ -32,7 +36,7 @@ function errorLine(name: string, value: string): CodeLine {
   return { type: 'error', name, value, traceback: `${name}: ${value}` };
 }
 
-function* linesOfChange(change: CellChange): Generator<CodeLine> {
+function* linesOfChange(change: CellChange): Generator<CodeLine | Uint8Array> {
   if (change.kind === 'clear') return; // The clients have no way to take an output back.
   if (change.kind === 'update') {
     yield resultLine(change.data, false);
@@ -64,23 +68,44 @@ const fieldOfType: ReadonlyMap<string, string> = new Map(
     'text/latex': 'latex',
     'application/json': 'json',
     'application/javascript': 'javascript',
-    'e2b/data': 'data',
-    'e2b/chart': 'chart',
   }),
 );
 
-function resultLine(bundle: MimeBundle, isMain: boolean): CodeLine {
-  const known = Object.entries(bundle).flatMap(([type, value]) => {
-    const field = fieldOfType.get(type);
-    return field === undefined ? [] : [[field, field === 'text' ? withoutQuotes(value) : value] as const];
-  });
-  const extra = Object.entries(bundle).filter(([type]) => !fieldOfType.has(type));
-  return {
+/** What `assets/formats.py` shows: JSON as text. */
+const fieldOfText: ReadonlyMap<string, string> = new Map(
+  Object.entries({ 'e2b/json': 'json', 'e2b/data': 'data', 'e2b/chart': 'chart' }),
+);
+
+/** Values that are JSON already go into the line as they are, because 1.0 would become 1 when it is parsed. */
+function resultLine(bundle: MimeBundle, isMain: boolean): CodeLine | Uint8Array {
+  const values: Record<string, unknown> = {};
+  const texts: string[] = [];
+  const extra: Record<string, unknown> = {};
+  for (const [type, value] of Object.entries(bundle)) {
+    const [field, fieldOfJson] = [fieldOfType.get(type), fieldOfText.get(type)];
+    if (fieldOfJson !== undefined && isJson(value)) texts.push(`${JSON.stringify(fieldOfJson)}:${value}`);
+    else if (field === undefined) extra[type] = value;
+    else values[field] = field === 'text' ? withoutQuotes(value) : value;
+  }
+  const line = {
     type: 'result',
     is_main_result: isMain,
-    ...Object.fromEntries(known),
-    ...(extra.length > 0 && { extra: Object.fromEntries(extra) }),
+    ...values,
+    ...(Object.keys(extra).length > 0 && { extra }),
   };
+  if (texts.length === 0) return line;
+  return Buffer.from(`${JSON.stringify(line).slice(0, -1)},${texts.join(',')}}\n`);
+}
+
+/** Code can show any value under any media type. A line of the stream is one line of JSON. */
+function isJson(value: unknown): value is string {
+  if (typeof value !== 'string' || value.includes('\n')) return false;
+  try {
+    JSON.parse(value);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 /** The text of a string is the string, not its source. */

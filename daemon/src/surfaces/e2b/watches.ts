@@ -126,9 +126,9 @@ async function eventsOf(
     return [...before, await one(EventType.CREATE)];
   }
   const first = await one(types[event.type]);
-  // A new file that is written at once is one change of core.
+  // A new file that is written at once is one change of core. envd makes it, sets its owner, and writes it.
   const isWritten = event.type === 'create' && !event.isDirectory && (event.sizeBytes ?? 0) > 0;
-  return isWritten ? [first, await one(EventType.WRITE)] : [first];
+  return isWritten ? [first, await one(EventType.CHMOD), await one(EventType.WRITE)] : [first];
 
   async function one(type: EventType): Promise<FilesystemEvent> {
     const name = nameOf(event.path);
