@@ -238,6 +238,14 @@ module.exports = {
     },
 
     {
+      name: 'client-stands-alone',
+      comment: 'a client has no dependencies, and runs wherever there is fetch.',
+      severity: 'error',
+      from: { path: '^clients/typescript/src/' },
+      to: { pathNot: '^clients/typescript/src/' },
+    },
+
+    {
       name: 'known-layer',
       comment: 'a new folder needs its rules here before it is used.',
       severity: 'error',

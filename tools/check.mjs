@@ -6,6 +6,7 @@ import { runTool, setup, SetupError } from './setup.mjs';
 const stages = [
   { name: 'types', run: [binary('typescript/bin/tsc'), '--project', '.'] },
   { name: 'page types', run: [binary('typescript/bin/tsc'), '--project', 'console'] },
+  { name: 'client types', run: [binary('typescript/bin/tsc'), '--project', 'clients/typescript'] },
   { name: 'lint', run: [binary('oxlint/bin/oxlint'), '--type-aware', '--deny-warnings'] },
   { name: 'format', run: [binary('oxfmt/bin/oxfmt'), '--check'] },
   { name: 'imports', run: ['tools/tidy/imports.mjs'], say: lastLine },

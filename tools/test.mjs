@@ -50,6 +50,7 @@ const sameInEveryRoot = [
     'gateway',
     'v1-',
     'cli-attach',
+    'client',
     'bad-archives',
     'file-walks',
     'files-model',

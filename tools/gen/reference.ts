@@ -4,6 +4,7 @@ import type { ErrorCode } from '../../daemon/src/kit/errors.ts';
 import { errorAdvice } from './error-codes.ts';
 
 export interface Operation {
+  readonly operationId: string;
   readonly summary: string;
   readonly parameters?: readonly Parameter[];
   readonly requestBody?: { readonly content: Record<string, Content> };

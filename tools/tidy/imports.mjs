@@ -6,7 +6,7 @@ import { pathToFileURL } from 'node:url';
 import { binary, bunPath, repositoryRoot } from '../repository.mjs';
 
 const sources = 'daemon/src';
-const roots = [sources, 'console/src', 'test', 'bench'];
+const roots = [sources, 'console/src', 'clients/typescript/src', 'test', 'bench'];
 
 /**
  * Lists the files without the checker, so that a checker that misses files is noticed.

@@ -128,6 +128,7 @@ beforeAll(() => {
   for (const { file, source } of planted) plant(file, source);
   plant('../../test/planted.ts', `import '../daemon/src/kit/planted-none.ts';`);
   plant('../../console/src/planted.ts', `import '../../daemon/src/kit/planted-none.ts';`);
+  plant('../../clients/typescript/src/planted.ts', `import 'node:fs';`);
   report = cruise(copy);
   clean = cruise(repositoryRoot);
 }, 120_000);
@@ -167,6 +168,10 @@ test('a black-box test that imports the daemon is named', () => {
 
 test('a page that imports the daemon is named', () => {
   expect(brokenIn('console/src/planted.ts')).toEqual(['console-is-a-client']);
+});
+
+test('a client that imports a module of one runtime is named', () => {
+  expect(brokenIn('clients/typescript/src/planted.ts')).toEqual(['client-stands-alone']);
 });
 
 test('allowed imports are not named', () => {

@@ -1,0 +1,57 @@
+/** Cuts a stream of bytes into the values of its lines, and buffers at most one line. */
+const newline = 10;
+
+/** Text after the last newline is dropped: the connection broke in the middle of a line. */
+export async function* jsonLines(pieces: AsyncIterable<Uint8Array>): AsyncGenerator<unknown> {
+  const decoder = new TextDecoder();
+  let text = '';
+  for await (const piece of pieces) {
+    let from = 0;
+    for (let at = piece.indexOf(newline); at !== -1; at = piece.indexOf(newline, from)) {
+      // A line ends with a whole character, so the decoder holds nothing back.
+      text += decoder.decode(piece.subarray(from, at), { stream: true });
+      from = at + 1;
+      const line = text;
+      text = '';
+      yield JSON.parse(line) as unknown;
+    }
+    text += decoder.decode(piece.subarray(from), { stream: true });
+  }
+}
+
+/** The pieces of a body. Browsers have no iterator for streams. Ends the connection when the caller stops early. */
+export async function* piecesOf(body: ReadableStream<Uint8Array>): AsyncGenerator<Uint8Array> {
+  const reader = body.getReader();
+  try {
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (done) return;
+      yield value;
+    }
+  } finally {
+    // A stream that broke has nothing to cancel.
+    await reader.cancel().catch(() => undefined);
+  }
+}
+
+interface Base64 {
+  readonly fromBase64?: (text: string) => Uint8Array;
+}
+
+export function bytesOfBase64(text: string): Uint8Array {
+  const { fromBase64 } = Uint8Array as Base64;
+  if (fromBase64) return fromBase64(text);
+  const binary = atob(text);
+  const bytes = new Uint8Array(binary.length);
+  for (let at = 0; at < binary.length; at++) bytes[at] = binary.charCodeAt(at);
+  return bytes;
+}
+
+const charactersAtOnce = 32 * 1024;
+
+export function base64Of(bytes: Uint8Array): string {
+  let binary = '';
+  for (let at = 0; at < bytes.length; at += charactersAtOnce)
+    binary += String.fromCharCode(...bytes.subarray(at, at + charactersAtOnce));
+  return btoa(binary);
+}

@@ -1,0 +1,151 @@
+/** Follows the output of a command to its end, across lost connections, without loss or repetition. */
+import { Backoff } from './backoff.ts';
+import { bytesOfBase64, jsonLines } from './lines.ts';
+import { BoxError } from './result.ts';
+import { filled, queryOf, type Transport } from './transport.ts';
+import { routes, type CommandResult } from './wire.ts';
+
+export type StreamName = 'stdout' | 'stderr';
+/** Positions in the two streams, in bytes from their beginning. */
+export type Offsets = { stdout: number; stderr: number };
+
+export type OutputEvent =
+  | {
+      readonly type: StreamName;
+      /** Of the first byte. */
+      readonly offset: number;
+      readonly bytes: Uint8Array;
+      /** The bytes as UTF-8. A character that two events share is whole in the second one. */
+      readonly text: string;
+    }
+  /** The daemon does not keep the bytes from `from` to before `to` any more. */
+  | { readonly type: 'gap'; readonly stream: StreamName; readonly from: number; readonly to: number }
+  | Ending;
+
+/** The command has ended, and all its output has come. */
+export interface Ending {
+  readonly type: 'exit';
+  readonly status: CommandResult['status'];
+  /** 128 + n after a death by signal n; null when it cannot be known, and when the command never started. */
+  readonly exitCode: number | null;
+  readonly signal: string | null;
+}
+
+export interface FollowOptions {
+  /** Advance with the output. */
+  readonly offsets: Offsets;
+  readonly signal?: AbortSignal | undefined;
+  /** How long the daemon may be away. */
+  readonly retryMs: number;
+}
+
+type Line =
+  | { readonly type: StreamName; readonly offset: number; readonly data_base64: string }
+  | { readonly type: 'gap'; readonly stream: StreamName; readonly from: number; readonly to: number }
+  | {
+      readonly type: 'exit';
+      readonly status: Ending['status'];
+      readonly exit_code: number | null;
+      readonly signal: string | null;
+    }
+  | { readonly type: 'start' | 'heartbeat' | 'closing' };
+
+/** The daemon sends a line at least every 15 s, so a connection that is silent for this long is dead. */
+const silenceMs = 40_000;
+
+/** Ends after `exit`. Throws a BoxError, after which `offsets` says where to go on. */
+export async function* followOutput(
+  transport: Transport,
+  id: string,
+  { offsets, signal, retryMs }: FollowOptions,
+): AsyncGenerator<OutputEvent> {
+  const backoff = new Backoff(retryMs);
+  const decoders = { stdout: new TextDecoder(), stderr: new TextDecoder() };
+  for (;;) {
+    let lost: BoxError | null = null;
+    try {
+      for await (const line of connection(transport, id, offsets, signal)) {
+        backoff.reset();
+        for (const event of inOrder(line, offsets, decoders)) {
+          yield event;
+          if (event.type === 'exit') return;
+        }
+      }
+      // The stream has ended without a last line, or with `closing`: the daemon is gone, or about to go.
+    } catch (error) {
+      signal?.throwIfAborted();
+      if (!(error instanceof BoxError) || !error.retryable) throw error;
+      lost = error;
+    }
+    if (!(await backoff.wait(0, signal))) throw gaveUp(retryMs, lost);
+  }
+}
+
+/** The lines of one connection, until it ends or breaks. */
+async function* connection(
+  transport: Transport,
+  id: string,
+  { stdout, stderr }: Offsets,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<Line> {
+  const closing = new AbortController();
+  const close = () => closing.abort(new BoxError({ code: 'unreachable', message: 'it is silent', retryable: true }));
+  signal?.addEventListener('abort', close, { once: true });
+  const path = filled(routes['commands.read'].replace(/^GET /, ''), { command_id: id });
+  const query = queryOf({ stream: true, encoding: 'base64', offset: stdout, stderr_offset: stderr });
+  try {
+    const pieces = endWhenSilent(transport.stream(path + query, closing.signal), close);
+    for await (const line of jsonLines(pieces)) yield line as Line;
+  } finally {
+    signal?.removeEventListener('abort', close);
+    close();
+  }
+}
+
+/** Closes a silent connection. Time that the caller spends on a piece is not silence. */
+async function* endWhenSilent(pieces: AsyncGenerator<Uint8Array>, close: () => void): AsyncGenerator<Uint8Array> {
+  try {
+    for (;;) {
+      const timer = setTimeout(close, silenceMs);
+      const { done, value } = await pieces.next().finally(() => clearTimeout(timer));
+      if (done) return;
+      yield value;
+    }
+  } finally {
+    await pieces.return(undefined);
+  }
+}
+
+/** Only what is new in a line: never the same bytes twice, and a gap where bytes are missing. */
+function* inOrder(
+  line: Line,
+  offsets: Offsets,
+  decoders: Readonly<Record<StreamName, TextDecoder>>,
+): Generator<OutputEvent> {
+  if (line.type === 'exit') yield { type: 'exit', status: line.status, exitCode: line.exit_code, signal: line.signal };
+  if (line.type === 'gap' && line.to > offsets[line.stream]) yield missing(line.stream, line.to, offsets);
+  if (line.type !== 'stdout' && line.type !== 'stderr') return;
+  const { type, offset } = line;
+  const whole = bytesOfBase64(line.data_base64);
+  if (offset > offsets[type]) yield missing(type, offset, offsets);
+  const known = Math.max(0, offsets[type] - offset);
+  if (known >= whole.length) return;
+  const bytes = whole.subarray(known);
+  offsets[type] = offset + whole.length;
+  yield { type, offset: offset + known, bytes, text: decoders[type].decode(bytes, { stream: true }) };
+}
+
+function missing(stream: StreamName, to: number, offsets: Offsets): OutputEvent {
+  const from = offsets[stream];
+  offsets[stream] = to;
+  return { type: 'gap', stream, from, to };
+}
+
+function gaveUp(retryMs: number, cause: BoxError | null): BoxError {
+  return new BoxError({
+    code: 'gave_up',
+    message: `the daemon was away for ${retryMs / 1000} s${cause ? `: ${cause.message}` : ''}`,
+    hint: 'Connect to the command again when the daemon is back; its output is kept.',
+    cause,
+  });
+}

@@ -1,0 +1,66 @@
+/** A sandbox: the planes of one daemon. */
+import { Commands } from './commands.ts';
+import { throwing, type Result, type Throwing } from './result.ts';
+import { Transport, type Answer, type CallOptions, type Input, type TransportOptions } from './transport.ts';
+import type { Operations } from './wire.ts';
+
+export interface SandboxOptions extends TransportOptions {
+  /** The key of the daemon, if it has one. */
+  readonly key?: string | null;
+}
+
+/** How long `waitUntilReady` waits, in ms. */
+const readyWithinMs = 60_000;
+
+export class Sandbox {
+  readonly commands: Commands;
+  readonly #transport: Transport;
+
+  /** Sends nothing. Throws a BoxError for an address or a key that cannot be one. */
+  constructor(address: string, { key = null, ...options }: SandboxOptions = {}) {
+    this.#transport = new Transport(address, key, options);
+    this.commands = new Commands(this.#transport);
+  }
+
+  /** Looks whether a daemon answers there and accepts the key. Throws a BoxError. */
+  static async connect(address: string, key: string | null = null, options: SandboxOptions = {}): Promise<Sandbox> {
+    const sandbox = new Sandbox(address, { ...options, key });
+    await sandbox.orThrow.info();
+    return sandbox;
+  }
+
+  /** The same sandbox with methods that return the body of an answer, or throw a BoxError. */
+  get orThrow(): Throwing<Sandbox> {
+    return throwing(this);
+  }
+
+  get address(): string {
+    return this.#transport.address;
+  }
+
+  /** Any operation of the daemon by the name that it has in its description. */
+  async call<Name extends keyof Operations>(
+    name: Name,
+    input: Input<Name>,
+    options: CallOptions = {},
+  ): Promise<Result<Answer<Name>>> {
+    return await this.#transport.call(name, input, options);
+  }
+
+  async info(options: CallOptions = {}): Promise<Result<Answer<'operations.sandbox'>>> {
+    return await this.#transport.call('operations.sandbox', {}, options);
+  }
+
+  /** Packages of the Python or Node of the sandbox. */
+  async packages(
+    query: Input<'operations.packages'>['query'],
+    options: CallOptions = {},
+  ): Promise<Result<Answer<'operations.packages'>>> {
+    return await this.#transport.call('operations.packages', { query }, options);
+  }
+
+  /** Waits for a daemon that is about to start. */
+  async waitUntilReady(options: CallOptions = {}): Promise<Result<Answer<'operations.health'>>> {
+    return await this.#transport.call('operations.health', {}, { retryMs: readyWithinMs, ...options });
+  }
+}

@@ -1,0 +1,186 @@
+/** Speaks HTTP with a daemon: the key, the envelope, errors as values, and repeats where a repeat is safe. */
+import { readAddress } from './address.ts';
+import { Backoff } from './backoff.ts';
+import { piecesOf } from './lines.ts';
+import { BoxError, failed, succeeded, type Result } from './result.ts';
+import { routes, type Failure, type Operations } from './wire.ts';
+
+export interface TransportOptions {
+  /** How long a call is repeated while the daemon is away or refuses for a while, in ms; 30 000. */
+  readonly retryMs?: number;
+  /** For proxies, certificates and tests. */
+  readonly fetch?: typeof fetch;
+}
+
+export interface CallOptions {
+  /** Ends the wait, with the reason of the signal. */
+  readonly signal?: AbortSignal;
+  /** Overrides the budget of the sandbox. */
+  readonly retryMs?: number;
+  /** The call has no effect, or the same effect twice as once, so it is repeated also where it may have arrived. */
+  readonly isRepeatable?: boolean;
+}
+
+type Parts = { readonly path?: object; readonly query?: object; readonly body?: unknown };
+export type Input<Name extends keyof Operations> = Omit<Operations[Name], 'answer'>;
+export type Answer<Name extends keyof Operations> = Operations[Name]['answer'];
+
+const usualRetryMs = 30_000;
+/** Statuses of a proxy whose daemon is away. */
+const awayStatuses: readonly number[] = [502, 504];
+/** Errors of a connection that never opened, so the request cannot have arrived. */
+const neverSent = /refused|FailedToOpenSocket|ENOTFOUND|EAI_AGAIN|UNREACH|CERT|SELF_SIGNED|VERIFY|ISSUER|TLS|EPROTO/i;
+
+interface Attempt {
+  readonly error: BoxError;
+  readonly isMaybeDone: boolean;
+  readonly afterMs: number;
+}
+
+export class Transport {
+  readonly address: string;
+  readonly retryMs: number;
+  readonly #key: string | null;
+  readonly #fetch: typeof fetch;
+
+  /** Throws a BoxError for an address or a key that cannot be one. */
+  constructor(address: string, key: string | null, options: TransportOptions = {}) {
+    this.address = readAddress(address);
+    // Checked here, because the runtime would repeat an invalid key in its error message.
+    if (key !== null && !/^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/.test(key))
+      throw new BoxError({ code: 'bad_argument', message: 'a key is printable ASCII without blanks at its ends' });
+    this.#key = key;
+    this.retryMs = options.retryMs ?? usualRetryMs;
+    this.#fetch = options.fetch ?? ((...args) => fetch(...args));
+  }
+
+  /** The whole answer, whose payload is in `data`. */
+  async call<Name extends keyof Operations>(
+    name: Name,
+    input: Input<Name>,
+    options: CallOptions = {},
+  ): Promise<Result<Answer<Name>>> {
+    const { path = {}, query = {}, body } = input as Parts;
+    const [method = '', template = ''] = routes[name].split(' ');
+    const place = `${filled(template, path)}${queryOf(query)}`;
+    const isRepeatable = options.isRepeatable ?? method === 'GET';
+    const backoff = new Backoff(options.retryMs ?? this.retryMs);
+    for (;;) {
+      const outcome = await this.#attempt(method, place, body, options.signal);
+      if (outcome instanceof Response) return await this.#answer<Answer<Name>>(outcome);
+      const { error, isMaybeDone, afterMs } = outcome;
+      const isSafe = error.retryable && (isRepeatable || !isMaybeDone);
+      if (!isSafe || !(await backoff.wait(afterMs, options.signal))) return failed(error);
+    }
+  }
+
+  /** The pieces of a streamed answer. Throws a BoxError when the request or the connection fails. */
+  async *stream(place: string, signal: AbortSignal): AsyncGenerator<Uint8Array> {
+    const outcome = await this.#attempt('GET', place, undefined, signal);
+    if (!(outcome instanceof Response)) throw outcome.error;
+    if (!outcome.body) throw this.#notBoxkeep(outcome.status);
+    try {
+      for await (const piece of piecesOf(outcome.body)) yield piece;
+    } catch (error) {
+      throw this.#unreachable(error, signal).error;
+    }
+  }
+
+  /** A response that is a success, or why there is none. */
+  async #attempt(
+    method: string,
+    place: string,
+    body: unknown,
+    signal: AbortSignal | undefined,
+  ): Promise<Response | Attempt> {
+    const headers: Record<string, string> = {};
+    if (this.#key !== null) headers['authorization'] = `Bearer ${this.#key}`;
+    if (body !== undefined) headers['content-type'] = 'application/json';
+    try {
+      // Redirects are not followed, because the key is only for this daemon.
+      const response = await this.#fetch(`${this.address}${place}`, {
+        ...{ method, headers, redirect: 'manual' },
+        ...(signal && { signal }),
+        ...(body !== undefined && { body: JSON.stringify(body) }),
+      });
+      return response.ok ? response : await this.#refusal(response);
+    } catch (error) {
+      return this.#unreachable(error, signal);
+    }
+  }
+
+  async #answer<Body>(response: Response): Promise<Result<Body>> {
+    try {
+      return succeeded((await response.json()) as Body);
+    } catch (error) {
+      return failed(error instanceof SyntaxError ? this.#notBoxkeep(response.status) : this.#unreachable(error).error);
+    }
+  }
+
+  async #refusal(response: Response): Promise<Attempt> {
+    const { status, headers } = response;
+    const answer = await response.json().catch(() => null);
+    if (!isFailure(answer)) {
+      const error = awayStatuses.includes(status)
+        ? this.#away(`${this.address} answers ${status}: the daemon does not answer its proxy`)
+        : this.#notBoxkeep(status);
+      return { error, isMaybeDone: true, afterMs: 0 };
+    }
+    const { message, hint, data, errors } = answer;
+    const missing = this.#key === null ? 'needs a key' : 'does not accept the key';
+    const error = new BoxError({
+      ...{ code: data.code, hint, status, data, errors },
+      message: status === 401 ? `${this.address} ${missing}` : message,
+      retryable: data.retryable,
+    });
+    // The daemon refuses before it acts.
+    return { error, isMaybeDone: false, afterMs: Number(headers.get('retry-after') ?? 0) * 1000 };
+  }
+
+  #unreachable(error: unknown, signal?: AbortSignal): Attempt {
+    if (signal?.aborted) throw signal.reason;
+    const { code, message, cause } = error as Partial<Record<'code' | 'message', string>> & {
+      readonly cause?: { readonly code?: string };
+    };
+    const reason = cause?.code ?? code ?? message ?? '';
+    const text = `cannot reach ${this.address}: ${describe(reason)}`;
+    return { error: this.#away(text, error), isMaybeDone: !neverSent.test(reason), afterMs: 0 };
+  }
+
+  #away(message: string, cause?: unknown): BoxError {
+    const hint = 'Look whether the daemon runs there, and whether its port can be reached.';
+    return new BoxError({ code: 'unreachable', message, hint, retryable: true, cause });
+  }
+
+  #notBoxkeep(status: number): BoxError {
+    const message = `what answers at ${this.address} is not boxkeep (status ${status})`;
+    return new BoxError({ code: 'not_boxkeep', message, hint: 'Check the host, the port and the prefix.', status });
+  }
+}
+
+/** A path of the daemon with the values of its names. */
+export function filled(template: string, values: object): string {
+  return template.replaceAll(/\{(\w+)\}/g, (_, name: string) =>
+    encodeURIComponent(String((values as Readonly<Record<string, unknown>>)[name])),
+  );
+}
+
+export function queryOf(values: object): string {
+  const query = new URLSearchParams();
+  for (const [name, value] of Object.entries(values)) if (value !== undefined) query.append(name, String(value));
+  return query.size === 0 ? '' : `?${query.toString()}`;
+}
+
+function isFailure(value: unknown): value is Failure {
+  const { message, data } = (value ?? {}) as Partial<Failure>;
+  return typeof message === 'string' && typeof data === 'object' && data !== null && typeof data.code === 'string';
+}
+
+function describe(reason: string): string {
+  if (/refused/i.test(reason)) return 'connection refused';
+  if (/ENOTFOUND|EAI_AGAIN/.test(reason)) return 'the host is not known';
+  if (/ECONNRESET|ConnectionClosed|socket/i.test(reason)) return 'the connection broke';
+  if (/EPROTO|WRONG_VERSION/.test(reason)) return 'the port does not speak TLS; use http://';
+  if (/CERT|VERIFY|ISSUER|SELF_SIGNED/.test(reason)) return `its certificate is not trusted (${reason})`;
+  return reason;
+}

@@ -1,0 +1,87 @@
+/** What the client promises for commands. The test kills the daemon whenever a line `kill` is printed. */
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { inspect } from 'node:util';
+
+const [module, address, key, directory] = process.argv.slice(2);
+const { BoxError, Sandbox } = await import(module);
+const show = (name, value) => console.log(JSON.stringify([name, value]));
+const box = await Sandbox.connect(address, key);
+const { commands } = box.orThrow;
+const sha256 = (pieces) => pieces.reduce((hash, piece) => hash.update(piece), createHash('sha256')).digest('hex');
+const codeOf = async (work) => {
+  try {
+    return await work();
+  } catch (error) {
+    return error instanceof BoxError ? [error.code, error.status, error.message] : String(error);
+  }
+};
+
+const run = await box.commands.run('printf out; printf err >&2; exit 3');
+show('run', [run.ok, run.body.data.exit_code, run.body.data.stdout, run.body.data.stderr]);
+const refused = await box.commands.run({ command: 'true', cwd: '/none' });
+show('refused', [refused.ok, refused.error.code, refused.error.retryable, refused.error.data.errno_name]);
+show('thrown', await codeOf(() => commands.run({ command: '' })));
+show('wrong key', await codeOf(() => Sandbox.connect(address, 'wrong')));
+show('no key', await codeOf(() => Sandbox.connect(address)));
+show('not a key', await codeOf(() => Sandbox.connect(address, 'a\nb')));
+show('nobody', await codeOf(() => Sandbox.connect('127.0.0.1:1', null, { retryMs: 50 })));
+show('key in the address', await codeOf(() => Sandbox.connect(`${address}?api_key=x`)));
+show(
+  'key is shown',
+  [inspect(box, { depth: 9, showHidden: true }), JSON.stringify(box), inspect(refused, { depth: 9 })].some((text) =>
+    text.includes(key),
+  ),
+);
+
+const cat = await commands.start({ command: 'cat; exit 4', stdin: 'pipe' });
+await cat.write('é'.repeat(100_000));
+await cat.write(new Uint8Array([0, 255]));
+await cat.closeStdin();
+const pieces = [];
+for await (const event of cat) if (event.type === 'stdout') pieces.push(event.bytes);
+show('input', [sha256(pieces) === sha256([Buffer.from('é'.repeat(100_000)), Buffer.from([0, 255])]), await cat.wait()]);
+show('written too late', await codeOf(() => cat.write('x')));
+
+// A daemon that dies while its output is read.
+const long = await commands.start('seq 1 300000; echo é >&2; sleep 1; seq 300001 400000');
+const texts = { stdout: [], stderr: [] };
+let kills = 0;
+let ending;
+for await (const event of long) {
+  if (event.type === 'exit') ending = event;
+  else if (event.type === 'gap') show('gap', event);
+  else texts[event.type].push(event.text);
+  if (kills < 2 && texts.stdout.join('').length > 500_000 * (kills + 1)) show('kill', kills++);
+}
+const numbers = Array.from({ length: 400_000 }, (_, index) => `${index + 1}\n`).join('');
+show('followed', [texts.stdout.join('') === numbers, texts.stderr.join(''), ending]);
+
+// A daemon that dies while a call waits: the repeat finds the command.
+const once = join(directory, 'once');
+const waiting = commands.run(`echo begun >> ${once}; sleep 1; echo ended >> ${once}; echo done; exit 5`);
+while (!exists(once)) await new Promise((resolve) => setTimeout(resolve, 5));
+show('kill', 2);
+const { data } = await waiting;
+show('once', [data.exit_code, data.stdout, data.replayed, readFileSync(once, 'utf8')]);
+
+const controller = new AbortController();
+const sleeping = await commands.start('sleep 60');
+setTimeout(() => controller.abort(new Error('enough')), 50);
+show('aborted', await codeOf(() => sleeping.wait({ signal: controller.signal })));
+await sleeping.kill('SIGKILL');
+show('killed', await sleeping.wait());
+const again = await commands.connect(long.id, { stdout: numbers.length - 7 });
+const rest = [];
+for await (const event of again) rest.push(event.type === 'exit' ? event.exitCode : event.text);
+show('connected', rest.sort());
+show('listed', (await commands.list({ status: 'running' })).data.commands.length);
+
+function exists(path) {
+  try {
+    return readFileSync(path, 'utf8') !== '';
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,80 @@
+/** The client in TypeScript, as each runtime loads its bundle. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll } from 'bun:test';
+import { linesOf } from '../../bench/peers/lines.ts';
+import { needNodes, nodeOf } from '../harness/interpreters.ts';
+import { expect, repositoryRoot, test } from '../harness/sandbox.ts';
+
+const directory = mkdtempSync(join(tmpdir(), 'boxkeep-client-'));
+const bundle = join(directory, 'boxkeep.mjs');
+/** Minified and compressed. */
+const maxBytes = 25_000;
+const key = 'a-key-of-the-test';
+
+beforeAll(async () => {
+  needNodes();
+  const { outputs } = await Bun.build({
+    entrypoints: [join(repositoryRoot, 'clients/typescript/src/index.ts')],
+    target: 'browser',
+    minify: true,
+  });
+  await Bun.write(bundle, outputs[0]!);
+});
+afterAll(() => rmSync(directory, { recursive: true }));
+
+const runtimes = { 'Node 18': () => nodeOf(18), 'Node 24': () => nodeOf(24), Bun: () => process.execPath };
+
+for (const [name, runtime] of Object.entries(runtimes)) {
+  test(
+    `CLIENT-COMMANDS commands run once, and their output comes whole, over kills of the daemon (${name})`,
+    async ({ sandbox }) => {
+      const program = join(repositoryRoot, 'test/clients/typescript/commands.mjs');
+      const client = Bun.spawn([runtime(), program, bundle, sandbox.url, key, sandbox.directory], {
+        env: { PATH: process.env['PATH'], HOME: sandbox.directory },
+        stdin: 'ignore',
+        stdout: 'pipe',
+        stderr: 'pipe',
+      });
+      const complaints = client.stderr.text();
+      const shown: Record<string, unknown> = {};
+      for await (const line of linesOf(new Response(client.stdout))) {
+        const [what, value] = JSON.parse(line) as [string, unknown];
+        if (what !== 'kill') shown[what] = value;
+        else {
+          process.kill(sandbox.daemonPid, 'SIGKILL');
+          await sandbox.served();
+        }
+      }
+      expect([await client.exited, await complaints]).toEqual([0, '']);
+      expect(shown).toEqual({
+        run: [true, 3, 'out', 'err'],
+        refused: [false, 'bad_argument', false, 'ENOENT'],
+        thrown: ['invalid_input', 422, expect.any(String)],
+        'wrong key': ['unauthorized', 401, `${sandbox.url} does not accept the key`],
+        'no key': ['unauthorized', 401, `${sandbox.url} needs a key`],
+        'not a key': ['bad_argument', null, 'a key is printable ASCII without blanks at its ends'],
+        nobody: ['unreachable', null, expect.stringMatching(/^cannot reach http:\/\/127\.0\.0\.1:1: /)],
+        'key in the address': ['bad_argument', null, 'the address of a daemon carries no key'],
+        'key is shown': false,
+        input: [true, { type: 'exit', status: 'completed', exitCode: 4, signal: null }],
+        'written too late': ['stdin_closed', 409, expect.any(String)],
+        followed: [true, 'é\n', { type: 'exit', status: 'completed', exitCode: 0, signal: null }],
+        once: [5, 'done\n', true, 'begun\nended\n'],
+        aborted: 'Error: enough',
+        killed: { type: 'exit', status: 'killed', exitCode: 137, signal: 'SIGKILL' },
+        connected: [0, '400000\n', 'é\n'],
+        listed: 0,
+      });
+    },
+    { env: { SVC_API_KEY: key }, expectedWarnings: ['started again by init'], timeoutMs: 60_000 },
+  );
+}
+
+test('CLIENT-SIZE the client has no dependencies, and at most 25 kB minified and compressed', async () => {
+  const text = await Bun.file(bundle).bytes();
+  expect(Bun.gzipSync(text).length).toBeLessThan(maxBytes);
+  const manifest = (await Bun.file(join(repositoryRoot, 'clients/typescript/package.json')).json()) as object;
+  expect(Object.keys(manifest)).not.toContain('dependencies');
+});
