@@ -176,10 +176,15 @@ export class Daemon {
     const { app, boot, config, further, logger, runtimeDirectory } = this.deps;
     const noted = config.port === 0 && boot.restarts > 0 ? readNoted(runtimeDirectory, 'port') : null;
     const port = Number(noted ?? config.port);
-    const served = [{ port, variable: settings.port.variable, app }, ...further];
+    // Without a key, protocols that everybody knows are for this machine alone, whatever SVC_HOST says.
+    const loopback = config.apiKey === null ? '127.0.0.1' : this.#hostname;
+    const served = [
+      { hostname: this.#hostname, port, variable: settings.port.variable, app },
+      ...further.map((one) => ({ hostname: loopback, ...one })),
+    ];
     await this.#ports.open(
-      served.map(({ port: number, variable, app: deps }) => ({
-        ...{ hostname: this.#hostname, port: number, variable, idleSeconds: config.idleSeconds, socketProtocol },
+      served.map(({ hostname, port: number, variable, app: deps }) => ({
+        ...{ hostname, port: number, variable, idleSeconds: config.idleSeconds, socketProtocol },
         ...{ serve: createApp(deps), failure: deps.failure ?? failure },
       })),
       openerOf(boot),

@@ -1,5 +1,8 @@
 /** The code interpreter of E2B, for requests that no client sends. */
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { urlOf, withE2b } from '../harness/e2b.ts';
+import { withKernels } from '../harness/kernels.ts';
 import { expect, test, type JsonObject, type Sandbox } from '../harness/sandbox.ts';
 import { until } from '../harness/until.ts';
 
@@ -31,6 +34,28 @@ test(
     expect((await Promise.allSettled(closed)).map(({ status }) => status)).toEqual(['rejected', 'rejected']);
   },
   withE2b({ env: { SVC_E2B_CODE_PORT: '0', SVC_E2B_API_PORT: '0' } }),
+);
+
+test(
+  'E2B-CODE a kernel of another language keeps the variables that it has started with',
+  async ({ sandbox }) => {
+    const kernel = join(sandbox.directory, 'jupyter/kernels/bash');
+    mkdirSync(kernel, { recursive: true });
+    const argv = ['python3', '-m', 'bash_kernel', '-f', '{connection_file}'];
+    const spec = { argv, language: 'bash', env: { HOME: sandbox.directory } };
+    writeFileSync(join(kernel, 'kernel.json'), JSON.stringify(spec));
+    const init = async (envVars: object) => {
+      const body = JSON.stringify({ envVars });
+      const headers = { 'content-type': 'application/json' };
+      await fetch(`${urlOf(sandbox)}/init`, { method: 'POST', body, headers, keepalive: false });
+    };
+    const shown = async () => (await cell(sandbox, { code: 'echo $COLOUR', language: 'bash' }))[1];
+    await init({ COLOUR: 'red' });
+    expect(await shown()).toMatchObject({ type: 'stdout', text: 'red\n' });
+    await init({ COLOUR: 'blue' });
+    for (let turn = 0; turn < 2; turn++) expect(await shown()).toMatchObject({ type: 'stdout', text: 'red\n' });
+  },
+  withE2b(withKernels()),
 );
 
 test(

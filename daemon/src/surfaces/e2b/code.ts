@@ -103,8 +103,12 @@ export const execute = route({
   },
 });
 
-/** The variables of `POST /init` that the context does not have yet. Code may have changed those that it has. */
+/**
+ * The variables of `POST /init` that the context does not have yet. Code may have changed those that it has. Other
+ * kernels than those of Python keep the variables that they have started with.
+ */
 function newDefaults({ defaults }: E2bDeps, { record }: CodeSession): Record<string, string> {
+  if (record.kernel !== null) return {};
   return Object.fromEntries(Object.entries(defaults.values.env).filter(([name, value]) => record.env[name] !== value));
 }
 

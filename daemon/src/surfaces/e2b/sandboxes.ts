@@ -19,6 +19,12 @@ const SandboxPath = z.object({ id: z.string() });
 const Timeout = z.object({
   timeout: z.number().min(0).max(longestSeconds).nullish().describe('Seconds; reported, and ends nothing.'),
 });
+/** What a client may ask for, and gets an error for instead of nothing. */
+const Restrictions = z.object({
+  allow_internet_access: z.boolean().nullish().describe('Not false: the network belongs to the operator.'),
+  network: z.looseObject({}).nullish().describe('Without rules for outgoing traffic.'),
+  volumeMounts: z.array(z.unknown()).nullish().describe('Empty.'),
+});
 const raw = { contentType: 'application/json', description: 'The sandbox.' } as const;
 const empty = { contentType: [], description: 'It is done.', status: 204 } as const;
 
@@ -65,6 +71,17 @@ function assertThis({ sandbox }: E2bDeps, id: string): void {
     throw new CoreError('session_not_found', `sandbox ${id} is not here; the one of this daemon is ${sandbox.id}`);
 }
 
+/** A program that asks for isolation must not believe that it has it. */
+function assertOffered({ allow_internet_access: isOpen, network, volumeMounts }: z.output<typeof Restrictions>): void {
+  const { denyOut, allowOut, rules, egressProxy } = network ?? {};
+  const hint = 'Leave it out, and let the operator of the container decide.';
+  const restricts = [denyOut, allowOut, rules, egressProxy].some((one) => one && Object.keys(one).length > 0);
+  if (isOpen === false || restricts)
+    throw new CoreError('bad_argument', 'the network of this sandbox is not restricted here', { hint });
+  if (volumeMounts && volumeMounts.length > 0)
+    throw new CoreError('bad_argument', 'volumes are not mounted here', { hint });
+}
+
 const create = (prefix: string) =>
   route({
     operation: `e2b.create_sandbox${prefix}`,
@@ -75,10 +92,12 @@ const create = (prefix: string) =>
       templateID: z.string().nullish(),
       envVars: environment.nullish(),
       metadata: z.record(z.string(), z.string()).nullish().describe('What a list can be narrowed by.'),
+      ...Restrictions.shape,
     }),
     raw: { ...raw, status: 201 },
-    errors: [],
+    errors: ['bad_argument'],
     handle(deps, { body, context }) {
+      assertOffered(body);
       deps.lease.extend(body.timeout);
       deps.lease.metadata = body.metadata ?? {};
       const env = givenVariables(body.envVars ?? {});
@@ -176,6 +195,7 @@ const kill = route({
       ...running.map(async ({ id }) => commands.kill(id, 'SIGKILL', true)),
       ...contexts.map(async ({ id }) => code.close(id)),
     ]);
+    deps.defaults.set({ env: {} }); // The variables of one program are not for the next one.
     return new Response(null, { status: 204 });
   },
 });
