@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll } from 'bun:test';
 import { linesOf } from '../../bench/peers/lines.ts';
 import { needNodes, nodeOf } from '../harness/interpreters.ts';
-import { expect, repositoryRoot, test } from '../harness/sandbox.ts';
+import { expect, repositoryRoot, test, type Sandbox } from '../harness/sandbox.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'boxkeep-client-'));
 const bundle = join(directory, 'boxkeep.mjs');
@@ -26,29 +26,36 @@ afterAll(() => rmSync(directory, { recursive: true }));
 
 const runtimes = { 'Node 18': () => nodeOf(18), 'Node 24': () => nodeOf(24), Bun: () => process.execPath };
 
+/** What a program of test/clients/typescript prints, by name. Kills the daemon where the program asks for it. */
+async function shownBy(runtime: string, program: string, sandbox: Sandbox): Promise<Record<string, unknown>> {
+  const path = join(repositoryRoot, 'test/clients/typescript', program);
+  const client = Bun.spawn([runtime, path, bundle, sandbox.url, key, sandbox.directory], {
+    env: { PATH: process.env['PATH'], HOME: sandbox.directory },
+    stdin: 'ignore',
+    stdout: 'pipe',
+    stderr: 'pipe',
+  });
+  const complaints = client.stderr.text();
+  const shown: Record<string, unknown> = {};
+  for await (const line of linesOf(new Response(client.stdout))) {
+    const [what, value] = JSON.parse(line) as [string, unknown];
+    if (what !== 'kill') shown[what] = value;
+    else {
+      process.kill(sandbox.daemonPid, 'SIGKILL');
+      await sandbox.served();
+    }
+  }
+  expect([await client.exited, await complaints]).toEqual([0, '']);
+  return shown;
+}
+
+const options = { env: { SVC_API_KEY: key }, expectedWarnings: ['started again by init'], timeoutMs: 60_000 };
+
 for (const [name, runtime] of Object.entries(runtimes)) {
   test(
     `CLIENT-COMMANDS commands run once, and their output comes whole, over kills of the daemon (${name})`,
     async ({ sandbox }) => {
-      const program = join(repositoryRoot, 'test/clients/typescript/commands.mjs');
-      const client = Bun.spawn([runtime(), program, bundle, sandbox.url, key, sandbox.directory], {
-        env: { PATH: process.env['PATH'], HOME: sandbox.directory },
-        stdin: 'ignore',
-        stdout: 'pipe',
-        stderr: 'pipe',
-      });
-      const complaints = client.stderr.text();
-      const shown: Record<string, unknown> = {};
-      for await (const line of linesOf(new Response(client.stdout))) {
-        const [what, value] = JSON.parse(line) as [string, unknown];
-        if (what !== 'kill') shown[what] = value;
-        else {
-          process.kill(sandbox.daemonPid, 'SIGKILL');
-          await sandbox.served();
-        }
-      }
-      expect([await client.exited, await complaints]).toEqual([0, '']);
-      expect(shown).toEqual({
+      expect(await shownBy(runtime(), 'commands.mjs', sandbox)).toEqual({
         run: [true, 3, 'out', 'err'],
         refused: [false, 'bad_argument', false, 'ENOENT'],
         thrown: ['invalid_input', 422, expect.any(String)],
@@ -68,7 +75,31 @@ for (const [name, runtime] of Object.entries(runtimes)) {
         listed: 0,
       });
     },
-    { env: { SVC_API_KEY: key }, expectedWarnings: ['started again by init'], timeoutMs: 60_000 },
+    options,
+  );
+
+  test(
+    `CLIENT-FILES CLIENT-CODE files and code, with errors that have codes (${name})`,
+    async ({ sandbox }) => {
+      expect(await shownBy(runtime(), 'files-and-code.mjs', sandbox)).toEqual({
+        read: 'two\nthree\n',
+        stat: [0o100600, 15],
+        list: ['a', 'c'],
+        search: 1,
+        grep: 1,
+        gone: [false, 'file_not_found', 404, 'ENOENT'],
+        kept: ['file_exists', false],
+        'read again': 'one\nzwei\nthree\n',
+        'written again': true,
+        run: ['ok', '[ 2, 4 ]\n'],
+        session: '21\n',
+        failed: ['error', 'ZeroDivisionError'],
+        sessions: ['kept'],
+        closed: [false, 'session_not_found'],
+        'by name': 15,
+      });
+    },
+    options,
   );
 }
 

@@ -1,5 +1,7 @@
 /** The client of boxkeep. */
 export { Sandbox, type SandboxOptions } from './sandbox.ts';
+export { CodeSession, type Code } from './code.ts';
+export type { FileEdit, Files } from './files.ts';
 export { CommandHandle, type CommandInput, type Commands } from './commands.ts';
 export type { Ending, Offsets, OutputEvent, StreamName } from './output.ts';
 export { BoxError, type ErrorCode, type Result, type Throwing } from './result.ts';

@@ -1,5 +1,7 @@
 /** A sandbox: the planes of one daemon. */
+import { Code } from './code.ts';
 import { Commands } from './commands.ts';
+import { Files } from './files.ts';
 import { throwing, type Result, type Throwing } from './result.ts';
 import { Transport, type Answer, type CallOptions, type Input, type TransportOptions } from './transport.ts';
 import type { Operations } from './wire.ts';
@@ -14,12 +16,16 @@ const readyWithinMs = 60_000;
 
 export class Sandbox {
   readonly commands: Commands;
+  readonly files: Files;
+  readonly code: Code;
   readonly #transport: Transport;
 
   /** Sends nothing. Throws a BoxError for an address or a key that cannot be one. */
   constructor(address: string, { key = null, ...options }: SandboxOptions = {}) {
     this.#transport = new Transport(address, key, options);
     this.commands = new Commands(this.#transport);
+    this.files = new Files(this.#transport);
+    this.code = new Code(this.#transport);
   }
 
   /** Looks whether a daemon answers there and accepts the key. Throws a BoxError. */

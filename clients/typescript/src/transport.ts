@@ -23,6 +23,15 @@ export interface CallOptions {
 
 type Parts = { readonly path?: object; readonly query?: object; readonly body?: unknown };
 export type Input<Name extends keyof Operations> = Omit<Operations[Name], 'answer'>;
+/** The parameters of an operation that are no argument of a method. */
+export type Query<Name extends keyof Operations, Given extends string = never> = Operations[Name] extends {
+  readonly query?: infer Fields;
+}
+  ? Omit<NonNullable<Fields>, Given>
+  : never;
+export type Body<Name extends keyof Operations> = Operations[Name] extends { readonly body: infer Fields }
+  ? Fields
+  : never;
 export type Answer<Name extends keyof Operations> = Operations[Name]['answer'];
 
 const usualRetryMs = 30_000;
