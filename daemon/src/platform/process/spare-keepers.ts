@@ -13,6 +13,8 @@ export class SpareKeepers implements Disposable {
   #starting: Promise<KeeperConnection | null> | null = null;
   #trim: ReturnType<typeof setTimeout> | null = null;
   #isClosed = false;
+  /** Until then no keeper is kept, because descriptors or processes are scarce; on the clock of `performance`. */
+  #scarceUntilMs = 0;
 
   constructor(private readonly socketPath: string) {}
 
@@ -43,13 +45,20 @@ export class SpareKeepers implements Disposable {
 
   /** Takes back a keeper whose command has ended. */
   add(connection: KeeperConnection): void {
-    if (this.#isClosed || this.#idle.length >= maxIdle || !connection.isOpen) {
+    const isScarce = performance.now() < this.#scarceUntilMs;
+    if (this.#isClosed || isScarce || this.#idle.length >= maxIdle || !connection.isOpen) {
       connection.close();
       return;
     }
     connection.tell({ onFrame: () => undefined, onClose: () => this.#remove(connection) });
     this.#idle.push(connection);
     if (this.#idle.length > 1) this.#trimLater();
+  }
+
+  /** For a start that has failed: gives others the descriptors and processes of idle keepers, for a while. */
+  makeRoom(): void {
+    this.#scarceUntilMs = performance.now() + idleMs;
+    this.drop();
   }
 
   /** Lets every idle keeper exit. */

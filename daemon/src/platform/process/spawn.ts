@@ -195,7 +195,11 @@ export class KeeperSpawn implements Spawn, Disposable {
 
   async #attempt(request: SpawnRequest, isFresh = false): Promise<Child> {
     const note = encodeNote(request.plane, request.note);
-    const directory = await CommandDirectory.create(this.#spares, note, request.input ?? null);
+    const created = CommandDirectory.create(this.#spares, note, request.input ?? null);
+    const directory = await created.catch((error: unknown) => {
+      this.#keepers.makeRoom();
+      throw error;
+    });
     const child = this.#child(basename(directory.path), directory);
     const frame = encodeSpawn(spawnFrame(request, directory.path, this.#keeperVersion));
     if (!frame) {
@@ -227,6 +231,7 @@ export class KeeperSpawn implements Spawn, Disposable {
       connection.send(frame);
       void this.#keepers.renew();
     } catch {
+      this.#keepers.makeRoom();
       settleUnstarted(child); // Init closed the connection at once because it could not fork.
       return;
     }
