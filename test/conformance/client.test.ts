@@ -69,6 +69,7 @@ for (const [name, runtime] of Object.entries(runtimes)) {
         'written too late': ['stdin_closed', 409, expect.any(String)],
         followed: [true, 'é\n', { type: 'exit', status: 'completed', exitCode: 0, signal: null }],
         once: [5, 'done\n', true, 'begun\nended\n'],
+        lost: ['line\n', true, 0],
         aborted: 'Error: enough',
         killed: { type: 'exit', status: 'killed', exitCode: 137, signal: 'SIGKILL' },
         connected: [0, '400000\n', 'é\n'],

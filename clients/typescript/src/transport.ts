@@ -76,8 +76,9 @@ export class Transport {
     const backoff = new Backoff(options.retryMs ?? this.retryMs);
     for (;;) {
       const outcome = await this.#attempt(method, place, body, options.signal);
-      if (outcome instanceof Response) return await this.#answer<Answer<Name>>(outcome);
-      const { error, isMaybeDone, afterMs } = outcome;
+      const read = outcome instanceof Response ? await this.#read(outcome, options.signal) : outcome;
+      if ('body' in read) return succeeded(read.body as Answer<Name>);
+      const { error, isMaybeDone, afterMs } = read;
       const isSafe = error.retryable && (isRepeatable || !isMaybeDone);
       if (!isSafe || !(await backoff.wait(afterMs, options.signal))) return failed(error);
     }
@@ -118,11 +119,12 @@ export class Transport {
     }
   }
 
-  async #answer<Body>(response: Response): Promise<Result<Body>> {
+  async #read(response: Response, signal: AbortSignal | undefined): Promise<{ readonly body: unknown } | Attempt> {
     try {
-      return succeeded((await response.json()) as Body);
+      return { body: (await response.json()) as unknown };
     } catch (error) {
-      return failed(error instanceof SyntaxError ? this.#notBoxkeep(response.status) : this.#unreachable(error).error);
+      if (!(error instanceof SyntaxError)) return { ...this.#unreachable(error, signal), isMaybeDone: true };
+      return { error: this.#notBoxkeep(response.status), isMaybeDone: true, afterMs: 0 };
     }
   }
 
@@ -142,8 +144,8 @@ export class Transport {
       message: status === 401 ? `${this.address} ${missing}` : message,
       retryable: data.retryable,
     });
-    // The daemon refuses before it acts.
-    return { error, isMaybeDone: false, afterMs: Number(headers.get('retry-after') ?? 0) * 1000 };
+    // The daemon refuses before it acts, and names seconds. A proxy may name a date.
+    return { error, isMaybeDone: false, afterMs: (Number(headers.get('retry-after')) || 0) * 1000 };
   }
 
   #unreachable(error: unknown, signal?: AbortSignal): Attempt {

@@ -66,6 +66,28 @@ show('kill', 2);
 const { data } = await waiting;
 show('once', [data.exit_code, data.stdout, data.replayed, readFileSync(once, 'utf8')]);
 
+// An answer that breaks off, and a refusal of a proxy that names a date.
+const answers = [
+  () =>
+    new Response(
+      new ReadableStream({ start: (body) => (body.enqueue(Buffer.from('{')), body.error(new Error('reset'))) }),
+    ),
+  () =>
+    Response.json(
+      { message: 'busy', data: { code: 'unavailable', retryable: true } },
+      { status: 503, headers: { 'retry-after': 'Wed, 21 Oct 2026 07:28:00 GMT' } },
+    ),
+];
+const fragile = new Sandbox(address, {
+  key,
+  fetch: async (...args) => {
+    const answer = await fetch(...args);
+    return answers.shift()?.() ?? answer;
+  },
+});
+const lost = await fragile.orThrow.commands.run(`echo line >> ${once}.more; cat ${once}.more`);
+show('lost', [lost.data.stdout, lost.data.replayed, answers.length]);
+
 const controller = new AbortController();
 const sleeping = await commands.start('sleep 60');
 setTimeout(() => controller.abort(new Error('enough')), 50);
