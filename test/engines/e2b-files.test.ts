@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import { existsSync, readFileSync, symlinkSync } from 'node:fs';
 import { urlOf, withE2b } from '../harness/e2b.ts';
 import { expect, test, type JsonObject, type Sandbox } from '../harness/sandbox.ts';
+import { until } from '../harness/until.ts';
 
 const ask = (sandbox: Sandbox, path: string, query: Record<string, string>, init: RequestInit = {}) =>
   fetch(`${urlOf(sandbox)}${path}?${new URLSearchParams(query).toString()}`, { keepalive: false, ...init });
@@ -13,6 +14,28 @@ const formOf = (...files: readonly (readonly [name: string, content: string])[])
   for (const [name, content] of files) form.append('file', new Blob([content]), name);
   return form;
 };
+
+test(
+  'E2B-TRANSFER the file of an upload is made, gets its owner and is written',
+  async ({ sandbox }) => {
+    const rpc = async (method: string, message: object) => {
+      const init = { method: 'POST', body: JSON.stringify(message), headers: { 'content-type': 'application/json' } };
+      return (await (await ask(sandbox, `/filesystem.Filesystem/${method}`, {}, init)).json()) as JsonObject;
+    };
+    const { watcherId = '' } = await rpc('CreateWatcher', { path: sandbox.directory });
+    const headers = { 'content-type': 'application/octet-stream' };
+    await ask(sandbox, '/files', { path: `${sandbox.directory}/sent` }, { method: 'POST', body: 'x', headers });
+    const events: unknown[] = [];
+    await until('three events have come', async () => {
+      events.push(...(((await rpc('GetWatcherEvents', { watcherId }))['events'] ?? []) as unknown[]));
+      return events.length >= 3;
+    });
+    const types = ['EVENT_TYPE_CREATE', 'EVENT_TYPE_CHMOD', 'EVENT_TYPE_WRITE'];
+    expect(events).toEqual(types.map((type) => ({ name: 'sent', type })));
+    await rpc('RemoveWatcher', { watcherId });
+  },
+  withE2b(),
+);
 
 test(
   'E2B-TRANSFER a request that is wrong changes nothing, and says why',

@@ -4,7 +4,7 @@ import { EventRing, ringSize, type WatchEvent } from './event-ring.ts';
 
 function event(path: string): Omit<WatchEvent, 'seq'> {
   const nothing = { oldPath: null, modifiedMs: null, sizeBytes: null, inode: null };
-  return { type: 'write', path, isDirectory: false, atMs: 0, ...nothing };
+  return { type: 'write', path, isDirectory: false, isMovedIn: false, atMs: 0, ...nothing };
 }
 
 function ringOf(...paths: readonly (string | null)[]): EventRing {

@@ -6,6 +6,8 @@ export const ringSize = 10_000;
 
 export interface WatchEvent extends Omit<Change, 'mayReplace' | 'isWhole'> {
   readonly seq: number;
+  /** A created entry has come from elsewhere, and was not made in its place. */
+  readonly isMovedIn: boolean;
   /** When the change happened, in ms since 1970. */
   readonly atMs: number;
   /** Null when the entry no longer existed at the time of the report. */

@@ -108,6 +108,7 @@ function entryNow(files: PathWaitDeps['files'], path: string, name: string, { ri
   return {
     seq: ring.cursor,
     type: 'create',
+    isMovedIn: false,
     path: name,
     oldPath: null,
     isDirectory,

@@ -222,7 +222,14 @@ export class Watcher implements ChangeSink {
       .finally(() => this.#changed.notify());
   }
 
-  async #event({ type, path, oldPath, isDirectory, atMs }: Change): Promise<Omit<WatchEvent, 'seq'>> {
+  async #event({
+    type,
+    path,
+    oldPath,
+    isDirectory,
+    atMs,
+    mayReplace = false,
+  }: Change): Promise<Omit<WatchEvent, 'seq'>> {
     const { files, root } = this.deps;
     const place = path === '' ? root : joinPath(root === '/' ? '' : root, path);
     const facts = type === 'remove' ? null : await files.facts(place).catch(() => null);
@@ -231,6 +238,7 @@ export class Watcher implements ChangeSink {
       path,
       oldPath,
       isDirectory,
+      isMovedIn: type === 'create' && mayReplace,
       atMs: Date.now() - (performance.now() - atMs),
       modifiedMs: facts ? Number(facts.modifiedNs / 1000n) / 1000 : null,
       sizeBytes: facts?.size ?? null,

@@ -126,9 +126,12 @@ async function eventsOf(
     return [...before, await one(EventType.CREATE)];
   }
   const first = await one(types[event.type]);
-  // A new file that is written at once is one change of core. envd makes it, sets its owner, and writes it.
   const isWritten = event.type === 'create' && !event.isDirectory && (event.sizeBytes ?? 0) > 0;
-  return isWritten ? [first, await one(EventType.CHMOD), await one(EventType.WRITE)] : [first];
+  if (!isWritten) return [first];
+  // One change of core: a file whose content has come with it, as that of an upload. envd makes the file of an upload in
+  // its place, sets its owner, and writes it.
+  const owned = event.isMovedIn ? [await one(EventType.CHMOD)] : [];
+  return [first, ...owned, await one(EventType.WRITE)];
 
   async function one(type: EventType): Promise<FilesystemEvent> {
     const name = nameOf(event.path);
