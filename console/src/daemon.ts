@@ -1,6 +1,15 @@
 /** Calls the routes of the daemon that served this page, with the key where one is set. */
-import type { Answers, Failure, TerminalSession } from './answers.ts';
+import type { Failure, Operations, routes, TerminalSession } from '../../clients/typescript/src/wire.ts';
 import type { Key } from './key.ts';
+
+/** The answer of each route that has `data`. */
+type Answers = {
+  readonly [
+    Name in keyof Operations as Operations[Name]['answer'] extends { readonly data: unknown }
+      ? (typeof routes)[Name]
+      : never
+  ]: Operations[Name]['answer'];
+};
 
 /** An error response of the daemon, in its words. */
 export class Refusal extends Error {
@@ -69,7 +78,7 @@ export class DaemonClient {
       ...(body ? { body: JSON.stringify(body) } : {}),
     });
     const answer = (await response.json()) as Answers[Route] | Failure;
-    if (response.ok) return answer.data as Answers[Route]['data'];
+    if (response.ok) return answer.data;
     const { message, hint } = answer;
     throw new Refusal(response.status, message, hint && forPerson(hint));
   }

@@ -1,5 +1,5 @@
 /** The page at `/`: an introduction, the list of terminals, and links. */
-import type { TerminalSession } from './answers.ts';
+import type { TerminalSession } from '../../clients/typescript/src/wire.ts';
 import type { DaemonClient } from './daemon.ts';
 import { element } from './elements.ts';
 import { isAgreed } from './question.ts';

@@ -1,31 +1,7 @@
-/** Converts inputs and answers of routes into TypeScript types: of those that the console calls, and of all. */
+/** Converts the inputs and answers of every route into TypeScript types. */
 import { nameOf, type ApiDocument, type Operation, type Schema } from './reference.ts';
 
-const routes = [
-  'GET /health',
-  'GET /v2/pty/sessions',
-  'POST /v2/pty/sessions',
-  'GET /v2/pty/sessions/{id}',
-  'DELETE /v2/pty/sessions/{id}',
-];
 const failure = { $ref: '#/components/schemas/Failure' };
-
-export function typesOfAnswers(document: object): string {
-  const { paths, components } = document as ApiDocument;
-  const answers = routes.map((route): [string, Schema] => {
-    const [method = '', path = ''] = route.split(' ');
-    const schema = paths[path]?.[method.toLowerCase()]?.responses['200']?.content?.['application/json']?.schema;
-    if (!schema) throw new Error(`no JSON answer is described for ${route}`);
-    return [route, schema];
-  });
-  return [
-    ...namedTypes(components.schemas, [failure, ...answers.map(([, schema]) => schema)]),
-    '\n/** The answer of each route that the console calls. */',
-    'export interface Answers {',
-    ...answers.map(([route, schema]) => `  readonly '${route}': ${typeOf(schema, '  ')};`),
-    '}\n',
-  ].join('\n');
-}
 
 /** The operations whose answer is JSON have types. Those of bytes, streams and sockets have a route only. */
 export function typesOfOperations(document: object): string {

@@ -3,7 +3,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describeE2b, describeSurface, describeTools, surfaceNames } from '../../daemon/src/api.ts';
 import { describeSettings } from '../../daemon/src/config.ts';
-import { typesOfAnswers, typesOfOperations } from './answer-types.ts';
+import { typesOfOperations } from './answer-types.ts';
 import { benchRun, benchSentence, benchTables } from './bench-tables.ts';
 import { referenceOfCalls, type CallTable } from './e2b-calls.ts';
 import { generatedMessages } from './messages.ts';
@@ -22,9 +22,7 @@ for (const surface of surfaceNames) {
   files.set(`spec/${surface}.json`, asJson(document));
   files.set(`docs/reference/${surface}.md`, referenceOfRoutes(document));
   files.set(`daemon/src/assets/tables/routes-${surface}.txt`, routeList(document));
-  if (surface !== 'v2') continue;
-  files.set('console/src/answers.ts', typesOfAnswers(document));
-  files.set('clients/typescript/src/wire.ts', typesOfOperations(document));
+  if (surface === 'v2') files.set('clients/typescript/src/wire.ts', typesOfOperations(document));
 }
 
 const e2b = await describeE2b();
