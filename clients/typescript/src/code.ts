@@ -1,5 +1,5 @@
 /** Code of a sandbox: single runs, and sessions that keep their state. */
-import { Handle, Plane, type Result } from './result.ts';
+import { Handle, Plane, succeeded, type Result } from './result.ts';
 import type { Answer, Body, CallOptions, Transport } from './transport.ts';
 
 type RunMore = Partial<Omit<Body<'code.execute'>, 'language' | 'code' | 'stream' | 'session_id'>>;
@@ -25,7 +25,7 @@ export class Code extends Plane {
     const made = await this.transport.call('code.create_session', { body: more }, options);
     if (made.ok) {
       const { session_id: id, language } = made.body.data;
-      return { ok: true, body: new CodeSession(this.transport, id, language) };
+      return succeeded(new CodeSession(this.transport, id, language));
     }
     const isThere = made.error.code === 'session_exists' && more.id !== undefined;
     return isThere ? await this.connect(more.id, options) : made;
@@ -34,7 +34,7 @@ export class Code extends Plane {
   /** A session that was made before, by any client. */
   async connect(id: string, options: CallOptions = {}): Promise<Result<CodeSession>> {
     const found = await this.transport.call('code.get_session', { path: { id } }, options);
-    return found.ok ? { ok: true, body: new CodeSession(this.transport, id, found.body.data.language) } : found;
+    return found.ok ? succeeded(new CodeSession(this.transport, id, found.body.data.language)) : found;
   }
 
   async list(options: CallOptions = {}): Promise<Result<Answer<'code.list_sessions'>>> {

@@ -1,7 +1,7 @@
 /** Commands of a sandbox: run to the end, or started and followed live. */
 import { base64Of } from './lines.ts';
 import { followOutput, type Ending, type Offsets, type OutputEvent } from './output.ts';
-import { Handle, Plane, resultOf, type Result } from './result.ts';
+import { Handle, Plane, resultOf, succeeded, type Result } from './result.ts';
 import type { Answer, CallOptions, Input, Transport } from './transport.ts';
 import type { CommandKillRequest, CommandResult, CommandRunRequest } from './wire.ts';
 
@@ -22,7 +22,7 @@ export class Commands extends Plane {
   /** Starts a command, and returns while it runs. */
   async start(command: CommandInput, options: CallOptions = {}): Promise<Result<CommandHandle>> {
     const started = await this.#send({ ...requestOf(command), mode: 'async' }, options);
-    return started.ok ? { ok: true, body: new CommandHandle(this.transport, started.body.data) } : started;
+    return started.ok ? succeeded(new CommandHandle(this.transport, started.body.data)) : started;
   }
 
   /** A command that was started before, by any client. Its output comes from `offsets` on. */
@@ -30,9 +30,7 @@ export class Commands extends Plane {
     const end = Number.MAX_SAFE_INTEGER;
     const input = { path: { command_id: id }, query: { offset: end, stderr_offset: end } };
     const read = await this.transport.call('commands.read', input, options);
-    return read.ok
-      ? { ok: true, body: new CommandHandle(this.transport, { command_id: id, pid: null }, offsets) }
-      : read;
+    return read.ok ? succeeded(new CommandHandle(this.transport, { command_id: id, pid: null }, offsets)) : read;
   }
 
   async list(

@@ -1,13 +1,10 @@
 /** Files of a sandbox. Paths are absolute, or relative to the workspace. */
 import { Plane, type Result } from './result.ts';
-import type { Answer, Body, CallOptions, Query, Transport } from './transport.ts';
+import type { Answer, Body, CallOptions, Input, Query, Transport } from './transport.ts';
 
+type Posted = `files.${'write' | 'edit' | 'grep' | 'copy' | 'move' | 'delete' | 'mkdir'}`;
 /** The fields of a request that are no argument of the method. `user` is the account that owns what is made. */
-type More<
-  Name extends 'files.edit' | 'files.grep' | 'files.copy' | 'files.move' | 'files.delete' | 'files.mkdir',
-  Given extends string,
-> = Partial<Omit<Body<Name>, Given>> & { readonly user?: string };
-type WriteMore = Partial<Omit<Body<'files.write'>, 'path' | 'content' | 'encoding'>> & { readonly user?: string };
+type More<Name extends Posted, Given extends string> = Partial<Omit<Body<Name>, Given>> & { readonly user?: string };
 
 export type FileEdit = NonNullable<Body<'files.edit'>['edits']>[number];
 
@@ -29,13 +26,12 @@ export class Files extends Plane {
   async write(
     path: string,
     content: string,
-    { user, ...more }: WriteMore = {},
+    { user, ...more }: More<'files.write', 'path' | 'content' | 'encoding'> = {},
     options: CallOptions = {},
   ): Promise<Result<Answer<'files.write'>>> {
     // The same content twice is the content once, unless it is appended or the file has to be as before.
     const isRepeatable = !more.append && more.if_match === undefined && more.if_none_match === undefined;
-    const input = { query: ofUser(user), body: { path, content, ...more } };
-    return await this.transport.call('files.write', input, { isRepeatable, ...options });
+    return await this.#post('files.write', user, { path, content, ...more }, { isRepeatable, ...options });
   }
 
   /** Makes all edits in one step, or none. An `old_str` has to occur once, unless the edit has a `replace_mode`. */
@@ -46,7 +42,7 @@ export class Files extends Plane {
     options: CallOptions = {},
   ): Promise<Result<Answer<'files.edit'>>> {
     const body = { path, edits: [edits].flat(), ...more };
-    return await this.transport.call('files.edit', { query: ofUser(user), body }, options);
+    return await this.#post('files.edit', user, body, options);
   }
 
   async list(
@@ -82,8 +78,7 @@ export class Files extends Plane {
     { user, ...more }: More<'files.grep', 'path' | 'pattern'> = {},
     options: CallOptions = {},
   ): Promise<Result<Answer<'files.grep'>>> {
-    const input = { query: ofUser(user), body: { path, pattern, ...more } };
-    return await this.transport.call('files.grep', input, { isRepeatable: true, ...options });
+    return await this.#post('files.grep', user, { path, pattern, ...more }, { isRepeatable: true, ...options });
   }
 
   async copy(
@@ -92,11 +87,7 @@ export class Files extends Plane {
     { user, ...more }: More<'files.copy', 'source' | 'path' | 'destination'> = {},
     options: CallOptions = {},
   ): Promise<Result<Answer<'files.copy'>>> {
-    return await this.transport.call(
-      'files.copy',
-      { query: ofUser(user), body: { source, destination, ...more } },
-      options,
-    );
+    return await this.#post('files.copy', user, { source, destination, ...more }, options);
   }
 
   async move(
@@ -105,11 +96,7 @@ export class Files extends Plane {
     { user, ...more }: More<'files.move', 'source' | 'path' | 'destination'> = {},
     options: CallOptions = {},
   ): Promise<Result<Answer<'files.move'>>> {
-    return await this.transport.call(
-      'files.move',
-      { query: ofUser(user), body: { source, destination, ...more } },
-      options,
-    );
+    return await this.#post('files.move', user, { source, destination, ...more }, options);
   }
 
   async delete(
@@ -117,7 +104,7 @@ export class Files extends Plane {
     { user, ...more }: More<'files.delete', 'path'> = {},
     options: CallOptions = {},
   ): Promise<Result<Answer<'files.delete'>>> {
-    return await this.transport.call('files.delete', { query: ofUser(user), body: { path, ...more } }, options);
+    return await this.#post('files.delete', user, { path, ...more }, options);
   }
 
   async makeDirectory(
@@ -125,10 +112,16 @@ export class Files extends Plane {
     { user, ...more }: More<'files.mkdir', 'path'> = {},
     options: CallOptions = {},
   ): Promise<Result<Answer<'files.mkdir'>>> {
-    return await this.transport.call('files.mkdir', { query: ofUser(user), body: { path, ...more } }, options);
+    return await this.#post('files.mkdir', user, { path, ...more }, options);
   }
-}
 
-function ofUser(user: string | undefined): { readonly user?: string } {
-  return user === undefined ? {} : { user };
+  async #post<Name extends Posted>(
+    name: Name,
+    user: string | undefined,
+    body: Body<Name>,
+    options: CallOptions,
+  ): Promise<Result<Answer<Name>>> {
+    const input = { query: user === undefined ? {} : { user }, body };
+    return await this.transport.call(name, input as unknown as Input<Name>, options);
+  }
 }
