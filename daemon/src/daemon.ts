@@ -176,11 +176,11 @@ export class Daemon {
     const { app, boot, config, further, logger, runtimeDirectory } = this.deps;
     const noted = config.port === 0 && boot.restarts > 0 ? readNoted(runtimeDirectory, 'port') : null;
     const port = Number(noted ?? config.port);
-    // Without a key, protocols that everybody knows are for this machine alone, whatever SVC_HOST says.
-    const loopback = config.apiKey === null ? '127.0.0.1' : this.#hostname;
+    // Without a key, the further ports are for this machine alone, whatever SVC_HOST says.
+    const furtherHostname = config.apiKey === null ? '127.0.0.1' : this.#hostname;
     const served = [
       { hostname: this.#hostname, port, variable: settings.port.variable, app },
-      ...further.map((one) => ({ hostname: loopback, ...one })),
+      ...further.map((one) => ({ hostname: furtherHostname, ...one })),
     ];
     await this.#ports.open(
       served.map(({ hostname, port: number, variable, app: deps }) => ({

@@ -62,7 +62,7 @@ for (const [name, runtime] of Object.entries(runtimes)) {
         'wrong key': ['unauthorized', 401, `${sandbox.url} does not accept the key`],
         'no key': ['unauthorized', 401, `${sandbox.url} needs a key`],
         'not a key': ['bad_argument', null, 'a key is printable ASCII without blanks at its ends'],
-        nobody: ['unreachable', null, expect.stringMatching(/^cannot reach http:\/\/127\.0\.0\.1:1: /)],
+        'closed port': ['unreachable', null, expect.stringMatching(/^cannot reach http:\/\/127\.0\.0\.1:1: /)],
         'key in the address': ['bad_argument', null, 'the address of a daemon carries no key'],
         'key is shown': false,
         input: [true, { type: 'exit', status: 'completed', exitCode: 4, signal: null }],

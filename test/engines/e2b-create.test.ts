@@ -15,7 +15,7 @@ test(
 );
 
 test(
-  'E2B-CREATE what is not offered is refused, so that nobody relies on it; kill forgets the variables of the program',
+  'E2B-CREATE restrictions that are not offered are refused, and kill forgets the variables of the program',
   async ({ sandbox }) => {
     const api = `${urlOf(sandbox, 'api')}/sandboxes`;
     const create = async (body: object) => {
@@ -43,7 +43,7 @@ test(
 test(
   'E2B-CREATE without a key the ports are for this machine alone, whatever SVC_HOST says',
   async ({ sandbox }) => {
-    // Reaches whoever listens on every address, and nobody who listens on 127.0.0.1.
+    // A socket on all addresses accepts this one; a socket on 127.0.0.1 does not.
     const other = '127.0.0.2';
     const at = (of: string) => of.replace(/127\.0\.0\.1|0\.0\.0\.0/, other);
     expect((await fetch(`${at(sandbox.url)}/health`, { keepalive: false })).status).toBe(200);

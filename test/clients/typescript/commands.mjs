@@ -26,7 +26,7 @@ show('thrown', await codeOf(() => commands.run({ command: '' })));
 show('wrong key', await codeOf(() => Sandbox.connect(address, 'wrong')));
 show('no key', await codeOf(() => Sandbox.connect(address)));
 show('not a key', await codeOf(() => Sandbox.connect(address, 'a\nb')));
-show('nobody', await codeOf(() => Sandbox.connect('127.0.0.1:1', null, { retryMs: 50 })));
+show('closed port', await codeOf(() => Sandbox.connect('127.0.0.1:1', null, { retryMs: 50 })));
 show('key in the address', await codeOf(() => Sandbox.connect(`${address}?api_key=x`)));
 show(
   'key is shown',

@@ -12,13 +12,13 @@ export function logOutput(descriptor: number): (line: string) => void {
   const lose = () => {
     isGone = true; // No process reads the log any more; the daemon serves all the same.
   };
+  const taken = () => {
+    waitingBytes = 0;
+  };
   const write = (text: string) => {
     waitingBytes += Buffer.byteLength(text);
     const written = sink.write(text);
     const flushed = sink.flush();
-    const taken = () => {
-      waitingBytes = 0;
-    };
     if (typeof written === 'number' && typeof flushed === 'number') taken();
     else void Promise.all([written, flushed]).then(taken, lose); // Both reject when the reader goes.
   };
