@@ -15,7 +15,7 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
-import { createHash } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { accessList, accessListFor, attributeOf, setAttribute } from '../harness/attributes.ts';
 import { expect, test, type JsonObject, type Sandbox } from '../harness/sandbox.ts';
@@ -390,6 +390,27 @@ test('FILE-4 stat describes the target of a path, or the link itself on request'
   symlinkSync('nowhere', at('dangling'));
   expect(await stat(sandbox, { path: at('dangling'), follow_symlinks: 'false' })).toMatchObject({ target: 'nowhere' });
   expect(await stat(sandbox, { path: '/' })).toMatchObject({ path: '/', is_directory: true, mime: null });
+});
+
+test('FILE-4 stat reads the content of a file for its SHA-256, where it is asked to', async ({ sandbox }) => {
+  const at = (name: string) => join(sandbox.directory, name);
+  const asked = async (path: string, more: Query = {}) => {
+    const query = new URLSearchParams({ path, sha256: 'true', ...more }).toString();
+    const { status, body } = await sandbox.request(`GET /v2/fs/stat?${query}`);
+    return [status, body.data['sha256'] ?? body.data['code'], body.data['size']];
+  };
+  const content = randomBytes(3_000_000);
+  writeFileSync(at('large'), content);
+  writeFileSync(at('empty'), '');
+  symlinkSync('large', at('link'));
+  expect(await asked(at('large'))).toEqual([200, digest(content), content.length]);
+  expect(await asked(at('link'))).toEqual([200, digest(content), content.length]);
+  expect(await asked(at('empty'))).toEqual([200, digest(''), 0]);
+  const sizeless = readFileSync('/proc/filesystems');
+  expect(await asked('/proc/filesystems')).toEqual([200, digest(sizeless), sizeless.length]);
+  expect(await asked(at('link'), { follow_symlinks: 'false' })).toEqual([400, 'bad_argument', undefined]);
+  expect(await asked(sandbox.directory)).toEqual([400, 'file_invalid_target', undefined]);
+  expect(await stat(sandbox, { path: at('large') })).not.toHaveProperty('sha256');
 });
 
 test('FILE-8 mkdir creates one directory, or all missing ones', async ({ sandbox }) => {

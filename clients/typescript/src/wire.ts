@@ -1829,6 +1829,7 @@ export type FileStat = {
   readonly inode: number;
   readonly mime: string | null;
   readonly etag: string;
+  readonly sha256?: string;
 };
 
 export type FileStatResponse = {
@@ -2775,6 +2776,7 @@ export interface Operations {
       readonly user?: string;
       readonly path: string;
       readonly follow_symlinks?: boolean;
+      readonly sha256?: boolean;
     };
     readonly answer: FileStatResponse;
   };

@@ -1,6 +1,8 @@
 /** Returns the attributes of a path. */
 import { z } from 'zod';
+import { digestFile } from '../../core/files/read/digest.ts';
 import { statFile as readStatus } from '../../core/files/read/stat.ts';
+import { CoreError } from '../../kit/errors.ts';
 import { snakeKeys } from '../../kit/text/snake-keys.ts';
 import { showPath } from '../../kit/text/path-text.ts';
 import { etag, fileErrors, FileQuery } from './inputs.ts';
@@ -10,6 +12,7 @@ export const statFile = operation({
   name: 'files.stat',
   input: FileQuery.extend({
     follow_symlinks: z.boolean().default(true).describe('Follow a link, and return the attributes of its target.'),
+    sha256: z.boolean().default(false).describe('Read the whole content, and return its digest.'),
   }),
   output: z
     .object({
@@ -32,13 +35,17 @@ export const statFile = operation({
       inode: z.number().int(),
       mime: z.string().nullable().describe('By the extension; null unless the path is a regular file.'),
       etag,
+      sha256: z.string().optional().describe('SHA-256 of the content, hexadecimal, where it was asked for.'),
     })
     .meta({ id: 'FileStat' }),
-  errors: fileErrors,
-  async run({ files }, { path, user = null, follow_symlinks: followSymlinks }) {
+  errors: [...fileErrors, 'precondition_failed'],
+  async run({ files }, { path, user = null, follow_symlinks: followSymlinks, sha256 }, { signal }) {
     const { modifiedMs, ...found } = await readStatus(files, { path, user, followSymlinks });
+    if (sha256 && found.isSymlink && !followSymlinks)
+      throw new CoreError('bad_argument', 'sha256 is that of a content, and a link has none; follow_symlinks finds it');
     return {
       ...snakeKeys(found),
+      ...(sha256 && (await digestFile(files, { path, user }, signal))),
       path: showPath(found.path),
       real_path: found.realPath === null ? null : showPath(found.realPath),
       target: found.target === null ? null : showPath(found.target),

@@ -18,10 +18,14 @@ export const stat = route({
       .default(true)
       .describe('Follow a link, and return the attributes of its target.'),
   }),
-  data: orFailure(z.object(statFile.output.shape).meta({ id: 'FileStatResult' })),
+  data: orFailure(statFile.output.omit({ sha256: true }).meta({ id: 'FileStatResult' })),
   errors: jsonCodes,
   handle: (deps, { body, context }) =>
-    statFile.run(deps, { path: pathOf(body), follow_symlinks: body.follow_symlinks ?? true }, callOf(context)),
+    statFile.run(
+      deps,
+      { path: pathOf(body), follow_symlinks: body.follow_symlinks ?? true, sha256: false },
+      callOf(context),
+    ),
 });
 
 export const mkdir = route({

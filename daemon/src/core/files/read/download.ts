@@ -84,6 +84,7 @@ export class Download implements AsyncDisposable {
 
   /** Yields a range. Throws when the file is shorter, or when it changes and the policy is `abort`. */
   async *pieces(from: number, to: number): AsyncGenerator<Uint8Array> {
+    if (this.bytes) return yield this.bytes.subarray(from, to);
     for (let at = from; at < to;) {
       const length = Math.min(pieceBytes, to - at);
       const start = at;
