@@ -3,7 +3,7 @@ import { nameOf, type ApiDocument, type Operation, type Schema } from './referen
 
 const failure = { $ref: '#/components/schemas/Failure' };
 
-/** The operations whose answer is JSON have types. Those of bytes, streams and sockets have a route only. */
+/** An operation that answers bytes or a stream has a Response. One that opens a socket has a route only. */
 export function typesOfOperations(document: object): string {
   const { paths, components } = document as ApiDocument;
   const operations = Object.entries(paths).flatMap(([path, methods]) =>
@@ -20,15 +20,24 @@ export function typesOfOperations(document: object): string {
     'export interface Operations {',
     ...operations.flatMap(({ operation }) => typeOfOperation(operation)),
     '}',
-    '\nexport const routes = {',
-    ...operations.map(({ path, method, operation }) => `  '${operation.operationId}': '${method} ${path}',`),
+    '\n/** As URI templates (RFC 6570). The query is named where there is a body too. */',
+    'export const routes = {',
+    ...operations.map(
+      ({ path, method, operation }) =>
+        `  '${operation.operationId}': '${method} ${path}${queryBesideBody(operation)}',`,
+    ),
     '} as const;\n',
   ].join('\n');
 }
 
+function queryBesideBody({ parameters = [], requestBody }: Operation): string {
+  const names = parameters.filter((parameter) => parameter.in === 'query').map(({ name }) => name);
+  return requestBody && names.length > 0 ? `{?${names.join(',')}}` : '';
+}
+
 function typeOfOperation({ operationId, parameters = [], requestBody, responses }: Operation): string[] {
+  if (responses['101']) return [];
   const answer = responses['200']?.content?.['application/json']?.schema;
-  if (!answer) return [];
   const place = (name: 'path' | 'query') => {
     const own = parameters.filter((parameter) => parameter.in === name);
     const properties = Object.fromEntries(own.map((parameter) => [parameter.name, parameter.schema]));
@@ -42,7 +51,7 @@ function typeOfOperation({ operationId, parameters = [], requestBody, responses 
     ...place('path'),
     ...place('query'),
     ...(body ? [`    readonly body: ${typeOf(body, '    ')};`] : []),
-    `    readonly answer: ${typeOf(answer, '    ')};`,
+    `    readonly answer: ${answer ? typeOf(answer, '    ') : 'Response'};`,
     '  };',
   ];
 }

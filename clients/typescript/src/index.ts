@@ -5,5 +5,7 @@ export type { FileEdit, Files } from './files.ts';
 export { CommandHandle, type CommandInput, type Commands } from './commands.ts';
 export type { Ending, Offsets, OutputEvent, StreamName } from './output.ts';
 export { BoxError, type ErrorCode, type Result, type Throwing } from './result.ts';
-export type { Answer, CallOptions, Input } from './transport.ts';
+export type { Answer, CallOptions, Input, JsonOperation } from './transport.ts';
+export { Download, type Source, type TransferOptions } from './transfers.ts';
+export { Watch, type FileChange } from './watch.ts';
 export type * from './wire.ts';

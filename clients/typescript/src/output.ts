@@ -2,8 +2,8 @@
 import { Backoff } from './backoff.ts';
 import { bytesOfBase64, jsonLines } from './lines.ts';
 import { BoxError } from './result.ts';
-import { filled, queryOf, type Transport } from './transport.ts';
-import { routes, type CommandResult } from './wire.ts';
+import type { Transport } from './transport.ts';
+import type { CommandResult } from './wire.ts';
 
 export type StreamName = 'stdout' | 'stderr';
 /** Positions in the two streams, in bytes from their beginning. */
@@ -91,10 +91,12 @@ async function* connection(
   const closing = new AbortController();
   const close = () => closing.abort(new BoxError({ code: 'unreachable', message: 'it is silent', retryable: true }));
   signal?.addEventListener('abort', close, { once: true });
-  const path = filled(routes['commands.read'].replace(/^GET /, ''), { command_id: id });
-  const query = queryOf({ stream: true, encoding: 'base64', offset: stdout, stderr_offset: stderr });
+  const query = { stream: true, encoding: 'base64', offset: stdout, stderr_offset: stderr } as const;
   try {
-    const pieces = endWhenSilent(transport.stream(path + query, closing.signal), close);
+    const input = { path: { command_id: id }, query };
+    const opened = await transport.open('commands.read', input, { signal: closing.signal, retryMs: 0 });
+    if (!opened.ok) throw opened.error;
+    const pieces = endWhenSilent(transport.pieces(opened.body, closing.signal), close);
     for await (const line of jsonLines(pieces)) yield line as Line;
   } finally {
     signal?.removeEventListener('abort', close);

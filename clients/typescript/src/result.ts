@@ -3,9 +3,10 @@ import type { Failure } from './wire.ts';
 
 /**
  * `unreachable`: no answer came, so the daemon or the way to it is down. `not_boxkeep`: something else answers at this
- * address. `gave_up`: the daemon was away for longer than the caller waits.
+ * address. `gave_up`: the daemon was away for longer than the caller waits. `local_failed`: a file or a program of this
+ * machine. `content_differs`: the bytes of a transfer are not those of the file.
  */
-export type ClientErrorCode = 'unreachable' | 'not_boxkeep' | 'gave_up';
+export type ClientErrorCode = 'unreachable' | 'not_boxkeep' | 'gave_up' | 'local_failed' | 'content_differs';
 export type ErrorCode = Failure['data']['code'] | ClientErrorCode;
 
 export interface ErrorFacts {

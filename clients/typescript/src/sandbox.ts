@@ -3,8 +3,14 @@ import { Code } from './code.ts';
 import { Commands } from './commands.ts';
 import { Files } from './files.ts';
 import { throwing, type Result, type Throwing } from './result.ts';
-import { Transport, type Answer, type CallOptions, type Input, type TransportOptions } from './transport.ts';
-import type { Operations } from './wire.ts';
+import {
+  Transport,
+  type Answer,
+  type CallOptions,
+  type Input,
+  type JsonOperation,
+  type TransportOptions,
+} from './transport.ts';
 
 export interface SandboxOptions extends TransportOptions {
   /** The key of the daemon, if it has one. */
@@ -45,7 +51,7 @@ export class Sandbox {
   }
 
   /** Any operation of the daemon by the name that it has in its description. */
-  async call<Name extends keyof Operations>(
+  async call<Name extends JsonOperation>(
     name: Name,
     input: Input<Name>,
     options: CallOptions = {},

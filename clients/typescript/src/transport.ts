@@ -21,7 +21,14 @@ export interface CallOptions {
   readonly isRepeatable?: boolean;
 }
 
+type RawOptions = CallOptions & { readonly headers?: Readonly<Record<string, string>> };
 type Parts = { readonly path?: object; readonly query?: object; readonly body?: unknown };
+/** What a request sends, made anew for each attempt. */
+interface Sent {
+  readonly type: string;
+  body(): BodyInit | Promise<BodyInit>;
+  close?(): void;
+}
 export type Input<Name extends keyof Operations> = Omit<Operations[Name], 'answer'>;
 /** The parameters of an operation that are no argument of a method. */
 export type Query<Name extends keyof Operations, Given extends string = never> = Operations[Name] extends {
@@ -33,10 +40,16 @@ export type Body<Name extends keyof Operations> = Operations[Name] extends { rea
   ? Fields
   : never;
 export type Answer<Name extends keyof Operations> = Operations[Name]['answer'];
+/** The operations that answer JSON. */
+export type JsonOperation = {
+  readonly [Name in keyof Operations]: Operations[Name]['answer'] extends Response ? never : Name;
+}[keyof Operations];
 
 const usualRetryMs = 30_000;
 /** Statuses of a proxy whose daemon is away. */
 const awayStatuses: readonly number[] = [502, 504];
+/** The daemon is full, or not ready yet. After other refusals, only the caller knows what makes a repeat succeed. */
+const busyStatuses: readonly number[] = [429, 503];
 /** Errors of a connection that never opened, so the request cannot have arrived. */
 const neverSent = /refused|FailedToOpenSocket|ENOTFOUND|EAI_AGAIN|UNREACH|CERT|SELF_SIGNED|VERIFY|ISSUER|TLS|EPROTO/i;
 
@@ -64,62 +77,109 @@ export class Transport {
   }
 
   /** The whole answer, whose payload is in `data`. */
-  async call<Name extends keyof Operations>(
+  async call<Name extends JsonOperation>(
     name: Name,
     input: Input<Name>,
     options: CallOptions = {},
   ): Promise<Result<Answer<Name>>> {
-    const { path = {}, query = {}, body } = input as Parts;
-    const [method = '', template = ''] = routes[name].split(' ');
-    const place = `${filled(template, path)}${queryOf(query)}`;
-    const isRepeatable = options.isRepeatable ?? method === 'GET';
-    const backoff = new Backoff(options.retryMs ?? this.retryMs);
-    for (;;) {
-      const outcome = await this.#attempt(method, place, body, options.signal);
-      const read = outcome instanceof Response ? await this.#read(outcome, options.signal) : outcome;
-      if ('body' in read) return succeeded(read.body as Answer<Name>);
-      const { error, isMaybeDone, afterMs } = read;
-      const isSafe = error.retryable && (isRepeatable || !isMaybeDone);
-      if (!isSafe || !(await backoff.wait(afterMs, options.signal))) return failed(error);
-    }
+    const { body } = input as Parts;
+    const sent = body === undefined ? null : { type: 'application/json', body: () => JSON.stringify(body) };
+    return (await this.#repeat(name, input as Parts, sent, options, (response) =>
+      this.#json(response, options.signal),
+    )) as Result<Answer<Name>>;
   }
 
-  /** The pieces of a streamed answer. Throws a BoxError when the request or the connection fails. */
-  async *stream(place: string, signal: AbortSignal): AsyncGenerator<Uint8Array> {
-    const outcome = await this.#attempt('GET', place, undefined, signal);
-    if (!(outcome instanceof Response)) throw outcome.error;
-    if (!outcome.body) throw this.#notBoxkeep(outcome.status);
+  /** The same for an operation that takes a content of any size. The same content twice is the content once. */
+  async send<Name extends 'files.upload' | 'files.unpack'>(
+    name: Name,
+    input: Input<Name>,
+    content: Sent,
+    options: CallOptions,
+  ): Promise<Result<Answer<Name>>> {
+    const read = (response: Response) => this.#json(response, options.signal);
+    return (await this.#repeat(name, input as Parts, content, { isRepeatable: true, ...options }, read)) as Result<
+      Answer<Name>
+    >;
+  }
+
+  /** The answer as it comes, for operations that do not answer JSON. */
+  async open<Name extends keyof Operations>(
+    name: Name,
+    input: Input<Name>,
+    options: RawOptions = {},
+  ): Promise<Result<Response>> {
+    return await this.#repeat(name, input as Parts, null, options, (response) => ({ body: response }));
+  }
+
+  /** The pieces of an answer. Throws a BoxError when the connection breaks. */
+  async *pieces(response: Response, signal: AbortSignal | undefined): AsyncGenerator<Uint8Array> {
+    if (!response.body) throw this.#notBoxkeep(response.status);
     try {
-      for await (const piece of piecesOf(outcome.body)) yield piece;
+      for await (const piece of piecesOf(response.body)) yield piece;
     } catch (error) {
       throw this.#unreachable(error, signal).error;
     }
   }
 
-  /** A response that is a success, or why there is none. */
-  async #attempt(
-    method: string,
-    place: string,
-    body: unknown,
-    signal: AbortSignal | undefined,
-  ): Promise<Response | Attempt> {
-    const headers: Record<string, string> = {};
-    if (this.#key !== null) headers['authorization'] = `Bearer ${this.#key}`;
-    if (body !== undefined) headers['content-type'] = 'application/json';
+  async bytes(response: Response, signal: AbortSignal | undefined): Promise<Uint8Array> {
     try {
-      // Redirects are not followed, because the key is only for this daemon.
-      const response = await this.#fetch(`${this.address}${place}`, {
-        ...{ method, headers, redirect: 'manual' },
-        ...(signal && { signal }),
-        ...(body !== undefined && { body: JSON.stringify(body) }),
-      });
-      return response.ok ? response : await this.#refusal(response);
+      return new Uint8Array(await response.arrayBuffer());
     } catch (error) {
-      return this.#unreachable(error, signal);
+      throw this.#unreachable(error, signal).error;
     }
   }
 
-  async #read(response: Response, signal: AbortSignal | undefined): Promise<{ readonly body: unknown } | Attempt> {
+  async #repeat<Body>(
+    name: keyof Operations,
+    input: Parts,
+    sent: Sent | null,
+    options: RawOptions,
+    read: (response: Response) => { readonly body: Body } | Attempt | Promise<{ readonly body: Body } | Attempt>,
+  ): Promise<Result<Body>> {
+    const [method = '', template = ''] = routes[name].split(' ');
+    const request = { method, place: `${filled(template, input.path ?? {})}${queryOf(input.query ?? {})}` };
+    const isRepeatable = options.isRepeatable ?? method === 'GET';
+    const backoff = new Backoff(options.retryMs ?? this.retryMs);
+    for (;;) {
+      const outcome = await this.#attempt(request, sent, options);
+      const found = outcome instanceof Response ? await read(outcome) : outcome;
+      if ('body' in found) return succeeded(found.body);
+      const { error, isMaybeDone, afterMs } = found;
+      const isPassing = error.code === 'unreachable' || busyStatuses.includes(error.status ?? 0);
+      const isSafe = error.retryable && isPassing && (isRepeatable || !isMaybeDone);
+      if (!isSafe || !(await backoff.wait(afterMs, options.signal))) return failed(error);
+    }
+  }
+
+  /** A response that is a success, or why there is none. */
+  async #attempt(
+    { method, place }: { readonly method: string; readonly place: string },
+    sent: Sent | null,
+    { signal, headers }: RawOptions,
+  ): Promise<Response | Attempt> {
+    try {
+      const body = sent && (await sent.body());
+      // Redirects are not followed, because the key is only for this daemon.
+      const response = await this.#fetch(`${this.address}${place}`, {
+        ...{ method, redirect: 'manual' },
+        headers: {
+          ...headers,
+          ...(this.#key !== null && { authorization: `Bearer ${this.#key}` }),
+          ...(sent && { 'content-type': sent.type }),
+        },
+        ...(signal && { signal }),
+        ...(body !== null && { body }),
+        ...(body instanceof ReadableStream && { duplex: 'half' }),
+      });
+      return response.ok || response.status === 304 ? response : await this.#refusal(response);
+    } catch (error) {
+      return this.#unreachable(error, signal);
+    } finally {
+      sent?.close?.();
+    }
+  }
+
+  async #json(response: Response, signal: AbortSignal | undefined): Promise<{ readonly body: unknown } | Attempt> {
     try {
       return { body: (await response.json()) as unknown };
     } catch (error) {
@@ -150,6 +210,7 @@ export class Transport {
 
   #unreachable(error: unknown, signal?: AbortSignal): Attempt {
     if (signal?.aborted) throw signal.reason;
+    if (error instanceof BoxError) return { error, isMaybeDone: true, afterMs: 0 };
     const { code, message, cause } = error as Partial<Record<'code' | 'message', string>> & {
       readonly cause?: { readonly code?: string };
     };
@@ -171,9 +232,11 @@ export class Transport {
 
 /** A path of the daemon with the values of its names. */
 export function filled(template: string, values: object): string {
-  return template.replaceAll(/\{(\w+)\}/g, (_, name: string) =>
-    encodeURIComponent(String((values as Readonly<Record<string, unknown>>)[name])),
-  );
+  return template
+    .replace(/\{\?.*/, '')
+    .replaceAll(/\{(\w+)\}/g, (_, name: string) =>
+      encodeURIComponent(String((values as Readonly<Record<string, unknown>>)[name])),
+    );
 }
 
 export function queryOf(values: object): string {

@@ -2531,6 +2531,19 @@ export interface Operations {
     readonly body: DesktopConfigRequest;
     readonly answer: DesktopConfigResponse;
   };
+  readonly 'desktop.screenshot': {
+    readonly query?: {
+      readonly format?: 'png' | 'jpg' | 'jpeg' | 'webp';
+      readonly quality?: number;
+      readonly scale_to?: string;
+      readonly cursor?: boolean;
+      readonly x?: number;
+      readonly y?: number;
+      readonly width?: number;
+      readonly height?: number;
+    };
+    readonly answer: Response;
+  };
   readonly 'desktop.batch': {
     readonly body: DesktopBatchRequest;
     readonly answer: DesktopBatchResponse;
@@ -2625,6 +2638,19 @@ export interface Operations {
   readonly 'browser.navigate': {
     readonly body: BrowserNavigateRequest;
     readonly answer: BrowserNavigateResponse;
+  };
+  readonly 'browser.screenshot': {
+    readonly query?: {
+      readonly format?: 'png' | 'jpg' | 'jpeg';
+      readonly quality?: number | null;
+      readonly full_page?: boolean;
+      readonly scale_to?: string;
+      readonly labels?: boolean;
+      readonly if_changed_from?: string;
+      readonly tab_id?: string;
+      readonly timeout?: number;
+    };
+    readonly answer: Response;
   };
   readonly 'browser.snapshot': {
     readonly query?: {
@@ -2850,12 +2876,29 @@ export interface Operations {
     readonly body: FileDeleteRequest;
     readonly answer: FileDeleteResponse;
   };
+  readonly 'files.download': {
+    readonly query: {
+      readonly user?: string;
+      readonly path: string;
+      readonly change_policy?: 'ignore' | 'abort';
+    };
+    readonly answer: Response;
+  };
   readonly 'files.upload': {
     readonly query?: {
       readonly user?: string;
       readonly path?: string;
     };
     readonly answer: FileUploadResponse;
+  };
+  readonly 'files.pack': {
+    readonly query: {
+      readonly user?: string;
+      readonly path: string;
+      readonly format?: 'tar' | 'tar.gz' | 'tar.zst';
+      readonly exclude?: string;
+    };
+    readonly answer: Response;
   };
   readonly 'files.unpack': {
     readonly query: {
@@ -2888,6 +2931,15 @@ export interface Operations {
       readonly id: string;
     };
     readonly answer: WatchStopResponse;
+  };
+  readonly 'watch.events': {
+    readonly path: {
+      readonly id: string;
+    };
+    readonly query?: {
+      readonly cursor?: number;
+    };
+    readonly answer: Response;
   };
   readonly 'terminals.close': {
     readonly path: {
@@ -2928,6 +2980,12 @@ export interface Operations {
     };
     readonly body: TerminalInputRequest;
     readonly answer: TerminalInputResponse;
+  };
+  readonly 'terminals.recording': {
+    readonly path: {
+      readonly id: string;
+    };
+    readonly answer: Response;
   };
   readonly 'terminals.screen': {
     readonly path: {
@@ -2999,14 +3057,26 @@ export interface Operations {
     };
     readonly answer: OperationPackagesResponse;
   };
+  readonly 'operations.home': {
+    readonly answer: Response;
+  };
   readonly 'operations.health': {
     readonly answer: OperationHealthResponse;
   };
   readonly 'operations.internal_auth': {
     readonly answer: OperationInternalAuthResponse;
   };
+  readonly 'operations.metrics': {
+    readonly answer: Response;
+  };
   readonly 'operations.openapi': {
     readonly answer: Readonly<Record<string, unknown>>;
+  };
+  readonly 'operations.llms_txt': {
+    readonly answer: Response;
+  };
+  readonly 'operations.routes': {
+    readonly answer: Response;
   };
   readonly 'mcp.message': {
     readonly body: McpMessage;
@@ -3014,6 +3084,7 @@ export interface Operations {
   };
 }
 
+/** As URI templates (RFC 6570). The query is named where there is a body too. */
 export const routes = {
   'desktop.clipboard': 'GET /v2/computer/clipboard',
   'desktop.cursor': 'GET /v2/computer/cursor',
@@ -3022,11 +3093,11 @@ export const routes = {
   'desktop.config': 'POST /v2/computer/config',
   'desktop.screenshot': 'GET /v2/computer/screenshot',
   'desktop.batch': 'POST /v2/computer/actions/batch',
-  'desktop.act': 'POST /v2/computer/actions',
+  'desktop.act': 'POST /v2/computer/actions{?include_screenshot}',
   'desktop.nodes': 'GET /v2/computer/accessibility/nodes',
   'desktop.accessibility': 'GET /v2/computer/accessibility',
   'desktop.record': 'POST /v2/computer/record',
-  'desktop.action': 'POST /v2/browser/actions',
+  'desktop.action': 'POST /v2/browser/actions{?include_screenshot}',
   'desktop.browser_config': 'POST /v2/browser/config',
   'browser.info': 'GET /v2/browser/info',
   'browser.cdp_url': 'GET /v2/browser/cdp',
@@ -3057,21 +3128,21 @@ export const routes = {
   'commands.create_session': 'POST /v2/commands/sessions',
   'commands.list_sessions': 'GET /v2/commands/sessions',
   'commands.delete_session': 'DELETE /v2/commands/sessions/{session_id}',
-  'files.mkdir': 'POST /v2/fs/mkdir',
+  'files.mkdir': 'POST /v2/fs/mkdir{?user}',
   'files.read': 'GET /v2/fs/read',
   'files.stat': 'GET /v2/fs/stat',
-  'files.write': 'POST /v2/fs/write',
-  'files.edit': 'POST /v2/fs/edit',
-  'files.grep': 'POST /v2/fs/grep',
+  'files.write': 'POST /v2/fs/write{?user}',
+  'files.edit': 'POST /v2/fs/edit{?user}',
+  'files.grep': 'POST /v2/fs/grep{?user}',
   'files.list': 'GET /v2/fs/list',
   'files.search': 'GET /v2/fs/search',
-  'files.copy': 'POST /v2/fs/copy',
-  'files.move': 'POST /v2/fs/move',
-  'files.delete': 'POST /v2/fs/delete',
+  'files.copy': 'POST /v2/fs/copy{?user}',
+  'files.move': 'POST /v2/fs/move{?user}',
+  'files.delete': 'POST /v2/fs/delete{?user}',
   'files.download': 'GET /v2/fs/download',
-  'files.upload': 'POST /v2/fs/upload',
+  'files.upload': 'POST /v2/fs/upload{?user,path}',
   'files.pack': 'GET /v2/fs/tree',
-  'files.unpack': 'PUT /v2/fs/tree',
+  'files.unpack': 'PUT /v2/fs/tree{?user,path,links}',
   'watch.create': 'POST /v2/watch',
   'watch.list': 'GET /v2/watch',
   'watch.poll': 'GET /v2/watch/{id}/poll',

@@ -1,0 +1,264 @@
+/** Files of any size in both directions, in constant memory and with their digest compared. */
+import { Backoff } from './backoff.ts';
+import {
+  isProgram,
+  local,
+  localFailure,
+  onThisMachine,
+  packed,
+  piecesOfFile,
+  piecesOfOpenFile,
+  unpack,
+} from './local.ts';
+import { piecesOf } from './lines.ts';
+import { BoxError, failed, Handle, resultOf, type Result } from './result.ts';
+import { newDigest, type Digest } from './sha256.ts';
+import type { Answer, CallOptions, Query, Transport } from './transport.ts';
+import type { FileStat } from './wire.ts';
+
+/** A path on this machine, or the content itself. What can be read once only is sent once. */
+export type Source = string | Blob | Uint8Array | AsyncIterable<Uint8Array> | ReadableStream<Uint8Array>;
+
+export interface TransferOptions extends CallOptions {
+  /** Called with the bytes that have been read or received so far, from 0 again when a transfer begins anew. */
+  readonly onProgress?: (bytes: number) => void;
+}
+
+export async function upload(
+  transport: Transport,
+  source: Source,
+  query: Query<'files.upload'>,
+  options: TransferOptions,
+): Promise<Result<Answer<'files.upload'>>> {
+  const content = new Content(source, piecesOfFile, options.onProgress);
+  const sent = await transport.send('files.upload', { query }, content, options);
+  if (!sent.ok || sent.body.data.sha256 === content.sha256()) return sent;
+  return failed(differs(`what arrived as ${sent.body.data.path} is not what was sent`));
+}
+
+/** An archive, or a directory on this machine. */
+export async function uploadDirectory(
+  transport: Transport,
+  source: string | ReadableStream<Uint8Array>,
+  query: Query<'files.unpack'>,
+  options: TransferOptions,
+): Promise<Result<Answer<'files.unpack'>>> {
+  const content = new Content(source, packed, options.onProgress, 'application/x-tar');
+  return await transport.send('files.unpack', { query }, content, options);
+}
+
+/** What an upload sends, made anew for each attempt. */
+export class Content {
+  #digest: Digest | null = null;
+  #pieces: AsyncGenerator<Uint8Array> | null = null;
+  #fault: unknown = null;
+  #isUsed = false;
+
+  constructor(
+    private readonly source: Source,
+    private readonly piecesOfPath: (path: string) => AsyncIterable<Uint8Array>,
+    private readonly onProgress: TransferOptions['onProgress'],
+    readonly type = 'application/octet-stream',
+  ) {}
+
+  /** Throws where an attempt has failed that cannot be repeated. */
+  async body(): Promise<ReadableStream<Uint8Array> | Blob> {
+    if (this.#fault !== null) throw this.#fault;
+    if (this.#isUsed && typeof this.source !== 'string' && Symbol.asyncIterator in this.source) {
+      const hint = 'Nothing of it is there. Send it again from its beginning.';
+      throw new BoxError({ code: 'gave_up', message: 'the upload broke off, and its source can be read once', hint });
+    }
+    this.#isUsed = true;
+    this.#digest = await newDigest();
+    this.#pieces = this.#digested(this.#digest);
+    const stream = streamOf(this.#pieces);
+    return isProgram ? stream : await new Response(stream).blob();
+  }
+
+  /** The attempt is over. Not every runtime cancels the stream of a request that has failed. */
+  close(): void {
+    void this.#pieces?.return(undefined);
+  }
+
+  /** Of the last attempt. */
+  sha256(): string {
+    return this.#digest?.hex() ?? '';
+  }
+
+  #opened(): AsyncIterable<Uint8Array> {
+    const { source } = this;
+    if (typeof source === 'string') return this.piecesOfPath(source);
+    const stream = source instanceof Uint8Array ? new Blob([source as Uint8Array<ArrayBuffer>]) : source;
+    if (stream instanceof Blob) return piecesOf(stream.stream());
+    return stream instanceof ReadableStream ? piecesOf(stream) : stream;
+  }
+
+  async *#digested(digest: Digest): AsyncGenerator<Uint8Array> {
+    try {
+      for await (const piece of counted(this.#opened(), this.onProgress)) {
+        digest.update(piece);
+        yield piece;
+      }
+    } catch (error) {
+      // The request fails as if the connection had broken; the next attempt says why.
+      this.#fault =
+        error instanceof BoxError ? error : localFailure(`the source of the upload: ${String(error)}`, error);
+      throw error;
+    }
+  }
+}
+
+function streamOf(pieces: AsyncGenerator<Uint8Array>): ReadableStream<Uint8Array> {
+  return new ReadableStream({
+    async pull(controller) {
+      const { done, value } = await pieces.next();
+      if (done) controller.close();
+      else controller.enqueue(value);
+    },
+    async cancel() {
+      await pieces.return(undefined);
+    },
+  });
+}
+
+/** A file that is read when its bytes are asked for, each time from the beginning. */
+export class Download extends Handle {
+  readonly size: number;
+  readonly etag: string;
+
+  constructor(
+    private readonly transport: Transport,
+    private readonly query: Omit<Query<'files.download'>, 'change_policy'>,
+    /** As it was when the download was made. When the file has changed since, reading it fails. */
+    readonly stat: FileStat,
+    private readonly options: TransferOptions,
+  ) {
+    super();
+    this.size = stat.size;
+    this.etag = stat.etag;
+  }
+
+  /** Throws a BoxError, at the end also where the bytes are not those of the file. */
+  async *[Symbol.asyncIterator](): AsyncGenerator<Uint8Array> {
+    const digest = await newDigest();
+    for await (const piece of this.#piecesFrom(0)) {
+      digest.update(piece);
+      yield piece;
+    }
+    await this.#verify(digest);
+  }
+
+  async bytes(): Promise<Result<Uint8Array>> {
+    return await resultOf(async () => {
+      const pieces: Uint8Array[] = [];
+      for await (const piece of this) pieces.push(piece);
+      return new Uint8Array(await new Blob(pieces as Uint8Array<ArrayBuffer>[]).arrayBuffer());
+    });
+  }
+
+  /**
+   * Writes a file on this machine, under its name when it is whole. What a broken download leaves is beside it, and the
+   * next one of the same content goes on there.
+   */
+  async saveTo(path: string): Promise<Result<void>> {
+    return await resultOf(async () => {
+      const { open, rename, rm } = await local('fs/promises');
+      const part = `${path}.${this.etag.replaceAll(/\W+/g, '-').slice(1)}part`;
+      const file = await onThisMachine(part, () => open(part, 'a+', this.stat.mode & 0o777));
+      const digest = await newDigest();
+      try {
+        for await (const piece of piecesOfOpenFile(part, file)) digest.update(piece);
+        const { size } = await file.stat();
+        for await (const piece of this.#piecesFrom(size)) {
+          digest.update(piece);
+          await onThisMachine(part, () => file.writeFile(piece));
+        }
+      } finally {
+        await file.close();
+      }
+      await this.#verify(digest).catch(async (error: unknown) => {
+        await rm(part);
+        throw error;
+      });
+      await onThisMachine(path, () => rename(part, path));
+    });
+  }
+
+  async *#piecesFrom(from: number): AsyncGenerator<Uint8Array> {
+    const { signal, onProgress, retryMs = this.transport.retryMs } = this.options;
+    const backoff = new Backoff(retryMs);
+    let at = from;
+    onProgress?.(at);
+    for (;;) {
+      // A range is never compressed, so that its bytes are those of the file.
+      const headers = { range: `bytes=${at}-`, 'if-match': this.etag };
+      const opened = await this.transport.open('files.download', { query: this.query }, { ...this.options, headers });
+      if (!opened.ok && opened.error.code === 'range_not_satisfiable' && opened.error.data['size'] === at) return;
+      if (!opened.ok) throw opened.error;
+      const end = at + Number(opened.body.headers.get('content-length'));
+      let lost: unknown = null;
+      try {
+        for await (const piece of this.transport.pieces(opened.body, signal)) {
+          backoff.reset();
+          at += piece.length;
+          yield piece;
+          onProgress?.(at);
+        }
+      } catch (error) {
+        if (!(error instanceof BoxError) || !error.retryable) throw error;
+        lost = error;
+      }
+      if (at >= end) return;
+      if (!(await backoff.wait(0, signal))) throw brokeOff(this.stat.path, lost);
+    }
+  }
+
+  /** A file of the kernel has no size, and other bytes each time. */
+  async #verify(digest: Digest): Promise<void> {
+    if (this.size === 0) return;
+    const found = await this.transport.call('files.stat', { query: { ...this.query, sha256: true } }, this.options);
+    if (!found.ok) throw found.error;
+    const { sha256, etag } = found.body.data;
+    if (etag !== this.etag) throw differs(`${this.stat.path} has changed while it was read`);
+    if (sha256 !== digest.hex()) throw differs(`what was read of ${this.stat.path} is not what is there`);
+  }
+}
+
+/** The target is a directory on this machine, or takes the archive. */
+export async function downloadDirectory(
+  transport: Transport,
+  target: string | WritableStream<Uint8Array>,
+  query: Query<'files.pack'>,
+  options: TransferOptions,
+): Promise<Result<void>> {
+  return await resultOf(async () => {
+    const opened = await transport.open('files.pack', { query }, options);
+    if (!opened.ok) throw opened.error;
+    const pieces = counted(transport.pieces(opened.body, options.signal), options.onProgress);
+    if (typeof target === 'string') await unpack(pieces, target);
+    else await streamOf(pieces).pipeTo(target);
+  });
+}
+
+async function* counted(
+  pieces: AsyncIterable<Uint8Array>,
+  onProgress: TransferOptions['onProgress'],
+): AsyncGenerator<Uint8Array> {
+  let bytes = 0;
+  onProgress?.(0);
+  for await (const piece of pieces) {
+    bytes += piece.length;
+    yield piece;
+    onProgress?.(bytes);
+  }
+}
+
+function differs(message: string): BoxError {
+  const hint = 'Transfer it again; nothing else may write it meanwhile.';
+  return new BoxError({ code: 'content_differs', message, hint, retryable: true });
+}
+
+function brokeOff(path: string, cause: unknown): BoxError {
+  const hint = 'Download it again; a file that was being saved goes on where it stopped.';
+  return new BoxError({ code: 'gave_up', message: `the download of ${path} broke off again and again`, hint, cause });
+}
