@@ -19,7 +19,9 @@ export function needNodes(): void {
 
 /** The program of a Node that `needNodes` has installed. */
 export function nodeOf(major: number): string {
-  return join(nodes.find((node) => node.major === major)?.directory ?? '', 'node');
+  const node = nodes.find((one) => one.major === major);
+  if (!node) throw new Error(`test/code/nodes.json pins no Node ${major}`);
+  return join(node.directory, 'node');
 }
 
 /** The Python environment of a folder of test/, with the packages of its requirements file. */
