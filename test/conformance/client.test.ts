@@ -4,8 +4,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll } from 'bun:test';
 import { linesOf } from '../../bench/peers/lines.ts';
+import { Chromium } from '../harness/chromium.ts';
+import { ComputerWorker } from '../harness/computer-worker.ts';
+import { TestDisplay } from '../harness/display.ts';
 import { needNodes, nodeOf } from '../harness/interpreters.ts';
 import { expect, repositoryRoot, test, type Sandbox } from '../harness/sandbox.ts';
+import { startSite } from '../harness/site.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'boxkeep-client-'));
 const bundle = join(directory, 'boxkeep.mjs');
@@ -13,8 +17,19 @@ const bundle = join(directory, 'boxkeep.mjs');
 const maxBytes = 25_000;
 const key = 'a-key-of-the-test';
 
+let chromium: Chromium;
+let display: TestDisplay;
+let worker: ComputerWorker;
+const form = '<label>Name <input id=n></label><button onclick="document.title = `Hello ${n.value}`">Send</button>';
+const site = startSite({
+  '/form': () => new Response(`<!doctype html>${form}`, { headers: { 'content-type': 'text/html' } }),
+});
+
 beforeAll(async () => {
   needNodes();
+  chromium = await Chromium.start();
+  display = await TestDisplay.start();
+  worker = await ComputerWorker.start({ env: display.environment });
   const { outputs } = await Bun.build({
     entrypoints: [join(repositoryRoot, 'clients/typescript/src/index.ts')],
     target: 'browser',
@@ -22,14 +37,25 @@ beforeAll(async () => {
   });
   await Bun.write(bundle, outputs[0]!);
 });
-afterAll(() => rmSync(directory, { recursive: true }));
+afterAll(async () => {
+  await chromium[Symbol.asyncDispose]();
+  await worker[Symbol.asyncDispose]();
+  await display[Symbol.asyncDispose]();
+  site.stop();
+  rmSync(directory, { recursive: true });
+});
 
 const runtimes = { 'Node 18': () => nodeOf(18), 'Node 24': () => nodeOf(24), Bun: () => process.execPath };
 
 /** What a program of test/clients/typescript prints, by name. Kills the daemon where the program asks for it. */
-async function shownBy(runtime: string, program: string, sandbox: Sandbox): Promise<Record<string, unknown>> {
+async function shownBy(
+  runtime: string,
+  program: string,
+  sandbox: Sandbox,
+  ...more: readonly string[]
+): Promise<Record<string, unknown>> {
   const path = join(repositoryRoot, 'test/clients/typescript', program);
-  const client = Bun.spawn([runtime, path, bundle, sandbox.url, key, sandbox.directory], {
+  const client = Bun.spawn([runtime, path, bundle, sandbox.url, key, sandbox.directory, ...more], {
     env: { PATH: process.env['PATH'], HOME: sandbox.directory },
     stdin: 'ignore',
     stdout: 'pipe',
@@ -134,6 +160,27 @@ for (const [name, runtime] of Object.entries(runtimes)) {
     options,
   );
 }
+
+test(
+  'CLIENT-PLANES the browser, the desktop and the tools of MCP',
+  async ({ sandbox }) => {
+    expect(await shownBy(nodeOf(24), 'planes.mjs', sandbox, site.url('/form'))).toEqual({
+      snapshot: true,
+      clicked: 'Hello Ada',
+      closed: true,
+      picture: ['image/jpeg', true, [0xff, 0xd8]],
+      unchanged: [0, true],
+      stale: [false, 'ref_malformed'],
+      screen: ['image/png', 1280, 800, [...Buffer.from('PNG')]],
+      acted: [true, 20],
+      batch: 2,
+      tools: true,
+      tool: true,
+      'no tool': [false, 'tool_not_found', null],
+    });
+  },
+  { env: () => ({ SVC_API_KEY: key, SVC_BROWSER_IDLE_SECONDS: '1', ...chromium.environment, ...worker.environment }) },
+);
 
 test('CLIENT-SIZE the client has no dependencies, and at most 25 kB minified and compressed', async () => {
   const text = await Bun.file(bundle).bytes();

@@ -5,6 +5,8 @@ export type { FileEdit, Files } from './files.ts';
 export { CommandHandle, type CommandInput, type Commands } from './commands.ts';
 export type { Ending, Offsets, OutputEvent, StreamName } from './output.ts';
 export { BoxError, type ErrorCode, type Result, type Throwing } from './result.ts';
+export type { Mcp, McpAnswer, McpTool } from './mcp.ts';
+export type { Fields, OperationsOf, Picture } from './operations.ts';
 export type { Answer, CallOptions, Input, JsonOperation } from './transport.ts';
 export { Download, type Source, type TransferOptions } from './transfers.ts';
 export { Watch, type FileChange } from './watch.ts';

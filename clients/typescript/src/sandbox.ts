@@ -2,6 +2,8 @@
 import { Code } from './code.ts';
 import { Commands } from './commands.ts';
 import { Files } from './files.ts';
+import { Mcp } from './mcp.ts';
+import { operationsOf, type OperationsOf } from './operations.ts';
 import { throwing, type Result, type Throwing } from './result.ts';
 import {
   Transport,
@@ -11,6 +13,7 @@ import {
   type JsonOperation,
   type TransportOptions,
 } from './transport.ts';
+import type { Operations } from './wire.ts';
 
 export interface SandboxOptions extends TransportOptions {
   /** The key of the daemon, if it has one. */
@@ -24,6 +27,9 @@ export class Sandbox {
   readonly commands: Commands;
   readonly files: Files;
   readonly code: Code;
+  readonly browser: OperationsOf<'browser'>;
+  readonly desktop: OperationsOf<'desktop'>;
+  readonly mcp: Mcp;
   readonly #transport: Transport;
 
   /** Sends nothing. Throws a BoxError for an address or a key that cannot be one. */
@@ -32,6 +38,9 @@ export class Sandbox {
     this.commands = new Commands(this.#transport);
     this.files = new Files(this.#transport);
     this.code = new Code(this.#transport);
+    this.browser = operationsOf(this.#transport, 'browser');
+    this.desktop = operationsOf(this.#transport, 'desktop');
+    this.mcp = new Mcp(this.#transport);
   }
 
   /** Looks whether a daemon answers there and accepts the key. Throws a BoxError. */
@@ -57,6 +66,15 @@ export class Sandbox {
     options: CallOptions = {},
   ): Promise<Result<Answer<Name>>> {
     return await this.#transport.call(name, input, options);
+  }
+
+  /** The same for an operation that answers bytes or a stream. */
+  async open<Name extends keyof Operations>(
+    name: Name,
+    input: Input<Name>,
+    options: CallOptions = {},
+  ): Promise<Result<Response>> {
+    return await this.#transport.open(name, input, options);
   }
 
   async info(options: CallOptions = {}): Promise<Result<Answer<'operations.sandbox'>>> {
