@@ -12,10 +12,16 @@ export function readAddress(text: string): string {
   const isBare = !/^[a-z][a-z\d+.-]*:\/\//i.test(text);
   const url = parse(isBare ? `http://${text}` : text);
   if (url.username !== '' || url.password !== '' || url.searchParams.has('api_key'))
-    throw wrong('the address of a daemon carries no key', 'Pass the key beside the address.');
+    throw new BoxError({
+      ...{
+        code: 'bad_key',
+        message: 'the address of a daemon carries no key',
+        hint: 'Pass the key beside the address.',
+      },
+    });
   if (url.search !== '' || url.hash !== '') throw wrong('the address of a daemon has no ? and no #');
   if (url.protocol !== 'http:' && url.protocol !== 'https:')
-    throw wrong('the address of a daemon begins with http:// or https://');
+    throw wrong(`the address of a daemon begins with http:// or https://, not ${url.protocol}//`);
   if (isBare && !/:\d+$/.test(text.replace(/\/.*$/, ''))) url.port = usualPort;
   return `${url.origin}${url.pathname.replace(/\/+$/, '')}`;
 }

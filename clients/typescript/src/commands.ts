@@ -1,9 +1,9 @@
 /** Commands of a sandbox: run to the end, or started and followed live. */
 import { base64Of } from './lines.ts';
-import { followOutput, type Ending, type Offsets, type OutputEvent } from './output.ts';
+import { followOutput, type Ending, type FollowOptions, type Offsets, type OutputEvent } from './output.ts';
 import { Handle, Plane, resultOf, succeeded, type Result } from './result.ts';
 import type { Answer, CallOptions, Input, Transport } from './transport.ts';
-import type { CommandKillRequest, CommandResult, CommandRunRequest } from './wire.ts';
+import type { Command, CommandKillRequest, CommandOutput, CommandRunRequest } from './wire.ts';
 
 /** A script for the shell, or the whole request. */
 export type CommandInput = string | Omit<CommandRunRequest, 'mode'>;
@@ -22,7 +22,9 @@ export class Commands extends Plane {
   /** Starts a command, and returns while it runs. */
   async start(command: CommandInput, options: CallOptions = {}): Promise<Result<CommandHandle>> {
     const started = await this.#send({ ...requestOf(command), mode: 'async' }, options);
-    return started.ok ? succeeded(new CommandHandle(this.transport, started.body.data)) : started;
+    if (!started.ok) return started;
+    const { data } = started.body;
+    return succeeded(new CommandHandle(this.transport, data, data));
   }
 
   /** A command that was started before, by any client. Its output comes from `offsets` on. */
@@ -30,7 +32,9 @@ export class Commands extends Plane {
     const end = Number.MAX_SAFE_INTEGER;
     const input = { path: { command_id: id }, query: { offset: end, stderr_offset: end } };
     const read = await this.transport.call('commands.read', input, options);
-    return read.ok ? succeeded(new CommandHandle(this.transport, { command_id: id, pid: null }, offsets)) : read;
+    if (!read.ok) return read;
+    const { data } = read.body;
+    return succeeded(new CommandHandle(this.transport, data.command, data, offsets));
   }
 
   async list(
@@ -54,20 +58,20 @@ export class Commands extends Plane {
 /** A command of a sandbox. Its output can be read again and again, each time from the beginning. */
 export class CommandHandle extends Handle {
   readonly id: string;
-  /** Null when the handle comes from `connect`. */
-  readonly pid: number | null;
-  readonly #from: Offsets;
+  /** Where both streams ended when the handle was made. */
+  readonly ends: Offsets;
   #written = 0;
 
   constructor(
     private readonly transport: Transport,
-    { command_id: id, pid }: Pick<CommandResult, 'command_id' | 'pid'>,
-    { stdout = 0, stderr = 0 }: Partial<Offsets> = {},
+    /** The record as it was when the handle was made; its `error` says why the command could not start. */
+    readonly record: Command,
+    { offset, stderr_offset }: Pick<CommandOutput, 'offset' | 'stderr_offset'>,
+    private readonly from: Partial<Offsets> = {},
   ) {
     super();
-    this.id = id;
-    this.pid = pid;
-    this.#from = { stdout, stderr };
+    this.id = record.command_id;
+    this.ends = { stdout: offset, stderr: stderr_offset };
   }
 
   [Symbol.asyncIterator](): AsyncGenerator<OutputEvent> {
@@ -75,9 +79,8 @@ export class CommandHandle extends Handle {
   }
 
   /** What both streams hold and get, and the end. Goes on by itself when the connection or the daemon was lost. */
-  events({ signal, retryMs }: CallOptions = {}): AsyncGenerator<OutputEvent> {
-    const options = { offsets: { ...this.#from }, signal, retryMs: retryMs ?? this.transport.retryMs };
-    return followOutput(this.transport, this.id, options);
+  events(options: FollowOptions = {}): AsyncGenerator<OutputEvent> {
+    return followOutput(this.transport, this.id, { from: this.from, ...options });
   }
 
   /** The end of the command. Its output is not kept here. */

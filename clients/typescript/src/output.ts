@@ -1,8 +1,8 @@
 /** Follows the output of a command to its end, across lost connections, without loss or repetition. */
 import { Backoff } from './backoff.ts';
 import { bytesOfBase64, jsonLines } from './lines.ts';
-import { BoxError } from './result.ts';
-import type { Transport } from './transport.ts';
+import { BoxError, unreachable } from './result.ts';
+import type { CallOptions, Transport } from './transport.ts';
 import type { CommandResult } from './wire.ts';
 
 export type StreamName = 'stdout' | 'stderr';
@@ -31,12 +31,9 @@ export interface Ending {
   readonly signal: string | null;
 }
 
-export interface FollowOptions {
-  /** Advance with the output. */
-  readonly offsets: Offsets;
-  readonly signal?: AbortSignal | undefined;
-  /** How long the daemon may be away. */
-  readonly retryMs: number;
+export interface FollowOptions extends CallOptions {
+  /** Where the output begins that is wanted; 0. */
+  readonly from?: Partial<Offsets>;
 }
 
 type Line =
@@ -53,19 +50,21 @@ type Line =
 /** The daemon sends a line at least every 15 s, so a connection that is silent for this long is dead. */
 const silenceMs = 40_000;
 
-/** Ends after `exit`. Throws a BoxError, after which `offsets` says where to go on. */
+/** Ends after `exit`. Throws a BoxError. */
 export async function* followOutput(
   transport: Transport,
   id: string,
-  { offsets, signal, retryMs }: FollowOptions,
+  { from: { stdout = 0, stderr = 0 } = {}, signal, retryMs = transport.retryMs, onAway }: FollowOptions,
 ): AsyncGenerator<OutputEvent> {
-  const backoff = new Backoff(retryMs);
+  const offsets = { stdout, stderr };
+  const backoff = new Backoff(retryMs, onAway);
   const decoders = { stdout: new TextDecoder(), stderr: new TextDecoder() };
   for (;;) {
-    let lost: BoxError | null = null;
+    let lost = unreachable(`${transport.address} has closed the connection`);
     try {
       for await (const line of connection(transport, id, offsets, signal)) {
-        backoff.reset();
+        if (line.type === 'start' || line.type === 'closing') backoff.answered();
+        else backoff.reset();
         for (const event of inOrder(line, offsets, decoders)) {
           yield event;
           if (event.type === 'exit') return;
@@ -77,7 +76,7 @@ export async function* followOutput(
       if (!(error instanceof BoxError) || !error.retryable) throw error;
       lost = error;
     }
-    if (!(await backoff.wait(0, signal))) throw gaveUp(retryMs, lost);
+    if (!(await backoff.wait(lost, 0, signal))) throw gaveUp(retryMs, lost);
   }
 }
 
@@ -88,8 +87,9 @@ async function* connection(
   { stdout, stderr }: Offsets,
   signal: AbortSignal | undefined,
 ): AsyncGenerator<Line> {
+  signal?.throwIfAborted();
   const closing = new AbortController();
-  const close = () => closing.abort(new BoxError({ code: 'unreachable', message: 'it is silent', retryable: true }));
+  const close = () => closing.abort(unreachable(`${transport.address} is silent`));
   signal?.addEventListener('abort', close, { once: true });
   const query = { stream: true, encoding: 'base64', offset: stdout, stderr_offset: stderr } as const;
   try {
@@ -143,10 +143,10 @@ function missing(stream: StreamName, to: number, offsets: Offsets): OutputEvent 
   return { type: 'gap', stream, from, to };
 }
 
-function gaveUp(retryMs: number, cause: BoxError | null): BoxError {
+function gaveUp(retryMs: number, cause: BoxError): BoxError {
   return new BoxError({
     code: 'gave_up',
-    message: `the daemon was away for ${retryMs / 1000} s${cause ? `: ${cause.message}` : ''}`,
+    message: `the daemon was away for ${retryMs / 1000} s: ${cause.message}`,
     hint: 'Connect to the command again when the daemon is back; its output is kept.',
     cause,
   });

@@ -3,10 +3,19 @@ import type { Failure } from './wire.ts';
 
 /**
  * `unreachable`: no answer came, so the daemon or the way to it is down. `not_boxkeep`: something else answers at this
- * address. `gave_up`: the daemon was away for longer than the caller waits. `local_failed`: a file or a program of this
- * machine. `content_differs`: the bytes of a transfer are not those of the file.
+ * address. `not_trusted`: the certificate of the daemon has no authority that the runtime trusts. `bad_key`: the key
+ * cannot be one, or stands in the address. `gave_up`: the daemon was away for longer than the caller waits.
+ * `local_failed`: a file or a program of this machine. `content_differs`: the bytes of a transfer are not those of the
+ * file.
  */
-export type ClientErrorCode = 'unreachable' | 'not_boxkeep' | 'gave_up' | 'local_failed' | 'content_differs';
+export type ClientErrorCode =
+  | 'unreachable'
+  | 'not_boxkeep'
+  | 'not_trusted'
+  | 'bad_key'
+  | 'gave_up'
+  | 'local_failed'
+  | 'content_differs';
 export type ErrorCode = Failure['data']['code'] | ClientErrorCode;
 
 export interface ErrorFacts {
@@ -16,6 +25,8 @@ export interface ErrorFacts {
   readonly hint?: string | null;
   /** Whether the same call may succeed later. */
   readonly retryable?: boolean;
+  /** Whether the call may have had its effect although it failed, because its answer was lost. */
+  readonly isMaybeDone?: boolean;
   /** The HTTP status; null without an answer. */
   readonly status?: number | null;
   /** What the daemon says about the failure, such as `errno_name` of a file. */
@@ -31,19 +42,27 @@ export class BoxError extends Error {
   readonly code: ErrorCode;
   readonly hint: string | null;
   readonly retryable: boolean;
+  /** The transport sets this where an earlier attempt of the same call may have arrived. */
+  isMaybeDone: boolean;
   readonly status: number | null;
   readonly data: Readonly<Record<string, unknown>>;
   readonly errors: NonNullable<Failure['errors']>;
 
-  constructor({ message, code, hint, retryable, status, data, errors, cause }: ErrorFacts) {
+  constructor({ message, code, hint, retryable, isMaybeDone, status, data, errors, cause }: ErrorFacts) {
     super(message, cause === undefined ? undefined : { cause });
     this.code = code;
     this.hint = hint ?? null;
     this.retryable = retryable ?? false;
+    this.isMaybeDone = isMaybeDone ?? false;
     this.status = status ?? null;
     this.data = data ?? {};
     this.errors = errors ?? [];
   }
+}
+
+/** A connection that was open is not any more. */
+export function unreachable(message: string): BoxError {
+  return new BoxError({ code: 'unreachable', message, retryable: true, isMaybeDone: true });
 }
 
 export type Result<Body> =

@@ -11,7 +11,7 @@ import {
   unpack,
 } from './local.ts';
 import { piecesOf } from './lines.ts';
-import { BoxError, failed, Handle, resultOf, type Result } from './result.ts';
+import { BoxError, failed, Handle, resultOf, unreachable, type Result } from './result.ts';
 import { newDigest, type Digest } from './sha256.ts';
 import type { Answer, CallOptions, Query, Transport } from './transport.ts';
 import type { FileStat } from './wire.ts';
@@ -185,8 +185,8 @@ export class Download extends Handle {
   }
 
   async *#piecesFrom(from: number): AsyncGenerator<Uint8Array> {
-    const { signal, onProgress, retryMs = this.transport.retryMs } = this.options;
-    const backoff = new Backoff(retryMs);
+    const { signal, onAway, onProgress, retryMs = this.transport.retryMs } = this.options;
+    const backoff = new Backoff(retryMs, onAway);
     let at = from;
     onProgress?.(at);
     for (;;) {
@@ -196,7 +196,7 @@ export class Download extends Handle {
       if (!opened.ok && opened.error.code === 'range_not_satisfiable' && opened.error.data['size'] === at) return;
       if (!opened.ok) throw opened.error;
       const end = at + Number(opened.body.headers.get('content-length'));
-      let lost: unknown = null;
+      let lost = unreachable(`${this.transport.address} has closed the connection`);
       try {
         for await (const piece of this.transport.pieces(opened.body, signal)) {
           backoff.reset();
@@ -209,7 +209,7 @@ export class Download extends Handle {
         lost = error;
       }
       if (at >= end) return;
-      if (!(await backoff.wait(0, signal))) throw brokeOff(this.stat.path, lost);
+      if (!(await backoff.wait(lost, 0, signal))) throw brokeOff(this.stat.path, lost);
     }
   }
 
@@ -258,7 +258,7 @@ function differs(message: string): BoxError {
   return new BoxError({ code: 'content_differs', message, hint, retryable: true });
 }
 
-function brokeOff(path: string, cause: unknown): BoxError {
+function brokeOff(path: string, cause: BoxError): BoxError {
   const hint = 'Download it again; a file that was being saved goes on where it stopped.';
   return new BoxError({ code: 'gave_up', message: `the download of ${path} broke off again and again`, hint, cause });
 }

@@ -1,6 +1,6 @@
 /** Speaks HTTP with a daemon: the key, the envelope, errors as values, and repeats where a repeat is safe. */
 import { readAddress } from './address.ts';
-import { Backoff } from './backoff.ts';
+import { Backoff, type OnAway } from './backoff.ts';
 import { piecesOf } from './lines.ts';
 import { BoxError, failed, succeeded, type Result } from './result.ts';
 import { routes, type Failure, type Operations } from './wire.ts';
@@ -9,8 +9,10 @@ export interface TransportOptions {
   /** How long a call is repeated while the daemon is away or refuses for a while, in ms; 30 000. */
   readonly retryMs?: number;
   /** For proxies, certificates and tests. */
-  readonly fetch?: typeof fetch;
+  readonly fetch?: Fetch;
 }
+
+export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
 
 export interface CallOptions {
   /** Ends the wait, with the reason of the signal. */
@@ -19,6 +21,8 @@ export interface CallOptions {
   readonly retryMs?: number;
   /** The call has no effect, or the same effect twice as once, so it is repeated also where it may have arrived. */
   readonly isRepeatable?: boolean;
+  /** Called before each wait for a daemon that is away or refuses for a while. An error that it throws ends the call. */
+  readonly onAway?: OnAway;
 }
 
 type RawOptions = CallOptions & { readonly headers?: Readonly<Record<string, string>> };
@@ -47,15 +51,15 @@ export type JsonOperation = {
 
 const usualRetryMs = 30_000;
 /** Statuses of a proxy whose daemon is away. */
-const awayStatuses: readonly number[] = [502, 504];
+const awayStatuses: readonly number[] = [502, 503, 504];
 /** The daemon is full, or not ready yet. After other refusals, only the caller knows what makes a repeat succeed. */
 const busyStatuses: readonly number[] = [429, 503];
 /** Errors of a connection that never opened, so the request cannot have arrived. */
-const neverSent = /refused|FailedToOpenSocket|ENOTFOUND|EAI_AGAIN|UNREACH|CERT|SELF_SIGNED|VERIFY|ISSUER|TLS|EPROTO/i;
+const neverSent = /refused|FailedToOpenSocket|ENOTFOUND|EAI_AGAIN|UNREACH|TLS|EPROTO/i;
+const untrusted = /CERT|SELF_SIGNED|VERIFY|ISSUER/i;
 
 interface Attempt {
   readonly error: BoxError;
-  readonly isMaybeDone: boolean;
   readonly afterMs: number;
 }
 
@@ -63,14 +67,14 @@ export class Transport {
   readonly address: string;
   readonly retryMs: number;
   readonly #key: string | null;
-  readonly #fetch: typeof fetch;
+  readonly #fetch: Fetch;
 
   /** Throws a BoxError for an address or a key that cannot be one. */
   constructor(address: string, key: string | null, options: TransportOptions = {}) {
     this.address = readAddress(address);
     // Checked here, because the runtime would repeat an invalid key in its error message.
     if (key !== null && !/^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/.test(key))
-      throw new BoxError({ code: 'bad_argument', message: 'a key is printable ASCII without blanks at its ends' });
+      throw new BoxError({ code: 'bad_key', message: 'a key is printable ASCII without blanks at its ends' });
     this.#key = key;
     this.retryMs = options.retryMs ?? usualRetryMs;
     this.#fetch = options.fetch ?? ((...args) => fetch(...args));
@@ -117,7 +121,7 @@ export class Transport {
     try {
       for await (const piece of piecesOf(response.body)) yield piece;
     } catch (error) {
-      throw this.#unreachable(error, signal).error;
+      throw this.#unreachable(error, signal);
     }
   }
 
@@ -125,7 +129,7 @@ export class Transport {
     try {
       return new Uint8Array(await response.arrayBuffer());
     } catch (error) {
-      throw this.#unreachable(error, signal).error;
+      throw this.#unreachable(error, signal);
     }
   }
 
@@ -139,15 +143,18 @@ export class Transport {
     const [method = '', template = ''] = routes[name].split(' ');
     const request = { method, place: `${filled(template, input.path ?? {})}${queryOf(input.query ?? {})}` };
     const isRepeatable = options.isRepeatable ?? method === 'GET';
-    const backoff = new Backoff(options.retryMs ?? this.retryMs);
+    const backoff = new Backoff(options.retryMs ?? this.retryMs, options.onAway);
+    let isMaybeDone = false;
     for (;;) {
       const outcome = await this.#attempt(request, sent, options);
       const found = outcome instanceof Response ? await read(outcome) : outcome;
       if ('body' in found) return succeeded(found.body);
-      const { error, isMaybeDone, afterMs } = found;
+      const { error, afterMs } = found;
+      isMaybeDone ||= error.isMaybeDone;
+      error.isMaybeDone = isMaybeDone;
       const isPassing = error.code === 'unreachable' || busyStatuses.includes(error.status ?? 0);
       const isSafe = error.retryable && isPassing && (isRepeatable || !isMaybeDone);
-      if (!isSafe || !(await backoff.wait(afterMs, options.signal))) return failed(error);
+      if (!isSafe || !(await backoff.wait(error, afterMs, options.signal))) return failed(error);
     }
   }
 
@@ -173,7 +180,7 @@ export class Transport {
       });
       return response.ok || response.status === 304 ? response : await this.#refusal(response);
     } catch (error) {
-      return this.#unreachable(error, signal);
+      return { error: this.#unreachable(error, signal), afterMs: 0 };
     } finally {
       sent?.close?.();
     }
@@ -183,8 +190,10 @@ export class Transport {
     try {
       return { body: (await response.json()) as unknown };
     } catch (error) {
-      if (!(error instanceof SyntaxError)) return { ...this.#unreachable(error, signal), isMaybeDone: true };
-      return { error: this.#notBoxkeep(response.status), isMaybeDone: true, afterMs: 0 };
+      const isOther = error instanceof SyntaxError;
+      const failure = isOther ? this.#notBoxkeep(response.status) : this.#unreachable(error, signal);
+      failure.isMaybeDone = true; // The daemon has begun to answer.
+      return { error: failure, afterMs: 0 };
     }
   }
 
@@ -195,7 +204,7 @@ export class Transport {
       const error = awayStatuses.includes(status)
         ? this.#away(`${this.address} answers ${status}: the daemon does not answer its proxy`)
         : this.#notBoxkeep(status);
-      return { error, isMaybeDone: true, afterMs: 0 };
+      return { error, afterMs: 0 };
     }
     const { message, hint, data, errors } = answer;
     const missing = this.#key === null ? 'needs a key' : 'does not accept the key';
@@ -205,28 +214,31 @@ export class Transport {
       retryable: data.retryable,
     });
     // The daemon refuses before it acts, and names seconds. A proxy may name a date.
-    return { error, isMaybeDone: false, afterMs: (Number(headers.get('retry-after')) || 0) * 1000 };
+    return { error, afterMs: (Number(headers.get('retry-after')) || 0) * 1000 };
   }
 
-  #unreachable(error: unknown, signal?: AbortSignal): Attempt {
+  #unreachable(error: unknown, signal?: AbortSignal): BoxError {
     if (signal?.aborted) throw signal.reason;
-    if (error instanceof BoxError) return { error, isMaybeDone: true, afterMs: 0 };
+    if (error instanceof BoxError) return error;
     const { code, message, cause } = error as Partial<Record<'code' | 'message', string>> & {
-      readonly cause?: { readonly code?: string };
+      readonly cause?: { readonly code?: string; readonly message?: string };
     };
-    const reason = cause?.code ?? code ?? message ?? '';
+    const reason = cause?.code ?? code ?? cause?.message ?? message ?? '';
     const text = `cannot reach ${this.address}: ${describe(reason)}`;
-    return { error: this.#away(text, error), isMaybeDone: !neverSent.test(reason), afterMs: 0 };
+    if (!untrusted.test(reason)) return this.#away(text, !neverSent.test(reason), error);
+    const hint = 'Have this program trust the authority of the certificate.';
+    return new BoxError({ code: 'not_trusted', message: text, hint, cause: error });
   }
 
-  #away(message: string, cause?: unknown): BoxError {
+  #away(message: string, isMaybeDone = true, cause?: unknown): BoxError {
     const hint = 'Look whether the daemon runs there, and whether its port can be reached.';
-    return new BoxError({ code: 'unreachable', message, hint, retryable: true, cause });
+    return new BoxError({ code: 'unreachable', message, hint, retryable: true, isMaybeDone, cause });
   }
 
   #notBoxkeep(status: number): BoxError {
     const message = `what answers at ${this.address} is not boxkeep (status ${status})`;
-    return new BoxError({ code: 'not_boxkeep', message, hint: 'Check the host, the port and the prefix.', status });
+    const hint = 'Check the host, the port and the prefix.';
+    return new BoxError({ code: 'not_boxkeep', message, hint, status, isMaybeDone: true });
   }
 }
 
@@ -255,6 +267,6 @@ function describe(reason: string): string {
   if (/ENOTFOUND|EAI_AGAIN/.test(reason)) return 'the host is not known';
   if (/ECONNRESET|ConnectionClosed|socket/i.test(reason)) return 'the connection broke';
   if (/EPROTO|WRONG_VERSION/.test(reason)) return 'the port does not speak TLS; use http://';
-  if (/CERT|VERIFY|ISSUER|SELF_SIGNED/.test(reason)) return `its certificate is not trusted (${reason})`;
+  if (untrusted.test(reason)) return `its certificate is not trusted (${reason})`;
   return reason;
 }

@@ -10,6 +10,8 @@ const show = (name, value) => console.log(JSON.stringify([name, value]));
 const box = await Sandbox.connect(address, key);
 const { commands } = box.orThrow;
 const sha256 = (pieces) => pieces.reduce((hash, piece) => hash.update(piece), createHash('sha256')).digest('hex');
+const absent = await commands.start({ command: 'no-such-program', shell: 'none' });
+show('absent', [absent.record.error.errno_name, (await absent.wait()).status]);
 const codeOf = async (work) => {
   try {
     return await work();
@@ -91,6 +93,18 @@ show('lost', [lost.data.stdout, lost.data.replayed, answers.length]);
 const controller = new AbortController();
 const sleeping = await commands.start('sleep 60');
 setTimeout(() => controller.abort(new Error('enough')), 50);
+const waits = [];
+const onAway = (error, sinceMs) => {
+  waits.push(`${error.code} ${error.isMaybeDone} ${sinceMs >= 0}`);
+  if (waits.length === 2) throw new Error('enough waits');
+};
+// Node refuses some ports, such as 1, by itself.
+const away = new Sandbox('127.0.0.1:2');
+show('away', [await codeOf(() => away.info({ onAway })), waits]);
+// An answer that is lost, of a call that is not repeated, leaves the effect unknown.
+answers.push(() => new Response('{'));
+const unknown = await fragile.files.write(`${once}.appended`, 'x', { append: true });
+show('unknown', [unknown.error.code, unknown.error.isMaybeDone]);
 show('aborted', await codeOf(() => sleeping.wait({ signal: controller.signal })));
 await sleeping.kill('SIGKILL');
 show('killed', await sleeping.wait());
@@ -98,6 +112,9 @@ const again = await commands.connect(long.id, { stdout: numbers.length - 7 });
 const rest = [];
 for await (const event of again) rest.push(event.type === 'exit' ? event.exitCode : event.text);
 show('connected', rest.sort());
+const late = [];
+for await (const event of again.events({ from: again.ends })) late.push(event.type);
+show('from the end', late);
 show('listed', (await commands.list({ status: 'running' })).data.commands.length);
 
 function exists(path) {
