@@ -174,6 +174,9 @@ module.exports = {
       'cli/',
       ours('kit/', 'http/', 'cli/', 'config[.]ts$'),
     ),
+    layer('clients-by-cli', 'only sub-commands are clients of a daemon.', '(?!cli/)', {
+      path: '^clients/',
+    }),
     layer('cli-http-types-only', 'a sub-command knows the shapes of http, not its code.', 'cli/', {
       path: `${src}http/`,
       ...byValue,

@@ -2,11 +2,8 @@
 import { writeSync } from 'node:fs';
 import { randomBytes } from './kit/crypto.ts';
 import { describeSurface, surfaceNames, type SurfaceName } from './api.ts';
-import { attach } from './cli/attach/attach.ts';
-import { httpVerbs, runnable } from './cli/index.ts';
 import { localPages } from './cli/local-pages.ts';
 import { isHelpAsked, listPages, pageText } from './cli/page.ts';
-import { upgrade } from './cli/commands/upgrade.ts';
 import {
   askForBrowser,
   askForKernels,
@@ -40,20 +37,7 @@ const exitUsage = 2;
 const standardOutput = 1;
 const standardError = 2;
 
-const verbsWithPage = {
-  upgrade: upgrade({ places: describePlaces, request: requestUpgrade }),
-  ...httpVerbs,
-  attach: attach(localTerminal),
-};
-
-const help = `boxkeep ${version}: runs commands in this machine and serves them over HTTP
-
-${listPages([...Object.values(localPages), ...Object.values(verbsWithPage)])}
-  boxkeep --help                    this page; behind another word, the page of that one
-
-Flags of start, each with its variable; the flag wins:
-${settingsHelp()}`;
-
+/** The verbs that are part of a daemon, or need one of its parts. */
 const verbs: Readonly<Record<string, (args: readonly string[]) => Promise<number> | number>> = {
   start,
   doctor,
@@ -63,10 +47,9 @@ const verbs: Readonly<Record<string, (args: readonly string[]) => Promise<number
     if (!isSurface(surface)) throw new Error(`no surface is named ${surface}; there are ${surfaceNames.join(' and ')}`);
     return print(JSON.stringify(await describeSurface(surface), null, 2));
   },
-  ...runnable(verbsWithPage, process.env),
-  help: () => print(help),
-  '--help': () => print(help),
-  '-h': () => print(help),
+  help,
+  '--help': help,
+  '-h': help,
   '--version': () => print(version),
 };
 
@@ -139,6 +122,27 @@ async function offerSuccession(
   return { isOver: promise };
 }
 
+/** The verbs that are clients of a daemon. Loaded for them only, because a daemon needs no client. */
+async function loadClientVerbs() {
+  const { clientVerbs, runVerb } = await import('./cli/index.ts');
+  const verbs = clientVerbs({
+    upgrade: { places: describePlaces, request: requestUpgrade },
+    terminal: localTerminal,
+  });
+  return { verbs, runVerb };
+}
+
+async function help(): Promise<number> {
+  const { verbs } = await loadClientVerbs();
+  return print(`boxkeep ${version}: runs commands in this machine and serves them over HTTP
+
+${listPages([...Object.values(localPages), ...Object.values(verbs)])}
+  boxkeep --help                    this page; behind another word, the page of that one
+
+Flags of start, each with its variable; the flag wins:
+${settingsHelp()}`);
+}
+
 /** Loaded for this verb only. */
 async function serveDesktop(args: readonly string[]): Promise<number> {
   const { openWorker } = await import('./compose/worker.ts');
@@ -192,13 +196,20 @@ function print(text: string): number {
 async function run([verb = 'help', ...args]: readonly string[]): Promise<number> {
   try {
     const action = verbs[verb];
-    if (!action) throw new Error(`no command is named ${verb}; boxkeep --help lists them`);
+    if (!action) return await runClientVerb(verb, args);
     const page = localPages[verb];
     return page && isHelpAsked(args) ? print(pageText(page)) : await action(args);
   } catch (error) {
     writeSync(standardError, `boxkeep: ${error instanceof Error ? error.message : String(error)}\n`);
     return exitUsage;
   }
+}
+
+async function runClientVerb(name: string, args: readonly string[]): Promise<number> {
+  const { verbs, runVerb } = await loadClientVerbs();
+  const verb = verbs[name];
+  if (!verb) throw new Error(`no command is named ${name}; boxkeep --help lists them`);
+  return await runVerb(name, verb, args, process.env);
 }
 
 process.exit(await run(process.argv.slice(2)));

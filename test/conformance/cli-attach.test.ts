@@ -613,7 +613,7 @@ test(
       expect(stderr).not.toContain(key);
     }
     expect((await client(sandbox, ['attach', url])).stderr).toBe(
-      `boxkeep: attach: ${url} needs a key; set SVC_API_KEY\n`,
+      `boxkeep: attach: ${url} needs a key (Set SVC_API_KEY to the key of the daemon.)\n`,
     );
     const help = await client(sandbox, ['attach', '--help']);
     expect(help.stdout.toString()).toContain('SVC_API_KEY');

@@ -208,7 +208,8 @@ test('CLI-GONE the client waits for a stopped daemon, then reports where to resu
   const { code, stdout, stderr } = await run.ended();
   const advice = `to go on: boxkeep logs ${sandbox.url} ${id} -f --offset 6 --stderr-offset 3`;
   expect([code, stdout.toString()]).toEqual([125, 'hello\n']);
-  expect(stderr).toBe(`no\nboxkeep: exec: ${sandbox.url} was not reachable for 0.5 s; ${advice}\n`);
+  const away = `the daemon was away for 0.5 s: cannot reach ${sandbox.url}: connection refused`;
+  expect(stderr).toBe(`no\nboxkeep: exec: ${away}; ${advice}\n`);
 });
 
 test('CLI-GONE CLI-SIGNALS a second Ctrl-C while the daemon is away returns the prompt', async ({ sandbox }) => {
@@ -242,7 +243,7 @@ test('CLI-REFUSED an unknown host, or one that does not listen, gives one line a
     ['no-such-host.invalid', 'cannot reach http://no-such-host.invalid:18091: the host is not known'],
     [`127.0.0.1:${port}`, `cannot reach http://127.0.0.1:${port}: connection refused`],
     ['ftp://127.0.0.1', 'the address of a daemon begins with http:// or https://, not ftp://'],
-    ['http://:1', 'the first word must be the address of a daemon, as http://host:port or host:port'],
+    ['http://:1', 'the address of a daemon is not a URL (Write http://host:port, or host:port.)'],
     [`${sandbox.url}/elsewhere`, 'no route POST /elsewhere/v2/commands'],
   ] as const;
   for (const [address, line] of lines) {
@@ -304,17 +305,18 @@ test(
     ]) {
       const { code, stderr } = await client(sandbox, ['exec', ...args, '--', 'true'], { SVC_API_KEY: key });
       expect(code).toBe(125);
-      expect(stderr).toMatch(/^boxkeep: exec: a key in the arguments .* SVC_API_KEY\n$/);
+      expect(stderr).toMatch(/^boxkeep: exec: [^\n]*a key in the arguments [^\n]* SVC_API_KEY[^\n]*\n$/i);
       expect(stderr.includes(key)).toBe(false);
     }
     const [none, wrong] = [
       await exec(sandbox, 'true'),
       await client(sandbox, ['ps', sandbox.url], { SVC_API_KEY: 'no' }),
     ];
-    expect(none).toMatchObject({ code: 125, stderr: `boxkeep: exec: ${sandbox.url} needs a key; set SVC_API_KEY\n` });
+    const hint = '(Set SVC_API_KEY to the key of the daemon.)';
+    expect(none).toMatchObject({ code: 125, stderr: `boxkeep: exec: ${sandbox.url} needs a key ${hint}\n` });
     expect(wrong).toMatchObject({
       code: 125,
-      stderr: `boxkeep: ps: ${sandbox.url} does not accept the key in SVC_API_KEY\n`,
+      stderr: `boxkeep: ps: ${sandbox.url} does not accept the key ${hint}\n`,
     });
   },
   { env: { SVC_API_KEY: key } },

@@ -77,6 +77,11 @@ const planted = [
   { rule: 'http-layers', file: 'http/planted-core.ts', source: `import '../core/other/planted.ts';` },
   { rule: 'platform-below', file: 'platform/planted-core.ts', source: `import '../core/other/planted.ts';` },
   { rule: 'cli-http-types-only', file: 'cli/planted.ts', source: `import '../http/planted.ts';` },
+  {
+    rule: 'clients-by-cli',
+    file: 'http/planted-client.ts',
+    source: `import '../../../clients/typescript/src/backoff.ts';`,
+  },
   { rule: 'compose-only-by-main', file: 'surfaces/planted/compose.ts', source: `import '../../compose/index.ts';` },
   { rule: 'compose-worker-by-main', file: 'cli/planted-worker.ts', source: `import '../compose/worker.ts';` },
   { rule: 'main-is-not-imported', file: 'kit/planted-main.ts', source: `import '../main.ts';` },
@@ -120,7 +125,7 @@ let copy: string;
 beforeAll(() => {
   copy = mkdtempSync(join(tmpdir(), 'tidy-imports-'));
   temporary.push(copy);
-  for (const path of ['daemon', 'package.json', 'tsconfig.json']) {
+  for (const path of ['daemon', 'clients', 'package.json', 'tsconfig.json']) {
     cpSync(join(repositoryRoot, path), join(copy, path), { recursive: true });
   }
   symlinkSync(join(repositoryRoot, 'node_modules'), join(copy, 'node_modules'));

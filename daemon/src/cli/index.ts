@@ -1,41 +1,43 @@
-/** The sub-commands that are clients of a daemon, by name. */
+/** The sub-commands that are clients of a daemon. */
 import { isUtf8 } from 'node:buffer';
 import { readFileSync } from 'node:fs';
 import type { Environment } from '../kit/types/environment.ts';
+import { attach } from './attach/attach.ts';
+import type { SystemTerminal } from './attach/local.ts';
 import { exec } from './commands/exec.ts';
-import { ClientFailure, exitClientFailed, ReaderGone } from './client/failure.ts';
+import { ClientFailure, describeError, exitClientFailed, ReaderGone } from './client/failure.ts';
 import { kill } from './commands/kill.ts';
 import { logs } from './commands/logs.ts';
 import { isHelpAsked, pageText } from './page.ts';
 import { ps } from './commands/ps.ts';
 import { print, say } from './client/standard-streams.ts';
+import { upgrade, type UpgradeDeps } from './commands/upgrade.ts';
 import type { Verb } from './verb.ts';
 
-export type Verbs = Readonly<Record<string, Verb>>;
+export interface ClientVerbDeps {
+  readonly upgrade: UpgradeDeps;
+  readonly terminal: SystemTerminal;
+}
 
-/** Sub-commands that need only HTTP to the daemon. */
-export const httpVerbs: Verbs = { exec, ps, kill, logs };
-
-/** The entries for the table of verbs in `main.ts`. */
-export function runnable(
-  verbs: Verbs,
-  environment: Environment,
-): Record<string, (args: readonly string[]) => Promise<number>> {
-  const entries = Object.entries(verbs).map(
-    ([name, verb]) => [name, (args: readonly string[]) => run(name, verb, args, environment)] as const,
-  );
-  return Object.fromEntries(entries);
+/** By name, in the order of the help page. */
+export function clientVerbs(deps: ClientVerbDeps): Readonly<Record<string, Verb>> {
+  return { upgrade: upgrade(deps.upgrade), exec, ps, kill, logs, attach: attach(deps.terminal) };
 }
 
 /** Runs a sub-command. Exit code 125 always means a failure of the client; the verb defines all other codes. */
-async function run(name: string, verb: Verb, args: readonly string[], environment: Environment): Promise<number> {
+export async function runVerb(
+  name: string,
+  verb: Verb,
+  args: readonly string[],
+  environment: Environment,
+): Promise<number> {
   try {
     refuseOtherBytes(args);
     if (!isHelpAsked(args)) return await verb.run(args, environment);
     await print(pageText(verb));
     return 0;
   } catch (error) {
-    if (!(error instanceof ReaderGone)) await say(`${name}: ${error instanceof Error ? error.message : String(error)}`);
+    if (!(error instanceof ReaderGone)) await say(`${name}: ${describeError(error)}`);
     return error instanceof ClientFailure ? error.exitCode : exitClientFailed;
   }
 }

@@ -3,13 +3,13 @@ import type { Frame } from './frames.ts';
 import type { TypedInput } from './input.ts';
 import { note, type LocalTerminal } from './local.ts';
 import { AttachSocket } from './socket.ts';
-import { Backoff } from '../client/backoff.ts';
-import { answerWithinMs, type Client } from '../client/client.ts';
-import { ClientFailure, Refusal, Unreachable } from '../client/failure.ts';
+import { Backoff } from '../../../../clients/typescript/src/backoff.ts';
+import { BoxError } from '../../../../clients/typescript/src/index.ts';
 import { Deadline } from '../../kit/deadline.ts';
-import type { Fields } from '../../kit/types/fields.ts';
+import type { Client } from '../client/client.ts';
+import { ClientFailure } from '../client/failure.ts';
 import { oneLine } from '../client/standard-streams.ts';
-import { numberOrNull } from '../client/wire.ts';
+import { sessionRecord } from './session.ts';
 
 export interface AttachOptions {
   readonly local: LocalTerminal;
@@ -30,8 +30,6 @@ export interface SessionEnd {
 const noticeMs = 3000;
 const sessionEnded = 4000;
 const tooSlow = 4003;
-/** The daemon answers but cannot serve a socket now. */
-const transientStatuses: readonly number[] = [429, 503];
 
 export class FollowedSession {
   readonly #path: string;
@@ -41,8 +39,7 @@ export class FollowedSession {
   #wasOpen = false;
   /** True when the local screen differs from the session's output and must be repainted. */
   #isStale = false;
-  #sinceMs: number | null = null;
-  readonly #backoff = new Backoff();
+  readonly #backoff: Backoff;
   #socket: AttachSocket | null = null;
 
   constructor(
@@ -52,6 +49,9 @@ export class FollowedSession {
   ) {
     this.#path = `/v2/pty/sessions/${encodeURIComponent(id)}`;
     this.#offset = options.offset;
+    this.#backoff = new Backoff(options.reconnectMs, async ({ message }, sinceMs) => {
+      if (sinceMs >= noticeMs && !this.#isStale) await this.#report(message);
+    });
   }
 
   /** Resolves when the shell has ended. Throws a ClientFailure. */
@@ -61,7 +61,7 @@ export class FollowedSession {
         await this.#connect();
       } catch (error) {
         this.options.signal.throwIfAborted();
-        if (!(error instanceof Unreachable)) throw error;
+        if (!(error instanceof BoxError && error.retryable)) throw error;
         await this.#explain(error);
       }
       if (this.#end) return this.#end;
@@ -90,7 +90,7 @@ export class FollowedSession {
       this.#socket = null;
     }
     if (socket.closeCode === sessionEnded) this.#end ??= await this.#record();
-    if (socket.closeCode === tooSlow) this.#sinceMs = null; // The daemon is reachable and sends the rest at once.
+    if (socket.closeCode === tooSlow) this.#backoff.answered(); // The daemon is reachable and sends the rest at once.
   }
 
   #query(): URLSearchParams {
@@ -136,7 +136,6 @@ export class FollowedSession {
     const missing = this.#offset !== null && !this.#isStale ? offset - this.#offset : 0;
     this.#offset = offset;
     this.#wasOpen = true;
-    this.#sinceMs = null;
     this.#backoff.reset();
     const lost = this.options.input.resume(inputOffset);
     if (missing > 0) await this.#reportMissing(socket, missing);
@@ -156,15 +155,17 @@ export class FollowedSession {
   }
 
   /** Finds out why no connection opens: the daemon is unreachable, or refuses the session. */
-  async #explain(failure: Unreachable): Promise<void> {
+  async #explain(failure: BoxError): Promise<void> {
     try {
       await this.#record();
     } catch (error) {
-      if (error instanceof Refusal && transientStatuses.includes(error.status)) return;
-      if (error instanceof Refusal && error.status === 404) {
+      if (!(error instanceof BoxError)) throw error;
+      if (error.status === 404) {
         throw new ClientFailure(`session ${this.id} no longer exists; a daemon that stops ends its sessions`);
       }
-      if (!(error instanceof Unreachable) || !this.#wasOpen) throw error;
+      // A daemon that refuses for a while answers, but cannot serve a socket now.
+      const canComeBack = error.status !== null || this.#wasOpen;
+      if (!error.retryable || !canComeBack) throw error;
       return;
     }
     if (!this.#wasOpen)
@@ -174,25 +175,16 @@ export class FollowedSession {
   }
 
   async #record(): Promise<SessionEnd> {
-    using deadline = new Deadline(answerWithinMs, this.options.signal);
-    const record: Fields = await this.client.call('GET', this.#path, null, deadline.signal);
-    return { exitCode: numberOrNull(record['exit_code']), signal: null };
+    const { exit_code: exitCode } = await sessionRecord(this.client, this.id, this.options.signal);
+    return { exitCode, signal: null };
   }
 
   async #wait(): Promise<void> {
     const { reconnectMs, signal } = this.options;
-    this.#sinceMs ??= performance.now();
-    const goneMs = performance.now() - this.#sinceMs;
-    if (goneMs >= reconnectMs) {
-      throw new ClientFailure(
-        `${this.client.address} was not reachable for ${reconnectMs / 1000} s; ${this.id} may still run`,
-      );
-    }
-    if (goneMs >= noticeMs && !this.#isStale) {
-      await this.#report(`${this.client.address} is not reachable; attach keeps your input`);
-    }
-    await this.#backoff.wait(signal);
-    signal.throwIfAborted();
+    const { address } = this.client;
+    const message = `${address} is not reachable; attach keeps your input`;
+    if (await this.#backoff.wait(new BoxError({ code: 'unreachable', message }), 0, signal)) return;
+    throw new ClientFailure(`${address} was not reachable for ${reconnectMs / 1000} s; ${this.id} may still run`);
   }
 
   /** Shows a message over the screen, which the next connection repaints, or on standard error without a terminal. */

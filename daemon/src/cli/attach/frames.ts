@@ -1,5 +1,5 @@
 /** Parses the messages that the daemon sends over the WebSocket of a terminal session. */
-import { number, numberOrNull, record, text, textOrNull } from '../client/wire.ts';
+import { number, numberOrNull, record, text, textOrNull } from './fields.ts';
 
 export type Frame =
   | { readonly kind: 'output'; readonly bytes: Uint8Array }

@@ -1,7 +1,7 @@
 /** One connection to a terminal session: its frames in order, closed when the daemon falls silent. */
 import { readFrame, type Frame } from './frames.ts';
+import { BoxError } from '../../../../clients/typescript/src/index.ts';
 import type { Client } from '../client/client.ts';
-import { Unreachable } from '../client/failure.ts';
 import { Notifier } from '../../kit/notifier.ts';
 
 const openWithinMs = 15_000;
@@ -33,12 +33,13 @@ export class AttachSocket implements Disposable {
     this.#listen();
   }
 
-  /** Throws Unreachable for every failure, because the runtime does not report the status of a failed upgrade. */
+  /** Throws `unreachable` for every failure, because the runtime does not report the status of a failed upgrade. */
   static async open(client: Client, path: string, signal: AbortSignal): Promise<AttachSocket> {
     signal.throwIfAborted();
     const socket = client.socket(path);
     const { promise, resolve, reject } = Promise.withResolvers<void>();
-    const fail = () => reject(new Unreachable(`no WebSocket opens at ${client.address}`, false));
+    const message = `no WebSocket opens at ${client.address}`;
+    const fail = () => reject(new BoxError({ code: 'unreachable', message, retryable: true }));
     socket.addEventListener('open', () => resolve(), { once: true });
     socket.addEventListener('error', fail, { once: true });
     socket.addEventListener('close', fail, { once: true });

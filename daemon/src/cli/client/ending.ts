@@ -1,14 +1,13 @@
 /** Maps the end of a command to the exit code of this process. */
+import type { Command, Ending } from '../../../../clients/typescript/src/index.ts';
 import { exitClientFailed } from './failure.ts';
-import type { Output } from './follow.ts';
 import { say } from './standard-streams.ts';
-import type { CommandView } from './wire.ts';
 
 const exitTimedOut = 124;
 const exitNotRunnable = 126;
 const exitNotFound = 127;
 
-export async function exitCodeOf(exit: Extract<Output, { kind: 'exit' }>, id: string): Promise<number> {
+export async function exitCodeOf(exit: Ending, id: string): Promise<number> {
   if (exit.status === 'timed_out') {
     await say('exec: the command was ended by --timeout');
     return exitTimedOut;
@@ -19,7 +18,7 @@ export async function exitCodeOf(exit: Extract<Output, { kind: 'exit' }>, id: st
   return exitClientFailed;
 }
 
-export async function tellFailedStart({ command, startError }: CommandView): Promise<number> {
-  await say(`exec: cannot run ${command}: ${startError?.message ?? 'the reason is not known'}`);
-  return startError?.errnoName === 'ENOENT' ? exitNotFound : exitNotRunnable;
+export async function tellFailedStart({ command, error }: Command): Promise<number> {
+  await say(`exec: cannot run ${command}: ${error?.message ?? 'the reason is not known'}`);
+  return error?.errno_name === 'ENOENT' ? exitNotFound : exitNotRunnable;
 }

@@ -1,4 +1,5 @@
 /** The failures of the client itself, with one line for people and an exit code for programs. */
+import { BoxError, type ErrorCode } from '../../../../clients/typescript/src/index.ts';
 
 /** The same code as `env`, `timeout` and `docker run`: the client failed, independent of the command. */
 export const exitClientFailed = 125;
@@ -7,31 +8,6 @@ export const exitClientFailed = 125;
 export class ClientFailure extends Error {
   override readonly name: string = 'ClientFailure';
   readonly exitCode: number = exitClientFailed;
-}
-
-/** The daemon answered with a refusal. */
-export class Refusal extends ClientFailure {
-  override readonly name = 'Refusal';
-
-  constructor(
-    readonly status: number,
-    message: string,
-  ) {
-    super(message);
-  }
-}
-
-/** No answer: the daemon or the network path is down. A retry may help. */
-export class Unreachable extends ClientFailure {
-  override readonly name = 'Unreachable';
-
-  constructor(
-    message: string,
-    /** True when the request may have arrived before the connection broke. */
-    readonly isMaybeSent: boolean,
-  ) {
-    super(message);
-  }
 }
 
 /** A standard stream of this process failed, so the command cannot go on as if it ran here. */
@@ -56,4 +32,18 @@ export class GivenUp extends ClientFailure {
   ) {
     super(message);
   }
+}
+
+/** Hints that name the variables of this client, in place of those for programs. */
+const hints: Partial<Record<ErrorCode, string>> = {
+  unauthorized: 'Set SVC_API_KEY to the key of the daemon.',
+  bad_key: 'A key in the arguments can be seen in every process list. Put it into the environment as SVC_API_KEY.',
+  not_trusted: 'Name the file of its authority in BOXKEEP_CACERT.',
+};
+
+/** Describes an error in one line, with the next step. */
+export function describeError(error: unknown): string {
+  if (!(error instanceof BoxError)) return error instanceof Error ? error.message : String(error);
+  const hint = hints[error.code] ?? error.hint;
+  return hint === null ? error.message : `${error.message} (${hint})`;
 }

@@ -1,11 +1,14 @@
 /** Relays the signals that this process receives to the command. */
-import { Backoff } from './backoff.ts';
-import type { Client } from './client.ts';
-import { GivenUp, Refusal, Unreachable } from './failure.ts';
+import {
+  BoxError,
+  type CallOptions,
+  type CommandKillData,
+  type CommandKillRequest,
+} from '../../../../clients/typescript/src/index.ts';
 import { Deadline } from '../../kit/deadline.ts';
-import type { Fields } from '../../kit/types/fields.ts';
+import type { Client, WaitOptions } from './client.ts';
+import { GivenUp } from './failure.ts';
 import type { CaughtSignals, Relayed } from './signals.ts';
-import { list, number } from './wire.ts';
 
 const answerWithinMs = 5000;
 const exitHungUp = 129;
@@ -39,39 +42,36 @@ const urgent: ReadonlyMap<Relayed, number> = new Map([
   ['SIGTERM', exitTerminated],
   ['SIGHUP', exitHungUp],
 ]);
-const urgentWithinMs = 1500;
+const urgentRetryMs = 1500;
 
 async function deliver(client: Client, id: string, signal: Relayed, { over, givenUp }: Ends): Promise<void> {
   const exitCode = urgent.get(signal);
-  using retry = exitCode ? new Deadline(urgentWithinMs, over) : new Deadline(null, over, givenUp);
-  const backoff = new Backoff();
-  for (;;) {
-    try {
-      await sendSignal(client, id, signal);
-      return;
-    } catch (error) {
-      if (error instanceof Refusal) return; // The command has ended; `follow` reports how.
-      if (!(error instanceof Unreachable)) throw error;
-      if (!exitCode && error.isMaybeSent) return; // Sending it again could deliver a second interrupt.
-      if (exitCode && retry.passed && !over.aborted) {
-        throw new GivenUp(`${signal} could not be sent, and ${id} may run on: ${error.message}`, exitCode);
-      }
-      if (retry.passed) return;
-    }
-    await backoff.wait(retry.signal);
+  // Of the others, a second one would be a second interrupt.
+  const options = exitCode
+    ? { isRepeatable: true, retryMs: urgentRetryMs }
+    : { withinMs: null, retryMs: Number.POSITIVE_INFINITY };
+  using wait = exitCode ? new Deadline(null, over) : new Deadline(null, over, givenUp);
+  try {
+    await sendSignal(client, id, signal, true, { ...options, signal: wait.signal });
+  } catch (error) {
+    if (wait.passed) return;
+    if (!(error instanceof BoxError)) throw error;
+    if (!exitCode || error.status === 404) return; // The reader of the output reports what became of the command.
+    throw new GivenUp(`${signal} could not be sent, and ${id} may run on: ${error.message}`, exitCode);
   }
 }
 
-/** Returns the number of signalled processes and those still alive a moment later; null when the command has ended. */
+export type SignalName = NonNullable<CommandKillRequest['signal']>;
+
+/** Reports the processes that got the signal and those still alive a moment later; neither if the command has ended. */
 export async function sendSignal(
   client: Client,
   id: string,
-  signal: string,
+  signal: SignalName,
   isTree = true,
-): Promise<{ signalled: number; survivors: readonly number[] } | null> {
-  using deadline = new Deadline(answerWithinMs);
-  const path = `/v2/commands/${encodeURIComponent(id)}/kill`;
-  const answer: Fields = await client.call('POST', path, { signal, tree: isTree }, deadline.signal);
-  if (answer['signalled'] === undefined) return null;
-  return { signalled: number(answer['signalled']), survivors: list(answer['survivors']).map(number) };
+  options: WaitOptions = {},
+): Promise<CommandKillData> {
+  const input = { path: { command_id: id }, body: { signal, tree: isTree } };
+  const call = (each: CallOptions) => client.sandbox.call('commands.kill', input, each);
+  return (await client.answer(call, { withinMs: answerWithinMs, ...options })).data;
 }

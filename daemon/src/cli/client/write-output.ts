@@ -1,13 +1,12 @@
 /** Writes the output of a command to local standard output and standard error, byte for byte. */
-import type { Output } from './follow.ts';
+import type { OutputEvent } from '../../../../clients/typescript/src/index.ts';
 import { say, standardError, standardOutput, writeAll } from './standard-streams.ts';
 
 /** Resolves when the output is written, so that a slow local reader slows the reading from the daemon. */
-export async function writeOutput(output: Output): Promise<void> {
-  if (output.kind === 'bytes') {
-    await writeAll(output.stream === 'stdout' ? standardOutput : standardError, output.bytes);
-  }
-  if (output.kind === 'gap') {
+export async function writeOutput(output: OutputEvent): Promise<void> {
+  if (output.type === 'stdout') await writeAll(standardOutput, output.bytes);
+  if (output.type === 'stderr') await writeAll(standardError, output.bytes);
+  if (output.type === 'gap') {
     const { stream, from, to } = output;
     await say(`${to - from} bytes of ${stream} are missing here, ${from} to ${to}: they are no longer kept`);
   }

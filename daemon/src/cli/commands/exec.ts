@@ -1,6 +1,6 @@
 /** `boxkeep exec`: runs a command in the sandbox as if it ran here, with streams, signals and exit code. */
+import type { CommandHandle, CommandRunRequest } from '../../../../clients/typescript/src/index.ts';
 import type { Environment } from '../../kit/types/environment.ts';
-import type { Fields } from '../../kit/types/fields.ts';
 import { readArguments, type Arguments } from '../arguments.ts';
 import { Client } from '../client/client.ts';
 import { exitCodeOf, tellFailedStart } from '../client/ending.ts';
@@ -14,7 +14,6 @@ import { startCommand } from '../client/start.ts';
 import { writeOutput } from '../client/write-output.ts';
 import { variable } from '../variable.ts';
 import type { Verb } from '../verb.ts';
-import type { CommandView, Offsets } from '../client/wire.ts';
 
 export const exec: Verb = {
   usage: 'exec <url> -- <cmd…>',
@@ -47,23 +46,22 @@ when a signal ended it.`,
     const reconnectMs = reconnectTime(given);
     using signals = new CaughtSignals();
     const command = await startCommand(client, body, signals);
-    if (command.status === 'failed') return await tellFailedStart(command);
-    return await attend(client, command, { signals, reconnectMs, hasInput: body['stdin'] === 'pipe' });
+    if (command.record.status === 'failed') return await tellFailedStart(command.record);
+    return await attend(client, command, { signals, reconnectMs, hasInput: body.stdin === 'pipe' });
   },
 };
 
-function commandBody(given: Arguments, environment: Environment): Fields {
+function commandBody(given: Arguments, environment: Environment): CommandRunRequest {
   const [program = '', ...args] = given.rest;
   const isScript = given.has('shell');
-  const optional: [string, unknown][] = [
-    ['cwd', given.value('cwd')],
-    ['user', given.value('user')],
-    ['session', given.value('session')],
-    ['hard_timeout', given.number('timeout', 0.001)],
-  ];
+  const [cwd, user, session] = [given.value('cwd'), given.value('user'), given.value('session')];
+  const timeout = given.number('timeout', 0.001);
   return {
     ...(isScript ? { command: given.rest.join(' ') } : { command: program, args, shell: 'none' }),
-    ...Object.fromEntries(optional.filter(([, value]) => value !== null)),
+    ...(cwd !== null && { cwd }),
+    ...(user !== null && { user }),
+    ...(session !== null && { session }),
+    ...(timeout !== null && { hard_timeout: timeout }),
     env: Object.fromEntries(given.all('env').map((text) => variable(text, environment))),
     stdin: !given.has('no-stdin') && canHaveInput() ? 'pipe' : 'null',
   };
@@ -76,17 +74,19 @@ interface Attended {
 }
 
 /** Relays signals and streams between the start of a command and its end. */
-async function attend(client: Client, { id }: CommandView, options: Attended): Promise<number> {
+async function attend(client: Client, command: CommandHandle, options: Attended): Promise<number> {
+  const { id } = command;
   const over = new AbortController();
-  const offsets: Offsets = { stdout: 0, stderr: 0 };
   const aside = [relaySignals(client, id, options.signals, over)];
-  if (options.hasInput) aside.push(passInput(client, id, over.signal));
+  if (options.hasInput) aside.push(passInput(command, over.signal));
   // The background tasks end the whole run only when they fail.
   for (const task of aside) task.catch((error: unknown) => over.abort(error));
   try {
-    for await (const output of follow(client, id, { offsets, reconnectMs: options.reconnectMs, signal: over.signal })) {
+    const { reconnectMs } = options;
+    const offsets = { stdout: 0, stderr: 0 };
+    for await (const output of follow(client, command, { offsets, reconnectMs, signal: over.signal })) {
       await writeOutput(output);
-      if (output.kind === 'exit') return await exitCodeOf(output, id);
+      if (output.type === 'exit') return await exitCodeOf(output, id);
     }
     throw new Error('output ends with an exit');
   } catch (error) {

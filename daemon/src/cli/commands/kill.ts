@@ -3,7 +3,7 @@ import { constants } from 'node:os';
 import { readArguments } from '../arguments.ts';
 import { Client } from '../client/client.ts';
 import { ClientFailure } from '../client/failure.ts';
-import { sendSignal } from '../client/relay.ts';
+import { sendSignal, type SignalName } from '../client/relay.ts';
 import { print, say } from '../client/standard-streams.ts';
 import type { Verb } from '../verb.ts';
 
@@ -23,15 +23,16 @@ The key comes from SVC_API_KEY, never from the arguments.`,
     const [address = '', id = ''] = given.words;
     const signal = signalName(given.value('signal') ?? 'TERM');
     const sent = await sendSignal(new Client(address, environment), id, signal, !given.has('no-tree'));
-    if (sent === null) {
+    if (sent.signalled === undefined) {
       await print(`${id} has ended`);
       return 0;
     }
-    if (sent.survivors.length > 0 && endingSignals.includes(signal)) {
-      await say(`kill: still living after ${signal}: ${sent.survivors.join(', ')}; --signal KILL ends them`);
+    const { signalled, survivors = [] } = sent;
+    if (survivors.length > 0 && endingSignals.includes(signal)) {
+      await say(`kill: still living after ${signal}: ${survivors.join(', ')}; --signal KILL ends them`);
       return exitSurvivors;
     }
-    await print(`sent ${signal} to ${sent.signalled} process${sent.signalled === 1 ? '' : 'es'} of ${id}`);
+    await print(`sent ${signal} to ${signalled} process${signalled === 1 ? '' : 'es'} of ${id}`);
     return 0;
   },
 };
@@ -40,10 +41,10 @@ const exitSurvivors = 1;
 const endingSignals: readonly string[] = ['SIGTERM', 'SIGINT', 'SIGHUP', 'SIGQUIT', 'SIGKILL', 'SIGABRT'];
 
 /** Accepts `TERM`, `sigterm` or `15`. */
-function signalName(text: string): string {
+function signalName(text: string): SignalName {
   const upper = text.toUpperCase();
   const known = Object.entries(constants.signals);
   const found = known.find(([name, number]) => [name, name.slice(3), String(number)].includes(upper));
   if (!found) throw new ClientFailure(`no signal is named ${text}`);
-  return found[0];
+  return found[0] as SignalName; // The daemon refuses the few that it does not send.
 }

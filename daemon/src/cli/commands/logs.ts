@@ -1,14 +1,13 @@
 /** `boxkeep logs`: prints the output of a command, and with -f follows new output. */
+import type { Offsets, StreamName } from '../../../../clients/typescript/src/index.ts';
+import { streamNames } from '../../kit/types/stream-name.ts';
 import { readArguments, type Arguments } from '../arguments.ts';
-import { answerWithinMs, Client } from '../client/client.ts';
-import { ClientFailure } from '../client/failure.ts';
+import { Client } from '../client/client.ts';
 import { exitCodeOf } from '../client/ending.ts';
+import { ClientFailure } from '../client/failure.ts';
 import { follow, reconnectTime } from '../client/follow.ts';
-import { Deadline } from '../../kit/deadline.ts';
-import { streamNames, type StreamName } from '../../kit/types/stream-name.ts';
 import { writeOutput } from '../client/write-output.ts';
 import type { Verb } from '../verb.ts';
-import { number, type Offsets } from '../client/wire.ts';
 
 export const logs: Verb = {
   usage: 'logs <url> <command_id>',
@@ -32,17 +31,15 @@ The key comes from SVC_API_KEY, never from the arguments.`,
     const [address = '', id = ''] = given.words;
     const client = new Client(address, environment);
     const wanted = wantedStreams(given);
-    const ends = await currentEnds(client, id);
+    const command = await client.answer((options) => client.sandbox.commands.connect(id, {}, options));
+    const { ends } = command;
     const offsets = firstOffsets(given, wanted, ends);
     const isFollowed = given.has('f') || given.has('follow');
-    const seen = { ...offsets };
-    const isReached = () => !isFollowed && wanted.every((stream) => seen[stream] >= ends[stream]);
+    const isReached = () => !isFollowed && wanted.every((stream) => offsets[stream] >= ends[stream]);
     if (isReached()) return 0;
-    const options = { offsets, reconnectMs: reconnectTime(given), signal: new AbortController().signal };
-    for await (const output of follow(client, id, options)) {
-      if (output.kind === 'exit') return given.has('exit-code') ? await exitCodeOf(output, id) : 0;
-      if (wanted.includes(output.stream)) await writeOutput(output);
-      seen[output.stream] = output.kind === 'gap' ? output.to : output.offset + output.bytes.length;
+    for await (const output of follow(client, command, { offsets, reconnectMs: reconnectTime(given) })) {
+      if (output.type === 'exit') return given.has('exit-code') ? await exitCodeOf(output, id) : 0;
+      if (wanted.includes(output.type === 'gap' ? output.stream : output.type)) await writeOutput(output);
       if (isReached()) return 0;
     }
     throw new Error('output ends with an exit');
@@ -53,14 +50,6 @@ function wantedStreams(given: Arguments): readonly StreamName[] {
   const [isOut, isErr] = [given.has('stdout-only'), given.has('stderr-only')];
   if (isOut && isErr) throw new ClientFailure('--stdout-only and --stderr-only leave nothing');
   return streamNames.filter((stream) => (stream === 'stdout' ? !isErr : !isOut));
-}
-
-async function currentEnds(client: Client, id: string): Promise<Offsets> {
-  using deadline = new Deadline(answerWithinMs);
-  const past = Number.MAX_SAFE_INTEGER;
-  const path = `/v2/commands/${encodeURIComponent(id)}?offset=${past}&stderr_offset=${past}`;
-  const read = await client.call('GET', path, null, deadline.signal);
-  return { stdout: number(read['offset']), stderr: number(read['stderr_offset']) };
 }
 
 /** The offsets to start from. A stream that is not wanted starts at its current end, so that old output is not sent. */

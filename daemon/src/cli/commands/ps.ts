@@ -1,11 +1,10 @@
 /** `boxkeep ps`: lists the commands of a sandbox, as a table for people or as JSON for programs. */
-import { readArguments } from '../arguments.ts';
+import type { Command } from '../../../../clients/typescript/src/index.ts';
 import { shellWord } from '../../kit/text/shell-word.ts';
-import { answerWithinMs, Client } from '../client/client.ts';
-import { Deadline } from '../../kit/deadline.ts';
+import { readArguments } from '../arguments.ts';
+import { Client } from '../client/client.ts';
 import { oneLine, print } from '../client/standard-streams.ts';
 import type { Verb } from '../verb.ts';
-import { list, readCommand, type CommandView } from '../client/wire.ts';
 
 export const ps: Verb = {
   usage: 'ps <url>',
@@ -18,21 +17,20 @@ The key comes from SVC_API_KEY, never from the arguments.`,
   async run(args, environment) {
     const given = readArguments(args, { switches: ['all', 'json'], words: ['the address of a daemon'] });
     const client = new Client(given.words[0] ?? '', environment);
-    using deadline = new Deadline(answerWithinMs);
-    const query = given.has('all') ? '' : '?status=running';
-    const { commands } = await client.call('GET', `/v2/commands${query}`, null, deadline.signal);
-    await print(given.has('json') ? JSON.stringify(commands, null, 2) : table(list(commands).map(readCommand)));
+    const query = given.has('all') ? {} : { status: 'running' as const };
+    const { data } = await client.answer((options) => client.sandbox.commands.list(query, options));
+    await print(given.has('json') ? JSON.stringify(data.commands, null, 2) : table(data.commands));
     return 0;
   },
 };
 
 const longestCommand = 80;
 
-function table(commands: readonly CommandView[]): string {
-  const rows = commands.map(({ id, status, exitCode, signal, user, startedAt, command, args }) => {
+function table(commands: readonly Command[]): string {
+  const rows = commands.map(({ command_id: id, status, exit_code, signal, user, started_at, command, args }) => {
     const line = oneLine([command, ...args.map(shellWord)].join(' '));
     const short = line.length > longestCommand ? `${line.slice(0, longestCommand - 1)}…` : line;
-    return [id, status, signal ?? String(exitCode ?? '-'), oneLine(user), age(startedAt), short];
+    return [id, status, signal ?? String(exit_code ?? '-'), oneLine(user), age(started_at), short];
   });
   const all = [['ID', 'STATUS', 'CODE', 'USER', 'AGE', 'COMMAND'], ...rows];
   const widths = [0, 1, 2, 3, 4].map((column) => Math.max(...all.map((row) => (row[column] ?? '').length)));

@@ -1,6 +1,6 @@
 /** Lines arrive whole, however the connection splits them. */
 import { expect, test } from 'bun:test';
-import { jsonLines } from './lines.ts';
+import { jsonLines } from '../../../clients/typescript/src/lines.ts';
 
 const whole = Buffer.from('{"text":"héllo"}\n[1,2]\n"end"\n');
 
