@@ -105,6 +105,47 @@ test('CLI-FLAGS flags set directory, account, environment, session, script and t
   );
 });
 
+test('CLI-FLAGS exec needs no --, and takes each word from the first of the command on as it is', async ({
+  sandbox,
+}) => {
+  const printed = async (...args: string[]) => (await client(sandbox, ['exec', ...args])).stdout.toString();
+  const print = ['printf', '[%s]', '--cwd', '--help', '-x'];
+  expect(await printed(sandbox.url, ...print)).toBe('[--cwd][--help][-x]');
+  expect(await printed(sandbox.url, ...print, '--', '--')).toBe('[--cwd][--help][-x][--][--]');
+  expect(await printed('--cwd', '/usr', sandbox.url, '--no-stdin', 'pwd', '-P')).toBe('/usr\n');
+  expect(await printed(sandbox.url, '--shell', 'cd /usr && pwd')).toBe('/usr\n');
+});
+
+test('CLI-URL the address comes from BOXKEEP_URL, and one with a scheme or a port wins', async ({ sandbox }) => {
+  await sandbox.start({ command: 'echo hello; sleep 1000', command_id: 'greets' });
+  await until('it has greeted', async () => (await sandbox.ok('GET /v2/commands/greets'))['stdout'] === 'hello\n');
+  const bare = sandbox.url.replace('http://', '');
+  const nowhere = 'http://127.0.0.1:1';
+  for (const [usual, address] of [
+    [sandbox.url, []],
+    [nowhere, [sandbox.url]],
+    [nowhere, [bare]],
+  ] as const) {
+    const run = async (verb: string, ...args: string[]) => {
+      const { code, stdout, stderr } = await client(sandbox, [verb, ...address, ...args], { BOXKEEP_URL: usual });
+      return [code, stdout.toString(), stderr];
+    };
+    expect(await run('exec', '--', 'echo', 'a')).toEqual([0, 'a\n', '']);
+    expect(await run('exec', 'echo', 'a')).toEqual([0, 'a\n', '']);
+    expect(await run('logs', 'greets')).toEqual([0, 'hello\n', '']);
+    expect(await run('ps')).toEqual([0, expect.stringContaining('greets'), '']);
+    expect(await run('kill', 'greets', '--signal', 'CONT')).toEqual([0, expect.stringContaining('greets'), '']);
+    expect(await run('attach', 'absent', '--read-only')).toEqual([
+      125,
+      '',
+      'boxkeep: attach: there is no session absent\n',
+    ]);
+  }
+  const refused = await client(sandbox, ['ps', 'box'], { BOXKEEP_URL: sandbox.url });
+  expect(refused.stderr).toContain('unexpected argument; BOXKEEP_URL is set, so an address needs a port or http://');
+  expect((await client(sandbox, ['ps', sandbox.url], { BOXKEEP_URL: '' })).code).toBe(0);
+});
+
 test('CLI-STDIN standard input is streamed to the command, with its end', async ({ sandbox }) => {
   const bytes = randomBytes(mebibyte);
   const digest = new Client(sandbox, ['exec', sandbox.url, '--', 'sha256sum']);
@@ -255,9 +296,10 @@ test('CLI-REFUSED an unknown host, or one that does not listen, gives one line a
 
 test('CLI-USAGE RUN-VERBS a usage error is one line, and each verb has a help page', async ({ sandbox }) => {
   const wrong = [
-    [['exec'], 'the address of a daemon is missing'],
-    [['exec', sandbox.url], 'the command is missing; write it after --'],
-    [['exec', sandbox.url, 'true'], 'the command is missing; write it after --'],
+    [['exec'], 'the address of a daemon is missing; write it first, or set BOXKEEP_URL'],
+    [['exec', sandbox.url], 'the command is missing'],
+    [['exec', sandbox.url, '--'], 'the command is missing'],
+    [['exec', sandbox.url, '--cwd', '--', 'true'], '--cwd needs a value'],
     [['exec', sandbox.url, '--colour=secret', '--', 'true'], 'unknown flag --colour'],
     [['exec', sandbox.url, '--timeout', 'secret', '--', 'true'], '--timeout needs a number of at least 0.001'],
     [['exec', sandbox.url, '--env', 'NOT_HERE', '--', 'true'], '--env NOT_HERE: there is no such variable here'],
@@ -272,7 +314,7 @@ test('CLI-USAGE RUN-VERBS a usage error is one line, and each verb has a help pa
   }
   const all = (await client(sandbox, ['--help'])).stdout.toString();
   for (const verb of ['exec', 'ps', 'kill', 'logs']) {
-    expect(all).toContain(`boxkeep ${verb} <url>`);
+    expect(all).toContain(`boxkeep ${verb} [url]`);
     const page = await client(sandbox, [verb, '--help']);
     expect(page).toMatchObject({ code: 0, stderr: '' });
     expect(page.stdout.toString()).toContain('SVC_API_KEY');

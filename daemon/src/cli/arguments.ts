@@ -1,19 +1,26 @@
-/** Parses the arguments of a sub-command: flags and words in any order, and the rest after `--`. */
+/** Parses the arguments of a sub-command: the address of a daemon, flags and words, and a command at the end. */
 import { readFlags, type FlagTable } from '../kit/text/flags.ts';
+import type { Environment } from '../kit/types/environment.ts';
 import { ClientFailure } from './client/failure.ts';
 
 export interface ArgumentTable extends FlagTable {
-  /** Names of the required words, for messages. */
+  /** Names of the required words behind the address, for messages. */
   readonly words: readonly string[];
   readonly optionalWords?: number;
-  /** Name of the required rest after `--`; null when no rest is allowed. */
-  readonly rest?: string | null;
+  /** Whether a command has to follow. */
+  readonly hasCommand?: boolean;
+  /** The sub-command speaks with no daemon, so it takes no address. */
+  readonly isLocal?: boolean;
 }
+
+/** The user wants the help page. */
+export class HelpAsked extends Error {}
 
 export class Arguments {
   constructor(
+    readonly address: string,
     readonly words: readonly string[],
-    readonly rest: readonly string[],
+    readonly command: readonly string[],
     private readonly given: ReadonlyMap<string, readonly string[]>,
   ) {}
 
@@ -40,28 +47,64 @@ export class Arguments {
   }
 }
 
-/** Throws an Error with one clear line. */
-export function readArguments(args: readonly string[], table: ArgumentTable): Arguments {
-  const end = args.indexOf('--');
-  const before = end === -1 ? args : args.slice(0, end);
-  const rest = end === -1 ? [] : args.slice(end + 1);
+/** Throws a HelpAsked, or an Error with one clear line. */
+export function readArguments(args: readonly string[], table: ArgumentTable, environment: Environment): Arguments {
+  const usualAddress = environment['BOXKEEP_URL'] || null;
+  const isAddress = (word: string) => !table.isLocal && (usualAddress === null || isAddressForm(word));
+  const end = endOfFlags(args, table, isAddress);
+  const before = args.slice(0, end);
+  if (before.some((word) => word === '--help' || word === '-h')) throw new HelpAsked();
   if (before.some(isKey)) throw keyInArguments();
+  const command = args.slice(args[end] === '--' ? end + 1 : end);
   const { words, given } = readFlags(before, table, (flag) => new ClientFailure(`unknown flag ${flag}`));
-  checkWords(words, rest, table);
-  return new Arguments(words, rest, given);
+  const [first] = words;
+  const isGiven = first !== undefined && isAddress(first);
+  const address = isGiven ? first : usualAddress;
+  const others = isGiven ? words.slice(1) : words;
+  if (!table.isLocal && address === null)
+    throw new ClientFailure('the address of a daemon is missing; write it first, or set BOXKEEP_URL');
+  checkWords(others, command, table, !table.isLocal && !isGiven);
+  return new Arguments(address ?? '', others, command, given);
 }
 
-function checkWords(words: readonly string[], rest: readonly string[], table: ArgumentTable): void {
+/** What is an address also where BOXKEEP_URL is set: a word with a scheme or a port. */
+function isAddressForm(word: string): boolean {
+  return /^[a-z][a-z\d+.-]*:\/\/|:\d+(?:\/|$)/i.test(word);
+}
+
+/** The index of `--`, or of the first word of a command without `--`. */
+function endOfFlags(args: readonly string[], table: ArgumentTable, isAddress: (word: string) => boolean): number {
+  let hasAddress = false;
+  for (let at = 0; at < args.length; at++) {
+    const word = args[at] ?? '';
+    if (word === '--') return at;
+    const isFlag = word.startsWith('-') && word !== '-';
+    const hasValue = isFlag && table.values?.includes(word.slice(2)) && args[at + 1] !== '--';
+    if (hasValue) at++;
+    if (isFlag || !table.hasCommand) continue;
+    if (hasAddress || !isAddress(word)) return at;
+    hasAddress = true;
+  }
+  return args.length;
+}
+
+function checkWords(
+  words: readonly string[],
+  command: readonly string[],
+  table: ArgumentTable,
+  isUsualAddress: boolean,
+): void {
   const missing = table.words[words.length];
   if (missing !== undefined) throw new ClientFailure(`${missing} is missing`);
-  if (table.rest && rest.length === 0) throw new ClientFailure(`${table.rest} is missing; write it after --`);
-  if (!table.rest && rest.length > 0) throw new ClientFailure('nothing may follow --');
+  if (table.hasCommand && command.length === 0) throw new ClientFailure('the command is missing');
+  if (!table.hasCommand && command.length > 0) throw new ClientFailure('nothing may follow --');
   if (words.length > table.words.length + (table.optionalWords ?? 0)) {
-    throw new ClientFailure(`unexpected argument${table.rest ? `; write ${table.rest} after --` : ''}`);
+    const advice = '; BOXKEEP_URL is set, so an address needs a port or http://';
+    throw new ClientFailure(`unexpected argument${isUsualAddress ? advice : ''}`);
   }
 }
 
-export function keyInArguments(): ClientFailure {
+function keyInArguments(): ClientFailure {
   return new ClientFailure(
     'a key in the arguments can be seen in every process list; put it into the environment as SVC_API_KEY',
   );

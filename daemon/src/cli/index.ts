@@ -8,7 +8,8 @@ import { exec } from './commands/exec.ts';
 import { ClientFailure, describeError, exitClientFailed, ReaderGone } from './client/failure.ts';
 import { kill } from './commands/kill.ts';
 import { logs } from './commands/logs.ts';
-import { isHelpAsked, pageText } from './page.ts';
+import { HelpAsked } from './arguments.ts';
+import { pageText } from './page.ts';
 import { ps } from './commands/ps.ts';
 import { print, say } from './client/standard-streams.ts';
 import { upgrade, type UpgradeDeps } from './commands/upgrade.ts';
@@ -33,13 +34,17 @@ export async function runVerb(
 ): Promise<number> {
   try {
     refuseOtherBytes(args);
-    if (!isHelpAsked(args)) return await verb.run(args, environment);
-    await print(pageText(verb));
-    return 0;
+    return await verb.run(args, environment);
   } catch (error) {
+    if (error instanceof HelpAsked) return await printPage(verb);
     if (!(error instanceof ReaderGone)) await say(`${name}: ${describeError(error)}`);
     return error instanceof ClientFailure ? error.exitCode : exitClientFailed;
   }
+}
+
+async function printPage(verb: Verb): Promise<number> {
+  await print(pageText(verb));
+  return 0;
 }
 
 /** The runtime replaces bytes that are not UTF-8 by U+FFFD. Only the system has the original bytes. */

@@ -18,8 +18,10 @@ export function listPages(pages: readonly Page[]): string {
   return pages.map(({ usage, summary }) => `  ${`boxkeep ${usage}`.padEnd(width)}  ${summary}`).join('\n');
 }
 
-/** Whether --help is given. Words after `--` belong to the command that is run. */
 export function isHelpAsked(args: readonly string[]): boolean {
-  const end = args.indexOf('--');
-  return (end === -1 ? args : args.slice(0, end)).some((word) => word === '--help' || word === '-h');
+  return args.some((word) => word === '--help' || word === '-h');
 }
+
+/** The end of the page of a sub-command that speaks with a daemon. */
+export const connectionHelp = `The address is http://host:port, https://host/prefix, host:port or host. Without one, it is that of BOXKEEP_URL; where
+this is set, another address needs a port or http://. The key comes from SVC_API_KEY, never from the arguments.`;

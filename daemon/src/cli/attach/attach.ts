@@ -11,6 +11,7 @@ import { Client } from '../client/client.ts';
 import { exitClientFailed, GivenUp } from '../client/failure.ts';
 import { CaughtSignals } from '../client/signals.ts';
 import { canHaveInput, readInput, standardError } from '../client/standard-streams.ts';
+import { connectionHelp } from '../page.ts';
 import type { Verb } from '../verb.ts';
 
 const details = `  --detach-key KEYS    keys that detach and leave the session running, separated by commas: ctrl-] or ctrl-p,ctrl-q;
@@ -29,7 +30,7 @@ connection breaks, attach reconnects: output resumes at the same byte, and input
 If standard input is not a terminal, attach types it unchanged and detaches at its end. With /dev/null, or with a
 closed standard input, attach ends at once. With --read-only, attach does not read such input and shows the session
 until the session ends. For scripts, use boxkeep exec, which waits until its command ends.
-The key comes from SVC_API_KEY, never from the arguments.
+${connectionHelp}
 
 Exit code: 0 after a detach; the exit code of the shell after its end, or 128 + n if signal n ended the shell; 125 if
 boxkeep failed; 129, 130 or 143 if a signal ended boxkeep, which also detaches.`;
@@ -44,23 +45,24 @@ const ofNewSessions = ['cwd', 'user', 'env'];
 
 export function attach(system: SystemTerminal): Verb {
   return {
-    usage: 'attach <url> [session]',
+    usage: 'attach [url] [session]',
     summary: 'connect this terminal to a session of a daemon',
     details,
     async run(args, environment) {
-      const given = readArguments(args, {
+      const table = {
         values: ['detach-key', 'cwd', 'user', 'env', 'offset', 'reconnect'],
         switches: ['read-only'],
-        words: ['the address of a daemon'],
+        words: [],
         optionalWords: 1,
-      });
+      };
+      const given = readArguments(args, table, environment);
       const keys = readKeys(given.value('detach-key') ?? defaultDetachKeys);
       const reconnectMs = (given.number('reconnect', 0) ?? defaultReconnectSeconds) * 1000;
       const offset = given.number('offset', 0);
-      const client = new Client(given.words[0] ?? '', environment);
+      const client = new Client(given.address, environment);
       const found = await findSession(client, given, sizeOf(system), environment);
       const { id, isNew } = found;
-      await greet(system, { ...found, isNamed: given.words.length > 1, keys });
+      await greet(system, { ...found, isNamed: given.words.length > 0, keys });
       const unused = ofNewSessions.filter((name) => given.all(name).length > 0).map((name) => `--${name}`);
       if (!isNew && unused.length > 0) await note(`the session existed already: ${unused.join(' and ')} had no effect`);
       return await attend(system, client, { id, given, keys, offset: isNew ? (offset ?? 0) : offset, reconnectMs });

@@ -27,7 +27,7 @@ export async function findSession(
   size: TerminalSize | null,
   environment: Environment,
 ): Promise<Found> {
-  const name = given.words[1] ?? null;
+  const name = given.words[0] ?? null;
   const known = name === null ? null : await recordOf(client, name);
   const isReadOnly = given.has('read-only');
   if (isReadOnly && (name === null || known === null)) {

@@ -13,21 +13,23 @@ import { canHaveInput, say } from '../client/standard-streams.ts';
 import { startCommand } from '../client/start.ts';
 import { writeOutput } from '../client/write-output.ts';
 import { variable } from '../variable.ts';
+import { connectionHelp } from '../page.ts';
 import type { Verb } from '../verb.ts';
 
 export const exec: Verb = {
-  usage: 'exec <url> -- <cmd…>',
-  summary: 'run a command in the sandbox at <url>, as if it ran here',
+  usage: 'exec [url] [--] <cmd…>',
+  summary: 'run a command in a sandbox, as if it ran here',
   details: `  --cwd DIR            where it starts; the workspace otherwise
   --user NAME          the account it runs as
   --env NAME=VALUE     a variable for it, any number of times; --env NAME hands the one from here on
   --session ID         a command session: its directory, environment and account apply
-  --shell              the words after -- are one script for the shell
+  --shell              the words of the command are one script for the shell
   --timeout SECONDS    ends it with all that it has started
   --no-stdin           it gets no standard input; right for loops and background jobs
   --reconnect SECONDS  how long a daemon that is away is waited for; 60
 
-The key comes from SVC_API_KEY, never from the arguments.
+Flags stand before the command. Its first word ends them, and -- does so where that word begins with a dash.
+${connectionHelp}
 Ctrl-C interrupts the command, a second one within two seconds kills it.
 
 Exit code: that of the command, 128 + n after signal n; 124 when --timeout ended it; 126 when it could not be run and
@@ -35,13 +37,14 @@ Exit code: that of the command, 128 + n after signal n; 124 when --timeout ended
 when a signal ended it.`,
 
   async run(args, environment) {
-    const given = readArguments(args, {
+    const table = {
       values: ['cwd', 'user', 'env', 'session', 'timeout', 'reconnect'],
       switches: ['shell', 'no-stdin'],
-      words: ['the address of a daemon'],
-      rest: 'the command',
-    });
-    const client = new Client(given.words[0] ?? '', environment);
+      words: [],
+      hasCommand: true,
+    };
+    const given = readArguments(args, table, environment);
+    const client = new Client(given.address, environment);
     const body = commandBody(given, environment);
     const reconnectMs = reconnectTime(given);
     using signals = new CaughtSignals();
@@ -52,12 +55,12 @@ when a signal ended it.`,
 };
 
 function commandBody(given: Arguments, environment: Environment): CommandRunRequest {
-  const [program = '', ...args] = given.rest;
+  const [program = '', ...args] = given.command;
   const isScript = given.has('shell');
   const [cwd, user, session] = [given.value('cwd'), given.value('user'), given.value('session')];
   const timeout = given.number('timeout', 0.001);
   return {
-    ...(isScript ? { command: given.rest.join(' ') } : { command: program, args, shell: 'none' }),
+    ...(isScript ? { command: given.command.join(' ') } : { command: program, args, shell: 'none' }),
     ...(cwd !== null && { cwd }),
     ...(user !== null && { user }),
     ...(session !== null && { session }),

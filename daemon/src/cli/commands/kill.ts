@@ -5,24 +5,25 @@ import { Client } from '../client/client.ts';
 import { ClientFailure } from '../client/failure.ts';
 import { sendSignal, type SignalName } from '../client/relay.ts';
 import { print, say } from '../client/standard-streams.ts';
+import { connectionHelp } from '../page.ts';
 import type { Verb } from '../verb.ts';
 
 export const kill: Verb = {
-  usage: 'kill <url> <command_id>',
+  usage: 'kill [url] <command_id>',
   summary: 'end a command with all that it has started',
   details: `  --signal NAME  the signal to send: TERM otherwise; KILL, SIGKILL and 9 are the same
   --no-tree      only to the process that was started, not to what it has started
 
 Exit code: 0 when everybody who got the signal is gone, 1 when some live on; they are named. A signal that does not
 ask to end, as USR1 or STOP, is followed by 0.
-The key comes from SVC_API_KEY, never from the arguments.`,
+${connectionHelp}`,
 
   async run(args, environment) {
-    const words = ['the address of a daemon', 'the id of a command'];
-    const given = readArguments(args, { values: ['signal'], switches: ['no-tree'], words });
-    const [address = '', id = ''] = given.words;
+    const words = ['the id of a command'];
+    const given = readArguments(args, { values: ['signal'], switches: ['no-tree'], words }, environment);
+    const [id = ''] = given.words;
     const signal = signalName(given.value('signal') ?? 'TERM');
-    const sent = await sendSignal(new Client(address, environment), id, signal, !given.has('no-tree'));
+    const sent = await sendSignal(new Client(given.address, environment), id, signal, !given.has('no-tree'));
     if (sent.signalled === undefined) {
       await print(`${id} has ended`);
       return 0;

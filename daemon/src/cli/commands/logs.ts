@@ -7,10 +7,11 @@ import { exitCodeOf } from '../client/ending.ts';
 import { ClientFailure } from '../client/failure.ts';
 import { follow, reconnectTime } from '../client/follow.ts';
 import { writeOutput } from '../client/write-output.ts';
+import { connectionHelp } from '../page.ts';
 import type { Verb } from '../verb.ts';
 
 export const logs: Verb = {
-  usage: 'logs <url> <command_id>',
+  usage: 'logs [url] <command_id>',
   summary: 'print what a command has written',
   details: `  -f, --follow         go on until it has ended
   --stdout-only        without standard error
@@ -20,16 +21,17 @@ export const logs: Verb = {
   --exit-code          with -f: exit with the code of the command, as exec does, and not with 0
   --reconnect SECONDS  how long a daemon that is away is waited for; 60
 
-The key comes from SVC_API_KEY, never from the arguments.`,
+${connectionHelp}`,
 
   async run(args, environment) {
-    const given = readArguments(args, {
+    const table = {
       values: ['offset', 'stderr-offset', 'reconnect'],
       switches: ['f', 'follow', 'stdout-only', 'stderr-only', 'exit-code'],
-      words: ['the address of a daemon', 'the id of a command'],
-    });
-    const [address = '', id = ''] = given.words;
-    const client = new Client(address, environment);
+      words: ['the id of a command'],
+    };
+    const given = readArguments(args, table, environment);
+    const [id = ''] = given.words;
+    const client = new Client(given.address, environment);
     const wanted = wantedStreams(given);
     const command = await client.answer((options) => client.sandbox.commands.connect(id, {}, options));
     const { ends } = command;

@@ -4,19 +4,20 @@ import { shellWord } from '../../kit/text/shell-word.ts';
 import { readArguments } from '../arguments.ts';
 import { Client } from '../client/client.ts';
 import { oneLine, print } from '../client/standard-streams.ts';
+import { connectionHelp } from '../page.ts';
 import type { Verb } from '../verb.ts';
 
 export const ps: Verb = {
-  usage: 'ps <url>',
+  usage: 'ps [url]',
   summary: 'list the commands that run there',
   details: `  --all   those that have ended too
   --json  the records as the daemon sends them
 
-The key comes from SVC_API_KEY, never from the arguments.`,
+${connectionHelp}`,
 
   async run(args, environment) {
-    const given = readArguments(args, { switches: ['all', 'json'], words: ['the address of a daemon'] });
-    const client = new Client(given.words[0] ?? '', environment);
+    const given = readArguments(args, { switches: ['all', 'json'], words: [] }, environment);
+    const client = new Client(given.address, environment);
     const query = given.has('all') ? {} : { status: 'running' as const };
     const { data } = await client.answer((options) => client.sandbox.commands.list(query, options));
     await print(given.has('json') ? JSON.stringify(data.commands, null, 2) : table(data.commands));

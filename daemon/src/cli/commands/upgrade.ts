@@ -40,7 +40,11 @@ export function upgrade(deps: UpgradeDeps): Verb {
 
 async function run(deps: UpgradeDeps, args: readonly string[], environment: Environment): Promise<number> {
   // The launcher adds the last two: the path of this file, and the daemon's command line when run from source.
-  const given = readArguments(args, { values: ['runtime-dir', 'port', 'file', 'daemon'], words: [] });
+  const given = readArguments(
+    args,
+    { values: ['runtime-dir', 'port', 'file', 'daemon'], words: [], isLocal: true },
+    environment,
+  );
   const request = { file: given.value('file') ?? '', daemon: given.all('daemon') };
   const places = findPlaces(deps, given.value('runtime-dir'), given.value('port'), environment);
   for (const { path } of places) {
