@@ -39,6 +39,10 @@ test('CLI-ADDRESS the clients accept the certificate of a private authority, and
       client(sandbox, ['exec', url, '--', 'echo', 'hello'], env);
     for (const variable of ['BOXKEEP_CACERT', 'SSL_CERT_FILE', 'NODE_EXTRA_CA_CERTS'])
       expect([variable, await greet({ [variable]: ca })]).toMatchObject([variable, { code: 0, stderr: '' }]);
+    const flagged = await client(sandbox, ['exec', '--cacert', ca, address, '--', 'echo', 'hello']);
+    expect(flagged).toMatchObject({ code: 0, stderr: '' });
+    const unread = await client(sandbox, ['ps', address, '--cacert', '/not/there']);
+    expect([unread.code, unread.stderr]).toEqual([125, expect.stringContaining('--cacert names /not/there')]);
     const attached = await client(sandbox, ['attach', address, 'work', '--read-only'], { BOXKEEP_CACERT: ca });
     expect(attached.stderr).not.toContain('cannot reach');
 

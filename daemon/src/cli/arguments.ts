@@ -48,7 +48,8 @@ export class Arguments {
 }
 
 /** Throws a HelpAsked, or an Error with one clear line. */
-export function readArguments(args: readonly string[], table: ArgumentTable, environment: Environment): Arguments {
+export function readArguments(args: readonly string[], ofVerb: ArgumentTable, environment: Environment): Arguments {
+  const table = ofVerb.isLocal ? ofVerb : { ...ofVerb, values: [...(ofVerb.values ?? []), 'cacert'] };
   const usualAddress = environment['BOXKEEP_URL'] || null;
   const isAddress = (word: string) => !table.isLocal && (usualAddress === null || isAddressForm(word));
   const end = endOfFlags(args, table, isAddress);

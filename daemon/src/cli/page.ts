@@ -24,4 +24,5 @@ export function isHelpAsked(args: readonly string[]): boolean {
 
 /** The end of the page of a sub-command that speaks with a daemon. */
 export const connectionHelp = `The address is http://host:port, https://host/prefix, host:port or host. Without one, it is that of BOXKEEP_URL; where
-this is set, another address needs a port or http://. The key comes from SVC_API_KEY, never from the arguments.`;
+this is set, another address needs a port or http://. --cacert FILE, or BOXKEEP_CACERT, names the authority of an https
+address. The key comes from SVC_API_KEY, never from the arguments.`;

@@ -59,7 +59,7 @@ export function attach(system: SystemTerminal): Verb {
       const keys = readKeys(given.value('detach-key') ?? defaultDetachKeys);
       const reconnectMs = (given.number('reconnect', 0) ?? defaultReconnectSeconds) * 1000;
       const offset = given.number('offset', 0);
-      const client = new Client(given.address, environment);
+      const client = new Client(given, environment);
       const found = await findSession(client, given, sizeOf(system), environment);
       const { id, isNew } = found;
       await greet(system, { ...found, isNamed: given.words.length > 0, keys });

@@ -14,21 +14,19 @@ const stores = [
   '/etc/ssl/cert.pem',
 ];
 
-/** Throws a ClientFailure for a file that a variable names and that cannot be read. */
-export function trustedAuthorities(environment: Environment): string[] {
-  const own = variables.flatMap((variable) => {
-    const path = environment[variable];
-    return path ? [readNamed(variable, path)] : [];
-  });
+/** `file` is the value of --cacert. Throws a ClientFailure for a named file that cannot be read. */
+export function trustedAuthorities(file: string | null, environment: Environment): string[] {
+  const named = [['--cacert', file] as const, ...variables.map((name) => [name, environment[name]] as const)];
+  const own = named.flatMap(([name, path]) => (path ? [readNamed(name, path)] : []));
   const { rootCertificates } = process.getBuiltinModule('node:tls');
   return [...rootCertificates, ...stores.map(readStore), ...own].filter((text) => text !== '');
 }
 
-function readNamed(variable: string, path: string): string {
+function readNamed(name: string, path: string): string {
   try {
     return readFileSync(path, 'utf8');
   } catch (error) {
-    throw new ClientFailure(`${variable} names ${path}, which cannot be read: ${errnoOf(error) ?? String(error)}`);
+    throw new ClientFailure(`${name} names ${path}, which cannot be read: ${errnoOf(error) ?? String(error)}`);
   }
 }
 

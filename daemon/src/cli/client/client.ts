@@ -3,6 +3,7 @@ import { BoxError, type CallOptions, type Result, Sandbox } from '../../../../cl
 import { Deadline } from '../../kit/deadline.ts';
 import { keyRule, parseKey } from '../../kit/api-key.ts';
 import type { Environment } from '../../kit/types/environment.ts';
+import type { Arguments } from '../arguments.ts';
 import { trustedAuthorities } from './authorities.ts';
 import { ClientFailure } from './failure.ts';
 
@@ -36,11 +37,12 @@ export class Client {
   /** The options of an encrypted connection; empty for http. */
   readonly #encryption: { readonly tls?: { readonly ca: string[] } };
 
-  constructor(address: string, environment: Environment) {
+  constructor(given: Arguments, environment: Environment) {
     this.#key = readKey(environment);
     const send = (url: string, init: RequestInit) => fetch(url, { ...init, ...this.#encryption });
-    this.sandbox = new Sandbox(address, { key: this.#key, retryMs: 0, fetch: send });
-    this.#encryption = this.address.startsWith('https:') ? { tls: { ca: trustedAuthorities(environment) } } : {};
+    this.sandbox = new Sandbox(given.address, { key: this.#key, retryMs: 0, fetch: send });
+    const isEncrypted = this.address.startsWith('https:');
+    this.#encryption = isEncrypted ? { tls: { ca: trustedAuthorities(given.value('cacert'), environment) } } : {};
   }
 
   get address(): string {

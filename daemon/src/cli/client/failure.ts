@@ -38,7 +38,7 @@ export class GivenUp extends ClientFailure {
 const hints: Partial<Record<ErrorCode, string>> = {
   unauthorized: 'Set SVC_API_KEY to the key of the daemon.',
   bad_key: 'A key in the arguments can be seen in every process list. Put it into the environment as SVC_API_KEY.',
-  not_trusted: 'Name the file of its authority in BOXKEEP_CACERT.',
+  not_trusted: 'Name the file of its authority with --cacert or in BOXKEEP_CACERT.',
 };
 
 /** Describes an error in one line, with the next step. */

@@ -44,7 +44,7 @@ when a signal ended it.`,
       hasCommand: true,
     };
     const given = readArguments(args, table, environment);
-    const client = new Client(given.address, environment);
+    const client = new Client(given, environment);
     const body = commandBody(given, environment);
     const reconnectMs = reconnectTime(given);
     using signals = new CaughtSignals();

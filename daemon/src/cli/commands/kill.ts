@@ -23,7 +23,7 @@ ${connectionHelp}`,
     const given = readArguments(args, { values: ['signal'], switches: ['no-tree'], words }, environment);
     const [id = ''] = given.words;
     const signal = signalName(given.value('signal') ?? 'TERM');
-    const sent = await sendSignal(new Client(given.address, environment), id, signal, !given.has('no-tree'));
+    const sent = await sendSignal(new Client(given, environment), id, signal, !given.has('no-tree'));
     if (sent.signalled === undefined) {
       await print(`${id} has ended`);
       return 0;

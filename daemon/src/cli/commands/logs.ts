@@ -31,7 +31,7 @@ ${connectionHelp}`,
     };
     const given = readArguments(args, table, environment);
     const [id = ''] = given.words;
-    const client = new Client(given.address, environment);
+    const client = new Client(given, environment);
     const wanted = wantedStreams(given);
     const command = await client.answer((options) => client.sandbox.commands.connect(id, {}, options));
     const { ends } = command;

@@ -17,7 +17,7 @@ ${connectionHelp}`,
 
   async run(args, environment) {
     const given = readArguments(args, { switches: ['all', 'json'], words: [] }, environment);
-    const client = new Client(given.address, environment);
+    const client = new Client(given, environment);
     const query = given.has('all') ? {} : { status: 'running' as const };
     const { data } = await client.answer((options) => client.sandbox.commands.list(query, options));
     await print(given.has('json') ? JSON.stringify(data.commands, null, 2) : table(data.commands));
