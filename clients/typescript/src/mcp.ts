@@ -20,7 +20,7 @@ interface RpcError {
   readonly data?: { readonly code?: ErrorCode };
 }
 
-type Reply<Answer> = { readonly result: Answer } | { readonly error: RpcError };
+type Reply = { readonly result: unknown } | { readonly error: RpcError };
 
 export class Mcp extends Plane {
   constructor(private readonly transport: Transport) {
@@ -28,7 +28,8 @@ export class Mcp extends Plane {
   }
 
   async tools(options: CallOptions = {}): Promise<Result<{ readonly data: { readonly tools: readonly McpTool[] } }>> {
-    return await this.#send('tools/list', {}, { isRepeatable: true, ...options });
+    const sent = await this.#send('tools/list', {}, { isRepeatable: true, ...options });
+    return sent as Result<{ readonly data: { readonly tools: readonly McpTool[] } }>;
   }
 
   async call(
@@ -36,18 +37,16 @@ export class Mcp extends Plane {
     fields: object = {},
     options: CallOptions = {},
   ): Promise<Result<{ readonly data: McpAnswer }>> {
-    return await this.#send('tools/call', { name, arguments: fields }, options);
+    return (await this.#send('tools/call', { name, arguments: fields }, options)) as Result<{
+      readonly data: McpAnswer;
+    }>;
   }
 
-  async #send<Answer>(
-    method: string,
-    params: object,
-    options: CallOptions,
-  ): Promise<Result<{ readonly data: Answer }>> {
+  async #send(method: string, params: object, options: CallOptions): Promise<Result<{ readonly data: unknown }>> {
     const body = { jsonrpc: '2.0', id: 1, method, params: { ...params } } as const;
     const sent = await this.transport.call('mcp.message', { body }, options);
     if (!sent.ok) return sent;
-    const reply = sent.body as unknown as Reply<Answer>;
+    const reply = sent.body as unknown as Reply;
     if ('result' in reply) return succeeded({ data: reply.result });
     const { message, data = {} } = reply.error;
     return failed(new BoxError({ code: data.code ?? 'bad_argument', message, data: { ...data } }));

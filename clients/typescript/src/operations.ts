@@ -56,8 +56,8 @@ function methodOf(transport: Transport, name: keyof Operations) {
     options: CallOptions = {},
   ): Promise<Result<unknown>> => {
     const input = partsOf(routes[name], fields);
-    if (!pictures.includes(name)) return await transport.call(name as JsonOperation, input as never, options);
-    const opened = await transport.open(name, input as never, options);
+    if (!pictures.includes(name)) return await transport.call(name as JsonOperation, input, options);
+    const opened = await transport.open(name, input, options);
     return opened.ok ? await pictureOf(transport, opened.body, options.signal) : opened;
   };
 }
@@ -71,7 +71,7 @@ function partsOf(route: string, fields: Readonly<Record<string, unknown>>): obje
     Object.fromEntries(Object.entries(fields).filter(([name]) => isIn(name)));
   const [path, query] = [named(/\{(\w+)\}/), named(/\{\?(.*)\}/)];
   const rest = only((name) => !path.includes(name) && !query.includes(name));
-  const hasBody = /^P/.test(route); // POST, PUT and PATCH
+  const hasBody = route.startsWith('P'); // POST, PUT and PATCH
   return { path: fields, ...(hasBody ? { query: only((name) => query.includes(name)), body: rest } : { query: rest }) };
 }
 

@@ -51,7 +51,7 @@ export async function uploadDirectory(
 export class Content {
   #digest: Digest | null = null;
   #pieces: AsyncGenerator<Uint8Array> | null = null;
-  #fault: unknown = null;
+  #fault: BoxError | null = null;
   #isUsed = false;
 
   constructor(

@@ -30,7 +30,7 @@ type Parts = { readonly path?: object; readonly query?: object; readonly body?: 
 /** What a request sends, made anew for each attempt. */
 interface Sent {
   readonly type: string;
-  body(): BodyInit | Promise<BodyInit>;
+  body(): string | Promise<ReadableStream<Uint8Array> | Blob>;
   close?(): void;
 }
 export type Input<Name extends keyof Operations> = Omit<Operations[Name], 'answer'>;
@@ -88,7 +88,7 @@ export class Transport {
   ): Promise<Result<Answer<Name>>> {
     const { body } = input as Parts;
     const sent = body === undefined ? null : { type: 'application/json', body: () => JSON.stringify(body) };
-    return (await this.#repeat(name, input as Parts, sent, options, (response) =>
+    return (await this.#repeat(name, input, sent, options, (response) =>
       this.#json(response, options.signal),
     )) as Result<Answer<Name>>;
   }
@@ -112,7 +112,7 @@ export class Transport {
     input: Input<Name>,
     options: RawOptions = {},
   ): Promise<Result<Response>> {
-    return await this.#repeat(name, input as Parts, null, options, (response) => ({ body: response }));
+    return await this.#repeat(name, input, null, options, (response) => ({ body: response }));
   }
 
   /** The pieces of an answer. Throws a BoxError when the connection breaks. */
