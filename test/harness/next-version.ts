@@ -44,7 +44,7 @@ const isFinished = (path: string) => !/\/(?:build|dist)\/.*\.\d+$/.test(path);
 
 function copySources(root: string, edit: (main: string) => string): void {
   mkdirSync(root, { recursive: true });
-  for (const part of ['console', 'daemon', 'native', 'tools', 'package.json', 'package-lock.json']) {
+  for (const part of ['clients', 'console', 'daemon', 'native', 'tools', 'package.json', 'package-lock.json']) {
     cpSync(join(repositoryRoot, part), join(root, part), { recursive: true, filter: isFinished });
   }
   symlinkSync(join(repositoryRoot, 'node_modules'), join(root, 'node_modules'));
