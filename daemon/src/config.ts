@@ -405,7 +405,8 @@ interface Given {
   readonly value: string;
 }
 
-const unknownArgument = (argument: string) => new Error(`unknown argument ${argument}; boxkeep --help lists them`);
+const unknownArgument = (argument: string) =>
+  new Error(`unknown argument ${argument}; boxkeep help settings lists them`);
 
 function rawValue(row: Setting<unknown>, { given }: Flags, sources: ConfigSources): Given | null {
   const former = row.formerVariable === undefined ? [] : [row.formerVariable];

@@ -16,6 +16,7 @@ import type { Daemon } from './daemon.ts';
 import { readConfig, settingsHelp } from './config.ts';
 import { readKeyFile } from './kit/api-key.ts';
 import { Logger } from './kit/logger.ts';
+import { suggestion } from './kit/text/nearest.ts';
 import { SystemAccounts } from './platform/host/accounts.ts';
 import { Hangups } from './platform/process/hangups.ts';
 import { Init } from './platform/process/init.ts';
@@ -48,8 +49,8 @@ const verbs: Readonly<Record<string, (args: readonly string[]) => Promise<number
     return print(JSON.stringify(await describeSurface(surface), null, 2));
   },
   help,
-  '--help': help,
-  '-h': help,
+  '--help': () => help([]),
+  '-h': () => help([]),
   '--version': () => print(version),
 };
 
@@ -132,15 +133,15 @@ async function loadClientVerbs() {
   return { verbs, runVerb };
 }
 
-async function help(): Promise<number> {
+async function help([topic]: readonly string[]): Promise<number> {
+  if (topic === 'settings') return print(`Flags of start, each with its variable; the flag wins:\n${settingsHelp()}`);
+  if (topic !== undefined) return await run([topic, '--help']);
   const { verbs } = await loadClientVerbs();
   return print(`boxkeep ${version}: runs commands in this machine and serves them over HTTP
 
 ${listPages([...Object.values(localPages), ...Object.values(verbs)])}
-  boxkeep --help                    this page; behind another word, the page of that one
 
-Flags of start, each with its variable; the flag wins:
-${settingsHelp()}`);
+boxkeep help <word> prints the page of a word, and boxkeep help settings the flags and variables of start.`);
 }
 
 /** Loaded for this verb only. */
@@ -208,7 +209,10 @@ async function run([verb = 'help', ...args]: readonly string[]): Promise<number>
 async function runClientVerb(name: string, args: readonly string[]): Promise<number> {
   const { verbs, runVerb } = await loadClientVerbs();
   const verb = verbs[name];
-  if (!verb) throw new Error(`no command is named ${name}; boxkeep --help lists them`);
+  if (!verb) {
+    const meant = suggestion(name, [...Object.keys(localPages), ...Object.keys(verbs)]);
+    throw new Error(`no command is named ${name}${meant}; boxkeep --help lists them`);
+  }
   return await runVerb(name, verb, args, process.env);
 }
 

@@ -303,6 +303,7 @@ test('CLI-USAGE RUN-VERBS a usage error is one line, and each verb has a help pa
     [['exec', sandbox.url, '--colour=secret', '--', 'true'], 'unknown flag --colour'],
     [['exec', sandbox.url, '--timeout', 'secret', '--', 'true'], '--timeout needs a number of at least 0.001'],
     [['exec', sandbox.url, '--env', 'NOT_HERE', '--', 'true'], '--env NOT_HERE: there is no such variable here'],
+    [['exec', sandbox.url, '--tmeout=1', 'true'], 'unknown flag --tmeout (did you mean --timeout?)'],
     [['ps', sandbox.url, 'more'], 'unexpected argument'],
     [['kill', sandbox.url], 'the id of a command is missing'],
     [['kill', sandbox.url, 'x', '--signal', 'TIRED'], 'no signal is named TIRED'],

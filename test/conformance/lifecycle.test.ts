@@ -18,14 +18,23 @@ function program(args: readonly string[], env: Record<string, string> = {}) {
 
 programTest('RUN-VERBS version, help and print-openapi answer without a daemon', () => {
   expect(program(['version']).stdout).toMatch(/^\d+\.\d+\.\d+/);
-  expect(program(['--help']).stdout).toContain('--api-key / SVC_API_KEY');
-  expect(program([]).stdout).toContain('boxkeep start');
+  expect(program(['help', 'settings']).stdout).toContain('--api-key / SVC_API_KEY');
+  for (const args of [[], ['--help'], ['help', '--help']]) expect(program(args).stdout).toContain('boxkeep start');
+  const { stdout } = program(['help']);
+  expect(Math.max(...stdout.split('\n').map((line) => line.length))).toBeLessThan(120);
+  expect(stdout).not.toContain('SVC_API_KEY');
   const document = JSON.parse(program(['print-openapi', 'v2']).stdout) as { openapi: string };
   expect(document.openapi).toBe('3.1.0');
   expect(program(['dance'])).toMatchObject({
     exitCode: 2,
     stderr: 'boxkeep: no command is named dance; boxkeep --help lists them\n',
   });
+  for (const [args, line] of [
+    [['exce'], 'no command is named exce (did you mean exec?); boxkeep --help lists them'],
+    [['start', '--prot', '1'], 'unknown argument --prot (did you mean --port?); boxkeep help settings lists them'],
+  ] as const) {
+    expect(program(args)).toMatchObject({ exitCode: 2, stderr: `boxkeep: ${line}\n` });
+  }
 });
 
 programTest('LIM-1 FACT-5 the browser is searched at 127.0.0.1:9222 by default', () => {
@@ -40,6 +49,7 @@ programTest('CLI-USAGE --help after every subcommand prints its page', () => {
   for (const word of words.filter((each) => !each.startsWith('-'))) {
     const page = program([word, '--help']);
     expect(page).toMatchObject({ exitCode: 0, stderr: '' });
+    expect(program(['help', word])).toEqual(page);
     expect(page.stdout).toStartWith(`boxkeep ${word}`);
   }
   expect(program(['version', '-h']).stdout).toStartWith('boxkeep version: ');

@@ -185,7 +185,7 @@ test(
     });
     expect([run.exitCode, run.stderr.toString()]).toEqual([
       2,
-      'boxkeep: unknown argument --workspace; boxkeep --help lists them\n',
+      'boxkeep: unknown argument --workspace; boxkeep help settings lists them\n',
     ]);
   },
   { env: { WORKSPACE: '/tmp' } },

@@ -12,9 +12,9 @@ export function pageText({ usage, summary, details }: Page): string {
   return `boxkeep ${usage}: ${summary}\n\n${details}`;
 }
 
-/** The lines of the list in `boxkeep --help`. */
+/** The lines of the list in `boxkeep help`. */
 export function listPages(pages: readonly Page[]): string {
-  const width = 33;
+  const width = Math.max(...pages.map(({ usage }) => `boxkeep ${usage}`.length));
   return pages.map(({ usage, summary }) => `  ${`boxkeep ${usage}`.padEnd(width)}  ${summary}`).join('\n');
 }
 

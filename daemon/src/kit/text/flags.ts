@@ -1,5 +1,6 @@
 /** Parses command-line flags, for the daemon and for every sub-command. */
 import { parseArgs } from 'node:util';
+import { suggestion } from './nearest.ts';
 
 export interface FlagTable {
   /** Flags with a value, by name without dashes. */
@@ -15,7 +16,10 @@ export interface Flags {
   readonly given: ReadonlyMap<string, readonly string[]>;
 }
 
-/** Messages contain flag names but never values, because a value may be a secret. */
+/**
+ * Messages contain flag names but never values, because a value may be a secret. `unknownFlag` gets the flag, with the
+ * known one that was probably meant.
+ */
 export function readFlags(
   args: readonly string[],
   { values = [], switches = [] }: FlagTable,
@@ -34,7 +38,10 @@ export function readFlags(
     if (token.kind !== 'option') continue;
     const { name, rawName, value } = token;
     const isSwitch = switches.includes(name);
-    if (!isSwitch && !values.includes(name)) throw unknownFlag(rawName);
+    if (!isSwitch && !values.includes(name)) {
+      const known = [...values, ...switches].filter((each) => each.length > 1);
+      throw unknownFlag(`${rawName}${suggestion(name, known, '--')}`);
+    }
     if (isSwitch && value !== undefined) throw new Error(`${rawName} takes no value`);
     if (!isSwitch && value === undefined) throw new Error(`${rawName} needs a value`);
     given.set(name, [...(given.get(name) ?? []), value ?? '']);

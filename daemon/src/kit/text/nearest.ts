@@ -19,6 +19,12 @@ export function nearestName(given: string, known: readonly string[], synonyms: S
   return misspelt(spelled, known) ?? sharesWords(given, known, synonyms);
 }
 
+/** ` (did you mean x?)` for an error message; empty when no known name is near. */
+export function suggestion(given: string, known: readonly string[], prefix = ''): string {
+  const near = nearestName(given, known, []);
+  return near === null ? '' : ` (did you mean ${prefix}${near}?)`;
+}
+
 /** The share of words that two names have in common, from 0 to 1; synonyms count as one word. */
 export function likeness(a: string, b: string, synonyms: Synonyms): number {
   const [ofA, ofB] = [meaningOf(a, synonyms), meaningOf(b, synonyms)];
