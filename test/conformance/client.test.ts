@@ -137,7 +137,7 @@ for (const [name, runtime] of Object.entries(runtimes)) {
     `CLIENT-TRANSFERS contents of any size arrive whole, over kills of the daemon, or not at all (${name})`,
     async ({ sandbox }) => {
       expect(await shownBy(runtime(), 'transfers.mjs', sandbox)).toEqual({
-        upload: [60_000_000, true],
+        upload: [60_000_000, true, 0o700],
         sources: [true, 2, 0, true, 3],
         once: ['gave_up', 'the upload broke off, and its source can be read once', false],
         absent: ['local_failed', true, false],

@@ -150,6 +150,16 @@ test('HTTP-415 a compressed body is refused with the name of its coding, and not
   expect(readFileSync(path, 'utf8')).toBe('{"command":"true"}');
 });
 
+test('FILE-12 an upload has the mode that it names', async ({ sandbox }) => {
+  const path = join(sandbox.directory, 'run');
+  for (const mode of ['750', '0600']) {
+    const { status } = await send(sandbox, Buffer.from('#!/bin/sh'), 'text/plain', `?${query(path)}&mode=${mode}`);
+    expect([status, statSync(path).mode & 0o777]).toEqual([200, Number.parseInt(mode, 8)]);
+  }
+  const { status, body } = await send(sandbox, Buffer.from('x'), 'text/plain', `?${query(path)}&mode=rwx`);
+  expect([status, body.errors?.[0]?.location]).toEqual([422, 'query.mode']);
+});
+
 test('FILE-12 a body that is not a form goes to ?path=, through a link to its target, and keeps the mode', async ({
   sandbox,
 }) => {

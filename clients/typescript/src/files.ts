@@ -129,7 +129,7 @@ export class Files extends Plane {
   }
 
   /**
-   * Sends a file of this machine, or a content, and puts it in its place in one step: a reader sees the old content or
+   * Sends a file of this machine with its mode, or a content, and puts it in its place in one step: a reader sees the old content or
    * the new one. It is sent again when the connection breaks, unless the source can be read once only.
    */
   async upload(

@@ -8,6 +8,7 @@ interface Modules {
   };
   readonly 'fs/promises': {
     open(path: string, flags: string, mode?: number): Promise<LocalFile>;
+    stat(path: string): Promise<{ readonly mode: number }>;
     mkdir(path: string, options: { readonly recursive: true }): Promise<unknown>;
     rename(from: string, to: string): Promise<void>;
     rm(path: string): Promise<void>;
@@ -75,6 +76,13 @@ export async function* piecesOfFile(path: string): AsyncGenerator<Uint8Array> {
   } finally {
     await file.close();
   }
+}
+
+/** Its permission bits as octal text. */
+export async function modeOfFile(path: string): Promise<string> {
+  const { stat } = await local('fs/promises');
+  const { mode } = await onThisMachine(path, () => stat(path));
+  return (mode & 0o777).toString(8).padStart(3, '0');
 }
 
 /** From the position of the file to its end. */

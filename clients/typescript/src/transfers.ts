@@ -4,6 +4,7 @@ import {
   isProgram,
   local,
   localFailure,
+  modeOfFile,
   onThisMachine,
   packed,
   piecesOfFile,
@@ -11,7 +12,7 @@ import {
   unpack,
 } from './local.ts';
 import { piecesOf } from './lines.ts';
-import { BoxError, failed, Handle, resultOf, unreachable, type Result } from './result.ts';
+import { BoxError, Handle, resultOf, unreachable, type Result } from './result.ts';
 import { newDigest, type Digest } from './sha256.ts';
 import type { Answer, CallOptions, Query, Transport } from './transport.ts';
 import type { FileStat } from './wire.ts';
@@ -30,10 +31,15 @@ export async function upload(
   query: Query<'files.upload'>,
   options: TransferOptions,
 ): Promise<Result<Answer<'files.upload'>>> {
-  const content = new Content(source, piecesOfFile, options.onProgress);
-  const sent = await transport.send('files.upload', { query }, content, options);
-  if (!sent.ok || sent.body.data.sha256 === content.sha256()) return sent;
-  return failed(differs(`what arrived as ${sent.body.data.path} is not what was sent`));
+  return await resultOf(async () => {
+    const content = new Content(source, piecesOfFile, options.onProgress);
+    const mode = typeof source === 'string' ? { mode: await modeOfFile(source) } : {};
+    const sent = await transport.send('files.upload', { query: { ...mode, ...query } }, content, options);
+    if (!sent.ok) throw sent.error;
+    const { path, sha256 } = sent.body.data;
+    if (sha256 !== content.sha256()) throw differs(`what arrived as ${path} is not what was sent`);
+    return sent.body;
+  });
 }
 
 /** An archive, or a directory on this machine. */

@@ -2888,6 +2888,7 @@ export interface Operations {
     readonly query?: {
       readonly user?: string;
       readonly path?: string;
+      readonly mode?: string;
     };
     readonly answer: FileUploadResponse;
   };
@@ -3140,7 +3141,7 @@ export const routes = {
   'files.move': 'POST /v2/fs/move{?user}',
   'files.delete': 'POST /v2/fs/delete{?user}',
   'files.download': 'GET /v2/fs/download',
-  'files.upload': 'POST /v2/fs/upload{?user,path}',
+  'files.upload': 'POST /v2/fs/upload{?user,path,mode}',
   'files.pack': 'GET /v2/fs/tree',
   'files.unpack': 'PUT /v2/fs/tree{?user,path,links}',
   'watch.create': 'POST /v2/watch',

@@ -1,6 +1,6 @@
 /** Uploads, downloads, directories and watches of the client. The test kills the daemon at each line `kill`. */
 import { createHash, randomBytes } from 'node:crypto';
-import { chmodSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 const [module, address, key, directory] = process.argv.slice(2);
@@ -24,7 +24,7 @@ const killAt = (bytes) => {
 const content = randomBytes(60_000_000);
 writeFileSync(at('local'), content, { mode: 0o700 });
 const up = await files.upload(at('local'), at('remote'), {}, { onProgress: killAt(20_000_000) });
-show('upload', [up.data.file_size, isSame(at('remote'), content)]);
+show('upload', [up.data.file_size, isSame(at('remote'), content), statSync(at('remote')).mode & 0o777]);
 show('sources', [
   (await files.upload(new Blob([content]), at('of-blob'))).data.sha256 === sha256(content),
   (await files.upload(new Uint8Array([1, 2]), at('of-bytes'))).data.file_size,
@@ -42,7 +42,6 @@ const altered = new Sandbox(address, {
 });
 show('altered', (await altered.files.upload(at('local'), at('y'))).error.code);
 
-chmodSync(at('remote'), 0o700);
 const progress = [];
 const down = await files.download(at('remote'), {}, { onProgress: (bytes) => progress.push(bytes) });
 show('download', [down.size, sha256(await down.bytes()) === sha256(content), progress.at(-1)]);

@@ -35,3 +35,13 @@ export const fileErrors = [
   'file_read_only',
   'file_io_error',
 ] as const satisfies readonly ErrorCode[];
+
+export const fileMode = z
+  .string()
+  .regex(/^0?[0-7]{3,4}$/)
+  .optional()
+  .describe('Permission bits as octal text, such as 644.');
+
+export function readMode(text: string | undefined): number | null {
+  return text === undefined ? null : Number.parseInt(text, 8);
+}

@@ -6,16 +6,10 @@ import { CoreError } from '../../kit/errors.ts';
 import { snakeKeys } from '../../kit/text/snake-keys.ts';
 import { showPath } from '../../kit/text/path-text.ts';
 import { systemText, wholeText } from '../inputs.ts';
-import { etag, fileErrors, filePath, OwnerQuery } from './inputs.ts';
+import { etag, fileErrors, filePath, fileMode, OwnerQuery, readMode } from './inputs.ts';
 import { operation } from './operation.ts';
 
 const sha256 = z.string().describe('SHA-256 of the whole file, hexadecimal.');
-const mode = z
-  .string()
-  .regex(/^0?[0-7]{3,4}$/)
-  .optional()
-  .describe('Permission bits as octal text, such as 644.');
-
 export const WriteBody = z.object({
   path: filePath,
   content: wholeText.describe('The new content, in the encoding that is named.'),
@@ -31,7 +25,7 @@ export const WriteBody = z.object({
     .literal('*')
     .optional()
     .describe('Create the file, or fail when it exists; the header If-None-Match does the same.'),
-  mode,
+  mode: fileMode,
 });
 
 export const writeFile = operation({
@@ -56,7 +50,7 @@ export const writeFile = operation({
       append: input.append,
       ifMatch: input.if_match ?? null,
       mustBeNew: input.if_none_match !== undefined,
-      mode: input.mode === undefined ? null : Number.parseInt(input.mode, 8),
+      mode: readMode(input.mode),
     });
     return { ...snakeKeys(written), path: showPath(written.path), file: showPath(written.path) };
   },

@@ -66,13 +66,13 @@ export class Upload implements AsyncDisposable {
   }
 
   /** Moves the received file to its destination in one step. `finish` gets the whole file just before. */
-  async land({ finish }: Pick<NewContent, 'finish'> = {}): Promise<UploadedFile> {
+  async land({ finish, mode = null }: Partial<Pick<NewContent, 'finish' | 'mode'>> = {}): Promise<UploadedFile> {
     const received = this.#received;
     if (!received) throw new Error('nothing has been received');
     return await this.#inPlace(async () => {
       const parents = { owner: this.#owner };
       const target = this.#target ?? (await this.#openTarget(received.fileName, { parents }));
-      const options = { operation, owner: this.#owner, mode: null, ...(finish && { finish }) } as const;
+      const options = { operation, owner: this.#owner, mode, ...(finish && { finish }) } as const;
       await this.context.fileLocks.run(await target.key(), async () =>
         received.arrival.land(await target.again(), options),
       );

@@ -10,7 +10,7 @@ import { validate } from '../../../http/route/validate.ts';
 import { CoreError } from '../../../kit/errors.ts';
 import { showPath } from '../../../kit/text/path-text.ts';
 import { route } from '../app.ts';
-import { fileErrors, filePath, FileQuery, OwnerQuery } from '../../../operations/files/inputs.ts';
+import { fileErrors, fileMode, filePath, FileQuery, OwnerQuery, readMode } from '../../../operations/files/inputs.ts';
 
 const binary = z.string().meta({ format: 'binary' });
 
@@ -21,6 +21,7 @@ export const upload = route({
   summary: 'Take a file of any size, and put it in its place in one step',
   query: OwnerQuery.extend({
     path: filePath.optional().describe('Destination; a form may name it in the field path instead.'),
+    mode: fileMode,
   }),
   content: {
     'multipart/form-data': z.object({
@@ -47,7 +48,7 @@ export const upload = route({
     const contentType = context.headers.get('content-type');
     if (isForm(contentType)) await takeFileForm(content, contentType ?? '', takerOf(taken, query.path));
     else await takeBody(taken, content);
-    const { path, size, sha256 } = await taken.land();
+    const { path, size, sha256 } = await taken.land({ mode: readMode(query.mode) });
     const shown = showPath(path);
     return { path: shown, file_path: shown, file_size: size, success: true, sha256 };
   },
