@@ -3,7 +3,7 @@ import { aborted, Deadline } from '../../kit/deadline.ts';
 import { CoreError } from '../../kit/errors.ts';
 import { RepeatElsewhere } from '../../kit/handed-over.ts';
 import type { IdleLimit } from '../../kit/types/idle-limit.ts';
-import { directFetch } from '../clients/direct-fetch.ts';
+import { directFetch, isRefused } from '../clients/direct-fetch.ts';
 import type { Fetch, Upgrade } from './listen.ts';
 
 type Body = string | ArrayBuffer | Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array> | null;
@@ -165,7 +165,7 @@ async function askUntilServed(body: Body, ask: () => Promise<Response>): Promise
       const isReturned = answer.headers.get(forwardedHeader) === 'returned';
       if (!isReturned || isLast || body instanceof ReadableStream) return answer;
     } catch (error) {
-      if ((error as { code?: string }).code !== 'ConnectionRefused' || isLast) throw error;
+      if (!isRefused(error) || isLast) throw error;
     }
     await Bun.sleep(retryEveryMs);
   }
