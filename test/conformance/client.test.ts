@@ -7,7 +7,7 @@ import { linesOf } from '../../bench/peers/lines.ts';
 import { Chromium } from '../harness/chromium.ts';
 import { ComputerWorker } from '../harness/computer-worker.ts';
 import { TestDisplay } from '../harness/display.ts';
-import { needNodes, nodeOf } from '../harness/interpreters.ts';
+import { needNodes, needPackages, nodeOf } from '../harness/interpreters.ts';
 import { expect, repositoryRoot, test, type Sandbox } from '../harness/sandbox.ts';
 import { startSite } from '../harness/site.ts';
 
@@ -16,6 +16,7 @@ const bundle = join(directory, 'boxkeep.mjs');
 /** Minified and compressed. */
 const maxBytes = 25_000;
 const key = 'a-key-of-the-test';
+let packages: string;
 
 let chromium: Chromium;
 let display: TestDisplay;
@@ -30,6 +31,7 @@ beforeAll(async () => {
   chromium = await Chromium.start();
   display = await TestDisplay.start();
   worker = await ComputerWorker.start({ env: display.environment });
+  packages = needPackages('typescript');
   const { outputs } = await Bun.build({
     entrypoints: [join(repositoryRoot, 'clients/typescript/src/index.ts')],
     target: 'browser',
@@ -47,7 +49,7 @@ afterAll(async () => {
 
 const runtimes = { 'Node 18': () => nodeOf(18), 'Node 24': () => nodeOf(24), Bun: () => process.execPath };
 
-/** What a program of test/clients/typescript prints, by name. Kills the daemon where the program asks for it. */
+/** What a program of test/clients/typescript prints, by name. Kills or upgrades the daemon where it asks. */
 async function shownBy(
   runtime: string,
   program: string,
@@ -55,9 +57,9 @@ async function shownBy(
   ...more: readonly string[]
 ): Promise<Record<string, unknown>> {
   const path = join(repositoryRoot, 'test/clients/typescript', program);
-  const client = Bun.spawn([runtime, path, bundle, sandbox.url, key, sandbox.directory, ...more], {
+  const client = Bun.spawn([runtime, path, bundle, sandbox.url, key, sandbox.directory, packages, ...more], {
     env: { PATH: process.env['PATH'], HOME: sandbox.directory },
-    stdin: 'ignore',
+    stdin: 'pipe',
     stdout: 'pipe',
     stderr: 'pipe',
   });
@@ -65,11 +67,15 @@ async function shownBy(
   const shown: Record<string, unknown> = {};
   for await (const line of linesOf(new Response(client.stdout))) {
     const [what, value] = JSON.parse(line) as [string, unknown];
-    if (what !== 'kill') shown[what] = value;
+    if (what === 'upgrade') expect((await sandbox.upgrade()).code).toBe(0);
+    else if (what === 'kill') process.kill(sandbox.daemonPid, 'SIGKILL');
     else {
-      process.kill(sandbox.daemonPid, 'SIGKILL');
-      await sandbox.served();
+      shown[what] = value;
+      continue;
     }
+    await sandbox.served();
+    await client.stdin.write('\n');
+    await client.stdin.flush();
   }
   expect([await client.exited, await complaints]).toEqual([0, '']);
   return shown;
@@ -104,6 +110,37 @@ for (const [name, runtime] of Object.entries(runtimes)) {
         connected: [0, '400000\n', 'é\n'],
         'from the end': ['exit'],
         listed: 0,
+      });
+    },
+    options,
+  );
+
+  test(
+    `CLIENT-TERMINALS output and input of a terminal come once, over lost connections, kills and upgrades (${name})`,
+    async ({ sandbox }) => {
+      expect(await shownBy(runtime(), 'terminals.mjs', sandbox)).toEqual({
+        unknown: ['terminal_not_found', 'no terminal session has the id nobody'],
+        'wrong key': ['unauthorized', `${sandbox.url} does not accept the key`],
+        'no WebSocket': ['no_websocket', expect.stringContaining("WebSocket: (await import('ws')).WebSocket")],
+        'no way': ['unreachable', `no WebSocket opens at ${sandbox.url}, although it answers HTTP`],
+        aborted: 'Error: enough',
+        'key is shown': false,
+        output: { isLog: true, isText: true, isWhole: true, kinds: ['attached', 'away', 'restore'] },
+        'read-only': ['forbidden', 'work is attached read-only'],
+        input: true,
+        'in doubt': ['input_in_doubt', 100, 'input_in_doubt'],
+        title: 'name',
+        resized: [90, 20],
+        exec: '/tmp\n',
+        screen: true,
+        restored: [true, 0],
+        listed: ['work'],
+        slow: [true, true],
+        end: [{ type: 'exit', exitCode: 3, signal: null }, { type: 'exit', exitCode: 3, signal: null }, 3],
+        'written too late': 'terminal_ended',
+        unnamed: 'expiring',
+        left: 'detached',
+        closed: 'terminal_not_found',
       });
     },
     options,

@@ -13,6 +13,7 @@ export function typesOfOperations(document: object): string {
     ...parameters.map(({ schema }) => schema),
     requestBody?.content['application/json']?.schema ?? {},
     responses['200']?.content?.['application/json']?.schema ?? {},
+    ...Object.values(responses['101']?.['x-websocket'] ?? {}),
   ]);
   return [
     ...namedTypes(components.schemas, [failure, ...schemas]),

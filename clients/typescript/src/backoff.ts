@@ -1,5 +1,5 @@
 /** Waits between attempts: briefly at first, because a daemon that died is back within milliseconds, then longer. */
-import type { BoxError } from './result.ts';
+import { BoxError } from './result.ts';
 
 const firstMs = 20;
 const longestMs = 1000;
@@ -42,6 +42,12 @@ export class Backoff {
     await pause(ms, signal);
     return true;
   }
+}
+
+/** `hint` says how the caller goes on when the daemon is back. */
+export function gaveUp(retryMs: number, hint: string, cause: BoxError): BoxError {
+  const message = `the daemon was away for ${retryMs / 1000} s: ${cause.message}`;
+  return new BoxError({ code: 'gave_up', message, hint, cause });
 }
 
 function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {

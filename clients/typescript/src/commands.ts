@@ -1,4 +1,5 @@
 /** Commands of a sandbox: run to the end, or started and followed live. */
+import { newId } from './ids.ts';
 import { base64Of } from './lines.ts';
 import { followOutput, type Ending, type FollowOptions, type Offsets, type OutputEvent } from './output.ts';
 import { Handle, Plane, resultOf, succeeded, type Result } from './result.ts';
@@ -119,14 +120,7 @@ export class CommandHandle extends Handle {
   }
 }
 
-/** The client names the command, so that a repeated request finds the first one. */
 function requestOf(command: CommandInput): CommandRunRequest {
   const request = typeof command === 'string' ? { command } : command;
-  return { command_id: newId(), ...request };
-}
-
-/** The time and 64 random bits. */
-function newId(): string {
-  const part = () => Math.floor(Math.random() * 2 ** 32).toString(36);
-  return `cmd_${Date.now().toString(36)}_${part()}${part()}`;
+  return { command_id: newId('cmd'), ...request };
 }

@@ -1,5 +1,5 @@
 /** Follows the output of a command to its end, across lost connections, without loss or repetition. */
-import { Backoff } from './backoff.ts';
+import { Backoff, gaveUp } from './backoff.ts';
 import { bytesOfBase64, jsonLines } from './lines.ts';
 import { BoxError, unreachable } from './result.ts';
 import type { CallOptions, Transport } from './transport.ts';
@@ -49,6 +49,7 @@ type Line =
 
 /** The daemon sends a line at least every 15 s, so a connection that is silent for this long is dead. */
 const silenceMs = 40_000;
+const connectAgain = 'Connect to the command again when the daemon is back; its output is kept.';
 
 /** Ends after `exit`. Throws a BoxError. */
 export async function* followOutput(
@@ -76,7 +77,7 @@ export async function* followOutput(
       if (!(error instanceof BoxError) || !error.retryable) throw error;
       lost = error;
     }
-    if (!(await backoff.wait(lost, 0, signal))) throw gaveUp(retryMs, lost);
+    if (!(await backoff.wait(lost, 0, signal))) throw gaveUp(retryMs, connectAgain, lost);
   }
 }
 
@@ -141,13 +142,4 @@ function missing(stream: StreamName, to: number, offsets: Offsets): OutputEvent 
   const from = offsets[stream];
   offsets[stream] = to;
   return { type: 'gap', stream, from, to };
-}
-
-function gaveUp(retryMs: number, cause: BoxError): BoxError {
-  return new BoxError({
-    code: 'gave_up',
-    message: `the daemon was away for ${retryMs / 1000} s: ${cause.message}`,
-    hint: 'Connect to the command again when the daemon is back; its output is kept.',
-    cause,
-  });
 }

@@ -5,8 +5,9 @@ import type { Failure } from './wire.ts';
  * `unreachable`: no answer came, so the daemon or the way to it is down. `not_boxkeep`: something else answers at this
  * address. `not_trusted`: the certificate of the daemon has no authority that the runtime trusts. `bad_key`: the key
  * cannot be one, or stands in the address. `gave_up`: the daemon was away for longer than the caller waits.
- * `local_failed`: a file or a program of this machine. `content_differs`: the bytes of a transfer are not those of the
- * file.
+ * `no_websocket`: the runtime has none. `input_in_doubt`: nothing tells whether a terminal got what was typed.
+ * `detached`: the caller has left the terminal. `local_failed`: a file or a program of this
+ * machine. `content_differs`: the bytes of a transfer are not those of the file.
  */
 export type ClientErrorCode =
   | 'unreachable'
@@ -15,7 +16,10 @@ export type ClientErrorCode =
   | 'bad_key'
   | 'gave_up'
   | 'local_failed'
-  | 'content_differs';
+  | 'content_differs'
+  | 'no_websocket'
+  | 'input_in_doubt'
+  | 'detached';
 export type ErrorCode = Failure['data']['code'] | ClientErrorCode;
 
 export interface ErrorFacts {

@@ -4,6 +4,7 @@ import { Commands } from './commands.ts';
 import { Files } from './files.ts';
 import { Mcp } from './mcp.ts';
 import { operationsOf, type OperationsOf } from './operations.ts';
+import { Terminals } from './terminals.ts';
 import { throwing, type Result, type Throwing } from './result.ts';
 import {
   Transport,
@@ -26,6 +27,7 @@ const readyWithinMs = 60_000;
 export class Sandbox {
   readonly commands: Commands;
   readonly files: Files;
+  readonly terminals: Terminals;
   readonly code: Code;
   readonly browser: OperationsOf<'browser'>;
   readonly desktop: OperationsOf<'desktop'>;
@@ -37,6 +39,7 @@ export class Sandbox {
     this.#transport = new Transport(address, key, options);
     this.commands = new Commands(this.#transport);
     this.files = new Files(this.#transport);
+    this.terminals = new Terminals(this.#transport);
     this.code = new Code(this.#transport);
     this.browser = operationsOf(this.#transport, 'browser');
     this.desktop = operationsOf(this.#transport, 'desktop');

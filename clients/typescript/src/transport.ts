@@ -1,7 +1,7 @@
 /** Speaks HTTP with a daemon: the key, the envelope, errors as values, and repeats where a repeat is safe. */
 import { readAddress } from './address.ts';
 import { Backoff, type OnAway } from './backoff.ts';
-import { piecesOf } from './lines.ts';
+import { base64Of, piecesOf } from './lines.ts';
 import { BoxError, failed, succeeded, type Result } from './result.ts';
 import { routes, type Failure, type Operations } from './wire.ts';
 
@@ -10,9 +10,25 @@ export interface TransportOptions {
   readonly retryMs?: number;
   /** For proxies, certificates and tests. */
   readonly fetch?: Fetch;
+  /** The same for terminals. Node has a `WebSocket` from version 22 on; for an older one, that of the package ws. */
+  readonly WebSocket?: SocketConstructor;
 }
 
 export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
+
+/** What terminals use of a WebSocket. */
+export interface SocketLike {
+  binaryType: string;
+  send(message: string | Uint8Array<ArrayBuffer>): void;
+  close(code?: number): void;
+  /** Ends the connection at once; where a runtime has it. */
+  terminate?(): void;
+  addEventListener(type: 'open' | 'error', listener: () => void): void;
+  addEventListener(type: 'message', listener: (event: { readonly data: unknown }) => void): void;
+  addEventListener(type: 'close', listener: (event: { readonly code: number }) => void): void;
+}
+
+export type SocketConstructor = new (url: string, protocols: string[]) => SocketLike;
 
 export interface CallOptions {
   /** Ends the wait, with the reason of the signal. */
@@ -68,6 +84,7 @@ export class Transport {
   readonly retryMs: number;
   readonly #key: string | null;
   readonly #fetch: Fetch;
+  readonly #WebSocket: SocketConstructor | undefined;
 
   /** Throws a BoxError for an address or a key that cannot be one. */
   constructor(address: string, key: string | null, options: TransportOptions = {}) {
@@ -78,6 +95,7 @@ export class Transport {
     this.#key = key;
     this.retryMs = options.retryMs ?? usualRetryMs;
     this.#fetch = options.fetch ?? ((...args) => fetch(...args));
+    this.#WebSocket = options.WebSocket ?? (globalThis as Partial<typeof globalThis>).WebSocket;
   }
 
   /** The whole answer, whose payload is in `data`. */
@@ -123,6 +141,16 @@ export class Transport {
     } catch (error) {
       throw this.#unreachable(error, signal);
     }
+  }
+
+  /** A connection that is about to open. The key is in a subprotocol, because a browser sets no headers. */
+  socket(place: string): SocketLike {
+    if (!this.#WebSocket) {
+      const hint = "Pass one: new Sandbox(address, { key, WebSocket: (await import('ws')).WebSocket }).";
+      throw new BoxError({ code: 'no_websocket', message: 'this runtime has no WebSocket', hint });
+    }
+    const protocols = this.#key === null ? [] : [`svc.key.${base64UrlOf(this.#key)}`];
+    return new this.#WebSocket(`${this.address.replace(/^http/, 'ws')}${place}`, ['svc.v2', ...protocols]);
   }
 
   async bytes(response: Response, signal: AbortSignal | undefined): Promise<Uint8Array> {
@@ -255,6 +283,10 @@ export function queryOf(values: object): string {
   const query = new URLSearchParams();
   for (const [name, value] of Object.entries(values)) if (value !== undefined) query.append(name, String(value));
   return query.size === 0 ? '' : `?${query.toString()}`;
+}
+
+function base64UrlOf(text: string): string {
+  return base64Of(new TextEncoder().encode(text)).replaceAll('+', '-').replaceAll('/', '_').replace(/=+$/, '');
 }
 
 function isFailure(value: unknown): value is Failure {

@@ -2153,6 +2153,71 @@ export type StartError = {
   readonly message: string;
 };
 
+export type TerminalClientFrame = TerminalClientFrameInput | TerminalClientFrameResize | TerminalClientFrameSignal | TerminalClientFrameAck | TerminalClientFramePing | TerminalClientFramePong;
+
+export type TerminalClientFrameAck = {
+  readonly type: 'ack';
+  readonly offset: number;
+};
+
+export type TerminalClientFrameInput = {
+  readonly type: 'input';
+  readonly data: string;
+};
+
+export type TerminalClientFramePing = {
+  readonly type: 'ping';
+  readonly timestamp: unknown;
+};
+
+export type TerminalClientFramePong = {
+  readonly type: 'pong';
+};
+
+export type TerminalClientFrameResize = {
+  readonly type: 'resize';
+  readonly cols?: number;
+  readonly rows?: number;
+};
+
+export type TerminalClientFrameSignal = {
+  readonly type: 'signal';
+  readonly signal?:
+    | 'SIGHUP'
+    | 'SIGINT'
+    | 'SIGQUIT'
+    | 'SIGILL'
+    | 'SIGTRAP'
+    | 'SIGABRT'
+    | 'SIGIOT'
+    | 'SIGBUS'
+    | 'SIGFPE'
+    | 'SIGKILL'
+    | 'SIGUSR1'
+    | 'SIGSEGV'
+    | 'SIGUSR2'
+    | 'SIGPIPE'
+    | 'SIGALRM'
+    | 'SIGTERM'
+    | 'SIGCHLD'
+    | 'SIGSTKFLT'
+    | 'SIGCONT'
+    | 'SIGSTOP'
+    | 'SIGTSTP'
+    | 'SIGTTIN'
+    | 'SIGTTOU'
+    | 'SIGURG'
+    | 'SIGXCPU'
+    | 'SIGXFSZ'
+    | 'SIGVTALRM'
+    | 'SIGPROF'
+    | 'SIGWINCH'
+    | 'SIGIO'
+    | 'SIGPOLL'
+    | 'SIGPWR'
+    | 'SIGSYS';
+};
+
 export type TerminalCloseData = {
   readonly session_id: string;
 };
@@ -2321,6 +2386,131 @@ export type TerminalScreenResponse = {
   readonly message: string;
   readonly hint: string | null;
   readonly data: TerminalScreen;
+};
+
+export type TerminalServerFrame = TerminalServerFrameReady | TerminalServerFrameRestoreOutput | TerminalServerFrameRelayResumed | TerminalServerFrameOutput | TerminalServerFrameGap | TerminalServerFrameTitle | TerminalServerFrameResize | TerminalServerFramePing | TerminalServerFramePong | TerminalServerFrameError | TerminalServerFrameExit;
+
+export type TerminalServerFrameError = {
+  readonly type: 'error';
+  readonly data: string;
+  readonly code:
+    | 'malformed_request'
+    | 'bad_argument'
+    | 'unauthorized'
+    | 'forbidden'
+    | 'route_not_found'
+    | 'command_not_found'
+    | 'session_not_found'
+    | 'method_not_allowed'
+    | 'command_id_reused'
+    | 'stdin_closed'
+    | 'upgrade_required'
+    | 'body_too_large'
+    | 'unsupported_coding'
+    | 'unsupported_media_type'
+    | 'invalid_input'
+    | 'capacity_reached'
+    | 'not_implemented'
+    | 'unavailable'
+    | 'no_space_left'
+    | 'file_not_found'
+    | 'file_permission_denied'
+    | 'file_exists'
+    | 'file_invalid_target'
+    | 'file_invalid_path'
+    | 'file_bad_request'
+    | 'file_read_only'
+    | 'file_not_text'
+    | 'file_too_large'
+    | 'file_io_error'
+    | 'precondition_failed'
+    | 'range_not_satisfiable'
+    | 'watcher_not_found'
+    | 'terminal_not_found'
+    | 'terminal_ended'
+    | 'terminal_busy'
+    | 'session_busy'
+    | 'session_exists'
+    | 'kernel_unknown'
+    | 'tab_not_found'
+    | 'ref_stale'
+    | 'ref_malformed'
+    | 'page_timeout'
+    | 'navigation_failed'
+    | 'tool_not_found'
+    | 'internal_error';
+  readonly retryable: boolean;
+  readonly hint: string | null;
+};
+
+export type TerminalServerFrameExit = {
+  readonly type: 'exit';
+  readonly exit_code: number | null;
+  readonly signal: string | null;
+  readonly offset: number;
+};
+
+export type TerminalServerFrameGap = {
+  readonly type: 'gap';
+  readonly from: number;
+  readonly to: number;
+};
+
+export type TerminalServerFrameOutput = {
+  readonly type: 'output';
+  readonly data: string;
+  readonly offset: number;
+};
+
+export type TerminalServerFramePing = {
+  readonly type: 'ping';
+  readonly timestamp: unknown;
+  readonly data: {
+    readonly timestamp: unknown;
+  };
+};
+
+export type TerminalServerFramePong = {
+  readonly type: 'pong';
+  readonly timestamp: unknown;
+  readonly data: {
+    readonly timestamp: unknown;
+  };
+};
+
+export type TerminalServerFrameReady = {
+  readonly type: 'ready';
+  readonly session_id: string;
+  readonly transport: 'json' | 'binary';
+  readonly backend: 'native' | 'tmux';
+  readonly resumed: boolean;
+  readonly offset: number;
+  readonly input_offset: number | null;
+  readonly cols: number;
+  readonly rows: number;
+};
+
+export type TerminalServerFrameRelayResumed = {
+  readonly type: 'relay_resumed';
+  readonly offset: number;
+};
+
+export type TerminalServerFrameResize = {
+  readonly type: 'resize';
+  readonly cols: number;
+  readonly rows: number;
+};
+
+export type TerminalServerFrameRestoreOutput = {
+  readonly type: 'restore_output';
+  readonly data: string;
+  readonly offset: number;
+};
+
+export type TerminalServerFrameTitle = {
+  readonly type: 'title';
+  readonly title: string;
+  readonly data: string;
 };
 
 export type TerminalSession = {
