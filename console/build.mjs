@@ -25,7 +25,9 @@ export function buildConsole(bun) {
 /** Content, not times: a fresh checkout has new times and the same page. */
 function fingerprint() {
   const hash = createHash('sha256');
-  const own = [...readdirSync(join(folder, 'src')).map((name) => `src/${name}`), ...readdirSync(folder)]
+  const sources = ['src', '../clients/typescript/src'];
+  const names = sources.flatMap((place) => readdirSync(join(folder, place)).map((name) => `${place}/${name}`));
+  const own = [...names, ...readdirSync(folder)]
     .filter((name) => /\.(ts|mjs|css|html)$/.test(name))
     .map((name) => join(folder, name));
   for (const path of [...own.sort(), join(folder, '../package-lock.json')]) {

@@ -1,6 +1,5 @@
 /** The page at `/`: an introduction, the list of terminals, and links. */
-import type { TerminalSession } from '../../clients/typescript/src/wire.ts';
-import type { DaemonClient } from './daemon.ts';
+import type { Sandbox, TerminalSession } from '../../clients/typescript/src/index.ts';
 import { element } from './elements.ts';
 import { isAgreed } from './question.ts';
 
@@ -19,12 +18,12 @@ export class HomePage {
   #shown = '';
 
   constructor(
-    private readonly daemon: DaemonClient,
+    private readonly box: Sandbox,
     private readonly place: HTMLElement,
   ) {}
 
   async show(): Promise<void> {
-    const version = await this.daemon.version();
+    const { version } = await this.box.orThrow.waitUntilReady({ retryMs: 0 });
     await this.#list();
     if (this.#isClosed) return;
     document.title = 'boxkeep';
@@ -60,7 +59,7 @@ export class HomePage {
   }
 
   async #list(): Promise<void> {
-    const terminals = await this.daemon.listTerminals();
+    const terminals = Object.values((await this.box.orThrow.terminals.list()).data.sessions);
     const text = JSON.stringify(terminals);
     if (text === this.#shown) return;
     this.#shown = text;
@@ -85,14 +84,14 @@ export class HomePage {
   }
 
   async #create(): Promise<void> {
-    const { session_id: id } = await this.daemon.createTerminal();
+    const { session_id: id } = (await this.box.orThrow.terminals.create()).data;
     location.hash = `#/terminal/${encodeURIComponent(id)}`;
   }
 
   async #close(terminal: TerminalSession): Promise<void> {
     const { session_id: id } = terminal;
     if (!(await isAgreed(`Close ${id}? ${closeWarning(terminal)}`, 'Close terminal'))) return;
-    await this.daemon.closeTerminal(id);
+    await this.box.orThrow.terminals.close(id);
     await this.#list();
   }
 

@@ -1,6 +1,7 @@
 /** The console page: all terminals at `/`, one terminal at `/#/terminal/<id>`. */
-import { DaemonClient, Refusal } from './daemon.ts';
+import { BoxError, Sandbox } from '../../clients/typescript/src/index.ts';
 import { element } from './elements.ts';
+import { hintForPerson } from './hint.ts';
 import { HomePage } from './home-page.ts';
 import { Key } from './key.ts';
 import { askForKey } from './key-form.ts';
@@ -8,7 +9,7 @@ import { TerminalPage } from './terminal-page.ts';
 
 /** The page for an address. */
 interface Page {
-  /** Resolves when the page is shown. Throws a `Refusal` when the daemon refuses a request. */
+  /** Resolves when the page is shown. Throws a `BoxError` when the daemon refuses a request. */
   show(): Promise<void>;
   close(): void;
 }
@@ -17,17 +18,18 @@ const terminalAddress = /^#\/terminal\/([^/?]+)/;
 
 const key = new Key();
 key.takeFromAddress();
-const daemon = new DaemonClient(key);
 let shown: Page | null = null;
 addEventListener('hashchange', () => void open());
 void open();
 
 async function open(): Promise<void> {
   shown?.close();
+  shown = null;
   document.body.replaceChildren();
-  const page = pageAt(location.hash);
-  shown = page;
+  let page: Page | null = null;
   try {
+    page = pageAt(location.hash);
+    shown = page;
     if (page === null) throw new Error('This address names no terminal.');
     await page.show();
   } catch (error) {
@@ -38,16 +40,18 @@ async function open(): Promise<void> {
 /** Null for a terminal whose name cannot be decoded. */
 function pageAt(hash: string): Page | null {
   const name = terminalAddress.exec(hash)?.[1];
-  if (name === undefined) return new HomePage(daemon, document.body);
+  // The daemon may be behind a path prefix of a gateway. A person sees that it is away, and does not wait for it.
+  const box = new Sandbox(new URL('.', location.href).href, { key: key.value, retryMs: 0 });
+  if (name === undefined) return new HomePage(box, document.body);
   try {
-    return new TerminalPage(daemon, document.body, decodeURIComponent(name));
+    return new TerminalPage(box, document.body, decodeURIComponent(name));
   } catch {
     return null; // URIError: a stray percent sign.
   }
 }
 
 function report(error: unknown): void {
-  if (error instanceof Refusal && error.status === 401) {
+  if (error instanceof BoxError && error.code === 'unauthorized') {
     askForKey(document.body, key.value !== null, (given) => {
       key.value = given;
       void open();
@@ -55,13 +59,14 @@ function report(error: unknown): void {
     return;
   }
   const message = error instanceof Error ? error.message : String(error);
+  const hint = error instanceof BoxError && error.hint !== null ? hintForPerson(error.hint) : null;
   document.body.replaceChildren(
     element(
       'main',
       { class: 'home' },
       element('h1', {}, 'boxkeep'),
       element('p', { class: 'wrong' }, message),
-      ...(error instanceof Refusal && error.hint ? [element('p', {}, error.hint)] : []),
+      ...(hint === null ? [] : [element('p', {}, hint)]),
       element('p', {}, element('a', { href: '#' }, 'All terminals')),
     ),
   );

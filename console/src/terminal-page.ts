@@ -2,9 +2,13 @@
 import { FitAddon } from '@xterm/addon-fit';
 import { Unicode11Addon } from '@xterm/addon-unicode11';
 import { Terminal } from '@xterm/xterm';
-import { TerminalConnection, type Size } from './terminal-connection.ts';
-import type { DaemonClient } from './daemon.ts';
+import type { Sandbox, Terminal as AttachedTerminal, TerminalEvent } from '../../clients/typescript/src/index.ts';
 import { element } from './elements.ts';
+
+interface Size {
+  readonly cols: number;
+  readonly rows: number;
+}
 
 export class TerminalPage {
   readonly #name = element('span', { class: 'name' });
@@ -21,31 +25,33 @@ export class TerminalPage {
     theme: { background: '#14181f', foreground: '#d8dee8' },
   });
   readonly #fit = new FitAddon();
-  readonly #resized = new ResizeObserver(() => this.#connection?.resize(this.#fitting()));
-  #connection: TerminalConnection | null = null;
-  #isClosed = false;
+  readonly #resized = new ResizeObserver(() => this.#resize());
+  readonly #closing = new AbortController();
+  #attached: AttachedTerminal | null = null;
+  #size: Size = this.#terminal;
 
   constructor(
-    private readonly daemon: DaemonClient,
+    private readonly box: Sandbox,
     private readonly place: HTMLElement,
     private readonly id: string,
   ) {}
 
   async show(): Promise<void> {
-    // A refused socket does not report the reason to a page. This request does.
-    await this.daemon.terminal(this.id);
-    if (this.#isClosed) return;
+    // Asked before anything is drawn, because a refusal replaces the page.
+    await this.box.orThrow.terminals.get(this.id);
+    if (this.#closing.signal.aborted) return;
     this.#nameIt(null);
     const home = element('a', { href: '#' }, 'All terminals');
     const bar = element('header', {}, home, this.#name, this.#state);
     this.place.replaceChildren(element('main', { class: 'terminal-page' }, bar, this.#screen));
     this.#open();
+    void this.#follow();
   }
 
   close(): void {
-    this.#isClosed = true;
+    this.#closing.abort();
     this.#resized.disconnect();
-    this.#connection?.close();
+    this.#attached?.detach();
     this.#terminal.dispose();
   }
 
@@ -55,20 +61,71 @@ export class TerminalPage {
     terminal.loadAddon(new Unicode11Addon());
     terminal.unicode.activeVersion = '11';
     terminal.open(this.#screen);
-    const connection = new TerminalConnection(this.daemon, this.id, this.#fitting(), {
-      write: (data, onShown) => terminal.write(data, onShown),
-      restart: () => terminal.reset(),
-      resized: ({ cols, rows }) => terminal.resize(cols, rows),
-      titled: (title) => this.#nameIt(title),
-      showState: (state) => this.#state.replaceChildren(state),
-    });
-    this.#connection = connection;
-    terminal.onData((typed) => connection.type(new TextEncoder().encode(typed)));
+    terminal.onData((typed) => void this.#attached?.write(typed));
     // Some mouse reports are bytes that are not valid text.
-    terminal.onBinary((typed) => connection.type(Uint8Array.from(typed, (character) => character.charCodeAt(0))));
+    terminal.onBinary((typed) => {
+      void this.#attached?.write(Uint8Array.from(typed, (character) => character.charCodeAt(0)));
+    });
+    this.#size = this.#fitting();
     this.#resized.observe(this.#screen);
-    connection.open();
     terminal.focus();
+  }
+
+  /** Shows the terminal until it ends. The page waits for a daemon that is away as long as a person does. */
+  async #follow(): Promise<void> {
+    const options = { retryMs: Number.POSITIVE_INFINITY, signal: this.#closing.signal };
+    try {
+      const attached = await this.box.terminals.attach(this.id, this.#size, options);
+      if (!attached.ok) throw attached.error;
+      this.#attached = attached.body;
+      for await (const event of attached.body) await this.#show(event);
+    } catch (error) {
+      if (!this.#closing.signal.aborted) this.#showState(error instanceof Error ? error.message : String(error));
+    }
+  }
+
+  async #show(event: TerminalEvent): Promise<void> {
+    switch (event.type) {
+      case 'output':
+        return await this.#draw(event.bytes);
+      case 'restore':
+        this.#terminal.reset();
+        return await this.#draw(event.text);
+      case 'gap':
+        return await this.#draw(`\r\n[${event.to - event.from} bytes of output are gone]\r\n`);
+      case 'attached':
+        this.#showState('attached');
+        return this.#terminal.resize(event.cols, event.rows);
+      case 'resize':
+        return this.#terminal.resize(event.cols, event.rows);
+      case 'title':
+        return this.#nameIt(event.title);
+      case 'away':
+        return this.#showState('not connected; trying again');
+      case 'error':
+        return this.#showState(event.error.message);
+      case 'exit':
+        return this.#showState(event.signal ? `ended by ${event.signal}` : `ended with ${event.exitCode ?? 'no code'}`);
+    }
+  }
+
+  /** Resolves when the data is on the screen, so that the daemon sends no more than can be drawn. */
+  async #draw(drawn: string | Uint8Array): Promise<void> {
+    await new Promise<void>((resolve) => {
+      this.#terminal.write(drawn, resolve);
+    });
+  }
+
+  #showState(state: string): void {
+    this.#state.replaceChildren(state);
+  }
+
+  #resize(): void {
+    const { cols, rows } = this.#fitting();
+    if (cols === this.#size.cols && rows === this.#size.rows) return;
+    this.#size = { cols, rows };
+    this.#terminal.resize(cols, rows);
+    this.#attached?.resize(cols, rows);
   }
 
   /** The size that fits into the window. */

@@ -15,18 +15,27 @@ export class Terminals extends Plane {
     super();
   }
 
+  /** Makes a terminal, or finds the one of its `id`, without attaching to it. */
+  async create(
+    more: Body<'terminals.create'> = {},
+    options: CallOptions = {},
+  ): Promise<Result<Answer<'terminals.create'>>> {
+    const isRepeatable = more.id !== undefined; // The daemon finds the first one by its name.
+    return await this.transport.call('terminals.create', { body: more }, { isRepeatable, ...options });
+  }
+
   /**
    * Makes a terminal and attaches to it: with an `id`, to the terminal of that name when there is one. Without an `id`,
    * the daemon closes the terminal after an hour without use.
    */
   async open({ offset, ...more }: OpenOptions = {}, options: CallOptions = {}): Promise<Result<Terminal>> {
-    const body = { id: newId('term'), ...(more.id === undefined && { retention: 'expiring' as const }), ...more };
-    const made = await this.transport.call('terminals.create', { body }, { ...options, isRepeatable: true });
-    const isThere = more.id !== undefined && !made.ok && made.error.code === 'session_exists';
+    const id = more.id ?? newId('term');
+    const made = await this.create(more.id === undefined ? { id, retention: 'expiring', ...more } : more, options);
+    const isThere = !made.ok && made.error.code === 'session_exists';
     if (!made.ok && !isThere) return made;
     const isNew = more.id === undefined || (made.ok && made.body.data.created);
     const from = offset ?? (isNew ? 0 : undefined);
-    return await this.attach(body.id, { ...more, ...(from !== undefined && { offset: from }) }, options);
+    return await this.attach(id, { ...more, ...(from !== undefined && { offset: from }) }, options);
   }
 
   /** A terminal that was made before, by any client. */
