@@ -1,9 +1,9 @@
 /** `boxkeep attach`: connects the local terminal to a terminal session of the sandbox. */
 import { constants } from 'node:os';
+import type { Terminal } from '../../../../clients/typescript/src/index.ts';
 import type { TerminalSize } from '../../kit/types/terminal-size.ts';
 import { readArguments, type Arguments } from '../arguments.ts';
-import { FollowedSession, type AttachOptions } from './follow.ts';
-import { TypedInput } from './input.ts';
+import { FollowedSession } from './follow.ts';
 import { defaultDetachKeys, describeKeys, DetachKeys, readKeys } from './keys.ts';
 import { LocalTerminal, note, sizeOf, type SystemTerminal } from './local.ts';
 import { findSession, type Found } from './session.ts';
@@ -37,6 +37,8 @@ boxkeep failed; 129, 130 or 143 if a signal ended boxkeep, which also detaches.`
 
 const defaultReconnectSeconds = 3600;
 const pieceBytes = 16 * 1024;
+/** Bytes that may wait for a connection; beyond that, the keyboard is not read. */
+const maxUnsentBytes = 64 * 1024;
 /** How long attach holds back the first detach key before the key goes to the session. */
 const nextKeyMs = 1500;
 
@@ -105,48 +107,56 @@ type Ending =
 
 /** Runs the session from the first byte to the last; the local terminal is restored when this resolves. */
 async function attend(system: SystemTerminal, client: Client, wanted: Wanted): Promise<number> {
-  const input = new TypedInput();
-  const ending = await atTerminal(system, client, wanted, input);
-  return await reportEnding(ending, client, wanted.id, input.waitingBytes);
+  const { ending, unsentBytes } = await atTerminal(system, client, wanted);
+  return await reportEnding(ending, client, wanted.id, unsentBytes);
 }
 
 async function atTerminal(
   system: SystemTerminal,
   client: Client,
   { id, given, keys, offset, reconnectMs }: Wanted,
-  input: TypedInput,
-): Promise<Ending> {
+): Promise<{ readonly ending: Ending; readonly unsentBytes: number }> {
   using signals = new CaughtSignals();
   await using local = new LocalTerminal(system);
   const over = new AbortController();
-  const options = { local, input, isReadOnly: given.has('read-only'), offset, reconnectMs, signal: over.signal };
-  const followed = new FollowedSession(client, id, options);
+  const isReadOnly = given.has('read-only');
+  const followed = new FollowedSession(client, id, local, { isReadOnly, offset, reconnectMs });
   local.enter(() => followed.resize());
-  const shown = followed.toTheEnd().then((end): Ending => ({ kind: 'ended', ...end }));
-  const typed = passTyped({ local, input, keys, isReadOnly: options.isReadOnly, signal: over.signal });
+  const attached = followed.attach(over.signal);
+  const shown = attached
+    .then((terminal) => followed.toTheEnd(terminal))
+    .then(({ exitCode, signal }): Ending => ({ kind: 'ended', exitCode, signal }));
+  const typed = attached.then((terminal) => passTyped(terminal, { local, keys, isReadOnly }));
   const signalled = signals
     .next(over.signal)
     .then((signal): Ending => ({ kind: 'signalled', signal: signal ?? 'SIGTERM' }));
   try {
-    return await Promise.race([shown, typed, signalled]);
+    const ending = await Promise.race([shown, typed, signalled]);
+    return { ending, unsentBytes: followed.unsentBytes };
   } finally {
     over.abort();
+    followed.detach();
     for (const task of [shown, typed, signalled]) task.catch(() => null); // The race reports only the first outcome.
   }
 }
 
-interface Typing extends Omit<AttachOptions, 'offset' | 'reconnectMs'> {
+interface Typing {
+  readonly local: LocalTerminal;
   readonly keys: Uint8Array;
+  readonly isReadOnly: boolean;
 }
 
 /** Resolves when the user detaches or the input ends; never resolves when the input is not read. */
-async function passTyped({ local, input, keys, isReadOnly, signal }: Typing): Promise<Ending> {
+async function passTyped(terminal: Terminal, { local, keys, isReadOnly }: Typing): Promise<Ending> {
   const forever = new Promise<Ending>(() => undefined);
   if (isReadOnly && !local.isInput) return await forever;
   if (!canHaveInput()) return { kind: 'detached' };
   const detach = new DetachKeys(local.isInput ? keys : new Uint8Array());
+  let written: Promise<unknown> = Promise.resolve();
   const pass = async (bytes: Uint8Array) => {
-    if (!isReadOnly && bytes.length > 0) await input.add(bytes, signal);
+    if (isReadOnly || bytes.length === 0) return;
+    written = terminal.write(bytes); // An event reports input that may be lost.
+    if (terminal.unsentBytes > maxUnsentBytes) await written;
   };
   let releasing: ReturnType<typeof setTimeout> | undefined;
   for (;;) {
@@ -159,7 +169,7 @@ async function passTyped({ local, input, keys, isReadOnly, signal }: Typing): Pr
     if (detach.isHolding) releasing = setTimeout(() => void pass(detach.release()), nextKeyMs);
   }
   if (local.isInput) return { kind: 'signalled', signal: 'SIGHUP' }; // The terminal was closed.
-  await input.answered(signal);
+  await written;
   return { kind: 'detached' };
 }
 

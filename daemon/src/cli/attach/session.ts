@@ -1,7 +1,6 @@
 /** Finds or creates the session to attach to. The client chooses the id, so it can repeat a lost request. */
 import {
   BoxError,
-  type CallOptions,
   type TerminalCreateRequest,
   type TerminalSession,
 } from '../../../../clients/typescript/src/index.ts';
@@ -54,22 +53,17 @@ export async function findSession(
 /** null when no such session exists. */
 async function recordOf(client: Client, id: string): Promise<TerminalSession | null> {
   try {
-    return await sessionRecord(client, id);
+    return (await client.answer((options) => client.sandbox.terminals.get(id, options))).data;
   } catch (error) {
     if (error instanceof BoxError && error.status === 404) return null;
     throw error;
   }
 }
 
-export async function sessionRecord(client: Client, id: string, signal?: AbortSignal): Promise<TerminalSession> {
-  const call = (options: CallOptions) => client.sandbox.call('terminals.get', { path: { id } }, options);
-  return (await client.answer(call, signal && { signal })).data;
-}
-
 /** False when another client has created the session meanwhile, with other values. */
 async function create(client: Client, body: TerminalCreateRequest): Promise<boolean> {
   try {
-    await client.answer((options) => client.sandbox.call('terminals.create', { body }, options), madeOnce);
+    await client.answer((options) => client.sandbox.terminals.create(body, options), madeOnce);
     return true;
   } catch (error) {
     if (error instanceof BoxError && error.status === 409) return false;

@@ -30,19 +30,28 @@ export const madeOnce: WaitOptions = {
   },
 };
 
+/** The options of an encrypted connection; empty for http. */
+interface Encryption {
+  readonly tls?: { readonly ca: string[] };
+}
+
 export class Client {
   /** Repeats no call, unless the call asks for it. */
   readonly sandbox: Sandbox;
-  readonly #key: string | null;
-  /** The options of an encrypted connection; empty for http. */
-  readonly #encryption: { readonly tls?: { readonly ca: string[] } };
 
   constructor(given: Arguments, environment: Environment) {
-    this.#key = readKey(environment);
-    const send = (url: string, init: RequestInit) => fetch(url, { ...init, ...this.#encryption });
-    this.sandbox = new Sandbox(given.address, { key: this.#key, retryMs: 0, fetch: send });
-    const isEncrypted = this.address.startsWith('https:');
-    this.#encryption = isEncrypted ? { tls: { ca: trustedAuthorities(given.value('cacert'), environment) } } : {};
+    let encryption: Encryption = {};
+    this.sandbox = new Sandbox(given.address, {
+      ...{ key: readKey(environment), retryMs: 0 },
+      fetch: (url, init) => fetch(url, { ...init, ...encryption }),
+      WebSocket: class extends WebSocket {
+        constructor(url: string, protocols: string[]) {
+          super(url, { protocols, ...encryption });
+        }
+      },
+    });
+    if (this.address.startsWith('https:'))
+      encryption = { tls: { ca: trustedAuthorities(given.value('cacert'), environment) } };
   }
 
   get address(): string {
@@ -61,12 +70,6 @@ export class Client {
     });
     if (!result.ok) throw result.error;
     return result.body;
-  }
-
-  /** Starts a WebSocket connection with the key in a header. Events report whether it opens. */
-  socket(path: string): WebSocket {
-    const headers = this.#key === null ? {} : { authorization: `Bearer ${this.#key}` };
-    return new WebSocket(`${this.address.replace(/^http/, 'ws')}${path}`, { headers, ...this.#encryption });
   }
 }
 
