@@ -420,6 +420,25 @@ test(
   restarted,
 );
 
+test('TERM-10 a long outage is shown over the screen, and the screen is whole again after it', async ({ sandbox }) => {
+  await using tmux = tmuxOf(sandbox);
+  using proxy = await BlockableProxy.to(sandbox);
+  const pane = paneOf(sandbox, tmux, attachCommand(proxy.url, 'away'));
+  await pane.ends(prompt);
+  pane.type('echo be""fore', enter);
+  await pane.shows('before\n');
+  proxy.isBlocked = true;
+  proxy.cut();
+  await pane.shows('is not reachable; attach keeps your input');
+  pane.type('echo af""ter', enter);
+  proxy.isBlocked = false;
+  await pane.shows('after\n');
+  expect(pane.cells).not.toContain('is not reachable');
+  expect(pane.cells).toContain('before');
+  pane.type(...detachKeys);
+  expect(await pane.ended()).toBe(0);
+});
+
 test(
   'TERM-10 PROMISE-1 input typed while the daemon is killed or the connection is cut arrives once and in order',
   async ({ sandbox }) => {

@@ -5,7 +5,7 @@ import { connect, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { createServer } from 'node:tls';
 import { beforeAll } from 'bun:test';
-import { client } from '../harness/cli-client.ts';
+import { client, Client } from '../harness/cli-client.ts';
 import { needPrograms } from '../harness/programs.ts';
 import { expect, test, type Sandbox } from '../harness/sandbox.ts';
 
@@ -43,8 +43,9 @@ test('CLI-ADDRESS the clients accept the certificate of a private authority, and
     expect(flagged).toMatchObject({ code: 0, stderr: '' });
     const unread = await client(sandbox, ['ps', address, '--cacert', '/not/there']);
     expect([unread.code, unread.stderr]).toEqual([125, expect.stringContaining('--cacert names /not/there')]);
-    const attached = await client(sandbox, ['attach', address, 'work', '--read-only'], { BOXKEEP_CACERT: ca });
-    expect(attached.stderr).not.toContain('cannot reach');
+    const attached = new Client(sandbox, ['attach', address, 'work', '--env', 'HOME=/'], { BOXKEEP_CACERT: ca });
+    attached.process.stdin.write('exit 7\n');
+    expect(await attached.ended()).toMatchObject({ code: 7, stderr: '[new session work]\n' });
 
     const untrusted = await greet({});
     expect([untrusted.code, untrusted.stderr]).toEqual([125, expect.stringContaining('BOXKEEP_CACERT')]);
