@@ -152,8 +152,8 @@ export class Attachment implements Confirming {
     const { log, backpressure } = this.terminal;
     backpressure.release(this);
     log.watch();
+    this.viewer.resized(); // Before the wait, because the size may have changed while output was sent.
     await log.changed(stop);
-    this.viewer.resized();
   }
 
   /** Returns false if there is nothing to show yet. */
