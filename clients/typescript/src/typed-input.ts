@@ -5,7 +5,10 @@
 
 /** Bytes that may be sent without an answer. */
 const windowBytes = 128 * 1024;
-const pieceBytes = 16 * 1024;
+/** Bytes that stay when they were answered, because a daemon may die before a program has read what it received. */
+const keptBytes = 1024 * 1024;
+/** Input is kept and sent in blocks. Block n begins at the position n * blockBytes. */
+const blockBytes = 16 * 1024;
 
 /** The connection that takes the input. */
 export interface InputSocket {
@@ -25,9 +28,10 @@ export class TypedInput {
   #typed = 0;
   #sent = 0;
   #answered = 0;
-  /** Bytes that may have to be sent again, then bytes not sent yet. The first one has the position `#keptFrom`. */
-  #kept = new Uint8Array();
-  #keptFrom = 0;
+  /** Bytes that may have to be sent again, then bytes not sent yet. */
+  readonly #blocks: Uint8Array<ArrayBuffer>[] = [];
+  /** The number of the first of these blocks. */
+  #firstBlock = 0;
   /** The position at the start of the connection, and the bytes that the session had then from all clients. */
   #base: { readonly position: number; readonly taken: number } | null = null;
   #doubted: Span = { from: 0, to: 0 };
@@ -39,11 +43,14 @@ export class TypedInput {
 
   add(bytes: Uint8Array): Span {
     const from = this.#typed;
-    const kept = new Uint8Array(this.#kept.length + bytes.length);
-    kept.set(this.#kept);
-    kept.set(bytes, this.#kept.length);
-    this.#kept = kept;
-    this.#typed += bytes.length;
+    for (let at = 0; at < bytes.length;) {
+      const place = this.#typed % blockBytes;
+      if (place === 0) this.#blocks.push(new Uint8Array(blockBytes));
+      const piece = bytes.subarray(at, at + blockBytes - place);
+      this.#blocks.at(-1)?.set(piece, place);
+      this.#typed += piece.length;
+      at += piece.length;
+    }
     return { from, to: this.#typed };
   }
 
@@ -74,34 +81,28 @@ export class TypedInput {
 
   /** A connection begins, at which the session had so many bytes. Returns how many bytes may be lost. */
   resume(taken: number | null): number {
-    const unanswered = { from: this.#answered, to: this.#sent };
     const arrived = taken === null || !this.#base ? null : this.#base.position + taken - this.#base.taken;
     // A count above what this client has sent means that another one has typed too, so the loss has no known place.
-    const isKnown = arrived !== null && arrived >= this.#keptFrom && arrived <= this.#sent;
+    const isKnown = arrived !== null && arrived >= this.#firstBlock * blockBytes && arrived <= this.#sent;
     if (isKnown) this.#sent = arrived;
-    else this.#doubted = unanswered;
+    else this.#doubted = { from: Math.max(0, Math.min(this.#answered, arrived ?? this.#answered)), to: this.#sent };
     this.#answered = this.#sent;
     this.#base = taken === null ? null : { position: this.#sent, taken };
-    this.#forget();
-    return isKnown ? 0 : unanswered.to - unanswered.from;
+    return isKnown ? 0 : this.#doubted.to - this.#doubted.from;
   }
 
   /** Sends what the window allows; `confirm` makes room for more. */
   sendTo(socket: InputSocket): void {
     while (socket.isOpen && this.unsentBytes > 0 && this.#sent - this.#answered < windowBytes) {
-      const from = this.#sent - this.#keptFrom;
-      const piece = this.#kept.subarray(from, from + pieceBytes);
+      const place = this.#sent % blockBytes;
+      const block = this.#blocks[Math.floor(this.#sent / blockBytes) - this.#firstBlock];
+      const piece = block!.subarray(place, place + this.unsentBytes);
       socket.send(piece);
       this.#sent += piece.length;
       socket.ask(this.#sent);
     }
-    this.#forget();
-  }
-
-  /** Drops old bytes. The latest ones stay for a while, because a daemon may die with bytes that it has received. */
-  #forget(): void {
-    const from = Math.max(this.#keptFrom, Math.min(this.#answered, this.#sent - windowBytes));
-    this.#kept = this.#kept.subarray(from - this.#keptFrom);
-    this.#keptFrom = from;
+    const first = Math.max(this.#firstBlock, Math.floor((this.#answered - keptBytes) / blockBytes));
+    this.#blocks.splice(0, first - this.#firstBlock);
+    this.#firstBlock = first;
   }
 }
