@@ -500,7 +500,11 @@ test('CLI-KILL PROMISE-4 kill ends a tree, or names the survivors', async ({ san
     stdout: Buffer.from(`sent SIGUSR1 to 1 process of ${id}\n`),
   });
   await until('the output has arrived', async () => (await output()) === 'ready\nusr\n');
+  const result = { command_id: id, signal: 'SIGTERM', signalled: 1, survivors: [pid] };
+  expect(await kill('--json')).toEqual({ code: 1, stdout: Buffer.from(`${JSON.stringify(result)}\n`), stderr: '' });
   expect(await kill('--signal', '9')).toMatchObject({ code: 0, stderr: '' });
+  const late = JSON.parse((await kill('--json')).stdout.toString()) as unknown;
+  expect(late).toEqual({ ...result, signalled: null, survivors: [] });
   expect(await kill()).toMatchObject({ code: 0, stdout: Buffer.from(`${id} has ended\n`) });
   expect(await client(sandbox, ['kill', sandbox.url, 'absent'])).toMatchObject({
     code: 125,
@@ -528,6 +532,12 @@ test('CLI-LOGS logs prints the retained output, and follows with -f', async ({ s
   await sandbox.ok(`POST /v2/commands/${id}/stdin`, { input: '\n' });
   expect(await followed.ended()).toEqual({ code: 8, stdout: Buffer.from('onethree'), stderr: '' });
   expect(await logs('-f')).toEqual([0, 'onethree', 'two']);
+  const [, lines] = await logs('-f', '--json', '--stdout-only', '--offset', '1');
+  const events = String(lines).trimEnd().split('\n');
+  const records = events.map((line) => JSON.parse(line) as { type: string; offset: number; data: string });
+  expect(records.pop()).toEqual({ type: 'exit', status: 'completed', exit_code: 8, signal: null } as never);
+  expect(records[0]).toMatchObject({ type: 'stdout', offset: 1 });
+  expect(records.map(({ data }) => data).join('')).toBe('nethree');
 });
 
 test(

@@ -105,9 +105,9 @@ async function upgradeUnderLoad(sandbox: Sandbox, load: Load): Promise<void> {
   const heldMs: number[] = [];
   for (let index = 0; index < upgrades; index++) {
     const served = sandbox.served();
-    const { code, stdout, stderr } = await sandbox.upgrade();
+    const { code, stdout, stderr } = await sandbox.upgrade(undefined, ['--json']);
     expect([code, stderr]).toEqual([0, '']);
-    heldMs.push(Number(/requests waited (\d+) ms/.exec(stdout)?.[1]));
+    heldMs.push((JSON.parse(stdout) as { held_ms: number }).held_ms);
     await served;
   }
   console.log(

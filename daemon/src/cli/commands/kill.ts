@@ -13,6 +13,7 @@ export const kill: Verb = {
   summary: 'end a command with all that it has started',
   details: `  --signal NAME  the signal to send: TERM otherwise; KILL, SIGKILL and 9 are the same
   --no-tree      only to the process that was started, not to what it has started
+  --json         print the result as JSON
 
 Exit code: 0 when everybody who got the signal is gone, 1 when some live on; they are named. A signal that does not
 ask to end, as USR1 or STOP, is followed by 0.
@@ -20,21 +21,22 @@ ${connectionHelp}`,
 
   async run(args, environment) {
     const words = ['the id of a command'];
-    const given = readArguments(args, { values: ['signal'], switches: ['no-tree'], words }, environment);
+    const given = readArguments(args, { values: ['signal'], switches: ['no-tree', 'json'], words }, environment);
     const [id = ''] = given.words;
     const signal = signalName(given.value('signal') ?? 'TERM');
     const sent = await sendSignal(new Client(given, environment), id, signal, !given.has('no-tree'));
-    if (sent.signalled === undefined) {
-      await print(`${id} has ended`);
-      return 0;
+    const { signalled = null, survivors = [] } = sent;
+    const isSurvived = survivors.length > 0 && endingSignals.includes(signal);
+    const exitCode = isSurvived ? exitSurvivors : 0;
+    if (given.has('json')) {
+      await print(JSON.stringify({ command_id: id, signal, signalled, survivors }));
+      return exitCode;
     }
-    const { signalled, survivors = [] } = sent;
-    if (survivors.length > 0 && endingSignals.includes(signal)) {
+    if (signalled === null) await print(`${id} has ended`);
+    else if (isSurvived)
       await say(`kill: still living after ${signal}: ${survivors.join(', ')}; --signal KILL ends them`);
-      return exitSurvivors;
-    }
-    await print(`sent ${signal} to ${signalled} process${signalled === 1 ? '' : 'es'} of ${id}`);
-    return 0;
+    else await print(`sent ${signal} to ${signalled} process${signalled === 1 ? '' : 'es'} of ${id}`);
+    return exitCode;
   },
 };
 

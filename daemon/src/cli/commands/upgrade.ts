@@ -1,5 +1,6 @@
 /** `boxkeep upgrade`: replaces the running daemon on this machine with the daemon of this file. */
 import { readConfig } from '../../config.ts';
+import { snakeKeys } from '../../kit/text/snake-keys.ts';
 import type { Environment } from '../../kit/types/environment.ts';
 import type { UpgradeOutcome, UpgradeRequest } from '../../kit/types/upgrade.ts';
 import { readArguments } from '../arguments.ts';
@@ -20,6 +21,7 @@ If the new daemon cannot take over, the old daemon keeps serving, and upgrade pr
 
   --runtime-dir DIR   runtime directory of the running daemon (SVC_RUNTIME_DIR); default: the usual places
   --port PORT         port of the running daemon, which is part of the usual places (SVC_PORT)
+  --json              print the outcome as JSON
 
 The file must belong to root or to the account of boxkeep, and other accounts must not be able to write to it.
 Exit code: 0 if the new daemon serves, 1 otherwise.`;
@@ -42,7 +44,7 @@ async function run(deps: UpgradeDeps, args: readonly string[], environment: Envi
   // The launcher adds the last two: the path of this file, and the daemon's command line when run from source.
   const given = readArguments(
     args,
-    { values: ['runtime-dir', 'port', 'file', 'daemon'], words: [], isLocal: true },
+    { values: ['runtime-dir', 'port', 'file', 'daemon'], switches: ['json'], words: [], isLocal: true },
     environment,
   );
   const request = { file: given.value('file') ?? '', daemon: given.all('daemon') };
@@ -50,7 +52,7 @@ async function run(deps: UpgradeDeps, args: readonly string[], environment: Envi
   for (const { path } of places) {
     const outcome = await ask(deps, path, request);
     if (outcome === null) continue;
-    await print(describe(outcome));
+    await print(given.has('json') ? JSON.stringify(snakeKeys(outcome)) : describe(outcome));
     return 0;
   }
   const looked = places.map(({ path }) => path).join(', ');
