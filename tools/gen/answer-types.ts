@@ -5,7 +5,7 @@ const failure = { $ref: '#/components/schemas/Failure' };
 
 /** An operation that answers bytes or a stream has a Response. One that opens a socket has a route only. */
 export function typesOfOperations(document: object): string {
-  const { paths, components } = document as ApiDocument;
+  const { info, paths, components } = document as ApiDocument;
   const operations = Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]) => ({ path, method: method.toUpperCase(), operation })),
   );
@@ -21,6 +21,7 @@ export function typesOfOperations(document: object): string {
     'export interface Operations {',
     ...operations.flatMap(({ operation }) => typeOfOperation(operation)),
     '}',
+    `\n/** The version of the daemon that this description is of. */\nexport const version = '${info.version}';`,
     '\n/** As URI templates (RFC 6570). The query is named where there is a body too. */',
     'export const routes = {',
     ...operations.map(

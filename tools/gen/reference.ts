@@ -66,7 +66,7 @@ interface Setting {
 }
 
 export interface ApiDocument {
-  readonly info: { readonly title: string };
+  readonly info: { readonly title: string; readonly version: string };
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
   readonly components: { readonly schemas: Schemas };
 }

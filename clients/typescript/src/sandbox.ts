@@ -14,12 +14,17 @@ import {
   type JsonOperation,
   type TransportOptions,
 } from './transport.ts';
-import type { Operations } from './wire.ts';
+import { version, type Operations } from './wire.ts';
 
 export interface SandboxOptions extends TransportOptions {
   /** The key of the daemon, if it has one. */
   readonly key?: string | null;
+  /** Gets what a person should know, once: that the daemon has another version. The console otherwise. */
+  readonly onWarning?: (message: string) => void;
 }
+
+/** Addresses whose version was reported. */
+const reported = new Set<string>();
 
 /** How long `waitUntilReady` waits, in ms. */
 const readyWithinMs = 60_000;
@@ -49,7 +54,12 @@ export class Sandbox {
   /** Looks whether a daemon answers there and accepts the key. Throws a BoxError. */
   static async connect(address: string, key: string | null = null, options: SandboxOptions = {}): Promise<Sandbox> {
     const sandbox = new Sandbox(address, { ...options, key });
-    await sandbox.orThrow.info();
+    const { data } = await sandbox.orThrow.info();
+    if (data.version !== version && !reported.has(sandbox.address)) {
+      reported.add(sandbox.address);
+      const warn = options.onWarning ?? ((message) => console.warn(message));
+      warn(`boxkeep: the daemon at ${sandbox.address} is ${data.version}, and its client here ${version}`);
+    }
     return sandbox;
   }
 

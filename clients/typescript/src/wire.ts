@@ -3275,6 +3275,9 @@ export interface Operations {
   };
 }
 
+/** The version of the daemon that this description is of. */
+export const version = '2.0.0-alpha.1';
+
 /** As URI templates (RFC 6570). The query is named where there is a body too. */
 export const routes = {
   'desktop.clipboard': 'GET /v2/computer/clipboard',
