@@ -4,12 +4,11 @@
  * `node tools/plain-python.mjs` makes it and prints its steps. This Python has no ipykernel, whatever the machine has.
  * Without Python on the machine, nothing is made.
  */
-import { spawnSync } from 'node:child_process';
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { makeOnce } from './make-once.mjs';
-import { makePythonEnvironment } from './python.mjs';
+import { makePythonEnvironment, versionOf } from './python.mjs';
 import { repositoryRoot } from './repository.mjs';
 import { isOnPath, runTool } from './setup.mjs';
 
@@ -38,11 +37,6 @@ export async function makePlainPython() {
     mkdirSync(kernel, { recursive: true });
     writeFileSync(join(kernel, 'kernel.json'), JSON.stringify(noKernel));
   });
-}
-
-function versionOf(python) {
-  const script = 'import sys; print("%d.%d" % sys.version_info[:2])';
-  return spawnSync(python, ['-I', '-c', script], { encoding: 'utf8' }).stdout.trim();
 }
 
 if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {

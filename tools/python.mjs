@@ -1,11 +1,13 @@
 /**
- * Makes the Python environment for the tests of a folder: `node tools/python.mjs [folder]`.
+ * Makes the Python environment for the tests of a folder: `node tools/python.mjs [folder [version]]`.
  *
- * The folder has a `requirements.txt`. The default folder is `openapi`, the tests of the description.
+ * The folder has a `requirements.txt`. The default folder is `openapi`, the tests of the description. The default
+ * Python is the first on PATH; another version, such as 3.9, is looked for on PATH and among those of pyenv.
  */
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { makeOnce } from './make-once.mjs';
@@ -20,15 +22,15 @@ const virtualEnvironments = {
 };
 
 /** Returns the environment. Its programs are in `bin`. */
-export async function pythonEnvironment(folder = 'openapi') {
+export async function pythonEnvironment(folder = 'openapi', version = '') {
   const requirements = `test/${folder}/requirements.txt`;
-  const environment = join(repositoryRoot, `node_modules/.cache/python-${folder.replaceAll('/', '-')}`);
+  const environment = join(repositoryRoot, `node_modules/.cache/python-${folder.replaceAll('/', '-')}${version}`);
   const wanted = createHash('sha256')
     .update(readFileSync(join(repositoryRoot, requirements)))
     .digest('hex');
   await makeOnce(environment, wanted, () => {
     console.log(`setup: python3 -m venv and pip install (${requirements}, into ${environment})`);
-    makePythonEnvironment(environment);
+    makePythonEnvironment(environment, version === '' ? 'python3' : pythonOf(version));
     const quietly = ['--quiet', '--disable-pip-version-check', '--no-input'];
     run(join(environment, 'bin/pip'), ['install', ...quietly, '--no-deps', '--requirement', requirements]);
   });
@@ -36,9 +38,28 @@ export async function pythonEnvironment(folder = 'openapi') {
 }
 
 /** Contains only pip. */
-export function makePythonEnvironment(directory) {
+export function makePythonEnvironment(directory, python = 'python3') {
   provide(virtualEnvironments);
-  run('python3', ['-m', 'venv', directory]);
+  run(python, ['-m', 'venv', directory]);
+}
+
+function pythonOf(version) {
+  const pyenv = join(process.env['PYENV_ROOT'] ?? join(homedir(), '.pyenv'), 'versions');
+  const kept = existsSync(pyenv) ? readdirSync(pyenv).filter((name) => name.startsWith(`${version}.`)) : [];
+  const candidates = [...kept.map((name) => join(pyenv, name, 'bin/python')), `python${version}`];
+  // The tests put one Python first on PATH under the names of several versions.
+  const found = candidates.find((python) => versionOf(python) === version);
+  if (found === undefined)
+    throw new SetupError(
+      `needs Python ${version}: install python${version} and its venv, or run pyenv install ${version}`,
+    );
+  return found;
+}
+
+/** Such as 3.11, or nothing where there is no such program. */
+export function versionOf(python) {
+  const script = 'import sys; print("%d.%d" % sys.version_info[:2])';
+  return (spawnSync(python, ['-I', '-c', script], { encoding: 'utf8' }).stdout ?? '').trim();
 }
 
 function run(program, args) {
@@ -49,7 +70,7 @@ function run(program, args) {
 
 if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
   await runTool(async () => {
-    await pythonEnvironment(process.argv[2]);
+    await pythonEnvironment(process.argv[2], process.argv[3]);
     return 0;
   });
 }

@@ -2,31 +2,15 @@
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { connect, type AddressInfo } from 'node:net';
-import { join } from 'node:path';
 import { createServer } from 'node:tls';
-import { beforeAll } from 'bun:test';
+import { makeCertificates } from '../harness/certificates.ts';
 import { client, Client } from '../harness/cli-client.ts';
-import { needPrograms } from '../harness/programs.ts';
-import { expect, test, type Sandbox } from '../harness/sandbox.ts';
-
-beforeAll(() => needPrograms('openssl'));
-
-/** Makes an authority and a certificate of it for 127.0.0.1. Returns their files. */
-function makeCertificates({ directory }: Sandbox): { ca: string; key: string; cert: string } {
-  const script = `openssl req -x509 -newkey rsa:2048 -nodes -keyout ca.key -out ca.pem -days 2 -subj '/CN=own authority'
-    openssl req -newkey rsa:2048 -nodes -keyout key.pem -out request.pem -subj '/CN=sandbox'
-    echo 'subjectAltName=IP:127.0.0.1' > names
-    openssl x509 -req -in request.pem -CA ca.pem -CAkey ca.key -days 2 -extfile names -out cert.pem`;
-  const { exitCode, stderr } = Bun.spawnSync(['sh', '-e', '-c', script], { cwd: directory });
-  if (exitCode !== 0) throw new Error(stderr.toString());
-  const [ca, key, cert] = ['ca.pem', 'key.pem', 'cert.pem'].map((name) => join(directory, name));
-  return { ca: ca ?? '', key: key ?? '', cert: cert ?? '' };
-}
+import { expect, test } from '../harness/sandbox.ts';
 
 test('CLI-ADDRESS the clients accept the certificate of a private authority, and say what is wrong with a connection', async ({
   sandbox,
 }) => {
-  const { ca, key, cert } = makeCertificates(sandbox);
+  const { ca, key, cert } = makeCertificates(sandbox.directory);
   const proxy = createServer({ key: readFileSync(key), cert: readFileSync(cert) }, (socket) => {
     const inner = connect(Number(new URL(sandbox.url).port), '127.0.0.1');
     socket.pipe(inner).pipe(socket);

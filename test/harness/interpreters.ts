@@ -24,10 +24,10 @@ export function nodeOf(major: number): string {
   return join(node.directory, 'node');
 }
 
-/** The Python environment of a folder of test/, with the packages of its requirements file. */
-export function needPython(folder: string): string {
-  make('tools/python.mjs', folder);
-  return join(repositoryRoot, `node_modules/.cache/python-${folder.replaceAll('/', '-')}`);
+/** The environment of a folder of test/, with the packages of its requirements file, for a Python such as 3.9. */
+export function needPython(folder: string, version = ''): string {
+  make('tools/python.mjs', folder, version);
+  return join(repositoryRoot, `node_modules/.cache/python-${folder.replaceAll('/', '-')}${version}`);
 }
 
 /** The clients of test/clients/mcp, and the Node that runs them. Returns the directory with the packages. */

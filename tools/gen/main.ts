@@ -8,6 +8,7 @@ import { benchRun, benchSentence, benchTables } from './bench-tables.ts';
 import { referenceOfCalls, type CallTable } from './e2b-calls.ts';
 import { generatedMessages } from './messages.ts';
 import { withSection } from './marked-section.ts';
+import { pythonClient } from './python/client.ts';
 import { referenceOfRoutes, referenceOfSettings } from './reference.ts';
 import { routeList } from './route-list.ts';
 
@@ -22,8 +23,14 @@ for (const surface of surfaceNames) {
   files.set(`spec/${surface}.json`, asJson(document));
   files.set(`docs/reference/${surface}.md`, referenceOfRoutes(document));
   files.set(`daemon/src/assets/tables/routes-${surface}.txt`, routeList(document));
-  if (surface === 'v2') files.set('clients/typescript/src/wire.ts', typesOfOperations(document));
+  if (surface === 'v2') {
+    files.set('clients/typescript/src/wire.ts', typesOfOperations(document));
+    for (const [path, content] of pythonClient(document)) files.set(path, content);
+  }
 }
+
+// An archive of the package needs the file, and would keep a link as a link.
+files.set('clients/python/LICENSE', readFileSync(join(root, 'LICENSE'), 'utf8'));
 
 const e2b = await describeE2b();
 files.set('spec/e2b.json', asJson(e2b));

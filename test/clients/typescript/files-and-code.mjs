@@ -21,7 +21,7 @@ show('search', (await files.search(join(directory, 'work'), '*c')).data.files.le
 show('grep', (await files.grep(join(directory, 'work'), 'zwei', { max_results: 1 })).data.matches.length);
 await files.delete(at('c'));
 const gone = await box.files.read(at('c'));
-show('gone', [gone.ok, gone.error.code, gone.error.status, gone.error.data.errno_name]);
+show('gone', [gone.error.code, gone.error.status, gone.error.data.errno_name]);
 const kept = await box.files.write(at('a'), 'x', { if_none_match: '*' });
 show('kept', [kept.error.code, kept.error.retryable]);
 show('kill', 0);
@@ -40,5 +40,5 @@ show('failed', [failed.data.status, failed.data.outputs[0].ename]);
 show('sessions', Object.keys((await code.list()).data.sessions));
 await same.close();
 const closed = await box.code.connect('kept');
-show('closed', [closed.ok, closed.error.code]);
+show('closed', closed.error.code);
 show('by name', (await box.call('files.stat', { query: { path: at('a') } })).body.data.size);

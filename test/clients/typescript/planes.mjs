@@ -1,5 +1,5 @@
 /** The browser, the desktop and the MCP tools of a sandbox through the client. */
-const [module, address, key, , , page] = process.argv.slice(2);
+const [module, address, key, , page] = process.argv.slice(2);
 const { Sandbox } = await import(module);
 const show = (name, value) => console.log(JSON.stringify([name, value]));
 const box = await Sandbox.connect(address, key);

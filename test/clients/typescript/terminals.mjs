@@ -9,9 +9,9 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { inspect } from 'node:util';
 
-const [module, address, key, directory, packages] = process.argv.slice(2);
+const [module, address, key, directory] = process.argv.slice(2);
 const { Sandbox } = await import(module);
-const { WebSocket = (await import(join(packages, 'node_modules/ws/wrapper.mjs'))).WebSocket } = globalThis;
+const { WebSocket = (await import(join(process.env.PACKAGES, 'node_modules/ws/wrapper.mjs'))).WebSocket } = globalThis;
 const show = (name, value) => console.log(JSON.stringify([name, value]));
 const answers = createInterface({ input: process.stdin })[Symbol.asyncIterator]();
 const act = async (what) => {

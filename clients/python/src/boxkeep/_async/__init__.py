@@ -1,0 +1,1 @@
+"""The asynchronous client. `npm run gen` makes the synchronous one from it."""

@@ -1,0 +1,144 @@
+"""Commands of a sandbox: run to the end, or started and followed live."""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+from base64 import b64encode
+from collections.abc import AsyncIterator
+from typing import TYPE_CHECKING, Any
+
+from .._backoff import Backoff, Deadline
+from .._errors import BoxError, GaveUp, Unreachable
+from .._lines import Lines
+from .._output import Ending, OutputEvent, OutputReader
+from ._calls import AsyncCommandsMethods
+from ._plane import AsyncHandle
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from .. import types
+    from ._transport import AsyncTransport
+
+# The largest offset of the daemon: behind the end of every output.
+END = 2**53 - 1
+
+
+class AsyncCommands(AsyncCommandsMethods):
+    async def run(self, command: str, **more: Unpack[types.CommandsRunMore]) -> types.CommandResult:
+        """Runs a command to its end, or up to its `timeout`. A repeat of the request starts nothing twice."""
+        return await self._send(command, "sync", more)
+
+    async def start(self, command: str, **more: Unpack[types.CommandsRunMore]) -> AsyncCommandHandle:
+        """Starts a command, and returns while it runs."""
+        started = await self._send(command, "async", more)
+        return AsyncCommandHandle(self._transport, started.command_id, started.pid)
+
+    async def connect(
+        self, command_id: str, *, stdout: int = 0, stderr: int = 0, **options: Unpack[types.CallOptions]
+    ) -> AsyncCommandHandle:
+        """A command that was started before, by any client. Its output comes from these offsets on."""
+        await self._transport.call("commands.read", command_id=command_id, offset=END, stderr_offset=END, **options)
+        return AsyncCommandHandle(self._transport, command_id, None, stdout, stderr)
+
+    async def _send(self, command: str, mode: str, more: types.CommandsRunMore) -> types.CommandResult:
+        # The client names the command, so that a repeated request finds the first one.
+        named: dict[str, Any] = {"command_id": _new_id(), **more}
+        answer: types.CommandResult = await self._transport.call(
+            "commands.run", command=command, mode=mode, is_repeatable=True, **named
+        )
+        return answer
+
+
+class AsyncCommandHandle(AsyncHandle):
+    """A command of a sandbox. Its output can be read again and again, each time from the beginning."""
+
+    def __init__(self, transport: AsyncTransport, id: str, pid: int | None, stdout: int = 0, stderr: int = 0) -> None:
+        super().__init__(transport, id)
+        self.pid = pid
+        """None when the handle comes from `connect`."""
+        self._from = (stdout, stderr)
+        self._written = 0
+
+    def __aiter__(self) -> AsyncIterator[OutputEvent]:
+        return self.events()
+
+    async def events(
+        self, *, retry_s: float | None = None, timeout_s: float | None = None
+    ) -> AsyncIterator[OutputEvent]:
+        """What both streams hold and get, and the end. Goes on by itself when the connection or the daemon was lost."""
+        budget_s = self._transport.retry_s if retry_s is None else retry_s
+        backoff, deadline = Backoff(budget_s), Deadline(timeout_s)
+        reader = OutputReader(*self._from)
+        while True:
+            lost: BoxError | None = None
+            try:
+                async with self._transport.stream(
+                    "commands.read",
+                    deadline,
+                    command_id=self.id,
+                    stream=True,
+                    encoding="base64",
+                    offset=reader.offsets["stdout"],
+                    stderr_offset=reader.offsets["stderr"],
+                ) as pieces:
+                    lines = Lines()
+                    async for piece in pieces:
+                        for line in lines.add(piece):
+                            backoff.reset()
+                            for event in reader.events(line):
+                                yield event
+                                if event.type == "exit":
+                                    return
+                # The stream has ended without a last line, or with `closing`: the daemon is gone, or about to go.
+            except Unreachable as error:
+                lost = error
+            deadline.left_s()
+            pause_s = backoff.pause_s(0)
+            if pause_s is None:
+                raise _gave_up(budget_s, lost) from lost
+            await asyncio.sleep(deadline.left_s(pause_s) or 0)
+
+    async def wait(self, **options: Unpack[types.CallOptions]) -> Ending:
+        """The end of the command. Its output is not kept here."""
+        async for event in self.events(**options):
+            if isinstance(event, Ending):
+                return event
+        raise AssertionError("output ends with an exit")
+
+    async def write(self, text: str | bytes, **options: Unpack[types.CallOptions]) -> None:
+        """Writes to the standard input. A command that does not read makes this wait."""
+        rest = memoryview(text.encode() if isinstance(text, str) else text)
+        while rest:
+            rest = rest[await self._send({"input_base64": b64encode(rest).decode()}, options) :]
+
+    async def close_stdin(self, **options: Unpack[types.CallOptions]) -> None:
+        await self._send({"eof": True}, options)
+
+    async def kill(self, **more: Unpack[types.CommandsKillMore]) -> types.CommandKillData:
+        """Without a signal, the command and its children get SIGTERM, and SIGKILL after a grace period."""
+        return await AsyncCommandsMethods(self._transport).kill(self.id, **more)
+
+    async def _send(self, what: dict[str, Any], options: types.CallOptions) -> int:
+        """Returns how many bytes the command has taken. The offset lets the daemon take a repeated request once."""
+        answer: types.CommandWriteStdinData = await self._transport.call(
+            "commands.write_stdin",
+            command_id=self.id,
+            offset=self._written,
+            is_repeatable=True,
+            **what,
+            **options,
+        )
+        self._written += answer.accepted_bytes
+        return answer.accepted_bytes
+
+
+def _gave_up(budget_s: float, lost: BoxError | None) -> GaveUp:
+    why = f": {lost.message}" if lost else ""
+    hint = "Connect to the command again when the daemon is back; its output is kept."
+    return GaveUp(f"the daemon was away for {budget_s:g} s{why}", hint=hint)
+
+
+def _new_id() -> str:
+    return f"cmd_{secrets.token_hex(12)}"

@@ -1,0 +1,80 @@
+"""A sandbox: the planes of one daemon."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ._calls import AsyncOperations, AsyncSandboxMethods
+from ._code import AsyncCode
+from ._commands import AsyncCommands
+from ._files import AsyncFiles
+from ._transport import AsyncTransport
+
+if TYPE_CHECKING:
+    import httpx2
+    from typing_extensions import Self, Unpack
+
+    from .. import types
+
+# How long `wait_until_ready` waits.
+READY_WITHIN_S = 60.0
+
+
+class AsyncSandbox(AsyncSandboxMethods, AsyncOperations):
+    """Sends nothing when it is made. Raises a BoxError for an address or a key that cannot be one.
+
+    `http` is for proxies, certificates and tests, and `retry_s` the time for which calls are repeated, 30 s by default.
+    """
+
+    def __init__(
+        self,
+        address: str,
+        key: str | None = None,
+        *,
+        retry_s: float | None = None,
+        http: httpx2.AsyncClient | None = None,
+    ) -> None:
+        super().__init__(AsyncTransport(address, key, retry_s=retry_s, http=http))
+        self.commands = AsyncCommands(self._transport)
+        self.files = AsyncFiles(self._transport)
+        self.code = AsyncCode(self._transport)
+
+    @classmethod
+    async def connect(
+        cls,
+        address: str,
+        key: str | None = None,
+        *,
+        retry_s: float | None = None,
+        http: httpx2.AsyncClient | None = None,
+    ) -> Self:
+        """Looks whether a daemon answers there and accepts the key."""
+        sandbox = cls(address, key, retry_s=retry_s, http=http)
+        try:
+            await sandbox.info()
+        except BaseException:
+            await sandbox.close()
+            raise
+        return sandbox
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} {self.address}>"
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.close()
+
+    @property
+    def address(self) -> str:
+        return self._transport.address
+
+    async def close(self) -> None:
+        """Closes the connections. Commands go on."""
+        await self._transport.close()
+
+    async def wait_until_ready(self, **options: Unpack[types.CallOptions]) -> types.OperationHealthResponse:
+        """Waits for a daemon that is about to start."""
+        options.setdefault("retry_s", READY_WITHIN_S)
+        return await self.call("operations.health", **options)

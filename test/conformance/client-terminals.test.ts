@@ -1,0 +1,39 @@
+/** Terminals through the clients of this repository. */
+import { afterAll, beforeAll } from 'bun:test';
+import { clientOptions, clientsWith, needClients, removeClients, shownBy } from '../harness/own-clients.ts';
+import { expect, test } from '../harness/sandbox.ts';
+
+beforeAll(needClients);
+afterAll(removeClients);
+
+for (const client of clientsWith('terminals'))
+  test(
+    `CLIENT-TERMINALS output and input of a terminal come once, over lost connections, kills and upgrades (${client.name})`,
+    async ({ sandbox }) => {
+      expect(await shownBy(client, 'terminals', sandbox)).toEqual({
+        unknown: ['terminal_not_found', 'no terminal session has the id nobody'],
+        'wrong key': ['unauthorized', `${sandbox.url} does not accept the key`],
+        'no WebSocket': ['no_websocket', expect.stringContaining("WebSocket: (await import('ws')).WebSocket")],
+        'no way': ['unreachable', `no WebSocket opens at ${sandbox.url}, although it answers HTTP`],
+        aborted: 'Error: enough',
+        'key is shown': false,
+        output: { isLog: true, isText: true, isWhole: true, kinds: ['attached', 'away', 'restore'] },
+        'read-only': ['forbidden', 'work is attached read-only'],
+        input: true,
+        'in doubt': ['input_in_doubt', 100, 'input_in_doubt'],
+        title: 'name',
+        resized: [90, 20],
+        exec: '/tmp\n',
+        screen: true,
+        restored: [true, 0],
+        listed: ['work'],
+        slow: [true, true],
+        end: [{ type: 'exit', exitCode: 3, signal: null }, { type: 'exit', exitCode: 3, signal: null }, 3],
+        'written too late': 'terminal_ended',
+        unnamed: 'expiring',
+        left: 'detached',
+        closed: 'terminal_not_found',
+      });
+    },
+    clientOptions,
+  );

@@ -1,0 +1,86 @@
+/** Servers in front of a daemon that misbehave, each below a path of its own, and a server whose certificate is not trusted. */
+import { makeCertificates } from './certificates.ts';
+
+export interface ClientServers extends Disposable {
+  readonly url: string;
+  readonly untrusted: string;
+}
+
+type Answer = (request: Request, rest: string) => Response | Promise<Response>;
+
+export function serversBefore(daemon: string, directory: string): ClientServers {
+  const forwarded: Answer = (request, rest) =>
+    fetch(`${daemon}${rest}`, { method: request.method, headers: request.headers, body: request.body });
+  const answers: Readonly<Record<string, Answer>> = {
+    /** Something else. */
+    other: () => new Response('<h1>Hello</h1>', { headers: { 'content-type': 'text/html' } }),
+    /** Would show the key to another server. */
+    away: (_, rest) => Response.redirect(`${daemon}${rest}`, 307),
+    /** Takes a request, and answers half of one. */
+    cut: async (request, rest) => {
+      await forwarded(request, rest);
+      return new Response('{');
+    },
+    fragile: fragile(forwarded),
+    gap: interruptedOutput(),
+  };
+  const server = Bun.serve({
+    hostname: '127.0.0.1',
+    port: 0,
+    fetch: (request) => {
+      const { pathname, search } = new URL(request.url);
+      const [, name = '', rest = ''] = /^\/(\w+)(.*)$/.exec(pathname) ?? [];
+      return answers[name]?.(request, `${rest}${search}`) ?? new Response(null, { status: 404 });
+    },
+  });
+  const { key, cert } = makeCertificates(directory);
+  const tls = { key: Bun.file(key), cert: Bun.file(cert) };
+  const untrusted = Bun.serve({ hostname: '127.0.0.1', port: 0, tls, fetch: () => new Response('') });
+  return {
+    url: `http://127.0.0.1:${server.port}`,
+    untrusted: `https://127.0.0.1:${untrusted.port}`,
+    [Symbol.dispose]() {
+      void server.stop(true);
+      void untrusted.stop(true);
+    },
+  };
+}
+
+/** The first command runs and its answer breaks off; the second is refused with a date, the third with seconds. */
+function fragile(forwarded: Answer): Answer {
+  const refusal = (retryAfter: string) =>
+    Response.json(
+      { success: false, message: 'busy', hint: null, data: { code: 'unavailable', retryable: true } },
+      { status: 503, headers: { 'retry-after': retryAfter } },
+    );
+  const instead = [
+    () => new Response(new ReadableStream({ start: (body) => (body.enqueue(Buffer.from('{')), body.error()) })),
+    () => refusal('Wed, 21 Oct 2026 07:28:00 GMT'),
+    () => refusal('1'),
+  ];
+  return async (request, rest) => {
+    const answer = await forwarded(request, rest);
+    return request.method === 'POST' ? (instead.shift()?.() ?? answer) : answer;
+  };
+}
+
+/** Output that comes over three connections: cut in a line, with a byte twice, and with bytes that are not kept. */
+function interruptedOutput(): Answer {
+  const piece = (offset: number, text: string) =>
+    `${JSON.stringify({ type: 'stdout', offset, next: offset + text.length, data_base64: btoa(text) })}\n`;
+  const connections = [
+    `${piece(0, 'ab')}${piece(2, 'c').slice(0, 20)}`,
+    `${piece(1, 'bc')}{"type":"closing","offset":3,"stderr_offset":0}\n`,
+    `{"type":"gap","stream":"stdout","from":3,"to":5}\n${piece(7, 'h')}` +
+      '{"type":"exit","status":"completed","exit_code":0,"signal":null,"offset":8,"stderr_offset":0}\n',
+  ];
+  return (request) =>
+    new URL(request.url).searchParams.has('stream')
+      ? new Response(connections.shift())
+      : Response.json({
+          success: true,
+          message: '',
+          hint: null,
+          data: { command: { command_id: 'x' }, offset: 0, stderr_offset: 0 },
+        });
+}

@@ -1,0 +1,41 @@
+/** The client for Python as a package: its wheel in an environment that has nothing else. */
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll } from 'bun:test';
+import { needPython } from '../harness/interpreters.ts';
+import { expect, repositoryRoot, test } from '../harness/sandbox.ts';
+
+const directory = mkdtempSync(join(tmpdir(), 'boxkeep-wheel-'));
+const client = join(repositoryRoot, 'clients/python');
+let builder = '';
+let oldest = '';
+
+beforeAll(() => {
+  builder = join(needPython('clients/python/client', '3.13'), 'bin/python');
+  oldest = join(needPython('clients/python/client', '3.9'), 'bin/python');
+});
+afterAll(() => rmSync(directory, { recursive: true }));
+
+test('CLIENT-WHEEL the wheel installs into an empty environment, has the version of the daemon, and runs a command', async ({
+  sandbox,
+}) => {
+  run([builder, '-m', 'hatchling', 'build', '--directory', directory], client);
+  const [sdist, wheel] = ['.tar.gz', '.whl'].map((end) => readdirSync(directory).find((name) => name.endsWith(end)));
+  const files = run(['tar', '-tf', sdist ?? '']);
+  for (const name of ['LICENSE', 'README.md', 'src/boxkeep/py.typed']) expect(files).toContain(`/${name}\n`);
+
+  run([oldest, '-m', 'venv', 'empty']);
+  run(['empty/bin/pip', 'install', '--quiet', '--disable-pip-version-check', '--no-input', wheel ?? '']);
+  const program = `import boxkeep
+with boxkeep.Sandbox.connect("${sandbox.url}") as box:
+    print(box.commands.run("echo hello").stdout + boxkeep.__version__)`;
+  const { version } = JSON.parse(readFileSync(join(repositoryRoot, 'daemon/package.json'), 'utf8'));
+  expect(run(['empty/bin/python', '-I', '-c', program])).toBe(`hello\n${version}\n`);
+});
+
+function run(command: readonly string[], cwd = directory): string {
+  const { exitCode, stdout, stderr } = Bun.spawnSync([...command], { cwd });
+  if (exitCode !== 0) throw new Error(`${command.join(' ')}: ${stderr.toString()}`);
+  return stdout.toString();
+}

@@ -1,0 +1,53 @@
+/** Lists the methods of the Python client that only forward to an operation, and what methods by hand take. */
+
+export interface Method {
+  readonly operation: string;
+  /** Fields that are arguments by position. */
+  readonly given?: readonly string[];
+  /** Fields that the object itself knows, each with its attribute. */
+  readonly own?: Readonly<Record<string, string>>;
+}
+
+/** By class and name. */
+export const methods: Readonly<Record<string, Readonly<Record<string, Method>>>> = {
+  Sandbox: {
+    info: { operation: 'operations.sandbox' },
+    packages: { operation: 'operations.packages' },
+  },
+  Commands: {
+    list: { operation: 'commands.list' },
+    kill: { operation: 'commands.kill', given: ['command_id'] },
+  },
+  Files: {
+    read: { operation: 'files.read', given: ['path'] },
+    list: { operation: 'files.list', given: ['path'] },
+    stat: { operation: 'files.stat', given: ['path'] },
+    search: { operation: 'files.search', given: ['path', 'pattern'] },
+    grep: { operation: 'files.grep', given: ['path', 'pattern'] },
+    copy: { operation: 'files.copy', given: ['source', 'destination'] },
+    move: { operation: 'files.move', given: ['source', 'destination'] },
+    delete: { operation: 'files.delete', given: ['path'] },
+    make_directory: { operation: 'files.mkdir', given: ['path'] },
+  },
+  Code: {
+    run: { operation: 'code.execute', given: ['language', 'code'] },
+    list: { operation: 'code.list_sessions' },
+  },
+  CodeSession: {
+    run: { operation: 'code.execute', given: ['code'], own: { session_id: 'id', language: 'language' } },
+    interrupt: { operation: 'code.interrupt', own: { id: 'id' } },
+    restart: { operation: 'code.restart', own: { id: 'id' } },
+    close: { operation: 'code.delete_session', own: { id: 'id' } },
+  },
+};
+
+/** More fields that are no keywords: methods by hand set them or take them by position, or no method has them. */
+export const givenByHand: Readonly<Record<string, readonly string[]>> = {
+  'commands.run': ['command', 'mode'],
+  'files.write': ['path', 'content', 'encoding'],
+  'files.edit': ['path', 'edits', 'command', 'old_str', 'new_str', 'replace_mode', 'insert_line'],
+  'code.execute': ['stream'],
+};
+
+/** Operations with another method than GET that have no effect, so that a client may repeat them. */
+export const safeOperations: ReadonlySet<string> = new Set(['files.grep']);
