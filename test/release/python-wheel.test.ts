@@ -1,5 +1,5 @@
 /** The client for Python as a package: its wheel in an environment that has nothing else. */
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll } from 'bun:test';
@@ -20,19 +20,23 @@ afterAll(() => rmSync(directory, { recursive: true }));
 test('CLIENT-WHEEL the wheel installs into an empty environment, has the version of the daemon, and runs a command', async ({
   sandbox,
 }) => {
-  run([builder, '-m', 'hatchling', 'build', '--directory', directory], client);
-  const [sdist, wheel] = ['.tar.gz', '.whl'].map((end) => readdirSync(directory).find((name) => name.endsWith(end)));
-  const files = run(['tar', '-tf', sdist ?? '']);
-  for (const name of ['LICENSE', 'README.md', 'src/boxkeep/py.typed']) expect(files).toContain(`/${name}\n`);
+  run([builder, '-m', 'hatchling', 'build', '--target', 'sdist', '--directory', directory], client);
+  mkdirSync(join(directory, 'source'));
+  run(['tar', '-xf', builtFile('.tar.gz'), '--directory', 'source', '--strip-components', '1']);
+  run([builder, '-m', 'hatchling', 'build', '--target', 'wheel', '--directory', directory], join(directory, 'source'));
 
   run([oldest, '-m', 'venv', 'empty']);
-  run(['empty/bin/pip', 'install', '--quiet', '--disable-pip-version-check', '--no-input', wheel ?? '']);
+  run(['empty/bin/pip', 'install', '--quiet', '--disable-pip-version-check', '--no-input', builtFile('.whl')]);
   const program = `import boxkeep
 with boxkeep.Sandbox.connect("${sandbox.url}") as box:
     print(box.commands.run("echo hello").stdout + boxkeep.__version__)`;
   const { version } = JSON.parse(readFileSync(join(repositoryRoot, 'daemon/package.json'), 'utf8'));
   expect(run(['empty/bin/python', '-I', '-c', program])).toBe(`hello\n${version}\n`);
 });
+
+function builtFile(end: string): string {
+  return readdirSync(directory).find((name) => name.endsWith(end)) ?? `no file ends with ${end}`;
+}
 
 function run(command: readonly string[], cwd = directory): string {
   const { exitCode, stdout, stderr } = Bun.spawnSync([...command], { cwd });
