@@ -281,6 +281,26 @@ test('V2CMD-BASE64 base64 carries every byte', async ({ sandbox }) => {
   });
 });
 
+test('V2CMD-AUTO auto sends a piece of UTF-8 as text, and every other byte in base64 at once', async ({ sandbox }) => {
+  const { command_id: id } = await sandbox.run({ command: "printf 'a\\0\\303'; sleep 0.3; printf '\\251'" });
+
+  const pieces = (await sandbox.allLines(id, '&encoding=auto')).flatMap(({ data, data_base64: encoded }) =>
+    data === undefined && encoded === undefined
+      ? []
+      : [Buffer.from((data ?? encoded) as string, data === undefined ? 'base64' : 'utf8')],
+  );
+  expect(Buffer.concat(pieces).toString()).toBe('a\0é');
+  const lines = await sandbox.allLines(id, '&encoding=auto&offset=3');
+  expect(lines[1]).toEqual({
+    type: 'stdout',
+    offset: 3,
+    next: 4,
+    data_base64: Buffer.from([0o251]).toString('base64'),
+  });
+  const [, text] = await sandbox.allLines(id, '&encoding=auto&offset=2');
+  expect(text).toEqual({ type: 'stdout', offset: 2, next: 4, data: 'é' });
+});
+
 test('V2CMD-RESUME a stream cut at any byte resumes without loss or repetition', async ({ sandbox }) => {
   const { command_id: id } = await sandbox.run({ command: 'printf "añb€c𝄞d"; printf "xÿz" >&2' });
   const bytes = Buffer.from('añb€c𝄞d');

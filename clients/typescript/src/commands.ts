@@ -10,6 +10,9 @@ import type { Command, CommandKillRequest, CommandOutput, CommandRunRequest } fr
 export type CommandInput = string | Omit<CommandRunRequest, 'mode'>;
 type SignalName = NonNullable<CommandKillRequest['signal']>;
 
+/** An offset behind every output; the daemon takes it for the end. */
+const end = Number.MAX_SAFE_INTEGER;
+
 export class Commands extends Plane {
   constructor(private readonly transport: Transport) {
     super();
@@ -30,7 +33,6 @@ export class Commands extends Plane {
 
   /** A command that was started before, by any client. Its output comes from `offsets` on. */
   async connect(id: string, offsets: Partial<Offsets> = {}, options: CallOptions = {}): Promise<Result<CommandHandle>> {
-    const end = Number.MAX_SAFE_INTEGER;
     const input = { path: { command_id: id }, query: { offset: end, stderr_offset: end } };
     const read = await this.transport.call('commands.read', input, options);
     if (!read.ok) return read;
@@ -87,7 +89,9 @@ export class CommandHandle extends Handle {
   /** The end of the command. Its output is not kept here. */
   async wait(options: CallOptions = {}): Promise<Result<Ending>> {
     return await resultOf(async () => {
-      for await (const event of this.events(options)) if (event.type === 'exit') return event;
+      // The daemon sends nothing of what comes before these offsets.
+      const from = { stdout: end, stderr: end };
+      for await (const event of this.events({ ...options, from })) if (event.type === 'exit') return event;
       throw new Error('output ends with an exit');
     });
   }

@@ -37,6 +37,7 @@ export interface FollowOptions extends CallOptions {
 }
 
 type Line =
+  | { readonly type: StreamName; readonly offset: number; readonly data: string }
   | { readonly type: StreamName; readonly offset: number; readonly data_base64: string }
   | { readonly type: 'gap'; readonly stream: StreamName; readonly from: number; readonly to: number }
   | {
@@ -92,7 +93,7 @@ async function* connection(
   const closing = new AbortController();
   const close = () => closing.abort(unreachable(`${transport.address} is silent`));
   signal?.addEventListener('abort', close, { once: true });
-  const query = { stream: true, encoding: 'base64', offset: stdout, stderr_offset: stderr } as const;
+  const query = { stream: true, encoding: 'auto', offset: stdout, stderr_offset: stderr } as const;
   try {
     const input = { path: { command_id: id }, query };
     const opened = await transport.open('commands.read', input, { signal: closing.signal, retryMs: 0 });
@@ -129,7 +130,7 @@ function* inOrder(
   if (line.type === 'gap' && line.to > offsets[line.stream]) yield missing(line.stream, line.to, offsets);
   if (line.type !== 'stdout' && line.type !== 'stderr') return;
   const { type, offset } = line;
-  const whole = bytesOfBase64(line.data_base64);
+  const whole = 'data' in line ? new TextEncoder().encode(line.data) : bytesOfBase64(line.data_base64);
   if (offset > offsets[type]) yield missing(type, offset, offsets);
   const known = Math.max(0, offsets[type] - offset);
   if (known >= whole.length) return;

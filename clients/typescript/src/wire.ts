@@ -2919,7 +2919,7 @@ export interface Operations {
       readonly wait_timeout?: number;
       readonly limit_bytes?: number;
       readonly stream?: boolean;
-      readonly encoding?: 'utf-8' | 'base64';
+      readonly encoding?: 'utf-8' | 'base64' | 'auto';
     };
     readonly answer: CommandReadResponse;
   };

@@ -61,7 +61,10 @@ class OutputReader:
         fields = json.loads(line)
         kind = fields["type"]
         if kind == "stdout" or kind == "stderr":
-            yield from self._output(kind, fields["offset"], binascii.a2b_base64(fields["data_base64"]))
+            # Text comes as it is, and other bytes in base64.
+            text = fields.get("data")
+            whole = binascii.a2b_base64(fields["data_base64"]) if text is None else text.encode()
+            yield from self._output(kind, fields["offset"], whole)
         elif kind == "gap" and fields["to"] > self.offsets[fields["stream"]]:
             yield self._gap(fields["stream"], fields["to"])
         elif kind == "exit":

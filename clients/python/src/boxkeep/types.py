@@ -2004,7 +2004,7 @@ class CommandsReadInput(CallOptions):
     wait_timeout: NotRequired[float]
     limit_bytes: NotRequired[int]
     stream: NotRequired[bool]
-    encoding: NotRequired[Literal["utf-8", "base64"]]
+    encoding: NotRequired[Literal["utf-8", "base64", "auto"]]
 
 
 class CommandsKillMore(CallOptions):

@@ -135,7 +135,10 @@ const ReadQuery = z.object({
     .default(1024 * 1024)
     .describe('Bytes of each stream at most; one character is answered where none fits.'),
   stream: z.boolean().default(false).describe('Stream NDJSON, as Accept: application/x-ndjson does.'),
-  encoding: z.enum(['utf-8', 'base64']).default('utf-8').describe('Encoding of the streamed output.'),
+  encoding: z
+    .enum(['utf-8', 'base64', 'auto'])
+    .default('utf-8')
+    .describe('Encoding of the streamed output; auto is text where a piece is UTF-8, else base64.'),
 });
 
 const heartbeatMs = 15_000;

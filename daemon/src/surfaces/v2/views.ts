@@ -1,4 +1,5 @@
 /** The wire shapes of the v2 resources, each built from one core record. */
+import { isUtf8 } from 'node:buffer';
 import { z } from 'zod';
 import { commandStatuses, type Command } from '../../core/commands/command.ts';
 import type { OutputChunk, Rendering } from '../../core/commands/output-chunk.ts';
@@ -77,7 +78,10 @@ const outputLine = {
   offset: offset.describe('Position of the first byte.'),
   next: offset.describe('The offset to resume from.'),
   data: z.string().optional().describe('As UTF-8; other bytes show as U+FFFD.'),
-  data_base64: z.string().optional().describe('Loss-free, with encoding=base64.'),
+  data_base64: z
+    .string()
+    .optional()
+    .describe('Loss-free, with encoding base64, and with auto where the piece is not UTF-8.'),
 };
 const positions = { offset, stderr_offset: offset };
 
@@ -162,23 +166,24 @@ export function commandOutput(command: Command, { stdout, stderr }: ReadResult):
 export type WireLine = z.input<typeof CommandLine>;
 type OutputLine = Extract<WireLine, { type: 'stdout' | 'stderr' }>;
 
+const asText: Rendering['render'] = ({ stream, offset, bytes }, into) => {
+  const line: OutputLine = { type: stream, offset, next: offset + bytes.length };
+  return writeTextLine(into, line, 'data', bytes);
+};
+const asBase64: Rendering['render'] = ({ stream, offset, bytes }, into) => {
+  const line: OutputLine = { type: stream, offset, next: offset + bytes.length };
+  return writeTextLine(into, line, 'data_base64', Buffer.from(Buffer.from(bytes).toString('base64')));
+};
+
 /** The output lines for each encoding that a client can request. */
 export const outputLines = {
-  'utf-8': {
-    name: 'v2 utf-8',
-    wholeCharacters: true,
-    render({ stream, offset, bytes }, into) {
-      const line: OutputLine = { type: stream, offset, next: offset + bytes.length };
-      return writeTextLine(into, line, 'data', bytes);
-    },
-  },
-  base64: {
-    name: 'v2 base64',
+  'utf-8': { name: 'v2 utf-8', wholeCharacters: true, render: asText },
+  base64: { name: 'v2 base64', wholeCharacters: false, render: asBase64 },
+  /** As lossless as base64. Text is a third shorter, and faster at both ends. */
+  auto: {
+    name: 'v2 auto',
     wholeCharacters: false,
-    render({ stream, offset, bytes }, into) {
-      const line: OutputLine = { type: stream, offset, next: offset + bytes.length };
-      return writeTextLine(into, line, 'data_base64', Buffer.from(Buffer.from(bytes).toString('base64')));
-    },
+    render: (piece, into) => (isUtf8(piece.bytes) ? asText : asBase64)(piece, into),
   },
 } as const satisfies Record<string, Rendering>;
 

@@ -69,18 +69,24 @@ class CommandHandle(Handle):
         self, *, retry_s: float | None = None, timeout_s: float | None = None
     ) -> Iterator[OutputEvent]:
         """What both streams hold and get, and the end. Goes on by itself when the connection or the daemon was lost."""
+        for event in self._follow(OutputReader(*self._from), retry_s, timeout_s):
+            yield event
+
+    def _follow(
+        self, reader: OutputReader, retry_s: float | None = None, timeout_s: float | None = None
+    ) -> Iterator[OutputEvent]:
         budget_s = self._transport.retry_s if retry_s is None else retry_s
         backoff, deadline = Backoff(budget_s), Deadline(timeout_s)
-        reader = OutputReader(*self._from)
         while True:
             lost: BoxError | None = None
+            ending: Ending | None = None
             try:
                 with self._transport.stream(
                     "commands.read",
                     deadline,
                     command_id=self.id,
                     stream=True,
-                    encoding="base64",
+                    encoding="auto",
                     offset=reader.offsets["stdout"],
                     stderr_offset=reader.offsets["stderr"],
                 ) as pieces:
@@ -89,12 +95,17 @@ class CommandHandle(Handle):
                         for line in lines.add(piece):
                             backoff.reset()
                             for event in reader.events(line):
-                                yield event
-                                if event.type == "exit":
-                                    return
-                # The stream has ended without a last line, or with `closing`: the daemon is gone, or about to go.
+                                if isinstance(event, Ending):
+                                    ending = event
+                                else:
+                                    yield event
             except Unreachable as error:
                 lost = error
+            if ending is not None:
+                # The connection is free for the next call by now.
+                yield ending
+                return
+            # The stream has ended without a last line, or with `closing`: the daemon is gone, or about to go.
             deadline.left_s()
             pause_s = backoff.pause_s(0)
             if pause_s is None:
@@ -103,7 +114,8 @@ class CommandHandle(Handle):
 
     def wait(self, **options: Unpack[types.CallOptions]) -> Ending:
         """The end of the command. Its output is not kept here."""
-        for event in self.events(**options):
+        # The daemon sends nothing of what comes before this offset.
+        for event in self._follow(OutputReader(END, END), **options):
             if isinstance(event, Ending):
                 return event
         raise AssertionError("output ends with an exit")
