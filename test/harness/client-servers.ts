@@ -10,7 +10,7 @@ type Answer = (request: Request, rest: string) => Response | Promise<Response>;
 
 export function serversBefore(daemon: string, directory: string): ClientServers {
   const forwarded: Answer = (request, rest) =>
-    fetch(`${daemon}${rest}`, { method: request.method, headers: request.headers, body: request.body });
+    fetch(`${daemon}${rest}`, { method: request.method, headers: request.headers, body: request.body, keepalive: false });
   const answers: Readonly<Record<string, Answer>> = {
     /** Something else. */
     other: () => new Response('<h1>Hello</h1>', { headers: { 'content-type': 'text/html' } }),
@@ -18,10 +18,17 @@ export function serversBefore(daemon: string, directory: string): ClientServers 
     away: (_, rest) => Response.redirect(`${daemon}${rest}`, 307),
     /** Takes a request, and answers half of one. */
     cut: async (request, rest) => {
-      await forwarded(request, rest);
+      await (await forwarded(request, rest)).arrayBuffer();
       return new Response('{');
     },
     fragile: fragile(forwarded),
+    /** Does its work, and its answer breaks off. */
+    cut: async (request, rest) => {
+      await (await forwarded(request, rest)).arrayBuffer();
+      return brokenOff();
+    },
+    /** A proxy whose daemon is away. */
+    gone: () => new Response('', { status: 502 }),
     gap: interruptedOutput(),
   };
   const server = Bun.serve({
@@ -53,15 +60,15 @@ function fragile(forwarded: Answer): Answer {
       { success: false, message: 'busy', hint: null, data: { code: 'unavailable', retryable: true } },
       { status: 503, headers: { 'retry-after': retryAfter } },
     );
-  const instead = [
-    () => new Response(new ReadableStream({ start: (body) => (body.enqueue(Buffer.from('{')), body.error()) })),
-    () => refusal('Wed, 21 Oct 2026 07:28:00 GMT'),
-    () => refusal('1'),
-  ];
+  const instead = [brokenOff, () => refusal('Wed, 21 Oct 2026 07:28:00 GMT'), () => refusal('1')];
   return async (request, rest) => {
     const answer = await forwarded(request, rest);
     return request.method === 'POST' ? (instead.shift()?.() ?? answer) : answer;
   };
+}
+
+function brokenOff(): Response {
+  return new Response(new ReadableStream({ start: (body) => (body.enqueue(Buffer.from('{')), body.error()) }));
 }
 
 /** Output that comes over three connections: cut in a line, with a byte twice, and with bytes that are not kept. */

@@ -17,7 +17,7 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(directory, { recursive: true }));
 
-test('CLIENT-WHEEL the wheel installs into an empty environment, has the version of the daemon, and runs a command', async ({
+test('CLIENT-WHEEL the wheel installs into an empty environment, has the version of the daemon, and runs the example', async ({
   sandbox,
 }) => {
   run([builder, '-m', 'hatchling', 'build', '--target', 'sdist', '--directory', directory], client);
@@ -27,11 +27,11 @@ test('CLIENT-WHEEL the wheel installs into an empty environment, has the version
 
   run([oldest, '-m', 'venv', 'empty']);
   run(['empty/bin/pip', 'install', '--quiet', '--disable-pip-version-check', '--no-input', builtFile('.whl')]);
-  const program = `import boxkeep
-with boxkeep.Sandbox.connect("${sandbox.url}") as box:
-    print(box.commands.run("echo hello").stdout + boxkeep.__version__)`;
+  const readme = readFileSync(join(client, 'README.md'), 'utf8');
+  const example = /```python\n([\s\S]*?)```/.exec(readme)?.[1]?.replace('http://localhost:18091', sandbox.url) ?? '';
+  expect(run(['empty/bin/python', '-I', '-c', example])).toMatch(/^Python\n1\n2\n3\nfile_not_found /);
   const { version } = JSON.parse(readFileSync(join(repositoryRoot, 'daemon/package.json'), 'utf8'));
-  expect(run(['empty/bin/python', '-I', '-c', program])).toBe(`hello\n${version}\n`);
+  expect(run(['empty/bin/python', '-I', '-c', 'print(__import__("boxkeep").__version__)'])).toBe(`${version}\n`);
 });
 
 function builtFile(end: string): string {

@@ -92,11 +92,22 @@ for await (const event of interrupted)
   );
 show('gap', seen);
 
+// What may have had its effect is not repeated, and a daemon that stays away is given up.
+const cut = new Sandbox(`${servers}/cut`, { key }).orThrow.files;
+show('broken off', (await codeOf(() => cut.write(`${once}.cut`, 'x', { append: true })))[0]);
+show('not repeated', readFileSync(`${once}.cut`, 'utf8'));
+const gone = new Sandbox(`${servers}/gone`, { retryMs: 50 });
+show('away', await codeOf(() => gone.orThrow.info()));
+
+const minute = { command: 'sleep 60', command_id: 'stopped' };
+show('run stopped', await codeOf(() => commands.run(minute, { signal: AbortSignal.timeout(50) })));
 const sleeping = await commands.start('sleep 60');
 show('stopped', await codeOf(() => sleeping.wait({ signal: AbortSignal.timeout(50) })));
 show('goes on', (await commands.list({ status: 'running' })).data.commands.length);
 await sleeping.kill('SIGKILL');
 show('killed', ended(await sleeping.wait()));
+await commands.kill('stopped', 'SIGKILL');
+show('killed by name', ended(await (await commands.connect('stopped')).wait()));
 const again = await commands.connect(long.id, { stdout: numbers.length - 7 });
 const rest = [];
 for await (const event of again) rest.push(event.type === 'exit' ? event.exitCode : event.text);

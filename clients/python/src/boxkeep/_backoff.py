@@ -30,20 +30,3 @@ class Backoff:
         pause_s = max(least_s * (1 + random.random() / 4), self._next_s * (0.75 + random.random() / 2))
         self._next_s = min(self._next_s * 2, LONGEST_S)
         return None if now + pause_s > self._deadline else pause_s
-
-
-class Deadline:
-    """The end of a wait of the caller."""
-
-    def __init__(self, timeout_s: float | None) -> None:
-        self._timeout_s = timeout_s
-        self._at = None if timeout_s is None else time.monotonic() + timeout_s
-
-    def left_s(self, longest_s: float | None = None) -> float | None:
-        """The seconds that are left, at most `longest_s`; None without any limit. Raises TimeoutError after the end."""
-        if self._at is None:
-            return longest_s
-        left_s = self._at - time.monotonic()
-        if left_s <= 0:
-            raise TimeoutError(f"the wait has ended after {self._timeout_s} s; what it waited for goes on")
-        return left_s if longest_s is None else min(left_s, longest_s)

@@ -54,8 +54,8 @@ async def errors(box):
     show("elsewhere", await code_of(lambda: AsyncSandbox.connect(f"{servers}/away", key)))
     copied = pickle.loads(pickle.dumps(refused))
     assert (type(copied), copied.code, str(copied)) == (type(refused), "bad_argument", str(refused))
-    shown = [repr(box), repr(vars(box)), repr(box.commands), str(refused), "".join(traceback.format_exception(
-        type(refused), refused, refused.__traceback__)), log.getvalue()]
+    away = await failure(lambda: AsyncSandbox.connect(untrusted, key, retry_s=0))
+    shown = [repr(box), repr(vars(box)), repr(box.commands), trace(refused), trace(away), log.getvalue()]
     show("key is shown", any(key in text for text in shown))
 
 
@@ -111,9 +111,16 @@ async def bad_connections(box):
             else:
                 seen.append("exit" if isinstance(event, Ending) else [event.offset, event.text])
         show("gap", seen)
+    # What may have had its effect is not repeated, and a daemon that stays away is given up.
+    async with AsyncSandbox(f"{servers}/cut", key) as cut:
+        show("broken off", (await code_of(lambda: cut.files.write(f"{once}.cut", "x", append=True)))[0])
+        show("not repeated", read(f"{once}.cut"))
+    async with AsyncSandbox(f"{servers}/gone", retry_s=0.05) as gone:
+        show("away", await code_of(lambda: gone.info()))
 
 
 async def stopped(box):
+    show("run stopped", await code_of(lambda: box.commands.run("sleep 60", command_id="stopped", timeout_s=0.05)))
     sleeping = await box.commands.start("sleep 60")
     begun_at = time.monotonic()
     show("stopped", await code_of(lambda: sleeping.wait(timeout_s=0.05)))
@@ -123,6 +130,8 @@ async def stopped(box):
     show("goes on", len((await box.commands.list(status="running")).commands))
     await sleeping.kill(signal="SIGKILL")
     show("killed", ended(await sleeping.wait()))
+    await box.commands.kill("stopped", signal="SIGKILL")
+    show("killed by name", ended(await (await box.commands.connect("stopped")).wait()))
 
 
 async def connected(box, long):
@@ -139,6 +148,10 @@ async def failure(work):
     except BoxError as error:
         return error
     raise AssertionError("the call succeeds")
+
+
+def trace(error):
+    return "".join(traceback.format_exception(type(error), error, error.__traceback__))
 
 
 async def code_of(work):

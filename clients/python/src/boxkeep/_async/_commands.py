@@ -8,7 +8,8 @@ from base64 import b64encode
 from collections.abc import AsyncIterator
 from typing import TYPE_CHECKING, Any
 
-from .._backoff import Backoff, Deadline
+from .._backoff import Backoff
+from .._deadline import Deadline
 from .._errors import BoxError, GaveUp, Unreachable
 from .._lines import Lines
 from .._output import Ending, OutputEvent, OutputReader

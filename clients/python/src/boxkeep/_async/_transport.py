@@ -5,8 +5,6 @@ from __future__ import annotations
 import asyncio
 import json
 import re
-import socket
-import threading
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from typing import Any
@@ -15,7 +13,8 @@ from urllib.parse import quote
 import httpx2
 
 from .._address import read_address
-from .._backoff import Backoff, Deadline
+from .._backoff import Backoff
+from .._deadline import Deadline
 from .._errors import BadKey
 from .._failure import Attempt, not_boxkeep, refused, unreachable
 from .._record import Record
@@ -91,7 +90,7 @@ class AsyncTransport:
                 if not response.is_success:
                     text = await response.aread()
                     raise refused(self.address, self._has_key, response.status_code, response.headers, text).error
-                with _ended_by(deadline, response):
+                with deadline.ends(response):
                     yield response.aiter_raw()
         except httpx2.HTTPError as error:
             deadline.left_s()
@@ -134,31 +133,3 @@ def _parts(route: Route, fields: Mapping[str, Any]) -> tuple[str, Any]:
     body = rest.get("body") if route.has_bare_body else rest
     has_body = route.method not in ("GET", "DELETE")
     return f"{place}?{query}" if in_query else place, body if has_body else None
-
-
-class _ended_by:
-    """Ends the connection of a streamed answer at the deadline, exactly, however often the daemon sends something."""
-
-    def __init__(self, deadline: Deadline, response: httpx2.Response) -> None:
-        left_s = deadline.left_s()
-        self._timer = None
-        if left_s is not None:
-            connection = response.extensions["network_stream"].get_extra_info("socket")
-            self._timer = threading.Timer(left_s, _shut_down, (connection,))
-            self._timer.daemon = True
-
-    def __enter__(self) -> None:
-        if self._timer:
-            self._timer.start()
-
-    def __exit__(self, *_: object) -> None:
-        if self._timer:
-            self._timer.cancel()
-
-
-def _shut_down(connection: socket.socket) -> None:
-    try:
-        connection.shutdown(socket.SHUT_RDWR)
-    except OSError:
-        # The connection is closed already.
-        return
