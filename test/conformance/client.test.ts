@@ -29,6 +29,7 @@ for (const client of clientsWith('commands'))
         'closed port': away(/^cannot reach http:\/\/127\.0\.0\.1:1: /),
         'key in the address': ['bad_key', null, 'the address of a daemon carries no key'],
         'not an address': ['bad_argument', null, 'the address of a daemon is not a URL'],
+        'not a host': ['bad_argument', null, 'the address of a daemon is not a URL'],
         'another scheme': ['bad_argument', null, 'the address of a daemon begins with http:// or https://, not ftp://'],
         'unknown host': away(/^cannot reach http:\/\/nowhere\.invalid:18091: the host is not known$/),
         untrusted: ['not_trusted', null, expect.stringContaining(': its certificate is not trusted')],

@@ -10,7 +10,12 @@ type Answer = (request: Request, rest: string) => Response | Promise<Response>;
 
 export function serversBefore(daemon: string, directory: string): ClientServers {
   const forwarded: Answer = (request, rest) =>
-    fetch(`${daemon}${rest}`, { method: request.method, headers: request.headers, body: request.body, keepalive: false });
+    fetch(`${daemon}${rest}`, {
+      method: request.method,
+      headers: request.headers,
+      body: request.body,
+      keepalive: false,
+    });
   const answers: Readonly<Record<string, Answer>> = {
     /** Something else. */
     other: () => new Response('<h1>Hello</h1>', { headers: { 'content-type': 'text/html' } }),
@@ -55,11 +60,6 @@ export function serversBefore(daemon: string, directory: string): ClientServers 
 
 /** The first command runs and its answer breaks off; the second is refused with a date, the third with seconds. */
 function fragile(forwarded: Answer): Answer {
-  const refusal = (retryAfter: string) =>
-    Response.json(
-      { success: false, message: 'busy', hint: null, data: { code: 'unavailable', retryable: true } },
-      { status: 503, headers: { 'retry-after': retryAfter } },
-    );
   const instead = [brokenOff, () => refusal('Wed, 21 Oct 2026 07:28:00 GMT'), () => refusal('1')];
   return async (request, rest) => {
     const answer = await forwarded(request, rest);
@@ -67,23 +67,33 @@ function fragile(forwarded: Answer): Answer {
   };
 }
 
+function refusal(retryAfter: string): Response {
+  return Response.json(
+    { success: false, message: 'busy', hint: null, data: { code: 'unavailable', retryable: true } },
+    { status: 503, headers: { 'retry-after': retryAfter } },
+  );
+}
+
 function brokenOff(): Response {
   return new Response(new ReadableStream({ start: (body) => (body.enqueue(Buffer.from('{')), body.error()) }));
 }
 
-/** Output that comes over three connections: cut in a line, with a byte twice, and with bytes that are not kept. */
+/** Output that comes over several connections: cut in a line, refused, with a byte twice, and with bytes that are not kept. */
 function interruptedOutput(): Answer {
   const piece = (offset: number, text: string) =>
     `${JSON.stringify({ type: 'stdout', offset, next: offset + text.length, data_base64: btoa(text) })}\n`;
   const connections = [
-    `${piece(0, 'ab')}${piece(2, 'c').slice(0, 20)}`,
-    `${piece(1, 'bc')}{"type":"closing","offset":3,"stderr_offset":0}\n`,
-    `{"type":"gap","stream":"stdout","from":3,"to":5}\n${piece(7, 'h')}` +
-      '{"type":"exit","status":"completed","exit_code":0,"signal":null,"offset":8,"stderr_offset":0}\n',
+    new Response(`${piece(0, 'ab')}${piece(2, 'c').slice(0, 20)}`),
+    refusal('0'),
+    new Response(`${piece(1, 'bc')}{"type":"closing","offset":3,"stderr_offset":0}\n`),
+    new Response(
+      `{"type":"gap","stream":"stdout","from":3,"to":5}\n${piece(7, 'h')}` +
+        '{"type":"exit","status":"completed","exit_code":0,"signal":null,"offset":8,"stderr_offset":0}\n',
+    ),
   ];
   return (request) =>
     new URL(request.url).searchParams.has('stream')
-      ? new Response(connections.shift())
+      ? (connections.shift() ?? new Response(''))
       : Response.json({
           success: true,
           message: '',

@@ -31,6 +31,7 @@ show('not a key', await codeOf(() => Sandbox.connect(address, 'a\nb')));
 show('closed port', await codeOf(() => Sandbox.connect('127.0.0.1:1', null, { retryMs: 50 })));
 show('key in the address', await codeOf(() => Sandbox.connect(`${address}?api_key=x`)));
 show('not an address', await codeOf(() => Sandbox.connect('http://')));
+show('not a host', await codeOf(() => Sandbox.connect('http://a%20b')));
 show('another scheme', await codeOf(() => Sandbox.connect('ftp://127.0.0.1')));
 show('unknown host', await codeOf(() => Sandbox.connect('nowhere.invalid', null, { retryMs: 50 })));
 show('untrusted', await codeOf(() => Sandbox.connect(untrusted, key, { retryMs: 50 })));

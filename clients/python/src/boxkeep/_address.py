@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from urllib.parse import parse_qs, urlsplit
 
+import httpx2
+
 from ._errors import BadKey
 from ._wire import BadArgument
 
@@ -29,12 +31,17 @@ def read_address(text: str) -> str:
         raise BadArgument("the address of a daemon has no ? and no #")
     if url.scheme not in ("http", "https"):
         raise BadArgument(f"the address of a daemon begins with http:// or https://, not {url.scheme}://")
-    if not url.hostname or re.search(r"[\s\x00-\x20\x7f]", text):
+    if not url.hostname or re.search(r"[^\w.:\[\]-]", url.netloc):
         raise _not_a_url()
     host = url.netloc.lower()
     if is_bare and port is None:
         host = f"{host}:{USUAL_PORT}"
-    return f"{url.scheme}://{host}{url.path.rstrip('/')}"
+    address = f"{url.scheme}://{host}{url.path.rstrip('/')}"
+    try:
+        return str(httpx2.URL(address)).rstrip("/")
+    except httpx2.InvalidURL:
+        # The HTTP library accepts less than the one of Python.
+        raise _not_a_url() from None
 
 
 def _not_a_url() -> BadArgument:

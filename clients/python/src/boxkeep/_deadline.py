@@ -32,11 +32,12 @@ class Deadline:
     def ends(self, response: httpx2.Response) -> Iterator[None]:
         """Ends the connection of a streamed answer in time, however often the daemon sends something."""
         left_s = self.left_s()
-        if left_s is None:
+        # A transport of the caller may have no socket; then the wait ends with the next line of the daemon.
+        stream = response.extensions.get("network_stream")
+        if left_s is None or stream is None:
             yield
             return
-        connection = response.extensions["network_stream"].get_extra_info("socket")
-        timer = threading.Timer(left_s, _shut_down, (connection,))
+        timer = threading.Timer(left_s, _shut_down, (stream.get_extra_info("socket"),))
         timer.daemon = True
         timer.start()
         try:

@@ -45,6 +45,7 @@ async def errors(box):
     show("closed port", await code_of(lambda: AsyncSandbox.connect("127.0.0.1:1", retry_s=0.05)))
     show("key in the address", await code_of(lambda: AsyncSandbox.connect(f"{address}?api_key=x")))
     show("not an address", await code_of(lambda: AsyncSandbox.connect("http://")))
+    show("not a host", await code_of(lambda: AsyncSandbox.connect("http://a%20b")))
     show("another scheme", await code_of(lambda: AsyncSandbox.connect("ftp://127.0.0.1")))
     show("unknown host", await code_of(lambda: AsyncSandbox.connect("nowhere.invalid", retry_s=0.05)))
     show("untrusted", await code_of(lambda: AsyncSandbox.connect(untrusted, key, retry_s=0.05)))

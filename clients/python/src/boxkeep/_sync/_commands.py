@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from .._backoff import Backoff
 from .._deadline import Deadline
-from .._errors import BoxError, GaveUp, Unreachable
+from .._errors import BoxError, GaveUp
 from .._lines import Lines
 from .._output import Ending, OutputEvent, OutputReader
 from ._calls import CommandsMethods
@@ -100,7 +100,9 @@ class CommandHandle(Handle):
                                     ending = event
                                 else:
                                     yield event
-            except Unreachable as error:
+            except BoxError as error:
+                if not error.retryable:
+                    raise
                 lost = error
             if ending is not None:
                 # The connection is free for the next call by now.
