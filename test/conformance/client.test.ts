@@ -66,7 +66,7 @@ for (const client of clientsWith('outages'))
       expect(await shownBy(client, 'outages', sandbox, servers.url)).toEqual({
         absent: ['ENOENT', 'failed'],
         away: ['enough waits', ['unreachable false true', 'unreachable false true']],
-        unknown: ['not_boxkeep', true],
+        unknown: ['unreachable', true],
         'from the end': ['exit'],
       });
     },

@@ -21,11 +21,6 @@ export function serversBefore(daemon: string, directory: string): ClientServers 
     other: () => new Response('<h1>Hello</h1>', { headers: { 'content-type': 'text/html' } }),
     /** Would show the key to another server. */
     away: (_, rest) => Response.redirect(`${daemon}${rest}`, 307),
-    /** Takes a request, and answers half of one. */
-    cut: async (request, rest) => {
-      await (await forwarded(request, rest)).arrayBuffer();
-      return new Response('{');
-    },
     fragile: fragile(forwarded),
     /** Does its work, and its answer breaks off. */
     cut: async (request, rest) => {
