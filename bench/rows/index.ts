@@ -3,6 +3,7 @@ import { accessibility } from './accessibility.ts';
 import { browser } from './browser.ts';
 import { burst } from './burst.ts';
 import { busyTerminals } from './busy-terminals.ts';
+import { client } from './client.ts';
 import { codeCell } from './code-cell.ts';
 import { codeMemory } from './code-memory.ts';
 import { codeOutput } from './code-output.ts';
@@ -33,6 +34,7 @@ export const rows: readonly Row[] = [
   e2b,
   start,
   exec,
+  client,
   burst,
   firstByte,
   output,

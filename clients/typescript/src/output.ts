@@ -9,15 +9,28 @@ export type StreamName = 'stdout' | 'stderr';
 /** Positions in the two streams, in bytes from their beginning. */
 export type Offsets = { stdout: number; stderr: number };
 
+/** Output that the daemon sends as text has its bytes made when they are read. */
+export class OutputPiece {
+  #bytes: Uint8Array | null = null;
+
+  constructor(
+    readonly type: StreamName,
+    /** Of the first byte. */
+    readonly offset: number,
+    /** The bytes as UTF-8. A character that two events share is whole in the second one. */
+    readonly text: string,
+    bytes: Uint8Array | null,
+  ) {
+    this.#bytes = bytes;
+  }
+
+  get bytes(): Uint8Array {
+    return (this.#bytes ??= new TextEncoder().encode(this.text));
+  }
+}
+
 export type OutputEvent =
-  | {
-      readonly type: StreamName;
-      /** Of the first byte. */
-      readonly offset: number;
-      readonly bytes: Uint8Array;
-      /** The bytes as UTF-8. A character that two events share is whole in the second one. */
-      readonly text: string;
-    }
+  | OutputPiece
   /** The daemon does not keep the bytes from `from` to before `to` any more. */
   | { readonly type: 'gap'; readonly stream: StreamName; readonly from: number; readonly to: number }
   | Ending;
@@ -37,8 +50,8 @@ export interface FollowOptions extends CallOptions {
 }
 
 type Line =
-  | { readonly type: StreamName; readonly offset: number; readonly data: string }
-  | { readonly type: StreamName; readonly offset: number; readonly data_base64: string }
+  | { readonly type: StreamName; readonly offset: number; readonly next: number; readonly data: string }
+  | { readonly type: StreamName; readonly offset: number; readonly next: number; readonly data_base64: string }
   | { readonly type: 'gap'; readonly stream: StreamName; readonly from: number; readonly to: number }
   | {
       readonly type: 'exit';
@@ -60,14 +73,14 @@ export async function* followOutput(
 ): AsyncGenerator<OutputEvent> {
   const offsets = { stdout, stderr };
   const backoff = new Backoff(retryMs, onAway);
-  const decoders = { stdout: new TextDecoder(), stderr: new TextDecoder() };
+  const texts = { stdout: new StreamText(), stderr: new StreamText() };
   for (;;) {
     let lost = unreachable(`${transport.address} has closed the connection`);
     try {
       for await (const line of connection(transport, id, offsets, signal)) {
         if (line.type === 'start' || line.type === 'closing') backoff.answered();
         else backoff.reset();
-        for (const event of inOrder(line, offsets, decoders)) {
+        for (const event of inOrder(line, offsets, texts)) {
           yield event;
           if (event.type === 'exit') return;
         }
@@ -124,19 +137,45 @@ async function* endWhenSilent(pieces: AsyncGenerator<Uint8Array>, close: () => v
 function* inOrder(
   line: Line,
   offsets: Offsets,
-  decoders: Readonly<Record<StreamName, TextDecoder>>,
+  texts: Readonly<Record<StreamName, StreamText>>,
 ): Generator<OutputEvent> {
   if (line.type === 'exit') yield { type: 'exit', status: line.status, exitCode: line.exit_code, signal: line.signal };
   if (line.type === 'gap' && line.to > offsets[line.stream]) yield missing(line.stream, line.to, offsets);
   if (line.type !== 'stdout' && line.type !== 'stderr') return;
-  const { type, offset } = line;
-  const whole = 'data' in line ? new TextEncoder().encode(line.data) : bytesOfBase64(line.data_base64);
+  const { type, offset, next } = line;
   if (offset > offsets[type]) yield missing(type, offset, offsets);
-  const known = Math.max(0, offsets[type] - offset);
-  if (known >= whole.length) return;
-  const bytes = whole.subarray(known);
-  offsets[type] = offset + whole.length;
-  yield { type, offset: offset + known, bytes, text: decoders[type].decode(bytes, { stream: true }) };
+  if (next <= offsets[type]) return;
+  // Whole characters come as text, unless a part of them is known.
+  const from = offsets[type];
+  offsets[type] = next;
+  if ('data' in line && offset === from) {
+    yield new OutputPiece(type, from, texts[type].end() + line.data, null);
+    return;
+  }
+  const bytes = bytesIn(line).subarray(from - offset);
+  yield new OutputPiece(type, from, texts[type].decode(bytes), bytes);
+}
+
+function bytesIn(line: Extract<Line, { readonly next: number }>): Uint8Array {
+  return 'data' in line ? new TextEncoder().encode(line.data) : bytesOfBase64(line.data_base64);
+}
+
+/** The text of bytes that come in pieces. A byte order mark is text like any other. */
+class StreamText {
+  readonly #decoder = new TextDecoder('utf-8', { ignoreBOM: true });
+  #isOpen = false;
+
+  decode(bytes: Uint8Array): string {
+    this.#isOpen = true;
+    return this.#decoder.decode(bytes, { stream: true });
+  }
+
+  /** What is left of a character whose end does not come. */
+  end(): string {
+    if (!this.#isOpen) return '';
+    this.#isOpen = false;
+    return this.#decoder.decode();
+  }
 }
 
 function missing(stream: StreamName, to: number, offsets: Offsets): OutputEvent {

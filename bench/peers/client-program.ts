@@ -1,0 +1,59 @@
+/** A program that makes calls of boxkeep with a client of this repository, and takes the time itself. */
+import { join } from 'node:path';
+import { virtualEnvironment } from '../install.ts';
+import { linesOf } from './lines.ts';
+
+export const callNames = ['run', 'rawRun', 'output', 'rawOutput'] as const;
+type CallName = (typeof callNames)[number];
+
+const root = join(import.meta.dirname, '../..');
+const httpRelease = 'httpx2==2.16.2';
+
+export class ClientProgram implements AsyncDisposable {
+  readonly #process;
+  readonly #lines: AsyncIterator<string>;
+
+  private constructor(command: string[], environment: Readonly<Record<string, string>> = {}) {
+    this.#process = Bun.spawn(command, { env: { ...process.env, ...environment }, stdin: 'pipe', stdout: 'pipe' });
+    this.#lines = linesOf(new Response(this.#process.stdout))[Symbol.asyncIterator]();
+  }
+
+  /** In Node. The client is bundled into the directory. */
+  static async inNode(address: string, directory: string): Promise<ClientProgram> {
+    const { outputs } = await Bun.build({
+      entrypoints: [join(root, 'clients/typescript/src/index.ts')],
+      target: 'browser',
+    });
+    const bundle = join(directory, 'boxkeep.mjs');
+    await Bun.write(bundle, outputs[0]!);
+    return new ClientProgram(['node', join(import.meta.dirname, 'client-calls.mjs'), bundle, address]);
+  }
+
+  static inPython(address: string): ClientProgram {
+    const place = virtualEnvironment({ name: httpRelease, packages: [httpRelease], program: 'httpx2' });
+    const command = [join(place, 'bin/python'), '-B', join(import.meta.dirname, 'client-calls.py'), address];
+    return new ClientProgram(command, { PYTHONPATH: join(root, 'clients/python/src') });
+  }
+
+  /** Makes a call some times, and returns the milliseconds of each. Throws where a call does not return `expected`. */
+  async times(
+    name: CallName,
+    count: number,
+    isRight: (value: number) => boolean,
+    ...words: string[]
+  ): Promise<number[]> {
+    await this.#process.stdin.write(`${JSON.stringify([name, count, ...words])}\n`);
+    await this.#process.stdin.flush();
+    const { value: line, done } = await this.#lines.next();
+    if (done) throw new Error('the program with the client has ended');
+    return (JSON.parse(line) as [number, number][]).map(([ms, value]) => {
+      if (!isRight(value)) throw new Error(`${name} returned ${value}`);
+      return ms;
+    });
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#process.kill();
+    await this.#process.exited;
+  }
+}
