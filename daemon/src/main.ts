@@ -125,23 +125,25 @@ async function offerSuccession(
 
 /** The verbs that are clients of a daemon. Loaded for them only, because a daemon needs no client. */
 async function loadClientVerbs() {
-  const { clientVerbs, runVerb } = await import('./cli/index.ts');
+  const { clientVerbs, ...others } = await import('./cli/index.ts');
   const verbs = clientVerbs({
     upgrade: { places: describePlaces, request: requestUpgrade },
     terminal: localTerminal,
   });
-  return { verbs, runVerb };
+  return { verbs, ...others };
 }
 
 async function help([topic]: readonly string[]): Promise<number> {
   if (topic === 'settings') return print(`Flags of start, each with its variable; the flag wins:\n${settingsHelp()}`);
-  if (topic !== undefined) return await run([topic, '--help']);
-  const { verbs } = await loadClientVerbs();
+  if (topic !== undefined && topic !== 'exit-codes') return await run([topic, '--help']);
+  const { verbs, exitCodesText } = await loadClientVerbs();
+  if (topic === 'exit-codes') return print(exitCodesText({ ...localPages, ...verbs }));
   return print(`boxkeep ${version}: runs commands in this machine and serves them over HTTP
 
 ${listPages([...Object.values(localPages), ...Object.values(verbs)])}
 
-boxkeep help <word> prints the page of a word, and boxkeep help settings the flags and variables of start.`);
+boxkeep help <word> prints the page of a word, boxkeep help settings the flags and variables of start, and
+boxkeep help exit-codes the exit codes.`);
 }
 
 /** Loaded for this verb only. */

@@ -320,6 +320,9 @@ test('CLI-USAGE RUN-VERBS a usage error is one line, and each verb has a help pa
     expect(page).toMatchObject({ code: 0, stderr: '' });
     expect(page.stdout.toString()).toContain('SVC_API_KEY');
   }
+  const codes = (await client(sandbox, ['help', 'exit-codes'])).stdout.toString();
+  expect(codes).toMatch(/^  125 +boxkeep itself failed/m);
+  expect(codes).toMatch(/^  kill +0 when .* 1\n? *when some live on/m);
 });
 
 test(

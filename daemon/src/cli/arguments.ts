@@ -2,16 +2,24 @@
 import { readFlags, type FlagTable } from '../kit/text/flags.ts';
 import type { Environment } from '../kit/types/environment.ts';
 import { ClientFailure } from './client/failure.ts';
+import { flagsOf, tableOf } from './flags.ts';
+import type { Page } from './page.ts';
 
-export interface ArgumentTable extends FlagTable {
+/** What a sub-command takes beside its flags. */
+export interface Operands {
   /** Names of the required words behind the address, for messages. */
-  readonly words: readonly string[];
+  readonly words?: readonly string[];
   readonly optionalWords?: number;
   /** Whether a command has to follow. */
   readonly hasCommand?: boolean;
   /** The sub-command speaks with no daemon, so it takes no address. */
   readonly isLocal?: boolean;
+  /** Flags that the launcher adds, each with a value. */
+  readonly launcherFlags?: readonly string[];
 }
+
+type Verb = Operands & Pick<Page, 'flags'>;
+type Table = Required<FlagTable> & Operands;
 
 /** The user wants the help page. */
 export class HelpAsked extends Error {}
@@ -48,10 +56,11 @@ export class Arguments {
 }
 
 /** Throws a HelpAsked, or an Error with one clear line. */
-export function readArguments(args: readonly string[], ofVerb: ArgumentTable, environment: Environment): Arguments {
-  const table = ofVerb.isLocal ? ofVerb : { ...ofVerb, values: [...(ofVerb.values ?? []), 'cacert'] };
+export function readArguments(args: readonly string[], verb: Verb, environment: Environment): Arguments {
+  const table = tableFor(verb);
   const usualAddress = environment['BOXKEEP_URL'] || null;
-  const isAddress = (word: string) => !table.isLocal && (usualAddress === null || isAddressForm(word));
+  const isAddress = (word: string) =>
+    !table.isLocal && !word.startsWith(':') && (usualAddress === null || isAddressForm(word));
   const end = endOfFlags(args, table, isAddress);
   const before = args.slice(0, end);
   if (before.some((word) => word === '--help' || word === '-h')) throw new HelpAsked();
@@ -68,19 +77,25 @@ export function readArguments(args: readonly string[], ofVerb: ArgumentTable, en
   return new Arguments(address ?? '', others, command, given);
 }
 
-/** What is an address also where BOXKEEP_URL is set: a word with a scheme or a port. */
+function tableFor(verb: Verb): Table {
+  const { values, switches } = tableOf(flagsOf(verb.flags));
+  const others = verb.launcherFlags ?? [];
+  return { ...verb, values: [...values, ...others, ...(verb.isLocal ? [] : ['cacert'])], switches };
+}
+
+/** What is an address also where BOXKEEP_URL is set: a word with a scheme, or a host with a port. */
 function isAddressForm(word: string): boolean {
-  return /^[a-z][a-z\d+.-]*:\/\/|:\d+(?:\/|$)/i.test(word);
+  return /^[a-z][a-z\d+.-]*:\/\/|^[^/]+:\d+(?:\/|$)/i.test(word);
 }
 
 /** The index of `--`, or of the first word of a command without `--`. */
-function endOfFlags(args: readonly string[], table: ArgumentTable, isAddress: (word: string) => boolean): number {
+function endOfFlags(args: readonly string[], table: Table, isAddress: (word: string) => boolean): number {
   let hasAddress = false;
   for (let at = 0; at < args.length; at++) {
     const word = args[at] ?? '';
     if (word === '--') return at;
     const isFlag = word.startsWith('-') && word !== '-';
-    const hasValue = isFlag && table.values?.includes(word.slice(2)) && args[at + 1] !== '--';
+    const hasValue = isFlag && table.values.includes(word.slice(2)) && args[at + 1] !== '--';
     if (hasValue) at++;
     if (isFlag || !table.hasCommand) continue;
     if (hasAddress || !isAddress(word)) return at;
@@ -92,14 +107,15 @@ function endOfFlags(args: readonly string[], table: ArgumentTable, isAddress: (w
 function checkWords(
   words: readonly string[],
   command: readonly string[],
-  table: ArgumentTable,
+  table: Operands,
   isUsualAddress: boolean,
 ): void {
-  const missing = table.words[words.length];
+  const { words: required = [] } = table;
+  const missing = required[words.length];
   if (missing !== undefined) throw new ClientFailure(`${missing} is missing`);
   if (table.hasCommand && command.length === 0) throw new ClientFailure('the command is missing');
   if (!table.hasCommand && command.length > 0) throw new ClientFailure('nothing may follow --');
-  if (words.length > table.words.length + (table.optionalWords ?? 0)) {
+  if (words.length > required.length + (table.optionalWords ?? 0)) {
     const advice = '; BOXKEEP_URL is set, so an address needs a port or http://';
     throw new ClientFailure(`unexpected argument${isUsualAddress ? advice : ''}`);
   }

@@ -8,12 +8,14 @@ import { exec } from './commands/exec.ts';
 import { ClientFailure, describeError, exitClientFailed, ReaderGone } from './client/failure.ts';
 import { kill } from './commands/kill.ts';
 import { logs } from './commands/logs.ts';
-import { HelpAsked } from './arguments.ts';
+import { HelpAsked, readArguments } from './arguments.ts';
 import { pageText } from './page.ts';
 import { ps } from './commands/ps.ts';
 import { print, say } from './client/standard-streams.ts';
 import { upgrade, type UpgradeDeps } from './commands/upgrade.ts';
 import type { Verb } from './verb.ts';
+
+export { exitCodesText } from './exit-codes.ts';
 
 export interface ClientVerbDeps {
   readonly upgrade: UpgradeDeps;
@@ -34,7 +36,7 @@ export async function runVerb(
 ): Promise<number> {
   try {
     refuseOtherBytes(args);
-    return await verb.run(args, environment);
+    return await verb.run(readArguments(args, verb, environment), environment);
   } catch (error) {
     if (error instanceof HelpAsked) return await printPage(verb);
     if (!(error instanceof ReaderGone)) await say(`${name}: ${describeError(error)}`);

@@ -15,9 +15,8 @@ ${settingsHelp()}`,
   'computer-use': {
     usage: 'computer-use [--port PORT]',
     summary: 'serve the display of DISPLAY to the daemon',
-    details: `  --port    port on 127.0.0.1; default: the port of SVC_COMPUTER_USE_URL, or 18100
-
-Runs in the foreground until SIGTERM, as the account of the desktop. Reads DISPLAY and XAUTHORITY, and
+    flags: { '--port PORT': 'port on 127.0.0.1; default: the port of SVC_COMPUTER_USE_URL, or 18100' },
+    details: `Runs in the foreground until SIGTERM, as the account of the desktop. Reads DISPLAY and XAUTHORITY, and
 DBUS_SESSION_BUS_ADDRESS for the accessibility routes. The display may start later and restart; a call without a
 display fails and reports that.
 Any program on this machine can use the worker without a key; web pages cannot.`,
@@ -25,12 +24,10 @@ Any program on this machine can use the worker without a key; web pages cannot.`
   doctor: {
     usage: 'doctor [--json] [flags]',
     summary: 'examine this machine and report what start lacks',
-    details: `  --json    print the findings as JSON
-
-Changes nothing. Pass the flags and variables of start: doctor checks settings, key, account, runtime directory and port
-with them. boxkeep start --help lists the flags.
-
-Exit code: 0 if the daemon would start, 1 if a finding prevents the start.`,
+    flags: { '--json': 'print the findings as JSON' },
+    details: `Changes nothing. Pass the flags and variables of start: doctor checks settings, key, account, runtime directory and port
+with them. boxkeep start --help lists the flags.`,
+    exits: '0 if the daemon would start, 1 if a finding prevents the start',
   },
   version: { usage: 'version', summary: 'print the version', details: 'Prints one line: the version of this file.' },
   'print-openapi': {

@@ -2,7 +2,7 @@
 import { constants } from 'node:os';
 import type { Terminal } from '../../../../clients/typescript/src/index.ts';
 import type { TerminalSize } from '../../kit/types/terminal-size.ts';
-import { readArguments, type Arguments } from '../arguments.ts';
+import type { Arguments } from '../arguments.ts';
 import { FollowedSession } from './follow.ts';
 import { defaultDetachKeys, describeKeys, DetachKeys, readKeys } from './keys.ts';
 import { LocalTerminal, note, sizeOf, type SystemTerminal } from './local.ts';
@@ -14,26 +14,28 @@ import { canHaveInput, readInput, standardError } from '../client/standard-strea
 import { connectionHelp } from '../page.ts';
 import type { Verb } from '../verb.ts';
 
-const details = `  --detach-key KEYS    keys that detach and leave the session running, separated by commas: ctrl-] or ctrl-p,ctrl-q;
-                       default ctrl-\\,d, which is Ctrl-\\ and then d; none disables detaching by key
-  --read-only          show the session without typing into it or changing its size
-  --cwd DIR            directory of a new session; default: the workspace
-  --user NAME          account of a new session
-  --env NAME=VALUE     variable of a new session, repeatable; --env NAME copies the local value
-  --offset BYTES       start at this byte of the output instead of the current screen
-  --reconnect SECONDS  how long to wait for a daemon that does not answer; default 3600
+const flags = {
+  '--detach-key KEYS':
+    'keys that detach and leave the session running, separated by commas: ctrl-] or ctrl-p,ctrl-q; default ctrl-\\,d, ' +
+    'which is Ctrl-\\ and then d; none disables detaching by key',
+  '--read-only': 'show the session without typing into it or changing its size',
+  '--cwd DIR': 'directory of a new session; default: the workspace',
+  '--user NAME': 'account of a new session',
+  '--env NAME=VALUE': 'variable of a new session, repeatable; --env NAME copies the local value',
+  '--offset BYTES': 'start at this byte of the output instead of the current screen',
+  '--reconnect SECONDS': 'how long to wait for a daemon that does not answer; default 3600',
+};
 
-Without a name, attach creates a session that the daemon closes after an hour without use. With a new name, attach
+const details = `Without a name, attach creates a session that the daemon closes after an hour without use. With a new name, attach
 creates a session that stays. Every key goes to the session, also Ctrl-C and Ctrl-Z, except the detach keys. When the
 connection breaks, attach reconnects: output resumes at the same byte, and input typed meanwhile is sent then.
 
 If standard input is not a terminal, attach types it unchanged and detaches at its end. With /dev/null, or with a
 closed standard input, attach ends at once. With --read-only, attach does not read such input and shows the session
 until the session ends. For scripts, use boxkeep exec, which waits until its command ends.
-${connectionHelp}
+${connectionHelp}`;
 
-Exit code: 0 after a detach; the exit code of the shell after its end, or 128 + n if signal n ended the shell; 125 if
-boxkeep failed; 129, 130 or 143 if a signal ended boxkeep, which also detaches.`;
+const exits = '0 after a detach, otherwise that of the shell; 129, 130 or 143 after a signal, which also detaches';
 
 const defaultReconnectSeconds = 3600;
 const pieceBytes = 16 * 1024;
@@ -49,15 +51,9 @@ export function attach(system: SystemTerminal): Verb {
   return {
     usage: 'attach [url] [session]',
     summary: 'connect this terminal to a session of a daemon',
-    details,
-    async run(args, environment) {
-      const table = {
-        values: ['detach-key', 'cwd', 'user', 'env', 'offset', 'reconnect'],
-        switches: ['read-only'],
-        words: [],
-        optionalWords: 1,
-      };
-      const given = readArguments(args, table, environment);
+    ...{ flags, details, exits },
+    optionalWords: 1,
+    async run(given, environment) {
       const keys = readKeys(given.value('detach-key') ?? defaultDetachKeys);
       const reconnectMs = (given.number('reconnect', 0) ?? defaultReconnectSeconds) * 1000;
       const offset = given.number('offset', 0);

@@ -1,7 +1,7 @@
 /** `boxkeep exec`: runs a command in the sandbox as if it ran here, with streams, signals and exit code. */
 import type { CommandHandle, CommandRunRequest } from '../../../../clients/typescript/src/index.ts';
 import type { Environment } from '../../kit/types/environment.ts';
-import { readArguments, type Arguments } from '../arguments.ts';
+import type { Arguments } from '../arguments.ts';
 import { Client } from '../client/client.ts';
 import { exitCodeOf, tellFailedStart } from '../client/ending.ts';
 import { StreamFailure } from '../client/failure.ts';
@@ -19,31 +19,23 @@ import type { Verb } from '../verb.ts';
 export const exec: Verb = {
   usage: 'exec [url] [--] <cmd…>',
   summary: 'run a command in a sandbox, as if it ran here',
-  details: `  --cwd DIR            where it starts; the workspace otherwise
-  --user NAME          the account it runs as
-  --env NAME=VALUE     a variable for it, any number of times; --env NAME hands the one from here on
-  --session ID         a command session: its directory, environment and account apply
-  --shell              the words of the command are one script for the shell
-  --timeout SECONDS    ends it with all that it has started
-  --no-stdin           it gets no standard input; right for loops and background jobs
-  --reconnect SECONDS  how long a daemon that is away is waited for; 60
-
-Flags stand before the command. Its first word ends them, and -- does so where that word begins with a dash.
+  flags: {
+    '--cwd DIR': 'where it starts; the workspace otherwise',
+    '--user NAME': 'the account it runs as',
+    '--env NAME=VALUE': 'a variable for it, any number of times; --env NAME hands the one from here on',
+    '--session ID': 'a command session: its directory, environment and account apply',
+    '--shell': 'the words of the command are one script for the shell',
+    '--timeout SECONDS': 'ends it with all that it has started',
+    '--no-stdin': 'it gets no standard input; right for loops and background jobs',
+    '--reconnect SECONDS': 'how long a daemon that is away is waited for; 60',
+  },
+  details: `Flags stand before the command. Its first word ends them, and -- does so where that word begins with a dash.
 ${connectionHelp}
-Ctrl-C interrupts the command, a second one within two seconds kills it.
+Ctrl-C interrupts the command, a second one within two seconds kills it.`,
+  exits: 'that of the command, 128 + n after signal n',
+  hasCommand: true,
 
-Exit code: that of the command, 128 + n after signal n; 124 when --timeout ended it; 126 when it could not be run and
-127 when it was not found; 125 when boxkeep itself failed, 141 when the reader of its output has gone, 129, 130 and 143
-when a signal ended it.`,
-
-  async run(args, environment) {
-    const table = {
-      values: ['cwd', 'user', 'env', 'session', 'timeout', 'reconnect'],
-      switches: ['shell', 'no-stdin'],
-      words: [],
-      hasCommand: true,
-    };
-    const given = readArguments(args, table, environment);
+  async run(given, environment) {
     const client = new Client(given, environment);
     const body = commandBody(given, environment);
     const reconnectMs = reconnectTime(given);

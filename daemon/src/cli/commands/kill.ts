@@ -1,6 +1,5 @@
 /** `boxkeep kill`: sends a signal to a command, and reports the processes that survive it. */
 import { constants } from 'node:os';
-import { readArguments } from '../arguments.ts';
 import { Client } from '../client/client.ts';
 import { ClientFailure } from '../client/failure.ts';
 import { sendSignal, type SignalName } from '../client/relay.ts';
@@ -11,17 +10,18 @@ import type { Verb } from '../verb.ts';
 export const kill: Verb = {
   usage: 'kill [url] <command_id>',
   summary: 'end a command with all that it has started',
-  details: `  --signal NAME  the signal to send: TERM otherwise; KILL, SIGKILL and 9 are the same
-  --no-tree      only to the process that was started, not to what it has started
-  --json         print the result as JSON
+  flags: {
+    '--signal NAME': 'the signal to send: TERM otherwise; KILL, SIGKILL and 9 are the same',
+    '--no-tree': 'only to the process that was started, not to what it has started',
+    '--json': 'print the result as JSON',
+  },
+  details: connectionHelp,
+  exits:
+    '0 when every process that got the signal is gone, or after a signal such as USR1, which asks none to end; ' +
+    '1 when some live on, which are named',
+  words: ['the id of a command'],
 
-Exit code: 0 when everybody who got the signal is gone, 1 when some live on; they are named. A signal that does not
-ask to end, as USR1 or STOP, is followed by 0.
-${connectionHelp}`,
-
-  async run(args, environment) {
-    const words = ['the id of a command'];
-    const given = readArguments(args, { values: ['signal'], switches: ['no-tree', 'json'], words }, environment);
+  async run(given, environment) {
     const [id = ''] = given.words;
     const signal = signalName(given.value('signal') ?? 'TERM');
     const sent = await sendSignal(new Client(given, environment), id, signal, !given.has('no-tree'));

@@ -1,7 +1,7 @@
 /** `boxkeep logs`: prints the output of a command, and with -f follows new output. */
 import type { Offsets, OutputEvent, StreamName } from '../../../../clients/typescript/src/index.ts';
 import { streamNames } from '../../kit/types/stream-name.ts';
-import { readArguments, type Arguments } from '../arguments.ts';
+import type { Arguments } from '../arguments.ts';
 import { Client } from '../client/client.ts';
 import { exitCodeOf } from '../client/ending.ts';
 import { ClientFailure } from '../client/failure.ts';
@@ -14,24 +14,20 @@ import type { Verb } from '../verb.ts';
 export const logs: Verb = {
   usage: 'logs [url] <command_id>',
   summary: 'print what a command has written',
-  details: `  -f, --follow         go on until it has ended
-  --stdout-only        without standard error
-  --stderr-only        without standard output
-  --offset BYTES       begin there in standard output; 0
-  --stderr-offset BYTES  the same for standard error
-  --exit-code          with -f: exit with the code of the command, as exec does, and not with 0
-  --json               each piece, gap and end as a line of JSON, with the output as UTF-8
-  --reconnect SECONDS  how long a daemon that is away is waited for; 60
+  flags: {
+    '-f, --follow': 'go on until it has ended',
+    '--stdout-only': 'without standard error',
+    '--stderr-only': 'without standard output',
+    '--offset BYTES': 'begin there in standard output; 0',
+    '--stderr-offset BYTES': 'the same for standard error',
+    '--exit-code': 'with -f: exit with the code of the command, as exec does, and not with 0',
+    '--json': 'each piece, gap and end as a line of JSON, with the output as UTF-8',
+    '--reconnect SECONDS': 'how long a daemon that is away is waited for; 60',
+  },
+  details: connectionHelp,
+  words: ['the id of a command'],
 
-${connectionHelp}`,
-
-  async run(args, environment) {
-    const table = {
-      values: ['offset', 'stderr-offset', 'reconnect'],
-      switches: ['f', 'follow', 'stdout-only', 'stderr-only', 'exit-code', 'json'],
-      words: ['the id of a command'],
-    };
-    const given = readArguments(args, table, environment);
+  async run(given, environment) {
     const [id = ''] = given.words;
     const client = new Client(given, environment);
     const wanted = wantedStreams(given);

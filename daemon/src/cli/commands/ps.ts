@@ -1,7 +1,6 @@
 /** `boxkeep ps`: lists the commands of a sandbox, as a table for people or as JSON for programs. */
 import type { Command } from '../../../../clients/typescript/src/index.ts';
 import { shellWord } from '../../kit/text/shell-word.ts';
-import { readArguments } from '../arguments.ts';
 import { Client } from '../client/client.ts';
 import { oneLine, print } from '../client/standard-streams.ts';
 import { connectionHelp } from '../page.ts';
@@ -10,13 +9,10 @@ import type { Verb } from '../verb.ts';
 export const ps: Verb = {
   usage: 'ps [url]',
   summary: 'list the commands that run there',
-  details: `  --all   those that have ended too
-  --json  the records as the daemon sends them
+  flags: { '--all': 'those that have ended too', '--json': 'the records as the daemon sends them' },
+  details: connectionHelp,
 
-${connectionHelp}`,
-
-  async run(args, environment) {
-    const given = readArguments(args, { switches: ['all', 'json'], words: [] }, environment);
+  async run(given, environment) {
     const client = new Client(given, environment);
     const query = given.has('all') ? {} : { status: 'running' as const };
     const { data } = await client.answer((options) => client.sandbox.commands.list(query, options));

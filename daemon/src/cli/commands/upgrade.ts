@@ -3,7 +3,7 @@ import { readConfig } from '../../config.ts';
 import { snakeKeys } from '../../kit/text/snake-keys.ts';
 import type { Environment } from '../../kit/types/environment.ts';
 import type { UpgradeOutcome, UpgradeRequest } from '../../kit/types/upgrade.ts';
-import { readArguments } from '../arguments.ts';
+import type { Arguments } from '../arguments.ts';
 import { ClientFailure } from '../client/failure.ts';
 import { print } from '../client/standard-streams.ts';
 import type { Verb } from '../verb.ts';
@@ -15,16 +15,17 @@ export interface UpgradeDeps {
   readonly request: (directory: string, request: UpgradeRequest) => Promise<UpgradeOutcome | null>;
 }
 
+const flags = {
+  '--runtime-dir DIR': 'runtime directory of the running daemon (SVC_RUNTIME_DIR); default: the usual places',
+  '--port PORT': 'port of the running daemon, which is part of the usual places (SVC_PORT)',
+  '--json': 'print the outcome as JSON',
+};
+
 const details = `Run upgrade from the new file. Its daemon takes over from the daemon that runs on this machine, and init
 becomes the new program. Requests wait for some milliseconds and none fails. Commands and sessions keep running.
 If the new daemon cannot take over, the old daemon keeps serving, and upgrade prints the reason.
 
-  --runtime-dir DIR   runtime directory of the running daemon (SVC_RUNTIME_DIR); default: the usual places
-  --port PORT         port of the running daemon, which is part of the usual places (SVC_PORT)
-  --json              print the outcome as JSON
-
-The file must belong to root or to the account of boxkeep, and other accounts must not be able to write to it.
-Exit code: 0 if the new daemon serves, 1 otherwise.`;
+The file must belong to root or to the account of boxkeep, and other accounts must not be able to write to it.`;
 
 /** The old daemon continues, or no daemon runs. */
 class UpgradeFailure extends ClientFailure {
@@ -35,18 +36,15 @@ export function upgrade(deps: UpgradeDeps): Verb {
   return {
     usage: 'upgrade [flags]',
     summary: 'replace the running daemon on this machine with this file',
-    details,
-    run: (args, environment) => run(deps, args, environment),
+    ...{ flags, details },
+    exits: '0 if the new daemon serves, 1 otherwise',
+    isLocal: true,
+    launcherFlags: ['file', 'daemon'], // The path of this file, and the command line of a daemon run from source.
+    run: (given, environment) => run(deps, given, environment),
   };
 }
 
-async function run(deps: UpgradeDeps, args: readonly string[], environment: Environment): Promise<number> {
-  // The launcher adds the last two: the path of this file, and the daemon's command line when run from source.
-  const given = readArguments(
-    args,
-    { values: ['runtime-dir', 'port', 'file', 'daemon'], switches: ['json'], words: [], isLocal: true },
-    environment,
-  );
+async function run(deps: UpgradeDeps, given: Arguments, environment: Environment): Promise<number> {
   const request = { file: given.value('file') ?? '', daemon: given.all('daemon') };
   const places = findPlaces(deps, given.value('runtime-dir'), given.value('port'), environment);
   for (const { path } of places) {
