@@ -9,7 +9,15 @@ export { Terminal, type AttachOptions, type OpenOptions, type Terminals } from '
 export { BoxError, type ErrorCode, type Result, type Throwing } from './result.ts';
 export type { Mcp, McpAnswer, McpTool } from './mcp.ts';
 export type { Fields, OperationsOf, Picture } from './operations.ts';
-export type { Answer, CallOptions, Input, JsonOperation, SocketConstructor, SocketLike } from './transport.ts';
+export type {
+  Answer,
+  CallOptions,
+  Input,
+  JsonOperation,
+  RawOptions,
+  SocketConstructor,
+  SocketLike,
+} from './transport.ts';
 export { Download, type Source, type TransferOptions } from './transfers.ts';
 export { Watch, type FileChange } from './watch.ts';
 export type * from './wire.ts';

@@ -12,6 +12,7 @@ import {
   type CallOptions,
   type Input,
   type JsonOperation,
+  type RawOptions,
   type TransportOptions,
 } from './transport.ts';
 import { version, type Operations } from './wire.ts';
@@ -85,7 +86,7 @@ export class Sandbox {
   async open<Name extends keyof Operations>(
     name: Name,
     input: Input<Name>,
-    options: CallOptions = {},
+    options: RawOptions = {},
   ): Promise<Result<Response>> {
     return await this.#transport.open(name, input, options);
   }

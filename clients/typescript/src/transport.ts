@@ -41,7 +41,12 @@ export interface CallOptions {
   readonly onAway?: OnAway;
 }
 
-type RawOptions = CallOptions & { readonly headers?: Readonly<Record<string, string>> };
+export interface RawOptions extends CallOptions {
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Statuses of failures whose answer the caller reads as it is. */
+  readonly answerStatuses?: readonly number[];
+}
+
 type Parts = { readonly path?: object; readonly query?: object; readonly body?: unknown };
 /** What a request sends, made anew for each attempt. */
 interface Sent {
@@ -104,9 +109,7 @@ export class Transport {
     input: Input<Name>,
     options: CallOptions = {},
   ): Promise<Result<Answer<Name>>> {
-    const { body } = input as Parts;
-    const sent = body === undefined ? null : { type: 'application/json', body: () => JSON.stringify(body) };
-    return (await this.#repeat(name, input, sent, options, (response) =>
+    return (await this.#repeat(name, input, jsonOf(input), options, (response) =>
       this.#json(response, options.signal),
     )) as Result<Answer<Name>>;
   }
@@ -130,7 +133,7 @@ export class Transport {
     input: Input<Name>,
     options: RawOptions = {},
   ): Promise<Result<Response>> {
-    return await this.#repeat(name, input, null, options, (response) => ({ body: response }));
+    return await this.#repeat(name, input, jsonOf(input), options, (response) => ({ body: response }));
   }
 
   /** The pieces of an answer. Throws a BoxError when the connection breaks. */
@@ -190,7 +193,7 @@ export class Transport {
   async #attempt(
     { method, place }: { readonly method: string; readonly place: string },
     sent: Sent | null,
-    { signal, headers }: RawOptions,
+    { signal, headers, answerStatuses = [304] }: RawOptions,
   ): Promise<Response | Attempt> {
     try {
       const body = sent && (await sent.body());
@@ -206,7 +209,7 @@ export class Transport {
         ...(body !== null && { body }),
         ...(body instanceof ReadableStream && { duplex: 'half' }),
       });
-      return response.ok || response.status === 304 ? response : await this.#refusal(response);
+      return response.ok || answerStatuses.includes(response.status) ? response : await this.#refusal(response);
     } catch (error) {
       return { error: this.#unreachable(error, signal), afterMs: 0 };
     } finally {
@@ -268,6 +271,10 @@ export class Transport {
     const hint = 'Check the host, the port and the prefix.';
     return new BoxError({ code: 'not_boxkeep', message, hint, status, isMaybeDone: true });
   }
+}
+
+function jsonOf({ body }: Parts): Sent | null {
+  return body === undefined ? null : { type: 'application/json', body: () => JSON.stringify(body) };
 }
 
 /** A path of the daemon with the values of its names. */
