@@ -12,6 +12,7 @@ import { HelpAsked, readArguments } from './arguments.ts';
 import { pageText } from './page.ts';
 import { ps } from './commands/ps.ts';
 import { print, say } from './client/standard-streams.ts';
+import { status } from './commands/status.ts';
 import { upgrade, type UpgradeDeps } from './commands/upgrade.ts';
 import type { Verb } from './verb.ts';
 
@@ -24,7 +25,11 @@ export interface ClientVerbDeps {
 
 /** By name, in the order of the help page. */
 export function clientVerbs(deps: ClientVerbDeps): Readonly<Record<string, Verb>> {
-  return { upgrade: upgrade(deps.upgrade), exec, ps, kill, logs, attach: attach(deps.terminal) };
+  return {
+    upgrade: upgrade(deps.upgrade),
+    ...{ status, exec, ps, kill, logs },
+    attach: attach(deps.terminal),
+  };
 }
 
 /** Runs a sub-command. Exit code 125 always means a failure of the client; the verb defines all other codes. */

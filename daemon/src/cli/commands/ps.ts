@@ -4,6 +4,7 @@ import { shellWord } from '../../kit/text/shell-word.ts';
 import { Client } from '../client/client.ts';
 import { oneLine, print } from '../client/standard-streams.ts';
 import { connectionHelp } from '../page.ts';
+import { age } from '../time.ts';
 import type { Verb } from '../verb.ts';
 
 export const ps: Verb = {
@@ -32,18 +33,4 @@ function table(commands: readonly Command[]): string {
   const all = [['ID', 'STATUS', 'CODE', 'USER', 'AGE', 'COMMAND'], ...rows];
   const widths = [0, 1, 2, 3, 4].map((column) => Math.max(...all.map((row) => (row[column] ?? '').length)));
   return all.map((row) => row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join('  ')).join('\n');
-}
-
-const units = [
-  ['d', 86_400],
-  ['h', 3600],
-  ['m', 60],
-] as const;
-
-/** Time since the start, by the clock of this machine. */
-function age(startedAt: string | null): string {
-  if (startedAt === null) return '-';
-  const seconds = Math.max(0, Math.round((Date.now() - Date.parse(startedAt)) / 1000));
-  const [unit, size] = units.find(([, size]) => seconds >= size * 2) ?? ['s', 1];
-  return `${Math.floor(seconds / size)}${unit}`;
 }
