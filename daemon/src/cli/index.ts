@@ -13,6 +13,7 @@ import { pageText } from './page.ts';
 import { ps } from './commands/ps.ts';
 import { print, say } from './client/standard-streams.ts';
 import { status } from './commands/status.ts';
+import { watch } from './commands/watch.ts';
 import { upgrade, type UpgradeDeps } from './commands/upgrade.ts';
 import type { Verb } from './verb.ts';
 
@@ -29,6 +30,7 @@ export function clientVerbs(deps: ClientVerbDeps): Readonly<Record<string, Verb>
     upgrade: upgrade(deps.upgrade),
     ...{ status, exec, ps, kill, logs },
     attach: attach(deps.terminal),
+    ...{ watch },
   };
 }
 

@@ -47,7 +47,7 @@ export async function* follow(
 }
 
 /** Reports each long outage once. */
-function outageReport(reconnectMs: number): (error: BoxError, sinceMs: number) => Promise<void> {
+export function outageReport(reconnectMs: number): (error: BoxError, sinceMs: number) => Promise<void> {
   let isReported = false;
   return async ({ message }, sinceMs) => {
     const isLong = sinceMs >= noticeMs;
