@@ -14,6 +14,7 @@ import { ps } from './commands/ps.ts';
 import { print, say } from './client/standard-streams.ts';
 import { status } from './commands/status.ts';
 import { watch } from './commands/watch.ts';
+import { open } from './commands/open.ts';
 import { upgrade, type UpgradeDeps } from './commands/upgrade.ts';
 import type { Verb } from './verb.ts';
 
@@ -31,6 +32,7 @@ export function clientVerbs(deps: ClientVerbDeps): Readonly<Record<string, Verb>
     ...{ status, exec, ps, kill, logs },
     attach: attach(deps.terminal),
     ...{ watch },
+    open: open(deps.terminal),
   };
 }
 
