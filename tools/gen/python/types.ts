@@ -6,13 +6,15 @@ const opening = `${head}"""What the operations of the daemon take and answer, fo
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, TypedDict
 
 from ._record import Record
 
 if TYPE_CHECKING:
     from typing_extensions import NotRequired, TypeAlias
+
+    from ._errors import BoxError
 
 
 class CallOptions(TypedDict, total=False):
@@ -22,6 +24,11 @@ class CallOptions(TypedDict, total=False):
     """How long the call is repeated while the daemon is away, or refuses for a while."""
     timeout_s: float
     """How long the caller waits. Then the method raises \`TimeoutError\`."""
+    on_away: Callable[[BoxError, float], object]
+    """
+    Hears, before each wait, of the failure that is waited out and of the seconds since the first failure in a row. An
+    error that it raises ends the call.
+    """
 `;
 
 type Side = 'input' | 'answer';

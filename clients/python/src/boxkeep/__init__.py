@@ -14,6 +14,7 @@ from ._errors import NotTrusted as NotTrusted
 from ._errors import Unreachable as Unreachable
 from ._output import Ending as Ending
 from ._output import Gap as Gap
+from ._output import Offsets as Offsets
 from ._output import Output as Output
 from ._output import OutputEvent as OutputEvent
 from ._record import Record as Record

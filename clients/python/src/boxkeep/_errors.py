@@ -23,6 +23,7 @@ class BoxError(Exception):
         *,
         hint: str | None = None,
         retryable: bool = False,
+        is_maybe_done: bool = False,
         status: int | None = None,
         data: Mapping[str, Any] | None = None,
         errors: Sequence[types.FailureErrors] = (),
@@ -33,6 +34,8 @@ class BoxError(Exception):
         """What to do next; None where the message says it."""
         self.retryable = retryable
         """Whether the same call may succeed later."""
+        self.is_maybe_done = is_maybe_done
+        """Whether the call may have had its effect although it failed, because its answer was lost."""
         self.status = status
         """The HTTP status; None without an answer."""
         self.data: Mapping[str, Any] = data or {}

@@ -1,4 +1,4 @@
-"""Turns what goes wrong with a request into one typed error, and says whether the request may have had its effect."""
+"""Turns what goes wrong with a request into one typed error."""
 
 from __future__ import annotations
 
@@ -28,7 +28,6 @@ class Attempt(NamedTuple):
     """A request that has failed."""
 
     error: BoxError
-    is_maybe_done: bool
     after_s: float = 0
     """The daemon asks for this pause."""
 
@@ -37,9 +36,14 @@ def unreachable(address: str, error: Exception) -> Attempt:
     """The connection did not open, or broke."""
     message = f"cannot reach {address}: {_describe(error)}"
     is_untrusted = any(isinstance(reason, ssl.SSLCertVerificationError) for reason in _reasons(error))
-    failure = NotTrusted(message, hint=TRUST) if is_untrusted else _away(message)
+    failure = NotTrusted(message, hint=TRUST) if is_untrusted else _away(message, not isinstance(error, NEVER_SENT))
     failure.__cause__ = error
-    return Attempt(failure, not isinstance(error, NEVER_SENT))
+    return Attempt(failure)
+
+
+def closed(address: str) -> Unreachable:
+    """A stream has ended without its last line."""
+    return _away(f"{address} has closed the connection")
 
 
 def refused(address: str, has_key: bool, status: int, headers: Mapping[str, str], text: bytes) -> Attempt:
@@ -47,8 +51,8 @@ def refused(address: str, has_key: bool, status: int, headers: Mapping[str, str]
     answer = _failure_in(text)
     if answer is None:
         if status in AWAY_STATUSES:
-            return Attempt(_away(f"{address} answers {status}: the daemon does not answer its proxy"), True)
-        return Attempt(not_boxkeep(address, status), True)
+            return Attempt(_away(f"{address} answers {status}: the daemon does not answer its proxy"))
+        return Attempt(not_boxkeep(address, status))
     data = answer["data"]
     missing = "does not accept the key" if has_key else "needs a key"
     error = errors.get(data["code"], BoxError)(
@@ -63,12 +67,13 @@ def refused(address: str, has_key: bool, status: int, headers: Mapping[str, str]
     error.code = data["code"]
     # The daemon refuses before it acts, and names seconds. A proxy may name a date.
     after = headers.get("retry-after", "")
-    return Attempt(error, False, float(after) if re.fullmatch(r"\d+(\.\d+)?", after) else 0)
+    return Attempt(error, float(after) if re.fullmatch(r"\d+(\.\d+)?", after) else 0)
 
 
 def not_boxkeep(address: str, status: int) -> NotBoxkeep:
     message = f"what answers at {address} is not boxkeep (status {status})"
-    return NotBoxkeep(message, hint="Check the host, the port and the prefix.", status=status)
+    hint = "Check the host, the port and the prefix."
+    return NotBoxkeep(message, hint=hint, status=status, is_maybe_done=True)
 
 
 def _failure_in(text: bytes) -> Any:
@@ -87,9 +92,9 @@ def _failure_in(text: bytes) -> Any:
     return answer if is_failure else None
 
 
-def _away(message: str) -> Unreachable:
+def _away(message: str, is_maybe_done: bool = True) -> Unreachable:
     hint = "Look whether the daemon runs there, and whether its port can be reached."
-    return Unreachable(message, hint=hint, retryable=True)
+    return Unreachable(message, hint=hint, retryable=True, is_maybe_done=is_maybe_done)
 
 
 def _describe(error: Exception) -> str:

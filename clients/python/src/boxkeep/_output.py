@@ -4,12 +4,18 @@ from __future__ import annotations
 
 import binascii
 import codecs
-import json
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Literal, Union
+from typing import Any, Literal, NamedTuple, Union
 
 StreamName = Literal["stdout", "stderr"]
+
+
+class Offsets(NamedTuple):
+    """Positions in the two streams, in bytes from their beginning."""
+
+    stdout: int = 0
+    stderr: int = 0
 
 
 @dataclass(frozen=True)
@@ -51,14 +57,13 @@ OutputEvent = Union[Output, Gap, Ending]
 class OutputReader:
     """Reads the lines of any number of connections, and returns only what is new in them."""
 
-    def __init__(self, stdout: int, stderr: int) -> None:
-        self.offsets: dict[StreamName, int] = {"stdout": stdout, "stderr": stderr}
+    def __init__(self, start: Offsets) -> None:
+        self.offsets: dict[StreamName, int] = {"stdout": start.stdout, "stderr": start.stderr}
         decoder = codecs.getincrementaldecoder("utf-8")
         self._decoders = {"stdout": decoder("replace"), "stderr": decoder("replace")}
 
-    def events(self, line: bytes) -> Iterator[OutputEvent]:
+    def events(self, fields: dict[str, Any]) -> Iterator[OutputEvent]:
         """The events of one line; `start`, `heartbeat` and `closing` have none."""
-        fields = json.loads(line)
         kind = fields["type"]
         if kind == "stdout" or kind == "stderr":
             # Text comes as it is, and other bytes in base64.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import secrets
 from base64 import b64encode
 from collections.abc import AsyncIterator
@@ -11,8 +12,9 @@ from typing import TYPE_CHECKING, Any
 from .._backoff import Backoff
 from .._deadline import Deadline
 from .._errors import BoxError, GaveUp
+from .._failure import closed
 from .._lines import Lines
-from .._output import Ending, OutputEvent, OutputReader
+from .._output import Ending, Offsets, OutputEvent, OutputReader
 from ._calls import AsyncCommandsMethods
 from ._plane import AsyncHandle
 
@@ -34,14 +36,17 @@ class AsyncCommands(AsyncCommandsMethods):
     async def start(self, command: str, **more: Unpack[types.CommandsRunMore]) -> AsyncCommandHandle:
         """Starts a command, and returns while it runs."""
         started = await self._send(command, "async", more)
-        return AsyncCommandHandle(self._transport, started.command_id, started.pid)
+        return AsyncCommandHandle(self._transport, started, Offsets(started.offset, started.stderr_offset))
 
     async def connect(
         self, command_id: str, *, stdout: int = 0, stderr: int = 0, **options: Unpack[types.CallOptions]
     ) -> AsyncCommandHandle:
         """A command that was started before, by any client. Its output comes from these offsets on."""
-        await self._transport.call("commands.read", command_id=command_id, offset=END, stderr_offset=END, **options)
-        return AsyncCommandHandle(self._transport, command_id, None, stdout, stderr)
+        read: types.CommandOutput = await self._transport.call(
+            "commands.read", command_id=command_id, offset=END, stderr_offset=END, **options
+        )
+        ends = Offsets(read.offset, read.stderr_offset)
+        return AsyncCommandHandle(self._transport, read.command, ends, Offsets(stdout, stderr))
 
     async def _send(self, command: str, mode: str, more: types.CommandsRunMore) -> types.CommandResult:
         # The client names the command, so that a repeated request finds the first one.
@@ -55,46 +60,53 @@ class AsyncCommands(AsyncCommandsMethods):
 class AsyncCommandHandle(AsyncHandle):
     """A command of a sandbox. Its output can be read again and again, each time from the beginning."""
 
-    def __init__(self, transport: AsyncTransport, id: str, pid: int | None, stdout: int = 0, stderr: int = 0) -> None:
-        super().__init__(transport, id)
-        self.pid = pid
-        """None when the handle comes from `connect`."""
-        self._from = (stdout, stderr)
+    def __init__(
+        self,
+        transport: AsyncTransport,
+        record: types.Command | types.CommandResult,
+        ends: Offsets,
+        start: Offsets | None = None,
+    ) -> None:
+        super().__init__(transport, record.command_id)
+        self.record = record
+        """As it was when the handle was made; its `error` says why the command could not start."""
+        self.ends = ends
+        """Where both streams ended when the handle was made."""
+        self._start = start or Offsets()
         self._written = 0
 
     def __aiter__(self) -> AsyncIterator[OutputEvent]:
         return self.events()
 
     async def events(
-        self, *, retry_s: float | None = None, timeout_s: float | None = None
+        self, *, from_: Offsets | None = None, **options: Unpack[types.CallOptions]
     ) -> AsyncIterator[OutputEvent]:
         """What both streams hold and get, and the end. Goes on by itself when the connection or the daemon was lost."""
-        async for event in self._follow(OutputReader(*self._from), retry_s, timeout_s):
-            yield event
-
-    async def _follow(
-        self, reader: OutputReader, retry_s: float | None = None, timeout_s: float | None = None
-    ) -> AsyncIterator[OutputEvent]:
-        budget_s = self._transport.retry_s if retry_s is None else retry_s
-        backoff, deadline = Backoff(budget_s), Deadline(timeout_s)
+        reader, deadline = OutputReader(from_ or self._start), Deadline(options.get("timeout_s"))
+        backoff = Backoff(options.get("retry_s", self._transport.retry_s), options.get("on_away"))
         while True:
-            lost: BoxError | None = None
+            lost: BoxError = closed(self._transport.address)
             ending: Ending | None = None
             try:
-                async with self._transport.stream(
+                async with self._transport.open(
                     "commands.read",
-                    deadline,
+                    deadline=deadline,
+                    retry_s=0,
                     command_id=self.id,
                     stream=True,
                     encoding="auto",
                     offset=reader.offsets["stdout"],
                     stderr_offset=reader.offsets["stderr"],
-                ) as pieces:
+                ) as response:
                     lines = Lines()
-                    async for piece in pieces:
+                    async for piece in response.aiter_raw():
                         for line in lines.add(piece):
-                            backoff.reset()
-                            for event in reader.events(line):
+                            fields = json.loads(line)
+                            if fields["type"] in ("start", "closing"):
+                                backoff.answered()
+                            else:
+                                backoff.reset()
+                            for event in reader.events(fields):
                                 if isinstance(event, Ending):
                                     ending = event
                                 else:
@@ -109,15 +121,15 @@ class AsyncCommandHandle(AsyncHandle):
                 return
             # The stream has ended without a last line, or with `closing`: the daemon is gone, or about to go.
             deadline.left_s()
-            pause_s = backoff.pause_s(0)
+            pause_s = backoff.pause_s(lost)
             if pause_s is None:
-                raise _gave_up(budget_s, lost) from lost
+                raise _gave_up(backoff.budget_s, lost) from lost
             await asyncio.sleep(deadline.left_s(pause_s) or 0)
 
     async def wait(self, **options: Unpack[types.CallOptions]) -> Ending:
         """The end of the command. Its output is not kept here."""
         # The daemon sends nothing of what comes before this offset.
-        async for event in self._follow(OutputReader(END, END), **options):
+        async for event in self.events(from_=Offsets(END, END), **options):
             if isinstance(event, Ending):
                 return event
         raise AssertionError("output ends with an exit")
@@ -149,10 +161,9 @@ class AsyncCommandHandle(AsyncHandle):
         return answer.accepted_bytes
 
 
-def _gave_up(budget_s: float, lost: BoxError | None) -> GaveUp:
-    why = f": {lost.message}" if lost else ""
+def _gave_up(budget_s: float, lost: BoxError) -> GaveUp:
     hint = "Connect to the command again when the daemon is back; its output is kept."
-    return GaveUp(f"the daemon was away for {budget_s:g} s{why}", hint=hint)
+    return GaveUp(f"the daemon was away for {budget_s:g} s: {lost.message}", hint=hint)
 
 
 def _new_id() -> str:

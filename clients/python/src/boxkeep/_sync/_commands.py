@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import time
+import json
 import secrets
 from base64 import b64encode
 from collections.abc import Iterator
@@ -12,8 +13,9 @@ from typing import TYPE_CHECKING, Any
 from .._backoff import Backoff
 from .._deadline import Deadline
 from .._errors import BoxError, GaveUp
+from .._failure import closed
 from .._lines import Lines
-from .._output import Ending, OutputEvent, OutputReader
+from .._output import Ending, Offsets, OutputEvent, OutputReader
 from ._calls import CommandsMethods
 from ._plane import Handle
 
@@ -35,14 +37,17 @@ class Commands(CommandsMethods):
     def start(self, command: str, **more: Unpack[types.CommandsRunMore]) -> CommandHandle:
         """Starts a command, and returns while it runs."""
         started = self._send(command, "async", more)
-        return CommandHandle(self._transport, started.command_id, started.pid)
+        return CommandHandle(self._transport, started, Offsets(started.offset, started.stderr_offset))
 
     def connect(
         self, command_id: str, *, stdout: int = 0, stderr: int = 0, **options: Unpack[types.CallOptions]
     ) -> CommandHandle:
         """A command that was started before, by any client. Its output comes from these offsets on."""
-        self._transport.call("commands.read", command_id=command_id, offset=END, stderr_offset=END, **options)
-        return CommandHandle(self._transport, command_id, None, stdout, stderr)
+        read: types.CommandOutput = self._transport.call(
+            "commands.read", command_id=command_id, offset=END, stderr_offset=END, **options
+        )
+        ends = Offsets(read.offset, read.stderr_offset)
+        return CommandHandle(self._transport, read.command, ends, Offsets(stdout, stderr))
 
     def _send(self, command: str, mode: str, more: types.CommandsRunMore) -> types.CommandResult:
         # The client names the command, so that a repeated request finds the first one.
@@ -56,46 +61,53 @@ class Commands(CommandsMethods):
 class CommandHandle(Handle):
     """A command of a sandbox. Its output can be read again and again, each time from the beginning."""
 
-    def __init__(self, transport: Transport, id: str, pid: int | None, stdout: int = 0, stderr: int = 0) -> None:
-        super().__init__(transport, id)
-        self.pid = pid
-        """None when the handle comes from `connect`."""
-        self._from = (stdout, stderr)
+    def __init__(
+        self,
+        transport: Transport,
+        record: types.Command | types.CommandResult,
+        ends: Offsets,
+        start: Offsets | None = None,
+    ) -> None:
+        super().__init__(transport, record.command_id)
+        self.record = record
+        """As it was when the handle was made; its `error` says why the command could not start."""
+        self.ends = ends
+        """Where both streams ended when the handle was made."""
+        self._start = start or Offsets()
         self._written = 0
 
     def __iter__(self) -> Iterator[OutputEvent]:
         return self.events()
 
     def events(
-        self, *, retry_s: float | None = None, timeout_s: float | None = None
+        self, *, from_: Offsets | None = None, **options: Unpack[types.CallOptions]
     ) -> Iterator[OutputEvent]:
         """What both streams hold and get, and the end. Goes on by itself when the connection or the daemon was lost."""
-        for event in self._follow(OutputReader(*self._from), retry_s, timeout_s):
-            yield event
-
-    def _follow(
-        self, reader: OutputReader, retry_s: float | None = None, timeout_s: float | None = None
-    ) -> Iterator[OutputEvent]:
-        budget_s = self._transport.retry_s if retry_s is None else retry_s
-        backoff, deadline = Backoff(budget_s), Deadline(timeout_s)
+        reader, deadline = OutputReader(from_ or self._start), Deadline(options.get("timeout_s"))
+        backoff = Backoff(options.get("retry_s", self._transport.retry_s), options.get("on_away"))
         while True:
-            lost: BoxError | None = None
+            lost: BoxError = closed(self._transport.address)
             ending: Ending | None = None
             try:
-                with self._transport.stream(
+                with self._transport.open(
                     "commands.read",
-                    deadline,
+                    deadline=deadline,
+                    retry_s=0,
                     command_id=self.id,
                     stream=True,
                     encoding="auto",
                     offset=reader.offsets["stdout"],
                     stderr_offset=reader.offsets["stderr"],
-                ) as pieces:
+                ) as response:
                     lines = Lines()
-                    for piece in pieces:
+                    for piece in response.iter_raw():
                         for line in lines.add(piece):
-                            backoff.reset()
-                            for event in reader.events(line):
+                            fields = json.loads(line)
+                            if fields["type"] in ("start", "closing"):
+                                backoff.answered()
+                            else:
+                                backoff.reset()
+                            for event in reader.events(fields):
                                 if isinstance(event, Ending):
                                     ending = event
                                 else:
@@ -110,15 +122,15 @@ class CommandHandle(Handle):
                 return
             # The stream has ended without a last line, or with `closing`: the daemon is gone, or about to go.
             deadline.left_s()
-            pause_s = backoff.pause_s(0)
+            pause_s = backoff.pause_s(lost)
             if pause_s is None:
-                raise _gave_up(budget_s, lost) from lost
+                raise _gave_up(backoff.budget_s, lost) from lost
             time.sleep(deadline.left_s(pause_s) or 0)
 
     def wait(self, **options: Unpack[types.CallOptions]) -> Ending:
         """The end of the command. Its output is not kept here."""
         # The daemon sends nothing of what comes before this offset.
-        for event in self._follow(OutputReader(END, END), **options):
+        for event in self.events(from_=Offsets(END, END), **options):
             if isinstance(event, Ending):
                 return event
         raise AssertionError("output ends with an exit")
@@ -150,10 +162,9 @@ class CommandHandle(Handle):
         return answer.accepted_bytes
 
 
-def _gave_up(budget_s: float, lost: BoxError | None) -> GaveUp:
-    why = f": {lost.message}" if lost else ""
+def _gave_up(budget_s: float, lost: BoxError) -> GaveUp:
     hint = "Connect to the command again when the daemon is back; its output is kept."
-    return GaveUp(f"the daemon was away for {budget_s:g} s{why}", hint=hint)
+    return GaveUp(f"the daemon was away for {budget_s:g} s: {lost.message}", hint=hint)
 
 
 def _new_id() -> str:

@@ -8,7 +8,7 @@ import json
 import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 import httpx2
@@ -21,8 +21,14 @@ from .._failure import Attempt, not_boxkeep, refused, unreachable
 from .._record import Record
 from .._wire import Route, routes
 
+if TYPE_CHECKING:
+    from .._backoff import OnAway
+
 USUAL_RETRY_S = 30.0
 CONNECT_S = 10.0
+
+# The daemon is full, or not ready yet. After other refusals, only the caller knows what makes a repeat succeed.
+BUSY_STATUSES = (429, 503)
 
 # The daemon sends a line at least every 15 s, so a connection that is silent for this long is dead.
 SILENCE_S = 40.0
@@ -47,82 +53,90 @@ class Transport:
     def close(self) -> None:
         self._http.close()
 
-    def call(
+    def call(self, name: str, /, **fields: Any) -> Any:
+        """The payload of the answer, or the whole where it has more. Options are those of `send`."""
+        response = self.send(name, **fields)
+        try:
+            answer = json.loads(response.content, object_hook=Record)
+            return answer if routes[name].is_whole else answer["data"]
+        except (ValueError, TypeError, KeyError):
+            # The answer of another server.
+            raise not_boxkeep(self.address, response.status_code) from None
+
+    @contextmanager
+    def open(self, name: str, /, *, deadline: Deadline, **fields: Any) -> Iterator[httpx2.Response]:
+        """An answer that is read as it comes. Raises a BoxError, also where the connection breaks."""
+        response = self.send(name, deadline=deadline, is_streamed=True, **fields)
+        try:
+            with deadline.ends(response):
+                yield response
+        except httpx2.HTTPError as error:
+            deadline.left_s()
+            raise unreachable(self.address, error).error from error
+        finally:
+            response.close()
+
+    def send(
         self,
         name: str,
         /,
         *,
         retry_s: float | None = None,
         timeout_s: float | None = None,
+        deadline: Deadline | None = None,
+        on_away: OnAway | None = None,
         is_repeatable: bool | None = None,
+        is_streamed: bool = False,
         **fields: Any,
-    ) -> Any:
-        """The payload of the answer, or the whole where it has more."""
+    ) -> httpx2.Response:
+        """A response that is no failure. `is_repeatable`: the call has no effect, or the same effect twice as once."""
         route = routes[name]
         place, body = _parts(route, fields)
         if is_repeatable is None:
             is_repeatable = route.is_safe or route.method == "GET"
-        backoff = Backoff(self.retry_s if retry_s is None else retry_s)
-        deadline = Deadline(timeout_s)
+        backoff = Backoff(self.retry_s if retry_s is None else retry_s, on_away)
+        deadline = deadline or Deadline(timeout_s)
+        is_maybe_done = False
         while True:
-            outcome = self._attempt(route, place, body, deadline)
-            if not isinstance(outcome, Attempt):
+            request = self._request(route.method, place, body, deadline, is_streamed)
+            outcome = self._attempt(request, deadline, is_streamed)
+            if isinstance(outcome, httpx2.Response):
                 return outcome
             error = outcome.error
+            is_maybe_done = error.is_maybe_done = is_maybe_done or error.is_maybe_done
+            is_passing = error.code == "unreachable" or error.status in BUSY_STATUSES
             pause_s = None
-            if error.retryable and (is_repeatable or not outcome.is_maybe_done):
-                pause_s = backoff.pause_s(outcome.after_s)
+            if error.retryable and is_passing and (is_repeatable or not is_maybe_done):
+                pause_s = backoff.pause_s(error, outcome.after_s)
             if pause_s is None:
                 raise error
             time.sleep(deadline.left_s(pause_s) or 0)
 
-    @contextmanager
-    def stream(self, name: str, deadline: Deadline, **fields: Any) -> Iterator[Iterator[bytes]]:
-        """The pieces of a streamed answer. Raises a BoxError when the request or the connection fails."""
-        route = routes[name]
-        place, _ = _parts(route, fields)
-        # Compression would hold the output back.
-        headers = {**self._headers, "accept-encoding": "identity"}
-        timeout = httpx2.Timeout(deadline.left_s(SILENCE_S), connect=deadline.left_s(CONNECT_S), pool=None)
-        try:
-            with self._http.stream(
-                route.method, f"{self.address}{place}", headers=headers, timeout=timeout
-            ) as response:
-                if not response.is_success:
-                    text = response.read()
-                    raise refused(self.address, self._has_key, response.status_code, response.headers, text).error
-                with deadline.ends(response):
-                    yield response.iter_raw()
-        except httpx2.HTTPError as error:
-            deadline.left_s()
-            raise unreachable(self.address, error).error from error
-
-    @property
-    def _has_key(self) -> bool:
-        return bool(self._headers)
-
-    def _attempt(self, route: Route, place: str, body: Any, deadline: Deadline) -> Any:
-        headers, content = self._headers, None
+    def _request(self, method: str, place: str, body: Any, deadline: Deadline, is_streamed: bool) -> httpx2.Request:
+        headers, content = {**self._headers}, None
         if body is not None:
-            headers, content = {**headers, "content-type": "application/json"}, json.dumps(body).encode()
-        timeout = httpx2.Timeout(deadline.left_s(), connect=deadline.left_s(CONNECT_S), pool=None)
+            headers["content-type"], content = "application/json", json.dumps(body).encode()
+        if is_streamed:
+            # Compression would hold the output back.
+            headers["accept-encoding"] = "identity"
+        left_s = deadline.left_s(SILENCE_S if is_streamed else None)
+        timeout = httpx2.Timeout(left_s, connect=deadline.left_s(CONNECT_S), pool=None)
         url = f"{self.address}{place}"
-        request = self._http.build_request(route.method, url, headers=headers, content=content, timeout=timeout)
+        return self._http.build_request(method, url, headers=headers, content=content, timeout=timeout)
+
+    def _attempt(
+        self, request: httpx2.Request, deadline: Deadline, is_streamed: bool
+    ) -> httpx2.Response | Attempt:
         try:
             # Redirects are not followed, because the key is only for this daemon.
-            response = self._http.send(request, follow_redirects=False)
+            response = self._http.send(request, stream=is_streamed, follow_redirects=False)
+            if response.is_success:
+                return response
+            text = response.read()
         except httpx2.HTTPError as error:
             deadline.left_s()
             return unreachable(self.address, error)
-        status, text = response.status_code, response.content
-        if not response.is_success:
-            return refused(self.address, self._has_key, status, response.headers, text)
-        try:
-            answer = json.loads(text, object_hook=Record)
-            return answer if route.is_whole else answer["data"]
-        except (ValueError, TypeError, KeyError):
-            # The answer of another server.
-            return Attempt(not_boxkeep(self.address, status), True)
+        return refused(self.address, bool(self._headers), response.status_code, response.headers, text)
 
 
 def _parts(route: Route, fields: Mapping[str, Any]) -> tuple[str, Any]:
