@@ -19,7 +19,9 @@ const blockBytes = 64;
 export class Sha256 implements Digest {
   readonly #state = fractionsOfRoots(8, 1 / 2);
   readonly #block = new Uint8Array(blockBytes);
-  readonly #words = new Uint32Array(blockBytes);
+  readonly #view = new DataView(this.#block.buffer);
+  /** Signed, because runtimes keep larger numbers in a slower form. */
+  readonly #words = new Int32Array(blockBytes);
   #length = 0;
 
   update(bytes: Uint8Array): void {
@@ -40,24 +42,26 @@ export class Sha256 implements Digest {
     end[0] = 0x80;
     new DataView(end.buffer).setBigUint64(1 + zeros, bits);
     this.update(end);
-    return [...this.#state].map((word) => word.toString(16).padStart(8, '0')).join('');
+    return [...this.#state].map((word) => (word >>> 0).toString(16).padStart(8, '0')).join('');
   }
 
   #compress(): void {
     const words = this.#words;
-    const block = new DataView(this.#block.buffer);
-    for (let at = 0; at < 16; at++) words[at] = block.getUint32(4 * at);
+    const block = this.#view;
+    for (let at = 0; at < 16; at++) words[at] = block.getInt32(4 * at);
     for (let at = 16; at < 64; at++) {
-      const [a, b] = [words[at - 15]!, words[at - 2]!];
-      const small = (rotated(a, 7) ^ rotated(a, 18) ^ (a >>> 3)) + (rotated(b, 17) ^ rotated(b, 19) ^ (b >>> 10));
-      words[at] = words[at - 16]! + words[at - 7]! + small;
+      const early = words[at - 15]!;
+      const late = words[at - 2]!;
+      const mixed = (rotated(early, 7) ^ rotated(early, 18) ^ (early >>> 3)) + words[at - 16]!;
+      words[at] = (mixed + (rotated(late, 17) ^ rotated(late, 19) ^ (late >>> 10)) + words[at - 7]!) | 0;
     }
     let [a = 0, b = 0, c = 0, d = 0, e = 0, f = 0, g = 0, h = 0] = this.#state;
     for (let at = 0; at < 64; at++) {
       const choice = (e & f) ^ (~e & g);
       const majority = (a & b) ^ (a & c) ^ (b & c);
-      const one = h + (rotated(e, 6) ^ rotated(e, 11) ^ rotated(e, 25)) + choice + constants[at]! + words[at]!;
-      const two = (rotated(a, 2) ^ rotated(a, 13) ^ rotated(a, 22)) + majority;
+      const sum = (h + (rotated(e, 6) ^ rotated(e, 11) ^ rotated(e, 25)) + choice) | 0;
+      const one = (sum + constants[at]! + words[at]!) | 0;
+      const two = ((rotated(a, 2) ^ rotated(a, 13) ^ rotated(a, 22)) + majority) | 0;
       h = g;
       g = f;
       f = e;
@@ -78,9 +82,9 @@ function rotated(word: number, by: number): number {
 const constants = fractionsOfRoots(64, 1 / 3);
 
 /** The first 32 bits of the fractions of the roots of the first primes. */
-function fractionsOfRoots(count: number, exponent: number): Uint32Array {
+function fractionsOfRoots(count: number, exponent: number): Int32Array {
   const primes: number[] = [];
   for (let number = 2; primes.length < count; number++)
     if (primes.every((prime) => number % prime !== 0)) primes.push(number);
-  return Uint32Array.from(primes, (prime) => (prime ** exponent % 1) * 2 ** 32);
+  return Int32Array.from(primes, (prime) => ((prime ** exponent % 1) * 2 ** 32) | 0);
 }
