@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs';
 import type { Environment } from '../kit/types/environment.ts';
 import { attach } from './attach/attach.ts';
 import type { SystemTerminal } from './attach/local.ts';
+import { cp } from './commands/cp.ts';
 import { exec } from './commands/exec.ts';
 import { ClientFailure, describeError, exitClientFailed, ReaderGone } from './client/failure.ts';
 import { kill } from './commands/kill.ts';
@@ -31,6 +32,7 @@ export function clientVerbs(deps: ClientVerbDeps): Readonly<Record<string, Verb>
     upgrade: upgrade(deps.upgrade),
     ...{ status, exec, ps, kill, logs },
     attach: attach(deps.terminal),
+    cp: cp(deps.terminal),
     ...{ watch },
     open: open(deps.terminal),
   };

@@ -37,6 +37,13 @@ export async function readInput(limitBytes: number): Promise<Uint8Array | null> 
   }
 }
 
+const pieceBytes = 256 * 1024;
+
+/** Standard input to its end. */
+export async function* inputPieces(): AsyncGenerator<Uint8Array> {
+  for (let piece = await readInput(pieceBytes); piece !== null; piece = await readInput(pieceBytes)) yield piece;
+}
+
 /** False when no input can come: the descriptor is closed, or it is /dev/null. */
 export function canHaveInput(): boolean {
   try {
