@@ -1,6 +1,8 @@
 /** The page of `boxkeep help exit-codes`: what the codes mean that several sub-commands share. */
 import { wrapped, type Page } from './page.ts';
 
+export const exitCode = { ok: 0, no: 1, timedOut: 124 } as const;
+
 const shared = [
   [0, 'the sub-command has done what it says'],
   [1, 'the answer is no, as the list below says for each sub-command'],

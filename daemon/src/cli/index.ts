@@ -5,6 +5,7 @@ import type { Environment } from '../kit/types/environment.ts';
 import { attach } from './attach/attach.ts';
 import type { SystemTerminal } from './attach/local.ts';
 import { cp } from './commands/cp.ts';
+import { code } from './commands/code.ts';
 import { exec } from './commands/exec.ts';
 import { ClientFailure, describeError, exitClientFailed, ReaderGone } from './client/failure.ts';
 import { kill } from './commands/kill.ts';
@@ -33,7 +34,7 @@ export function clientVerbs(deps: ClientVerbDeps): Readonly<Record<string, Verb>
     ...{ status, exec, ps, kill, logs },
     attach: attach(deps.terminal),
     cp: cp(deps.terminal),
-    ...{ watch },
+    ...{ watch, code },
     open: open(deps.terminal),
   };
 }
