@@ -14,6 +14,7 @@ import { HelpAsked, readArguments } from './arguments.ts';
 import { pageText } from './page.ts';
 import { ps } from './commands/ps.ts';
 import { print, say } from './client/standard-streams.ts';
+import { screenshot } from './commands/screenshot.ts';
 import { status } from './commands/status.ts';
 import { watch } from './commands/watch.ts';
 import { open } from './commands/open.ts';
@@ -34,7 +35,7 @@ export function clientVerbs(deps: ClientVerbDeps): Readonly<Record<string, Verb>
     ...{ status, exec, ps, kill, logs },
     attach: attach(deps.terminal),
     cp: cp(deps.terminal),
-    ...{ watch, code },
+    ...{ watch, code, screenshot },
     open: open(deps.terminal),
   };
 }
