@@ -1,12 +1,20 @@
 /** Prints the methods of the Python client that forward to an operation, and the types of `call`. */
 import type { DocumentShape, Field, OperationShape } from '../operation-shapes.ts';
-import { classNameOf, givenOf, head, inputsOf, payloadOf } from './inputs.ts';
-import { methods, type Method } from './methods.ts';
+import { classNameOf, givenOf, head, inputsOf, payloadOf, planeOf } from './inputs.ts';
+import { methods, planes, type Method } from './methods.ts';
 import { typeIn } from './types.ts';
 
 export function callsOf({ operations, types }: DocumentShape): string {
   const byName = new Map(operations.map((operation) => [operation.name, operation]));
-  const classes = Object.entries(methods).map(([className, ofClass]) => {
+  const ofPlanes = planes.map((plane): [string, Readonly<Record<string, Method>>] => {
+    const names = operations.map(({ name }) => name).filter((name) => planeOf(name) === plane);
+    return [
+      classNameOf(plane),
+      Object.fromEntries(names.map((name) => [name.slice(plane.length + 1), { operation: name }])),
+    ];
+  });
+  const byHand = Object.entries(methods).map(([name, ofClass]) => [`${name}Methods`, ofClass] as const);
+  const classes = [...byHand, ...ofPlanes].map(([className, ofClass]) => {
     const found = Object.entries(ofClass).map(([name, method]) => {
       const operation = byName.get(method.operation);
       if (!operation) throw new Error(`no operation has the name ${method.operation}`);
@@ -14,7 +22,7 @@ export function callsOf({ operations, types }: DocumentShape): string {
     });
     const isHandle = found.some(({ method }) => method.own);
     return [
-      `\n\nclass Async${className}Methods(${isHandle ? 'AsyncHandle' : 'AsyncPlane'}):`,
+      `\n\nclass Async${className}(${isHandle ? 'AsyncHandle' : 'AsyncPlane'}):`,
       ...found.flatMap(({ method, operation }) => attributesOf(method, operation, types)),
       ...found.map(({ name, method, operation }) => methodText(name, method, operation, types)),
     ].join('\n');
@@ -26,6 +34,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal, overload
 
+from .._picture import Picture, picture_of
 from ._plane import AsyncHandle, AsyncPlane
 
 if TYPE_CHECKING:
@@ -68,6 +77,11 @@ function methodText(
     ...given.map((field) => `${field}=${field}`),
   ];
   const signature = ['self', ...params, `**more: Unpack[${moreOf(operation, types)}]`].join(', ');
+  if (!operation.answer)
+    return `    async def ${name}(${signature}) -> Picture:
+        """${operation.summary}."""
+        return picture_of(await self._transport.send("${id}", **more))
+`;
   const answer = answerOf(operation, types);
   const args = [`"${id}"`, ...passed, '**more'].join(', ');
   const line = `answer: ${answer} = await self._transport.call(${args})`;

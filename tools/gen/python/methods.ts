@@ -41,6 +41,9 @@ export const methods: Readonly<Record<string, Readonly<Record<string, Method>>>>
   },
 };
 
+/** Planes that have a method for each of their operations. An operation without JSON answers a picture. */
+export const planes: readonly string[] = ['browser', 'desktop'];
+
 /** More fields that are no keywords: methods by hand set them or take them by position, or no method has them. */
 export const givenByHand: Readonly<Record<string, readonly string[]>> = {
   'commands.run': ['command', 'mode'],

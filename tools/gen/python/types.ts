@@ -1,6 +1,6 @@
 /** Prints the types of inputs and answers for the type checkers of Python. */
 import { namesIn, type DocumentShape, type Field, type Shape } from '../operation-shapes.ts';
-import { classNameOf, givenOf, head, inputsOf, payloadOf } from './inputs.ts';
+import { classNameOf, givenOf, hasMethod, head, inputsOf, payloadOf } from './inputs.ts';
 
 const opening = `${head}"""What the operations of the daemon take and answer, for type checkers. The client does not load it."""
 
@@ -64,7 +64,7 @@ class TypesPrinter {
       if (payload) this.typeOf(payload, `${classNameOf(operation.name)}Data`, 'answer');
     }
     for (const { operation, fields, owner } of inputs) {
-      if (!operation.answer) continue;
+      if (!hasMethod(operation)) continue;
       const given = givenOf(operation.name);
       const name = classNameOf(operation.name);
       const more = fields.filter((field) => !given.includes(field.name));

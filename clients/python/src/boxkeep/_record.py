@@ -6,6 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 from ._wire import optional_fields
 
+# The description of the daemon does not say what MCP answers.
+optional_in_mcp = frozenset({"annotations", "data", "description", "isError", "mimeType", "structuredContent", "text"})
+
 
 class Record(dict[str, Any]):
     """An object of an answer: `run.stdout` and `run["stdout"]` are the same. Fields of a newer daemon are kept."""
@@ -18,6 +21,6 @@ class Record(dict[str, Any]):
         def __getattr__(self, name: str) -> Any:
             if name in self:
                 return self[name]
-            if name in optional_fields:
+            if name in optional_fields or name in optional_in_mcp:
                 return None
             raise AttributeError(f"the answer has no field {name}; it has {', '.join(self)}")

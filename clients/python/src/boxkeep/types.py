@@ -1515,16 +1515,6 @@ CookieSameSite: TypeAlias = (
 )
 
 
-DesktopActRequest: TypeAlias = (
-    "Mapping[str, Any]"
-)
-
-
-DesktopActionRequest: TypeAlias = (
-    "Mapping[str, Any]"
-)
-
-
 class DesktopClickAction(TypedDict):
     action_type: Literal["CLICK"]
     x: NotRequired[float | None]
@@ -1722,6 +1712,17 @@ class DesktopConfigInput(CallOptions):
     resolution: NotRequired[DesktopConfigRequestResolution]
 
 
+class DesktopScreenshotInput(CallOptions):
+    format: NotRequired[Literal["png", "jpg", "jpeg", "webp"]]
+    quality: NotRequired[int]
+    scale_to: NotRequired[str]
+    cursor: NotRequired[bool]
+    x: NotRequired[int]
+    y: NotRequired[int]
+    width: NotRequired[int]
+    height: NotRequired[int]
+
+
 class DesktopBatchRequestScaleTo(TypedDict):
     width: int
     height: int
@@ -1776,9 +1777,98 @@ class DesktopBatchInput(CallOptions):
     scale_to: NotRequired[DesktopBatchRequestScaleTo | None]
 
 
+class DesktopActRequestPath(TypedDict):
+    x: float
+    y: float
+
+
+class DesktopActRequestScaleTo(TypedDict):
+    width: int
+    height: int
+
+
 class DesktopActInput(CallOptions):
     include_screenshot: NotRequired[bool]
-    body: DesktopActRequest
+    action_type: NotRequired[Literal[
+        "MOVE_TO",
+        "MOVE_REL",
+        "CLICK",
+        "MOUSE_DOWN",
+        "MOUSE_UP",
+        "RIGHT_CLICK",
+        "DOUBLE_CLICK",
+        "DRAG_TO",
+        "DRAG_REL",
+        "SCROLL",
+        "TYPING",
+        "PRESS",
+        "KEY_DOWN",
+        "KEY_UP",
+        "HOTKEY",
+        "WAIT",
+        "SET_CLIPBOARD",
+        "WINDOW_ACTIVATE",
+        "WINDOW_MINIMIZE",
+        "NODE_FOCUS",
+        "NODE_INVOKE",
+        "NODE_SET_VALUE",
+    ]]
+    x: NotRequired[float | None]
+    y: NotRequired[float | None]
+    x_offset: NotRequired[float]
+    y_offset: NotRequired[float]
+    button: NotRequired[Literal["left", "right", "middle", "wheel", "back", "forward"]]
+    num_clicks: NotRequired[Literal[1, 2, 3]]
+    dx: NotRequired[int]
+    dy: NotRequired[int]
+    text: NotRequired[str | None]
+    use_clipboard: NotRequired[bool | None]
+    key: NotRequired[str]
+    keys: NotRequired[Sequence[str] | None]
+    duration: NotRequired[float]
+    window_id: NotRequired[str]
+    node_id: NotRequired[str]
+    action: NotRequired[Literal[
+        "screenshot",
+        "cursor_position",
+        "mouse_move",
+        "left_click",
+        "right_click",
+        "middle_click",
+        "double_click",
+        "triple_click",
+        "left_mouse_down",
+        "left_mouse_up",
+        "left_click_drag",
+        "scroll",
+        "key",
+        "hold_key",
+        "type",
+        "wait",
+        "zoom",
+    ] | str | None]
+    value: NotRequired[str | float]
+    coordinate: NotRequired[Sequence[float] | None]
+    start_coordinate: NotRequired[Sequence[float] | None]
+    scroll_direction: NotRequired[Literal["up", "down", "left", "right"]]
+    scroll_amount: NotRequired[float]
+    repeat: NotRequired[int | None]
+    region: NotRequired[Sequence[float]]
+    type: NotRequired[Literal[
+        "screenshot",
+        "click",
+        "double_click",
+        "move",
+        "drag",
+        "scroll",
+        "keypress",
+        "type",
+        "wait",
+    ]]
+    path: NotRequired[Sequence[DesktopActRequestPath | Sequence[float]]]
+    scroll_x: NotRequired[float]
+    scroll_y: NotRequired[float]
+    scale_to: NotRequired[DesktopActRequestScaleTo | None]
 
 
 class DesktopNodesInput(CallOptions):
@@ -1819,9 +1909,98 @@ class DesktopRecordInput(CallOptions):
     height: NotRequired[int]
 
 
+class DesktopActionRequestPath(TypedDict):
+    x: float
+    y: float
+
+
+class DesktopActionRequestScaleTo(TypedDict):
+    width: int
+    height: int
+
+
 class DesktopActionInput(CallOptions):
     include_screenshot: NotRequired[bool]
-    body: DesktopActionRequest
+    action_type: NotRequired[Literal[
+        "MOVE_TO",
+        "MOVE_REL",
+        "CLICK",
+        "MOUSE_DOWN",
+        "MOUSE_UP",
+        "RIGHT_CLICK",
+        "DOUBLE_CLICK",
+        "DRAG_TO",
+        "DRAG_REL",
+        "SCROLL",
+        "TYPING",
+        "PRESS",
+        "KEY_DOWN",
+        "KEY_UP",
+        "HOTKEY",
+        "WAIT",
+        "SET_CLIPBOARD",
+        "WINDOW_ACTIVATE",
+        "WINDOW_MINIMIZE",
+        "NODE_FOCUS",
+        "NODE_INVOKE",
+        "NODE_SET_VALUE",
+    ]]
+    x: NotRequired[float | None]
+    y: NotRequired[float | None]
+    x_offset: NotRequired[float]
+    y_offset: NotRequired[float]
+    button: NotRequired[Literal["left", "right", "middle", "wheel", "back", "forward"]]
+    num_clicks: NotRequired[Literal[1, 2, 3]]
+    dx: NotRequired[int]
+    dy: NotRequired[int]
+    text: NotRequired[str | None]
+    use_clipboard: NotRequired[bool | None]
+    key: NotRequired[str]
+    keys: NotRequired[Sequence[str] | None]
+    duration: NotRequired[float]
+    window_id: NotRequired[str]
+    node_id: NotRequired[str]
+    action: NotRequired[Literal[
+        "screenshot",
+        "cursor_position",
+        "mouse_move",
+        "left_click",
+        "right_click",
+        "middle_click",
+        "double_click",
+        "triple_click",
+        "left_mouse_down",
+        "left_mouse_up",
+        "left_click_drag",
+        "scroll",
+        "key",
+        "hold_key",
+        "type",
+        "wait",
+        "zoom",
+    ] | str | None]
+    value: NotRequired[str | float]
+    coordinate: NotRequired[Sequence[float] | None]
+    start_coordinate: NotRequired[Sequence[float] | None]
+    scroll_direction: NotRequired[Literal["up", "down", "left", "right"]]
+    scroll_amount: NotRequired[float]
+    repeat: NotRequired[int | None]
+    region: NotRequired[Sequence[float]]
+    type: NotRequired[Literal[
+        "screenshot",
+        "click",
+        "double_click",
+        "move",
+        "drag",
+        "scroll",
+        "keypress",
+        "type",
+        "wait",
+    ]]
+    path: NotRequired[Sequence[DesktopActionRequestPath | Sequence[float]]]
+    scroll_x: NotRequired[float]
+    scroll_y: NotRequired[float]
+    scale_to: NotRequired[DesktopActionRequestScaleTo | None]
 
 
 class DesktopBrowserConfigInput(CallOptions):
@@ -1865,6 +2044,17 @@ class BrowserNavigateInput(CallOptions):
     timeout: NotRequired[float]
     dialogs: NotRequired[Literal["accept", "dismiss"]]
     dialog_text: NotRequired[str]
+
+
+class BrowserScreenshotInput(CallOptions):
+    format: NotRequired[Literal["png", "jpg", "jpeg"]]
+    quality: NotRequired[int | None]
+    full_page: NotRequired[bool]
+    scale_to: NotRequired[str]
+    labels: NotRequired[bool]
+    if_changed_from: NotRequired[str]
+    tab_id: NotRequired[str]
+    timeout: NotRequired[float]
 
 
 class BrowserSnapshotInput(CallOptions):

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal, overload
 
+from .._picture import Picture, picture_of
 from ._plane import AsyncHandle, AsyncPlane
 
 if TYPE_CHECKING:
@@ -119,6 +120,168 @@ class AsyncCodeSessionMethods(AsyncHandle):
     async def close(self, **more: Unpack[types.CodeDeleteSessionMore]) -> types.CodeDeleteSessionData:
         """Delete a code session: end its interpreter and everything started by it."""
         answer: types.CodeDeleteSessionData = await self._transport.call("code.delete_session", id=self.id, **more)
+        return answer
+
+
+class AsyncBrowser(AsyncPlane):
+    async def info(self, **more: Unpack[types.CallOptions]) -> types.BrowserInfoResult:
+        """Describe the browser and the URLs that reach it."""
+        answer: types.BrowserInfoResult = await self._transport.call("browser.info", **more)
+        return answer
+
+    async def cdp_url(self, **more: Unpack[types.CallOptions]) -> types.BrowserCdpUrlData:
+        """Return the URL of the DevTools protocol."""
+        answer: types.BrowserCdpUrlData = await self._transport.call("browser.cdp_url", **more)
+        return answer
+
+    async def cdp(self, **more: Unpack[types.BrowserCdpInput]) -> types.BrowserCdpData:
+        """Send one command of the DevTools protocol and return its result."""
+        answer: types.BrowserCdpData = await self._transport.call("browser.cdp", **more)
+        return answer
+
+    async def activate_tab(self, **more: Unpack[types.BrowserActivateTabInput]) -> types.BrowserTabId:
+        """Bring a tab to the front."""
+        answer: types.BrowserTabId = await self._transport.call("browser.activate_tab", **more)
+        return answer
+
+    async def close_tab(self, **more: Unpack[types.BrowserCloseTabInput]) -> types.BrowserTabId:
+        """Close a tab."""
+        answer: types.BrowserTabId = await self._transport.call("browser.close_tab", **more)
+        return answer
+
+    async def tabs(self, **more: Unpack[types.CallOptions]) -> types.BrowserTabsData:
+        """List the tabs."""
+        answer: types.BrowserTabsData = await self._transport.call("browser.tabs", **more)
+        return answer
+
+    async def open_tab(self, **more: Unpack[types.BrowserOpenTabInput]) -> types.BrowserTab:
+        """Open a tab in the foreground."""
+        answer: types.BrowserTab = await self._transport.call("browser.open_tab", **more)
+        return answer
+
+    async def evaluate(self, **more: Unpack[types.BrowserEvaluateInput]) -> types.BrowserEvaluateResult:
+        """Evaluate an expression in the page."""
+        answer: types.BrowserEvaluateResult = await self._transport.call("browser.evaluate", **more)
+        return answer
+
+    async def navigate(self, **more: Unpack[types.BrowserNavigateInput]) -> types.BrowserNavigateResult:
+        """Load a URL, or move through the history of the tab."""
+        answer: types.BrowserNavigateResult = await self._transport.call("browser.navigate", **more)
+        return answer
+
+    async def screenshot(self, **more: Unpack[types.BrowserScreenshotInput]) -> Picture:
+        """Take a picture of the page."""
+        return picture_of(await self._transport.send("browser.screenshot", **more))
+
+    async def snapshot(self, **more: Unpack[types.BrowserSnapshotInput]) -> types.BrowserSnapshotResponse:
+        """Read what a page shows, with refs to its elements."""
+        answer: types.BrowserSnapshotResponse = await self._transport.call("browser.snapshot", **more)
+        return answer
+
+    async def snapshot_by_body(self, **more: Unpack[types.BrowserSnapshotByBodyInput]) -> types.BrowserSnapshotByBodyResponse:
+        """Read what a page shows, with refs to its elements."""
+        answer: types.BrowserSnapshotByBodyResponse = await self._transport.call("browser.snapshot_by_body", **more)
+        return answer
+
+    async def click(self, **more: Unpack[types.BrowserClickInput]) -> types.BrowserClickResult:
+        """Click an element, hover over it or drag it, once the pointer reaches it."""
+        answer: types.BrowserClickResult = await self._transport.call("browser.click", **more)
+        return answer
+
+    async def fill(self, **more: Unpack[types.BrowserFillInput]) -> types.BrowserFillResult:
+        """Put a value into a field of any type."""
+        answer: types.BrowserFillResult = await self._transport.call("browser.fill", **more)
+        return answer
+
+    async def upload(self, **more: Unpack[types.BrowserUploadInput]) -> types.BrowserUploadResult:
+        """Give files of the sandbox to a file input."""
+        answer: types.BrowserUploadResult = await self._transport.call("browser.upload", **more)
+        return answer
+
+    async def cookies(self, **more: Unpack[types.BrowserCookiesInput]) -> types.BrowserCookiesData:
+        """List the cookies."""
+        answer: types.BrowserCookiesData = await self._transport.call("browser.cookies", **more)
+        return answer
+
+    async def set_cookies(self, **more: Unpack[types.BrowserSetCookiesInput]) -> types.BrowserSetCookiesData:
+        """Set cookies."""
+        answer: types.BrowserSetCookiesData = await self._transport.call("browser.set_cookies", **more)
+        return answer
+
+    async def clear_cookies(self, **more: Unpack[types.BrowserClearCookiesInput]) -> types.BrowserClearCookiesData:
+        """Delete the cookies that match, or all."""
+        answer: types.BrowserClearCookiesData = await self._transport.call("browser.clear_cookies", **more)
+        return answer
+
+    async def requests(self, **more: Unpack[types.BrowserRequestsInput]) -> types.BrowserRequestsData:
+        """List the newest requests of the pages in use."""
+        answer: types.BrowserRequestsData = await self._transport.call("browser.requests", **more)
+        return answer
+
+
+class AsyncDesktop(AsyncPlane):
+    async def clipboard(self, **more: Unpack[types.CallOptions]) -> types.DesktopClipboard:
+        """Read the text of the clipboard."""
+        answer: types.DesktopClipboard = await self._transport.call("desktop.clipboard", **more)
+        return answer
+
+    async def cursor(self, **more: Unpack[types.CallOptions]) -> types.DesktopCursor:
+        """Say where the pointer is."""
+        answer: types.DesktopCursor = await self._transport.call("desktop.cursor", **more)
+        return answer
+
+    async def info(self, **more: Unpack[types.CallOptions]) -> types.DesktopInfo:
+        """Describe the display and what works on it."""
+        answer: types.DesktopInfo = await self._transport.call("desktop.info", **more)
+        return answer
+
+    async def windows(self, **more: Unpack[types.CallOptions]) -> types.DesktopWindows:
+        """List the windows."""
+        answer: types.DesktopWindows = await self._transport.call("desktop.windows", **more)
+        return answer
+
+    async def config(self, **more: Unpack[types.DesktopConfigInput]) -> types.DesktopConfig:
+        """Set the resolution of the display."""
+        answer: types.DesktopConfig = await self._transport.call("desktop.config", **more)
+        return answer
+
+    async def screenshot(self, **more: Unpack[types.DesktopScreenshotInput]) -> Picture:
+        """Take a picture of the display."""
+        return picture_of(await self._transport.send("desktop.screenshot", **more))
+
+    async def batch(self, **more: Unpack[types.DesktopBatchInput]) -> types.DesktopBatchResult:
+        """Do several things in order; nothing else touches the display meanwhile."""
+        answer: types.DesktopBatchResult = await self._transport.call("desktop.batch", **more)
+        return answer
+
+    async def act(self, **more: Unpack[types.DesktopActInput]) -> types.DesktopActResponse:
+        """Do one thing with the pointer, the keyboard, a window or a node."""
+        answer: types.DesktopActResponse = await self._transport.call("desktop.act", **more)
+        return answer
+
+    async def nodes(self, **more: Unpack[types.DesktopNodesInput]) -> types.DesktopNodesData:
+        """Find nodes of the accessibility tree."""
+        answer: types.DesktopNodesData = await self._transport.call("desktop.nodes", **more)
+        return answer
+
+    async def accessibility(self, **more: Unpack[types.DesktopAccessibilityInput]) -> types.DesktopAccessibilityData:
+        """Read the accessibility tree."""
+        answer: types.DesktopAccessibilityData = await self._transport.call("desktop.accessibility", **more)
+        return answer
+
+    async def record(self, **more: Unpack[types.DesktopRecordInput]) -> types.DesktopRecording:
+        """Record the display as a film."""
+        answer: types.DesktopRecording = await self._transport.call("desktop.record", **more)
+        return answer
+
+    async def action(self, **more: Unpack[types.DesktopActionInput]) -> types.DesktopActionResponse:
+        """Do one thing with the pointer or the keyboard, as POST /v2/computer/actions does."""
+        answer: types.DesktopActionResponse = await self._transport.call("desktop.action", **more)
+        return answer
+
+    async def browser_config(self, **more: Unpack[types.DesktopBrowserConfigInput]) -> types.DesktopBrowserConfigData:
+        """Set the resolution of the display."""
+        answer: types.DesktopBrowserConfigData = await self._transport.call("desktop.browser_config", **more)
         return answer
 
 

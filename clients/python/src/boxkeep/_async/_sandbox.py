@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ._calls import AsyncOperations, AsyncSandboxMethods
+from ._calls import AsyncBrowser, AsyncDesktop, AsyncOperations, AsyncSandboxMethods
 from ._code import AsyncCode
 from ._commands import AsyncCommands
 from ._files import AsyncFiles
+from ._mcp import AsyncMcp
 from ._transport import AsyncTransport
 
 if TYPE_CHECKING:
@@ -38,6 +39,9 @@ class AsyncSandbox(AsyncSandboxMethods, AsyncOperations):
         self.commands = AsyncCommands(self._transport)
         self.files = AsyncFiles(self._transport)
         self.code = AsyncCode(self._transport)
+        self.browser = AsyncBrowser(self._transport)
+        self.desktop = AsyncDesktop(self._transport)
+        self.mcp = AsyncMcp(self._transport)
 
     @classmethod
     async def connect(

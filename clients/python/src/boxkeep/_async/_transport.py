@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 USUAL_RETRY_S = 30.0
 CONNECT_S = 10.0
 
+NOT_MODIFIED = 304
+
 # The daemon is full, or not ready yet. After other refusals, only the caller knows what makes a repeat succeed.
 BUSY_STATUSES = (429, 503)
 
@@ -129,7 +131,7 @@ class AsyncTransport:
         try:
             # Redirects are not followed, because the key is only for this daemon.
             response = await self._http.send(request, stream=is_streamed, follow_redirects=False)
-            if response.is_success:
+            if response.is_success or response.status_code == NOT_MODIFIED:
                 return response
             text = await response.aread()
         except httpx2.HTTPError as error:

@@ -5,10 +5,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ._calls import Operations, SandboxMethods
+from ._calls import Browser, Desktop, Operations, SandboxMethods
 from ._code import Code
 from ._commands import Commands
 from ._files import Files
+from ._mcp import Mcp
 from ._transport import Transport
 
 if TYPE_CHECKING:
@@ -39,6 +40,9 @@ class Sandbox(SandboxMethods, Operations):
         self.commands = Commands(self._transport)
         self.files = Files(self._transport)
         self.code = Code(self._transport)
+        self.browser = Browser(self._transport)
+        self.desktop = Desktop(self._transport)
+        self.mcp = Mcp(self._transport)
 
     @classmethod
     def connect(

@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 USUAL_RETRY_S = 30.0
 CONNECT_S = 10.0
 
+NOT_MODIFIED = 304
+
 # The daemon is full, or not ready yet. After other refusals, only the caller knows what makes a repeat succeed.
 BUSY_STATUSES = (429, 503)
 
@@ -130,7 +132,7 @@ class Transport:
         try:
             # Redirects are not followed, because the key is only for this daemon.
             response = self._http.send(request, stream=is_streamed, follow_redirects=False)
-            if response.is_success:
+            if response.is_success or response.status_code == NOT_MODIFIED:
                 return response
             text = response.read()
         except httpx2.HTTPError as error:
