@@ -20,4 +20,5 @@ export type {
 } from './transport.ts';
 export { Download, type Source, type TransferOptions } from './transfers.ts';
 export { Watch, type FileChange } from './watch.ts';
+export { version } from './wire.ts';
 export type * from './wire.ts';

@@ -1,6 +1,5 @@
 /** `boxkeep status`: shows what runs at an address, on one screen. */
-import type { Sandbox as SandboxInfo } from '../../../../clients/typescript/src/wire.ts';
-import { version } from '../../version.ts';
+import { version, type Sandbox as SandboxInfo } from '../../../../clients/typescript/src/wire.ts';
 import { Client } from '../client/client.ts';
 import { oneLine, print } from '../client/standard-streams.ts';
 import { connectionHelp } from '../page.ts';
