@@ -5,6 +5,7 @@ import type { Environment } from '../kit/types/environment.ts';
 import { attach } from './attach/attach.ts';
 import type { SystemTerminal } from './attach/local.ts';
 import { cp } from './commands/cp.ts';
+import { mcp } from './commands/mcp.ts';
 import { code } from './commands/code.ts';
 import { exec } from './commands/exec.ts';
 import { ClientFailure, describeError, exitClientFailed, ReaderGone } from './client/failure.ts';
@@ -35,7 +36,7 @@ export function clientVerbs(deps: ClientVerbDeps): Readonly<Record<string, Verb>
     ...{ status, exec, ps, kill, logs },
     attach: attach(deps.terminal),
     cp: cp(deps.terminal),
-    ...{ watch, code, screenshot },
+    ...{ watch, code, screenshot, mcp },
     open: open(deps.terminal),
   };
 }
