@@ -31,6 +31,8 @@ enum frame_type {
     FRAME_TAKE = 11,
     FRAME_SUCCEEDED = 12,
     FRAME_GO_ON = 13,
+    FRAME_STOP = 14,
+    FRAME_STOPPING = 15,
 
     FRAME_SPAWN = 16,
     FRAME_STDIN = 17,

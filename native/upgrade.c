@@ -96,6 +96,18 @@ static bool begin(struct upgrade *upgrade, const struct daemon *daemon, const st
     return true;
 }
 
+/* Does what SIGTERM does. The connection stays open, so that its end tells the client that this process has ended. */
+static void stop(struct upgrade *upgrade, const struct daemon *daemon) {
+    uint8_t payload[4 + VERSION_BYTES];
+    struct field_writer writer = write_fields(payload, sizeof payload);
+    write_u32(&writer, (uint32_t)getpid());
+    write_bytes(&writer, daemon->version, strlen(daemon->version) + 1);
+    send_frame(upgrade->client, FRAME_STOPPING, payload, writer.used);
+    upgrade->client = -1;
+    forget_upgrade(upgrade);
+    kill(getpid(), SIGTERM);
+}
+
 /* The upgrade continues even if the client disconnects after it has begun. */
 void hear_upgrade(struct upgrade *upgrade, const struct daemon *daemon) {
     struct frame frame;
@@ -103,8 +115,12 @@ void hear_upgrade(struct upgrade *upgrade, const struct daemon *daemon) {
     if (filled == FILL_EMPTY) return;
     enum next_outcome next = filled == FILL_MORE ? next_frame(&upgrade->inbox, &frame) : NEXT_INVALID;
     if (next == NEXT_INCOMPLETE) return;
-    bool is_request = next == NEXT_FRAME && frame.type == FRAME_UPGRADE && upgrade->stage == UPGRADE_NONE;
-    if (!is_request) {
+    bool is_request = next == NEXT_FRAME && upgrade->stage == UPGRADE_NONE;
+    if (is_request && frame.type == FRAME_STOP) {
+        stop(upgrade, daemon);
+        return;
+    }
+    if (!is_request || frame.type != FRAME_UPGRADE) {
         forget_client(upgrade);
         return;
     }

@@ -27,6 +27,7 @@ import { startThreads } from './platform/host/threads.ts';
 import { findProgram } from './platform/process/programs.ts';
 import { releaseWhenQuiet } from './platform/memory/quiet-memory.ts';
 import { describePlaces, openRuntimeDirectory } from './platform/stores/runtime-directory.ts';
+import { requestStop } from './platform/process/stop-request.ts';
 import { requestUpgrade } from './platform/process/upgrade-request.ts';
 import { version } from './version.ts';
 
@@ -128,6 +129,7 @@ async function loadClientVerbs() {
   const { clientVerbs, ...others } = await import('./cli/index.ts');
   const verbs = clientVerbs({
     upgrade: { places: describePlaces, request: requestUpgrade },
+    stop: { places: describePlaces, requestStop },
     terminal: localTerminal,
   });
   return { verbs, ...others };

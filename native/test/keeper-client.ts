@@ -6,6 +6,8 @@ export const type = {
   upgrade: 5,
   upgraded: 6,
   refused: 7,
+  stop: 14,
+  stopping: 15,
   spawn: 16,
   stdin: 17,
   eof: 18,

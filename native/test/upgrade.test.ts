@@ -265,3 +265,15 @@ test('resume and succeed refuse to run from a command line', () => {
     stderr: 'boxkeep: this program cannot take over from the boxkeep that runs; restart it\n',
   });
 });
+
+test('STOP does what SIGTERM does, and its connection closes when init has ended', async () => {
+  await using here = await Stage.start();
+  const { init } = here;
+  const running = await here.shell('sleep 1000');
+  const connection = await here.open(join(init.runtime, 'upgrade.sock'));
+  connection.send(type.stop, Buffer.alloc(0));
+  const { payload } = await connection.next(type.stopping);
+  expect([payload.readUInt32LE(0), payload.subarray(4).toString()]).toEqual([init.pid, 'first\0']);
+  await connection.ended;
+  await until('both are reaped', () => !isAlive(init.pid) && !isAlive(running.status.pid));
+});

@@ -19,6 +19,7 @@ import { screenshot } from './commands/screenshot.ts';
 import { status } from './commands/status.ts';
 import { watch } from './commands/watch.ts';
 import { open } from './commands/open.ts';
+import { stop, type StopDeps } from './commands/stop.ts';
 import { upgrade, type UpgradeDeps } from './commands/upgrade.ts';
 import type { Verb } from './verb.ts';
 
@@ -26,6 +27,7 @@ export { exitCodesText } from './exit-codes.ts';
 
 export interface ClientVerbDeps {
   readonly upgrade: UpgradeDeps;
+  readonly stop: StopDeps;
   readonly terminal: SystemTerminal;
 }
 
@@ -33,6 +35,7 @@ export interface ClientVerbDeps {
 export function clientVerbs(deps: ClientVerbDeps): Readonly<Record<string, Verb>> {
   return {
     upgrade: upgrade(deps.upgrade),
+    stop: stop(deps.stop),
     ...{ status, exec, ps, kill, logs },
     attach: attach(deps.terminal),
     cp: cp(deps.terminal),

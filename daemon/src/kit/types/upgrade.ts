@@ -16,3 +16,10 @@ export interface UpgradeOutcome {
   /** The step that was not completed; null when all were. */
   readonly fault: string | null;
 }
+
+/** The init that has ended. */
+export interface Stopped {
+  readonly pid: number;
+  /** The version of its daemon. */
+  readonly version: string;
+}

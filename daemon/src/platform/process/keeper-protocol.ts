@@ -23,6 +23,8 @@ export const initFrame = {
   take: 11,
   succeeded: 12,
   goOn: 13,
+  stop: 14,
+  stopping: 15,
 } as const;
 
 export const bootFlag = { successor: 1 } as const;
