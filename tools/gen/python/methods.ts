@@ -50,6 +50,11 @@ export const givenByHand: Readonly<Record<string, readonly string[]>> = {
   'files.write': ['path', 'content', 'encoding'],
   'files.edit': ['path', 'edits', 'command', 'old_str', 'new_str', 'replace_mode', 'insert_line'],
   'code.execute': ['stream'],
+  'files.upload': ['path'],
+  'files.download': ['path', 'change_policy'],
+  'files.unpack': ['path'],
+  'files.pack': ['path', 'format'],
+  'watch.create': ['path'],
 };
 
 /** Operations with another method than GET that have no effect, so that a client may repeat them. */

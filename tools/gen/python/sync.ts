@@ -4,6 +4,7 @@ import { head } from './inputs.ts';
 /** Names that have another word than the same without `Async`, in the order in which they are replaced. */
 const words: readonly (readonly [asynchronous: RegExp, synchronous: string])[] = [
   [/\bawait asyncio\.sleep\b/g, 'time.sleep'],
+  [/\bawait asyncio\.to_thread\(([\w.]+)(?:, )?/g, '$1('],
   [/\bimport asyncio\b/g, 'import time'],
   [/\b(?:await|async) /g, ''],
   [/\bAsync(?=[A-Z])/g, ''],

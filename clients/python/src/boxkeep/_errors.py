@@ -9,7 +9,10 @@ if TYPE_CHECKING:
     from . import types
     from ._wire import ErrorCode
 
-    Code = Union[ErrorCode, Literal["unreachable", "not_boxkeep", "not_trusted", "bad_key", "gave_up"]]
+    Code = Union[
+        ErrorCode,
+        Literal["unreachable", "not_boxkeep", "not_trusted", "bad_key", "gave_up", "local_failed", "content_differs"],
+    ]
 
 
 class BoxError(Exception):
@@ -75,3 +78,19 @@ class GaveUp(BoxError):
     """The daemon was away for longer than the caller waits."""
 
     code = "gave_up"
+
+
+class LocalFailed(BoxError):
+    """A file of this machine cannot be read or written."""
+
+    code = "local_failed"
+
+
+class ContentDiffers(BoxError):
+    """The bytes of a transfer are not those of the file."""
+
+    code = "content_differs"
+
+    def __init__(self, message: str, **facts: Any) -> None:
+        hint = "Transfer it again; nothing else may write it meanwhile."
+        super().__init__(message, **{"hint": hint, "retryable": True, **facts})

@@ -2475,24 +2475,52 @@ class FilesDeleteInput(FilesDeleteMore):
     path: str
 
 
-class FilesUploadInput(CallOptions):
+class FilesDownloadMore(CallOptions):
     user: NotRequired[str]
-    path: NotRequired[str]
+
+
+class FilesDownloadInput(FilesDownloadMore):
+    path: str
+    change_policy: NotRequired[Literal["ignore", "abort"]]
+
+
+class FilesUploadMore(CallOptions):
+    user: NotRequired[str]
     mode: NotRequired[str]
 
 
-class FilesUnpackInput(CallOptions):
+class FilesUploadInput(FilesUploadMore):
+    path: NotRequired[str]
+
+
+class FilesPackMore(CallOptions):
     user: NotRequired[str]
+    exclude: NotRequired[str]
+
+
+class FilesPackInput(FilesPackMore):
     path: str
+    format: NotRequired[Literal["tar", "tar.gz", "tar.zst"]]
+
+
+class FilesUnpackMore(CallOptions):
+    user: NotRequired[str]
     links: NotRequired[Literal["refuse", "keep"]]
 
 
-class WatchCreateInput(CallOptions):
+class FilesUnpackInput(FilesUnpackMore):
     path: str
+
+
+class WatchCreateMore(CallOptions):
     recursive: NotRequired[bool]
     exclude: NotRequired[Sequence[str]]
     include_patterns: NotRequired[Sequence[str]]
     debounce: NotRequired[int]
+
+
+class WatchCreateInput(WatchCreateMore):
+    path: str
 
 
 class WatchPollInput(CallOptions):

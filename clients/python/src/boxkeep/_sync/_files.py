@@ -3,15 +3,24 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
+from .._archive import Pull, packed, unpack
+from .._deadline import Deadline
+from .._errors import ContentDiffers
+from .._local import is_path, mode_of_file, pieces_of_file
 from ._calls import FilesMethods
+from ._content import Content, counted
+from ._download import Download
+from ._watch import Watch
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
     from .. import types
+    from .._local import Source, LocalPath, OnProgress, Writable
 
 
 class Files(FilesMethods):
@@ -34,3 +43,79 @@ class Files(FilesMethods):
         several = [edits] if isinstance(edits, Mapping) else list(edits)
         answer: types.EditedFile = self._transport.call("files.edit", path=path, edits=several, **more)
         return answer
+
+    def upload(
+        self,
+        source: Source,
+        path: str,
+        *,
+        on_progress: OnProgress | None = None,
+        **more: Unpack[types.FilesUploadMore],
+    ) -> types.UploadedFile:
+        """Sends a file of this machine with its mode, or a content, and puts it in its place in one step.
+
+        It is sent again when the connection breaks, unless the source can be read once only. `on_progress` gets the
+        bytes that were sent so far, from 0 again in each attempt.
+        """
+        if is_path(source):
+            more.setdefault("mode", mode_of_file(source))
+        deadline = Deadline(more.pop("timeout_s", None))
+        content = Content(source, pieces_of_file, "application/octet-stream", deadline, on_progress)
+        answer: types.UploadedFile = self._transport.call(
+            "files.upload", path=path, upload=content, deadline=deadline, is_repeatable=True, **more
+        )
+        if answer.sha256 != content.digest.hexdigest():
+            raise ContentDiffers(f"what arrived as {answer.path} is not what was sent")
+        return answer
+
+    def download(
+        self, path: str, *, on_progress: OnProgress | None = None, **more: Unpack[types.FilesDownloadMore]
+    ) -> Download:
+        """The bytes of a file, which come when they are read or saved."""
+        stat: types.FileStat = self._transport.call("files.stat", path=path, **more)
+        return Download(self._transport, path, stat, more, on_progress)
+
+    def upload_directory(
+        self,
+        source: Source,
+        path: str,
+        *,
+        on_progress: OnProgress | None = None,
+        **more: Unpack[types.FilesUnpackMore],
+    ) -> types.UnpackedTree:
+        """Sends a directory of this machine, or a tar archive, whose entries join those that are there."""
+        deadline = Deadline(more.pop("timeout_s", None))
+        content = Content(source, packed, "application/x-tar", deadline, on_progress)
+        answer: types.UnpackedTree = self._transport.call(
+            "files.unpack", path=path, upload=content, deadline=deadline, is_repeatable=True, **more
+        )
+        return answer
+
+    def download_directory(
+        self,
+        path: str,
+        target: LocalPath | Writable,
+        *,
+        on_progress: OnProgress | None = None,
+        **more: Unpack[types.FilesPackMore],
+    ) -> None:
+        """Into a directory of this machine, whose entries it joins, or as a tar archive into a binary file."""
+        deadline = Deadline(more.pop("timeout_s", None))
+        with self._transport.open("files.pack", deadline=deadline, path=path, **more) as response:
+            pieces = counted(response.iter_raw(), on_progress)
+            if is_path(target):
+                pull = Pull(pieces)
+                try:
+                    unpack(pull, target)
+                finally:
+                    pull.close()
+            else:
+                file = cast("Writable", target)
+                for piece in pieces:
+                    file.write(piece)
+
+    def watch(self, path: str, **more: Unpack[types.WatchCreateMore]) -> Watch:
+        """Changes of a file, or below a directory, from now on."""
+        watch = Watch(self._transport, path, more)
+        watch.start()
+        return watch

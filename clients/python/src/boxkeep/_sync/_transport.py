@@ -20,6 +20,7 @@ from .._errors import BadKey
 from .._failure import Attempt, not_boxkeep, refused, unreachable
 from .._record import Record
 from .._wire import Route, routes
+from ._content import Content
 
 if TYPE_CHECKING:
     from .._backoff import OnAway
@@ -89,9 +90,14 @@ class Transport:
         on_away: OnAway | None = None,
         is_repeatable: bool | None = None,
         is_streamed: bool = False,
+        headers: Mapping[str, str] | None = None,
+        upload: Content | None = None,
         **fields: Any,
     ) -> httpx2.Response:
-        """A response that is no failure. `is_repeatable`: the call has no effect, or the same effect twice as once."""
+        """A response that is no failure. `is_repeatable`: the call has no effect, or the same effect twice as once.
+
+        `upload` is sent instead of JSON, from its beginning in each attempt.
+        """
         route = routes[name]
         place, body = _parts(route, fields)
         if is_repeatable is None:
@@ -100,7 +106,8 @@ class Transport:
         deadline = deadline or Deadline(timeout_s)
         is_maybe_done = False
         while True:
-            request = self._request(route.method, place, body, deadline, is_streamed)
+            request = self._request(route.method, place, upload or body, deadline, is_streamed)
+            request.headers.update(headers or {})
             outcome = self._attempt(request, deadline, is_streamed)
             if isinstance(outcome, httpx2.Response):
                 return outcome
@@ -115,8 +122,11 @@ class Transport:
             time.sleep(deadline.left_s(pause_s) or 0)
 
     def _request(self, method: str, place: str, body: Any, deadline: Deadline, is_streamed: bool) -> httpx2.Request:
-        headers, content = {**self._headers}, None
-        if body is not None:
+        headers = {**self._headers}
+        content: Content | bytes | None = None
+        if isinstance(body, Content):
+            headers["content-type"], content = body.type, body
+        elif body is not None:
             headers["content-type"], content = "application/json", json.dumps(body).encode()
         if is_streamed:
             # Compression would hold the output back.
