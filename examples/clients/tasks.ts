@@ -1,4 +1,4 @@
-// What agents do in a sandbox, task by task: bun tasks.ts <address> <page with a login>
+/** What agents do in a sandbox, task by task: bun tasks.ts <address> <page with a login>. */
 import { writeFile } from 'node:fs/promises';
 import { Sandbox } from 'boxkeep';
 

@@ -83,7 +83,7 @@ test('CLI-CP - is standard input and output, byte for byte, and --user owns the 
 test('CLI-CP a wrong pair of paths is one line, and a path with a colon is no address', async ({ sandbox }) => {
   const { here } = places(sandbox);
   const usual = { BOXKEEP_URL: sandbox.url };
-  const pair = 'one of the two paths is in the sandbox and begins with a colon, as in cp a.txt :/work/';
+  const pair = 'one of the two paths is in the sandbox and begins with a colon, as in cp a.txt :/srv/';
   for (const [args, line] of [
     [['a', 'b'], pair],
     [[':a', ':b'], pair],

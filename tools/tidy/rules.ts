@@ -167,7 +167,7 @@ export const namesAreOfTheField: Rule = (files) => {
 export const versionOnce: Rule = (files) => {
   const version = (parse(files, 'daemon/package.json') as { version: string }).version;
   const isStamped = ({ path }: SourceFile): boolean =>
-    /^(daemon\/package\.json|package-lock\.json|CHANGELOG\.md|clients\/python\/src\/boxkeep\/_wire\.py$|spec\/|docs\/reference\/|deploy\/kubernetes\/)/.test(
+    /^(daemon\/package\.json|package-lock\.json|CHANGELOG\.md|clients\/python\/src\/boxkeep\/_wire\.py$|clients\/typescript\/(?:package\.json|src\/wire\.ts)$|spec\/|docs\/reference\/|deploy\/kubernetes\/)/.test(
       path,
     );
   const tags = files.flatMap(({ path, text }) =>

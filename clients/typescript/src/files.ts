@@ -8,7 +8,7 @@ import {
   uploadDirectory,
   type Source,
   type TransferOptions,
-} from './transfers.ts';
+} from './transfer/transfers.ts';
 import type { Answer, Body, CallOptions, Transport } from './transport.ts';
 import { Watch } from './watch.ts';
 import type { Operations } from './wire.ts';

@@ -4,8 +4,8 @@ export { CodeSession, type Code } from './code.ts';
 export type { FileEdit, Files } from './files.ts';
 export { CommandHandle, type CommandInput, type Commands } from './commands.ts';
 export type { Ending, Offsets, OutputEvent, StreamName } from './output.ts';
-export type { TerminalEvent, TerminalExit, TerminalOutput } from './terminal-events.ts';
-export { Terminal, type AttachOptions, type OpenOptions, type Terminals } from './terminals.ts';
+export type { TerminalEvent, TerminalExit, TerminalOutput } from './terminal/events.ts';
+export { Terminal, type AttachOptions, type OpenOptions, type Terminals } from './terminal/terminals.ts';
 export { BoxError, type ErrorCode, type Result, type Throwing } from './result.ts';
 export type { Mcp, McpAnswer, McpTool } from './mcp.ts';
 export type { Fields, OperationsOf, Picture } from './operations.ts';
@@ -18,7 +18,7 @@ export type {
   SocketConstructor,
   SocketLike,
 } from './transport.ts';
-export { Download, type Source, type TransferOptions } from './transfers.ts';
+export { Download, type Source, type TransferOptions } from './transfer/transfers.ts';
 export { Watch, type FileChange } from './watch.ts';
 export { version } from './wire.ts';
 export type * from './wire.ts';

@@ -4,7 +4,7 @@ import { Commands } from './commands.ts';
 import { Files } from './files.ts';
 import { Mcp } from './mcp.ts';
 import { operationsOf, type OperationsOf } from './operations.ts';
-import { Terminals } from './terminals.ts';
+import { Terminals } from './terminal/terminals.ts';
 import { throwing, type Result, type Throwing } from './result.ts';
 import {
   Transport,

@@ -1,7 +1,7 @@
 /** The digest of pages is that of the runtime, for contents of any size in any pieces. */
 import { expect, test } from 'bun:test';
 import { createHash, randomBytes } from 'node:crypto';
-import { Sha256 } from '../../../clients/typescript/src/sha256.ts';
+import { Sha256 } from '../../../clients/typescript/src/transfer/sha256.ts';
 
 test('a content has its SHA-256, wherever it is cut', () => {
   for (const size of [0, 1, 55, 56, 63, 64, 65, 119, 120, 1000, 100_003]) {

@@ -23,7 +23,7 @@ export function cp(system: SystemTerminal): Verb {
       '--exclude GLOB': 'of a directory that comes from there: without these, any number of times',
       '--reconnect SECONDS': 'how long a daemon that is away is waited for; 60',
     },
-    details: `The path in the sandbox begins with a colon and is absolute, or relative to the workspace: cp notes.txt :/work/ and
+    details: `The path in the sandbox begins with a colon and is absolute, or relative to the workspace: cp notes.txt :/srv/ and
 cp :out . are copies there and back. A target that is a directory, or ends with /, takes the name of the source; of dir/.
 only the entries are copied. - is standard input or standard output, for a single file. Write ./:name for a file here
 whose name begins with a colon.
@@ -37,7 +37,7 @@ ${connectionHelp}`,
       const isDownload = from.startsWith(':');
       if (isDownload === to.startsWith(':'))
         throw new ClientFailure(
-          'one of the two paths is in the sandbox and begins with a colon, as in cp a.txt :/work/',
+          'one of the two paths is in the sandbox and begins with a colon, as in cp a.txt :/srv/',
         );
       if (!isDownload && given.has('exclude'))
         throw new ClientFailure('--exclude is for directories that come from the sandbox');

@@ -18,7 +18,7 @@ and SVC_API_KEY stands in its environment. Ends when standard input has ended an
 ${connectionHelp}`,
 
   async run(given, environment) {
-    const bridge = new Bridge(new Client(given, environment));
+    const bridge = new StdioBridge(new Client(given, environment));
     const passing = new Set<Promise<void>>();
     for await (const line of textLines(inputPieces())) {
       const passed = bridge.pass(line).finally(() => passing.delete(passed));
@@ -35,7 +35,7 @@ const parseErrorCode = -32_700;
 /** JSON-RPC errors travel with these statuses too. */
 const answerStatuses = [400, 413];
 
-class Bridge {
+class StdioBridge {
   /** Tells this client from others of the same library, whose requests have the same numbers. */
   readonly #userAgent = mintId('mcp');
   /** Keeps the pieces of two long lines apart. */

@@ -1,13 +1,13 @@
 /** Keeps one client at a terminal across lost connections: each byte of output once, and typed input once. */
-import { Backoff, gaveUp, type OnAway } from './backoff.ts';
+import { Backoff, gaveUp, type OnAway } from '../backoff.ts';
 import { Changes } from './changes.ts';
-import { BoxError } from './result.ts';
-import type { TerminalEvent, TerminalExit } from './terminal-events.ts';
-import { TerminalQueue } from './terminal-queue.ts';
-import { TerminalSocket, type Frame } from './terminal-socket.ts';
-import { filled, queryOf, type Transport } from './transport.ts';
+import { BoxError } from '../result.ts';
+import type { TerminalEvent, TerminalExit } from './events.ts';
+import { TerminalQueue } from './queue.ts';
+import { TerminalSocket, type Frame } from './socket.ts';
+import { filled, queryOf, type Transport } from '../transport.ts';
 import { TypedInput } from './typed-input.ts';
-import { routes, type TerminalServerFrameError, type TerminalServerFrameReady } from './wire.ts';
+import { routes, type TerminalServerFrameError, type TerminalServerFrameReady } from '../wire.ts';
 
 export interface AttachOptions {
   /** The byte of all output to begin with. Without it, the first output is a `restore` of the current screen. */

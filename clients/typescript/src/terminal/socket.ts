@@ -1,6 +1,6 @@
 /** One connection to a terminal: its frames in order, closed when the daemon falls silent. */
-import type { SocketLike } from './transport.ts';
-import type { TerminalClientFrame, TerminalServerFrame } from './wire.ts';
+import type { SocketLike } from '../transport.ts';
+import type { TerminalClientFrame, TerminalServerFrame } from '../wire.ts';
 
 /** Output of the terminal, or a message about it. */
 export type Frame = Uint8Array | TerminalServerFrame;

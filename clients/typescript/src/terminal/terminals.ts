@@ -1,9 +1,9 @@
 /** Terminals of a sandbox: shells that clients share, and that stay when no client is attached. */
-import { newId } from './ids.ts';
-import { Handle, Plane, resultOf, type Result } from './result.ts';
-import { TerminalConnection, type AttachOptions } from './terminal-connection.ts';
-import type { TerminalEvent, TerminalExit } from './terminal-events.ts';
-import type { Answer, Body, CallOptions, Query, Transport } from './transport.ts';
+import { newId } from '../ids.ts';
+import { Handle, Plane, resultOf, type Result } from '../result.ts';
+import { TerminalConnection, type AttachOptions } from './connection.ts';
+import type { TerminalEvent, TerminalExit } from './events.ts';
+import type { Answer, Body, CallOptions, Query, Transport } from '../transport.ts';
 
 export type { AttachOptions };
 export type OpenOptions = Omit<Body<'terminals.create'>, 'session_id'> & Pick<AttachOptions, 'offset'>;

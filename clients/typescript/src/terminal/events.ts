@@ -1,5 +1,5 @@
 /** What a client of a terminal learns, in order. */
-import type { BoxError } from './result.ts';
+import type { BoxError } from '../result.ts';
 
 export type TerminalEvent =
   | TerminalOutput

@@ -1,5 +1,5 @@
 /** Events of a terminal between the connection and the reader, and how far the reader has come. */
-import type { TerminalEvent, TerminalOutput } from './terminal-events.ts';
+import type { TerminalEvent, TerminalOutput } from './events.ts';
 
 /** Text is made when an event is taken, because a character may begin in the event before. */
 type Received = Exclude<TerminalEvent, TerminalOutput> | Omit<TerminalOutput, 'text'>;

@@ -1,5 +1,5 @@
 /** Files of any size in both directions, in constant memory and with their digest compared. */
-import { Backoff } from './backoff.ts';
+import { Backoff } from '../backoff.ts';
 import {
   isProgram,
   local,
@@ -11,11 +11,11 @@ import {
   piecesOfOpenFile,
   unpack,
 } from './local.ts';
-import { piecesOf } from './lines.ts';
-import { BoxError, Handle, resultOf, unreachable, type Result } from './result.ts';
+import { piecesOf } from '../lines.ts';
+import { BoxError, Handle, resultOf, unreachable, type Result } from '../result.ts';
 import { newDigest, type Digest } from './sha256.ts';
-import type { Answer, CallOptions, Query, Transport } from './transport.ts';
-import type { FileStat } from './wire.ts';
+import type { Answer, CallOptions, Query, Transport } from '../transport.ts';
+import type { FileStat } from '../wire.ts';
 
 /** A path on this machine, or the content itself. What can be read once only is sent once. */
 export type Source = string | Blob | Uint8Array | AsyncIterable<Uint8Array> | ReadableStream<Uint8Array>;

@@ -1,5 +1,5 @@
 /** What a program has and a page has not: files, processes and digests of its own machine. */
-import { BoxError } from './result.ts';
+import { BoxError } from '../result.ts';
 
 /** The parts of the modules of Node that are used; Bun and Deno have the same modules. */
 interface Modules {
