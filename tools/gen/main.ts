@@ -2,10 +2,14 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describeE2b, describeSurface, describeTools, surfaceNames } from '../../daemon/src/api.ts';
+import { clientVerbs } from '../../daemon/src/cli/index.ts';
+import { localPages } from '../../daemon/src/cli/local-pages.ts';
 import { describeSettings } from '../../daemon/src/config.ts';
+import { localTerminal } from '../../daemon/src/platform/terminal/local-terminal.ts';
 import { typesOfOperations } from './answer-types.ts';
 import { benchRun, benchSentence, benchTables } from './bench-tables.ts';
 import { referenceOfCalls, type CallTable } from './e2b-calls.ts';
+import { manualOf } from './manual.ts';
 import { generatedMessages } from './messages.ts';
 import { withSection } from './marked-section.ts';
 import { pythonClient } from './python/client.ts';
@@ -18,6 +22,9 @@ const isCheck = process.argv.includes('--check');
 const files = new Map<string, string>([['spec/config.json', asJson(describeSettings())]]);
 files.set('spec/mcp-tools.json', asJson(await describeTools()));
 files.set('docs/reference/settings.md', referenceOfSettings(describeSettings()));
+const nowhere = { places: () => [], request: async () => null, requestStop: async () => null };
+const verbs = clientVerbs({ upgrade: nowhere, stop: nowhere, terminal: localTerminal });
+files.set('docs/boxkeep.1', manualOf({ ...localPages, ...verbs }));
 for (const surface of surfaceNames) {
   const document = await describeSurface(surface);
   files.set(`spec/${surface}.json`, asJson(document));

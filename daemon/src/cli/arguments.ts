@@ -10,6 +10,8 @@ export interface Operands {
   /** Names of the required words behind the address, for messages. */
   readonly words?: readonly string[];
   readonly optionalWords?: number;
+  /** The values of the first word, for completions. */
+  readonly choices?: readonly string[];
   /** Whether a command has to follow. */
   readonly hasCommand?: boolean;
   /** The sub-command speaks with no daemon, so it takes no address. */

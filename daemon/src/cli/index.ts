@@ -4,6 +4,9 @@ import { readFileSync } from 'node:fs';
 import type { Environment } from '../kit/types/environment.ts';
 import { attach } from './attach/attach.ts';
 import type { SystemTerminal } from './attach/local.ts';
+import { completions } from './commands/completions.ts';
+import { completedTable } from './completions/table.ts';
+import { localPages } from './local-pages.ts';
 import { cp } from './commands/cp.ts';
 import { mcp } from './commands/mcp.ts';
 import { code } from './commands/code.ts';
@@ -33,7 +36,7 @@ export interface ClientVerbDeps {
 
 /** By name, in the order of the help page. */
 export function clientVerbs(deps: ClientVerbDeps): Readonly<Record<string, Verb>> {
-  return {
+  const verbs: Readonly<Record<string, Verb>> = {
     upgrade: upgrade(deps.upgrade),
     stop: stop(deps.stop),
     ...{ status, exec, ps, kill, logs },
@@ -41,7 +44,9 @@ export function clientVerbs(deps: ClientVerbDeps): Readonly<Record<string, Verb>
     cp: cp(deps.terminal),
     ...{ watch, code, screenshot, mcp },
     open: open(deps.terminal),
+    completions: completions(() => completedTable(localPages, verbs)),
   };
+  return verbs;
 }
 
 /** Runs a sub-command. Exit code 125 always means a failure of the client; the verb defines all other codes. */

@@ -24,6 +24,7 @@ ${connectionHelp}`,
   exits: '0 when the code has run, 1 after an error of the code, 124 after --timeout',
   words: ['the language'],
   optionalWords: 1,
+  choices: ['python', 'javascript'],
 
   async run(given, environment) {
     const client = new Client(given, environment);
