@@ -183,7 +183,8 @@ export class Download extends Handle {
         await file.close();
       }
       await this.#verify(digest).catch(async (error: unknown) => {
-        await rm(part);
+        // What is right stays for the next download, also where the daemon is away now.
+        if (error instanceof BoxError && error.code === 'content_differs') await rm(part);
         throw error;
       });
       await onThisMachine(path, () => rename(part, path));
