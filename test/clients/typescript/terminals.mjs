@@ -145,7 +145,8 @@ show('in doubt', [error.code, error.data.bytes, await doubtful.catch(({ code }) 
 await other.write('\x04');
 
 // What clients of one terminal see of each other.
-await other.write(`printf '\\033]0;na''me\\007'; sleep 100\n`);
+// The job itself sets the title, so that it is in the foreground when the signal comes.
+await other.write(`sh -c 'printf "\\033]0;name\\007"; exec sleep 100'\n`);
 show('title', (await read(terminal, ({ type }) => type === 'title')).title);
 other.resize(90, 20);
 const { cols, rows } = await read(terminal, ({ type }) => type === 'resize');
