@@ -183,7 +183,7 @@ const cases: readonly Case[] = [
     undefined,
     'query.encoding',
     'enum',
-    'must be one of utf-8, base64',
+    'must be one of utf-8, base64, auto',
   ),
   invalid(
     'input that is not text',
