@@ -1,6 +1,16 @@
 /** `boxkeep cp`: files and directories between this machine and a sandbox. */
 import { randomBytes } from 'node:crypto';
-import { mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { client, Client } from '../harness/cli-client.ts';
 import { expect, test, type Sandbox } from '../harness/sandbox.ts';
@@ -47,6 +57,29 @@ test('CLI-CP a file is copied in both directions with its mode, and a directory 
   }
 });
 
+test('CLI-CP a download goes through a link to its target, and into a device or a pipe, which stay', async ({
+  sandbox,
+}) => {
+  const { here, there } = places(sandbox);
+  writeFileSync(join(there, 'a'), 'content');
+  writeFileSync(join(here, 'target'), 'old');
+  symlinkSync('target', join(here, 'link'));
+  await copy(sandbox, `:${there}/a`, join(here, 'link'));
+  expect([readFileSync(join(here, 'target'), 'utf8'), lstatSync(join(here, 'link')).isSymbolicLink()]).toEqual([
+    'content',
+    true,
+  ]);
+  const [device, pipe] = [join(here, 'null'), join(here, 'pipe')];
+  expect(Bun.spawnSync(['mknod', device, 'c', '1', '3']).exitCode).toBe(0);
+  await copy(sandbox, `:${there}/a`, device);
+  expect(statSync(device).isCharacterDevice()).toBe(true);
+  expect(Bun.spawnSync(['mkfifo', pipe]).exitCode).toBe(0);
+  const reader = Bun.spawn(['cat', pipe], { stdout: 'pipe' });
+  await copy(sandbox, `:${there}/a`, pipe);
+  expect(await reader.stdout.text()).toBe('content');
+  expect(names(here)).toEqual(['link', 'null', 'pipe', 'target']);
+});
+
 test('CLI-CP a directory is copied in both directions; dir/. means its entries, and --exclude leaves some out', async ({
   sandbox,
 }) => {
@@ -79,6 +112,23 @@ test('CLI-CP - is standard input and output, byte for byte, and --user owns the 
   await copy(sandbox, '--user', '1', join(there, 'in'), `:${sandbox.directory}/owned`);
   expect(statSync(join(sandbox.directory, 'owned')).uid).toBe(1);
 });
+
+test(
+  'CLI-CP a directory comes again when the daemon has died under it',
+  async ({ sandbox }) => {
+    const { here, there } = places(sandbox);
+    const size = 512 * mebibyte;
+    writeFileSync(join(there, 'big'), '');
+    truncateSync(join(there, 'big'), size);
+    const run = new Client(sandbox, ['cp', sandbox.url, `:${there}/.`, join(here, 'whole')]);
+    const arrived = join(here, 'whole/big');
+    await until('a part has come', () => existsSync(arrived) && statSync(arrived).size > 0);
+    process.kill(sandbox.daemonPid, 'SIGKILL');
+    expect(await run.ended()).toMatchObject({ code: 0, stderr: '' });
+    expect(statSync(arrived).size).toBe(size);
+  },
+  { expectedWarnings: ['started again by init'] },
+);
 
 test('CLI-CP a wrong pair of paths is one line, and a path with a colon is no address', async ({ sandbox }) => {
   const { here } = places(sandbox);

@@ -109,7 +109,10 @@ class PartFile:
     """A file that gets its name when it is whole. Until then it is beside it, for the next download of this content."""
 
     def __init__(self, target: LocalPath, etag: str, mode: int) -> None:
-        self._target = os.fspath(target)
+        # A link leads to its target, and what is no file stays.
+        self._target = os.path.realpath(target)
+        if os.path.exists(self._target) and not os.path.isfile(self._target):
+            raise LocalFailed(f"{os.fspath(target)}: is not a regular file")
         self._path = f"{self._target}.{re.sub('[^A-Za-z0-9_]+', '-', etag)[1:]}part"
         with on_this_machine(self._path):
             self._file = open(self._path, "a+b", opener=lambda path, flags: os.open(path, flags, mode))

@@ -8,7 +8,8 @@ interface Modules {
   };
   readonly 'fs/promises': {
     open(path: string, flags: string, mode?: number): Promise<LocalFile>;
-    stat(path: string): Promise<{ readonly mode: number }>;
+    stat(path: string): Promise<{ readonly mode: number; isFile(): boolean }>;
+    realpath(path: string): Promise<string>;
     mkdir(path: string, options: { readonly recursive: true }): Promise<unknown>;
     rename(from: string, to: string): Promise<void>;
     rm(path: string): Promise<void>;
@@ -83,6 +84,15 @@ export async function modeOfFile(path: string): Promise<string> {
   const { stat } = await local('fs/promises');
   const { mode } = await onThisMachine(path, () => stat(path));
   return (mode & 0o777).toString(8).padStart(3, '0');
+}
+
+/** Where a file is written that is put in its place by renaming. A link leads to its target; what is no file is kept. */
+export async function placeOfFile(path: string): Promise<string> {
+  const { realpath, stat } = await local('fs/promises');
+  const place = await realpath(path).catch(() => path); // What is not there has no other name.
+  const found = await stat(place).catch(() => null);
+  if (found?.isFile() === false) throw localFailure(`${path}: is not a regular file`);
+  return place;
 }
 
 /** From the position of the file to its end. */

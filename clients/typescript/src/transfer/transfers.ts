@@ -9,6 +9,7 @@ import {
   packed,
   piecesOfFile,
   piecesOfOpenFile,
+  placeOfFile,
   unpack,
 } from './local.ts';
 import { piecesOf } from '../lines.ts';
@@ -169,7 +170,8 @@ export class Download extends Handle {
   async saveTo(path: string): Promise<Result<void>> {
     return await resultOf(async () => {
       const { open, rename, rm } = await local('fs/promises');
-      const part = `${path}.${this.etag.replaceAll(/\W+/g, '-').slice(1)}part`;
+      const place = await placeOfFile(path);
+      const part = `${place}.${this.etag.replaceAll(/\W+/g, '-').slice(1)}part`;
       const file = await onThisMachine(part, () => open(part, 'a+', this.stat.mode & 0o777));
       const digest = await newDigest();
       try {
@@ -187,7 +189,7 @@ export class Download extends Handle {
         if (error instanceof BoxError && error.code === 'content_differs') await rm(part);
         throw error;
       });
-      await onThisMachine(path, () => rename(part, path));
+      await onThisMachine(path, () => rename(part, place));
     });
   }
 
@@ -239,12 +241,32 @@ export async function downloadDirectory(
   options: TransferOptions,
 ): Promise<Result<void>> {
   return await resultOf(async () => {
-    const opened = await transport.open('files.pack', { query }, options);
-    if (!opened.ok) throw opened.error;
-    const pieces = counted(transport.pieces(opened.body, options.signal), options.onProgress);
-    if (typeof target === 'string') await unpack(pieces, target);
-    else await streamOf(pieces).pipeTo(target);
+    const backoff = new Backoff(options.retryMs ?? transport.retryMs, options.onAway);
+    for (;;) {
+      try {
+        return await receiveDirectory(transport, target, query, options);
+      } catch (error) {
+        // The tar of this machine ends with the program that is interrupted.
+        options.signal?.throwIfAborted();
+        const isLost = error instanceof BoxError && error.code === 'unreachable' && typeof target === 'string';
+        if (!isLost || !(await backoff.wait(error, 0, options.signal))) throw error;
+      }
+    }
   });
+}
+
+/** The same files come again after a broken connection, in place of those that have come. */
+async function receiveDirectory(
+  transport: Transport,
+  target: string | WritableStream<Uint8Array>,
+  query: Query<'files.pack'>,
+  options: TransferOptions,
+): Promise<void> {
+  const opened = await transport.open('files.pack', { query }, options);
+  if (!opened.ok) throw opened.error;
+  const pieces = counted(transport.pieces(opened.body, options.signal), options.onProgress);
+  if (typeof target === 'string') await unpack(pieces, target);
+  else await streamOf(pieces).pipeTo(target);
 }
 
 async function* counted(

@@ -1,5 +1,5 @@
 /** `boxkeep cp`: copies files and directories between this machine and a sandbox. */
-import { chmod, mkdir, stat } from 'node:fs/promises';
+import { chmod, mkdir, stat, writeFile } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { BoxError, type FileStat, type TransferOptions } from '../../../../clients/typescript/src/index.ts';
 import type { Arguments } from '../arguments.ts';
@@ -19,7 +19,7 @@ export function cp(system: SystemTerminal): Verb {
     usage: 'cp [url] <from> <to>',
     summary: 'copy files and directories in both directions',
     flags: {
-      '--user NAME': 'the account that reads there, or owns what is made',
+      '--user NAME': 'the account that owns what is made there, and whose home ~ is',
       '--exclude GLOB': 'of a directory that comes from there: without these, any number of times',
       '--reconnect SECONDS': 'how long a daemon that is away is waited for; 60',
     },
@@ -28,7 +28,8 @@ cp :out . are copies there and back. A target that is a directory, or ends with 
 only the entries are copied. - is standard input or standard output, for a single file. Write ./:name for a file here
 whose name begins with a colon.
 
-Files keep their modes. A file is in its place when it is whole. A download that broke off resumes with the same cp.
+Files keep their modes. A file is in its place when it is whole. The download of a file that broke off resumes with the same
+cp; a directory comes again from its beginning.
 ${connectionHelp}`,
     words: ['the source', 'the target'],
 
@@ -89,6 +90,12 @@ class Copy {
       for await (const piece of file) await writeAll(standardOutput, piece);
       return;
     }
+    const isStream = await stat(target).then(
+      (there) => !there.isFile(),
+      () => false, // Nothing is there, so a file can be made.
+    );
+    // A device or a pipe takes the bytes, and stays.
+    if (isStream) return await onThisMachine(target, () => writeFile(target, file));
     await onThisMachine(dirname(target), () => mkdir(dirname(target), { recursive: true }));
     await file.saveTo(target);
     await onThisMachine(target, () => chmod(target, file.stat.mode & 0o777)); // Whatever the umask here is.
