@@ -49,7 +49,9 @@ const sameInEveryRoot = [
     'console',
     'gateway',
     'v1-',
-    'cli-attach',
+    ...['attach', 'code', 'completions', 'cp', 'https', 'mcp', 'open', 'screenshot', 'status', 'watch'].map(
+      (verb) => `cli-${verb}`,
+    ),
     'client',
     'bad-archives',
     'file-walks',

@@ -20,7 +20,8 @@ test('CLI-STATUS status shows what runs there on one screen, and the description
   expect(row('browser')).toStartWith('absent; ');
 
   const { stdout } = await client(sandbox, ['status', sandbox.url, '--json']);
-  expect(JSON.parse(stdout.toString())).toEqual(info);
+  // Other programs of this machine open and close ports meanwhile.
+  expect(JSON.parse(stdout.toString())).toEqual({ ...info, ports: expect.any(Array) });
 });
 
 test('CLI-STATUS status says both versions where the daemon has another one', async ({ sandbox }) => {
