@@ -6,8 +6,8 @@
  */
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { homedir } from 'node:os';
+import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs';
+import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { makeOnce } from './make-once.mjs';
@@ -40,7 +40,13 @@ export async function pythonEnvironment(folder = 'openapi', version = '') {
 /** Contains only pip. */
 export function makePythonEnvironment(directory, python = 'python3') {
   provide(virtualEnvironments);
-  run(python, ['-m', 'venv', directory]);
+  // ensurepip of older versions leaves a file in the directory for temporary files.
+  const temporary = mkdtempSync(join(tmpdir(), 'boxkeep-venv-'));
+  try {
+    run(python, ['-m', 'venv', directory], { TMPDIR: temporary });
+  } finally {
+    rmSync(temporary, { recursive: true });
+  }
 }
 
 function pythonOf(version) {
@@ -62,8 +68,9 @@ export function versionOf(python) {
   return (spawnSync(python, ['-I', '-c', script], { encoding: 'utf8' }).stdout ?? '').trim();
 }
 
-function run(program, args) {
-  const { status, error } = spawnSync(program, args, { cwd: repositoryRoot, stdio: ['ignore', 'inherit', 'inherit'] });
+function run(program, args, more = {}) {
+  const options = { cwd: repositoryRoot, env: { ...process.env, ...more }, stdio: ['ignore', 'inherit', 'inherit'] };
+  const { status, error } = spawnSync(program, args, options);
   if (error) throw new SetupError(`${program} could not be started: ${error.message}`);
   if (status !== 0) throw new SetupError(`${program} failed; its own message is above`);
 }

@@ -26,7 +26,8 @@ afterAll(() => {
 });
 
 function run(command: string[], cwd: string): string {
-  const { exitCode, stdout, stderr } = Bun.spawnSync(command, { cwd });
+  // What npm and the compiler keep in the directory for temporary files goes with the project.
+  const { exitCode, stdout, stderr } = Bun.spawnSync(command, { cwd, env: { ...process.env, TMPDIR: project } });
   if (exitCode !== 0) throw new Error(`${command.join(' ')}: ${stdout.toString()}${stderr.toString()}`);
   return stdout.toString();
 }

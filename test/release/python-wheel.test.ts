@@ -39,7 +39,7 @@ function builtFile(end: string): string {
 }
 
 function run(command: readonly string[], cwd = directory): string {
-  const { exitCode, stdout, stderr } = Bun.spawnSync([...command], { cwd });
+  const { exitCode, stdout, stderr } = Bun.spawnSync([...command], { cwd, env: { ...process.env, TMPDIR: directory } });
   if (exitCode !== 0) throw new Error(`${command.join(' ')}: ${stderr.toString()}`);
   return stdout.toString();
 }
