@@ -1,4 +1,5 @@
 /** Works with files of this machine, whose failures are one line for people. */
+import { BoxError } from '../../../../clients/typescript/src/index.ts';
 import { errnoOf } from '../../kit/errno.ts';
 import { ClientFailure } from './failure.ts';
 
@@ -6,6 +7,7 @@ export async function onThisMachine<T>(path: string, work: () => Promise<T>): Pr
   try {
     return await work();
   } catch (error) {
+    if (error instanceof BoxError) throw error; // The daemon failed while its bytes were written here.
     throw new ClientFailure(`${path}: ${errnoOf(error) ?? String(error)}`);
   }
 }
