@@ -11,7 +11,7 @@ for (const client of clientsWith('terminals'))
     `CLIENT-TERMINALS output and input of a terminal come once, over lost connections, kills and upgrades (${client.name})`,
     async ({ sandbox }) => {
       expect(await shownBy(client, 'terminals', sandbox)).toEqual({
-        unknown: ['terminal_not_found', 'no terminal session has the id nobody'],
+        unknown: ['terminal_not_found', 'no terminal session has the id missing'],
         'wrong key': ['unauthorized', `${sandbox.url} does not accept the key`],
         'no WebSocket': ['no_websocket', expect.stringContaining("WebSocket: (await import('ws')).WebSocket")],
         'no way': ['unreachable', `no WebSocket opens at ${sandbox.url}, although it answers HTTP`],

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, test as plainTest } from 'bun:test';
 import { blocksOf } from '../harness/guide.ts';
 import { needNodes, nodeOf } from '../harness/interpreters.ts';
+import { runIn } from '../harness/package-project.ts';
 import { expect, repositoryRoot, test } from '../harness/sandbox.ts';
 
 const project = mkdtempSync(join(tmpdir(), 'boxkeep-package-'));
@@ -14,23 +15,16 @@ const key = 'a-key-of-the-test';
 
 beforeAll(() => {
   needNodes();
-  const [{ filename }] = JSON.parse(run(['npm', 'pack', '--json', '--pack-destination', project], source)) as [
-    { filename: string },
-  ];
+  const [{ filename }] = JSON.parse(
+    runIn(project, ['npm', 'pack', '--json', '--pack-destination', project], source),
+  ) as [{ filename: string }];
   writeFileSync(join(project, 'package.json'), '{"type": "module", "private": true}');
-  run(['npm', 'install', '--no-audit', '--no-fund', '--offline', join(project, filename)], project);
+  runIn(project, ['npm', 'install', '--no-audit', '--no-fund', '--offline', join(project, filename)]);
 });
 afterAll(() => {
   for (const made of ['dist', 'LICENSE']) rmSync(join(source, made), { recursive: true });
   rmSync(project, { recursive: true });
 });
-
-function run(command: string[], cwd: string): string {
-  // What npm and the compiler keep in the directory for temporary files goes with the project.
-  const { exitCode, stdout, stderr } = Bun.spawnSync(command, { cwd, env: { ...process.env, TMPDIR: project } });
-  if (exitCode !== 0) throw new Error(`${command.join(' ')}: ${stdout.toString()}${stderr.toString()}`);
-  return stdout.toString();
-}
 
 plainTest(
   'CLIENT-PACKAGE the package has the version of the daemon, the licence, and nothing that it does not need',
@@ -55,7 +49,7 @@ for (const module of ['nodenext', 'preserve'])
     writeFileSync(join(project, 'globals.d.ts'), 'declare const process: { env: Record<string, string> };');
     const compilerOptions = { module, strict: true, noEmit: true, target: 'esnext', lib: ['esnext', 'dom'], types: [] };
     writeFileSync(join(project, 'tsconfig.json'), JSON.stringify({ compilerOptions }));
-    run([process.execPath, join(repositoryRoot, 'node_modules/typescript/bin/tsc'), '-p', project], project);
+    runIn(project, [process.execPath, join(repositoryRoot, 'node_modules/typescript/bin/tsc'), '-p', project]);
   });
 
 for (const major of [18, 24])

@@ -4,10 +4,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll } from 'bun:test';
 import { needPython } from '../harness/interpreters.ts';
+import { runIn } from '../harness/package-project.ts';
 import { expect, repositoryRoot, test } from '../harness/sandbox.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'boxkeep-wheel-'));
 const client = join(repositoryRoot, 'clients/python');
+const run = (command: readonly string[], cwd = directory) => runIn(directory, command, cwd);
 let builder = '';
 let oldest = '';
 
@@ -36,10 +38,4 @@ test('CLIENT-WHEEL the wheel installs into an empty environment, has the version
 
 function builtFile(end: string): string {
   return readdirSync(directory).find((name) => name.endsWith(end)) ?? `no file ends with ${end}`;
-}
-
-function run(command: readonly string[], cwd = directory): string {
-  const { exitCode, stdout, stderr } = Bun.spawnSync([...command], { cwd, env: { ...process.env, TMPDIR: directory } });
-  if (exitCode !== 0) throw new Error(`${command.join(' ')}: ${stderr.toString()}`);
-  return stdout.toString();
 }

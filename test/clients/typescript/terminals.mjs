@@ -54,7 +54,7 @@ async function read(terminal, isLast, seen = []) {
 }
 
 // Why nothing is attached.
-show('unknown', codeOf(await box.terminals.attach('nobody')));
+show('unknown', codeOf(await box.terminals.attach('missing')));
 show('wrong key', codeOf(await new Sandbox(address, { key: 'wrong', WebSocket }).terminals.attach('work')));
 const global = globalThis.WebSocket;
 delete globalThis.WebSocket;
