@@ -42,12 +42,12 @@ export class Backoff {
     await pause(ms, signal);
     return true;
   }
-}
 
-/** `hint` says how the caller goes on when the daemon is back. */
-export function gaveUp(retryMs: number, hint: string, cause: BoxError): BoxError {
-  const message = `the daemon was away for ${retryMs / 1000} s: ${cause.message}`;
-  return new BoxError({ code: 'gave_up', message, hint, cause });
+  /** The error after the last wait. `hint` says how the caller goes on when the daemon is back. */
+  gaveUp(hint: string, cause: BoxError): BoxError {
+    const message = `the daemon was away for ${this.budgetMs / 1000} s: ${cause.message}`;
+    return new BoxError({ code: 'gave_up', message, hint, cause });
+  }
 }
 
 function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {

@@ -1,8 +1,13 @@
-/** Cuts a stream of bytes into the values of its lines, and buffers at most one line. */
+/** Cuts a stream of bytes into lines, and buffers at most one. Texts and bytes turn into each other. */
 const newline = 10;
 
 /** Text after the last newline is dropped: the connection broke in the middle of a line. */
 export async function* jsonLines(pieces: AsyncIterable<Uint8Array>): AsyncGenerator<unknown> {
+  for await (const line of textLines(pieces)) yield JSON.parse(line) as unknown;
+}
+
+/** Lines without their newlines. Text after the last newline is a line where the input ends by itself. */
+export async function* textLines(pieces: AsyncIterable<Uint8Array>, endsItself = false): AsyncGenerator<string> {
   // Whole lines are decoded, because runtimes decode a text at once faster than in parts.
   const decoder = new TextDecoder();
   let begun: Uint8Array[] = [];
@@ -13,10 +18,11 @@ export async function* jsonLines(pieces: AsyncIterable<Uint8Array>): AsyncGenera
       const line = begun.length === 0 ? end : joined([...begun, end]);
       begun = [];
       from = at + 1;
-      yield JSON.parse(decoder.decode(line)) as unknown;
+      yield decoder.decode(line);
     }
     if (from < piece.length) begun.push(piece.subarray(from));
   }
+  if (endsItself && begun.length > 0) yield decoder.decode(joined(begun));
 }
 
 function joined(parts: readonly Uint8Array[]): Uint8Array {
@@ -27,6 +33,24 @@ function joined(parts: readonly Uint8Array[]): Uint8Array {
     at += part.length;
   }
   return whole;
+}
+
+/** The text of bytes that come in pieces. A byte order mark is text like any other. */
+export class StreamText {
+  readonly #decoder = new TextDecoder('utf-8', { ignoreBOM: true });
+  #isOpen = false;
+
+  decode(bytes: Uint8Array): string {
+    this.#isOpen = true;
+    return this.#decoder.decode(bytes, { stream: true });
+  }
+
+  /** What is left of a character whose end does not come. */
+  end(): string {
+    if (!this.#isOpen) return '';
+    this.#isOpen = false;
+    return this.#decoder.decode();
+  }
 }
 
 /** The pieces of a body. Browsers have no iterator for streams. Ends the connection when the caller stops early. */

@@ -51,11 +51,12 @@ export function operationsOf<PlaneName extends string>(
 class OperationPlane extends Plane {}
 
 function methodOf(transport: Transport, name: keyof Operations) {
+  const partsOf = partsOfRoute(routes[name]);
   return async (
     fields: Readonly<Record<string, unknown>> = {},
     options: CallOptions = {},
   ): Promise<Result<unknown>> => {
-    const input = partsOf(routes[name], fields);
+    const input = partsOf(fields);
     if (!pictures.includes(name)) return await transport.call(name as JsonOperation, input, options);
     const opened = await transport.open(name, input, options);
     return opened.ok ? await pictureOf(transport, opened.body, options.signal) : opened;
@@ -65,14 +66,18 @@ function methodOf(transport: Transport, name: keyof Operations) {
 const pictures: readonly string[] = ['browser.screenshot', 'desktop.screenshot'];
 
 /** What a route names in its path and its query goes there, and the rest into the body, or the query without one. */
-function partsOf(route: string, fields: Readonly<Record<string, unknown>>): object {
+function partsOfRoute(route: string): (fields: Readonly<Record<string, unknown>>) => object {
   const named = (pattern: RegExp) => (pattern.exec(route)?.[1] ?? '').split(',');
-  const only = (isIn: (name: string) => boolean) =>
-    Object.fromEntries(Object.entries(fields).filter(([name]) => isIn(name)));
   const [path, query] = [named(/\{(\w+)\}/), named(/\{\?(.*)\}/)];
-  const rest = only((name) => !path.includes(name) && !query.includes(name));
   const hasBody = route.startsWith('P'); // POST, PUT and PATCH
-  return { path: fields, ...(hasBody ? { query: only((name) => query.includes(name)), body: rest } : { query: rest }) };
+  return (fields) => {
+    const only = (isIn: (name: string) => boolean) =>
+      Object.fromEntries(Object.entries(fields).filter(([name]) => isIn(name)));
+    const rest = only((name) => !path.includes(name) && !query.includes(name));
+    return hasBody
+      ? { path: fields, query: only((name) => query.includes(name)), body: rest }
+      : { path: fields, query: rest };
+  };
 }
 
 async function pictureOf(

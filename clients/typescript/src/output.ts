@@ -1,6 +1,6 @@
 /** Follows the output of a command to its end, across lost connections, without loss or repetition. */
-import { Backoff, gaveUp } from './backoff.ts';
-import { bytesOfBase64, jsonLines } from './lines.ts';
+import { Backoff } from './backoff.ts';
+import { bytesOfBase64, jsonLines, StreamText } from './lines.ts';
 import { BoxError, unreachable } from './result.ts';
 import type { CallOptions, Transport } from './transport.ts';
 import type { CommandResult } from './wire.ts';
@@ -91,7 +91,7 @@ export async function* followOutput(
       if (!(error instanceof BoxError) || !error.retryable) throw error;
       lost = error;
     }
-    if (!(await backoff.wait(lost, 0, signal))) throw gaveUp(retryMs, connectAgain, lost);
+    if (!(await backoff.wait(lost, 0, signal))) throw backoff.gaveUp(connectAgain, lost);
   }
 }
 
@@ -158,24 +158,6 @@ function* inOrder(
 
 function bytesIn(line: Extract<Line, { readonly next: number }>): Uint8Array {
   return 'data' in line ? new TextEncoder().encode(line.data) : bytesOfBase64(line.data_base64);
-}
-
-/** The text of bytes that come in pieces. A byte order mark is text like any other. */
-class StreamText {
-  readonly #decoder = new TextDecoder('utf-8', { ignoreBOM: true });
-  #isOpen = false;
-
-  decode(bytes: Uint8Array): string {
-    this.#isOpen = true;
-    return this.#decoder.decode(bytes, { stream: true });
-  }
-
-  /** What is left of a character whose end does not come. */
-  end(): string {
-    if (!this.#isOpen) return '';
-    this.#isOpen = false;
-    return this.#decoder.decode();
-  }
 }
 
 function missing(stream: StreamName, to: number, offsets: Offsets): OutputEvent {

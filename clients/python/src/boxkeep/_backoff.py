@@ -7,6 +7,8 @@ import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from ._errors import GaveUp
+
 if TYPE_CHECKING:
     from ._errors import BoxError
 
@@ -47,3 +49,7 @@ class Backoff:
         if self._on_away:
             self._on_away(error, since_s)
         return pause_s
+
+    def gave_up(self, hint: str, lost: BoxError) -> GaveUp:
+        """The error after the last wait. `hint` says how the caller goes on when the daemon is back."""
+        return GaveUp(f"the daemon was away for {self.budget_s:g} s: {lost.message}", hint=hint)

@@ -1,7 +1,7 @@
 /** Keeps one client at a terminal across lost connections: each byte of output once, and typed input once. */
-import { Backoff, gaveUp, type OnAway } from '../backoff.ts';
+import { Backoff, type OnAway } from '../backoff.ts';
 import { Changes } from './changes.ts';
-import { BoxError } from '../result.ts';
+import { BoxError, unreachable } from '../result.ts';
 import type { TerminalEvent, TerminalExit } from './events.ts';
 import { TerminalQueue } from './queue.ts';
 import { TerminalSocket, type Frame } from './socket.ts';
@@ -49,7 +49,7 @@ export class TerminalConnection {
     private readonly transport: Transport,
     private readonly id: string,
     private readonly options: AttachOptions,
-    private readonly retryMs: number,
+    retryMs: number,
     onAway?: OnAway,
   ) {
     const { offset, cols, rows } = options;
@@ -149,7 +149,7 @@ export class TerminalConnection {
       if (this.#isRestoring) continue;
       if (code === tooSlow) await this.#caughtUp();
       else if (!this.#isOver && !(await this.#backoff.wait(this.#lost, 0, this.#over.signal)))
-        throw gaveUp(this.retryMs, attachAgain, this.#lost);
+        throw this.#backoff.gaveUp(attachAgain, this.#lost);
     }
   }
 
@@ -208,8 +208,7 @@ export class TerminalConnection {
   }
 
   #broken(): BoxError {
-    const message = `the connection to ${this.transport.address} broke`;
-    return new BoxError({ code: 'unreachable', message, retryable: true });
+    return unreachable(`the connection to ${this.transport.address} broke`);
   }
 
   #take(frame: Frame): void {

@@ -1,4 +1,5 @@
 /** Events of a terminal between the connection and the reader, and how far the reader has come. */
+import { StreamText } from '../lines.ts';
 import type { TerminalEvent, TerminalOutput } from './events.ts';
 
 /** Text is made when an event is taken, because a character may begin in the event before. */
@@ -10,7 +11,7 @@ export class TerminalQueue {
   #events: Received[] = [];
   /** The end of the output that has come. */
   #received = 0;
-  #decoder = new TextDecoder();
+  #text = new StreamText();
 
   constructor(offset: number | null) {
     this.position = offset;
@@ -43,11 +44,11 @@ export class TerminalQueue {
     if (!event) return null;
     if (event.type === 'output') {
       this.position = event.offset + event.bytes.length;
-      return { ...event, text: this.#decoder.decode(event.bytes, { stream: true }) };
+      return { ...event, text: this.#text.decode(event.bytes) };
     }
     if (event.type === 'gap' || event.type === 'restore') {
       this.position = event.type === 'gap' ? event.to : event.offset;
-      this.#decoder = new TextDecoder();
+      this.#text = new StreamText();
     }
     return event;
   }

@@ -18,6 +18,8 @@ import { newDigest, type Digest } from './sha256.ts';
 import type { Answer, CallOptions, Query, Transport } from '../transport.ts';
 import type { FileStat } from '../wire.ts';
 
+const fileType = 'application/octet-stream';
+
 /** A path on this machine, or the content itself. What can be read once only is sent once. */
 export type Source = string | Blob | Uint8Array | AsyncIterable<Uint8Array> | ReadableStream<Uint8Array>;
 
@@ -33,7 +35,7 @@ export async function upload(
   options: TransferOptions,
 ): Promise<Result<Answer<'files.upload'>>> {
   return await resultOf(async () => {
-    const content = new Content(source, piecesOfFile, options.onProgress);
+    const content = new Content(source, piecesOfFile, options.onProgress, fileType);
     const mode = typeof source === 'string' ? { mode: await modeOfFile(source) } : {};
     const sent = await transport.send('files.upload', { query: { ...mode, ...query } }, content, options);
     if (!sent.ok) throw sent.error;
@@ -65,19 +67,22 @@ export class Content {
     private readonly source: Source,
     private readonly piecesOfPath: (path: string) => AsyncIterable<Uint8Array>,
     private readonly onProgress: TransferOptions['onProgress'],
-    readonly type = 'application/octet-stream',
+    readonly type: typeof fileType | 'application/x-tar',
   ) {}
 
   /** Throws where an attempt has failed that cannot be repeated. */
   async body(): Promise<ReadableStream<Uint8Array> | Blob> {
     if (this.#fault !== null) throw this.#fault;
-    if (this.#isUsed && typeof this.source !== 'string' && Symbol.asyncIterator in this.source) {
+    const { source } = this;
+    const isKept = typeof source === 'string' || source instanceof Blob || source instanceof Uint8Array;
+    if (this.#isUsed && !isKept) {
       const hint = 'Nothing of it is there. Send it again from its beginning.';
       throw new BoxError({ code: 'gave_up', message: 'the upload broke off, and its source can be read once', hint });
     }
     this.#isUsed = true;
-    this.#digest = await newDigest();
-    this.#pieces = this.#digested(this.#digest);
+    // The daemon answers the digest of a file, and none of an archive.
+    this.#digest = this.type === fileType ? await newDigest() : null;
+    this.#pieces = this.#read();
     const stream = streamOf(this.#pieces);
     return isProgram ? stream : await new Response(stream).blob();
   }
@@ -87,7 +92,7 @@ export class Content {
     void this.#pieces?.return(undefined);
   }
 
-  /** Of the last attempt. */
+  /** Of the file that the last attempt has sent. */
   sha256(): string {
     return this.#digest?.hex() ?? '';
   }
@@ -100,10 +105,10 @@ export class Content {
     return stream instanceof ReadableStream ? piecesOf(stream) : stream;
   }
 
-  async *#digested(digest: Digest): AsyncGenerator<Uint8Array> {
+  async *#read(): AsyncGenerator<Uint8Array> {
     try {
       for await (const piece of counted(this.#opened(), this.onProgress)) {
-        digest.update(piece);
+        this.#digest?.update(piece);
         yield piece;
       }
     } catch (error) {
@@ -127,6 +132,8 @@ function streamOf(pieces: AsyncGenerator<Uint8Array>): ReadableStream<Uint8Array
     },
   });
 }
+
+const downloadAgain = 'Download it again; a file that was being saved goes on where it stopped.';
 
 /** A file that is read when its bytes are asked for, each time from the beginning. */
 export class Download extends Handle {
@@ -218,7 +225,7 @@ export class Download extends Handle {
         lost = error;
       }
       if (at >= end) return;
-      if (!(await backoff.wait(lost, 0, signal))) throw brokeOff(this.stat.path, lost);
+      if (!(await backoff.wait(lost, 0, signal))) throw backoff.gaveUp(downloadAgain, lost);
     }
   }
 
@@ -285,9 +292,4 @@ async function* counted(
 function differs(message: string): BoxError {
   const hint = 'Transfer it again; nothing else may write it meanwhile.';
   return new BoxError({ code: 'content_differs', message, hint, retryable: true });
-}
-
-function brokeOff(path: string, cause: BoxError): BoxError {
-  const hint = 'Download it again; a file that was being saved goes on where it stopped.';
-  return new BoxError({ code: 'gave_up', message: `the download of ${path} broke off again and again`, hint, cause });
 }

@@ -7,6 +7,7 @@ import {
 } from '../../../../clients/typescript/src/index.ts';
 import type { Client } from '../client/client.ts';
 import { ClientFailure } from '../client/failure.ts';
+import { noticeMs } from '../client/follow.ts';
 import { oneLine } from '../client/standard-streams.ts';
 import { note, type LocalTerminal } from './local.ts';
 
@@ -16,9 +17,6 @@ export interface FollowOptions {
   readonly offset: number | null;
   readonly reconnectMs: number;
 }
-
-/** Attach reports a longer outage to the user. */
-const noticeMs = 3000;
 
 export class FollowedSession {
   #terminal: Terminal | null = null;

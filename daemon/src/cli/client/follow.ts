@@ -21,7 +21,7 @@ export interface FollowOptions {
 /** How long a daemon may be away when the user sets no limit. */
 const defaultReconnectSeconds = 60;
 /** A longer outage is reported to the user. */
-const noticeMs = 3000;
+export const noticeMs = 3000;
 
 /** The value of --reconnect in ms. */
 export function reconnectTime(given: Arguments): number {

@@ -1,6 +1,6 @@
 /** The messages of the Model Context Protocol as HTTP carries them. */
 import type { McpMessage } from '../../../../clients/typescript/src/index.ts';
-import { textLines } from './lines.ts';
+import { textLines } from '../../../../clients/typescript/src/lines.ts';
 
 export type Message = McpMessage;
 
@@ -37,7 +37,7 @@ export async function* messagesOf(response: Response): AsyncGenerator<Message> {
     const text = await response.text();
     if (text !== '') yield checked(JSON.parse(text));
   } else if (response.body) {
-    for await (const line of textLines(response.body)) {
+    for await (const line of textLines(response.body, true)) {
       // Every event of the daemon has one line of data.
       if (line.startsWith('data: ')) yield checked(JSON.parse(line.slice('data: '.length)));
     }

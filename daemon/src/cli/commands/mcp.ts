@@ -1,9 +1,9 @@
 /** `boxkeep mcp`: lets a client that only starts programs use the MCP endpoint of a daemon. */
+import { textLines } from '../../../../clients/typescript/src/lines.ts';
 import { mintId } from '../../kit/ids.ts';
 import { Mutex } from '../../kit/mutex.ts';
 import { Client } from '../client/client.ts';
 import { describeError, StreamFailure } from '../client/failure.ts';
-import { textLines } from '../client/lines.ts';
 import { headersOf, messagesOf, readMessage, type Message } from '../client/mcp-messages.ts';
 import { inputPieces, print, say } from '../client/standard-streams.ts';
 import { connectionHelp } from '../page.ts';
@@ -20,7 +20,7 @@ ${connectionHelp}`,
   async run(given, environment) {
     const bridge = new StdioBridge(new Client(given, environment));
     const passing = new Set<Promise<void>>();
-    for await (const line of textLines(inputPieces())) {
+    for await (const line of textLines(inputPieces(), true)) {
       const passed = bridge.pass(line).finally(() => passing.delete(passed));
       passing.add(passed);
     }

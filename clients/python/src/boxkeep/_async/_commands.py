@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from .._backoff import Backoff
 from .._deadline import Deadline
-from .._errors import BoxError, GaveUp
+from .._errors import BoxError
 from .._failure import closed
 from .._lines import Lines
 from .._output import Ending, Offsets, OutputEvent, OutputReader
@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
 # The largest offset of the daemon: behind the end of every output.
 END = 2**53 - 1
+
+CONNECT_AGAIN = "Connect to the command again when the daemon is back; its output is kept."
 
 
 class AsyncCommands(AsyncCommandsMethods):
@@ -123,7 +125,7 @@ class AsyncCommandHandle(AsyncHandle):
             deadline.left_s()
             pause_s = backoff.pause_s(lost)
             if pause_s is None:
-                raise _gave_up(backoff.budget_s, lost) from lost
+                raise backoff.gave_up(CONNECT_AGAIN, lost) from lost
             await asyncio.sleep(deadline.left_s(pause_s) or 0)
 
     async def wait(self, **options: Unpack[types.CallOptions]) -> Ending:
@@ -159,11 +161,6 @@ class AsyncCommandHandle(AsyncHandle):
         )
         self._written += answer.accepted_bytes
         return answer.accepted_bytes
-
-
-def _gave_up(budget_s: float, lost: BoxError) -> GaveUp:
-    hint = "Connect to the command again when the daemon is back; its output is kept."
-    return GaveUp(f"the daemon was away for {budget_s:g} s: {lost.message}", hint=hint)
 
 
 def _new_id() -> str:

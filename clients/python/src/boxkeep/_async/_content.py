@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from .._deadline import Deadline
     from .._local import AsyncSource, LocalPath, OnProgress
 
+FILE_TYPE = "application/octet-stream"
+
 
 class AsyncContent:
     def __init__(
@@ -41,7 +43,9 @@ class AsyncContent:
         self.digest = hashlib.sha256()
         async for piece in counted(self._pieces(), self._on_progress):
             self._deadline.left_s()
-            self.digest.update(piece)
+            if self.type == FILE_TYPE:
+                # The daemon answers the digest of a file, and none of an archive.
+                self.digest.update(piece)
             yield piece
 
     async def _pieces(self) -> AsyncIterator[bytes]:

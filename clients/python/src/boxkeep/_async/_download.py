@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from .._backoff import Backoff
 from .._deadline import Deadline
-from .._errors import BoxError, ContentDiffers, GaveUp
+from .._errors import BoxError, ContentDiffers
 from .._failure import closed
 from .._local import PartFile
 from .._wire import RangeNotSatisfiable
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from .. import types
     from .._local import LocalPath, OnProgress
     from ._transport import AsyncTransport
+
+DOWNLOAD_AGAIN = "Download it again; a file that was being saved goes on where it stopped."
 
 
 class AsyncDownload:
@@ -112,8 +114,7 @@ class AsyncDownload:
                 return
             pause_s = backoff.pause_s(lost)
             if pause_s is None:
-                hint = "Download it again; a file that was being saved goes on where it stopped."
-                raise GaveUp(f"the download of {self._path} broke off again and again", hint=hint) from lost
+                raise backoff.gave_up(DOWNLOAD_AGAIN, lost) from lost
             await asyncio.sleep(deadline.left_s(pause_s) or 0)
 
     async def _verify(self, digest: _Hash) -> None:

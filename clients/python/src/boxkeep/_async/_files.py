@@ -11,7 +11,7 @@ from .._deadline import Deadline
 from .._errors import ContentDiffers
 from .._local import is_path, mode_of_file, pieces_of_file
 from ._calls import AsyncFilesMethods
-from ._content import AsyncContent, counted
+from ._content import FILE_TYPE, AsyncContent, counted
 from ._download import AsyncDownload
 from ._watch import AsyncWatch
 
@@ -59,7 +59,7 @@ class AsyncFiles(AsyncFilesMethods):
         if is_path(source):
             more.setdefault("mode", await asyncio.to_thread(mode_of_file, source))
         deadline = Deadline(more.pop("timeout_s", None))
-        content = AsyncContent(source, pieces_of_file, "application/octet-stream", deadline, on_progress)
+        content = AsyncContent(source, pieces_of_file, FILE_TYPE, deadline, on_progress)
         answer: types.UploadedFile = await self._transport.call(
             "files.upload", path=path, upload=content, deadline=deadline, is_repeatable=True, **more
         )

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from .._backoff import Backoff
 from .._deadline import Deadline
-from .._errors import BoxError, ContentDiffers, GaveUp
+from .._errors import BoxError, ContentDiffers
 from .._failure import closed
 from .._local import PartFile
 from .._wire import RangeNotSatisfiable
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from .. import types
     from .._local import LocalPath, OnProgress
     from ._transport import Transport
+
+DOWNLOAD_AGAIN = "Download it again; a file that was being saved goes on where it stopped."
 
 
 class Download:
@@ -113,8 +115,7 @@ class Download:
                 return
             pause_s = backoff.pause_s(lost)
             if pause_s is None:
-                hint = "Download it again; a file that was being saved goes on where it stopped."
-                raise GaveUp(f"the download of {self._path} broke off again and again", hint=hint) from lost
+                raise backoff.gave_up(DOWNLOAD_AGAIN, lost) from lost
             time.sleep(deadline.left_s(pause_s) or 0)
 
     def _verify(self, digest: _Hash) -> None:

@@ -12,7 +12,7 @@ from .._deadline import Deadline
 from .._errors import ContentDiffers
 from .._local import is_path, mode_of_file, pieces_of_file
 from ._calls import FilesMethods
-from ._content import Content, counted
+from ._content import FILE_TYPE, Content, counted
 from ._download import Download
 from ._watch import Watch
 
@@ -60,7 +60,7 @@ class Files(FilesMethods):
         if is_path(source):
             more.setdefault("mode", mode_of_file(source))
         deadline = Deadline(more.pop("timeout_s", None))
-        content = Content(source, pieces_of_file, "application/octet-stream", deadline, on_progress)
+        content = Content(source, pieces_of_file, FILE_TYPE, deadline, on_progress)
         answer: types.UploadedFile = self._transport.call(
             "files.upload", path=path, upload=content, deadline=deadline, is_repeatable=True, **more
         )
