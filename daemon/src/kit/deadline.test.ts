@@ -1,7 +1,7 @@
 /** A deadline ends a wait, and releases all listeners when it is disposed of. */
 import { expect, test } from 'bun:test';
 import { Deadline } from './deadline.ts';
-import { Notifier } from './notifier.ts';
+import { Notifier } from './events/notifier.ts';
 
 test('a deadline passes when its parent does', () => {
   const parent = new AbortController();

@@ -1,12 +1,13 @@
 /** Waits for an event on one path. The path may be missing, but its directory must exist. */
 import { CoreError } from '../../kit/errors.ts';
 import { Deadline } from '../../kit/deadline.ts';
+import { pollEvents } from '../../kit/events/follow-events.ts';
 import { fileFailureOf } from '../../kit/file-failure.ts';
 import { showPath } from '../../kit/text/path-text.ts';
 import type { WatchedFiles } from '../../platform/files/watched-files.ts';
 import type { PathResolver } from '../processes/directory.ts';
 import type { EventType } from './change.ts';
-import type { WatchEvent } from './event-ring.ts';
+import type { WatchEvent } from './watch-event.ts';
 import type { Watcher } from './watcher.ts';
 import type { WatchRequest } from './request.ts';
 
@@ -69,7 +70,12 @@ async function nextEvent(
   for (;;) {
     const there = mayBeThere && types.has('create') ? entry() : null;
     if (there) return there;
-    const page = await watcher.poll(cursor, pageSize, withinMs, deadline.signal);
+    const page = await pollEvents(watcher, {
+      cursor,
+      limit: pageSize,
+      waitMs: withinMs,
+      signal: deadline.signal,
+    });
     for (const event of page.events) {
       const wanted = asWanted(event, name, types);
       if (wanted) return wanted;

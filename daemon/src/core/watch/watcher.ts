@@ -1,10 +1,11 @@
 /** Watches one path: collects its changes, numbers them, and keeps the newest events for readers. */
-import { Deadline } from '../../kit/deadline.ts';
 import { errnoOf } from '../../kit/errno.ts';
-import { Notifier } from '../../kit/notifier.ts';
+import { EventRing, type EventPage } from '../../kit/events/event-ring.ts';
+import type { EventSource } from '../../kit/events/follow-events.ts';
+import { Notifier } from '../../kit/events/notifier.ts';
 import type { WatchedFiles } from '../../platform/files/watched-files.ts';
 import { joinPath, type Change, type ChangeSink, type ChangeSource } from './change.ts';
-import { EventRing, ringSize, type EventPage, type WatchEvent } from './event-ring.ts';
+import { ringSize, type WatchEnd, type WatchEvent, type WatchFacts } from './watch-event.ts';
 import type { PathFilter } from './filter.ts';
 import { maxPending, Pending } from './pending.ts';
 
@@ -44,12 +45,8 @@ const maxUnsent = 2 * ringSize;
 /** Errors that mean inotify is unavailable, not that the path is wrong. */
 const lacks = new Set(['EMFILE', 'ENFILE', 'ENOSPC', 'ENOMEM', 'ENOSYS']);
 
-/** The root was removed, the last subscriber left, or the daemon is shutting down. */
-export const watchEnds = ['gone', 'stopped', 'closing'] as const;
-export type WatchEnd = (typeof watchEnds)[number];
-
-export class Watcher implements ChangeSink {
-  readonly ring = new EventRing();
+export class Watcher implements ChangeSink, EventSource<WatchFacts, WatchEnd> {
+  readonly ring = new EventRing<WatchFacts>(ringSize);
   status: WatcherStatus = 'active';
   backend: Backend = 'inotify';
   /** Why the watcher does not work fully; otherwise null. */
@@ -97,15 +94,8 @@ export class Watcher implements ChangeSink {
     }
   }
 
-  /** Returns the events after `cursor`. Waits at most `waitMs`, or until the signal aborts. */
-  async poll(cursor: number, limit: number, waitMs: number, signal: AbortSignal): Promise<EventPage> {
-    using deadline = new Deadline(waitMs, signal);
-    for (;;) {
-      const page = this.ring.after(cursor, limit);
-      const isOver = this.end !== null || deadline.passed || waitMs === 0;
-      if (page.events.length > 0 || page.isOverflow || isOver) return page;
-      await this.#changed.wait(deadline.signal);
-    }
+  after(cursor: number, limit: number): EventPage<WatchEvent> {
+    return this.ring.after(cursor, limit);
   }
 
   /** Resolves when there may be new events, or when the signal aborts. */
@@ -222,14 +212,7 @@ export class Watcher implements ChangeSink {
       .finally(() => this.#changed.notify());
   }
 
-  async #event({
-    type,
-    path,
-    oldPath,
-    isDirectory,
-    atMs,
-    mayReplace = false,
-  }: Change): Promise<Omit<WatchEvent, 'seq'>> {
+  async #event({ type, path, oldPath, isDirectory, atMs, mayReplace = false }: Change): Promise<WatchFacts> {
     const { files, root } = this.deps;
     const place = path === '' ? root : joinPath(root === '/' ? '' : root, path);
     const facts = type === 'remove' ? null : await files.facts(place).catch(() => null);

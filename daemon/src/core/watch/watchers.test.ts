@@ -4,12 +4,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'bun:test';
 import fc from 'fast-check';
+import { pollEvents } from '../../kit/events/follow-events.ts';
 import { Inotify } from '../../platform/files/inotify.ts';
 import { WatchedFiles } from '../../platform/files/watched-files.ts';
 import { Accounts } from '../identity/accounts.ts';
 import { PathResolver } from '../processes/directory.ts';
 import { SystemAccounts } from '../../platform/host/accounts.ts';
-import type { WatchEvent } from './event-ring.ts';
+import type { WatchEvent } from './watch-event.ts';
 import type { Watcher } from './watcher.ts';
 import { Watchers } from './watchers.ts';
 
@@ -49,7 +50,7 @@ async function read(watcher: Watcher, isDone: (events: readonly WatchEvent[]) =>
   const events: WatchEvent[] = [];
   const timeout = AbortSignal.timeout(timeoutMs);
   for (let cursor = 0; !isDone(events) && !timeout.aborted;) {
-    const page = await watcher.poll(cursor, 1000, timeoutMs, timeout);
+    const page = await pollEvents(watcher, { cursor, limit: 1000, waitMs: timeoutMs, signal: timeout });
     expect(page.isOverflow).toBe(false);
     cursor = page.cursor;
     events.push(...page.events);

@@ -24,19 +24,19 @@ async function* rewritten(): AsyncGenerator<Uint8Array> {
 
 const whole = Buffer.concat(Array.from({ length: pieces }, (_, index) => contentOf(index)));
 
-function serve() {
+async function serve() {
   const ended: number[] = [];
   const fetch: Fetch = (_request, idleLimit) => {
     idleLimit.lift();
     const events = { onFault: (error: unknown) => expect(error).toBeNull(), onEnd: (n: number) => ended.push(n) };
     return Promise.resolve(new Response(streamBody(rewritten, events)));
   };
-  const listener = listen({ hostname: '127.0.0.1', port: 0, idleSeconds: 10, socketProtocol: 'none' }, fetch);
+  const listener = await listen({ hostname: '127.0.0.1', port: 0, idleSeconds: 10, socketProtocol: 'none' }, fetch);
   return { port: listener.port, ended, [Symbol.asyncDispose]: () => listener.stop(0) };
 }
 
 test('a buffer may be reused once the next piece is requested, also with fast readers', async () => {
-  await using server = serve();
+  await using server = await serve();
   const get = async () => Buffer.from(await (await fetch(`http://127.0.0.1:${server.port}`)).arrayBuffer());
   const bodies = await Promise.all(Array.from({ length: 8 }, get));
   expect(bodies.map((body) => body.equals(whole))).toEqual(Array(8).fill(true));
@@ -44,7 +44,7 @@ test('a buffer may be reused once the next piece is requested, also with fast re
 });
 
 test('a reader that stalls halfway and resumes receives the same bytes', async () => {
-  await using server = serve();
+  await using server = await serve();
   const stalled = connect(server.port, '127.0.0.1').pause();
   await once(stalled, 'connect');
   stalled.write('GET / HTTP/1.0\r\nHost: localhost\r\n\r\n');

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { eventTypes } from '../../core/watch/change.ts';
 import { absolutePath, relativePath } from '../../core/watch/event-path.ts';
-import type { WatchEvent } from '../../core/watch/event-ring.ts';
+import type { WatchEvent } from '../../core/watch/watch-event.ts';
 import { backends, watcherStatuses, type Watcher } from '../../core/watch/watcher.ts';
 import { showPath } from '../../kit/text/path-text.ts';
 

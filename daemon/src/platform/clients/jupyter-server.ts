@@ -1,6 +1,6 @@
 /** Client of a Jupyter server: its kernels over HTTP, and the messages of each kernel over a WebSocket. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Notifier } from '../../kit/notifier.ts';
+import { Notifier } from '../../kit/events/notifier.ts';
 
 /** The messages of one kernel; the server buffers messages while no client is connected. */
 export interface KernelSocket {

@@ -1,5 +1,5 @@
 /** The events about one window, kept from the beginning so that none is missed between two waits. */
-import { Notifier } from '../../kit/notifier.ts';
+import { Notifier } from '../../kit/events/notifier.ts';
 import type { X11Connection } from './connection.ts';
 import type { XEvent } from './events.ts';
 

@@ -2,8 +2,8 @@
 import { posix } from 'node:path';
 import type { MessageInitShape } from '@bufbuild/protobuf';
 import { Code, ConnectError, type HandlerContext } from '@connectrpc/connect';
-import type { WatchEvent } from '../../core/watch/event-ring.ts';
-import { follow } from '../../core/watch/follow.ts';
+import type { WatchEvent } from '../../core/watch/watch-event.ts';
+import { followEvents } from '../../kit/events/follow-events.ts';
 import type { Watcher } from '../../core/watch/watcher.ts';
 import { CoreError } from '../../kit/errors.ts';
 import { mintId } from '../../kit/ids.ts';
@@ -38,7 +38,7 @@ export async function* watchEvents(
     const { closing } = deps;
     const following = { cursor: watcher.ring.cursor, silenceMs: pingMsOf(requestHeader), signal, closing };
     yield 'start';
-    for await (const message of follow(watcher, following)) {
+    for await (const message of followEvents(watcher, following)) {
       if (message.kind === 'overflow') throw lost();
       if (message.kind === 'end') throw new ConnectError('the directory is not watched any more', Code.Unavailable);
       if (message.kind === 'silence') yield null;
@@ -75,7 +75,7 @@ export class PolledWatches {
   async take(id: string): Promise<FilesystemEvent[]> {
     const polled = this.#get(id);
     polled.expiry.refresh();
-    const { events, cursor, isOverflow } = polled.watcher.ring.after(polled.cursor, maxEvents);
+    const { events, cursor, isOverflow } = polled.watcher.after(polled.cursor, maxEvents);
     polled.cursor = cursor;
     if (isOverflow) throw lost();
     return (await Promise.all(events.map((event) => eventsOf(this.deps, polled.options, event)))).flat();

@@ -1,5 +1,5 @@
 /** Holds the newest output of a running call until its reader takes it; a slow reader slows nothing. */
-import { Notifier } from '../../kit/notifier.ts';
+import { Notifier } from '../../kit/events/notifier.ts';
 
 /** The params of a progress notification, without its token. */
 type Progress = Readonly<Record<string, unknown>>;

@@ -2,7 +2,8 @@
 import { z } from 'zod';
 import { eventTypes } from '../../core/watch/change.ts';
 import { defaultExclude } from '../../core/watch/filter.ts';
-import { follow, type WatchMessage } from '../../core/watch/follow.ts';
+import { followEvents, pollEvents } from '../../kit/events/follow-events.ts';
+import type { WatchMessage } from '../../core/watch/watch-event.ts';
 import type { Watcher } from '../../core/watch/watcher.ts';
 import { Answer } from '../../kit/answer.ts';
 import { eventId, resumePoint, SseStream, type ResumePoint, type SseEvent } from '../../http/stream/sse.ts';
@@ -97,7 +98,12 @@ export const pollWatch = route({
     const watcher = watchers.get(params.watcher_id);
     const from = Math.max(body.cursor, body.since ?? 0);
     using deadline = new Deadline(null, context.signal, closing);
-    const { cursor, events, isOverflow } = await watcher.poll(from, body.limit, body.timeout * 1000, deadline.signal);
+    const { cursor, events, isOverflow } = await pollEvents(watcher, {
+      cursor: from,
+      limit: body.limit,
+      waitMs: body.timeout * 1000,
+      signal: deadline.signal,
+    });
     watchers.get(params.watcher_id); // Throws if the watcher was deleted during the wait.
     const page = { events: events.map((event) => watchEvent(watcher, event)), cursor, overflow: isOverflow };
     return new Answer(page, { top: page });
@@ -178,7 +184,7 @@ async function* streamEvents(
 ): AsyncGenerator<SseEvent> {
   yield { event: 'watch_started', data: { ...watcherRecord(watcher), cursor: from } };
   if (isForeign) yield overflow(watcher, from);
-  for await (const message of follow(watcher, { cursor: from, silenceMs: heartbeatMs, signal, closing })) {
+  for await (const message of followEvents(watcher, { cursor: from, silenceMs: heartbeatMs, signal, closing })) {
     // 1.x has no event for the end: the stream just ends.
     if (message.kind !== 'end') yield sseEvent(watcher, message);
   }

@@ -1,6 +1,7 @@
 /** The wire shapes of watchers and their events. */
 import { z } from 'zod';
-import { watchEnds, watcherStatuses } from '../../core/watch/watcher.ts';
+import { watchEnds } from '../../core/watch/watch-event.ts';
+import { watcherStatuses } from '../../core/watch/watcher.ts';
 import { EventFields, WatcherFields } from '../../operations/watch/views.ts';
 
 const cursor = z.number().int().min(0);

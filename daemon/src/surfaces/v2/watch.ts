@@ -1,7 +1,8 @@
 /** The v2 routes of the watch plane. */
 import { z } from 'zod';
 import { defaultExclude } from '../../core/watch/filter.ts';
-import { follow, type WatchMessage } from '../../core/watch/follow.ts';
+import { followEvents, pollEvents } from '../../kit/events/follow-events.ts';
+import type { WatchMessage } from '../../core/watch/watch-event.ts';
 import type { Watcher } from '../../core/watch/watcher.ts';
 import { Answer } from '../../kit/answer.ts';
 import { eventId, resumePoint, SseStream, type ResumePoint, type SseEvent } from '../../http/stream/sse.ts';
@@ -91,7 +92,12 @@ export const pollWatcher = route({
   async handle({ watchers, closing }, { params, query, context }) {
     const watcher = watchers.get(params.id);
     using deadline = new Deadline(null, context.signal, closing);
-    const page = await watcher.poll(query.cursor, query.limit, query.timeout * 1000, deadline.signal);
+    const page = await pollEvents(watcher, {
+      cursor: query.cursor,
+      limit: query.limit,
+      waitMs: query.timeout * 1000,
+      signal: deadline.signal,
+    });
     watchers.get(params.id); // Throws if the watcher was deleted during the wait.
     const data = {
       events: page.events.map((event) => watchEvent(watcher, event)),
@@ -150,7 +156,7 @@ async function* streamEvents(
 ): AsyncGenerator<SseEvent> {
   yield { event: 'watch_started', data: { ...watcherRecord(watcher), cursor: from } };
   if (isForeign) yield { event: 'overflow', data: { watcher_id: watcher.id, cursor: from } };
-  for await (const message of follow(watcher, { cursor: from, silenceMs: heartbeatMs, signal, closing })) {
+  for await (const message of followEvents(watcher, { cursor: from, silenceMs: heartbeatMs, signal, closing })) {
     yield sseEvent(watcher, message);
   }
 }

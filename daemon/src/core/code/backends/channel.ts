@@ -3,7 +3,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { CoreError } from '../../../kit/errors.ts';
 import { Deadline } from '../../../kit/deadline.ts';
 import { HandedOver } from '../../../kit/handed-over.ts';
-import { Notifier } from '../../../kit/notifier.ts';
+import { Notifier } from '../../../kit/events/notifier.ts';
 import { decodeUtf8 } from '../../../kit/text/text.ts';
 import type { JsonBounds } from '../../../kit/text/json-bounds.ts';
 import type { Child } from '../../../platform/process/spawn.ts';

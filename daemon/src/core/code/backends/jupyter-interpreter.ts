@@ -3,7 +3,7 @@ import { type JsonBounds, outOfBounds } from '../../../kit/text/json-bounds.ts';
 import { Deadline } from '../../../kit/deadline.ts';
 import type { Fields } from '../../../kit/types/fields.ts';
 import { HandedOver } from '../../../kit/handed-over.ts';
-import { Notifier } from '../../../kit/notifier.ts';
+import { Notifier } from '../../../kit/events/notifier.ts';
 import type { Ownership } from '../../../kit/ownership.ts';
 import type { JupyterServer, KernelSocket } from '../../../platform/clients/jupyter-server.ts';
 import type { ChildEnd } from '../../../platform/process/spawn.ts';

@@ -2,7 +2,7 @@
 import { constants } from 'node:os';
 import { Deadline } from '../../../kit/deadline.ts';
 import type { EncodedText } from '../../../kit/text/encoded-text.ts';
-import { Notifier } from '../../../kit/notifier.ts';
+import { Notifier } from '../../../kit/events/notifier.ts';
 import type { Ownership } from '../../../kit/ownership.ts';
 import type { Child, ChildEnd } from '../../../platform/process/spawn.ts';
 import { terminateAndForget } from '../../processes/terminate.ts';

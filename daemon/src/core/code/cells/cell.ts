@@ -1,6 +1,6 @@
 /** One run of code in a session: the request, the outputs and the end. */
 import type { ChildEnd } from '../../../platform/process/spawn.ts';
-import { Notifier } from '../../../kit/notifier.ts';
+import { Notifier } from '../../../kit/events/notifier.ts';
 import { recordedText } from '../../../kit/text/text.ts';
 import { CellOutputs } from './outputs.ts';
 import type { CellEvent } from './events.ts';

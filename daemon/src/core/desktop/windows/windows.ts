@@ -2,7 +2,7 @@
 import { createHash } from '../../../kit/crypto.ts';
 import { Deadline } from '../../../kit/deadline.ts';
 import { CoreError } from '../../../kit/errors.ts';
-import { Notifier } from '../../../kit/notifier.ts';
+import { Notifier } from '../../../kit/events/notifier.ts';
 import { X11Refusal } from '../../../protocols/x11-errors.ts';
 import type { CallOptions, DesktopWindow, WindowList } from '../desktop.ts';
 import { describeWindow, idOf, isMinimizedWindow, nameOf } from './describe.ts';

@@ -1,6 +1,6 @@
 /** Sends the exact output of a terminal to one client, from any offset and at the client's pace. */
 import { Deadline } from '../../../kit/deadline.ts';
-import { Notifier } from '../../../kit/notifier.ts';
+import { Notifier } from '../../../kit/events/notifier.ts';
 import { TimeSlices } from '../../../kit/slices.ts';
 import type { ChildEnd } from '../../../platform/process/spawn.ts';
 import { pieceBytes, type AttachedClients, type Confirming } from './clients.ts';

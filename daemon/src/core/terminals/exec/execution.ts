@@ -1,7 +1,7 @@
 /** Runs one command in the shell of a session, from the typed line to its end mark. */
 import { CoreError } from '../../../kit/errors.ts';
 import { Deadline } from '../../../kit/deadline.ts';
-import { Notifier } from '../../../kit/notifier.ts';
+import { Notifier } from '../../../kit/events/notifier.ts';
 import type { Child } from '../../../platform/process/spawn.ts';
 import { stopForeground } from './stop.ts';
 import { plainText, readHead, readOutput, readRange, withoutPromptStart, type OutputText } from './output.ts';

@@ -4,7 +4,7 @@ import { CoreError } from '../../../kit/errors.ts';
 import { Deadline } from '../../../kit/deadline.ts';
 import { HandedOver } from '../../../kit/handed-over.ts';
 import { Mutex } from '../../../kit/mutex.ts';
-import { Notifier } from '../../../kit/notifier.ts';
+import { Notifier } from '../../../kit/events/notifier.ts';
 import type { Ownership } from '../../../kit/ownership.ts';
 import { recordedText } from '../../../kit/text/text.ts';
 import { Execution } from './execution.ts';

@@ -4,7 +4,7 @@
  * The output of a new shell follows the output of the one before it. Offsets are absolute bytes.
  */
 import type { Piece } from '../../../kit/byte-log.ts';
-import { Notifier } from '../../../kit/notifier.ts';
+import { Notifier } from '../../../kit/events/notifier.ts';
 import type { Child } from '../../../platform/process/spawn.ts';
 
 interface Part {

@@ -1,23 +1,24 @@
 /** A ring keeps the newest events, and no reader misses a loss. */
 import { expect, test } from 'bun:test';
-import { EventRing, ringSize, type WatchEvent } from './event-ring.ts';
+import { EventRing } from './event-ring.ts';
 
-function event(path: string): Omit<WatchEvent, 'seq'> {
-  const nothing = { oldPath: null, modifiedMs: null, sizeBytes: null, inode: null };
-  return { type: 'write', path, isDirectory: false, isMovedIn: false, atMs: 0, ...nothing };
+const ringSize = 100;
+
+interface Named {
+  readonly path: string;
 }
 
-function ringOf(...paths: readonly (string | null)[]): EventRing {
-  const ring = new EventRing();
+function ringOf(...paths: readonly (string | null)[]): EventRing<Named> {
+  const ring = new EventRing<Named>(ringSize);
   for (const path of paths) {
     if (path === null) ring.addLoss();
-    else ring.add(event(path));
+    else ring.add({ path });
   }
   return ring;
 }
 
 /** Reads page after page, as a reader does. Returns the paths, and `!` for each reported loss. */
-function readAll(ring: EventRing, from: number, limit: number): string[][] {
+function readAll(ring: EventRing<Named>, from: number, limit: number): string[][] {
   const pages: string[][] = [];
   for (let cursor = from; ;) {
     const page = ring.after(cursor, limit);
@@ -50,4 +51,12 @@ test('events that are no longer kept are reported as a loss', () => {
   expect(ring.after(4, 1)).toMatchObject({ isOverflow: true, cursor: 6 });
   expect(ring.after(5, 1)).toMatchObject({ isOverflow: false, cursor: 6 });
   expect(ring.after(0, ringSize).events.length).toBe(ringSize);
+});
+
+test('numbers may begin later, so that a cursor of another ring is behind or beyond', () => {
+  const ring = new EventRing<Named>(ringSize, 1000);
+  expect(ring.after(7, 100)).toEqual({ events: [], cursor: 1000, isOverflow: true });
+  ring.add({ path: 'a' });
+  expect(ring.after(7, 100)).toEqual({ events: [{ path: 'a', seq: 1001 }], cursor: 1001, isOverflow: true });
+  expect(ring.after(1000, 100)).toMatchObject({ cursor: 1001, isOverflow: false });
 });
