@@ -9,8 +9,8 @@ import type { Accounts } from '../identity/accounts.ts';
 import type { Grep } from './search/grep.ts';
 import type { PathResolver } from '../processes/directory.ts';
 import type { EditHistory } from './write/edit-history.ts';
+import type { OpenDirectory } from './open-directory.ts';
 import type { Parts } from './parts.ts';
-import type { OpenDirectory } from './target.ts';
 import type { KeyedMutex } from './write/keyed-mutex.ts';
 
 export interface FilesContext {

@@ -10,7 +10,7 @@ import type { FileOperation } from '../../kit/file-failure.ts';
 import { once } from '../../kit/once.ts';
 import { decodePath, systemPath } from '../../kit/text/path-text.ts';
 import { removeAny, type EntryName } from './tree/remove-tree.ts';
-import type { OpenDirectory } from './target.ts';
+import type { OpenDirectory } from './open-directory.ts';
 
 export interface Part {
   /** `.svc-write-<id>.part` (contract, Files). */

@@ -6,7 +6,8 @@ import type { FilesContext } from './context.ts';
 import { isSameFile } from './tree/tree-cursor.ts';
 import { clearPart } from './parts.ts';
 import { refuseMounts, removeTree, type EntryName } from './tree/remove-tree.ts';
-import type { OpenDirectory, Target } from './target.ts';
+import type { OpenDirectory } from './open-directory.ts';
+import type { Target } from './target.ts';
 import { parentOf } from './target.ts';
 import type { KeyedMutex } from './write/keyed-mutex.ts';
 

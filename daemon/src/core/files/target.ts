@@ -6,8 +6,8 @@ import { FileFailure, type FileOperation } from '../../kit/file-failure.ts';
 import type { Owner } from '../../kit/types/owner.ts';
 import type { Directory } from '../../platform/files/directory.ts';
 import { ForeignLinks, maxLinks } from './foreign-links.ts';
-
-export type OpenDirectory = (path: string) => Promise<Directory>;
+import type { OpenDirectory } from './open-directory.ts';
+import { clearPart, type Parts } from './parts.ts';
 
 /** The caller must dispose of the target. */
 export class Target implements AsyncDisposable {
@@ -42,8 +42,14 @@ export interface TargetOptions {
   readonly followLinks: boolean;
   /** The kind of access. A link of another account must lead to a place where that account has the same access. */
   readonly access?: 'read' | 'write';
-  /** Create missing parent directories for this owner; null is the daemon's account. */
-  readonly parents?: { readonly owner: Owner | null };
+  /** Create missing parent directories. */
+  readonly parents?: NewDirectory;
+}
+
+export interface NewDirectory {
+  /** Null is the daemon's account. */
+  readonly owner: Owner | null;
+  readonly parts: Parts;
 }
 
 /** Throws `permission_denied` when a link of another account leads to a file that this account may not access. */
@@ -97,7 +103,7 @@ async function openParent(links: ForeignLinks, path: string, options: TargetOpti
   }
   await using above = await openParent(links, parentOf(path), options);
   await links.assertAllowed(path, above, null);
-  return await makeOwned(above, lastSegment(path, options.operation), options.parents.owner);
+  return await makeOwned(above, lastSegment(path, options.operation), options.parents);
 }
 
 /** Opens the directory at this path, or its nearest existing ancestor, for creating entries in it. */
@@ -118,20 +124,34 @@ async function openAllowed(open: OpenDirectory, path: string, operation: FileOpe
 }
 
 /** Creates a directory for its owner. A directory that another process creates first is accepted. */
-export async function makeOwned(above: Directory, name: string, owner: Owner | null): Promise<Directory> {
-  return (await nullOn('EEXIST', createOwned(above, name, owner))) ?? (await above.openDirectory(name));
+export async function makeOwned(above: Directory, name: string, options: NewDirectory): Promise<Directory> {
+  return (await nullOn('EEXIST', createOwned(above, name, options))) ?? (await above.openDirectory(name));
 }
 
-/** Creates a directory. Throws EEXIST when the name is taken. */
+/**
+ * Creates a directory. Throws EEXIST when the name is taken. The directory gets its name after its owner, because a
+ * daemon that dies in between would leave a directory in which the owner can create nothing.
+ */
 export async function createOwned(
   above: Directory,
   name: string,
-  owner: Owner | null,
+  { owner, parts }: NewDirectory,
   mode?: number,
 ): Promise<Directory> {
-  const made = await above.makeDirectory(name, mode);
-  if (owner) await guarding(made, async () => giveTo(made, owner, await above.own()));
-  return made;
+  if (!owner) return await above.makeDirectory(name, mode);
+  const part = await parts.add(above.path);
+  try {
+    await using made = await above.makeDirectory(part.name, mode);
+    await giveTo(made, owner, await above.own());
+    await above.rename(part.name, above, name);
+  } catch (error) {
+    if (errnoOf(error) !== null)
+      Object.assign(error as Error, { path: `${above.path === '/' ? '' : above.path}/${name}` });
+    throw error;
+  } finally {
+    await clearPart({ directory: above, name: part.name }, part, 'mkdir');
+  }
+  return await above.openDirectory(name);
 }
 
 const setGroupId = 0o2000n;

@@ -195,7 +195,7 @@ async function land(context: FilesContext, landing: Landing): Promise<UnpackedTr
     await using root = await context.openDirectory(path);
     return await merge(root, landing);
   }
-  const options = { operation, followLinks: true, parents: { owner } } as const;
+  const options = { operation, followLinks: true, parents: { owner, parts: context.parts } } as const;
   await using found = await openTarget(context.openDirectory, path, options);
   return await context.fileLocks.run(await found.key(), async () => {
     const target = await found.again();

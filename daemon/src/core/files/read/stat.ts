@@ -83,7 +83,7 @@ async function statusOf(path: string, followSymlinks: boolean) {
 }
 
 /** Resolves the links of a path whose end may be missing: the missing names stay as they are. */
-async function realPathOf(path: string, followed = 0): Promise<string | null> {
+export async function realPathOf(path: string, followed = 0): Promise<string | null> {
   try {
     return decodePath(await fs.realpath(systemPath(path), 'buffer'));
   } catch (error) {

@@ -42,7 +42,11 @@ export async function copyPath(context: FilesContext, request: TransferRequest):
     if (!from.stat) throw new FileFailure({ operation, path: source, errnoName: 'ENOENT' });
     if (!from.stat.isDirectory()) assertRegular(from, operation);
     await assertNotInside(openDirectory, from, destination, operation);
-    const options = { operation, followLinks: !from.stat.isDirectory(), parents: { owner } } as const;
+    const options = {
+      operation,
+      followLinks: !from.stat.isDirectory(),
+      parents: { owner, parts: context.parts },
+    } as const;
     await using to = await openTarget(openDirectory, destination, options);
     const copying: Copying = { owner, overwrite: request.overwrite, skipped: [], files: 0, bytes: 0 };
     const keys = [await from.key(), await to.key()];

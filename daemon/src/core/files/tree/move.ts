@@ -25,7 +25,7 @@ export async function movePath(context: FilesContext, request: TransferRequest):
     await using from = await openTarget(openDirectory, source, { operation, followLinks: false });
     if (!from.stat) throw new FileFailure({ operation, path: source, errnoName: 'ENOENT' });
     await assertNotInside(openDirectory, from, destination, operation);
-    const options = { operation, followLinks: false, parents: { owner } } as const;
+    const options = { operation, followLinks: false, parents: { owner, parts: context.parts } } as const;
     await using to = await openTarget(openDirectory, destination, options);
     const keys = [await from.key(), await to.key()];
     await lockAll(fileLocks, keys, async () =>

@@ -27,7 +27,7 @@ export async function createFile(context: FilesContext, request: CreateRequest):
   const path = context.paths.resolve(request.path, request.user);
   const owner = ownerFor(context.accounts, request.user);
   return asFileOperation(operation, path, () =>
-    changeFile(context, { operation, path, parents: { owner } }, async (target, key) => {
+    changeFile(context, { operation, path, parents: { owner, parts: context.parts } }, async (target, key) => {
       const hint = 'Edit the existing file, or choose another path.';
       if (target.stat) throw new FileFailure({ operation, path, errnoName: 'EEXIST', hint });
       await makeStaged(context, target, { operation, overwrite: false }, (part) => fill(part, request.text, owner));

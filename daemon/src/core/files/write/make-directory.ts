@@ -22,13 +22,13 @@ export async function makeDirectory(
   const owner = ownerFor(context.accounts, request.user);
   return asFileOperation('mkdir', path, async () => {
     if (path === '/') return existing(path, request.parents);
-    const parents = request.parents ? { parents: { owner } } : {};
+    const parents = request.parents ? { parents: { owner, parts: context.parts } } : {};
     const options = { operation: 'mkdir', followLinks: true, ...parents } as const;
     await using target = await openTarget(context.openDirectory, path, options);
     if (target.stat?.isDirectory()) return existing(path, request.parents);
     if (target.stat) throw new FileFailure({ operation: 'mkdir', path, errnoName: 'EEXIST' });
     try {
-      await using _ = await createOwned(target.directory, target.name, owner, request.mode);
+      await using _ = await createOwned(target.directory, target.name, { owner, parts: context.parts }, request.mode);
     } catch (error) {
       // When several requests create the directory at the same time, one request succeeds and the others find the
       // directory here.

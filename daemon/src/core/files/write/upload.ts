@@ -70,7 +70,7 @@ export class Upload implements AsyncDisposable {
     const received = this.#received;
     if (!received) throw new Error('nothing has been received');
     return await this.#inPlace(async () => {
-      const parents = { owner: this.#owner };
+      const parents = { owner: this.#owner, parts: this.context.parts };
       const target = this.#target ?? (await this.#openTarget(received.fileName, { parents }));
       const options = { operation, owner: this.#owner, mode, ...(finish && { finish }) } as const;
       await this.context.fileLocks.run(await target.key(), async () =>
@@ -132,7 +132,9 @@ export class Upload implements AsyncDisposable {
     }
     const uid = this.#owner?.uid ?? process.geteuid?.() ?? 0;
     await using above = await this.context.openDirectory(this.context.temporaryDirectory);
-    const directory = this.#resources.use(await makeOwned(above, `uploads-${uid}`, this.#owner));
+    const directory = this.#resources.use(
+      await makeOwned(above, `uploads-${uid}`, { owner: this.#owner, parts: this.context.parts }),
+    );
     if ((await directory.own()).uid === BigInt(uid)) return directory;
     throw FileFailure.of(operation, directory.path, 'EPERM', {
       message: `${directory.path}: belongs to another account`,

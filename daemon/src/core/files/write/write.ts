@@ -40,7 +40,7 @@ export async function writeFile(context: FilesContext, request: WriteRequest): P
   const path = context.paths.resolve(request.path, request.user);
   const owner = ownerFor(context.accounts, request.user);
   return asFileOperation('write', path, () =>
-    changeFile(context, { operation: 'write', path, parents: { owner } }, async (target) => {
+    changeFile(context, { operation: 'write', path, parents: { owner, parts: context.parts } }, async (target) => {
       const { mustBeNew = false } = request;
       if (mustBeNew && target.stat) throw new FileFailure({ operation: 'write', path, errnoName: 'EEXIST' });
       assertMatch(target, request.ifMatch);
