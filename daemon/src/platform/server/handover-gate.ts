@@ -2,12 +2,19 @@
 import { aborted, Deadline } from '../../kit/deadline.ts';
 import { CoreError } from '../../kit/errors.ts';
 import { RepeatElsewhere } from '../../kit/handed-over.ts';
+import { TrailedResponse } from '../../kit/types/trailed-response.ts';
 import type { IdleLimit } from '../../kit/types/idle-limit.ts';
 import { directFetch, isRefused } from '../clients/direct-fetch.ts';
 import type { Fetch, Upgrade } from './listen.ts';
 
 type Body = string | ArrayBuffer | Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array> | null;
 type Way = 'here' | 'there';
+
+/** Sends a request to the next daemon. */
+export type Ask = (
+  address: string,
+  request: Pick<Request, 'method' | 'headers' | 'signal'> & { readonly body: Body },
+) => Promise<Response>;
 
 /** A handover takes some ten milliseconds. After this time, probes are served here, and report that requests are held. */
 const probesHeldMs = 2000;
@@ -26,6 +33,10 @@ const forwardedHeader = 'x-boxkeep-forwarded';
 /** Headers of one connection; they are not forwarded. */
 const hopHeaders = ['connection', 'keep-alive', 'te', 'trailer', 'transfer-encoding', 'upgrade', 'expect'];
 
+/** Over HTTP/1.1, as the request came. */
+export const askDirectly: Ask = (address, request) =>
+  directFetch(address, { ...request, redirect: 'manual', decompress: false, keepalive: false });
+
 export class HandoverGate {
   #way: Promise<Way> = Promise.resolve('here');
   #isHere = true;
@@ -33,17 +44,18 @@ export class HandoverGate {
   #decide: (way: Way) => void = () => undefined;
   #origin = '';
 
-  /** `probePath` is the path of the requests that report the health of this daemon. */
+  /** `probePaths` are the paths of the requests that report the health of this daemon. */
   constructor(
-    private readonly probePath: string,
+    private readonly probePaths: ReadonlySet<string>,
     private readonly failure: (error: CoreError, path: string) => Response,
+    private readonly ask: Ask,
   ) {}
 
   /** Wraps the handler that a listener calls for each request. */
   guard(serve: Fetch): Fetch {
     return async (request, idleLimit) => {
       if (this.#isHere) return this.#serve(serve, request, idleLimit);
-      const isProbe = pathOf(request) === this.probePath;
+      const isProbe = this.probePaths.has(pathOf(request));
       const way = await this.#decided(isProbe ? probesHeldMs : maxHeldMs);
       if (way === 'there' && request.headers.has(forwardedHeader)) return this.#returned(request);
       if (way === 'there') return this.#forward(request, await keptBody(request), idleLimit);
@@ -105,21 +117,16 @@ export class HandoverGate {
     const headers = withoutHop(request.headers);
     headers.delete('content-length');
     headers.set(forwardedHeader, '1');
+    const { method, signal } = request;
     const answer = await askUntilServed(body, () =>
-      directFetch(`${this.#origin}${path}`, {
-        method: request.method,
-        headers,
-        body,
-        redirect: 'manual',
-        decompress: false,
-        keepalive: false,
-        signal: request.signal,
-      }),
+      this.ask(`${this.#origin}${path}`, { method, headers, body, signal }),
     );
     const passed = withoutHop(answer.headers);
     // The client connects to the other daemon for its next request.
     passed.set('connection', 'close');
-    return new Response(await bodyOf(answer), { status: answer.status, headers: passed });
+    const init = { status: answer.status, headers: passed };
+    if (answer instanceof TrailedResponse) return new TrailedResponse(answer.body, init, answer.trailer);
+    return new Response(await bodyOf(answer), init);
   }
 
   #handingOver(request: Request): Response {

@@ -17,7 +17,7 @@ const megabyte = 1024 * 1024;
 const route = routesFor<object>();
 
 /** Serves some routes on a free port. */
-function serve(routes: readonly Route<object>[], apiKey: string | null = null) {
+async function serve(routes: readonly Route<object>[], apiKey: string | null = null) {
   const streams = new OpenStreams(8);
   const log: string[] = [];
   const memory = { limitBytes: 64 * megabyte, freeBytes: () => 64 * megabyte, collect: () => undefined };
@@ -29,7 +29,7 @@ function serve(routes: readonly Route<object>[], apiKey: string | null = null) {
     streams,
     logger: new Logger('info', (line) => log.push(line)),
   });
-  const listener = listen({ hostname: '127.0.0.1', port: 0, idleSeconds: 1, socketProtocol: 'svc.v2' }, app);
+  const listener = await listen({ hostname: '127.0.0.1', port: 0, idleSeconds: 1, socketProtocol: 'svc.v2' }, app);
   return {
     url: `http://127.0.0.1:${listener.port}`,
     port: listener.port,
@@ -71,7 +71,7 @@ async function until(isSo: () => boolean): Promise<void> {
 }
 
 test('events are framed, with ids and comments, and the stream ends', async () => {
-  await using server = serve([
+  await using server = await serve([
     sseRoute(async function* () {
       yield { event: 'watch_started', data: { a: 'line\nbreak' } };
       yield { comment: 'still\nhere' };
@@ -90,7 +90,7 @@ test('events are framed, with ids and comments, and the stream ends', async () =
 test('a client that does not read stops the producer, and its disconnect ends the producer', async () => {
   let produced = 0;
   let hasEnded = false;
-  await using server = serve([
+  await using server = await serve([
     sseRoute(async function* (signal) {
       try {
         for (; !signal.aborted && produced < 2000; produced++) yield { event: 'x', data: 'y'.repeat(megabyte) };
@@ -118,7 +118,7 @@ test('a client that does not read stops the producer, and its disconnect ends th
 test('PROMISE-6 an event reader and a socket that stall do not delay any other reader', async () => {
   const events = 2000;
   const burst = 'z'.repeat(megabyte);
-  await using server = serve([
+  await using server = await serve([
     sseRoute(async function* () {
       for (let n = 0; n < events; n++) yield { event: 'x', data: 'y'.repeat(10_000) };
     }),
@@ -165,7 +165,7 @@ test('a HEAD has the headers of the GET, and starts nothing', async () => {
     pull: (controller) => controller.enqueue(new Uint8Array(1)),
     cancel: () => void (cancelled += 1),
   });
-  await using server = serve([
+  await using server = await serve([
     sseRoute(async function* () {
       begun += 1;
       yield { event: 'x', data: null };
@@ -191,7 +191,7 @@ test('a HEAD has the headers of the GET, and starts nothing', async () => {
 test('a socket reports how many bytes the client has not taken, and when the backlog is gone', async () => {
   let socket: Socket | null = null;
   let drained = 0;
-  await using server = serve([
+  await using server = await serve([
     socketRoute({
       open(opened) {
         socket = opened;
@@ -221,7 +221,7 @@ test('a socket reports how many bytes the client has not taken, and when the bac
 
 test('text and bytes pass both ways, a close is reported once, and svc.v2 is the selected protocol', async () => {
   const closes: number[] = [];
-  await using server = serve([
+  await using server = await serve([
     socketRoute({
       open: (socket) => socket.send('ready'),
       message(socket, message) {
@@ -263,7 +263,7 @@ async function visit(url: string, messages: readonly string[] = []) {
 
 test('a socket may close as it opens: sent messages arrive, and the close is reported once', async () => {
   const calls: unknown[] = [];
-  await using server = serve([
+  await using server = await serve([
     socketRoute({
       open(socket) {
         socket.send('refused');
@@ -282,7 +282,7 @@ test('a socket may close as it opens: sent messages arrive, and the close is rep
 
 test('no message reaches a socket that its handler has closed', async () => {
   const messages: unknown[] = [];
-  await using server = serve([
+  await using server = await serve([
     socketRoute({
       open() {},
       message(socket, message) {
@@ -303,7 +303,7 @@ test('an error in a socket handler is logged and closes only that socket', async
     const fail = (here: string) => {
       if (here === place) throw new Error(`thrown in ${place}`);
     };
-    await using server = serve([
+    await using server = await serve([
       socketRoute({
         open: () => fail('open'),
         message(socket) {
@@ -331,7 +331,7 @@ test('an error in a socket handler is logged and closes only that socket', async
 
 test('a key in the URL is removed, and the rest of the request stays', async () => {
   let hasGone = false;
-  await using server = serve(
+  await using server = await serve(
     [
       route({
         operation: 'test.echo',
@@ -389,7 +389,7 @@ test('a key in the URL is removed, and the rest of the request stays', async () 
 });
 
 test('the key can be offered as a subprotocol, beside svc.v2 and never alone', async () => {
-  await using server = serve(
+  await using server = await serve(
     [socketRoute({ open: (socket) => socket.close(1000, ''), message() {}, close() {} })],
     'secret/ö',
   );
@@ -415,13 +415,13 @@ test('the key can be offered as a subprotocol, beside svc.v2 and never alone', a
 });
 
 test('a plain request to a socket route is answered with 426', async () => {
-  await using server = serve([socketRoute({ open() {}, message() {}, close() {} })]);
+  await using server = await serve([socketRoute({ open() {}, message() {}, close() {} })]);
 
   expect((await fetch(`${server.url}/socket`)).status).toBe(426);
 });
 
 test('a socket may be silent for longer than the idle timeout of a connection', async () => {
-  await using server = serve([
+  await using server = await serve([
     socketRoute({ open() {}, message: (socket, message) => socket.send(message), close() {} }),
   ]);
   const client = new WebSocket(`${server.url.replace('http', 'ws')}/socket`);

@@ -1,6 +1,6 @@
 /** Opens the HTTP port: passes Web requests to the program and WebSockets to their handlers. */
 import type { Server, ServerWebSocket } from 'bun';
-import { Notifier } from '../../kit/notifier.ts';
+import { Notifier } from '../../kit/events/notifier.ts';
 import type { IdleLimit } from '../../kit/types/idle-limit.ts';
 import type { Socket, SocketHandler } from '../../kit/types/socket.ts';
 import { SharedPort } from './shared-port.ts';
@@ -22,7 +22,25 @@ export interface ListenSettings {
   readonly idleSeconds: number;
   /** The subprotocol that is selected when a client offers it. */
   readonly socketProtocol: string;
+  /** Opens a server of another protocol than HTTP/1.1 on the port. */
+  readonly bind?: Bind;
 }
+
+/** A server of the runtime on a port. */
+export interface PortServer {
+  readonly port: number;
+  /** Whether requests or sockets are open. */
+  isServing(): boolean;
+  /** Stops listening; open connections stay. */
+  release(): void;
+  /** Lets each client connect again for its next request. */
+  leave(): void;
+  /** Closes every connection. */
+  drop(): Promise<void>;
+}
+
+/** Throws the error of the system when the port cannot be opened. */
+export type Bind = (settings: ListenSettings, fetch: Fetch, reusePort: boolean) => Promise<PortServer>;
 
 export interface Listener {
   readonly port: number;
@@ -32,6 +50,8 @@ export interface Listener {
   share(signal: AbortSignal): Promise<void>;
   /** Ends the sharing, and listens again on a port that was released. Throws like `listen`. */
   unshare(): Promise<void>;
+  /** Lets clients connect again for their next requests, which another daemon then serves. */
+  leave(): void;
   /** Resolves when the last connection of this daemon has ended; new ones go to the other daemon. */
   drain(): Promise<void>;
 }
@@ -53,8 +73,8 @@ const bindRetryMs = 2;
 const bindWithinMs = 3000;
 
 /** Throws an Error with one clear line when the port cannot be opened. */
-export function listen(settings: ListenSettings, fetch: Fetch): Listener {
-  return listenerOf(bind(settings, fetch, false), settings, fetch);
+export async function listen(settings: ListenSettings, fetch: Fetch): Promise<Listener> {
+  return listenerOf(await bind(settings, fetch, false), settings, fetch);
 }
 
 /** Like `listen`, on a port that another daemon shares. From then on this daemon receives every new connection. */
@@ -67,14 +87,14 @@ export async function listenBeside(settings: ListenSettings, fetch: Fetch): Prom
 /** Like `listen`, for a daemon after one that has died. The daemon before that one may still listen. */
 export async function listenAgain(settings: ListenSettings, fetch: Fetch): Promise<Listener> {
   try {
-    return listen(settings, fetch);
+    return await listen(settings, fetch);
   } catch {
     return await listenBeside(settings, fetch); // Reports the failure if it lasts.
   }
 }
 
-function listenerOf(first: Server<Connection>, settings: ListenSettings, fetch: Fetch): Listener {
-  const port = first.port ?? settings.port;
+function listenerOf(first: PortServer, settings: ListenSettings, fetch: Fetch): Listener {
+  const { port } = first;
   /** A server that has released the port still answers on its connections. */
   const servers = [first];
   let shared: SharedPort | null = null;
@@ -87,7 +107,7 @@ function listenerOf(first: Server<Connection>, settings: ListenSettings, fetch: 
       await alone(shared, signal);
       if (signal.aborted || shared?.share(true)) return;
       isReleased = true;
-      for (const server of servers) void server.stop(false);
+      for (const server of servers) server.release();
     },
     async unshare() {
       shared?.share(false);
@@ -95,16 +115,19 @@ function listenerOf(first: Server<Connection>, settings: ListenSettings, fetch: 
       servers.push(await bindInTime({ ...settings, port }, fetch, false));
       isReleased = false;
     },
+    leave() {
+      for (const server of servers) server.leave();
+    },
     drain: () => drain(servers, shared),
   };
 }
 
 /** The other daemon may still hold the port: one that cannot be shared is released before it is taken. */
-async function bindInTime(settings: ListenSettings, fetch: Fetch, reusePort: boolean): Promise<Server<Connection>> {
+async function bindInTime(settings: ListenSettings, fetch: Fetch, reusePort: boolean): Promise<PortServer> {
   const deadline = performance.now() + bindWithinMs;
   for (;;) {
     try {
-      return bind(settings, fetch, reusePort);
+      return await bind(settings, fetch, reusePort);
     } catch (error) {
       if (performance.now() > deadline) throw error;
     }
@@ -120,70 +143,82 @@ async function alone(shared: SharedPort | null, signal: AbortSignal): Promise<vo
 }
 
 /** Remaining connections belong to clients that have not sent a request since. Each is closed with its next answer. */
-async function drain(servers: readonly Server<Connection>[], shared: SharedPort | null): Promise<void> {
+async function drain(servers: readonly PortServer[], shared: SharedPort | null): Promise<void> {
   await Bun.sleep(lastArrivalMs);
   while (shared && shared.waiting() > 0) await Bun.sleep(pendingLookMs);
   shared?.close();
-  const isBusy = () => servers.some(isServing) || (shared?.connections() ?? 0) > 0;
+  const isBusy = () => servers.some((server) => server.isServing()) || (shared?.connections() ?? 0) > 0;
   while (isBusy()) await Bun.sleep(leavingLookMs);
 }
 
-function isServing(server: Server<Connection>): boolean {
-  return server.pendingRequests + server.pendingWebSockets > 0;
-}
-
 /** The runtime does not report the end of a request, so this function polls the count. */
-async function stop(server: Server<Connection>, withinMs: number): Promise<void> {
+async function stop(server: PortServer, withinMs: number): Promise<void> {
   const deadline = performance.now() + withinMs;
-  void server.stop(false);
-  while (isServing(server) && performance.now() < deadline) await Bun.sleep(pendingLookMs);
-  await server.stop(true);
+  server.release();
+  while (server.isServing() && performance.now() < deadline) await Bun.sleep(pendingLookMs);
+  await server.drop();
 }
 
-function bind(settings: ListenSettings, fetch: Fetch, reusePort: boolean): Server<Connection> {
-  const { hostname, port, variable, idleSeconds, socketProtocol } = settings;
+async function bind(settings: ListenSettings, fetch: Fetch, reusePort: boolean): Promise<PortServer> {
   try {
-    return Bun.serve<Connection>({
-      hostname,
-      port,
-      development: false,
-      reusePort,
-      maxRequestBodySize: maxBodyBytes,
-      idleTimeout: idleSeconds,
-      async fetch(request, server) {
-        const result = await fetch(request, {
-          lift: () => server.timeout(request, 0),
-          restore: () => server.timeout(request, idleSeconds),
-          isOpen: () => server.requestIP(request) !== null,
-          unsentBytes: () => unsentBytes(server.port ?? port, server.requestIP(request)?.port ?? 0),
-        });
-        if (result instanceof Response) return result;
-        const isOffered = (request.headers.get('sec-websocket-protocol') ?? '').split(/, */).includes(socketProtocol);
-        // Without this header the runtime selects the first protocol that the client offers; an empty value selects
-        // none.
-        const headers = { 'sec-websocket-protocol': isOffered ? socketProtocol : '' };
-        const data = new Connection(result.handler);
-        if (server.upgrade(request, { data, headers })) return undefined;
-        result.handler.refused?.();
-        return new Response('this route is a WebSocket', { status: 426, headers: { upgrade: 'websocket' } });
-      },
-      websocket: {
-        maxPayloadLength: maxSocketMessageBytes,
-        backpressureLimit: maxSocketBufferBytes,
-        closeOnBackpressureLimit: true,
-        idleTimeout: 0, // Handlers send pings and close connections that do not answer.
-        open: (socket) => socket.data.open(socket),
-        message: (socket, message) => socket.data.message(message),
-        pong: (socket, payload) => socket.data.pong(payload.toString()),
-        drain: (socket) => socket.data.drain(),
-        close: (socket, code, reason) => socket.data.close(code, reason),
-      },
-    });
+    return await (settings.bind ?? bindHttp)(settings, fetch, reusePort);
   } catch (error) {
+    const { hostname, port, variable } = settings;
     const code = (error as NodeJS.ErrnoException).code ?? String(error);
     const name = variable === undefined ? '' : ` (${variable})`;
     throw new Error(`cannot listen on ${hostname}:${port}${name}: ${code}`, { cause: error });
   }
+}
+
+async function bindHttp(settings: ListenSettings, fetch: Fetch, reusePort: boolean): Promise<PortServer> {
+  const server = serve(settings, fetch, reusePort);
+  return {
+    port: server.port ?? settings.port,
+    isServing: () => server.pendingRequests + server.pendingWebSockets > 0,
+    release: () => void server.stop(false),
+    leave: () => undefined, // Each answer that is forwarded closes its connection.
+    drop: () => server.stop(true),
+  };
+}
+
+function serve(settings: ListenSettings, fetch: Fetch, reusePort: boolean): Server<Connection> {
+  const { hostname, port, idleSeconds, socketProtocol } = settings;
+  return Bun.serve<Connection>({
+    hostname,
+    port,
+    development: false,
+    reusePort,
+    maxRequestBodySize: maxBodyBytes,
+    idleTimeout: idleSeconds,
+    async fetch(request, server) {
+      const result = await fetch(request, {
+        lift: () => server.timeout(request, 0),
+        restore: () => server.timeout(request, idleSeconds),
+        isOpen: () => server.requestIP(request) !== null,
+        unsentBytes: () => unsentBytes(server.port ?? port, server.requestIP(request)?.port ?? 0),
+      });
+      if (result instanceof Response) return result;
+      const isOffered = (request.headers.get('sec-websocket-protocol') ?? '').split(/, */).includes(socketProtocol);
+      // Without this header the runtime selects the first protocol that the client offers; an empty value selects
+      // none.
+      const headers = { 'sec-websocket-protocol': isOffered ? socketProtocol : '' };
+      const data = new Connection(result.handler);
+      if (server.upgrade(request, { data, headers })) return undefined;
+      result.handler.refused?.();
+      return new Response('this route is a WebSocket', { status: 426, headers: { upgrade: 'websocket' } });
+    },
+    websocket: {
+      maxPayloadLength: maxSocketMessageBytes,
+      backpressureLimit: maxSocketBufferBytes,
+      closeOnBackpressureLimit: true,
+      idleTimeout: 0, // Handlers send pings and close connections that do not answer.
+      open: (socket) => socket.data.open(socket),
+      message: (socket, message) => socket.data.message(message),
+      pong: (socket, payload) => socket.data.pong(payload.toString()),
+      drain: (socket) => socket.data.drain(),
+      close: (socket, code, reason) => socket.data.close(code, reason),
+    },
+  });
 }
 
 /** One open WebSocket. */

@@ -1,12 +1,14 @@
 /** The ports of a daemon: they open, are handed over and close together. */
 import type { CoreError } from '../../kit/errors.ts';
-import { HandoverGate } from './handover-gate.ts';
+import { askDirectly, HandoverGate, type Ask } from './handover-gate.ts';
 import type { Fetch, Listener, ListenSettings } from './listen.ts';
 
 export interface Port extends ListenSettings {
   readonly serve: Fetch;
   /** The answer to a request that this daemon does not serve. */
   readonly failure: (error: CoreError, path: string) => Response;
+  /** How the next daemon is asked where `bind` serves another protocol. */
+  readonly ask?: Ask;
 }
 
 export type OpenListener = (settings: ListenSettings, fetch: Fetch) => Listener | Promise<Listener>;
@@ -17,8 +19,8 @@ interface OpenPort {
   readonly listener: Listener;
 }
 
-/** The path of the requests that report the health of this daemon, on every port. */
-const probePath = '/health';
+/** The paths of the requests that report the health of this daemon. */
+const probePaths: ReadonlySet<string> = new Set(['/health', '/v1/health']);
 /** A daemon that listens on every address is reached at the loopback address. */
 const anyAddresses = new Map([
   ['0.0.0.0', '127.0.0.1'],
@@ -32,8 +34,8 @@ export class Ports {
   async open(ports: readonly Port[], openListener: OpenListener): Promise<void> {
     const opened: OpenPort[] = [];
     try {
-      for (const { serve, failure, ...settings } of ports) {
-        const gate = new HandoverGate(probePath, failure);
+      for (const { serve, failure, ask = askDirectly, ...settings } of ports) {
+        const gate = new HandoverGate(probePaths, failure, ask);
         opened.push({ ...settings, gate, listener: await openListener(settings, gate.guard(serve)) });
       }
     } catch (error) {
@@ -70,8 +72,10 @@ export class Ports {
 
   /** Forwards requests to the daemon that now listens on the same ports. */
   forward(): void {
-    for (const { gate, hostname, listener } of this.#all)
+    for (const { gate, hostname, listener } of this.#all) {
+      listener.leave();
       gate.forward(urlOf(anyAddresses.get(hostname) ?? hostname, listener.port));
+    }
   }
 
   /** Resolves when the last connection of this daemon has ended. */
