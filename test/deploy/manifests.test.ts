@@ -12,6 +12,7 @@ setDefaultTimeout(120_000);
 const kubernetes = join(repositoryRoot, 'deploy/kubernetes');
 const variants = ['base', 'browser', 'computer'];
 const runtimes = ['gvisor', 'kata'];
+const withAgentSandbox = 'base in agent-sandbox';
 const folder = mkdtempSync(join(tmpdir(), 'boxkeep-deploy-'));
 /** The text of each set of manifests, as `kubectl apply -k` sends them. */
 const built = new Map<string, string>();
@@ -20,7 +21,8 @@ beforeAll(() => {
   writeSchemas(join(folder, 'schemas'));
   for (const name of [...variants, 'claim']) built.set(name, kustomize(join(kubernetes, name)));
   for (const variant of variants)
-    for (const runtime of runtimes) built.set(`${variant} in ${runtime}`, withRuntime(variant, runtime));
+    for (const runtime of runtimes) built.set(`${variant} in ${runtime}`, withComponent(variant, runtime));
+  built.set(withAgentSandbox, withComponent('base', 'agent-sandbox'));
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
@@ -36,12 +38,12 @@ function kustomize(path: string): string {
 }
 
 /** A kustomization of a user, as docs/guide/fleet.md shows it. kustomize takes relative paths only. */
-function withRuntime(variant: string, runtime: string): string {
+function withComponent(variant: string, component: string): string {
   const own = mkdtempSync(join(folder, 'own-'));
   const up = '../'.repeat(own.split('/').length - 1).slice(0, -1);
   const lines = [
     ...['apiVersion: kustomize.config.k8s.io/v1beta1', 'kind: Kustomization'],
-    ...[`resources: [${up}${kubernetes}/${variant}]`, `components: [${up}${kubernetes}/${runtime}]`],
+    ...[`resources: [${up}${kubernetes}/${variant}]`, `components: [${up}${kubernetes}/${component}]`],
     `images: [{name: boxkeep/base, newName: images.example/base}]`,
   ];
   writeFileSync(join(own, 'kustomization.yaml'), lines.join('\n'));
@@ -71,7 +73,7 @@ function kubeconform(text: string): { code: number; output: string } {
 }
 
 test('DEPLOY-VALID every set of manifests is valid for Kubernetes and for agent-sandbox', () => {
-  expect(built.size).toBe(variants.length * (1 + runtimes.length) + 1);
+  expect(built.size).toBe(variants.length * (1 + runtimes.length) + 2);
   for (const [name, text] of built) {
     const { code, output } = kubeconform(text);
     expect([name, code, output]).toEqual([name, 0, expect.stringContaining('Invalid: 0, Errors: 0, Skipped: 0')]);
@@ -110,6 +112,24 @@ test('DEPLOY-POLICY only port 8080 of a sandbox is reachable, and never the DevT
     expect(podOf(variant).spec.hostNetwork).toBeUndefined();
     expect(find(variant, 'SandboxTemplate').spec.networkPolicyManagement).toBe('Unmanaged');
   }
+});
+
+test('DEPLOY-POLICY ports without a key are reachable for labelled clients of agent-sandbox alone', () => {
+  const [ofGateway, ofRuntime, ...more] = find(withAgentSandbox, 'NetworkPolicy').spec.ingress as Json[];
+  const labelsOf = (rule: Json) =>
+    rule?.from.flatMap((peer: Json) => Object.keys((peer.podSelector ?? peer.namespaceSelector).matchLabels));
+  expect(ofGateway?.ports).toEqual([{ port: 8081, protocol: 'TCP' }]);
+  expect(labelsOf(ofGateway)).toEqual(['boxkeep-client', 'boxkeep-client']);
+  expect(ofRuntime?.ports.map(({ port }: Json) => port)).toEqual([8080, 9090]);
+  expect(labelsOf(ofRuntime)).toEqual(['agent-sandbox-client', 'agent-sandbox-client']);
+  expect(more).toEqual([]);
+
+  const [container] = podOf(withAgentSandbox).spec.containers;
+  const ports = Object.fromEntries(container.ports.map(({ name, containerPort }: Json) => [name, containerPort]));
+  expect(ports).toEqual({ gateway: 8081, runtime: 8080, processes: 9090 });
+  expect(container.env).toContainEqual({ name: 'SVC_PORT', value: '8081' });
+  expect(container.readinessProbe.httpGet).toEqual({ path: '/v1/health', port: 'runtime' });
+  expect(container.volumeMounts.map(({ mountPath }: Json) => mountPath)).toContain('/workspace');
 });
 
 test('DEPLOY-POLICY a sandbox reaches names and the public internet, and no address of the machine’s own networks', () => {
@@ -207,7 +227,7 @@ describe('kube-score', () => {
     'pod-probes-identical': 'as above; they differ in their times',
   };
 
-  test.each([...variants, 'claim'])('DEPLOY-LINT kube-score has no complaint about %s', (name) => {
+  test.each([...variants, 'claim', withAgentSandbox])('DEPLOY-LINT kube-score has no complaint about %s', (name) => {
     const texts = objects(name).map((object: Json) => (object.kind === 'SandboxTemplate' ? podOf(name) : object));
     const input = texts.map((object) => `---\n${JSON.stringify(object)}\n`).join('');
     const flags = Object.keys(ignored).flatMap((check) => ['--ignore-test', check]);

@@ -1,8 +1,9 @@
 /**
  * Writes test/deploy/agent-sandbox.json from a checkout of kubernetes-sigs/agent-sandbox.
  *
- * `node_modules/.bin/bun tools/deploy/crds.ts CHECKOUT` reads the definitions below `k8s/crds`. The result has the fields
- * of the project itself; parts that Kubernetes defines become references, because they are most of the 800 KB.
+ * `node_modules/.bin/bun tools/deploy/crds.ts CHECKOUT` reads the definitions below `k8s/crds`; the Go module
+ * sigs.k8s.io/agent-sandbox is such a checkout. The result has the fields of the project itself; parts that Kubernetes
+ * defines become references, because they are most of the 400 KB.
  */
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -60,5 +61,5 @@ const kinds = readdirSync(folder).map((name) => {
   delete properties?.['status'];
   return { group: spec.group, version, kind: spec.names.kind, schema: { ...schema, properties } };
 });
-const source = 'https://github.com/kubernetes-sigs/agent-sandbox, k8s/crds, v0.5.6, Apache-2.0';
+const source = 'https://github.com/kubernetes-sigs/agent-sandbox, k8s/crds, v1.0.3, Apache-2.0';
 writeFileSync(target, `${JSON.stringify({ source, kinds }, null, 2)}\n`);
