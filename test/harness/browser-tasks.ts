@@ -2,7 +2,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, type Sandbox } from './sandbox.ts';
-import { nodesOf, type TabClient } from './tab-client.ts';
+import { nodesOf, type TaskTab } from './tab-client.ts';
 
 export interface BrowserTask {
   /** The name of the page. */
@@ -11,7 +11,7 @@ export interface BrowserTask {
   readonly what: string;
   /** How `navigate` waits; by default until the page is loaded. */
   readonly waitUntil?: string;
-  complete(tab: TabClient, sandbox: Sandbox): Promise<void>;
+  complete(tab: TaskTab, sandbox: Sandbox): Promise<void>;
 }
 
 /** The value of each text field of form.html. */
@@ -34,13 +34,13 @@ const formValues: Readonly<Record<string, string>> = {
 };
 
 /** The last element with a ref whose name begins as given. */
-async function lastNamed(tab: TabClient, start: string, role: string): Promise<string> {
+async function lastNamed(tab: TaskTab, start: string, role: string): Promise<string> {
   const nodes = [...nodesOf(await tab.snapshot())];
   return nodes.findLast((node) => node.ref && node.role === role && node.name.startsWith(start))?.name ?? '';
 }
 
 /** Hovers the last element of a list, which scrolls there, until the list contains the wanted element. */
-async function scrollTo(tab: TabClient, wanted: string, start: string, role: string): Promise<void> {
+async function scrollTo(tab: TaskTab, wanted: string, start: string, role: string): Promise<void> {
   for (let turn = 0; turn < 30; turn++) {
     const names = [...nodesOf(await tab.snapshot())].map(({ name }) => name);
     if (names.includes(wanted)) return;

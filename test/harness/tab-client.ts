@@ -11,9 +11,26 @@ export interface SnapshotNode {
   readonly children?: readonly SnapshotNode[];
 }
 
+/** What a task on a page needs of a tab. */
+export interface TaskTab {
+  navigate(url: string, options?: object): Promise<JsonObject>;
+  snapshot(options?: object): Promise<SnapshotNode>;
+  ref(name: string, role?: string): Promise<string>;
+  click(name: string, role?: string, options?: object): Promise<JsonObject>;
+  clickRef(ref: string, options?: object): Promise<JsonObject>;
+  hover(name: string, role?: string): Promise<JsonObject>;
+  fill(name: string, value: string, role?: string): Promise<JsonObject>;
+  upload(name: string, paths: readonly string[]): Promise<JsonObject>;
+  value(expression: string): Promise<Json>;
+  request(route: string, body: JsonObject): Promise<Json>;
+  /** A tab that the page has opened. */
+  in(tabId: string): TaskTab;
+  untilDone(): Promise<void>;
+}
+
 const wholeBytes = 4_000_000;
 
-export class TabClient implements AsyncDisposable {
+export class TabClient implements TaskTab, AsyncDisposable {
   private constructor(
     private readonly sandbox: Sandbox,
     readonly tabId: string,

@@ -13,7 +13,9 @@ import imageMap from './page/image-map.js' with { type: 'text' };
 import labels from './page/labels.js' with { type: 'text' };
 import names from './page/names.js' with { type: 'text' };
 import pressWatch from './page/press-watch.js' with { type: 'text' };
+import read from './page/read.js' with { type: 'text' };
 import roles from './page/roles.js' with { type: 'text' };
+import scroll from './page/scroll.js' with { type: 'text' };
 import select from './page/select.js' with { type: 'text' };
 import states from './page/states.js' with { type: 'text' };
 import stillness from './page/stillness.js' with { type: 'text' };
@@ -42,6 +44,8 @@ const parts = [
   fill,
   files,
   labels,
+  read,
+  scroll,
 ] as unknown[] as string[]; // The compiler sees modules where the runtime has their texts.
 
 /** Evaluated once for each document and session. What an earlier session has stored in the world stays. */

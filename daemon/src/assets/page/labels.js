@@ -1,10 +1,11 @@
-/** Draws refs over their elements for a screenshot, in a closed shadow root, and removes them again. */
+/** Prepares a screenshot: scrolls to an element, and draws refs over elements in a closed shadow root. */
 const boxkeep = globalThis.boxkeep;
 const { dom } = boxkeep;
 const state = boxkeep.state;
 
 boxkeep.showLabels = showLabels;
 boxkeep.hideLabels = hideLabels;
+boxkeep.shownBox = shownBox;
 
 const colors = ['#c2185b', '#1565c0', '#2e7d32', '#6a1b9a', '#bf360c', '#00695c'];
 
@@ -61,4 +62,11 @@ function hideLabels() {
   state.labels?.remove();
   state.labels = null;
   return {};
+}
+
+/** The box of an element once the element is in the view of its frame. */
+function shownBox(element) {
+  dom.scrollIntoView(element, { block: 'center', inline: 'nearest', behavior: 'instant' });
+  const { x, y, width, height } = dom.boxOf(element);
+  return { x, y, width, height };
 }

@@ -5,7 +5,7 @@ import { Deadline } from '../../kit/deadline.ts';
 import { SharedConnection } from '../../kit/shared-connection.ts';
 import type { ConnectedBrowser } from './connected-browser.ts';
 import type { DialogPolicy, DialogRecord } from './dialogs.ts';
-import { DownloadBudget } from './downloads.ts';
+import { DownloadBudget, type DownloadRecord } from './downloads.ts';
 import { Effects, type Download, type OpenedTab } from './effects.ts';
 import { callFailure, crashed, dialogLoop, noTabs, unreachable } from './failures.ts';
 import type { Page } from './page.ts';
@@ -97,6 +97,11 @@ export class Browser implements Disposable {
 
   get isConnected(): boolean {
     return this.#shared.latest?.isOpen ?? false;
+  }
+
+  /** Downloads of the last hour that a connected daemon has seen. */
+  get downloads(): readonly DownloadRecord[] {
+    return this.#downloads.list();
   }
 
   /** Tabs that the daemon is attached to. */

@@ -1,13 +1,32 @@
 /** Bounds what the pages of a browser download in an hour, because a page can begin any number of downloads. */
 import type { CdpEvents } from '../../platform/clients/cdp-connection.ts';
 import type { Session } from './session.ts';
+import { shortened } from './url.ts';
 
 interface Download {
   readonly startedMs: number;
+  readonly url: string;
+  readonly suggestedFilename: string;
+  state: DownloadState;
+  receivedBytes: number;
+  path: string | null;
   /** What the file takes on the disk, or will take as far as its server has announced. */
   bytes: number;
   isRunning: boolean;
   isRefused: boolean;
+}
+
+export type DownloadState = 'inProgress' | 'completed' | 'canceled';
+
+/** A download of the last hour. */
+export interface DownloadRecord {
+  readonly id: string;
+  readonly url: string;
+  readonly suggestedFilename: string;
+  readonly state: DownloadState;
+  readonly receivedBytes: number;
+  /** Null when the browser does not say where the file is. */
+  readonly path: string | null;
 }
 
 const windowMs = 3_600_000;
@@ -25,17 +44,29 @@ export class DownloadBudget {
     return this.#downloads.values().some(({ isRunning }) => isRunning);
   }
 
+  /** In the order of their start. */
+  list(): readonly DownloadRecord[] {
+    return [...this.#downloads].map(([id, { url, suggestedFilename, state, receivedBytes, path }]) => ({
+      ...{ id, url, suggestedFilename, state, receivedBytes, path },
+    }));
+  }
+
   /** True when the daemon has cancelled the download. */
   isRefused(guid: string): boolean {
     return this.#downloads.get(guid)?.isRefused ?? true;
   }
 
   watch(root: Session): void {
-    root.on('Browser.downloadWillBegin', ({ guid }) => {
+    root.on('Browser.downloadWillBegin', ({ guid, url, suggestedFilename }) => {
       this.#forgetOld();
       // Not recorded, so that a page cannot make the record grow.
       if (this.#downloads.size >= maxFiles) return root.tell('Browser.cancelDownload', { guid });
-      this.#downloads.set(guid, { startedMs: performance.now(), bytes: 0, isRunning: true, isRefused: false });
+      this.#downloads.set(guid, {
+        ...{ startedMs: performance.now(), bytes: 0, isRunning: true, isRefused: false },
+        // The page chooses both.
+        ...{ url: shortened(url), suggestedFilename: shortened(suggestedFilename) },
+        ...{ state: 'inProgress', receivedBytes: 0, path: null },
+      });
       this.#check(guid, root);
     });
     root.on('Browser.downloadProgress', (progress) => this.#follow(progress, root));
@@ -46,9 +77,11 @@ export class DownloadBudget {
     for (const download of this.#downloads.values()) download.isRunning = false;
   }
 
-  #follow({ guid, state, receivedBytes, totalBytes }: CdpEvents['Browser.downloadProgress'][0], root: Session): void {
+  #follow(progress: CdpEvents['Browser.downloadProgress'][0], root: Session): void {
+    const { guid, state, receivedBytes, totalBytes, filePath } = progress;
     const download = this.#downloads.get(guid);
     if (!download) return;
+    Object.assign(download, { state, receivedBytes, path: filePath ?? download.path });
     download.isRunning = state === 'inProgress';
     // The browser deletes the file of a download that is cancelled.
     download.bytes = state === 'canceled' ? 0 : Math.max(receivedBytes, download.isRunning ? totalBytes : 0);

@@ -1,6 +1,6 @@
 /** Records what a call causes beside its answer: opened tabs, downloads and navigations. */
 import type { CdpEvents } from '../../platform/clients/cdp-connection.ts';
-import { Notifier } from '../../kit/notifier.ts';
+import { Notifier } from '../../kit/events/notifier.ts';
 import type { ConnectedBrowser } from './connected-browser.ts';
 import type { Session } from './session.ts';
 

@@ -8,6 +8,7 @@ const maxLabels = 1000;
 export async function withLabels<T>(
   page: Page,
   refs: readonly string[],
+  nameOf: (ref: string) => string,
   signal: AbortSignal,
   work: () => Promise<T>,
 ): Promise<T> {
@@ -20,7 +21,7 @@ export async function withLabels<T>(
     await Promise.all(
       frames.map((frame) => {
         const own = parts.filter(({ tag }) => tag === frame.tag);
-        const labels = own.map(({ number, ref }) => ({ number, text: ref }));
+        const labels = own.map(({ number, ref }) => ({ number, text: nameOf(ref) }));
         return page.call(frame, 'showLabels', { labels }, signal);
       }),
     );

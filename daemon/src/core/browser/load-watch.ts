@@ -1,5 +1,5 @@
 /** Follows how the main frame of a page loads, from before the navigation begins. */
-import { Notifier } from '../../kit/notifier.ts';
+import { Notifier } from '../../kit/events/notifier.ts';
 import type { Session } from './session.ts';
 
 /** `none` and `commit`, as Playwright calls it, wait only until the document has replaced the one before. */

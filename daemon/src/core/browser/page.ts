@@ -2,7 +2,7 @@
 import { CdpClosed, CdpRefusal } from '../../protocols/cdp-errors.ts';
 import { aborted, Deadline } from '../../kit/deadline.ts';
 import { Mutex } from '../../kit/mutex.ts';
-import { Notifier } from '../../kit/notifier.ts';
+import { Notifier } from '../../kit/events/notifier.ts';
 import { Dialogs } from './dialogs.ts';
 import { assertRef, staleRef } from './failures.ts';
 import { framesOf, readRef, refOf, type Frame } from './frames.ts';

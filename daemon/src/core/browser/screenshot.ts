@@ -2,7 +2,8 @@
 import { createHash } from '../../kit/crypto.ts';
 import { advise } from '../../kit/advice.ts';
 import { CoreError } from '../../kit/errors.ts';
-import type { Size } from '../../kit/types/geometry.ts';
+import type { Point, Size } from '../../kit/types/geometry.ts';
+import { findElement, subjectOf, type ElementName } from './actions/element.ts';
 import type { Browser, PageCall, PageCallOptions } from './browser.ts';
 import { pixels } from './info.ts';
 import { withLabels } from './labels.ts';
@@ -15,8 +16,10 @@ export interface ScreenshotSpec extends PageCallOptions {
   readonly isFullPage: boolean;
   /** The picture is made smaller until it fits. */
   readonly scaleTo: Size | null;
-  /** Draws the ref of each element that can be acted on. */
-  readonly hasLabels: boolean;
+  /** Names each ref whose element can be acted on, for a label that is drawn over the element; null for no labels. */
+  readonly labels: ((ref: string) => string) | null;
+  /** Null for the page. */
+  readonly element: ElementName | null;
 }
 
 export interface Screenshot {
@@ -35,8 +38,10 @@ export async function takeScreenshot(browser: Browser, spec: ScreenshotSpec): Pr
   const { value } = await browser.onPage(spec, (call) =>
     inForeground(call, async () => {
       const { page, signal } = call;
-      if (!spec.hasLabels) return await capture(call, spec);
-      return await withLabels(page, await interactiveRefsOf(page, signal), signal, () => capture(call, spec));
+      const box = spec.element === null ? null : await boxOf(call, spec.element);
+      if (spec.labels === null) return await capture(call, spec, box);
+      const refs = await interactiveRefsOf(page, signal);
+      return await withLabels(page, refs, spec.labels, signal, () => capture(call, spec, box));
     }),
   );
   return value;
@@ -54,7 +59,35 @@ async function inForeground<T>({ browser, page: { targetId }, signal }: PageCall
   }
 }
 
-async function capture({ page, signal }: PageCall, spec: ScreenshotSpec): Promise<Screenshot> {
+type Box = Point & Size;
+
+/** The box of an element in the view of the main frame, once the element has scrolled into the view. */
+async function boxOf(call: PageCall, element: ElementName): Promise<Box> {
+  const { page, signal } = call;
+  const target = await findElement(call, element);
+  let box = await page.callOn<Box>(target, 'shownBox', {}, signal);
+  if (box.width === 0 || box.height === 0)
+    throw new CoreError('bad_argument', `${subjectOf(element)} is not drawn`, {
+      next: { operation: 'browser.snapshot' },
+    });
+  let { frame } = target;
+  while (frame.parentId !== null) {
+    const owner = await page.ownerOf(frame, signal);
+    if (owner === null) break;
+    frame = owner.parent;
+    const corner = await frame.session.valueOn<Point>(owner.objectId, innerCorner, [], signal);
+    box = { ...box, x: box.x + corner.x, y: box.y + corner.y };
+  }
+  return box;
+}
+
+/** Runs in the page: where the document of a frame begins. */
+const innerCorner = `function () {
+  const { x, y } = globalThis.boxkeep.shownBox(this);
+  return { x: x + this.clientLeft, y: y + this.clientTop };
+}`;
+
+async function capture({ page, signal }: PageCall, spec: ScreenshotSpec, box: Box | null): Promise<Screenshot> {
   const { session } = page;
   const expression = '[screen.width, screen.height, devicePixelRatio]';
   const [screen, metrics] = await Promise.all([
@@ -62,9 +95,11 @@ async function capture({ page, signal }: PageCall, spec: ScreenshotSpec): Promis
     session.send('Page.getLayoutMetrics', undefined, signal),
   ]);
   const { cssVisualViewport: view, cssContentSize: content } = metrics;
-  const area = spec.isFullPage
-    ? { x: 0, y: 0, width: Math.ceil(content.width), height: Math.ceil(content.height) }
-    : { x: view.pageX, y: view.pageY, width: view.clientWidth, height: view.clientHeight };
+  const area = box
+    ? { x: view.pageX + box.x, y: view.pageY + box.y, width: Math.ceil(box.width), height: Math.ceil(box.height) }
+    : spec.isFullPage
+      ? { x: 0, y: 0, width: Math.ceil(content.width), height: Math.ceil(content.height) }
+      : { x: view.pageX, y: view.pageY, width: view.clientWidth, height: view.clientHeight };
   const scale = scaleOf(area, spec, Number(screen[2]) || 1);
   const { format, quality } = spec;
   const { data } = await session.send(
@@ -73,7 +108,10 @@ async function capture({ page, signal }: PageCall, spec: ScreenshotSpec): Promis
       format,
       ...(quality !== null && format === 'jpeg' && { quality }),
       // Without a clip Chromium is faster, and draws the visible part.
-      ...((spec.isFullPage || scale !== 1) && { clip: { ...area, scale }, captureBeyondViewport: spec.isFullPage }),
+      ...((spec.isFullPage || box || scale !== 1) && {
+        clip: { ...area, scale },
+        captureBeyondViewport: spec.isFullPage || box !== null,
+      }),
     },
     signal,
   );

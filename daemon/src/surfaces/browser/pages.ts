@@ -105,13 +105,14 @@ export const screenshotPage = browserRoute({
   },
   errors: ['unavailable', 'bad_argument', 'tab_not_found', 'page_timeout', 'ref_stale', 'ref_malformed'],
   async handle({ browser }, { query, context }) {
-    const { format, quality = null, full_page: isFullPage, scale_to: scale, labels: hasLabels } = query;
+    const { format, quality = null, full_page: isFullPage, scale_to: scale, labels } = query;
     const known = query.if_changed_from;
     const [width = 0, height = 0] = (scale ?? '').split('x').map(Number);
     const { bytes, image, screen, tag } = await takeScreenshot(browser, {
       ...pageOptions(query, context),
       format: format === 'png' ? 'png' : 'jpeg',
-      ...{ quality, isFullPage, hasLabels, scaleTo: scale === undefined ? null : { width, height } },
+      ...{ quality, isFullPage, scaleTo: scale === undefined ? null : { width, height } },
+      ...{ element: null, labels: labels ? (ref: string) => ref : null },
     });
     const etag = `"${tag}"`;
     const isSame = known !== undefined && known.replaceAll('"', '') === tag;

@@ -33,6 +33,10 @@ export interface PageCut {
 }
 
 export interface Collected {
+  /** Names the document among all documents of all tabs. */
+  readonly document: string;
+  /** Of the main document. */
+  readonly url: string;
   readonly root: TreeNode;
   readonly nodes: number;
   readonly cuts: readonly PageCut[];
@@ -67,7 +71,7 @@ export async function collect(
   const collection: Collection = { hasTextRefs, page, frames, cuts: [], nodes: 0, signal };
   const tree = await documentTree(collection, start, root?.number ?? null, signal);
   if (tree === null) throw staleRef(refOf(root?.number ?? 0, start));
-  return { root: tree, nodes: collection.nodes, cuts: collection.cuts };
+  return { document: start.tag, url: frames[0]?.url ?? '', root: tree, nodes: collection.nodes, cuts: collection.cuts };
 }
 
 async function documentTree(

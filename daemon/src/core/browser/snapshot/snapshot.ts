@@ -8,7 +8,8 @@ import { diffOf, type SnapshotDiff } from './diff.ts';
 import { findAll, locate, type Locator, type Match, type Matches, type Query } from './find.ts';
 import { fitDiff, fitMatches } from './lists.ts';
 import { textOf } from './text.ts';
-import { interactiveRefs, select, type Selection, type SnapshotNode } from './tree.ts';
+import type { KeptSnapshot } from './kept.ts';
+import { interactiveRefs, select, type Selection, type SnapshotNode, type TreeNode } from './tree.ts';
 import { waitFor, type Condition } from './wait.ts';
 
 export interface SnapshotSpec extends PageCallOptions, Selection {
@@ -42,14 +43,38 @@ const maxAttempts = 5;
 
 /** Throws `ref_stale` for a root that has gone, and `page_timeout` for a condition that does not become true. */
 export async function takeSnapshot(browser: Browser, spec: SnapshotSpec): Promise<PageResult<SnapshotAnswer>> {
+  const { value, effects } = await lookAt(browser, spec);
+  const { id, root, base, cuts } = value;
+  const answer = { id, diffFrom: base?.id ?? null, cuts, ...contentOf(root, base?.root ?? null, spec) };
+  return { value: answer, effects };
+}
+
+/** The whole tree of a page. */
+export interface Look {
+  readonly tabId: string;
+  /** Changes with every new document of the tab. */
+  readonly document: string;
+  readonly url: string;
+  readonly id: string;
+  readonly root: TreeNode;
+  /** The snapshot to compare with, while it is kept. */
+  readonly base: KeptSnapshot | null;
+  readonly cuts: readonly PageCut[];
+}
+
+/** Throws as `takeSnapshot`. */
+export async function lookAt(
+  browser: Browser,
+  spec: PageCallOptions & Pick<SnapshotSpec, 'rootRef' | 'diffFrom' | 'find' | 'waitFor'>,
+): Promise<PageResult<Look>> {
   return await browser.onPage(spec, async ({ page, signal }) => {
     if (typeof spec.waitFor?.ref === 'string') assertRef(spec.waitFor.ref);
     const look = () => collectWithRetry(page, spec, signal);
-    const { root, nodes, cuts } =
+    const { document, url, root, nodes, cuts } =
       spec.waitFor === null ? await look() : await waitFor(page, spec.waitFor, look, signal);
     const { id } = page.snapshots.keep(root, nodes);
     const base = spec.diffFrom === null ? null : page.snapshots.find(spec.diffFrom);
-    return { id, diffFrom: base?.id ?? null, cuts, ...contentOf(root, base?.root ?? null, spec) };
+    return { tabId: page.targetId, document, url, id, root, base, cuts };
   });
 }
 

@@ -30,12 +30,17 @@ export interface Selection {
 const contextRoles = new Set(['iframe', 'dialog', 'alertdialog']);
 
 export function select(root: TreeNode, { interactiveOnly, depth }: Selection): SnapshotNode {
-  const selected = interactiveOnly ? { ...root, children: root.children.flatMap(interactiveParts) } : root;
+  const selected = interactiveOnly ? interactiveTree(root) : root;
   return depth === null ? wireNode(selected) : limitDepth(selected, depth);
 }
 
 export function interactiveRefs({ ref, isInteractive, children }: TreeNode): readonly string[] {
   return [...(isInteractive && ref !== null ? [ref] : []), ...children.flatMap(interactiveRefs)];
+}
+
+/** The root with what can be acted on, and what says where that is. */
+export function interactiveTree(root: TreeNode): TreeNode {
+  return { ...root, children: root.children.flatMap(interactiveParts) };
 }
 
 /** An interactive node, or those below a node that is not. */
