@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Subprocess } from 'bun';
 import { freePort } from './free-port.ts';
-import { needMcpClients, nodeOf } from './interpreters.ts';
+import { needMcpClients, needNodes, needPackages, nodeOf } from './interpreters.ts';
 import { repositoryRoot } from './sandbox.ts';
 import { until } from './until.ts';
 
@@ -15,6 +15,7 @@ export interface McpRequestLine {
   readonly params?: Readonly<Record<string, unknown>>;
 }
 
+const bridgeHeaders = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' };
 /** The port of the browser server in the images. */
 const browserServerPort = 8100;
 
@@ -49,6 +50,40 @@ export class McpServerProcess implements AsyncDisposable {
     });
   }
 
+  /** A bridge to a server over stdio that operates the Chromium at a debugging port, as docs/guide/mcp.md shows. */
+  static async bridged(server: 'playwright' | 'devtools', debuggingPort: number): Promise<McpServerProcess> {
+    needNodes();
+    const modules = join(needPackages('mcp-bridge'), 'node_modules');
+    const browser = `http://127.0.0.1:${debuggingPort}`;
+    const commands = {
+      playwright: ['@playwright/mcp/cli.js', '--cdp-endpoint', browser],
+      devtools: [
+        'chrome-devtools-mcp/build/src/bin/chrome-devtools-mcp.js',
+        '--browserUrl',
+        browser,
+        '--no-pageIdRouting',
+        '--no-usage-statistics',
+      ],
+    };
+    const [script = '', ...flags] = commands[server];
+    const node = nodeOf(22);
+    const bridge = join(modules, 'mcp-proxy/dist/bin/mcp-proxy.mjs');
+    const options = ['--host', '127.0.0.1', '--server', 'stream', '--stateless'];
+    const bridged = await McpServerProcess.#of((port) => [
+      ...[node, bridge, ...options, '--port', String(port || freePort())],
+      ...['--', node, join(modules, script), ...flags],
+    ]);
+    // The bridge prints its port before it listens.
+    const ping = () => ({ method: 'POST', headers: bridgeHeaders, body: '{"jsonrpc":"2.0","id":1,"method":"ping"}' });
+    const answers = () =>
+      fetch(bridged.url, ping()).then(
+        () => true,
+        () => false,
+      );
+    await until('the bridge listens', answers, 60_000);
+    return bridged;
+  }
+
   static async #of(command: (port: number) => readonly string[]): Promise<McpServerProcess> {
     const server = new McpServerProcess(command);
     await server.launch();
@@ -69,14 +104,19 @@ export class McpServerProcess implements AsyncDisposable {
   async launch(): Promise<void> {
     const stdout = Bun.file(this.#path);
     await Bun.write(stdout, '');
-    this.#process = Bun.spawn([...this.command(this.#port)], { stdin: 'ignore', stdout, stderr: 'inherit' });
+    // Servers may write into their working directory and into the one for temporary files.
+    const place = { cwd: this.#directory, env: { ...process.env, TMPDIR: this.#directory } };
+    const streams = { stdin: 'ignore', stdout, stderr: 'inherit' } as const;
+    this.#process = Bun.spawn([...this.command(this.#port)], { ...place, ...streams, detached: true });
     // Python takes seconds to load the package on a busy machine.
     await until('the MCP server listens', () => this.#lines().length > 0, 60_000);
     this.#port = Number(/(\d+)(?:\/mcp)?$/.exec(this.#lines()[0] ?? '')?.[1]);
   }
 
+  /** Ends the group, which has the server behind a bridge. */
   async kill(): Promise<void> {
-    this.#process?.kill('SIGKILL');
+    if (this.#process?.exitCode === null && this.#process.signalCode === null)
+      process.kill(-this.#process.pid, 'SIGKILL');
     await this.#process?.exited;
   }
 

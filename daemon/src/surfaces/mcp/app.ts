@@ -2,6 +2,7 @@
 import type { z } from 'zod';
 import type { Skills } from '../../core/mcp/skills/skills.ts';
 import type { RemoteDeps } from '../../http/route/remote.ts';
+import type { Naming } from '../../http/route/refusal.ts';
 import type { RequestContext } from '../../http/route/context.ts';
 import { callOf } from '../../http/route/operation-route.ts';
 import { InvalidInput } from '../../http/route/envelope.ts';
@@ -71,6 +72,18 @@ export interface ToolResult<Output> {
   readonly images?: readonly { readonly bytes: Uint8Array; readonly type: string }[];
   /** The tool ran, but its purpose failed. */
   readonly isError?: boolean;
+}
+
+/** The tools of one endpoint, and the words of that endpoint. */
+export interface ToolSet {
+  /** In the order of the list, which is public. */
+  readonly tools: readonly Tool[];
+  /** The name of the server. */
+  readonly name: string;
+  /** For the model, once for all tools. */
+  readonly instructions: string;
+  /** How errors of core name the tools. */
+  readonly naming: Naming;
 }
 
 /** The hints of the protocol about what a tool does to the sandbox. */

@@ -2,7 +2,7 @@
 import { InvalidInput } from '../../http/route/envelope.ts';
 import type { ToolOutcome } from '../../http/route/context.ts';
 import type { RequestContext } from '../../http/route/context.ts';
-import { named } from '../../http/route/refusal.ts';
+import { named, type Naming } from '../../http/route/refusal.ts';
 import { toolSynonyms } from '../../http/route/synonyms.ts';
 import { validate, withoutNulls } from '../../http/route/validate.ts';
 import { shortName } from '../../core/mcp/tool-definition.ts';
@@ -10,16 +10,15 @@ import { UpstreamRefusal } from '../../core/mcp/upstream-refusal.ts';
 import { Deadline } from '../../kit/deadline.ts';
 import { CoreError, firstFailure } from '../../kit/errors.ts';
 import { nearestName } from '../../kit/text/nearest.ts';
-import type { Content, McpDeps, Tool, ToolAnswer, ToolResult } from './app.ts';
+import type { Content, McpDeps, Tool, ToolAnswer, ToolResult, ToolSet } from './app.ts';
 import type { FollowedOutput } from './followed-output.ts';
 import { isFields } from '../../kit/types/fields.ts';
 import { codes, RpcError, type Message } from './protocol.ts';
-import { naming } from './refusal.ts';
 import type { SavedOutputs } from './saved-outputs.ts';
-import { builtInTools } from './tools.ts';
 
 export interface CallEnvironment {
   readonly deps: McpDeps;
+  readonly set: ToolSet;
   readonly context: RequestContext;
   /** Fires when the client has cancelled the call or has gone. */
   readonly cancelled: AbortSignal;
@@ -41,10 +40,11 @@ export async function callTool(environment: CallEnvironment, { params }: Message
   if (typeof name !== 'string') throw new RpcError(codes.invalidParams, 'params.name is the name of a tool');
   if (!isFields(input)) throw new RpcError(codes.invalidParams, 'params.arguments is an object');
   const { note } = environment.context;
-  const builtIn = builtInTools.find((tool) => tool.name === name);
-  const { upstreams } = environment.deps;
-  if (!builtIn && !upstreams) throw unknownTool(name, []);
+  const { deps, set } = environment;
+  const builtIn = set.tools.find((tool) => tool.name === name);
+  if (!builtIn && !deps.upstreams) throw unknownTool(set, name, []);
   note.tool = builtIn?.name ?? upstreamLabel;
+  environment.context.about(name);
   note.tool_outcome = 'failed'; // Until the tool has answered.
   const answer = builtIn
     ? await callBuiltIn(builtIn, input, environment)
@@ -59,7 +59,7 @@ function outcomeOf(answer: { readonly isError?: unknown }, cancelled: AbortSigna
 }
 
 async function callUpstream(name: string, input: Arguments, environment: CallEnvironment): Promise<Arguments> {
-  const { deps, context, cancelled, followed } = environment;
+  const { deps, set, context, cancelled, followed } = environment;
   using waiting = new Deadline(null, cancelled, deps.closing);
   const { signal } = waiting;
   const onProgress = followed ? (progress: Arguments) => followed.pass(progress) : undefined;
@@ -70,14 +70,14 @@ async function callUpstream(name: string, input: Arguments, environment: CallEnv
     if (signal.aborted) return { content: [textContent(abandoned(name, cancelled))], isError: true };
     if (error instanceof UpstreamRefusal) throw refusalOf(error);
     if (error instanceof CoreError && error.code === 'tool_not_found')
-      throw unknownTool(name, (await deps.upstreams?.tools(signal)) ?? []);
-    return { ...failureAnswer(error) };
+      throw unknownTool(set, name, (await deps.upstreams?.tools(signal)) ?? []);
+    return { ...failureAnswer(error, set.naming) };
   }
 }
 
 /** Names the tools, because a model calls one that it has not listed. */
-function unknownTool(name: string, further: readonly Arguments[]): RpcError {
-  const tools = [...builtInTools.map((tool) => tool.name), ...further.map((tool) => String(tool['name']))];
+function unknownTool({ tools: own }: ToolSet, name: string, further: readonly Arguments[]): RpcError {
+  const tools = [...own.map((tool) => tool.name), ...further.map((tool) => String(tool['name']))];
   const meant = nearestName(name, tools, toolSynonyms());
   const advice = meant === null ? `the tools are ${tools.join(', ')}` : `did you mean ${meant}?`;
   return new RpcError(codes.invalidParams, `unknown tool: ${shortName(name)}; ${advice}`, {
@@ -97,7 +97,7 @@ function abandoned(name: string, cancelled: AbortSignal): string {
 }
 
 async function callBuiltIn(tool: Tool, given: Arguments, environment: CallEnvironment): Promise<ToolAnswer> {
-  const { deps, context, cancelled, followed, outputs } = environment;
+  const { deps, set, context, cancelled, followed, outputs } = environment;
   try {
     const input = tool.prepare?.(given) ?? given;
     const checked = validate(tool.input, withoutNulls(tool.input, input), 'body', true);
@@ -112,7 +112,7 @@ async function callBuiltIn(tool: Tool, given: Arguments, environment: CallEnviro
     });
     return answerOf(result, deps.isStructured);
   } catch (error) {
-    return failureAnswer(error);
+    return failureAnswer(error, set.naming);
   }
 }
 
@@ -128,7 +128,7 @@ function answerOf({ text, data, images = [], isError }: ToolResult<object>, isSt
 }
 
 /** A failure that the caller can act on. Any other error is a bug, or belongs to the protocol. */
-function failureAnswer(thrown: unknown): ToolAnswer {
+function failureAnswer(thrown: unknown, naming: Naming): ToolAnswer {
   const error = firstFailure(thrown);
   if (!(error instanceof CoreError)) throw error;
   const worded = named(error, naming);

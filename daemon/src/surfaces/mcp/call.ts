@@ -6,7 +6,7 @@ import type { StreamEvents } from '../../http/stream/stream-body.ts';
 import { Deadline } from '../../kit/deadline.ts';
 import { CoreError, firstFailure } from '../../kit/errors.ts';
 import { HandedOver } from '../../kit/handed-over.ts';
-import type { McpDeps } from './app.ts';
+import type { McpDeps, ToolSet } from './app.ts';
 import { FollowedOutput } from './followed-output.ts';
 import { answerMethod } from './methods.ts';
 import { codes, errorMessage, resultMessage, RpcError, type Message, type RequestId } from './protocol.ts';
@@ -21,6 +21,7 @@ const progressEveryMs = 100;
 
 export interface CallContext {
   readonly deps: McpDeps;
+  readonly set: ToolSet;
   readonly context: RequestContext;
   readonly calls: RunningCalls;
   readonly outputs: SavedOutputs;
@@ -69,9 +70,9 @@ export class Call {
 
   /** The message that answers the call. Throws `HandedOver`, and errors that are bugs. */
   async #answer(cancelled: AbortSignal): Promise<object> {
-    const { deps, context, outputs } = this.on;
+    const { deps, set, context, outputs } = this.on;
     try {
-      const environment = { deps, context, cancelled, outputs, followed: this.#followed };
+      const environment = { deps, set, context, cancelled, outputs, followed: this.#followed };
       return resultMessage(this.id, await answerMethod(environment, this.message));
     } catch (thrown) {
       const error = firstFailure(thrown);

@@ -1,10 +1,9 @@
-/** Describes the built-in tools as `tools/list` sends them, with JSON Schemas derived from the definitions. */
+/** Describes the tools of a set as `tools/list` sends them, with JSON Schemas derived from the definitions. */
 import { z } from 'zod';
 import type { Json } from '../../http/description/schemas.ts';
 import { modelSchema } from '../../core/mcp/model-schema.ts';
 import { errorCodes } from '../../kit/errors.ts';
-import type { Tool } from './app.ts';
-import { builtInTools } from './tools.ts';
+import type { Tool, ToolSet } from './app.ts';
 
 export interface ToolDescription {
   readonly name: string;
@@ -27,8 +26,8 @@ const failure = {
   required: ['code', 'message', 'hint', 'retryable'],
 };
 
-export function describeTools(): readonly ToolDescription[] {
-  return builtInTools.map(({ name, title, description, annotations, input, output }: Tool) => ({
+export function describeTools({ tools }: ToolSet): readonly ToolDescription[] {
+  return tools.map(({ name, title, description, annotations, input, output }: Tool) => ({
     name,
     title,
     description,

@@ -8,7 +8,7 @@ import type { RequestContext } from '../../http/route/context.ts';
 import { assertConnected } from '../../http/stream/still-connected.ts';
 import { CoreError } from '../../kit/errors.ts';
 import { HandedOver, RepeatElsewhere } from '../../kit/handed-over.ts';
-import type { McpDeps } from './app.ts';
+import type { McpDeps, ToolSet } from './app.ts';
 import { Call, type CallContext } from './call.ts';
 import { cancelledId, codes, errorMessage, idOf, readMessage, RpcError, type Message } from './protocol.ts';
 import { clientOf, RunningCalls } from './running-calls.ts';
@@ -26,7 +26,7 @@ const Body = z
   .meta({ id: 'McpMessage' });
 
 /** The route, with the state of the calls that run: its tools keep output in files, and calls can be cancelled. */
-export function mcpRoute(): Route<McpDeps> {
+export function mcpRoute(set: ToolSet): Route<McpDeps> {
   const calls = new RunningCalls();
   let outputs: SavedOutputs | null = null;
   return {
@@ -42,7 +42,7 @@ export function mcpRoute(): Route<McpDeps> {
         body = await readBody(request, context, reservation);
         const message = readMessage(body, context.headers);
         await assertConnected(request);
-        return await answer(message, { deps, context, calls, outputs });
+        return await answer(message, { deps, set, context, calls, outputs });
       } catch (error) {
         if (error instanceof HandedOver) throw new RepeatElsewhere(JSON.stringify(body));
         if (error instanceof RpcError) return json(errorMessage(idOf(body), error), error.status ?? 200);
