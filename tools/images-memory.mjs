@@ -16,7 +16,6 @@ done`;
 /** The first pattern that the arguments of a process match names its row. */
 const rows = [
   ['browser', /chromium/],
-  ['MCP server of the browser', /mcp-browser/],
   ['worker of the desktop', /computer-use/],
   ['viewer', /websockify/],
   ['supervisor', /supervisord|start\/(?:entry|events)/],

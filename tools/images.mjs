@@ -121,7 +121,7 @@ function build(name) {
 /** Resolves the parts again. The locks name no registry, so that they serve on every machine. */
 function lock() {
   const npm = ['install', '--package-lock-only', '--omit-lockfile-registry-resolved', '--no-audit', '--no-fund'];
-  for (const folder of ['ide', 'mcp-browser']) run('npm', [...npm, '--prefix', `images/daemon/${folder}`]);
+  run('npm', [...npm, '--prefix', 'images/daemon/ide']);
   const tools = mkdtempSync(join(tmpdir(), 'boxkeep-lock-'));
   try {
     run('python3', ['-m', 'venv', tools]);

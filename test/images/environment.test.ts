@@ -200,7 +200,7 @@ test('IMG-16 DISABLE_MCP_BROWSER=true leaves the ten tools of the daemon', async
   await using container = await Container.start({ env: { DISABLE_MCP_BROWSER: 'true' } });
   await container.untilServed('/cdp/json/version');
   expect(await container.tools()).toHaveLength(10);
-  expect(await container.output('pgrep -fc mcp-server-[b]rowser; true')).toBe('0');
+  expect(await container.output('curl --silent 127.0.0.1:8100/mcp; echo $?')).toBe('7');
 });
 
 test('IMG-17 PROXY_MAP leads a host of the browser elsewhere, and PROXY_SERVER every host', async () => {

@@ -46,7 +46,6 @@ const supervised = {
   browser: '--remote-debugging-port=9222',
   viewer: 'websockify',
   worker: 'boxkeep.* computer-use',
-  'mcp-browser': 'mcp-server-browser/dist',
   jupyter: 'jupyter-lab',
   'code-server': 'code-server',
 };

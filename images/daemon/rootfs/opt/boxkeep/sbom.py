@@ -8,7 +8,7 @@ import re
 import subprocess
 
 place = pathlib.Path("/usr/share/doc/boxkeep")
-npm_roots = ["/opt/node/lib", "/opt/code-server", "/opt/mcp-browser"]
+npm_roots = ["/opt/node/lib", "/opt/code-server"]
 own = [("/usr/local/bin/boxkeep", ["version"], "boxkeep", "Apache-2.0"), ("/opt/node/bin/node", ["--version"], "node", "MIT")]
 
 
