@@ -3,7 +3,7 @@ import { median, ratio } from './statistics.ts';
 
 export interface Measurement {
   readonly title: string;
-  readonly unit: 'ms' | '/s' | 'KiB' | 'MiB' | 'MiB/s' | 'descriptors' | 'commands';
+  readonly unit: 'ms' | '/s' | 'KiB' | 'MiB' | 'MiB/s' | 'descriptors' | 'commands' | 'tokens';
   readonly goals: readonly Goal[];
   /** Keyed by the contestant's name. */
   readonly samples: Samples;

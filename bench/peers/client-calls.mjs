@@ -25,7 +25,7 @@ const calls = {
   async rawOutput(script) {
     const { command_id: id } = await post({ command: script, mode: 'async' });
     let bytes = 0;
-    for await (const piece of (await fetch(`${address}/v2/commands/${id}?stream=true&encoding=auto`)).body)
+    for await (const piece of (await fetch(`${address}/v2/commands/${id}?stream=true&encoding=bytes`)).body)
       bytes += piece.length;
     return bytes;
   },

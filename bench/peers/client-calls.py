@@ -25,7 +25,7 @@ def output(script):
 
 def raw_output(script):
     started = plain.post("/v2/commands", json={"command": script, "mode": "async"}).json()["data"]
-    path = f"/v2/commands/{started['command_id']}?stream=true&encoding=auto"
+    path = f"/v2/commands/{started['command_id']}?stream=true&encoding=bytes"
     with plain.stream("GET", path) as answer:
         return sum(map(len, answer.iter_raw()))
 

@@ -7,7 +7,7 @@ export const callNames = ['run', 'rawRun', 'output', 'rawOutput'] as const;
 type CallName = (typeof callNames)[number];
 
 const root = join(import.meta.dirname, '../..');
-const httpRelease = 'httpx2==2.16.2';
+const releases = ['httpx2==2.16.2', 'websockets==17.4'];
 
 export class ClientProgram implements AsyncDisposable {
   readonly #process;
@@ -30,7 +30,7 @@ export class ClientProgram implements AsyncDisposable {
   }
 
   static inPython(address: string): ClientProgram {
-    const place = virtualEnvironment({ name: httpRelease, packages: [httpRelease], program: 'httpx2' });
+    const place = virtualEnvironment({ name: releases.join('+'), packages: releases, program: 'httpx2' });
     const command = [join(place, 'bin/python'), '-B', join(import.meta.dirname, 'client-calls.py'), address];
     return new ClientProgram(command, { PYTHONPATH: join(root, 'clients/python/src') });
   }

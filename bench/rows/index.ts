@@ -1,6 +1,7 @@
 /** All rows in running order: rows that need unused servers come first. */
 import { accessibility } from './accessibility.ts';
 import { browser } from './browser.ts';
+import { browserMcp } from './browser-mcp.ts';
 import { burst } from './burst.ts';
 import { busyTerminals } from './busy-terminals.ts';
 import { client } from './client.ts';
@@ -55,6 +56,7 @@ export const rows: readonly Row[] = [
   largeFile,
   v1,
   browser,
+  browserMcp,
   mcp,
   desktop,
   accessibility,
