@@ -147,6 +147,7 @@ const desktop: readonly Call[] = [
 const operations: readonly Call[] = [
   ['operations.sandbox', 'GET /v2/sandbox'],
   ['operations.packages', 'GET /v2/sandbox/packages?lang=python&name=pip'],
+  ['operations.activity', 'GET /v2/activity?limit=1'],
   ['operations.health', 'GET /health'],
   ['operations.metrics', 'GET /metrics'],
   ['operations.home', 'GET /'],

@@ -38,6 +38,8 @@ export interface AppDeps extends Routing {
   readonly keyHeaders?: readonly string[];
   /** Paths that are served without a key; those of the main port by default. */
   readonly publicPaths?: ReadonlySet<string>;
+  /** For a protocol without a credential: a request may lack the key, and must not carry another one. */
+  readonly isKeyOptional?: boolean;
   /** How a refusal is answered; in the envelope by default. */
   readonly failure?: (error: CoreError, path: string) => Response;
   /** Called for every request once its answer is complete, including the end of a stream. */
@@ -49,12 +51,18 @@ export interface FurtherPort {
   readonly port: number;
   /** The setting that names the port. */
   readonly variable: string;
+  /** Where the port listens, if not where the main port does. */
+  readonly hostname?: string;
   readonly app: AppDeps;
 }
 
 export interface ResponseFacts extends AnsweredRequest {
+  /** The name of the route; null when none served the request. */
+  readonly operation: string | null;
+  /** What the request was about; null where it named nothing. */
+  readonly subject: string | null;
   /** The MCP tool that the request called, and how the call ended. */
-  readonly tool: Pick<RequestNote, 'tool' | 'tool_outcome'>;
+  readonly tool: Pick<RequestNote, 'account' | 'tool' | 'tool_outcome'>;
 }
 
 export type App = (request: Request, idleLimit: IdleLimit) => Promise<Response | SocketUpgrade>;
@@ -67,6 +75,7 @@ interface RequestTracker extends Match {
   readonly url: URL | null;
   readonly startedMs: number;
   readonly note: RequestNote;
+  subject: string | null;
   /** Null until the guard has let the request pass. */
   sender: Sender | null;
   /** Set while a stream is open: the log line waits for its end. */
@@ -119,6 +128,8 @@ function begin(request: Request, idleLimit: IdleLimit): RequestTracker {
     startedMs: performance.now(),
     note: {},
     route: unmatchedRoute,
+    operation: null,
+    subject: null,
     upgrade: null,
     sender: null,
     isStreaming: false,
@@ -161,7 +172,9 @@ async function answer(
     tracker.sender = sender;
     const early = preflight(deps.guard, request);
     if (early) return early;
-    const isAuthorized = deps.apiKey.authorizes(headers, url, deps.keyHeaders);
+    const isAuthorized = deps.isKeyOptional
+      ? deps.apiKey.allows(headers, url)
+      : deps.apiKey.authorizes(headers, url, deps.keyHeaders);
     if (!isAuthorized && !(deps.publicPaths ?? publicPaths).has(url.pathname)) throw unauthorized();
     // A command may run for any time. The body, which may stall, has its own timeout.
     tracker.idleLimit.lift();
@@ -175,6 +188,9 @@ async function answer(
       body: deps.body,
       note: tracker.note,
       idleLimit: tracker.idleLimit,
+      about(subject) {
+        tracker.subject = subject;
+      },
       openStream: () => stream(deps.streams.open()),
       openAnswer(bytes) {
         const held = deps.body.room.hold(bytes);
@@ -204,14 +220,15 @@ function asRouted(request: Request, url: URL): Request {
 
 function finish(deps: AppDeps, request: Request, tracker: RequestTracker, bytes: number | null): void {
   tracker.idleLimit.restore();
-  const { requestId, route, status, startedMs, note } = tracker;
+  const { requestId, route, operation, subject, status, startedMs, note } = tracker;
   const { method, headers } = request;
   const ms = Math.round((performance.now() - startedMs) * 100) / 100;
   const startedAtMs = performance.timeOrigin + startedMs;
   const traceparent = headers.get('traceparent');
   // Done later, so that the answer does not wait for the metrics and the log.
   setImmediate(() => {
-    deps.onResponse?.({ requestId, method, route, status, startedMs: startedAtMs, ms, traceparent, tool: note });
+    const served = { route, operation, subject, status };
+    deps.onResponse?.({ requestId, method, ...served, startedMs: startedAtMs, ms, traceparent, tool: note });
     deps.logger.info('request', { request_id: requestId, method, route, status, ms, bytes, ...note });
   });
 }

@@ -1,6 +1,6 @@
 /**
- * Serves a Connect service as routes. The library frames, decodes and encodes; the app guards, counts and logs the
- * calls as it does any request.
+ * Serves an RPC service as routes, with the protocol of Connect or gRPC. The library frames, decodes and encodes; the
+ * app guards, counts and logs the calls as it does any request.
  */
 import type { DescService } from '@bufbuild/protobuf';
 import {
@@ -14,8 +14,9 @@ import {
   type ServiceImpl,
 } from '@connectrpc/connect';
 import type { UniversalHandler } from '@connectrpc/connect/protocol';
-import { CoreError, firstFailure, type ErrorCode } from '../kit/errors.ts';
+import { CoreError, firstFailure } from '../kit/errors.ts';
 import { HandedOver, RepeatElsewhere } from '../kit/handed-over.ts';
+import { TrailedResponse } from '../kit/types/trailed-response.ts';
 import { bodyPieces } from './body/body-pieces.ts';
 import type { RequestContext } from './route/context.ts';
 import { statusOf } from './route/envelope.ts';
@@ -55,16 +56,28 @@ function callOf({ values }: HandlerContext): Call {
   return call;
 }
 
-/** `onFault` gets errors that are bugs; the client gets `internal`. */
+export interface RpcOptions {
+  /** Gets errors that are bugs; the client gets `internal`. */
+  readonly onFault: (error: unknown) => void;
+  /** gRPC needs a port with HTTP/2. */
+  readonly protocol?: 'connect' | 'grpc';
+  readonly codeOf?: (error: CoreError) => Code;
+}
+
 export function rpcRoutes<S extends DescService>(
   service: S,
   implementation: ServiceImpl<S>,
-  onFault: (error: unknown) => void,
+  { onFault, protocol = 'connect', codeOf = usualCode }: RpcOptions,
 ): BoundRoute[] {
-  const interceptors = [translated(onFault)];
-  const router = createConnectRouter({ grpc: false, grpcWeb: false, readMaxBytes: maxMessageBytes, interceptors });
+  const isGrpc = protocol === 'grpc';
+  const router = createConnectRouter({
+    ...{ connect: !isGrpc, grpc: isGrpc, grpcWeb: false },
+    readMaxBytes: maxMessageBytes,
+    interceptors: [translated({ onFault, codeOf })],
+  });
   router.service(service, implementation);
   return router.handlers.map((handler) => ({
+    operation: handler.requestPath.slice(1),
     method: 'POST',
     path: handler.requestPath,
     hasEffect: false,
@@ -81,21 +94,21 @@ async function respond(handler: UniversalHandler, request: Request, context: Req
   const body = methodKind === 'client_streaming' ? streamed(request) : keeping(bodyPieces(request, context.body), read);
   // Of a stream, resolves with its first message.
   const answer = await handler({
-    ...{ httpVersion: '1.1', url: request.url, method: request.method, header: withinTimer(request.headers), body },
+    // The library takes gRPC with HTTP/2 only, and Connect with either.
+    ...{ httpVersion: '2.0', url: request.url, method: request.method, header: withinTimer(request.headers), body },
     ...{ signal: request.signal, contextValues: createContextValues().set(callKey, call) },
   });
-  const { status, header = new Headers() } = answer;
+  const { status, header = new Headers(), trailer = new Headers() } = answer;
   const pieces = answer.body ?? none();
   if (call.handedOver) {
     events?.onEnd(0);
     throw new RepeatElsewhere(methodKind === 'client_streaming' ? null : Buffer.concat(read));
   }
-  if (!events) return new Response(Buffer.concat(await Array.fromAsync(pieces)), { status, headers: header });
+  if (!events)
+    return new TrailedResponse(Buffer.concat(await Array.fromAsync(pieces)), { status, headers: header }, trailer);
   for (const [name, value] of Object.entries(streamHeaders)) header.set(name, value);
-  return new Response(
-    streamBody(() => withFrames(pieces, call), events),
-    { status, headers: header },
-  );
+  const stream = streamBody(() => withFrames(pieces, call), events);
+  return new TrailedResponse(stream, { status, headers: header }, trailer);
 }
 
 async function* withFrames(pieces: AsyncIterable<Uint8Array>, call: Call): AsyncGenerator<Uint8Array> {
@@ -105,15 +118,18 @@ async function* withFrames(pieces: AsyncIterable<Uint8Array>, call: Call): Async
   }
 }
 
-const timeoutHeader = 'connect-timeout-ms';
 /** A timer of 32 bits fires at once above it. */
 const longestMs = 2 ** 31 - 1;
+const unitsMs: Readonly<Record<string, number>> = { H: 3_600_000, M: 60_000, S: 1000 };
 
-/** The library sets a timer for the limit of a call, which may have ten digits. */
+/** The library sets a timer for the limit of a call, which may have ten digits, and eight of hours in gRPC. */
 function withinTimer(headers: Headers): Headers {
-  if (!(Number(headers.get(timeoutHeader)) > longestMs)) return headers;
+  const [, count, unit = ''] = /^(\d{1,8})([HMS])$/.exec(headers.get('grpc-timeout') ?? '') ?? [];
+  const isLong = Number(headers.get('connect-timeout-ms')) > longestMs;
+  if (!isLong && !(Number(count) * (unitsMs[unit] ?? 0) > longestMs)) return headers;
   const shorter = new Headers(headers);
-  shorter.set(timeoutHeader, String(longestMs));
+  if (isLong) shorter.set('connect-timeout-ms', String(longestMs));
+  else shorter.set('grpc-timeout', `${Math.floor(longestMs / 1000)}S`);
   return shorter;
 }
 
@@ -129,13 +145,13 @@ function openStream(context: RequestContext): { readonly events: StreamEvents | 
 }
 
 /** Errors of core become those of the protocol. */
-function translated(onFault: (error: unknown) => void): Interceptor {
+function translated({ onFault, codeOf }: Required<Pick<RpcOptions, 'onFault' | 'codeOf'>>): Interceptor {
   return (next) => async (request) => {
     const call = request.contextValues.get(callKey);
     const refuse = (thrown: unknown): ConnectError => {
       const error = firstFailure(thrown);
       if (error instanceof ConnectError) return error;
-      if (error instanceof CoreError) return new ConnectError(error.message, codeOf(error.code));
+      if (error instanceof CoreError) return new ConnectError(error.message, codeOf(error));
       if (error instanceof HandedOver && call) call.handedOver = true;
       else if (!request.signal.aborted) onFault(error);
       return new ConnectError('internal error', Code.Internal);
@@ -171,7 +187,7 @@ const codesOfStatus: Readonly<Record<number, Code>> = {
   507: Code.ResourceExhausted,
 };
 
-function codeOf(code: ErrorCode): Code {
+export function usualCode({ code }: CoreError): Code {
   return code === 'file_exists' ? Code.AlreadyExists : (codesOfStatus[statusOf[code]] ?? Code.InvalidArgument);
 }
 

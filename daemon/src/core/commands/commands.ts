@@ -1,6 +1,8 @@
 /** Starts commands and keeps finished ones readable until they are evicted. Does not depend on HTTP. */
+import { constants } from 'node:os';
 import { advise } from '../../kit/advice.ts';
 import { CoreError } from '../../kit/errors.ts';
+import { HandedOver } from '../../kit/handed-over.ts';
 import { mintId } from '../../kit/ids.ts';
 import type { Ownership } from '../../kit/ownership.ts';
 import { settled } from '../../kit/settled.ts';
@@ -28,6 +30,8 @@ export interface CommandsDeps extends KeptCommandsDeps {
   readonly sessions: Sessions;
   readonly maxRunning: number;
   readonly platform: NodeJS.Platform;
+  /** Called once for each command that this daemon starts. */
+  readonly onStart: (command: Command) => void;
   /** Called once for each command that ends while this daemon owns it. */
   readonly onEnd: (command: Command) => void;
 }
@@ -134,6 +138,7 @@ export class Commands implements Disposable {
       const command = await started;
       this.#earlyKills.delete(id);
       this.#keep(command);
+      this.deps.onStart(command);
       if (!command.isRunning) this.deps.onEnd(command);
       // A command that was not executed must not leave its environment to later commands.
       if (session && !killedBy && command.state.status !== 'failed')
@@ -226,6 +231,13 @@ export class Commands implements Disposable {
     } finally {
       this.#killing.delete(killing);
     }
+  }
+
+  /** Sends one signal to the process group that a command leads. Throws `command_not_found`. */
+  async signalGroup(id: string, signal: NodeJS.Signals): Promise<void> {
+    const { child } = this.get(id);
+    await child.signal(constants.signals[signal], 'group');
+    if (child.ownership.isLeft) throw new HandedOver();
   }
 
   /** Ends the whole process tree of a command and deletes its record. Its id stays used. */

@@ -58,7 +58,8 @@ export function describeApi(
   for (const route of routes) {
     const named = isOfV1(route.path) ? ofV1 : schemas;
     const described = describeRoute(route, named, examples[route.operation] ?? { parameters: {} }, foreign);
-    paths[route.path] = { ...paths[route.path], [route.method.toLowerCase()]: described };
+    const path = route.path.replace('...}', '}');
+    paths[path] = { ...paths[path], [route.method.toLowerCase()]: described };
   }
   const used = new Set(routes.map(tagOf));
   const keys = foreign ? headersOf(foreign.keyHeaders) : ownKeys;

@@ -57,6 +57,11 @@ export class ApiKey {
     return expected !== null && signature.length === expected.length && timingSafeEqual(signature, expected);
   }
 
+  /** True also when the request carries no key at all, for a protocol that knows none. */
+  allows(headers: Headers, url: URL): boolean {
+    return carriedKeys(headers, url).length === 0 || this.authorizes(headers, url);
+  }
+
   /** True when the request carries the key and no different key beside it. `more` are further headers that carry it. */
   authorizes(headers: Headers, url: URL, more: readonly string[] = []): boolean {
     const expected = this.#digest;

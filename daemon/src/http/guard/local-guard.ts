@@ -2,7 +2,7 @@
 import { CoreError } from '../../kit/errors.ts';
 import { hostName, isSentByPage } from './guard.ts';
 
-const hint = 'Call the worker from a program at 127.0.0.1, or call the routes of the daemon.';
+const hint = 'Call from a program of this machine at 127.0.0.1, or call the routes of the daemon.';
 const mediaType = /^application\/json *(;|$)/i;
 
 /** Throws `forbidden` for a foreign Host, Origin or page, `unsupported_media_type` for a body that is not JSON. */

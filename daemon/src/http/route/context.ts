@@ -18,6 +18,8 @@ export interface RequestContext {
   readonly note: RequestNote;
   /** The idle limit of the connection, which is lifted while the request is served. */
   readonly idleLimit: { lift(): void; isOpen(): boolean; unsentBytes(): number };
+  /** Names what the request is about, for the feed of activity. */
+  about(subject: string): void;
   /** Opens a stream, which counts towards the limit on open streams. Throws `capacity_reached`. */
   openStream(): StreamEvents;
   /** Counts an answer that is sent in pieces, and the memory that its content occupies meanwhile. */

@@ -11,6 +11,7 @@ import { bodyPieces } from '../body/body-pieces.ts';
 import { assertNotEncoded } from '../body/content-coding.ts';
 import { InvalidInput, success, type ValidationError } from './envelope.ts';
 import { jsonAnswer } from '../stream/json-answer.ts';
+import { subjectOf } from './subject.ts';
 import { NdjsonStream, ndjsonResponse } from '../stream/ndjson.ts';
 import { queryOf } from '../body/query.ts';
 import { rawResponse, RawReply } from '../stream/raw.ts';
@@ -56,7 +57,7 @@ export interface RouteDefinition<Deps, P, Q, B, D, L, R, E, S, C> {
   /** Unique across both surfaces, such as `commands.run`. */
   readonly operation: string;
   readonly method: Method;
-  /** The path template, with `{name}` for a parameter. */
+  /** The path template, with `{name}` for a parameter, and `{name...}` for the rest of the path. */
   readonly path: string;
   /** True for a GET with an effect. A HEAD must not have one, so it is refused. */
   readonly hasEffect?: boolean;
@@ -140,6 +141,7 @@ interface Callable<Deps, P, Q, B, D, L, R, E, S, C> {
 }
 
 export interface BoundRoute {
+  readonly operation: string;
   readonly method: Method;
   readonly path: string;
   readonly hasEffect: boolean;
@@ -218,7 +220,11 @@ export function routesFor<Deps>({
         });
         if ('errors' in inputs) throw new InvalidInput(inputs.errors);
         const { params: pathValues, query, body } = inputs.value;
-        if (definition.method !== 'GET') await assertConnected(request);
+        if (definition.method !== 'GET') {
+          const subject = subjectOf(body, query, pathValues) ?? Object.values(params)[0];
+          if (subject !== undefined) context.about(subject);
+          await assertConnected(request);
+        }
         try {
           const result = await definition.handle(deps, {
             params: pathValues as Output<P>,
@@ -246,6 +252,7 @@ export function routesFor<Deps>({
 
 export function bindRoutes<Deps>(routes: readonly Route<Deps>[], deps: Deps): BoundRoute[] {
   return routes.map((route) => ({
+    operation: route.operation,
     method: route.method,
     path: route.path,
     hasEffect: route.hasEffect,

@@ -6,6 +6,7 @@ import type { RequestContext } from './context.ts';
 import { createRouter, type Match } from './router.ts';
 
 const route = (method: BoundRoute['method'], path: string): BoundRoute => ({
+  operation: path,
   method,
   path,
   hasEffect: path.endsWith('/make'),
@@ -31,7 +32,7 @@ function serve() {
     nearestHint: async (method, path, isServed) => (isServed ? null : `${method} ${path} is near`),
     removedHint: async (_method, path) => (path === '/a/1/gone' ? 'It is gone.' : null),
   });
-  const match: Match = { route: 'unmatched', upgrade: null };
+  const match: Match = { route: 'unmatched', operation: null, upgrade: null };
   const ask = (method: string, path: string) =>
     router(new Request(`http://localhost${path}`, { method }), {
       context: { mayChange: true } as RequestContext,

@@ -24,6 +24,8 @@ type RouteHint = (method: string, path: string) => Promise<string | null>;
 
 export interface Match {
   route: string;
+  /** The name of the route; null when none served the request. */
+  operation: string | null;
   upgrade: SocketUpgrade | null;
 }
 
@@ -82,6 +84,7 @@ function mount(routes: readonly BoundRoute[], { removedHint, nearestHint, hintFo
         c.env.match.route = path;
         if (c.req.method === 'HEAD' && route.hasEffect) throw methodNotAllowed('HEAD', path, served);
         if (route.hasEffect && !c.env.context.mayChange) throw effectOfLink(path);
+        c.env.match.operation = route.operation;
         const result = await route.respond(c.req.raw, c.req.param(), c.env.context);
         if (result instanceof Response) {
           // The router drops the body of a HEAD without closing its source, so the source would stay open.
@@ -144,6 +147,7 @@ function effectOfLink(path: string): CoreError {
   });
 }
 
+/** A parameter is one segment, or with dots the rest of the path. */
 function honoPath(path: string): string {
-  return path.replaceAll(/\{(\w+)\}/g, ':$1');
+  return path.replaceAll(/\{(\w+)\.\.\.\}/g, ':$1{.*}').replaceAll(/\{(\w+)\}/g, ':$1');
 }

@@ -70,6 +70,7 @@ export const executeCode = route({
   async handle(deps, { body, context }) {
     const { session, cell } = await deps.code.execute(cellSpec(body), deps.closing);
     context.note.account = session.record.account;
+    context.about(session.id);
     const isSingle = body.session_id === undefined;
     if (body.stream || context.headers.get('accept')?.includes('application/x-ndjson') === true) {
       return new NdjsonStream((signal) => streamLines(deps, { session, cell, isSingle }, signal));

@@ -110,6 +110,7 @@ export const runCommand = route({
   async handle({ commands, closing }, { body, context }) {
     const { command, isReplay } = await commands.start(commandSpec(body));
     context.note.account = command.note.user;
+    context.about(command.id);
     if (body.mode === 'sync') await waitForEnd(command, body.timeout, context.signal, closing);
     const result = await commandResult(command, body.max_output_length, { isReplay, hasOutput: body.output });
     const message = describeAnswer(command, { isReplay, isStopping: closing.aborted });
@@ -136,9 +137,11 @@ const ReadQuery = z.object({
     .describe('Bytes of each stream at most; one character is answered where none fits.'),
   stream: z.boolean().default(false).describe('Stream NDJSON, as Accept: application/x-ndjson does.'),
   encoding: z
-    .enum(['utf-8', 'base64', 'auto'])
+    .enum(['utf-8', 'base64', 'auto', 'bytes'])
     .default('utf-8')
-    .describe('Encoding of the streamed output; auto is text where a piece is UTF-8, else base64.'),
+    .describe(
+      'Encoding of the streamed output; auto is text where a piece is UTF-8, else base64; bytes come as they are, after a line with their number.',
+    ),
 });
 
 const heartbeatMs = 15_000;

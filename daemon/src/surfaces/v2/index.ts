@@ -28,5 +28,5 @@ export const v2Planes: readonly Plane<V2Deps>[] = [
       ),
   },
   { prefixes: ['/v2/code/'], load: () => routesOf(import('./code.ts'), import('./code-info.ts')) },
-  { prefixes: ['/v2/'], load: () => routesOf(import('./ops.ts')) },
+  { prefixes: ['/v2/'], load: () => routesOf(import('./ops.ts'), import('./activity.ts')) },
 ];

@@ -82,6 +82,12 @@ const outputLine = {
     .string()
     .optional()
     .describe('Loss-free, with encoding base64, and with auto where the piece is not UTF-8.'),
+  bytes: z
+    .number()
+    .int()
+    .min(0)
+    .optional()
+    .describe('With encoding bytes: so many bytes of the stream follow the newline of this line, as they are.'),
 };
 const positions = { offset, stderr_offset: offset };
 
@@ -175,6 +181,14 @@ const asBase64: Rendering['render'] = ({ stream, offset, bytes }, into) => {
   return writeTextLine(into, line, 'data_base64', Buffer.from(Buffer.from(bytes).toString('base64')));
 };
 
+/** A reader copies these, and neither end looks at each of them. */
+const asBytes: Rendering['render'] = ({ stream, offset, bytes }, into) => {
+  const line: OutputLine = { type: stream, offset, next: offset + bytes.length, bytes: bytes.length };
+  const at = into.write(`${JSON.stringify(line)}\n`);
+  into.set(bytes, at);
+  return at + bytes.length;
+};
+
 /** The output lines for each encoding that a client can request. */
 export const outputLines = {
   'utf-8': { name: 'v2 utf-8', wholeCharacters: true, render: asText },
@@ -185,6 +199,7 @@ export const outputLines = {
     wholeCharacters: false,
     render: (piece, into) => (isUtf8(piece.bytes) ? asText : asBase64)(piece, into),
   },
+  bytes: { name: 'v2 bytes', wholeCharacters: false, render: asBytes },
 } as const satisfies Record<string, Rendering>;
 
 export function commandLine(event: Exclude<FollowEvent, OutputChunk>): WireLine {

@@ -34,7 +34,7 @@ export const createTerminal = route({
     .meta(oneOf('id', 'session_id')),
   data: TerminalSession.extend({ created }),
   errors: ['bad_argument', 'session_exists', 'capacity_reached', 'unavailable', 'no_space_left'],
-  async handle({ terminals }, { body }) {
+  async handle({ terminals }, { body, context }) {
     const { env, cols, rows, cwd = null, user = null, retention = null, no_change_timeout: quiet } = body;
     using opened = await terminals.open({
       id: body.id ?? body.session_id ?? null,
@@ -46,6 +46,7 @@ export const createTerminal = route({
       noChangeTimeoutMs: milliseconds(quiet ?? null),
     });
     const { terminal, isNew } = opened;
+    context.about(terminal.id);
     const noChangeTimeoutMs = quiet === undefined ? undefined : milliseconds(quiet);
     if (!isNew) terminals.assertSame(terminal, { cwd, env, user, cols, rows, retention, noChangeTimeoutMs });
     const hint = `GET /v2/pty/sessions/${terminal.id}/ws attaches a terminal to it; POST /v2/pty/sessions/${terminal.id}/exec runs a command in it.`;
