@@ -1,26 +1,34 @@
 /** Terminals through the clients of this repository. */
 import { afterAll, beforeAll } from 'bun:test';
+import { serversBefore } from '../harness/client-servers.ts';
 import { clientOptions, clientsWith, needClients, removeClients, shownBy } from '../harness/own-clients.ts';
-import { expect, test } from '../harness/sandbox.ts';
+import { expect, test, type Sandbox } from '../harness/sandbox.ts';
 
 beforeAll(needClients);
 afterAll(removeClients);
+
+/** A WebSocket of its runtime does not say why it does not open, and may be missing. */
+const onlyInJavascript = ({ url }: Sandbox) => ({
+  'no WebSocket': ['no_websocket', expect.stringContaining("WebSocket: (await import('ws')).WebSocket")],
+  'no way': ['unreachable', `no WebSocket opens at ${url}, although it answers HTTP`],
+  aborted: 'Error: enough',
+});
 
 for (const client of clientsWith('terminals'))
   test(
     `CLIENT-TERMINALS output and input of a terminal come once, over lost connections, kills and upgrades (${client.name})`,
     async ({ sandbox }) => {
-      expect(await shownBy(client, 'terminals', sandbox)).toEqual({
+      using servers = serversBefore(sandbox.url, sandbox.directory);
+      expect(await shownBy(client, 'terminals', sandbox, servers.url)).toEqual({
         unknown: ['terminal_not_found', 'no terminal session has the id missing'],
         'wrong key': ['unauthorized', `${sandbox.url} does not accept the key`],
-        'no WebSocket': ['no_websocket', expect.stringContaining("WebSocket: (await import('ws')).WebSocket")],
-        'no way': ['unreachable', `no WebSocket opens at ${sandbox.url}, although it answers HTTP`],
-        aborted: 'Error: enough',
+        'another server': ['not_boxkeep', `what answers at ${servers.url}/other is not boxkeep (status 200)`],
+        ...(client.name.startsWith('Python') ? { 'timed out': 'TimeoutError' } : onlyInJavascript(sandbox)),
         'key is shown': false,
         output: { isLog: true, isText: true, isWhole: true, kinds: ['attached', 'away', 'restore'] },
         'read-only': ['forbidden', 'work is attached read-only'],
         input: true,
-        'in doubt': ['input_in_doubt', 100, 'input_in_doubt'],
+        'in doubt': ['input_in_doubt', 1000, 'input_in_doubt'],
         title: 'name',
         resized: [90, 20],
         exec: '/tmp\n',

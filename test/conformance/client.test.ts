@@ -68,6 +68,18 @@ for (const client of clientsWith('outages'))
         away: ['enough waits', ['unreachable false true', 'unreachable false true']],
         unknown: ['unreachable', true],
         'from the end': ['exit'],
+        nowhere: ['unreachable', true],
+        silent: ['unreachable', expect.stringMatching(/^cannot reach .*: no answer /)],
+        wrapped: ['not_boxkeep', 'not_boxkeep', 'not_boxkeep'],
+        'wrapped lines': 'not_boxkeep',
+        'no operation': [
+          'no operation has the name nope',
+          expect.stringMatching(/^commands\.read needs .*command_id$/),
+        ],
+        lacking: ['unavailable', true, 0],
+        'no length': 1000,
+        long: 'slept\n',
+        bytes: [0, 0, 0x41, 0x41, 0x42, 0x42, 0],
       });
     },
     clientOptions,

@@ -7,13 +7,13 @@ const longestMs = 1000;
 /** Hears of each failure that is waited out, and of the time since the first failure in a row. May throw to give up. */
 export type OnAway = (error: BoxError, sinceMs: number) => void | Promise<void>;
 
-/** Counts the time since the first failure in a row, and gives up after `budgetMs`. */
+/** Counts the time since the first failure in a row, and gives up after its budget, which is asked for each time. */
 export class Backoff {
   #nextMs = firstMs;
   #sinceMs: number | null = null;
 
   constructor(
-    private readonly budgetMs: number,
+    private readonly budgetMs: () => number,
     private readonly onAway?: OnAway,
   ) {}
 
@@ -37,7 +37,7 @@ export class Backoff {
     // Randomized, so that a hundred clients do not come back at the same moment.
     const ms = Math.max(leastMs, this.#nextMs * (0.75 + Math.random() / 2));
     this.#nextMs = Math.min(this.#nextMs * 2, longestMs);
-    if (sinceMs + ms > this.budgetMs) return false;
+    if (sinceMs + ms > this.budgetMs()) return false;
     await this.onAway?.(error, sinceMs);
     await pause(ms, signal);
     return true;
@@ -45,7 +45,7 @@ export class Backoff {
 
   /** The error after the last wait. `hint` says how the caller goes on when the daemon is back. */
   gaveUp(hint: string, cause: BoxError): BoxError {
-    const message = `the daemon was away for ${this.budgetMs / 1000} s: ${cause.message}`;
+    const message = `the daemon was away for ${this.budgetMs() / 1000} s: ${cause.message}`;
     return new BoxError({ code: 'gave_up', message, hint, cause });
   }
 }

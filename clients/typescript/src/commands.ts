@@ -1,6 +1,6 @@
 /** Commands of a sandbox: run to the end, or started and followed live. */
 import { newId } from './ids.ts';
-import { base64Of } from './lines.ts';
+import { base64Of, bytesOf, type Bytes } from './lines.ts';
 import { followOutput, type Ending, type FollowOptions, type Offsets, type OutputEvent } from './output.ts';
 import { Handle, Plane, resultOf, succeeded, type Result } from './result.ts';
 import type { Answer, CallOptions, Input, Transport } from './transport.ts';
@@ -97,9 +97,9 @@ export class CommandHandle extends Handle {
   }
 
   /** Writes to the standard input. A command that does not read makes this wait. */
-  async write(input: string | Uint8Array, options: CallOptions = {}): Promise<Result<void>> {
+  async write(input: string | Bytes, options: CallOptions = {}): Promise<Result<void>> {
     return await resultOf(async () => {
-      let rest = typeof input === 'string' ? new TextEncoder().encode(input) : input;
+      let rest = bytesOf(input);
       while (rest.length > 0) rest = rest.subarray(await this.#send({ input_base64: base64Of(rest) }, options));
     });
   }

@@ -1,5 +1,6 @@
 /** The client of boxkeep. */
 export { Sandbox, type SandboxOptions } from './sandbox.ts';
+export type { ActivityEvent, ActivityOptions } from './activity.ts';
 export { CodeSession, type Code } from './code.ts';
 export type { FileEdit, Files } from './files.ts';
 export { CommandHandle, type CommandInput, type Commands } from './commands.ts';

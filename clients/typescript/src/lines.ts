@@ -1,9 +1,42 @@
 /** Cuts a stream of bytes into lines, and buffers at most one. Texts and bytes turn into each other. */
 const newline = 10;
 
-/** Text after the last newline is dropped: the connection broke in the middle of a line. */
-export async function* jsonLines(pieces: AsyncIterable<Uint8Array>): AsyncGenerator<unknown> {
-  for await (const line of textLines(pieces)) yield JSON.parse(line) as unknown;
+/**
+ * Lines of JSON; null for a line that is none. After a line with `bytes`, so many bytes follow, as they come. Text after
+ * the last newline is dropped: the connection broke in the middle of a line.
+ */
+export async function* frames(pieces: AsyncIterable<Uint8Array>): AsyncGenerator<unknown> {
+  const decoder = new TextDecoder();
+  let begun: Uint8Array[] = [];
+  let expected = 0;
+  for await (const piece of pieces) {
+    let at = 0;
+    while (at < piece.length) {
+      if (expected > 0) {
+        const bytes = piece.subarray(at, at + expected);
+        expected -= bytes.length;
+        at += bytes.length;
+        yield bytes;
+        continue;
+      }
+      const end = piece.indexOf(newline, at);
+      begun.push(piece.subarray(at, end === -1 ? piece.length : end));
+      if (end === -1) break;
+      at = end + 1;
+      const line = parsed(decoder.decode(joined(begun)));
+      begun = [];
+      expected = (line as { readonly bytes?: number } | null)?.bytes ?? 0;
+      yield line;
+    }
+  }
+}
+
+function parsed(line: string): unknown {
+  try {
+    return JSON.parse(line) as unknown;
+  } catch {
+    return null; // The caller knows who sent it.
+  }
 }
 
 /** Lines without their newlines. Text after the last newline is a line where the input ends by itself. */
@@ -35,6 +68,19 @@ function joined(parts: readonly Uint8Array[]): Uint8Array {
   return whole;
 }
 
+/** What a caller may have bytes in. */
+export type Bytes = ArrayBuffer | ArrayBufferView;
+
+export function isBytes(value: unknown): value is Bytes {
+  return value instanceof ArrayBuffer || ArrayBuffer.isView(value);
+}
+
+export function bytesOf(input: string | Bytes): Uint8Array<ArrayBuffer> {
+  if (typeof input === 'string') return new TextEncoder().encode(input);
+  if (!ArrayBuffer.isView(input)) return new Uint8Array(input);
+  return new Uint8Array(input.buffer as ArrayBuffer, input.byteOffset, input.byteLength);
+}
+
 /** The text of bytes that come in pieces. A byte order mark is text like any other. */
 export class StreamText {
   readonly #decoder = new TextDecoder('utf-8', { ignoreBOM: true });
@@ -53,6 +99,31 @@ export class StreamText {
   }
 }
 
+/** Moves a character that two pieces share into the second one, so that the text of each is decoded by itself. */
+export class SharedCharacters {
+  #begun = new Uint8Array(0);
+
+  /** The bytes of the characters that end in this piece. */
+  endingIn(piece: Uint8Array): Uint8Array {
+    const bytes = this.#begun.length === 0 ? piece : joined([this.#begun, piece]);
+    const end = bytes.length - incompleteLength(bytes);
+    this.#begun = bytes.slice(end);
+    return bytes.subarray(0, end);
+  }
+}
+
+/** How many bytes at the end begin a character whose rest is missing. */
+function incompleteLength(bytes: Uint8Array): number {
+  for (let length = 1; length <= Math.min(3, bytes.length); length++) {
+    const byte = bytes[bytes.length - length]!;
+    if (byte < 0x80) return 0;
+    if (byte < 0xc0) continue; // In the middle of a character
+    const whole = byte < 0xe0 ? 2 : byte < 0xf0 ? 3 : 4;
+    return length < whole ? length : 0;
+  }
+  return 0;
+}
+
 /** The pieces of a body. Browsers have no iterator for streams. Ends the connection when the caller stops early. */
 export async function* piecesOf(body: ReadableStream<Uint8Array>): AsyncGenerator<Uint8Array> {
   const reader = body.getReader();
@@ -68,21 +139,9 @@ export async function* piecesOf(body: ReadableStream<Uint8Array>): AsyncGenerato
   }
 }
 
-/** Newer runtimes have both directions, which are much faster. */
-interface FromBase64 {
-  readonly fromBase64?: (text: string) => Uint8Array;
-}
+/** Newer runtimes have it, and are much faster. */
 interface ToBase64 {
   readonly toBase64?: () => string;
-}
-
-export function bytesOfBase64(text: string): Uint8Array {
-  const { fromBase64 } = Uint8Array as FromBase64;
-  if (fromBase64) return fromBase64(text);
-  const binary = atob(text);
-  const bytes = new Uint8Array(binary.length);
-  for (let at = 0; at < binary.length; at++) bytes[at] = binary.charCodeAt(at);
-  return bytes;
 }
 
 const charactersAtOnce = 32 * 1024;

@@ -1,6 +1,6 @@
 /** Follows the output of a command to its end, across lost connections, without loss or repetition. */
 import { Backoff } from './backoff.ts';
-import { bytesOfBase64, jsonLines, StreamText } from './lines.ts';
+import { frames, SharedCharacters } from './lines.ts';
 import { BoxError, unreachable } from './result.ts';
 import type { CallOptions, Transport } from './transport.ts';
 import type { CommandResult } from './wire.ts';
@@ -9,25 +9,29 @@ export type StreamName = 'stdout' | 'stderr';
 /** Positions in the two streams, in bytes from their beginning. */
 export type Offsets = { stdout: number; stderr: number };
 
-/** Output that the daemon sends as text has its bytes made when they are read. */
+/** The text is decoded when it is read. */
 export class OutputPiece {
-  #bytes: Uint8Array | null = null;
+  #text: string | null = null;
+  readonly #characters: Uint8Array;
 
   constructor(
     readonly type: StreamName,
     /** Of the first byte. */
     readonly offset: number,
-    /** The bytes as UTF-8. A character that two events share is whole in the second one. */
-    readonly text: string,
-    bytes: Uint8Array | null,
+    readonly bytes: Uint8Array,
+    characters: Uint8Array,
   ) {
-    this.#bytes = bytes;
+    this.#characters = characters;
   }
 
-  get bytes(): Uint8Array {
-    return (this.#bytes ??= new TextEncoder().encode(this.text));
+  /** The bytes as UTF-8. A character that two events share is whole in the second one. */
+  get text(): string {
+    return (this.#text ??= decoder.decode(this.#characters));
   }
 }
+
+/** A byte order mark is text like any other. */
+const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
 
 export type OutputEvent =
   | OutputPiece
@@ -50,8 +54,8 @@ export interface FollowOptions extends CallOptions {
 }
 
 type Line =
-  | { readonly type: StreamName; readonly offset: number; readonly next: number; readonly data: string }
-  | { readonly type: StreamName; readonly offset: number; readonly next: number; readonly data_base64: string }
+  /** So many bytes follow. */
+  | { readonly type: StreamName; readonly offset: number; readonly bytes: number }
   | { readonly type: 'gap'; readonly stream: StreamName; readonly from: number; readonly to: number }
   | {
       readonly type: 'exit';
@@ -61,6 +65,13 @@ type Line =
     }
   | { readonly type: 'start' | 'heartbeat' | 'closing' };
 
+/** Bytes of a stream. */
+interface Part {
+  readonly type: StreamName;
+  readonly offset: number;
+  readonly bytes: Uint8Array;
+}
+
 /** The daemon sends a line at least every 15 s, so a connection that is silent for this long is dead. */
 const silenceMs = 40_000;
 const connectAgain = 'Connect to the command again when the daemon is back; its output is kept.';
@@ -69,11 +80,11 @@ const connectAgain = 'Connect to the command again when the daemon is back; its 
 export async function* followOutput(
   transport: Transport,
   id: string,
-  { from: { stdout = 0, stderr = 0 } = {}, signal, retryMs = transport.retryMs, onAway }: FollowOptions,
+  { from: { stdout = 0, stderr = 0 } = {}, signal, retryMs, onAway }: FollowOptions,
 ): AsyncGenerator<OutputEvent> {
   const offsets = { stdout, stderr };
-  const backoff = new Backoff(retryMs, onAway);
-  const texts = { stdout: new StreamText(), stderr: new StreamText() };
+  const backoff = new Backoff(() => retryMs ?? transport.retryMs, onAway);
+  const texts = { stdout: new SharedCharacters(), stderr: new SharedCharacters() };
   for (;;) {
     let lost = unreachable(`${transport.address} has closed the connection`);
     try {
@@ -101,22 +112,34 @@ async function* connection(
   id: string,
   { stdout, stderr }: Offsets,
   signal: AbortSignal | undefined,
-): AsyncGenerator<Line> {
+): AsyncGenerator<Part | Exclude<Line, { readonly bytes: number }>> {
   signal?.throwIfAborted();
   const closing = new AbortController();
   const close = () => closing.abort(unreachable(`${transport.address} is silent`));
   signal?.addEventListener('abort', close, { once: true });
-  const query = { stream: true, encoding: 'auto', offset: stdout, stderr_offset: stderr } as const;
+  const query = { stream: true, encoding: 'bytes', offset: stdout, stderr_offset: stderr } as const;
   try {
     const input = { path: { command_id: id }, query };
     const opened = await transport.open('commands.read', input, { signal: closing.signal, retryMs: 0 });
     if (!opened.ok) throw opened.error;
     const pieces = endWhenSilent(transport.pieces(opened.body, closing.signal), close);
-    for await (const line of jsonLines(pieces)) yield line as Line;
+    let begun: Omit<Part, 'bytes'> = { type: 'stdout', offset: 0 };
+    for await (const frame of frames(pieces)) {
+      if (frame instanceof Uint8Array) {
+        yield { ...begun, bytes: frame };
+        begun = { type: begun.type, offset: begun.offset + frame.length };
+      } else if (!isLine(frame)) throw transport.notBoxkeep(opened.body.status);
+      else if ('bytes' in frame) begun = { type: frame.type, offset: frame.offset };
+      else yield frame;
+    }
   } finally {
     signal?.removeEventListener('abort', close);
     close();
   }
+}
+
+function isLine(line: unknown): line is Line {
+  return typeof line === 'object' && line !== null && 'type' in line;
 }
 
 /** Closes a silent connection. Time that the caller spends on a piece is not silence. */
@@ -133,31 +156,23 @@ async function* endWhenSilent(pieces: AsyncGenerator<Uint8Array>, close: () => v
   }
 }
 
-/** Only what is new in a line: never the same bytes twice, and a gap where bytes are missing. */
+/** Only what is new: never the same bytes twice, and a gap where bytes are missing. */
 function* inOrder(
-  line: Line,
+  frame: Part | Exclude<Line, { readonly bytes: number }>,
   offsets: Offsets,
-  texts: Readonly<Record<StreamName, StreamText>>,
+  texts: Readonly<Record<StreamName, SharedCharacters>>,
 ): Generator<OutputEvent> {
-  if (line.type === 'exit') yield { type: 'exit', status: line.status, exitCode: line.exit_code, signal: line.signal };
-  if (line.type === 'gap' && line.to > offsets[line.stream]) yield missing(line.stream, line.to, offsets);
-  if (line.type !== 'stdout' && line.type !== 'stderr') return;
-  const { type, offset, next } = line;
+  if (frame.type === 'exit')
+    yield { type: 'exit', status: frame.status, exitCode: frame.exit_code, signal: frame.signal };
+  if (frame.type === 'gap' && frame.to > offsets[frame.stream]) yield missing(frame.stream, frame.to, offsets);
+  if (!('bytes' in frame)) return;
+  const { type, offset } = frame;
   if (offset > offsets[type]) yield missing(type, offset, offsets);
-  if (next <= offsets[type]) return;
-  // Whole characters come as text, unless a part of them is known.
   const from = offsets[type];
-  offsets[type] = next;
-  if ('data' in line && offset === from) {
-    yield new OutputPiece(type, from, texts[type].end() + line.data, null);
-    return;
-  }
-  const bytes = bytesIn(line).subarray(from - offset);
-  yield new OutputPiece(type, from, texts[type].decode(bytes), bytes);
-}
-
-function bytesIn(line: Extract<Line, { readonly next: number }>): Uint8Array {
-  return 'data' in line ? new TextEncoder().encode(line.data) : bytesOfBase64(line.data_base64);
+  const bytes = frame.bytes.subarray(from - offset);
+  if (bytes.length === 0) return;
+  offsets[type] = from + bytes.length;
+  yield new OutputPiece(type, from, bytes, texts[type].endingIn(bytes));
 }
 
 function missing(stream: StreamName, to: number, offsets: Offsets): OutputEvent {

@@ -1,4 +1,5 @@
 /** A sandbox: the planes of one daemon. */
+import { followActivity, type ActivityEvent, type ActivityOptions } from './activity.ts';
 import { Code } from './code.ts';
 import { Commands } from './commands.ts';
 import { Files } from './files.ts';
@@ -55,7 +56,8 @@ export class Sandbox {
   /** Looks whether a daemon answers there and accepts the key. Throws a BoxError. */
   static async connect(address: string, key: string | null = null, options: SandboxOptions = {}): Promise<Sandbox> {
     const sandbox = new Sandbox(address, { ...options, key });
-    const { data } = await sandbox.orThrow.info();
+    const { data } = await sandbox.orThrow.info({ answersAtOnce: true });
+    if (typeof (data as Partial<typeof data> | null)?.version !== 'string') throw sandbox.#transport.notBoxkeep(200);
     if (data.version !== version && !reported.has(sandbox.address)) {
       reported.add(sandbox.address);
       const warn = options.onWarning ?? ((message) => console.warn(message));
@@ -101,6 +103,11 @@ export class Sandbox {
     options: CallOptions = {},
   ): Promise<Result<Answer<'operations.packages'>>> {
     return await this.#transport.call('operations.packages', { query }, options);
+  }
+
+  /** Commands as they start and end, and calls that change something, of every client. */
+  activity(options: ActivityOptions = {}): AsyncGenerator<ActivityEvent> {
+    return followActivity(this.#transport, options);
   }
 
   /** Waits for a daemon that is about to start. */

@@ -3,10 +3,14 @@ import { readAddress } from './address.ts';
 import { Backoff, type OnAway } from './backoff.ts';
 import { base64Of, piecesOf } from './lines.ts';
 import { BoxError, failed, succeeded, type Result } from './result.ts';
+import { fetchWithoutLimit } from './limits.ts';
 import { routes, type Failure, type Operations } from './wire.ts';
 
 export interface TransportOptions {
-  /** How long a call is repeated while the daemon is away or refuses for a while, in ms; 30 000. */
+  /**
+   * How long a call is repeated while the daemon is away or refuses for a while, in ms: 30 000, and 2000 until a daemon
+   * has answered once, because the address may be wrong.
+   */
   readonly retryMs?: number;
   /** For proxies, certificates and tests. */
   readonly fetch?: Fetch;
@@ -39,6 +43,8 @@ export interface CallOptions {
   readonly isRepeatable?: boolean;
   /** Called before each wait for a daemon that is away or refuses for a while. An error that it throws ends the call. */
   readonly onAway?: OnAway;
+  /** The daemon answers this call at once, so a connection that is silent for 10 s is dead. */
+  readonly answersAtOnce?: boolean;
 }
 
 export interface RawOptions extends CallOptions {
@@ -71,6 +77,9 @@ export type JsonOperation = {
 }[keyof Operations];
 
 const usualRetryMs = 30_000;
+/** The same while the address may be wrong. */
+const firstRetryMs = 2000;
+const answerWithinMs = 10_000;
 /** Statuses of a proxy whose daemon is away. */
 const awayStatuses: readonly number[] = [502, 503, 504];
 /** The daemon is full, or not ready yet. After other refusals, only the caller knows what makes a repeat succeed. */
@@ -81,12 +90,16 @@ const untrusted = /CERT|SELF_SIGNED|VERIFY|ISSUER/i;
 
 interface Attempt {
   readonly error: BoxError;
-  readonly afterMs: number;
+  /** The daemon asks for this pause; null where it does not. */
+  readonly afterMs: number | null;
 }
+
+type Fields = Readonly<Record<string, unknown>>;
 
 export class Transport {
   readonly address: string;
-  readonly retryMs: number;
+  readonly #retryMs: number | undefined;
+  #hasAnswered = false;
   readonly #key: string | null;
   readonly #fetch: Fetch;
   readonly #WebSocket: SocketConstructor | undefined;
@@ -98,9 +111,14 @@ export class Transport {
     if (key !== null && !/^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/.test(key))
       throw new BoxError({ code: 'bad_key', message: 'a key is printable ASCII without blanks at its ends' });
     this.#key = key;
-    this.retryMs = options.retryMs ?? usualRetryMs;
-    this.#fetch = options.fetch ?? ((...args) => fetch(...args));
+    this.#retryMs = options.retryMs;
+    this.#fetch = options.fetch ?? fetchWithoutLimit;
     this.#WebSocket = options.WebSocket ?? (globalThis as Partial<typeof globalThis>).WebSocket;
+  }
+
+  /** The budget where a call has none of its own. */
+  get retryMs(): number {
+    return this.#retryMs ?? (this.#hasAnswered ? usualRetryMs : firstRetryMs);
   }
 
   /** The whole answer, whose payload is in `data`. */
@@ -110,7 +128,7 @@ export class Transport {
     options: CallOptions = {},
   ): Promise<Result<Answer<Name>>> {
     return (await this.#repeat(name, input, jsonOf(input), options, (response) =>
-      this.#json(response, options.signal),
+      this.#json(name, response, options.signal),
     )) as Result<Answer<Name>>;
   }
 
@@ -121,7 +139,7 @@ export class Transport {
     content: Sent,
     options: CallOptions,
   ): Promise<Result<Answer<Name>>> {
-    const read = (response: Response) => this.#json(response, options.signal);
+    const read = (response: Response) => this.#json(name, response, options.signal);
     return (await this.#repeat(name, input as Parts, content, { isRepeatable: true, ...options }, read)) as Result<
       Answer<Name>
     >;
@@ -138,7 +156,7 @@ export class Transport {
 
   /** The pieces of an answer. Throws a BoxError when the connection breaks. */
   async *pieces(response: Response, signal: AbortSignal | undefined): AsyncGenerator<Uint8Array> {
-    if (!response.body) throw this.#notBoxkeep(response.status);
+    if (!response.body) throw this.notBoxkeep(response.status);
     try {
       for await (const piece of piecesOf(response.body)) yield piece;
     } catch (error) {
@@ -171,21 +189,33 @@ export class Transport {
     options: RawOptions,
     read: (response: Response) => { readonly body: Body } | Attempt | Promise<{ readonly body: Body } | Attempt>,
   ): Promise<Result<Body>> {
+    const unknown = new BoxError({
+      ...{ code: 'bad_argument', message: `no operation has the name ${name}` },
+      hint: 'spec/v2.json has the names, such as files.read.',
+    });
+    if (!Object.hasOwn(routes, name)) return failed(unknown);
     const [method = '', template = ''] = routes[name].split(' ');
+    const missing = pathNames(template).find((one) => (input.path as Fields | undefined)?.[one] === undefined);
+    if (missing) return failed(new BoxError({ code: 'bad_argument', message: `${name} needs path.${missing}` }));
     const request = { method, place: `${filled(template, input.path ?? {})}${queryOf(input.query ?? {})}` };
     const isRepeatable = options.isRepeatable ?? method === 'GET';
-    const backoff = new Backoff(options.retryMs ?? this.retryMs, options.onAway);
+    const backoff = new Backoff(() => options.retryMs ?? this.retryMs, options.onAway);
     let isMaybeDone = false;
     for (;;) {
-      const outcome = await this.#attempt(request, sent, options);
+      const limit = options.answersAtOnce ? limitOf(options.signal, this.#silent()) : null;
+      const outcome = await this.#attempt(request, sent, { ...options, ...limit });
       const found = outcome instanceof Response ? await read(outcome) : outcome;
+      limit?.lift();
+      this.#hasAnswered ||= 'body' in found || found.error.status !== null;
       if ('body' in found) return succeeded(found.body);
       const { error, afterMs } = found;
+      // After a refusal without Retry-After, a repeat fails too until someone acts, for example starts a browser.
+      const isBusy = busyStatuses.includes(error.status ?? 0) && afterMs !== null;
       isMaybeDone ||= error.isMaybeDone;
       error.isMaybeDone = isMaybeDone;
-      const isPassing = error.code === 'unreachable' || busyStatuses.includes(error.status ?? 0);
+      const isPassing = error.code === 'unreachable' || isBusy;
       const isSafe = error.retryable && isPassing && (isRepeatable || !isMaybeDone);
-      if (!isSafe || !(await backoff.wait(error, afterMs, options.signal))) return failed(error);
+      if (!isSafe || !(await backoff.wait(error, afterMs ?? 0, options.signal))) return failed(error);
     }
   }
 
@@ -217,12 +247,18 @@ export class Transport {
     }
   }
 
-  async #json(response: Response, signal: AbortSignal | undefined): Promise<{ readonly body: unknown } | Attempt> {
+  async #json(
+    name: keyof Operations,
+    response: Response,
+    signal: AbortSignal | undefined,
+  ): Promise<{ readonly body: unknown } | Attempt> {
     try {
-      return { body: (await response.json()) as unknown };
+      const body = (await response.json()) as unknown;
+      if (!isAnswer(name, body)) throw this.notBoxkeep(response.status);
+      return { body };
     } catch (error) {
       const isOther = error instanceof SyntaxError;
-      const failure = isOther ? this.#notBoxkeep(response.status) : this.#unreachable(error, signal);
+      const failure = isOther ? this.notBoxkeep(response.status) : this.#unreachable(error, signal);
       failure.isMaybeDone = true; // The daemon has begun to answer.
       return { error: failure, afterMs: 0 };
     }
@@ -234,7 +270,7 @@ export class Transport {
     if (!isFailure(answer)) {
       const error = awayStatuses.includes(status)
         ? this.#away(`${this.address} answers ${status}: the daemon does not answer its proxy`)
-        : this.#notBoxkeep(status);
+        : this.notBoxkeep(status);
       return { error, afterMs: 0 };
     }
     const { message, hint, data, errors } = answer;
@@ -245,11 +281,12 @@ export class Transport {
       retryable: data.retryable,
     });
     // The daemon refuses before it acts, and names seconds. A proxy may name a date.
-    return { error, afterMs: (Number(headers.get('retry-after')) || 0) * 1000 };
+    const after = headers.get('retry-after');
+    return { error, afterMs: after === null ? null : (Number(after) || 0) * 1000 };
   }
 
   #unreachable(error: unknown, signal?: AbortSignal): BoxError {
-    if (signal?.aborted) throw signal.reason;
+    if (signal?.aborted && !(signal.reason instanceof BoxError)) throw signal.reason;
     if (error instanceof BoxError) return error;
     const { code, message, cause } = error as Partial<Record<'code' | 'message', string>> & {
       readonly cause?: { readonly code?: string; readonly message?: string };
@@ -261,12 +298,17 @@ export class Transport {
     return new BoxError({ code: 'not_trusted', message: text, hint, cause: error });
   }
 
+  #silent(): BoxError {
+    return this.#away(`cannot reach ${this.address}: no answer within ${answerWithinMs / 1000} s`);
+  }
+
   #away(message: string, isMaybeDone = true, cause?: unknown): BoxError {
     const hint = 'Look whether the daemon runs there, and whether its port can be reached.';
     return new BoxError({ code: 'unreachable', message, hint, retryable: true, isMaybeDone, cause });
   }
 
-  #notBoxkeep(status: number): BoxError {
+  /** The error for the answer of another server. */
+  notBoxkeep(status: number): BoxError {
     const message = `what answers at ${this.address} is not boxkeep (status ${status})`;
     const hint = 'Check the host, the port and the prefix.';
     return new BoxError({ code: 'not_boxkeep', message, hint, status, isMaybeDone: true });
@@ -294,6 +336,31 @@ export function queryOf(values: object): string {
 
 function base64UrlOf(text: string): string {
   return base64Of(new TextEncoder().encode(text)).replaceAll('+', '-').replaceAll('/', '_').replace(/=+$/, '');
+}
+
+/** Answers have their payload in `data`, except where they follow a standard. */
+function isAnswer(name: keyof Operations, value: unknown): boolean {
+  return typeof value === 'object' && value !== null && ('data' in value || /^mcp|openapi/.test(name));
+}
+
+/** A signal for one attempt, which fails with `late` when the answer takes too long. */
+function limitOf(outer: AbortSignal | undefined, late: BoxError): { readonly signal: AbortSignal; lift(): void } {
+  const ending = new AbortController();
+  const stop = () => ending.abort(outer?.reason);
+  if (outer?.aborted) stop();
+  outer?.addEventListener('abort', stop);
+  const timer = setTimeout(() => ending.abort(late), answerWithinMs);
+  return {
+    signal: ending.signal,
+    lift() {
+      clearTimeout(timer);
+      outer?.removeEventListener('abort', stop);
+    },
+  };
+}
+
+function pathNames(template: string): string[] {
+  return [...template.replace(/\{\?.*/, '').matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name);
 }
 
 function isFailure(value: unknown): value is Failure {

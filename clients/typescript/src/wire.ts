@@ -33,6 +33,27 @@ export type AccessibleTree = {
   readonly children: readonly AccessibleTree[];
 };
 
+export type ActivityEntry = {
+  readonly seq: number;
+  readonly kind: 'started' | 'ended' | 'called';
+  readonly at: string;
+  readonly operation: string;
+  readonly subject: string | null;
+  readonly command?: string;
+  readonly tool?: string;
+  readonly account?: string;
+  readonly request_id?: string;
+  readonly outcome?: string;
+  readonly exit_code?: number | null;
+  readonly duration_ms?: number;
+};
+
+export type ActivityPage = {
+  readonly entries: readonly ActivityEntry[];
+  readonly cursor: number;
+  readonly gap: boolean;
+};
+
 export type AnthropicButtonAction = {
   readonly action: 'left_mouse_down' | 'left_mouse_up';
   readonly coordinate?: readonly number[] | null;
@@ -2003,6 +2024,13 @@ export type OpenAiWaitAction = {
   readonly type: 'wait';
 };
 
+export type OperationActivityResponse = {
+  readonly success: boolean;
+  readonly message: string;
+  readonly hint: string | null;
+  readonly data: ActivityPage;
+};
+
 export type OperationHealthResponse = {
   readonly status: 'healthy';
   readonly version: string;
@@ -2919,7 +2947,7 @@ export interface Operations {
       readonly wait_timeout?: number;
       readonly limit_bytes?: number;
       readonly stream?: boolean;
-      readonly encoding?: 'utf-8' | 'base64' | 'auto';
+      readonly encoding?: 'utf-8' | 'base64' | 'auto' | 'bytes';
     };
     readonly answer: CommandReadResponse;
   };
@@ -3248,6 +3276,15 @@ export interface Operations {
     };
     readonly answer: OperationPackagesResponse;
   };
+  readonly 'operations.activity': {
+    readonly query?: {
+      readonly cursor?: number;
+      readonly limit?: number;
+      readonly timeout?: number;
+      readonly stream?: boolean;
+    };
+    readonly answer: OperationActivityResponse;
+  };
   readonly 'operations.home': {
     readonly answer: Response;
   };
@@ -3365,6 +3402,7 @@ export const routes = {
   'operations.openapi_v2': 'GET /v2/openapi.json',
   'operations.sandbox': 'GET /v2/sandbox',
   'operations.packages': 'GET /v2/sandbox/packages',
+  'operations.activity': 'GET /v2/activity',
   'operations.home': 'GET /',
   'operations.health': 'GET /health',
   'operations.internal_auth': 'GET /internal/auth',

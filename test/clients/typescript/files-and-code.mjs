@@ -1,4 +1,5 @@
 /** Files and code through the client. The test kills the daemon whenever a line `kill` is printed. */
+import { once } from 'node:events';
 import { join } from 'node:path';
 
 const [module, address, key, directory] = process.argv.slice(2);
@@ -28,6 +29,10 @@ show('kill', 0);
 // What waits for the daemon is repeated where a repeat has no second effect.
 show('read again', (await files.read(at('a'))).data.content);
 show('written again', (await files.write(at('d'), 'd')).ok ?? true);
+// The daemon was killed and serves again. Connections to the dead one end with a call that is repeated.
+await once(process.stdin, 'data');
+process.stdin.destroy();
+await box.waitUntilReady();
 
 const run = await code.run('javascript', 'console.log([1, 2].map((x) => x * 2))');
 show('run', [run.data.status, run.data.stdout]);

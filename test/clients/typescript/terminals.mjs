@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { inspect } from 'node:util';
 
-const [module, address, key, directory] = process.argv.slice(2);
+const [module, address, key, directory, servers] = process.argv.slice(2);
 const { Sandbox } = await import(module);
 const { WebSocket = (await import(join(process.env.PACKAGES, 'node_modules/ws/wrapper.mjs'))).WebSocket } = globalThis;
 const show = (name, value) => console.log(JSON.stringify([name, value]));
@@ -21,7 +21,7 @@ const act = async (what) => {
 const numbers = (from, to) => Array.from({ length: to - from + 1 }, (_, index) => `${from + index}\n`).join('');
 
 /** A way to the daemon that can be cut, and that can lose what the client sends. */
-const proxy = { sockets: new Set(), isDeaf: false };
+const proxy = { sockets: new Set(), isDeaf: false, lose: () => {} };
 const server = createServer((near) => {
   const far = connect(Number(new URL(address).port), '127.0.0.1');
   for (const [socket, other] of [
@@ -31,7 +31,7 @@ const server = createServer((near) => {
     proxy.sockets.add(socket);
     socket.on('error', () => {}); // The connection is cut on purpose.
     socket.on('close', () => other.destroy());
-    socket.on('data', (data) => (socket === near && proxy.isDeaf) || other.write(data));
+    socket.on('data', (data) => (socket === near && proxy.isDeaf ? proxy.lose(data) : other.write(data)));
   }
 }).listen(0, '127.0.0.1');
 await once(server, 'listening');
@@ -56,6 +56,7 @@ async function read(terminal, isLast, seen = []) {
 // Why nothing is attached.
 show('unknown', codeOf(await box.terminals.attach('missing')));
 show('wrong key', codeOf(await new Sandbox(address, { key: 'wrong', WebSocket }).terminals.attach('work')));
+show('another server', codeOf(await new Sandbox(`${servers}/other`, { key, WebSocket }).terminals.attach('work')));
 const global = globalThis.WebSocket;
 delete globalThis.WebSocket;
 const bare = await new Sandbox(address, { key }).terminals.open({ id: 'work', cwd: directory, env: { HISTFILE: '' } });
@@ -135,11 +136,15 @@ show('input', readFileSync(join(directory, 'typed'), 'utf8') === lines.join('').
 const other = await direct.orThrow.terminals.attach('work');
 await terminal.write('cat > /dev/null\n');
 proxy.isDeaf = true;
-const doubtful = terminal.write('y'.repeat(100));
-await new Promise((resolve) => setTimeout(resolve, 50));
-await other.write(`${'z'.repeat(200)}\n`);
-proxy.isDeaf = false;
+const isLost = new Promise((resolve) => {
+  // Other frames of the client are shorter than the input, whose header may come alone.
+  proxy.lose = (data) => data.length >= 1000 && resolve();
+});
+const doubtful = terminal.write('y'.repeat(1000));
+await isLost;
+await other.write(`${'z'.repeat(2000)}\n`);
 cut();
+proxy.isDeaf = false;
 const { error } = await read(terminal, ({ type }) => type === 'error');
 show('in doubt', [error.code, error.data.bytes, await doubtful.catch(({ code }) => code)]);
 await other.write('\x04');

@@ -36,8 +36,9 @@ const once = await box.files.upload(numbers(8_000_000), at('of-once'), {}, { onP
 show('once', [once.error?.code, once.error?.message, readdirSync(directory).includes('of-once')]);
 const absent = await box.files.upload(at('absent'), at('x'));
 show('absent', [absent.error.code, absent.error.message.includes('ENOENT'), readdirSync(directory).includes('x')]);
+// The daemon may still be away.
 const altered = new Sandbox(address, {
-  key,
+  ...{ key, retryMs: 30_000 },
   fetch: (url, init) => fetch(url, init.body instanceof ReadableStream ? { ...init, body: 'other' } : init),
 });
 show('altered', (await altered.files.upload(at('local'), at('y'))).error.code);

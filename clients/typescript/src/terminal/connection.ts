@@ -21,7 +21,6 @@ export interface AttachOptions {
 /** Output is acknowledged at least this often, so that the daemon never waits for a fast reader. */
 const acknowledgeBytes = 64 * 1024;
 const tooSlow = 4003;
-const answerWithinMs = 15_000;
 /** So many times in a row a daemon that answers HTTP may leave the first WebSocket unopened. */
 const maxUnopened = 3;
 
@@ -49,14 +48,14 @@ export class TerminalConnection {
     private readonly transport: Transport,
     private readonly id: string,
     private readonly options: AttachOptions,
-    retryMs: number,
+    retryMs?: number,
     onAway?: OnAway,
   ) {
     const { offset, cols, rows } = options;
     this.#queue = new TerminalQueue(offset === undefined ? null : Math.min(offset, Number.MAX_SAFE_INTEGER));
     this.#size = cols === undefined || rows === undefined ? null : { cols, rows };
     this.#lost = this.#broken();
-    this.#backoff = new Backoff(retryMs, onAway);
+    this.#backoff = new Backoff(() => retryMs ?? transport.retryMs, onAway);
     this.#follow().catch((error: unknown) => this.#finish(error as Error));
   }
 
@@ -189,14 +188,10 @@ export class TerminalConnection {
 
   /** A WebSocket hides why it does not open, and HTTP tells. Throws what a further attempt would not change. */
   async #explain(): Promise<void> {
-    const late = new AbortController();
-    const timer = setTimeout(() => late.abort(), answerWithinMs);
-    const options = { retryMs: 0, signal: late.signal };
-    const asked = this.transport.call('terminals.get', { path: { id: this.id } }, options);
-    const found = await asked.catch(() => null); // It was late, and says nothing of the WebSocket.
-    clearTimeout(timer);
-    this.#unopened = found?.ok ? this.#unopened + 1 : 0;
-    if (found?.ok === false) this.#lost = found.error;
+    const options = { retryMs: 0, answersAtOnce: true };
+    const found = await this.transport.call('terminals.get', { path: { id: this.id } }, options);
+    this.#unopened = found.ok ? this.#unopened + 1 : 0;
+    if (!found.ok) this.#lost = found.error;
     if (!this.#lost.retryable) throw this.#lost;
     if (this.#wasAttached || this.#unopened < maxUnopened) return;
     throw new BoxError({

@@ -1,5 +1,6 @@
 /** Terminals of a sandbox: shells that clients share, and that stay when no client is attached. */
 import { newId } from '../ids.ts';
+import { bytesOf, type Bytes } from '../lines.ts';
 import { Handle, Plane, resultOf, type Result } from '../result.ts';
 import { TerminalConnection, type AttachOptions } from './connection.ts';
 import type { TerminalEvent, TerminalExit } from './events.ts';
@@ -42,7 +43,7 @@ export class Terminals extends Plane {
   async attach(
     id: string,
     more: AttachOptions = {},
-    { signal, retryMs = this.transport.retryMs, onAway }: CallOptions = {},
+    { signal, retryMs, onAway }: CallOptions = {},
   ): Promise<Result<Terminal>> {
     return await resultOf(async () => {
       signal?.throwIfAborted();
@@ -122,9 +123,8 @@ export class Terminal extends Handle {
   }
 
   /** Types. Resolves when the daemon has the input, which is kept while the connection is lost. */
-  async write(input: string | Uint8Array): Promise<Result<void>> {
-    const bytes = typeof input === 'string' ? new TextEncoder().encode(input) : input;
-    return await resultOf(() => this.connection.write(bytes));
+  async write(input: string | Bytes): Promise<Result<void>> {
+    return await resultOf(() => this.connection.write(bytesOf(input)));
   }
 
   /** Typed bytes that were never sent. */

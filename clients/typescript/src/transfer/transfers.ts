@@ -12,7 +12,7 @@ import {
   placeOfFile,
   unpack,
 } from './local.ts';
-import { piecesOf } from '../lines.ts';
+import { bytesOf, isBytes, piecesOf } from '../lines.ts';
 import { BoxError, Handle, resultOf, unreachable, type Result } from '../result.ts';
 import { newDigest, type Digest } from './sha256.ts';
 import type { Answer, CallOptions, Query, Transport } from '../transport.ts';
@@ -21,7 +21,13 @@ import type { FileStat } from '../wire.ts';
 const fileType = 'application/octet-stream';
 
 /** A path on this machine, or the content itself. What can be read once only is sent once. */
-export type Source = string | Blob | Uint8Array | AsyncIterable<Uint8Array> | ReadableStream<Uint8Array>;
+export type Source =
+  | string
+  | Blob
+  | ArrayBuffer
+  | ArrayBufferView
+  | AsyncIterable<Uint8Array>
+  | ReadableStream<Uint8Array>;
 
 export interface TransferOptions extends CallOptions {
   /** Called with the bytes that have been read or received so far, from 0 again when a transfer begins anew. */
@@ -74,7 +80,7 @@ export class Content {
   async body(): Promise<ReadableStream<Uint8Array> | Blob> {
     if (this.#fault !== null) throw this.#fault;
     const { source } = this;
-    const isKept = typeof source === 'string' || source instanceof Blob || source instanceof Uint8Array;
+    const isKept = typeof source === 'string' || source instanceof Blob || isBytes(source);
     if (this.#isUsed && !isKept) {
       const hint = 'Nothing of it is there. Send it again from its beginning.';
       throw new BoxError({ code: 'gave_up', message: 'the upload broke off, and its source can be read once', hint });
@@ -100,7 +106,7 @@ export class Content {
   #opened(): AsyncIterable<Uint8Array> {
     const { source } = this;
     if (typeof source === 'string') return this.piecesOfPath(source);
-    const stream = source instanceof Uint8Array ? new Blob([source as Uint8Array<ArrayBuffer>]) : source;
+    const stream = isBytes(source) ? new Blob([bytesOf(source)]) : source;
     if (stream instanceof Blob) return piecesOf(stream.stream());
     return stream instanceof ReadableStream ? piecesOf(stream) : stream;
   }
@@ -201,8 +207,8 @@ export class Download extends Handle {
   }
 
   async *#piecesFrom(from: number): AsyncGenerator<Uint8Array> {
-    const { signal, onAway, onProgress, retryMs = this.transport.retryMs } = this.options;
-    const backoff = new Backoff(retryMs, onAway);
+    const { signal, onAway, onProgress, retryMs } = this.options;
+    const backoff = new Backoff(() => retryMs ?? this.transport.retryMs, onAway);
     let at = from;
     onProgress?.(at);
     for (;;) {
@@ -211,8 +217,10 @@ export class Download extends Handle {
       const opened = await this.transport.open('files.download', { query: this.query }, { ...this.options, headers });
       if (!opened.ok && opened.error.code === 'range_not_satisfiable' && opened.error.data['size'] === at) return;
       if (!opened.ok) throw opened.error;
-      const end = at + Number(opened.body.headers.get('content-length'));
-      let lost = unreachable(`${this.transport.address} has closed the connection`);
+      // A proxy may leave the length out. A file of the kernel says that it has none.
+      const length = opened.body.headers.get('content-length');
+      const end = length === null ? this.size : at + Number(length);
+      let lost: BoxError | null = null;
       try {
         for await (const piece of this.transport.pieces(opened.body, signal)) {
           backoff.reset();
@@ -224,7 +232,8 @@ export class Download extends Handle {
         if (!(error instanceof BoxError) || !error.retryable) throw error;
         lost = error;
       }
-      if (at >= end) return;
+      if (at >= end && (lost === null || length !== null || this.size > 0)) return;
+      lost ??= unreachable(`${this.transport.address} has closed the connection`);
       if (!(await backoff.wait(lost, 0, signal))) throw backoff.gaveUp(downloadAgain, lost);
     }
   }
@@ -248,7 +257,7 @@ export async function downloadDirectory(
   options: TransferOptions,
 ): Promise<Result<void>> {
   return await resultOf(async () => {
-    const backoff = new Backoff(options.retryMs ?? transport.retryMs, options.onAway);
+    const backoff = new Backoff(() => options.retryMs ?? transport.retryMs, options.onAway);
     for (;;) {
       try {
         return await receiveDirectory(transport, target, query, options);
