@@ -39,7 +39,8 @@ afterAll(async () => {
   site.stop();
 });
 
-const examples = { 'tasks.ts': [process.execPath] };
+const python = needPython('clients/python/client', '3.13');
+const examples = { 'tasks.ts': [process.execPath], 'tasks.py': [join(python, 'bin/python'), '-B'] };
 const pngStart = '\x89PNG';
 
 for (const [name, command] of Object.entries(examples))
@@ -53,7 +54,10 @@ for (const [name, command] of Object.entries(examples))
       writeFileSync(join(own, 'project/greet.py'), 'import sys\nprint("Hello", *sys.argv[1:])\n');
       const program = Bun.spawn([...command, example, sandbox.url, site.url('/login')], {
         cwd: own,
-        env: { PATH: process.env['PATH'], SVC_API_KEY: key },
+        env: {
+          ...{ PATH: process.env['PATH'], SVC_API_KEY: key },
+          PYTHONPATH: join(repositoryRoot, 'clients/python/src'),
+        },
         stdout: 'pipe',
         stderr: 'pipe',
       });

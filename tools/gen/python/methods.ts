@@ -29,6 +29,19 @@ export const methods: Readonly<Record<string, Readonly<Record<string, Method>>>>
     delete: { operation: 'files.delete', given: ['path'] },
     make_directory: { operation: 'files.mkdir', given: ['path'] },
   },
+  Terminals: {
+    list: { operation: 'terminals.list' },
+    get: { operation: 'terminals.get', given: ['id'] },
+    exec: { operation: 'terminals.exec', given: ['id', 'command'] },
+    screen: { operation: 'terminals.screen', given: ['id'] },
+    signal: { operation: 'terminals.signal', given: ['id'] },
+    close: { operation: 'terminals.close', given: ['id'] },
+  },
+  Terminal: {
+    exec: { operation: 'terminals.exec', given: ['command'], own: { id: 'id' } },
+    screen: { operation: 'terminals.screen', own: { id: 'id' } },
+    signal: { operation: 'terminals.signal', own: { id: 'id' } },
+  },
   Code: {
     run: { operation: 'code.execute', given: ['language', 'code'] },
     list: { operation: 'code.list_sessions' },
@@ -54,6 +67,7 @@ export const givenByHand: Readonly<Record<string, readonly string[]>> = {
   'files.download': ['path', 'change_policy'],
   'files.unpack': ['path'],
   'files.pack': ['path', 'format'],
+  'terminals.create': ['session_id'],
   'watch.create': ['path'],
 };
 

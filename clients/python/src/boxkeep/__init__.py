@@ -1,4 +1,4 @@
-"""The client of boxkeep: commands, files, code, the browser and the desktop of a sandbox."""
+"""The client of boxkeep: commands, files, terminals, code, the browser and the desktop of a sandbox."""
 
 from ._async._calls import AsyncBrowser as AsyncBrowser
 from ._async._calls import AsyncDesktop as AsyncDesktop
@@ -10,12 +10,16 @@ from ._async._download import AsyncDownload as AsyncDownload
 from ._async._files import AsyncFiles as AsyncFiles
 from ._async._mcp import AsyncMcp as AsyncMcp
 from ._async._sandbox import AsyncSandbox as AsyncSandbox
+from ._async._terminals import AsyncTerminal as AsyncTerminal
+from ._async._terminals import AsyncTerminals as AsyncTerminals
 from ._async._watch import AsyncWatch as AsyncWatch
 from ._change import Lost as Lost
 from ._errors import BadKey as BadKey
 from ._errors import BoxError as BoxError
 from ._errors import ContentDiffers as ContentDiffers
+from ._errors import Detached as Detached
 from ._errors import GaveUp as GaveUp
+from ._errors import InputInDoubt as InputInDoubt
 from ._errors import LocalFailed as LocalFailed
 from ._errors import NotBoxkeep as NotBoxkeep
 from ._errors import NotTrusted as NotTrusted
@@ -40,6 +44,18 @@ from ._sync._download import Download as Download
 from ._sync._files import Files as Files
 from ._sync._mcp import Mcp as Mcp
 from ._sync._sandbox import Sandbox as Sandbox
+from ._sync._terminals import Terminal as Terminal
+from ._sync._terminals import Terminals as Terminals
 from ._sync._watch import Watch as Watch
+from ._terminal_events import TerminalAttached as TerminalAttached
+from ._terminal_events import TerminalAway as TerminalAway
+from ._terminal_events import TerminalError as TerminalError
+from ._terminal_events import TerminalEvent as TerminalEvent
+from ._terminal_events import TerminalExit as TerminalExit
+from ._terminal_events import TerminalGap as TerminalGap
+from ._terminal_events import TerminalOutput as TerminalOutput
+from ._terminal_events import TerminalResize as TerminalResize
+from ._terminal_events import TerminalRestore as TerminalRestore
+from ._terminal_events import TerminalTitle as TerminalTitle
 from ._wire import *
 from ._wire import version as __version__  # noqa: F401

@@ -19,10 +19,10 @@ LONGEST_S = 1.0
 
 
 class Backoff:
-    """Counts the time since the first failure in a row, and gives up after `budget_s`."""
+    """Counts the time since the first failure in a row, and gives up after its budget, which is asked for each time."""
 
-    def __init__(self, budget_s: float, on_away: OnAway | None = None) -> None:
-        self.budget_s = budget_s
+    def __init__(self, budget_s: Callable[[], float], on_away: OnAway | None = None) -> None:
+        self._budget_s = budget_s
         self._on_away = on_away
         self.reset()
 
@@ -44,7 +44,7 @@ class Backoff:
         # Randomized, so that a hundred clients do not come back at the same moment.
         pause_s = max(least_s * (1 + random.random() / 4), self._next_s * (0.75 + random.random() / 2))
         self._next_s = min(self._next_s * 2, LONGEST_S)
-        if since_s + pause_s > self.budget_s:
+        if since_s + pause_s > self._budget_s():
             return None
         if self._on_away:
             self._on_away(error, since_s)
@@ -52,4 +52,4 @@ class Backoff:
 
     def gave_up(self, hint: str, lost: BoxError) -> GaveUp:
         """The error after the last wait. `hint` says how the caller goes on when the daemon is back."""
-        return GaveUp(f"the daemon was away for {self.budget_s:g} s: {lost.message}", hint=hint)
+        return GaveUp(f"the daemon was away for {self._budget_s():g} s: {lost.message}", hint=hint)

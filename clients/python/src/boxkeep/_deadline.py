@@ -37,7 +37,7 @@ class Deadline:
         if left_s is None or stream is None:
             yield
             return
-        timer = threading.Timer(left_s, _shut_down, (stream.get_extra_info("socket"),))
+        timer = threading.Timer(left_s, shut_down, (stream.get_extra_info("socket"),))
         timer.daemon = True
         timer.start()
         try:
@@ -46,7 +46,8 @@ class Deadline:
             timer.cancel()
 
 
-def _shut_down(connection: Any) -> None:
+def shut_down(connection: Any) -> None:
+    """Ends a connection for the thread or the task that waits for it."""
     # asyncio has a class of its own. The method of a TLS socket would disturb the thread that reads.
     kind = socket.socket if isinstance(connection, socket.socket) else type(connection)
     try:

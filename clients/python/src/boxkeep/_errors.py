@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     Code = Union[
         ErrorCode,
         Literal["unreachable", "not_boxkeep", "not_trusted", "bad_key", "gave_up", "local_failed", "content_differs"],
+        Literal["input_in_doubt", "detached"],
     ]
 
 
@@ -94,3 +95,20 @@ class ContentDiffers(BoxError):
     def __init__(self, message: str, **facts: Any) -> None:
         hint = "Transfer it again; nothing else may write it meanwhile."
         super().__init__(message, **{"hint": hint, "retryable": True, **facts})
+
+
+class InputInDoubt(BoxError):
+    """Nothing tells whether a terminal got what was typed."""
+
+    code = "input_in_doubt"
+
+    def __init__(self, doubt: int) -> None:
+        message = f"the connection broke while {doubt} bytes of input were sent; the terminal may not have got them"
+        hint = "Look at the screen before the input is typed again."
+        super().__init__(message, hint=hint, data={"bytes": doubt})
+
+
+class Detached(BoxError):
+    """The caller has left the terminal."""
+
+    code = "detached"

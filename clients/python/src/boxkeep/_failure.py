@@ -28,8 +28,8 @@ class Attempt(NamedTuple):
     """A request that has failed."""
 
     error: BoxError
-    after_s: float = 0
-    """The daemon asks for this pause."""
+    after_s: float | None = None
+    """The daemon asks for this pause; None where it does not."""
 
 
 def unreachable(address: str, error: Exception) -> Attempt:
@@ -66,8 +66,9 @@ def refused(address: str, has_key: bool, status: int, headers: Mapping[str, str]
     # A daemon that is newer than the client may have other codes.
     error.code = data["code"]
     # The daemon refuses before it acts, and names seconds. A proxy may name a date.
-    after = headers.get("retry-after", "")
-    return Attempt(error, float(after) if re.fullmatch(r"\d+(\.\d+)?", after) else 0)
+    after = headers.get("retry-after")
+    seconds = float(after) if after and re.fullmatch(r"\d+(\.\d+)?", after) else 0
+    return Attempt(error, None if after is None else seconds)
 
 
 def not_boxkeep(address: str, status: int) -> NotBoxkeep:

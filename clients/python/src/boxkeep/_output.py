@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import binascii
 import codecs
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple, Union
+from typing import Literal, NamedTuple, Union
+
+from ._lines import Frame
 
 StreamName = Literal["stdout", "stderr"]
 
@@ -62,14 +63,12 @@ class OutputReader:
         decoder = codecs.getincrementaldecoder("utf-8")
         self._decoders = {"stdout": decoder("replace"), "stderr": decoder("replace")}
 
-    def events(self, fields: dict[str, Any]) -> Iterator[OutputEvent]:
-        """The events of one line; `start`, `heartbeat` and `closing` have none."""
+    def events(self, frame: Frame) -> Iterator[OutputEvent]:
+        """The events of one frame; `start`, `heartbeat` and `closing` have none."""
+        fields = frame.fields
         kind = fields["type"]
-        if kind == "stdout" or kind == "stderr":
-            # Text comes as it is, and other bytes in base64.
-            text = fields.get("data")
-            whole = binascii.a2b_base64(fields["data_base64"]) if text is None else text.encode()
-            yield from self._output(kind, fields["offset"], whole)
+        if frame.content is not None:
+            yield from self._output(kind, frame.offset, frame.content)
         elif kind == "gap" and fields["to"] > self.offsets[fields["stream"]]:
             yield self._gap(fields["stream"], fields["to"])
         elif kind == "exit":

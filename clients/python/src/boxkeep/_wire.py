@@ -527,6 +527,7 @@ routes: dict[str, Route] = {
     "operations.openapi_v2": Route("GET", "/v2/openapi.json", is_whole=True),
     "operations.sandbox": Route("GET", "/v2/sandbox"),
     "operations.packages": Route("GET", "/v2/sandbox/packages"),
+    "operations.activity": Route("GET", "/v2/activity"),
     "operations.home": Route("GET", "/"),
     "operations.health": Route("GET", "/health", is_whole=True),
     "operations.internal_auth": Route("GET", "/internal/auth"),
@@ -540,6 +541,7 @@ routes: dict[str, Route] = {
 # Fields that an answer may leave out.
 optional_fields = frozenset(
     {
+        "account",
         "action",
         "append",
         "args",
@@ -570,6 +572,7 @@ optional_fields = frozenset(
         "downloads",
         "drag_to",
         "dry_run",
+        "duration_ms",
         "dx",
         "dy",
         "edits",
@@ -584,6 +587,7 @@ optional_fields = frozenset(
         "errors",
         "exception_type",
         "exclude",
+        "exit_code",
         "expires",
         "file_bytes",
         "files",
@@ -640,6 +644,7 @@ optional_fields = frozenset(
         "open_files",
         "opened_tabs",
         "operation",
+        "outcome",
         "output",
         "overwrite",
         "params",
@@ -694,6 +699,7 @@ optional_fields = frozenset(
         "terminal",
         "text",
         "timeout",
+        "tool",
         "trailing_newline",
         "tree",
         "truncate",

@@ -65,6 +65,27 @@ class AccessibleTree(Record):
     children: list[AccessibleTree]
 
 
+class ActivityEntry(Record):
+    seq: int
+    kind: Literal["started", "ended", "called"]
+    at: str
+    operation: str
+    subject: str | None
+    command: str | None
+    tool: str | None
+    account: str | None
+    request_id: str | None
+    outcome: str | None
+    exit_code: int | None
+    duration_ms: float | None
+
+
+class ActivityPage(Record):
+    entries: list[ActivityEntry]
+    cursor: int
+    gap: bool
+
+
 BrowserCdpData: TypeAlias = (
     "Any"
 )
@@ -2201,7 +2222,7 @@ class CommandsReadInput(CallOptions):
     wait_timeout: NotRequired[float]
     limit_bytes: NotRequired[int]
     stream: NotRequired[bool]
-    encoding: NotRequired[Literal["utf-8", "base64", "auto"]]
+    encoding: NotRequired[Literal["utf-8", "base64", "auto", "bytes"]]
 
 
 class CommandsKillMore(CallOptions):
@@ -2534,11 +2555,19 @@ class WatchStopInput(CallOptions):
     id: str
 
 
-class TerminalsCloseInput(CallOptions):
+class TerminalsCloseMore(CallOptions):
+    pass
+
+
+class TerminalsCloseInput(TerminalsCloseMore):
     id: str
 
 
-class TerminalsGetInput(CallOptions):
+class TerminalsGetMore(CallOptions):
+    pass
+
+
+class TerminalsGetInput(TerminalsGetMore):
     id: str
 
 
@@ -2549,9 +2578,8 @@ class TerminalsResizeInput(CallOptions):
     no_change_timeout: NotRequired[float | None]
 
 
-class TerminalsCreateInput(CallOptions):
+class TerminalsCreateMore(CallOptions):
     id: NotRequired[str]
-    session_id: NotRequired[str]
     cwd: NotRequired[str]
     env: NotRequired[Mapping[str, str | None]]
     user: NotRequired[str]
@@ -2561,8 +2589,11 @@ class TerminalsCreateInput(CallOptions):
     no_change_timeout: NotRequired[float | None]
 
 
-class TerminalsSignalInput(CallOptions):
-    id: str
+class TerminalsCreateInput(TerminalsCreateMore):
+    session_id: NotRequired[str]
+
+
+class TerminalsSignalMore(CallOptions):
     signal: NotRequired[Literal[
         "SIGHUP",
         "SIGINT",
@@ -2600,30 +2631,40 @@ class TerminalsSignalInput(CallOptions):
     ]]
 
 
+class TerminalsSignalInput(TerminalsSignalMore):
+    id: str
+
+
 class TerminalsInputInput(CallOptions):
     id: str
     input: str
     press_enter: NotRequired[bool]
 
 
-class TerminalsScreenInput(CallOptions):
-    id: str
+class TerminalsScreenMore(CallOptions):
     wait_for: NotRequired[str]
     wait_stable_ms: NotRequired[int]
     timeout: NotRequired[float]
 
 
-TerminalsExecInputKeywords = TypedDict("TerminalsExecInputKeywords", {"async": "NotRequired[bool]"})
-
-
-class TerminalsExecInput(CallOptions, TerminalsExecInputKeywords):
+class TerminalsScreenInput(TerminalsScreenMore):
     id: str
-    command: str
+
+
+TerminalsExecMoreKeywords = TypedDict("TerminalsExecMoreKeywords", {"async": "NotRequired[bool]"})
+
+
+class TerminalsExecMore(CallOptions, TerminalsExecMoreKeywords):
     timeout: NotRequired[float | None]
     hard_timeout: NotRequired[float | None]
     no_change_timeout: NotRequired[float | None]
     truncate: NotRequired[bool]
     on_busy: NotRequired[Literal["wait", "fail"]]
+
+
+class TerminalsExecInput(TerminalsExecMore):
+    id: str
+    command: str
 
 
 class CodeCreateSessionInput(CallOptions):
@@ -2683,6 +2724,13 @@ class OperationsPackagesInput(CallOptions):
     lang: Literal["python", "nodejs", "node"]
     name: NotRequired[str]
     format: NotRequired[Literal["text", "json"]]
+
+
+class OperationsActivityInput(CallOptions):
+    cursor: NotRequired[int]
+    limit: NotRequired[int]
+    timeout: NotRequired[float]
+    stream: NotRequired[bool]
 
 
 class McpMessageInput(CallOptions):

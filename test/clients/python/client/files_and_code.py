@@ -46,6 +46,9 @@ async def files(box):
     show("read again", (await files.read(a)).content)
     await files.write(d, "d")
     show("written again", True)
+    # The daemon was killed and serves again. Connections to the dead one end with a call that is repeated.
+    await asyncio.to_thread(sys.stdin.readline)
+    await box.wait_until_ready()
     show("by name", (await box.call("files.stat", path=a)).size)
 
 

@@ -55,7 +55,9 @@ async def altered():
             request.stream = httpx2.ByteStream(b"other")
 
     async with httpx2.AsyncClient(event_hooks={"request": [alter]}) as http:
-        other = await failure(lambda: AsyncSandbox(address, key, http=http).files.upload(at("local"), at("y")))
+        # The daemon may still be away.
+        altered = AsyncSandbox(address, key, http=http, retry_s=30)
+        other = await failure(lambda: altered.files.upload(at("local"), at("y")))
         show("altered", other.code)
 
 

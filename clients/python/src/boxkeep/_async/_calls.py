@@ -85,6 +85,55 @@ class AsyncFilesMethods(AsyncPlane):
         return answer
 
 
+class AsyncTerminalsMethods(AsyncPlane):
+    async def list(self, **more: Unpack[types.CallOptions]) -> types.TerminalListData:
+        """List terminal sessions."""
+        answer: types.TerminalListData = await self._transport.call("terminals.list", **more)
+        return answer
+
+    async def get(self, id: str, **more: Unpack[types.TerminalsGetMore]) -> types.TerminalSession:
+        """Inspect a terminal session."""
+        answer: types.TerminalSession = await self._transport.call("terminals.get", id=id, **more)
+        return answer
+
+    async def exec(self, id: str, command: str, **more: Unpack[types.TerminalsExecMore]) -> types.TerminalExec:
+        """Run a command in the shell of a terminal session."""
+        answer: types.TerminalExec = await self._transport.call("terminals.exec", id=id, command=command, **more)
+        return answer
+
+    async def screen(self, id: str, **more: Unpack[types.TerminalsScreenMore]) -> types.TerminalScreen:
+        """Read the screen of a terminal session, at once or when a condition is met."""
+        answer: types.TerminalScreen = await self._transport.call("terminals.screen", id=id, **more)
+        return answer
+
+    async def signal(self, id: str, **more: Unpack[types.TerminalsSignalMore]) -> types.TerminalSignalData:
+        """Send a signal to the job in the foreground of a terminal session."""
+        answer: types.TerminalSignalData = await self._transport.call("terminals.signal", id=id, **more)
+        return answer
+
+    async def close(self, id: str, **more: Unpack[types.TerminalsCloseMore]) -> types.TerminalCloseData:
+        """Close a terminal session: end its shell and everything started by it."""
+        answer: types.TerminalCloseData = await self._transport.call("terminals.close", id=id, **more)
+        return answer
+
+
+class AsyncTerminalMethods(AsyncHandle):
+    async def exec(self, command: str, **more: Unpack[types.TerminalsExecMore]) -> types.TerminalExec:
+        """Run a command in the shell of a terminal session."""
+        answer: types.TerminalExec = await self._transport.call("terminals.exec", id=self.id, command=command, **more)
+        return answer
+
+    async def screen(self, **more: Unpack[types.TerminalsScreenMore]) -> types.TerminalScreen:
+        """Read the screen of a terminal session, at once or when a condition is met."""
+        answer: types.TerminalScreen = await self._transport.call("terminals.screen", id=self.id, **more)
+        return answer
+
+    async def signal(self, **more: Unpack[types.TerminalsSignalMore]) -> types.TerminalSignalData:
+        """Send a signal to the job in the foreground of a terminal session."""
+        answer: types.TerminalSignalData = await self._transport.call("terminals.signal", id=self.id, **more)
+        return answer
+
+
 class AsyncCodeMethods(AsyncPlane):
     async def run(self, language: Literal["python", "python3", "javascript", "js", "node", "nodejs"], code: str, **more: Unpack[types.CodeExecuteMore]) -> types.CodeResult:
         """Run code, alone or in a session, at once or as a stream."""
@@ -670,6 +719,11 @@ class AsyncOperations(AsyncPlane):
     async def call(
         self, name: Literal["operations.packages"], /, **fields: Unpack[types.OperationsPackagesInput]
     ) -> types.OperationPackagesData: ...
+
+    @overload
+    async def call(
+        self, name: Literal["operations.activity"], /, **fields: Unpack[types.OperationsActivityInput]
+    ) -> types.ActivityPage: ...
 
     @overload
     async def call(

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from .._failure import not_boxkeep
+from .._record import Record
 from ._calls import AsyncBrowser, AsyncDesktop, AsyncOperations, AsyncSandboxMethods
 from ._code import AsyncCode
 from ._commands import AsyncCommands
 from ._files import AsyncFiles
 from ._mcp import AsyncMcp
+from ._terminals import AsyncTerminals
 from ._transport import AsyncTransport
 
 if TYPE_CHECKING:
@@ -17,6 +20,7 @@ if TYPE_CHECKING:
 
     from .. import types
 
+OK = 200
 # How long `wait_until_ready` waits.
 READY_WITHIN_S = 60.0
 
@@ -24,7 +28,8 @@ READY_WITHIN_S = 60.0
 class AsyncSandbox(AsyncSandboxMethods, AsyncOperations):
     """Sends nothing when it is made. Raises a BoxError for an address or a key that cannot be one.
 
-    `http` is for proxies, certificates and tests, and `retry_s` the time for which calls are repeated, 30 s by default.
+    `http` is for proxies, certificates and tests. `retry_s` is the time for which calls are repeated: 30 s, and 2 s
+    until a daemon has answered once, because the address may be wrong.
     """
 
     def __init__(
@@ -38,6 +43,7 @@ class AsyncSandbox(AsyncSandboxMethods, AsyncOperations):
         super().__init__(AsyncTransport(address, key, retry_s=retry_s, http=http))
         self.commands = AsyncCommands(self._transport)
         self.files = AsyncFiles(self._transport)
+        self.terminals = AsyncTerminals(self._transport)
         self.code = AsyncCode(self._transport)
         self.browser = AsyncBrowser(self._transport)
         self.desktop = AsyncDesktop(self._transport)
@@ -55,7 +61,9 @@ class AsyncSandbox(AsyncSandboxMethods, AsyncOperations):
         """Looks whether a daemon answers there and accepts the key."""
         sandbox = cls(address, key, retry_s=retry_s, http=http)
         try:
-            await sandbox.info()
+            info = await sandbox._transport.call("operations.sandbox", answers_at_once=True)
+            if not isinstance(info, Record) or "version" not in info:
+                raise not_boxkeep(sandbox.address, OK)
         except BaseException:
             await sandbox.close()
             raise

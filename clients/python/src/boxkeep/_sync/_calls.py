@@ -85,6 +85,55 @@ class FilesMethods(Plane):
         return answer
 
 
+class TerminalsMethods(Plane):
+    def list(self, **more: Unpack[types.CallOptions]) -> types.TerminalListData:
+        """List terminal sessions."""
+        answer: types.TerminalListData = self._transport.call("terminals.list", **more)
+        return answer
+
+    def get(self, id: str, **more: Unpack[types.TerminalsGetMore]) -> types.TerminalSession:
+        """Inspect a terminal session."""
+        answer: types.TerminalSession = self._transport.call("terminals.get", id=id, **more)
+        return answer
+
+    def exec(self, id: str, command: str, **more: Unpack[types.TerminalsExecMore]) -> types.TerminalExec:
+        """Run a command in the shell of a terminal session."""
+        answer: types.TerminalExec = self._transport.call("terminals.exec", id=id, command=command, **more)
+        return answer
+
+    def screen(self, id: str, **more: Unpack[types.TerminalsScreenMore]) -> types.TerminalScreen:
+        """Read the screen of a terminal session, at once or when a condition is met."""
+        answer: types.TerminalScreen = self._transport.call("terminals.screen", id=id, **more)
+        return answer
+
+    def signal(self, id: str, **more: Unpack[types.TerminalsSignalMore]) -> types.TerminalSignalData:
+        """Send a signal to the job in the foreground of a terminal session."""
+        answer: types.TerminalSignalData = self._transport.call("terminals.signal", id=id, **more)
+        return answer
+
+    def close(self, id: str, **more: Unpack[types.TerminalsCloseMore]) -> types.TerminalCloseData:
+        """Close a terminal session: end its shell and everything started by it."""
+        answer: types.TerminalCloseData = self._transport.call("terminals.close", id=id, **more)
+        return answer
+
+
+class TerminalMethods(Handle):
+    def exec(self, command: str, **more: Unpack[types.TerminalsExecMore]) -> types.TerminalExec:
+        """Run a command in the shell of a terminal session."""
+        answer: types.TerminalExec = self._transport.call("terminals.exec", id=self.id, command=command, **more)
+        return answer
+
+    def screen(self, **more: Unpack[types.TerminalsScreenMore]) -> types.TerminalScreen:
+        """Read the screen of a terminal session, at once or when a condition is met."""
+        answer: types.TerminalScreen = self._transport.call("terminals.screen", id=self.id, **more)
+        return answer
+
+    def signal(self, **more: Unpack[types.TerminalsSignalMore]) -> types.TerminalSignalData:
+        """Send a signal to the job in the foreground of a terminal session."""
+        answer: types.TerminalSignalData = self._transport.call("terminals.signal", id=self.id, **more)
+        return answer
+
+
 class CodeMethods(Plane):
     def run(self, language: Literal["python", "python3", "javascript", "js", "node", "nodejs"], code: str, **more: Unpack[types.CodeExecuteMore]) -> types.CodeResult:
         """Run code, alone or in a session, at once or as a stream."""
@@ -670,6 +719,11 @@ class Operations(Plane):
     def call(
         self, name: Literal["operations.packages"], /, **fields: Unpack[types.OperationsPackagesInput]
     ) -> types.OperationPackagesData: ...
+
+    @overload
+    def call(
+        self, name: Literal["operations.activity"], /, **fields: Unpack[types.OperationsActivityInput]
+    ) -> types.ActivityPage: ...
 
     @overload
     def call(

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import time
-import json
 import secrets
 from base64 import b64encode
 from collections.abc import Iterator
@@ -13,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 from .._backoff import Backoff
 from .._deadline import Deadline
 from .._errors import BoxError
-from .._failure import closed
-from .._lines import Lines
+from .._failure import closed, not_boxkeep
+from .._lines import Frames
 from .._output import Ending, Offsets, OutputEvent, OutputReader
 from ._calls import CommandsMethods
 from ._plane import Handle
@@ -86,7 +85,7 @@ class CommandHandle(Handle):
     ) -> Iterator[OutputEvent]:
         """What both streams hold and get, and the end. Goes on by itself when the connection or the daemon was lost."""
         reader, deadline = OutputReader(from_ or self._start), Deadline(options.get("timeout_s"))
-        backoff = Backoff(options.get("retry_s", self._transport.retry_s), options.get("on_away"))
+        backoff = Backoff(self._transport.budget(options.get("retry_s")), options.get("on_away"))
         while True:
             lost: BoxError = closed(self._transport.address)
             ending: Ending | None = None
@@ -97,19 +96,20 @@ class CommandHandle(Handle):
                     retry_s=0,
                     command_id=self.id,
                     stream=True,
-                    encoding="auto",
+                    encoding="bytes",
                     offset=reader.offsets["stdout"],
                     stderr_offset=reader.offsets["stderr"],
                 ) as response:
-                    lines = Lines()
+                    frames = Frames()
                     for piece in response.iter_raw():
-                        for line in lines.add(piece):
-                            fields = json.loads(line)
-                            if fields["type"] in ("start", "closing"):
+                        for frame in frames.add(piece):
+                            if not isinstance(frame.fields, dict) or "type" not in frame.fields:
+                                raise not_boxkeep(self._transport.address, response.status_code)
+                            if frame.fields["type"] in ("start", "closing"):
                                 backoff.answered()
                             else:
                                 backoff.reset()
-                            for event in reader.events(fields):
+                            for event in reader.events(frame):
                                 if isinstance(event, Ending):
                                     ending = event
                                 else:
@@ -137,9 +137,9 @@ class CommandHandle(Handle):
                 return event
         raise AssertionError("output ends with an exit")
 
-    def write(self, text: str | bytes, **options: Unpack[types.CallOptions]) -> None:
+    def write(self, text: str | bytes | bytearray | memoryview, **options: Unpack[types.CallOptions]) -> None:
         """Writes to the standard input. A command that does not read makes this wait."""
-        rest = memoryview(text.encode() if isinstance(text, str) else text)
+        rest = memoryview(text.encode() if isinstance(text, str) else text).cast("B")
         while rest:
             rest = rest[self._send({"input_base64": b64encode(rest).decode()}, options) :]
 

@@ -83,20 +83,24 @@ class Download:
     def _pieces(self, start: int) -> Iterator[builtins.bytes]:
         more = self._more.copy()
         deadline = Deadline(more.pop("timeout_s", None))
-        backoff = Backoff(more.get("retry_s", self._transport.retry_s), more.get("on_away"))
+        backoff = Backoff(self._transport.budget(more.get("retry_s")), more.get("on_away"))
         report = self._on_progress or (lambda _: None)
         at = start
         report(at)
         while True:
             lost: BoxError = closed(self._transport.address)
             end: int | None = None
+            length: str | None = None
+            is_broken = False
             # A range is never compressed, so that its bytes are those of the file.
             headers = {"range": f"bytes={at}-", "if-match": self.etag}
             try:
                 with self._transport.open(
                     "files.download", deadline=deadline, headers=headers, path=self._path, **more
                 ) as response:
-                    end = at + int(response.headers.get("content-length", 0))
+                    # A proxy may leave the length out. A file of the kernel says that it has none.
+                    length = response.headers.get("content-length")
+                    end = self.size if length is None else at + int(length)
                     for piece in response.iter_raw():
                         backoff.reset()
                         at += len(piece)
@@ -110,8 +114,8 @@ class Download:
                 # What does not open has been repeated already.
                 if end is None or not error.retryable:
                     raise
-                lost = error
-            if at >= end:
+                lost, is_broken = error, True
+            if at >= end and not (is_broken and length is None and self.size == 0):
                 return
             pause_s = backoff.pause_s(lost)
             if pause_s is None:

@@ -5,11 +5,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from .._failure import not_boxkeep
+from .._record import Record
 from ._calls import Browser, Desktop, Operations, SandboxMethods
 from ._code import Code
 from ._commands import Commands
 from ._files import Files
 from ._mcp import Mcp
+from ._terminals import Terminals
 from ._transport import Transport
 
 if TYPE_CHECKING:
@@ -18,6 +21,7 @@ if TYPE_CHECKING:
 
     from .. import types
 
+OK = 200
 # How long `wait_until_ready` waits.
 READY_WITHIN_S = 60.0
 
@@ -25,7 +29,8 @@ READY_WITHIN_S = 60.0
 class Sandbox(SandboxMethods, Operations):
     """Sends nothing when it is made. Raises a BoxError for an address or a key that cannot be one.
 
-    `http` is for proxies, certificates and tests, and `retry_s` the time for which calls are repeated, 30 s by default.
+    `http` is for proxies, certificates and tests. `retry_s` is the time for which calls are repeated: 30 s, and 2 s
+    until a daemon has answered once, because the address may be wrong.
     """
 
     def __init__(
@@ -39,6 +44,7 @@ class Sandbox(SandboxMethods, Operations):
         super().__init__(Transport(address, key, retry_s=retry_s, http=http))
         self.commands = Commands(self._transport)
         self.files = Files(self._transport)
+        self.terminals = Terminals(self._transport)
         self.code = Code(self._transport)
         self.browser = Browser(self._transport)
         self.desktop = Desktop(self._transport)
@@ -56,7 +62,9 @@ class Sandbox(SandboxMethods, Operations):
         """Looks whether a daemon answers there and accepts the key."""
         sandbox = cls(address, key, retry_s=retry_s, http=http)
         try:
-            sandbox.info()
+            info = sandbox._transport.call("operations.sandbox", answers_at_once=True)
+            if not isinstance(info, Record) or "version" not in info:
+                raise not_boxkeep(sandbox.address, OK)
         except BaseException:
             sandbox.close()
             raise
