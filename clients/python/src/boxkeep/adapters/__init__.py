@@ -1,0 +1,1 @@
+"""A sandbox inside a framework for agents: one module for each, which needs the extra of its name."""

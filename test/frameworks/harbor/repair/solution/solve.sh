@@ -1,0 +1,2 @@
+#!/bin/sh
+sed -i 's/\$2/$1/' greet.sh
