@@ -26,7 +26,9 @@ export function buildConsole(bun) {
 function fingerprint() {
   const hash = createHash('sha256');
   const sources = ['src', '../clients/typescript/src'];
-  const names = sources.flatMap((place) => readdirSync(join(folder, place)).map((name) => `${place}/${name}`));
+  const names = sources.flatMap((place) =>
+    readdirSync(join(folder, place), { recursive: true }).map((name) => `${place}/${name}`),
+  );
   const own = [...names, ...readdirSync(folder)]
     .filter((name) => /\.(ts|mjs|css|html)$/.test(name))
     .map((name) => join(folder, name));

@@ -1,12 +1,16 @@
-/** The page at `/`: an introduction, the list of terminals, and links. */
+/** The page at `/`: what happens now, the list of terminals, and links. */
 import type { Sandbox, TerminalSession } from '../../clients/typescript/src/index.ts';
+import { ActivityList } from './activity-list.ts';
 import { element } from './elements.ts';
 import { isAgreed } from './question.ts';
 
 const refreshMs = 3000;
+/** Entries of activity. */
+const newest = 8;
 const example = `curl -s ${new URL('v2/commands', new URL('.', location.href)).href} -d '{"command": "uname -a"}'`;
 
 export class HomePage {
+  readonly #now: ActivityList;
   readonly #table = element('div');
   readonly #problem = element('p', { class: 'wrong' });
   #refresh: ReturnType<typeof setInterval> | null = null;
@@ -20,12 +24,15 @@ export class HomePage {
   constructor(
     private readonly box: Sandbox,
     private readonly place: HTMLElement,
-  ) {}
+  ) {
+    this.#now = new ActivityList(box, newest);
+  }
 
   async show(): Promise<void> {
     const { version } = await this.box.orThrow.waitUntilReady({ retryMs: 0 });
     await this.#list();
     if (this.#isClosed) return;
+    this.#now.start();
     document.title = 'boxkeep';
     this.place.replaceChildren(
       element(
@@ -33,6 +40,9 @@ export class HomePage {
         { class: 'home' },
         element('header', {}, element('h1', {}, 'boxkeep'), element('span', { class: 'version' }, version)),
         element('p', {}, 'This machine takes commands, files, terminals and code over HTTP.'),
+        element('h2', {}, 'Now'),
+        this.#now.place,
+        element('p', {}, element('a', { href: '#/activity' }, 'All activity')),
         element('h2', {}, 'Terminals'),
         this.#table,
         this.#problem,
@@ -50,11 +60,14 @@ export class HomePage {
         ),
       ),
     );
-    this.#refresh = setInterval(() => void this.#try(() => this.#list()), refreshMs);
+    this.#refresh = setInterval(() => {
+      if (!document.hidden) void this.#try(() => this.#list());
+    }, refreshMs);
   }
 
   close(): void {
     this.#isClosed = true;
+    this.#now.close();
     clearInterval(this.#refresh ?? undefined);
   }
 

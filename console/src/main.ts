@@ -1,5 +1,7 @@
-/** The console page: all terminals at `/`, one terminal at `/#/terminal/<id>`. */
+/** The console page: the sandbox at `/`, its activity at `/#/activity`, a terminal at `/#/terminal/<id>`, a command at `/#/command/<id>`. */
 import { BoxError, Sandbox } from '../../clients/typescript/src/index.ts';
+import { ActivityPage } from './activity-page.ts';
+import { CommandPage } from './command-page.ts';
 import { element } from './elements.ts';
 import { hintForPerson } from './hint.ts';
 import { HomePage } from './home-page.ts';
@@ -14,7 +16,7 @@ interface Page {
   close(): void;
 }
 
-const terminalAddress = /^#\/terminal\/([^/?]+)/;
+const address = /^#\/(activity|command|terminal)(?:\/([^/?]+))?/;
 
 const key = new Key();
 key.takeFromAddress();
@@ -30,21 +32,22 @@ async function open(): Promise<void> {
   try {
     page = pageAt(location.hash);
     shown = page;
-    if (page === null) throw new Error('This address names no terminal.');
+    if (page === null) throw new Error('This address names nothing.');
     await page.show();
   } catch (error) {
     if (shown === page) report(error);
   }
 }
 
-/** Null for a terminal whose name cannot be decoded. */
+/** Null for a name that cannot be decoded. */
 function pageAt(hash: string): Page | null {
-  const name = terminalAddress.exec(hash)?.[1];
+  const [, view, name = ''] = address.exec(hash) ?? [];
   // The daemon may be behind a path prefix of a gateway. A person sees that it is away, and does not wait for it.
   const box = new Sandbox(new URL('.', location.href).href, { key: key.value, retryMs: 0 });
-  if (name === undefined) return new HomePage(box, document.body);
+  if (name === '') return view === 'activity' ? new ActivityPage(box, document.body) : new HomePage(box, document.body);
   try {
-    return new TerminalPage(box, document.body, decodeURIComponent(name));
+    const id = decodeURIComponent(name);
+    return view === 'command' ? new CommandPage(box, document.body, id) : new TerminalPage(box, document.body, id);
   } catch {
     return null; // URIError: a stray percent sign.
   }
@@ -67,7 +70,7 @@ function report(error: unknown): void {
       element('h1', {}, 'boxkeep'),
       element('p', { class: 'wrong' }, message),
       ...(hint === null ? [] : [element('p', {}, hint)]),
-      element('p', {}, element('a', { href: '#' }, 'All terminals')),
+      element('p', {}, element('a', { href: '#' }, 'Home')),
     ),
   );
 }

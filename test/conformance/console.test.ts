@@ -1,35 +1,10 @@
 /** The console page at `/` in Chromium: terminals for a person, with a key, across disconnects, and in frames. */
-import { afterAll, beforeAll } from 'bun:test';
-import { TestBrowser } from '../harness/browser.ts';
-import { ConsolePage } from '../harness/console-page.ts';
-import { expect, test, type Sandbox, type SandboxOptions } from '../harness/sandbox.ts';
-import { withPlainShell } from '../harness/v1-shell.ts';
+import { ConsolePage, consoleTests } from '../harness/console-page.ts';
+import { expect, type Sandbox } from '../harness/sandbox.ts';
 
 const key = 'swordfish/+% &#';
 const foreignHost = 'elsewhere.example';
-let browser: TestBrowser;
-
-beforeAll(async () => {
-  browser = await TestBrowser.launch([foreignHost]);
-});
-afterAll(() => browser[Symbol.asyncDispose]());
-
-/** A test of the page in which no script may throw. */
-function consoleTest(
-  name: string,
-  body: (context: { sandbox: Sandbox; console: ConsolePage }) => Promise<void>,
-  options?: SandboxOptions,
-): void {
-  test(
-    name,
-    async ({ sandbox }) => {
-      await using opened = await browser.open({ viewport: { width: 900, height: 500 } });
-      await body({ sandbox, console: new ConsolePage(opened.page) });
-      expect(opened.errors).toEqual([]);
-    },
-    withPlainShell(options),
-  );
-}
+const { consoleTest, open } = consoleTests({ width: 900, height: 500 }, [foreignHost]);
 
 const terminalUrl = async (sandbox: Sandbox): Promise<string> =>
   (await sandbox.request('GET /v1/shell/terminal-url')).body.data as unknown as string;
@@ -47,7 +22,7 @@ consoleTest(
 
     const id = console.sessionId;
     await page.getByRole('link', { name: 'All terminals' }).click();
-    await page.getByRole('link', { name: id }).waitFor();
+    await page.getByRole('row').getByRole('link', { name: id }).waitFor();
     expect(await page.getByRole('row').allInnerTexts()).toHaveLength(2);
     for (const answer of ['Cancel', 'Close terminal']) {
       await page.getByRole('button', { name: `Close ${id}` }).click();
@@ -128,8 +103,8 @@ consoleTest('OPS-HOME a terminal that ends shows its exit status', async ({ sand
 consoleTest('OPS-HOME the URL of an unknown terminal shows an error', async ({ sandbox, console }) => {
   const { page } = console;
   await page.goto(`${sandbox.url}/#/terminal/%zz`);
-  await page.getByText('This address names no terminal.').waitFor();
-  await page.getByRole('link', { name: 'All terminals' }).click();
+  await page.getByText('This address names nothing.').waitFor();
+  await page.getByRole('link', { name: 'Home' }).click();
   await page.getByText('None yet.').waitFor();
 });
 
@@ -160,7 +135,7 @@ consoleTest(
     await console.untilState('attached');
     const id = console.sessionId;
 
-    await using other = await browser.open();
+    await using other = await open();
     const theirs = new ConsolePage(other.page);
     await other.page.goto(`${sandbox.url}/?api_key=${encodeURIComponent(key)}#/terminal/${id}`);
     await theirs.untilState('attached');

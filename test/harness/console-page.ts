@@ -1,6 +1,10 @@
 /** Drives the console page in a real browser, as a person does. */
+import { afterAll, beforeAll } from 'bun:test';
 import type { Page } from 'playwright-core';
+import { TestBrowser } from './browser.ts';
+import { expect, test, type Sandbox, type SandboxOptions } from './sandbox.ts';
 import { until } from './until.ts';
+import { withPlainShell } from './v1-shell.ts';
 
 export class ConsolePage {
   constructor(readonly page: Page) {}
@@ -37,4 +41,29 @@ export class ConsolePage {
   get sessionId(): string {
     return decodeURIComponent(/#\/terminal\/(.+)$/.exec(this.page.url())?.[1] ?? '');
   }
+}
+
+type ConsoleBody = (context: { sandbox: Sandbox; console: ConsolePage }) => Promise<void>;
+
+/** The tests of a file, which share a browser. No script of the page may throw in them. `hosts` are more local names. */
+export function consoleTests(viewport: { width: number; height: number }, hosts: readonly string[] = []) {
+  let browser: TestBrowser;
+  beforeAll(async () => {
+    browser = await TestBrowser.launch(hosts);
+  });
+  afterAll(() => browser[Symbol.asyncDispose]());
+  return {
+    open: () => browser.open(),
+    consoleTest(name: string, body: ConsoleBody, options?: SandboxOptions): void {
+      test(
+        name,
+        async ({ sandbox }) => {
+          await using opened = await browser.open({ viewport });
+          await body({ sandbox, console: new ConsolePage(opened.page) });
+          expect(opened.errors).toEqual([]);
+        },
+        withPlainShell(options),
+      );
+    },
+  };
 }
