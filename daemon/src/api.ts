@@ -14,7 +14,7 @@ import {
   type DesktopDeps,
 } from './surfaces/desktop/index.ts';
 import type { ToolDescription } from './surfaces/mcp/describe.ts';
-import { mcpPlane, type McpDeps } from './surfaces/mcp/index.ts';
+import { browserMcpPlane, mcpPlane, type McpDeps } from './surfaces/mcp/index.ts';
 import { rootRoutes } from './surfaces/root/index.ts';
 import type { E2bDeps } from './surfaces/e2b/index.ts';
 import type { V1Deps } from './surfaces/v1/app.ts';
@@ -22,7 +22,7 @@ import { style as styleOfV2, type V2Deps } from './surfaces/v2/app.ts';
 import { v2Planes as ownPlanesOfV2 } from './surfaces/v2/index.ts';
 import { version } from './version.ts';
 
-export { mcpPlane, rootRoutes };
+export { browserMcpPlane, mcpPlane, rootRoutes };
 export type { E2bDeps, McpDeps };
 
 export const surfaceNames = ['v1', 'v2'] as const;
@@ -60,11 +60,27 @@ export async function loadE2b() {
   return await import('./surfaces/e2b/index.ts');
 }
 
+/** The runtime interface of agent-sandbox, which most daemons do not serve. */
+export async function loadAgentSandbox() {
+  return await import('./surfaces/agent-sandbox/index.ts');
+}
+
 /** OpenAPI 3.1 of the routes of E2B that are no RPCs. */
 export async function describeE2b(): Promise<object> {
   const description = 'The protocol of E2B on ports of its own, and its control plane (SVC_E2B_API_PORT).';
   return (await import('./surfaces/e2b/describe.ts')).describeE2b({
     title: 'boxkeep for clients of E2B',
+    version,
+    description,
+  });
+}
+
+/** OpenAPI 3.1 of the routes of agent-sandbox that are no RPCs. */
+export async function describeAgentSandbox(): Promise<object> {
+  const description =
+    'The runtime interface of agent-sandbox on ports of its own, and its older form (SVC_AGENT_SANDBOX_LEGACY_PORT).';
+  return (await import('./surfaces/agent-sandbox/describe.ts')).describeAgentSandbox({
+    title: 'boxkeep for clients of agent-sandbox',
     version,
     description,
   });
@@ -108,7 +124,20 @@ async function describe(title: string, description: string, routes: readonly Rou
 
 /** The built-in tools of `POST /mcp`, as `tools/list` sends them. */
 export async function describeTools(): Promise<readonly ToolDescription[]> {
-  return (await import('./surfaces/mcp/describe.ts')).describeTools();
+  const [{ describeTools: describe }, { builtInTools }] = await Promise.all([
+    import('./surfaces/mcp/describe.ts'),
+    import('./surfaces/mcp/tools.ts'),
+  ]);
+  return describe(builtInTools);
+}
+
+/** The tools of the browser’s own port. */
+export async function describeBrowserTools(): Promise<readonly ToolDescription[]> {
+  const [{ describeTools: describe }, { browserTools }] = await Promise.all([
+    import('./surfaces/mcp/describe.ts'),
+    import('./surfaces/mcp/browser/tools.ts'),
+  ]);
+  return describe(browserTools({ reserve: () => 0 }));
 }
 
 export async function describeSurface(surface: SurfaceName): Promise<object> {

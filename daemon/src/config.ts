@@ -332,6 +332,14 @@ export const settings = {
     sentence:
       'Answers of the built-in MCP tools: text, or structured for programs, which adds structuredContent and output schemas and sends long texts twice.',
   }),
+  browserMcpPort: setting<number>({
+    variable: 'SVC_BROWSER_MCP_PORT',
+    flag: 'browser-mcp-port',
+    schema: wholeNumber(0, 65535),
+    fallback: 0,
+    sentence:
+      'Port on 127.0.0.1 for the MCP server of the browser, which has no key and serves programs of this machine; 0 leaves it closed.',
+  }),
   e2b: setting<'on' | 'off'>({
     variable: 'SVC_E2B',
     flag: 'e2b',
@@ -359,6 +367,55 @@ export const settings = {
     schema: wholeNumber(0, 65535),
     fallback: 0,
     sentence: 'Port for the control plane of E2B, which hands out this one sandbox; 0 leaves it closed.',
+  }),
+  agentSandbox: setting<'on' | 'off'>({
+    variable: 'SVC_AGENT_SANDBOX',
+    flag: 'agent-sandbox',
+    schema: () => z.enum(['on', 'off']),
+    fallback: 'off',
+    sentence: 'on serves the runtime interface of Kubernetes agent-sandbox, so that its clients work with this daemon.',
+  }),
+  agentSandboxHost: setting<string>({
+    variable: 'SVC_AGENT_SANDBOX_HOST',
+    flag: 'agent-sandbox-host',
+    schema: text,
+    fallback: '127.0.0.1',
+    sentence: 'Address for the ports of agent-sandbox, which ask for no key.',
+  }),
+  agentSandboxRestPort: setting<number>({
+    variable: 'SVC_AGENT_SANDBOX_REST_PORT',
+    flag: 'agent-sandbox-rest-port',
+    schema: wholeNumber(1, 65535),
+    fallback: 8080,
+    sentence: 'Port for the files, the health and the metadata of agent-sandbox.',
+  }),
+  agentSandboxGrpcPort: setting<number>({
+    variable: 'SVC_AGENT_SANDBOX_GRPC_PORT',
+    flag: 'agent-sandbox-grpc-port',
+    schema: wholeNumber(1, 65535),
+    fallback: 9090,
+    sentence: 'Port for the processes of agent-sandbox: gRPC without TLS.',
+  }),
+  agentSandboxRoot: setting<string>({
+    variable: 'SVC_AGENT_SANDBOX_ROOT',
+    flag: 'agent-sandbox-root',
+    schema: () => z.string().regex(/^\/(?:[^/]+(?:\/[^/]+)*)?$/, 'must be an absolute path without a slash at its end'),
+    fallback: '/workspace',
+    sentence: 'Directory to which the paths of agent-sandbox are confined; it is made if missing.',
+  }),
+  agentSandboxMetadataPrefix: setting<string>({
+    variable: 'SVC_AGENT_SANDBOX_METADATA_PREFIX',
+    flag: 'agent-sandbox-metadata-prefix',
+    schema: text,
+    fallback: 'SANDBOX_',
+    sentence: 'How the names of variables begin that the metadata of agent-sandbox shows.',
+  }),
+  agentSandboxLegacyPort: setting<number>({
+    variable: 'SVC_AGENT_SANDBOX_LEGACY_PORT',
+    flag: 'agent-sandbox-legacy-port',
+    schema: wholeNumber(0, 65535),
+    fallback: 0,
+    sentence: 'Port for the older interface of agent-sandbox; 0 leaves it closed.',
   }),
   skillsPath: setting<string | null>({
     variable: 'SVC_SKILLS_PATH',
@@ -472,7 +529,16 @@ export function settingWarnings(
 
 /** Whether other machines can connect to a daemon that requires no key. */
 export function isOpenToOthers({ apiKey, host }: Config): boolean {
-  return apiKey === null && host !== '' && host !== 'localhost' && !/^(127\.|::1$)/.test(host);
+  return apiKey === null && host !== '' && !isLoopback(host);
+}
+
+/** Whether other machines can connect to the ports that ask for no key. */
+export function isAgentSandboxOpenToOthers({ agentSandbox, agentSandboxHost }: Config): boolean {
+  return agentSandbox === 'on' && !isLoopback(agentSandboxHost);
+}
+
+function isLoopback(host: string): boolean {
+  return host === 'localhost' || /^(127\.|::1$)/.test(host);
 }
 
 function matchesName(name: string, pattern: string): boolean {

@@ -1,6 +1,6 @@
 /** The life cycle of a composed daemon: opens the port, may hand over to another daemon, and closes. */
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { isOpenToOthers, settings, settingWarnings, type Config } from './config.ts';
+import { isAgentSandboxOpenToOthers, isOpenToOthers, settings, settingWarnings, type Config } from './config.ts';
 import type { Browser } from './core/browser/browser.ts';
 import type { CodeSessions } from './core/code/sessions/sessions.ts';
 import type { Commands } from './core/commands/commands.ts';
@@ -17,7 +17,7 @@ import type { Ownership } from './kit/ownership.ts';
 import type { Environment } from './kit/types/environment.ts';
 import type { Boot } from './platform/process/init.ts';
 import { listen, listenAgain, listenBeside } from './platform/server/listen.ts';
-import { Ports, type OpenListener } from './platform/server/ports.ts';
+import { Ports, type OpenListener, type Port } from './platform/server/ports.ts';
 import { keepNoted, readNoted } from './platform/stores/runtime-directory.ts';
 import type { KeeperSpawn } from './platform/process/spawn.ts';
 import type { Tracing } from './platform/observe/tracing.ts';
@@ -31,7 +31,7 @@ export interface DaemonDeps {
   readonly logger: Logger;
   readonly app: AppDeps;
   /** What other ports serve. */
-  readonly further: readonly FurtherPort[];
+  readonly further: readonly (FurtherPort & Pick<Port, 'bind' | 'ask'>)[];
   readonly browser: Browser;
   readonly code: CodeSessions;
   readonly commands: Commands;
@@ -52,6 +52,8 @@ const endCodeMs = 1000;
 const closeElsewhereMs = 500;
 
 const keyStays = 'the API key stays as it was';
+const openPortsMessage =
+  'the ports of agent-sandbox ask for no key, and anyone who can connect runs commands. Limit who can connect.';
 const openMessage = 'no key is set, and anyone who can connect runs commands. Set SVC_API_KEY.';
 
 export class Daemon {
@@ -183,8 +185,9 @@ export class Daemon {
       ...further.map((one) => ({ hostname: furtherHostname, ...one })),
     ];
     await this.#ports.open(
-      served.map(({ hostname, port: number, variable, app: deps }) => ({
-        ...{ hostname, port: number, variable, idleSeconds: config.idleSeconds, socketProtocol },
+      served.map(({ app: deps, ...port }) => ({
+        ...port,
+        ...{ idleSeconds: config.idleSeconds, socketProtocol },
         ...{ serve: createApp(deps), failure: deps.failure ?? failure },
       })),
       openerOf(boot),
@@ -210,6 +213,7 @@ export class Daemon {
       logger.warn(message, { variable });
     }
     if (isOpenToOthers(config)) logger.warn(openMessage, { host: config.host });
+    if (isAgentSandboxOpenToOthers(config)) logger.warn(openPortsMessage, { host: config.agentSandboxHost });
   }
 }
 

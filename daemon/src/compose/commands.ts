@@ -1,7 +1,6 @@
 /** Constructs the objects that run commands. */
 import type { Shared } from './shared.ts';
-import type { Command } from '../core/commands/command.ts';
-import { Commands } from '../core/commands/commands.ts';
+import { Commands, type CommandsDeps } from '../core/commands/commands.ts';
 import { Launcher } from '../core/commands/launcher.ts';
 import { LogBudget } from '../core/commands/log-budget.ts';
 import { Sessions, type Session } from '../core/commands/sessions.ts';
@@ -11,7 +10,7 @@ import { LineFile } from '../platform/stores/line-file.ts';
 import { FoundPrograms } from '../platform/process/programs.ts';
 import { RecordStore } from '../platform/stores/record-store.ts';
 
-export function composeCommands(shared: Shared, onEnd: (command: Command) => void) {
+export function composeCommands(shared: Shared, observer: Pick<CommandsDeps, 'onStart' | 'onEnd'>) {
   const { accounts, commandEnvironment, config, limits, logger, ownership, runtimeDirectory, scripts, spawn } = shared;
   const onFault = (what: string, error: unknown) =>
     logger.error('the runtime directory', { what, reason: String(error) });
@@ -45,7 +44,7 @@ export function composeCommands(shared: Shared, onEnd: (command: Command) => voi
     budget,
     onFault,
     ownership,
-    onEnd,
+    ...observer,
     now: Date.now,
   });
   return { commands, sessions };

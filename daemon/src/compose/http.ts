@@ -15,7 +15,7 @@ import {
 } from '../api.ts';
 import { consoleFile } from '../assets/console.ts';
 import type { Shared } from './shared.ts';
-import { unmatchedRoute, type AppDeps } from '../http/app.ts';
+import { unmatchedRoute, type AppDeps, type ResponseFacts } from '../http/app.ts';
 import { ApiKey } from '../http/guard/auth.ts';
 import { MemoryBudget } from '../kit/memory-budget.ts';
 import { frameAncestors } from '../http/guard/guard.ts';
@@ -33,6 +33,7 @@ export interface HttpInputs {
   readonly room: MemoryBudget;
   readonly streams: OpenStreams;
   readonly metrics: Metrics;
+  readonly onAnswer: (facts: ResponseFacts) => void;
   readonly tracing: Tracing | null;
   readonly planes: PlaneDeps;
   readonly mcp: Omit<McpDeps, keyof PlaneDeps | 'openApi'>;
@@ -43,7 +44,7 @@ const routesOfV2 = async () => (await import('../assets/tables/routes-v2.txt', {
 
 export async function composeHttp(shared: Shared, inputs: HttpInputs): Promise<AppDeps> {
   const { config, logger, ownership } = shared;
-  const { room, streams, metrics, tracing, planes, mcp } = inputs;
+  const { room, streams, metrics, onAnswer, tracing, planes, mcp } = inputs;
   const startedMs = performance.now();
   const v1 = await loadV1(config.apiSurface === 'full');
   const { allowedHosts, corsOrigins } = config;
@@ -82,6 +83,7 @@ export async function composeHttp(shared: Shared, inputs: HttpInputs): Promise<A
     },
     onResponse(facts) {
       metrics.observeRequest(facts);
+      onAnswer(facts);
       const { tool, tool_outcome: outcome } = facts.tool;
       if (tool !== undefined && outcome !== undefined) metrics.observeTool({ tool, outcome, ms: facts.ms });
       tracing?.observe({ ...facts, route: facts.route === unmatchedRoute ? null : facts.route });

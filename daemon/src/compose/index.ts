@@ -1,5 +1,9 @@
 /** Constructs every object of the daemon and wires them together; each plane has its own file beside this one. */
+import { composeActivity } from './activity.ts';
+import { composeAgentSandbox } from './agent-sandbox.ts';
+import { describeV2 } from '../api.ts';
 import { composeBrowser } from './browser.ts';
+import { composeBrowserMcp } from './browser-mcp.ts';
 import { composeCode } from './code.ts';
 import { composeCommands } from './commands.ts';
 import { composeDesktop } from './desktop.ts';
@@ -11,7 +15,6 @@ import { composeMcp } from './mcp.ts';
 import { composeOperations } from './operations.ts';
 import { composeShared, type DaemonInputs } from './shared.ts';
 import { composeScreens, composeTerminals } from './terminals.ts';
-import type { Command } from '../core/commands/command.ts';
 import { Daemon } from '../daemon.ts';
 import { OpenStreams } from '../http/stream/open-streams.ts';
 
@@ -26,9 +29,15 @@ export async function composeDaemon(inputs: DaemonInputs): Promise<Daemon> {
   const streams = new OpenStreams(inputs.config.maxStreams);
   const room = composeRoom();
   const tracing = await composeTracing(shared);
-  const onEnd = ({ state, startedMs }: Command) =>
-    metrics.observeCommand({ status: state.status, seconds: ((state.endedMs ?? startedMs) - startedMs) / 1000 });
-  const { commands, sessions } = composeCommands(shared, onEnd);
+  const activity = composeActivity();
+  const { commands, sessions } = composeCommands(shared, {
+    onStart: activity.onStart,
+    onEnd(command) {
+      const { state, startedMs } = command;
+      metrics.observeCommand({ status: state.status, seconds: ((state.endedMs ?? startedMs) - startedMs) / 1000 });
+      activity.onEnd(command);
+    },
+  });
   const files = composeFiles(shared, room);
   const watchers = composeWatchers(shared, files);
   const terminals = composeTerminals(shared);
@@ -48,20 +57,32 @@ export async function composeDaemon(inputs: DaemonInputs): Promise<Daemon> {
   const planes = {
     ...composeOperations(shared, { room, browserProbe: probe, code, computerProbe }),
     ...{ browser, browserBackend, commands, files, terminals, upstream, watchers },
-    ...{ code: code.sessions, codeInfo: code.info, screens: composeScreens(), closing: closing.signal },
+    ...{
+      code: code.sessions,
+      codeInfo: code.info,
+      screens: composeScreens(),
+      activity: activity.feed,
+      closing: closing.signal,
+    },
   };
+  const mcp = composeMcp(shared, closing.signal);
   const app = await composeHttp(shared, {
     planes,
-    mcp: composeMcp(shared, closing.signal),
+    mcp,
     room,
     streams,
     metrics,
+    onAnswer: activity.onAnswer,
     tracing,
   });
   return new Daemon({
     ...inputs,
     app,
-    further: await composeE2b(shared, planes, app),
+    further: [
+      ...(await composeE2b(shared, planes, app)),
+      ...(await composeAgentSandbox(shared, planes, app)),
+      ...composeBrowserMcp(shared, { ...planes, ...mcp, openApi: describeV2 }, app),
+    ],
     code: code.sessions,
     ...{ browser, commands, terminals, watchers, tracing, closing },
     ownership: shared.ownership,

@@ -70,7 +70,19 @@ export function composeShared(inputs: DaemonInputs): Shared {
     toolchains: new Toolchains({ find: findTool, stampOf: fileStamp, tools }),
     scripts: new ScriptDirectory(`${runtimeDirectory}/scripts-directory`),
     limits: logLimits(config, runtimeDirectory),
-    commandEnvironment: imageEnvironment({ ...environment, ...Object.fromEntries(boot.scrubbed) }),
+    commandEnvironment: {
+      ...imageEnvironment({ ...environment, ...Object.fromEntries(boot.scrubbed) }),
+      ...addressesOf(config),
+    },
+  };
+}
+
+/** By these variables, programs of the sandbox find the runtime interface of agent-sandbox. */
+function addressesOf({ agentSandbox, agentSandboxRestPort, agentSandboxGrpcPort }: Config): Record<string, string> {
+  if (agentSandbox === 'off') return {};
+  return {
+    SANDBOXD_REST_ADDR: `localhost:${agentSandboxRestPort}`,
+    SANDBOXD_GRPC_ADDR: `localhost:${agentSandboxGrpcPort}`,
   };
 }
 

@@ -11,7 +11,7 @@ import { socketProtocol } from '../http/stream/socket.ts';
 import { readFlags } from '../kit/text/flags.ts';
 import type { Logger } from '../kit/logger.ts';
 import type { Environment } from '../kit/types/environment.ts';
-import { listen } from '../platform/server/listen.ts';
+import { listen, type Listener } from '../platform/server/listen.ts';
 import { collectGarbage, freeMemoryBytes, memoryLimitBytes } from '../platform/memory/memory.ts';
 
 export interface WorkerInputs {
@@ -51,11 +51,11 @@ export async function openWorker({ arguments: args, environment, logger }: Worke
     routes: await loadWorkerRoutes({ desktop }),
     nearestHint: async () => 'GET /v2/openapi.json lists every route.',
   });
-  const listener = listen({ hostname, port, idleSeconds, socketProtocol }, app);
+  const listener = await listen({ hostname, port, idleSeconds, socketProtocol }, app);
   return { url: `http://${hostname}:${listener.port}`, close: () => close(listener, desktop) };
 }
 
-async function close(listener: ReturnType<typeof listen>, desktop: { close(): Promise<void> }): Promise<void> {
+async function close(listener: Listener, desktop: { close(): Promise<void> }): Promise<void> {
   await listener.stop(closeMs);
   await desktop.close();
 }

@@ -4,6 +4,7 @@ import type { CodeInfo } from '../core/code/info.ts';
 import type { CodeSessions } from '../core/code/sessions/sessions.ts';
 import type { Commands } from '../core/commands/commands.ts';
 import type { FilesContext } from '../core/files/context.ts';
+import type { ActivityFeed } from '../core/ops/activity.ts';
 import type { Packages } from '../core/ops/packages.ts';
 import type { Sandbox } from '../core/ops/sandbox.ts';
 import type { Screens } from '../core/terminals/screen/screen.ts';
@@ -11,6 +12,7 @@ import type { Terminals } from '../core/terminals/session/terminals.ts';
 import type { Watchers } from '../core/watch/watchers.ts';
 
 export interface Planes {
+  readonly activity: ActivityFeed;
   readonly commands: Commands;
   readonly code: CodeSessions;
   readonly codeInfo: CodeInfo;

@@ -43,7 +43,8 @@ export class Client {
     let encryption: Encryption = {};
     this.sandbox = new Sandbox(given.address, {
       ...{ key: readKey(environment), retryMs: 0 },
-      fetch: (url, init) => fetch(url, { ...init, ...encryption }),
+      // Bun ends a request after 300 s without an answer, and code may take longer.
+      fetch: (url, init) => fetch(url, { ...init, ...encryption, timeout: false }),
       WebSocket: class extends WebSocket {
         constructor(url: string, protocols: string[]) {
           super(url, { protocols, ...encryption });

@@ -1,7 +1,7 @@
 /** Catches the signals that a person or a supervisor sends to this process but means for the command. */
 import { readFileSync } from 'node:fs';
 import { constants } from 'node:os';
-import { Notifier } from '../../kit/notifier.ts';
+import { Notifier } from '../../kit/events/notifier.ts';
 
 const relayed = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT'] as const;
 /** A second interrupt within this time kills the command. */

@@ -1,5 +1,5 @@
 /** What the daemon knows of one command. Frames of the keeper and files of the command update the state. */
-import { Notifier } from '../../kit/notifier.ts';
+import { Notifier } from '../../kit/events/notifier.ts';
 import { endFromJournal, exitedEnd, failedEnd, type ChildEnd } from './child-end.ts';
 import type { JournalEnd } from './command-directory.ts';
 import { statusFlag, type FailureStage, type KeeperStatus } from './keeper-protocol.ts';

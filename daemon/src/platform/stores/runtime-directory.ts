@@ -21,7 +21,7 @@ export function openRuntimeDirectory(init: Init, wanted: string | null, port: nu
 }
 
 /** What a daemon notes for the next one: its port, and the digest of its key (SHA-256, hexadecimal). */
-type Noted = 'port' | 'key-digest';
+type Noted = 'port' | 'key-digest' | 'browser-mcp-numbers';
 
 /** False when the disk has no room; the daemon serves all the same. */
 export function keepNoted(directory: string, name: Noted, value: string): boolean {

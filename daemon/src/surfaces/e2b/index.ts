@@ -64,7 +64,7 @@ export function envdPlanes(deps: E2bDeps): BoundPlane[] {
           import('./wire/process_pb.ts'),
           import('./process.ts'),
         ]);
-        return rpcRoutes(Process, processService(deps), deps.onFault);
+        return rpcRoutes(Process, processService(deps), deps);
       },
     },
     {
@@ -75,7 +75,7 @@ export function envdPlanes(deps: E2bDeps): BoundPlane[] {
           import('./wire/filesystem_pb.ts'),
           import('./filesystem.ts'),
         ]);
-        return rpcRoutes(Filesystem, filesystemService(deps), deps.onFault);
+        return rpcRoutes(Filesystem, filesystemService(deps), deps);
       },
     },
     ...bindPlanes(restPlanes, deps),

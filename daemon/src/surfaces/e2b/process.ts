@@ -36,6 +36,7 @@ export function processService(deps: E2bDeps): ServiceImpl<typeof Process> {
       if (failure)
         throw new ConnectError(`${request.process?.cmd} cannot be executed: ${failure.message}`, Code.InvalidArgument);
       requestOf(context).note.account = command.note.user;
+      requestOf(context).about(command.id);
       yield* eventsOf(deps, command, context);
     },
 

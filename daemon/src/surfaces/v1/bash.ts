@@ -49,6 +49,7 @@ export const exec = route({
   async handle({ commands, closing }, { body, context }) {
     const command = await commands.startInSession(body.session_id || null, commandSpec(body));
     context.note.account = command.note.user;
+    context.about(command.id);
     if (body.async_mode) {
       const result = startedResult(command);
       return new Answer(result, describe(command, null, result));

@@ -53,6 +53,7 @@ export interface Ran {
 export async function runCell(deps: V1Deps, spec: CellSpec, context: RequestContext): Promise<Ran> {
   const ran = await deps.code.execute(spec, deps.closing);
   context.note.account = ran.session.record.account;
+  context.about(ran.session.id);
   using deadline = new Deadline(null, context.signal, deps.closing);
   await ran.cell.finished(deadline.signal);
   if (ran.cell.failure) throw ran.cell.failure;
