@@ -101,7 +101,7 @@ test('a shorter grace period replaces a longer one', async () => {
 test('the hard timeout ends the tree and is reported as the cause', async () => {
   await using here = await Stage.start();
   const running = await here.shell('trap "echo asked" TERM; echo up; while :; do sleep 600 & wait; done', {
-    hardTimeoutMs: 150,
+    hardTimeoutMs: 1500, // The trap stands by then.
     graceMs: 100,
   });
   expect(await running.connection.status(type.exited)).toMatchObject({ signal: number.kill, cause: 2, oom: 0 });
@@ -127,7 +127,7 @@ test('the hard timeout works without any client, and not after the exit', async 
 test('the first cause is the one reported', async () => {
   await using here = await Stage.start();
   const running = await here.shell('trap "" TERM; echo up; while :; do sleep 600; done', {
-    hardTimeoutMs: 200,
+    hardTimeoutMs: 2000,
     graceMs: 0,
   });
   await waitForLog(running, 'up');

@@ -9,9 +9,9 @@ import { flag, scope } from './keeper-client.ts';
 const key = 'held-needle-0123456789';
 const alias = 'alias-needle-0123456789';
 
-/** Orders a daemon with one more variable, and ends with 7 when it is asked to. */
+/** Ends with 7 when it is asked to, from before the daemon starts, and orders a daemon with one more variable. */
 const script = (then = 'while :; do sleep 0.05; done') =>
-  `env >"$OUT"; env -0 ORDERED=yes OUT= >&3; exec 3>&-; trap 'exit 7' TERM; ${then}`;
+  `trap 'exit 7' TERM; env >"$OUT"; env -0 ORDERED=yes OUT= >&3; exec 3>&-; ${then}`;
 
 async function startHolder(stage: Stage, then?: string, env: Record<string, string> = {}): Promise<Init> {
   const out = join(stage.directory, 'environment');

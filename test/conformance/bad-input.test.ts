@@ -183,7 +183,7 @@ const cases: readonly Case[] = [
     undefined,
     'query.encoding',
     'enum',
-    'must be one of utf-8, base64, auto',
+    'must be one of utf-8, base64, auto, bytes',
   ),
   invalid(
     'input that is not text',

@@ -301,6 +301,18 @@ test('V2CMD-AUTO auto sends a piece of UTF-8 as text, and every other byte in ba
   expect(text).toEqual({ type: 'stdout', offset: 2, next: 4, data: 'é' });
 });
 
+test('V2CMD-BYTES bytes come as they are, after a line with their number', async ({ sandbox }) => {
+  const { command_id: id } = await sandbox.run({ command: "printf 'a\\n\\0\\303'; printf '}\\n' >&2" });
+  const response = await sandbox.fetch(`GET /v2/commands/${id}?stream=true&encoding=bytes&offset=1`);
+  const whole = Buffer.from(await response.arrayBuffer()).toString('latin1');
+  const stdout = `{"type":"stdout","offset":1,"next":4,"bytes":3}\n\n\0\xc3`;
+  const stderr = '{"type":"stderr","offset":0,"next":2,"bytes":2}\n}\n';
+  const [start = '', ending = ''] = [/^.*\n/, /\{"type":"exit".*\n$/].map((pattern) => pattern.exec(whole)?.[0]);
+  expect(JSON.parse(start)).toMatchObject({ type: 'start', command_id: id });
+  expect([stdout + stderr, stderr + stdout]).toContain(whole.slice(start.length, -ending.length));
+  expect(JSON.parse(ending)).toMatchObject({ type: 'exit', offset: 4, stderr_offset: 2 });
+});
+
 test('V2CMD-RESUME a stream cut at any byte resumes without loss or repetition', async ({ sandbox }) => {
   const { command_id: id } = await sandbox.run({ command: 'printf "añb€c𝄞d"; printf "xÿz" >&2' });
   const bytes = Buffer.from('añb€c𝄞d');

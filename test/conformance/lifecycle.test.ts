@@ -94,9 +94,12 @@ test(
 );
 
 test('RUN-STOP SIGTERM ends every command, also those that ignore it, and exits 0 within 8 s', async ({ sandbox }) => {
-  await sandbox.start({ command: 'trap "" TERM; while :; do sleep 1; done' });
-  await sandbox.start({ command: 'setsid sh -c "trap \\"\\" TERM HUP; sleep 1000 & wait" & wait' });
-  await until('both run', () => sandbox.processes().length >= 5);
+  const ids = [
+    await sandbox.start({ command: 'trap "" TERM; echo ready; while :; do sleep 1; done' }),
+    await sandbox.start({ command: 'setsid sh -c "trap \\"\\" TERM HUP; echo ready; sleep 1000 & wait" & wait' }),
+  ];
+  for (const id of ids)
+    await until('its trap stands', async () => (await sandbox.ok(`GET /v2/commands/${id}`))['stdout'] === 'ready\n');
   const startedMs = performance.now();
 
   expect(await sandbox.stop()).toBe(0);

@@ -281,6 +281,7 @@ test(
 
     expect(await shell.exec('sleep 30; true', { async: true })).toMatchObject({ status: 'running', exit_code: null });
     expect(await shell.refusal('true', { timeout: 0.2 })).toBe(409);
+    await until('it sleeps', () => sleepers(sandbox) > 0);
     await sandbox.ok(`POST /v2/pty/sessions/${shell.id}/signal`, { signal: 'SIGINT' });
     expect(await shell.outcome('echo after')).toEqual(['completed', 0, 'after\n']);
     expect(await shell.exec('while :; do :; done', { hard_timeout: 0.1 })).toMatchObject({ status: 'hard_timeout' });

@@ -2,6 +2,7 @@
 import { spawnSync } from 'node:child_process';
 import { copyFileSync, existsSync, lstatSync, mkdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
+import { placeOfPython } from '../../tools/python.mjs';
 import { repositoryRoot, type Sandbox, type SandboxOptions } from './sandbox.ts';
 
 const pinned = JSON.parse(readFileSync(join(repositoryRoot, 'test/code/nodes.json'), 'utf8')) as Record<string, string>;
@@ -24,10 +25,10 @@ export function nodeOf(major: number): string {
   return join(node.directory, 'node');
 }
 
-/** The environment of a folder of test/, with the packages of its requirements file, for a Python such as 3.9. */
+/** The environment of a folder of test/, or of a requirements file, for a Python such as 3.9. */
 export function needPython(folder: string, version = ''): string {
   make('tools/python.mjs', folder, version);
-  return join(repositoryRoot, `node_modules/.cache/python-${folder.replaceAll('/', '-')}${version}`);
+  return placeOfPython(folder, version);
 }
 
 /** The clients of test/clients/mcp, and the Node that runs them. Returns the directory with the packages. */

@@ -9,7 +9,9 @@ from jsonschema_rs import is_valid
 SPEC = json.loads((Path(__file__).parents[2] / "spec/v2.json").read_text())
 
 LONGEST_SECONDS = 1
-SCREEN = "/v2/pty/sessions/{id}/screen"
+ACTIVITY = "/v2/activity"
+#: The routes whose `timeout` in the query says how long they wait.
+WAITS = ("/v2/pty/sessions/{id}/screen", ACTIVITY)
 
 #: The fields of a body that say how long it may take, by route.
 DURATIONS_IN_BODY = {
@@ -97,8 +99,11 @@ def obeys(schema, value):
 @schemathesis.hook
 def before_call(context, case, kwargs):
     """Values come from the description too, such as the longest wait."""
-    if case.operation.path == SCREEN and as_number((case.query or {}).get("timeout")) > LONGEST_SECONDS:
-        case.query["timeout"] = LONGEST_SECONDS
+    query = case.query or {}
+    if case.operation.path in WAITS and as_number(query.get("timeout")) > LONGEST_SECONDS:
+        query["timeout"] = LONGEST_SECONDS
+    if case.operation.path == ACTIVITY and query.get("stream") in (True, "true"):
+        query["stream"] = False  # It would not end.
 
 
 def as_number(value):

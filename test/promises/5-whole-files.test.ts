@@ -2,7 +2,7 @@
  * Promise 5: success on a write means that the bytes are there, whole: the old file or the new one, never a mixture.
  */
 import { spawnSync } from 'node:child_process';
-import { chmodSync, chownSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, chownSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { inRoom, otherDisk } from '../harness/disks.ts';
 import { expect, fixture, test, type Reply, type EnvelopeBody } from '../harness/sandbox.ts';
@@ -108,6 +108,38 @@ test(
 
     expect(deaths).toBeGreaterThanOrEqual(25);
     expect(staleParts).toBeGreaterThan(2); // Some of the kills hit a write.
+  },
+  { expectedWarnings: ['started again by init'], timeoutMs: 180_000 },
+);
+
+test(
+  'PROMISE-5 IDENT-3 a daemon killed while it makes directories leaves none without its owner',
+  async ({ sandbox }) => {
+    const directory = join(sandbox.directory, 'made');
+    mkdirSync(directory);
+    const isClear = () => parts(directory).length + notesOf(sandbox).length === 0;
+    let servedAt = performance.now();
+    for (let deaths = 0; deaths < 30; deaths++) {
+      const isOld = () => deaths % 9 !== 8 || performance.now() - servedAt > 1100;
+      await until('the daemon is a second old', isOld);
+      await until('what the dead daemon left is cleared', isClear);
+      const before = readdirSync(directory).length;
+      const requests = Array.from({ length: 20 }, (_, n) => {
+        const body = { path: `${directory}/${deaths}-${n}/inner`, parents: true };
+        return sandbox.request(`POST /v2/fs/mkdir?user=${testAccount.uid}`, body).catch(() => null);
+      });
+      // Some of the directories are being made then.
+      const wanted = before + 1 + (deaths % 8);
+      while (readdirSync(directory).length < wanted) await new Promise((resolve) => setImmediate(resolve));
+      process.kill(sandbox.daemonPid, 'SIGKILL');
+      await Promise.all(requests);
+      await sandbox.served();
+      servedAt = performance.now();
+    }
+    await until('what the last daemon left is cleared', isClear);
+    const made = readdirSync(directory, { recursive: true, encoding: 'utf8' });
+    expect(made.length).toBeGreaterThan(5);
+    expect(made.filter((name) => statSync(join(directory, name)).uid !== testAccount.uid)).toEqual([]);
   },
   { expectedWarnings: ['started again by init'], timeoutMs: 180_000 },
 );
