@@ -159,11 +159,16 @@ module.exports = {
         path: `${src}surfaces/`,
       },
     ),
-    layer('surface-packages', 'a surface has the schema library.', 'surfaces/(?!e2b/)', packagesBut('zod')),
+    layer(
+      'surface-packages',
+      'a surface has the schema library.',
+      'surfaces/(?!(agent-sandbox|e2b)/)',
+      packagesBut('zod'),
+    ),
     layer(
       'rpc-surface-packages',
       'a surface with messages of RPC has their library too.',
-      'surfaces/e2b/',
+      'surfaces/(agent-sandbox|e2b)/',
       packagesBut('zod', ...rpcPackages),
     ),
     layer('surface-no-outside-world', 'a surface opens no process and no socket.', 'surfaces/', { path: outsideWorld }),

@@ -1,8 +1,9 @@
 /**
  * Makes the Python environment for the tests of a folder: `node tools/python.mjs [folder [version]]`.
  *
- * The folder has a `requirements.txt`. The default folder is `openapi`, the tests of the description. The default
- * Python is the first on PATH; another version, such as 3.9, is looked for on PATH and among those of pyenv.
+ * The folder has a `requirements.txt`; the path of another file, which ends in `.txt`, may stand for it. The default
+ * folder is `openapi`, the tests of the description. The default Python is the first on PATH; another version, such as
+ * 3.9, is looked for on PATH and among those of pyenv.
  */
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -23,8 +24,8 @@ const virtualEnvironments = {
 
 /** Returns the environment. Its programs are in `bin`. */
 export async function pythonEnvironment(folder = 'openapi', version = '') {
-  const requirements = `test/${folder}/requirements.txt`;
-  const environment = join(repositoryRoot, `node_modules/.cache/python-${folder.replaceAll('/', '-')}${version}`);
+  const requirements = folder.endsWith('.txt') ? folder : `test/${folder}/requirements.txt`;
+  const environment = placeOfPython(folder, version);
   const wanted = createHash('sha256')
     .update(readFileSync(join(repositoryRoot, requirements)))
     .digest('hex');
@@ -35,6 +36,12 @@ export async function pythonEnvironment(folder = 'openapi', version = '') {
     run(join(environment, 'bin/pip'), ['install', ...quietly, '--no-deps', '--requirement', requirements]);
   });
   return environment;
+}
+
+/** Where the environment is, or will be. */
+export function placeOfPython(folder, version = '') {
+  const name = folder.replace(/\.txt$/, '').replaceAll('/', '-');
+  return join(repositoryRoot, `node_modules/.cache/python-${name}${version}`);
 }
 
 /** Contains only pip. */

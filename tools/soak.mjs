@@ -2,7 +2,8 @@
  * `npm run soak`: runs many thousand commands through one daemon, and fails when the daemon leaks.
  *
  * Memory, descriptors and processes count. `npm run soak -- mixed [seconds]` uses every plane at once in 256 MiB, and
- * fails at a lost byte, a 500 or a death.
+ * fails at a lost byte, a 500 or a death. `npm run soak -- frameworks [rounds]` repeats the suites of frameworks for
+ * agents while the daemon is killed every 1.1 seconds.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -37,7 +38,10 @@ const binary = join(repositoryRoot, 'dist/boxkeep');
 
 await runTool(async () => {
   if (!existsSync(binary)) throw new SetupError('dist/boxkeep is missing: npm run build');
-  if (process.argv[2] === 'mixed') return await mixed(process.argv[3] ?? '300');
+  const [, , what, count] = process.argv;
+  if (what === 'mixed')
+    return await test('test/promises/10-mixed-load.test.ts', { BOXKEEP_MIXED_SECONDS: count ?? '300' });
+  if (what === 'frameworks') return await test('test/frameworks', { BOXKEEP_FRAMEWORK_ROUNDS: count ?? '20' });
   const directory = mkdtempSync(join(tmpdir(), 'boxkeep-soak-'));
   const daemon = await start(directory);
   try {
@@ -50,14 +54,14 @@ await runTool(async () => {
   }
 });
 
-/** The test of the promise, run for longer. It needs root for the control group. */
-async function mixed(seconds) {
-  const test = spawn(join(repositoryRoot, 'node_modules/.bin/bun'), ['test', 'test/promises/10-mixed-load.test.ts'], {
+/** A test that runs for longer. It needs root. */
+async function test(path, more) {
+  const run = spawn(join(repositoryRoot, 'node_modules/.bin/bun'), ['test', path], {
     cwd: repositoryRoot,
     stdio: 'inherit',
-    env: { ...process.env, BOXKEEP_TARGET: 'binary', BOXKEEP_MIXED_SECONDS: seconds },
+    env: { ...process.env, BOXKEEP_TARGET: 'binary', ...more },
   });
-  const [code] = await once(test, 'exit');
+  const [code] = await once(run, 'exit');
   return code ?? 1;
 }
 

@@ -21,7 +21,7 @@ const conformance = (...names) => names.map((name) => `test/conformance/${name}`
  * binary proves the same for the sources. With the binary tier, the sources run these alone.
  */
 const differsInTheBinary = [
-  ...conformance('adopted', 'cli', 'doctor', 'failed-upgrade', 'identity', 'lifecycle', 'operations', 'readme'),
+  ...conformance('adopted', 'cli.', 'doctor', 'failed-upgrade', 'identity', 'lifecycle', 'operations', 'readme'),
   ...conformance('code-sessions', 'desktop-worker', 'terminal-sessions', 'terminal-upgrade', 'upgrade'),
   ...['test/promises/1-no-byte-lost', 'test/promises/4-kill', 'test/promises/8-zombies', 'test/promises/9-key'],
 ];
@@ -40,11 +40,14 @@ const sameInEveryRoot = [
     'test/engines/e2b-create',
     'test/engines/e2b-load',
     'test/engines/e2b-survives',
+    'test/engines/kep-539/',
+    ...['ends', 'files', 'ports', 'survives'].map((part) => `test/engines/agent-sandbox-${part}`),
   ],
   ...conformance(
     'browser-',
     'desktop-',
     'mcp-',
+    'activity',
     'code',
     'console',
     'gateway',
@@ -64,6 +67,8 @@ const sameInEveryRoot = [
     'readme',
     'restore',
     'v2-clients',
+    ...['error-codes', 'messages', 'misspelt-calls', 'origins', 'parser-fuzz', 'text-form', 'tracing'],
+    'mcp.',
   ),
   ...['bad-input', 'fuzz', 'recording', 'relay', 'screen', 'socket', 'tmux'].flatMap((part) =>
     conformance(`terminal-${part}`),
@@ -71,10 +76,13 @@ const sameInEveryRoot = [
 ];
 
 /**
- * The musl root shows that the files plane needs no tool of the image; busybox would show the same. A PID namespace
- * changes processes and not files.
+ * The musl root shows that files and the surfaces of E2B and agent-sandbox need no tool of the image; busybox would show
+ * the same. A PID namespace changes processes and not files.
  */
-const sameAsInMusl = conformance('download', 'file-', 'files', 'tree', 'upload', 'watch');
+const sameAsInMusl = [
+  ...conformance('download', 'file-', 'files', 'tree', 'upload', 'watch'),
+  ...['test/engines/agent-sandbox-clients', 'test/engines/e2b-'],
+];
 
 /** Files that mostly wait, for example three minutes without output. Two of them run beside the others. */
 const waitingFiles = [
@@ -113,6 +121,7 @@ const ofOtherTiers = [
   'test/tasks/',
   'test/deploy/',
   'test/engines/older/',
+  'test/frameworks/',
 ];
 
 /**
@@ -189,6 +198,14 @@ const tiers = [
     before: [['tools/test-programs.mjs'], ['tools/test-daemon.mjs']],
     onlyByName: true, // Takes minutes, and tests what the newest clients test too.
     exceptWithAll: true, // tools/clients-ci.mjs runs it when what it covers has changed.
+  },
+  {
+    name: 'proof: frameworks',
+    folder: 'test/frameworks',
+    env: { BOXKEEP_TARGET: 'binary' },
+    before: [['tools/test-programs.mjs'], ['tools/build.mjs']],
+    onlyByName: true, // Installs the frameworks, and tests nothing of the daemon that other tiers do not.
+    exceptWithAll: true,
   },
   ...['musl', 'busybox', 'pid1'].map((root) => ({
     name: `conformance in root ${root}`,

@@ -188,7 +188,8 @@ export const versionOnce: Rule = (files) => {
 
 /** The project had another name before, which only the changelog may mention. */
 export const oldNameIsGone: Rule = (files) => {
-  const oldName = new RegExp(`[sS]andbox${'d'}|SANDBOX${'D'}`);
+  // The program of agent-sandbox has the same name, in variables and in classes of its client.
+  const oldName = new RegExp(`[sS]andbox${'d'}(?!InCluster)|SANDBOX${'D'}(?!_(?:REST|GRPC)_ADDR)`);
   return files
     .filter(({ path }) => !path.startsWith('test/contract/') && path !== 'CHANGELOG.md')
     .flatMap((file) => [
@@ -462,7 +463,7 @@ export const requirementsAreTested: Rule = (files) => {
 export function quotedIds({ path, text }: SourceFile): { path: string; id: string }[] {
   const titles = [
     ...text.matchAll(
-      /\b(?:t|programT|engineT|clientT)est(?:\.\w+)*(?:\([^()]*\))?\(\s*(['"`])((?:\\.|(?!\1)[\s\S])*)\1/g,
+      /\b(?:t|clientT|consoleT|engineT|programT)est(?:\.\w+)*(?:\([^()]*\))?\(\s*(['"`])((?:\\.|(?!\1)[\s\S])*)\1/g,
     ),
   ].map((match) => match[2] ?? '');
   return titles.flatMap((title) => {
