@@ -38,7 +38,11 @@ const Stdin = z.union([
     .refine(
       ({ data, data_base64: encoded }) => (data === undefined) !== (encoded === undefined),
       'needs data or data_base64',
-    ),
+    )
+    .meta({
+      anyOf: [{ required: ['data'] }, { required: ['data_base64'] }],
+      not: { required: ['data', 'data_base64'] },
+    }),
 ]);
 
 /** The path parameters of every route of one command. */
