@@ -3,7 +3,8 @@
  *
  * Memory, descriptors and processes count. `npm run soak -- mixed [seconds]` uses every plane at once in 256 MiB, and
  * fails at a lost byte, a 500 or a death. `npm run soak -- frameworks [rounds]` repeats the suites of frameworks for
- * agents while the daemon is killed every 1.1 seconds.
+ * agents while the daemon is killed every 1.1 seconds. `npm run soak -- kills [seconds]` runs all clients at once for 30
+ * minutes while it is killed every three seconds.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -42,6 +43,8 @@ await runTool(async () => {
   if (what === 'mixed')
     return await test('test/promises/10-mixed-load.test.ts', { BOXKEEP_MIXED_SECONDS: count ?? '300' });
   if (what === 'frameworks') return await test('test/frameworks', { BOXKEEP_FRAMEWORK_ROUNDS: count ?? '20' });
+  if (what === 'kills')
+    return await test('test/conformance/client-kills.test.ts', { BOXKEEP_KILL_SECONDS: count ?? '1800' });
   const directory = mkdtempSync(join(tmpdir(), 'boxkeep-soak-'));
   const daemon = await start(directory);
   try {

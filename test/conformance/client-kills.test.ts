@@ -1,0 +1,94 @@
+/** Every client at once beside a daemon that is killed every three seconds. `npm run soak -- kills` takes 30 minutes. */
+import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll } from 'bun:test';
+import { TestBrowser } from '../harness/browser.ts';
+import { bundle, clientsWith, key, needClients, removeClients, shownBy } from '../harness/own-clients.ts';
+import { expect, repositoryRoot, test, type Sandbox } from '../harness/sandbox.ts';
+
+const seconds = Number(process.env['BOXKEEP_KILL_SECONDS'] ?? 12);
+const killEveryMs = 3000;
+const tasks = ['run', 'output', 'input', 'file', 'terminal'];
+
+/** Turns of each task. */
+type Done = Readonly<Record<string, number>>;
+
+beforeAll(needClients);
+afterAll(removeClients);
+
+/** Serves a page that can load the client. */
+const site = Bun.serve({
+  hostname: '127.0.0.1',
+  port: 0,
+  routes: {
+    '/': new Response('<!doctype html>', { headers: { 'content-type': 'text/html' } }),
+    '/boxkeep.mjs': () => new Response(Bun.file(bundle)),
+    '/loops.mjs': new Response(Bun.file(join(repositoryRoot, 'test/clients/typescript/kills-loops.mjs'))),
+  },
+});
+afterAll(() => site.stop(true));
+
+test(
+  'CLIENT-KILLS beside kills of the daemon, clients in every runtime lose nothing, and nothing is done twice',
+  async ({ sandbox }) => {
+    const programs = clientsWith('kills').map((client) => ({
+      name: client.name,
+      run: async (place: string) =>
+        ((await shownBy(client, 'kills', sandbox, place, String(seconds))) as { readonly done: Done }).done,
+    }));
+    const page = { name: 'Chromium', run: (place: string) => inPage(sandbox, join(sandbox.directory, place)) };
+    const all = [...programs, page].map(async ({ name, run }) => {
+      const place = name.replaceAll(/\W+/g, '-');
+      mkdirSync(join(sandbox.directory, place));
+      const done = await run(place);
+      for (const task of tasks) expect([name, task, done[task]]).toEqual([name, task, expect.any(Number)]);
+      expect(twice(join(sandbox.directory, place))).toEqual([]);
+      console.log(name, JSON.stringify(done));
+    });
+    const stop = new AbortController();
+    const killing = kill(sandbox, stop.signal);
+    await Promise.all(all).finally(() => stop.abort());
+    const kills = await killing;
+    console.log(`${kills} kills`);
+    expect(kills).toBeGreaterThanOrEqual(Math.floor(seconds / 6));
+  },
+  {
+    env: { SVC_API_KEY: key, SVC_CORS_ORIGINS: `http://127.0.0.1:${site.port}` },
+    expectedWarnings: ['started again by init'],
+    timeoutMs: (seconds + 60) * 1000,
+  },
+);
+
+async function inPage({ url }: Sandbox, directory: string): Promise<Done> {
+  await using browser = await TestBrowser.launch();
+  await using opened = await browser.open();
+  await opened.page.goto(site.url.href);
+  return await opened.page.evaluate(
+    async ({ url, key, directory, seconds }) => {
+      const load = async (path: string) => (await import(path)) as Record<string, (...of: unknown[]) => unknown>;
+      const { Sandbox } = (await load(
+        '/boxkeep.mjs',
+      )) as unknown as typeof import('../../clients/typescript/src/index.ts');
+      const { loops } = await load('/loops.mjs');
+      return (await loops!(await Sandbox.connect(url, key, { retryMs: 30_000 }), directory, seconds)) as Done;
+    },
+    { url, key, directory, seconds },
+  );
+}
+
+/** Returns how often it has killed. */
+async function kill(sandbox: Sandbox, stop: AbortSignal): Promise<number> {
+  for (let kills = 0; ; kills++) {
+    await Bun.sleep(killEveryMs);
+    if (stop.aborted) return kills;
+    process.kill(sandbox.daemonPid, 'SIGKILL');
+    await sandbox.served();
+  }
+}
+
+/** The files of work that was done more than once. */
+function twice(directory: string): string[] {
+  return readdirSync(directory).filter(
+    (name) => name.startsWith('once-') && readFileSync(join(directory, name), 'utf8') !== `${name}\n`,
+  );
+}
