@@ -53,6 +53,10 @@ for (const client of clientsWith('commands'))
         'killed by name': ['killed', 137, 'SIGKILL'],
         connected: [0, '400000\n', 'é\n'],
         listed: 0,
+        activity: [
+          ['started', 'seen', null],
+          ['ended', 'seen', 7],
+        ],
       });
     },
     clientOptions,

@@ -115,6 +115,15 @@ for await (const event of again) rest.push(event.type === 'exit' ? event.exitCod
 show('connected', rest.sort());
 show('listed', (await commands.list({ status: 'running' })).data.commands.length);
 
+const { cursor } = (await box.orThrow.call('operations.activity', { query: { limit: 1 } })).data;
+await commands.run({ command: 'exit 7', command_id: 'seen' });
+const happened = [];
+for await (const { kind, subject, exit_code: code } of box.activity({ cursor })) {
+  happened.push([kind, subject, code]);
+  if (kind === 'ended') break;
+}
+show('activity', happened);
+
 function exists(path) {
   try {
     return readFileSync(path, 'utf8') !== '';

@@ -1,4 +1,4 @@
-"""What a watch of files reports besides the events of the daemon."""
+"""What a watch of files, or of the activity, reports besides the events of the daemon."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from typing import Literal
 
 @dataclass(frozen=True)
 class Lost:
-    """Changes may have been missed, because they came too fast or the daemon was replaced.
+    """Events may have been missed, because they came too fast or the daemon was replaced. Later events are whole.
 
-    What was known of the tree is void: list it again. Later events are whole.
+    After a watch, what was known of the tree is void: list it again.
     """
 
     type: Literal["lost"] = "lost"

@@ -30,6 +30,7 @@ async def main():
         await bad_connections(box)
         await stopped(box)
         await connected(box, long)
+        await activity(box)
 
 
 async def errors(box):
@@ -141,6 +142,17 @@ async def connected(box, long):
     rest = [event.exit_code if isinstance(event, Ending) else event.text async for event in again]
     show("connected", sorted(rest, key=str))
     show("listed", len((await box.commands.list(status="running")).commands))
+
+
+async def activity(box):
+    before = await box.call("operations.activity", limit=1)
+    await box.commands.run("exit 7", command_id="seen")
+    seen = []
+    async for entry in box.activity(cursor=before.cursor):
+        seen.append([entry.kind, entry.subject, entry.exit_code])
+        if entry.kind == "ended":
+            break
+    show("activity", seen)
 
 
 async def failure(work):

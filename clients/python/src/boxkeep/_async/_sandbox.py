@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator
 from typing import TYPE_CHECKING
 
+from .._change import Lost
 from .._failure import not_boxkeep
 from .._record import Record
 from ._calls import AsyncBrowser, AsyncDesktop, AsyncOperations, AsyncSandboxMethods
@@ -13,6 +15,7 @@ from ._files import AsyncFiles
 from ._mcp import AsyncMcp
 from ._terminals import AsyncTerminals
 from ._transport import AsyncTransport
+from ._watch import POLL_S
 
 if TYPE_CHECKING:
     import httpx2
@@ -85,6 +88,25 @@ class AsyncSandbox(AsyncSandboxMethods, AsyncOperations):
     async def close(self) -> None:
         """Closes the connections. Commands go on."""
         await self._transport.close()
+
+    async def activity(
+        self, *, cursor: int | None = None, **options: Unpack[types.CallOptions]
+    ) -> AsyncIterator[types.ActivityEntry | Lost]:
+        """What happens in the sandbox, as it happens: commands as they start and end, and calls that change something.
+
+        Begins after the entry whose `seq` is `cursor`; without it, with the newest hundred. `Lost` comes where entries
+        are no longer known, because they were too many or the daemon was replaced. Raises a BoxError.
+        """
+        while True:
+            after = {} if cursor is None else {"cursor": cursor}
+            page: types.ActivityPage = await self._transport.call(
+                "operations.activity", timeout=POLL_S, **after, **options
+            )
+            cursor = page.cursor
+            if page.gap:
+                yield Lost()
+            for entry in page.entries:
+                yield entry
 
     async def wait_until_ready(self, **options: Unpack[types.CallOptions]) -> types.OperationHealthResponse:
         """Waits for a daemon that is about to start."""

@@ -3,8 +3,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from .._change import Lost
 from .._failure import not_boxkeep
 from .._record import Record
 from ._calls import Browser, Desktop, Operations, SandboxMethods
@@ -14,6 +16,7 @@ from ._files import Files
 from ._mcp import Mcp
 from ._terminals import Terminals
 from ._transport import Transport
+from ._watch import POLL_S
 
 if TYPE_CHECKING:
     import httpx2
@@ -86,6 +89,25 @@ class Sandbox(SandboxMethods, Operations):
     def close(self) -> None:
         """Closes the connections. Commands go on."""
         self._transport.close()
+
+    def activity(
+        self, *, cursor: int | None = None, **options: Unpack[types.CallOptions]
+    ) -> Iterator[types.ActivityEntry | Lost]:
+        """What happens in the sandbox, as it happens: commands as they start and end, and calls that change something.
+
+        Begins after the entry whose `seq` is `cursor`; without it, with the newest hundred. `Lost` comes where entries
+        are no longer known, because they were too many or the daemon was replaced. Raises a BoxError.
+        """
+        while True:
+            after = {} if cursor is None else {"cursor": cursor}
+            page: types.ActivityPage = self._transport.call(
+                "operations.activity", timeout=POLL_S, **after, **options
+            )
+            cursor = page.cursor
+            if page.gap:
+                yield Lost()
+            for entry in page.entries:
+                yield entry
 
     def wait_until_ready(self, **options: Unpack[types.CallOptions]) -> types.OperationHealthResponse:
         """Waits for a daemon that is about to start."""
