@@ -162,6 +162,7 @@ static void add_status(struct text *text, const struct status *status) {
     add_pair(text, "end", status->end);
     add_pair(text, "head", status->head);
     add_pair(text, "lost", status->lost);
+    add_number(text, "stdin", status->stdin_accepted);
     add_number(text, "user_us", status->user_us);
     add_number(text, "system_us", status->system_us);
     add_number(text, "max_rss_kb", status->max_rss_kb);

@@ -65,6 +65,35 @@ test(
   restarted,
 );
 
+test(
+  'V2CMD-INPUTRETRY what was taken is confirmed again after the end, also by the next daemon, and nothing else',
+  async ({ sandbox }) => {
+    const id = await sandbox.start({ command: 'cat' });
+    await write(sandbox, id, { input: 'abc', offset: 0 });
+    await write(sandbox, id, { eof: true, offset: 3 });
+    await sandbox.ended(id);
+
+    for (const isKilled of [false, true]) {
+      if (isKilled) {
+        process.kill(sandbox.daemonPid, 'SIGKILL');
+        await sandbox.served();
+      }
+      const confirmed = { status: 200, body: { data: { offset: 3 } } };
+      expect(await write(sandbox, id, { eof: true, offset: 3 })).toMatchObject(confirmed);
+      expect(await write(sandbox, id, { input: 'bc', offset: 1 })).toMatchObject(confirmed);
+      expect((await write(sandbox, id, { input: 'bcd', offset: 1 })).body.data['accepted_bytes']).toBe(2);
+      const never = [
+        { input: 'd', offset: 3 },
+        { input: 'd', offset: 3, eof: true },
+        { eof: true, offset: 2 },
+      ];
+      for (const body of [...never, { eof: true }, { input: 'd', offset: 9 }])
+        expect((await write(sandbox, id, body)).status).toBe(409);
+    }
+  },
+  restarted,
+);
+
 test('V2CMD-INPUTCLOSED writing to a closed or ended command is 409', async ({ sandbox }) => {
   const ended = await sandbox.run({ command: 'true' });
   const withoutStdin = await sandbox.start({ command: 'sleep 1000', stdin: 'null' });

@@ -70,6 +70,8 @@ export class ChildState {
     const journaled = journal?.isClosed ? journal.end : maxOffsets(journal?.end ?? [0, 0], storedEnds);
     this.ends = this.end.kind === 'lost' ? storedEnds : maxOffsets(this.ends, journaled);
     this.evictTo(journal?.head ?? [0, 0]);
+    const accepted = Math.max(this.stdin.accepted, journal?.stdinAccepted ?? 0);
+    this.stdin = { ...this.stdin, accepted };
     this.#closeStreams();
   }
 

@@ -30,7 +30,7 @@ const newline = 10;
 const fileOf = { stdout: 'out', stderr: 'err' } as const;
 
 /** The state of a command according to its journal, for a daemon that was not running at the time. */
-export interface JournalEnd extends Pick<KeeperStatus, 'pid' | 'end' | 'head' | 'startedMs'> {
+export interface JournalEnd extends Pick<KeeperStatus, 'pid' | 'end' | 'head' | 'startedMs' | 'stdinAccepted'> {
   readonly exit: JournalExit | null;
   readonly failure: { readonly stage: FailureStage; readonly errno: number } | null;
   /** True while the keeper has claimed the command and written no event. */
@@ -276,6 +276,8 @@ interface JournalLine {
   readonly at_ns: number;
   readonly started_ns: number;
   readonly end: [number, number];
+  /** Keepers of earlier releases leave it out. */
+  readonly stdin?: number;
   readonly exited_ns: number;
   readonly stage: number;
   readonly errno: number;
@@ -292,6 +294,7 @@ function readJournal(text: string): Omit<JournalEnd, 'head'> {
     isClosed: events.has('closed'),
     pid: last?.pid ?? 0,
     end: last?.end ?? [0, 0],
+    stdinAccepted: last?.stdin ?? 0,
     startedMs: (last?.started_ns ?? 0) / 1e6,
     failure: failed ? { stage: failureStages[failed.stage - 1] ?? 'protocol', errno: failed.errno } : null,
     exit: exited
