@@ -4,7 +4,8 @@
  * Memory, descriptors and processes count. `npm run soak -- mixed [seconds]` uses every plane at once in 256 MiB, and
  * fails at a lost byte, a 500 or a death. `npm run soak -- frameworks [rounds]` repeats the suites of frameworks for
  * agents while the daemon is killed every 1.1 seconds. `npm run soak -- kills [seconds]` runs all clients at once for 30
- * minutes while it is killed every three seconds.
+ * minutes while it is killed every three seconds. `npm run soak -- faults [rounds]` repeats the tests of everything that
+ * was once found broken, beside four busy processes.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -13,8 +14,10 @@ import { Agent, request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { TestRun } from './leftovers.mjs';
 import { repositoryRoot } from './repository.mjs';
 import { runTool, SetupError } from './setup.mjs';
+import { TestQueue } from './test-queue.mjs';
 
 const commands = Number(process.argv[2] ?? 100_000);
 const clients = 16;
@@ -45,6 +48,7 @@ await runTool(async () => {
   if (what === 'frameworks') return await test('test/frameworks', { BOXKEEP_FRAMEWORK_ROUNDS: count ?? '20' });
   if (what === 'kills')
     return await test('test/conformance/client-kills.test.ts', { BOXKEEP_KILL_SECONDS: count ?? '1800' });
+  if (what === 'faults') return await faults(Number(count ?? 20));
   const directory = mkdtempSync(join(tmpdir(), 'boxkeep-soak-'));
   const daemon = await start(directory);
   try {
@@ -66,6 +70,37 @@ async function test(path, more) {
   });
   const [code] = await once(run, 'exit');
   return code ?? 1;
+}
+
+/** Tests of kinds of faults: attacks, real use, the edges of accounts and machines. */
+const faultTests = [
+  ...['7-large-bodies', '7-survives-its-users'].map((name) => `test/promises/${name}`),
+  ...[
+    ...['bad-archives', 'bad-input', 'command-answers', 'commands', 'encodings', 'failed-upgrade', 'identity'],
+    ...['file-answers', 'file-failures', 'file-grep', 'text-form', 'key-file', 'parser-fuzz', 'survival'],
+    ...['hostile-clients', 'http-edges', 'origins', 'limits-of-the-machine', 'mcp-description', 'mcp-hostile'],
+    ...['code-endings', 'code-hostile', 'terminal-screen', 'browser-answers', 'browser-clobbered', 'browser-editors'],
+    ...['browser-failures', 'browser-keys', 'browser-places', 'browser-waits'],
+  ].map((name) => `test/conformance/${name}`),
+].map((path) => `${path}.test.ts`);
+
+/** Four files at once, because tests wait more than they work. */
+async function faults(rounds) {
+  const busy = Array.from({ length: 4 }, () => spawn('sh', ['-c', 'while :; do :; done'], { stdio: 'ignore' }));
+  const run = new TestRun();
+  try {
+    const tiers = Array.from({ length: rounds }, (_, round) => ({
+      name: `round ${round + 1}`,
+      files: faultTests,
+      env: { BOXKEEP_TARGET: 'binary' },
+    }));
+    const { passed, failed, reports } = await new TestQueue(tiers).run(4, run.environment);
+    console.log([...reports, `${passed} passed, ${failed} failed in ${rounds} rounds`].join('\n'));
+    return failed === 0 ? 0 : 1;
+  } finally {
+    for (const process of busy) process.kill();
+    run.remove();
+  }
 }
 
 async function start(directory) {
