@@ -446,7 +446,7 @@ export function test(
       }
       await sandbox.close();
     },
-    hangMs,
+    Math.max(hangMs, 2 * (options.timeoutMs ?? 0)),
   );
 }
 
