@@ -160,6 +160,16 @@ module.exports = {
       },
     ),
     layer(
+      'off-is-not-loaded',
+      'most daemons do not serve these protocols, and load nothing of them.',
+      '(?!surfaces/(agent-sandbox|e2b)/|platform/server/http2-)',
+      {
+        path: ['surfaces/(agent-sandbox|e2b)/', 'platform/server/http2-', 'http/rpc[.]ts$'].map((path) => src + path),
+        dynamic: false,
+        ...byValue,
+      },
+    ),
+    layer(
       'surface-packages',
       'a surface has the schema library.',
       'surfaces/(?!(agent-sandbox|e2b)/)',

@@ -120,6 +120,7 @@ const ofOtherTiers = [
   'test/images/',
   'test/tasks/',
   'test/deploy/',
+  'test/engines/go/',
   'test/engines/older/',
   'test/frameworks/',
 ];
@@ -165,8 +166,16 @@ const tiers = [
   {
     name: 'deploy',
     folder: 'test/deploy',
+    except: ['test/deploy/claim/'],
     before: [['tools/deploy/programs.mjs']],
     onlyByName: true, // Needs Go, root and packages of Debian.
+  },
+  {
+    name: 'clients in Go',
+    folder: 'test/engines/go',
+    env: { BOXKEEP_TARGET: 'binary' },
+    before: [['tools/build.mjs']],
+    onlyByName: true, // Needs Go.
   },
   {
     name: 'release on arm64',
@@ -205,6 +214,14 @@ const tiers = [
     env: { BOXKEEP_TARGET: 'binary' },
     before: [['tools/test-programs.mjs'], ['tools/build.mjs']],
     onlyByName: true, // Installs the frameworks, and tests nothing of the daemon that other tiers do not.
+    exceptWithAll: true,
+  },
+  {
+    name: 'proof: claim',
+    folder: 'test/deploy/claim',
+    env: { BOXKEEP_TARGET: 'binary' },
+    before: [['tools/build.mjs'], ['tools/deploy/programs.mjs'], ['tools/deploy/cluster.mjs']],
+    onlyByName: true, // Compiles the API server of Kubernetes, which takes minutes and gigabytes.
     exceptWithAll: true,
   },
   ...['musl', 'busybox', 'pid1'].map((root) => ({

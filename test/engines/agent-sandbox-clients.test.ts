@@ -5,6 +5,7 @@ import type { AgentSandboxCalls } from '../../tools/gen/agent-sandbox-calls.ts';
 import { portsOf, rootOf, runGrpc, urlOf, withAgentSandbox } from '../harness/agent-sandbox.ts';
 import { programEnvironment } from '../harness/closed-ports.ts';
 import { needPython } from '../harness/interpreters.ts';
+import { playKubernetes } from '../harness/played-kubernetes.ts';
 import { expect, repositoryRoot, test, type JsonObject, type Sandbox } from '../harness/sandbox.ts';
 
 const folder = join(repositoryRoot, 'test/clients/agent-sandbox');
@@ -42,9 +43,8 @@ test(
 
 /** The client asks the API of Kubernetes for one object, in which it finds the address of the pod. */
 async function calls(sandbox: Sandbox, ...place: readonly string[]): Promise<JsonObject> {
-  await using kubernetes = playedKubernetes();
   const config = join(sandbox.directory, 'kubeconfig');
-  writeFileSync(config, JSON.stringify(kubeconfig(kubernetes.url)));
+  using _kubernetes = playKubernetes(config);
   const client = Bun.spawn(
     [`${needPython('clients/agent-sandbox')}/bin/python`, '-B', join(folder, 'calls.py'), ...place],
     {
@@ -58,26 +58,3 @@ async function calls(sandbox: Sandbox, ...place: readonly string[]): Promise<Jso
   const lines = stdout.trim().split('\n');
   return Object.fromEntries(lines.map((line) => JSON.parse(line) as [string, unknown]));
 }
-
-function playedKubernetes() {
-  const server = Bun.serve({
-    hostname: '127.0.0.1',
-    port: 0,
-    fetch({ url }) {
-      if (!new URL(url).pathname.endsWith('/namespaces/default/sandboxes/box'))
-        return new Response(null, { status: 404 });
-      const conditions = [{ type: 'Ready', status: 'True' }];
-      return Response.json({ metadata: { name: 'box' }, status: { podIPs: ['127.0.0.1'], conditions } });
-    },
-  });
-  return { url: `http://127.0.0.1:${server.port}`, [Symbol.asyncDispose]: () => server.stop(true) };
-}
-
-const kubeconfig = (server: string) => ({
-  apiVersion: 'v1',
-  kind: 'Config',
-  'current-context': 'played',
-  contexts: [{ name: 'played', context: { cluster: 'played', user: 'nobody' } }],
-  clusters: [{ name: 'played', cluster: { server } }],
-  users: [{ name: 'nobody', user: {} }],
-});

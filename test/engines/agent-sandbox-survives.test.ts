@@ -32,6 +32,21 @@ test(
 );
 
 test(
+  'AGS-UPGRADE a write that the process has taken in part is refused by an upgrade, with the count',
+  async ({ sandbox }) => {
+    const client = startGrpc('agent-sandbox-write.py', sandbox);
+    await client.next();
+    expect((await sandbox.upgrade()).code).toBe(0);
+    await client.tell('go on');
+    expect(await client.end()).toEqual([
+      ['write', ['UNAVAILABLE', expect.stringMatching(/^the process took [1-9]\d* of 1048576 bytes$/)]],
+      ['stream', [['exit', -1]]],
+    ]);
+  },
+  withAgentSandbox({ timeoutMs: 120_000 }),
+);
+
+test(
   'AGS-UPGRADE an upgrade under 20 open streams and calls of four threads fails none of them',
   async ({ sandbox }) => {
     const client = startGrpc('agent-sandbox-upgrade.py', sandbox);

@@ -2,6 +2,7 @@
 import { spawnSync } from 'node:child_process';
 import { copyFileSync, existsSync, lstatSync, mkdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
+import { placeOfGo } from '../../tools/go.mjs';
 import { placeOfPython } from '../../tools/python.mjs';
 import { repositoryRoot, type Sandbox, type SandboxOptions } from './sandbox.ts';
 
@@ -29,6 +30,12 @@ export function nodeOf(major: number): string {
 export function needPython(folder: string, version = ''): string {
   make('tools/python.mjs', folder, version);
   return placeOfPython(folder, version);
+}
+
+/** The program in Go of a folder of test/. */
+export function needGo(folder: string): string {
+  make('tools/go.mjs', folder);
+  return placeOfGo(folder);
 }
 
 /** The clients of test/clients/mcp, and the Node that runs them. Returns the directory with the packages. */

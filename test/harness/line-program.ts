@@ -2,12 +2,15 @@
 import { needPython } from './interpreters.ts';
 import { expect, type Json } from './sandbox.ts';
 
-export type LineProgram = ReturnType<typeof startProgram>;
+export type LineProgram = ReturnType<typeof startCommand>;
 
 /** Starts a program of Python with the packages of a folder in `test`. */
-export function startProgram(packages: string, path: string, ...args: readonly string[]) {
-  const python = `${needPython(packages)}/bin/python`;
-  const client = Bun.spawn([python, '-B', path, ...args], { stdin: 'pipe', stdout: 'pipe', stderr: 'pipe' });
+export function startProgram(packages: string, path: string, ...args: readonly string[]): LineProgram {
+  return startCommand([`${needPython(packages)}/bin/python`, '-B', path, ...args]);
+}
+
+export function startCommand(command: readonly string[]) {
+  const client = Bun.spawn([...command], { stdin: 'pipe', stdout: 'pipe', stderr: 'pipe' });
   const stderr = client.stderr.text();
   const shown = linesIn(client.stdout);
   return {

@@ -1,4 +1,5 @@
 /** Promise 10 on the port with HTTP/2: clients that break or strain the protocol cost the daemon little. */
+import { connect } from 'node:http2';
 import { portsOf, withAgentSandbox } from '../harness/agent-sandbox.ts';
 import { healthDuring } from '../harness/health-watch.ts';
 import {
@@ -74,6 +75,29 @@ for (const [title, { count, piece, isBorne = false }] of Object.entries(floods))
     },
     options,
   );
+
+const outputBytes = 64 * 1024 * 1024;
+/** More than a client may send that gets nothing. */
+const manyPings = 1000;
+
+test(
+  'PROMISE-10 AGS-HTTP2 a client that sends a ping with each piece it gets, as grpc-go may, gets all of its stream',
+  async ({ sandbox }) => {
+    const address = `127.0.0.1:${portsOf(sandbox).grpc}`;
+    const session = connect(`http://${address}`);
+    const stream = session.request(callFields('Start', address));
+    stream.end(enveloped(shellMessage(`head -c ${outputBytes} /dev/zero`)));
+    let [bytes, pings] = [0, 0];
+    for await (const piece of stream as AsyncIterable<Buffer>) {
+      bytes += piece.length;
+      if (session.ping(() => undefined)) pings++;
+    }
+    session.close();
+    expect(bytes).toBeGreaterThan(outputBytes);
+    expect(pings).toBeGreaterThan(manyPings);
+  },
+  options,
+);
 
 test(
   'PROMISE-10 AGS-HTTP2 a head whose fields unpack to hundreds of megabytes is refused',

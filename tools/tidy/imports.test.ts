@@ -48,6 +48,7 @@ const planted = [
   { rule: 'surface-own-surface', file: 'surfaces/planted/other.ts', source: `import '../second/planted.ts';` },
   { rule: 'mcp-from-routes', file: 'surfaces/mcp/planted.ts', source: `import '../second/planted.ts';` },
   { rule: 'surfaces-by-api', file: 'http/planted-surface.ts', source: `import '../surfaces/second/planted.ts';` },
+  { rule: 'off-is-not-loaded', file: 'compose/planted-early.ts', source: `import '../http/rpc.ts';` },
   { rule: 'surface-packages', file: 'surfaces/planted/npm.ts', source: `import { Hono } from 'hono';\nnew Hono();` },
   { rule: 'kit-no-npm', file: 'kit/planted-npm.ts', source: `import { z } from 'zod';\nz.string();` },
   { rule: 'kit-is-alone', file: 'kit/planted.ts', source: `import '../core/other/planted.ts';` },

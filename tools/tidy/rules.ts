@@ -188,8 +188,10 @@ export const versionOnce: Rule = (files) => {
 
 /** The project had another name before, which only the changelog may mention. */
 export const oldNameIsGone: Rule = (files) => {
-  // The program of agent-sandbox has the same name, in variables and in classes of its client.
-  const oldName = new RegExp(`[sS]andbox${'d'}(?!InCluster)|SANDBOX${'D'}(?!_(?:REST|GRPC)_ADDR)`);
+  // The program of agent-sandbox has the same name, in paths of Go, in variables and in names of its clients.
+  const oldName = new RegExp(
+    `(?<!(?:packages|cmd)/|Runtime)[sS]andbox${'d'}(?!InCluster|RESTPort|GRPCPort)|SANDBOX${'D'}(?!_(?:REST|GRPC)_ADDR)`,
+  );
   return files
     .filter(({ path }) => !path.startsWith('test/contract/') && path !== 'CHANGELOG.md')
     .flatMap((file) => [

@@ -22,6 +22,8 @@ const maxStreams = 1000;
 const maxHeaderBytes = 16 * 1024;
 /** How many resets, pings and settings a connection may send at once, and each second. */
 const [burst, perSecond] = [400, 100];
+/** A frame of data has at most this many bytes, and allows a ping more: grpc-go measures the connection this way. */
+const frameBytes = 16 * 1024;
 /** How often a client is asked whether it is there. The connection of a client that has not answered is closed. */
 const askEveryMs = 20_000;
 
@@ -119,7 +121,8 @@ class Http2Connection {
     await nextTurn();
     if (stream.closed) return;
     try {
-      await answer(stream, await fetch(requestOf(stream, headers, gone.signal), idleLimitOf(stream)));
+      const response = await fetch(requestOf(stream, headers, gone.signal), idleLimitOf(stream));
+      await answer(stream, response, (bytes) => this.#allow(Math.ceil(bytes / frameBytes)));
       isAnswered = true;
     } catch {
       stream.close(NGHTTP2_INTERNAL_ERROR); // Of a request that another daemon did not take; the program answers all else.
@@ -129,9 +132,13 @@ class Http2Connection {
   /** Counts what has no answer; a client that sends nothing else is cut off. */
   #count(): void {
     const now = performance.now();
-    this.#unasked = Math.min(burst, this.#unasked + ((now - this.#countedAtMs) / 1000) * perSecond) - 1;
+    this.#allow(((now - this.#countedAtMs) / 1000) * perSecond);
     this.#countedAtMs = now;
-    if (this.#unasked < 0) this.session.destroy(undefined, NGHTTP2_ENHANCE_YOUR_CALM);
+    if (--this.#unasked < 0) this.session.destroy(undefined, NGHTTP2_ENHANCE_YOUR_CALM);
+  }
+
+  #allow(more: number): void {
+    this.#unasked = Math.min(burst, this.#unasked + more);
   }
 }
 
@@ -157,7 +164,9 @@ function idleLimitOf(stream: ServerHttp2Stream) {
   };
 }
 
-async function answer(stream: ServerHttp2Stream, response: Awaited<ReturnType<Fetch>>): Promise<void> {
+type OnSent = (bytes: number) => void;
+
+async function answer(stream: ServerHttp2Stream, response: Awaited<ReturnType<Fetch>>, onSent: OnSent): Promise<void> {
   if (!(response instanceof Response)) return stream.close(NGHTTP2_REFUSED_STREAM); // WebSockets need HTTP/1.1.
   const headers: OutgoingHttpHeaders = { ':status': response.status, ...Object.fromEntries(response.headers) };
   delete headers['connection']; // HTTP/2 has no such field.
@@ -169,7 +178,7 @@ async function answer(stream: ServerHttp2Stream, response: Awaited<ReturnType<Fe
   const hasTrailer = response instanceof TrailedResponse;
   stream.respond(headers, { waitForTrailers: hasTrailer });
   if (hasTrailer) stream.on('wantTrailers', () => stream.sendTrailers(trailerOf(response)));
-  await send(stream, response.body);
+  await send(stream, response.body, onSent);
 }
 
 function trailerOf(response: Response): OutgoingHttpHeaders {
@@ -177,7 +186,7 @@ function trailerOf(response: Response): OutgoingHttpHeaders {
 }
 
 /** Sends the pieces as fast as the client takes them, and lets other streams have their turn. */
-async function send(stream: ServerHttp2Stream, body: ReadableStream<Uint8Array>): Promise<void> {
+async function send(stream: ServerHttp2Stream, body: ReadableStream<Uint8Array>, onSent: OnSent): Promise<void> {
   const reader = body.getReader();
   const slices = new TimeSlices();
   const closed = new Promise<void>((resolve) => stream.once('close', resolve));
@@ -188,6 +197,7 @@ async function send(stream: ServerHttp2Stream, body: ReadableStream<Uint8Array>)
     const { done, value } = await reader.read();
     if (stream.destroyed) return;
     if (done) return void stream.end();
+    onSent(value.length);
     if (!stream.write(value)) {
       const { promise, resolve } = Promise.withResolvers<void>();
       drained = resolve;
