@@ -1,7 +1,7 @@
 /** Installs programs that a peer needs, and announces each installation. */
-import { existsSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { homedir, userInfo } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 
 /** While this script denies it, Debian's packages start no services. */
 const servicePolicy = '/usr/sbin/policy-rc.d';
@@ -27,8 +27,7 @@ export function installPackage({ program, name }: { program: string; name: strin
  * call is recreated.
  */
 export function virtualEnvironment({ name, packages, program }: VirtualEnvironment): string {
-  const cache = process.env['XDG_CACHE_HOME'] || join(homedir(), '.cache');
-  const place = join(cache, 'boxkeep-bench', name);
+  const place = cached(name);
   if (!existsSync(join(place, 'bin', program))) {
     console.log(`bench: installs ${packages.join(' and ')} from PyPI into ${place}`);
     must(['python3', '-m', 'venv', '--clear', place]);
@@ -48,8 +47,7 @@ interface VirtualEnvironment {
  * installs them, without scripts of the packages and without the browsers that these scripts download.
  */
 export function npmPackages({ name, packages, file }: NpmPackages): string {
-  const cache = process.env['XDG_CACHE_HOME'] || join(homedir(), '.cache');
-  const place = join(cache, 'boxkeep-bench', name);
+  const place = cached(name);
   const modules = join(place, 'node_modules');
   if (!existsSync(join(modules, file))) {
     console.log(`bench: installs ${packages.join(' and ')} from npm into ${place}`);
@@ -64,13 +62,46 @@ interface NpmPackages {
   readonly file: string;
 }
 
+/** A program of a Go module, in the user's cache directory. The first call downloads and compiles the program. */
+export function goProgram({ module, version, path }: GoProgram): string {
+  const name = basename(path);
+  const place = cached(`${name}@${version}`);
+  const program = join(place, name);
+  if (existsSync(program)) return program;
+  if (Bun.which('go') === null) installPackage({ program: '/usr/bin/go', name: 'golang-go' });
+  console.log(`bench: go build ${module}/${path}, version ${version}, into ${place}`);
+  // `go install` asks for the list of versions too, which a proxy of modules may not have.
+  mkdirSync(place, { recursive: true });
+  writeFileSync(join(place, 'go.mod'), `module bench\n\nrequire ${module} ${version}\n`);
+  // A module may need a newer Go than the one of the system, which then downloads it.
+  const environment = {
+    GOPATH: cached('go'),
+    GOCACHE: cached('go-build'),
+    GOFLAGS: '-modcacherw',
+    GOTOOLCHAIN: 'auto',
+  };
+  must(['go', '-C', place, 'build', '-mod=mod', '-o', name, `${module}/${path}`], environment);
+  return program;
+}
+
+interface GoProgram {
+  readonly module: string;
+  readonly version: string;
+  /** The program's folder in the module. */
+  readonly path: string;
+}
+
+function cached(name: string): string {
+  return join(process.env['XDG_CACHE_HOME'] || join(homedir(), '.cache'), 'boxkeep-bench', name);
+}
+
 /** Runs a program and throws if it fails. */
-export function must(command: readonly string[]): void {
+export function must(command: readonly string[], environment: Readonly<Record<string, string>> = {}): void {
   const { exitCode, stderr } = Bun.spawnSync([...command], {
     stdin: 'ignore',
     stdout: 'ignore',
     stderr: 'pipe',
-    env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' },
+    env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive', ...environment },
   });
   if (exitCode !== 0) throw new Error(`${command.join(' ')} failed: ${stderr.toString().trim()}`);
 }

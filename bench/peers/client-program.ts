@@ -1,7 +1,7 @@
 /** A program that makes calls of boxkeep with a client of this repository, and takes the time itself. */
 import { join } from 'node:path';
 import { virtualEnvironment } from '../install.ts';
-import { linesOf } from './lines.ts';
+import { LineProgram } from './line-program.ts';
 
 export const callNames = ['run', 'rawRun', 'output', 'rawOutput'] as const;
 type CallName = (typeof callNames)[number];
@@ -9,15 +9,7 @@ type CallName = (typeof callNames)[number];
 const root = join(import.meta.dirname, '../..');
 const releases = ['httpx2==2.16.2', 'websockets==17.4'];
 
-export class ClientProgram implements AsyncDisposable {
-  readonly #process;
-  readonly #lines: AsyncIterator<string>;
-
-  private constructor(command: string[], environment: Readonly<Record<string, string>> = {}) {
-    this.#process = Bun.spawn(command, { env: { ...process.env, ...environment }, stdin: 'pipe', stdout: 'pipe' });
-    this.#lines = linesOf(new Response(this.#process.stdout))[Symbol.asyncIterator]();
-  }
-
+export class ClientProgram extends LineProgram {
   /** In Node. The client is bundled into the directory. */
   static async inNode(address: string, directory: string): Promise<ClientProgram> {
     const { outputs } = await Bun.build({
@@ -42,18 +34,10 @@ export class ClientProgram implements AsyncDisposable {
     isRight: (value: number) => boolean,
     ...words: string[]
   ): Promise<number[]> {
-    await this.#process.stdin.write(`${JSON.stringify([name, count, ...words])}\n`);
-    await this.#process.stdin.flush();
-    const { value: line, done } = await this.#lines.next();
-    if (done) throw new Error('the program with the client has ended');
-    return (JSON.parse(line) as [number, number][]).map(([ms, value]) => {
+    const answers = (await this.ask([name, count, ...words])) as [number, number][];
+    return answers.map(([ms, value]) => {
       if (!isRight(value)) throw new Error(`${name} returned ${value}`);
       return ms;
     });
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    this.#process.kill();
-    await this.#process.exited;
   }
 }

@@ -1,8 +1,5 @@
-"""Makes the calls of the bench with the published SDK of E2B: a call on each line in, its answers on lines out."""
-import json
-import os
-import sys
-from concurrent.futures import ThreadPoolExecutor
+"""Makes the calls of the bench with the published SDK of E2B."""
+from sdk_calls import serve
 
 from e2b import CommandExitException, Sandbox
 
@@ -31,23 +28,4 @@ def download(path):
     yield sum(map(len, sandbox.files.read(path, format="stream")))
 
 
-calls = {"run": run, "follow": follow, "upload": upload, "download": download}
-
-
-def answer(number, value):
-    os.write(1, f"{json.dumps([number, value])}\n".encode())
-
-
-def make(line):
-    number, name, *words = json.loads(line)
-    try:
-        for value in calls[name](*words):
-            answer(number, value)
-        answer(number, None)
-    except Exception as error:
-        answer(number, str(error))
-
-
-with ThreadPoolExecutor(16) as threads:
-    for line in sys.stdin:
-        threads.submit(make, line)
+serve(run=run, follow=follow, upload=upload, download=download)

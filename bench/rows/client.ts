@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { atLeast, atMost, type Measurement, type Samples } from '../measurement.ts';
 import { ClientProgram } from '../peers/client-program.ts';
-import { openSdk } from '../peers/e2b-sdk.ts';
+import { openE2bSdk } from '../peers/e2b-sdk.ts';
 import { median } from '../statistics.ts';
 import { inTurns, runInSequence } from '../turns.ts';
 import type { Field, Row } from './row.ts';
@@ -74,7 +74,7 @@ async function measureProgram(
 async function sdkSamples({ contestants }: Field): Promise<Samples> {
   const envd = contestants.find(({ name }) => name === 'envd');
   if (!envd) return {};
-  await using sdk = openSdk(envd);
+  await using sdk = openE2bSdk(envd);
   return await inTurns([{ ...sdk, name: 'E2B SDK on envd' }], rounds, (contestant) =>
     runInSequence(contestant, 'true', runsInTurn, turnMs),
   );

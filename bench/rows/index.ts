@@ -1,5 +1,7 @@
 /** All rows in running order: rows that need unused servers come first. */
 import { accessibility } from './accessibility.ts';
+import { agent } from './agent.ts';
+import { agentSandbox } from './agent-sandbox.ts';
 import { browser } from './browser.ts';
 import { browserMcp } from './browser-mcp.ts';
 import { burst } from './burst.ts';
@@ -33,6 +35,8 @@ import { v1 } from './v1.ts';
 export const rows: readonly Row[] = [
   idle,
   e2b,
+  agentSandbox,
+  agent,
   start,
   exec,
   client,

@@ -17,6 +17,8 @@ const groups: readonly { readonly title: string; readonly rows: readonly string[
   },
   { title: 'terminals', rows: ['terminal', 'terminals', 'busy-terminals'] },
   { title: 'clients of E2B', rows: ['e2b'] },
+  { title: 'clients of agent-sandbox', rows: ['agent-sandbox'] },
+  { title: 'agents', rows: ['agent'] },
   { title: 'files', rows: ['grep', 'transfer', 'tree', 'large-file', 'watch'] },
   { title: 'code', rows: ['code'] },
   { title: 'browser', rows: ['browser'] },
