@@ -51,22 +51,23 @@ function provideModules() {
   for (const [name, module] of Object.entries(modules)) {
     if (existsSync(program(name))) continue;
     console.log(`setup: go install ${module} (the tests of deploy/ need ${name})`);
-    download(['install', module]);
+    runGo(['install', module]);
     renameSync(join(folder, name), program(name));
   }
   if (existsSync(definitions)) return;
   console.log(`setup: go mod download ${kubernetes} (the tests of deploy/ need its schemas)`);
-  download(['mod', 'download', kubernetes]);
+  runGo(['mod', 'download', kubernetes]);
 }
 
-function download(args) {
-  if (!again(() => succeeds('go', args))) throw new SetupError(`go ${args.join(' ')} failed; its own message is above`);
+export function runGo(args, place = '/') {
+  if (!again(() => succeeds('go', args, place)))
+    throw new SetupError(`go ${args.join(' ')} failed; its own message is above`);
 }
 
-function succeeds(command, args) {
+function succeeds(command, args, cwd) {
   const { status, error } = spawnSync(command, args, {
-    // Outside of any module, so that a go.mod above has no effect.
-    ...{ cwd: '/', stdio: ['ignore', 'inherit', 'inherit'], env: { ...goEnvironment, GOBIN: folder } },
+    // By default outside of any module, so that a go.mod above has no effect.
+    ...{ cwd, stdio: ['ignore', 'inherit', 'inherit'], env: { ...goEnvironment, GOBIN: folder } },
   });
   if (error) throw new SetupError(`${command} could not be started: ${error.message}`);
   return status === 0;
