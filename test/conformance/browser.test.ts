@@ -87,6 +87,11 @@ for (const prefix of prefixes) {
         tab_id: opened['id'],
       });
       expect(there['value']).toBe('Plain');
+      await sandbox.ok(`POST ${prefix}/browser/evaluate`, {
+        expression: `document.title = 'Renamed'`,
+        tab_id: opened['id'],
+      });
+      expect((await list()).map(({ title }) => title)).toContain('Renamed');
       await sandbox.ok(`DELETE ${prefix}/browser/tabs/${opened['id']}`);
       expect((await list()).map(({ id }) => id)).not.toContain(opened['id']);
       const gone = await sandbox.request(`DELETE ${prefix}/browser/tabs/${opened['id']}`);

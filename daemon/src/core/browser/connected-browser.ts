@@ -85,6 +85,12 @@ export class ConnectedBrowser {
     return [...this.#targets.values()].filter(isTab);
   }
 
+  /** Reads the titles of the tabs, which the browser does not report when they change. */
+  async readTitles(signal: AbortSignal): Promise<void> {
+    const { targetInfos } = await this.root.send('Target.getTargets', {}, signal);
+    for (const target of targetInfos) this.#change(target);
+  }
+
   hasTab(targetId: string): boolean {
     const target = this.#targets.get(targetId);
     return target !== undefined && isTab(target);

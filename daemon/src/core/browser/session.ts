@@ -20,7 +20,10 @@ type Arguments<M extends CdpMethod> = CdpCommands[M]['paramsType'] extends [infe
   : [params?: CdpParams<M>, signal?: AbortSignal];
 
 /** Answers with the URLs and names that a page has chosen. The beginnings of long ones suffice. */
-const shortenedAnswers = new Set<CdpMethod>(['Page.getFrameTree', 'Page.getNavigationHistory', 'DOM.describeNode']);
+const shortenedAnswers = new Set<CdpMethod>([
+  ...(['Page.getFrameTree', 'Page.getNavigationHistory', 'DOM.describeNode'] as const),
+  'Target.getTargets',
+]);
 
 export class Session {
   readonly #listeners = new Map<string, Listener[]>();

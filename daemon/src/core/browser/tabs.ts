@@ -18,7 +18,7 @@ export interface Tab {
 /** The active tab comes first; `index` is the position in the browser's own list. */
 export async function listTabs(browser: Browser, options: CallOptions): Promise<readonly Tab[]> {
   return await browser.call(options, async (connected, signal) => {
-    const activeId = await connected.activeId(signal);
+    const [activeId] = await Promise.all([connected.activeId(signal), connected.readTitles(signal)]);
     const tabs = connected.tabs().map((target, index) => tabOf(target, index, activeId));
     return tabs.toSorted((a, b) => Number(b.isActive) - Number(a.isActive));
   });
